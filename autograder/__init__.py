@@ -1,0 +1,1 @@
+"""The Python package behind the `./jaxprentice` command: lessons, grading, nbgrader, site."""
