@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.edition import COURSE, ROOT, Problem
-
-LESSONS = COURSE / "lessons"
-
+from autograder import edition
+from autograder.edition import Problem
 
 # ------------------------------------------------------------------------------------------
 # What a lesson is
@@ -55,14 +53,17 @@ class Lesson:
 
     @property
     def max_points(self) -> float:
+        """The points of all exercises together."""
         return sum(exercise.points for exercise in self.exercises)
 
     @property
     def package(self) -> str:
+        """The package that the module belongs to: "minijax"."""
         return self.module.split("/")[0]
 
     @property
     def module_name(self) -> str:
+        """The module as an import statement names it: "minijax.jvp"."""
         return self.module.removesuffix(".py").replace("/", ".")
 
     @property
@@ -75,12 +76,15 @@ class Lesson:
 # Asking for lessons
 
 
-@functools.cache
-def load(folder: Path = LESSONS) -> dict[str, Lesson]:
+def load() -> dict[str, Lesson]:
     """All lessons by id, in the order of their folders' numbers."""
-    manifests = sorted(folder.glob("*/lesson.toml"))
+    return _load(edition.COURSE / "lessons")
+
+
+@functools.cache
+def _load(folder: Path) -> dict[str, Lesson]:
     lessons: dict[str, Lesson] = {}
-    for path in manifests:
+    for path in sorted(folder.glob("*/lesson.toml")):
         lesson = _read(path)
         _check_place(lesson, list(lessons.values()), _Where(path))
         lessons[lesson.id] = lesson
@@ -107,7 +111,7 @@ def prefix(lesson: Lesson) -> list[Lesson]:
     """The lessons of the same package up to and with this one, in order."""
     return [
         other
-        for other in load(lesson.folder.parent).values()
+        for other in _load(lesson.folder.parent).values()
         if other.package == lesson.package and other.number <= lesson.number
     ]
 
@@ -166,7 +170,7 @@ class _Where:
 
 
 def _shown(path: Path) -> Path:
-    return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+    return path.relative_to(edition.ROOT) if path.is_relative_to(edition.ROOT) else path
 
 
 def _read(path: Path) -> Lesson:

@@ -1,0 +1,151 @@
+"""Assembles trees: the package as it is after a lesson, with files of one's own laid over it.
+
+A tree is made by copying files, and it is an ordinary Python package. Nothing is imported here,
+so hostile files may be laid over a tree without harm.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from autograder import edition
+from autograder.edition import Problem
+from autograder.lessons import Lesson, prefix
+
+WIDTH = 100
+
+Files = Mapping[str, str | bytes]
+
+
+# ------------------------------------------------------------------------------------------
+# Trees
+
+
+def write_tree(dest: Path, lesson: Lesson, overlay: Files | None = None) -> None:
+    """Write the package as it is after `lesson` below `dest`, with `overlay` files in place.
+
+    `overlay` maps paths such as "minijax/jvp.py" to texts. Nothing of later lessons is written.
+    """
+    overlay = overlay or {}
+    for path in overlay:
+        _check_inside(path, lesson.package)
+    for path, content in {**tree(lesson), **overlay}.items():
+        file = dest / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def tree(lesson: Lesson) -> dict[str, str]:
+    """The reference's files after `lesson` by path, the `__init__.py` files among them."""
+    lessons = prefix(lesson)
+    files = {path: read_solution(path) for part in lessons for path in part.files}
+    return {**init_files(lessons), **files}
+
+
+def read_solution(path: str) -> str:
+    """The text of a file of the reference."""
+    file = edition.SOLUTIONS / path
+    try:
+        # Not read_text, which would turn other line ends into "\n".
+        return file.read_bytes().decode()
+    except FileNotFoundError:
+        raise Problem(
+            f"solutions/{path} is missing. Write it, or drop it from lesson.toml."
+        ) from None
+
+
+def _check_inside(path: str, package: str) -> None:
+    parts = PurePosixPath(path).parts
+    plain = path == "/".join(parts) and "\\" not in path and "\0" not in path
+    if not plain or ".." in parts or len(parts) < 2 or parts[0] != package:
+        raise Problem(
+            f"{path!r} does not lie in the package {package}. Give a path like {package}/x.py."
+        )
+
+
+# ------------------------------------------------------------------------------------------
+# The files __init__.py, written from the manifests' exports
+
+_HEAD = '''"""{title}
+
+Written by `./jaxprentice sync` from the lessons' `exports`: change those, not this file.
+"""
+'''
+
+
+def init_files(lessons: Iterable[Lesson]) -> dict[str, str]:
+    """The texts of the packages' `__init__.py`, by path, as the lessons' exports make them."""
+    imports: dict[str, dict[str, str]] = {}  # package -> public name -> module it comes from
+    for lesson in lessons:
+        for folder in _folders(lesson.files):
+            imports.setdefault(folder, {})
+        for export in lesson.exports:
+            _add_export(imports, lesson, export)
+    return {
+        f"{package.replace('.', '/')}/__init__.py": _init_text(package, names)
+        for package, names in sorted(imports.items())
+    }
+
+
+def _folders(files: Iterable[str]) -> Iterator[str]:
+    """The packages in which these files lie, as dotted names."""
+    for file in files:
+        for folder in list(PurePosixPath(file).parents)[:-1]:
+            yield ".".join(folder.parts)
+
+
+def _add_export(imports: dict[str, dict[str, str]], lesson: Lesson, export: str) -> None:
+    path, _, module = export.partition(" from ")
+    package, _, name = f"{lesson.package}.{path}".rpartition(".")
+    module = module or lesson.module_name
+    known = imports.setdefault(package, {})
+    for public in _star(lesson, module) if name == "*" else [name]:
+        if public in known:
+            raise Problem(
+                f"{lesson.id} exports {package}.{public}, which {known[public]} gives already. "
+                "Drop one of the two from `exports`."
+            )
+        known[public] = module
+
+
+def _star(lesson: Lesson, module: str) -> list[str]:
+    """The names in a module's `__all__`, read without running it."""
+    path = f"{module.replace('.', '/')}.py"
+    for node in ast.parse(read_solution(path)).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    raise Problem(f"{lesson.id} exports * from {path}, which has no `__all__`. Write one there.")
+
+
+def _init_text(package: str, names: Mapping[str, str]) -> str:
+    by_module: dict[str, list[str]] = {}
+    for name, module in names.items():
+        by_module.setdefault(module, []).append(name)
+    modules = sorted(by_module, key=_natural)
+    imports = [
+        _listing(f"from {m} import ", "()", sorted(by_module[m], key=_isort_name)) for m in modules
+    ]
+    public = _listing("__all__ = ", "[]", [f'"{name}"' for name in sorted(names, key=_isort_name)])
+    text = _HEAD.format(title=f"The public names of {package}.")
+    return text + "".join(f"\n{block}" for block in ["".join(imports), public] if names)
+
+
+def _isort_name(name: str) -> tuple[int, list[object]]:
+    """Constants first, then classes, then the rest: the order that ruff keeps."""
+    rank = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
+    return rank, _natural(name)
+
+
+def _natural(name: str) -> list[object]:
+    return [int(part) if part.isdigit() else part.lower() for part in re.split(r"(\d+)", name)]
+
+
+def _listing(start: str, brackets: str, items: list[str]) -> str:
+    """A list as ruff formats it: on one line where it fits, else one item a line."""
+    flat = ", ".join(items)
+    line = f"{start}{flat}" if brackets == "()" else f"{start}[{flat}]"
+    if len(line) <= WIDTH:
+        return f"{line}\n"
+    rows = "".join(f"    {item},\n" for item in items)
+    return f"{start}{brackets[0]}\n{rows}{brackets[1]}\n"
