@@ -1,0 +1,191 @@
+"""What mkdocs does for this course beyond its plugins; mkdocs.yml names this file.
+
+- Lessons with exercises are published at /lessons/<id>/ and listed in the menu, from their manifests.
+- A lesson's page is expanded (autograder/page.py), and its worked examples run on the modules that
+  exist up to that lesson. No page sees what another page's examples did.
+- Formulas become MathML while the site is built, so that pages need no script for them.
+"""
+
+import html
+import itertools
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from latex2mathml.converter import convert
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from autograder import assemble, lessons  # noqa: E402  (found through the line above)
+from autograder.edition import SOLUTIONS, Problem  # noqa: E402
+from autograder.page import expand  # noqa: E402
+
+PACKAGES = ("minijax", "microjax")
+
+_trees = tempfile.TemporaryDirectory(prefix="jaxprentice-site-")
+_rendered = itertools.count()
+
+
+# ------------------------------------------------------------------------------------------
+# Lessons: menu and addresses
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the lessons into the menu."""
+    try:
+        entries = [{lesson.title: source} for source, lesson in _published().items()]
+    except Problem as error:
+        raise PluginError(str(error)) from None
+    for item in config.nav or []:
+        if "Lessons" in item:
+            item["Lessons"] = entries
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Publish lessons under their ids; leave out folders of lessons without exercises."""
+    folders = {lesson.folder.name: lesson.id for lesson in _published().values()}
+    for file in list(files):
+        parts = file.src_uri.split("/")
+        if parts[0] != "lessons" or len(parts) < 3:
+            continue
+        if parts[1] in folders:
+            _move(file, folders[parts[1]], "/".join(parts[2:]))
+        else:
+            files.remove(file)
+    return files
+
+
+def _move(file: File, lesson_id: str, name: str) -> None:
+    file.dest_uri = f"lessons/{lesson_id}/{'index.html' if name == 'lesson.md' else name}"
+
+
+def _published() -> dict[str, lessons.Lesson]:
+    return {_source(x): x for x in lessons.load().values() if x.exercises}
+
+
+def _source(lesson: lessons.Lesson) -> str:
+    return f"lessons/{lesson.folder.name}/lesson.md"
+
+
+# ------------------------------------------------------------------------------------------
+# Pages
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Expand a lesson's page and prepare its worked examples to run."""
+    source = page.file.src_uri
+    lesson = _published().get(source)
+    if lesson:
+        markdown = _expand(markdown, lesson)
+    if _FENCE.search(markdown):
+        _use_tree(lesson)
+    return _own_sessions(markdown, f"{source} {next(_rendered)}")
+
+
+def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turn formulas into MathML."""
+    try:
+        return _FORMULA.sub(_mathml, content)
+    except ValueError as error:
+        raise PluginError(f"{page.file.src_uri}: {error}") from None
+
+
+def _expand(markdown: str, lesson: lessons.Lesson) -> str:
+    try:
+        return expand(markdown, lesson)
+    except Problem as error:
+        raise PluginError(str(error)) from None
+
+
+# ------------------------------------------------------------------------------------------
+# Worked examples
+
+_FENCE = re.compile(
+    r'^(?P<indent> *)(?P<ticks>`{3,})python (?P<options>[^\n]*exec="on"[^\n]*)\n'
+    r"(?P<code>.*?)^(?P=indent)(?P=ticks) *$",
+    re.MULTILINE | re.DOTALL,
+)
+_SESSION = re.compile(r'\bsession="([^"]*)"')
+_RAISES = re.compile(r' ?\braises="(\w+)"')
+
+# Runs an example that shows an error; any other error, or none, is an error of the page.
+_EXPECT = """\
+import builtins as _builtins
+try:
+    exec(compile({code!r}, "<example>", "exec"), globals())
+except Exception as _error:
+    if type(_error).__name__ != {name!r}:
+        raise
+    print(f"{{type(_error).__name__}}: {{_error}}")
+else:
+    raise AssertionError("this example says that it raises {name}, but it raises nothing")
+"""
+
+
+def _use_tree(lesson: lessons.Lesson | None) -> None:
+    """Let the next imports find the reference's modules up to this lesson, freshly loaded."""
+    tree = SOLUTIONS
+    if lesson:
+        tree = Path(_trees.name, f"{lesson.id}-{next(_rendered)}")
+        assemble.write_tree(tree, lesson)
+    old = [p for p in sys.path if p.startswith(_trees.name) or p == str(SOLUTIONS)]
+    for path in old:
+        sys.path.remove(path)
+    sys.path.insert(0, str(tree))
+    for name in [n for n in sys.modules if n.split(".")[0] in PACKAGES]:
+        del sys.modules[name]
+
+
+def _own_sessions(markdown: str, name: str) -> str:
+    """Name sessions after the page, so that no page goes on in another page's session."""
+    number = itertools.count(1)
+
+    def prepare(fence: re.Match[str]) -> str:
+        options = fence["options"]
+        session = _SESSION.search(options)
+        own = f'session="{name} {session[1] if session else f"example {next(number)}"}"'
+        options = f"{_SESSION.sub('', options)} {own}"
+        raises = _RAISES.search(options)
+        if raises:
+            return _expecting(fence, own, raises[1])
+        opening = f"{fence['indent']}{fence['ticks']}python {options}"
+        return f"{opening}\n{fence['code']}{fence['indent']}{fence['ticks']}"
+
+    return _FENCE.sub(prepare, markdown)
+
+
+def _expecting(fence: re.Match[str], session: str, name: str) -> str:
+    """The example as it is, and after it what it prints and the error that it ends with."""
+    indent, ticks = fence["indent"], fence["ticks"]
+    code = re.sub(f"^{indent}", "", fence["code"], flags=re.MULTILINE)
+    run = _EXPECT.format(code=code, name=name).splitlines()
+    shown = [f"{ticks}python", *code.splitlines(), ticks, ""]
+    hidden = [f'{ticks}python exec="on" result="text" {session}', *run, ticks]
+    return "\n".join(indent + line if line else "" for line in shown + hidden)
+
+
+# ------------------------------------------------------------------------------------------
+# Formulas
+
+_FORMULA = re.compile(
+    r'<(?P<tag>span|div) class="arithmatex">\s*\\[(\[](?P<latex>.*?)\\[)\]]\s*</(?P=tag)>',
+    re.DOTALL,
+)
+
+
+def _mathml(formula: re.Match[str]) -> str:
+    block = formula["tag"] == "div"
+    latex = html.unescape(formula["latex"]).strip()
+    mathml = convert(latex, display="block" if block else "inline")
+    unknown = re.search(r"\\[A-Za-z]+", mathml)
+    if unknown:
+        raise ValueError(f"the formula {latex!r} uses {unknown[0]}, which cannot be shown")
+    return f'<div class="course-math" tabindex="0">{mathml}</div>' if block else mathml
