@@ -1,0 +1,176 @@
+"""The pytest plugin of the visible checks, with a time limit for each test.
+
+A copy of this file stands as `conftest.py` beside a lesson's `checks.py`: in the folder that
+`./jaxprentice check` assembles, and beside the notebook. So it imports nothing but pytest.
+`--exercise ID` runs the checks of one exercise. `--outcomes FILE` writes a JSON line when a test
+begins and one when it ends, with what a student needs to know of a failure.
+"""
+
+import json
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+LIMIT = 10.0  # seconds a test
+LONGEST = 2000  # characters of a text that is passed on
+
+compared = pytest.StashKey[tuple[str, str, str]]()
+timed_out = pytest.StashKey[set[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the two options."""
+    group = parser.getgroup("jaxprentice")
+    group.addoption("--exercise", metavar="ID", help="run only the checks of this exercise")
+    group.addoption("--outcomes", metavar="FILE", help="write what happened, as JSON lines")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line("markers", "exercise(id): the exercise that a check belongs to")
+    config.stash[timed_out] = set()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep only the wanted exercise's checks."""
+    wanted = config.getoption("--exercise")
+    if not wanted:
+        return
+    kept = [item for item in items if exercise_of(item) == wanted]
+    if not kept:
+        raise pytest.UsageError(f"There are no checks for an exercise {wanted!r}.")
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+def exercise_of(item: pytest.Item) -> str:
+    """The id of the exercise that a test belongs to."""
+    marker = item.get_closest_marker("exercise")
+    return str(marker.args[0]) if marker and marker.args else ""
+
+
+# ------------------------------------------------------------------------------------------
+# Running one test
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Tell that a test begins, so that a watcher knows which one does not end."""
+    item.config.stash[compared] = ("", "", "")
+    tell(item.config, event="begin", test=item.name, exercise=exercise_of(item), title=title(item))
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Stop a test that takes too long, where the system has alarms."""
+    if not hasattr(signal, "setitimer"):
+        return (yield)
+    if exercise_of(item) in item.config.stash[timed_out]:
+        pytest.skip("an earlier check of this exercise does not end")
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        item.config.stash[timed_out].add(exercise_of(item))
+        pytest.fail(f"does not end within {LIMIT:.0f} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT, 1.0)  # and again, if the student's code catches it
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def pytest_assertrepr_compare(config: pytest.Config, op: str, left: Any, right: Any) -> None:
+    """Remember both sides of a comparison that failed."""
+    config.stash[compared] = (op, shown(left), shown(right))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Iterator[pytest.TestReport]:
+    """Tell how a test ended."""
+    report = yield
+    if report.when == "call" or not report.passed:
+        error = explain(item.config, call.excinfo) if call.excinfo else None
+        tell(
+            item.config,
+            event="end",
+            test=item.name,
+            exercise=exercise_of(item),
+            title=title(item),
+            passed=report.passed,
+            error=error and {**error, "printed": report.capstdout[-LONGEST:]},
+        )
+    return report
+
+
+def pytest_exception_interact(
+    node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]
+) -> None:
+    """Tell why the checks could not even be imported."""
+    if isinstance(node, pytest.Collector) and call.excinfo:
+        cause = call.excinfo.value.__cause__
+        excinfo = pytest.ExceptionInfo.from_exception(cause) if cause else call.excinfo
+        tell(node.config, event="broken", error=explain(node.config, excinfo))
+
+
+# ------------------------------------------------------------------------------------------
+# What a failure says
+
+
+def explain(config: pytest.Config, excinfo: pytest.ExceptionInfo[BaseException]) -> dict[str, Any]:
+    """A failure as plain data: type, message, sides of the comparison, frames in this folder."""
+    error = excinfo.value
+    is_assertion = isinstance(error, AssertionError)
+    return {
+        "type": type(error).__name__,
+        "message": shown(error, str),
+        "exercise": shown(error, str) if isinstance(error, NotImplementedError) else "",
+        "timed_out": isinstance(error, pytest.fail.Exception) and "not end within" in str(error),
+        "compared": config.stash[compared] if is_assertion and compared in config.stash else None,
+        "frames": [frame for entry in excinfo.traceback if (frame := describe(config, entry))],
+    }
+
+
+def describe(config: pytest.Config, entry: Any) -> dict[str, Any] | None:
+    """One line of a traceback, if its file lies in this folder."""
+    path = Path(str(entry.path))
+    if not path.is_relative_to(config.rootpath) or path.name == "conftest.py":
+        return None
+    return {
+        "file": path.relative_to(config.rootpath).as_posix(),
+        "line": entry.lineno + 1,
+        "name": entry.name,
+        "code": shown(entry.statement, str),
+    }
+
+
+def title(item: pytest.Item) -> str:
+    """The property that a test checks, in words: its docstring's first line."""
+    text = getattr(getattr(item, "function", None), "__doc__", None) or item.name
+    return str(text).strip().split("\n")[0]
+
+
+def shown(value: Any, how: Any = repr) -> str:
+    """A value as a text of bearable length, whatever its own methods do."""
+    try:
+        text = str(how(value))
+    except Exception as error:
+        text = f"<{type(value).__name__} that cannot be shown: {type(error).__name__}>"
+    return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
+
+
+def tell(config: pytest.Config, **what: Any) -> None:
+    """Write one line, at once."""
+    path = config.getoption("--outcomes")
+    if path:
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(json.dumps({**what, "time": time.time()}) + "\n")
