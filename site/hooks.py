@@ -1,6 +1,6 @@
 """What mkdocs does for this course beyond its plugins; mkdocs.yml names this file.
 
-- Lessons with exercises are published at /lessons/<id>/ and listed in the menu, from their manifests.
+- Lessons with exercises are published at /lessons/<id>/ and listed in the menu.
 - A lesson's page is expanded (autograder/page.py), and its worked examples run on the modules that
   exist up to that lesson. No page sees what another page's examples did.
 - Formulas become MathML while the site is built, so that pages need no script for them.
@@ -23,9 +23,11 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from autograder import assemble, lessons  # noqa: E402  (found through the line above)
-from autograder.edition import SOLUTIONS, Problem  # noqa: E402
+# Found through the lines above.
 from autograder.page import expand  # noqa: E402
+
+from autograder import assemble, lessons  # noqa: E402
+from autograder.edition import SOLUTIONS, Problem  # noqa: E402
 
 PACKAGES = ("minijax", "microjax")
 
