@@ -1,0 +1,2 @@
+from minijax import core, lax, numpy, tree
+from minijax.jvp import jvp

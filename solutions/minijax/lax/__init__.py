@@ -1,0 +1,1 @@
+from minijax.lax.basic import *
