@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from autograder import edition
+from autograder import edition, lessons, skeleton
 from autograder.edition import Problem
 from autograder.lessons import Lesson, prefix
 
@@ -53,6 +53,16 @@ def read_solution(path: str) -> str:
         raise Problem(
             f"solutions/{path} is missing. Write it, or drop it from lesson.toml."
         ) from None
+
+
+def read_handout(path: str) -> str:
+    """The text of a file as students get it: of a lesson's module, its skeleton."""
+    for lesson in lessons.load().values():
+        if path == lesson.module:
+            return skeleton.make_skeleton(read_solution(path), lesson)
+        if path in lesson.given:
+            return read_solution(path)
+    raise Problem(f"No lesson holds {path}. Name a module, or a file of `given` in lesson.toml.")
 
 
 def _check_inside(path: str, package: str) -> None:
