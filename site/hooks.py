@@ -24,7 +24,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 # Found through the lines above.
-from autograder.page import expand  # noqa: E402
+from autograder.page import check, expand  # noqa: E402
 
 from autograder import assemble, lessons  # noqa: E402
 from autograder.edition import SOLUTIONS, Problem  # noqa: E402
@@ -102,6 +102,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
 
 def _expand(markdown: str, lesson: lessons.Lesson) -> str:
     try:
+        check(markdown, lesson)
         return expand(markdown, lesson)
     except Problem as error:
         raise PluginError(str(error)) from None
