@@ -24,10 +24,9 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 # Found through the lines above.
-from autograder.page import check, expand  # noqa: E402
-
 from autograder import assemble, lessons  # noqa: E402
 from autograder.edition import SOLUTIONS, Problem  # noqa: E402
+from autograder.page import check, expand  # noqa: E402
 
 PACKAGES = ("minijax", "microjax")
 
