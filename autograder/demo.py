@@ -45,8 +45,8 @@ class Graded:
         return {name: points for name, points in missing.items() if points > 0}
 
 
-def run(out: Path | None = None) -> None:
-    """Run the demo in `out` (build/demo if not given) and print the grades."""
+def run(out: Path | None = None) -> int:
+    """Run the demo in `out` (build/demo if not given) and print the grades; the exit status."""
     folder = _fresh((out or FOLDER).absolute())
     progress = Progress(folder / "nbgrader.log")
     progress.step("writing a course directory")
@@ -57,14 +57,15 @@ def run(out: Path | None = None) -> None:
         _grade(course, lesson, everyone[lesson.id], progress)
     progress.step("exporting the gradebook, writing the report")
     _nbgrader(course, progress, "export", "--to", str(folder / "grades.csv"))
-    pages = report.write(course / "results")
+    page = report.write(course / "results")
     graded = list(_collect(course, assignments, everyone))
     progress.end()
-    _print(graded, folder, pages)
+    _print(graded, folder, page)
     wrong = [complaint for each in graded for complaint in complaints(each)]
     if wrong:
         raise Problem("The demo's grades are not what they should be: " + " ".join(wrong))
     print(f"\nAll {len(graded)} submissions got what they deserve.")
+    return 0
 
 
 def _fresh(folder: Path) -> Path:
@@ -206,7 +207,7 @@ def complaints(graded: Graded) -> Iterator[str]:
         yield f"{who} it is not said that it does not terminate."
 
 
-def _print(graded: list[Graded], folder: Path, pages: list[Path]) -> None:
+def _print(graded: list[Graded], folder: Path, page: Path) -> None:
     print()
     rows = [("lesson", "student", "submission", "points", "lost", "named mistake")]
     rows += [_row(each) for each in graded]
@@ -219,7 +220,7 @@ def _print(graded: list[Graded], folder: Path, pages: list[Path]) -> None:
     course = folder / "course"
     print(f"\nFeedback pages:    {course / 'feedback'}/STUDENT/LESSON/LESSON.html")
     print(f"Gradebook export:  {folder / 'grades.csv'}")
-    print(f"Class report:      {', '.join(map(str, pages))}")
+    print(f"Class report:      {page}, and report.csv beside it")
     print(f"Course directory:  {course} (run nbgrader's commands there)")
     print(f"Isolation:         {', '.join(sorted({each.result['isolation'] for each in graded}))}")
 

@@ -6,13 +6,12 @@
 Nothing hidden is in it: suites and reference stay in the repository.
 """
 
-import json
 import secrets
 import shutil
 import tempfile
 from pathlib import Path
 
-from autograder import assemble, lessons, notebook, skeleton
+from autograder import assemble, check_plugin, lessons, notebook, skeleton
 from autograder.edition import ROOT, Problem
 from autograder.lessons import Lesson
 
@@ -80,8 +79,8 @@ def write_source(folder: Path, lesson: Lesson) -> None:
     reference = assemble.read_solution(lesson.module)
     assemble.write_tree(folder, lesson, {lesson.module: skeleton.make_skeleton(reference, lesson)})
     shutil.copy(lesson.folder / "checks.py", folder / "checks.py")
-    text = json.dumps(notebook.make(lesson), indent=1, ensure_ascii=False) + "\n"
-    (folder / f"{lesson.id}.ipynb").write_text(text, encoding="utf-8")
+    shutil.copy(check_plugin.__file__, folder / "conftest.py")
+    (folder / f"{lesson.id}.ipynb").write_text(notebook.text(lesson), encoding="utf-8")
 
 
 def _write_config(folder: Path, seed: int) -> None:

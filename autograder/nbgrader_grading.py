@@ -18,6 +18,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +51,10 @@ def configure(config: Config) -> None:
     config.Autograde.exclude_overwriting = {x.id: [x.module] for x in lessons.load().values()}
     config.HTMLExporter.sanitize_html = True
     Autograde.start = _start
+    # nbgrader calls alembic by its name to make a gradebook; the .venv need not be activated.
+    programs = str(Path(sys.executable).parent)
+    if programs not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] = programs + os.pathsep + os.environ["PATH"]
 
 
 # ------------------------------------------------------------------------------------------
@@ -247,7 +252,7 @@ def fill(cell: NotebookNode, verdict: dict[str, Any], remarks: list[str]) -> Non
     """
     maximum = float(cell.metadata.nbgrader["points"])
     score = points(verdict, maximum)
-    text = message(verdict, remarks)
+    text = f"{score:.10g} of {maximum:.10g} points: {message(verdict, remarks)}"
     cell.execution_count = 1
     cell.outputs = [
         new_output("stream", name="stdout", text=text + "\n"),

@@ -23,15 +23,18 @@ COLUMNS = ("lesson", "student", "exercise", "points", "max_points", "class", "mi
 Result = dict[str, Any]
 
 
-def write(folder: Path) -> list[Path]:
-    """Write report.html and report.csv into a folder of results (its subfolders count)."""
+def write(folder: Path) -> Path:
+    """Write report.html, and report.csv beside it, into a folder of results; the page's path.
+
+    The results in its subfolders count too.
+    """
     found = _load(folder)
     if not found:
         raise Problem(f"There are no results in {folder}. Give the folder that `grade` wrote.")
-    page, table = folder / "report.html", folder / "report.csv"
+    page = folder / "report.html"
     page.write_text(render(found), encoding="utf-8")
-    _write_csv(found, table)
-    return [page, table]
+    _write_csv(found, folder / "report.csv")
+    return page
 
 
 def _load(folder: Path) -> list[Result]:
