@@ -189,5 +189,5 @@ def _mathml(formula: re.Match[str]) -> str:
     mathml = convert(latex, display="block" if block else "inline")
     unknown = re.search(r"\\[A-Za-z]+", mathml)
     if unknown:
-        raise ValueError(f"the formula {latex!r} uses {unknown[0]}, which cannot be shown")
+        raise ValueError(f"the formula {latex} uses {unknown[0]}, which cannot be shown")
     return f'<div class="course-math" tabindex="0">{mathml}</div>' if block else mathml
