@@ -32,6 +32,14 @@ class Part:
 # The page
 
 
+def read(lesson: Lesson) -> str:
+    """The text of the lesson's page, as it is written."""
+    try:
+        return (lesson.folder / "lesson.md").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise Problem(f"{_path(lesson)} is missing. Write the lesson's page.") from None
+
+
 def expand(text: str, lesson: Lesson) -> str:
     """The page's Markdown with all directives expanded."""
     return "".join(_expanded(part, lesson) for part in parts(text, lesson))
@@ -67,7 +75,7 @@ def _lesson(argument: str, lesson: Lesson) -> str:
 
 def _source(argument: str, lesson: Lesson) -> str:
     file = argument.partition(" ")[0]
-    return fenced(source(argument), f'python title="{file}"') + "\n"
+    return fenced(source(argument), f'python title="{file}"')
 
 
 def _exercise(argument: str, lesson: Lesson) -> str:
@@ -134,7 +142,7 @@ def specification(exercise: Exercise, lesson: Lesson) -> list[str]:
     if exercise.after:
         links = ", ".join(f"[{name}](#{name})" for name in exercise.after)
         blocks.append(f"It can only be checked when these are done: {links}.")
-    doc = skeleton.docstring(assemble.read_handout(lesson.module), exercise.target)
+    doc = skeleton.docstring(assemble.read_solution(lesson.module), exercise.target)
     return [*blocks, _doctests_fenced(doc or "")]
 
 
@@ -169,7 +177,7 @@ _SNIPPET = re.compile(r"\s*-+8<-+")
 
 def parts(text: str, lesson: Lesson) -> Iterator[Part]:
     """The pieces of a page in order; their `raw` texts together are the page."""
-    pieces = (_part(raw, line, lesson) for line, raw in _blocks(text))
+    pieces = (_part(raw, line, lesson) for line, raw in blocks(text))
     for kind, group in itertools.groupby(pieces, key=lambda part: part.kind):
         if kind != "text":
             yield from group
@@ -178,7 +186,7 @@ def parts(text: str, lesson: Lesson) -> Iterator[Part]:
         yield Part("text", "".join(part.raw for part in run), run[0].line)
 
 
-def _blocks(text: str) -> Iterator[tuple[int, str]]:
+def blocks(text: str) -> Iterator[tuple[int, str]]:
     """Each line, and each code block as a whole, with the number of its first line."""
     lines = text.splitlines(keepends=True)
     start = 0
@@ -190,6 +198,11 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
             end = min(end + 1, len(lines))
         yield start + 1, "".join(lines[start:end])
         start = end
+
+
+def is_fenced(block: str) -> bool:
+    """Is this block of `blocks` a code block?"""
+    return _FENCE.match(block) is not None
 
 
 def _closes(line: str, fence: str) -> bool:

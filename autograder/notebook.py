@@ -1,0 +1,225 @@
+"""Notebooks: the lesson page as a Jupyter notebook, with a graded cell for each exercise.
+
+Running text becomes Markdown cells, worked examples become code cells without output. nbgrader
+takes the points from the locked cells; the student's code stays in the module beside the notebook.
+"""
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from autograder import page
+from autograder.lessons import Exercise, Lesson
+from autograder.page import Part
+
+Cell = dict[str, Any]
+
+
+# ------------------------------------------------------------------------------------------
+# The notebook
+
+
+def make(lesson: Lesson) -> dict[str, Any]:
+    """The lesson's notebook, as nbformat 4.5 has it; the same lesson gives the same notebook."""
+    cells = list(_cells(lesson))
+    first_code = next(
+        (i for i, cell in enumerate(cells) if cell["cell_type"] == "code"), len(cells)
+    )
+    cells[first_code:first_code] = [_setup(lesson)]
+    for number, cell in enumerate(cells, 1):
+        cell.setdefault("id", f"cell-{number}")
+    return {
+        "cells": cells,
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+def text(lesson: Lesson) -> str:
+    """The text of the notebook's file."""
+    return json.dumps(make(lesson), indent=1, ensure_ascii=False) + "\n"
+
+
+def _cells(lesson: Lesson) -> Iterator[Cell]:
+    prose = ""  # waits for more, so that text and definitions between two code cells stay together
+    for part in page.parts(page.read(lesson), lesson):
+        if part.kind == "example" and " source=" not in part.argument:
+            continue  # the page shows only what it prints, such as a picture
+        if part.kind not in ("example", "exercise"):
+            prose += _prose(part, lesson)
+            continue
+        yield from _markdown(prose)
+        prose = ""
+        yield from _CODE[part.kind](part, lesson)
+    yield from _markdown(prose)
+    yield from _playground()
+
+
+# ------------------------------------------------------------------------------------------
+# Parts of the page
+
+
+def _prose(part: Part, lesson: Lesson) -> str:
+    if part.kind == "lesson":
+        rows = "".join(f"    - {row}\n" for row in page.facts(lesson))
+        return f'!!! abstract "This lesson"\n\n{rows}\n'
+    if part.kind == "source":
+        return page.fenced(page.source(part.argument), "python")
+    return part.raw
+
+
+def _example(part: Part, lesson: Lesson) -> Iterator[Cell]:
+    code = "".join(part.raw.splitlines(keepends=True)[1:-1])
+    cell = _code(re.sub(r"[ \t]*# markdown-exec: hide$", "", code, flags=re.MULTILINE))
+    if "raises=" in part.argument:
+        cell["metadata"]["tags"] = ["raises-exception"]
+    yield cell
+
+
+def _exercise(part: Part, lesson: Lesson) -> Iterator[Cell]:
+    exercise = page.own_exercise(part.argument, lesson)
+    blocks = [page.heading(exercise), *page.specification(exercise, lesson)]
+    for number, hint in enumerate(exercise.hints, 1):
+        blocks.append(f'??? tip "Hint {number}"\n\n{textwrap.indent(hint.strip(), "    ")}')
+    yield from _markdown("\n\n".join(blocks))
+    yield _check(exercise)
+
+
+_CODE = {"example": _example, "exercise": _exercise}
+
+
+def _check(exercise: Exercise) -> Cell:
+    """The locked cell that runs the visible checks, and into which nbgrader writes the grade."""
+    name = exercise.id.replace(".", "-")
+    cell = _code(
+        f"import sys\n\n!{{sys.executable}} -m pytest -q checks.py --exercise {exercise.id}\n"
+    )
+    cell["id"] = name
+    cell["metadata"]["nbgrader"] = {
+        "grade": True,
+        "grade_id": name,
+        "locked": True,
+        "points": exercise.points,
+        "schema_version": 3,
+        "solution": False,
+        "task": False,
+    }
+    return cell
+
+
+def _setup(lesson: Lesson) -> Cell:
+    return _code(
+        f"# Write your code in {lesson.module}, beside this notebook, and save it there.\n"
+        "# Jupyter then takes the new version whenever you run a cell.\n"
+        "%load_ext autoreload\n"
+        "%autoreload 2\n"
+    )
+
+
+def _playground() -> Iterator[Cell]:
+    yield from _markdown("## Playground\n\nTry things out here; this cell is not graded.")
+    yield _code("")
+
+
+def _code(source: str) -> Cell:
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {},
+        "outputs": [],
+        "source": source.strip("\n").splitlines(keepends=True),
+    }
+
+
+def _markdown(source: str) -> Iterator[Cell]:
+    """One cell for each section of the text; none for an empty text."""
+    for section in _sections(plain(source)):
+        lines = section.strip("\n").splitlines(keepends=True)
+        yield {"cell_type": "markdown", "metadata": {}, "source": lines}
+
+
+def _sections(source: str) -> Iterator[str]:
+    """The text cut before each heading of the second level."""
+    section = ""
+    for _, block in page.blocks(source):
+        if block.startswith("## ") and section.strip():
+            yield section
+            section = ""
+        section += block
+    if section.strip():
+        yield section
+
+
+# ------------------------------------------------------------------------------------------
+# The site's Markdown as Jupyter shows it
+
+_BOX = re.compile(r'(?:!!!|\?\?\?\+?|===)\s+([\w ]*?)\s*(?:"(.*)")?\s*')
+_ATTRIBUTES = r'\{:?\s*(?:[#.][^\s}]+|[\w-]+="?[^\s"}]+"?)(?:\s+[^}]*)?\}'
+_INLINE = re.compile(
+    rf"(?P<code>(?<!`)(?P<ticks>`+)(?!`).*?[^`](?P=ticks)(?!`))(?:{_ATTRIBUTES})?"
+    rf"|(?<!!)\[(?P<label>(?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:)[^)]*\)(?:{_ATTRIBUTES})?"
+    r"|\\\((?P<formula>.+?)\\\)"
+    rf"|(?<=\)){_ATTRIBUTES}"
+)
+
+
+def plain(source: str) -> str:
+    """Markdown without what only the site understands.
+
+    Boxes become quotations, folded boxes stay folded, attributes and wrapping elements go, links
+    to other pages become plain text.
+    """
+    result = ""
+    blocks = list(page.blocks(source))
+    while blocks:
+        _, block = blocks.pop(0)
+        box = _BOX.fullmatch(block.rstrip("\n"))
+        if box:
+            result += _box(block, box, _take_body(blocks))
+        elif page.is_fenced(block):
+            result += re.sub(r"^(\s*(?:`{3,}|~{3,})\w*)[^\n]*", r"\1", block)
+        else:
+            result += _plain_line(block)
+    return result
+
+
+def _take_body(blocks: list[tuple[int, str]]) -> str:
+    """Take the indented blocks that follow a box's first line, without their indentation."""
+    body = ""
+    while blocks and (blocks[0][1].startswith("    ") or not blocks[0][1].strip()):
+        body += blocks.pop(0)[1]
+    return textwrap.dedent(body).strip("\n")
+
+
+def _box(opening: str, box: re.Match[str], body: str) -> str:
+    kind = box[1].split(" ")[0]
+    title = box[2] if box[2] is not None else kind.capitalize()
+    body = plain(body)
+    if opening.startswith("???"):
+        return f"<details><summary><b>{title}</b></summary>\n\n{body}\n\n</details>\n\n"
+    content = f"**{title}**\n\n{body}\n" if title else f"{body}\n"
+    if opening.startswith("==="):
+        return f"{content}\n"
+    return textwrap.indent(content, "> ", lambda line: True).replace("> \n", ">\n") + "\n"
+
+
+def _plain_line(line: str) -> str:
+    if re.fullmatch(rf"\s*(?:{_ATTRIBUTES}|</?(?:div|step-viewer|figure)\b[^>]*>)\s*", line):
+        return ""
+    if line.startswith("#"):
+        line = re.sub(rf"[ \t]+{_ATTRIBUTES}[ \t]*$", "", line, flags=re.MULTILINE)
+    return _INLINE.sub(_plain_inline, line)
+
+
+def _plain_inline(found: re.Match[str]) -> str:
+    if found["code"]:
+        return re.sub(r"^(`+)#!\w+ ", r"\1", found["code"])
+    if found["formula"]:
+        return f"${found['formula']}$"
+    return found["label"] or ""

@@ -1,0 +1,132 @@
+"""Writes all files that are generated from the manifests, the reference and the lesson pages.
+
+Skeletons, `__init__.py` files, notebooks, and the tables between markers in Markdown files:
+
+    <!-- generated: lessons -->
+    <!-- /generated -->
+"""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder import assemble, edition, lessons, notebook, page, skeleton
+from autograder.edition import Problem
+from autograder.lessons import Lesson
+
+
+def sync(check: bool) -> list[str]:
+    """Write what is generated, or only look with `check`; what differed, as "FILE (why)"."""
+    wanted = generated()
+    drifted = []
+    for path, text in wanted.items():
+        why = _difference(edition.ROOT / path, text)
+        if why:
+            drifted.append(f"{path} ({why})")
+            if not check:
+                write(edition.ROOT / path, text.encode())
+    for path in _leftovers(set(wanted)):
+        drifted.append(f"{path} (nothing generates it any more)")
+        if not check:
+            (edition.ROOT / path).unlink()
+    return drifted
+
+
+def generated() -> dict[str, str]:
+    """The text of every generated file, by its path below the root."""
+    known = list(lessons.load().values())
+    files: dict[str, str] = {}
+    for lesson in known:
+        _check(lesson)
+        for path in lesson.files:
+            files[f"course/{path}"] = assemble.read_handout(path)
+        if lesson.exercises:
+            place = lesson.folder.relative_to(edition.ROOT).as_posix()
+            files[f"{place}/{lesson.id}.ipynb"] = notebook.text(lesson)
+    for path, text in _inits(known).items():
+        files[f"course/{path}"] = files[f"solutions/{path}"] = text
+    return {**files, **_pages(known)}
+
+
+def _check(lesson: Lesson) -> None:
+    """Check what the manifest says against the reference and the page."""
+    if not lesson.exercises:
+        return
+    reference = assemble.read_solution(lesson.module)
+    skeleton.make_skeleton(reference, lesson)  # complains about targets that are not there
+    for exercise in lesson.exercises:
+        if not skeleton.docstring(reference, exercise.target):
+            raise Problem(
+                f"solutions/{lesson.module}: {exercise.target} has no docstring. "
+                f"Write one: it is the specification of the exercise {exercise.id}."
+            )
+    page.check(page.read(lesson), lesson)
+
+
+def _inits(known: list[Lesson]) -> dict[str, str]:
+    packages = {lesson.package: lesson for lesson in known}
+    parts = [assemble.init_files(lessons.prefix(last)) for last in packages.values()]
+    return {path: text for part in parts for path, text in part.items()}
+
+
+def _difference(path: Path, text: str) -> str:
+    if not path.is_file():
+        return "missing"
+    return "" if path.read_bytes() == text.encode() else "out of date"
+
+
+def _leftovers(wanted: set[str]) -> Iterator[str]:
+    for package in {lesson.package for lesson in lessons.load().values()}:
+        for file in sorted((edition.COURSE / package).rglob("*")):
+            path = file.relative_to(edition.ROOT).as_posix()
+            if file.is_file() and "__pycache__" not in path and path not in wanted:
+                yield path
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(content)
+    new = Path(file.name)
+    new.chmod(0o644)
+    new.replace(path)
+
+
+# ------------------------------------------------------------------------------------------
+# Tables in Markdown files
+
+_TABLE = re.compile(
+    r"^(<!-- generated: (\w+) -->\n).*?^(<!-- /generated -->)$", re.MULTILINE | re.DOTALL
+)
+
+
+def _pages(known: list[Lesson]) -> dict[str, str]:
+    """The Markdown files that hold generated tables, with these tables renewed."""
+    files = {}
+    for file in [*edition.ROOT.glob("*.md"), *edition.COURSE.rglob("*.md")]:
+        text = file.read_text(encoding="utf-8")
+        if _TABLE.search(text):
+            files[file.relative_to(edition.ROOT).as_posix()] = _renewed(text, file, known)
+    return files
+
+
+def _renewed(text: str, file: Path, known: list[Lesson]) -> str:
+    names = {found[2] for found in _TABLE.finditer(text)}
+    if names != {"lessons"}:
+        where = file.relative_to(edition.ROOT)
+        raise Problem(f"{where} asks for {sorted(names)}. Only 'lessons' can be generated.")
+    table = _lesson_table(file.parent, known)
+    return _TABLE.sub(lambda found: f"{found[1]}\n{table}\n{found[3]}", text)
+
+
+def _lesson_table(folder: Path, known: list[Lesson]) -> str:
+    rows = ["| # | lesson | title | exercises | points | minutes |", "|--:|---|---|--:|--:|--:|"]
+    for lesson in known:
+        if lesson.exercises:
+            link = Path(os.path.relpath(lesson.folder / "lesson.md", folder)).as_posix()
+            facts = f"{len(lesson.exercises)} | {lesson.max_points:g} | {lesson.minutes}"
+            rows.append(f"| {lesson.number} | `{lesson.id}` | [{lesson.title}]({link}) | {facts} |")
+    return "".join(f"{row}\n" for row in rows)

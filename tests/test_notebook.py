@@ -1,0 +1,165 @@
+"""Notebooks are valid, repeatable, gradable by nbgrader, and free of the site's own syntax."""
+
+import re
+
+import nbformat
+import pytest
+import small_course
+
+from autograder import lessons, notebook
+
+PAGE = """# Greeting people { #top .big }
+
+{{ lesson }}
+
+!!! note "Mind this"
+    A box.
+
+    ```python title="x"
+    a = {1: 2}
+    ```
+
+???+ question
+    Why? See [the `map` part](../03_bye/lesson.md#top){ .external } and [this](https://a.example/b).
+
+=== "Tab"
+
+    Inside.
+
+## A part
+
+<div class="stepper" markdown>
+
+1. One \\(x_{i=1}\\), `f[0](x){a=1}` and `#!python y`.
+
+</div>
+
+![A picture](box.svg){ width="300" }
+
+{{ source toy/hello.py given }}
+
+```python exec="on" source="above" session="hello"
+a = 1  # markdown-exec: hide
+print(a)
+```
+
+```python exec="on" html="on"
+print("<svg>")
+```
+
+```python exec="on" source="above" raises="ValueError"
+int("a")
+```
+
+{{ exercise hello.greet }}
+{{ exercise hello.grow }}
+"""
+
+
+@pytest.fixture
+def hello(monkeypatch, tmp_path):
+    small_course.write(monkeypatch, tmp_path, {"course/lessons/01_hello/lesson.md": PAGE})
+    return lessons.get("hello")
+
+
+def sources(made, kind):
+    return ["".join(cell["source"]) for cell in made["cells"] if cell["cell_type"] == kind]
+
+
+def test_examples_become_code_cells_and_hidden_ones_are_left_out(hello):
+    code = sources(notebook.make(hello), "code")
+    assert code == [
+        "# Write your code in toy/hello.py, beside this notebook, and save it there.\n"
+        "# Jupyter then takes the new version whenever you run a cell.\n"
+        "%load_ext autoreload\n"
+        "%autoreload 2",
+        "a = 1\nprint(a)",
+        'int("a")',
+        "import sys\n\n!{sys.executable} -m pytest -q checks.py --exercise hello.greet",
+        "import sys\n\n!{sys.executable} -m pytest -q checks.py --exercise hello.grow",
+        "",
+    ]
+
+
+def test_an_example_that_raises_does_not_stop_the_notebook(hello):
+    tagged = [c["source"] for c in notebook.make(hello)["cells"] if "tags" in c["metadata"]]
+    assert tagged == [['int("a")']]
+
+
+def test_each_exercise_has_one_locked_grade_cell_with_its_points(hello):
+    cells = [c for c in notebook.make(hello)["cells"] if "nbgrader" in c["metadata"]]
+    assert [cell["metadata"]["nbgrader"] for cell in cells] == [
+        {
+            "grade": True,
+            "grade_id": name,
+            "locked": True,
+            "points": points,
+            "schema_version": 3,
+            "solution": False,
+            "task": False,
+        }
+        for name, points in [("hello-greet", 2.0), ("hello-grow", 1.5)]
+    ]
+    assert [cell["id"] for cell in cells] == ["hello-greet", "hello-grow"]
+
+
+def test_the_sites_own_syntax_becomes_plain_markdown(hello):
+    text = "\n\n".join(sources(notebook.make(hello), "markdown"))
+    assert text.startswith("# Greeting people\n")
+    assert "> **Mind this**\n>\n> A box.\n>\n> ```python\n> a = {1: 2}\n> ```\n" in text
+    assert (
+        "<details><summary><b>Question</b></summary>\n\n"
+        "Why? See the `map` part and [this](https://a.example/b).\n\n</details>" in text
+    )
+    assert "**Tab**\n\nInside.\n" in text
+    assert "\n1. One $x_{i=1}$, `f[0](x){a=1}` and `y`.\n" in text
+    assert "![A picture](box.svg)\n" in text
+    assert "```python\ndef given(x: int) -> int:\n" in text
+    assert text.count("<summary><b>Hint ") == 6
+    assert not re.search(r"^\s*(!!!|\?\?\?|===|<div|</div)", text, re.MULTILINE)
+
+
+def test_sections_are_cells_of_their_own(hello):
+    starts = [text.split("\n")[0] for text in sources(notebook.make(hello), "markdown")]
+    assert starts == [
+        "# Greeting people",
+        "## A part",
+        "### Exercise: A greeting",
+        "### Exercise: A box that grows",
+        "## Playground",
+    ]
+
+
+def test_the_same_lesson_gives_the_same_file(hello):
+    assert notebook.text(hello) == notebook.text(hello)
+    assert notebook.text(hello).endswith("\n")
+
+
+# ------------------------------------------------------------------------------------------
+# The small course's and the real lessons
+
+REAL = [lesson for lesson in lessons.load().values() if lesson.exercises]
+
+
+def check_with_nbgrader(lesson):
+    """Validate against nbformat, and check each cell's metadata as nbgrader does."""
+    from nbgrader.nbgraderformat import MetadataValidator
+
+    read = nbformat.reads(notebook.text(lesson), as_version=4)
+    nbformat.validate(read)
+    assert len({cell["id"] for cell in read.cells}) == len(read.cells)
+    validator = MetadataValidator()
+    for cell in read.cells:
+        validator.validate_cell(cell)
+    validator.validate_nb(read)
+    points = [c.metadata.nbgrader.points for c in read.cells if "nbgrader" in c.metadata]
+    assert points == [exercise.points for exercise in lesson.exercises]
+
+
+def test_the_notebook_is_valid(hello):
+    check_with_nbgrader(hello)
+
+
+@pytest.mark.parametrize("lesson", REAL, ids=[x.id for x in REAL])
+def test_a_real_notebook_is_valid(lesson):
+    check_with_nbgrader(lesson)
