@@ -1,0 +1,298 @@
+"""The command: what each subcommand of `./jaxprentice` does with the parts of this package.
+
+Every command imports what it needs when it runs, so that the cheap ones start at once. A `Problem`
+is printed as one sentence with exit status 1; wrong usage has status 2, Ctrl-C 130.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder import edition
+from autograder.edition import Problem
+
+app = typer.Typer(
+    name="jaxprentice",
+    help="Build JAX yourself, lesson by lesson; and run the course for a class.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+nbgrader = typer.Typer(help="Course directories for nbgrader.", no_args_is_help=True)
+site = typer.Typer(help="The course's web site.", no_args_is_help=True)
+app.add_typer(nbgrader, name="nbgrader", rich_help_panel=None)
+app.add_typer(site, name="site")
+
+LessonName = Annotated[str, typer.Argument(metavar="LESSON", help="A lesson, such as core.")]
+ExerciseName = Annotated[
+    str, typer.Argument(metavar="EXERCISE", help="An exercise, such as jvp.mul_rule.")
+]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit status."""
+    command = typer.main.get_command(app)
+    try:
+        status = command.main(list(arguments), prog_name="jaxprentice", standalone_mode=False)
+        return status if isinstance(status, int) else 0
+    except Problem as problem:
+        return _fail(str(problem), 1)
+    except typer.BadParameter.__mro__[2] as error:  # whatever is wrong with the command line
+        return _fail_usage(error)
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("Stopped.", 130)
+    except BrokenPipeError:  # the reader of our output has gone, as in `list | head -1`
+        sys.stdout = None  # type: ignore[assignment]
+        return 1
+
+
+def _fail(sentence: str, status: int) -> int:
+    print(sentence, file=sys.stderr)
+    return status
+
+
+def _fail_usage(error: Exception) -> int:
+    message = getattr(error, "format_message", lambda: str(error))()
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+        return _fail(message, 2)
+    path = context.command_path if context else "jaxprentice"
+    return _fail(f"{message.rstrip('.')}. See `./{path} --help`.", 2)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"jaxprentice {edition.VERSION}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")
+    ] = False,
+) -> None:
+    """Build JAX yourself, lesson by lesson; and run the course for a class."""
+
+
+# ------------------------------------------------------------------------------------------
+# For students
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+) -> None:
+    """Make a workspace of your own, in which you write your JAX."""
+    from autograder import workspace
+
+    workspace.init(folder)
+    print(f"Your workspace is {folder}. Begin with:")
+    print(f"    cd {folder}")
+    print("    ./jaxprentice list")
+
+
+@app.command("list")
+def list_() -> None:
+    """List the lessons, and how far you are."""
+    from autograder import student, workspace
+
+    student.list_lessons(workspace.find())
+
+
+@app.command()
+def check(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[LESSON or EXERCISE]",
+            help="Such as jvp or jvp.mul_rule; the first incomplete lesson if absent.",
+        ),
+    ] = None,
+    mine: Annotated[
+        bool,
+        typer.Option("--mine", help="Use your own earlier modules, not the reference's."),
+    ] = False,
+) -> int:
+    """Check your work, and say what is wrong with it."""
+    from autograder import student, workspace
+
+    return student.check(workspace.find(), name, mine=mine)
+
+
+@app.command()
+def watch() -> None:
+    """Check again each time you save a file; end it with Ctrl-C."""
+    from autograder import student, workspace
+
+    student.watch(workspace.find())
+
+
+@app.command()
+def hint(name: ExerciseName) -> None:
+    """Give a hint for an exercise, a better one each time."""
+    from autograder import lessons, student, workspace
+
+    place, exercise = workspace.find(), lessons.find_exercise(name)
+    seen = place.record.get("hints", {}).get(exercise.id, 0)
+    number = min(seen + 1, len(exercise.hints))
+    place.remember("hints", exercise.id, number)
+    print(f"Hint {number} of {len(exercise.hints)} for {exercise.id}: {exercise.hints[number - 1]}")
+    if seen >= len(exercise.hints):
+        print(student.stuck(exercise))
+
+
+@app.command()
+def give(name: LessonName) -> None:
+    """Take the reference's module of a lesson, and go on; yours is kept."""
+    from autograder import student, workspace
+
+    lesson = student.taught(name)
+    student.replace(workspace.find(), lesson, workspace.solution(lesson), "the solution")
+
+
+@app.command()
+def reset(name: LessonName) -> None:
+    """Begin a lesson again; your module is kept."""
+    from autograder import student, workspace
+
+    lesson = student.taught(name)
+    student.replace(workspace.find(), lesson, workspace.skeleton(lesson), "the skeleton")
+
+
+@app.command()
+def progress() -> None:
+    """Show which exercises are done, as the last checks found."""
+    from autograder import student, workspace
+
+    student.progress(workspace.find())
+
+
+@app.command()
+def doctor() -> int:
+    """Look whether this machine has what the course needs."""
+    from autograder import doctor
+
+    return doctor.examine()
+
+
+# ------------------------------------------------------------------------------------------
+# For instructors
+
+
+@nbgrader.command("init")
+def nbgrader_init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+) -> None:
+    """Write a course directory in which nbgrader's own commands work."""
+    from autograder import nbgrader_course
+
+    made = nbgrader_course.init(folder)
+    print(f"The course directory is {folder}, with the assignments {', '.join(made)}. Go on with:")
+    print(f"    cd {folder}")
+    print(f"    {Path(sys.executable).with_name('nbgrader')} generate_assignment {made[0]}")
+
+
+@app.command()
+def grade(
+    submissions: Annotated[
+        Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with a folder for each student.")
+    ],
+    lesson: Annotated[str, typer.Option(metavar="LESSON", help="The lesson to grade.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the results go.")],
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Submissions at once; all cores if absent."),
+    ] = None,
+    isolation: Annotated[
+        str | None,
+        typer.Option(metavar="LEVEL", help="namespaces, landlock or process; the best if absent."),
+    ] = None,
+) -> None:
+    """Grade a folder of submissions, the students' code running in isolated workers only."""
+    from autograder import batch, student
+
+    batch.grade_folder(submissions, student.taught(lesson), out, jobs=jobs, isolation=isolation)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.")],
+) -> None:
+    """Write a report on the class from the results in a folder."""
+    from autograder import report
+
+    print(f"The report is {report.write(folder)}.")
+
+
+@app.command()
+def demo() -> int:
+    """Run the main job on a sample class: from assignments to grades, feedback and report."""
+    from autograder import demo
+
+    return demo.run()
+
+
+# ------------------------------------------------------------------------------------------
+# For maintainers
+
+
+@app.command()
+def sync(
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; fail if it would.")
+    ] = False,
+) -> None:
+    """Write everything that is generated from lessons and reference."""
+    from autograder import sync
+
+    changed = sync.sync(check)
+    for path in changed:
+        print(f"{'out of date' if check else 'written'}: {path}")
+    if check and changed:
+        raise Problem("Generated files are out of date. Run `./jaxprentice sync`.")
+    if not changed:
+        print("Everything generated is up to date.")
+
+
+@app.command()
+def audit(
+    lesson: Annotated[
+        str | None, typer.Argument(metavar="[LESSON]", help="A lesson; all if absent.")
+    ] = None,
+) -> int:
+    """Prove the hidden suites: the reference passes, nothing else does."""
+    from autograder import audit, student
+
+    return audit.run([student.taught(lesson)] if lesson else student.all_taught())
+
+
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=True,
+)
+def test(context: typer.Context) -> int:
+    """Run all tests; arguments go to pytest."""
+    from autograder import selftest
+
+    return selftest.run(context.args)
+
+
+@site.command("build")
+def site_build() -> None:
+    """Build the site into build/site."""
+    from autograder import site
+
+    site.build()
+
+
+@site.command("serve")
+def site_serve() -> None:
+    """Serve the site on this machine, built anew when a page changes."""
+    from autograder import site
+
+    site.serve()

@@ -1,0 +1,31 @@
+"""Runs this project's own tests, and says at the end what was skipped and how to get it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from autograder import edition
+
+# A program that some tests need: its names, and the Debian package that brings it.
+PROGRAMS = {
+    "bubblewrap": ("bwrap",),
+    "chromium": ("chromium", "chromium-browser", "google-chrome"),
+}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run pytest with the given arguments, and return its exit status."""
+    command = [sys.executable, "-m", "pytest", "-r", "s", *arguments]
+    status = subprocess.call(command, cwd=edition.ROOT, env={**os.environ, "PYTHONPATH": ""})
+    missing = [name for name in PROGRAMS if not has(name)]
+    if missing:
+        print(f"Tests that need {' and '.join(missing)} were skipped. To run them, on Debian:")
+        print(f"    sudo apt install {' '.join(missing)}")
+    return status
+
+
+def has(package: str) -> bool:
+    """Whether the program of a Debian package is there."""
+    return any(shutil.which(program) for program in PROGRAMS[package])
