@@ -117,18 +117,19 @@ def exported_names(lesson):
 @each_lesson
 def test_the_tree_of_a_lesson_imports_alone_with_exactly_its_exports(lesson, tmp_path):
     assemble.write_tree(tmp_path, lesson)
-    modules = [
-        ".".join(p.relative_to(tmp_path).with_suffix("").parts)
-        for p in tmp_path.rglob("*.py")
-        if p.name != "__init__.py"
-    ]
     expected = exported_names(lesson)
     command = [sys.executable, "-I", "-c", LOOK, str(tmp_path), *expected]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found, jax_is_there = json.loads(done.stdout)
     assert found == {package: [sorted(names), True] for package, names in expected.items()}
     assert not jax_is_there
-    for module in modules:
+
+
+@each_lesson
+def test_each_file_of_a_lesson_can_be_the_first_to_be_imported(lesson, tmp_path):
+    assemble.write_tree(tmp_path, lesson)
+    for file in lesson.files:
+        module = file.removesuffix(".py").replace("/", ".")
         code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {module}"
         subprocess.run([sys.executable, "-I", "-c", code], check=True)
 
