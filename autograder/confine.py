@@ -1,0 +1,183 @@
+"""What a worker does to itself before any of the student's code runs: limits, Landlock, seccomp.
+
+All of it only takes rights away, needs no privileges, and cannot be undone by the code that comes
+after. ctypes talks to the kernel, since no other library may be looked up in the sandbox.
+The worker runs this file: import nothing of the repository here.
+"""
+
+import ctypes
+import os
+import platform
+import struct
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+
+class Unavailable(Exception):
+    """This machine does not have the kind of confinement that was asked for."""
+
+
+def _call(number: int, *args: object) -> int:
+    libc = ctypes.CDLL(None, use_errno=True)
+    result = libc.syscall(ctypes.c_long(number), *args)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def _control(option: int, *args: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(option, *[ctypes.c_ulong(arg) for arg in [*args, 0, 0, 0, 0][:4]]) < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+# ------------------------------------------------------------------------------------------
+# Limits
+
+
+def limit(limits: Mapping[str, int]) -> None:
+    """Set resource limits by name, such as {"DATA": 1 << 30}; never above what holds already."""
+    try:
+        import resource
+    except ImportError:  # Windows: only the time limits remain, and those are the grader's
+        return
+    for name, value in {**limits, "CORE": 0}.items():
+        number = getattr(resource, f"RLIMIT_{name}", None)
+        if number is not None:
+            _, hard = resource.getrlimit(number)
+            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(number, (value, value))
+
+
+def give_up_privileges() -> None:
+    """Never gain rights again (setuid programs), drop root's, and die with the grader."""
+    if sys.platform != "linux":
+        return
+    set_parent_death_signal, set_dumpable, set_no_new_privileges = 1, 4, 38
+    header = struct.pack("=Ii", 0x20080522, 0)  # version 3 of capset, this process
+    _call(126 if platform.machine() == "x86_64" else 91, header, bytes(24))
+    _control(set_parent_death_signal, 9)
+    _control(set_dumpable, 0)
+    _control(set_no_new_privileges, 1)
+
+
+# ------------------------------------------------------------------------------------------
+# Landlock: which files may be read and written; no TCP; no signals to processes outside
+
+_CREATE, _ADD_RULE, _RESTRICT = 444, 445, 446
+_READ = 1 << 0 | 1 << 2 | 1 << 3  # execute (map a library), read files, read folders
+_FILE_RIGHTS = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15  # those a rule for a file may give
+
+
+def restrict_files(readable: Iterable[str], writable: Iterable[str]) -> None:
+    """Let this process and all that it starts open only what lies under these paths."""
+    try:
+        version = _call(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
+    except OSError as error:
+        raise Unavailable("the kernel has no Landlock") from error
+    rights = (1 << (13 if version < 2 else 14 if version < 3 else 15 if version < 5 else 16)) - 1
+    network = 3 if version >= 4 else 0
+    scope = 3 if version >= 6 else 0
+    attributes = struct.pack("=QQQ", rights, network, scope)
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    rules = _call(_CREATE, attributes[:size], ctypes.c_size_t(size), ctypes.c_uint32(0))
+    for path in readable:
+        _allow(rules, path, _READ)
+    for path in writable:
+        _allow(rules, path, rights)
+    _call(_RESTRICT, ctypes.c_int(rules), ctypes.c_uint32(0))
+    os.close(rules)
+
+
+def _allow(rules: int, path: str, rights: int) -> None:
+    try:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return  # what is not there cannot be opened later either
+    if not Path(path).is_dir():
+        rights &= _FILE_RIGHTS
+    attributes = struct.pack("=Qi", rights, place)
+    _call(_ADD_RULE, ctypes.c_int(rules), ctypes.c_int(1), attributes, ctypes.c_uint32(0))
+    os.close(place)
+
+
+# ------------------------------------------------------------------------------------------
+# seccomp: which system calls are refused. A process needs threads, and nothing more of its kind.
+
+_X86_64 = """
+    fork 57, vfork 58, execve 59, execveat 322, socket 41, ptrace 101, process_vm_readv 310,
+    process_vm_writev 311, kcmp 312, tkill 200, rt_sigqueueinfo 129, rt_tgsigqueueinfo 297,
+    pidfd_open 434, pidfd_send_signal 424, pidfd_getfd 438, unshare 272, setns 308, mount 165,
+    umount2 166, pivot_root 155, chroot 161, bpf 321, perf_event_open 298, userfaultfd 323,
+    io_uring_setup 425, memfd_create 319, memfd_secret 447, open_by_handle_at 304, shmget 29,
+    msgget 68, semget 64, add_key 248, request_key 249, keyctl 250, init_module 175,
+    finit_module 313, kexec_load 246
+"""
+_AARCH64 = """
+    execve 221, execveat 281, socket 198, ptrace 117, process_vm_readv 270,
+    process_vm_writev 271, kcmp 272, tkill 130, rt_sigqueueinfo 138, rt_tgsigqueueinfo 240,
+    pidfd_open 434, pidfd_send_signal 424, pidfd_getfd 438, unshare 97, setns 268, mount 40,
+    umount2 39, pivot_root 41, chroot 51, bpf 280, perf_event_open 241, userfaultfd 282,
+    io_uring_setup 425, memfd_create 279, memfd_secret 447, open_by_handle_at 265, shmget 194,
+    msgget 186, semget 190, add_key 217, request_key 218, keyctl 219, init_module 105,
+    finit_module 273, kexec_load 104
+"""
+# Machine: its number in the kernel, the refused calls, then clone, clone3, kill and tgkill.
+_MACHINES = {
+    "x86_64": (0xC000003E, _X86_64, (56, 435, 62, 234)),
+    "aarch64": (0xC00000B7, _AARCH64, (220, 435, 129, 131)),
+}
+
+_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_NUMBER, _MACHINE, _FIRST_ARGUMENT = 0, 4, 16  # places in the kernel's description of a call
+_ALLOW, _KILL = 0x7FFF0000, 0x80000000
+_PERMISSION, _NO_SUCH_CALL = 0x00050001, 0x00050026  # fail with EPERM, with ENOSYS
+_CLONE_THREAD = 0x10000
+
+Instruction = tuple[int, int, int, int]  # code, skip if true, skip if false, operand
+
+
+def refuse_calls() -> None:
+    """Refuse new processes, programs, sockets, and whatever reaches into other processes."""
+    if sys.platform != "linux" or platform.machine() not in _MACHINES:
+        raise Unavailable("there is no seccomp filter for this kind of machine")
+    machine, refused, special = _MACHINES[platform.machine()]
+    numbers = [int(entry.split()[1]) for entry in refused.split(",")]
+    program = [struct.pack("=HBBI", *step) for step in _filter(machine, numbers, special)]
+    code = ctypes.create_string_buffer(b"".join(program))
+    pointer = struct.pack("@HP", len(program), ctypes.addressof(code))
+    description = ctypes.create_string_buffer(pointer)
+    set_seccomp, mode_filter = 22, 2
+    try:
+        _control(set_seccomp, mode_filter, ctypes.addressof(description))
+    except OSError as error:
+        raise Unavailable("the kernel refuses seccomp filters") from error
+
+
+def _filter(machine: int, refused: Sequence[int], special: Sequence[int]) -> Iterator[Instruction]:
+    clone, clone3, kill, tgkill = special
+    yield (_LOAD, 0, 0, _MACHINE)
+    yield (_JUMP_EQUAL, 1, 0, machine)
+    yield (_RETURN, 0, 0, _KILL)
+    yield (_LOAD, 0, 0, _NUMBER)
+    yield (_JUMP_AT_LEAST, 0, 1, 0x40000000)  # another way to count calls, on x86_64
+    yield (_RETURN, 0, 0, _PERMISSION)
+    for number in refused:
+        yield (_JUMP_EQUAL, 0, 1, number)
+        yield (_RETURN, 0, 0, _PERMISSION)
+    yield (_JUMP_EQUAL, 0, 1, clone3)  # its flags cannot be seen here; callers fall back to clone
+    yield (_RETURN, 0, 0, _NO_SUCH_CALL)
+    yield from _unless(clone, (_JUMP_BITS, 1, 0, _CLONE_THREAD))
+    for number in (kill, tgkill):  # abort() signals its own process
+        yield from _unless(number, (_JUMP_EQUAL, 1, 0, os.getpid()))
+    yield (_RETURN, 0, 0, _ALLOW)
+
+
+def _unless(number: int, test: Instruction) -> Iterator[Instruction]:
+    """Refuse call `number` unless the test of its first argument jumps over the refusal."""
+    yield (_JUMP_EQUAL, 0, 4, number)
+    yield (_LOAD, 0, 0, _FIRST_ARGUMENT)
+    yield test
+    yield (_RETURN, 0, 0, _PERMISSION)
+    yield (_RETURN, 0, 0, _ALLOW)

@@ -1,0 +1,159 @@
+"""A conversation with the tree under test: probes go to a worker, replies come back, always.
+
+Whatever the submission does in its worker, the answer here is a `Reply`. A worker that does not
+answer in time, dies or talks nonsense is killed, and the next probe gets a new one.
+"""
+
+import builtins
+import re
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder import wire
+from autograder.edition import Problem
+from autograder.isolation import Died, Limits, NotIsolated, TimedOut, Worker
+from autograder.suite import Probe
+
+LEAST_SECONDS = 2.0  # that any probe may take
+IMPORT_SECONDS = 10.0
+BUDGET_SECONDS = 60.0  # for all probes of one submission together
+USUAL_START = 0.25  # seconds that a worker takes to start on a machine that is not busy
+MOST_PATIENCE = 8.0
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back.
+
+    `kind` is `value`, `raised` (with the name of the exception's class and its message),
+    `unsendable` (too large a value), `timed_out`, `crashed`, or for the import only
+    `syntax_error` and `import_error` (with the line and, where known, the column).
+    """
+
+    kind: str
+    value: Any = None
+    name: str = ""
+    message: str = ""
+    line: int | None = None
+    column: int | None = None
+
+
+class Session:
+    """A tree in an isolated worker, to be asked one probe after the other.
+
+    >>> with Session(tree, "minijax/jvp.py", "namespaces") as session:
+    ...     reply = session.call(sine_at_three)
+    """
+
+    def __init__(self, tree: Path, module: str, level: str, limits: Limits | None = None) -> None:
+        self.tree = tree
+        self.module = module
+        self.level = level
+        self.limits = limits or Limits()
+        self.patience = 1.0  # more than 1 on a slow or busy machine
+        self.seconds = 0.0  # spent on probes so far
+        self.trouble: Reply | None = None  # what came of the import, if it failed
+        self.worker: Worker | None = None
+
+    def load(self) -> Reply:
+        """Start a worker and import the package; the reply says what came of it."""
+        self._start()
+        reply = self._ask(["import"], IMPORT_SECONDS)
+        self.trouble = None if reply.kind == "value" else reply
+        return reply
+
+    def call(
+        self, probe: Probe, *args: Any, seconds: float = LEAST_SECONDS, fresh: bool = False
+    ) -> Reply:
+        """Run a probe; `fresh` imports the package again, so that nothing is left of earlier calls.
+
+        Takes `seconds` at the most, or longer where the machine is slow.
+        """
+        if self.trouble is not None:
+            return self.trouble
+        if self.seconds > BUDGET_SECONDS * self.patience:
+            return Reply("timed_out")
+        if self.worker is None and self.load().kind != "value":
+            # It was fine before: a submission that imports only sometimes.
+            return self.trouble or Reply("crashed")
+        allowed = seconds + (LEAST_SECONDS if fresh else 0)
+        return self._ask(
+            ["call", probe.source, probe.name, wire.encode(list(args)), fresh], allowed
+        )
+
+    def close(self) -> None:
+        """Kill the worker and all that it started."""
+        if self.worker is not None:
+            self.worker.close()
+        self.worker = None
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _start(self) -> None:
+        self.close()
+        begin = time.monotonic()
+        try:
+            self.worker = Worker(self.tree, self.module, self.level, self.limits)
+        except NotIsolated as error:
+            raise Problem(
+                f"The isolation {self.level!r} stopped working: {error}. Nothing was graded; "
+                "run `./jaxprentice doctor`."
+            ) from error
+        slow = (time.monotonic() - begin) / USUAL_START
+        self.patience = max(self.patience, min(slow, MOST_PATIENCE))
+
+    def _ask(self, request: list[Any], seconds: float) -> Reply:
+        assert self.worker is not None
+        begin = time.monotonic()
+        try:
+            return read_reply(self.worker.ask(request, seconds * self.patience))
+        except TimedOut:
+            reply = Reply("timed_out")
+        except (Died, wire.Malformed):
+            out_of_time = self.worker.exit_signal() == getattr(signal, "SIGXCPU", -1)
+            reply = Reply("timed_out" if out_of_time else "crashed")
+        finally:
+            self.seconds += time.monotonic() - begin
+        self.close()
+        return reply
+
+
+# ------------------------------------------------------------------------------------------
+# Reading replies, which the submission may have written
+
+_ERROR_NAME = re.compile(r"errors\.[A-Za-z_][A-Za-z0-9_]{0,59}")
+
+
+def read_reply(raw: list[Any]) -> Reply:
+    """The reply in a message from a worker. Raises Malformed for what is none."""
+    match raw:
+        case ["value", content]:
+            return Reply("value", wire.decode(content))
+        case ["raised", str(name), str(message)] if is_exception(name):
+            return Reply("raised", name=name, message=message)
+        case ["unsendable"]:
+            return Reply("unsendable")
+        case ["syntax_error", str(message), line, column]:
+            message = message if message.isprintable() and len(message) < 200 else ""
+            return Reply("syntax_error", None, "SyntaxError", message, *_numbers(line, column))
+        case ["import_error", str(name), str(), line] if is_exception(name):
+            return Reply("import_error", None, name, "", *_numbers(line, None))
+    raise wire.Malformed("This is no reply.")
+
+
+def is_exception(name: str) -> bool:
+    """Is this the name of a built-in exception, or of one that the package's `errors` may hold?"""
+    cls = builtins.__dict__.get(name)
+    known = isinstance(cls, type) and issubclass(cls, BaseException)
+    return known or bool(_ERROR_NAME.fullmatch(name))
+
+
+def _numbers(*values: Any) -> tuple[int | None, ...]:
+    return tuple(v if type(v) is int and 0 <= v < 1_000_000 else None for v in values)

@@ -1,0 +1,285 @@
+"""How values cross the border between the isolated worker and the grader: as data, never as code.
+
+A message is a msgpack text behind its length. A value is written by its exact type: plain Python
+data, and NumPy arrays of an allowed dtype. Everything else becomes an opaque marker, so a class of
+the submission's own never gets to say how it is written, read or compared. Reading checks the sizes
+before it believes them, and executes nothing.
+
+The worker runs this file too, alone with the student's tree: import nothing of the repository here.
+"""
+
+import builtins
+import math
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import msgpack
+import numpy as np
+
+MAX_MESSAGE = 16 << 20  # bytes of one message
+MAX_ITEMS = 100_000  # values in one message, containers included
+MAX_DEPTH = 40  # containers within containers
+MAX_DIMENSIONS = 16
+MAX_TEXT = 100_000  # characters of a text
+MAX_PAIRS = 1_000  # entries of a dict: more could be made to collide
+MAX_DIGITS = 2_000  # hexadecimal digits of an integer that needs more than 64 bits
+
+FLOAT0 = np.dtype([("float0", np.void, 0)])  # the tangents of integers, as in JAX
+_STRICT: dict[str, Any] = {"max_map_len": 0, "max_ext_len": 0, "max_array_len": MAX_ITEMS + 8}
+_DTYPES = {
+    name: np.dtype(name)
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64", "complex64", "complex128"),
+    )
+} | {"float0": FLOAT0}
+
+
+class Malformed(Exception):
+    """A message that is not what this module writes, or that is too large."""
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """Stands for a value that is not plain data; `name` is its type's, if that is a built-in."""
+
+    name: str
+
+
+# ------------------------------------------------------------------------------------------
+# Messages
+
+
+def send(descriptor: int, message: Any) -> None:
+    """Write one message of msgpack's own types."""
+    text = msgpack.packb(message)
+    if len(text) > MAX_MESSAGE:
+        raise Malformed("The message is too large.")
+    data = memoryview(len(text).to_bytes(4, "big") + text)
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def receive(descriptor: int) -> Any:
+    """Read one message. Raises EOFError where the other side is gone, Malformed for nonsense."""
+    size = int.from_bytes(_read(descriptor, 4), "big")
+    if size > MAX_MESSAGE:
+        raise Malformed("The message is too large.")
+    try:
+        return msgpack.unpackb(_read(descriptor, size), **_STRICT)
+    except (ValueError, RecursionError, msgpack.exceptions.UnpackException) as error:
+        raise Malformed("The message is not msgpack.") from error
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        chunk = os.read(descriptor, min(size - len(data), 1 << 20))
+        if not chunk:
+            raise EOFError
+        data += chunk
+    return bytes(data)
+
+
+# ------------------------------------------------------------------------------------------
+# Writing values: None, bool, int, float, str and bytes as they are, all else as [tag, content...]
+
+
+def encode(value: Any) -> Any:
+    """A value in msgpack's own types. Raises Malformed for more than a message may hold."""
+    return _Writer().write(value, 0)
+
+
+class _Writer:
+    """Writes one message, and counts what it writes."""
+
+    def __init__(self) -> None:
+        self.items = 0
+        self.bytes = 0
+
+    def write(self, value: Any, depth: int) -> Any:
+        self.items += 1
+        if self.items > MAX_ITEMS or depth > MAX_DEPTH:
+            raise Malformed("The value is too large or too deep.")
+        # `type` cannot be fooled; isinstance asks the object's own __class__.
+        writer = _WRITERS.get(type(value))
+        if writer is not None:
+            return writer(self, value, depth)
+        if type(value) in _SCALARS:
+            return ["s", *self.buffer(np.asarray(value))]
+        return ["o", builtin_name(type(value))]
+
+    def write_plain(self, value: Any, depth: int) -> Any:
+        return value
+
+    def write_integer(self, value: int, depth: int) -> Any:
+        if -(1 << 63) <= value < 1 << 63:
+            return value
+        if value.bit_length() > 4 * MAX_DIGITS:
+            raise Malformed("The integer is too large.")
+        return ["i", hex(value)]
+
+    def write_text(self, value: str, depth: int) -> Any:
+        if len(value) > MAX_TEXT:
+            raise Malformed("The text is too long.")
+        return value.encode("utf-8", "replace").decode()  # no lone surrogates
+
+    def write_data(self, value: bytes, depth: int) -> Any:
+        self.count(len(value))
+        return value
+
+    def write_complex(self, value: complex, depth: int) -> Any:
+        return ["c", value.real, value.imag]
+
+    def write_sequence(self, value: Any, depth: int) -> Any:
+        tag = "l" if type(value) is list else "t"
+        return [tag, *[self.write(item, depth + 1) for item in value]]
+
+    def write_mapping(self, value: dict[Any, Any], depth: int) -> Any:
+        if len(value) > MAX_PAIRS:
+            raise Malformed("The dict is too large.")
+        pairs = [[self.write(k, depth + 1), self.write(v, depth + 1)] for k, v in value.items()]
+        return ["d", *pairs]
+
+    def write_array(self, value: np.ndarray, depth: int) -> Any:
+        if _dtype_name(value.dtype) is None or value.ndim > MAX_DIMENSIONS:
+            return ["o", "ndarray"]
+        return ["a", *self.buffer(value)]
+
+    def buffer(self, value: np.ndarray) -> list[Any]:
+        name = _dtype_name(value.dtype)
+        self.count(value.nbytes)
+        little = value if name == "float0" else value.astype(value.dtype.newbyteorder("<"))
+        return [name, list(value.shape), little.tobytes()]
+
+    def count(self, size: int) -> None:
+        self.bytes += size
+        if self.bytes > MAX_MESSAGE // 2:
+            raise Malformed("The value is too large.")
+
+
+_WRITERS: dict[type, Any] = {
+    type(None): _Writer.write_plain,
+    bool: _Writer.write_plain,
+    float: _Writer.write_plain,
+    int: _Writer.write_integer,
+    str: _Writer.write_text,
+    bytes: _Writer.write_data,
+    complex: _Writer.write_complex,
+    list: _Writer.write_sequence,
+    tuple: _Writer.write_sequence,
+    dict: _Writer.write_mapping,
+    np.ndarray: _Writer.write_array,
+}
+_SCALARS = {dtype.type for name, dtype in _DTYPES.items() if name != "float0"}
+
+
+def _dtype_name(dtype: np.dtype) -> str | None:
+    if dtype == FLOAT0:
+        return "float0"
+    return dtype.name if dtype.name in _DTYPES and dtype.fields is None else None
+
+
+def builtin_name(cls: type) -> str:
+    """The name of a built-in class, or "object": a submission may choose the names of its own."""
+    name = type.__dict__["__name__"].__get__(cls)
+    return name if builtins.__dict__.get(name) is cls else "object"
+
+
+# ------------------------------------------------------------------------------------------
+# Reading values
+
+
+def decode(message: Any) -> Any:
+    """The value that `encode` wrote. Raises Malformed for anything that it does not write."""
+    try:
+        return _Reader().read(message, 0)
+    except (TypeError, ValueError, KeyError, IndexError, OverflowError) as error:
+        raise Malformed("The value is not written as it should be.") from error
+
+
+class _Reader:
+    """Reads one message, and counts what it reads."""
+
+    def __init__(self) -> None:
+        self.items = 0
+
+    def read(self, message: Any, depth: int) -> Any:
+        self.items += 1
+        if self.items > MAX_ITEMS or depth > MAX_DEPTH:
+            raise Malformed("The value is too large or too deep.")
+        if message is None or type(message) in (bool, int, float, str, bytes):
+            return message
+        if type(message) is not list or not message:
+            raise Malformed("The value is not written as it should be.")
+        return _READERS[message[0]](self, message[1:], depth)
+
+    def read_integer(self, content: list[Any], depth: int) -> int:
+        (digits,) = content
+        if len(digits) > MAX_DIGITS + 3:
+            raise Malformed("The integer is too large.")
+        return int(digits, 16)
+
+    def read_complex(self, content: list[Any], depth: int) -> complex:
+        real, imag = content
+        return complex(float(real), float(imag))
+
+    def read_list(self, content: list[Any], depth: int) -> list[Any]:
+        return [self.read(item, depth + 1) for item in content]
+
+    def read_tuple(self, content: list[Any], depth: int) -> tuple[Any, ...]:
+        return tuple(self.read(item, depth + 1) for item in content)
+
+    def read_dict(self, content: list[Any], depth: int) -> dict[Any, Any]:
+        if len(content) > MAX_PAIRS:
+            raise Malformed("The dict is too large.")
+        return {self.read(k, depth + 1): self.read(v, depth + 1) for k, v in content}
+
+    def read_array(self, content: list[Any], depth: int) -> np.ndarray:
+        name, shape, data = content
+        size = _size(shape)
+        if name == "float0" and type(data) is bytes and not data:
+            return np.zeros(shape, FLOAT0)
+        dtype = _DTYPES[name]
+        if type(data) is not bytes or len(data) != size * dtype.itemsize:
+            raise Malformed("The array's data do not fit its shape.")
+        flat = np.frombuffer(data, dtype.newbyteorder("<"))
+        if name == "bool":
+            flat = np.frombuffer(data, np.uint8) != 0  # any other byte would be no boolean
+        return flat.reshape(shape)
+
+    def read_scalar(self, content: list[Any], depth: int) -> Any:
+        array = self.read_array(content, depth)
+        if array.shape:
+            raise Malformed("The scalar has a shape.")
+        return array[()]
+
+    def read_opaque(self, content: list[Any], depth: int) -> Opaque:
+        (name,) = content
+        known = name == "ndarray" or type(getattr(builtins, name, None)) is type
+        return Opaque(name if known else "object")
+
+
+_READERS: dict[str, Any] = {
+    "i": _Reader.read_integer,
+    "c": _Reader.read_complex,
+    "l": _Reader.read_list,
+    "t": _Reader.read_tuple,
+    "d": _Reader.read_dict,
+    "a": _Reader.read_array,
+    "s": _Reader.read_scalar,
+    "o": _Reader.read_opaque,
+}
+
+
+def _size(shape: Any) -> int:
+    """How many elements an array of this shape has; checks the shape."""
+    good = type(shape) is list and len(shape) <= MAX_DIMENSIONS
+    if not good or not all(type(n) is int and 0 <= n <= MAX_MESSAGE for n in shape):
+        raise Malformed("The array's shape is not written as it should be.")
+    return math.prod(shape)
+
+
+# Later lessons: a jaxpr crosses as its canonical text. The probe makes the text (`str(jaxpr)` with
+# the variables named in order), so that nothing has to be added here.
