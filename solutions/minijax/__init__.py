@@ -1,2 +1,7 @@
 from minijax import core, lax, numpy, tree
+from minijax.jit import jit
 from minijax.jvp import jvp
+from minijax.linearize import linearize
+from minijax.tracing import make_jaxpr
+from minijax.transpose import grad, vjp
+from minijax.vmap import vmap

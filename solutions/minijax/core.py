@@ -354,11 +354,11 @@ def get_aval(x: Any) -> ShapedArray:
     """
     if isinstance(x, Tracer):
         return x.aval
+    if isinstance(x, np.generic):  # first, for np.float64 is a float too, but not a weak one
+        return array_aval(x)
     for cls in type(x).__mro__:
         if cls in aval_makers:
             return aval_makers[cls](x)
-    if isinstance(x, np.generic):
-        return array_aval(x)
     raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
 
 

@@ -1,0 +1,214 @@
+"""Reverse mode: run a linear program backwards. `vjp` is `linearize`, then transposition.
+
+A first cut: the backward pass, the transpose rules of the few primitives, `vjp` and `grad`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minijax import dtypes
+from minijax.core import (
+    ShapedArray,
+    UndefPrimal,
+    add_p,
+    broadcast_in_dim_p,
+    convert_element_type_p,
+    get_aval,
+    get_rule,
+    mul_p,
+    neg_p,
+    reduce_sum_p,
+    transpose_rules,
+)
+from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, Var
+from minijax.jit import call, derived, jit_p
+from minijax.jvp import add_tangents, zeros_like_aval
+from minijax.lax.basic import broadcast_in_dim
+from minijax.linearize import linearize_flat
+from minijax.tree import flatten_fun, tree_flatten, tree_unflatten
+
+
+def backward_pass(
+    jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cotangents: Sequence[Any]
+) -> list[Any]:
+    """The cotangents of the `UndefPrimal`s in `args`, from those of the results; None for zero.
+
+    First forwards, for what does not depend on a linear input; then backwards through the rest.
+    """
+    values = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+    ct_env: dict[Var, Any] = {}
+
+    def read(atom: Atom) -> Any:
+        if isinstance(atom, Literal):
+            return atom.val
+        return values.get(atom, UndefPrimal(atom.aval))
+
+    def accumulate(atom: Atom, ct: Any) -> None:
+        if isinstance(atom, Var) and ct is not None:
+            ct_env[atom] = add_tangents(ct_env.get(atom), ct)
+
+    linear_eqns = []
+    for eqn in jaxpr.eqns:
+        operands = [read(x) for x in eqn.invars]
+        if any(isinstance(x, UndefPrimal) for x in operands):
+            linear_eqns.append(eqn)
+            continue
+        outs = eqn.primitive.bind(*operands, **eqn.params)
+        outs = outs if eqn.primitive.multiple_results else [outs]
+        values.update(zip(eqn.outvars, outs, strict=True))
+    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
+        accumulate(atom, ct)
+    for eqn in reversed(linear_eqns):
+        cts = [ct_env.pop(var, None) for var in eqn.outvars]
+        if all(ct is None for ct in cts):
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        ct_arg = cts if eqn.primitive.multiple_results else cts[0]
+        for atom, ct in zip(
+            eqn.invars, rule(ct_arg, *map(read, eqn.invars), **eqn.params), strict=True
+        ):
+            accumulate(atom, ct)
+    return [
+        ct_env.get(var)
+        for var, x in zip(jaxpr.invars, args, strict=True)
+        if isinstance(x, UndefPrimal)
+    ]
+
+
+# Transpose rules: (cotangent of the result, *operands) -> cotangents of the operands, None if known
+
+
+def unbroadcast(ct: Any, x: Any) -> Any:
+    """`ct` summed over the axes along which the linear operand `x` was stretched."""
+    if not isinstance(x, UndefPrimal):
+        return None
+    shape, want = get_aval(ct).shape, x.aval.shape
+    extra = len(shape) - len(want)
+    axes = [i for i, n in enumerate(shape) if i < extra or (want[i - extra] == 1 and n != 1)]
+    if not axes:
+        return ct
+    summed = reduce_sum_p.bind(ct, axes=tuple(axes))
+    kept = [i for i, n in enumerate(want) if i + extra not in axes]
+    return summed if len(kept) == len(want) else broadcast_in_dim(summed, want, kept)
+
+
+def add_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    return [unbroadcast(ct, x), unbroadcast(ct, y)]
+
+
+def mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    if isinstance(x, UndefPrimal):
+        return [unbroadcast(mul_p.bind(ct, y), x), None]
+    return [None, unbroadcast(mul_p.bind(x, ct), y)]
+
+
+def neg_transpose(ct: Any, x: Any) -> list[Any]:
+    return [neg_p.bind(ct)]
+
+
+def reduce_sum_transpose(ct: Any, x: Any, *, axes: tuple[int, ...]) -> list[Any]:
+    kept = [i for i in range(len(x.aval.shape)) if i not in axes]
+    return [broadcast_in_dim(ct, x.aval.shape, kept)]
+
+
+def broadcast_in_dim_transpose(
+    ct: Any, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+) -> list[Any]:
+    new = tuple(i for i in range(len(shape)) if i not in broadcast_dimensions)
+    return [unbroadcast(reduce_sum_p.bind(ct, axes=new) if new else ct, x)]
+
+
+def convert_element_type_transpose(
+    ct: Any, x: Any, *, new_dtype: Any, weak_type: bool
+) -> list[Any]:
+    return [convert_element_type_p.bind(ct, new_dtype=x.aval.dtype, weak_type=x.aval.weak_type)]
+
+
+def jit_transpose(cts: Sequence[Any], *args: Any, name: str, jaxpr: Jaxpr) -> list[Any]:
+    """Call the program that runs backwards: known operands and cotangents in, cotangents out."""
+    linear = tuple(isinstance(x, UndefPrimal) for x in args)
+    full_cts = [
+        zeros_like_aval(v.aval) if ct is None else ct
+        for ct, v in zip(cts, jaxpr.outvars, strict=True)
+    ]
+
+    def backwards(*inputs: Any) -> list[Any]:
+        rest = iter(inputs)
+        operands = [
+            UndefPrimal(v.aval) if lin else next(rest)
+            for lin, v in zip(linear, jaxpr.invars, strict=True)
+        ]
+        cts_in = backward_pass(jaxpr, [], operands, list(rest))
+        undefs = [x for x in operands if isinstance(x, UndefPrimal)]
+        return [
+            zeros_like_aval(x.aval) if ct is None else ct
+            for ct, x in zip(cts_in, undefs, strict=True)
+        ]
+
+    known_args = [x for x in args if not isinstance(x, UndefPrimal)]
+    avals = [v.aval for v, lin in zip(jaxpr.invars, linear, strict=True) if not lin]
+    avals += [v.aval for v in jaxpr.outvars]
+    program = derived(jaxpr, ("transpose", linear), backwards, avals)
+    outs = iter(call(program, [*known_args, *full_cts], name))
+    return [next(outs) if lin else None for lin in linear]
+
+
+transpose_rules[add_p] = add_transpose
+transpose_rules[mul_p] = mul_transpose
+transpose_rules[neg_p] = neg_transpose
+transpose_rules[reduce_sum_p] = reduce_sum_transpose
+transpose_rules[broadcast_in_dim_p] = broadcast_in_dim_transpose
+transpose_rules[convert_element_type_p] = convert_element_type_transpose
+transpose_rules[jit_p] = jit_transpose
+
+
+# vjp and grad -----------------------------------------------------------------------------------
+
+
+def transpose_program(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
+    """Cotangents of the inputs of a linear program."""
+    undefs = [UndefPrimal(v.aval) for v in program.jaxpr.invars]
+    cts = backward_pass(program.jaxpr, program.consts, undefs, cotangents)
+    return [
+        zeros_like_aval(u.aval) if ct is None else ct for ct, u in zip(cts, undefs, strict=True)
+    ]
+
+
+def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """The value of `f`, and the function from cotangents of the result to those of the inputs."""
+    leaves, in_tree = tree_flatten(primals)
+    flat_f, out_tree = flatten_fun(f, in_tree)
+    outs, program = linearize_flat(flat_f, leaves)
+
+    def f_vjp(cotangent: Any) -> Any:
+        cts = transpose_program(program, tree_flatten(cotangent)[0])
+        return tree_unflatten(in_tree, cts)
+
+    return tree_unflatten(out_tree(), outs), f_vjp
+
+
+def grad(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """The gradient of a function with a 0-d float as result, by argument number `argnums`."""
+
+    def grad_f(*args: Any) -> Any:
+        for leaf in tree_flatten(args[argnums])[0]:
+            check_float(get_aval(leaf))
+
+        def f_of_one(x: Any) -> Any:
+            return f(*args[:argnums], x, *args[argnums + 1 :])
+
+        value, f_vjp = vjp(f_of_one, args[argnums])
+        if get_aval(value).shape != ():
+            raise TypeError(f"grad needs a function with a scalar result, not {get_aval(value)}.")
+        return f_vjp(np.ones((), get_aval(value).dtype))[0]
+
+    return grad_f
+
+
+def check_float(aval: ShapedArray) -> None:
+    if not dtypes.is_float(aval.dtype):
+        raise TypeError(f"grad requires real-valued inputs, but got {aval.dtype.name}.")
