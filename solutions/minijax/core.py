@@ -344,10 +344,13 @@ def get_aval(x: Any) -> ShapedArray:
     """The abstract value of `x`: a tracer's own, or a `ConcreteArray` for a value.
 
     Python's `bool`, `int` and `float` are weakly typed 0-d arrays; NumPy's arrays and scalars are
-    not. `aval_makers` says how, by type. Raises `TypeError` for anything else.
+    not. `aval_makers` says how, by type; a class that is not in it counts as the first of its base
+    classes (in the order of `__mro__`) that is. Raises `TypeError` for anything else.
 
     >>> print(get_aval(np.zeros((2, 3))), get_aval(1.0), get_aval(1.0).weak_type)
     f64[2,3] f64[] True
+    >>> print(get_aval(np.float64(1.0)), get_aval(np.float64(1.0)).weak_type)
+    f64[] False
     >>> get_aval("one")
     Traceback (most recent call last):
     TypeError: Argument 'one' of type <class 'str'> is not a valid JAX type
@@ -410,11 +413,12 @@ def find_top_trace(args: Sequence[Any]) -> Trace:
 
 
 def full_raise(trace: Trace, val: Any) -> Any:
-    """Box `val` for `trace`: as it is if it is a tracer of this very trace, else by pure or lift.
+    """Box `val` for `trace`: by `trace.pure`, by `trace.lift`, or not at all.
 
-    `trace.pure` boxes what is no tracer; `trace.lift` boxes a tracer of a lower level. A tracer of
-    a higher level, or of another interpreter at the same level, cannot be boxed: it has escaped
-    from its transformation, and `UnexpectedTracerError` says so.
+    A tracer of the same use of an interpreter (the same `MainTrace` object as `trace.main`) needs
+    no box: it is returned itself. `trace.pure` boxes what is no tracer; `trace.lift` boxes a tracer
+    of a lower level. A tracer of a higher level, or of another `MainTrace` at the same level, cannot
+    be boxed: it has escaped from its transformation, and `UnexpectedTracerError` says so.
 
     >>> full_raise(EvalTrace(trace_state.stack[0]), 3.0)
     3.0
@@ -458,7 +462,9 @@ class EvalTrace(Trace):
     ) -> Any:
         """Compute the result with the primitive's rule in `impl_rules` (found with `get_rule`).
 
-        Results pass through `as_result`: all of them if `primitive.multiple_results`.
+        There are no boxes at this level: `tracers` are plain values. The rule takes them by
+        position and `params` by keyword. Its result passes through `as_result`; a rule of a
+        primitive with `multiple_results` gives several, and each of them does, in a list.
 
         >>> EvalTrace(trace_state.stack[0]).process_primitive(neg_p, [2.0], {})
         array(-2.)
@@ -484,15 +490,21 @@ trace_state = TraceState()
 def div_impl(x: Any, y: Any) -> Any:
     """Divide; integers round towards zero, and give -1 for a division by zero, as XLA does.
 
+    Floats divide as in NumPy. Integers stay integers of their dtype, and large ones are divided
+    exactly; where the dtype is unsigned, -1 stands for the number of the same bits, the largest.
+
     >>> [int(div_impl(a, b)) for a, b in [(7, 2), (-7, 2), (7, 0)]]
     [3, -3, -1]
+    >>> div_impl(np.array([9, 9], np.uint8), np.array([2, 0], np.uint8))
+    array([  4, 255], dtype=uint8)
     """
     x, y = np.asarray(x), np.asarray(y)
     if dtypes.is_float(x.dtype):
         return np.divide(x, y)
     quotient = np.floor_divide(x, np.where(y == 0, np.ones_like(y), y))
     rounded_down = (quotient < 0) & (quotient * y != x)
-    return np.where(y == 0, np.full_like(quotient, -1), quotient + rounded_down)
+    minus_one = np.array(-1).astype(quotient.dtype)
+    return np.where(y == 0, minus_one, quotient + rounded_down)
 
 
 def reduce_sum_impl(x: Any, *, axes: tuple[int, ...]) -> Any:
@@ -506,7 +518,8 @@ def broadcast_in_dim_impl(
 ) -> Any:
     """Repeat `x` into an array of `shape`: axis `i` of `x` becomes axis `broadcast_dimensions[i]`.
 
-    An axis of length 1 is repeated to the length that `shape` asks for.
+    An axis of length 1 is repeated to the length that `shape` asks for. `x` may be a Python number,
+    which has no axes. `broadcast_dimensions` grow from left to right; the dtype stays.
 
     >>> broadcast_in_dim_impl(np.array([1.0, 2.0]), shape=(2, 3), broadcast_dimensions=(0,))
     array([[1., 1., 1.],
