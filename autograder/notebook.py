@@ -27,7 +27,7 @@ def make(lesson: Lesson) -> dict[str, Any]:
     first_code = next(
         (i for i, cell in enumerate(cells) if cell["cell_type"] == "code"), len(cells)
     )
-    cells[first_code:first_code] = [_setup(lesson)]
+    cells[first_code:first_code] = _setup(lesson)
     for number, cell in enumerate(cells, 1):
         cell.setdefault("id", f"cell-{number}")
     return {
@@ -113,13 +113,15 @@ def _check(exercise: Exercise) -> Cell:
     return cell
 
 
-def _setup(lesson: Lesson) -> Cell:
-    return _code(
-        f"# Write your code in {lesson.module}, beside this notebook, and save it there.\n"
-        "# Jupyter then takes the new version whenever you run a cell.\n"
-        "%load_ext autoreload\n"
-        "%autoreload 2\n"
+def _setup(lesson: Lesson) -> Iterator[Cell]:
+    yield from _markdown(
+        f"## Before you begin\n\nYou write your code in `{lesson.module}`, beside this notebook. "
+        "Run the next cell first: from then on, each cell that you run uses the file as you last "
+        "saved it."
     )
+    cell = _code(_SETUP.replace("PACKAGE", lesson.package))
+    cell["metadata"]["jupyter"] = {"source_hidden": True}
+    yield cell
 
 
 def _playground() -> Iterator[Cell]:
@@ -154,6 +156,62 @@ def _sections(source: str) -> Iterator[str]:
         section += block
     if section.strip():
         yield section
+
+
+# ------------------------------------------------------------------------------------------
+# The set-up cell
+
+# Not %autoreload: it loads only the changed file again, and what the other files took from it
+# before (the primitives, the tables of rules) no longer fits.
+_SETUP = '''\
+# Run this cell first. Every cell that you run after it uses MODULE as you last saved it.
+import importlib
+import sys
+from pathlib import Path
+
+from IPython import get_ipython
+
+
+class UseSavedFiles:
+    """Before a cell runs: if a file of PACKAGE has changed, load PACKAGE afresh, all of it."""
+
+    plain = (bool, int, float, complex, str, bytes, tuple, type(None))
+
+    def __init__(self):
+        self.seen = {}
+
+    def __call__(self, info=None):
+        saved = {file: file.stat().st_mtime_ns for file in Path("PACKAGE").rglob("*.py")}
+        if saved != self.seen:
+            self.load()
+            self.seen = saved
+
+    def load(self):
+        # No module may stay: it would go on with the old ones, and the two do not mix.
+        old = self.forget()
+        try:
+            self.renew(old)
+        except BaseException:
+            self.forget()
+            sys.modules.update(old)
+            raise
+
+    def forget(self):
+        return {x: sys.modules.pop(x) for x in list(sys.modules) if x.split(".")[0] == "PACKAGE"}
+
+    def renew(self, old):
+        homes = {id(value): (x, name) for x in old for name, value in vars(old[x]).items()}
+        names = get_ipython().user_ns
+        for name, value in list(names.items()):
+            if any(value is module for module in old.values()):
+                names[name] = importlib.import_module(value.__name__)
+            elif id(value) in homes and not isinstance(value, self.plain):
+                home, attribute = homes[id(value)]
+                names[name] = getattr(importlib.import_module(home), attribute, value)
+
+
+get_ipython().events.register("pre_run_cell", UseSavedFiles())
+'''
 
 
 # ------------------------------------------------------------------------------------------

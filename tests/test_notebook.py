@@ -1,6 +1,8 @@
 """Notebooks are valid, repeatable, gradable by nbgrader, and free of the site's own syntax."""
 
 import re
+import subprocess
+import sys
 
 import nbformat
 import pytest
@@ -67,12 +69,9 @@ def sources(made, kind):
 
 
 def test_examples_become_code_cells_and_hidden_ones_are_left_out(hello):
-    code = sources(notebook.make(hello), "code")
+    setup, *code = sources(notebook.make(hello), "code")
+    assert setup.startswith("# Run this cell first.")
     assert code == [
-        "# Write your code in toy/hello.py, beside this notebook, and save it there.\n"
-        "# Jupyter then takes the new version whenever you run a cell.\n"
-        "%load_ext autoreload\n"
-        "%autoreload 2",
         "a = 1\nprint(a)",
         'int("a")',
         "import sys\n\n!{sys.executable} -m pytest -q checks.py --exercise hello.greet",
@@ -124,6 +123,7 @@ def test_sections_are_cells_of_their_own(hello):
     assert starts == [
         "# Greeting people",
         "## A part",
+        "## Before you begin",
         "### Exercise: A greeting",
         "### Exercise: A box that grows",
         "## Playground",
@@ -133,6 +133,42 @@ def test_sections_are_cells_of_their_own(hello):
 def test_the_same_lesson_gives_the_same_file(hello):
     assert notebook.text(hello) == notebook.text(hello)
     assert notebook.text(hello).endswith("\n")
+
+
+CELLS = """
+import pathlib, sys
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance()
+sys.path.insert(0, "")
+shell.run_cell(sys.stdin.read())
+shell.run_cell("import toy as t; from toy import hello, bye; from toy.hello import LIMIT, box")
+shell.run_cell("x = 3")
+file = pathlib.Path("toy/hello.py")
+file.write_text("LIMIT = 44\\nclass Box: pass\\nbox = Box()\\n")
+shell.run_cell("print(x, hello.LIMIT, type(box) is hello.Box, t.bye.is_box(box), bye.is_box(box))")
+file.write_text("LIMIT = ")
+shell.run_cell("print(hello.LIMIT)")
+file.write_text("class Box: pass\\nbox = 5\\n")
+shell.run_cell("print(bye.is_box(box), box, hasattr(hello, 'LIMIT'))")
+"""
+
+
+def test_after_the_setup_cell_a_saved_edit_reaches_every_module(hello, tmp_path):
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy/__init__.py").write_text("from toy import bye\n")
+    (tmp_path / "toy/hello.py").write_text("LIMIT = 3\nclass Box: pass\nbox = Box()\n")
+    (tmp_path / "toy/bye.py").write_text(
+        "from toy.hello import Box\n\n\ndef is_box(x):\n    return isinstance(x, Box)\n"
+    )
+    setup = sources(notebook.make(hello), "code")[0]
+    command = [sys.executable, "-B", "-c", CELLS]
+    done = subprocess.run(
+        command, input=setup, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[0] == "3 44 True True True"
+    assert "SyntaxError" in done.stdout + done.stderr
+    assert done.stdout.splitlines()[-2:] == ["44", "False 5 False"]
 
 
 # ------------------------------------------------------------------------------------------
