@@ -21,6 +21,7 @@ from autograder.lessons import Lesson
 from autograder.sample_class import Submission
 
 FOLDER = ROOT / "build" / "demo"
+HEAD = ("lesson", "student", "submission", "points", "lost", "named mistake")
 MARKER = ".made-by-jaxprentice-demo"
 
 
@@ -209,8 +210,7 @@ def complaints(graded: Graded) -> Iterator[str]:
 
 def _print(graded: list[Graded], folder: Path, page: Path) -> None:
     print()
-    rows = [("lesson", "student", "submission", "points", "lost", "named mistake")]
-    rows += [_row(each) for each in graded]
+    rows = [HEAD, *map(_row, graded)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
     for i, row in enumerate(rows):
         cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
@@ -225,7 +225,7 @@ def _print(graded: list[Graded], folder: Path, page: Path) -> None:
     print(f"Isolation:         {', '.join(sorted({each.result['isolation'] for each in graded}))}")
 
 
-def _row(graded: Graded) -> tuple[str, ...]:
+def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
     lost = graded.lost()
     if len(lost) == len(graded.points):
         where = "everything" if graded.total == 0 else "all exercises"

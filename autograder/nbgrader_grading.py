@@ -22,7 +22,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
@@ -84,7 +84,7 @@ def _start(converter: Autograde) -> None:
         course.submitted_directory = submitted
 
 
-def _fail(converter: Autograde, message: str) -> None:
+def _fail(converter: Autograde, message: str) -> NoReturn:
     converter.log.error(message)
     raise NbGraderException(message)
 

@@ -1,0 +1,185 @@
+"""The demo: the sample class, its way through nbgrader, and that wrong grades are found out."""
+
+import ast
+import csv
+import html
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from autograder import demo, known_mistakes, lessons, sample_class, skeleton
+from autograder.assemble import read_solution
+from autograder.edition import SUITES, Problem
+
+GRADED = [lesson for lesson in lessons.load().values() if lesson.exercises]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """The demo's folder after it ran; it complains itself when a grade is wrong."""
+    folder = tmp_path_factory.mktemp("demo") / "demo"
+    assert demo.run(folder) == 0
+    return folder
+
+
+# ------------------------------------------------------------------------------------------
+# The sample class
+
+
+@pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
+def test_a_class_has_every_kind_and_eight_submissions(lesson):
+    everyone = sample_class.make(lesson)
+    kinds = [each.kind for each in everyone]
+    assert len(everyone) >= 8
+    assert set(kinds) == {"right", "half", "untouched", "mistake", "endless", "cheat"}
+    assert len({each.student for each in everyone}) == len(everyone)
+
+
+@pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
+def test_the_submissions_of_a_class_differ_and_are_python(lesson):
+    sources = [each.source for each in sample_class.make(lesson)]
+    assert len(set(sources)) == len(sources)
+    for source in sources:
+        ast.parse(source)
+
+
+@pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
+def test_the_mistakes_of_a_class_are_in_different_exercises(lesson):
+    everyone = sample_class.make(lesson)
+    places = [each.mistake.exercise for each in everyone if each.mistake]
+    available = {mistake.exercise for mistake in known_mistakes.load(lesson.id)}
+    assert len(set(places)) == min(3, len(available))
+
+
+# ------------------------------------------------------------------------------------------
+# The whole way
+
+
+@pytest.mark.slow
+def test_the_export_has_every_submission(folder):
+    with (folder / "grades.csv").open(newline="") as file:
+        found = {(row["assignment"], row["student_id"]) for row in csv.DictReader(file)}
+    assert found == {(x.id, each.student) for x in GRADED for each in sample_class.make(x)}
+
+
+@pytest.mark.slow
+def test_hidden_tests_are_nowhere_in_what_students_get(folder):
+    secrets = [line for x in GRADED for line in hidden_code(SUITES / f"{x.id}.py")]
+    assert len(secrets) > 50
+    folders = [folder / "course" / name for name in ("release", "feedback")]
+    texts = {path: text_of(path) for top in folders for path in handed_out(top)}
+    assert [(p, line) for p, text in texts.items() for line in secrets if line in text] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
+def test_a_solution_is_nowhere_in_its_own_release(folder, lesson):
+    reference = read_solution(lesson.module)
+    stubs = skeleton.make_skeleton(reference, lesson)
+    bodies = [line for line in telling_lines(reference) if line not in stubs]
+    assert bodies
+    release = folder / "course" / "release" / lesson.id
+    texts = {path: text_of(path) for path in handed_out(release)}
+    assert texts
+    assert [(p, line) for p, text in texts.items() for line in bodies if line in text] == []
+
+
+def hidden_code(suite):
+    """The lines of a suite's functions that are long enough to be recognised; no docstrings."""
+    source = suite.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            for statement in body:
+                yield from telling_lines(ast.get_source_segment(source, statement))
+
+
+def telling_lines(text):
+    return [line.strip() for line in text.splitlines() if len(line.strip()) > 30]
+
+
+def handed_out(folder):
+    kinds = (".py", ".ipynb", ".html", ".json")
+    return [path for path in folder.rglob("*") if path.suffix in kinds]
+
+
+def text_of(path):
+    """What a reader of the file sees."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        return html.unescape(re.sub(r"<[^>]*>", "", text))
+    if path.suffix == ".ipynb":
+        return "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+    return text
+
+
+@pytest.mark.slow
+def test_the_demo_runs_again_in_its_own_folder_only(folder, tmp_path):
+    assert (folder / demo.MARKER).exists()
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(Problem, match="is not a demo"):
+        demo.run(tmp_path)
+    assert (tmp_path / "thesis.txt").exists()
+
+
+# ------------------------------------------------------------------------------------------
+# Wrong grades are found out
+
+LESSON = GRADED[0]
+FULL = {exercise.id: exercise.points for exercise in LESSON.exercises}
+NONE = dict.fromkeys(FULL, 0.0)
+FIRST, SECOND = list(FULL)[:2]
+
+
+def graded(kind, points):
+    submission = next(each for each in sample_class.make(LESSON) if each.kind == kind)
+    if kind == "mistake":
+        submission = replace(submission, exercises=(FIRST,))
+    kinds = ["does_not_terminate" if kind == "endless" else None]
+    result = {"exercises": [{"class": kind} for kind in kinds]}
+    feedback = html.escape(submission.mistake.name, quote=False) if submission.mistake else ""
+    return demo.Graded(submission, LESSON, points, result, feedback)
+
+
+FITTING = {
+    "right": FULL,
+    "untouched": NONE,
+    "cheat": NONE,
+    "mistake": {**FULL, FIRST: 0.5},
+    "endless": {**FULL, list(FULL)[-1]: 0.0},
+    "half": {name: FULL[name] * (i % 2 == 0) for i, name in enumerate(FULL)},
+}
+
+
+@pytest.mark.parametrize("kind", FITTING)
+def test_fitting_grades_raise_no_complaint(kind):
+    assert list(demo.complaints(graded(kind, FITTING[kind]))) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "points", "complaint"),
+    [
+        ("right", {**FULL, FIRST: 0.0}, f"points were lost in {FIRST}"),
+        ("untouched", {**NONE, FIRST: 0.1}, "0.1 points in place of 0"),
+        ("cheat", FULL, "in place of 0"),
+        ("mistake", FULL, f"{FIRST} has full points"),
+        ("mistake", {**FULL, FIRST: 0.0, SECOND: 0.0}, f"points were lost in {SECOND}"),
+        ("endless", FULL, "has full points"),
+        ("half", FULL, "has full points"),
+        ("half", NONE, "it has no points"),
+    ],
+)
+def test_a_wrong_grade_is_complained_about(kind, points, complaint):
+    assert complaint in " ".join(demo.complaints(graded(kind, points)))
+
+
+def test_a_mistake_that_the_feedback_does_not_name_is_complained_about():
+    each = replace(graded("mistake", FITTING["mistake"]), feedback="Something is wrong.")
+    assert "does not name the mistake" in " ".join(demo.complaints(each))
+
+
+def test_an_endless_submission_that_is_not_called_so_is_complained_about():
+    each = replace(graded("endless", FITTING["endless"]), result={"exercises": []})
+    assert "does not terminate" in " ".join(demo.complaints(each))
