@@ -417,8 +417,8 @@ def full_raise(trace: Trace, val: Any) -> Any:
 
     A tracer of the same use of an interpreter (the same `MainTrace` object as `trace.main`) needs
     no box: it is returned itself. `trace.pure` boxes what is no tracer; `trace.lift` boxes a tracer
-    of a lower level. A tracer of a higher level, or of another `MainTrace` at the same level, cannot
-    be boxed: it has escaped from its transformation, and `UnexpectedTracerError` says so.
+    of a lower level. A tracer of a higher level, or of another `MainTrace` at the same level,
+    cannot be boxed: it has escaped from its transformation, and `UnexpectedTracerError` says so.
 
     >>> full_raise(EvalTrace(trace_state.stack[0]), 3.0)
     3.0
