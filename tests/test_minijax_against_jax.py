@@ -1,0 +1,229 @@
+"""Lessons core and jvp against JAX: every operation, its derivatives, and what users meet first."""
+
+import itertools
+import threading
+import warnings
+
+import jax
+import jax.numpy as jjnp
+import minijax
+import minijax.numpy as mjnp
+import numpy as np
+import pytest
+from minijax.core import Primitive, full_raise, new_main, trace_state
+from minijax.jvp import JVPTrace
+
+jax.config.update("jax_enable_x64", True)
+
+FLOATS = ["float32", "float64"]
+SHAPES = [(), (3,), (2, 3), (0, 3)]
+
+# name -> (function of (lib, jnp, *arrays), number of arrays)
+UNARY = {
+    "neg": lambda lib, jnp, x: lib.lax.neg(x),
+    "sin": lambda lib, jnp, x: jnp.sin(x),
+    "cos": lambda lib, jnp, x: jnp.cos(x),
+    "exp": lambda lib, jnp, x: jnp.exp(x),
+    "log": lambda lib, jnp, x: jnp.log(x),
+    "sum": lambda lib, jnp, x: jnp.sum(x),
+    "sum of an axis": lambda lib, jnp, x: jnp.sum(x, axis=-1) if x.ndim else x,
+    "mean": lambda lib, jnp, x: jnp.mean(x),
+    "transpose": lambda lib, jnp, x: x.T,
+    "broadcast": lambda lib, jnp, x: jnp.broadcast_to(x, (4, *x.shape)),
+    "to float32": lambda lib, jnp, x: x.astype("float32"),
+    "to int32": lambda lib, jnp, x: x.astype("int32"),
+    "reuse": lambda lib, jnp, x: jnp.sin(x) * 2.0 - x / 3 + x * jnp.cos(x),
+    "comparison": lambda lib, jnp, x: (x > 0.5, 0.25 < x, x),
+}
+BINARY = {
+    "add": lambda lib, jnp, x, y: x + y,
+    "sub": lambda lib, jnp, x, y: x - y,
+    "mul": lambda lib, jnp, x, y: x * y,
+    "div": lambda lib, jnp, x, y: x / y,
+    "gt": lambda lib, jnp, x, y: x > y,
+    "lt": lambda lib, jnp, x, y: x < y,
+    "matmul": lambda lib, jnp, x, y: x @ y.T if x.ndim == 2 else jnp.dot(x, y),
+}
+
+
+def random_array(shape, dtype, seed):
+    values = np.random.default_rng(seed).uniform(0.5, 2.5, shape)
+    return np.asarray(values, dtype)
+
+
+def assert_same(got, want):
+    got, want = minijax.tree.leaves(got), jax.tree.leaves(want)
+    for x, y in zip(map(np.asarray, got), want, strict=True):
+        y = y if hasattr(y, "dtype") else np.asarray(y)
+        assert x.shape == y.shape
+        if y.dtype == jax.dtypes.float0:
+            assert x.dtype == minijax.core.dtypes.float0
+            continue
+        assert x.dtype == y.dtype
+        tolerance = 1e-5 if y.dtype == np.float32 else 1e-12
+        np.testing.assert_allclose(x, np.asarray(y), rtol=tolerance, atol=tolerance)
+
+
+def compare(program):
+    """`program(lib, jnp)` in both systems; minijax must not warn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = program(minijax, mjnp)
+    assert_same(got, program(jax, jjnp))
+
+
+def second_derivative(lib, f, primals, tangents):
+    return lib.jvp(lambda *xs: lib.jvp(f, xs, tangents), primals, tangents)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+def test_values_first_and_second_derivatives(name, shape, dtype):
+    operation = {**UNARY, **BINARY}[name]
+    count = 1 if name in UNARY else 2
+    primals = tuple(random_array(shape, dtype, seed) for seed in range(count))
+    tangents = tuple(random_array(shape, dtype, seed + 10) for seed in range(count))
+
+    def program(lib, jnp):
+        def f(*xs):
+            return operation(lib, jnp, *xs)
+
+        arrays = [jnp.asarray(x) for x in primals]
+        value = f(*arrays)
+        return value, lib.jvp(f, primals, tangents), second_derivative(lib, f, primals, tangents)
+
+    compare(program)
+
+
+SCALARS = {"int": 3, "float": 2.5, "bool": True}
+DTYPES = ["bool", "int8", "int32", "int64", "uint8", "uint32", "float32", "float64"]
+OPERANDS = [*SCALARS, *DTYPES]
+# Of two booleans jnp.multiply takes the logical and, which is for a later lesson.
+PAIRS = [p for p in itertools.product(OPERANDS, OPERANDS) if p != ("bool", "bool")]
+
+
+@pytest.mark.parametrize(("left", "right"), PAIRS)
+def test_operators_promote_as_in_jax(left, right):
+    def operand(name):
+        return SCALARS[name] if name in SCALARS else np.ones((2,), name)
+
+    x, y = operand(left), operand(right)
+    compare(lambda lib, jnp: lib.jvp(lambda t: t * jnp.multiply(x, y), (2.0,), (1.0,))[0])
+
+
+EDGES = {
+    "integer division": lambda lib, jnp: lib.lax.div(
+        np.array([7, -7, 7, -7, 5], "int32"), np.array([2, 2, -2, -2, 0], "int32")
+    ),
+    "smallest integer by -1": lambda lib, jnp: lib.lax.div(
+        np.array([-(2**31)], "int32"), np.array([-1], "int32")
+    ),
+    "floats to integers": lambda lib, jnp: lib.lax.convert_element_type(
+        np.array([np.nan, 1e30, -1e30, -1.5, 2.9]), "int32"
+    ),
+    "log of negative": lambda lib, jnp: jnp.log(np.array([-1.0, 0.0])),
+    "constant times infinity": lambda lib, jnp: lib.jvp(lambda x: x * 2.0, (np.inf,), (1.0,)),
+    "derivative of 1/x at 0": lambda lib, jnp: lib.jvp(lambda x: 1.0 / x, (0.0,), (1.0,)),
+    "sum of int32": lambda lib, jnp: jnp.sum(np.array([1, 2], "int32")),
+    "python branch": lambda lib, jnp: lib.jvp(lambda x: x * 3.0 if x > 0 else x, (2.0,), (1.0,)),
+    "constant output": lambda lib, jnp: lib.jvp(lambda x: (x, np.ones(2), 7), (2.0,), (1.0,))[1],
+    "containers": lambda lib, jnp: lib.jvp(
+        lambda d, c: {"b": d["a"] * c[0], "a": (c[0],)}, ({"a": 3.0}, [2.0]), ({"a": 1.0}, [5.0])
+    ),
+    "0-d meets vector": lambda lib, jnp: lib.jvp(
+        lambda x, v: (x + v, v - x, x * v, v / x), (2.0, np.arange(3.0)), (1.0, np.ones(3))
+    ),
+    "length 1 meets vector": lambda lib, jnp: lib.jvp(
+        lambda a, b: a + b, (np.ones((1, 3)), np.ones((2, 1))), (np.ones((1, 3)), np.ones((2, 1)))
+    ),
+    "perturbation confusion": lambda lib, jnp: lib.jvp(
+        lambda x: x * lib.jvp(lambda y: x + y, (1.0,), (1.0,))[1], (1.0,), (1.0,)
+    ),
+}
+
+
+@pytest.mark.parametrize("program", EDGES.values(), ids=EDGES)
+def test_edge_cases(program):
+    compare(program)
+
+
+def add_one_in_place(x):
+    x[0] = 1.0
+    return x
+
+
+def leak(lib):
+    kept = []
+    lib.jvp(lambda x: kept.append(x) or x, (3.0,), (1.0,))
+    return kept[0] * 2.0
+
+
+ERRORS = {
+    "string": lambda lib, jnp: lib.jvp(jnp.sin, ("a",), ("b",)),
+    "dtype of tangent": lambda lib, jnp: lib.jvp(jnp.sin, (3.0,), (1,)),
+    "integer with float tangent": lambda lib, jnp: lib.jvp(jnp.sin, (3,), (1.0,)),
+    "shape of tangent": lambda lib, jnp: lib.jvp(jnp.sin, (np.ones(3),), (np.ones(2),)),
+    "structure": lambda lib, jnp: lib.jvp(jnp.sin, (3.0,), [1.0]),
+    "not a tuple": lambda lib, jnp: lib.jvp(jnp.sin, 3.0, 1.0),
+    "numpy function": lambda lib, jnp: lib.jvp(lambda x: np.sin(x), (3.0,), (1.0,)),
+    "float()": lambda lib, jnp: lib.jvp(lambda x: float(x), (3.0,), (1.0,)),
+    "in place": lambda lib, jnp: lib.jvp(add_one_in_place, (np.ones(3),), (np.ones(3),)),
+    "leaked": lambda lib, jnp: leak(lib),
+    "strict dtypes": lambda lib, jnp: lib.lax.mul(np.ones(3), np.ones(3, "float32")),
+    "strict ranks": lambda lib, jnp: lib.lax.add(np.ones((2, 3)), np.ones(3)),
+    "strict shapes": lambda lib, jnp: lib.lax.add(np.ones(2), np.ones(3)),
+    "sine of integer": lambda lib, jnp: lib.lax.sin(3),
+    "truth of an array": lambda lib, jnp: lib.jvp(
+        lambda x: x if x > 0 else -x, (np.ones(3),), (np.ones(3),)
+    ),
+}
+
+
+@pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
+def test_errors_are_of_the_class_that_jax_raises_and_leave_the_stack_clean(program):
+    with pytest.raises(Exception) as want:  # the oracle says which
+        program(jax, jjnp)
+    with pytest.raises(Exception) as got:
+        program(minijax, mjnp)
+    assert got.type.__name__ == want.type.__name__
+    assert len(str(got.value).splitlines()) == 1
+    assert len(trace_state.stack) == 1
+
+
+def test_a_primitive_without_a_rule_is_named_with_the_transformation():
+    unknown_p = Primitive("unknown")
+    with pytest.raises(NotImplementedError, match="Evaluation rule for 'unknown' not implemented"):
+        unknown_p.bind(1.0)
+    with pytest.raises(NotImplementedError, match="Differentiation rule for 'unknown'"):
+        minijax.jvp(unknown_p.bind, (1.0,), (1.0,))
+
+
+def test_every_thread_has_a_stack_of_its_own():
+    levels = []
+    with new_main(JVPTrace):
+        thread = threading.Thread(target=lambda: levels.append(len(trace_state.stack)))
+        thread.start()
+        thread.join()
+    assert levels == [1]
+
+
+def test_a_tracer_of_another_thread_is_reported():
+    caught = []
+
+    def use(tracer):
+        with pytest.raises(minijax.errors.UnexpectedTracerError):
+            mjnp.sin(tracer)
+        caught.append(True)
+
+    with new_main(JVPTrace) as main:
+        tracer = full_raise(JVPTrace(main), 1.0)
+        thread = threading.Thread(target=use, args=(tracer,))
+        thread.start()
+        thread.join()
+    assert caught == [True]
+
+
+def test_results_are_read_only():
+    with pytest.raises(ValueError, match="read-only"):
+        mjnp.sin(np.ones(3))[0] = 2.0
