@@ -1,44 +1,552 @@
 """The grading engine: one submission of one lesson in, one result document out.
 
-A hidden suite is ordinary pytest and runs here, in the trusted process. The student's code runs only in isolated workers
-(`session.py`); what comes back is data, which is compared with what the reference answers to the same probe. Verdicts never
-cross the border, only values do.
+A hidden suite is ordinary pytest and runs here, in the trusted process. The student's code runs
+only in isolated workers (`session.py`); what comes back is data, which is compared with what the
+reference answers to the same probe. Verdicts never cross the border, only values do.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import atexit
+import functools
+import hashlib
+import multiprocessing
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
-from autograder.lessons import Lesson
+import msgpack
+import pytest
+
+from autograder import assemble, edition, isolation, known_mistakes, suite, wire
+from autograder.compare import compare
+from autograder.known_mistakes import Mistake
+from autograder.lessons import Exercise, Lesson, load, prefix
+from autograder.session import LEAST_SECONDS, Reply, Session
+from autograder.suite import Disagreement, Probe
+
+TIME_OUTS = 2  # in one exercise; its further probes are not run
 
 
 class SuiteError(Exception):
-    """A hidden suite is at fault, not the submission: no grade may be given until it is repaired."""
+    """A hidden suite is at fault, not the submission: no grade may be given before its repair."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What feedback may say. The default shows the property that failed and the kind of difference, never expected values."""
+    """What feedback may say. By default it names the property and the kind of difference."""
 
     show_expected: bool = False
 
 
+HIDDEN = Policy()
+
+
+# ------------------------------------------------------------------------------------------
+# One submission
+
+
 def grade(
-    lesson: Lesson, student: str, source: bytes | None, *, isolation: str | None = None, seed: int = 0, policy: Policy = Policy()
+    lesson: Lesson,
+    student: str,
+    source: bytes | None,
+    *,
+    isolation: str | None = None,
+    seed: int = 0,
+    policy: Policy = HIDDEN,
 ) -> dict[str, Any]:
     """Grade one submission and return its result document (see `schema/result.json`).
 
-    `source` holds the bytes of the lesson's module file, or None where the submission has none. `isolation` names a rung of
-    the ladder; None takes the best that this machine has. Raises Problem when that rung is not available, SuiteError when
-    the hidden suite itself is broken. Whatever the submission does is a result, never an exception.
+    `source` holds the bytes of the lesson's module file, or None where the submission has none.
+    `isolation` names a rung of the ladder; None takes the best that this machine has. Raises
+    Problem when that rung is not to be had, SuiteError when the hidden suite itself is broken.
+    Whatever the submission does is a result, never an exception.
     """
-    raise NotImplementedError
+    level = _choose(isolation)
+    begin = time.monotonic()
+    expected = _collect(_suite(lesson))
+    _check_suite(lesson, expected)
+    if source is None:
+        examined = _unexaminable(suite.NOT_IMPLEMENTED, f"The module {lesson.module} is missing.")
+    else:
+        examined = _examine(lesson, source, level, seed)
+    exercises = [_judge(e, expected[e.id], examined, policy) for e in lesson.exercises]
+    return {
+        "lesson": lesson.id,
+        "student": student,
+        "score": round(sum(exercise["points"] for exercise in exercises), 2),
+        "max_score": lesson.max_points,
+        "isolation": level,
+        "layers": list(examined.layers),
+        "exercises": exercises,
+        "remarks": examined.remarks,
+        "submission_sha256": None if source is None else hashlib.sha256(source).hexdigest(),
+        "versions": _versions(),
+        "seed": seed,
+        "seconds": round(time.monotonic() - begin, 3),
+    }
+
+
+def _choose(level: str | None) -> str:
+    return isolation.choose(level)
+
+
+def _versions() -> dict[str, str]:
+    names = ("numpy", "jaxlib", "pytest")
+    own = {"jaxprentice": edition.VERSION, "python": platform.python_version()}
+    return own | {name: version(name) for name in names}
+
+
+@dataclass
+class Call:
+    """One probe call: what the submission and the reference answered."""
+
+    probe: Probe
+    args: tuple[Any, ...]
+    got: Reply
+    want: Reply
+    rtol: float | None
+    atol: float | None
+
+
+@dataclass
+class Examined:
+    """What came of running a hidden suite on one submission."""
+
+    outcomes: dict[str, Disagreement | None] = field(default_factory=dict)  # by test id
+    labels: dict[str, Mistake] = field(default_factory=dict)  # by exercise id
+    remarks: list[str] = field(default_factory=list)
+    layers: tuple[str, ...] = ()
+    otherwise: Disagreement | None = None  # why tests have no outcome
+
+
+def _unexaminable(kind: str, remark: str) -> Examined:
+    return Examined(remarks=[remark], otherwise=Disagreement(kind, remark))
+
+
+def _examine(lesson: Lesson, source: bytes, level: str, seed: int) -> Examined:
+    """Run the hidden suite of a lesson on a module."""
+    with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
+        assemble.write_tree(Path(folder), lesson, {lesson.module: source})
+        with Session(Path(folder), lesson.module, level) as session:
+            loaded = session.load()
+            if loaded.kind != "value":
+                return _not_importable(loaded, lesson)
+            assert session.worker is not None
+            layers = session.worker.layers
+            run = _Run(lesson, session, reference(lesson, level), seed)
+            _run_pytest(_suite(lesson), run)
+    labels = _recognise(lesson, run.calls, run.failed, level)
+    return Examined(run.outcomes, labels, [], layers)
+
+
+def _not_importable(reply: Reply, lesson: Lesson) -> Examined:
+    """The remark about a module that cannot be imported; nothing else can be said of it."""
+    if reply.kind == "raised" and reply.name == "NotImplementedError":
+        return _unexaminable(suite.NOT_IMPLEMENTED, f"{lesson.module} cannot be imported yet.")
+    if reply.kind == "timed_out":
+        remark = f"The import of {lesson.module} does not come to an end."
+        return _unexaminable(suite.ENDLESS, remark)
+    if reply.kind == "syntax_error":
+        remark = f"{lesson.module}{_place(reply)} is no valid Python: {reply.message or 'error'}."
+    elif reply.kind == "import_error":
+        name = "an error" if "." in reply.name else reply.name
+        remark = f"{lesson.module} cannot be imported: {name}{_place(reply)}."
+    else:
+        remark = f"The import of {lesson.module} ends the Python process."
+    memory = reply.name == "MemoryError"
+    return _unexaminable(suite.OUT_OF_MEMORY if memory else suite.CRASHED, remark)
+
+
+def _place(reply: Reply) -> str:
+    column = f", column {reply.column}" if reply.column else ""
+    return f", line {reply.line}{column}" if reply.line else ""
+
+
+def _judge(
+    exercise: Exercise, tests: list[str], examined: Examined, policy: Policy
+) -> dict[str, Any]:
+    """The result of one exercise: what did not run has not passed."""
+    missing = examined.otherwise or Disagreement(suite.CRASHED, "The test did not run.")
+    found = {test: examined.outcomes.get(test, missing) for test in tests}
+    failures = [failure for failure in found.values() if failure is not None]
+    share = (len(tests) - len(failures)) / len(tests)
+    label = examined.labels.get(exercise.id)
+    return {
+        "id": exercise.id,
+        "points": round(exercise.points * share, 2),
+        "max_points": exercise.points,
+        "tests": [_test_result(test, failure, policy) for test, failure in found.items()],
+        "class": failures[0].kind if failures else None,
+        "message": _exercise_message(exercise, failures, policy),
+        "misconception": label and {"name": label.name, "hints": list(label.hints)},
+        "counterexample": None,
+    }
+
+
+def _test_result(test: str, failure: Disagreement | None, policy: Policy) -> dict[str, Any]:
+    return {
+        "id": test,
+        "passed": failure is None,
+        "class": failure and failure.kind,
+        "message": failure and _message(failure, policy),
+    }
+
+
+def _message(failure: Disagreement, policy: Policy) -> str:
+    shown = policy.show_expected and failure.expected
+    return f"{failure.message} {failure.expected}" if shown else failure.message
+
+
+def _exercise_message(
+    exercise: Exercise, failures: list[Disagreement], policy: Policy
+) -> str | None:
+    """The first failure, and how many more there are."""
+    if not failures:
+        return None
+    more = sum(str(failure) != str(failures[0]) for failure in failures)
+    text = _message(failures[0], policy)
+    if more:
+        text += f" ({more} more test{'s' * (more > 1)} of this exercise fail{'s' * (more == 1)}.)"
+    return text
+
+
+# ------------------------------------------------------------------------------------------
+# Oracles: the reference and its mistaken variants, asked each thing once
+
+
+class Oracle:
+    """A trusted tree in a worker of its own; remembers its replies for the whole process."""
+
+    def __init__(self, lesson: Lesson, level: str, overlay: Mapping[str, str]) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="jaxprentice-")
+        assemble.write_tree(Path(self.folder.name), lesson, overlay)
+        self.session = Session(Path(self.folder.name), lesson.module, level)
+        self.replies: dict[tuple[Probe, bytes], tuple[Reply, float]] = {}
+        atexit.register(self.session.close)
+
+    def ask(self, probe: Probe, args: tuple[Any, ...]) -> tuple[Reply, float]:
+        """The reply, and the seconds that it took."""
+        key = probe, msgpack.packb(wire.encode(list(args)))
+        if key not in self.replies:
+            self.session.seconds = 0.0  # the budget is for submissions
+            begin = time.monotonic()
+            reply = self.session.call(probe, *args, seconds=30, fresh=True)
+            self.replies[key] = reply, time.monotonic() - begin
+        return self.replies[key]
+
+
+@functools.cache
+def reference(lesson: Lesson, level: str) -> Oracle:
+    """The reference's tree of a lesson."""
+    return Oracle(lesson, level, {})
+
+
+@functools.cache
+def variant(lesson: Lesson, level: str, mistake: Mistake) -> Oracle:
+    """The reference's tree with a known mistake in it."""
+    return Oracle(lesson, level, {lesson.module: known_mistakes.variant_source(mistake)})
+
+
+def _check_reference(probe: Probe, reply: Reply) -> None:
+    """Complain loudly about a probe that does not even work on the reference."""
+    if reply.kind not in ("value", "raised"):
+        raise SuiteError(f"The probe {probe.name} ends with {reply.kind!r} on the reference.")
+    if reply.name in ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError"):
+        raise SuiteError(f"The probe {probe.name} raises {reply.name}: {reply.message}.")
+    if suite.has_opaque(reply.value):
+        raise SuiteError(f"The probe {probe.name} returns something that is no plain data.")
+
+
+def _recognise(
+    lesson: Lesson, calls: Mapping[str, list[Call]], failed: set[str], level: str
+) -> dict[str, Mistake]:
+    """The known mistake behind each failed exercise, where there is exactly one that fits."""
+    labels: dict[str, Mistake] = {}
+    for exercise in failed:
+        wrong = [c for c in calls[exercise] if c.got.kind == c.want.kind == "value"]
+        if sum(_differs(call, call.want) for call in wrong) < 2:
+            continue
+        mistakes = [m for m in known_mistakes.load(lesson.id) if m.exercise == exercise]
+        fitting = [m for m in mistakes if _fits(variant(lesson, level, m), calls[exercise])]
+        if len(fitting) == 1:
+            labels[exercise] = fitting[0]
+    return labels
+
+
+def _fits(oracle: Oracle, calls: list[Call]) -> bool:
+    try:
+        return not any(_differs(call, oracle.ask(call.probe, call.args)[0]) for call in calls)
+    finally:
+        oracle.session.close()
+
+
+def _differs(call: Call, reply: Reply) -> bool:
+    return compare(call.got, reply, (), call.rtol, call.atol) is not None
+
+
+# ------------------------------------------------------------------------------------------
+# The hidden suite, which pytest runs in this process
+
+
+class Student:
+    """What a hidden test gets as `student`: the submission, to be compared with the reference."""
+
+    def __init__(self, run: "_Run", exercise: str, about: str) -> None:
+        self._run = run
+        self._exercise = exercise
+        self._about = about
+        self._fresh = True
+
+    @property
+    def seed(self) -> int:
+        """The seed for generated tests: the same for the whole assignment."""
+        return self._run.seed
+
+    def agrees(
+        self, probe: Probe, *args: Any, rtol: float | None = None, atol: float | None = None
+    ) -> None:
+        """Raise Disagreement unless the submission answers the probe as the reference does."""
+        found = self.compare(probe, *args, rtol=rtol, atol=atol)
+        if found is not None:
+            raise found
+
+    def compare(
+        self, probe: Probe, *args: Any, rtol: float | None = None, atol: float | None = None
+    ) -> Disagreement | None:
+        """How the submission's answer differs from the reference's; None where it does not."""
+        call = self._run.call(self._exercise, probe, args, self._fresh, (rtol, atol))
+        self._fresh = False
+        found = compare(call.got, call.want, self._run.stubs, rtol, atol)
+        if found is None:
+            return None
+        if found.kind == suite.NOT_IMPLEMENTED:
+            own = found.message == self._exercise
+            message = "This is not implemented yet."
+            if not own:
+                message = f"This needs {found.message}, which is not implemented yet."
+            return Disagreement(found.kind, message)
+        about = f"This does not hold yet: {self._about} " if self._about else ""
+        return Disagreement(found.kind, about + found.message, found.expected)
+
+
+class _Run:
+    """One run of a suite: a pytest plugin that gives tests their `student`, and keeps outcomes."""
+
+    def __init__(self, lesson: Lesson, session: Session, oracle: Oracle, seed: int) -> None:
+        self.session = session
+        self.oracle = oracle
+        self.seed = seed
+        self.stubs = {e.id for other in prefix(lesson) for e in other.exercises}
+        self.calls: dict[str, list[Call]] = defaultdict(list)
+        self.time_outs: dict[str, int] = defaultdict(int)
+        self.outcomes: dict[str, Disagreement | None] = {}
+        self.failed: set[str] = set()
+        self.broken: list[str] = []
+
+    def call(
+        self,
+        exercise: str,
+        probe: Probe,
+        args: tuple[Any, ...],
+        fresh: bool,
+        tolerance: tuple[float | None, float | None],
+    ) -> Call:
+        """Ask both sides, and remember what they said."""
+        want, seconds = self.oracle.ask(probe, args)
+        _check_reference(probe, want)
+        if self.time_outs[exercise] >= TIME_OUTS:
+            got = Reply("timed_out")
+        else:
+            allowed = max(LEAST_SECONDS, 20 * seconds)
+            got = self.session.call(probe, *args, seconds=allowed, fresh=fresh)
+        self.time_outs[exercise] += got.kind == "timed_out"
+        call = Call(probe, args, got, want, *tolerance)
+        self.calls[exercise].append(call)
+        return call
+
+    @pytest.fixture
+    def student(self, request: pytest.FixtureRequest) -> Student:
+        """The submission under test."""
+        about = (request.node.function.__doc__ or "").strip().partition("\n")[0]
+        return Student(self, _exercise_of(request.node), about)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Iterator[None]:
+        """Keep what came of a test; anything but a Disagreement is the suite's own fault."""
+        error = call.excinfo.value if call.excinfo else None
+        if call.when == "call" and (error is None or isinstance(error, Disagreement)):
+            self.outcomes[item.name] = error
+        elif error is not None:
+            self.broken.append(f"{item.name}: {type(error).__name__}: {error}")
+        if error is not None:
+            self.failed.add(_exercise_of(item))
+        return (yield)
+
+
+def _exercise_of(item: pytest.Item) -> str:
+    marks = [mark.args for mark in item.iter_markers("exercise")]
+    if len(marks) != 1 or len(marks[0]) != 1:
+        raise SuiteError(f"The test {item.name} needs exactly one mark, exercise(ID).")
+    return marks[0][0]
+
+
+_QUIET = [
+    *("--disable-plugin-autoload", "--noconftest", "--import-mode=importlib", "--strict-markers"),
+    *("-o", "markers=exercise(id): the exercise that a test belongs to", "-c", os.devnull),
+    *(f"-pno:{name}" for name in ("cacheprovider", "terminal", "capture", "logging", "warnings")),
+    *(f"-pno:{name}" for name in ("faulthandler", "doctest", "unittest", "junitxml", "stepwise")),
+]
+
+
+def _run_pytest(path: Path, plugin: Any, *flags: str) -> None:
+    """Run a suite in this process, without a trace on the screen or on the disk."""
+    if not path.is_file():
+        raise SuiteError(f"The lesson {path.stem!r} has no hidden suite.")
+    before = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        status = pytest.main(
+            [*_QUIET, "--rootdir", str(path.parent), *flags, str(path)], plugins=[plugin]
+        )
+    finally:
+        sys.dont_write_bytecode = before
+    if status == pytest.ExitCode.INTERRUPTED and not plugin.broken:
+        raise KeyboardInterrupt
+    if plugin.broken or status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise SuiteError(f"The hidden suite {path.name} is broken. {'; '.join(plugin.broken[:3])}")
+
+
+class _Collector:
+    """A pytest plugin that only looks which tests there are."""
+
+    def __init__(self) -> None:
+        self.tests: dict[str, list[str]] = defaultdict(list)
+        self.broken: list[str] = []
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Note each test under its exercise."""
+        for item in items:
+            self.tests[_exercise_of(item)].append(item.name)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note what is wrong with the file."""
+        if report.failed:
+            self.broken.append(str(report.longrepr))
+
+
+def _suite(lesson: Lesson) -> Path:
+    return edition.SUITES / f"{lesson.id}.py"
+
+
+@functools.cache
+def _collect(path: Path) -> dict[str, list[str]]:
+    """The ids of the tests of every exercise: those that must pass."""
+    collector = _Collector()
+    _run_pytest(path, collector, "--collect-only")
+    return dict(collector.tests)
+
+
+def _check_suite(lesson: Lesson, tests: Mapping[str, list[str]]) -> None:
+    """Complain loudly where suite and manifest do not fit together."""
+    wanted = {exercise.id for exercise in lesson.exercises}
+    if wanted != set(tests):
+        odd = ", ".join(sorted(wanted ^ set(tests)))
+        raise SuiteError(f"The suite and the manifest of {lesson.id!r} do not both have: {odd}.")
+    names = [test for group in tests.values() for test in group]
+    if len(names) != len(set(names)):
+        raise SuiteError(f"The suite of {lesson.id!r} has two tests of one name.")
+
+
+# ------------------------------------------------------------------------------------------
+# Many submissions
+
+Job = tuple[str, bytes | None]
 
 
 def grade_many(
-    jobs: Iterable[tuple[str, bytes | None]], lesson: Lesson, *, workers: int = 1, isolation: str | None = None, seed: int = 0
+    submissions: Iterable[Job],
+    lesson: Lesson,
+    *,
+    jobs: int | None = None,
+    isolation: str | None = None,
+    seed: int = 0,
+    policy: Policy = HIDDEN,
 ) -> Iterator[dict[str, Any]]:
-    """Grade (student, source) pairs in a pool of `workers` processes; results come as they finish, not in order."""
-    raise NotImplementedError
+    """Grade (student, source) pairs in `jobs` processes; None means one for each processor.
+
+    Results come as they finish, not in order. A process that dies has its submission graded once
+    more, alone; if that fails too, the result has no points and says so.
+    """
+    options = {"isolation": _choose(isolation), "seed": seed, "policy": policy}
+    waiting = list(submissions)
+    jobs = min(jobs or os.cpu_count() or 1, len(waiting))
+    if jobs <= 1:
+        for student, source in waiting:
+            yield grade(lesson, student, source, **options)  # type: ignore[arg-type]
+        return
+    suspects: list[Job] = []
+    yield from _pooled(waiting, lesson, jobs, options, suspects)
+    for job in suspects:
+        again: list[Job] = []
+        yield from _pooled([job], lesson, 1, options, again)
+        if again:
+            yield _ungraded(lesson, *job, options)
+
+
+def _pooled(
+    waiting: list[Job], lesson: Lesson, jobs: int, options: Mapping[str, Any], lost: list[Job]
+) -> Iterator[dict[str, Any]]:
+    """Results of a pool; those that were in the hands of a process when it died go to `lost`."""
+    waiting = waiting[::-1]
+    while waiting:
+        running: dict[Future[dict[str, Any]], Job] = {}
+        with _pool(jobs) as pool:
+            try:
+                while waiting or running:
+                    while waiting and len(running) < 2 * jobs:
+                        running[pool.submit(_grade_one, lesson, *waiting[-1], options)] = (
+                            waiting.pop()
+                        )
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        result = future.result()
+                        del running[future]
+                        yield result
+            except BrokenProcessPool:
+                lost += running.values()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    # spawn: a process that has threads must not be forked.
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"))
+
+
+def _grade_one(
+    lesson: Lesson, student: str, source: bytes | None, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    return grade(load().get(lesson.id, lesson), student, source, **options)
+
+
+def _ungraded(
+    lesson: Lesson, student: str, source: bytes | None, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The result of a submission that ended the grader twice: for a person to look at."""
+    result = grade(lesson, student, None, **options)
+    remark = "This could not be graded: the grader itself died twice. Show it to your instructor."
+    for exercise in result["exercises"]:
+        for part in (exercise, *exercise["tests"]):
+            part.update({"class": suite.CRASHED, "message": remark})
+    hashed = None if source is None else hashlib.sha256(source).hexdigest()
+    return result | {"remarks": [remark], "submission_sha256": hashed}

@@ -211,3 +211,12 @@ def _short(value: Any) -> str:
         " ".join(np.array2string(value, threshold=20).split()) if _is_array(value) else repr(value)
     )
     return text if len(text) <= 200 else f"{text[:200]} ..."
+
+
+def has_opaque(value: Any) -> bool:
+    """Is there something in a reply that could not be sent as data?"""
+    if isinstance(value, dict):
+        return has_opaque(list(value.items()))
+    if isinstance(value, (list, tuple)):
+        return any(map(has_opaque, value))
+    return isinstance(value, Opaque)

@@ -1,0 +1,178 @@
+"""A course of one tiny lesson with a hidden suite and known mistakes, for tests of the grader."""
+
+from pathlib import Path
+
+from autograder import edition, lessons
+
+MODULE = '''"""The lesson's module."""
+
+import numpy as np
+
+from tiny.errors import TinyError
+
+
+def double(x):
+    """Twice x."""
+    return 2.0 * np.asarray(x)
+
+
+def mean(x):
+    """The mean of x, which must not be empty."""
+    if not len(x):
+        raise TinyError("nothing there")
+    return np.sum(x) / len(x)
+
+
+def spread(x):
+    """How far double and mean are from each other."""
+    return double(x) - mean(x)
+'''
+
+ERRORS = '''"""The package's errors."""
+
+
+class TinyError(Exception):
+    """Something is wrong."""
+'''
+
+TOML = """
+id = "tiny"
+title = "Numbers"
+module = "tiny/numbers.py"
+minutes = 10
+requires = []
+exports = ["double", "mean", "spread", "errors from tiny"]
+given = ["tiny/errors.py"]
+
+[[exercise]]
+id = "tiny.double"
+title = "Double"
+target = "double"
+points = 3
+minutes = 5
+difficulty = 1
+todo = "Double it."
+hints = ["One.", "Two.", "Three."]
+
+[[exercise]]
+id = "tiny.mean"
+title = "Mean"
+target = "mean"
+points = 2
+minutes = 5
+difficulty = 1
+todo = "Take the mean."
+hints = ["One.", "Two.", "Three."]
+
+[[exercise]]
+id = "tiny.spread"
+title = "Spread"
+target = "spread"
+points = 1
+minutes = 5
+difficulty = 1
+todo = "Subtract."
+hints = ["One.", "Two.", "Three."]
+after = ["tiny.double", "tiny.mean"]
+"""
+
+SUITE = '''"""The hidden suite."""
+
+import pytest
+
+from autograder.suite import probe
+
+
+@probe
+def double_of(tiny, x):
+    return tiny.double(x)
+
+
+@probe
+def mean_of(tiny, x):
+    return tiny.mean(np.array(x))
+
+
+@probe
+def spread_of(tiny, x):
+    return tiny.spread(np.array(x))
+
+
+@pytest.mark.exercise("tiny.double")
+@pytest.mark.parametrize("x", [1.5, -4.0, 1e30])
+def test_double(student, x):
+    """A number is doubled."""
+    student.agrees(double_of, x)
+
+
+@pytest.mark.exercise("tiny.mean")
+def test_mean(student):
+    """The mean of three numbers is right."""
+    student.agrees(mean_of, [1.0, 2.0, 6.0])
+
+
+@pytest.mark.exercise("tiny.mean")
+def test_mean_of_two(student):
+    """The mean of two numbers is right."""
+    student.agrees(mean_of, [1.0, 2.0])
+
+
+@pytest.mark.exercise("tiny.mean")
+def test_mean_of_nothing(student):
+    """The mean of nothing is an error."""
+    student.agrees(mean_of, [])
+
+
+@pytest.mark.exercise("tiny.spread")
+def test_spread(student):
+    """The spread is right."""
+    student.agrees(spread_of, [1.0, 2.0, 6.0])
+'''
+
+MISTAKES = """
+@mistake("tiny.double", name="It is squared", hints=["One.", "Two.", "Three."])
+def double(x):
+    return np.asarray(x) ** 2
+
+
+@mistake("tiny.double", name="It is tripled", hints=["One.", "Two.", "Three."])
+def double(x):
+    return 3.0 * np.asarray(x)
+
+
+@mistake("tiny.mean", name="Divided by one less", hints=["One.", "Two.", "Three."])
+def mean(x):
+    if not len(x):
+        raise TinyError("nothing there")
+    return np.sum(x) / (len(x) - 1)
+
+
+@mistake("tiny.mean", name="The empty case is forgotten", hints=["One.", "Two.", "Three."])
+def mean(x):
+    return np.sum(x) / len(x)
+"""
+
+FILES = {
+    "course/lessons/01_tiny/lesson.toml": TOML,
+    "solutions/tiny/numbers.py": MODULE,
+    "solutions/tiny/errors.py": ERRORS,
+    "suites/tiny.py": SUITE,
+    "misconceptions/tiny.py": MISTAKES,
+}
+
+
+def write(monkeypatch, root: Path, changes: dict[str, str] | None = None) -> lessons.Lesson:
+    """Write the course below `root`, make it this edition's, and give its lesson."""
+    for path, text in {**FILES, **(changes or {})}.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    for name in ("course", "solutions", "suites", "misconceptions"):
+        monkeypatch.setattr(edition, name.upper(), root / name)
+    return lessons.get("tiny")
+
+
+def changed(old: str, new: str) -> bytes:
+    """The reference's module with one text in place of another."""
+    assert old in MODULE
+    return MODULE.replace(old, new).encode()
