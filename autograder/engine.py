@@ -478,25 +478,25 @@ def grade_many(
     submissions: Iterable[Job],
     lesson: Lesson,
     *,
-    jobs: int | None = None,
+    workers: int | None = None,
     isolation: str | None = None,
     seed: int = 0,
     policy: Policy = HIDDEN,
 ) -> Iterator[dict[str, Any]]:
-    """Grade (student, source) pairs in `jobs` processes; None means one for each processor.
+    """Grade (student, source) pairs in `workers` processes; None means one for each processor.
 
     Results come as they finish, not in order. A process that dies has its submission graded once
     more, alone; if that fails too, the result has no points and says so.
     """
     options = {"isolation": _choose(isolation), "seed": seed, "policy": policy}
     waiting = list(submissions)
-    jobs = min(jobs or os.cpu_count() or 1, len(waiting))
-    if jobs <= 1:
+    workers = min(workers or os.cpu_count() or 1, len(waiting))
+    if workers <= 1:
         for student, source in waiting:
             yield grade(lesson, student, source, **options)  # type: ignore[arg-type]
         return
     suspects: list[Job] = []
-    yield from _pooled(waiting, lesson, jobs, options, suspects)
+    yield from _pooled(waiting, lesson, workers, options, suspects)
     for job in suspects:
         again: list[Job] = []
         yield from _pooled([job], lesson, 1, options, again)
@@ -505,16 +505,16 @@ def grade_many(
 
 
 def _pooled(
-    waiting: list[Job], lesson: Lesson, jobs: int, options: Mapping[str, Any], lost: list[Job]
+    waiting: list[Job], lesson: Lesson, workers: int, options: Mapping[str, Any], lost: list[Job]
 ) -> Iterator[dict[str, Any]]:
     """Results of a pool; those that were in the hands of a process when it died go to `lost`."""
     waiting = waiting[::-1]
     while waiting:
         running: dict[Future[dict[str, Any]], Job] = {}
-        with _pool(jobs) as pool:
+        with _pool(workers) as pool:
             try:
                 while waiting or running:
-                    while waiting and len(running) < 2 * jobs:
+                    while waiting and len(running) < 2 * workers:
                         running[pool.submit(_grade_one, lesson, *waiting[-1], options)] = (
                             waiting.pop()
                         )
@@ -528,9 +528,9 @@ def _pooled(
                 pool.shutdown(cancel_futures=True)
 
 
-def _pool(jobs: int) -> ProcessPoolExecutor:
+def _pool(workers: int) -> ProcessPoolExecutor:
     # spawn: a process that has threads must not be forked.
-    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"))
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
 
 
 def _grade_one(
