@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-LIMIT = 10.0  # seconds a test
 LONGEST = 2000  # characters of a text that is passed on
 
 compared = pytest.StashKey[tuple[str, str, str]]()
@@ -24,9 +23,10 @@ timed_out = pytest.StashKey[set[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the two options."""
+    """Add the options."""
     group = parser.getgroup("jaxprentice")
     group.addoption("--exercise", metavar="ID", help="run only the checks of this exercise")
+    group.addoption("--time-limit", type=float, default=10.0, help="seconds a test")
     group.addoption("--outcomes", metavar="FILE", help="write what happened, as JSON lines")
 
 
@@ -74,12 +74,14 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     if exercise_of(item) in item.config.stash[timed_out]:
         pytest.skip("an earlier check of this exercise does not end")
 
+    limit = item.config.getoption("--time-limit")
+
     def stop(number: int, frame: FrameType | None) -> None:
         item.config.stash[timed_out].add(exercise_of(item))
-        pytest.fail(f"does not end within {LIMIT:.0f} seconds")
+        pytest.fail(f"does not end within {limit:g} seconds")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, LIMIT, 1.0)  # and again, if the student's code catches it
+    signal.setitimer(signal.ITIMER_REAL, limit, 1.0)  # and again, if the student's code catches it
     try:
         return (yield)
     finally:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+import click
 import typer
 
 from autograder import edition
@@ -21,10 +22,11 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    suggest_commands=False,  # click does it already
 )
 nbgrader = typer.Typer(help="Course directories for nbgrader.", no_args_is_help=True)
 site = typer.Typer(help="The course's web site.", no_args_is_help=True)
-app.add_typer(nbgrader, name="nbgrader", rich_help_panel=None)
+app.add_typer(nbgrader, name="nbgrader")
 app.add_typer(site, name="site")
 
 LessonName = Annotated[str, typer.Argument(metavar="LESSON", help="A lesson, such as core.")]
@@ -41,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
         return status if isinstance(status, int) else 0
     except Problem as problem:
         return _fail(str(problem), 1)
-    except typer.BadParameter.__mro__[2] as error:  # whatever is wrong with the command line
+    except click.ClickException as error:  # something is wrong with the command line
         return _fail_usage(error)
     except (KeyboardInterrupt, typer.Abort):
         return _fail("Stopped.", 130)
@@ -55,13 +57,14 @@ def _fail(sentence: str, status: int) -> int:
     return status
 
 
-def _fail_usage(error: Exception) -> int:
-    message = getattr(error, "format_message", lambda: str(error))()
-    context = getattr(error, "ctx", None)
-    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+def _fail_usage(error: click.ClickException) -> int:
+    message = error.format_message()
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):  # its message is the help
         return _fail(message, 2)
+    context = getattr(error, "ctx", None)
     path = context.command_path if context else "jaxprentice"
-    return _fail(f"{message.rstrip('.')}. See `./{path} --help`.", 2)
+    end = "" if message.endswith((".", "?")) else "."
+    return _fail(f"{message}{end} See `./{path} --help`.", 2)
 
 
 def _version(wanted: bool) -> None:
@@ -118,7 +121,7 @@ def check(
         typer.Option("--mine", help="Use your own earlier modules, not the reference's."),
     ] = False,
 ) -> int:
-    """Check your work, and say what is wrong with it."""
+    """Check your work, and say what is not right."""
     from autograder import student, workspace
 
     return student.check(workspace.find(), name, mine=mine)
@@ -148,7 +151,7 @@ def hint(name: ExerciseName) -> None:
 
 @app.command()
 def give(name: LessonName) -> None:
-    """Take the reference's module of a lesson, and go on; yours is kept."""
+    """Take the solution of a lesson (your file is kept)."""
     from autograder import student, workspace
 
     lesson = student.taught(name)
@@ -157,7 +160,7 @@ def give(name: LessonName) -> None:
 
 @app.command()
 def reset(name: LessonName) -> None:
-    """Begin a lesson again; your module is kept."""
+    """Begin a lesson again (your file is kept)."""
     from autograder import student, workspace
 
     lesson = student.taught(name)
@@ -174,7 +177,7 @@ def progress() -> None:
 
 @app.command()
 def doctor() -> int:
-    """Look whether this machine has what the course needs."""
+    """Look whether this machine is fit for the course."""
     from autograder import doctor
 
     return doctor.examine()
@@ -213,28 +216,28 @@ def grade(
         typer.Option(metavar="LEVEL", help="namespaces, landlock or process; the best if absent."),
     ] = None,
 ) -> None:
-    """Grade a folder of submissions, the students' code running in isolated workers only."""
+    """Grade a folder of submissions, in isolation."""
     from autograder import batch, student
 
-    batch.grade_folder(submissions, student.taught(lesson), out, jobs=jobs, isolation=isolation)
+    batch.grade_folder(submissions, student.taught(lesson), out, jobs=jobs, level=isolation)
 
 
 @app.command()
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.")],
 ) -> None:
-    """Write a report on the class from the results in a folder."""
+    """Write a report on a class from its results."""
     from autograder import report
 
-    print(f"The report is {report.write(folder)}.")
+    print(f"Written: {', '.join(map(str, report.write(folder)))}")
 
 
 @app.command()
-def demo() -> int:
-    """Run the main job on a sample class: from assignments to grades, feedback and report."""
+def demo() -> None:
+    """Grade a sample class through nbgrader."""
     from autograder import demo
 
-    return demo.run()
+    demo.run()
 
 
 # ------------------------------------------------------------------------------------------
@@ -247,7 +250,7 @@ def sync(
         bool, typer.Option("--check", help="Change nothing; fail if it would.")
     ] = False,
 ) -> None:
-    """Write everything that is generated from lessons and reference."""
+    """Write all generated files anew."""
     from autograder import sync
 
     changed = sync.sync(check)
@@ -265,7 +268,7 @@ def audit(
         str | None, typer.Argument(metavar="[LESSON]", help="A lesson; all if absent.")
     ] = None,
 ) -> int:
-    """Prove the hidden suites: the reference passes, nothing else does."""
+    """Examine the hidden suites themselves."""
     from autograder import audit, student
 
     return audit.run([student.taught(lesson)] if lesson else student.all_taught())
@@ -287,7 +290,7 @@ def site_build() -> None:
     """Build the site into build/site."""
     from autograder import site
 
-    site.build()
+    print(f"The site is in {site.build()}.")
 
 
 @site.command("serve")

@@ -1,6 +1,7 @@
 """What the students' commands do: check, watch, list, progress, and changing a module."""
 
 import difflib
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -50,13 +51,12 @@ def resolve(name: str) -> tuple[Lesson, Exercise | None]:
 
 def check(place: Workspace, name: str | None, *, mine: bool) -> int:
     """Check what was asked for, say what was found, and return the exit status."""
+    wanted = resolve(name) if name else None
     if not place.own:
-        print(f"(No workspace here: checking {place.root}. Make your own with `init DIR`.)")
-    if name:
-        lesson, exercise = resolve(name)
-        report = run(place, lesson, exercise)
-    else:
-        report = first_incomplete(place)
+        print(
+            f"This is not a workspace, so {place.root} is checked. Make your own with `init DIR`."
+        )
+    report = run(place, *wanted) if wanted else first_incomplete(place)
     tell(report, place)
     if mine and not report.broken:
         return check_mine(place, report)
@@ -136,7 +136,7 @@ def tell(report: Report, place: Workspace) -> None:
         tell_broken(report)
         return
     if len(report.exercises) > 1:
-        print(f"{lesson.id}: {lesson.title}")
+        print(lesson.title)
     width = max(len(exercise.id) for exercise in report.exercises)
     for exercise in report.exercises:
         status = report.status(exercise)
@@ -182,7 +182,7 @@ def done_step(report: Report) -> list[str]:
     if len(report.exercises) < len(lesson.exercises):
         return [f"Done. Next: ./jaxprentice check {lesson.id}"]
     later = [x for x in all_taught() if x.number > lesson.number]
-    goal = f"Next: {later[0].id} ({later[0].title})" if later else "That was the last lesson"
+    goal = f"Next: {later[0].title}" if later else "That was the last lesson"
     return [f"The lesson {lesson.id} is complete. {goal}."]
 
 
@@ -206,8 +206,6 @@ COLOURS = {DONE: "32", TO_DO: "2"}
 
 def styled(text: str, status: str) -> str:
     """The text in the colour of a status, on a terminal that wants colours."""
-    import os
-
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return text
     return f"\033[{COLOURS.get(status, '33')}m{text}\033[0m"
@@ -236,7 +234,7 @@ def progress(place: Workspace) -> None:
     for lesson in all_taught():
         done, current = place.checked(lesson)
         last = "" if current or not done else " (changed since the last check)"
-        print(f"{lesson.id}: {lesson.title}{last}")
+        print(f"{lesson.title}{last}")
         for exercise in lesson.exercises:
             status = DONE if exercise.id in done else TO_DO
             print(f"  {styled(f'{status:<7}', status)}{exercise.id}")

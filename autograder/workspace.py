@@ -73,6 +73,11 @@ class Workspace:
     root: Path
     own: bool  # False: course/ of this copy
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Which copy of the course made this workspace, and its version."""
+        return read_object(self.root / IDENTITY)
+
     def file(self, lesson: Lesson) -> Path:
         """The student's module of a lesson."""
         return self.root / lesson.module
@@ -103,11 +108,7 @@ class Workspace:
     @cached_property
     def record(self) -> dict[str, Any]:
         """What is remembered; nothing where the file is missing or spoilt."""
-        try:
-            record = json.loads((self.folder / "state.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            record = {}
-        return record if isinstance(record, dict) else {}
+        return read_object(self.folder / "state.json")
 
     def remember(self, part: str, key: str, value: Any) -> None:
         """Write one fact down, all or nothing."""
@@ -149,6 +150,15 @@ class Workspace:
         self.file(lesson).parent.mkdir(parents=True, exist_ok=True)
         self.file(lesson).write_bytes(text.encode())
         return copy
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file; an empty one where the file is missing or spoilt."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        value = {}
+    return value if isinstance(value, dict) else {}
 
 
 def find(start: Path | None = None) -> Workspace:
