@@ -113,14 +113,16 @@ class JVPTrace(Trace):
     """Applies each primitive to primals and tangents, by its rule in `jvp_rules`."""
 
     def pure(self, val: Any) -> JVPTracer:
-        """Box a constant: it does not move when the inputs move.
+        """Box a constant: it does not move when the inputs move, so its tangent is zero.
 
         `val` is a number or an array (`pure`), or a tracer of a lower level (`lift`, which is the
-        same function here): in both cases a constant from where this interpreter stands.
+        same function here): in both cases a constant from where this interpreter stands. Gives a
+        `JVPTracer` of this trace with `val` itself as its primal and the symbolic zero as tangent.
 
         >>> with new_main(JVPTrace) as main:
-        ...     JVPTrace(main).pure(3.0).primal
-        3.0
+        ...     box = JVPTrace(main).pure(3.0)
+        ...     print(box.primal, box.tangent)
+        3.0 None
         """
         return JVPTracer(self, val, None)
 
@@ -132,10 +134,12 @@ class JVPTrace(Trace):
         """Unbox, apply the primitive's JVP rule, and box the result.
 
         The rule (`get_rule(jvp_rules, primitive, "Differentiation rule")`) is called as
-        `rule(primals, tangents, **params)` with two lists and gives `(primal_out, tangent_out)`;
-        a primitive with `multiple_results` gives two lists. Where every tangent is `None`, no
-        rule is needed: the result is `primitive.bind(*primals, **params)`, a constant, with
-        tangent `None`.
+        `rule(primals, tangents, **params)` with two lists and gives `(primal_out, tangent_out)`.
+        Where every tangent is `None`, no rule is looked up: the result is
+        `primitive.bind(*primals, **params)`, a constant, with tangent `None`.
+
+        For a primitive with `multiple_results`, rule and `bind` give lists in place of single
+        results, and so does this method: a list of boxes.
 
         >>> with new_main(JVPTrace) as main:
         ...     trace = JVPTrace(main)
@@ -206,17 +210,20 @@ def exp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
 def log_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """log moves by 1/x for each unit by which x moves.
 
+    It divides with `div_p.bind`: `/` between two Python numbers raises an error where x is 0.
+
     >>> print(*log_jvp([1.0], [5.0]))
     0.0 5.0
     """
     (x,), (x_dot,) = primals, tangents
-    return log(x), x_dot / x
+    return log(x), div_p.bind(x_dot, x)
 
 
 def add_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """Both tangents are added; where only one operand moves, its tangent is the whole answer.
 
     Operands may differ in shape (`(3,)` and `()`), so the tangent is stretched to the sum's shape.
+    A product needs no such care: `t * y` has the shape of `x * y` already.
 
     >>> primal_out, tangent_out = add_jvp([np.ones(3), 2.0], [None, 5.0])
     >>> print(primal_out, tangent_out)
@@ -253,6 +260,9 @@ def mul_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
 def div_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The quotient rule: z = x / y moves by x_dot / y, and by -z / y for each unit of y_dot.
 
+    A tangent that is `None` contributes nothing, as in `mul_jvp`. Divide with `div_p.bind(a, b)`:
+    `a / b` between two Python numbers raises an error where b is 0, and arrays give inf or NaN.
+
     >>> print(*div_jvp([6.0, 2.0], [1.0, None]))
     3.0 0.5
     >>> print(*div_jvp([6.0, 2.0], [None, 1.0]))
@@ -260,7 +270,7 @@ def div_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """
     (x, y), (x_dot, y_dot) = primals, tangents
     z = div_p.bind(x, y)
-    from_x = apply_linear(lambda t: t / y, x_dot)
+    from_x = apply_linear(lambda t: div_p.bind(t, y), x_dot)
     from_y = apply_linear(lambda t: -z / y * t, y_dot)
     return z, add_tangents(from_x, from_y)
 
