@@ -81,7 +81,7 @@ def probe(function: Callable[..., Any]) -> Probe:
     assert isinstance(definition, ast.FunctionDef)
     definition.decorator_list = []
     source = ast.unparse(definition)
-    foreign = sorted(set(_free_names(compile(source, "<probe>", "exec"))) - {definition.name})
+    foreign = sorted(set(_free_names(compile(source, "<probe>", "exec"))))
     if foreign:
         raise NameError(
             f"The probe {definition.name} uses {', '.join(foreign)} from outside. "
@@ -92,9 +92,10 @@ def probe(function: Callable[..., Any]) -> Probe:
 
 def _free_names(code: types.CodeType) -> Iterator[str]:
     """The global names that a piece of code reads, but for built-ins and `np`."""
-    for step in dis.get_instructions(code):
-        known = step.argval == "np" or hasattr(builtins, str(step.argval))
-        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and not known:
+    steps = list(dis.get_instructions(code))
+    known = {"np", *dir(builtins), *(s.argval for s in steps if s.opname == "STORE_NAME")}
+    for step in steps:
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval not in known:
             yield step.argval
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
