@@ -40,6 +40,7 @@ from autograder.lessons import Lesson
 
 INTAKE = "intake"
 RESULTS = "results"
+REASONS = 8  # that are listed for an exercise
 
 
 def configure(config: Config) -> None:
@@ -128,8 +129,8 @@ def _submitted(converter: Autograde, lesson: Lesson) -> Iterator[tuple[str, Path
     for path in sorted(glob.glob(wanted)):  # noqa: PTH207 (nbgrader's own way, absolute)
         match = pattern.fullmatch(path)
         student = match["student"] if match else ""
-        if not student.isprintable() or not match:
-            converter.log.warning("Skipped: the folder %a has no usable name", path)
+        if not results.is_file_name(student):
+            converter.log.warning("Skipped: %a cannot be a student's name. Rename it.", path)
         elif student not in course.student_id_exclude.split(","):
             yield student, Path(path)
 
@@ -181,12 +182,11 @@ class WriteVerdicts(NbGraderPreprocessor):
         self.log.info("Grading %s of %s submissions of %s", len(todo), len(taken), lesson.id)
         for done, verdict in enumerate(self._engine(lesson, todo), start=1):
             verdicts[verdict["student"]] = verdict
-            _write(_cached(course, verdict["student"]), _dump(verdict))
+            results.write(verdict, _cache(course))
             self.log.info("Graded %s of %s", done, len(todo))
         for student, _, reason in taken:
-            remarks = [reason] if reason else verdicts[keys[student]]["remarks"]
-            own = {**verdicts[keys[student]], "student": student, "remarks": remarks}
-            results.write(own, _results(course, lesson.id))
+            own = {**verdicts[keys[student]], "student": student}
+            results.write(_with_reason(own, reason), _results(course, lesson.id))
 
     def _engine(self, lesson: Lesson, todo: list[tuple[str, bytes | None]]) -> Iterator[dict]:
         """The engine's results; in place of a student they name the key of the module."""
@@ -206,8 +206,7 @@ class WriteVerdicts(NbGraderPreprocessor):
         """The verdicts of earlier runs; `autograde --force` grades everything anew."""
         if self.parent.force:
             return {}
-        paths = {key: _cached(course, key) for key in keys}
-        return {key: json.loads(p.read_bytes()) for key, p in paths.items() if p.is_file()}
+        return {key: verdict for key in keys if (verdict := _remembered(course, key))}
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Write message and score of every exercise into its grade cell."""
@@ -233,8 +232,26 @@ def _key(edition: str, source: bytes | None) -> str:
     return hashlib.sha256(edition.encode() + b"\0" + content).hexdigest()
 
 
-def _cached(course: CourseDirectory, key: str) -> Path:
-    return Path(course.root) / ".jaxprentice" / "verdicts" / f"{key}.json"
+def _cache(course: CourseDirectory) -> Path:
+    return Path(course.root) / ".jaxprentice" / "verdicts"
+
+
+def _remembered(course: CourseDirectory, key: str) -> dict | None:
+    try:
+        return results.read(_cache(course) / f"{key}.json")
+    except Problem:  # there is none, or it is of an older form
+        return None
+
+
+def _with_reason(result: dict[str, Any], reason: str) -> dict[str, Any]:
+    """The result of a module that was refused, with the reason in place of "missing"."""
+    if not reason:
+        return result
+    exercises = [
+        {**e, "message": reason, "tests": [{**test, "message": reason} for test in e["tests"]]}
+        for e in result["exercises"]
+    ]
+    return {**result, "remarks": [reason], "exercises": exercises}
 
 
 def _results(course: CourseDirectory, lesson: str) -> Path:
@@ -268,11 +285,18 @@ def points(verdict: dict[str, Any], maximum: float) -> float:
 
 def message(verdict: dict[str, Any], remarks: list[str]) -> str:
     """What the student reads about an exercise: nothing in it comes from the hidden tests' code."""
-    passed = sum(test["passed"] for test in verdict["tests"])
-    lines = [f"{passed} of {len(verdict['tests'])} tests passed.", *remarks]
-    if verdict["class"]:
-        lines += [verdict["message"]]
+    failed = [test for test in verdict["tests"] if not test["passed"]]
+    total = len(verdict["tests"])
+    reasons = [test.get("message") or verdict["message"] for test in failed]
+    reasons = list(dict.fromkeys([*remarks, *filter(None, reasons)]))
+    lines = [f"{total - len(failed)} of {total} tests passed."]
+    lines += [f"- {reason}" for reason in reasons[:REASONS]]
+    if len(reasons) > REASONS:
+        lines.append(f"- and {len(reasons) - REASONS} more.")
     if verdict["misconception"]:
-        found = verdict["misconception"]
-        lines += [f"Known mistake: {found['name']}.", f"Hint: {found['hints'][0]}"]
-    return "\n".join(textwrap.fill(line, 88) for line in lines)
+        mistake = verdict["misconception"]
+        lines += [f"Known mistake: {mistake['name']}.", f"Hint: {mistake['hints'][0]}"]
+    text = "\n".join(textwrap.fill(x, 88, subsequent_indent="  " * (x[0] == "-")) for x in lines)
+    if verdict["counterexample"]:
+        text += f"\nThe smallest program found that shows it:\n\n{verdict['counterexample']}"
+    return text

@@ -38,7 +38,8 @@ def write(folder: Path) -> Path:
 
 
 def _load(folder: Path) -> list[Result]:
-    return [results.read(path) for path in sorted(folder.rglob("*.json"))]
+    folders = [folder, *(path for path in sorted(folder.rglob("*")) if path.is_dir())]
+    return [result for place in folders for result in results.read_all(place)]
 
 
 # ------------------------------------------------------------------------------------------
@@ -79,7 +80,7 @@ def _lesson(name: str, found: list[Result]) -> dict[str, Any]:
         "exercises": _exercises(found),
         "mistakes": _mistakes(found),
         "suspects": [suspect for result in found if (suspect := _suspect(result))],
-        "grades": sorted(found, key=lambda result: result["student"]),
+        "grades": [_grade(r) for r in sorted(found, key=lambda result: result["student"])],
     }
 
 
@@ -137,6 +138,14 @@ def _suspect(result: Result) -> dict[str, Any] | None:
     ]
     reasons += result["remarks"]
     return {"student": result["student"], "reasons": reasons} if reasons else None
+
+
+def _grade(result: Result) -> dict[str, Any]:
+    exercises = result["exercises"]
+    lost = [e["id"] for e in exercises if e["points"] < e["max_points"]]
+    # What all lost is told in one word; a lesson has too many exercises to list them all.
+    where = "every exercise" if len(lost) == len(exercises) > 1 else ", ".join(lost)
+    return {key: result[key] for key in ("student", "score", "max_score")} | {"lost": where}
 
 
 def plain(kind: str) -> str:
