@@ -115,6 +115,12 @@ class Call:
     want: Reply
     rtol: float | None
     atol: float | None
+    found: Disagreement | None
+
+    @property
+    def wrong_value(self) -> bool:
+        """Is the reply a value, where the reference has another one?"""
+        return self.found is not None and self.got.kind == self.want.kind == "value"
 
 
 @dataclass
@@ -144,7 +150,7 @@ def _examine(lesson: Lesson, source: bytes, level: str, seed: int) -> Examined:
             layers = session.worker.layers
             run = _Run(lesson, session, reference(lesson, level), seed)
             _run_pytest(_suite(lesson), run)
-    labels = _recognise(lesson, run.calls, run.failed, level)
+    labels = _recognise(lesson, run.calls, level)
     return Examined(run.outcomes, labels, [], layers)
 
 
@@ -266,17 +272,18 @@ def _check_reference(probe: Probe, reply: Reply) -> None:
         raise SuiteError(f"The probe {probe.name} returns something that is no plain data.")
 
 
-def _recognise(
-    lesson: Lesson, calls: Mapping[str, list[Call]], failed: set[str], level: str
-) -> dict[str, Mistake]:
-    """The known mistake behind each failed exercise, where there is exactly one that fits."""
+_NOT_A_MISTAKE = {suite.NOT_IMPLEMENTED, suite.ENDLESS, suite.CRASHED, suite.OUT_OF_MEMORY}
+
+
+def _recognise(lesson: Lesson, calls: Mapping[str, list[Call]], level: str) -> dict[str, Mistake]:
+    """The known mistake behind each exercise's wrong replies, where exactly one fits them."""
     labels: dict[str, Mistake] = {}
-    for exercise in failed:
-        wrong = [c for c in calls[exercise] if c.got.kind == c.want.kind == "value"]
-        if sum(_differs(call, call.want) for call in wrong) < 2:
+    for exercise, made in calls.items():
+        kinds = {call.found.kind for call in made if call.found is not None}
+        if sum(call.wrong_value for call in made) < 2 or kinds & _NOT_A_MISTAKE:
             continue
         mistakes = [m for m in known_mistakes.load(lesson.id) if m.exercise == exercise]
-        fitting = [m for m in mistakes if _fits(variant(lesson, level, m), calls[exercise])]
+        fitting = [m for m in mistakes if _fits(variant(lesson, level, m), made)]
         if len(fitting) == 1:
             labels[exercise] = fitting[0]
     return labels
@@ -284,13 +291,13 @@ def _recognise(
 
 def _fits(oracle: Oracle, calls: list[Call]) -> bool:
     try:
-        return not any(_differs(call, oracle.ask(call.probe, call.args)[0]) for call in calls)
+        return all(_same(call, oracle.ask(call.probe, call.args)[0]) for call in calls)
     finally:
         oracle.session.close()
 
 
-def _differs(call: Call, reply: Reply) -> bool:
-    return compare(call.got, reply, (), call.rtol, call.atol) is not None
+def _same(call: Call, reply: Reply) -> bool:
+    return compare(call.got, reply, (), call.rtol, call.atol) is None
 
 
 # ------------------------------------------------------------------------------------------
@@ -304,7 +311,6 @@ class Student:
         self._run = run
         self._exercise = exercise
         self._about = about
-        self._fresh = True
 
     @property
     def seed(self) -> int:
@@ -323,9 +329,7 @@ class Student:
         self, probe: Probe, *args: Any, rtol: float | None = None, atol: float | None = None
     ) -> Disagreement | None:
         """How the submission's answer differs from the reference's; None where it does not."""
-        call = self._run.call(self._exercise, probe, args, self._fresh, (rtol, atol))
-        self._fresh = False
-        found = compare(call.got, call.want, self._run.stubs, rtol, atol)
+        found = self._run.call(self._exercise, probe, args, (rtol, atol))
         if found is None:
             return None
         if found.kind == suite.NOT_IMPLEMENTED:
@@ -348,8 +352,8 @@ class _Run:
         self.stubs = {e.id for other in prefix(lesson) for e in other.exercises}
         self.calls: dict[str, list[Call]] = defaultdict(list)
         self.time_outs: dict[str, int] = defaultdict(int)
+        self.clean_for = ""  # the exercise for which the package was imported afresh
         self.outcomes: dict[str, Disagreement | None] = {}
-        self.failed: set[str] = set()
         self.broken: list[str] = []
 
     def call(
@@ -357,21 +361,22 @@ class _Run:
         exercise: str,
         probe: Probe,
         args: tuple[Any, ...],
-        fresh: bool,
         tolerance: tuple[float | None, float | None],
-    ) -> Call:
-        """Ask both sides, and remember what they said."""
+    ) -> Disagreement | None:
+        """Ask both sides, remember what they said, and compare."""
         want, seconds = self.oracle.ask(probe, args)
         _check_reference(probe, want)
-        if self.time_outs[exercise] >= TIME_OUTS:
-            got = Reply("timed_out")
-        else:
+        got = Reply("timed_out")
+        if self.time_outs[exercise] < TIME_OUTS:
             allowed = max(LEAST_SECONDS, 20 * seconds)
+            fresh = self.clean_for != exercise
             got = self.session.call(probe, *args, seconds=allowed, fresh=fresh)
         self.time_outs[exercise] += got.kind == "timed_out"
-        call = Call(probe, args, got, want, *tolerance)
-        self.calls[exercise].append(call)
-        return call
+        found = compare(got, want, self.stubs, *tolerance)
+        self.calls[exercise].append(Call(probe, args, got, want, *tolerance, found))
+        # What goes wrong may leave the package in disorder: other tests shall not suffer for it.
+        self.clean_for = exercise if found is None else ""
+        return found
 
     @pytest.fixture
     def student(self, request: pytest.FixtureRequest) -> Student:
@@ -389,8 +394,6 @@ class _Run:
             self.outcomes[item.name] = error
         elif error is not None:
             self.broken.append(f"{item.name}: {type(error).__name__}: {error}")
-        if error is not None:
-            self.failed.add(_exercise_of(item))
         return (yield)
 
 
@@ -406,6 +409,7 @@ _QUIET = [
     *("-o", "markers=exercise(id): the exercise that a test belongs to", "-c", os.devnull),
     *(f"-pno:{name}" for name in ("cacheprovider", "terminal", "capture", "logging", "warnings")),
     *(f"-pno:{name}" for name in ("faulthandler", "doctest", "unittest", "junitxml", "stepwise")),
+    *(f"-pno:{name}" for name in ("unraisableexception", "threadexception")),
 ]
 
 

@@ -163,6 +163,9 @@ class TimedOut(Exception):
     """The worker did not answer in time, and was killed."""
 
 
+_LISTEN, _STOP = "listen", "stop"  # in place of messages, which are lists
+
+
 @dataclass
 class Worker:
     """One worker process. Whatever it started is dead when it is closed."""
@@ -177,7 +180,10 @@ class Worker:
         self.scratch = tempfile.TemporaryDirectory(prefix="jaxprentice-")
         self.number = 0
         self.process = launch(self.level, self.tree, self.module, self.limits, self.scratch.name)
+        # A thread of its own does the talking: not every system's pipes know time limits.
+        self.messages: SimpleQueue[Any] = SimpleQueue()
         self.answers: SimpleQueue[Any] = SimpleQueue()
+        threading.Thread(target=self._talk, daemon=True).start()
         try:
             self._greet()
         except BaseException:
@@ -187,7 +193,7 @@ class Worker:
     def _greet(self) -> None:
         """Wait until the worker says that it is confined."""
         try:
-            hello = self._exchange(None, 60)
+            hello = self._exchange(_LISTEN, 60)
         except TimedOut:
             raise NotIsolated("the worker did not start in time") from None
         except Died:
@@ -207,8 +213,7 @@ class Worker:
         return reply[1:]
 
     def _exchange(self, message: Any, seconds: float) -> Any:
-        # A thread of its own does the talking: pipes cannot be given a time limit everywhere.
-        threading.Thread(target=self._talk, args=(message,), daemon=True).start()
+        self.messages.put(message)
         try:
             answer = self.answers.get(timeout=seconds)
         except Empty:
@@ -217,13 +222,15 @@ class Worker:
             raise Died from answer
         return answer
 
-    def _talk(self, message: Any) -> None:
+    def _talk(self) -> None:
+        """Send each message, and receive its answer, until something goes wrong."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         try:
-            if message is not None:
-                wire.send(self.process.stdin.fileno(), message)
-            self.answers.put(wire.receive(self.process.stdout.fileno()))
+            while (message := self.messages.get()) != _STOP:
+                if message != _LISTEN:
+                    wire.send(self.process.stdin.fileno(), message)
+                self.answers.put(wire.receive(self.process.stdout.fileno()))
         except (OSError, EOFError, ValueError, MemoryError, wire.Malformed) as error:
             self.answers.put(error)
 
@@ -237,6 +244,7 @@ class Worker:
 
     def close(self) -> None:
         """Kill the worker and everything that it started."""
+        self.messages.put(_STOP)
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
