@@ -9,7 +9,7 @@ begins and one when it ends, with what a student needs to know of a failure.
 import json
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -97,7 +97,7 @@ def pytest_assertrepr_compare(config: pytest.Config, op: str, left: Any, right: 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
-) -> Iterator[pytest.TestReport]:
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Tell how a test ended."""
     report = yield
     if report.when == "call" or not report.passed:

@@ -40,16 +40,16 @@ def main(arguments: Sequence[str]) -> int:
     command = typer.main.get_command(app)
     try:
         status = command.main(list(arguments), prog_name="jaxprentice", standalone_mode=False)
-        return status if isinstance(status, int) else 0
     except Problem as problem:
         return _fail(str(problem), 1)
     except click.ClickException as error:  # something is wrong with the command line
         return _fail_usage(error)
-    except (KeyboardInterrupt, typer.Abort):
-        return _fail("Stopped.", 130)
     except BrokenPipeError:  # the reader of our output has gone, as in `list | head -1`
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 1
+    if status == 130:  # what typer makes of Ctrl-C
+        return _fail("Stopped.", 130)
+    return status if isinstance(status, int) else 0
 
 
 def _fail(sentence: str, status: int) -> int:
@@ -229,7 +229,7 @@ def report(
     """Write a report on a class from its results."""
     from autograder import report
 
-    print(f"Written: {', '.join(map(str, report.write(folder)))}")
+    print(f"The report is {report.write(folder)}.")
 
 
 @app.command()

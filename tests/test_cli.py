@@ -1,0 +1,453 @@
+"""The command as its users meet it: what it says, what it changes, how it ends."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import small_course
+
+from autograder import cli, edition, lessons, selftest, student, sync, workspace
+
+HELLO_CHECKS = '''
+import pytest
+from toy.hello import Box, greet
+
+
+@pytest.mark.exercise("hello.greet")
+def test_greet():
+    """The greeting ends in a colon."""
+    assert greet("Ada") == "Hello,\\nAda:"
+
+
+@pytest.mark.exercise("hello.grow")
+def test_grow():
+    """A box grows by one."""
+    assert Box().grow().size == 2
+'''
+
+BYE_CHECKS = '''
+import pytest
+from toy.bye import bye
+
+
+@pytest.mark.exercise("bye.bye")
+def test_bye():
+    """The parting names the person."""
+    assert bye("Ada") == "Bye,\\nAda:"
+'''
+
+
+@pytest.fixture
+def course(monkeypatch, tmp_path):
+    """The small course with checks and everything generated."""
+    checks = {
+        "course/lessons/01_hello/checks.py": HELLO_CHECKS,
+        "course/lessons/03_bye/checks.py": BYE_CHECKS,
+    }
+    root = small_course.write(monkeypatch, tmp_path / "edition", checks)
+    sync.sync(False)
+    monkeypatch.chdir(tmp_path)
+    return root
+
+
+@pytest.fixture
+def work(course, tmp_path, monkeypatch):
+    """A new workspace, in which the user stands."""
+    assert cli.main(["init", "work"]) == 0
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path / "work"
+
+
+def solve(work, module="toy/hello.py", *changes):
+    """Put the reference in the student's place, with some texts in it replaced."""
+    text = (edition.SOLUTIONS / module).read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (work / module).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def say(capsys):
+    """Run a command line: exit status, standard output, standard error."""
+
+    def run(*arguments):
+        capsys.readouterr()
+        status = cli.main(arguments)
+        return (status, *capsys.readouterr())
+
+    return run
+
+
+# ------------------------------------------------------------------------------------------
+# How commands end
+
+
+def one_sentence(text):
+    assert text.endswith("\n")
+    assert text.count("\n") == 1
+    assert "Traceback" not in text
+    return text.strip()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("chekc", "No such command 'chekc'. Did you mean 'check'? See `./jaxprentice --help`."),
+        ("check --mien", "No such option"),
+        ("hint", "Missing argument 'EXERCISE'. See `./jaxprentice hint --help`."),
+        ("grade work --lesson hello", "Missing option '--out'."),
+        ("grade work --lesson hello --out x --jobs many", "is not a valid int"),
+        ("nbgrader start", "No such command 'start'. See `./jaxprentice nbgrader --help`."),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_status_2(work, say, line, words):
+    status, out, err = say(*line.split())
+    assert (status, out) == (2, "")
+    assert words in one_sentence(err)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("check helo", "There is no lesson or exercise 'helo'. Did you mean hello?"),
+        ("check grow", "Did you mean hello.grow?"),
+        ("check between", "The lesson between has no exercises."),
+        ("check zzz", "See `./jaxprentice list`."),
+        ("hint hello.gret", "There is no exercise 'hello.gret'. Did you mean hello.greet"),
+        ("give hello.greet", "hello.greet is an exercise. Give its lesson, hello."),
+        ("reset nothing", "There is no lesson 'nothing'."),
+        ("init .", "exists and is not empty. Give a new folder"),
+        ("grade nowhere --lesson hello --out x", "There is no folder nowhere."),
+    ],
+)
+def test_problems_are_one_sentence_and_status_1(work, say, line, words):
+    status, out, err = say(*line.split())
+    assert (status, out) == (1, "")
+    assert words in one_sentence(err)
+
+
+def test_ctrl_c_is_one_line_and_status_130(work, say, monkeypatch):
+    def interrupted(place):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(student, "list_lessons", interrupted)
+    assert say("list") == (130, "", "Stopped.\n")
+
+
+def test_no_command_shows_the_help(say):
+    status, _, err = say()
+    assert status == 2
+    for name in ("init", "check", "grade", "demo", "nbgrader"):
+        assert re.search(rf"^  {name} ", err, re.MULTILINE)
+
+
+def test_every_command_has_a_layer_that_holds_what_it_imports():
+    """A command that the wrapper does not know gets the students' packages only."""
+    text = (edition.ROOT / "jaxprentice").read_text(encoding="utf-8")
+    students = {"init", "list", "check", "watch", "hint", "give", "reset", "progress", "doctor"}
+    commands = {c.name or c.callback.__name__.rstrip("_") for c in cli.app.registered_commands}
+    groups = {group.name for group in cli.app.registered_groups}
+    for name in (commands | groups) - students - {"sync"}:
+        assert f'"{name}"' in text
+
+
+def test_cheap_commands_import_nothing_heavy():
+    code = (
+        "import sys; from autograder import cli; cli.main(['list']);"
+        "print([x for x in ('pytest', 'numpy', 'rich', 'jaxlib', 'pydantic') if x in sys.modules])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=edition.ROOT, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.splitlines()[-1] == "[]"
+
+
+# ------------------------------------------------------------------------------------------
+# A workspace
+
+
+def test_a_workspace_holds_skeletons_lessons_and_no_solution(work):
+    files = {path.relative_to(work).as_posix() for path in work.rglob("*") if path.is_file()}
+    assert {"jaxprentice", "README.md", "toy/__init__.py", "toy/hello.py"} <= files
+    assert {"lessons/01_hello/lesson.md", "lessons/01_hello/checks.py"} <= files
+    everything = "".join((work / name).read_text(encoding="utf-8") for name in files)
+    assert 'raise NotImplementedError("hello.greet")' in everything
+    assert "return text + mark" not in everything
+
+
+def test_the_lesson_to_read_has_no_directives_and_no_hints(work):
+    text = (work / "lessons/01_hello/lesson.md").read_text(encoding="utf-8")
+    assert "{{" not in text
+    assert "Think of f-strings." not in text
+    assert "Greet somebody." in text
+
+
+def test_boxes_become_titled_paragraphs_and_code_stays():
+    page = (
+        '# Title { #top .big }\n\n!!! info "In JAX"\n\n    It is so.\n\n    ```python exec="on"\n'
+        '    x = {1}  # { #a }\n    ```\n\nMore.\n\n??? tip "Hint 1"\n\n    No.\n\nEnd.\n'
+    )
+    assert workspace.plain(page) == (
+        "# Title\n\n**In JAX**\n\nIt is so.\n\n```python\nx = {1}  # { #a }\n```\n\nMore.\n\nEnd.\n"
+    )
+
+
+def test_init_is_all_or_nothing(course, say, tmp_path, monkeypatch):
+    monkeypatch.setattr(workspace, "add_lesson", lambda folder, lesson: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["init", "work"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["edition"]
+
+
+def test_init_takes_an_empty_folder(course, say, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert say("init", "empty")[0] == 0
+    assert (tmp_path / "empty" / "toy").is_dir()
+
+
+def test_a_workspace_is_found_from_a_folder_inside_it(work, monkeypatch):
+    monkeypatch.chdir(work / "toy")
+    assert workspace.find().root == work
+
+
+def test_the_launcher_starts_the_edition_that_made_it(work, course):
+    wrapper = course / "jaxprentice"
+    wrapper.write_text("import os, sys; print(os.getcwd(), *sys.argv[1:])", encoding="utf-8")
+    command = [sys.executable, work / "jaxprentice", "check", "x"]
+    for folder, expected in ((work / "toy", work / "toy"), ("/", work)):
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        assert run.stdout == f"{expected} check x\n"
+
+
+def test_the_launcher_says_where_to_write_a_new_place(work):
+    command = [sys.executable, work / "jaxprentice", "list"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "Write into" in one_sentence(run.stderr)
+
+
+def test_a_spoilt_record_is_begun_anew(work, say):
+    (work / ".jaxprentice" / "state.json").write_text("{", encoding="utf-8")
+    assert say("hint", "hello.greet")[0] == 0
+    record = json.loads((work / ".jaxprentice" / "state.json").read_text(encoding="utf-8"))
+    assert record == {"hints": {"hello.greet": 1}}
+
+
+# ------------------------------------------------------------------------------------------
+# Checking
+
+
+def test_an_untouched_lesson_says_what_to_do_first(work, say):
+    status, out, _ = say("check")
+    assert status == 1
+    assert "to do         hello.greet" in out
+    assert f"Next: greet in {work}/toy/hello.py: Put the name behind the greeting" in out
+
+
+def test_a_wrong_exercise_is_explained(work, say):
+    solve(work, "toy/hello.py", ("self.size += by", "self.size += 2 * by"))
+    status, out, _ = say("check", "hello")
+    assert status == 1
+    assert "done          hello.greet" in out
+    assert "not right yet hello.grow" in out
+    assert "It should hold that: A box grows by one.\n    expected: 2\n    got:      3\n" in out
+    assert "./jaxprentice hint hello.grow" in out
+
+
+def test_one_exercise_alone(work, say):
+    solve(work, "toy/hello.py", ("self.size += by", "self.size += 2 * by"))
+    assert say("check", "hello.greet")[0] == 0
+    assert say("check", "hello.grow")[0] == 1
+
+
+def test_a_syntax_error_is_placed(work, say):
+    solve(work, "toy/hello.py", ("return text + mark", "return text +"))
+    status, out, _ = say("check", "hello")
+    assert status == 1
+    assert "line 25, column" in out
+    assert "Traceback" not in out
+
+
+def test_check_goes_on_with_the_first_incomplete_lesson(work, say):
+    solve(work)
+    assert say("check", "hello")[0] == 0
+    status, out, _ = say("check")
+    assert status == 1
+    assert "bye.bye" in out
+    assert "hello.greet" not in out
+
+
+def test_a_lesson_does_not_depend_on_the_students_earlier_ones(work, say):
+    (work / "toy/hello.py").write_text("1 / 0", encoding="utf-8")
+    solve(work, "toy/bye.py")
+    assert say("check", "bye")[0] == 0
+
+
+def test_mine_names_the_earlier_lesson_that_breaks_it(work, say):
+    solve(work)
+    solve(work, "toy/bye.py")
+    assert say("check", "bye", "--mine")[0] == 0
+    solve(work, "toy/hello.py", ("Hello,", "Hello;"))
+    status, out, _ = say("check", "bye", "--mine")
+    assert status == 1
+    assert "Your own toy/hello.py breaks bye.bye." in out
+    assert "./jaxprentice check hello" in out
+
+
+def test_mine_names_a_module_that_cannot_be_imported(work, say):
+    solve(work, "toy/bye.py")
+    (work / "toy/hello.py").write_text("def (", encoding="utf-8")
+    status, out, _ = say("check", "bye", "--mine")
+    assert status == 1
+    assert "Your own toy/hello.py breaks bye.bye." in out
+
+
+def test_outside_of_a_workspace_the_copy_is_checked_and_that_is_said(course, say):
+    status, out, _ = say("check", "hello")
+    assert status == 1
+    assert out.startswith("This is not a workspace, so ")
+
+
+def test_a_deleted_module_says_how_to_get_it_back(work, say):
+    (work / "toy/hello.py").unlink()
+    status, _, err = say("check", "hello")
+    assert status == 1
+    assert "`./jaxprentice reset hello`" in one_sentence(err)
+    assert say("reset", "hello")[0] == 0
+    assert "hello.greet" in (work / "toy/hello.py").read_text(encoding="utf-8")
+
+
+def test_output_is_plain_ascii_where_that_is_all_there_is(work):
+    solve(work, "toy/hello.py", ("return text + mark", "return 'é' + mark"))
+    lesson = lessons.get("hello")
+    code = (
+        "from pathlib import Path; from autograder import edition, student, workspace\n"
+        f"edition.COURSE = Path({str(edition.COURSE)!r})\n"
+        f"edition.SOLUTIONS = Path({str(edition.SOLUTIONS)!r})\n"
+        f"student.check(workspace.find(Path({str(work)!r})), {lesson.id!r}, mine=False)"
+    )
+    root = Path(cli.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONIOENCODING": "ascii"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, check=True
+    )
+    assert run.stdout.decode("ascii").count("\\xe9") == 1
+
+
+def test_watch_checks_again_after_a_save(work, capfd):
+    def edit():
+        time.sleep(1.0)
+        solve(work)
+
+    def stop_after(changes):
+        for change in changes:
+            yield change
+            return
+
+    import watchfiles
+
+    original = watchfiles.watch
+    writer = threading.Thread(target=edit)
+    try:
+        watchfiles.watch = lambda *a, **k: stop_after(original(*a, **k, rust_timeout=5000))
+        writer.start()
+        cli.main(["watch"])
+    finally:
+        watchfiles.watch = original
+        writer.join()
+    out = capfd.readouterr().out
+    before, _, after = out.partition("-" * 72)
+    assert "to do         hello.greet" in before
+    assert "done          hello.greet" in after
+
+
+# ------------------------------------------------------------------------------------------
+# Hints, solutions, progress
+
+
+def test_each_hint_says_more_than_the_one_before(work, say):
+    said = [say("hint", "hello.greet")[1] for _ in range(4)]
+    assert said[0] == "Hint 1 of 3 for hello.greet: Think of strings.\n"
+    assert said[1].startswith("Hint 2 of 3")
+    assert said[2].startswith("Hint 3 of 3")
+    assert "./jaxprentice give hello" in said[3]
+
+
+def test_give_takes_the_solution_and_keeps_the_students_file(work, say):
+    (work / "toy/hello.py").write_text("# mine", encoding="utf-8")
+    status, out, _ = say("give", "hello")
+    assert status == 0
+    kept = work / ".jaxprentice" / "backups" / "toy-hello-1.py"
+    assert str(kept) in out
+    assert kept.read_text(encoding="utf-8") == "# mine"
+    assert say("check", "hello")[0] == 0
+
+
+def test_give_without_the_solution_in_this_edition_says_so(work, say):
+    (edition.SOLUTIONS / "toy/hello.py").unlink()
+    assert "does not hold the solution" in one_sentence(say("give", "hello")[2])
+
+
+def test_reset_keeps_every_earlier_file(work, say):
+    for number in (1, 2):
+        (work / "toy/hello.py").write_text(f"# {number}", encoding="utf-8")
+        assert say("reset", "hello")[0] == 0
+    backups = sorted((work / ".jaxprentice" / "backups").iterdir())
+    assert [path.read_text(encoding="utf-8") for path in backups] == ["# 1", "# 2"]
+
+
+def test_outside_of_a_workspace_nothing_is_replaced(course, say):
+    before = (course / "course/toy/hello.py").read_bytes()
+    for command in ("give", "reset"):
+        assert "not a workspace" in one_sentence(say(command, "hello")[2])
+    assert (course / "course/toy/hello.py").read_bytes() == before
+
+
+def test_progress_and_list_show_what_the_last_checks_found(work, say):
+    solve(work, "toy/hello.py", ("self.size += by", "pass"))
+    say("check", "hello")
+    _, out, _ = say("progress")
+    assert "done   hello.greet\n  to do  hello.grow" in out
+    assert "2 of 4.5 points" in out
+    assert re.search(r"^hello .* 1 of 2$", say("list")[1], re.MULTILINE)
+    solve(work)
+    assert "(changed since the last check)" in say("progress")[1]
+
+
+# ------------------------------------------------------------------------------------------
+# For maintainers
+
+
+def test_sync_check_fails_when_a_generated_file_is_out_of_date(course, say):
+    assert say("sync", "--check")[0] == 0
+    (course / "course/toy/hello.py").write_text("", encoding="utf-8")
+    status, out, err = say("sync", "--check")
+    assert status == 1
+    assert "course/toy/hello.py" in out
+    assert "Run `./jaxprentice sync`" in one_sentence(err)
+    assert say("sync")[0] == 0
+    assert say("sync", "--check")[0] == 0
+
+
+@pytest.mark.parametrize("missing", [["bubblewrap"], []])
+def test_the_selftest_says_what_it_had_to_skip(monkeypatch, tmp_path, capfd, missing):
+    (tmp_path / "test_one.py").write_text("def test_one(): pass", encoding="utf-8")
+    monkeypatch.setattr(selftest, "has", lambda name: name not in missing)
+    monkeypatch.setattr(edition, "ROOT", tmp_path)
+    assert cli.main(["test", "-q", "test_one.py"]) == 0
+    out = capfd.readouterr().out
+    assert "1 passed" in out
+    assert ("sudo apt install bubblewrap" in out) == bool(missing)
+
+
+def test_the_selftest_fails_when_a_test_fails(monkeypatch, tmp_path, capfd):
+    (tmp_path / "test_one.py").write_text("def test_one(): assert 0", encoding="utf-8")
+    monkeypatch.setattr(edition, "ROOT", tmp_path)
+    assert cli.main(["test", "-q", "test_one.py"]) == 1
