@@ -1,0 +1,200 @@
+"""The hidden suites' own exam: are they fair, and do they see what they should?
+
+Submissions whose grades are known beforehand are made from the reference: the reference itself, the
+untouched skeleton, each exercise filled in alone, and each known mistake. All of them are graded as
+a student's would be, and every grade that is not as it should be is a finding.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from autograder import assemble, engine, known_mistakes, lessons, skeleton
+from autograder.known_mistakes import Mistake
+from autograder.lessons import Exercise, Lesson
+
+Result = dict[str, Any]
+Check = Callable[[Result], Iterator[str]]  # gives what is wrong
+
+
+@dataclass(frozen=True)
+class Case:
+    """A made submission, and what its result must be."""
+
+    lesson: str
+    kind: str  # "reference", "skeleton", "one exercise" or "known mistake"
+    name: str
+    source: str
+    check: Check
+
+
+@dataclass
+class Report:
+    """What came of an audit."""
+
+    rows: list[tuple[str, str, int, int]] = field(default_factory=list)  # lesson, kind, right, all
+    findings: list[str] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Is there nothing to complain of?"""
+        return bool(self.rows) and not self.findings
+
+
+def audit(
+    lesson_ids: Iterable[str] = (),
+    quick: bool = False,
+    *,
+    workers: int | None = None,
+    isolation: str | None = None,
+) -> Report:
+    """Examine the suites of these lessons, or of all; `quick` leaves out the lone exercises."""
+    known = lessons.load()
+    chosen = [lessons.get(i) for i in lesson_ids] or [x for x in known.values() if x.exercises]
+    report = Report()
+    for lesson in chosen:
+        cases = [case for case in make_cases(lesson) if not quick or case.kind != "one exercise"]
+        _examine(lesson, cases, report, workers, isolation)
+    return report
+
+
+def _examine(
+    lesson: Lesson, cases: Sequence[Case], report: Report, workers: int | None, level: str | None
+) -> None:
+    by_name = {case.name: case for case in cases}
+    jobs = [(case.name, case.source.encode()) for case in cases]
+    wrong: dict[str, list[str]] = {}
+    for result in engine.grade_many(jobs, lesson, workers=workers, isolation=level):
+        case = by_name[result["student"]]
+        wrong[case.name] = [f"{lesson.id}: {case.name}: {x}" for x in case.check(result)]
+    for kind in dict.fromkeys(case.kind for case in cases):
+        names = [case.name for case in cases if case.kind == kind]
+        right = sum(not wrong[name] for name in names)
+        report.rows.append((lesson.id, kind, right, len(names)))
+    report.findings += [text for case in cases for text in wrong[case.name]]
+
+
+# ------------------------------------------------------------------------------------------
+# The made submissions
+
+
+def make_cases(lesson: Lesson) -> list[Case]:
+    """All submissions that a lesson's suite is tried on."""
+    reference = assemble.read_solution(lesson.module)
+    untouched = skeleton.make_skeleton(reference, lesson)
+    everything = {exercise.id for exercise in lesson.exercises}
+    cases = [
+        Case(lesson.id, "reference", "the reference", reference, _full(everything)),
+        Case(lesson.id, "skeleton", "the untouched skeleton", untouched, _nothing_passes),
+    ]
+    for exercise in lesson.exercises:
+        done = _with_those_before(lesson, exercise)
+        name = f"{exercise.id} alone"
+        source = _only(lesson, reference, done)
+        cases.append(Case(lesson.id, "one exercise", name, source, _exactly(done)))
+    for mistake in known_mistakes.load(lesson.id):
+        source = known_mistakes.variant_source(mistake)
+        check = _named(mistake, lesson)
+        cases.append(Case(lesson.id, "known mistake", mistake.id, source, check))
+    return cases
+
+
+def _with_those_before(lesson: Lesson, exercise: Exercise) -> set[str]:
+    """An exercise and those without which it cannot be tested."""
+    by_id = {e.id: e for e in lesson.exercises}
+    return {exercise.id}.union(*(_with_those_before(lesson, by_id[i]) for i in exercise.after))
+
+
+def _only(lesson: Lesson, reference: str, done: set[str]) -> str:
+    """The module with these exercises filled in, and no others."""
+    left = tuple(e for e in lesson.exercises if e.id not in done)
+    return skeleton.make_skeleton(reference, replace(lesson, exercises=left))
+
+
+# ------------------------------------------------------------------------------------------
+# What their results must be
+
+
+def _full(wanted: set[str]) -> Check:
+    def check(result: Result) -> Iterator[str]:
+        for exercise in result["exercises"]:
+            if exercise["id"] in wanted and exercise["points"] != exercise["max_points"]:
+                yield f"{exercise['id']} should have full points. {_failed(exercise)}"
+        yield from _unlabelled(result)
+
+    return check
+
+
+def _failed(exercise: dict[str, Any]) -> str:
+    tests = [f"{t['id']} ({t['class']})" for t in exercise["tests"] if not t["passed"]]
+    return f"These tests fail: {', '.join(tests)}. Repair them, or name what they need in `after`."
+
+
+def _nothing_passes(result: Result) -> Iterator[str]:
+    for exercise in result["exercises"]:
+        passed = [test["id"] for test in exercise["tests"] if test["passed"]]
+        if passed:
+            tests = ", ".join(passed)
+            yield f"{exercise['id']}: these tests pass on a stub: {tests}. Let them ask for more."
+    yield from _unlabelled(result)
+
+
+def _unlabelled(result: Result) -> Iterator[str]:
+    for exercise in result["exercises"]:
+        if exercise["misconception"]:
+            name = exercise["misconception"]["name"]
+            yield f"{exercise['id']} is labelled {name!r}. Add a test that tells the two apart."
+
+
+def _exactly(done: set[str]) -> Check:
+    def check(result: Result) -> Iterator[str]:
+        yield from _full(done)(result)
+        for exercise in result["exercises"]:
+            if exercise["id"] not in done and exercise["points"]:
+                passed = [test["id"] for test in exercise["tests"] if test["passed"]]
+                yield (
+                    f"{exercise['id']} should have no points, but these tests pass: "
+                    f"{', '.join(passed)}. Let them ask for the exercise itself."
+                )
+
+    return check
+
+
+def _named(mistake: Mistake, lesson: Lesson) -> Check:
+    others = {exercise.id for exercise in lesson.exercises} - {mistake.exercise}
+
+    def check(result: Result) -> Iterator[str]:
+        (own,) = [e for e in result["exercises"] if e["id"] == mistake.exercise]
+        if own["points"] == own["max_points"]:
+            yield f"{own['id']} should lose points. Add a test that this mistake fails."
+            return
+        label = own["misconception"]
+        if label is None or label["name"] != mistake.name:
+            found = "not recognised" if label is None else f"taken for {label['name']!r}"
+            yield (
+                f"the mistake is {found}. At least two probes must return values that differ from "
+                "the reference's, and no other known mistake may return the same."
+            )
+        elsewhere = [e for e in result["exercises"] if e["id"] in others]
+        yield from _full(others)({"exercises": elsewhere})
+
+    return check
+
+
+# ------------------------------------------------------------------------------------------
+# Showing it
+
+
+def table(report: Report) -> str:
+    """The report as text: one line for each kind of submission, then the findings."""
+    rows = [("lesson", "submissions", "as they should be")]
+    rows += [(lesson, kind, f"{right} of {n}") for lesson, kind, right, n in report.rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join([*(line.rstrip() for line in lines), "", *_summary(report)])
+
+
+def _summary(report: Report) -> list[str]:
+    if report.passed:
+        return ["Every suite gives the grades that it should."]
+    return [f"{len(report.findings)} findings:", *(f"- {text}" for text in report.findings)]
