@@ -1,11 +1,14 @@
 """Grades a folder of submissions into a folder of results."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from autograder import engine, intake, isolation, results
 from autograder.edition import Problem
 from autograder.lessons import Lesson
+
+Taken = tuple[str, bytes | None, str]  # student, module, why there is none
 
 
 def grade_folder(
@@ -15,22 +18,37 @@ def grade_folder(
     taken = list(intake.submissions(submissions, lesson))
     if not taken:
         raise Problem(f"{submissions} holds no folders. It should hold one folder a student.")
+    odd = [student for student, _, _ in taken if not results.is_file_name(student)]
+    if odd:
+        raise Problem(f"{shown(odd[0])!r} cannot name a file of results. Rename that folder.")
     level = isolation.choose(level)
     print(f"Isolation: {level}, {isolation.MEANING[level]}.", flush=True)
     out.mkdir(parents=True, exist_ok=True)
+    try:
+        grade_taken(taken, lesson, out, jobs=jobs or os.cpu_count() or 1, level=level)
+    except engine.SuiteError as error:
+        raise Problem(
+            f"The hidden suite of {lesson.id} is at fault, so nothing was graded: {error} "
+            f"Repair it, and run `./jaxprentice audit {lesson.id}`."
+        ) from None
+    table = results.grades_csv(out)
+    print(f"{len(taken)} submissions graded. The results are in {out}, the grades in {table}.")
+
+
+def grade_taken(
+    taken: Sequence[Taken], lesson: Lesson, out: Path, *, jobs: int, level: str
+) -> None:
+    """Grade what was taken from the submissions, and say each score."""
     reasons = {student: reason for student, _, reason in taken}
+    width = max(len(student) for student in reasons)
     work = ((student, source) for student, source, _ in taken)
-    workers = jobs or os.cpu_count() or 1
-    width = max(len(shown(student)) for student in reasons)
-    for result in engine.grade_many(work, lesson, workers=workers, isolation=level):
+    for result in engine.grade_many(work, lesson, workers=jobs, isolation=level):
         student = result["student"]
         if reasons[student]:
             result["remarks"] = [reasons[student], *result["remarks"]]
         results.write(result, out)
         score = f"{result['score']:g} of {result['max_score']:g}"
-        print(f"{shown(student):<{width}}  {score}", flush=True)
-    table = results.grades_csv(out)
-    print(f"{len(taken)} submissions graded. The results are in {out}, the grades in {table}.")
+        print(f"{student:<{width}}  {score}", flush=True)
 
 
 def shown(name: str) -> str:

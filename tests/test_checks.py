@@ -1,11 +1,13 @@
 """The visible checks: what a student is told about right, wrong, unwritten and hostile work."""
 
+import subprocess
+import sys
 import time
 
 import pytest
 import small_course
 
-from autograder import checks, lessons, skeleton
+from autograder import assemble, checks, lessons, skeleton
 from autograder.checks import DONE, NOT_RUN, TO_DO, WRONG
 
 CHECKS = '''
@@ -178,6 +180,23 @@ def test_the_students_own_pytest_settings_change_nothing(lesson, monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
     monkeypatch.setenv("PYTHONPATH", "/nowhere")
     assert run(lesson).complete
+
+
+@pytest.mark.parametrize(
+    ("exercise", "status", "words"),
+    [("hello.grow", 0, "2 passed"), ("hello.greet", 1, "2 failed"), ("hello.gret", 4, "no checks")],
+)
+def test_plain_pytest_beside_the_notebook_runs_one_exercise(
+    lesson, tmp_path, exercise, status, words
+):
+    folder = tmp_path / "notebook"
+    source = small_course.HELLO.replace("return text + mark", "return 0")
+    assemble.write_tree(folder, lesson, {lesson.module: source})
+    checks.add_checks(folder, lesson)
+    command = [sys.executable, "-m", "pytest", "-q", "checks.py", "--exercise", exercise]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    assert words in done.stdout + done.stderr
 
 
 def test_the_first_feedback_comes_soon(lesson):
