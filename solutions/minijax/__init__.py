@@ -4,4 +4,4 @@ from minijax.jvp import jvp
 from minijax.linearize import linearize
 from minijax.tracing import make_jaxpr
 from minijax.transpose import grad, vjp
-from minijax.vmap import vmap
+from minijax.vmap import jacfwd, vmap

@@ -21,10 +21,20 @@ from minijax.core import (
     add_p,
     broadcast_in_dim_p,
     convert_element_type_p,
+    cos_p,
+    div_p,
+    dot_general_p,
+    exp_p,
     get_rule,
+    gt_p,
+    log_p,
+    lt_p,
     mul_p,
     neg_p,
     reduce_sum_p,
+    sin_p,
+    sub_p,
+    transpose_p,
 )
 from minijax.lax.basic import broadcast_shapes
 
@@ -154,6 +164,27 @@ def unary_type(x: ShapedArray) -> ShapedArray:
     return raise_to_shaped(x)
 
 
+def comparison_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
+    return ShapedArray(binary_type(x, y).shape, np.dtype(bool))
+
+
+def transpose_type(x: ShapedArray, *, permutation: tuple[int, ...]) -> ShapedArray:
+    return ShapedArray(tuple(x.shape[i] for i in permutation), x.dtype, x.weak_type)
+
+
+def dot_general_type(
+    x: ShapedArray, y: ShapedArray, *, dimension_numbers: Any, preferred_element_type: Any
+) -> ShapedArray:
+    """Batch axes first, then what is left of `x`, then what is left of `y`."""
+    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    if [x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]:
+        raise TypeError(f"dot_general contracts axes of different sizes, of {x} and {y}.")
+    batch = [x.shape[i] for i in x_batch]
+    rest = [n for i, n in enumerate(x.shape) if i not in (*x_contract, *x_batch)]
+    rest += [n for i, n in enumerate(y.shape) if i not in (*y_contract, *y_batch)]
+    return ShapedArray((*batch, *rest), np.dtype(preferred_element_type or x.dtype))
+
+
 def reduce_sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
     shape = tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
     return ShapedArray(shape, x.dtype, x.weak_type)
@@ -169,9 +200,14 @@ def convert_element_type_type(x: ShapedArray, *, new_dtype: Any, weak_type: bool
     return ShapedArray(x.shape, np.dtype(new_dtype), weak_type)
 
 
-abstract_eval_rules[add_p] = binary_type
-abstract_eval_rules[mul_p] = binary_type
-abstract_eval_rules[neg_p] = unary_type
+for _p in (add_p, sub_p, mul_p, div_p):
+    abstract_eval_rules[_p] = binary_type
+for _p in (gt_p, lt_p):
+    abstract_eval_rules[_p] = comparison_type
+for _p in (neg_p, sin_p, cos_p, exp_p, log_p):
+    abstract_eval_rules[_p] = unary_type
+abstract_eval_rules[transpose_p] = transpose_type
+abstract_eval_rules[dot_general_p] = dot_general_type
 abstract_eval_rules[reduce_sum_p] = reduce_sum_type
 abstract_eval_rules[broadcast_in_dim_p] = broadcast_in_dim_type
 abstract_eval_rules[convert_element_type_p] = convert_element_type_type

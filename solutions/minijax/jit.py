@@ -22,21 +22,31 @@ from minijax.core import (
     aval_makers,
     broadcast_in_dim_p,
     convert_element_type_p,
+    cos_p,
+    div_p,
+    dot_general_p,
+    exp_p,
     get_aval,
     get_rule,
+    gt_p,
     hlo_lowerings,
     impl_rules,
     jvp_rules,
+    log_p,
+    lt_p,
     mul_p,
     neg_p,
     reduce_sum_p,
+    sin_p,
+    sub_p,
+    transpose_p,
     vmap_rules,
 )
 from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun, raise_to_shaped
 from minijax.jvp import instantiate, jvp_flat
 from minijax.tracing import trace_to_jaxpr, trace_tree
 from minijax.tree import tree_flatten, tree_unflatten
-from minijax.vmap import vmap_flat
+from minijax.vmap import move_batch_axis, vmap_flat
 
 jit_p = Primitive("jit", multiple_results=True)
 
@@ -162,8 +172,12 @@ def jit_batch(
     f = jaxpr_as_fun(ClosedJaxpr(jaxpr, []))
     key = ("vmap", axis_size, tuple(None if isinstance(d, NotMapped) else d for d in dims))
     avals = [raise_to_shaped(get_aval(x)) for x in vals]
-    batched = derived(jaxpr, key, lambda *args: vmap_flat(f, axis_size, dims, args), avals)
-    outs = call(batched, vals, name)
+
+    def batched_f(*args: Any) -> list[Any]:
+        outs, out_dims = vmap_flat(f, axis_size, dims, args)
+        return [move_batch_axis(axis_size, d, 0, x) for x, d in zip(outs, out_dims, strict=True)]
+
+    outs = call(derived(jaxpr, key, batched_f, avals), vals, name)
     return outs, [0] * len(outs)
 
 
@@ -251,15 +265,52 @@ def elementwise_hlo(operation: str) -> Callable[..., list[str]]:
     """The lowering of an element-wise primitive: operands are stretched to the result's shape."""
 
     def lowering(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str]:
-        (out,) = out_avals
-        offsets = [len(out.shape) - len(aval.shape) for aval in avals]
-        operands = [
-            emit_broadcast(emitter, x, aval, out, range(offset, len(out.shape)))
-            for x, aval, offset in zip(args, avals, offsets, strict=True)
-        ]
-        return [emitter.emit(f"stablehlo.{operation} {', '.join(operands)} : {tensor_type(out)}")]
+        operands = ", ".join(stretched(emitter, avals, out_avals[0], args))
+        return [emitter.emit(f"stablehlo.{operation} {operands} : {tensor_type(out_avals[0])}")]
 
     return lowering
+
+
+def stretched(
+    emitter: Emitter, avals: Sequence[ShapedArray], out: ShapedArray, args: Sequence[str]
+) -> list[str]:
+    """The operands in the shape of the result, for StableHLO does not broadcast by itself."""
+    rank = len(out.shape)
+    return [
+        emit_broadcast(emitter, x, aval, out, range(rank - len(aval.shape), rank))
+        for x, aval in zip(args, avals, strict=True)
+    ]
+
+
+def comparison_hlo(direction: str) -> Callable[..., list[str]]:
+    """The lowering of a comparison, whose result has another element type."""
+
+    def lowering(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str]:
+        operands = ", ".join(stretched(emitter, avals, out_avals[0], args))
+        side = tensor_type(ShapedArray(out_avals[0].shape, avals[0].dtype))
+        types = f"({side}, {side}) -> {tensor_type(out_avals[0])}"
+        return [emitter.emit(f"stablehlo.compare {direction}, {operands} : {types}")]
+
+    return lowering
+
+
+def transpose_hlo(
+    emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, permutation: tuple[int, ...]
+) -> list[str]:
+    dims = ", ".join(map(str, permutation))
+    types = f"({tensor_type(avals[0])}) -> {tensor_type(out_avals[0])}"
+    return [emitter.emit(f"stablehlo.transpose {args[0]}, dims = [{dims}] : {types}")]
+
+
+def dot_general_hlo(
+    emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any
+) -> list[str]:
+    contract, batch = params["dimension_numbers"]
+    numbers = f"contracting_dims = {list(contract[0])} x {list(contract[1])}"
+    if batch[0]:
+        numbers = f"batching_dims = {list(batch[0])} x {list(batch[1])}, {numbers}"
+    types = f"({tensor_type(avals[0])}, {tensor_type(avals[1])}) -> {tensor_type(out_avals[0])}"
+    return [emitter.emit(f"stablehlo.dot_general {args[0]}, {args[1]}, {numbers} : {types}")]
 
 
 def reduce_sum_hlo(
@@ -298,9 +349,22 @@ def jit_hlo(
     return lower_body(emitter, jaxpr, args)
 
 
-hlo_lowerings[add_p] = elementwise_hlo("add")
-hlo_lowerings[mul_p] = elementwise_hlo("multiply")
-hlo_lowerings[neg_p] = elementwise_hlo("negate")
+for _p, _operation in {
+    add_p: "add",
+    sub_p: "subtract",
+    mul_p: "multiply",
+    div_p: "divide",
+    neg_p: "negate",
+    sin_p: "sine",
+    cos_p: "cosine",
+    exp_p: "exponential",
+    log_p: "log",
+}.items():
+    hlo_lowerings[_p] = elementwise_hlo(_operation)
+for _p, _direction in {gt_p: "GT", lt_p: "LT"}.items():
+    hlo_lowerings[_p] = comparison_hlo(_direction)
+hlo_lowerings[transpose_p] = transpose_hlo
+hlo_lowerings[dot_general_p] = dot_general_hlo
 hlo_lowerings[reduce_sum_p] = reduce_sum_hlo
 hlo_lowerings[broadcast_in_dim_p] = broadcast_in_dim_hlo
 hlo_lowerings[convert_element_type_p] = convert_hlo

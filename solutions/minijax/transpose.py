@@ -17,17 +17,21 @@ from minijax.core import (
     add_p,
     broadcast_in_dim_p,
     convert_element_type_p,
+    div_p,
+    dot_general_p,
     get_aval,
     get_rule,
     mul_p,
     neg_p,
     reduce_sum_p,
+    sub_p,
+    transpose_p,
     transpose_rules,
 )
 from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, Var
 from minijax.jit import call, derived, jit_p
 from minijax.jvp import add_tangents, zeros_like_aval
-from minijax.lax.basic import broadcast_in_dim
+from minijax.lax.basic import broadcast_in_dim, transpose
 from minijax.linearize import linearize_flat
 from minijax.tree import flatten_fun, tree_flatten, tree_unflatten
 
@@ -106,8 +110,56 @@ def mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
     return [None, unbroadcast(mul_p.bind(x, ct), y)]
 
 
+def sub_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    return [unbroadcast(ct, x), unbroadcast(neg_p.bind(ct), y)]
+
+
+def div_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    """Division is linear in the dividend only."""
+    return [unbroadcast(div_p.bind(ct, y), x), None]
+
+
 def neg_transpose(ct: Any, x: Any) -> list[Any]:
     return [neg_p.bind(ct)]
+
+
+def transpose_transpose(ct: Any, x: Any, *, permutation: tuple[int, ...]) -> list[Any]:
+    """The inverse permutation."""
+    return [transpose(ct, [permutation.index(i) for i in range(len(permutation))])]
+
+
+def dot_general_transpose(
+    ct: Any, x: Any, y: Any, *, dimension_numbers: Any, preferred_element_type: Any
+) -> list[Any]:
+    """A product of the cotangent with the known operand, over the axes which that one kept."""
+    contract, batch = dimension_numbers
+    if isinstance(x, UndefPrimal):
+        return [dot_cotangent(ct, x.aval, y, contract, batch, comes_last=False), None]
+    mirrored = contract[::-1], batch[::-1]
+    return [None, dot_cotangent(ct, y.aval, x, *mirrored, comes_last=True)]
+
+
+def dot_cotangent(
+    ct: Any, aval: ShapedArray, other: Any, contract: Any, batch: Any, comes_last: bool
+) -> Any:
+    """The cotangent of the operand of type `aval`, whose kept axes come first or last in `ct`."""
+    other_kept = other_axes(get_aval(other), contract[1], batch[1])
+    kept = other_axes(aval, contract[0], batch[0])
+    first = len(batch[0]) + (0 if comes_last else len(kept))
+    ct_axes = tuple(range(first, first + len(other_kept)))
+    numbers = (ct_axes, tuple(other_kept)), (tuple(range(len(batch[0]))), tuple(batch[1]))
+    out = dot_general_p.bind(
+        ct, other, dimension_numbers=numbers, preferred_element_type=aval.dtype
+    )
+    # The axes of `out`: batch, those kept, and the contracted ones in the order of `other`.
+    contracted = [contract[0][contract[1].index(i)] for i in sorted(contract[1])]
+    order = [*batch[0], *kept, *contracted]
+    return transpose(out, [order.index(i) for i in range(len(order))])
+
+
+def other_axes(aval: ShapedArray, contract: Sequence[int], batch: Sequence[int]) -> list[int]:
+    """The axes that a product keeps of an operand."""
+    return [i for i in range(len(aval.shape)) if i not in (*contract, *batch)]
 
 
 def reduce_sum_transpose(ct: Any, x: Any, *, axes: tuple[int, ...]) -> list[Any]:
@@ -158,7 +210,11 @@ def jit_transpose(cts: Sequence[Any], *args: Any, name: str, jaxpr: Jaxpr) -> li
 
 
 transpose_rules[add_p] = add_transpose
+transpose_rules[sub_p] = sub_transpose
 transpose_rules[mul_p] = mul_transpose
+transpose_rules[div_p] = div_transpose
+transpose_rules[transpose_p] = transpose_transpose
+transpose_rules[dot_general_p] = dot_general_transpose
 transpose_rules[neg_p] = neg_transpose
 transpose_rules[reduce_sum_p] = reduce_sum_transpose
 transpose_rules[broadcast_in_dim_p] = broadcast_in_dim_transpose
