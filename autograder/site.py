@@ -10,16 +10,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from autograder.edition import ROOT, Problem
+from autograder import edition
+from autograder.edition import Problem
 
-SITE = ROOT / "build" / "site"
 
-
-def build(to: Path = SITE) -> Path:
-    """Build all pages, with every warning an error, and say where they are."""
+def build(to: Path | None = None) -> Path:
+    """Build all pages, in `build/site` unless told; every warning is an error. Gives the folder."""
+    to = to or edition.ROOT / "build" / "site"
     result = subprocess.run(
         _mkdocs("build", "--strict", "--site-dir", str(to)),
-        cwd=ROOT,
+        cwd=edition.ROOT,
         env=_environment(),
         check=False,
         capture_output=True,
@@ -39,14 +39,15 @@ def serve(address: str = "127.0.0.1:8000") -> None:
 
     Manifests and code of the command itself are read once, at the start.
     """
-    print(f"The site is at http://{address}/ until you press Ctrl-C.")
-    command = _mkdocs("serve", "--quiet", "--dev-addr", address)
+    command = _mkdocs("serve", "--dev-addr", address)
     try:
-        status = subprocess.run(command, check=False, cwd=ROOT, env=_environment()).returncode
+        status = subprocess.run(
+            command, check=False, cwd=edition.ROOT, env=_environment()
+        ).returncode
     except KeyboardInterrupt:
         return
     if status != 0:
-        raise Problem(f"The site cannot be served at {address}; its messages stand above.")
+        raise Problem(f"The site cannot be served at {address}. The reason stands above.")
 
 
 def _mkdocs(*arguments: str) -> list[str]:
