@@ -182,7 +182,14 @@ def _named(mistake: Mistake, lesson: Lesson) -> Check:
 
 
 # ------------------------------------------------------------------------------------------
-# Showing it
+# The command
+
+
+def run(chosen: Iterable[Lesson]) -> int:
+    """Examine these lessons and print the table; the exit status is 0 if nothing was found."""
+    report = audit([lesson.id for lesson in chosen])
+    print(table(report))
+    return 0 if report.passed else 1
 
 
 def table(report: Report) -> str:

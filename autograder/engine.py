@@ -523,9 +523,8 @@ def _pooled(
             try:
                 while waiting or running:
                     while waiting and len(running) < 2 * workers:
-                        running[pool.submit(_grade_one, lesson, *waiting[-1], options)] = (
-                            waiting.pop()
-                        )
+                        job = waiting.pop()
+                        running[pool.submit(_grade_one, lesson, *job, options)] = job
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         result = future.result()
                         del running[future]
