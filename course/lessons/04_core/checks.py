@@ -1,0 +1,383 @@
+"""Checks of the lesson core, for you to read and to run: `./jaxprentice check core`.
+
+Each exercise has a few, and they need none of the other exercises (only `bind` needs two of them).
+Interpreters are put on the stack by hand here, and they are toys that only note what is done.
+"""
+
+import numpy as np
+import pytest
+
+from minijax.core import (
+    ConcreteArray,
+    EvalTrace,
+    MainTrace,
+    Primitive,
+    ShapedArray,
+    Trace,
+    Tracer,
+    bind,
+    broadcast_in_dim_impl,
+    div_impl,
+    find_top_trace,
+    full_raise,
+    get_aval,
+    impl_rules,
+    log_p,
+    new_main,
+    sub_p,
+    trace_state,
+)
+from minijax.errors import UnexpectedTracerError
+
+
+class Toy(Trace):
+    """Boxes values and says in the box how it came to be."""
+
+    def pure(self, val):
+        return Box(self, val, "pure")
+
+    def lift(self, val):
+        return Box(self, val, "lift")
+
+    def process_primitive(self, primitive, tracers, params):
+        """Give one box that says what was asked of this interpreter."""
+        return Box(self, [primitive.name, [(t.how, t.val) for t in tracers], params], "result")
+
+
+class Box(Tracer):
+    """What a `Toy` boxes values in."""
+
+    aval = ShapedArray((), np.dtype("float64"))
+
+    def __init__(self, trace, val, how="made by the check"):
+        self._trace = trace
+        self.val = val
+        self.how = how
+
+
+@pytest.fixture(autouse=True)
+def clean_stack():
+    """Every check starts with evaluation alone on the stack."""
+    del trace_state.stack[1:]
+    trace_state.dynamic_trace = None
+
+
+def push(*trace_types):
+    """Put interpreters on the stack by hand, and give all that stand there then."""
+    for trace_type in trace_types:
+        trace_state.stack.append(MainTrace(len(trace_state.stack), trace_type))
+    return list(trace_state.stack)
+
+
+def tracer_of(main, val=2.5):
+    """A tracer of an interpreter."""
+    return Box(main.trace_type(main), val)
+
+
+# core.new_main ----------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("core.new_main")
+def test_new_main_pushes():
+    """In the block the new interpreter stands on top, with its type, its data and its level."""
+    with new_main(Toy) as outer, new_main(Toy, "some data") as inner:
+        assert trace_state.stack[1:] == [outer, inner]
+        assert [outer.level, inner.level] == [1, 2]
+        assert [outer.trace_type, inner.trace_type] == [Toy, Toy]
+        assert [outer.global_data, inner.global_data] == [None, "some data"]
+
+
+@pytest.mark.exercise("core.new_main")
+def test_new_main_pops():
+    """When blocks end, their interpreters leave the stack, the inner one first."""
+    with new_main(Toy) as outer:
+        with new_main(Toy):
+            assert len(trace_state.stack) == 3
+        assert trace_state.stack[1:] == [outer]
+    assert len(trace_state.stack) == 1
+
+
+@pytest.mark.exercise("core.new_main")
+def test_new_main_pops_after_an_error():
+    """An error in the block takes the interpreter off the stack and then goes on its way."""
+    for error in (ValueError, KeyboardInterrupt):
+        with pytest.raises(error), new_main(Toy):
+            raise error
+        assert len(trace_state.stack) == 1
+
+
+# core.get_aval ----------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_get_aval_of_python_numbers():
+    """Python's numbers are weakly typed arrays without axes, and their value is known."""
+    avals = [get_aval(x) for x in (2.5, 7, True)]
+    assert [str(aval) for aval in avals] == ["f64[]", "i64[]", "bool[]"]
+    assert [aval.weak_type for aval in avals] == [True, True, True]
+    assert [aval.val for aval in avals] == [2.5, 7, True]
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_get_aval_of_numpy_values():
+    """NumPy's arrays and scalars keep their dtype and are not weakly typed."""
+
+    class Matrix(np.ndarray):
+        pass
+
+    matrix = np.ones((2, 2), np.int32).view(Matrix)
+    avals = [get_aval(x) for x in (np.zeros((2, 3), np.float32), matrix, np.float64(2.5))]
+    assert [str(aval) for aval in avals] == ["f32[2,3]", "i32[2,2]", "f64[]"]
+    assert [aval.weak_type for aval in avals] == [False, False, False]
+    assert all(isinstance(aval, ConcreteArray) for aval in avals)
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_get_aval_of_a_tracer():
+    """A tracer's abstract value is its own."""
+    assert get_aval(tracer_of(MainTrace(1, Toy))) is Box.aval
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_get_aval_refuses():
+    """What is neither a number nor an array raises TypeError."""
+    for value in ("one", None, [1.0, 2.0]):
+        with pytest.raises(TypeError, match="not a valid JAX type"):
+            get_aval(value)
+
+
+# core.find_top_trace ----------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("core.find_top_trace")
+def test_find_top_trace_of_constants():
+    """Where no operand is a tracer, the trace is made from the bottom of the stack."""
+    bottom, *_ = push(Toy, Toy)
+    for operands in ([], [1.0, np.zeros(3)]):
+        trace = find_top_trace(operands)
+        assert isinstance(trace, EvalTrace)
+        assert trace.main is bottom
+
+
+@pytest.mark.exercise("core.find_top_trace")
+def test_find_top_trace_takes_the_highest():
+    """Of several tracers the one of the highest level decides; the height of the stack does not."""
+    _, *mains = push(Toy, Toy, Toy, Toy)
+    one, two, three, _ = (tracer_of(main) for main in mains)
+    levels = [find_top_trace(x).main.level for x in ([one], [one, 4.0, three, two], [two, one])]
+    assert levels == [1, 3, 2]
+    assert isinstance(find_top_trace([one]), Toy)
+
+
+@pytest.mark.exercise("core.find_top_trace")
+def test_find_top_trace_and_the_dynamic_trace():
+    """A dynamic trace takes the operation where its level is above all operands, and only there."""
+    _, *mains = push(Toy, Toy, Toy)
+    one, two, three = (tracer_of(main) for main in mains)
+    trace_state.dynamic_trace = mains[1]
+    levels = [find_top_trace(x).main.level for x in ([], [1.0], [one], [two, one], [one, three])]
+    assert levels == [2, 2, 2, 2, 3]
+
+
+@pytest.mark.exercise("core.find_top_trace")
+def test_find_top_trace_refuses_escaped_tracers():
+    """A tracer whose interpreter has left the stack is refused."""
+    _, active = push(Toy)
+    escaped = tracer_of(MainTrace(2, Toy))
+    for operands in ([escaped], [tracer_of(active), escaped]):
+        with pytest.raises(UnexpectedTracerError):
+            find_top_trace(operands)
+
+
+# core.full_raise --------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("core.full_raise")
+def test_full_raise_of_constants():
+    """What is no tracer is boxed by pure, whatever its value is."""
+    trace = Toy(MainTrace(1, Toy))
+    for value in (2.5, 0, np.zeros(3)):
+        box = full_raise(trace, value)
+        assert box.how == "pure"
+        assert box.val is value
+
+
+@pytest.mark.exercise("core.full_raise")
+def test_full_raise_of_own_tracers():
+    """A tracer of the same MainTrace is returned itself, even if its Trace is another object."""
+    main = MainTrace(1, Toy)
+    tracer = tracer_of(main)
+    assert full_raise(Toy(main), tracer) is tracer
+
+
+@pytest.mark.exercise("core.full_raise")
+def test_full_raise_of_tracers_from_below():
+    """A tracer of a lower level is boxed by lift, box and all."""
+    tracer = tracer_of(MainTrace(1, Toy))
+    box = full_raise(Toy(MainTrace(3, Toy)), tracer)
+    assert box.how == "lift"
+    assert box.val is tracer
+
+
+@pytest.mark.exercise("core.full_raise")
+def test_full_raise_refuses():
+    """A tracer from above, or of another MainTrace at the same level, is refused."""
+    for level in (2, 3):
+        with pytest.raises(UnexpectedTracerError):
+            full_raise(Toy(MainTrace(2, Toy)), tracer_of(MainTrace(level, Toy)))
+
+
+# core.bind --------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("core.bind")
+def test_bind_boxes_operands():
+    """The top trace gets all operands in its boxes, in order, and the parameters as one dict."""
+    _, low, high = push(Toy, Toy)
+    inner, outer = tracer_of(low), tracer_of(high, 7.0)
+    out = bind(Primitive("toy"), 4.0, outer, inner, axes=(1, 0))
+    operands = [("pure", 4.0), ("made by the check", 7.0), ("lift", inner)]
+    assert out.val == ["toy", operands, {"axes": (1, 0)}]
+
+
+class Lowering(Toy):
+    """An interpreter whose boxes add nothing to even numbers."""
+
+    def process_primitive(self, primitive, tracers, params):
+        """Give the numbers from 1 to 3, or only a 2, in boxes."""
+        numbers = [1, 2, 3] if primitive.multiple_results else [2]
+        boxes = [LoweringBox(self, number) for number in numbers]
+        return boxes if primitive.multiple_results else boxes[0]
+
+
+class LoweringBox(Box):
+    """The box of `Lowering`."""
+
+    def full_lower(self):
+        """Give an even number without its box."""
+        return self.val if self.val % 2 == 0 else self
+
+
+@pytest.mark.exercise("core.bind")
+def test_bind_unboxes_one_result():
+    """A result leaves its box where the box adds nothing."""
+    _, main = push(Lowering)
+    assert bind(Primitive("toy"), tracer_of(main)) == 2
+
+
+@pytest.mark.exercise("core.bind")
+def test_bind_unboxes_several_results():
+    """Several results come in a list, each without its box where the box adds nothing."""
+    _, main = push(Lowering)
+    outs = bind(Primitive("toy", multiple_results=True), tracer_of(main))
+    assert [type(out).__name__ for out in outs] == ["LoweringBox", "int", "LoweringBox"]
+
+
+# core.evaluate ----------------------------------------------------------------------------------
+
+
+def evaluate(primitive, values, **params):
+    """Apply a primitive at the bottom of the stack."""
+    return EvalTrace(trace_state.stack[0]).process_primitive(primitive, values, params)
+
+
+@pytest.mark.exercise("core.evaluate")
+def test_evaluate_calls_the_rule():
+    """The rule gets the operands by position and the parameters by keyword."""
+    primitive = Primitive("toy")
+    impl_rules[primitive] = lambda x, y, *, scale: (x - y) * scale
+    out = evaluate(primitive, [np.array([5.0, 9.0]), 2.0], scale=10.0)
+    assert out.tolist() == [30.0, 70.0]
+
+
+@pytest.mark.exercise("core.evaluate")
+def test_evaluate_gives_read_only_arrays():
+    """Results are read-only arrays, also those without axes."""
+    for operands in ([7.0, 2.5], [np.array([7.0, 5.0]), 2.5]):
+        out = evaluate(sub_p, operands)
+        assert type(out) is np.ndarray
+        assert out.flags.writeable is False
+
+
+@pytest.mark.exercise("core.evaluate")
+def test_evaluate_several_results():
+    """Several results come in a list, and each is a read-only array."""
+    primitive = Primitive("toy", multiple_results=True)
+    impl_rules[primitive] = lambda x: (np.float64(x), np.array([x, x]))
+    outs = evaluate(primitive, [2.5])
+    assert type(outs) is list
+    assert [(type(out), out.flags.writeable) for out in outs] == [(np.ndarray, False)] * 2
+
+
+@pytest.mark.exercise("core.evaluate")
+@pytest.mark.filterwarnings("error")
+def test_evaluate_keeps_quiet():
+    """The logarithm of a negative number is NaN without a warning; a missing rule is named."""
+    assert np.isnan(evaluate(log_p, [-2.0]))
+    with pytest.raises(NotImplementedError, match="Evaluation rule for 'toy' not implemented"):
+        evaluate(Primitive("toy"), [2.0])
+
+
+# core.div_impl ----------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_div_of_floats():
+    """Floats divide as in NumPy, and float32 stays float32."""
+    out = div_impl(np.array([7.0, -7.0], np.float32), np.array([2.0, 4.0], np.float32))
+    assert out.tolist() == [3.5, -1.75]
+    assert out.dtype == np.float32
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_div_of_integers_rounds_towards_zero():
+    """Quotients of integers lose their fraction, whichever operand is negative."""
+    out = div_impl(np.array([7, -7, 7, -7, -8]), np.array([2, 2, -2, -2, 2]))
+    assert out.tolist() == [3, -3, -3, 3, -4]
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_div_of_integers_by_zero():
+    """An integer divided by zero gives -1, or the largest number if it is unsigned."""
+    assert div_impl(np.array([7, 0, -7, 9]), np.array([0, 0, 0, 2])).tolist() == [-1, -1, -1, 4]
+    unsigned = div_impl(np.array([9, 9], np.uint8), np.array([2, 0], np.uint8))
+    assert unsigned.tolist() == [4, 255]
+    assert unsigned.dtype == np.uint8
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_div_of_integers_is_exact():
+    """Large integers are divided exactly, and small integer dtypes stay as they are."""
+    assert int(div_impl(np.array(9007199254740993), np.array(1))) == 9007199254740993
+    assert div_impl(np.array([-7], np.int8), np.array([2], np.int8)).dtype == np.int8
+
+
+# core.broadcast_impl ----------------------------------------------------------------------------
+
+
+def repeated(x, shape, axes):
+    """`x` repeated into `shape`, as a list."""
+    return np.asarray(broadcast_in_dim_impl(x, shape=shape, broadcast_dimensions=axes)).tolist()
+
+
+@pytest.mark.exercise("core.broadcast_impl")
+def test_broadcast_one_axis():
+    """The axis of a vector becomes the axis that is named, rows or columns."""
+    x = np.array([1.0, 2.0])
+    assert repeated(x, (2, 2), (0,)) == [[1.0, 1.0], [2.0, 2.0]]
+    assert repeated(x, (2, 2), (1,)) == [[1.0, 2.0], [1.0, 2.0]]
+
+
+@pytest.mark.exercise("core.broadcast_impl")
+def test_broadcast_two_axes():
+    """Two axes may leave room for a new one between them, and length 1 is repeated."""
+    x = np.array([[1, 2, 3]])
+    assert repeated(x, (1, 2, 3), (0, 2)) == [[[1, 2, 3], [1, 2, 3]]]
+    assert repeated(x, (2, 3), (0, 1)) == [[1, 2, 3], [1, 2, 3]]
+
+
+@pytest.mark.exercise("core.broadcast_impl")
+def test_broadcast_no_axes():
+    """A number fills any shape."""
+    assert repeated(7.5, (2, 3), ()) == [[7.5, 7.5, 7.5], [7.5, 7.5, 7.5]]
+    assert repeated(np.array(True), (2,), ()) == [True, True]
