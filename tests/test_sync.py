@@ -77,6 +77,12 @@ def test_a_target_must_exist(monkeypatch, tmp_path):
         sync.sync(check=True)
 
 
+def test_every_exercise_must_stand_on_its_page(monkeypatch, tmp_path):
+    small_course.write(monkeypatch, tmp_path, {"course/lessons/03_bye/lesson.md": "# Parting\n"})
+    with pytest.raises(Problem, match=r"lesson.md: the exercise bye.bye is shown 0 times"):
+        sync.sync(check=True)
+
+
 def test_a_table_between_markers_is_renewed(root):
     text = "# Course\n\n<!-- generated: lessons -->\n{}<!-- /generated -->\n\nEnd.\n"
     for file in [root / "README.md", root / "course/index.md"]:
