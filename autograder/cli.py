@@ -44,12 +44,19 @@ def main(arguments: Sequence[str]) -> int:
         return _fail(str(problem), 1)
     except click.ClickException as error:  # something is wrong with the command line
         return _fail_usage(error)
-    except BrokenPipeError:  # the reader of our output has gone, as in `list | head -1`
-        sys.stdout = None
-        return 1
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            return _hang_up()
+        return _fail(f"{error.filename or 'The system'}: {error.strerror or error}.", 1)
     if status == 130:  # what typer makes of Ctrl-C
         return _fail("Stopped.", 130)
     return status if isinstance(status, int) else 0
+
+
+def _hang_up() -> int:
+    """The reader of our output has gone, as in `list | head -1`: nothing more may be written."""
+    sys.stdout = None
+    return 1
 
 
 def _fail(sentence: str, status: int) -> int:

@@ -138,9 +138,12 @@ def tell(report: Report, place: Workspace) -> None:
     if len(report.exercises) > 1:
         print(lesson.title)
     width = max(len(exercise.id) for exercise in report.exercises)
-    for exercise in report.exercises:
-        status = report.status(exercise)
-        print(f"  {styled(f'{status:<14}', status)}{exercise.id:<{width}}  {exercise.title}")
+    statuses = [report.status(exercise) for exercise in report.exercises]
+    column = max(map(len, statuses))
+    for exercise, status in zip(report.exercises, statuses, strict=True):
+        print(
+            f"  {styled(f'{status:<{column}}', status)}  {exercise.id:<{width}}  {exercise.title}"
+        )
     wrong = next((x for x in report.exercises if report.failure(x)), None)
     if wrong and (failure := report.failure(wrong)):
         print(f"\n{wrong.id} is not right yet.")

@@ -247,7 +247,7 @@ def test_a_spoilt_record_is_begun_anew(work, say):
 def test_an_untouched_lesson_says_what_to_do_first(work, say):
     status, out, _ = say("check")
     assert status == 1
-    assert "to do         hello.greet" in out
+    assert "to do  hello.greet" in out
     assert f"Next: greet in {work}/toy/hello.py: Put the name behind the greeting" in out
 
 
@@ -255,8 +255,8 @@ def test_a_wrong_exercise_is_explained(work, say):
     solve(work, "toy/hello.py", ("self.size += by", "self.size += 2 * by"))
     status, out, _ = say("check", "hello")
     assert status == 1
-    assert "done          hello.greet" in out
-    assert "not right yet hello.grow" in out
+    assert "done           hello.greet" in out
+    assert "not right yet  hello.grow" in out
     assert "It should hold that: A box grows by one.\n    expected: 2\n    got:      3\n" in out
     assert "./jaxprentice hint hello.grow" in out
 
@@ -364,8 +364,8 @@ def test_watch_checks_again_after_a_save(work, capfd):
         writer.join()
     out = capfd.readouterr().out
     before, _, after = out.partition("-" * 72)
-    assert "to do         hello.greet" in before
-    assert "done          hello.greet" in after
+    assert "to do  hello.greet" in before
+    assert "done  hello.greet" in after
 
 
 # ------------------------------------------------------------------------------------------
