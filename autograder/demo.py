@@ -104,7 +104,7 @@ def hand_in(course: Path, lesson: Lesson, student: str, source: str) -> Path:
 
 def _nbgrader(course: Path, progress: "Progress", *arguments: str) -> None:
     """Run one of nbgrader's commands in the course directory, as its manual has them."""
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "nbgrader", *arguments],
         cwd=course,
         env=environment(course),
@@ -112,15 +112,13 @@ def _nbgrader(course: Path, progress: "Progress", *arguments: str) -> None:
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-    )
-    assert process.stdout is not None
-    lines = list(progress.follow(process.stdout))
-    if process.wait() != 0:
+    ) as process:
+        lines = list(progress.follow(process.stdout))
+    if process.returncode != 0:
         progress.end()
-        end = "".join(lines[-15:])
         raise Problem(
             f"`nbgrader {' '.join(arguments)}` failed; the whole log is {progress.log}. "
-            f"It ends with:\n{end}"
+            f"It ends with:\n{''.join(lines[-15:])}"
         )
 
 

@@ -290,13 +290,18 @@ def message(verdict: dict[str, Any], remarks: list[str]) -> str:
     reasons = [test.get("message") or verdict["message"] for test in failed]
     reasons = list(dict.fromkeys([*remarks, *filter(None, reasons)]))
     lines = [f"{total - len(failed)} of {total} tests passed."]
-    lines += [f"- {reason}" for reason in reasons[:REASONS]]
+    lines += ["", *(f"- {reason}" for reason in reasons[:REASONS])] if reasons else []
     if len(reasons) > REASONS:
         lines.append(f"- and {len(reasons) - REASONS} more.")
     if verdict["misconception"]:
         mistake = verdict["misconception"]
-        lines += [f"Known mistake: {mistake['name']}.", f"Hint: {mistake['hints'][0]}"]
-    text = "\n".join(textwrap.fill(x, 88, subsequent_indent="  " * (x[0] == "-")) for x in lines)
+        lines += ["", f"Known mistake: {mistake['name']}.", f"Hint: {mistake['hints'][0]}"]
+    text = "\n".join(_wrapped(line) for line in lines)
     if verdict["counterexample"]:
         text += f"\nThe smallest program found that shows it:\n\n{verdict['counterexample']}"
     return text
+
+
+def _wrapped(line: str) -> str:
+    # Feedback pages show the text as it is, without breaking lines.
+    return textwrap.fill(line, 88, subsequent_indent="  " if line.startswith("- ") else "")

@@ -359,7 +359,9 @@ def test_the_message_says_what_failed_and_names_the_mistake_with_one_hint():
     text = nbgrader_grading.message(verdict(1.0, mistake=mistake), [])
     assert text.splitlines() == [
         "1 of 2 tests passed.",
+        "",
         "- The result differs.",
+        "",
         "Known mistake: The minus is missing.",
         "Hint: Draw it.",
     ]
@@ -370,13 +372,13 @@ def test_each_reason_stands_once_and_not_too_many_do():
     for i, test in enumerate(failed["tests"]):
         test["message"] = f"Property {i // 2} does not hold."
     lines = nbgrader_grading.message(failed, ["A remark."]).splitlines()
-    assert lines[1:4] == [
+    assert lines[2:5] == [
         "- A remark.",
         "- Property 0 does not hold.",
         "- Property 1 does not hold.",
     ]
     assert lines[-1] == "- and 8 more."
-    assert len(lines) == 2 + nbgrader_grading.REASONS
+    assert len(lines) == 3 + nbgrader_grading.REASONS
 
 
 def test_full_points_come_without_further_words():
