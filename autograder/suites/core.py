@@ -180,7 +180,7 @@ def aval_of_registered(mj):
     from minijax.core import ShapedArray, aval_makers, get_aval
 
     class Celsius:
-        pass
+        days = 4
 
     class Weather(Celsius):
         pass
@@ -191,7 +191,7 @@ def aval_of_registered(mj):
     class Diagonal(Matrix):
         pass
 
-    aval_makers[Celsius] = lambda x: ShapedArray((4, 1), np.dtype("float32"))
+    aval_makers[Celsius] = lambda x: ShapedArray((x.days, 1), np.dtype("float32"))
     aval_makers[Matrix] = lambda x: ShapedArray((9,), np.dtype("int8"))
     try:
         values = [Celsius(), Weather(), np.zeros(2).view(Matrix), np.zeros(2).view(Diagonal)]
@@ -437,6 +437,9 @@ def tracer_boxed(mj, level, own_level, same_type):
         def __init__(self, main):
             self._trace = main.trace_type(main)
 
+        def full_lower(self):
+            return 0.5
+
     class Toy(Trace):
         def pure(self, val):
             return "pure", val
@@ -594,6 +597,38 @@ def two_interpreters(mj, levels):
 
 
 @probe
+def escaped_operand(mj):
+    """What becomes of a tracer whose interpreter has left the stack, under a higher one."""
+    from minijax.core import MainTrace, Primitive, ShapedArray, Trace, Tracer, bind, trace_state
+    from minijax.errors import UnexpectedTracerError
+
+    class Box(Tracer):
+        aval = ShapedArray((), np.dtype("float64"))
+
+        def __init__(self, trace):
+            self._trace = trace
+
+    class Toy(Trace):
+        def pure(self, val):
+            return Box(self)
+
+        lift = pure
+
+        def process_primitive(self, primitive, tracers, params):
+            return 7.5
+
+    trace_state.stack[1:] = [MainTrace(1, Toy), MainTrace(2, Toy)]
+    escaped = Box(Toy(MainTrace(1, Toy)))
+    answers = []
+    for operands in ([escaped], [escaped, Box(Toy(trace_state.stack[2]))]):
+        try:
+            answers.append(bind(Primitive("toy"), *operands))
+        except UnexpectedTracerError:
+            answers.append("escaped")
+    return answers
+
+
+@probe
 def whole_program(mj, start, unit):
     """A program of several operations under an interpreter that computes and counts."""
     from minijax import core
@@ -651,6 +686,7 @@ def test_several_results(student, kept):
 def test_few_of_several_results(student):
     """A primitive of several results gives a list, also where it has one result or none."""
     student.agrees(results, [True], True)
+    student.agrees(results, [False], True)
     student.agrees(results, [], True)
 
 
@@ -659,6 +695,12 @@ def test_operands_of_two_interpreters(student):
     """Operands of a lower interpreter are boxed again for the higher one, box and all."""
     for levels in ([2, 1, 0], [2, 0, 1], [2, 2, 1, 1]):
         student.agrees(two_interpreters, levels)
+
+
+@pytest.mark.exercise("core.bind")
+def test_escaped_operand(student):
+    """An operation on a tracer whose transformation has ended is refused."""
+    student.agrees(escaped_operand)
 
 
 @pytest.mark.exercise("core.bind")
