@@ -28,9 +28,6 @@ def build(to: Path | None = None) -> Path:
     )
     if result.returncode != 0:
         raise Problem(f"The site cannot be built. {_first_complaint(result.stderr)}")
-    print(
-        f"The site is built: open {to / 'index.html'}, or see it with `./jaxprentice site serve`."
-    )
     return to
 
 
