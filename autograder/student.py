@@ -168,15 +168,15 @@ def next_step(report: Report, place: Workspace, wrong: Exercise | None) -> list[
         return done_step(report)
     if wrong:
         again = f"./jaxprentice check {wrong.id}"
-        return [f"Next: change {place.file(lesson)}, then {again}", stuck(wrong)]
+        return [f"Next: change {shown(place.file(lesson))}, then {again}", stuck(wrong)]
     exercise = next(x for x in report.exercises if report.status(x) != DONE)
     if report.status(exercise) != TO_DO:
         return [f"Next: {exercise.id} {report.status(exercise)}, so do that first."]
     again = f"./jaxprentice check {exercise.id}"
-    return [
-        f"Next: {exercise.target} in {place.file(lesson)}: {exercise.todo}",
-        f"Then: {again}",
-    ]
+    text = place.source(lesson).decode("utf-8", "replace")
+    line = text.partition(exercise.id)[0].count("\n") + 1
+    where = f"{shown(place.file(lesson))}, line {line}"
+    return [f"Next: {exercise.target} in {where}: {exercise.todo}", f"Then: {again}"]
 
 
 def done_step(report: Report) -> list[str]:
@@ -187,6 +187,12 @@ def done_step(report: Report) -> list[str]:
     later = [x for x in all_taught() if x.number > lesson.number]
     goal = f"Next: {later[0].title}" if later else "That was the last lesson"
     return [f"The lesson {lesson.id} is complete. {goal}."]
+
+
+def shown(path: Path) -> Path:
+    """A path from here, where it lies below this folder."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def stuck(exercise: Exercise) -> str:
@@ -249,6 +255,6 @@ def progress(place: Workspace) -> None:
 def replace(place: Workspace, lesson: Lesson, text: str, what: str) -> None:
     """Put the skeleton or the solution in place of the student's module, which is kept."""
     copy = place.replace(lesson, text)
-    print(f"{place.file(lesson)} is now {what} of {lesson.id}.")
+    print(f"{shown(place.file(lesson))} is now {what} of {lesson.id}.")
     if copy:
-        print(f"What you had is kept in {copy}.")
+        print(f"What you had is kept in {shown(copy)}.")

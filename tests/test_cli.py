@@ -248,7 +248,7 @@ def test_an_untouched_lesson_says_what_to_do_first(work, say):
     status, out, _ = say("check")
     assert status == 1
     assert "to do  hello.greet" in out
-    assert f"Next: greet in {work}/toy/hello.py: Put the name behind the greeting" in out
+    assert "Next: greet in toy/hello.py, line 22: Put the name behind the greeting" in out
 
 
 def test_a_wrong_exercise_is_explained(work, say):
@@ -307,6 +307,13 @@ def test_mine_names_a_module_that_cannot_be_imported(work, say):
     status, out, _ = say("check", "bye", "--mine")
     assert status == 1
     assert "Your own toy/hello.py breaks bye.bye." in out
+
+
+def test_checks_that_do_not_run_are_not_the_students_fault(work, say):
+    (edition.COURSE / "lessons/01_hello/checks.py").write_text("", encoding="utf-8")
+    status, _, err = say("check", "hello")
+    assert status == 1
+    assert "Get a complete copy of the course." in one_sentence(err)
 
 
 def test_outside_of_a_workspace_the_copy_is_checked_and_that_is_said(course, say):
@@ -385,7 +392,7 @@ def test_give_takes_the_solution_and_keeps_the_students_file(work, say):
     status, out, _ = say("give", "hello")
     assert status == 0
     kept = work / ".jaxprentice" / "backups" / "toy-hello-1.py"
-    assert str(kept) in out
+    assert str(kept.relative_to(work)) in out
     assert kept.read_text(encoding="utf-8") == "# mine"
     assert say("check", "hello")[0] == 0
 
