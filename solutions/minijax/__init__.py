@@ -3,5 +3,5 @@ from minijax.jit import jit
 from minijax.jvp import jvp
 from minijax.linearize import linearize
 from minijax.tracing import make_jaxpr
-from minijax.transpose import grad, vjp
+from minijax.transpose import grad, hessian, jacrev, linear_transpose, value_and_grad, vjp
 from minijax.vmap import jacfwd, vmap

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from minijax import dtypes
 from minijax.core import (
@@ -32,9 +34,9 @@ from minijax.jaxpr import (
     raise_to_shaped,
 )
 from minijax.jit import call, jit_p
-from minijax.jvp import jvp_flat
+from minijax.jvp import jvp_flat, zeros_like_aval
 from minijax.tracing import trace_to_jaxpr
-from minijax.tree import flatten_fun, tree_flatten, tree_unflatten
+from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_unflatten
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,17 +140,19 @@ class PartialEvalTrace(Trace):
 
 
 def partial_eval_flat(
-    f: Callable[..., list[Any]], pvals: Sequence[PartialVal]
+    f: Callable[..., list[Any]], pvals: Sequence[PartialVal], instantiate: bool = False
 ) -> tuple[list[PartialVal], ClosedJaxpr]:
     """Run `f` on partial values: the partial values of its results, and a program for the unknown.
 
     The program goes from the unknown inputs to the unknown results; its constants are the
-    residuals.
+    residuals. With `instantiate`, all results count as unknown.
     """
     with new_main(PartialEvalTrace) as main:
         trace = PartialEvalTrace(main)
         tracers_in = [trace.new_arg(pval) for pval in pvals]
         outs = [full_raise(trace, out) for out in f(*tracers_in)]
+        if instantiate:
+            outs = [trace.instantiate_const(t) for t in outs]
         unknown_in = [t for t in tracers_in if not t.pval.is_known]
         program = tracers_to_jaxpr(unknown_in, [t for t in outs if not t.pval.is_known])
         return [t.pval for t in outs], program
@@ -262,41 +266,93 @@ def split_jaxpr(jaxpr: Jaxpr, is_known: tuple[bool, ...]) -> tuple[ClosedJaxpr, 
 
 
 def linearize_flat(
-    f: Callable[..., list[Any]], primals: Sequence[Any]
+    f: Callable[..., list[Any]], primals: Sequence[Any], count: Callable[[], int]
 ) -> tuple[list[Any], ClosedJaxpr]:
-    """The values of `f` at `primals`, and a program for its derivative there."""
+    """The values of `f` at `primals`, and a program for the derivative of the first `count()`.
 
-    def values_and_tangents(*args: Any) -> list[Any]:
-        half = len(args) // 2
-        primals_out, tangents_out = jvp_flat(f, args[:half], args[half:])
-        return [*primals_out, *tangents_out]
+    The program goes from the tangents of the float inputs to those of the float results: what is
+    not a float does not move, and has no place in it. `count` is asked when `f` has run.
+    """
+    avals = [get_aval(x) for x in primals]
+    moves = [dtypes.is_float(aval.dtype) for aval in avals]
 
-    tangent_avals = [
-        ShapedArray(get_aval(x).shape, dtypes.tangent_dtype(get_aval(x).dtype)) for x in primals
-    ]
-    pvals = [*map(known, primals), *map(unknown, tangent_avals)]
-    pvals_out, program = partial_eval_flat(lambda *a: instantiated(values_and_tangents(*a)), pvals)
-    return [p.const for p in pvals_out if p.is_known], program
+    def values_and_tangents(*moving: Any) -> list[Any]:
+        rest = iter(moving)
+        tangents = [next(rest) if move else None for move in moves]
+        primals_out, tangents_out = jvp_flat(f, primals, tangents)
+        values.extend(primals_out)
+        return [t for t in tangents_out[: count()] if dtypes.is_float(get_aval(t).dtype)]
 
-
-def instantiated(outs: list[Any]) -> list[Any]:
-    """Values and tangents, with every tangent a tracer of the trace that is on top."""
-    from minijax.core import trace_state
-
-    trace = PartialEvalTrace(trace_state.stack[-1])
-    half = len(outs) // 2
-    return outs[:half] + [trace.instantiate_const(full_raise(trace, t)) for t in outs[half:]]
+    values: list[Any] = []
+    unknowns = [unknown(aval) for aval, move in zip(avals, moves, strict=True) if move]
+    _, program = partial_eval_flat(values_and_tangents, unknowns, instantiate=True)
+    return values, program
 
 
-def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """The value of `f`, and its derivative at this point as a function, computed once."""
-    leaves, in_tree = tree_flatten(primals)
-    flat_f, out_tree = flatten_fun(f, in_tree)
-    outs, program = linearize_flat(flat_f, leaves)
+class Linearized(NamedTuple):
+    """The value of a function, and the program of its derivative with its inputs and results."""
+
+    value: Any
+    aux: Any
+    program: ClosedJaxpr
+    in_tree: PyTreeDef
+    in_avals: list[ShapedArray]
+    out_tree: PyTreeDef
+    out_avals: list[ShapedArray]
+
+
+def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """The value of `f` at `primals`, and its derivative there as a function of tangents.
+
+    Everything that does not depend on the tangents is computed now, and once. With `has_aux`, `f`
+    gives a pair, of which the second part is handed through as a third result.
+    Counterpart: `jax.linearize`.
+
+    >>> y, f_lin = linearize(lambda x: x * x * x, 2.0)
+    >>> print(y, f_lin(1.0), f_lin(0.5))
+    8.0 12.0 6.0
+    """
+    lin = linearize_tree(f, primals, has_aux)
 
     def f_lin(*tangents: Any) -> Any:
-        tangents_flat = tree_flatten(tangents)[0]
-        out = eval_jaxpr(program.jaxpr, program.consts, *tangents_flat)
-        return tree_unflatten(out_tree(), out)
+        flat, tree = tree_flatten(tangents)
+        if tree != lin.in_tree:
+            raise TypeError(f"The linearized function takes {lin.in_tree}, and was given {tree}.")
+        check_types("linearized function", flat, lin.in_avals)
+        moving = only_floats(flat, lin.in_avals)
+        out = eval_jaxpr(lin.program.jaxpr, lin.program.consts, *moving)
+        return tree_unflatten(lin.out_tree, with_float0(out, lin.out_avals))
 
-    return tree_unflatten(out_tree(), outs), f_lin
+    return (lin.value, f_lin, lin.aux) if has_aux else (lin.value, f_lin)
+
+
+def linearize_tree(f: Callable[..., Any], primals: Sequence[Any], has_aux: bool) -> Linearized:
+    """As `linearize_flat`, for functions of containers; with `has_aux` of a pair (result, more)."""
+    leaves, in_tree = tree_flatten(primals)
+    flat_f, out_tree = flatten_fun(f if has_aux else lambda *args: (f(*args), None), in_tree)
+    values, program = linearize_flat(flat_f, leaves, lambda: out_tree().children[0].num_leaves)
+    y, aux = tree_unflatten(out_tree(), values)
+    y_leaves, y_tree = tree_flatten(y)
+    in_avals, out_avals = [get_aval(x) for x in leaves], [get_aval(x) for x in y_leaves]
+    return Linearized(y, aux, program, in_tree, in_avals, y_tree, out_avals)
+
+
+def check_types(what: str, args: Sequence[Any], avals: Sequence[ShapedArray]) -> None:
+    """`args` must be tangents (or cotangents) of values of these types; `ValueError` otherwise."""
+    for x, aval in zip(args, avals, strict=True):
+        dtype = getattr(x, "dtype", None) or get_aval(x).dtype
+        want = dtypes.tangent_dtype(aval.dtype)
+        if (np.shape(x) if not isinstance(x, Tracer) else x.shape, dtype) != (aval.shape, want):
+            got = f"{dtypes.short_name(dtype)}{list(np.shape(x))}"
+            expected = f"{dtypes.short_name(want)}{list(aval.shape)}"
+            raise ValueError(f"The {what} was given {got} where {expected} belongs.")
+
+
+def only_floats(args: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
+    return [x for x, aval in zip(args, avals, strict=True) if dtypes.is_float(aval.dtype)]
+
+
+def with_float0(moving: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
+    """Tangents for values of types `avals`: the given ones for floats, `float0` for the others."""
+    rest = iter(moving)
+    return [next(rest) if dtypes.is_float(aval.dtype) else zeros_like_aval(aval) for aval in avals]

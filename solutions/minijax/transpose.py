@@ -32,8 +32,10 @@ from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, Var
 from minijax.jit import call, derived, jit_p
 from minijax.jvp import add_tangents, zeros_like_aval
 from minijax.lax.basic import broadcast_in_dim, transpose
-from minijax.linearize import linearize_flat
-from minijax.tree import flatten_fun, tree_flatten, tree_unflatten
+from minijax.linearize import check_types, linearize_tree, only_floats, with_float0
+from minijax.tracing import trace_tree
+from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
+from minijax.vmap import jacfwd, vmap
 
 
 def backward_pass(
@@ -222,7 +224,7 @@ transpose_rules[convert_element_type_p] = convert_element_type_transpose
 transpose_rules[jit_p] = jit_transpose
 
 
-# vjp and grad -----------------------------------------------------------------------------------
+# vjp, grad and their relatives ------------------------------------------------------------------
 
 
 def transpose_program(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
@@ -234,37 +236,171 @@ def transpose_program(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[A
     ]
 
 
-def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """The value of `f`, and the function from cotangents of the result to those of the inputs."""
-    leaves, in_tree = tree_flatten(primals)
-    flat_f, out_tree = flatten_fun(f, in_tree)
-    outs, program = linearize_flat(flat_f, leaves)
+def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """The transpose of a linear function: from cotangents of its result to those of its inputs.
+
+    Of `primals` only the types matter. Counterpart: `jax.linear_transpose`.
+
+    >>> linear_transpose(lambda x: x * 2.0 + x, 1.0)(5.0)[0]
+    array(15.)
+    """
+    in_tree = tree_flatten(primals)[1]
+    program, out_tree = trace_tree(f, primals)
+
+    def f_transposed(cotangent: Any) -> tuple[Any, ...]:
+        cts = flat_cotangents(cotangent, out_tree, program.out_avals)
+        return tree_unflatten(in_tree, transpose_program(program, cts))
+
+    return f_transposed
+
+
+def flat_cotangents(cotangent: Any, tree: PyTreeDef, avals: Sequence[ShapedArray]) -> list[Any]:
+    """The leaves of a cotangent, which must have the structure and the types of the result."""
+    cts, ct_tree = tree_flatten(cotangent)
+    if ct_tree != tree:
+        raise ValueError(f"The cotangent must have the structure {tree}, not {ct_tree}.")
+    check_types("function of cotangents", cts, avals)
+    return cts
+
+
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """The value of `f`, and the function from cotangents of the result to those of the inputs.
+
+    With `has_aux`, `f` gives a pair, of which the second part is handed through as a third result.
+    Counterpart: `jax.vjp`.
+
+    >>> y, f_vjp = vjp(lambda x, y: x * y, 3.0, 4.0)
+    >>> print(y, *f_vjp(10.0))
+    12.0 40.0 30.0
+    """
+    lin = linearize_tree(f, primals, has_aux)
 
     def f_vjp(cotangent: Any) -> Any:
-        cts = transpose_program(program, tree_flatten(cotangent)[0])
-        return tree_unflatten(in_tree, cts)
+        cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
+        cts_in = transpose_program(lin.program, only_floats(cts, lin.out_avals))
+        return tree_unflatten(lin.in_tree, with_float0(cts_in, lin.in_avals))
 
-    return tree_unflatten(out_tree(), outs), f_vjp
+    return (lin.value, f_vjp, lin.aux) if has_aux else (lin.value, f_vjp)
 
 
-def grad(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The gradient of a function with a 0-d float as result, by argument number `argnums`."""
+Argnums = int | Sequence[int]
 
-    def grad_f(*args: Any) -> Any:
-        for leaf in tree_flatten(args[argnums])[0]:
-            check_float(get_aval(leaf))
 
-        def f_of_one(x: Any) -> Any:
-            return f(*args[:argnums], x, *args[argnums + 1 :])
+def value_and_grad(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
+) -> Callable[..., Any]:
+    """As `grad`, but the function gives the pair (value, gradient). Counterpart: the JAX one.
 
-        value, f_vjp = vjp(f_of_one, args[argnums])
-        if get_aval(value).shape != ():
-            raise TypeError(f"grad needs a function with a scalar result, not {get_aval(value)}.")
-        return f_vjp(np.ones((), get_aval(value).dtype))[0]
+    >>> print(*value_and_grad(lambda x: x * x)(3.0))
+    9.0 6.0
+    """
+
+    def value_and_grad_f(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        chosen = chosen_args(argnums, args)
+        if not allow_int:
+            check_inputs("grad", chosen)
+        f_of_chosen = function_of(f, argnums, args, kwargs)
+        value, f_vjp, *aux = vjp(f_of_chosen, *chosen, has_aux=has_aux)
+        check_scalar(value)
+        gradients = f_vjp(np.ones((), get_aval(value).dtype))
+        gradient = gradients[0] if isinstance(argnums, int) else gradients
+        return ((value, *aux) if has_aux else value), gradient
+
+    return value_and_grad_f
+
+
+def grad(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
+) -> Callable[..., Any]:
+    """The gradient of a function whose result is one float. Counterpart: `jax.grad`.
+
+    `argnums` says with respect to which argument; with a tuple of them the result is a tuple.
+    Those arguments may be containers of floats (`TypeError` for integers unless `allow_int`), and
+    the gradient has their structure. With `has_aux`, `f` gives (value, anything), and the function
+    gives (gradient, anything).
+
+    >>> print(grad(lambda x, y: x * x * y, argnums=0)(3.0, 5.0))
+    30.0
+    """
+
+    def grad_f(*args: Any, **kwargs: Any) -> Any:
+        value, gradient = value_and_grad(f, argnums, has_aux, allow_int)(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
 
     return grad_f
 
 
-def check_float(aval: ShapedArray) -> None:
+def jacrev(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """The Jacobian, a row at a time, all rows in one `vmap` of `vjp`. For one array argument.
+
+    >>> jacrev(lambda x: x * x)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    """
+
+    def jac_f(*args: Any) -> Any:
+        y, f_vjp = vjp(function_of(f, argnums, args, {}), args[argnums])
+        aval = get_aval(y)
+        if len(aval.shape) > 1:
+            raise TypeError(f"jacrev takes a function with at most one axis, not {aval}.")
+        if not aval.shape:
+            return f_vjp(np.ones((), aval.dtype))[0]
+        return vmap(f_vjp)(np.eye(*aval.shape, dtype=aval.dtype))[0]
+
+    return jac_f
+
+
+def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """The matrix of second derivatives: forward mode over reverse mode.
+
+    >>> hessian(lambda x: (x * x * x).sum())(np.array([1.0, 2.0]))
+    array([[ 6.,  0.],
+           [ 0., 12.]])
+    """
+    return jacfwd(jacrev(f, argnums), argnums)
+
+
+def chosen_args(argnums: Argnums, args: Sequence[Any]) -> list[Any]:
+    """The arguments that `argnums` names."""
+    numbers = [argnums] if isinstance(argnums, int) else argnums
+    if any(not -len(args) <= i < len(args) for i in numbers):
+        raise TypeError(f"argnums={argnums} does not fit a call with {len(args)} arguments.")
+    return [args[i] for i in numbers]
+
+
+def function_of(
+    f: Callable[..., Any], argnums: Argnums, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Callable[..., Any]:
+    """`f` as a function of the arguments in `argnums` alone; the others keep their values."""
+    numbers = [argnums] if isinstance(argnums, int) else argnums
+    places = [i % len(args) for i in numbers]
+
+    def f_of_chosen(*chosen: Any) -> Any:
+        filled = dict(zip(places, chosen, strict=True))
+        return f(*(filled.get(i, arg) for i, arg in enumerate(args)), **kwargs)
+
+    return f_of_chosen
+
+
+def check_inputs(what: str, args: Sequence[Any]) -> None:
+    """Only floats have gradients."""
+    for aval in map(get_aval, tree_flatten(args)[0]):
+        if not dtypes.is_float(aval.dtype):
+            raise TypeError(
+                f"{what} requires real-valued inputs, but got {aval.dtype.name}. Pass a float, as "
+                "in 3.0, or set allow_int=True."
+            )
+
+
+def check_scalar(value: Any) -> None:
+    """A gradient belongs to one float."""
+    leaves, tree = tree_flatten(value)
+    if tree.node_class is not None:
+        raise TypeError(f"Gradient only defined for scalar-output functions. Output was {value}.")
+    aval = get_aval(leaves[0])
+    if aval.shape:
+        raise TypeError(
+            f"Gradient only defined for scalar-output functions. Output had shape: {aval.shape}."
+        )
     if not dtypes.is_float(aval.dtype):
-        raise TypeError(f"grad requires real-valued inputs, but got {aval.dtype.name}.")
+        raise TypeError(f"grad requires real-valued outputs, but got {aval.dtype.name}.")
