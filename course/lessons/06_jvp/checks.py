@@ -1,0 +1,370 @@
+"""Checks of the lesson jvp, for you to read and to run: `./jaxprentice check jvp`.
+
+Each exercise has a few. They need no other exercise than their own and those that the page names
+before it, so you can do them in any order that pleases you.
+"""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import minijax.numpy as jnp
+from minijax.core import (
+    Primitive,
+    Trace,
+    Tracer,
+    full_raise,
+    get_aval,
+    impl_rules,
+    jvp_rules,
+    new_main,
+    reduce_sum_p,
+    sin_p,
+    trace_state,
+    transpose_p,
+)
+from minijax.jvp import (
+    JVPTrace,
+    JVPTracer,
+    add_tangents,
+    cos_jvp,
+    div_jvp,
+    jvp,
+    jvp_flat,
+    linear_jvp,
+    mul_jvp,
+)
+
+FLOAT0 = np.dtype([("float0", np.void, 0)])  # the dtype of the tangents of integers
+
+
+class Toy(Trace):
+    """An interpreter that evaluates, and notes the names of the operations that it is given."""
+
+    def pure(self, val):
+        """Box a constant."""
+        return Box(self, val)
+
+    def process_primitive(self, primitive, tracers, params):
+        """Evaluate one level down, and box the result."""
+        self.main.global_data.append(primitive.name)
+        return Box(self, primitive.bind(*[t.val for t in tracers], **params))
+
+
+class Box(Tracer):
+    """What a `Toy` boxes values in."""
+
+    def __init__(self, trace, val):
+        self._trace = trace
+        self.val = val
+
+    @property
+    def aval(self):
+        """The abstract value of the value inside."""
+        return get_aval(self.val)
+
+
+# add_tangents -------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("jvp.add_tangents")
+def test_one_zero():
+    """The symbolic zero plus a tangent is that tangent itself, on either side."""
+    tangent = np.array([1.0, -2.0])
+    assert add_tangents(None, tangent) is tangent
+    assert add_tangents(tangent, None) is tangent
+
+
+@pytest.mark.exercise("jvp.add_tangents")
+def test_two_zeros():
+    """The sum of two symbolic zeros is the symbolic zero."""
+    assert add_tangents(None, None) is None
+
+
+@pytest.mark.exercise("jvp.add_tangents")
+def test_two_tangents():
+    """Two tangents are added, also where their numbers are 0."""
+    assert add_tangents(2.0, 0.5) == 2.5
+    assert add_tangents(np.zeros(2), np.array([1.0, -2.0])).tolist() == [1.0, -2.0]
+
+
+# JVPTrace.pure ------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("jvp.pure")
+def test_constant_does_not_move():
+    """A number or an array is boxed as it is, with the symbolic zero as tangent."""
+    with new_main(JVPTrace) as main:
+        for constant in (3.0, np.array([1.0, 2.0])):
+            box = JVPTrace(main).pure(constant)
+            assert box.primal is constant
+            assert box.tangent is None
+
+
+@pytest.mark.exercise("jvp.pure")
+def test_box_belongs_to_the_trace():
+    """The box is a JVPTracer of this very interpreter, so that full_raise leaves it alone."""
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        box = trace.pure(3.0)
+        assert isinstance(box, JVPTracer)
+        assert full_raise(trace, box) is box
+
+
+@pytest.mark.exercise("jvp.pure")
+def test_tracer_of_a_lower_level():
+    """A tracer of a lower level is boxed whole: its own tangent is none of our business."""
+    with new_main(JVPTrace) as lower, new_main(JVPTrace) as upper:
+        inner = JVPTracer(JVPTrace(lower), 3.0, 5.0)
+        box = JVPTrace(upper).lift(inner)
+        assert box.primal is inner
+        assert box.tangent is None
+
+
+# JVPTrace.process_primitive -----------------------------------------------------------------------
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_primitive_with_a_rule():
+    """The rule's value and tangent come back in one box."""
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        out = trace.process_primitive(sin_p, [JVPTracer(trace, 0.0, 5.0)], {})
+        assert isinstance(out, JVPTracer)
+        assert (float(out.primal), float(out.tangent)) == (0.0, 5.0)
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_rule_gets_everything():
+    """The rule gets values, tangents and params, also where one operand does not move."""
+    toy = Primitive("toy")
+    jvp_rules[toy] = lambda primals, tangents, *, scale: (list(primals), [*tangents, scale])
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        boxes = [JVPTracer(trace, 3.0, None), JVPTracer(trace, 4.0, 10.0)]
+        out = trace.process_primitive(toy, boxes, {"scale": 7})
+        assert out.primal == [3.0, 4.0]
+        assert out.tangent == [None, 10.0, 7]
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_nothing_moves():
+    """Where no operand moves no rule is needed, and the result is a constant."""
+    toy = Primitive("toy")
+    impl_rules[toy] = lambda x, *, scale: scale * x
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {"scale": 2})
+        assert isinstance(out, JVPTracer)
+        assert (out.primal, out.tangent) == (6.0, None)
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_several_results():
+    """A primitive with several results gives a list of boxes, moving or not."""
+    toy = Primitive("toy", multiple_results=True)
+    impl_rules[toy] = lambda x: [x, -x]
+    jvp_rules[toy] = lambda primals, tangents: ([1.0, 2.0], [10.0, None])
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        outs = trace.process_primitive(toy, [JVPTracer(trace, 3.0, 5.0)], {})
+        assert [(out.primal, out.tangent) for out in outs] == [(1.0, 10.0), (2.0, None)]
+        outs = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {})
+        assert [(out.primal, out.tangent) for out in outs] == [(3.0, None), (-3.0, None)]
+
+
+# Rules --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("jvp.cos_rule")
+def test_cos_of_a_number():
+    """The rule gives the cosine, and its derivative times the tangent."""
+    value, tangent = cos_jvp([1.0], [2.0])
+    assert_allclose(value, 0.5403023058681398)
+    assert_allclose(tangent, -1.682941969615793)
+
+
+@pytest.mark.exercise("jvp.cos_rule")
+def test_cos_of_an_array():
+    """The rule works element by element, and keeps shape and dtype."""
+    x = np.array([0.5, -2.0], np.float32)
+    value, tangent = cos_jvp([x], [np.array([10.0, 3.0], np.float32)])
+    assert value.dtype == tangent.dtype == np.float32
+    assert_allclose(tangent, [-4.794255, 2.727892], rtol=1e-5)
+
+
+@pytest.mark.exercise("jvp.cos_rule")
+def test_cos_of_a_tracer():
+    """The operand may be a tracer, which NumPy's functions would refuse."""
+    with new_main(Toy, []) as main:
+        trace = Toy(main)
+        value, tangent = cos_jvp([Box(trace, 1.0)], [Box(trace, 2.0)])
+        assert_allclose([value.val, tangent.val], [0.5403023058681398, -1.682941969615793])
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_product_of_two_that_move():
+    """Where both operands move, the tangent has a term for each of them."""
+    value, tangent = mul_jvp([3.0, 5.0], [0.5, 10.0])
+    assert value == 15.0
+    assert tangent == 32.5
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_product_with_a_constant():
+    """A constant operand contributes nothing, also where 0 times the other operand is NaN."""
+    assert mul_jvp([3.0, 5.0], [0.5, None]) == (15.0, 2.5)
+    assert mul_jvp([3.0, 5.0], [None, 0.5]) == (15.0, 1.5)
+    assert mul_jvp([np.inf, 4.0], [0.5, None]) == (np.inf, 2.0)
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_product_of_shapes():
+    """An array and a number give a tangent of the array's shape, whichever of them moves."""
+    array = np.array([1.0, -2.0])
+    assert mul_jvp([array, 4.0], [None, 0.5])[1].tolist() == [0.5, -1.0]
+    assert mul_jvp([4.0, array], [0.5, None])[1].tolist() == [0.5, -1.0]
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_product_of_tracers():
+    """Operands may be tracers, and for a constant one no term is computed."""
+    with new_main(Toy, []) as main:
+        trace = Toy(main)
+        value, tangent = mul_jvp([Box(trace, 3.0), Box(trace, 5.0)], [Box(trace, 0.5), None])
+        assert (value.val, tangent.val) == (15.0, 2.5)
+        assert main.global_data == ["mul", "mul"]
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_quotient_with_a_constant():
+    """Where one operand moves, the tangent is the derivative with respect to that one."""
+    assert div_jvp([3.0, 4.0], [0.5, None]) == (0.75, 0.125)
+    assert div_jvp([3.0, 4.0], [None, 0.5]) == (0.75, -0.09375)
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_quotient_of_two_that_move():
+    """Where both operands move, the tangent has a term for each of them."""
+    value, tangent = div_jvp([np.array([3.0, -1.0]), 4.0], [np.array([0.5, 2.0]), 10.0])
+    assert value.tolist() == [0.75, -0.25]
+    assert tangent.tolist() == [-1.75, 1.125]
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_quotient_with_zero():
+    """A division by 0 gives an infinite value and tangent, and no error."""
+    assert div_jvp([3.0, 0.0], [0.5, None]) == (np.inf, np.inf)
+
+
+@pytest.mark.exercise("jvp.linear_rule")
+def test_sum_of_tangents():
+    """The tangent of a sum is the sum of the tangents, along the same axes."""
+    x, x_dot = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[10.0, 0.0], [0.0, -1.0]])
+    value, tangent = linear_jvp(reduce_sum_p, [x], [x_dot], axes=(1,))
+    assert value.tolist() == [3.0, 7.0]
+    assert tangent.tolist() == [10.0, -1.0]
+
+
+@pytest.mark.exercise("jvp.linear_rule")
+def test_transposed_tangent():
+    """The tangent of a transpose is the transpose of the tangent."""
+    x, x_dot = np.array([[1.0, 2.0, 3.0]]), np.array([[4.0, 5.0, 6.0]])
+    value, tangent = linear_jvp(transpose_p, [x], [x_dot], permutation=(1, 0))
+    assert value.tolist() == [[1.0], [2.0], [3.0]]
+    assert tangent.tolist() == [[4.0], [5.0], [6.0]]
+
+
+# jvp_flat -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_values_and_tangents():
+    """Values and tangents come back as two lists, and the interpreter is gone from the stack."""
+    values, tangents = jvp_flat(lambda x, y: [y, x], [3.0, 4.0], [0.5, 10.0])
+    assert values == [4.0, 3.0]
+    assert tangents == [10.0, 0.5]
+    assert len(trace_state.stack) == 1
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_operations_are_differentiated():
+    """Operations of the function are differentiated by their rules."""
+    values, tangents = jvp_flat(lambda x: [jnp.exp(-x)], [np.array([0.0, 1.0])], [np.ones(2)])
+    assert_allclose(values[0], [1.0, 0.36787944117144233])
+    assert_allclose(tangents[0], [-1.0, -0.36787944117144233])
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_zeros_are_arrays():
+    """The tangent of an integer goes in as None; the symbolic zero comes out as an array."""
+    seen = []
+    values, tangents = jvp_flat(
+        lambda n: [seen.append(n.tangent) or n, np.ones(2)], [7], [np.zeros((), FLOAT0)]
+    )
+    assert seen == [None]
+    assert values[0] == 7
+    assert tangents[0].dtype == FLOAT0
+    assert tangents[1].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_results_of_another_jvp():
+    """A box that belongs to an outer jvp is a constant here: its tangent is not taken."""
+    with new_main(JVPTrace) as main:
+        outer = JVPTracer(JVPTrace(main), 2.0, 5.0)
+        values, tangents = jvp_flat(lambda y: [outer, y], [3.0], [0.5])
+        assert values[0] is outer
+        assert tangents == [0.0, 0.5]
+
+
+# jvp ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_value_and_derivative():
+    """The value of a function and its derivative along a tangent come back."""
+    value, tangent = jvp(jnp.sin, (1.0,), (2.0,))
+    assert_allclose([value, tangent], [0.8414709848078965, 1.0806046117362795])
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_containers():
+    """Values and tangents both have the containers of the function's result."""
+    values, tangents = jvp(
+        lambda d, z: (d["b"], [z, d["a"]]),
+        ({"a": 1.0, "b": 2.0}, 3.0),
+        ({"a": 10.0, "b": 20.0}, 30.0),
+    )
+    assert values == (2.0, [3.0, 1.0])
+    assert tangents == (20.0, [30.0, 10.0])
+
+
+@pytest.mark.exercise("jvp.jvp")
+@pytest.mark.parametrize(
+    ("primals", "tangents", "error"),
+    [
+        ({"x": 1.0}, {"x": 1.0}, TypeError),
+        ((1.0, 2.0), ([1.0, 2.0],), TypeError),
+        ((1.0, 2.0), (1.0, 2), TypeError),
+        ((1.0, np.ones(3)), (1.0, np.ones(2)), ValueError),
+    ],
+)
+def test_arguments_that_do_not_fit(primals, tangents, error):
+    """Arguments that are no tuples or lists, or do not fit each other, are refused."""
+    with pytest.raises(error):
+        jvp(lambda *xs: 1.0, primals, tangents)
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_jvp_in_jvp():
+    """The inner of two nested jvps does not see the outer one's tangent, and the other way round."""
+    inner = []
+
+    def f(x):
+        inner.append(jvp(lambda y: x, (3.0,), (1.0,))[1])
+        return x
+
+    value, tangent = jvp(f, (2.0,), (5.0,))
+    assert inner[0] == 0.0
+    assert (value, tangent) == (2.0, 5.0)
