@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 import small_course
 
-from autograder import assemble, edition, lessons, page, site
+from autograder import assemble, edition, lessons, site
 from autograder.edition import Problem
 
 LESSONS = [lesson for lesson in lessons.load().values() if lesson.exercises]
@@ -78,7 +78,6 @@ def is_foreign(address):
 def test_each_lesson_has_its_page_and_each_exercise_its_anchor(built, lesson):
     read = Reader((built / "lessons" / lesson.id / "index.html").read_text(encoding="utf-8"))
     assert {exercise.id for exercise in lesson.exercises} <= read.anchors
-    assert (built / "lessons" / lesson.id / f"{lesson.id}.ipynb").is_file()
 
 
 def test_every_page_of_the_menu_lists_every_lesson(built):
@@ -89,7 +88,7 @@ def test_every_page_of_the_menu_lists_every_lesson(built):
 
 def test_only_pages_and_what_they_show_is_published(built):
     kinds = {p.suffix for p in built.rglob("*") if p.is_file() and "assets" not in p.parts}
-    assert kinds <= {".html", ".ipynb", ".svg", ".png", ".json", ".xml", ".gz"}
+    assert kinds <= {".html", ".svg", ".png", ".json", ".xml", ".gz"}
 
 
 def test_no_page_or_style_sheet_fetches_from_another_host(built):
@@ -120,10 +119,10 @@ def body_lines(source, target):
 
 
 def distinctive_lines(lesson):
-    """Long lines of the solutions which are not in the skeleton, the page's source or a hint."""
+    """The long lines of the solutions that stand neither in the skeleton nor in a hint."""
     source = assemble.read_solution(lesson.module)
     hints = " ".join(hint for exercise in lesson.exercises for hint in exercise.hints)
-    known = normal(f"{assemble.read_handout(lesson.module)} {page.read(lesson)} {hints}")
+    known = normal(f"{assemble.read_handout(lesson.module)} {hints}")
     lines = (normal(x) for e in lesson.exercises for x in body_lines(source, e.target))
     return {line for line in lines if len(line) > 25 and line not in known}
 
@@ -132,7 +131,7 @@ def published_text(folder):
     for path in folder.rglob("*"):
         if path.suffix == ".html":
             yield path, normal("".join(Reader(path.read_text(encoding="utf-8")).texts))
-        elif path.suffix in (".ipynb", ".json"):
+        elif path.suffix == ".json":
             document = json.loads(path.read_text(encoding="utf-8"))
             yield path, normal(html.unescape(re.sub("<[^>]*>", "", " ".join(strings(document)))))
 
