@@ -134,21 +134,30 @@ def explain(config: pytest.Config, excinfo: pytest.ExceptionInfo[BaseException])
     is_assertion = isinstance(error, AssertionError)
     return {
         "type": type(error).__name__,
-        "message": shown(error, str),
+        "message": shown(error, str).replace(f"{config.rootpath}/", ""),
         "exercise": shown(error, str) if isinstance(error, NotImplementedError) else "",
         "timed_out": isinstance(error, pytest.fail.Exception) and "not end within" in str(error),
         "compared": config.stash[compared] if is_assertion and compared in config.stash else None,
-        "frames": [frame for entry in excinfo.traceback if (frame := describe(config, entry))],
+        "frames": [describe(config, entry) for entry in telling(config, excinfo.traceback)],
     }
 
 
-def describe(config: pytest.Config, entry: Any) -> dict[str, Any] | None:
-    """One line of a traceback, if its file lies in this folder."""
-    path = Path(str(entry.path))
-    if not path.is_relative_to(config.rootpath) or path.name == "conftest.py":
-        return None
+def telling(config: pytest.Config, traceback: Any) -> list[Any]:
+    """The entries worth showing: the last one in the checks, and the last few in the package.
+
+    A recursion without end has a thousand, and to find a line's text takes time.
+    """
+    root = config.rootpath
+    own = [x for x in traceback if Path(str(x.path)).is_relative_to(root)]
+    own = [x for x in own if Path(str(x.path)).name != "conftest.py"]
+    in_checks = [x for x in own if Path(str(x.path)).parent == root]
+    return in_checks[-1:] + [x for x in own if x not in in_checks][-4:]
+
+
+def describe(config: pytest.Config, entry: Any) -> dict[str, Any]:
+    """One line of a traceback."""
     return {
-        "file": path.relative_to(config.rootpath).as_posix(),
+        "file": Path(str(entry.path)).relative_to(config.rootpath).as_posix(),
         "line": entry.lineno + 1,
         "name": entry.name,
         "code": shown(entry.statement, str),

@@ -157,7 +157,10 @@ def tell_broken(report: Report) -> None:
     assert report.broken
     error, lesson = report.broken, report.lesson
     print(f"{lesson.id} cannot be checked: {lesson.module} does not work as a whole.")
-    print_lines("  ", [f"{error.type}: {error.message}", *checks.where(lesson, error)])
+    what = error.message if error.type == "Died" else f"{error.type}: {error.message}"
+    print_lines(
+        "  ", [what, *(text for frame in error.frames[-1:] for text in checks.place(frame))]
+    )
     print(f"\nNext: mend this, then ./jaxprentice check {lesson.id}")
 
 

@@ -182,6 +182,26 @@ def test_a_process_that_dies_names_the_test(lesson):
     assert "status 77" in said(report)
 
 
+@pytest.mark.parametrize("end", ["exit()", "__import__('os')._exit(0)"])
+def test_a_module_that_ends_python_on_import_is_said(lesson, end):
+    report = run(lesson, ("import functools", f"import functools\n{end}"))
+    assert "Python itself was ended" in report.broken.message
+
+
+def test_a_recursion_without_end_is_shown_at_once(lesson):
+    start = time.monotonic()
+    text = said(run(lesson, ("return text + mark", "return greet(name + 'x')")))
+    assert "raises RecursionError" in text
+    assert text.count("toy/hello.py") <= 4
+    assert time.monotonic() - start < 5
+
+
+def test_no_path_of_the_temporary_folder_is_shown(lesson):
+    report = run(lesson, ("class Box", "class Bux"))
+    assert report.broken.type == "ImportError"
+    assert "(toy/hello.py)" in report.broken.message
+
+
 def test_the_students_own_pytest_settings_change_nothing(lesson, monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
     monkeypatch.setenv("PYTHONPATH", "/nowhere")
