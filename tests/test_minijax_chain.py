@@ -150,6 +150,27 @@ def test_errors_are_of_the_class_that_jax_raises(program):
     assert len(str(got.value).splitlines()) == 1
 
 
+def test_jit_traces_once_for_each_type_and_each_static_value():
+    traced = []
+    f = minijax.jit(lambda x, n: (traced.append(n), x * n)[1], static_argnums=1)
+    outs = [f(2.0, 3), f(5.0, 3), f(X, 3), f(2.0, 4)]
+    assert traced == [3, 3, 4]
+    assert [np.asarray(out).tolist() for out in outs] == [6.0, 15.0, [3.0, 6.0, 12.0], 8.0]
+
+
+def test_jit_takes_static_and_traced_arguments_by_name():
+    f = minijax.jit(
+        lambda d, k=1.0, way="up": d["a"] * k if way == "up" else k, static_argnames="way"
+    )
+    assert [float(f({"a": 2.0}, k=5.0)), float(f({"a": 2.0}, way="down"))] == [10.0, 1.0]
+
+
+def test_the_compiled_program_can_be_read():
+    text = minijax.jit(lambda x: x * 2.0).lower(X).as_text()
+    assert "stablehlo.multiply" in text
+    assert "tensor<3xf64>" in text
+
+
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_minijax_gives_what_jax_gives(program):
     assert_same(program(minijax), program(jax))

@@ -6,8 +6,9 @@ call primitive for evaluation, differentiation, batching, types and lowering.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,25 +46,94 @@ from minijax.core import (
 from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun, raise_to_shaped
 from minijax.jvp import instantiate, jvp_flat
 from minijax.tracing import trace_to_jaxpr, trace_tree
-from minijax.tree import tree_flatten, tree_unflatten
+from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
 from minijax.vmap import move_batch_axis, vmap_flat
 
 jit_p = Primitive("jit", multiple_results=True)
 
 
-def jit(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f`, traced once for each type of its arguments and compiled by XLA."""
-    programs: dict[Any, Any] = {}
+def jit(
+    f: Callable[..., Any],
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+) -> Jitted:
+    """`f`, traced once for each type of its arguments and compiled by XLA. Counterpart: `jax.jit`.
 
-    def jitted_f(*args: Any) -> Any:
-        leaves, in_tree = tree_flatten(args)
-        key = (in_tree, tuple(raise_to_shaped(get_aval(x)) for x in leaves))
-        if key not in programs:
-            programs[key] = trace_tree(f, args)
-        closed, out_tree = programs[key]
-        return tree_unflatten(out_tree, call(closed, leaves, f.__name__))
+    The arguments named by `static_argnums` or `static_argnames` are not traced: Python sees their
+    values, and each value (which must be hashable) gives a program of its own.
 
-    return jitted_f
+    >>> jit(lambda x: x * 2.0)(3.0)
+    Array(6.0, dtype=float64)
+    """
+    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    return Jitted(f, numbers, names)
+
+
+class Jitted:
+    """A function that stages itself out; it keeps its programs, by the types they were made for."""
+
+    def __init__(self, f: Callable[..., Any], numbers: Sequence[int], names: Sequence[str]) -> None:
+        functools.update_wrapper(self, f)
+        self.f, self.name = f, getattr(f, "__name__", "f")
+        self.numbers, self.names = numbers, names
+        self.programs: dict[Any, tuple[ClosedJaxpr, PyTreeDef]] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        closed, out_tree, leaves = self.program(args, kwargs)
+        return tree_unflatten(out_tree, call(closed, leaves, self.name))
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The StableHLO module for arguments like these."""
+        closed, _, _ = self.program(args, kwargs)
+        return Lowered(lower(without_consts(closed.jaxpr)))
+
+    def program(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[ClosedJaxpr, PyTreeDef, list[Any]]:
+        """The program for these arguments, the structure of its result, and its inputs."""
+        static, dynamic = self.split(args, kwargs)
+        leaves, in_tree = tree_flatten(dynamic)
+        key = (in_tree, static, tuple(raise_to_shaped(get_aval(x)) for x in leaves))
+        try:
+            found = self.programs.get(key)
+        except TypeError as error:
+            raise ValueError(f"Static arguments must be hashable: {error}.") from None
+        if found is None:
+            found = self.programs[key] = trace_tree(self.without_static(static), dynamic)
+        return *found, leaves
+
+    def split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """The static arguments with their places, and the others."""
+        places = {number % len(args) for number in self.numbers} if args else set()
+        static: list[tuple[Any, Any]] = [(i, x) for i, x in enumerate(args) if i in places]
+        static += [(name, x) for name, x in sorted(kwargs.items()) if name in self.names]
+        positional = [x for i, x in enumerate(args) if i not in places]
+        named = {name: x for name, x in kwargs.items() if name not in self.names}
+        return tuple(static), (positional, named)
+
+    def without_static(self, static: Sequence[tuple[Any, Any]]) -> Callable[..., Any]:
+        """The function of the other arguments alone."""
+
+        def f(positional: list[Any], named: dict[str, Any]) -> Any:
+            args = list(positional)
+            for place, value in static:
+                if isinstance(place, int):
+                    args.insert(place, value)
+            fixed = {place: value for place, value in static if isinstance(place, str)}
+            return self.f(*args, **named, **fixed)
+
+        return f
+
+
+class Lowered(NamedTuple):
+    """A program in StableHLO."""
+
+    text: str
+
+    def as_text(self) -> str:
+        return self.text
 
 
 def call(closed: ClosedJaxpr, args: Sequence[Any], name: str) -> list[Any]:
