@@ -89,9 +89,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn formulas into MathML."""
+    """Turn formulas into MathML; leave out the output of examples that print nothing."""
     try:
-        return _FORMULA.sub(_mathml, content)
+        return _FORMULA.sub(_mathml, _EMPTY_OUTPUT.sub("", content))
     except ValueError as error:
         raise PluginError(f"{page.file.src_uri}: {error}") from None
 
@@ -119,6 +119,10 @@ _FENCE = re.compile(
 )
 _SESSION = re.compile(r'\bsession="([^"]*)"')
 _RAISES = re.compile(r' ?\braises="(\w+)"')
+
+_EMPTY_OUTPUT = re.compile(
+    r'<div class="language-text highlight"><pre><span></span><code>\s*</code></pre></div>\n?'
+)
 
 # Runs an example that shows an error; any other error, or none, is an error of the page.
 _EXPECT = """\

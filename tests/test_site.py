@@ -211,6 +211,17 @@ def test_an_example_may_show_the_error_that_it_announces(small):
     assert "given(None) TypeError: unsupported operand" in shown
 
 
+def test_an_example_that_prints_nothing_has_no_output_box(small):
+    def boxes():
+        return (site.build() / "lessons/hello/index.html").read_text().count("language-text")
+
+    before = boxes()
+    add(small, FENCE.format(options="", code="silent = 1"))
+    assert boxes() == before
+    add(small, FENCE.format(options="", code="print(1)"))
+    assert boxes() == before + 1
+
+
 def test_pages_do_not_see_each_others_sessions_and_modules(small):
     add(small, FENCE.format(options=' session="s"', code="import toy.hello\ntoy.hello.spoilt = 1"))
     other = small.parent.parent / "03_bye" / "lesson.md"
