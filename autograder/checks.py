@@ -319,9 +319,15 @@ def compared(error: Error) -> list[str]:
             f"right:    {right}",
         ]
     else:
-        return lines(error.message)
+        return [in_words(line) for line in lines(error.message) if line != "assert False"]
     own = own if error.compared else ""
     return [*lines(own), *labelled("expected: ", expected), *labelled("got:      ", got)]
+
+
+def in_words(line: str) -> str:
+    """pytest's ` + where 2 = f(1)` as a sentence."""
+    match = re.fullmatch(r"\s*\+\s+(?:where|and) +(.*?) = (.*)", line)
+    return f"{match[2]} is {match[1]}" if match else line
 
 
 def lines(text: str) -> list[str]:

@@ -109,6 +109,12 @@ def test_a_missing_exception_is_named(lesson):
     assert "expected: the exception TypeError" in text
 
 
+def test_a_condition_is_told_in_words():
+    message = "assert False\n +  where False = isinstance(None, int)\n +    and   None = f(1)"
+    error = checks.Error("AssertionError", message)
+    assert checks.what_happened(error) == ["isinstance(None, int) is False", "f(1) is None"]
+
+
 def test_an_exception_shows_where_it_was_raised(lesson):
     text = said(run(lesson, ("return text + mark", "return text + markk")))
     assert "raises NameError: name 'markk' is not defined" in text
