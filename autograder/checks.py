@@ -253,7 +253,7 @@ def early_end(end: str) -> str:
     """Why the process ended before its last test."""
     if end == "too long":
         return f"it does not end within {LIMIT:.0f} seconds"
-    return f"Python itself was ended ({end or 'without a reason'})"
+    return f"Python was ended here, by exit() or by a crash ({end or 'no status'})"
 
 
 def outcome_of(event: Event) -> Outcome:

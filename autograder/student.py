@@ -115,14 +115,21 @@ def watch(place: Workspace) -> None:
     import watchfiles
 
     modules = {place.file(lesson): lesson for lesson in all_taught()}
-    check(place, None, mine=False)
-    print("\nWaiting for you to save a file. Ctrl-C ends this.", flush=True)
+    check_and_wait(place, None)
     for changes in watchfiles.watch(place.root, raise_interrupt=True):
         saved = [modules[Path(path)] for _, path in changes if Path(path) in modules]
         for lesson in saved[:1]:
             print("\n" + "-" * 72)
-            check(place, lesson.id if lesson.exercises else None, mine=False)
-            print("\nWaiting for you to save a file. Ctrl-C ends this.", flush=True)
+            check_and_wait(place, lesson)
+
+
+def check_and_wait(place: Workspace, lesson: Lesson | None) -> None:
+    """Check, and say that more will come; a file that is being saved may be missing for a moment."""
+    try:
+        check(place, lesson and lesson.id, mine=False)
+    except Problem as problem:
+        print(problem)
+    print("\nWaiting for you to save a file. Ctrl-C ends this.", flush=True)
 
 
 # ------------------------------------------------------------------------------------------
