@@ -3,8 +3,9 @@
 Three rungs, best first. `namespaces`: bubblewrap gives the worker its own user, mount, process,
 network and ipc namespaces, in which nothing lies but Python, NumPy and the tree under test;
 Landlock, seccomp and limits come inside, where the kernel has them. `landlock`: the same without
-namespaces, so the files of this machine are there but cannot be opened. `process`: limits only,
-for work that one trusts. A rung is proved by running it, never by a version number.
+namespaces, so the files of this machine are there but cannot be opened. `process`: limits (and
+seccomp, where the kernel has it), for work that one trusts. A rung is proved by running it, never
+by a version number.
 """
 
 import contextlib
@@ -283,7 +284,7 @@ def launch(
             "writable": [scratch, os.devnull],
         }
     must = {"namespaces": [], "landlock": ["landlock", "seccomp"], "process": []}[level]
-    layers = [] if level == "process" else ["landlock", "seccomp"]
+    layers = ["seccomp"] if level == "process" else ["landlock", "seccomp"]
     settings = {**paths, **files, "module": module, "limits": limits.by_name()}
     return subprocess.Popen(
         [*command, json.dumps({**settings, "layers": layers, "must": must})],

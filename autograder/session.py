@@ -14,7 +14,7 @@ from typing import Any
 
 from autograder import wire
 from autograder.edition import Problem
-from autograder.isolation import Died, Limits, NotIsolated, TimedOut, Worker
+from autograder.isolation import Died, NotIsolated, TimedOut, Worker
 from autograder.suite import Probe
 
 LEAST_SECONDS = 2.0  # that any probe may take
@@ -48,11 +48,11 @@ class Session:
     ...     reply = session.call(sine_at_three)
     """
 
-    def __init__(self, tree: Path, module: str, level: str, limits: Limits | None = None) -> None:
+    def __init__(self, tree: Path, module: str, level: str, budget: float | None = None) -> None:
         self.tree = tree
         self.module = module
         self.level = level
-        self.limits = limits or Limits()
+        self.budget = BUDGET_SECONDS if budget is None else budget
         self.patience = 1.0  # more than 1 on a slow or busy machine
         self.seconds = 0.0  # spent on probes so far
         self.trouble: Reply | None = None  # what came of the import, if it failed
@@ -65,21 +65,19 @@ class Session:
         self.trouble = None if reply.kind == "value" else reply
         return reply
 
-    def call(
-        self, probe: Probe, *args: Any, seconds: float = LEAST_SECONDS, fresh: bool = False
-    ) -> Reply:
+    def call(self, probe: Probe, *args: Any, seconds: float = 0.0, fresh: bool = False) -> Reply:
         """Run a probe; `fresh` imports the package again, so that nothing is left of earlier calls.
 
-        Takes `seconds` at the most, or longer where the machine is slow.
+        It may take `seconds`, but at least LEAST_SECONDS, and longer where the machine is slow.
         """
         if self.trouble is not None:
             return self.trouble
-        if self.seconds > BUDGET_SECONDS * self.patience:
+        if self.seconds > self.budget * self.patience:
             return Reply("timed_out")
         if self.worker is None and self.load().kind != "value":
             # It was fine before: a submission that imports only sometimes.
             return self.trouble or Reply("crashed")
-        allowed = seconds + (LEAST_SECONDS if fresh else 0)
+        allowed = max(seconds, LEAST_SECONDS)
         return self._ask(
             ["call", probe.source, probe.name, wire.encode(list(args)), fresh], allowed
         )
@@ -100,7 +98,7 @@ class Session:
         self.close()
         begin = time.monotonic()
         try:
-            self.worker = Worker(self.tree, self.module, self.level, self.limits)
+            self.worker = Worker(self.tree, self.module, self.level)
         except NotIsolated as error:
             raise Problem(
                 f"The isolation {self.level!r} stopped working: {error}. Nothing was graded; "
