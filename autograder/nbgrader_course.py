@@ -80,7 +80,18 @@ def write_source(folder: Path, lesson: Lesson) -> None:
     assemble.write_tree(folder, lesson, {lesson.module: skeleton.make_skeleton(reference, lesson)})
     shutil.copy(lesson.folder / "checks.py", folder / "checks.py")
     shutil.copy(check_plugin.__file__, folder / "conftest.py")
+    _check_graded(lesson)
     (folder / f"{lesson.id}.ipynb").write_text(notebook.text(lesson), encoding="utf-8")
+
+
+def _check_graded(lesson: Lesson) -> None:
+    """Complain about an exercise that the page forgets: it would have no grade cell."""
+    marks = [cell["metadata"].get("nbgrader", {}) for cell in notebook.make(lesson)["cells"]]
+    graded = {mark.get("grade_id") for mark in marks if mark.get("grade")}
+    for exercise in lesson.exercises:
+        if exercise.id.replace(".", "-") not in graded:
+            line = f"{{{{ exercise {exercise.id} }}}}"
+            raise Problem(f"{lesson.folder / 'lesson.md'} has no line `{line}`. Add it.")
 
 
 def _write_config(folder: Path, seed: int) -> None:

@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from autograder import assemble, demo, intake, lessons, nbgrader_course, nbgrader_grading, skeleton
+from autograder import (
+    assemble,
+    demo,
+    intake,
+    lessons,
+    nbgrader_course,
+    nbgrader_grading,
+    notebook,
+    skeleton,
+)
 from autograder.edition import Problem
 
 LESSON = lessons.get("core")
@@ -286,6 +295,15 @@ def test_a_course_directory_holds_every_lesson_with_exercises(tmp_path):
 def test_the_module_in_the_source_is_the_skeleton(tmp_path):
     nbgrader_course.write_source(tmp_path, LESSON)
     assert (tmp_path / LESSON.module).read_text() == UNTOUCHED
+
+
+def test_an_exercise_that_the_page_forgets_is_a_problem(tmp_path, monkeypatch):
+    whole = notebook.make(LESSON)
+    last = LESSON.exercises[-1].id
+    kept = [cell for cell in whole["cells"] if cell["id"] != last.replace(".", "-")]
+    monkeypatch.setattr(notebook, "make", lambda lesson: {**whole, "cells": kept})
+    with pytest.raises(Problem, match=last):
+        nbgrader_course.write_source(tmp_path, LESSON)
 
 
 def test_an_empty_folder_may_become_the_course(tmp_path):
