@@ -1,0 +1,62 @@
+"""The audit finds what is wrong with a suite, and only that."""
+
+import graded_course
+import pytest
+from graded_course import MISTAKES, MODULE, TOML
+
+from autograder import audit, isolation
+
+pytestmark = pytest.mark.skipif(
+    isolation.detect("namespaces") is not None and isolation.detect("landlock") is not None,
+    reason="no isolation; install the Debian package bubblewrap",
+)
+
+# The small course with exercises that are independent, and mistakes that can be recognised.
+GOOD = {
+    "course/lessons/01_tiny/lesson.toml": TOML.replace('["tiny.double", "tiny.mean"]', "[]"),
+    "solutions/tiny/numbers.py": MODULE.replace("double(x) - mean(x)", "np.max(x) - np.min(x)"),
+    "misconceptions/tiny.py": MISTAKES.rpartition("\n@mistake")[0],
+}
+
+
+def examined(monkeypatch, tmp_path, name=None, old="", new=""):
+    changes = dict(GOOD)
+    if name:
+        text = {**graded_course.FILES, **GOOD}[name]
+        assert old in text
+        changes[name] = text.replace(old, new)
+    graded_course.write(monkeypatch, tmp_path, changes)
+    return audit.audit(["tiny"], workers=1)
+
+
+def test_a_good_suite_passes(monkeypatch, tmp_path):
+    report = examined(monkeypatch, tmp_path)
+    assert report.findings == []
+    assert report.passed
+    assert report.rows == [
+        ("tiny", "reference", 1, 1),
+        ("tiny", "skeleton", 1, 1),
+        ("tiny", "one exercise", 3, 3),
+        ("tiny", "known mistake", 3, 3),
+    ]
+    assert "tiny    known mistake  3 of 3" in audit.table(report)
+
+
+FINDINGS = [
+    ("suites/tiny.py", "return tiny.spread(np.array(x))", "return None", "pass on a stub"),
+    (
+        "suites/tiny.py",
+        "return tiny.double(x)",
+        "return tiny.double(x) + 0 * tiny.mean([1, 2])",
+        "`after`",
+    ),
+    ("misconceptions/tiny.py", "3.0 * np", "2.0 * np", "should lose points"),
+    ("misconceptions/tiny.py", "np.asarray(x) ** 2", "3.0 * np.asarray(x)", "not recognised"),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new", "finding"), FINDINGS, ids=[f[3] for f in FINDINGS])
+def test_each_kind_of_fault_is_found(monkeypatch, tmp_path, name, old, new, finding):
+    report = examined(monkeypatch, tmp_path, name, old, new)
+    assert not report.passed
+    assert any(finding in text for text in report.findings)
