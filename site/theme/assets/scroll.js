@@ -1,7 +1,9 @@
-/* A table or formula that is wider than the screen scrolls; a tab stop lets the keyboard scroll it. */
+/* What is wider than the screen scrolls; a tab stop lets the keyboard scroll it. */
+
+const wide = ".md-typeset__scrollwrap, .course-math, .md-typeset p:has(> img:only-child)";
 
 function giveTabStops() {
-  for (const box of document.querySelectorAll(".md-typeset__scrollwrap, .course-math")) {
+  for (const box of document.querySelectorAll(wide)) {
     if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
     else box.removeAttribute("tabindex");
   }
