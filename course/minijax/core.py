@@ -1,0 +1,577 @@
+"""The core: primitives, the stack of interpreters, and `bind`, which joins the two.
+
+A program such as `sin(x) * 2.0` is a series of *primitive* operations. To transform a program
+is to give these operations another meaning: not only "compute the value" but "compute the value
+and its derivative", or "write the operation down". Each meaning is an interpreter, a `Trace`.
+The interpreters that are active stand on a stack, and every operation of the program goes
+through one function, `bind`, which hands it to the right interpreter.
+
+This file reads from top to bottom: primitives and their rules, the stack, traces and tracers,
+abstract values, `bind`, and last the interpreter at the bottom of the stack, which evaluates.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minijax import dtypes
+from minijax.errors import (
+    ConcretizationTypeError,
+    TracerArrayConversionError,
+    TracerBoolConversionError,
+    TracerIntegerConversionError,
+    UnexpectedTracerError,
+)
+
+# Primitives and their rules ---------------------------------------------------------------------
+
+
+class Primitive:
+    """An operation that interpreters know by name, such as `sin`; its rules stand in the tables.
+
+    Arrays go to `bind` by position, everything else (an axis, a shape) by keyword.
+    """
+
+    def __init__(self, name: str, multiple_results: bool = False) -> None:
+        self.name = name
+        self.multiple_results = multiple_results
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """Apply this primitive, under whichever interpreters are active."""
+        return bind(self, *args, **params)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+Rules = dict[Primitive, Callable[..., Any]]
+
+impl_rules: Rules = {}  # how to evaluate
+jvp_rules: Rules = {}  # how to differentiate (lesson jvp)
+vmap_rules: Rules = {}  # how to batch (lesson vmap)
+abstract_eval_rules: Rules = {}  # what type the result has (lesson jaxprs)
+hlo_lowerings: Rules = {}  # how to write it in StableHLO (lesson jit)
+partial_eval_rules: Rules = {}  # what to do when only some inputs are known (lesson linearize)
+transpose_rules: Rules = {}  # how to run a linear operation backwards (lesson grad)
+
+add_p = Primitive("add")
+sub_p = Primitive("sub")
+mul_p = Primitive("mul")
+div_p = Primitive("div")
+neg_p = Primitive("neg")
+sin_p = Primitive("sin")
+cos_p = Primitive("cos")
+exp_p = Primitive("exp")
+log_p = Primitive("log")
+gt_p = Primitive("gt")
+lt_p = Primitive("lt")
+reduce_sum_p = Primitive("reduce_sum")
+transpose_p = Primitive("transpose")
+broadcast_in_dim_p = Primitive("broadcast_in_dim")
+convert_element_type_p = Primitive("convert_element_type")
+dot_general_p = Primitive("dot_general")
+
+
+def get_rule(rules: Rules, primitive: Primitive, task: str) -> Callable[..., Any]:
+    """The rule of `primitive` in one of the tables above; `task` names the table in the error.
+
+    The rule runs without NumPy's warnings: as under XLA, log(-1) is NaN and 1/0 is inf, and no word
+    is said.
+    """
+    if primitive not in rules:
+        raise NotImplementedError(f"{task} for '{primitive}' not implemented")
+
+    def quiet_rule(*args: Any, **params: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return rules[primitive](*args, **params)
+
+    return quiet_rule
+
+
+# The stack of interpreters ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class MainTrace:
+    """One use of an interpreter: where it stands on the stack, its type, and data of its own.
+
+    A `Trace` object may be made again for every operation; its `MainTrace` is made once for each
+    use of a transformation, so that two tracers belong together exactly when this object is the
+    same.
+    """
+
+    level: int
+    trace_type: type[Trace]
+    global_data: Any = None
+
+
+class TraceState(threading.local):
+    """The active interpreters of this thread: a stack, with evaluation at the bottom.
+
+    `dynamic_trace` is the interpreter, if any, that takes operations even where no operand is its
+    tracer; lesson tracing sets it and says why.
+    """
+
+    def __init__(self) -> None:
+        self.stack: list[MainTrace] = [MainTrace(0, EvalTrace)]
+        self.dynamic_trace: MainTrace | None = None
+
+
+@contextmanager
+def new_main(trace_type: type[Trace], global_data: Any = None) -> Iterator[MainTrace]:
+    """Put an interpreter on top of the stack for the time of a `with` block.
+
+    The new `MainTrace`'s level is its index in `trace_state.stack`. It leaves the stack when the
+    block ends, also when the block ends by an exception.
+
+    >>> with new_main(EvalTrace) as main:
+    ...     print(main.level, trace_state.stack[-1] is main)
+    1 True
+    >>> len(trace_state.stack)
+    1
+    """
+    # TODO(core.new_main): make the MainTrace, put it on the stack, yield it, and take it off again
+    # in every case.
+    raise NotImplementedError("core.new_main")
+
+
+def is_active(main: MainTrace) -> bool:
+    """Whether `main` stands on this thread's stack, so that its transformation still runs."""
+    stack = trace_state.stack
+    return main.level < len(stack) and stack[main.level] is main
+
+
+# Traces and tracers -----------------------------------------------------------------------------
+
+
+class Trace:
+    """An interpreter: boxes values into its kind of tracer and applies primitives to them."""
+
+    def __init__(self, main: MainTrace) -> None:
+        self.main = main
+
+    def pure(self, val: Any) -> Any:
+        """Box a constant: a value that no active interpreter has anything to do with."""
+        raise NotImplementedError(f"{type(self).__name__} must define pure.")
+
+    def lift(self, val: Any) -> Any:
+        """Box a tracer of an interpreter further down, which counts as a constant up here."""
+        raise NotImplementedError(f"{type(self).__name__} must define lift.")
+
+    def process_primitive(
+        self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
+    ) -> Any:
+        """Apply `primitive` to boxed operands by this interpreter's rule; gives boxed results."""
+        raise NotImplementedError(f"{type(self).__name__} must define process_primitive.")
+
+
+# What `x + y`, `x.sum()` and `x[0]` mean, by name. minijax.numpy fills this in, because an operator
+# promotes and broadcasts its operands before it binds a primitive.
+array_methods: dict[str, Callable[..., Any]] = {}
+
+OPERATORS = (
+    *("neg", "pos", "abs", "invert", "getitem"),
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"),
+    *("radd", "rsub", "rmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rmatmul"),
+    *("rand", "ror", "rxor", "lt", "le", "gt", "ge", "eq", "ne"),
+)
+
+
+class ArrayOperators:
+    """The operators and methods of arrays, for all that behaves as one; see `array_methods`."""
+
+    __array_priority__ = 100  # NumPy's arrays leave `numpy_array * tracer` to the tracer
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in array_methods or name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return lambda *args, **kwargs: array_methods[name](self, *args, **kwargs)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(
+            "JAX arrays are immutable and do not support in-place item assignment. Instead of "
+            "x[idx] = y, compute a new array, for instance with x.at[idx].set(y)."
+        )
+
+    T = property(lambda self: self.transpose())
+
+    __hash__ = None  # type: ignore[assignment]  # equal arrays are arrays of booleans
+
+
+def forward_operator(name: str) -> Callable[..., Any]:
+    """The method `__name__`, which looks its meaning up in `array_methods` when it is called."""
+
+    def operator(self: Any, *args: Any) -> Any:
+        method = array_methods.get(f"__{name}__")
+        return NotImplemented if method is None else method(self, *args)
+
+    return operator
+
+
+for _name in OPERATORS:
+    setattr(ArrayOperators, f"__{_name}__", forward_operator(_name))
+
+
+class Tracer(ArrayOperators):
+    """A box around a value, with what one interpreter needs to know besides (a tangent, a name).
+
+    Users' functions compute with tracers as with arrays. What a tracer's value may be is its
+    *abstract value*, `aval`; subclasses define it.
+    """
+
+    _trace: Trace
+
+    @property
+    def aval(self) -> ShapedArray:
+        raise NotImplementedError(f"{type(self).__name__} must define aval.")
+
+    def full_lower(self) -> Any:
+        """The value inside, where the box adds nothing to it; else the box itself."""
+        return self
+
+    shape = property(lambda self: self.aval.shape)
+    dtype = property(lambda self: self.aval.dtype)
+    ndim = property(lambda self: len(self.aval.shape))
+    size = property(lambda self: math.prod(self.aval.shape))
+    weak_type = property(lambda self: self.aval.weak_type)
+
+    def __bool__(self) -> bool:
+        return self.aval.to_bool()
+
+    def __int__(self) -> int:
+        return self.aval.to_int()
+
+    __index__ = __int__
+
+    def __float__(self) -> float:
+        raise ConcretizationTypeError(
+            f"float() was called on a tracer of type {self.aval}. Convert with x.astype(float)."
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise TracerArrayConversionError(
+            f"A NumPy function was called on a tracer of type {self.aval}. Use the function of the "
+            "same name from minijax.numpy."
+        )
+
+    def __len__(self) -> int:
+        if not self.aval.shape:
+            raise TypeError("len() of unsized object")
+        return self.aval.shape[0]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}<{self.aval}>"
+
+
+# Abstract values --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ShapedArray:
+    """The set of all arrays of one shape and dtype: what a type checker knows of an array.
+
+    `weak_type` marks Python scalars, whose dtype gives way to an array's (see `minijax.dtypes`).
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    weak_type: bool = False
+
+    def __str__(self) -> str:
+        return f"{dtypes.short_name(self.dtype)}[{','.join(map(str, self.shape))}]"
+
+    str_short = __str__
+
+    def to_bool(self) -> bool:
+        raise TracerBoolConversionError(
+            f"A tracer of type {self} was used as a condition, but its value is not known while "
+            "the function is traced. Choose between values with lax.cond or jnp.where instead."
+        )
+
+    def to_int(self) -> int:
+        raise TracerIntegerConversionError(
+            f"A tracer of type {self} was used as a Python integer, but its value is not known "
+            "while the function is traced. Pass it as a static argument instead."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ConcreteArray(ShapedArray):
+    """The set that holds a single array, `val`: not only its type is known, but its value."""
+
+    val: Any = None
+
+    def to_bool(self) -> bool:
+        """What Python's `if` makes of the value.
+
+        >>> ConcreteArray((), np.dtype("float64"), val=np.array(2.0)).to_bool()
+        True
+        """
+        return bool(self.val)
+
+    def to_int(self) -> int:
+        return int(self.val)
+
+
+def scalar_aval(x: Any) -> ConcreteArray:
+    """The abstract value of a Python scalar, which is weakly typed."""
+    return ConcreteArray((), np.asarray(x).dtype, weak_type=True, val=x)
+
+
+def array_aval(x: Any) -> ConcreteArray:
+    """The abstract value of a NumPy array or scalar."""
+    return ConcreteArray(x.shape, dtypes.canonical(x.dtype), val=x)
+
+
+# Which Python types are arrays to us, and how their abstract values are made.
+aval_makers: dict[type, Callable[[Any], ShapedArray]] = {
+    **dict.fromkeys((bool, int, float), scalar_aval),
+    np.ndarray: array_aval,
+}
+
+
+def get_aval(x: Any) -> ShapedArray:
+    """The abstract value of `x`: a tracer's own, or a `ConcreteArray` for a value.
+
+    Python's `bool`, `int` and `float` are weakly typed 0-d arrays; NumPy's arrays and scalars are
+    not. `aval_makers` says how, by type; a class that is not in it counts as the first of its base
+    classes (in the order of `__mro__`) that is. Raises `TypeError` for anything else.
+
+    >>> print(get_aval(np.zeros((2, 3))), get_aval(1.0), get_aval(1.0).weak_type)
+    f64[2,3] f64[] True
+    >>> print(get_aval(np.float64(1.0)), get_aval(np.float64(1.0)).weak_type)
+    f64[] False
+    >>> get_aval("one")
+    Traceback (most recent call last):
+    TypeError: Argument 'one' of type <class 'str'> is not a valid JAX type
+    """
+    # TODO(core.get_aval): ask a tracer for its aval; else find the maker of the value's type; else
+    # raise the TypeError of the docstring.
+    raise NotImplementedError("core.get_aval")
+
+
+# bind -------------------------------------------------------------------------------------------
+
+
+def bind(primitive: Primitive, *args: Any, **params: Any) -> Any:
+    """Apply `primitive` under the right interpreter: every operation passes through here.
+
+    The right one is the top trace of the operands. It wants all of them in its own boxes, and its
+    results are unboxed again where the box adds nothing. Gives a list of results if
+    `primitive.multiple_results`, else one result.
+
+    >>> bind(mul_p, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    array([3., 8.])
+    """
+    # TODO(core.bind): find the top trace, box all operands for it, let it process the primitive,
+    # and unbox the results.
+    raise NotImplementedError("core.bind")
+
+
+def main_of(tracer: Tracer) -> MainTrace:
+    """The use of an interpreter that `tracer` belongs to, which must not have ended."""
+    if not is_active(tracer._trace.main):
+        raise UnexpectedTracerError(
+            f"{tracer} was used outside the function that was being transformed when it was made. "
+            "It was kept in a list, a global or an attribute; return it from the function instead."
+        )
+    return tracer._trace.main
+
+
+def find_top_trace(args: Sequence[Any]) -> Trace:
+    """A trace of the highest interpreter that an operation on `args` concerns.
+
+    That is the one with the highest level among `main_of(x)` of the tracers in `args`, or the
+    bottom of the stack where there are none; and `trace_state.dynamic_trace` instead, where that is
+    set and higher. A trace is made from it by `main.trace_type(main)`.
+
+    >>> type(find_top_trace([1.0, np.zeros(3)])).__name__
+    'EvalTrace'
+    """
+    # TODO(core.find_top_trace): find the highest MainTrace among the tracers in args, or the bottom
+    # of the stack, or a higher dynamic trace; make a trace of it.
+    raise NotImplementedError("core.find_top_trace")
+
+
+def full_raise(trace: Trace, val: Any) -> Any:
+    """Box `val` for `trace`: by `trace.pure`, by `trace.lift`, or not at all.
+
+    A tracer of the same use of an interpreter (the same `MainTrace` object as `trace.main`) needs
+    no box: it is returned itself. `trace.pure` boxes what is no tracer; `trace.lift` boxes a tracer
+    of a lower level. A tracer of a higher level, or of another `MainTrace` at the same level,
+    cannot be boxed: it has escaped from its transformation, and `UnexpectedTracerError` says so.
+
+    >>> full_raise(EvalTrace(trace_state.stack[0]), 3.0)
+    3.0
+    """
+    # TODO(core.full_raise): return val if it is a tracer of this trace's MainTrace; else box it
+    # with pure or lift, or raise UnexpectedTracerError.
+    raise NotImplementedError("core.full_raise")
+
+
+def full_lower(val: Any) -> Any:
+    """`val`, without its box where it is a tracer whose box adds nothing.
+
+    >>> full_lower(3.0)
+    3.0
+    """
+    return val.full_lower() if isinstance(val, Tracer) else val
+
+
+# The interpreter at the bottom: evaluation ------------------------------------------------------
+
+
+class EvalTrace(Trace):
+    """Evaluates: its values are NumPy arrays, without a box."""
+
+    def pure(self, val: Any) -> Any:
+        get_aval(val)  # raises TypeError for what is not an array
+        return val
+
+    lift = pure
+
+    def process_primitive(
+        self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
+    ) -> Any:
+        """Compute the result with the primitive's rule in `impl_rules` (found with `get_rule`).
+
+        There are no boxes at this level: `tracers` are plain values. The rule takes them by
+        position and `params` by keyword. Its result passes through `as_result`; a rule of a
+        primitive with `multiple_results` gives several, and each of them does, in a list.
+
+        >>> EvalTrace(trace_state.stack[0]).process_primitive(neg_p, [2.0], {})
+        array(-2.)
+        """
+        # TODO(core.evaluate): look the rule up with get_rule, call it, and pass what it gives
+        # through as_result.
+        raise NotImplementedError("core.evaluate")
+
+
+def as_result(out: Any) -> Any:
+    """A result of evaluation: NumPy's scalars become 0-d arrays, and arrays become read-only."""
+    if isinstance(out, (np.generic, np.ndarray)):
+        out = np.asarray(out).view()
+        out.flags.writeable = False
+    return out
+
+
+trace_state = TraceState()
+
+
+# How to evaluate each primitive: NumPy's answer, corrected where XLA's differs -------------------
+
+
+def div_impl(x: Any, y: Any) -> Any:
+    """Divide; integers round towards zero, and give -1 for a division by zero, as XLA does.
+
+    Floats divide as in NumPy. Integers stay integers of their dtype, and large ones are divided
+    exactly; where the dtype is unsigned, -1 stands for the number of the same bits, the largest.
+
+    >>> [int(div_impl(a, b)) for a, b in [(7, 2), (-7, 2), (7, 0)]]
+    [3, -3, -1]
+    >>> div_impl(np.array([9, 9], np.uint8), np.array([2, 0], np.uint8))
+    array([  4, 255], dtype=uint8)
+    """
+    # TODO(core.div_impl): divide floats as NumPy does; integers round towards zero, and give -1
+    # where the divisor is 0.
+    raise NotImplementedError("core.div_impl")
+
+
+def reduce_sum_impl(x: Any, *, axes: tuple[int, ...]) -> Any:
+    """Add up along `axes`, which disappear; the dtype stays (NumPy would widen small integers)."""
+    x = np.asarray(x)
+    return np.sum(x, axis=axes, dtype=x.dtype)
+
+
+def broadcast_in_dim_impl(
+    x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+) -> Any:
+    """Repeat `x` into an array of `shape`: axis `i` of `x` becomes axis `broadcast_dimensions[i]`.
+
+    An axis of length 1 is repeated to the length that `shape` asks for. `x` may be a Python number,
+    which has no axes. `broadcast_dimensions` grow from left to right; the dtype stays.
+
+    >>> broadcast_in_dim_impl(np.array([1.0, 2.0]), shape=(2, 3), broadcast_dimensions=(0,))
+    array([[1., 1., 1.],
+           [2., 2., 2.]])
+    """
+    # TODO(core.broadcast_impl): first give x an axis of length 1 for every axis of shape that it
+    # lacks, in the right places; then repeat.
+    raise NotImplementedError("core.broadcast_impl")
+
+
+def convert_element_type_impl(x: Any, *, new_dtype: Any, weak_type: bool) -> Any:
+    """Convert to `new_dtype`; as integers, NaN is 0, and what is too large is the largest one."""
+    x, new_dtype = np.asarray(x), np.dtype(new_dtype)
+    if dtypes.is_float(x.dtype) and new_dtype.kind in "iu":
+        limits = np.iinfo(new_dtype)
+        inside = np.where(np.isnan(x) | (x <= limits.min) | (x >= limits.max), 0, x)
+        ends = np.where(x >= limits.max, limits.max, np.where(x <= limits.min, limits.min, 0))
+        return inside.astype(new_dtype) + ends.astype(new_dtype)
+    return x.astype(new_dtype)
+
+
+def dot_general_impl(x: Any, y: Any, *, dimension_numbers: Any, preferred_element_type: Any) -> Any:
+    """Multiply and add up along the contracted axes; batch axes come first in the result.
+
+    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)).
+
+    >>> numbers = (((1,), (0,)), ((), ()))
+    >>> dot_general_impl(np.eye(2), np.array([3.0, 4.0]), dimension_numbers=numbers,
+    ...                  preferred_element_type=None)
+    array([3., 4.])
+    """
+    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    x_axes, y_axes = list(range(np.ndim(x))), [np.ndim(x) + i for i in range(np.ndim(y))]
+    for i, j in zip((*x_contract, *x_batch), (*y_contract, *y_batch), strict=True):
+        y_axes[j] = x_axes[i]
+    shared = [x_axes[i] for i in (*x_contract, *x_batch)]
+    batch = [x_axes[i] for i in x_batch]
+    out_axes = batch + [axis for axis in x_axes + y_axes if axis not in shared]
+    out = np.einsum(np.asarray(x), x_axes, np.asarray(y), y_axes, out_axes)
+    return out if preferred_element_type is None else out.astype(preferred_element_type)
+
+
+impl_rules[add_p] = np.add
+impl_rules[sub_p] = np.subtract
+impl_rules[mul_p] = np.multiply
+impl_rules[div_p] = div_impl
+impl_rules[neg_p] = np.negative
+impl_rules[sin_p] = np.sin
+impl_rules[cos_p] = np.cos
+impl_rules[exp_p] = np.exp
+impl_rules[log_p] = np.log
+impl_rules[gt_p] = np.greater
+impl_rules[lt_p] = np.less
+impl_rules[reduce_sum_p] = reduce_sum_impl
+impl_rules[transpose_p] = lambda x, *, permutation: np.transpose(x, permutation)
+impl_rules[broadcast_in_dim_p] = broadcast_in_dim_impl
+impl_rules[convert_element_type_p] = convert_element_type_impl
+impl_rules[dot_general_p] = dot_general_impl
+
+
+# Markers that later lessons share ---------------------------------------------------------------
+
+
+class NotMapped:
+    """The batch axis of a value that has none (lesson vmap)."""
+
+    def __repr__(self) -> str:
+        return "not_mapped"
+
+
+not_mapped = NotMapped()
+
+
+@dataclass(frozen=True)
+class UndefPrimal:
+    """A linear input, of which a transpose rule knows the type only (lesson grad)."""
+
+    aval: ShapedArray

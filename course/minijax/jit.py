@@ -1,0 +1,441 @@
+"""Compilation: `jit`, a primitive whose parameter is a program.
+
+A first cut: staging out, the cache of compiled programs, the device `Array`, and the rules of the
+call primitive for evaluation, differentiation, batching, types and lowering.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minijax import xla
+from minijax.core import (
+    ArrayOperators,
+    NotMapped,
+    Primitive,
+    ShapedArray,
+    abstract_eval_rules,
+    add_p,
+    aval_makers,
+    broadcast_in_dim_p,
+    convert_element_type_p,
+    cos_p,
+    div_p,
+    dot_general_p,
+    exp_p,
+    get_aval,
+    get_rule,
+    gt_p,
+    hlo_lowerings,
+    impl_rules,
+    jvp_rules,
+    log_p,
+    lt_p,
+    mul_p,
+    neg_p,
+    reduce_sum_p,
+    sin_p,
+    sub_p,
+    transpose_p,
+    vmap_rules,
+)
+from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun, raise_to_shaped
+from minijax.jvp import instantiate, jvp_flat
+from minijax.tracing import trace_to_jaxpr, trace_tree
+from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
+from minijax.vmap import move_batch_axis, vmap_flat
+
+jit_p = Primitive("jit", multiple_results=True)
+
+
+def jit(
+    f: Callable[..., Any],
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+) -> Jitted:
+    """`f`, traced once for each type of its arguments and compiled by XLA. Counterpart: `jax.jit`.
+
+    The arguments named by `static_argnums` or `static_argnames` are not traced: Python sees their
+    values, and each value (which must be hashable) gives a program of its own.
+
+    >>> jit(lambda x: x * 2.0)(3.0)
+    Array(6.0, dtype=float64)
+    """
+    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    return Jitted(f, numbers, names)
+
+
+class Jitted:
+    """A function that stages itself out; it keeps its programs, by the types they were made for."""
+
+    def __init__(self, f: Callable[..., Any], numbers: Sequence[int], names: Sequence[str]) -> None:
+        functools.update_wrapper(self, f)
+        self.f, self.name = f, getattr(f, "__name__", "f")
+        self.numbers, self.names = numbers, names
+        self.programs: dict[Any, tuple[ClosedJaxpr, PyTreeDef]] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        closed, out_tree, leaves = self.program(args, kwargs)
+        return tree_unflatten(out_tree, call(closed, leaves, self.name))
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The StableHLO module for arguments like these."""
+        closed, _, _ = self.program(args, kwargs)
+        return Lowered(lower(without_consts(closed.jaxpr)))
+
+    def program(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[ClosedJaxpr, PyTreeDef, list[Any]]:
+        """The program for these arguments, the structure of its result, and its inputs."""
+        static, dynamic = self.split(args, kwargs)
+        leaves, in_tree = tree_flatten(dynamic)
+        key = (in_tree, static, tuple(raise_to_shaped(get_aval(x)) for x in leaves))
+        try:
+            found = self.programs.get(key)
+        except TypeError as error:
+            raise ValueError(f"Static arguments must be hashable: {error}.") from None
+        if found is None:
+            found = self.programs[key] = trace_tree(self.without_static(static), dynamic)
+        return *found, leaves
+
+    def split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """The static arguments with their places, and the others."""
+        places = {number % len(args) for number in self.numbers} if args else set()
+        static: list[tuple[Any, Any]] = [(i, x) for i, x in enumerate(args) if i in places]
+        static += [(name, x) for name, x in sorted(kwargs.items()) if name in self.names]
+        positional = [x for i, x in enumerate(args) if i not in places]
+        named = {name: x for name, x in kwargs.items() if name not in self.names}
+        return tuple(static), (positional, named)
+
+    def without_static(self, static: Sequence[tuple[Any, Any]]) -> Callable[..., Any]:
+        """The function of the other arguments alone."""
+
+        def f(positional: list[Any], named: dict[str, Any]) -> Any:
+            args = list(positional)
+            for place, value in static:
+                if isinstance(place, int):
+                    args.insert(place, value)
+            fixed = {place: value for place, value in static if isinstance(place, str)}
+            return self.f(*args, **named, **fixed)
+
+        return f
+
+
+class Lowered(NamedTuple):
+    """A program in StableHLO."""
+
+    text: str
+
+    def as_text(self) -> str:
+        return self.text
+
+
+def call(closed: ClosedJaxpr, args: Sequence[Any], name: str) -> list[Any]:
+    """Bind `jit_p`; the constants of the program, which may be tracers, become arguments."""
+    return jit_p.bind(*closed.consts, *args, name=name, jaxpr=without_consts(closed.jaxpr))
+
+
+def without_consts(jaxpr: Jaxpr) -> Jaxpr:
+    """The program with its constants as further inputs in front; made once for each program."""
+    if "without_consts" not in jaxpr.cache:
+        inputs = [*jaxpr.constvars, *jaxpr.invars]
+        jaxpr.cache["without_consts"] = Jaxpr([], inputs, jaxpr.outvars, jaxpr.eqns)
+    return jaxpr.cache["without_consts"]
+
+
+# Evaluation: compile, and run -------------------------------------------------------------------
+
+
+class Array(ArrayOperators):
+    """An array on a device. It is copied to NumPy when somebody asks, and not before."""
+
+    def __init__(self, aval: ShapedArray, buffer: Any) -> None:
+        self.aval = aval
+        self.buffer = buffer
+
+    shape = property(lambda self: self.aval.shape)
+    dtype = property(lambda self: self.aval.dtype)
+    ndim = property(lambda self: len(self.aval.shape))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.buffer, dtype=dtype)
+
+    def __bool__(self) -> bool:
+        return bool(np.asarray(self))
+
+    def __float__(self) -> float:
+        return float(np.asarray(self))
+
+    def __int__(self) -> int:
+        return int(np.asarray(self))
+
+    __index__ = __int__
+
+    def __repr__(self) -> str:
+        return f"Array({np.asarray(self)}, dtype={self.dtype})"
+
+
+aval_makers[Array] = lambda x: x.aval
+
+
+def jit_impl(*args: Any, name: str, jaxpr: Jaxpr) -> list[Any]:
+    """Compile the program unless that was done before, and run it on the device."""
+    if "executable" not in jaxpr.cache:
+        jaxpr.cache["executable"] = xla.compile_text(lower(jaxpr))
+    buffers = [
+        x.buffer if isinstance(x, Array) else xla.to_device(v.aval, x)
+        for v, x in zip(jaxpr.invars, args, strict=True)
+    ]
+    avals = [atom.aval for atom in jaxpr.outvars]
+    outs = xla.run(jaxpr.cache["executable"], buffers, avals)
+    return [Array(aval, out) for aval, out in zip(avals, outs, strict=True)]
+
+
+impl_rules[jit_p] = jit_impl
+
+
+# Differentiation, batching, types: transform the program, and call the new one --------------------
+
+
+def jit_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, name: str, jaxpr: Jaxpr
+) -> tuple[list[Any], list[Any]]:
+    """Call the program that computes values and tangents; only what moves has a tangent input."""
+    moves = tuple(t is not None for t in tangents)
+    args = [*primals, *(t for t in tangents if t is not None)]
+    outs = call(jvp_jaxpr(jaxpr, moves), args, name)
+    half = len(outs) // 2
+    return outs[:half], outs[half:]
+
+
+def jvp_jaxpr(jaxpr: Jaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
+    """From inputs and the tangents of those that move to outputs and their tangents."""
+    avals = [v.aval for v in jaxpr.invars]
+    f = jaxpr_as_fun(ClosedJaxpr(jaxpr, []))
+
+    def values_and_tangents(*args: Any) -> list[Any]:
+        primals, moving = args[: len(avals)], iter(args[len(avals) :])
+        tangents = [next(moving) if move else None for move in moves]
+        primals_out, tangents_out = jvp_flat(f, primals, tangents)
+        return [*primals_out, *map(instantiate, tangents_out, primals_out)]
+
+    tangent_avals = [aval for aval, move in zip(avals, moves, strict=True) if move]
+    return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])
+
+
+def derived(jaxpr: Jaxpr, key: Any, f: Any, avals: Sequence[ShapedArray]) -> ClosedJaxpr:
+    """A program made from another one, kept beside it so that it is made (and compiled) once."""
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = trace_to_jaxpr(f, avals)
+    return jaxpr.cache[key]
+
+
+def jit_batch(
+    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, name: str, jaxpr: Jaxpr
+) -> tuple[list[Any], list[int]]:
+    f = jaxpr_as_fun(ClosedJaxpr(jaxpr, []))
+    key = ("vmap", axis_size, tuple(None if isinstance(d, NotMapped) else d for d in dims))
+    avals = [raise_to_shaped(get_aval(x)) for x in vals]
+
+    def batched_f(*args: Any) -> list[Any]:
+        outs, out_dims = vmap_flat(f, axis_size, dims, args)
+        return [move_batch_axis(axis_size, d, 0, x) for x, d in zip(outs, out_dims, strict=True)]
+
+    outs = call(derived(jaxpr, key, batched_f, avals), vals, name)
+    return outs, [0] * len(outs)
+
+
+def jit_type(*avals: ShapedArray, name: str, jaxpr: Jaxpr) -> list[ShapedArray]:
+    return [atom.aval for atom in jaxpr.outvars]
+
+
+jvp_rules[jit_p] = jit_jvp
+vmap_rules[jit_p] = jit_batch
+abstract_eval_rules[jit_p] = jit_type
+
+
+# Lowering to StableHLO --------------------------------------------------------------------------
+
+HLO_TYPES = {"bool": "i1", "uint8": "ui8", "uint16": "ui16", "uint32": "ui32", "uint64": "ui64"}
+
+
+def tensor_type(aval: ShapedArray) -> str:
+    """StableHLO's name of a type: `tensor<2x3xf64>`."""
+    name = aval.dtype.name
+    element = HLO_TYPES.get(name, name.replace("float", "f").replace("int", "i"))
+    return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{element}>"
+
+
+class Emitter:
+    """The lines of a function so far; every value has a fresh name."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def emit(self, operation: str) -> str:
+        """Write one operation down; gives the name of its result."""
+        name = f"%{len(self.lines)}"
+        self.lines.append(f"    {name} = {operation}")
+        return name
+
+
+def lower(jaxpr: Jaxpr) -> str:
+    """The program as the text of a StableHLO module."""
+    emitter = Emitter()
+    args = [f"%arg{i}" for i in range(len(jaxpr.invars))]
+    outs = lower_body(emitter, jaxpr, args)
+    in_types = [tensor_type(v.aval) for v in jaxpr.invars]
+    out_types = ", ".join(tensor_type(v.aval) for v in jaxpr.outvars)
+    params = ", ".join(f"{a}: {t}" for a, t in zip(args, in_types, strict=True))
+    head = f"module @jit {{\n  func.func public @main({params}) -> ({out_types}) {{\n"
+    end = f"    return {', '.join(outs)} : {out_types}\n" if outs else "    return\n"
+    return head + "".join(f"{line}\n" for line in emitter.lines) + end + "  }\n}\n"
+
+
+def lower_body(emitter: Emitter, jaxpr: Jaxpr, args: Sequence[str]) -> list[str]:
+    """Emit the equations of a program; gives the names of its results."""
+    env: dict[Atom, str] = dict(zip(jaxpr.invars, args, strict=True))
+
+    def read(atom: Atom) -> str:
+        return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]
+
+    for eqn in jaxpr.eqns:
+        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
+        avals = [atom.aval for atom in eqn.invars]
+        out_avals = [var.aval for var in eqn.outvars]
+        outs = rule(emitter, avals, out_avals, [read(x) for x in eqn.invars], **eqn.params)
+        env.update(zip(eqn.outvars, outs, strict=True))
+    return [read(atom) for atom in jaxpr.outvars]
+
+
+def emit_literal(emitter: Emitter, literal: Literal) -> str:
+    value = np.asarray(literal.val, literal.aval.dtype)
+    text = str(value).lower() if value.dtype.kind in "biu" else f'"0x{value.tobytes()[::-1].hex()}"'
+    text = text.replace('"', "")
+    return emitter.emit(f"stablehlo.constant dense<{text}> : {tensor_type(literal.aval)}")
+
+
+def emit_broadcast(
+    emitter: Emitter, x: str, aval: ShapedArray, out: ShapedArray, axes: Sequence[int]
+) -> str:
+    if aval.shape == out.shape:
+        return x
+    dims = f"dims = [{', '.join(map(str, axes))}]"
+    types = f"({tensor_type(aval)}) -> {tensor_type(ShapedArray(out.shape, aval.dtype))}"
+    return emitter.emit(f"stablehlo.broadcast_in_dim {x}, {dims} : {types}")
+
+
+def elementwise_hlo(operation: str) -> Callable[..., list[str]]:
+    """The lowering of an element-wise primitive: operands are stretched to the result's shape."""
+
+    def lowering(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str]:
+        operands = ", ".join(stretched(emitter, avals, out_avals[0], args))
+        return [emitter.emit(f"stablehlo.{operation} {operands} : {tensor_type(out_avals[0])}")]
+
+    return lowering
+
+
+def stretched(
+    emitter: Emitter, avals: Sequence[ShapedArray], out: ShapedArray, args: Sequence[str]
+) -> list[str]:
+    """The operands in the shape of the result, for StableHLO does not broadcast by itself."""
+    rank = len(out.shape)
+    return [
+        emit_broadcast(emitter, x, aval, out, range(rank - len(aval.shape), rank))
+        for x, aval in zip(args, avals, strict=True)
+    ]
+
+
+def comparison_hlo(direction: str) -> Callable[..., list[str]]:
+    """The lowering of a comparison, whose result has another element type."""
+
+    def lowering(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str]:
+        operands = ", ".join(stretched(emitter, avals, out_avals[0], args))
+        side = tensor_type(ShapedArray(out_avals[0].shape, avals[0].dtype))
+        types = f"({side}, {side}) -> {tensor_type(out_avals[0])}"
+        return [emitter.emit(f"stablehlo.compare {direction}, {operands} : {types}")]
+
+    return lowering
+
+
+def transpose_hlo(
+    emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, permutation: tuple[int, ...]
+) -> list[str]:
+    dims = ", ".join(map(str, permutation))
+    types = f"({tensor_type(avals[0])}) -> {tensor_type(out_avals[0])}"
+    return [emitter.emit(f"stablehlo.transpose {args[0]}, dims = [{dims}] : {types}")]
+
+
+def dot_general_hlo(
+    emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any
+) -> list[str]:
+    contract, batch = params["dimension_numbers"]
+    numbers = f"contracting_dims = {list(contract[0])} x {list(contract[1])}"
+    if batch[0]:
+        numbers = f"batching_dims = {list(batch[0])} x {list(batch[1])}, {numbers}"
+    types = f"({tensor_type(avals[0])}, {tensor_type(avals[1])}) -> {tensor_type(out_avals[0])}"
+    return [emitter.emit(f"stablehlo.dot_general {args[0]}, {args[1]}, {numbers} : {types}")]
+
+
+def reduce_sum_hlo(
+    emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, axes: tuple[int, ...]
+) -> list[str]:
+    (aval,), (out,), (x,) = avals, out_avals, args
+    zero = ShapedArray((), aval.dtype)
+    init = emit_literal(emitter, Literal(np.zeros((), aval.dtype), zero))
+    dims = ", ".join(map(str, axes))
+    types = f"({tensor_type(aval)}, {tensor_type(zero)}) -> {tensor_type(out)}"
+    return [
+        emitter.emit(
+            f"stablehlo.reduce({x} init: {init}) applies stablehlo.add across "
+            f"dimensions = [{dims}] : {types}"
+        )
+    ]
+
+
+def broadcast_in_dim_hlo(
+    emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any
+) -> list[str]:
+    axes = params["broadcast_dimensions"]
+    return [emit_broadcast(emitter, args[0], avals[0], out_avals[0], axes)]
+
+
+def convert_hlo(
+    emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, new_dtype: Any, weak_type: bool
+) -> list[str]:
+    types = f"({tensor_type(avals[0])}) -> {tensor_type(out_avals[0])}"
+    return [emitter.emit(f"stablehlo.convert {args[0]} : {types}")]
+
+
+def jit_hlo(
+    emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, name: str, jaxpr: Jaxpr
+) -> list[str]:
+    return lower_body(emitter, jaxpr, args)
+
+
+for _p, _operation in {
+    add_p: "add",
+    sub_p: "subtract",
+    mul_p: "multiply",
+    div_p: "divide",
+    neg_p: "negate",
+    sin_p: "sine",
+    cos_p: "cosine",
+    exp_p: "exponential",
+    log_p: "log",
+}.items():
+    hlo_lowerings[_p] = elementwise_hlo(_operation)
+for _p, _direction in {gt_p: "GT", lt_p: "LT"}.items():
+    hlo_lowerings[_p] = comparison_hlo(_direction)
+hlo_lowerings[transpose_p] = transpose_hlo
+hlo_lowerings[dot_general_p] = dot_general_hlo
+hlo_lowerings[reduce_sum_p] = reduce_sum_hlo
+hlo_lowerings[broadcast_in_dim_p] = broadcast_in_dim_hlo
+hlo_lowerings[convert_element_type_p] = convert_hlo
+hlo_lowerings[jit_p] = jit_hlo

@@ -1,0 +1,396 @@
+"""Forward-mode differentiation: `jvp`, by an interpreter that carries a tangent beside each value.
+
+The derivative of a function at a point is a linear map: it turns a small change of the input, a
+*tangent*, into the change of the output. `jvp(f, (x,), (x_dot,))` computes the output and its
+tangent, the Jacobian of `f` at `x` times the vector `x_dot`, without ever forming the Jacobian.
+
+For that, every value travels in a box together with its tangent, and every primitive has a rule
+that says what its output's tangent is. The chain rule needs no code: the boxes flow through the
+program.
+
+A tangent that is zero because the value does not depend on the inputs at all is written `None`, the
+*symbolic zero*. It costs nothing, and it stays zero where 0 * inf would be NaN.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minijax import dtypes
+from minijax.core import (
+    Primitive,
+    ShapedArray,
+    Trace,
+    Tracer,
+    add_p,
+    as_result,
+    broadcast_in_dim_p,
+    convert_element_type_p,
+    cos_p,
+    div_p,
+    dot_general_p,
+    exp_p,
+    full_raise,
+    get_aval,
+    get_rule,
+    gt_p,
+    jvp_rules,
+    log_p,
+    lt_p,
+    mul_p,
+    neg_p,
+    new_main,
+    reduce_sum_p,
+    sin_p,
+    sub_p,
+    transpose_p,
+)
+from minijax.lax.basic import broadcast_in_dim, cos, exp, log, sin
+from minijax.tree import flatten_fun, tree_flatten, tree_unflatten
+
+# Tangents ---------------------------------------------------------------------------------------
+
+
+def zeros_like_aval(aval: ShapedArray) -> np.ndarray:
+    """A tangent of zeros for a value of type `aval`: its shape, and `float0` unless a float."""
+    return np.zeros(aval.shape, dtypes.tangent_dtype(aval.dtype))
+
+
+def instantiate(tangent: Any, primal: Any) -> Any:
+    """`tangent` as an array: the symbolic zero becomes zeros that fit `primal`.
+
+    >>> instantiate(None, np.ones((2, 3))).shape
+    (2, 3)
+    """
+    return as_result(zeros_like_aval(get_aval(primal)) if tangent is None else tangent)
+
+
+def add_tangents(a: Any, b: Any) -> Any:
+    """The sum of two tangents, either of which may be the symbolic zero `None`.
+
+    Zero plus zero is again the symbolic zero; zero plus `b` is `b` itself, with nothing computed.
+
+    >>> print(add_tangents(None, None), add_tangents(None, 2.0), add_tangents(3.0, 2.0))
+    None 2.0 5.0
+    """
+    # TODO(jvp.add_tangents): return the other tangent where one is None, and the sum where neither
+    # is.
+    raise NotImplementedError("jvp.add_tangents")
+
+
+def apply_linear(f: Callable[[Any], Any], tangent: Any) -> Any:
+    """`f(tangent)` for a linear function `f`, which takes the symbolic zero to itself."""
+    return None if tangent is None else f(tangent)
+
+
+def stretch_like(tangent: Any, primal: Any) -> Any:
+    """`tangent` repeated to `primal`'s shape: 0-d operands and axes of length 1 stretch."""
+    shape, want = get_aval(tangent).shape, get_aval(primal).shape
+    if shape == want:
+        return tangent
+    return broadcast_in_dim(tangent, want, range(len(want) - len(shape), len(want)))
+
+
+# The interpreter --------------------------------------------------------------------------------
+
+
+class JVPTracer(Tracer):
+    """A value, `primal`, and its `tangent`: the same shape, or `None` for zero."""
+
+    def __init__(self, trace: Trace, primal: Any, tangent: Any) -> None:
+        self._trace = trace
+        self.primal = primal
+        self.tangent = tangent
+
+    @property
+    def aval(self) -> ShapedArray:
+        """What is known of the primal is known of the tracer; Python's `if` can look at it."""
+        return get_aval(self.primal)
+
+
+class JVPTrace(Trace):
+    """Applies each primitive to primals and tangents, by its rule in `jvp_rules`."""
+
+    def pure(self, val: Any) -> JVPTracer:
+        """Box a constant: it does not move when the inputs move, so its tangent is zero.
+
+        `val` is a number or an array (`pure`), or a tracer of a lower level (`lift`, which is the
+        same function here): in both cases a constant from where this interpreter stands. Gives a
+        `JVPTracer` of this trace with `val` itself as its primal and the symbolic zero as tangent.
+
+        >>> with new_main(JVPTrace) as main:
+        ...     box = JVPTrace(main).pure(3.0)
+        ...     print(box.primal, box.tangent)
+        3.0 None
+        """
+        # TODO(jvp.pure): box val with the tangent of a constant.
+        raise NotImplementedError("jvp.pure")
+
+    lift = pure
+
+    def process_primitive(
+        self, primitive: Primitive, tracers: Sequence[JVPTracer], params: dict[str, Any]
+    ) -> Any:
+        """Unbox, apply the primitive's JVP rule, and box the result.
+
+        The rule (`get_rule(jvp_rules, primitive, "Differentiation rule")`) is called as
+        `rule(primals, tangents, **params)` with two lists and gives `(primal_out, tangent_out)`.
+        Where every tangent is `None`, no rule is looked up: the result is
+        `primitive.bind(*primals, **params)`, a constant, with tangent `None`.
+
+        For a primitive with `multiple_results`, rule and `bind` give lists in place of single
+        results, and so does this method: a list of boxes.
+
+        >>> with new_main(JVPTrace) as main:
+        ...     trace = JVPTrace(main)
+        ...     out = trace.process_primitive(neg_p, [JVPTracer(trace, 3.0, 1.0)], {})
+        ...     print(out.primal, out.tangent)
+        -3.0 -1.0
+        """
+        # TODO(jvp.process_primitive): take primals and tangents out of the boxes; bind the
+        # primitive if nothing moves, else call its rule; box what comes out.
+        raise NotImplementedError("jvp.process_primitive")
+
+
+# The rules: (primals, tangents) -> (primal out, tangent out) --------------------------------------
+# Primals and tangents may be tracers of lower levels, so a rule computes with the same functions
+# and operators as a user. Of several operands, those that are constant have the tangent None.
+
+
+def neg_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """-x is linear: the tangent goes through the same operation as the value.
+
+    >>> print(*neg_jvp([2.0], [5.0]))
+    -2.0 -5.0
+    """
+    (x,), (x_dot,) = primals, tangents
+    return -x, -x_dot
+
+
+def sin_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """sin moves by cos(x) for each unit by which x moves.
+
+    >>> print(*sin_jvp([0.0], [5.0]))
+    0.0 5.0
+    """
+    (x,), (x_dot,) = primals, tangents
+    return sin(x), cos(x) * x_dot
+
+
+def cos_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """cos moves by -sin(x) for each unit by which x moves.
+
+    >>> primal_out, tangent_out = cos_jvp([np.pi / 2], [5.0])
+    >>> print(round(float(primal_out), 6), float(tangent_out))
+    0.0 -5.0
+    """
+    # TODO(jvp.cos_rule): give cos(x), and its derivative times the tangent.
+    raise NotImplementedError("jvp.cos_rule")
+
+
+def exp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """exp is its own derivative, so the output is computed once and used twice.
+
+    >>> print(*exp_jvp([0.0], [5.0]))
+    1.0 5.0
+    """
+    (x,), (x_dot,) = primals, tangents
+    y = exp(x)
+    return y, y * x_dot
+
+
+def log_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """log moves by 1/x for each unit by which x moves.
+
+    It divides with `div_p.bind`: `/` between two Python numbers raises an error where x is 0.
+
+    >>> print(*log_jvp([1.0], [5.0]))
+    0.0 5.0
+    """
+    (x,), (x_dot,) = primals, tangents
+    return log(x), div_p.bind(x_dot, x)
+
+
+def add_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """Both tangents are added; where only one operand moves, its tangent is the whole answer.
+
+    Operands may differ in shape (`(3,)` and `()`), so the tangent is stretched to the sum's shape.
+    A product needs no such care: `t * y` has the shape of `x * y` already.
+
+    >>> primal_out, tangent_out = add_jvp([np.ones(3), 2.0], [None, 5.0])
+    >>> print(primal_out, tangent_out)
+    [3. 3. 3.] [5. 5. 5.]
+    """
+    (x, y), (x_dot, y_dot) = primals, tangents
+    z = add_p.bind(x, y)
+    return z, stretch_like(add_tangents(x_dot, y_dot), z)
+
+
+def sub_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """As for add, with the second tangent negated."""
+    (x, y), (x_dot, y_dot) = primals, tangents
+    z = sub_p.bind(x, y)
+    return z, stretch_like(add_tangents(x_dot, apply_linear(lambda t: -t, y_dot)), z)
+
+
+def mul_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """The product rule: each operand's tangent times the other operand, added up.
+
+    A tangent that is `None` contributes nothing, and nothing is computed for it.
+
+    >>> print(*mul_jvp([3.0, 4.0], [1.0, 10.0]))
+    12.0 34.0
+    >>> print(*mul_jvp([np.inf, 4.0], [1.0, None]))
+    inf 4.0
+    """
+    # TODO(jvp.mul_rule): add up what each moving operand contributes; a tangent that is None
+    # contributes None.
+    raise NotImplementedError("jvp.mul_rule")
+
+
+def div_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """The quotient rule: z = x / y moves by x_dot / y, and by -z / y for each unit of y_dot.
+
+    A tangent that is `None` contributes nothing, as in `mul_jvp`. Divide with `div_p.bind(a, b)`:
+    `a / b` between two Python numbers raises an error where b is 0, and arrays give inf or NaN.
+
+    >>> print(*div_jvp([6.0, 2.0], [1.0, None]))
+    3.0 0.5
+    >>> print(*div_jvp([6.0, 2.0], [None, 1.0]))
+    3.0 -1.5
+    """
+    # TODO(jvp.div_rule): compute z = x / y, then what x_dot and y_dot contribute; either may be
+    # None.
+    raise NotImplementedError("jvp.div_rule")
+
+
+def dot_general_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+) -> tuple[Any, Any]:
+    """A product in each operand, so the product rule again, with `dot_general` for `*`."""
+    (x, y), (x_dot, y_dot) = primals, tangents
+    from_x = apply_linear(lambda t: dot_general_p.bind(t, y, **params), x_dot)
+    from_y = apply_linear(lambda t: dot_general_p.bind(x, t, **params), y_dot)
+    return dot_general_p.bind(x, y, **params), add_tangents(from_x, from_y)
+
+
+def comparison_jvp(
+    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[Any, Any]:
+    """A comparison gives booleans, which do not move: no tangent, whatever the operands' are.
+
+    >>> print(*comparison_jvp(gt_p, [3.0, 2.0], [1.0, None]))
+    True None
+    """
+    return primitive.bind(*primals), None
+
+
+def linear_jvp(
+    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+) -> tuple[Any, Any]:
+    """A primitive that is linear in its one operand treats the tangent as it treats the value.
+
+    `params` go along unchanged.
+
+    >>> print(*linear_jvp(reduce_sum_p, [np.ones(3)], [np.arange(3.0)], axes=(0,)))
+    3.0 3.0
+    """
+    # TODO(jvp.linear_rule): bind the primitive on the value, and the same primitive with the same
+    # params on the tangent.
+    raise NotImplementedError("jvp.linear_rule")
+
+
+def convert_element_type_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, new_dtype: Any, weak_type: bool
+) -> tuple[Any, Any]:
+    """Converting between floats is linear; what becomes an integer has no tangent any more."""
+    (x,), (x_dot,) = primals, tangents
+    y = convert_element_type_p.bind(x, new_dtype=new_dtype, weak_type=weak_type)
+    if not dtypes.is_float(np.dtype(new_dtype)):
+        return y, None
+    return y, convert_element_type_p.bind(x_dot, new_dtype=new_dtype, weak_type=weak_type)
+
+
+def rule_with(primitive: Primitive, rule: Callable[..., Any]) -> Callable[..., Any]:
+    """`rule` with its first argument, the primitive, filled in."""
+    return lambda primals, tangents, **params: rule(primitive, primals, tangents, **params)
+
+
+jvp_rules[neg_p] = neg_jvp
+jvp_rules[sin_p] = sin_jvp
+jvp_rules[cos_p] = cos_jvp
+jvp_rules[exp_p] = exp_jvp
+jvp_rules[log_p] = log_jvp
+jvp_rules[add_p] = add_jvp
+jvp_rules[sub_p] = sub_jvp
+jvp_rules[mul_p] = mul_jvp
+jvp_rules[div_p] = div_jvp
+jvp_rules[dot_general_p] = dot_general_jvp
+jvp_rules[convert_element_type_p] = convert_element_type_jvp
+for _p in (gt_p, lt_p):
+    jvp_rules[_p] = rule_with(_p, comparison_jvp)
+for _p in (reduce_sum_p, transpose_p, broadcast_in_dim_p):
+    jvp_rules[_p] = rule_with(_p, linear_jvp)
+
+
+# The transformation -----------------------------------------------------------------------------
+
+
+def jvp_flat(
+    f: Callable[..., list[Any]], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
+    """Differentiate a function from arrays to a list of arrays; gives (primals out, tangents out).
+
+    Puts a `JVPTrace` on the stack with `new_main`, boxes each primal with its tangent, calls `f`
+    once, and takes the boxes apart. On the way in, `drop_float0` makes an integer's tangent, of
+    dtype `float0`, the symbolic zero. On the way out, an output may be a constant, or a tracer of
+    another level: `full_raise` boxes it first. Then `instantiate` makes arrays of symbolic zeros.
+
+    >>> primals_out, tangents_out = jvp_flat(lambda x, y: [x * y, 7.0], [3.0, 4.0], [1.0, 10.0])
+    >>> print(*primals_out, *tangents_out)
+    12.0 7.0 34.0 0.0
+    """
+    # TODO(jvp.flat): push a JVPTrace, box the inputs, call f, raise and unbox the outputs,
+    # instantiate their tangents.
+    raise NotImplementedError("jvp.flat")
+
+
+def drop_float0(tangent: Any) -> Any:
+    """The symbolic zero in place of an integer's tangent, which has no bits to compute with."""
+    return None if getattr(tangent, "dtype", None) == dtypes.float0 else tangent
+
+
+def check_tangent(primal: Any, tangent: Any) -> None:
+    """`tangent` must have the shape of `primal` and its dtype (`float0` for integers)."""
+    want = get_aval(primal)
+    dtype = dtypes.tangent_dtype(want.dtype)
+    got_dtype = getattr(tangent, "dtype", None) or get_aval(tangent).dtype
+    if got_dtype != dtype:
+        raise TypeError(
+            "primal and tangent arguments to jvp do not match: a primal of dtype "
+            f"{want.dtype} needs a tangent of dtype {dtypes.short_name(dtype)}, not {got_dtype}."
+        )
+    if np.shape(tangent) != want.shape:
+        raise ValueError(
+            "jvp called with different primal and tangent shapes: "
+            f"{want.shape} and {np.shape(tangent)}."
+        )
+
+
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """The Jacobian-vector product of `f`: gives `(f(*primals), its change along tangents)`.
+
+    `primals` are the arguments of `f`, and `tangents` their changes: two tuples or lists of the
+    same tree structure (`TypeError` otherwise), whose leaves match by `check_tangent`. Arguments
+    and result may be containers; the results have the structure of `f`'s own result. Counterpart:
+    `jax.jvp`.
+
+    >>> from minijax import numpy as jnp
+    >>> y, y_dot = jvp(lambda d: {"y": d["a"] * 2.0}, ({"a": 3.0},), ({"a": 1.0},))
+    >>> print(y["y"], y_dot["y"])
+    6.0 2.0
+    """
+    # TODO(jvp.jvp): check the arguments, flatten them, differentiate the flat function, and give
+    # both results the structure of f's result.
+    raise NotImplementedError("jvp.jvp")

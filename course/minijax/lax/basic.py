@@ -1,0 +1,157 @@
+"""The primitives as functions (`minijax.lax`), for the dozen primitives of lessons 4 to 12.
+
+They are strict, as in JAX: no promotion, and no broadcasting except that 0-d operands, and axes of
+length 1 between operands of the same rank, stretch. `minijax.numpy` is the convenient layer above.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minijax import dtypes
+from minijax.core import (
+    Primitive,
+    add_p,
+    broadcast_in_dim_p,
+    convert_element_type_p,
+    cos_p,
+    div_p,
+    dot_general_p,
+    exp_p,
+    get_aval,
+    gt_p,
+    log_p,
+    lt_p,
+    mul_p,
+    neg_p,
+    reduce_sum_p,
+    sin_p,
+    sub_p,
+    transpose_p,
+)
+
+__all__ = [
+    "add",
+    "broadcast_in_dim",
+    "convert_element_type",
+    "cos",
+    "div",
+    "dot_general",
+    "exp",
+    "gt",
+    "log",
+    "lt",
+    "mul",
+    "neg",
+    "reduce_sum",
+    "sin",
+    "sub",
+    "transpose",
+]
+
+
+def check_kind(name: str, dtype: np.dtype, kinds: str) -> None:
+    if dtype.kind not in kinds:
+        raise TypeError(f"{name} does not accept dtype {dtype.name}.")
+
+
+def broadcast_shapes(name: str, x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of an operation on two operands; `TypeError` where they do not fit."""
+    if not x or not y:
+        return x or y
+    if len(x) != len(y):
+        ranks = f"got {len(x)} and {len(y)}"
+        raise TypeError(f"{name}: arrays must have the same number of dimensions, {ranks}.")
+    if any(a != b and 1 not in (a, b) for a, b in zip(x, y, strict=True)):
+        raise TypeError(f"{name} got incompatible shapes for broadcasting: {x}, {y}.")
+    return tuple(b if a == 1 else a for a, b in zip(x, y, strict=True))
+
+
+def unary(primitive: Primitive, kinds: str) -> Callable[[Any], Any]:
+    """The function of an element-wise primitive of one operand."""
+
+    def function(x: Any) -> Any:
+        check_kind(primitive.name, get_aval(x).dtype, kinds)
+        return primitive.bind(x)
+
+    return named(function, primitive.name)
+
+
+def binary(primitive: Primitive, kinds: str) -> Callable[[Any, Any], Any]:
+    """The function of an element-wise primitive of two operands of the same dtype."""
+
+    def function(x: Any, y: Any) -> Any:
+        x_aval, y_aval = get_aval(x), get_aval(y)
+        if x_aval.dtype != y_aval.dtype:
+            raise TypeError(
+                f"lax.{primitive} requires arguments to have the same dtypes, got "
+                f"{x_aval.dtype}, {y_aval.dtype}. Operators and minijax.numpy convert for you."
+            )
+        check_kind(primitive.name, x_aval.dtype, kinds)
+        broadcast_shapes(primitive.name, x_aval.shape, y_aval.shape)
+        return primitive.bind(x, y)
+
+    return named(function, primitive.name)
+
+
+def named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+add = binary(add_p, "iuf")
+sub = binary(sub_p, "iuf")
+mul = binary(mul_p, "iuf")
+div = binary(div_p, "iuf")
+gt = binary(gt_p, "biuf")
+lt = binary(lt_p, "biuf")
+neg = unary(neg_p, "iuf")
+sin = unary(sin_p, "f")
+cos = unary(cos_p, "f")
+exp = unary(exp_p, "f")
+log = unary(log_p, "f")
+
+
+def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
+    """Add up along `axes`, which disappear from the shape."""
+    return reduce_sum_p.bind(operand, axes=tuple(axes))
+
+
+def transpose(operand: Any, permutation: Sequence[int]) -> Any:
+    """Reorder the axes: axis `i` of the result is axis `permutation[i]` of the operand."""
+    permutation, shape = tuple(permutation), get_aval(operand).shape
+    if sorted(permutation) != list(range(len(shape))):
+        raise TypeError(f"{permutation} is not a permutation of the axes of an array of {shape}.")
+    if permutation == tuple(range(len(shape))):
+        return operand
+    return transpose_p.bind(operand, permutation=permutation)
+
+
+def broadcast_in_dim(
+    operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]
+) -> Any:
+    """Repeat into `shape`; axis `i` of the operand becomes axis `broadcast_dimensions[i]`."""
+    shape, axes = tuple(shape), tuple(broadcast_dimensions)
+    operand_shape = get_aval(operand).shape
+    if any(n not in (1, shape[axis]) for n, axis in zip(operand_shape, axes, strict=True)):
+        raise TypeError(
+            f"broadcast_in_dim cannot repeat {operand_shape} into {shape} along {axes}."
+        )
+    return broadcast_in_dim_p.bind(operand, shape=shape, broadcast_dimensions=axes)
+
+
+def convert_element_type(operand: Any, new_dtype: Any) -> Any:
+    """Convert to `new_dtype`."""
+    aval, dtype = get_aval(operand), dtypes.canonical(new_dtype)
+    if aval.dtype == dtype and not aval.weak_type:
+        return operand
+    return convert_element_type_p.bind(operand, new_dtype=dtype, weak_type=False)
+
+
+def dot_general(lhs: Any, rhs: Any, dimension_numbers: Any) -> Any:
+    """Multiply and add up; see `dot_general_impl` for `dimension_numbers`."""
+    contract, batch = (tuple(tuple(axes) for axes in pair) for pair in dimension_numbers)
+    dtype = get_aval(lhs).dtype
+    numbers = (contract, batch)
+    return dot_general_p.bind(lhs, rhs, dimension_numbers=numbers, preferred_element_type=dtype)

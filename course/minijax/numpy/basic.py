@@ -1,0 +1,304 @@
+"""`minijax.numpy`: functions under NumPy's names, which promote and broadcast, then bind.
+
+This part needs the primitives of lessons 4 to 12 only. It also says what operators and methods of
+tracers mean, by filling `core.array_methods`.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minijax import dtypes, lax
+from minijax.core import (
+    ShapedArray,
+    Tracer,
+    array_methods,
+    as_result,
+    convert_element_type_p,
+    get_aval,
+)
+
+__all__ = [
+    "add",
+    "arange",
+    "array",
+    "asarray",
+    "bool_",
+    "broadcast_to",
+    "cos",
+    "divide",
+    "dot",
+    "exp",
+    "eye",
+    "float16",
+    "float32",
+    "float64",
+    "full",
+    "greater",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "less",
+    "linspace",
+    "log",
+    "matmul",
+    "mean",
+    "multiply",
+    "ndim",
+    "negative",
+    "ones",
+    "ones_like",
+    "pi",
+    "positive",
+    "shape",
+    "sin",
+    "size",
+    "subtract",
+    "sum",
+    "transpose",
+    "true_divide",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "zeros",
+    "zeros_like",
+]
+
+pi = math.pi
+bool_, float16, float32, float64 = np.bool_, np.float16, np.float32, np.float64
+int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
+uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
+
+
+# Promotion and broadcasting ---------------------------------------------------------------------
+
+
+def convert(x: Any, dtype: np.dtype, weak_type: bool) -> Any:
+    """`x` as `dtype`. Only what is traced binds a primitive; a known value is converted at once."""
+    aval = get_aval(x)
+    if not isinstance(x, Tracer) and type(x) in (bool, int, float):
+        return x if weak_type and aval.dtype == dtype else np.asarray(x, dtype)
+    if aval.dtype == dtype and aval.weak_type == weak_type:
+        return x
+    return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type)
+
+
+def promote_dtypes(*args: Any) -> list[Any]:
+    """The operands in their common dtype, by `dtypes.result_type`."""
+    avals = [get_aval(x) for x in args]
+    dtype, weak_type = dtypes.result_type([(aval.dtype, aval.weak_type) for aval in avals])
+    return [convert(x, dtype, weak_type) for x in args]
+
+
+def promote_float(*args: Any) -> list[Any]:
+    """As `promote_dtypes`, but integers become floats."""
+    args = tuple(promote_dtypes(*args))
+    aval = get_aval(args[0])
+    if dtypes.is_float(aval.dtype):
+        return list(args)
+    return [convert(x, float_for(aval), all_weak(args)) for x in args]
+
+
+def float_for(aval: ShapedArray) -> np.dtype:
+    """The float dtype that holds integers of `aval`'s dtype in JAX: float64 for 64 bits."""
+    wide = aval.dtype.itemsize == 8 or aval.dtype.kind == "b"
+    return np.dtype(np.float64 if wide else np.float32)
+
+
+def all_weak(args: Sequence[Any]) -> bool:
+    return all(get_aval(x).weak_type for x in args)
+
+
+def promote_shapes(*args: Any) -> list[Any]:
+    """Operands of the same rank, with axes of length 1 put in front; 0-d operands stay 0-d."""
+    rank = max(ndim(x) for x in args)
+    return [expand_rank(x, rank) if shape(x) else x for x in args]
+
+
+def expand_rank(x: Any, rank: int) -> Any:
+    missing = rank - ndim(x)
+    if not missing:
+        return x
+    return lax.broadcast_in_dim(x, (1,) * missing + shape(x), range(missing, rank))
+
+
+# Element-wise functions -------------------------------------------------------------------------
+
+
+def binary(
+    operation: Callable[..., Any], promote: Callable[..., Any] = promote_dtypes
+) -> Callable[[Any, Any], Any]:
+    def function(x: Any, y: Any, /) -> Any:
+        return operation(*promote_shapes(*promote(x, y)))
+
+    return function
+
+
+def unary_float(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def function(x: Any, /) -> Any:
+        return operation(*promote_float(x))
+
+    return function
+
+
+add = binary(lax.add)
+subtract = binary(lax.sub)
+multiply = binary(lax.mul)
+divide = true_divide = binary(lax.div, promote_float)
+greater = binary(lax.gt)
+less = binary(lax.lt)
+sin = unary_float(lax.sin)
+cos = unary_float(lax.cos)
+exp = unary_float(lax.exp)
+log = unary_float(lax.log)
+negative = lax.neg
+
+
+def positive(x: Any, /) -> Any:
+    """`x` itself, as an array."""
+    return asarray(x)
+
+
+# Reductions, shapes, contractions ---------------------------------------------------------------
+
+
+def sum(a: Any, axis: int | Sequence[int] | None = None) -> Any:
+    """The sum over `axis`, over several axes, or over all of them; small integers become int64."""
+    aval = get_aval(a)
+    if aval.dtype.kind in "biu" and aval.dtype.itemsize < 8:
+        a = convert(a, np.dtype(np.uint64 if aval.dtype.kind == "u" else np.int64), False)
+    return lax.reduce_sum(a, normal_axes(axis, ndim(a)))
+
+
+def mean(a: Any, axis: int | Sequence[int] | None = None) -> Any:
+    """The sum over `axis`, divided by the number of its elements."""
+    count = math.prod(shape(a)[i] for i in normal_axes(axis, ndim(a)))
+    return divide(sum(promote_float(a)[0], axis), count)
+
+
+def normal_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
+    """Axes as a sorted tuple of numbers from 0 to rank - 1."""
+    axes = range(rank) if axis is None else [axis] if isinstance(axis, int) else axis
+    if any(not -rank <= i < rank for i in axes):
+        raise ValueError(f"axis {axis} is out of bounds for array of dimension {rank}")
+    return tuple(sorted(i % rank for i in axes))
+
+
+def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
+    """The axes in the order `axes`, or reversed."""
+    return lax.transpose(a, range(ndim(a))[::-1] if axes is None else [i % ndim(a) for i in axes])
+
+
+def matmul(a: Any, b: Any, /) -> Any:
+    """The matrix product of operands with one or two axes."""
+    if ndim(a) not in (1, 2) or ndim(b) not in (1, 2):
+        raise NotImplementedError(
+            "matmul takes operands with one or two axes here; use vmap to go beyond."
+        )
+    a, b = promote_dtypes(a, b)
+    return lax.dot_general(a, b, (((ndim(a) - 1,), (0,)), ((), ())))
+
+
+def dot(a: Any, b: Any, /) -> Any:
+    """`matmul`, and `multiply` where an operand is 0-d."""
+    return matmul(a, b) if ndim(a) and ndim(b) else multiply(a, b)
+
+
+def broadcast_to(array: Any, shape: Sequence[int]) -> Any:
+    """`array` repeated into `shape`, by NumPy's broadcasting rules."""
+    missing = len(shape) - ndim(array)
+    return lax.broadcast_in_dim(array, tuple(shape), range(missing, len(shape)))
+
+
+# Making and inspecting arrays -------------------------------------------------------------------
+
+
+def asarray(a: Any, dtype: Any = None) -> Any:
+    """`a` as an array; lists of numbers become arrays, tracers stay tracers."""
+    if isinstance(a, Tracer) or type(a).__module__.startswith("minijax"):
+        return a if dtype is None else lax.convert_element_type(a, dtype)
+    return as_result(np.array(a, dtype))
+
+
+array = asarray
+
+
+def zeros(shape: int | Sequence[int], dtype: Any = float) -> np.ndarray:
+    return as_result(np.zeros(shape, dtype))
+
+
+def ones(shape: int | Sequence[int], dtype: Any = float) -> np.ndarray:
+    return as_result(np.ones(shape, dtype))
+
+
+def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
+    if isinstance(fill_value, Tracer):
+        return broadcast_to(fill_value, (shape,) if isinstance(shape, int) else shape)
+    return as_result(np.full(shape, fill_value, dtype))
+
+
+def arange(*args: Any, dtype: Any = None) -> np.ndarray:
+    return as_result(np.arange(*args, dtype=dtype))
+
+
+def linspace(start: float, stop: float, num: int = 50) -> np.ndarray:
+    return as_result(np.linspace(start, stop, num))
+
+
+def eye(N: int, dtype: Any = float) -> np.ndarray:
+    return as_result(np.eye(N, dtype=dtype))
+
+
+def zeros_like(a: Any) -> np.ndarray:
+    return zeros(shape(a), get_aval(a).dtype)
+
+
+def ones_like(a: Any) -> np.ndarray:
+    return ones(shape(a), get_aval(a).dtype)
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    return get_aval(a).shape
+
+
+def ndim(a: Any) -> int:
+    return len(get_aval(a).shape)
+
+
+def size(a: Any) -> int:
+    return math.prod(shape(a))
+
+
+# Operators and methods --------------------------------------------------------------------------
+
+
+def swapped(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda x, y: f(y, x)
+
+
+for _name, _function in {
+    "add": add,
+    "sub": subtract,
+    "mul": multiply,
+    "truediv": divide,
+    "matmul": matmul,
+}.items():
+    array_methods[f"__{_name}__"] = _function
+    array_methods[f"__r{_name}__"] = swapped(_function)
+
+array_methods.update(
+    {
+        "__neg__": negative,
+        "__pos__": positive,
+        "__gt__": greater,
+        "__lt__": less,
+        "sum": sum,
+        "mean": mean,
+        "transpose": transpose,
+        "astype": lax.convert_element_type,
+    }
+)

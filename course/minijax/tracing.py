@@ -1,0 +1,130 @@
+"""Tracing: from a Python function to a jaxpr, by an interpreter that writes operations down.
+
+A first cut: the tracer, the builder, omnistaging, and `make_jaxpr`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from minijax.core import (
+    MainTrace,
+    Primitive,
+    ShapedArray,
+    Trace,
+    Tracer,
+    full_raise,
+    get_aval,
+    new_main,
+    trace_state,
+)
+from minijax.jaxpr import (
+    Atom,
+    ClosedJaxpr,
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+    Var,
+    abstract_eval,
+    raise_to_shaped,
+)
+from minijax.tree import PyTreeDef, flatten_fun, tree_flatten
+
+
+class JaxprTracer(Tracer):
+    """A variable of the program that is being written, of which only the type is known."""
+
+    def __init__(self, trace: Trace, atom: Atom) -> None:
+        self._trace = trace
+        self.atom = atom
+
+    @property
+    def aval(self) -> ShapedArray:
+        return self.atom.aval
+
+
+class JaxprBuilder:
+    """The program so far: its equations, and the constants that it has met."""
+
+    def __init__(self) -> None:
+        self.eqns: list[JaxprEqn] = []
+        self.consts: dict[int, tuple[Var, Any]] = {}  # by identity of the value
+
+    def constant(self, val: Any) -> Atom:
+        """A literal for a 0-d value; one variable for each array or tracer, however often met."""
+        aval = raise_to_shaped(get_aval(val))
+        if not aval.shape and not isinstance(val, Tracer):
+            return Literal(np.asarray(val), aval)
+        if id(val) not in self.consts:
+            # A copy, so that the program does not change when the user writes to the array later.
+            kept = val if isinstance(val, Tracer) else np.array(val)
+            self.consts[id(val)] = (Var(aval), (val, kept))
+        return self.consts[id(val)][0]
+
+    def build(self, invars: list[Var], outvars: list[Atom]) -> ClosedJaxpr:
+        constvars = [var for var, _ in self.consts.values()]
+        consts = [kept for _, (_, kept) in self.consts.values()]
+        return ClosedJaxpr(Jaxpr(constvars, invars, outvars, self.eqns), consts)
+
+
+class JaxprTrace(Trace):
+    """Writes each primitive down as an equation; its `global_data` is the builder."""
+
+    @property
+    def builder(self) -> JaxprBuilder:
+        return self.main.global_data
+
+    def new_arg(self, aval: ShapedArray) -> JaxprTracer:
+        return JaxprTracer(self, Var(raise_to_shaped(aval)))
+
+    def pure(self, val: Any) -> JaxprTracer:
+        return JaxprTracer(self, self.builder.constant(val))
+
+    lift = pure
+
+    def process_primitive(
+        self, primitive: Primitive, tracers: Sequence[JaxprTracer], params: dict[str, Any]
+    ) -> Any:
+        avals = abstract_eval(primitive, [t.aval for t in tracers], params)
+        outvars = [Var(aval) for aval in avals]
+        eqn = JaxprEqn([t.atom for t in tracers], outvars, primitive, params)
+        self.builder.eqns.append(eqn)
+        outs = [JaxprTracer(self, var) for var in outvars]
+        return outs if primitive.multiple_results else outs[0]
+
+
+@contextmanager
+def new_dynamic(main: MainTrace) -> Iterator[None]:
+    """Hand every operation to `main`, whether or not an operand is its tracer (omnistaging)."""
+    previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main
+    try:
+        yield
+    finally:
+        trace_state.dynamic_trace = previous
+
+
+def trace_to_jaxpr(f: Callable[..., list[Any]], avals: Sequence[ShapedArray]) -> ClosedJaxpr:
+    """The program of a flat function for inputs of these types."""
+    builder = JaxprBuilder()
+    with new_main(JaxprTrace, builder) as main, new_dynamic(main):
+        trace = JaxprTrace(main)
+        tracers = [trace.new_arg(aval) for aval in avals]
+        outs = [full_raise(trace, out) for out in f(*tracers)]
+        invars = [t.atom for t in tracers if isinstance(t.atom, Var)]
+        return builder.build(invars, [out.atom for out in outs])
+
+
+def trace_tree(f: Callable[..., Any], args: Sequence[Any]) -> tuple[ClosedJaxpr, PyTreeDef]:
+    """The program of `f` for arguments like `args`, and the structure of its result."""
+    leaves, in_tree = tree_flatten(args)
+    flat_f, out_tree = flatten_fun(f, in_tree)
+    return trace_to_jaxpr(flat_f, [get_aval(x) for x in leaves]), out_tree()
+
+
+def make_jaxpr(f: Callable[..., Any]) -> Callable[..., ClosedJaxpr]:
+    """A function that gives the program of `f` for the types of its arguments."""
+    return lambda *args: trace_tree(f, args)[0]

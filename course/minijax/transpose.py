@@ -1,0 +1,406 @@
+"""Reverse mode: run a linear program backwards. `vjp` is `linearize`, then transposition.
+
+A first cut: the backward pass, the transpose rules of the few primitives, `vjp` and `grad`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minijax import dtypes
+from minijax.core import (
+    ShapedArray,
+    UndefPrimal,
+    add_p,
+    broadcast_in_dim_p,
+    convert_element_type_p,
+    div_p,
+    dot_general_p,
+    get_aval,
+    get_rule,
+    mul_p,
+    neg_p,
+    reduce_sum_p,
+    sub_p,
+    transpose_p,
+    transpose_rules,
+)
+from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, Var
+from minijax.jit import call, derived, jit_p
+from minijax.jvp import add_tangents, zeros_like_aval
+from minijax.lax.basic import broadcast_in_dim, transpose
+from minijax.linearize import check_types, linearize_tree, only_floats, with_float0
+from minijax.tracing import trace_tree
+from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
+from minijax.vmap import jacfwd, vmap
+
+
+def backward_pass(
+    jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cotangents: Sequence[Any]
+) -> list[Any]:
+    """The cotangents of the `UndefPrimal`s in `args`, from those of the results; None for zero.
+
+    First forwards, for what does not depend on a linear input; then backwards through the rest.
+    """
+    values = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+    ct_env: dict[Var, Any] = {}
+
+    def read(atom: Atom) -> Any:
+        if isinstance(atom, Literal):
+            return atom.val
+        return values.get(atom, UndefPrimal(atom.aval))
+
+    def accumulate(atom: Atom, ct: Any) -> None:
+        if isinstance(atom, Var) and ct is not None:
+            ct_env[atom] = add_tangents(ct_env.get(atom), ct)
+
+    linear_eqns = []
+    for eqn in jaxpr.eqns:
+        operands = [read(x) for x in eqn.invars]
+        if any(isinstance(x, UndefPrimal) for x in operands):
+            linear_eqns.append(eqn)
+            continue
+        outs = eqn.primitive.bind(*operands, **eqn.params)
+        outs = outs if eqn.primitive.multiple_results else [outs]
+        values.update(zip(eqn.outvars, outs, strict=True))
+    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
+        accumulate(atom, ct)
+    for eqn in reversed(linear_eqns):
+        cts = [ct_env.pop(var, None) for var in eqn.outvars]
+        if all(ct is None for ct in cts):
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        ct_arg = cts if eqn.primitive.multiple_results else cts[0]
+        for atom, ct in zip(
+            eqn.invars, rule(ct_arg, *map(read, eqn.invars), **eqn.params), strict=True
+        ):
+            accumulate(atom, ct)
+    return [
+        ct_env.get(var)
+        for var, x in zip(jaxpr.invars, args, strict=True)
+        if isinstance(x, UndefPrimal)
+    ]
+
+
+# Transpose rules: (cotangent of the result, *operands) -> cotangents of the operands, None if known
+
+
+def unbroadcast(ct: Any, x: Any) -> Any:
+    """`ct` summed over the axes along which the linear operand `x` was stretched."""
+    if not isinstance(x, UndefPrimal):
+        return None
+    shape, want = get_aval(ct).shape, x.aval.shape
+    extra = len(shape) - len(want)
+    axes = [i for i, n in enumerate(shape) if i < extra or (want[i - extra] == 1 and n != 1)]
+    if not axes:
+        return ct
+    summed = reduce_sum_p.bind(ct, axes=tuple(axes))
+    kept = [i for i, n in enumerate(want) if i + extra not in axes]
+    return summed if len(kept) == len(want) else broadcast_in_dim(summed, want, kept)
+
+
+def add_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    return [unbroadcast(ct, x), unbroadcast(ct, y)]
+
+
+def mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    if isinstance(x, UndefPrimal):
+        return [unbroadcast(mul_p.bind(ct, y), x), None]
+    return [None, unbroadcast(mul_p.bind(x, ct), y)]
+
+
+def sub_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    return [unbroadcast(ct, x), unbroadcast(neg_p.bind(ct), y)]
+
+
+def div_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    """Division is linear in the dividend only."""
+    return [unbroadcast(div_p.bind(ct, y), x), None]
+
+
+def neg_transpose(ct: Any, x: Any) -> list[Any]:
+    return [neg_p.bind(ct)]
+
+
+def transpose_transpose(ct: Any, x: Any, *, permutation: tuple[int, ...]) -> list[Any]:
+    """The inverse permutation."""
+    return [transpose(ct, [permutation.index(i) for i in range(len(permutation))])]
+
+
+def dot_general_transpose(
+    ct: Any, x: Any, y: Any, *, dimension_numbers: Any, preferred_element_type: Any
+) -> list[Any]:
+    """A product of the cotangent with the known operand, over the axes which that one kept."""
+    contract, batch = dimension_numbers
+    if isinstance(x, UndefPrimal):
+        return [dot_cotangent(ct, x.aval, y, contract, batch, comes_last=False), None]
+    mirrored = contract[::-1], batch[::-1]
+    return [None, dot_cotangent(ct, y.aval, x, *mirrored, comes_last=True)]
+
+
+def dot_cotangent(
+    ct: Any, aval: ShapedArray, other: Any, contract: Any, batch: Any, comes_last: bool
+) -> Any:
+    """The cotangent of the operand of type `aval`, whose kept axes come first or last in `ct`."""
+    other_kept = other_axes(get_aval(other), contract[1], batch[1])
+    kept = other_axes(aval, contract[0], batch[0])
+    first = len(batch[0]) + (0 if comes_last else len(kept))
+    ct_axes = tuple(range(first, first + len(other_kept)))
+    numbers = (ct_axes, tuple(other_kept)), (tuple(range(len(batch[0]))), tuple(batch[1]))
+    out = dot_general_p.bind(
+        ct, other, dimension_numbers=numbers, preferred_element_type=aval.dtype
+    )
+    # The axes of `out`: batch, those kept, and the contracted ones in the order of `other`.
+    contracted = [contract[0][contract[1].index(i)] for i in sorted(contract[1])]
+    order = [*batch[0], *kept, *contracted]
+    return transpose(out, [order.index(i) for i in range(len(order))])
+
+
+def other_axes(aval: ShapedArray, contract: Sequence[int], batch: Sequence[int]) -> list[int]:
+    """The axes that a product keeps of an operand."""
+    return [i for i in range(len(aval.shape)) if i not in (*contract, *batch)]
+
+
+def reduce_sum_transpose(ct: Any, x: Any, *, axes: tuple[int, ...]) -> list[Any]:
+    kept = [i for i in range(len(x.aval.shape)) if i not in axes]
+    return [broadcast_in_dim(ct, x.aval.shape, kept)]
+
+
+def broadcast_in_dim_transpose(
+    ct: Any, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+) -> list[Any]:
+    new = tuple(i for i in range(len(shape)) if i not in broadcast_dimensions)
+    return [unbroadcast(reduce_sum_p.bind(ct, axes=new) if new else ct, x)]
+
+
+def convert_element_type_transpose(
+    ct: Any, x: Any, *, new_dtype: Any, weak_type: bool
+) -> list[Any]:
+    return [convert_element_type_p.bind(ct, new_dtype=x.aval.dtype, weak_type=x.aval.weak_type)]
+
+
+def jit_transpose(cts: Sequence[Any], *args: Any, name: str, jaxpr: Jaxpr) -> list[Any]:
+    """Call the program that runs backwards: known operands and cotangents in, cotangents out."""
+    linear = tuple(isinstance(x, UndefPrimal) for x in args)
+    full_cts = [
+        zeros_like_aval(v.aval) if ct is None else ct
+        for ct, v in zip(cts, jaxpr.outvars, strict=True)
+    ]
+
+    def backwards(*inputs: Any) -> list[Any]:
+        rest = iter(inputs)
+        operands = [
+            UndefPrimal(v.aval) if lin else next(rest)
+            for lin, v in zip(linear, jaxpr.invars, strict=True)
+        ]
+        cts_in = backward_pass(jaxpr, [], operands, list(rest))
+        undefs = [x for x in operands if isinstance(x, UndefPrimal)]
+        return [
+            zeros_like_aval(x.aval) if ct is None else ct
+            for ct, x in zip(cts_in, undefs, strict=True)
+        ]
+
+    known_args = [x for x in args if not isinstance(x, UndefPrimal)]
+    avals = [v.aval for v, lin in zip(jaxpr.invars, linear, strict=True) if not lin]
+    avals += [v.aval for v in jaxpr.outvars]
+    program = derived(jaxpr, ("transpose", linear), backwards, avals)
+    outs = iter(call(program, [*known_args, *full_cts], name))
+    return [next(outs) if lin else None for lin in linear]
+
+
+transpose_rules[add_p] = add_transpose
+transpose_rules[sub_p] = sub_transpose
+transpose_rules[mul_p] = mul_transpose
+transpose_rules[div_p] = div_transpose
+transpose_rules[transpose_p] = transpose_transpose
+transpose_rules[dot_general_p] = dot_general_transpose
+transpose_rules[neg_p] = neg_transpose
+transpose_rules[reduce_sum_p] = reduce_sum_transpose
+transpose_rules[broadcast_in_dim_p] = broadcast_in_dim_transpose
+transpose_rules[convert_element_type_p] = convert_element_type_transpose
+transpose_rules[jit_p] = jit_transpose
+
+
+# vjp, grad and their relatives ------------------------------------------------------------------
+
+
+def transpose_program(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
+    """Cotangents of the inputs of a linear program."""
+    undefs = [UndefPrimal(v.aval) for v in program.jaxpr.invars]
+    cts = backward_pass(program.jaxpr, program.consts, undefs, cotangents)
+    return [
+        zeros_like_aval(u.aval) if ct is None else ct for ct, u in zip(cts, undefs, strict=True)
+    ]
+
+
+def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """The transpose of a linear function: from cotangents of its result to those of its inputs.
+
+    Of `primals` only the types matter. Counterpart: `jax.linear_transpose`.
+
+    >>> linear_transpose(lambda x: x * 2.0 + x, 1.0)(5.0)[0]
+    array(15.)
+    """
+    in_tree = tree_flatten(primals)[1]
+    program, out_tree = trace_tree(f, primals)
+
+    def f_transposed(cotangent: Any) -> tuple[Any, ...]:
+        cts = flat_cotangents(cotangent, out_tree, program.out_avals)
+        return tree_unflatten(in_tree, transpose_program(program, cts))
+
+    return f_transposed
+
+
+def flat_cotangents(cotangent: Any, tree: PyTreeDef, avals: Sequence[ShapedArray]) -> list[Any]:
+    """The leaves of a cotangent, which must have the structure and the types of the result."""
+    cts, ct_tree = tree_flatten(cotangent)
+    if ct_tree != tree:
+        raise ValueError(f"The cotangent must have the structure {tree}, not {ct_tree}.")
+    check_types("function of cotangents", cts, avals)
+    return cts
+
+
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """The value of `f`, and the function from cotangents of the result to those of the inputs.
+
+    With `has_aux`, `f` gives a pair, of which the second part is handed through as a third result.
+    Counterpart: `jax.vjp`.
+
+    >>> y, f_vjp = vjp(lambda x, y: x * y, 3.0, 4.0)
+    >>> print(y, *f_vjp(10.0))
+    12.0 40.0 30.0
+    """
+    lin = linearize_tree(f, primals, has_aux)
+
+    def f_vjp(cotangent: Any) -> Any:
+        cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
+        cts_in = transpose_program(lin.program, only_floats(cts, lin.out_avals))
+        return tree_unflatten(lin.in_tree, with_float0(cts_in, lin.in_avals))
+
+    return (lin.value, f_vjp, lin.aux) if has_aux else (lin.value, f_vjp)
+
+
+Argnums = int | Sequence[int]
+
+
+def value_and_grad(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
+) -> Callable[..., Any]:
+    """As `grad`, but the function gives the pair (value, gradient). Counterpart: the JAX one.
+
+    >>> print(*value_and_grad(lambda x: x * x)(3.0))
+    9.0 6.0
+    """
+
+    def value_and_grad_f(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        chosen = chosen_args(argnums, args)
+        if not allow_int:
+            check_inputs("grad", chosen)
+        f_of_chosen = function_of(f, argnums, args, kwargs)
+        value, f_vjp, *aux = vjp(f_of_chosen, *chosen, has_aux=has_aux)
+        check_scalar(value)
+        gradients = f_vjp(np.ones((), get_aval(value).dtype))
+        gradient = gradients[0] if isinstance(argnums, int) else gradients
+        return ((value, *aux) if has_aux else value), gradient
+
+    return value_and_grad_f
+
+
+def grad(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
+) -> Callable[..., Any]:
+    """The gradient of a function whose result is one float. Counterpart: `jax.grad`.
+
+    `argnums` says with respect to which argument; with a tuple of them the result is a tuple.
+    Those arguments may be containers of floats (`TypeError` for integers unless `allow_int`), and
+    the gradient has their structure. With `has_aux`, `f` gives (value, anything), and the function
+    gives (gradient, anything).
+
+    >>> print(grad(lambda x, y: x * x * y, argnums=0)(3.0, 5.0))
+    30.0
+    """
+
+    def grad_f(*args: Any, **kwargs: Any) -> Any:
+        value, gradient = value_and_grad(f, argnums, has_aux, allow_int)(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return grad_f
+
+
+def jacrev(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """The Jacobian, a row at a time, all rows in one `vmap` of `vjp`. For one array argument.
+
+    >>> jacrev(lambda x: x * x)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    """
+
+    def jac_f(*args: Any) -> Any:
+        y, f_vjp = vjp(function_of(f, argnums, args, {}), args[argnums])
+        aval = get_aval(y)
+        if len(aval.shape) > 1:
+            raise TypeError(f"jacrev takes a function with at most one axis, not {aval}.")
+        if not aval.shape:
+            return f_vjp(np.ones((), aval.dtype))[0]
+        return vmap(f_vjp)(np.eye(*aval.shape, dtype=aval.dtype))[0]
+
+    return jac_f
+
+
+def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """The matrix of second derivatives: forward mode over reverse mode.
+
+    >>> hessian(lambda x: (x * x * x).sum())(np.array([1.0, 2.0]))
+    array([[ 6.,  0.],
+           [ 0., 12.]])
+    """
+    return jacfwd(jacrev(f, argnums), argnums)
+
+
+def chosen_args(argnums: Argnums, args: Sequence[Any]) -> list[Any]:
+    """The arguments that `argnums` names."""
+    numbers = [argnums] if isinstance(argnums, int) else argnums
+    if any(not -len(args) <= i < len(args) for i in numbers):
+        raise TypeError(f"argnums={argnums} does not fit a call with {len(args)} arguments.")
+    return [args[i] for i in numbers]
+
+
+def function_of(
+    f: Callable[..., Any], argnums: Argnums, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Callable[..., Any]:
+    """`f` as a function of the arguments in `argnums` alone; the others keep their values."""
+    numbers = [argnums] if isinstance(argnums, int) else argnums
+    places = [i % len(args) for i in numbers]
+
+    def f_of_chosen(*chosen: Any) -> Any:
+        filled = dict(zip(places, chosen, strict=True))
+        return f(*(filled.get(i, arg) for i, arg in enumerate(args)), **kwargs)
+
+    return f_of_chosen
+
+
+def check_inputs(what: str, args: Sequence[Any]) -> None:
+    """Only floats have gradients."""
+    for aval in map(get_aval, tree_flatten(args)[0]):
+        if not dtypes.is_float(aval.dtype):
+            raise TypeError(
+                f"{what} requires real-valued inputs, but got {aval.dtype.name}. Pass a float, as "
+                "in 3.0, or set allow_int=True."
+            )
+
+
+def check_scalar(value: Any) -> None:
+    """A gradient belongs to one float."""
+    leaves, tree = tree_flatten(value)
+    if tree.node_class is not None:
+        raise TypeError(f"Gradient only defined for scalar-output functions. Output was {value}.")
+    aval = get_aval(leaves[0])
+    if aval.shape:
+        raise TypeError(
+            f"Gradient only defined for scalar-output functions. Output had shape: {aval.shape}."
+        )
+    if not dtypes.is_float(aval.dtype):
+        raise TypeError(f"grad requires real-valued outputs, but got {aval.dtype.name}.")
