@@ -351,10 +351,10 @@ def jvp_flat(
 ) -> tuple[list[Any], list[Any]]:
     """Differentiate a function from arrays to a list of arrays; gives (primals out, tangents out).
 
-    Puts a `JVPTrace` on the stack, boxes each primal with its tangent, calls `f`, and takes the
-    boxes apart. An output may be a constant, or a tracer of another level: `full_raise` boxes it
-    first. The symbolic zero is instantiated on the way out. An integer's tangent, of dtype
-    `float0`, goes in as `None`.
+    Puts a `JVPTrace` on the stack with `new_main`, boxes each primal with its tangent, calls `f`
+    once, and takes the boxes apart. On the way in, `drop_float0` makes an integer's tangent, of
+    dtype `float0`, the symbolic zero. On the way out, an output may be a constant, or a tracer of
+    another level: `full_raise` boxes it first. Then `instantiate` makes arrays of symbolic zeros.
 
     >>> primals_out, tangents_out = jvp_flat(lambda x, y: [x * y, 7.0], [3.0, 4.0], [1.0, 10.0])
     >>> print(*primals_out, *tangents_out)
