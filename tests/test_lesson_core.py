@@ -104,7 +104,6 @@ def test_other_right_answers_have_full_points():
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint32", "uint64"])
 def test_integer_division_is_xlas(dtype):
     import jax
-
     from minijax import lax
 
     x, y = (a.ravel() for a in np.meshgrid(np.arange(-9, 10), np.arange(-4, 5)))
