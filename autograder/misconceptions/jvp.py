@@ -116,7 +116,7 @@ def process_primitive(self, primitive, tracers, params):
     "jvp.cos_rule",
     name="The minus sign of the cosine's derivative is missing",
     hints=[
-        "Look at the curve of cos just to the right of 0. Does it rise or fall there?",
+        "Look at the curve of cos a little to the right of 0. Does it rise or fall there?",
         "For a small positive x, cos falls while sin(x) is positive. Your rule says that it rises.",
         "The derivative of cos is -sin: the tangent is `-sin(x) * x_dot`.",
     ],
