@@ -27,8 +27,9 @@ def grade_folder(
     try:
         grade_taken(taken, lesson, out, jobs=jobs or os.cpu_count() or 1, level=level)
     except engine.SuiteError as error:
+        why = " ".join(str(error).split()).rstrip(".")
         raise Problem(
-            f"The hidden suite of {lesson.id} is at fault, so nothing was graded: {error} "
+            f"The hidden suite of {lesson.id} is at fault, so nothing is graded ({why}). "
             f"Repair it, and run `./jaxprentice audit {lesson.id}`."
         ) from None
     table = results.grades_csv(out)

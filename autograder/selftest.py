@@ -17,7 +17,7 @@ PROGRAMS = {
 
 def run(arguments: Sequence[str]) -> int:
     """Run pytest with the given arguments, and return its exit status."""
-    command = [sys.executable, "-m", "pytest", "-r", "s", *arguments]
+    command = [sys.executable, "-m", "pytest", "-r", "fEs", *arguments]
     status = subprocess.call(command, cwd=edition.ROOT, env={**os.environ, "PYTHONPATH": ""})
     missing = [name for name in PROGRAMS if not has(name)]
     if missing:

@@ -124,7 +124,7 @@ def watch(place: Workspace) -> None:
 
 
 def check_and_wait(place: Workspace, lesson: Lesson | None) -> None:
-    """Check, and say that more will come; a file that is being saved may be missing for a moment."""
+    """Check, and say that more will come; a file may be missing while it is being saved."""
     try:
         check(place, lesson and lesson.id, mine=False)
     except Problem as problem:

@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+import graded_course
 import pytest
 import small_course
 
@@ -426,6 +427,60 @@ def test_progress_and_list_show_what_the_last_checks_found(work, say):
     assert re.search(r"^hello .* 1 of 2$", say("list")[1], re.MULTILINE)
     solve(work)
     assert "(changed since the last check)" in say("progress")[1]
+
+
+# ------------------------------------------------------------------------------------------
+# For instructors
+
+
+@pytest.fixture
+def handed_in(monkeypatch, tmp_path):
+    """A class of four: right, half right, a link, nothing."""
+    monkeypatch.chdir(tmp_path)
+    # A folder of another name in each test: suites are modules, and stay imported.
+    graded_course.write(monkeypatch, tmp_path / f"edition-{tmp_path.name}")
+    work = tmp_path / "handed-in"
+    for name in ("ann", "bob", "eve", "dan"):
+        (work / name / "tiny").mkdir(parents=True)
+    (work / "ann" / "tiny" / "numbers.py").write_text(graded_course.MODULE, encoding="utf-8")
+    wrong = graded_course.changed("return 2.0 * np.asarray(x)", "return 3.0 * np.asarray(x)")
+    (work / "bob" / "numbers.py").write_bytes(wrong)
+    (work / "eve" / "tiny" / "numbers.py").symlink_to(work / "ann" / "tiny" / "numbers.py")
+    return work
+
+
+GRADE = ("grade", "handed-in", "--lesson", "tiny", "--out", "results", "--jobs", "1")
+
+
+def test_grade_writes_a_result_each_and_a_table(handed_in, say, tmp_path):
+    status, out, _ = say(*GRADE, "--isolation", "process")
+    assert status == 0
+    assert out.startswith("Isolation: process")
+    rows = (tmp_path / "results" / "grades.csv").read_text(encoding="utf-8").splitlines()[1:]
+    scores = {row.split(",")[0]: float(row.split(",")[2]) for row in rows}
+    assert scores["ann"] == 6
+    assert 0 < scores["bob"] < 6
+    assert scores["eve"] == scores["dan"] == 0
+    assert "ann  6 of 6" in out
+    eve = json.loads((tmp_path / "results" / "eve.json").read_text(encoding="utf-8"))
+    assert "link" in eve["remarks"][0]
+
+
+def test_a_name_that_cannot_be_a_file_stops_before_grading(handed_in, say, tmp_path):
+    (handed_in / "a\x1b[2Jb").mkdir()
+    status, out, err = say(*GRADE)
+    assert (status, out) == (1, "")
+    assert "Rename that folder." in one_sentence(err)
+    assert "\x1b" not in err
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_suite_at_fault_gives_no_grades(handed_in, say, tmp_path):
+    (edition.SUITES / "tiny.py").write_text("1 / 0", encoding="utf-8")
+    status, _, err = say(*GRADE, "--isolation", "process")
+    assert status == 1
+    assert "The hidden suite of tiny is at fault" in one_sentence(err)
+    assert not (tmp_path / "results" / "grades.csv").exists()
 
 
 # ------------------------------------------------------------------------------------------
