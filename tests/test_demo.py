@@ -66,8 +66,11 @@ def test_the_export_has_every_submission(folder):
 
 @pytest.mark.slow
 def test_hidden_tests_are_nowhere_in_what_students_get(folder):
-    secrets = [piece for x in GRADED for piece in hidden_code(SUITES / f"{x.id}.py")]
-    assert len(secrets) > 50
+    # A helper may stand in the visible checks too; whole tests may not.
+    visible = "".join(text_of(lesson.folder / "checks.py") for lesson in GRADED)
+    pieces = [piece for x in GRADED for piece in hidden_code(SUITES / f"{x.id}.py")]
+    secrets = [piece for piece in pieces if piece not in visible]
+    assert len(secrets) > max(50, 0.9 * len(pieces))
     assert secrets[0] in text_of(SUITES / f"{GRADED[0].id}.py")
     folders = [folder / "course" / name for name in ("release", "feedback")]
     texts = {path: text_of(path) for top in folders for path in handed_out(top)}
