@@ -7,7 +7,6 @@ look, not for work.
 
 import json
 import os
-import re
 import shutil
 import stat
 import tempfile
@@ -230,34 +229,11 @@ def fill(folder: Path) -> None:
 
 
 def add_lesson(folder: Path, lesson: Lesson) -> None:
-    """A lesson to read: its page in plain Markdown, and its checks."""
-    from autograder import page
+    """A lesson to read: its page in plain Markdown with its pictures, and its checks."""
+    from autograder import notebook, page
 
     folder.mkdir(parents=True)
-    text = (lesson.folder / "lesson.md").read_text(encoding="utf-8")
-    (folder / "lesson.md").write_text(plain(page.expand(text, lesson)), encoding="utf-8")
-    shutil.copyfile(lesson.folder / "checks.py", folder / "checks.py")
-
-
-BOX = re.compile(r'(?:!!!|\?\?\?)\+? \w+ "(.*)"')
-
-
-def plain(page: str) -> str:
-    """A page of the site as Markdown that any editor shows.
-
-    Boxes become paragraphs with a title, and the site's layout goes. So do the hints: `hint` gives
-    them one after the other.
-    """
-    text, inside, fenced = [], "", False
-    for line in page.splitlines():
-        fenced ^= line.lstrip().startswith(("```", "~~~"))
-        if not fenced and (box := BOX.fullmatch(line)):
-            inside = box[1]
-            line = f"**{inside}**"
-        elif inside and line and not line.startswith("    "):
-            inside = ""
-        elif inside:
-            line = line[4:]
-        if not inside.startswith("Hint ") and not re.fullmatch(r"</?div.*>", line):
-            text.append(line if fenced else re.sub(r" \{ ?#.*\}$", "", line))
-    return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?m)^(```\w+) .*$", r"\1", "\n".join(text))) + "\n"
+    text = notebook.plain(page.expand(page.read(lesson), lesson))
+    (folder / "lesson.md").write_text(text, encoding="utf-8")
+    for file in [lesson.folder / "checks.py", *lesson.folder.glob("*.svg")]:
+        shutil.copy(file, folder)
