@@ -18,6 +18,8 @@ from minijax.core import (
     as_result,
     convert_element_type_p,
     get_aval,
+    get_rule,
+    impl_rules,
 )
 
 __all__ = [
@@ -80,10 +82,13 @@ uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
 def convert(x: Any, dtype: np.dtype, weak_type: bool) -> Any:
     """`x` as `dtype`. Only what is traced binds a primitive; a known value is converted at once."""
     aval = get_aval(x)
-    if not isinstance(x, Tracer) and type(x) in (bool, int, float):
-        return x if weak_type and aval.dtype == dtype else np.asarray(x, dtype)
     if aval.dtype == dtype and aval.weak_type == weak_type:
         return x
+    if type(x) in (bool, int, float):
+        return dtype.type(x).item() if weak_type else np.asarray(x, dtype)
+    if isinstance(x, np.ndarray | np.generic):
+        convert_known = get_rule(impl_rules, convert_element_type_p, "Evaluation rule")
+        return convert_known(x, new_dtype=dtype, weak_type=weak_type)
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type)
 
 
@@ -200,7 +205,8 @@ def matmul(a: Any, b: Any, /) -> Any:
             "matmul takes operands with one or two axes here; use vmap to go beyond."
         )
     a, b = promote_dtypes(a, b)
-    return lax.dot_general(a, b, (((ndim(a) - 1,), (0,)), ((), ())))
+    numbers = (((ndim(a) - 1,), (0,)), ((), ()))
+    return lax.dot_general(a, b, numbers, preferred_element_type=get_aval(a).dtype)
 
 
 def dot(a: Any, b: Any, /) -> Any:
