@@ -291,10 +291,14 @@ class Emitter:
         self.lines: list[str] = []
         self.captured: list[Any] = []
 
-    def emit(self, operation: str) -> str:
-        """Write one operation down; gives the name of its result."""
+    def emit(self, operation: str, results: int = 1) -> str:
+        """Write one operation down; gives the name of its result.
+
+        Of several results, the names are this one with `#0`, `#1`, ... behind it.
+        """
         name = f"%{len(self.lines)}"
-        self.lines.append(f"    {name} = {operation}")
+        number = f":{results}" if results > 1 else ""
+        self.lines.append(f"    {name}{number} = {operation}")
         return name
 
     def capture(self, array: Any) -> str:
