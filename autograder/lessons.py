@@ -44,7 +44,7 @@ class Lesson:
     title: str
     number: int  # from the folder's name; orders the lessons, identifies nothing
     folder: Path
-    module: str  # "minijax/jvp.py"
+    module: str  # "minijax/jvp.py"; "" for given code that has no module of its own
     minutes: int
     requires: tuple[str, ...]
     exports: tuple[str, ...]
@@ -58,8 +58,8 @@ class Lesson:
 
     @property
     def package(self) -> str:
-        """The package that the module belongs to: "minijax"."""
-        return self.module.split("/")[0]
+        """The package that the lesson's files belong to: "minijax"."""
+        return self.files[0].split("/")[0]
 
     @property
     def module_name(self) -> str:
@@ -69,7 +69,7 @@ class Lesson:
     @property
     def files(self) -> tuple[str, ...]:
         """The files that this lesson adds to a tree: the given ones, then its module."""
-        return (*self.given, self.module)
+        return (*self.given, self.module) if self.module else self.given
 
 
 # ------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ _EXERCISE_KEYS = {
     "hints": list,
     "after": list,
 }
-_OPTIONAL = {"exports", "given", "exercise", "after"}
+_OPTIONAL = {"module", "exports", "given", "exercise", "after"}
 _TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a list of texts"}
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
@@ -222,7 +222,7 @@ def _take(table: dict[str, Any], keys: dict[str, type], where: _Where) -> dict[s
     for key, kind in keys.items():
         where.check(key in table or key in _OPTIONAL, key, f"is missing; give {_TYPE_NAMES[kind]}")
         where.check(_is(table.get(key, []), kind, key), key, f"should be {_TYPE_NAMES[kind]}")
-    return {key: table.get(key, []) for key in keys}
+    return {key: table.get(key, "" if kind is str else []) for key, kind in keys.items()}
 
 
 def _is(value: object, kind: type, key: str) -> bool:
@@ -241,11 +241,17 @@ def _check_lesson(table: dict[str, Any], where: _Where) -> None:
     where.check(_ID.fullmatch(table["id"]), "id", "should be lower-case letters, digits and _")
     least = 1 if table["exercise"] else 0
     where.check(table["minutes"] >= least, "minutes", f"should be {least} or more")
-    for key, files in (("module", [table["module"]]), ("given", table["given"])):
+    modules = [table["module"]] if table["module"] else []
+    alone = table["given"] and not table["exercise"]
+    where.check(
+        modules or alone, "module", "is missing; only given code may be `given` files alone"
+    )
+    package = [*modules, *table["given"]][0].split("/")[0]
+    for key, files in (("module", modules), ("given", table["given"])):
         for file in files:
             where.check(_MODULE.fullmatch(file), key, f"holds {file!r}, not like minijax/jvp.py")
-            same = file.split("/")[0] == table["module"].split("/")[0]
-            where.check(same, key, f"holds {file!r}, which is in another package than the module")
+            same = file.split("/")[0] == package
+            where.check(same, key, f"holds {file!r}, which is in another package than the others")
             generated = file.endswith("/__init__.py")
             where.check(not generated, key, f"holds {file!r}, but sync writes those from `exports`")
     for export in table["exports"]:

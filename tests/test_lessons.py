@@ -49,9 +49,10 @@ def test_an_unknown_name_is_answered_with_a_close_one(course):
         ("requires = []", "requires = []\ncolour = 1", "`colour` is not a known key"),
         ("minutes = 10", "minutes = 0", "`minutes` should be 1 or more"),
         ("minutes = 10", "minutes = ", "not valid TOML"),
+        ('module = "toy/hello.py"\n', "", "`module` is missing; only given code may be"),
         ("toy/hello.py", "hello.py", "`module` holds 'hello.py', not like minijax/jvp.py"),
         ("toy/hello.py", "toy/../hello.py", "not like minijax/jvp.py"),
-        ('"toy/text/words.py"', '"other/words.py"', "in another package than the module"),
+        ('"toy/text/words.py"', '"other/words.py"', "in another package than the others"),
         ('"toy/text/words.py"', '"toy/__init__.py"', "sync writes those"),
         ('"greet", "Box"', '"gr eet"', "`exports` holds 'gr eet'"),
         ('"hello.greet"\ntitle', '"bye.greet"\ntitle', "should be hello.NAME"),
@@ -74,6 +75,15 @@ def test_a_slip_is_told_with_file_and_key(monkeypatch, tmp_path, old, new, messa
         lessons.load()
     assert message in str(problem.value)
     assert str(problem.value).startswith("course/lessons/01_hello/lesson.toml: ")
+
+
+def test_given_code_may_do_without_a_module(monkeypatch, tmp_path):
+    files = 'given = ["toy/more/a.py", "toy/more/b.py"]'
+    toml = small_course.GIVEN_TOML.replace('module = "toy/between.py"', files)
+    small_course.write(monkeypatch, tmp_path, {"course/lessons/02_between/lesson.toml": toml})
+    between = lessons.get("between")
+    assert (between.module, between.package) == ("", "toy")
+    assert between.files == ("toy/more/a.py", "toy/more/b.py")
 
 
 @pytest.mark.parametrize(
