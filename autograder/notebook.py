@@ -4,6 +4,7 @@ Running text becomes Markdown cells, worked examples become code cells without o
 takes the points from the locked cells; the student's code stays in the module beside the notebook.
 """
 
+import base64
 import json
 import re
 import textwrap
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autograder import page
+from autograder.edition import Problem
 from autograder.lessons import Exercise, Lesson
 from autograder.page import Part
 
@@ -24,12 +26,11 @@ Cell = dict[str, Any]
 def make(lesson: Lesson) -> dict[str, Any]:
     """The lesson's notebook, as nbformat 4.5 has it; the same lesson gives the same notebook."""
     cells = list(_cells(lesson))
-    first_code = next(
-        (i for i, cell in enumerate(cells) if cell["cell_type"] == "code"), len(cells)
-    )
-    cells[first_code:first_code] = _setup(lesson)
+    cells[1:1] = _setup(lesson)  # behind the title, so that it is there when the first example is
     for number, cell in enumerate(cells, 1):
         cell.setdefault("id", f"cell-{number}")
+        if cell["cell_type"] == "markdown":
+            _attach_pictures(cell, lesson)
     return {
         "cells": cells,
         "metadata": {
@@ -59,6 +60,31 @@ def _cells(lesson: Lesson) -> Iterator[Cell]:
         yield from _CODE[part.kind](part, lesson)
     yield from _markdown(prose)
     yield from _playground()
+
+
+_PICTURE = re.compile(r"(?<=\]\()(?P<file>[\w-]+\.(?P<kind>svg|png))(?=\))")
+_MIME = {"svg": "image/svg+xml", "png": "image/png"}
+
+
+def _attach_pictures(cell: Cell, lesson: Lesson) -> None:
+    """Put the pictures of a cell into it: a notebook travels without the files beside the page."""
+    source = "".join(cell["source"])
+    pictures = {found["file"]: _MIME[found["kind"]] for found in _PICTURE.finditer(source)}
+    if pictures:
+        cell["source"] = _PICTURE.sub(r"attachment:\g<file>", source).splitlines(keepends=True)
+        cell["attachments"] = {
+            file: {mime: base64.b64encode(_picture(lesson, file)).decode()}
+            for file, mime in pictures.items()
+        }
+
+
+def _picture(lesson: Lesson, file: str) -> bytes:
+    try:
+        return (lesson.folder / file).read_bytes()
+    except FileNotFoundError:
+        raise Problem(
+            f"The page of {lesson.id} shows {file}, which is not in its folder. Add the picture."
+        ) from None
 
 
 # ------------------------------------------------------------------------------------------
@@ -119,7 +145,7 @@ def _setup(lesson: Lesson) -> Iterator[Cell]:
         "Run the next cell first: from then on, each cell that you run uses the file as you last "
         "saved it."
     )
-    cell = _code(_SETUP.replace("PACKAGE", lesson.package))
+    cell = _code(_SETUP.replace("MODULE", lesson.module).replace("PACKAGE", lesson.package))
     cell["metadata"]["jupyter"] = {"source_hidden": True}
     yield cell
 

@@ -1,5 +1,6 @@
 """Notebooks are valid, repeatable, gradable by nbgrader, and free of the site's own syntax."""
 
+import base64
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 import small_course
 
 from autograder import lessons, notebook
+from autograder.edition import Problem
 
 PAGE = """# Greeting people { #top .big }
 
@@ -60,7 +62,8 @@ int("a")
 
 @pytest.fixture
 def hello(monkeypatch, tmp_path):
-    small_course.write(monkeypatch, tmp_path, {"course/lessons/01_hello/lesson.md": PAGE})
+    files = {"course/lessons/01_hello/lesson.md": PAGE, "course/lessons/01_hello/box.svg": "<svg/>"}
+    small_course.write(monkeypatch, tmp_path, files)
     return lessons.get("hello")
 
 
@@ -112,7 +115,7 @@ def test_the_sites_own_syntax_becomes_plain_markdown(hello):
     )
     assert "**Tab**\n\nInside.\n" in text
     assert "\n1. One $x_{i=1}$, `f[0](x){a=1}` and `y`.\n" in text
-    assert "![A picture](box.svg)\n" in text
+    assert "![A picture](attachment:box.svg)\n" in text
     assert "```python\ndef given(x: int) -> int:\n" in text
     assert text.count("<summary><b>Hint ") == 6
     assert not re.search(r"^\s*(!!!|\?\?\?|===|<div|</div)", text, re.MULTILINE)
@@ -122,8 +125,8 @@ def test_sections_are_cells_of_their_own(hello):
     starts = [text.split("\n")[0] for text in sources(notebook.make(hello), "markdown")]
     assert starts == [
         "# Greeting people",
-        "## A part",
         "## Before you begin",
+        "## A part",
         "### Exercise: A greeting",
         "### Exercise: A box that grows",
         "## Playground",
@@ -199,3 +202,14 @@ def test_the_notebook_is_valid(hello):
 @pytest.mark.parametrize("lesson", REAL, ids=[x.id for x in REAL])
 def test_a_real_notebook_is_valid(lesson):
     check_with_nbgrader(lesson)
+
+
+def test_pictures_travel_inside_the_notebook(hello):
+    (cell,) = [c for c in notebook.make(hello)["cells"] if "attachments" in c]
+    assert base64.b64decode(cell["attachments"]["box.svg"]["image/svg+xml"]) == b"<svg/>"
+
+
+def test_a_picture_that_is_missing_is_named(hello):
+    (hello.folder / "box.svg").unlink()
+    with pytest.raises(Problem, match=r"shows box\.svg, which is not in its folder"):
+        notebook.make(hello)
