@@ -149,9 +149,12 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     return convert_element_type_p.bind(operand, new_dtype=dtype, weak_type=False)
 
 
-def dot_general(lhs: Any, rhs: Any, dimension_numbers: Any) -> Any:
+def dot_general(
+    lhs: Any, rhs: Any, dimension_numbers: Any, *, preferred_element_type: Any = None
+) -> Any:
     """Multiply and add up; see `dot_general_impl` for `dimension_numbers`."""
     contract, batch = (tuple(tuple(axes) for axes in pair) for pair in dimension_numbers)
-    dtype = get_aval(lhs).dtype
-    numbers = (contract, batch)
-    return dot_general_p.bind(lhs, rhs, dimension_numbers=numbers, preferred_element_type=dtype)
+    dtype = None if preferred_element_type is None else dtypes.canonical(preferred_element_type)
+    return dot_general_p.bind(
+        lhs, rhs, dimension_numbers=(contract, batch), preferred_element_type=dtype
+    )

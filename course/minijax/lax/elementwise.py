@@ -1,0 +1,590 @@
+"""More element-wise primitives: each with all its rules, most of them in one row of a table.
+
+A primitive that treats every element alone needs little: how NumPy computes it, what StableHLO
+calls it, and the derivative with respect to each operand. Batching and types are the same for all
+of them. So `define` takes these facts and fills all the tables of `minijax.core` at once.
+"""
+
+import enum
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minijax import dtypes
+from minijax.core import (
+    Primitive,
+    ShapedArray,
+    UndefPrimal,
+    abstract_eval_rules,
+    get_aval,
+    hlo_lowerings,
+    impl_rules,
+    jvp_rules,
+    not_mapped,
+    transpose_rules,
+    vmap_rules,
+)
+from minijax.jaxpr import Literal, binary_type, comparison_type, raise_to_shaped, unary_type
+from minijax.jit import (
+    Emitter,
+    comparison_hlo,
+    elementwise_hlo,
+    emit_literal,
+    lower_body,
+    tensor_type,
+)
+from minijax.jvp import add_tangents, apply_linear, stretch_like
+from minijax.lax.basic import (
+    binary,
+    broadcast_in_dim,
+    convert_element_type,
+    div,
+    exp,
+    gt,
+    log,
+    lt,
+    mul,
+    named,
+    neg,
+    sub,
+    unary,
+)
+from minijax.tracing import trace_to_jaxpr
+from minijax.tree import tree_flatten, tree_unflatten
+from minijax.vmap import align_operand, binary_batch, move_batch_axis, rule_with, unary_batch
+
+__all__ = [
+    "RoundingMethod",
+    "abs",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "ceil",
+    "clamp",
+    "eq",
+    "exp2",
+    "expm1",
+    "floor",
+    "full",
+    "full_like",
+    "ge",
+    "integer_pow",
+    "is_finite",
+    "le",
+    "log1p",
+    "logistic",
+    "max",
+    "min",
+    "ne",
+    "pow",
+    "rem",
+    "round",
+    "rsqrt",
+    "select",
+    "select_n",
+    "sign",
+    "sqrt",
+    "square",
+    "stop_gradient",
+    "tanh",
+]
+
+# Means for all families ---------------------------------------------------------------------------
+
+
+def hlo_operation(
+    name: str, attributes: Callable[..., str] = lambda *avals, **params: ""
+) -> Callable[..., list[str]]:
+    """The lowering to one operation; `attributes` makes their text from types and parameters."""
+
+    def lowering(
+        emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any
+    ) -> list[str]:
+        text = emit_operation(name, args, attributes(*avals, **params), "", avals, out_avals)
+        return [emitter.emit(text)]
+
+    return lowering
+
+
+def i64s(numbers: Sequence[int]) -> str:
+    """A list of numbers as an attribute of an operation."""
+    return f"array<i64: {', '.join(map(str, numbers))}>" if len(numbers) else "array<i64>"
+
+
+def emit_operation(
+    name: str, args: Sequence[str], attributes: str, region: str, avals: Any, out_avals: Any
+) -> str:
+    """An operation in the form that is the same for all: name, operands, region, attributes."""
+    inside = f"({region}) " if region else ""
+    ins, outs = (", ".join(map(tensor_type, part)) for part in (avals, out_avals))
+    operands = f"({', '.join(args)})"
+    return f'"stablehlo.{name}"{operands} {inside}{{{attributes}}} : ({ins}) -> ({outs})'
+
+
+def hlo_of(f: Callable[..., Any]) -> Callable[..., list[str]]:
+    """The lowering of a primitive that other primitives can express: `f` says how."""
+
+    def lowering(
+        emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any
+    ) -> list[str]:
+        types = [raise_to_shaped(aval) for aval in avals]
+        closed = trace_to_jaxpr(lambda *xs: [f(*xs, **params)], types)
+        return lower_body(emitter, closed.jaxpr, args, closed.consts)
+
+    return lowering
+
+
+def emit_region(emitter: Emitter, f: Callable[..., Any], dtypes_in: Sequence[np.dtype]) -> str:
+    """A function of 0-d operands as the region of an operation; its names end with it."""
+    avals = [ShapedArray((), dtype) for dtype in dtypes_in]
+    closed = trace_to_jaxpr(lambda *xs: [f(*xs)], avals)
+    names = [f"%x{i}" for i in range(len(avals))]
+    inner = Emitter()
+    inner.lines = list(emitter.lines)
+    (out,) = lower_body(inner, closed.jaxpr, names)
+    args = ", ".join(f"{x}: {tensor_type(aval)}" for x, aval in zip(names, avals, strict=True))
+    end = f"stablehlo.return {out} : {tensor_type(closed.out_avals[0])}"
+    return "\n".join(["{", f"^bb0({args}):", *inner.lines[len(emitter.lines) :], end, "}"])
+
+
+def scalar(value: Any, like: Any) -> np.ndarray:
+    """A 0-d constant in the dtype of `like`."""
+    return np.asarray(value, get_aval(like).dtype)
+
+
+def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
+    """An array of `shape` that holds `fill_value` everywhere."""
+    if dtype is not None:
+        fill_value = convert_element_type(fill_value, dtype)
+    return broadcast_in_dim(fill_value, tuple(shape), ())
+
+
+def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """As `full`, with shape and dtype of `x`."""
+    aval = x.aval if isinstance(x, UndefPrimal) else get_aval(x)
+    value = np.asarray(fill_value, aval.dtype if dtype is None else dtype)
+    return full(aval.shape, value) if aval.shape else value
+
+
+def zeros_like(x: Any) -> Any:
+    return full_like(x, 0)
+
+
+# How the primitives of this file get their rules --------------------------------------------------
+
+
+def elementwise_jvp(
+    primitive: Primitive,
+    derivatives: Sequence[Callable[..., Any]],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    **params: Any,
+) -> tuple[Any, Any]:
+    """Each tangent goes through the derivative for its operand, `(t, z, *operands)`; then the sum.
+
+    Without `derivatives` the result does not move: it is a step function, or no float.
+    """
+    z = primitive.bind(*primals, **params)
+    if not derivatives:
+        return z, None
+    parts = [
+        apply_linear(lambda t, rule=rule: rule(t, z, *primals, **params), tangent)  # type: ignore
+        for rule, tangent in zip(derivatives, tangents, strict=True)
+    ]
+    return z, apply_linear(lambda t: stretch_like(t, z), functools.reduce(add_tangents, parts))
+
+
+def define(
+    name: str,
+    evaluate: Callable[..., Any],
+    hlo: str | Callable[..., list[str]],
+    *derivatives: Callable[..., Any],
+    operands: int = 1,
+) -> Primitive:
+    """A primitive of one or two operands and one dtype, with all its rules."""
+    primitive = Primitive(name)
+    impl_rules[primitive] = evaluate
+    jvp_rules[primitive] = functools.partial(elementwise_jvp, primitive, derivatives)
+    vmap_rules[primitive] = rule_with(primitive, unary_batch if operands == 1 else binary_batch)
+    abstract_eval_rules[primitive] = unary_type if operands == 1 else binary_type
+    hlo_lowerings[primitive] = elementwise_hlo(hlo) if isinstance(hlo, str) else hlo
+    return primitive
+
+
+# Of one operand -----------------------------------------------------------------------------------
+
+
+def scaled(factor: float, t: Any) -> Any:
+    return mul(scalar(factor, t), t)
+
+
+tanh_p = define("tanh", np.tanh, "tanh", lambda t, z, x: t - t * (z * z))
+log1p_p = define("log1p", np.log1p, "log_plus_one", lambda t, z, x: div(t, x + scalar(1, x)))
+expm1_p = define("expm1", np.expm1, "exponential_minus_one", lambda t, z, x: t * z + t)
+sqrt_p = define("sqrt", np.sqrt, "sqrt", lambda t, z, x: t * div(scalar(0.5, x), z))
+rsqrt_p = define(
+    "rsqrt", lambda x: 1 / np.sqrt(x), "rsqrt", lambda t, z, x: t * scaled(-0.5, div(z, x))
+)
+logistic_p = define(
+    "logistic", lambda x: 1 / (1 + np.exp(-x)), "logistic", lambda t, z, x: t * z * (1 - z)
+)
+exp2_p = define(
+    "exp2",
+    np.exp2,
+    hlo_of(lambda x: exp(scaled(math.log(2), x))),
+    lambda t, z, x: scaled(math.log(2), t * z),
+)
+square_p = define(
+    "square", np.square, hlo_of(lambda x: mul(x, x)), lambda t, z, x: t * scaled(2, x)
+)
+abs_p = define("abs", np.abs, "abs", lambda t, z, x: select(ge(x, scalar(0, x)), t, neg(t)))
+sign_p = define("sign", np.sign, "sign")
+floor_p = define("floor", np.floor, "floor")
+ceil_p = define("ceil", np.ceil, "ceil")
+not_p = define("not", np.invert, "not")
+
+
+tanh, log1p, expm1 = unary(tanh_p, "f"), unary(log1p_p, "f"), unary(expm1_p, "f")
+sqrt, rsqrt, exp2 = unary(sqrt_p, "f"), unary(rsqrt_p, "f"), unary(exp2_p, "f")
+logistic, floor, ceil = unary(logistic_p, "f"), unary(floor_p, "f"), unary(ceil_p, "f")
+square, sign, abs = unary(square_p, "iuf"), unary(sign_p, "iuf"), unary(abs_p, "if")
+bitwise_not = named(unary(not_p, "biu"), "bitwise_not")
+
+
+class RoundingMethod(enum.IntEnum):
+    """What `round` does with a number halfway between two integers."""
+
+    AWAY_FROM_ZERO = 0
+    TO_NEAREST_EVEN = 1
+
+
+def round_impl(x: Any, *, rounding_method: int) -> Any:
+    """To the nearest integer; NumPy's `rint` prefers the even one at halfway."""
+    if rounding_method == RoundingMethod.TO_NEAREST_EVEN:
+        return np.rint(x)
+    whole = np.trunc(x)
+    return whole + np.where(np.abs(x - whole) >= 0.5, np.sign(x), np.zeros_like(x))
+
+
+def round_hlo(
+    emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, rounding_method: int
+) -> list[str]:
+    kind = "even" if rounding_method == RoundingMethod.TO_NEAREST_EVEN else "afz"
+    return elementwise_hlo(f"round_nearest_{kind}")(emitter, avals, out_avals, args)
+
+
+round_p = define("round", round_impl, round_hlo)
+abstract_eval_rules[round_p] = lambda x, **params: unary_type(x)
+
+
+def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
+    """The nearest integer, as a float."""
+    return round_p.bind(x, rounding_method=RoundingMethod(rounding_method))
+
+
+def integer_power(x: Any, *, y: int) -> Any:
+    """`x` to the power `y` by squaring: about log2(y) multiplications."""
+    result, exponent = full_like(x, 1), -y if y < 0 else y
+    while exponent:
+        result = mul(result, x) if exponent % 2 else result
+        x, exponent = mul(x, x), exponent // 2
+    return div(full_like(result, 1), result) if y < 0 else result
+
+
+def integer_pow_derivative(t: Any, z: Any, x: Any, *, y: int) -> Any:
+    return t * scaled(y, integer_pow(x, y - 1))
+
+
+integer_pow_p = define(
+    "integer_pow",
+    lambda x, *, y: 1 / np.power(x, -y) if y < 0 else np.power(x, y),
+    hlo_of(integer_power),
+    integer_pow_derivative,
+)
+abstract_eval_rules[integer_pow_p] = lambda x, **params: unary_type(x)
+
+
+def integer_pow(x: Any, y: int) -> Any:
+    """`x` to a power that is known while the program is traced."""
+    dtype = get_aval(x).dtype
+    if y < 0 and not dtypes.is_float(dtype):
+        raise TypeError(f"Integers cannot be raised to negative powers, got {dtype.name} ** {y}.")
+    if y in (0, 1):
+        return x if y else full_like(x, 1)
+    return integer_pow_p.bind(x, y=y)
+
+
+is_finite_p = define("is_finite", np.isfinite, hlo_operation("is_finite"))
+abstract_eval_rules[is_finite_p] = lambda x: ShapedArray(x.shape, np.dtype(bool))
+is_finite = unary(is_finite_p, "f")
+
+
+# The value itself, which does not move.
+stop_gradient_p = define("stop_gradient", np.asarray, lambda emitter, avals, outs, args: args)
+
+
+def stop_gradient(x: Any) -> Any:
+    """`x`, whose derivative counts as zero; for whole containers too."""
+    leaves, tree = tree_flatten(x)
+    stopped = [
+        stop_gradient_p.bind(leaf) if dtypes.is_float(get_aval(leaf).dtype) else leaf
+        for leaf in leaves
+    ]
+    return tree_unflatten(tree, stopped)
+
+
+# Of two operands ----------------------------------------------------------------------------------
+
+
+def share(x: Any, z: Any, y: Any) -> Any:
+    """How much of max(x, y) = z is x's: all, nothing, or half where both are the same."""
+    half = select(eq(y, z), full_like(z, 0.5), full_like(z, 1))
+    return select(eq(x, z), half, zeros_like(z))
+
+
+def rem_impl(x: Any, y: Any) -> Any:
+    """The remainder with the sign of `x`; of integers by 0 it is `x`, as XLA has it."""
+    y = np.asarray(y)
+    if dtypes.is_float(y.dtype):
+        return np.fmod(x, y)
+    return np.where(y == 0, x, np.fmod(x, np.where(y == 0, np.ones_like(y), y)))
+
+
+def rem_derivative(t: Any, z: Any, x: Any, y: Any) -> Any:
+    """x rem y is x - y * q, where q, the quotient rounded towards zero, does not move."""
+    quotient = div(x, y)
+    return neg(t) * (sign(quotient) * floor(abs(quotient)))
+
+
+def pow_impl(x: Any, y: Any) -> Any:
+    """NumPy's power; an integer exponent does not change the dtype of a float."""
+    x, y = np.asarray(x), np.asarray(y)
+    return np.power(x, y if dtypes.is_float(y.dtype) else y.astype(x.dtype))
+
+
+def pow_derivative_x(t: Any, z: Any, x: Any, y: Any) -> Any:
+    """y * x ** (y - 1); with an integer 0 for `y` it is 0, whatever `x` is."""
+    y_float = dtypes.is_float(get_aval(y).dtype)
+    factor = convert_element_type(y, get_aval(x).dtype)
+    if y_float:
+        return t * (factor * pow(x, y - scalar(1, y)))
+    safe = select(eq(y, scalar(0, y)), full_like(y, 1), y)
+    return t * (factor * pow(x, sub(safe, scalar(1, y))))
+
+
+def pow_derivative_y(t: Any, z: Any, x: Any, y: Any) -> Any:
+    """log(x) * z; where `x` is 0 so is z, and log(1) stands in for log(0)."""
+    return t * (log(select(eq(x, scalar(0, x)), full_like(x, 1), x)) * z)
+
+
+def pow_hlo(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str]:
+    x, y = avals
+    if x.dtype != y.dtype:
+        as_x = ShapedArray(y.shape, x.dtype)
+        types = f"({tensor_type(y)}) -> {tensor_type(as_x)}"
+        args = [args[0], emitter.emit(f"stablehlo.convert {args[1]} : {types}")]
+        avals = [x, as_x]
+    return elementwise_hlo("power")(emitter, avals, out_avals, args)
+
+
+define_binary = functools.partial(define, operands=2)
+
+max_p = define_binary(
+    "max",
+    np.maximum,
+    "maximum",
+    lambda t, z, x, y: t * share(x, z, y),
+    lambda t, z, x, y: t * share(y, z, x),
+)
+min_p = define_binary(
+    "min",
+    np.minimum,
+    "minimum",
+    lambda t, z, x, y: t * share(x, z, y),
+    lambda t, z, x, y: t * share(y, z, x),
+)
+rem_p = define_binary("rem", rem_impl, "remainder", lambda t, z, x, y: t, rem_derivative)
+pow_p = define_binary("pow", pow_impl, pow_hlo, pow_derivative_x, pow_derivative_y)
+and_p = define_binary("and", np.bitwise_and, "and")
+or_p = define_binary("or", np.bitwise_or, "or")
+xor_p = define_binary("xor", np.bitwise_xor, "xor")
+
+max, min, rem = binary(max_p, "biuf"), binary(min_p, "biuf"), binary(rem_p, "iuf")
+bitwise_and = named(binary(and_p, "biu"), "bitwise_and")
+bitwise_or = named(binary(or_p, "biu"), "bitwise_or")
+bitwise_xor = named(binary(xor_p, "biu"), "bitwise_xor")
+
+
+def pow(x: Any, y: Any) -> Any:
+    """A float `x` to the power `y`, an integer or of the same dtype."""
+    x_dtype, y_dtype = get_aval(x).dtype, get_aval(y).dtype
+    if not dtypes.is_float(x_dtype) or (y_dtype != x_dtype and y_dtype.kind not in "iu"):
+        raise TypeError(
+            f"pow takes a float, and the same float or an integer; got {x_dtype.name} "
+            f"and {y_dtype.name}."
+        )
+    return pow_p.bind(x, y)
+
+
+def define_comparison(name: str, evaluate: Callable[..., Any], direction: str) -> Primitive:
+    """A comparison gives booleans, which do not move."""
+    primitive = define_binary(name, evaluate, comparison_hlo(direction))
+    abstract_eval_rules[primitive] = comparison_type
+    return primitive
+
+
+eq_p = define_comparison("eq", np.equal, "EQ")
+ne_p = define_comparison("ne", np.not_equal, "NE")
+ge_p = define_comparison("ge", np.greater_equal, "GE")
+le_p = define_comparison("le", np.less_equal, "LE")
+
+eq, ne = binary(eq_p, "biuf"), binary(ne_p, "biuf")
+ge, le = binary(ge_p, "biuf"), binary(le_p, "biuf")
+
+
+# Choosing: select_n and clamp ---------------------------------------------------------------------
+
+select_n_p = Primitive("select_n")
+
+
+def select_n(which: Any, *cases: Any) -> Any:
+    """For each element the case that `which` names: by False or True, or by an int32.
+
+    `which` is 0-d, or has the shape of the cases, which share shape and dtype.
+    """
+    avals, choice = [get_aval(x) for x in cases], get_aval(which)
+    if len({(aval.shape, aval.dtype) for aval in avals}) != 1:
+        raise TypeError(f"select cases must have one shape and dtype, got {[*map(str, avals)]}.")
+    if choice.dtype.kind != "b" and choice.dtype != np.int32:
+        raise TypeError(f"select `which` must be boolean or int32, not {choice.dtype.name}.")
+    if choice.dtype.kind == "b" and len(cases) > 2:
+        raise TypeError("select with boolean `which` takes two cases.")
+    if choice.shape not in ((), avals[0].shape):
+        raise TypeError(f"select `which` must be 0-d or have shape {avals[0].shape}.")
+    return select_n_p.bind(which, *cases)
+
+
+def select(pred: Any, on_true: Any, on_false: Any) -> Any:
+    """`on_true` where `pred` holds, and `on_false` elsewhere."""
+    return select_n(pred, on_false, on_true)
+
+
+def select_n_impl(which: Any, *cases: Any) -> Any:
+    which = np.broadcast_to(np.asarray(which, np.intp), np.shape(cases[0]))
+    stacked = np.stack([np.asarray(case) for case in cases])
+    return np.take_along_axis(stacked, which[None], 0)[0]
+
+
+def select_n_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """The tangent of the case that is chosen."""
+    which, *cases = primals
+    y = select_n(which, *cases)
+    if all(t is None for t in tangents[1:]):
+        return y, None
+    moving = [zeros_like(x) if t is None else t for x, t in zip(cases, tangents[1:], strict=True)]
+    return y, select_n(which, *moving)
+
+
+def select_n_batch(axis_size: int, vals: Sequence[Any], dims: Sequence[Any]) -> tuple[Any, int]:
+    """Batched cases under one 0-d `which` need no more; else `which` gets the cases' full shape."""
+    (which, *cases), (which_dim, *case_dims) = vals, dims
+    moved = [move_batch_axis(axis_size, d, 0, x) for x, d in zip(cases, case_dims, strict=True)]
+    if which_dim is not_mapped and not get_aval(which).shape:
+        return select_n(which, *moved), 0
+    shape = get_aval(moved[0]).shape
+    which = align_operand(axis_size, which_dim, which, len(shape) - 1)
+    return select_n(stretch_like(which, moved[0]), *moved), 0
+
+
+def select_n_type(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
+    weak = all(case.weak_type for case in cases)
+    return ShapedArray(cases[0].shape, cases[0].dtype, weak)
+
+
+def select_n_transpose(ct: Any, which: Any, *cases: Any) -> list[Any]:
+    """Each case gets the cotangent where it was chosen, and zero elsewhere."""
+    zero = zeros_like(ct)
+
+    def part(number: int) -> Any:
+        return select_n(which, *(ct if i == number else zero for i in range(len(cases))))
+
+    linear = [isinstance(case, UndefPrimal) for case in cases]
+    return [None, *(part(i) if is_linear else None for i, is_linear in enumerate(linear))]
+
+
+def select_n_hlo(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str]:
+    """StableHLO has a choice between two; an integer goes through several of them."""
+    which, out, *others = args
+    for number, case in enumerate(others, 1):
+        chosen, choice = which, avals[0]
+        if avals[0].dtype.kind != "b":
+            bound = emit_literal(emitter, Literal(number, ShapedArray((), avals[0].dtype)))
+            choice = ShapedArray(avals[0].shape, np.dtype(bool))
+            operands = [avals[0], ShapedArray((), avals[0].dtype)]
+            (chosen,) = comparison_hlo("GE")(emitter, operands, [choice], [which, bound])
+        types = [choice, avals[1], avals[1]]
+        out = emitter.emit(emit_operation("select", [chosen, case, out], "", "", types, out_avals))
+    return [out]
+
+
+impl_rules[select_n_p] = select_n_impl
+jvp_rules[select_n_p] = select_n_jvp
+vmap_rules[select_n_p] = select_n_batch
+abstract_eval_rules[select_n_p] = select_n_type
+transpose_rules[select_n_p] = select_n_transpose
+hlo_lowerings[select_n_p] = select_n_hlo
+
+
+def inside(low: Any, x: Any, high: Any) -> Any:
+    return bitwise_and(gt(x, low), lt(x, high))
+
+
+def clamp_derivatives() -> list[Callable[..., Any]]:
+    """Of the bounds and the operand, the one that is the result moves it."""
+
+    def where(condition: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda t, z, low, x, high: select(
+            stretch_like(condition(low, x, high), z), stretch_like(t, z), zeros_like(z)
+        )
+
+    return [
+        where(lambda low, x, high: bitwise_and(gt(low, x), lt(low, high))),
+        where(inside),
+        where(lambda low, x, high: lt(high, x)),
+    ]
+
+
+def clamp_batch(axis_size: int, vals: Sequence[Any], dims: Sequence[Any]) -> tuple[Any, int]:
+    """0-d bounds that are the same for all stay; else all operands get the full shape."""
+    x = move_batch_axis(axis_size, dims[1], 0, vals[1])
+    rank = len(get_aval(x).shape) - 1
+
+    def bound(val: Any, dim: Any) -> Any:
+        aligned = align_operand(axis_size, dim, val, rank)
+        return aligned if not get_aval(aligned).shape else stretch_like(aligned, x)
+
+    return clamp_p.bind(bound(vals[0], dims[0]), x, bound(vals[2], dims[2])), 0
+
+
+clamp_p = define(
+    "clamp",
+    lambda low, x, high: np.minimum(np.maximum(x, low), high),
+    hlo_operation("clamp"),
+    *clamp_derivatives(),
+)
+vmap_rules[clamp_p] = clamp_batch
+abstract_eval_rules[clamp_p] = lambda low, x, high: unary_type(x)
+
+
+def clamp(min: Any, x: Any, max: Any) -> Any:
+    """`x`, but not below `min` nor above `max`, which are 0-d or have the shape of `x`."""
+    low, middle, high = (get_aval(operand) for operand in (min, x, max))
+    if not low.dtype == middle.dtype == high.dtype:
+        raise TypeError(f"clamp takes operands of one dtype, got {low}, {middle}, {high}.")
+    if any(bound.shape not in ((), middle.shape) for bound in (low, high)):
+        raise TypeError(f"clamp takes bounds that are 0-d or of shape {middle.shape}.")
+    return clamp_p.bind(min, x, max)

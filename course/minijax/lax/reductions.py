@@ -1,0 +1,298 @@
+"""Reductions and the running sum, each with all its rules.
+
+`reduce_max` and its relatives take an array and the axes that disappear. What differs between them
+is the operation that joins two elements, and what an empty axis gives.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minijax.core import (
+    Primitive,
+    ShapedArray,
+    abstract_eval_rules,
+    get_aval,
+    hlo_lowerings,
+    impl_rules,
+    jvp_rules,
+    transpose_rules,
+    vmap_rules,
+)
+from minijax.jaxpr import Literal, reduce_sum_type, unary_type
+from minijax.jit import Emitter, emit_literal, tensor_type
+from minijax.jvp import jvp_flat, linear_jvp
+from minijax.jvp import rule_with as jvp_rule_with
+from minijax.lax.basic import add, broadcast_in_dim, convert_element_type, div, mul, reduce_sum
+from minijax.lax.elementwise import (
+    bitwise_or,
+    emit_operation,
+    emit_region,
+    eq,
+    full_like,
+    hlo_of,
+    i64s,
+    ne,
+    select,
+)
+from minijax.lax.shapes import (
+    axes_behind,
+    broadcasted_iota,
+    concatenate,
+    linear_in,
+    normal_axis,
+    slice_in_dim,
+    squeeze,
+    without,
+)
+from minijax.vmap import rule_with
+
+__all__ = [
+    "argmax",
+    "argmin",
+    "cumsum",
+    "reduce_and",
+    "reduce_max",
+    "reduce_min",
+    "reduce_or",
+    "reduce_prod",
+]
+
+
+def highest(dtype: np.dtype) -> Any:
+    """The largest value of a dtype."""
+    return np.inf if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max
+
+
+def lowest(dtype: np.dtype) -> Any:
+    """The smallest value of a dtype."""
+    return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
+
+
+# reduce_max and its relatives ---------------------------------------------------------------------
+
+
+def reduction_batch(
+    primitive: Primitive,
+    axis_size: int,
+    vals: Sequence[Any],
+    dims: Sequence[Any],
+    *,
+    axes: tuple[int, ...],
+    **params: Any,
+) -> tuple[Any, int]:
+    """The axes behind the batch axis have moved by one."""
+    (x,), (dim,) = vals, dims
+    axes_out = axes_behind(dim, len(get_aval(x).shape), axes)
+    moved = dim - sum(axis < dim for axis in axes_out)
+    return primitive.bind(x, axes=axes_out, **params), moved
+
+
+def reduction_hlo(operation: str, identity: Callable[[np.dtype], Any]) -> Callable[..., list[str]]:
+    def lowering(
+        emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, axes: tuple[int, ...]
+    ) -> list[str]:
+        start = ShapedArray((), avals[0].dtype)
+        init = emit_literal(emitter, Literal(identity(avals[0].dtype), start))
+        types = f"({tensor_type(avals[0])}, {tensor_type(start)}) -> {tensor_type(out_avals[0])}"
+        dims = f"dimensions = [{', '.join(map(str, axes))}]"
+        applied = f"({args[0]} init: {init}) applies stablehlo.{operation} across {dims}"
+        return [emitter.emit(f"stablehlo.reduce{applied} : {types}")]
+
+    return lowering
+
+
+def define_reduction(
+    name: str, combine: np.ufunc, operation: str, identity: Callable[[np.dtype], Any]
+) -> Primitive:
+    """A reduction by a ufunc of NumPy, which StableHLO calls `operation`."""
+    primitive = Primitive(name)
+
+    def evaluate(x: Any, *, axes: tuple[int, ...]) -> Any:
+        x = np.asarray(x)
+        start = np.asarray(identity(x.dtype), x.dtype)
+        return combine.reduce(x, axis=axes, dtype=x.dtype, initial=start)
+
+    impl_rules[primitive] = evaluate
+    vmap_rules[primitive] = rule_with(primitive, reduction_batch)
+    abstract_eval_rules[primitive] = reduce_sum_type
+    hlo_lowerings[primitive] = reduction_hlo(operation, identity)
+    return primitive
+
+
+def keep_axes(y: Any, shape: Sequence[int], axes: Sequence[int]) -> Any:
+    """A reduction's result with its axes back, of length 1."""
+    kept = [i for i in range(len(shape)) if i not in axes]
+    sizes = [1 if i in axes else n for i, n in enumerate(shape)]
+    return broadcast_in_dim(y, sizes, kept) if axes else y
+
+
+def chosen_jvp(
+    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple[int, ...]
+) -> tuple[Any, Any]:
+    """The largest element's tangent; of several that are equally large, the mean of theirs."""
+    (x,), (x_dot,) = primals, tangents
+    y = primitive.bind(x, axes=axes)
+    chosen = eq(x, keep_axes(y, get_aval(x).shape, axes))
+    weights = convert_element_type(chosen, get_aval(x).dtype)
+    return y, div(reduce_sum(mul(x_dot, weights), axes), reduce_sum(weights, axes))
+
+
+def product_by_halves(x: Any, axis: int) -> Any:
+    """The product along an axis: its halves are multiplied until one element is left."""
+    while (size := get_aval(x).shape[axis]) > 1:
+        half = size // 2
+        parts = [slice_in_dim(x, i * half, (i + 1) * half, axis=axis) for i in range(2)]
+        rest = [slice_in_dim(x, 2 * half, size, axis=axis)] if size % 2 else []
+        x = concatenate([mul(*parts), *rest], axis)
+    return squeeze(x, (axis,)) if size else full_like(reduce_sum(x, (axis,)), 1)
+
+
+def reduce_prod_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple[int, ...]
+) -> tuple[Any, Any]:
+    """That of a series of products, which needs no division and so may meet zeros."""
+
+    def product(x: Any) -> list[Any]:
+        for axis in sorted(axes, reverse=True):
+            x = product_by_halves(x, axis)
+        return [x]
+
+    _, (y_dot,) = jvp_flat(product, primals, tangents)
+    return reduce_prod(primals[0], axes), y_dot
+
+
+def still_jvp(
+    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+) -> tuple[Any, Any]:
+    """The rule of what gives integers or booleans."""
+    return primitive.bind(*primals, **params), None
+
+
+reduce_max_p = define_reduction("reduce_max", np.maximum, "maximum", lowest)
+reduce_min_p = define_reduction("reduce_min", np.minimum, "minimum", highest)
+reduce_prod_p = define_reduction("reduce_prod", np.multiply, "multiply", lambda dtype: 1)
+reduce_and_p = define_reduction(
+    "reduce_and", np.bitwise_and, "and", lambda dtype: ~np.zeros((), dtype)
+)
+reduce_or_p = define_reduction("reduce_or", np.bitwise_or, "or", lambda dtype: 0)
+
+jvp_rules[reduce_max_p] = jvp_rule_with(reduce_max_p, chosen_jvp)
+jvp_rules[reduce_min_p] = jvp_rule_with(reduce_min_p, chosen_jvp)
+jvp_rules[reduce_prod_p] = reduce_prod_jvp
+jvp_rules[reduce_and_p] = jvp_rule_with(reduce_and_p, still_jvp)
+jvp_rules[reduce_or_p] = jvp_rule_with(reduce_or_p, still_jvp)
+
+
+def reduction(primitive: Primitive) -> Callable[[Any, Sequence[int]], Any]:
+    def function(operand: Any, axes: Sequence[int]) -> Any:
+        rank = len(get_aval(operand).shape)
+        return primitive.bind(operand, axes=tuple(normal_axis(axis, rank) for axis in axes))
+
+    function.__name__ = function.__qualname__ = primitive.name
+    return function
+
+
+reduce_max, reduce_min = reduction(reduce_max_p), reduction(reduce_min_p)
+reduce_prod = reduction(reduce_prod_p)
+reduce_and, reduce_or = reduction(reduce_and_p), reduction(reduce_or_p)
+
+
+# argmax and argmin --------------------------------------------------------------------------------
+
+
+def arg_of(reduce: Callable[..., Any], x: Any, *, axes: tuple[int, ...], index_dtype: Any) -> Any:
+    """The first index at which the extreme value stands; NaN counts as the most extreme."""
+    shape = get_aval(x).shape
+    extreme = eq(x, keep_axes(reduce(x, axes), shape, axes))
+    indices = broadcasted_iota(index_dtype, shape, axes[0])
+    found = select(bitwise_or(extreme, ne(x, x)), indices, full_like(indices, shape[axes[0]]))
+    return reduce_min(found, axes)
+
+
+def define_arg(
+    name: str, evaluate: Callable[..., Any], reduce: Callable[..., Any]
+) -> tuple[Primitive, Callable[..., Any]]:
+    """The primitive and its function."""
+    primitive = Primitive(name)
+
+    def function(operand: Any, axis: int, index_dtype: Any) -> Any:
+        aval = get_aval(operand)
+        axis = normal_axis(axis, len(aval.shape))
+        if not aval.shape[axis]:
+            raise ValueError(f"{name} needs a non-empty axis; axis {axis} of {aval} is empty.")
+        return primitive.bind(operand, axes=(axis,), index_dtype=np.dtype(index_dtype))
+
+    impl_rules[primitive] = lambda x, *, axes, index_dtype: evaluate(
+        np.asarray(x), axis=axes[0]
+    ).astype(index_dtype)
+    jvp_rules[primitive] = jvp_rule_with(primitive, still_jvp)
+    vmap_rules[primitive] = rule_with(primitive, reduction_batch)
+    abstract_eval_rules[primitive] = lambda x, *, axes, index_dtype: ShapedArray(
+        without(x.shape, axes), index_dtype
+    )
+    hlo_lowerings[primitive] = hlo_of(functools.partial(arg_of, reduce))
+    function.__name__ = function.__qualname__ = name
+    return primitive, function
+
+
+argmax_p, argmax = define_arg("argmax", np.argmax, reduce_max)
+argmin_p, argmin = define_arg("argmin", np.argmin, reduce_min)
+
+
+# cumsum -------------------------------------------------------------------------------------------
+
+cumsum_p = Primitive("cumsum")
+
+
+def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """The running sum along an axis, from its start or (`reverse`) from its end."""
+    axis = normal_axis(axis, len(get_aval(operand).shape))
+    return cumsum_p.bind(operand, axis=axis, reverse=reverse)
+
+
+def cumsum_impl(x: Any, *, axis: int, reverse: bool) -> Any:
+    x = np.asarray(x)
+    if reverse:
+        return np.flip(np.cumsum(np.flip(x, axis), axis, x.dtype), axis)
+    return np.cumsum(x, axis, x.dtype)
+
+
+def cumsum_batch(
+    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, axis: int, reverse: bool
+) -> tuple[Any, int]:
+    (x,), (dim,) = vals, dims
+    return cumsum(x, axis + (dim <= axis), reverse), dim
+
+
+def cumsum_hlo(
+    emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, axis: int, reverse: bool
+) -> list[str]:
+    """The sum over a window that reaches to the end of the axis, and over its edge."""
+    if not np.prod(avals[0].shape):
+        return list(args)
+    start, rank, size = ShapedArray((), avals[0].dtype), len(avals[0].shape), avals[0].shape[axis]
+    zero = emit_literal(emitter, Literal(0, start))
+    window = [size if i == axis else 1 for i in range(rank)]
+    before, after = (0, size - 1) if reverse else (size - 1, 0)
+    padding = [[before, after] if i == axis else [0, 0] for i in range(rank)]
+    attributes = (
+        f"window_dimensions = {i64s(window)}, window_strides = {i64s([1] * rank)}, "
+        f"padding = dense<{padding}> : tensor<{rank}x2xi64>"
+    )
+    region = emit_region(emitter, add, [start.dtype] * 2)
+    ins = [avals[0], start]
+    text = emit_operation("reduce_window", [args[0], zero], attributes, region, ins, out_avals)
+    return [emitter.emit(text)]
+
+
+impl_rules[cumsum_p] = cumsum_impl
+jvp_rules[cumsum_p] = jvp_rule_with(cumsum_p, linear_jvp)
+vmap_rules[cumsum_p] = cumsum_batch
+abstract_eval_rules[cumsum_p] = lambda x, **params: unary_type(x)
+transpose_rules[cumsum_p] = lambda ct, x, *, axis, reverse: linear_in(
+    ct, x, lambda ct: cumsum(ct, axis, not reverse)
+)
+hlo_lowerings[cumsum_p] = cumsum_hlo

@@ -1,0 +1,464 @@
+"""The primitives that move elements about without computing with them, each with all its rules.
+
+All but `iota` are linear: the tangent moves as the value does, and the transpose moves it back.
+"""
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minijax import dtypes
+from minijax.core import (
+    Primitive,
+    ShapedArray,
+    UndefPrimal,
+    abstract_eval_rules,
+    get_aval,
+    hlo_lowerings,
+    impl_rules,
+    jvp_rules,
+    not_mapped,
+    transpose_rules,
+    vmap_rules,
+)
+from minijax.jvp import linear_jvp
+from minijax.jvp import rule_with as jvp_rule_with
+from minijax.lax.basic import broadcast_in_dim, reduce_sum
+from minijax.lax.elementwise import full_like, hlo_operation, i64s, select, zeros_like
+from minijax.vmap import move_batch_axis
+
+__all__ = [
+    "broadcast",
+    "broadcasted_iota",
+    "concatenate",
+    "expand_dims",
+    "iota",
+    "pad",
+    "reshape",
+    "rev",
+    "slice",
+    "slice_in_dim",
+    "squeeze",
+]
+
+
+def without(shape: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
+    """`shape` without some of its axes."""
+    return tuple(n for i, n in enumerate(shape) if i not in axes)
+
+
+def axes_behind(dim: int, rank: int, axes: Sequence[int]) -> tuple[int, ...]:
+    """Axes of one example as axes of the batch, which has `rank` of them, `dim` for the batch."""
+    kept = [i for i in range(rank) if i != dim]
+    return tuple(kept[i] for i in axes)
+
+
+def normal_axis(axis: int, rank: int) -> int:
+    """The axis counted from the front; `ValueError` where there is none."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is out of bounds for an array with {rank} axes.")
+    return axis % rank
+
+
+def linear_in(ct: Any, x: Any, back: Any) -> list[Any]:
+    """The cotangents of a primitive with one operand."""
+    return [back(ct) if isinstance(x, UndefPrimal) else None]
+
+
+# reshape, squeeze, expand_dims, broadcast ---------------------------------------------------------
+
+reshape_p = Primitive("reshape")
+
+
+def reshape(operand: Any, new_sizes: Sequence[int]) -> Any:
+    """The same elements, in row-major order, in another shape of the same size."""
+    shape, new_sizes = get_aval(operand).shape, tuple(map(int, new_sizes))
+    if math.prod(shape) != math.prod(new_sizes) or any(n < 0 for n in new_sizes):
+        raise TypeError(f"cannot reshape array of shape {shape} into shape {new_sizes}.")
+    return operand if shape == new_sizes else reshape_p.bind(operand, new_sizes=new_sizes)
+
+
+def reshape_batch(
+    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, new_sizes: tuple[int, ...]
+) -> tuple[Any, int]:
+    x = move_batch_axis(axis_size, dims[0], 0, vals[0])
+    return reshape(x, (axis_size, *new_sizes)), 0
+
+
+impl_rules[reshape_p] = lambda x, *, new_sizes: np.reshape(np.asarray(x), new_sizes)
+jvp_rules[reshape_p] = jvp_rule_with(reshape_p, linear_jvp)
+vmap_rules[reshape_p] = reshape_batch
+abstract_eval_rules[reshape_p] = lambda x, *, new_sizes: ShapedArray(
+    new_sizes, x.dtype, x.weak_type
+)
+transpose_rules[reshape_p] = lambda ct, x, *, new_sizes: linear_in(
+    ct, x, lambda ct: reshape(ct, x.aval.shape)
+)
+hlo_lowerings[reshape_p] = hlo_operation("reshape")
+
+squeeze_p = Primitive("squeeze")
+
+
+def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
+    """Without the axes `dimensions`, which have length 1."""
+    shape = get_aval(array).shape
+    axes = tuple(sorted(normal_axis(axis, len(shape)) for axis in dimensions))
+    if any(shape[axis] != 1 for axis in axes):
+        raise ValueError(f"cannot squeeze axes {axes} of shape {shape}: not all have length 1.")
+    return squeeze_p.bind(array, dimensions=axes) if axes else array
+
+
+def squeeze_batch(
+    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, dimensions: tuple[int, ...]
+) -> tuple[Any, int]:
+    (x,), (dim,) = vals, dims
+    axes = axes_behind(dim, len(get_aval(x).shape), dimensions)
+    return squeeze(x, axes), dim - sum(axis < dim for axis in axes)
+
+
+impl_rules[squeeze_p] = lambda x, *, dimensions: np.squeeze(x, dimensions)
+jvp_rules[squeeze_p] = jvp_rule_with(squeeze_p, linear_jvp)
+vmap_rules[squeeze_p] = squeeze_batch
+abstract_eval_rules[squeeze_p] = lambda x, *, dimensions: ShapedArray(
+    without(x.shape, dimensions), x.dtype, x.weak_type
+)
+transpose_rules[squeeze_p] = lambda ct, x, *, dimensions: linear_in(
+    ct, x, lambda ct: reshape(ct, x.aval.shape)
+)
+hlo_lowerings[squeeze_p] = hlo_operation("reshape")
+
+
+def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
+    """With new axes of length 1, which have the numbers `dimensions` in the result."""
+    shape = get_aval(array).shape
+    rank = len(shape) + len(dimensions)
+    new = {normal_axis(axis, rank) for axis in dimensions}
+    kept = [i for i in range(rank) if i not in new]
+    sizes = dict(zip(kept, shape, strict=True))
+    return broadcast_in_dim(array, [sizes.get(i, 1) for i in range(rank)], kept) if new else array
+
+
+def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
+    """Repeated along new axes in front, of these lengths."""
+    shape, new = get_aval(operand).shape, len(sizes)
+    return broadcast_in_dim(operand, (*sizes, *shape), range(new, new + len(shape)))
+
+
+# rev ----------------------------------------------------------------------------------------------
+
+rev_p = Primitive("rev")
+
+
+def rev(operand: Any, dimensions: Sequence[int]) -> Any:
+    """With the order of the elements turned round along `dimensions`."""
+    return rev_p.bind(operand, dimensions=tuple(dimensions))
+
+
+def rev_batch(
+    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, dimensions: tuple[int, ...]
+) -> tuple[Any, int]:
+    (x,), (dim,) = vals, dims
+    return rev(x, axes_behind(dim, len(get_aval(x).shape), dimensions)), dim
+
+
+impl_rules[rev_p] = lambda x, *, dimensions: np.flip(x, dimensions)
+jvp_rules[rev_p] = jvp_rule_with(rev_p, linear_jvp)
+vmap_rules[rev_p] = rev_batch
+abstract_eval_rules[rev_p] = lambda x, *, dimensions: ShapedArray(x.shape, x.dtype, x.weak_type)
+transpose_rules[rev_p] = lambda ct, x, *, dimensions: linear_in(
+    ct, x, lambda ct: rev(ct, dimensions)
+)
+hlo_lowerings[rev_p] = hlo_operation(
+    "reverse", lambda x, *, dimensions: f"dimensions = {i64s(dimensions)}"
+)
+
+
+# slice --------------------------------------------------------------------------------------------
+
+slice_p = Primitive("slice")
+
+
+def slice(
+    operand: Any,
+    start_indices: Sequence[int],
+    limit_indices: Sequence[int],
+    strides: Sequence[int] | None = None,
+) -> Any:
+    """From `start` (inclusive) to `limit` (exclusive) in each axis, in steps of `strides`."""
+    shape = get_aval(operand).shape
+    starts, limits = tuple(map(int, start_indices)), tuple(map(int, limit_indices))
+    steps = None if strides is None else tuple(map(int, strides))
+    bounds = zip(starts, limits, shape, strict=True)
+    if any(not 0 <= start <= limit <= n for start, limit, n in bounds):
+        raise TypeError(f"slice from {starts} to {limits} does not lie inside shape {shape}.")
+    if steps is not None and any(step < 1 for step in steps):
+        raise TypeError(f"slice strides must be positive, got {steps}.")
+    if steps in (None, (1,) * len(shape)) and limits == shape and not any(starts):
+        return operand
+    return slice_p.bind(operand, start_indices=starts, limit_indices=limits, strides=steps)
+
+
+def slice_in_dim(
+    operand: Any, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0
+) -> Any:
+    """A slice along one axis, with Python's rules for negative and missing indices."""
+    shape = get_aval(operand).shape
+    axis = normal_axis(axis, len(shape))
+    start, limit, _ = builtins.slice(start_index, limit_index).indices(shape[axis])
+    starts, limits, strides = [0] * len(shape), [*shape], [1] * len(shape)
+    starts[axis], limits[axis], strides[axis] = start, max(start, limit), stride
+    return slice(operand, starts, limits, None if stride == 1 else strides)
+
+
+def slice_impl(x: Any, *, start_indices: Any, limit_indices: Any, strides: Any) -> Any:
+    steps = strides or (1,) * len(start_indices)
+    return np.asarray(x)[tuple(map(builtins.slice, start_indices, limit_indices, steps))]
+
+
+def slice_batch(
+    axis_size: int,
+    vals: Sequence[Any],
+    dims: Sequence[Any],
+    *,
+    start_indices: tuple[int, ...],
+    limit_indices: tuple[int, ...],
+    strides: tuple[int, ...] | None,
+) -> tuple[Any, int]:
+    x = move_batch_axis(axis_size, dims[0], 0, vals[0])
+    steps = None if strides is None else (1, *strides)
+    return slice(x, (0, *start_indices), (axis_size, *limit_indices), steps), 0
+
+
+def slice_type(
+    x: ShapedArray, *, start_indices: Any, limit_indices: Any, strides: Any
+) -> ShapedArray:
+    steps = strides or (1,) * len(x.shape)
+    shape = tuple(
+        len(range(*part)) for part in zip(start_indices, limit_indices, steps, strict=True)
+    )
+    return ShapedArray(shape, x.dtype, x.weak_type)
+
+
+def slice_transpose(
+    ct: Any, x: Any, *, start_indices: Any, limit_indices: Any, strides: Any
+) -> list[Any]:
+    """Zeros around what was taken, and between."""
+
+    def back(ct: Any) -> Any:
+        steps = strides or (1,) * len(start_indices)
+        taken = get_aval(ct).shape
+        ends = [
+            start + (1 + step * (n - 1) if n else 0)
+            for start, step, n in zip(start_indices, steps, taken, strict=True)
+        ]
+        sides = zip(start_indices, x.aval.shape, ends, steps, strict=True)
+        return pad(ct, zero_of(ct), [(start, n - end, step - 1) for start, n, end, step in sides])
+
+    return linear_in(ct, x, back)
+
+
+def zero_of(x: Any) -> np.ndarray:
+    """A 0-d zero of the dtype of `x`."""
+    return np.zeros((), get_aval(x).dtype)
+
+
+def slice_attributes(
+    x: ShapedArray, *, start_indices: Any, limit_indices: Any, strides: Any
+) -> str:
+    steps = strides or (1,) * len(x.shape)
+    starts = f"start_indices = {i64s(start_indices)}"
+    return f"{starts}, limit_indices = {i64s(limit_indices)}, strides = {i64s(steps)}"
+
+
+impl_rules[slice_p] = slice_impl
+jvp_rules[slice_p] = jvp_rule_with(slice_p, linear_jvp)
+vmap_rules[slice_p] = slice_batch
+abstract_eval_rules[slice_p] = slice_type
+transpose_rules[slice_p] = slice_transpose
+hlo_lowerings[slice_p] = hlo_operation("slice", slice_attributes)
+
+
+# pad ----------------------------------------------------------------------------------------------
+
+pad_p = Primitive("pad")
+
+PaddingConfig = Sequence[tuple[int, int, int]]
+
+
+def pad(operand: Any, padding_value: Any, padding_config: PaddingConfig) -> Any:
+    """More elements, all `padding_value`: in each axis `(low, high, interior)` of them.
+
+    That is in front, behind, and between each two elements. Negative `low` and `high` take away.
+    """
+    config = tuple((int(low), int(high), int(inner)) for low, high, inner in padding_config)
+    aval, value = get_aval(operand), get_aval(padding_value)
+    if aval.dtype != value.dtype or value.shape:
+        raise TypeError(f"pad takes a 0-d padding value of dtype {aval.dtype.name}, not {value}.")
+    if len(config) != len(aval.shape) or any(inner < 0 for _, _, inner in config):
+        raise TypeError(f"pad with {config} does not fit an array of type {aval}.")
+    return pad_p.bind(operand, padding_value, padding_config=config)
+
+
+def padded_shape(shape: Sequence[int], config: PaddingConfig) -> tuple[int, ...]:
+    sizes = zip(shape, config, strict=True)
+    return tuple(low + high + n + max(n - 1, 0) * inner for n, (low, high, inner) in sizes)
+
+
+def pad_impl(x: Any, value: Any, *, padding_config: PaddingConfig) -> Any:
+    """Each element's place in the result is known; those that fall outside are dropped."""
+    x = np.asarray(x)
+    out = np.full(padded_shape(x.shape, padding_config), value, x.dtype)
+    places, kept = [], []
+    for n, size, (low, _, inner) in zip(x.shape, out.shape, padding_config, strict=True):
+        place = low + np.arange(n) * (inner + 1)
+        inside = (0 <= place) & (place < size)
+        places.append(place[inside])
+        kept.append(np.flatnonzero(inside))
+    out[np.ix_(*places)] = x[np.ix_(*kept)]
+    return out
+
+
+def pad_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, padding_config: PaddingConfig
+) -> tuple[Any, Any]:
+    x_dot, value_dot = (
+        zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)
+    )
+    return pad(*primals, padding_config=padding_config), pad(x_dot, value_dot, padding_config)
+
+
+def pad_batch(
+    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, padding_config: PaddingConfig
+) -> tuple[Any, int]:
+    """A padding value for each example is put in by a choice, in place of zeros."""
+    (x, value), (x_dim, value_dim) = vals, dims
+    x = move_batch_axis(axis_size, x_dim, 0, x)
+    config = [(0, 0, 0), *padding_config]
+    if value_dim is not_mapped:
+        return pad(x, value, config), 0
+    original = pad(full_like(x, True, bool), np.asarray(False), config)
+    padded = pad(x, zero_of(x), config)
+    values = broadcast_in_dim(value, get_aval(padded).shape, (0,))
+    return select(original, padded, values), 0
+
+
+def pad_type(x: ShapedArray, value: ShapedArray, *, padding_config: PaddingConfig) -> ShapedArray:
+    shape = padded_shape(x.shape, padding_config)
+    return ShapedArray(shape, x.dtype, x.weak_type and value.weak_type)
+
+
+def pad_transpose(ct: Any, x: Any, value: Any, *, padding_config: PaddingConfig) -> list[Any]:
+    """The operand gets what stands at its places, and the padding value the sum of the rest."""
+    cut = pad(ct, zero_of(ct), [(-low, -high, 0) for low, high, _ in padding_config])
+    shape = get_aval(cut).shape
+    from_x = slice(cut, [0] * len(shape), shape, [inner + 1 for _, _, inner in padding_config])
+    if not isinstance(value, UndefPrimal):
+        return [from_x, None]
+    everywhere, there = (reduce_sum(y, range(len(shape))) for y in (ct, from_x))
+    return [from_x if isinstance(x, UndefPrimal) else None, everywhere - there]
+
+
+def pad_attributes(x: ShapedArray, value: ShapedArray, *, padding_config: PaddingConfig) -> str:
+    names = ("edge_padding_low", "edge_padding_high", "interior_padding")
+    columns = [[part[i] for part in padding_config] for i in range(3)]
+    return ", ".join(f"{name} = {i64s(c)}" for name, c in zip(names, columns, strict=True))
+
+
+impl_rules[pad_p] = pad_impl
+jvp_rules[pad_p] = pad_jvp
+vmap_rules[pad_p] = pad_batch
+abstract_eval_rules[pad_p] = pad_type
+transpose_rules[pad_p] = pad_transpose
+hlo_lowerings[pad_p] = hlo_operation("pad", pad_attributes)
+
+
+# concatenate --------------------------------------------------------------------------------------
+
+concatenate_p = Primitive("concatenate")
+
+
+def concatenate(operands: Sequence[Any], dimension: int) -> Any:
+    """One array after the other along an axis; dtype and all other axes are the same."""
+    avals = [get_aval(x) for x in operands]
+    if not avals:
+        raise TypeError("concatenate expects at least one operand, got 0.")
+    if len({(without(aval.shape, [dimension]), aval.dtype) for aval in avals}) != 1:
+        found = ", ".join(map(str, avals))
+        raise TypeError(f"concatenate along axis {dimension} got operands that differ: {found}.")
+    if len(avals) == 1:
+        return operands[0]
+    return concatenate_p.bind(*operands, dimension=dimension)
+
+
+def concatenate_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, dimension: int
+) -> tuple[Any, Any]:
+    moving = [zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
+    return concatenate(primals, dimension), concatenate(moving, dimension)
+
+
+def concatenate_batch(
+    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, dimension: int
+) -> tuple[Any, int]:
+    moved = [move_batch_axis(axis_size, d, 0, x) for x, d in zip(vals, dims, strict=True)]
+    return concatenate(moved, dimension + 1), 0
+
+
+def concatenate_type(*avals: ShapedArray, dimension: int) -> ShapedArray:
+    shape = list(avals[0].shape)
+    shape[dimension] = sum(aval.shape[dimension] for aval in avals)
+    return ShapedArray(tuple(shape), avals[0].dtype, all(aval.weak_type for aval in avals))
+
+
+def concatenate_transpose(ct: Any, *operands: Any, dimension: int) -> list[Any]:
+    """Each operand gets its part back."""
+    avals = [x.aval if isinstance(x, UndefPrimal) else get_aval(x) for x in operands]
+    ends = np.cumsum([aval.shape[dimension] for aval in avals])
+    return [
+        slice_in_dim(ct, end - aval.shape[dimension], end, axis=dimension)
+        if isinstance(x, UndefPrimal)
+        else None
+        for x, aval, end in zip(operands, avals, map(int, ends), strict=True)
+    ]
+
+
+impl_rules[concatenate_p] = lambda *xs, dimension: np.concatenate(
+    [np.asarray(x) for x in xs], dimension
+)
+jvp_rules[concatenate_p] = concatenate_jvp
+vmap_rules[concatenate_p] = concatenate_batch
+abstract_eval_rules[concatenate_p] = concatenate_type
+transpose_rules[concatenate_p] = concatenate_transpose
+hlo_lowerings[concatenate_p] = hlo_operation(
+    "concatenate", lambda *avals, dimension: f"dimension = {dimension} : i64"
+)
+
+
+# iota: it has no operands, so nothing differentiates or batches it --------------------------------
+
+iota_p = Primitive("iota")
+
+
+def iota(dtype: Any, size: int) -> Any:
+    """The numbers 0, 1, 2, ... up to `size`."""
+    return broadcasted_iota(dtype, (size,), 0)
+
+
+def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Any:
+    """An array whose elements are their own indices along one axis."""
+    return iota_p.bind(dtype=dtypes.canonical(dtype), shape=tuple(shape), dimension=dimension)
+
+
+def iota_impl(*, dtype: np.dtype, shape: tuple[int, ...], dimension: int) -> Any:
+    column = [-1 if axis == dimension else 1 for axis in range(len(shape))]
+    return np.broadcast_to(np.arange(shape[dimension], dtype=dtype).reshape(column), shape)
+
+
+impl_rules[iota_p] = iota_impl
+abstract_eval_rules[iota_p] = lambda *, dtype, shape, dimension: ShapedArray(shape, dtype)
+hlo_lowerings[iota_p] = hlo_operation(
+    "iota", lambda *, dtype, shape, dimension: f"iota_dimension = {dimension} : i64"
+)
