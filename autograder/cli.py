@@ -262,7 +262,7 @@ def sync(
 
     changed = sync.sync(check)
     for path in changed:
-        print(f"{'out of date' if check else 'written'}: {path}")
+        print(path if check else f"written: {path}")
     if check and changed:
         raise Problem("Generated files are out of date. Run `./jaxprentice sync`.")
     if not changed:

@@ -126,7 +126,7 @@ def watch(place: Workspace) -> None:
 def check_and_wait(place: Workspace, lesson: Lesson | None) -> None:
     """Check, and say that more will come; a file may be missing while it is being saved."""
     try:
-        check(place, lesson and lesson.id, mine=False)
+        check(place, lesson.id if lesson else None, mine=False)
     except Problem as problem:
         print(problem)
     print("\nWaiting for you to save a file. Ctrl-C ends this.", flush=True)
