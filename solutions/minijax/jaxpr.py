@@ -476,7 +476,8 @@ class JaxprPrinter:
     def atom(self, atom: Atom) -> str:
         if isinstance(atom, Var):
             return self.name(atom)
-        return f"{np.asarray(atom.val).item()}:{atom.aval}"
+        value = np.asarray(atom.val)
+        return f"{'[...]' if value.shape else value.item()}:{atom.aval}"
 
     def typed(self, atom: Atom) -> str:
         return f"{self.name(atom)}:{atom.aval}" if isinstance(atom, Var) else self.atom(atom)

@@ -80,13 +80,13 @@ uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
 
 
 def convert(x: Any, dtype: np.dtype, weak_type: bool) -> Any:
-    """`x` as `dtype`. Only what is traced binds a primitive; a known value is converted at once."""
+    """`x` as `dtype`. A known number is converted at once, so that it is a literal of a jaxpr."""
     aval = get_aval(x)
     if aval.dtype == dtype and aval.weak_type == weak_type:
         return x
     if type(x) in (bool, int, float):
         return dtype.type(x).item() if weak_type else np.asarray(x, dtype)
-    if isinstance(x, np.ndarray | np.generic):
+    if isinstance(x, np.ndarray | np.generic) and not aval.shape:
         convert_known = get_rule(impl_rules, convert_element_type_p, "Evaluation rule")
         return convert_known(x, new_dtype=dtype, weak_type=weak_type)
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type)
@@ -173,8 +173,9 @@ def positive(x: Any, /) -> Any:
 
 def sum(a: Any, axis: int | Sequence[int] | None = None) -> Any:
     """The sum over `axis`, over several axes, or over all of them; small integers become int64."""
+    a = numeric(a)
     aval = get_aval(a)
-    if aval.dtype.kind in "biu" and aval.dtype.itemsize < 8:
+    if aval.dtype.kind in "iu" and aval.dtype.itemsize < 8:
         a = convert(a, np.dtype(np.uint64 if aval.dtype.kind == "u" else np.int64), False)
     return lax.reduce_sum(a, normal_axes(axis, ndim(a)))
 
@@ -182,7 +183,12 @@ def sum(a: Any, axis: int | Sequence[int] | None = None) -> Any:
 def mean(a: Any, axis: int | Sequence[int] | None = None) -> Any:
     """The sum over `axis`, divided by the number of its elements."""
     count = math.prod(shape(a)[i] for i in normal_axes(axis, ndim(a)))
-    return divide(sum(promote_float(a)[0], axis), count)
+    return divide(sum(promote_float(numeric(a))[0], axis), count)
+
+
+def numeric(a: Any) -> Any:
+    """`a`, with booleans as numbers 0 and 1, so that they can be added up."""
+    return convert(a, np.dtype(np.int32), False) if get_aval(a).dtype.kind == "b" else a
 
 
 def normal_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:

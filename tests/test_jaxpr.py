@@ -1,0 +1,388 @@
+"""Jaxprs: printed as JAX prints them, checked by types, and made with JAX's arguments."""
+
+import jax
+import minijax
+import numpy as np
+import pytest
+from minijax.core import ShapedArray, mul_p, reduce_sum_p, sin_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr, typecheck_jaxpr
+from minijax.jit import jit_p
+
+jax.config.update("jax_enable_x64", True)
+
+S, X, Y = 2.0, np.array([1.0, 2.0, 4.0]), np.array([3.0, -5.0, 7.0])
+F = np.array([1.0, 2.0, 4.0], "float32")
+N, B = np.array([1, 2, 4]), np.array([True, False, True])
+M, EMPTY, ROW = np.ones((2, 3)), np.ones((0, 3)), np.ones((1, 3))
+
+
+def double(x):
+    return x * 2.0
+
+
+def long_function(x):
+    for _ in range(11):
+        x = x * 2.0
+    return x
+
+
+def twice(lib, f):
+    f = lib.jit(f)
+    return lambda x: f(f(x))
+
+
+def inner_of(lib):
+    """A function that calls another one twice, and is called twice itself."""
+    f = lib.jit(double)
+    return twice(lib, lambda x: f(x) + f(x))
+
+
+# name -> (the function, made of `jax` or of `minijax`; its arguments)
+PROGRAMS = {
+    # primitives as functions
+    "neg": (lambda lib: lambda x: lib.lax.neg(x), (X,)),
+    "unary": (lambda lib: lambda x: lib.lax.sin(lib.lax.cos(x)), (X,)),
+    "exp and log": (lambda lib: lambda x: lib.lax.exp(lib.lax.log(x)), (F,)),
+    "binary": (lambda lib: lambda x, y: lib.lax.add(lib.lax.sub(x, y), y), (X, Y)),
+    "mul and div": (lambda lib: lambda x, y: lib.lax.div(lib.lax.mul(x, y), y), (M, M)),
+    "comparisons": (lambda lib: lambda x, y: (lib.lax.gt(x, y), lib.lax.lt(x, y)), (X, Y)),
+    "scalar in lax": (lambda lib: lambda x: lib.lax.mul(x, 2.0), (X,)),
+    "scalar array in lax": (lambda lib: lambda x: lib.lax.mul(np.array(2.0), x), (X,)),
+    "reduce_sum": (lambda lib: lambda x: lib.lax.reduce_sum(x, (0,)), (M,)),
+    "reduce_sum of two axes": (lambda lib: lambda x: lib.lax.reduce_sum(x, (0, 1)), (M,)),
+    "transpose": (lambda lib: lambda x: lib.lax.transpose(x, (1, 0)), (M,)),
+    "broadcast": (lambda lib: lambda x: lib.lax.broadcast_in_dim(x, (2, 3), (1,)), (X,)),
+    "broadcast of 0-d": (lambda lib: lambda x: lib.lax.broadcast_in_dim(x, (2, 3), ()), (S,)),
+    "convert": (lambda lib: lambda x: lib.lax.convert_element_type(x, "int32"), (X,)),
+    "convert a weak one": (lambda lib: lambda x: lib.lax.convert_element_type(x, float), (S,)),
+    "convert to bool": (lambda lib: lambda x: lib.lax.convert_element_type(x, bool), (X,)),
+    "dot_general": (
+        lambda lib: lambda x, y: lib.lax.dot_general(x, y, (((1,), (1,)), ((), ()))),
+        (M, M),
+    ),
+    "dot_general with a batch": (
+        lambda lib: lambda x, y: lib.lax.dot_general(x, y, (((1,), (1,)), ((0,), (0,)))),
+        (M, M),
+    ),
+    "dot_general with a type": (
+        lambda lib: (
+            lambda x, y: lib.lax.dot_general(
+                x, y, (((0,), (0,)), ((), ())), preferred_element_type="float64"
+            )
+        ),
+        (F, F),
+    ),
+    # operators, promotion and literals
+    "operators": (lambda lib: lambda x, y: (x + y, x - y, x * y, x / y, -x), (X, Y)),
+    "operators reflected": (lambda lib: lambda x: (1.0 + x, 1 - x, 2 * x, 1.0 / x), (X,)),
+    "comparison operators": (lambda lib: lambda x: (x > 1, x < 2.5), (X,)),
+    "0-d result": (lambda lib: lambda x: x * x, (S,)),
+    "weak operands": (lambda lib: lambda x: 1 + x * 2, (S,)),
+    "weak integers": (lambda lib: lambda n: n / 2 + n, (3,)),
+    "float32 literal": (lambda lib: lambda x: x * 0.1, (F,)),
+    "large and small literals": (lambda lib: lambda x: 1e30 * x + 1e-7, (F,)),
+    "infinite literals": (lambda lib: lambda x: (x * float("inf"), x - float("-inf")), (X,)),
+    "NaN": (lambda lib: lambda x: x + float("nan"), (X,)),
+    "integer literal": (lambda lib: lambda n: n * 2 - 1, (N,)),
+    "small integers": (lambda lib: lambda n: n + 3, (np.int8(5),)),
+    "unsigned integers": (lambda lib: lambda n: n * 3, (np.arange(3, dtype="uint32"),)),
+    "integers with a float": (lambda lib: lambda n: n + 0.5, (N,)),
+    "integer division": (lambda lib: lambda n: n / 2, (np.arange(3, dtype="int32"),)),
+    "float32 with float64": (lambda lib: lambda x, y: x + y, (F, X)),
+    "integers with float32": (lambda lib: lambda n, x: n * x, (N, F)),
+    "booleans": (lambda lib: lambda b, x: b * x, (B, X)),
+    "a NumPy scalar": (lambda lib: lambda x: np.float32(3.0) * x, (X,)),
+    "matrix product": (lambda lib: lambda x, y: x @ y.T, (M, M)),
+    "vector products": (lambda lib: lambda x, y: (x @ y, y @ y), (M, X)),
+    "broadcasting": (lambda lib: lambda x, y: x + y, (M, X)),
+    "broadcasting of a row": (lambda lib: lambda x, y: x * y, (M, ROW)),
+    "broadcasting of a scalar": (lambda lib: lambda x, y: x * y, (M, S)),
+    "no elements": (lambda lib: lambda x, y: (x * y).sum(), (EMPTY, X)),
+    # minijax.numpy
+    "numpy functions": (
+        lambda lib: lambda x: lib.numpy.sin(x) * lib.numpy.cos(x) + lib.numpy.exp(-x),
+        (X,),
+    ),
+    "numpy functions of integers": (lambda lib: lambda n: lib.numpy.sin(n), (N,)),
+    "sum": (lambda lib: lambda x: x.sum(), (M,)),
+    "sum of an axis": (lambda lib: lambda x: lib.numpy.sum(x, axis=-1), (M,)),
+    "sum of booleans": (lambda lib: lambda b: lib.numpy.sum(b), (B,)),
+    "sum of small integers": (lambda lib: lambda n: n.sum(), (np.arange(3, dtype="int32"),)),
+    "mean": (lambda lib: lambda x: lib.numpy.mean(x, axis=0), (M,)),
+    "mean of integers": (lambda lib: lambda n: n.mean(), (N,)),
+    "dot": (lambda lib: lambda x, y: lib.numpy.dot(x, y), (X, Y)),
+    "broadcast_to": (lambda lib: lambda x: lib.numpy.broadcast_to(x, (2, 3)), (X,)),
+    "astype": (lambda lib: lambda x: x.astype("float32").astype(int), (X,)),
+    "numpy of known values": (lambda lib: lambda x: x * lib.numpy.sin(2.0), (X,)),
+    # inputs, results, names
+    "identity": (lambda lib: lambda x: x, (X,)),
+    "nothing": (lambda lib: lambda: (), ()),
+    "no results": (lambda lib: lambda x: (), (X,)),
+    "constant results": (lambda lib: lambda x: (1, 2.0, True, np.float32(3.0), np.array(4)), (X,)),
+    "one result twice": (lambda lib: lambda x: (x, x), (X,)),
+    "unused results": (lambda lib: lambda x: (x * 2.0, x + 1.0)[1], (X,)),
+    "containers": (
+        lambda lib: lambda d: {"a": d["b"] + d["a"], "c": [d["a"]]},
+        ({"a": 1, "b": S},),
+    ),
+    "thirty variables": (lambda lib: lambda *xs: sum(xs), (X,) * 30),
+    "thirty results": (lambda lib: lambda *xs: xs, (X,) * 30),
+    "a long line of operands": (lambda lib: lambda *xs: lib.jit(lambda *ys: ys[0])(*xs), (X,) * 45),
+    "740 variables": (lambda lib: lambda x: [x := x * 2.0 for _ in range(740)][-1], (X,)),
+    # constants
+    "array constant": (lambda lib: lambda x: x * Y, (X,)),
+    "one constant twice": (lambda lib: lambda x: x * Y + Y, (X,)),
+    "constants in order": (lambda lib: lambda x: (Y + x) * N + F, (X,)),
+    "constant result": (lambda lib: lambda x: (Y, x), (X,)),
+    "computed constant": (lambda lib: lambda x: x * (Y * 2.0), (X,)),
+    "constant that broadcasts": (lambda lib: lambda x: x * Y, (M,)),
+    "converted constant": (lambda lib: lambda x: x * N, (F,)),
+    # jit
+    "jit": (lambda lib: lambda x: lib.jit(double)(x), (X,)),
+    "jit with two equations": (lambda lib: lambda x: lib.jit(lambda y: y * y + 1.0)(x), (X,)),
+    "jit of a scalar": (lambda lib: lambda x: lib.jit(double)(3.0) * x, (X,)),
+    "jit of the identity": (lambda lib: lib.jit(lambda x: x), (X,)),
+    "jit called twice": (lambda lib: twice(lib, double), (X,)),
+    "one function under two jits": (
+        lambda lib: lambda x: lib.jit(double)(lib.jit(double)(x)),
+        (X,),
+    ),
+    "two functions of one name": (
+        lambda lib: lambda x: twice(lib, lambda y: y + 1.0)(twice(lib, lambda y: y * 2.0)(x)),
+        (X,),
+    ),
+    "jit for two types": (lambda lib: lambda x, y: [lib.jit(double)(z) for z in (x, y, x)], (X, M)),
+    "jit in jit": (lambda lib: lambda x: lib.jit(lambda y: lib.jit(double)(y) + y)(x), (X,)),
+    "jit in jit, twice": (inner_of, (X,)),
+    "long function": (lambda lib: lambda x: lib.jit(long_function)(x), (X,)),
+    "long program": (lambda lib: long_function, (X,)),
+    "jit of two results": (lambda lib: lambda x: lib.jit(lambda y: (y, y * 2.0, 3.0))(x), (X,)),
+    "unused results of jit": (
+        lambda lib: lambda x: lib.jit(lambda y: (y + 1.0, y * 2.0))(x)[0],
+        (X,),
+    ),
+    "unused equation in jit": (lambda lib: lambda x: lib.jit(lambda y: (y * 2.0, -y)[1])(x), (X,)),
+    "jit of one operand twice": (lambda lib: lambda x: lib.jit(lambda y, z: y * z)(x, x), (X,)),
+    "array in jit": (lambda lib: lambda x: lib.jit(lambda y: y * Y)(x), (X,)),
+    "tracer in jit": (lambda lib: lambda x: lib.jit(lambda y: y * x)(2.0), (X,)),
+    "tracer and arrays in jit": (lambda lib: lambda x: lib.jit(lambda y: y * x + X + Y)(2.0), (X,)),
+    "static argument": (
+        lambda lib: lambda x: lib.jit(lambda y, n: y * n, static_argnums=1)(x, 2.0),
+        (X,),
+    ),
+    "keyword argument of jit": (
+        lambda lib: lambda x: lib.jit(lambda y, *, z: y - z)(x, z=1.0),
+        (X,),
+    ),
+    "jit without operands": (lambda lib: lambda: lib.jit(lambda: 2.0)(), ()),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_print_as_in_jax(name):
+    make, args = PROGRAMS[name]
+    want, got = (lib.make_jaxpr(make(lib))(*args) for lib in (jax, minijax))
+    assert str(got) == str(want)
+    typecheck_jaxpr(got.jaxpr)
+
+
+def test_an_equation_prints_alone_as_in_jax():
+    eqns = [lib.make_jaxpr(lambda x: x[0] * x[1] + 1.0)((X, Y)).eqns for lib in (jax, minijax)]
+    assert [str(eqn) for eqn in eqns[0]] == [str(eqn) for eqn in eqns[1]]
+
+
+def test_a_long_program_prints_at_the_default_recursion_limit():
+    jaxpr = minijax.make_jaxpr(lambda x: [x := x * 2.0 for _ in range(5000)][-1])(X)
+    assert str(jaxpr).count("\n") == 5001
+
+
+CALLS = {
+    "static argument": lambda lib: lib.make_jaxpr(lambda x, n: x * n, static_argnums=1)(X, 2),
+    "several": lambda lib: lib.make_jaxpr(lambda a, x, b: x * a + b, (0, 2))(2.0, X, 1.0),
+    "last": lambda lib: lib.make_jaxpr(lambda x, n: x * n, static_argnums=-1)(X, 2),
+    "static by name": lambda lib: lib.make_jaxpr(lambda x, n: x * n, static_argnums=1)(X, n=2),
+    "keyword arguments": lambda lib: lib.make_jaxpr(lambda x, z, y: x - y * z)(X, y=Y, z=S),
+    "shape": lambda lib: str(
+        [(x.shape, x.dtype) for x in lib.make_jaxpr(lambda x: [x, x > 0], return_shape=True)(X)[1]]
+    ),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_make_jaxpr_takes_the_arguments_that_jax_does(call):
+    assert str(call(minijax)) == str(call(jax))
+
+
+BAD_CALLS = {
+    "unhashable": lambda lib: lib.make_jaxpr(lambda x, n: x, static_argnums=1)(X, [2]),
+    "unhashable in a tuple": lambda lib: lib.make_jaxpr(lambda x, n: x, static_argnums=1)(X, ([],)),
+    "no such argument": lambda lib: lib.make_jaxpr(lambda x: x, static_argnums=3)(X),
+    "not an array": lambda lib: lib.make_jaxpr(lambda x: x)("text"),
+    "result is not an array": lambda lib: lib.make_jaxpr(lambda x: "text")(X),
+}
+
+
+@pytest.mark.parametrize("call", BAD_CALLS.values(), ids=BAD_CALLS)
+def test_make_jaxpr_complains_as_jax_does(call):
+    errors = []
+    for lib in (jax, minijax):
+        with pytest.raises(Exception) as caught:
+            call(lib)
+        errors.append(caught)
+    assert errors[0].type.__name__ == errors[1].type.__name__
+    assert len(str(errors[1].value).splitlines()) == 1
+
+
+def test_a_program_keeps_the_values_that_its_constants_had():
+    constant = np.array([1.0, 2.0])
+    closed = minijax.make_jaxpr(lambda x: x * constant)(np.ones(2))
+    constant[:] = 0.0
+    assert eval_jaxpr(closed.jaxpr, closed.consts, 3.0)[0].tolist() == [3.0, 6.0]
+
+
+# The type checker: each defect is put into a program that is right without it ---------------------
+
+
+def var(shape=(3,), dtype=float):
+    return Var(ShapedArray(shape, np.dtype(dtype)))
+
+
+def program():
+    """`lambda a b. let c = mul a b; d = sin c; e = reduce_sum d; f = mul e 2.0 in f`."""
+    a, b, c, d, e, f = var(), var(), var(), var(), var(()), var(())
+    two = Literal(2.0, ShapedArray((), np.dtype(float)))
+    eqns = [
+        JaxprEqn([a, b], [c], mul_p, {}),
+        JaxprEqn([c], [d], sin_p, {}),
+        JaxprEqn([d], [e], reduce_sum_p, {"axes": (0,)}),
+        JaxprEqn([e, two], [f], mul_p, {}),
+    ]
+    return Jaxpr([], [a, b], [f], eqns)
+
+
+def test_the_type_of_a_program():
+    assert str(typecheck_jaxpr(program())) == "(f64[3], f64[3]) -> (f64[])"
+
+
+def call_with(jaxpr, atom):
+    """Put a call of `g` in place of the second equation; gives the program of `g`."""
+    closed = minijax.make_jaxpr(lambda x: x * 3.0)(X)
+    params = {"name": "g", "jaxpr": closed}
+    jaxpr.eqns[1] = JaxprEqn([atom], jaxpr.eqns[1].outvars, jit_p, params)
+    return closed.jaxpr
+
+
+def call_bad_program(jaxpr):
+    set_operand(call_with(jaxpr, jaxpr.eqns[0].outvars[0]), 0, 0, var())
+
+
+def set_operand(jaxpr, line, place, atom):
+    jaxpr.eqns[line].invars[place] = atom
+
+
+def set_result(jaxpr, line, *variables):
+    jaxpr.eqns[line].outvars[:] = variables
+
+
+def literal(value, shape=(), dtype=float):
+    return Literal(value, ShapedArray(shape, np.dtype(dtype)))
+
+
+# name -> (what is done to the program, the message)
+DEFECTS = {
+    "unbound operand": (
+        lambda p: set_operand(p, 1, 0, var()),
+        "In equation 2, `c:f64[3] = sin d`: d:f64[3] is used and not bound.",
+    ),
+    "used before it is bound": (
+        lambda p: p.eqns.insert(0, p.eqns.pop(1)),
+        "In equation 1, `c:f64[3] = sin d`: d:f64[3] is used and not bound.",
+    ),
+    "unbound output": (lambda p: p.outvars.append(var(())), "g:f64[] is used and not bound."),
+    "input bound twice": (lambda p: p.invars.append(p.invars[0]), "a:f64[3] is bound twice."),
+    "constant that is an input": (
+        lambda p: p.constvars.append(p.invars[1]),
+        "a:f64[3] is bound twice.",
+    ),
+    "bound twice": (
+        lambda p: set_result(p, 1, p.eqns[0].outvars[0]),
+        "In equation 2, `c:f64[3] = sin c`: c:f64[3] is bound twice.",
+    ),
+    "result that is an input": (
+        lambda p: set_result(p, 0, p.invars[0]),
+        "In equation 1, `a:f64[3] = mul a b`: a:f64[3] is bound twice.",
+    ),
+    "shape of a result": (
+        lambda p: set_result(p, 1, var((4,))),
+        "In equation 2, `_:f64[4] = sin c`: the result is f64[3] and not f64[4].",
+    ),
+    "dtype of a result": (
+        lambda p: set_result(p, 3, var((), "float32")),
+        "In equation 4, `_:f32[] = mul e 2.0:f64[]`: the result is f64[] and not f32[].",
+    ),
+    "shapes of operands": (
+        lambda p: p.invars.append(w := var((4,))) or set_operand(p, 0, 1, w),
+        "In equation 1, `d:f64[3] = mul a c`: operation got incompatible shapes for broadcasting: "
+        "(3,), (4,).",
+    ),
+    "dtypes of operands": (
+        lambda p: p.invars.append(w := var((3,), int)) or set_operand(p, 0, 1, w),
+        "In equation 1, `d:f64[3] = mul a c`: operands must have one dtype, not f64[3] and i64[3].",
+    ),
+    "dtype of an operand": (
+        lambda p: p.invars.append(w := var((3,), int)) or set_operand(p, 1, 0, w),
+        "In equation 2, `d:f64[3] = sin c`: the operand must be a float, not i64[3].",
+    ),
+    "axis that is not there": (
+        lambda p: p.eqns[2].params.update(axes=(1,)),
+        "In equation 3, `e:f64[] = reduce_sum[axes=(1,) out_sharding=None] d`: f64[3] does not "
+        "have the axes (1,).",
+    ),
+    "number of operands": (
+        lambda p: p.eqns[1].invars.append(p.invars[0]),
+        "In equation 2, `d:f64[3] = sin c a`: float_type() takes 1 positional argument but 2 were "
+        "given.",
+    ),
+    "too many results": (
+        lambda p: set_result(p, 1, p.eqns[1].outvars[0], var()),
+        "In equation 2, `d:f64[3] _:f64[3] = sin c`: 1 results where 2 are bound.",
+    ),
+    "no result": (
+        lambda p: (set_result(p, 3), p.outvars.clear()),
+        "In equation 4, `mul e 2.0:f64[]`: 1 results where 0 are bound.",
+    ),
+    "dtype of a literal": (
+        lambda p: set_operand(p, 3, 1, literal(2.0, dtype="float32")),
+        "In equation 4, `f:f64[] = mul e 2.0:f32[]`: the literal 2.0:f32[] is f64[].",
+    ),
+    "shape of a literal": (
+        lambda p: set_operand(p, 3, 1, literal(np.ones(2))),
+        "In equation 4, `f:f64[] = mul e [...]:f64[]`: the literal [...]:f64[] is f64[2].",
+    ),
+    "literal as output": (
+        lambda p: p.outvars.append(literal(1, dtype=float)),
+        "the literal 1:f64[] is i64[].",
+    ),
+    "program in an equation": (
+        call_bad_program,
+        "In equation 2, `d:f64[3] = jit[ name=g jaxpr={ lambda ; c:f64[3]. let d:f64[3] = mul e "
+        "3.0:f64[] in (d,) } ] c`: In equation 1, `b:f64[3] = mul c 3.0:f64[]`: c:f64[3] is used "
+        "and not bound.",
+    ),
+    "operand of a call": (
+        lambda p: p.invars.append(w := var((4,))) or call_with(p, w),
+        "In equation 2, `d:f64[3] = jit[ name=g jaxpr={ lambda ; c:f64[3]. let d:f64[3] = mul c "
+        "3.0:f64[] in (d,) } ] c`: g takes (f64[3]) and is called with (f64[4]).",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_the_type_checker_names_the_equation_and_the_defect(name):
+    damage, message = DEFECTS[name]
+    jaxpr = program()
+    typecheck_jaxpr(jaxpr)
+    damage(jaxpr)
+    with pytest.raises(TypeError) as caught:
+        typecheck_jaxpr(jaxpr)
+    assert str(caught.value) == message
