@@ -45,8 +45,9 @@ from minijax.core import (
     transpose_p,
     vmap_rules,
 )
+from minijax.dtypes import is_float
 from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun, raise_to_shaped
-from minijax.jvp import instantiate, jvp_flat
+from minijax.jvp import jvp_flat
 from minijax.tracing import (
     split_static,
     static_places,
@@ -54,7 +55,7 @@ from minijax.tracing import (
     trace_tree,
     without_static,
 )
-from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
+from minijax.tree import PyTreeDef, tree_flatten, tree_map, tree_unflatten
 from minijax.vmap import move_batch_axis, vmap_flat
 
 jit_p = Primitive("jit", multiple_results=True)
@@ -160,6 +161,10 @@ class Array(ArrayOperators):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self.buffer, dtype=dtype)
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """NumPy's functions compute on the copy (and do not call the methods of this class)."""
+        return function(*tree_map(as_numpy, args), **tree_map(as_numpy, kwargs))
+
     def __bool__(self) -> bool:
         return bool(np.asarray(self))
 
@@ -176,6 +181,10 @@ class Array(ArrayOperators):
 
 
 aval_makers[Array] = lambda x: x.aval
+
+
+def as_numpy(x: Any) -> Any:
+    return np.asarray(x) if isinstance(x, Array) else x
 
 
 def jit_impl(*args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
@@ -209,23 +218,23 @@ impl_rules[jit_p] = jit_impl
 def jit_jvp(
     primals: Sequence[Any], tangents: Sequence[Any], *, name: str, jaxpr: ClosedJaxpr
 ) -> tuple[list[Any], list[Any]]:
-    """Call the program that computes values and tangents; only what moves has a tangent input."""
+    """Call the program that computes values and tangents; only what moves has a tangent in it."""
     moves = tuple(t is not None for t in tangents)
     args = [*primals, *(t for t in tangents if t is not None)]
     outs = call(jvp_jaxpr(jaxpr, moves), args, name)
-    half = len(outs) // 2
-    return outs[:half], outs[half:]
+    primals_out, moving = outs[: len(jaxpr.out_avals)], iter(outs[len(jaxpr.out_avals) :])
+    return primals_out, [next(moving) if is_float(a.dtype) else None for a in jaxpr.out_avals]
 
 
 def jvp_jaxpr(jaxpr: ClosedJaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
-    """From inputs and the tangents of those that move to outputs and their tangents."""
+    """From inputs and the tangents of those that move to outputs and the tangents of floats."""
     avals, f = jaxpr.in_avals, jaxpr_as_fun(jaxpr)
 
     def values_and_tangents(*args: Any) -> list[Any]:
         primals, moving = args[: len(avals)], iter(args[len(avals) :])
         tangents = [next(moving) if move else None for move in moves]
         primals_out, tangents_out = jvp_flat(f, primals, tangents)
-        return [*primals_out, *map(instantiate, tangents_out, primals_out)]
+        return [*primals_out, *(t for t in tangents_out if is_float(get_aval(t).dtype))]
 
     tangent_avals = [aval for aval, move in zip(avals, moves, strict=True) if move]
     return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])

@@ -1,0 +1,315 @@
+"""Random well-typed programs, as data: what the laws of `test_laws.py` are checked on.
+
+A program is a list of steps (name of an operation, places of its operands, parameters). Its text is
+Python that runs on minijax and on JAX alike, and that text is what runs: so a counterexample can be
+copied from a report into a file.
+"""
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import minijax
+import numpy as np
+from hypothesis import assume
+from hypothesis import strategies as st
+
+SHAPES = [(), (3,), (2, 3), (0, 3), (1, 3)]
+FLOATS = ["float64", "float32"]
+
+# name -> how the step is written; {0} and {1} are the operands, the others are parameters
+TEMPLATES = {
+    **{name: f"lax.{name}({{0}})" for name in ("neg", "sin", "cos", "exp", "log")},
+    **{name: f"lax.{name}({{0}}, {{1}})" for name in ("add", "sub", "mul", "div", "gt", "lt")},
+    "reduce_sum": "lax.reduce_sum({0}, {axes})",
+    "transpose": "lax.transpose({0}, {permutation})",
+    "broadcast_in_dim": "lax.broadcast_in_dim({0}, {shape}, {axes})",
+    "convert_element_type": "lax.convert_element_type({0}, {dtype!r})",
+    "dot_general": "lax.dot_general({0}, {1}, (({x_axes}, {y_axes}), ({x_batch}, {y_batch})))",
+    "operator": "{0} {symbol} {1}",
+    "with_literal": "{0} {symbol} {value}",
+    "literal_with": "{value} {symbol} {0}",
+    "constant": "np.linspace(0.5, 1.5, {size}, dtype={dtype!r}).reshape({shape})",
+}
+
+
+@dataclass(frozen=True)
+class Type:
+    """The type of a value: its shape and the name of its dtype."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Program:
+    """Types of the inputs, steps that each add a value (a call: several), and places of results."""
+
+    inputs: tuple[Type, ...]
+    steps: tuple[tuple[str, tuple[int, ...], dict[str, Any]], ...]
+    results: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        sample = ", ".join(f"np.full({t.shape}, 1.5, {t.dtype!r})" for t in self.inputs)
+        head = "import numpy as np\nfrom minijax import jit, lax  # or from jax\n"
+        return f"\n{head}{self.source('f')}\nprint(f({sample}))\n"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """How Hypothesis prints a counterexample."""
+        printer.text(repr(self))
+
+    def source(self, name: str) -> str:
+        """The text of a function of this name."""
+        names = [f"{name}{i}" for i in range(len(self.inputs))]
+        lines = [f"def {name}({', '.join(names)}):"]
+        for number, (operation, operands, params) in enumerate(self.steps):
+            given = [names[i] for i in operands]
+            if operation == "call":
+                inner = f"{name}_{number}_"
+                outs = [f"{inner}r{i}" for i in range(len(params["program"].results))]
+                text = "@jit\n" + params["program"].source(inner)
+                lines += [f"    {line}" for line in text.splitlines()]
+                lines.append(f"    {', '.join(outs)}, = {inner}({', '.join(given)})")
+            else:
+                outs = [f"{name}{len(names)}"]
+                lines.append(f"    {outs[0]} = {TEMPLATES[operation].format(*given, **params)}")
+            names += outs
+        return "\n".join([*lines, f"    return [{', '.join(names[i] for i in self.results)}]"])
+
+    def on(self, lib: Any) -> Any:
+        """The program as a function, on `minijax`, on `jax` or on what has their names."""
+        space = {"np": np, "lax": lib.lax, "jit": lib.jit}
+        exec(self.source("f"), space)
+        return space["f"]
+
+    def arguments(self, seed: int = 0) -> list[np.ndarray]:
+        """Arrays for the inputs, between 0.5 and 2."""
+        rng = np.random.default_rng(seed)
+        return [np.asarray(rng.uniform(0.5, 2.0, t.shape), t.dtype) for t in self.inputs]
+
+    @property
+    def tolerance(self) -> float:
+        return 2e-4 if "float32" in self.source("f") + str(self.inputs) else 1e-9
+
+
+# Generating -------------------------------------------------------------------------------------
+
+
+def floats(types: list[Type]) -> list[int]:
+    return [i for i, t in enumerate(types) if t.dtype != "bool"]
+
+
+def stretched(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape of a strict operation on these; None if they do not fit."""
+    if not a or not b:
+        return a or b
+    fits = len(a) == len(b) and all(m == n or 1 in (m, n) for m, n in zip(a, b, strict=True))
+    return tuple(n if m == 1 else m for m, n in zip(a, b, strict=True)) if fits else None
+
+
+@st.composite
+def programs(draw: Any, depth: int = 1, inputs: tuple[Type, ...] = ()) -> Program:
+    """A program of up to eight steps, and fewer inside a call, with one to three results."""
+    type_strategy = st.builds(Type, st.sampled_from(SHAPES), st.sampled_from(FLOATS))
+    inputs = inputs or tuple(draw(st.lists(type_strategy, min_size=1, max_size=3)))
+    types, steps = list(inputs), []
+    for _ in range(draw(st.integers(1, 8 if depth else 4))):
+        names = [*GENERATORS, *(["call"] if depth else [])]
+        made = draw_step(draw, draw(st.sampled_from(names)), types, depth)
+        if made is not None:
+            step, new_types = made
+            steps.append(step)
+            types += new_types
+    last = draw(st.sampled_from(floats(types)[::-1]))
+    others = draw(st.lists(st.integers(0, len(types) - 1), max_size=2))
+    return Program(inputs, tuple(steps), (last, *others))
+
+
+def draw_step(draw: Any, name: str, types: list[Type], depth: int) -> Any:
+    """A step with the types of its values; None where no operands fit."""
+    if name == "call":
+        number = draw(st.integers(1, 2))
+        places = [draw(st.sampled_from(floats(types)[::-1])) for _ in range(number)]
+        inner = draw(programs(depth - 1, tuple(types[i] for i in places)))
+        every = types_of(inner)
+        return (name, tuple(places), {"program": inner}), [every[i] for i in inner.results]
+    made = GENERATORS[name](draw, types)
+    if made is None:
+        return None
+    operands, params, out = made
+    return (name, tuple(operands), params), [out]
+
+
+def types_of(program: Program) -> list[Type]:
+    """The types of all values of a program, found by running it."""
+    values = Program(program.inputs, program.steps, tuple(range(count_values(program))))
+    outs = minijax.make_jaxpr(values.on(minijax))(*program.arguments()).out_avals
+    return [Type(aval.shape, aval.dtype.name) for aval in outs]
+
+
+def count_values(program: Program) -> int:
+    widths = [
+        len(params["program"].results) if name == "call" else 1 for name, _, params in program.steps
+    ]
+    return len(program.inputs) + sum(widths)
+
+
+def one(draw: Any, types: list[Type], where: Any = lambda t: t.dtype != "bool") -> Any:
+    """The place of a value, a late one rather than an early one; None if there is none."""
+    places = [i for i, t in enumerate(types) if where(t)]
+    return draw(st.sampled_from(places[::-1])) if places else None
+
+
+def unary(draw, types):
+    i = one(draw, types)
+    return [i], {}, types[i]
+
+
+def binary(draw, types):
+    i = one(draw, types)
+    x = types[i]
+    j = one(draw, types, lambda t: t.dtype == x.dtype and stretched(x.shape, t.shape) is not None)
+    return [i, j], {}, Type(stretched(x.shape, types[j].shape), x.dtype)
+
+
+def comparison(draw, types):
+    operands, params, out = binary(draw, types)
+    return operands, params, Type(out.shape, "bool")
+
+
+def reduce_sum(draw, types):
+    i = one(draw, types)
+    rank = len(types[i].shape)
+    axes = tuple(k for k in range(rank) if draw(st.booleans()))
+    shape = tuple(n for k, n in enumerate(types[i].shape) if k not in axes)
+    return [i], {"axes": axes}, Type(shape, types[i].dtype)
+
+
+def transpose(draw, types):
+    i = one(draw, types)
+    order = tuple(draw(st.permutations(range(len(types[i].shape)))))
+    shape = tuple(types[i].shape[k] for k in order)
+    return [i], {"permutation": order}, Type(shape, types[i].dtype)
+
+
+def broadcast_in_dim(draw, types):
+    """Put a new axis somewhere, and stretch some axes of length 1."""
+    i = one(draw, types, lambda t: t.dtype != "bool" and len(t.shape) < 3)
+    if i is None:
+        return None
+    shape = [draw(st.sampled_from([1, 2])) if n == 1 else n for n in types[i].shape]
+    new = draw(st.integers(0, len(shape)))
+    shape.insert(new, draw(st.sampled_from([1, 2, 3])))
+    axes = tuple(k for k in range(len(shape)) if k != new)
+    return [i], {"shape": tuple(shape), "axes": axes}, Type(tuple(shape), types[i].dtype)
+
+
+def convert_element_type(draw, types):
+    i = one(draw, types, lambda t: True)
+    dtype = draw(st.sampled_from(FLOATS))
+    return [i], {"dtype": dtype}, Type(types[i].shape, dtype)
+
+
+def dot_general(draw, types):
+    """Contract up to one axis of each operand, and share up to one as a batch."""
+    i = one(draw, types)
+    x = types[i]
+    j = one(draw, types, lambda t: t.dtype == x.dtype and len(t.shape) + len(x.shape) < 5)
+    if j is None:
+        return None
+    y = types[j]
+    pairs = [(a, b) for a, m in enumerate(x.shape) for b, n in enumerate(y.shape) if m == n]
+    chosen = draw(st.lists(st.sampled_from(pairs), max_size=2)) if pairs else []
+    if len({a for a, _ in chosen}) + len({b for _, b in chosen}) < 2 * len(chosen):
+        chosen = chosen[:1]
+    contract, batch = chosen[:1], chosen[1:]
+    rest = [n for k, n in enumerate(x.shape) if k not in [a for a, _ in chosen]]
+    rest += [n for k, n in enumerate(y.shape) if k not in [b for _, b in chosen]]
+    out = Type((*(x.shape[a] for a, _ in batch), *rest), x.dtype)
+    params = {"x_axes": [a for a, _ in contract], "y_axes": [b for _, b in contract]}
+    return (
+        [i, j],
+        {**params, "x_batch": [a for a, _ in batch], "y_batch": [b for _, b in batch]},
+        out,
+    )
+
+
+def operator(draw, types):
+    """An infix operator, which promotes and broadcasts as NumPy's do."""
+
+    def fits(t: Type) -> bool:
+        pairs = itertools.zip_longest(types[i].shape[::-1], t.shape[::-1], fillvalue=1)
+        return t.dtype != "bool" and all(m == n or 1 in (m, n) for m, n in pairs)
+
+    i = one(draw, types)
+    j = one(draw, types, fits)
+    pairs = itertools.zip_longest(types[i].shape[::-1], types[j].shape[::-1], fillvalue=1)
+    shape = tuple(n if m == 1 else m for m, n in pairs)[::-1]
+    dtype = "float64" if "float64" in (types[i].dtype, types[j].dtype) else "float32"
+    return [i, j], {"symbol": draw(st.sampled_from("+-*"))}, Type(shape, dtype)
+
+
+def with_literal(draw, types):
+    i = one(draw, types)
+    value = draw(st.sampled_from([2.0, 0.1, 3, -1.5]))
+    return [i], {"symbol": draw(st.sampled_from("+-*/")), "value": value}, types[i]
+
+
+def literal_with(draw, types):
+    i = one(draw, types)
+    value = draw(st.sampled_from([2.0, 0.1, 3, -1.5]))
+    return [i], {"symbol": draw(st.sampled_from("+-*")), "value": value}, types[i]
+
+
+def constant(draw, types):
+    shape, dtype = draw(st.sampled_from(SHAPES)), draw(st.sampled_from(FLOATS))
+    size = int(np.prod(shape))
+    return [], {"size": size, "shape": shape, "dtype": dtype}, Type(shape, dtype)
+
+
+GENERATORS = {
+    **dict.fromkeys(("neg", "sin", "cos", "exp", "log"), unary),
+    **dict.fromkeys(("add", "sub", "mul", "div"), binary),
+    **dict.fromkeys(("gt", "lt"), comparison),
+    "reduce_sum": reduce_sum,
+    "transpose": transpose,
+    "broadcast_in_dim": broadcast_in_dim,
+    "convert_element_type": convert_element_type,
+    "dot_general": dot_general,
+    "operator": operator,
+    "with_literal": with_literal,
+    "literal_with": literal_with,
+    "constant": constant,
+}
+
+
+# Leaving out what no two computers agree on -------------------------------------------------------
+
+
+class Careful:
+    """`minijax.lax`, which gives a program up where rounding alone could decide its result."""
+
+    def __getattr__(self, name: str) -> Any:
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            if name in ("gt", "lt"):
+                assume(np.all(np.abs(np.subtract(*args)) > 1e-2))
+            if name == "log":
+                assume(np.all(args[0] > 0.1))
+            if name == "div":
+                assume(np.all(np.abs(args[1]) > 0.1))
+            out = getattr(minijax.lax, name)(*args, **kwargs)
+            assume(np.all(np.abs(np.asarray(out, float)) < 100))
+            return out
+
+        return checked
+
+
+class CarefulLib:
+    lax = Careful()
+    jit = staticmethod(lambda f: f)
+
+
+def assume_tame(program: Program, *arguments: Any) -> None:
+    """Go on only if the program computes moderate numbers, far from jumps and poles."""
+    for out in program.on(CarefulLib)(*arguments):
+        assume(np.all(np.abs(np.asarray(out, float)) < 100))

@@ -1,0 +1,171 @@
+"""The laws that tie the transformations together, on random programs, with JAX as the oracle.
+
+Short and the same at every run; for more, `pytest tests/test_laws.py --hypothesis-profile=long`.
+"""
+
+import jax
+import minijax
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from minijax.dtypes import float0
+from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
+from random_programs import Program, assume_tame, programs
+
+jax.config.update("jax_enable_x64", True)
+
+
+def examples(number):
+    """So many programs in the short profile, and fifty times as many in the long one."""
+    return settings(
+        max_examples=number * (50 if settings.get_current_profile_name() == "long" else 1)
+    )
+
+
+def agree(program, got, want):
+    """Same structure, shapes, dtypes, and values within rounding."""
+    got, want = minijax.tree.leaves(got), minijax.tree.leaves(want)
+    for x, y in zip(map(np.asarray, got), map(np.asarray, want), strict=True):
+        assert (x.shape, x.dtype) == (y.shape, y.dtype)
+        if y.dtype != float0:
+            scale = max(1.0, float(np.max(np.abs(y), initial=0)))
+            tolerance = program.tolerance * scale
+            np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance)
+
+
+def with_tangents(program: Program):
+    """The program's function on minijax, arguments for it, and tangents."""
+    arguments = program.arguments()
+    assume_tame(program, *arguments)
+    return program.on(minijax), tuple(arguments), tuple(program.arguments(seed=1))
+
+
+def cotangents(outs):
+    """An array for each result, which fits it."""
+    avals = [(np.shape(x), np.asarray(x).dtype) for x in outs]
+    return [
+        np.zeros(shape, float0) if dtype.kind == "b" else np.asarray(np.full(shape, 0.5 + i), dtype)
+        for i, (shape, dtype) in enumerate(avals)
+    ]
+
+
+def inner(xs, ys):
+    """The inner product of two lists of arrays; what does not move adds nothing."""
+    pairs = [(np.asarray(x), np.asarray(y)) for x, y in zip(xs, ys, strict=True)]
+    return sum(
+        float(np.sum(x * y, dtype=float)) for x, y in pairs if float0 not in (x.dtype, y.dtype)
+    )
+
+
+@examples(60)
+@given(programs())
+def test_programs_print_as_in_jax(program):
+    arguments = program.arguments()
+    got, want = (lib.make_jaxpr(program.on(lib))(*arguments) for lib in (minijax, jax))
+    assert str(got) == str(want)
+
+
+@examples(25)
+@given(programs())
+def test_values_and_derivatives_are_those_of_jax(program):
+    f, arguments, tangents = with_tangents(program)
+    jf = program.on(jax)
+    want = jax.jit(lambda xs, ts: (jf(*xs), jax.jvp(jf, xs, ts)[1]))(arguments, tangents)
+    values, out_tangents = minijax.jvp(f, arguments, tangents)
+    agree(program, values, want[0])
+    agree(program, f(*arguments), want[0])
+    agree(program, out_tangents, want[1])
+
+
+@examples(20)
+@given(programs())
+def test_gradients_are_those_of_jax(program):
+    f, arguments, _ = with_tangents(program)
+    jf = program.on(jax)
+    cts = cotangents(f(*arguments))
+    moving = [ct for ct in cts if ct.dtype != float0]
+
+    def jax_vjp(xs, moving):
+        rest = iter(moving)
+        return jax.vjp(jf, *xs)[1]([ct if ct.dtype == float0 else next(rest) for ct in cts])
+
+    agree(program, minijax.vjp(f, *arguments)[1](cts), jax.jit(jax_vjp)(arguments, moving))
+
+
+@examples(30)
+@given(programs())
+def test_jit_changes_nothing(program):
+    f, arguments, _ = with_tangents(program)
+    agree(program, minijax.jit(f)(*arguments), f(*arguments))
+
+
+@examples(80)
+@given(programs())
+def test_evaluating_the_jaxpr_is_calling_the_function(program):
+    f, arguments, _ = with_tangents(program)
+    closed = minijax.make_jaxpr(f)(*arguments)
+    agree(program, eval_jaxpr(closed.jaxpr, closed.consts, *arguments), f(*arguments))
+
+
+@examples(60)
+@given(programs(), st.lists(st.sampled_from([0, -1, None]), min_size=3, max_size=3))
+def test_vmap_is_a_loop(program, axes):
+    f, arguments, others = with_tangents(program)
+    assume_tame(program, *others)
+    in_axes = [axis for axis, _ in zip(axes, arguments, strict=False)]
+    if all(axis is None for axis in in_axes):
+        in_axes[0] = 0
+    examples_of = [
+        (x, x) if axis is None else (x, y)
+        for x, y, axis in zip(arguments, others, in_axes, strict=True)
+    ]
+    stacks = [
+        x if axis is None else np.stack([x, y], axis)
+        for (x, y), axis in zip(examples_of, in_axes, strict=True)
+    ]
+    first, second = (f(*xs) for xs in zip(*examples_of, strict=True))
+    assume_tame(program, *(y for _, y in examples_of))
+    loop = [np.stack([x, y]) for x, y in zip(first, second, strict=True)]
+    agree(program, minijax.vmap(f, tuple(in_axes))(*stacks), loop)
+
+
+@examples(60)
+@given(programs())
+def test_linearize_is_jvp(program):
+    f, arguments, tangents = with_tangents(program)
+    values, out_tangents = minijax.jvp(f, arguments, tangents)
+    linear_values, f_lin = minijax.linearize(f, *arguments)
+    agree(program, linear_values, values)
+    agree(program, f_lin(*tangents), out_tangents)
+
+
+@examples(60)
+@given(programs())
+def test_vjp_is_the_transpose_of_jvp(program):
+    f, arguments, tangents = with_tangents(program)
+    values, out_tangents = minijax.jvp(f, arguments, tangents)
+    cts = cotangents(values)
+    _, f_vjp = minijax.vjp(f, *arguments)
+    left, right = inner(f_vjp(cts), tangents), inner(cts, out_tangents)
+    sizes = sum(float(np.sum(np.abs(t))) for t in out_tangents if t.dtype != float0)
+    assert abs(left - right) <= 10 * program.tolerance * (1 + sizes)
+
+
+@examples(60)
+@given(programs())
+def test_every_jaxpr_typechecks(program):
+    f, arguments, tangents = with_tangents(program)
+    cts = cotangents(f(*arguments))
+    stacks = [np.stack([x, x]) for x in arguments]
+    for transformed, inputs in (
+        (f, arguments),
+        (lambda *xs: minijax.jvp(f, xs, tangents), arguments),
+        (lambda *xs: minijax.linearize(f, *xs)[1](*tangents), arguments),
+        (lambda *xs: minijax.vjp(f, *xs)[1](cts), arguments),
+        (minijax.vmap(f), stacks),
+        (minijax.vmap(lambda *xs: minijax.vjp(f, *xs)[1](cts)), stacks),
+        (lambda *ts: minijax.jit(lambda *xs: minijax.jvp(f, xs, ts))(*arguments), tangents),
+    ):
+        typecheck_jaxpr(minijax.make_jaxpr(transformed)(*inputs).jaxpr)
+    f_lin = minijax.linearize(f, *arguments)[1]
+    typecheck_jaxpr(minijax.make_jaxpr(f_lin)(*tangents).jaxpr)
