@@ -2,7 +2,13 @@
 
 from pathlib import Path
 
-from autograder import edition, lessons
+from autograder import edition, isolation, lessons
+
+# A worker that does not even start without isolation is broken: then the tests run, and fail.
+NO_ISOLATION = isolation.detect("process") is None and None not in (
+    isolation.detect("namespaces"),
+    isolation.detect("landlock"),
+)
 
 MODULE = '''"""The lesson's module."""
 

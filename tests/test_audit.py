@@ -4,11 +4,10 @@ import graded_course
 import pytest
 from graded_course import MISTAKES, MODULE, TOML
 
-from autograder import audit, isolation
+from autograder import audit
 
 pytestmark = pytest.mark.skipif(
-    isolation.detect("namespaces") is not None and isolation.detect("landlock") is not None,
-    reason="no isolation; install the Debian package bubblewrap",
+    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
 )
 
 # The small course with exercises that are independent, and mistakes that can be recognised.

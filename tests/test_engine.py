@@ -11,13 +11,12 @@ import jsonschema
 import pytest
 from graded_course import MODULE, SUITE, changed
 
-from autograder import edition, engine, isolation, results, session
+from autograder import edition, engine, isolation, results, session, wire
 from autograder.edition import Problem
 from autograder.engine import Policy, SuiteError
 
 pytestmark = pytest.mark.skipif(
-    isolation.detect("namespaces") is not None and isolation.detect("landlock") is not None,
-    reason="no isolation; install the Debian package bubblewrap",
+    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
 )
 
 
@@ -126,14 +125,10 @@ def test_errors_of_the_package_are_told_apart_by_their_class(lesson):
 
 
 def test_a_probe_that_goes_wrong_does_not_spoil_the_next(lesson):
-    source = MODULE + "\n_broken = []\n"
-    source = source.replace(
-        "    if not len(x):\n",
-        "    if _broken:\n        return None\n    if not len(x):\n        _broken.append(1)\n"
-        "        return 0\n",
-    )
-    result = engine.grade(lesson, "ada", source.encode())
-    assert points(result) == {"double": 3, "mean": 1.33, "spread": 1}
+    spoilt = "    if _broken or len(x) == 3:\n        return _broken.append(1)\n"
+    source = changed("    if not len(x):\n", f"{spoilt}    if not len(x):\n")
+    result = engine.grade(lesson, "ada", source + b"\n\n_broken = []\n")
+    assert [t["passed"] for t in exercise(result, "mean")["tests"]] == [False, True, True]
 
 
 # Submissions that cannot be examined
@@ -294,6 +289,25 @@ def test_a_submission_has_a_budget(lesson, monkeypatch):
     result = engine.grade(lesson, "eve", MODULE.encode())
     assert result["score"] == 0
     assert exercise(result, "mean")["class"] == "does_not_terminate"
+
+
+FORGED = [
+    ["raised", "the text of a probe", ""],
+    ["raised", "print", ""],
+    ["raised", "errors.the text of a probe", ""],
+    ["raised", "ValueError", 1],
+    ["import_error", "the text of a probe", "", 1],
+    ["syntax_error", 1, 1, 1],
+    ["verdict", "passed"],
+    ["value"],
+    [],
+]
+
+
+@pytest.mark.parametrize("reply", FORGED, ids=repr)
+def test_a_forged_reply_is_no_reply(reply):
+    with pytest.raises(wire.Malformed):
+        session.read_reply(reply)
 
 
 # Suites that are at fault

@@ -18,6 +18,7 @@ STRICT = ("namespaces", "landlock")
 def need(level):
     reason = isolation.detect(level)
     if reason is not None:
+        assert isolation.detect("process") is None, "not even a worker without isolation starts"
         assert not reason.startswith(("it does not hold", "the worker"))
         pytest.skip(f"no isolation {level!r}: {reason}")
 

@@ -4,12 +4,11 @@ import graded_course
 import pytest
 from graded_course import MISTAKES, MODULE, changed
 
-from autograder import engine, isolation, known_mistakes
+from autograder import engine, known_mistakes
 from autograder.edition import Problem
 
 needs_isolation = pytest.mark.skipif(
-    isolation.detect("namespaces") is not None and isolation.detect("landlock") is not None,
-    reason="no isolation; install the Debian package bubblewrap",
+    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
 )
 
 
@@ -91,7 +90,6 @@ UNKNOWN = {
         "return 2.0 * np.asarray(x)",
         "return (3.0 if x > 0 else 5.0) * np.asarray(x)",
     ),
-    "one wrong value is too little": ("/ len(x)", "/ (len(x) - (len(x) == 3))"),
     "exceptions alone": ("if not len(x)", "if False"),
     "not implemented": ("return 2.0", 'raise NotImplementedError("tiny.double")\n    return 2.0'),
 }
@@ -115,3 +113,12 @@ def double(x):
     )
     lesson = graded_course.write(monkeypatch, tmp_path, {"misconceptions/tiny.py": twin})
     assert labels(engine.grade(lesson, "ada", changed("2.0 * np", "3.0 * np"))) == {}
+
+
+@needs_isolation
+def test_one_wrong_value_is_too_little_for_a_label(monkeypatch, tmp_path):
+    text = MISTAKES.replace("/ (len(x) - 1)", "/ (len(x) - (len(x) == 3))")
+    lesson = graded_course.write(monkeypatch, tmp_path, {"misconceptions/tiny.py": text})
+    result = engine.grade(lesson, "ada", changed("/ len(x)", "/ (len(x) - (len(x) == 3))"))
+    assert result["exercises"][1]["class"] == "wrong_value"
+    assert labels(result) == {}
