@@ -86,6 +86,7 @@ __all__ = [
     "rsqrt",
     "select",
     "select_n",
+    "shift_right_logical",
     "sign",
     "sqrt",
     "square",
@@ -222,6 +223,10 @@ def scaled(factor: float, t: Any) -> Any:
     return mul(scalar(factor, t), t)
 
 
+def with_sign_of(x: Any, t: Any) -> Any:
+    return select(ge(x, scalar(0, x)), t, neg(t))
+
+
 tanh_p = define("tanh", np.tanh, "tanh", lambda t, z, x: t - t * (z * z))
 log1p_p = define("log1p", np.log1p, "log_plus_one", lambda t, z, x: div(t, x + scalar(1, x)))
 expm1_p = define("expm1", np.expm1, "exponential_minus_one", lambda t, z, x: t * z + t)
@@ -241,7 +246,7 @@ exp2_p = define(
 square_p = define(
     "square", np.square, hlo_of(lambda x: mul(x, x)), lambda t, z, x: t * scaled(2, x)
 )
-abs_p = define("abs", np.abs, "abs", lambda t, z, x: select(ge(x, scalar(0, x)), t, neg(t)))
+abs_p = define("abs", np.abs, "abs", lambda t, z, x: with_sign_of(x, t))
 sign_p = define("sign", np.sign, "sign")
 floor_p = define("floor", np.floor, "floor")
 ceil_p = define("ceil", np.ceil, "ceil")
@@ -346,6 +351,13 @@ def share(x: Any, z: Any, y: Any) -> Any:
     return select(eq(x, z), half, zeros_like(z))
 
 
+def shift_right_impl(x: Any, y: Any) -> Any:
+    """The bits of `x` moved to the right by `y` places, with zeros coming in."""
+    x, y = np.asarray(x), np.asarray(y)
+    bits = np.dtype(f"u{x.dtype.itemsize}")
+    return np.right_shift(x.astype(bits), y.astype(bits)).astype(x.dtype)
+
+
 def rem_impl(x: Any, y: Any) -> Any:
     """The remainder with the sign of `x`; of integers by 0 it is `x`, as XLA has it."""
     y = np.asarray(y)
@@ -409,14 +421,19 @@ min_p = define_binary(
 )
 rem_p = define_binary("rem", rem_impl, "remainder", lambda t, z, x, y: t, rem_derivative)
 pow_p = define_binary("pow", pow_impl, pow_hlo, pow_derivative_x, pow_derivative_y)
+abstract_eval_rules[pow_p] = lambda x, y: binary_type(x, ShapedArray(y.shape, x.dtype, y.weak_type))
 and_p = define_binary("and", np.bitwise_and, "and")
 or_p = define_binary("or", np.bitwise_or, "or")
 xor_p = define_binary("xor", np.bitwise_xor, "xor")
+shift_right_logical_p = define_binary(
+    "shift_right_logical", shift_right_impl, "shift_right_logical"
+)
 
 max, min, rem = binary(max_p, "biuf"), binary(min_p, "biuf"), binary(rem_p, "iuf")
 bitwise_and = named(binary(and_p, "biu"), "bitwise_and")
 bitwise_or = named(binary(or_p, "biu"), "bitwise_or")
 bitwise_xor = named(binary(xor_p, "biu"), "bitwise_xor")
+shift_right_logical = binary(shift_right_logical_p, "iu")
 
 
 def pow(x: Any, y: Any) -> Any:

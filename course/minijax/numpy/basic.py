@@ -18,6 +18,8 @@ from minijax.core import (
     as_result,
     convert_element_type_p,
     get_aval,
+    get_rule,
+    impl_rules,
 )
 
 __all__ = [
@@ -78,12 +80,15 @@ uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
 
 
 def convert(x: Any, dtype: np.dtype, weak_type: bool) -> Any:
-    """`x` as `dtype`. Only what is traced binds a primitive; a known value is converted at once."""
+    """`x` as `dtype`. A known number is converted at once, so that it is a literal of a jaxpr."""
     aval = get_aval(x)
-    if not isinstance(x, Tracer) and type(x) in (bool, int, float):
-        return x if weak_type and aval.dtype == dtype else np.asarray(x, dtype)
     if aval.dtype == dtype and aval.weak_type == weak_type:
         return x
+    if type(x) in (bool, int, float):
+        return dtype.type(x).item() if weak_type else np.asarray(x, dtype)
+    if isinstance(x, np.ndarray | np.generic) and not aval.shape:
+        convert_known = get_rule(impl_rules, convert_element_type_p, "Evaluation rule")
+        return convert_known(x, new_dtype=dtype, weak_type=weak_type)
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type)
 
 
@@ -105,7 +110,7 @@ def promote_float(*args: Any) -> list[Any]:
 
 def float_for(aval: ShapedArray) -> np.dtype:
     """The float dtype that holds integers of `aval`'s dtype in JAX: float64 for 64 bits."""
-    wide = aval.dtype.itemsize == 8 or aval.dtype.kind == "b"
+    wide = aval.dtype.itemsize == 8
     return np.dtype(np.float64 if wide else np.float32)
 
 
@@ -130,10 +135,17 @@ def expand_rank(x: Any, rank: int) -> Any:
 
 
 def binary(
-    operation: Callable[..., Any], promote: Callable[..., Any] = promote_dtypes
+    operation: Callable[..., Any],
+    promote: Callable[..., Any] = promote_dtypes,
+    of_booleans: str = "",
 ) -> Callable[[Any, Any], Any]:
+    """`of_booleans` names the operation for booleans, which joins `minijax.lax` later on."""
+
     def function(x: Any, y: Any, /) -> Any:
-        return operation(*promote_shapes(*promote(x, y)))
+        x, y = promote_shapes(*promote(x, y))
+        if of_booleans and get_aval(x).dtype == bool:
+            return getattr(lax, of_booleans, operation)(x, y)
+        return operation(x, y)
 
     return function
 
@@ -145,9 +157,9 @@ def unary_float(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return function
 
 
-add = binary(lax.add)
+add = binary(lax.add, of_booleans="bitwise_or")
 subtract = binary(lax.sub)
-multiply = binary(lax.mul)
+multiply = binary(lax.mul, of_booleans="bitwise_and")
 divide = true_divide = binary(lax.div, promote_float)
 greater = binary(lax.gt)
 less = binary(lax.lt)
@@ -166,18 +178,33 @@ def positive(x: Any, /) -> Any:
 # Reductions, shapes, contractions ---------------------------------------------------------------
 
 
-def sum(a: Any, axis: int | Sequence[int] | None = None) -> Any:
+def sum(
+    a: Any, axis: int | Sequence[int] | None = None, dtype: Any = None, *, keepdims: bool = False
+) -> Any:
     """The sum over `axis`, over several axes, or over all of them; small integers become int64."""
-    aval = get_aval(a)
-    if aval.dtype.kind in "biu" and aval.dtype.itemsize < 8:
+    aval, axes = get_aval(a), normal_axes(axis, ndim(a))
+    if dtype is not None:
+        a = lax.convert_element_type(a, dtype)
+    elif aval.dtype.kind in "biu" and aval.dtype.itemsize < 8:
         a = convert(a, np.dtype(np.uint64 if aval.dtype.kind == "u" else np.int64), False)
-    return lax.reduce_sum(a, normal_axes(axis, ndim(a)))
+    return keep_axes(lax.reduce_sum(a, axes), aval.shape, axes if keepdims else ())
 
 
-def mean(a: Any, axis: int | Sequence[int] | None = None) -> Any:
+def keep_axes(reduced: Any, shape: Sequence[int], axes: Sequence[int]) -> Any:
+    """What was reduced over `axes`, with these axes back, of length 1."""
+    if not axes:
+        return reduced
+    kept = [i for i in range(len(shape)) if i not in axes]
+    return lax.broadcast_in_dim(reduced, [1 if i in axes else n for i, n in enumerate(shape)], kept)
+
+
+def mean(
+    a: Any, axis: int | Sequence[int] | None = None, dtype: Any = None, *, keepdims: bool = False
+) -> Any:
     """The sum over `axis`, divided by the number of its elements."""
     count = math.prod(shape(a)[i] for i in normal_axes(axis, ndim(a)))
-    return divide(sum(promote_float(a)[0], axis), count)
+    a = promote_float(a)[0] if dtype is None else lax.convert_element_type(a, dtype)
+    return divide(sum(a, axis, keepdims=keepdims), count)
 
 
 def normal_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
@@ -194,13 +221,34 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
 
 
 def matmul(a: Any, b: Any, /) -> Any:
-    """The matrix product of operands with one or two axes."""
-    if ndim(a) not in (1, 2) or ndim(b) not in (1, 2):
-        raise NotImplementedError(
-            "matmul takes operands with one or two axes here; use vmap to go beyond."
-        )
+    """The matrix product over the last two axes; the axes in front of them broadcast.
+
+    An operand with one axis is a row on the left side and a column on the right, without that axis
+    in the result.
+    """
+    if not ndim(a) or not ndim(b):
+        raise ValueError("matmul needs operands with at least one axis; use multiply for scalars.")
     a, b = promote_dtypes(a, b)
-    return lax.dot_general(a, b, (((ndim(a) - 1,), (0,)), ((), ())))
+    common = np.broadcast_shapes(shape(a)[:-2], shape(b)[:-2])
+    a, b = stretch_batch(a, common), stretch_batch(b, common)
+    a_rank, b_rank = max(ndim(a) - 2, 0), max(ndim(b) - 2, 0)
+    shared = min(a_rank, b_rank)
+    batch = tuple(range(a_rank - shared, a_rank)), tuple(range(b_rank - shared, b_rank))
+    numbers = (((ndim(a) - 1,), (max(ndim(b) - 2, 0),)), batch)
+    out = lax.dot_general(a, b, numbers, preferred_element_type=get_aval(a).dtype)
+    # `out` has the shared axes first, then what only `a` has, then what only `b` has.
+    a_only, rows = a_rank - shared, int(ndim(a) > 1)
+    extra = [*range(shared, shared + a_only)]
+    extra += [*range(shared + a_only + rows, shared + a_only + rows + b_rank - shared)]
+    order = [*extra, *range(shared)]
+    return lax.transpose(out, order + [i for i in range(ndim(out)) if i not in order])
+
+
+def stretch_batch(x: Any, common: Sequence[int]) -> Any:
+    """`x` with its batch axes of length 1 repeated to what the other operand has."""
+    own = ndim(x) - 2
+    wanted = (*common[len(common) - own :], *shape(x)[-2:]) if own > 0 else shape(x)
+    return x if shape(x) == wanted else lax.broadcast_in_dim(x, wanted, range(ndim(x)))
 
 
 def dot(a: Any, b: Any, /) -> Any:

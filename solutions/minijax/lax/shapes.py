@@ -327,7 +327,7 @@ def pad_jvp(
     x_dot, value_dot = (
         zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)
     )
-    return pad(*primals, padding_config=padding_config), pad(x_dot, value_dot, padding_config)
+    return pad(primals[0], primals[1], padding_config), pad(x_dot, value_dot, padding_config)
 
 
 def pad_batch(

@@ -1,0 +1,305 @@
+"""`minijax.numpy`, continued: element-wise functions, comparisons, and choices.
+
+Joins the tree with the primitives of `minijax.lax.elementwise`.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minijax import dtypes, lax
+from minijax.core import array_methods, get_aval
+from minijax.numpy.basic import (
+    binary,
+    broadcast_to,
+    convert,
+    divide,
+    multiply,
+    ndim,
+    promote_dtypes,
+    promote_float,
+    promote_shapes,
+    shape,
+    swapped,
+    unary_float,
+)
+
+__all__ = [
+    "abs",
+    "absolute",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "ceil",
+    "clip",
+    "equal",
+    "exp2",
+    "expm1",
+    "fabs",
+    "floor",
+    "floor_divide",
+    "greater_equal",
+    "inf",
+    "invert",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "less_equal",
+    "log1p",
+    "log2",
+    "log10",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "mod",
+    "nan",
+    "not_equal",
+    "pow",
+    "power",
+    "reciprocal",
+    "remainder",
+    "round",
+    "sign",
+    "sqrt",
+    "square",
+    "tanh",
+    "where",
+]
+
+inf, nan = math.inf, math.nan
+
+
+def promote_numeric(*args: Any) -> list[Any]:
+    """As `promote_dtypes`, but booleans become int32."""
+    args = tuple(promote_dtypes(*args))
+    if get_aval(args[0]).dtype == bool:
+        return [convert(x, np.dtype(np.int32), False) for x in args]
+    return list(args)
+
+
+def unless_whole(operation: Callable[[Any], Any], whole: Callable[[Any], Any]) -> Any:
+    """`operation` for floats, and `whole` for integers and booleans."""
+
+    def function(x: Any, /) -> Any:
+        return (operation if dtypes.is_float(get_aval(x).dtype) else whole)(x)
+
+    return function
+
+
+def itself(x: Any) -> Any:
+    return x
+
+
+def everywhere(value: bool) -> Callable[[Any], Any]:
+    """The function that is `value` for each element."""
+    return lambda x: lax.full_like(x, value, bool)
+
+
+tanh, sqrt = unary_float(lax.tanh), unary_float(lax.sqrt)
+log1p, expm1, exp2 = unary_float(lax.log1p), unary_float(lax.expm1), unary_float(lax.exp2)
+fabs, floor, ceil = (
+    unary_float(lax.abs),
+    unless_whole(lax.floor, itself),
+    unless_whole(lax.ceil, itself),
+)
+isfinite = unless_whole(lax.is_finite, everywhere(True))
+isnan = unless_whole(lambda x: lax.ne(x, x), everywhere(False))
+isinf = unless_whole(lambda x: lax.eq(lax.abs(x), lax.full_like(x, inf)), everywhere(False))
+maximum, minimum = binary(lax.max), binary(lax.min)
+bitwise_and, bitwise_or = binary(lax.bitwise_and), binary(lax.bitwise_or)
+bitwise_xor, bitwise_not = binary(lax.bitwise_xor), lax.bitwise_not
+equal, not_equal = binary(lax.eq), binary(lax.ne)
+greater_equal, less_equal = binary(lax.ge), binary(lax.le)
+sign, invert = lax.sign, bitwise_not
+
+
+def abs(x: Any, /) -> Any:
+    """The absolute value; what has no sign is its own."""
+    return x if get_aval(x).dtype.kind in "bu" else lax.abs(x)
+
+
+absolute = abs
+
+
+def square(x: Any, /) -> Any:
+    """`x * x`."""
+    return lax.square(*promote_numeric(x))
+
+
+def reciprocal(x: Any, /) -> Any:
+    """1 / `x`."""
+    return divide(1, x)
+
+
+def log2(x: Any, /) -> Any:
+    """The logarithm to the base 2."""
+    return divide(lax.log(*promote_float(x)), math.log(2))
+
+
+def log10(x: Any, /) -> Any:
+    """The logarithm to the base 10."""
+    return divide(lax.log(*promote_float(x)), math.log(10))
+
+
+def round(a: Any, decimals: int = 0) -> Any:
+    """The nearest number with so many decimals; halfway between two, the even one."""
+    if not dtypes.is_float(get_aval(a).dtype):
+        if decimals < 0:
+            raise NotImplementedError("round of integers takes decimals >= 0 only.")
+        return a
+    factor = 10.0**decimals
+    scaled = a if decimals == 0 else multiply(a, factor)
+    rounded = lax.round(scaled, lax.RoundingMethod.TO_NEAREST_EVEN)
+    return rounded if decimals == 0 else divide(rounded, factor)
+
+
+def clip(arr: Any, /, min: Any = None, max: Any = None) -> Any:
+    """`arr`, but nothing below `min` or above `max`."""
+    if min is not None:
+        arr = maximum(min, arr)
+    return arr if max is None else minimum(max, arr)
+
+
+# Powers and remainders ----------------------------------------------------------------------------
+
+
+def power(x1: Any, x2: Any, /) -> Any:
+    """`x1` to the power `x2`; a Python integer as exponent becomes products."""
+    if isinstance(x2, int) and not isinstance(x2, bool):
+        return lax.integer_pow(promote_numeric(x1)[0], x2)
+    base, exponent = promote_shapes(*promote_numeric(x1, x2))
+    if not dtypes.is_float(get_aval(base).dtype):
+        return integer_powers(base, exponent)
+    if get_aval(x2).dtype.kind in "iu":
+        exponent = promote_shapes(x1, x2)[1]
+    return lax.pow(base, exponent)
+
+
+pow = power
+
+
+def integer_powers(x: Any, y: Any) -> Any:
+    """Integers to integer powers by squaring: one step for each of the lower six bits of `y`."""
+    one, result = lax.full_like(y, 1), lax.full_like(x, 1)
+    x, y, result, one = match_shapes(x, y, result, one)
+    for _ in range(6):
+        odd = lax.ne(lax.bitwise_and(y, one), lax.full_like(y, 0))
+        result = lax.select(odd, lax.mul(result, x), result)
+        x, y = lax.mul(x, x), lax.shift_right_logical(y, one)
+    return result
+
+
+def match_shapes(*args: Any) -> list[Any]:
+    """All operands in their common shape."""
+    common = np.broadcast_shapes(*map(shape, args))
+    return [x if shape(x) == common else broadcast_to(x, common) for x in args]
+
+
+def constant_like(x: Any, value: Any) -> Any:
+    """A 0-d constant of the dtype of `x`."""
+    return np.asarray(value, get_aval(x).dtype)
+
+
+def remainder(x1: Any, x2: Any, /) -> Any:
+    """The remainder of a division that rounds down: it has the sign of `x2`."""
+    x, y = promote_shapes(*promote_numeric(x1, x2))
+    if not dtypes.is_float(get_aval(x).dtype):
+        y = where(lax.eq(y, constant_like(y, 0)), 1, y)
+    rest = lax.rem(x, y)
+    zero = constant_like(rest, 0)
+    other_side = lax.ne(lax.lt(rest, zero), lax.lt(y, zero))
+    wrong = lax.bitwise_and(other_side, lax.ne(rest, zero))
+    return lax.select(wrong, lax.add(rest, y), rest)
+
+
+mod = remainder
+
+
+def floor_divide(x1: Any, x2: Any, /) -> Any:
+    """The quotient, rounded down."""
+    x, y = promote_shapes(*promote_numeric(x1, x2))
+    if dtypes.is_float(get_aval(x).dtype):
+        return float_floor_divide(x, y)
+    quotient = lax.div(x, y)
+    if get_aval(x).dtype.kind == "u":
+        return quotient
+    uneven = lax.ne(lax.rem(x, y), constant_like(x, 0))
+    rounded_up = lax.bitwise_and(lax.ne(lax.sign(x), lax.sign(y)), uneven)
+    return lax.select(rounded_up, lax.sub(quotient, constant_like(x, 1)), quotient)
+
+
+def float_floor_divide(x: Any, y: Any) -> Any:
+    """By the remainder, as JAX does it: floor(x / y) is off by one where x / y is rounded up."""
+    rest = lax.rem(x, y)
+    zero = constant_like(rest, 0)
+    exact = lax.div(where(lax.eq(y, zero), x, lax.sub(x, rest)), y)
+    wrong = lax.bitwise_and(lax.ne(rest, zero), lax.ne(lax.sign(y), lax.sign(rest)))
+    return lax.round(lax.select(wrong, lax.sub(exact, constant_like(rest, 1)), exact))
+
+
+# Choices and logic --------------------------------------------------------------------------------
+
+
+def truth(x: Any) -> Any:
+    """Booleans: what is not zero is true."""
+    return x if get_aval(x).dtype == bool else lax.ne(x, constant_like(x, 0))
+
+
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    """`x` where the condition holds, and `y` elsewhere; all three broadcast."""
+    if x is None or y is None:
+        raise NotImplementedError("where needs both x and y: the result's shape must be known.")
+    x, y = promote_dtypes(x, y)
+    pred = truth(condition)
+    common = np.broadcast_shapes(*map(shape, (pred, x, y)))
+    x, y = (v if shape(v) == common else broadcast_to(v, common) for v in (x, y))
+    return lax.select(pred if not ndim(pred) else match_shapes(pred, x)[0], x, y)
+
+
+def logical(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def function(x: Any, y: Any, /) -> Any:
+        return operation(*map(truth, promote_shapes(*promote_dtypes(x, y))))
+
+    return function
+
+
+logical_and, logical_or = logical(lax.bitwise_and), logical(lax.bitwise_or)
+logical_xor = logical(lax.bitwise_xor)
+
+
+def logical_not(x: Any, /) -> Any:
+    """Whether an element is zero."""
+    return lax.bitwise_not(truth(x))
+
+
+# Operators and methods ----------------------------------------------------------------------------
+
+for _name, _function in {
+    "floordiv": floor_divide,
+    "mod": remainder,
+    "pow": power,
+    "and": bitwise_and,
+    "or": bitwise_or,
+    "xor": bitwise_xor,
+}.items():
+    array_methods[f"__{_name}__"] = _function
+    array_methods[f"__r{_name}__"] = swapped(_function)
+
+array_methods.update(
+    {
+        "__abs__": abs,
+        "__invert__": invert,
+        "__eq__": equal,
+        "__ne__": not_equal,
+        "__ge__": greater_equal,
+        "__le__": less_equal,
+        "clip": clip,
+        "round": round,
+    }
+)
