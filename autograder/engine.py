@@ -239,27 +239,45 @@ class Oracle:
         assemble.write_tree(Path(self.folder.name), lesson, overlay)
         self.session = Session(Path(self.folder.name), lesson.module, level, budget=math.inf)
         self.replies: dict[tuple[Probe, bytes], tuple[Reply, float]] = {}
-        atexit.register(self.session.close)
 
     def ask(self, probe: Probe, args: tuple[Any, ...]) -> tuple[Reply, float]:
         """The reply, and the seconds that it took."""
         key = probe, msgpack.packb(wire.encode(list(args)))
         if key not in self.replies:
-            if self.session.worker is None:
-                self.session.load()
+            self._open()
             begin = time.monotonic()
             reply = self.session.call(probe, *args, seconds=30, fresh=True)
             self.replies[key] = reply, time.monotonic() - begin
         return self.replies[key]
 
+    def _open(self) -> None:
+        """Have a worker, and let few other oracles keep theirs."""
+        if self in _awake:
+            _awake.remove(self)
+        _awake.append(self)
+        while len(_awake) > MOST_AWAKE:
+            _awake.pop(0).session.close()
+        if self.session.worker is None:
+            self.session.load()
 
-@functools.cache
+
+MOST_AWAKE = 3
+_awake: list[Oracle] = []  # those that may have a worker, the one asked last at the end
+
+
+@atexit.register
+def _close_oracles() -> None:
+    for oracle in _awake:
+        oracle.session.close()
+
+
+@functools.lru_cache(maxsize=100)
 def reference(lesson: Lesson, level: str) -> Oracle:
     """The reference's tree of a lesson."""
     return Oracle(lesson, level, {})
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1000)
 def variant(lesson: Lesson, level: str, mistake: Mistake) -> Oracle:
     """The reference's tree with a known mistake in it."""
     return Oracle(lesson, level, {lesson.module: known_mistakes.variant_source(mistake)})
