@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 
@@ -363,8 +364,9 @@ def test_grading_leaves_nothing_beside_the_suite(lesson):
 
 
 @pytest.fixture
-def forked(monkeypatch):
+def forked(monkeypatch, tmp_path):
     """A pool whose processes know the small course, which is patched into this one."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # forked processes do not tidy up
     context = multiprocessing.get_context("fork")
     monkeypatch.setattr(engine, "_pool", lambda n: ProcessPoolExecutor(n, context))
 

@@ -311,7 +311,7 @@ def test_nothing_is_left_of_a_closed_worker(tree, level):
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc, which only Linux has")
-def test_a_worker_does_not_outlive_the_grader(tree, level):
+def test_a_worker_does_not_outlive_the_grader(tree, level, tmp_path):
     script = (
         "import sys, os, time; from pathlib import Path; from autograder.isolation import Worker;"
         "w = Worker(Path(sys.argv[1]), 'thing/module.py', sys.argv[2]);"
@@ -319,7 +319,8 @@ def test_a_worker_does_not_outlive_the_grader(tree, level):
         "w.messages.put([1, *endless]); time.sleep(0.5); os.kill(os.getpid(), 9)"
     )
     command = [sys.executable, "-c", script, str(tree), level]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(edition.ROOT), *sys.path])}
+    path = os.pathsep.join([str(edition.ROOT), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(tmp_path)}
     assert subprocess.run(command, env=environment, check=False).returncode == -9
     assert dies(str(tree).encode())
 
