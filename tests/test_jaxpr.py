@@ -52,6 +52,17 @@ PROGRAMS = {
     "reduce_sum of two axes": (lambda lib: lambda x: lib.lax.reduce_sum(x, (0, 1)), (M,)),
     "transpose": (lambda lib: lambda x: lib.lax.transpose(x, (1, 0)), (M,)),
     "broadcast": (lambda lib: lambda x: lib.lax.broadcast_in_dim(x, (2, 3), (1,)), (X,)),
+    "transpose to the same": (lambda lib: lambda x: lib.lax.transpose(x, (0, 1)), (M,)),
+    "broadcast to the same": (lambda lib: lambda x: lib.lax.broadcast_in_dim(x, (3,), (0,)), (X,)),
+    "broadcast of a constant to the same": (
+        lambda lib: lambda x: lib.numpy.broadcast_to(X, (3,)) * x,
+        (X,),
+    ),
+    "convert to the same": (lambda lib: lambda x: lib.lax.convert_element_type(x, float), (X,)),
+    "convert a literal": (
+        lambda lib: lambda x: (lib.lax.convert_element_type(3, "float32"), np.array(3) * x),
+        (F,),
+    ),
     "broadcast of 0-d": (lambda lib: lambda x: lib.lax.broadcast_in_dim(x, (2, 3), ()), (S,)),
     "convert": (lambda lib: lambda x: lib.lax.convert_element_type(x, "int32"), (X,)),
     "convert a weak one": (lambda lib: lambda x: lib.lax.convert_element_type(x, float), (S,)),

@@ -18,8 +18,12 @@ from minijax.core import (
     ShapedArray,
     Trace,
     Tracer,
+    broadcast_in_dim_p,
+    convert_element_type_p,
     full_raise,
     get_aval,
+    get_rule,
+    impl_rules,
     new_main,
     trace_state,
 )
@@ -91,11 +95,26 @@ class JaxprTrace(Trace):
         self, primitive: Primitive, tracers: Sequence[JaxprTracer], params: dict[str, Any]
     ) -> Any:
         avals = abstract_eval(primitive, [t.aval for t in tracers], params)
+        if primitive in (broadcast_in_dim_p, convert_element_type_p):
+            atom = without_equation(primitive, tracers[0].atom, avals[0], params)
+            if atom is not None:
+                return JaxprTracer(self, atom)
         outvars = [Var(aval) for aval in avals]
         eqn = JaxprEqn([t.atom for t in tracers], outvars, primitive, params)
         self.builder.eqns.append(eqn)
         outs = [JaxprTracer(self, var) for var in outvars]
         return outs if primitive.multiple_results else outs[0]
+
+
+def without_equation(
+    primitive: Primitive, atom: Atom, aval: ShapedArray, params: dict[str, Any]
+) -> Atom | None:
+    """The result of an operation that changes nothing, or converts a literal; None for others."""
+    if aval == atom.aval:
+        return atom
+    if primitive is convert_element_type_p and isinstance(atom, Literal):
+        return Literal(get_rule(impl_rules, primitive, "Evaluation rule")(atom.val, **params), aval)
+    return None
 
 
 @contextmanager

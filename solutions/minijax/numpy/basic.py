@@ -18,8 +18,6 @@ from minijax.core import (
     as_result,
     convert_element_type_p,
     get_aval,
-    get_rule,
-    impl_rules,
 )
 
 __all__ = [
@@ -80,15 +78,12 @@ uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
 
 
 def convert(x: Any, dtype: np.dtype, weak_type: bool) -> Any:
-    """`x` as `dtype`. A known number is converted at once, so that it is a literal of a jaxpr."""
+    """`x` as `dtype`. A Python number is converted at once."""
     aval = get_aval(x)
     if aval.dtype == dtype and aval.weak_type == weak_type:
         return x
     if type(x) in (bool, int, float):
         return dtype.type(x).item() if weak_type else np.asarray(x, dtype)
-    if isinstance(x, np.ndarray | np.generic) and not aval.shape:
-        convert_known = get_rule(impl_rules, convert_element_type_p, "Evaluation rule")
-        return convert_known(x, new_dtype=dtype, weak_type=weak_type)
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type)
 
 
