@@ -177,10 +177,11 @@ def sum(
     a: Any, axis: int | Sequence[int] | None = None, dtype: Any = None, *, keepdims: bool = False
 ) -> Any:
     """The sum over `axis`, over several axes, or over all of them; small integers become int64."""
+    a = numeric(a)
     aval, axes = get_aval(a), normal_axes(axis, ndim(a))
     if dtype is not None:
         a = lax.convert_element_type(a, dtype)
-    elif aval.dtype.kind in "biu" and aval.dtype.itemsize < 8:
+    elif aval.dtype.kind in "iu" and aval.dtype.itemsize < 8:
         a = convert(a, np.dtype(np.uint64 if aval.dtype.kind == "u" else np.int64), False)
     return keep_axes(lax.reduce_sum(a, axes), aval.shape, axes if keepdims else ())
 
@@ -198,8 +199,14 @@ def mean(
 ) -> Any:
     """The sum over `axis`, divided by the number of its elements."""
     count = math.prod(shape(a)[i] for i in normal_axes(axis, ndim(a)))
+    a = numeric(a)
     a = promote_float(a)[0] if dtype is None else lax.convert_element_type(a, dtype)
     return divide(sum(a, axis, keepdims=keepdims), count)
+
+
+def numeric(a: Any) -> Any:
+    """`a`, with booleans as numbers 0 and 1, so that they can be added up."""
+    return convert(a, np.dtype(np.int32), False) if get_aval(a).dtype.kind == "b" else a
 
 
 def normal_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
