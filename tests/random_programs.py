@@ -17,11 +17,28 @@ from hypothesis import strategies as st
 SHAPES = [(), (3,), (2, 3), (0, 3), (1, 3)]
 FLOATS = ["float64", "float32"]
 
+UNARY = (
+    *("neg", "sin", "cos", "exp", "log"),
+    *("tanh", "sqrt", "rsqrt", "log1p", "expm1", "square", "logistic", "abs", "sign"),
+)
+BINARY = ("mul", "add", "sub", "div", "max", "min")
+COMPARISONS = ("gt", "lt", "ge", "le")
+REDUCTIONS = ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod")
+
 # name -> how the step is written; {0} and {1} are the operands, the others are parameters
 TEMPLATES = {
-    **{name: f"lax.{name}({{0}})" for name in ("neg", "sin", "cos", "exp", "log")},
-    **{name: f"lax.{name}({{0}}, {{1}})" for name in ("add", "sub", "mul", "div", "gt", "lt")},
-    "reduce_sum": "lax.reduce_sum({0}, {axes})",
+    **{name: f"lax.{name}({{0}})" for name in UNARY},
+    **{name: f"lax.{name}({{0}}, {{1}})" for name in (*BINARY, *COMPARISONS)},
+    **{name: f"lax.{name}({{0}}, {{axes}})" for name in REDUCTIONS},
+    "integer_pow": "lax.integer_pow({0}, {y})",
+    "select_n": "lax.select_n({0}, {1}, {2})",
+    "reshape": "lax.reshape({0}, {shape})",
+    "squeeze": "lax.squeeze({0}, {axes})",
+    "rev": "lax.rev({0}, {axes})",
+    "cumsum": "lax.cumsum({0}, {axis}, {reverse})",
+    "concatenate": "lax.concatenate([{0}, {1}], {axis})",
+    "slice": "lax.slice({0}, {start}, {limit}, {strides})",
+    "pad": "lax.pad({0}, np.array(0.5, {dtype!r}), {config})",
     "transpose": "lax.transpose({0}, {permutation})",
     "broadcast_in_dim": "lax.broadcast_in_dim({0}, {shape}, {axes})",
     "convert_element_type": "lax.convert_element_type({0}, {dtype!r})",
@@ -177,12 +194,109 @@ def comparison(draw, types):
     return operands, params, Type(out.shape, "bool")
 
 
-def reduce_sum(draw, types):
+def reduction(draw, types):
     i = one(draw, types)
     rank = len(types[i].shape)
     axes = tuple(k for k in range(rank) if draw(st.booleans()))
     shape = tuple(n for k, n in enumerate(types[i].shape) if k not in axes)
     return [i], {"axes": axes}, Type(shape, types[i].dtype)
+
+
+def integer_pow(draw, types):
+    i = one(draw, types)
+    return [i], {"y": draw(st.sampled_from([2, 3]))}, types[i]
+
+
+def select_n(draw, types):
+    """A choice between two values of one type, for each element or for all at once."""
+    i = one(draw, types, lambda t: t.dtype == "bool")
+    if i is None:
+        return None
+    j = one(draw, types, lambda t: t.dtype != "bool" and types[i].shape in ((), t.shape))
+    if j is None:
+        return None
+    return [i, j, one(draw, types, lambda t: t == types[j])], {}, types[j]
+
+
+def reshape(draw, types):
+    """All in one axis, or with a new axis of length 1 at the end."""
+    i = one(draw, types)
+    flat = (int(np.prod(types[i].shape)),)
+    shape = draw(st.sampled_from([flat, (*flat, 1)]))
+    return [i], {"shape": shape}, Type(shape, types[i].dtype)
+
+
+def squeeze(draw, types):
+    i = one(draw, types, lambda t: t.dtype != "bool" and 1 in t.shape)
+    if i is None:
+        return None
+    axis = types[i].shape.index(1)
+    shape = (*types[i].shape[:axis], *types[i].shape[axis + 1 :])
+    return [i], {"axes": (axis,)}, Type(shape, types[i].dtype)
+
+
+def some_axis(draw, types):
+    """A value that has axes, and one of them; None where there is none."""
+    i = one(draw, types, lambda t: t.dtype != "bool" and t.shape != ())
+    return None if i is None else (i, draw(st.integers(0, len(types[i].shape) - 1)))
+
+
+def with_size(t: Type, axis: int, size: int) -> Type:
+    return Type((*t.shape[:axis], size, *t.shape[axis + 1 :]), t.dtype)
+
+
+def rev(draw, types):
+    found = some_axis(draw, types)
+    return found and ([found[0]], {"axes": (found[1],)}, types[found[0]])
+
+
+def cumsum(draw, types):
+    found = some_axis(draw, types)
+    params = found and {"axis": found[1], "reverse": draw(st.booleans())}
+    return found and ([found[0]], params, types[found[0]])
+
+
+def concatenate(draw, types):
+    found = some_axis(draw, types)
+    if found is None:
+        return None
+    i, axis = found
+    x = types[i]
+
+    def fits(t: Type) -> bool:
+        return len(t.shape) == len(x.shape) and with_size(t, axis, x.shape[axis]) == x
+
+    j = one(draw, types, fits)
+    out = with_size(x, axis, x.shape[axis] + types[j].shape[axis])
+    return [i, j], {"axis": axis}, out
+
+
+def slice_(draw, types):
+    """Leave out the first element along one axis, or every second one."""
+    found = some_axis(draw, types)
+    if found is None or types[found[0]].shape[found[1]] == 0:
+        return None
+    i, axis = found
+    shape, step = types[i].shape, draw(st.sampled_from([1, 2]))
+    start = [int(k == axis and step == 1) for k in range(len(shape))]
+    strides = [step if k == axis else 1 for k in range(len(shape))]
+    out = with_size(types[i], axis, shape[axis] - 1 if step == 1 else (shape[axis] + 1) // 2)
+    return [i], {"start": start, "limit": list(shape), "strides": strides}, out
+
+
+def pad(draw, types):
+    """Put elements before, after and between those along one axis."""
+    found = some_axis(draw, types)
+    if found is None:
+        return None
+    i, axis = found
+    low, high, interior = draw(st.sampled_from([(1, 0, 0), (0, 2, 0), (1, 1, 1), (-1, 1, 0)]))
+    size = types[i].shape[axis]
+    if not size:
+        return None
+    config = [(low, high, interior) if k == axis else (0, 0, 0) for k in range(len(types[i].shape))]
+    out = with_size(types[i], axis, size + low + high + interior * (size - 1))
+    return [i], {"config": config, "dtype": types[i].dtype}, out
 
 
 def transpose(draw, types):
@@ -277,15 +391,24 @@ GENERATORS = {
     "operator": operator,
     "with_literal": with_literal,
     "literal_with": literal_with,
-    "reduce_sum": reduce_sum,
     "broadcast_in_dim": broadcast_in_dim,
     "transpose": transpose,
     "dot_general": dot_general,
     "convert_element_type": convert_element_type,
     "constant": constant,
-    **dict.fromkeys(("add", "sub", "div"), binary),
-    **dict.fromkeys(("gt", "lt"), comparison),
-    **dict.fromkeys(("sin", "cos", "exp", "log"), unary),
+    **dict.fromkeys(REDUCTIONS, reduction),
+    **dict.fromkeys(BINARY, binary),
+    **dict.fromkeys(COMPARISONS, comparison),
+    "select_n": select_n,
+    "reshape": reshape,
+    "squeeze": squeeze,
+    "rev": rev,
+    "cumsum": cumsum,
+    "concatenate": concatenate,
+    "slice": slice_,
+    "pad": pad,
+    "integer_pow": integer_pow,
+    **dict.fromkeys(UNARY, unary),
 }
 
 
@@ -297,10 +420,14 @@ class Careful:
 
     def __getattr__(self, name: str) -> Any:
         def checked(*args: Any, **kwargs: Any) -> Any:
-            if name in ("gt", "lt"):
+            if name in ("max", "min", *COMPARISONS):
                 assume(np.all(np.abs(np.subtract(*args)) > 1e-2))
-            if name == "log":
+            if name in ("log", "sqrt", "rsqrt"):
                 assume(np.all(args[0] > 0.1))
+            if name == "log1p":
+                assume(np.all(args[0] > -0.9))
+            if name in ("abs", "sign"):
+                assume(np.all(np.abs(args[0]) > 1e-2))
             if name == "div":
                 assume(np.all(np.abs(args[1]) > 0.1))
             out = getattr(minijax.lax, name)(*args, **kwargs)
