@@ -1,6 +1,14 @@
-"""Profiles of Hypothesis: short and the same each time, or `--hypothesis-profile=long`."""
+"""What all tests share: Ctrl-C works, and profiles of Hypothesis, the short one each time the same.
+
+`--hypothesis-profile=long` searches longer, with new examples each time.
+"""
+
+import signal
 
 from hypothesis import HealthCheck, Phase, settings
+
+# A shell's background jobs ignore Ctrl-C, and so would every process that the tests start and stop.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 common = {
     "deadline": None,
@@ -11,3 +19,9 @@ common = {
 settings.register_profile("short", derandomize=True, database=None, **common)
 settings.register_profile("long", **common)
 settings.load_profile("short")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--full", action="store_true", help="walk every shape and dtype in test_primitives.py"
+    )
