@@ -83,6 +83,87 @@ PROGRAMS = {
         ),
         (F, F),
     ),
+    # further primitives
+    "element-wise functions": (
+        lambda lib: (
+            lambda x: [
+                getattr(lib.lax, name)(x)
+                for name in ("tanh", "sqrt", "rsqrt", "log1p", "expm1", "abs", "sign", "square")
+                + ("logistic", "floor", "ceil", "is_finite", "stop_gradient")
+            ]
+        ),
+        (X,),
+    ),
+    "functions of two": (
+        lambda lib: (
+            lambda x, y: [
+                getattr(lib.lax, name)(x, y)
+                for name in ("max", "min", "pow", "rem", "eq", "ne", "ge", "le")
+            ]
+        ),
+        (X, Y),
+    ),
+    "logic": (
+        lambda lib: (
+            lambda b, c: (
+                lib.lax.bitwise_and(b, c),
+                lib.lax.bitwise_or(b, c),
+                lib.lax.bitwise_not(b),
+            )
+        ),
+        (B, B),
+    ),
+    "integer_pow and clamp": (
+        lambda lib: lambda x: lib.lax.clamp(0.0, lib.lax.integer_pow(x, 3), 1.0),
+        (X,),
+    ),
+    "choices": (lambda lib: lambda b, x, y: lib.lax.select_n(b, x, y), (B, X, Y)),
+    "reductions": (
+        lambda lib: (
+            lambda x: [
+                getattr(lib.lax, name)(x, (0,))
+                for name in ("reduce_max", "reduce_min", "reduce_prod")
+            ]
+        ),
+        (M,),
+    ),
+    "argmax, cumsum and sort": (
+        lambda lib: (
+            lambda x: (
+                lib.lax.argmax(x, 1, "int32"),
+                lib.lax.cumsum(x, 1, True),
+                lib.lax.sort(x, dimension=0),
+            )
+        ),
+        (M,),
+    ),
+    "shapes": (
+        lambda lib: (
+            lambda x: (
+                lib.lax.reshape(x, (3, 2)),
+                lib.lax.rev(x, (1,)),
+                lib.lax.squeeze(lib.lax.expand_dims(x, (0,)), (0,)),
+                lib.lax.concatenate([x, x], 1),
+                lib.lax.pad(x, 0.0, [(1, 1, 0), (0, 0, 1)]),
+                lib.lax.slice(x, (0, 1), (2, 3), (1, 2)),
+                lib.lax.slice(x, (0, 1), (2, 3)),
+            )
+        ),
+        (M,),
+    ),
+    "indexing": (
+        lambda lib: (
+            lambda x, n: (
+                lib.lax.dynamic_slice(x, (n, 0), (1, 2)),
+                lib.lax.dynamic_update_slice(x, x, (0, n)),
+            )
+        ),
+        (M, 1),
+    ),
+    "iota": (
+        lambda lib: lambda: (lib.lax.iota("int32", 4), lib.lax.broadcasted_iota(float, (2, 3), 1)),
+        (),
+    ),
     # operators, promotion and literals
     "operators": (lambda lib: lambda x, y: (x + y, x - y, x * y, x / y, -x), (X, Y)),
     "operators reflected": (lambda lib: lambda x: (1.0 + x, 1 - x, 2 * x, 1.0 / x), (X,)),
