@@ -88,8 +88,10 @@ PROGRAMS = {
         lambda lib: (
             lambda x: [
                 getattr(lib.lax, name)(x)
-                for name in ("tanh", "sqrt", "rsqrt", "log1p", "expm1", "abs", "sign", "square")
-                + ("logistic", "floor", "ceil", "is_finite", "stop_gradient")
+                for name in (
+                    *("tanh", "sqrt", "rsqrt", "log1p", "expm1", "abs", "sign", "square"),
+                    *("logistic", "floor", "ceil", "is_finite", "stop_gradient"),
+                )
             ]
         ),
         (X,),
@@ -158,7 +160,7 @@ PROGRAMS = {
                 lib.lax.dynamic_update_slice(x, x, (0, n)),
             )
         ),
-        (M, 1),
+        (M, np.int64(1)),
     ),
     "iota": (
         lambda lib: lambda: (lib.lax.iota("int32", 4), lib.lax.broadcasted_iota(float, (2, 3), 1)),
