@@ -1,15 +1,17 @@
 """Jaxprs: programs as data, with a type for every variable.
 
-A first cut: the data structure, its type checker, its evaluator, and a printer.
+This file reads from top to bottom: the data structure, the rules that say what type a result has,
+the type checker, the evaluator, and the printer, which writes programs as JAX does.
 """
 
 from __future__ import annotations
 
 import itertools
 import string
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -57,7 +59,7 @@ class Literal:
 Atom = Var | Literal
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class JaxprEqn:
     """One line of a program: `outvars = primitive[params] invars`."""
 
@@ -66,8 +68,11 @@ class JaxprEqn:
     primitive: Primitive
     params: dict[str, Any]
 
+    def __repr__(self) -> str:
+        return print_equation(self)
 
-@dataclass(eq=False)
+
+@dataclass(eq=False, repr=False)
 class Jaxpr:
     """A program: constants and inputs, equations in order, and outputs."""
 
@@ -75,13 +80,13 @@ class Jaxpr:
     invars: list[Var]
     outvars: list[Atom]
     eqns: list[JaxprEqn]
-    cache: dict[Any, Any] = field(default_factory=dict, repr=False)  # what was derived from it
+    cache: dict[Any, Any] = field(default_factory=dict)  # what was derived from it
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return print_jaxpr(self)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ClosedJaxpr:
     """A program together with the values of its constants."""
 
@@ -94,8 +99,6 @@ class ClosedJaxpr:
 
     def __repr__(self) -> str:
         return str(self.jaxpr)
-
-    __str__ = __repr__
 
 
 def raise_to_shaped(aval: ShapedArray) -> ShapedArray:
@@ -111,26 +114,203 @@ def abstract_eval(
     return list(out) if primitive.multiple_results else [out]
 
 
-# Type checking and evaluation -------------------------------------------------------------------
+# Types of results -------------------------------------------------------------------------------
 
 
-def typecheck_jaxpr(jaxpr: Jaxpr) -> None:
-    """Raises `TypeError` where a variable is unbound or bound twice, or a type does not fit."""
-    bound = set(jaxpr.constvars) | set(jaxpr.invars)
+def binary_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
+    """Operands of one dtype; 0-d operands and axes of length 1 stretch."""
+    if x.dtype != y.dtype:
+        raise TypeError(f"operands must have one dtype, not {x} and {y}")
+    shape = broadcast_shapes("operation", x.shape, y.shape)
+    return ShapedArray(shape, x.dtype, x.weak_type and y.weak_type)
 
-    def check(atom: Atom) -> ShapedArray:
-        if isinstance(atom, Var) and atom not in bound:
-            raise TypeError(f"Unbound variable of type {atom.aval} in a jaxpr.")
-        return atom.aval
 
+def unary_type(x: ShapedArray) -> ShapedArray:
+    return raise_to_shaped(x)
+
+
+def float_type(x: ShapedArray) -> ShapedArray:
+    if not dtypes.is_float(x.dtype):
+        raise TypeError(f"the operand must be a float, not {x}")
+    return unary_type(x)
+
+
+def comparison_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
+    return ShapedArray(binary_type(x, y).shape, np.dtype(bool))
+
+
+def transpose_type(x: ShapedArray, *, permutation: tuple[int, ...]) -> ShapedArray:
+    if sorted(permutation) != list(range(len(x.shape))):
+        raise TypeError(f"{permutation} is not a permutation of the axes of {x}")
+    return ShapedArray(tuple(x.shape[i] for i in permutation), x.dtype, x.weak_type)
+
+
+def dot_general_type(
+    x: ShapedArray, y: ShapedArray, *, dimension_numbers: Any, preferred_element_type: Any
+) -> ShapedArray:
+    """Batch axes first, then what is left of `x`, then what is left of `y`."""
+    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    if [x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]:
+        raise TypeError(f"the contracted axes of {x} and {y} differ in size")
+    if [x.shape[i] for i in x_batch] != [y.shape[i] for i in y_batch]:
+        raise TypeError(f"the batch axes of {x} and {y} differ in size")
+    if x.dtype != y.dtype:
+        raise TypeError(f"operands must have one dtype, not {x} and {y}")
+    batch = [x.shape[i] for i in x_batch]
+    rest = [n for i, n in enumerate(x.shape) if i not in (*x_contract, *x_batch)]
+    rest += [n for i, n in enumerate(y.shape) if i not in (*y_contract, *y_batch)]
+    return ShapedArray((*batch, *rest), np.dtype(preferred_element_type or x.dtype))
+
+
+def reduce_sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
+    if not set(axes) <= set(range(len(x.shape))):
+        raise TypeError(f"{x} does not have the axes {axes}")
+    shape = tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
+    return ShapedArray(shape, x.dtype, x.weak_type)
+
+
+def broadcast_in_dim_type(
+    x: ShapedArray, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+) -> ShapedArray:
+    wanted = [shape[axis] for axis in broadcast_dimensions]
+    if any(n not in (1, want) for n, want in zip(x.shape, wanted, strict=True)):
+        raise TypeError(f"{x} cannot be repeated into {shape} along {broadcast_dimensions}")
+    return ShapedArray(shape, x.dtype, x.weak_type)
+
+
+def convert_element_type_type(x: ShapedArray, *, new_dtype: Any, weak_type: bool) -> ShapedArray:
+    return ShapedArray(x.shape, np.dtype(new_dtype), weak_type)
+
+
+for _p in (add_p, sub_p, mul_p, div_p):
+    abstract_eval_rules[_p] = binary_type
+for _p in (gt_p, lt_p):
+    abstract_eval_rules[_p] = comparison_type
+for _p in (sin_p, cos_p, exp_p, log_p):
+    abstract_eval_rules[_p] = float_type
+abstract_eval_rules[neg_p] = unary_type
+abstract_eval_rules[transpose_p] = transpose_type
+abstract_eval_rules[dot_general_p] = dot_general_type
+abstract_eval_rules[reduce_sum_p] = reduce_sum_type
+abstract_eval_rules[broadcast_in_dim_p] = broadcast_in_dim_type
+abstract_eval_rules[convert_element_type_p] = convert_element_type_type
+
+
+# Type checking ----------------------------------------------------------------------------------
+
+
+class JaxprType(NamedTuple):
+    """The type of a program: of its inputs, constants first, and of its outputs."""
+
+    in_types: list[ShapedArray]
+    out_types: list[ShapedArray]
+
+    def __repr__(self) -> str:
+        ins, outs = (", ".join(map(str, types)) for types in self)
+        return f"({ins}) -> ({outs})"
+
+
+def typecheck_jaxpr(jaxpr: Jaxpr) -> JaxprType:
+    """The type of a program; `TypeError`, in one sentence, if it does not hold together.
+
+    Every variable must be bound exactly once, and before it is used; literals must be what their
+    type says; every equation must give as many results, and of the shapes and dtypes, as the rule
+    of its primitive says. The same holds for the programs in the parameters of an equation.
+
+    >>> x, y = (Var(ShapedArray((3,), np.dtype(float))) for _ in range(2))
+    >>> typecheck_jaxpr(Jaxpr([], [x], [y], [JaxprEqn([x], [y], sin_p, {})]))
+    (f64[3]) -> (f64[3])
+    >>> typecheck_jaxpr(Jaxpr([], [], [y], [JaxprEqn([x], [y], sin_p, {})]))
+    Traceback (most recent call last):
+    TypeError: In equation 1, `a:f64[3] = sin b`: b:f64[3] is used and not bound.
+    """
+    checker = TypeChecker(jaxpr)
+    checker.bind([*jaxpr.constvars, *jaxpr.invars])
     for eqn in jaxpr.eqns:
-        avals = abstract_eval(eqn.primitive, [check(x) for x in eqn.invars], eqn.params)
-        for var, aval in zip(eqn.outvars, avals, strict=True):
-            if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype) or var in bound:
-                raise TypeError(f"{eqn.primitive} gives {aval}, but is bound to {var.aval}.")
-            bound.add(var)
+        checker.check_equation(eqn)
     for atom in jaxpr.outvars:
-        check(atom)
+        checker.check_atom(atom)
+    inputs = [*jaxpr.constvars, *jaxpr.invars]
+    return JaxprType([v.aval for v in inputs], [atom.aval for atom in jaxpr.outvars])
+
+
+class TypeChecker:
+    """Walks through one program, and knows where it is and which variables are bound by then."""
+
+    def __init__(self, jaxpr: Jaxpr) -> None:
+        self.jaxpr = jaxpr
+        self.bound: set[Var] = set()
+        self.eqn: JaxprEqn | None = None  # the one that is being checked
+        self.number = 0
+
+    def check_equation(self, eqn: JaxprEqn) -> None:
+        self.eqn, self.number = eqn, self.number + 1
+        for atom in eqn.invars:
+            self.check_atom(atom)
+        self.check_inner(eqn)
+        avals = self.result_types(eqn)
+        if len(avals) != len(eqn.outvars):
+            self.fail("{} results where {} are bound", len(avals), len(eqn.outvars))
+        for var, aval in zip(eqn.outvars, avals, strict=True):
+            if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
+                self.fail("the result is {} and not {}", str(aval), str(var.aval))
+        self.bind(eqn.outvars)
+        self.eqn = None
+
+    def check_atom(self, atom: Atom) -> None:
+        """A variable must be bound; a literal must be 0-d and of its dtype."""
+        if isinstance(atom, Var):
+            if atom not in self.bound:
+                self.fail("{} is used and not bound", atom)
+            return
+        value = np.asarray(atom.val)
+        if value.shape or atom.aval.shape or value.dtype != atom.aval.dtype:
+            self.fail("the literal {} is {}", atom, str(ShapedArray(value.shape, value.dtype)))
+
+    def bind(self, variables: Sequence[Var]) -> None:
+        for var in variables:
+            if var in self.bound:
+                self.fail("{} is bound twice", var)
+            self.bound.add(var)
+
+    def check_inner(self, eqn: JaxprEqn) -> None:
+        """The programs among the parameters, each by itself."""
+        for inner in inner_jaxprs(eqn.params):
+            try:
+                typecheck_jaxpr(inner)
+            except TypeError as error:
+                self.fail("{}", str(error).removesuffix("."))
+
+    def result_types(self, eqn: JaxprEqn) -> list[ShapedArray]:
+        """What the rule of the primitive says; it complains about operands that do not fit."""
+        try:
+            return abstract_eval(eqn.primitive, [x.aval for x in eqn.invars], eqn.params)
+        except (TypeError, ValueError, IndexError) as error:
+            self.fail("{}", str(error).removesuffix("."))
+
+    def fail(self, complaint: str, *about: Any) -> NoReturn:
+        """`TypeError` with the place and the complaint; variables are named as in print."""
+        printer = JaxprPrinter(self.jaxpr)
+        printer.program(self.jaxpr)  # gives every variable its name
+        words = [printer.typed(x) if isinstance(x, Var | Literal) else x for x in about]
+        line = layout(printer.equation(self.eqn)) if self.eqn else ""
+        place = f"In equation {self.number}, `{' '.join(line.split())}`: " if line else ""
+        raise TypeError(f"{place}{complaint.format(*words)}.")
+
+
+def inner_jaxprs(params: Mapping[str, Any]) -> Iterator[Jaxpr]:
+    """The programs among the parameters of an equation, alone or in tuples."""
+    for value in params.values():
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Jaxpr | ClosedJaxpr):
+                yield open_jaxpr(part)
+
+
+def open_jaxpr(jaxpr: Jaxpr | ClosedJaxpr) -> Jaxpr:
+    return jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
+
+
+# Evaluation -------------------------------------------------------------------------------------
 
 
 def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
@@ -152,99 +332,257 @@ def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
     return lambda *args: eval_jaxpr(closed.jaxpr, closed.consts, *args)
 
 
-# Types of results -------------------------------------------------------------------------------
+# Layout: text that is broken into lines where it must be ------------------------------------------
+#
+# A document is a string, a list of documents, or one of the three classes below. The idea is P.
+# Wadler's ("A prettier printer", 2003): say where a line may end, and let one function decide.
 
 
-def binary_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
-    shape = broadcast_shapes("operation", x.shape, y.shape)
-    return ShapedArray(shape, x.dtype, x.weak_type and y.weak_type)
+@dataclass(frozen=True)
+class Line:
+    """The end of a line; or the text `flat`, where the group around it is laid out on one line."""
+
+    flat: str = " "
 
 
-def unary_type(x: ShapedArray) -> ShapedArray:
-    return raise_to_shaped(x)
+@dataclass(frozen=True)
+class Indent:
+    """Lines that start inside start two columns further to the right."""
+
+    doc: Document
 
 
-def comparison_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
-    return ShapedArray(binary_type(x, y).shape, np.dtype(bool))
+@dataclass(frozen=True)
+class Group:
+    """Stands on one line if the rest of the line has room for it; else each `Line` in it ends one.
+
+    Groups inside are asked again, each for itself.
+    """
+
+    doc: Document
 
 
-def transpose_type(x: ShapedArray, *, permutation: tuple[int, ...]) -> ShapedArray:
-    return ShapedArray(tuple(x.shape[i] for i in permutation), x.dtype, x.weak_type)
+Document = str | list | Line | Indent | Group
+
+SPACE = Group(Line())  # a space, unless the line is full already
+
+WIDTH = 80
 
 
-def dot_general_type(
-    x: ShapedArray, y: ShapedArray, *, dimension_numbers: Any, preferred_element_type: Any
-) -> ShapedArray:
-    """Batch axes first, then what is left of `x`, then what is left of `y`."""
-    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
-    if [x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]:
-        raise TypeError(f"dot_general contracts axes of different sizes, of {x} and {y}.")
-    batch = [x.shape[i] for i in x_batch]
-    rest = [n for i, n in enumerate(x.shape) if i not in (*x_contract, *x_batch)]
-    rest += [n for i, n in enumerate(y.shape) if i not in (*y_contract, *y_batch)]
-    return ShapedArray((*batch, *rest), np.dtype(preferred_element_type or x.dtype))
+def layout(doc: Document) -> str:
+    """The document as text, of lines of 80 columns where groups allow it.
+
+    >>> words = Group(["[", Indent([Line(""), "sesame", Line(), "open"]), Line(""), "]"])
+    >>> layout(words)
+    '[sesame open]'
+    >>> print(layout(["-" * 70, words]).lstrip("-"))
+    [
+      sesame
+      open
+    ]
+    """
+    text: list[str] = []
+    column = 0
+    todo: list[tuple[Document, int, bool]] = [(doc, 0, False)]  # (what, indentation, on one line?)
+    while todo:
+        doc, indent, flat = todo.pop()
+        if isinstance(doc, Line) and not flat:
+            text.append("\n" + " " * indent)
+            column = indent
+        elif isinstance(doc, str | Line):
+            text.append(doc if isinstance(doc, str) else doc.flat)
+            column += len(text[-1])
+        elif isinstance(doc, list):
+            todo.extend((part, indent, flat) for part in reversed(doc))
+        elif isinstance(doc, Indent):
+            todo.append((doc.doc, indent + 2, flat))
+        else:
+            todo.append((doc.doc, indent, flat or fits(doc.doc, WIDTH - column)))
+    return "".join(text)
 
 
-def reduce_sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
-    shape = tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
-    return ShapedArray(shape, x.dtype, x.weak_type)
+def fits(doc: Document, room: int) -> bool:
+    """Whether the document, on one line, is at most `room` wide; looks no further than that."""
+    todo = [doc]
+    while todo and room >= 0:
+        doc = todo.pop()
+        if isinstance(doc, str | Line):
+            room -= len(doc if isinstance(doc, str) else doc.flat)
+        elif isinstance(doc, list):
+            todo.extend(reversed(doc))
+        else:
+            todo.append(doc.doc)
+    return room >= 0
 
 
-def broadcast_in_dim_type(
-    x: ShapedArray, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
-) -> ShapedArray:
-    return ShapedArray(shape, x.dtype, x.weak_type)
-
-
-def convert_element_type_type(x: ShapedArray, *, new_dtype: Any, weak_type: bool) -> ShapedArray:
-    return ShapedArray(x.shape, np.dtype(new_dtype), weak_type)
-
-
-for _p in (add_p, sub_p, mul_p, div_p):
-    abstract_eval_rules[_p] = binary_type
-for _p in (gt_p, lt_p):
-    abstract_eval_rules[_p] = comparison_type
-for _p in (neg_p, sin_p, cos_p, exp_p, log_p):
-    abstract_eval_rules[_p] = unary_type
-abstract_eval_rules[transpose_p] = transpose_type
-abstract_eval_rules[dot_general_p] = dot_general_type
-abstract_eval_rules[reduce_sum_p] = reduce_sum_type
-abstract_eval_rules[broadcast_in_dim_p] = broadcast_in_dim_type
-abstract_eval_rules[convert_element_type_p] = convert_element_type_type
+def joined(separator: Document, docs: Sequence[Document]) -> list[Document]:
+    """The documents with the separator between them."""
+    return [part for doc in docs for part in (separator, doc)][1:]
 
 
 # Printing ---------------------------------------------------------------------------------------
 
-
-def variable_names() -> Iterator[str]:
-    for length in itertools.count(1):
-        for letters in itertools.product(string.ascii_lowercase, repeat=length):
-            yield "".join(letters)
+# What JAX prints of an equation's parameters, where it is not all of them as they are. It leaves
+# out what the type of the result says already, and shows a few that carry no information here.
+Params = dict[str, Any]
+printed_params: dict[str, Callable[[Params], Params]] = {
+    "broadcast_in_dim": lambda p: {k: v for k, v in p.items() if k != "shape" and v != ()},
+    "dot_general": lambda p: {
+        **{k: v for k, v in p.items() if v is not None},
+        "dimension_numbers": tuple(tuple(map(list, pair)) for pair in p["dimension_numbers"]),
+    },
+    "iota": lambda p: {**p, "sharding": None},
+    "reduce_sum": lambda p: {**p, "out_sharding": None},
+    "reshape": lambda p: {**p, "dimensions": None, "sharding": None},
+    "scatter": lambda p: {**p, "update_consts": (), "update_jaxpr": None},
+}
 
 
 def print_jaxpr(jaxpr: Jaxpr) -> str:
-    """The program as text, in JAX's syntax."""
-    fresh, names = variable_names(), dict[Var, str]()
+    """The program as text, as JAX prints it.
 
-    def typed(var: Var) -> str:
-        names[var] = next(fresh)
-        return f"{names[var]}:{var.aval}"
-
-    def atom(x: Atom) -> str:
-        return names[x] if isinstance(x, Var) else f"{x.val}:{x.aval}"
-
-    def equation(eqn: JaxprEqn) -> str:
-        operands = " ".join(atom(x) for x in eqn.invars)
-        params = " ".join(f"{k}={show_param(v)}" for k, v in sorted(eqn.params.items()))
-        outs = " ".join(typed(v) for v in eqn.outvars)
-        return f"{outs} = {eqn.primitive}{f'[{params}]' if params else ''} {operands}"
-
-    consts, inputs = (" ".join(map(typed, vs)) for vs in (jaxpr.constvars, jaxpr.invars))
-    lines = [equation(eqn) for eqn in jaxpr.eqns]
-    outs = f"({', '.join(map(atom, jaxpr.outvars))}{',' * (len(jaxpr.outvars) == 1)})"
-    body = f" {lines[0]} " if len(lines) == 1 else "".join(f"\n    {x}" for x in lines) + "\n  "
-    return f"{{ lambda {consts}; {inputs}. let{body if lines else ' '}in {outs} }}"
+    >>> x, y = (Var(ShapedArray((2,), np.dtype(float))) for _ in range(2))
+    >>> two = Literal(2.0, ShapedArray((), np.dtype(float)))
+    >>> print(print_jaxpr(Jaxpr([], [x], [y], [JaxprEqn([x, two], [y], mul_p, {})])))
+    { lambda ; a:f64[2]. let b:f64[2] = mul a 2.0:f64[] in (b,) }
+    """
+    printer = JaxprPrinter(jaxpr)
+    shared = [
+        [f"let {name} = ", printer.program(inner), " in", Line()]
+        for inner, name in printer.shared.items()
+    ]
+    return layout([*shared, printer.program(jaxpr)])
 
 
-def show_param(value: Any) -> str:
-    return dtypes.canonical(value).name if isinstance(value, (np.dtype, type)) else str(value)
+def print_equation(eqn: JaxprEqn) -> str:
+    """One line of a program, with names of its own."""
+    alone = Jaxpr([], [], list(eqn.outvars), [eqn])
+    return layout(JaxprPrinter(alone).equation(eqn)).rstrip()
+
+
+class JaxprPrinter:
+    """Makes documents of programs; every variable has one name in all of them."""
+
+    def __init__(self, jaxpr: Jaxpr) -> None:
+        self.shared = shared_jaxprs(jaxpr)
+        taken = set(self.shared.values())
+        self.fresh = (name for n in itertools.count() if (name := letters(n)) not in taken)
+        self.names = dict.fromkeys(unused_variables(jaxpr), "_")
+
+    def name(self, var: Var) -> str:
+        if var not in self.names:
+            self.names[var] = next(self.fresh)
+        return self.names[var]
+
+    def atom(self, atom: Atom) -> str:
+        if isinstance(atom, Var):
+            return self.name(atom)
+        value = np.asarray(atom.val)
+        return f"{'[...]' if value.shape else value.item()}:{atom.aval}"
+
+    def typed(self, atom: Atom) -> str:
+        return f"{self.name(atom)}:{atom.aval}" if isinstance(atom, Var) else self.atom(atom)
+
+    def program(self, jaxpr: Jaxpr) -> Document:
+        consts, inputs = self.binders(jaxpr.constvars), self.binders(jaxpr.invars)
+        body = joined(Line("; "), [self.equation(eqn) for eqn in jaxpr.eqns])
+        outs = Indent(joined([",", SPACE], [self.atom(x) for x in jaxpr.outvars]))
+        end = ",)" if len(jaxpr.outvars) == 1 else ")"
+        head = ["{ lambda ", consts, "; ", inputs, ". let"]
+        return Group([Indent([*head, Indent([Line(), body]), Line(), "in (", outs, end]), " }"])
+
+    def equation(self, eqn: JaxprEqn) -> Document:
+        if eqn.primitive.name == "jit":
+            self.name_alike(eqn)
+        results = [self.binders(eqn.outvars), " = "] if eqn.outvars else []
+        operands = Indent(joined(SPACE, [self.atom(x) for x in eqn.invars]))
+        return [*results, eqn.primitive.name, self.params(eqn), " ", operands]
+
+    def binders(self, variables: Sequence[Var]) -> Document:
+        return Indent(joined(SPACE, [self.typed(var) for var in variables]))
+
+    def params(self, eqn: JaxprEqn) -> Document:
+        """The parameters in alphabetical order, but the name of a function before all others."""
+        shown = printed_params.get(eqn.primitive.name, dict)(eqn.params)
+        if not shown:
+            return ""
+        keys = sorted(shown, key=lambda key: (key != "name", key))
+        parts = joined(Line(), [[f"{key}=", self.value(shown[key])] for key in keys])
+        return Group(["[", Indent([Line(""), parts]), Line(""), "]"])
+
+    def value(self, value: Any) -> Document:
+        """A parameter's value, which may be a program, or a tuple of them."""
+        if isinstance(value, Jaxpr | ClosedJaxpr):
+            jaxpr = open_jaxpr(value)
+            return self.shared.get(jaxpr) or self.program(jaxpr)
+        if isinstance(value, tuple) and value and isinstance(value[0], Jaxpr | ClosedJaxpr):
+            parts = joined(Line(), [self.value(part) for part in value])
+            return Group([Indent(["(", Line(""), parts]), Line(""), ")"])
+        return str(value)
+
+    def name_alike(self, eqn: JaxprEqn) -> None:
+        """Give inputs and results of a called program the names that they have outside."""
+        jaxpr = open_jaxpr(eqn.params["jaxpr"])
+        if jaxpr in self.shared:
+            return
+        for inside, outside in ((jaxpr.invars, eqn.invars), (jaxpr.outvars, eqn.outvars)):
+            given: set[Atom] = set()
+            for inner, outer in zip(inside, outside, strict=False):
+                if not isinstance(inner, Var) or not isinstance(outer, Var):
+                    continue
+                if inner not in self.names and outer not in given:
+                    given.add(outer)
+                    self.names[inner] = self.name(outer)
+
+
+def letters(n: int) -> str:
+    """The names a, b, ..., z, ba, bb, ...: numbers whose 26 digits are the letters.
+
+    >>> letters(0), letters(25), letters(26), letters(27)
+    ('a', 'z', 'ba', 'bb')
+    """
+    text = string.ascii_lowercase[n % 26]
+    while n := n // 26:
+        text = string.ascii_lowercase[n % 26] + text
+    return text
+
+
+def unused_variables(jaxpr: Jaxpr) -> list[Var]:
+    """The results of equations that nothing reads."""
+    used = {*jaxpr.outvars, *(atom for eqn in jaxpr.eqns for atom in eqn.invars)}
+    return [var for eqn in jaxpr.eqns for var in eqn.outvars if var not in used]
+
+
+def shared_jaxprs(top: Jaxpr) -> dict[Jaxpr, str]:
+    """Programs to print in front under a name: those called more than once, and long ones."""
+    uses: Counter[Jaxpr] = Counter()
+    names: dict[Jaxpr, str] = {}
+    todo = deque([top])
+    while todo:
+        jaxpr = todo.popleft()
+        is_long = jaxpr is not top and len(jaxpr.eqns) > 10
+        uses[jaxpr] += 2 if is_long else 1
+        for eqn in jaxpr.eqns:
+            for inner in inner_jaxprs(eqn.params):
+                todo.append(inner)
+                if "name" in eqn.params:
+                    names.setdefault(inner, eqn.params["name"].strip("<>"))
+    shared = [jaxpr for jaxpr, count in uses.items() if count > 1]
+    unique = unique_names([names.get(jaxpr, "jaxpr") for jaxpr in shared])
+    return dict(zip(shared, unique, strict=True))
+
+
+def unique_names(names: Sequence[str]) -> Iterator[str]:
+    """The names, the second and later ones of a kind with a number behind.
+
+    >>> list(unique_names(["f", "g", "f", "f"]))
+    ['f', 'g', 'f1', 'f2']
+    """
+    counts: Counter[str] = Counter()
+    for name in names:
+        before = counts[name]
+        counts[name] += 1
+        if before:
+            name = f"{name}{before}"
+            counts[name] += 1
+        yield name

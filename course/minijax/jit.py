@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from minijax.core import (
     NotMapped,
     Primitive,
     ShapedArray,
+    Tracer,
     abstract_eval_rules,
     add_p,
     aval_makers,
@@ -43,10 +45,17 @@ from minijax.core import (
     transpose_p,
     vmap_rules,
 )
+from minijax.dtypes import is_float
 from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun, raise_to_shaped
-from minijax.jvp import instantiate, jvp_flat
-from minijax.tracing import trace_to_jaxpr, trace_tree
-from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
+from minijax.jvp import jvp_flat
+from minijax.tracing import (
+    split_static,
+    static_places,
+    trace_to_jaxpr,
+    trace_tree,
+    without_static,
+)
+from minijax.tree import PyTreeDef, tree_flatten, tree_map, tree_unflatten
 from minijax.vmap import move_batch_axis, vmap_flat
 
 jit_p = Primitive("jit", multiple_results=True)
@@ -66,19 +75,28 @@ def jit(
     >>> jit(lambda x: x * 2.0)(3.0)
     Array(6.0, dtype=float64)
     """
-    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
-    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-    return Jitted(f, numbers, names)
+    return Jitted(f, *static_places(f, static_argnums, static_argnames))
+
+
+Programs = dict[Any, tuple[ClosedJaxpr, PyTreeDef]]
+programs_of: WeakKeyDictionary[Callable[..., Any], Programs] = WeakKeyDictionary()
 
 
 class Jitted:
-    """A function that stages itself out; it keeps its programs, by the types they were made for."""
+    """A function that stages itself out.
+
+    Its programs are kept by the types they were made for, beside `f` itself: `jit(f)` and `jit(f)`
+    share them, and they go when `f` goes.
+    """
 
     def __init__(self, f: Callable[..., Any], numbers: Sequence[int], names: Sequence[str]) -> None:
         functools.update_wrapper(self, f)
         self.f, self.name = f, getattr(f, "__name__", "f")
         self.numbers, self.names = numbers, names
-        self.programs: dict[Any, tuple[ClosedJaxpr, PyTreeDef]] = {}
+        try:
+            self.programs = programs_of.setdefault(f, {})
+        except TypeError:  # `f` cannot be the key of a dict
+            self.programs = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         closed, out_tree, leaves = self.program(args, kwargs)
@@ -87,44 +105,18 @@ class Jitted:
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The StableHLO module for arguments like these."""
         closed, _, _ = self.program(args, kwargs)
-        return Lowered(lower(without_consts(closed.jaxpr)))
+        return Lowered(lower(closed)[0])
 
     def program(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[ClosedJaxpr, PyTreeDef, list[Any]]:
         """The program for these arguments, the structure of its result, and its inputs."""
-        static, dynamic = self.split(args, kwargs)
+        static, dynamic = split_static(self.numbers, self.names, args, kwargs)
         leaves, in_tree = tree_flatten(dynamic)
         key = (in_tree, static, tuple(raise_to_shaped(get_aval(x)) for x in leaves))
-        try:
-            found = self.programs.get(key)
-        except TypeError as error:
-            raise ValueError(f"Static arguments must be hashable: {error}.") from None
-        if found is None:
-            found = self.programs[key] = trace_tree(self.without_static(static), dynamic)
-        return *found, leaves
-
-    def split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        """The static arguments with their places, and the others."""
-        places = {number % len(args) for number in self.numbers} if args else set()
-        static: list[tuple[Any, Any]] = [(i, x) for i, x in enumerate(args) if i in places]
-        static += [(name, x) for name, x in sorted(kwargs.items()) if name in self.names]
-        positional = [x for i, x in enumerate(args) if i not in places]
-        named = {name: x for name, x in kwargs.items() if name not in self.names}
-        return tuple(static), (positional, named)
-
-    def without_static(self, static: Sequence[tuple[Any, Any]]) -> Callable[..., Any]:
-        """The function of the other arguments alone."""
-
-        def f(positional: list[Any], named: dict[str, Any]) -> Any:
-            args = list(positional)
-            for place, value in static:
-                if isinstance(place, int):
-                    args.insert(place, value)
-            fixed = {place: value for place, value in static if isinstance(place, str)}
-            return self.f(*args, **named, **fixed)
-
-        return f
+        if key not in self.programs:
+            self.programs[key] = trace_tree(without_static(self.f, static), dynamic)
+        return *self.programs[key], leaves
 
 
 class Lowered(NamedTuple):
@@ -137,8 +129,11 @@ class Lowered(NamedTuple):
 
 
 def call(closed: ClosedJaxpr, args: Sequence[Any], name: str) -> list[Any]:
-    """Bind `jit_p`; the constants of the program, which may be tracers, become arguments."""
-    return jit_p.bind(*closed.consts, *args, name=name, jaxpr=without_consts(closed.jaxpr))
+    """Bind `jit_p`. If a constant of the program is a tracer, the constants become arguments."""
+    if not any(isinstance(const, Tracer) for const in closed.consts):
+        return jit_p.bind(*args, name=name, jaxpr=closed)
+    jaxpr = ClosedJaxpr(without_consts(closed.jaxpr), [])
+    return jit_p.bind(*closed.consts, *args, name=name, jaxpr=jaxpr)
 
 
 def without_consts(jaxpr: Jaxpr) -> Jaxpr:
@@ -166,6 +161,10 @@ class Array(ArrayOperators):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self.buffer, dtype=dtype)
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """NumPy's functions compute on the copy (and do not call the methods of this class)."""
+        return function(*tree_map(as_numpy, args), **tree_map(as_numpy, kwargs))
+
     def __bool__(self) -> bool:
         return bool(np.asarray(self))
 
@@ -184,17 +183,30 @@ class Array(ArrayOperators):
 aval_makers[Array] = lambda x: x.aval
 
 
-def jit_impl(*args: Any, name: str, jaxpr: Jaxpr) -> list[Any]:
+def as_numpy(x: Any) -> Any:
+    return np.asarray(x) if isinstance(x, Array) else x
+
+
+def jit_impl(*args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
     """Compile the program unless that was done before, and run it on the device."""
-    if "executable" not in jaxpr.cache:
-        jaxpr.cache["executable"] = xla.compile_text(lower(jaxpr))
-    buffers = [
-        x.buffer if isinstance(x, Array) else xla.to_device(v.aval, x)
-        for v, x in zip(jaxpr.invars, args, strict=True)
-    ]
-    avals = [atom.aval for atom in jaxpr.outvars]
-    outs = xla.run(jaxpr.cache["executable"], buffers, avals)
-    return [Array(aval, out) for aval, out in zip(avals, outs, strict=True)]
+    executable, captured = compiled(jaxpr)
+    inputs = [to_buffer(aval, x) for aval, x in zip(jaxpr.in_avals, args, strict=True)]
+    outs = xla.run(executable, [*captured, *inputs], jaxpr.out_avals)
+    return [Array(aval, out) for aval, out in zip(jaxpr.out_avals, outs, strict=True)]
+
+
+def compiled(jaxpr: ClosedJaxpr) -> tuple[Any, list[Any]]:
+    """The executable, and the constants of the program on the device; kept beside the program."""
+    cache = jaxpr.jaxpr.cache
+    if "executable" not in cache:
+        text, captured = lower(jaxpr)
+        buffers = [to_buffer(raise_to_shaped(get_aval(x)), x) for x in captured]
+        cache["executable"] = xla.compile_text(text), buffers
+    return cache["executable"]
+
+
+def to_buffer(aval: ShapedArray, x: Any) -> Any:
+    return x.buffer if isinstance(x, Array) else xla.to_device(aval, x)
 
 
 impl_rules[jit_p] = jit_impl
@@ -204,42 +216,42 @@ impl_rules[jit_p] = jit_impl
 
 
 def jit_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, name: str, jaxpr: Jaxpr
+    primals: Sequence[Any], tangents: Sequence[Any], *, name: str, jaxpr: ClosedJaxpr
 ) -> tuple[list[Any], list[Any]]:
-    """Call the program that computes values and tangents; only what moves has a tangent input."""
+    """Call the program that computes values and tangents; only what moves has a tangent in it."""
     moves = tuple(t is not None for t in tangents)
     args = [*primals, *(t for t in tangents if t is not None)]
     outs = call(jvp_jaxpr(jaxpr, moves), args, name)
-    half = len(outs) // 2
-    return outs[:half], outs[half:]
+    primals_out, moving = outs[: len(jaxpr.out_avals)], iter(outs[len(jaxpr.out_avals) :])
+    return primals_out, [next(moving) if is_float(a.dtype) else None for a in jaxpr.out_avals]
 
 
-def jvp_jaxpr(jaxpr: Jaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
-    """From inputs and the tangents of those that move to outputs and their tangents."""
-    avals = [v.aval for v in jaxpr.invars]
-    f = jaxpr_as_fun(ClosedJaxpr(jaxpr, []))
+def jvp_jaxpr(jaxpr: ClosedJaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
+    """From inputs and the tangents of those that move to outputs and the tangents of floats."""
+    avals, f = jaxpr.in_avals, jaxpr_as_fun(jaxpr)
 
     def values_and_tangents(*args: Any) -> list[Any]:
         primals, moving = args[: len(avals)], iter(args[len(avals) :])
         tangents = [next(moving) if move else None for move in moves]
         primals_out, tangents_out = jvp_flat(f, primals, tangents)
-        return [*primals_out, *map(instantiate, tangents_out, primals_out)]
+        return [*primals_out, *(t for t in tangents_out if is_float(get_aval(t).dtype))]
 
     tangent_avals = [aval for aval, move in zip(avals, moves, strict=True) if move]
     return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])
 
 
-def derived(jaxpr: Jaxpr, key: Any, f: Any, avals: Sequence[ShapedArray]) -> ClosedJaxpr:
+def derived(jaxpr: ClosedJaxpr, key: Any, f: Any, avals: Sequence[ShapedArray]) -> ClosedJaxpr:
     """A program made from another one, kept beside it so that it is made (and compiled) once."""
-    if key not in jaxpr.cache:
-        jaxpr.cache[key] = trace_to_jaxpr(f, avals)
-    return jaxpr.cache[key]
+    cache = jaxpr.jaxpr.cache
+    if key not in cache:
+        cache[key] = trace_to_jaxpr(f, avals)
+    return cache[key]
 
 
 def jit_batch(
-    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, name: str, jaxpr: Jaxpr
+    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, name: str, jaxpr: ClosedJaxpr
 ) -> tuple[list[Any], list[int]]:
-    f = jaxpr_as_fun(ClosedJaxpr(jaxpr, []))
+    f = jaxpr_as_fun(jaxpr)
     key = ("vmap", axis_size, tuple(None if isinstance(d, NotMapped) else d for d in dims))
     avals = [raise_to_shaped(get_aval(x)) for x in vals]
 
@@ -251,8 +263,13 @@ def jit_batch(
     return outs, [0] * len(outs)
 
 
-def jit_type(*avals: ShapedArray, name: str, jaxpr: Jaxpr) -> list[ShapedArray]:
-    return [atom.aval for atom in jaxpr.outvars]
+def jit_type(*avals: ShapedArray, name: str, jaxpr: ClosedJaxpr) -> list[ShapedArray]:
+    """What the program says, which must be called with operands of the types of its inputs."""
+    given, wanted = ([(a.shape, a.dtype) for a in types] for types in (avals, jaxpr.in_avals))
+    if given != wanted:
+        takes, gets = (", ".join(map(str, types)) for types in (jaxpr.in_avals, avals))
+        raise TypeError(f"{name} takes ({takes}) and is called with ({gets})")
+    return jaxpr.out_avals
 
 
 jvp_rules[jit_p] = jit_jvp
@@ -273,34 +290,55 @@ def tensor_type(aval: ShapedArray) -> str:
 
 
 class Emitter:
-    """The lines of a function so far; every value has a fresh name."""
+    """The lines of a function so far, with the arrays that it needs besides its arguments.
+
+    Every value has a fresh name. Captured arrays are handed over at each call, as arguments are:
+    as text in the module, large ones would take their time.
+    """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.captured: list[Any] = []
 
-    def emit(self, operation: str) -> str:
-        """Write one operation down; gives the name of its result."""
+    def emit(self, operation: str, results: int = 1) -> str:
+        """Write one operation down; gives the name of its result.
+
+        Of several results, the names are this one with `#0`, `#1`, ... behind it.
+        """
         name = f"%{len(self.lines)}"
-        self.lines.append(f"    {name} = {operation}")
+        number = f":{results}" if results > 1 else ""
+        self.lines.append(f"    {name}{number} = {operation}")
         return name
 
+    def capture(self, array: Any) -> str:
+        """The name of a constant of the program."""
+        self.captured.append(array)
+        return f"%const{len(self.captured) - 1}"
 
-def lower(jaxpr: Jaxpr) -> str:
-    """The program as the text of a StableHLO module."""
+
+def lower(jaxpr: ClosedJaxpr) -> tuple[str, list[Any]]:
+    """The program as the text of a StableHLO module, and the arrays that come before its inputs."""
     emitter = Emitter()
-    args = [f"%arg{i}" for i in range(len(jaxpr.invars))]
-    outs = lower_body(emitter, jaxpr, args)
-    in_types = [tensor_type(v.aval) for v in jaxpr.invars]
-    out_types = ", ".join(tensor_type(v.aval) for v in jaxpr.outvars)
-    params = ", ".join(f"{a}: {t}" for a, t in zip(args, in_types, strict=True))
+    args = [f"%arg{i}" for i in range(len(jaxpr.in_avals))]
+    outs = lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
+    names = [f"%const{i}" for i in range(len(emitter.captured))] + args
+    avals = [*map(get_aval, emitter.captured), *jaxpr.in_avals]
+    out_types = ", ".join(map(tensor_type, jaxpr.out_avals))
+    params = ", ".join(f"{x}: {tensor_type(aval)}" for x, aval in zip(names, avals, strict=True))
     head = f"module @jit {{\n  func.func public @main({params}) -> ({out_types}) {{\n"
     end = f"    return {', '.join(outs)} : {out_types}\n" if outs else "    return\n"
-    return head + "".join(f"{line}\n" for line in emitter.lines) + end + "  }\n}\n"
+    text = head + "".join(f"{line}\n" for line in emitter.lines) + end + "  }\n}\n"
+    return text, emitter.captured
 
 
-def lower_body(emitter: Emitter, jaxpr: Jaxpr, args: Sequence[str]) -> list[str]:
+def lower_body(
+    emitter: Emitter, jaxpr: Jaxpr, args: Sequence[str], consts: Sequence[Any] = ()
+) -> list[str]:
     """Emit the equations of a program; gives the names of its results."""
-    env: dict[Atom, str] = dict(zip(jaxpr.invars, args, strict=True))
+    captured = [emitter.capture(const) for const in consts]
+    env: dict[Atom, str] = dict(
+        zip([*jaxpr.constvars, *jaxpr.invars], [*captured, *args], strict=True)
+    )
 
     def read(atom: Atom) -> str:
         return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]
@@ -414,9 +452,9 @@ def convert_hlo(
 
 
 def jit_hlo(
-    emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, name: str, jaxpr: Jaxpr
+    emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, name: str, jaxpr: ClosedJaxpr
 ) -> list[str]:
-    return lower_body(emitter, jaxpr, args)
+    return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
 
 
 for _p, _operation in {

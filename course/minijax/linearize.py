@@ -209,7 +209,7 @@ def toposort(outs: Sequence[PartialEvalTracer]) -> list[PartialEvalTracer]:
 
 
 def jit_partial_eval(
-    trace: PartialEvalTrace, tracers: Sequence[PartialEvalTracer], *, name: str, jaxpr: Jaxpr
+    trace: PartialEvalTrace, tracers: Sequence[PartialEvalTracer], *, name: str, jaxpr: ClosedJaxpr
 ) -> list[Any]:
     """Call the known part now; the rest is called later, with the residuals as arguments."""
     is_known = tuple(t.pval.is_known for t in tracers)
@@ -227,22 +227,23 @@ partial_eval_rules[jit_p] = jit_partial_eval
 
 
 def partial_eval_jaxpr(
-    jaxpr: Jaxpr, is_known: tuple[bool, ...]
-) -> tuple[ClosedJaxpr, Jaxpr, list[bool]]:
+    jaxpr: ClosedJaxpr, is_known: tuple[bool, ...]
+) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
     """Split a program by which inputs are known; kept beside it.
 
     Gives the program of the known part (known inputs -> known outputs, residuals), the program of
     the rest (residuals, unknown inputs -> unknown outputs), and which outputs are known.
     """
-    key = ("partial_eval", is_known)
-    if key not in jaxpr.cache:
-        jaxpr.cache[key] = split_jaxpr(jaxpr, is_known)
-    return jaxpr.cache[key]
+    cache, key = jaxpr.jaxpr.cache, ("partial_eval", is_known)
+    if key not in cache:
+        cache[key] = split_jaxpr(jaxpr, is_known)
+    return cache[key]
 
 
-def split_jaxpr(jaxpr: Jaxpr, is_known: tuple[bool, ...]) -> tuple[ClosedJaxpr, Jaxpr, list[bool]]:
-    f = jaxpr_as_fun(ClosedJaxpr(jaxpr, []))
-    avals = [v.aval for v in jaxpr.invars]
+def split_jaxpr(
+    jaxpr: ClosedJaxpr, is_known: tuple[bool, ...]
+) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
+    avals, f = jaxpr.in_avals, jaxpr_as_fun(jaxpr)
     result: dict[str, Any] = {}
 
     def known_part(*known_args: Any) -> list[Any]:
@@ -259,7 +260,7 @@ def split_jaxpr(jaxpr: Jaxpr, is_known: tuple[bool, ...]) -> tuple[ClosedJaxpr, 
     program = trace_to_jaxpr(known_part, known_avals)
     rest = result["rest"]
     inputs = [*rest.constvars, *rest.invars]
-    return program, Jaxpr([], inputs, rest.outvars, rest.eqns), result["out"]
+    return program, ClosedJaxpr(Jaxpr([], inputs, rest.outvars, rest.eqns), []), result["out"]
 
 
 # linearize --------------------------------------------------------------------------------------

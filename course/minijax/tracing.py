@@ -5,6 +5,7 @@ A first cut: the tracer, the builder, omnistaging, and `make_jaxpr`.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,8 +18,12 @@ from minijax.core import (
     ShapedArray,
     Trace,
     Tracer,
+    broadcast_in_dim_p,
+    convert_element_type_p,
     full_raise,
     get_aval,
+    get_rule,
+    impl_rules,
     new_main,
     trace_state,
 )
@@ -32,7 +37,7 @@ from minijax.jaxpr import (
     abstract_eval,
     raise_to_shaped,
 )
-from minijax.tree import PyTreeDef, flatten_fun, tree_flatten
+from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_unflatten
 
 
 class JaxprTracer(Tracer):
@@ -61,7 +66,7 @@ class JaxprBuilder:
             return Literal(np.asarray(val), aval)
         if id(val) not in self.consts:
             # A copy, so that the program does not change when the user writes to the array later.
-            kept = val if isinstance(val, Tracer) else np.array(val)
+            kept = np.array(val, aval.dtype) if isinstance(val, np.ndarray) else val
             self.consts[id(val)] = (Var(aval), (val, kept))
         return self.consts[id(val)][0]
 
@@ -90,11 +95,26 @@ class JaxprTrace(Trace):
         self, primitive: Primitive, tracers: Sequence[JaxprTracer], params: dict[str, Any]
     ) -> Any:
         avals = abstract_eval(primitive, [t.aval for t in tracers], params)
+        if primitive in (broadcast_in_dim_p, convert_element_type_p):
+            atom = without_equation(primitive, tracers[0].atom, avals[0], params)
+            if atom is not None:
+                return JaxprTracer(self, atom)
         outvars = [Var(aval) for aval in avals]
         eqn = JaxprEqn([t.atom for t in tracers], outvars, primitive, params)
         self.builder.eqns.append(eqn)
         outs = [JaxprTracer(self, var) for var in outvars]
         return outs if primitive.multiple_results else outs[0]
+
+
+def without_equation(
+    primitive: Primitive, atom: Atom, aval: ShapedArray, params: dict[str, Any]
+) -> Atom | None:
+    """The result of an operation that changes nothing, or converts a literal; None for others."""
+    if aval == atom.aval:
+        return atom
+    if primitive is convert_element_type_p and isinstance(atom, Literal):
+        return Literal(get_rule(impl_rules, primitive, "Evaluation rule")(atom.val, **params), aval)
+    return None
 
 
 @contextmanager
@@ -125,6 +145,82 @@ def trace_tree(f: Callable[..., Any], args: Sequence[Any]) -> tuple[ClosedJaxpr,
     return trace_to_jaxpr(flat_f, [get_aval(x) for x in leaves]), out_tree()
 
 
-def make_jaxpr(f: Callable[..., Any]) -> Callable[..., ClosedJaxpr]:
-    """A function that gives the program of `f` for the types of its arguments."""
-    return lambda *args: trace_tree(f, args)[0]
+def make_jaxpr(
+    f: Callable[..., Any], static_argnums: int | Sequence[int] = (), *, return_shape: bool = False
+) -> Callable[..., Any]:
+    """A function that gives the program of `f` for its arguments. Counterpart: `jax.make_jaxpr`.
+
+    Only the types of the arguments matter, except for those that `static_argnums` names: `f` sees
+    their values. With `return_shape`, the function gives a pair: the program, and the types of the
+    results in the structure of the results.
+
+    >>> make_jaxpr(lambda x, n: x * n, static_argnums=1)(3.0, 2.0)
+    { lambda ; a:f64[]. let b:f64[] = mul a 2.0:f64[] in (b,) }
+    """
+    numbers, names = static_places(f, static_argnums, ())
+
+    def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
+        static, dynamic = split_static(numbers, names, args, kwargs)
+        closed, out_tree = trace_tree(without_static(f, static), dynamic)
+        return (closed, tree_unflatten(out_tree, closed.out_avals)) if return_shape else closed
+
+    return jaxpr_of
+
+
+# Static arguments: Python sees their values, and each value has a program of its own --------------
+
+Static = tuple[tuple[int | str, Any], ...]  # places (positions and keywords) with values
+
+
+def static_places(
+    f: Callable[..., Any], argnums: int | Sequence[int], argnames: str | Sequence[str]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The positions and the names of static arguments; what is given as one counts as the other.
+
+    >>> static_places(lambda x, n: x, 1, ()), static_places(lambda x, n: x, (), "n")
+    (((1,), ('n',)), ((1,), ('n',)))
+    """
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    names = (argnames,) if isinstance(argnames, str) else tuple(argnames)
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):  # a builtin, for which Python knows no signature
+        return numbers, names
+    either = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    if any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters if p.name not in names):
+        return numbers, names
+    if any(not -len(either) <= number < len(either) for number in numbers):
+        raise ValueError(f"static_argnums={numbers} does not fit the {len(either)} arguments of f.")
+    if numbers and not names:
+        return numbers, tuple(either[number] for number in numbers)
+    return numbers or tuple(either.index(name) for name in names if name in either), names
+
+
+def split_static(
+    numbers: Sequence[int], names: Sequence[str], args: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[Static, tuple[list[Any], dict[str, Any]]]:
+    """The static arguments with their places, and the others: those by position, those by name."""
+    places = {number + len(args) if number < 0 else number for number in numbers}
+    static: list[tuple[Any, Any]] = [(i, x) for i, x in enumerate(args) if i in places]
+    static += [(name, x) for name, x in sorted(kwargs.items()) if name in names]
+    try:
+        hash(tuple(static))
+    except TypeError as error:
+        raise ValueError(f"Static arguments must be hashable: {error}.") from None
+    positional = [x for i, x in enumerate(args) if i not in places]
+    named = {name: x for name, x in kwargs.items() if name not in names}
+    return tuple(static), (positional, named)
+
+
+def without_static(f: Callable[..., Any], static: Static) -> Callable[..., Any]:
+    """`f` as a function of the other arguments: a list of those by position, a dict by name."""
+
+    def f_of_others(positional: list[Any], named: dict[str, Any]) -> Any:
+        args = list(positional)
+        for place, value in static:
+            if isinstance(place, int):
+                args.insert(place, value)
+        fixed = {place: value for place, value in static if isinstance(place, str)}
+        return f(*args, **named, **fixed)
+
+    return f_of_others

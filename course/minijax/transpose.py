@@ -182,21 +182,21 @@ def convert_element_type_transpose(
     return [convert_element_type_p.bind(ct, new_dtype=x.aval.dtype, weak_type=x.aval.weak_type)]
 
 
-def jit_transpose(cts: Sequence[Any], *args: Any, name: str, jaxpr: Jaxpr) -> list[Any]:
+def jit_transpose(cts: Sequence[Any], *args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
     """Call the program that runs backwards: known operands and cotangents in, cotangents out."""
     linear = tuple(isinstance(x, UndefPrimal) for x in args)
     full_cts = [
-        zeros_like_aval(v.aval) if ct is None else ct
-        for ct, v in zip(cts, jaxpr.outvars, strict=True)
+        zeros_like_aval(aval) if ct is None else ct
+        for ct, aval in zip(cts, jaxpr.out_avals, strict=True)
     ]
 
     def backwards(*inputs: Any) -> list[Any]:
         rest = iter(inputs)
         operands = [
-            UndefPrimal(v.aval) if lin else next(rest)
-            for lin, v in zip(linear, jaxpr.invars, strict=True)
+            UndefPrimal(aval) if lin else next(rest)
+            for lin, aval in zip(linear, jaxpr.in_avals, strict=True)
         ]
-        cts_in = backward_pass(jaxpr, [], operands, list(rest))
+        cts_in = backward_pass(jaxpr.jaxpr, jaxpr.consts, operands, list(rest))
         undefs = [x for x in operands if isinstance(x, UndefPrimal)]
         return [
             zeros_like_aval(x.aval) if ct is None else ct
@@ -204,8 +204,8 @@ def jit_transpose(cts: Sequence[Any], *args: Any, name: str, jaxpr: Jaxpr) -> li
         ]
 
     known_args = [x for x in args if not isinstance(x, UndefPrimal)]
-    avals = [v.aval for v, lin in zip(jaxpr.invars, linear, strict=True) if not lin]
-    avals += [v.aval for v in jaxpr.outvars]
+    avals = [aval for aval, lin in zip(jaxpr.in_avals, linear, strict=True) if not lin]
+    avals += jaxpr.out_avals
     program = derived(jaxpr, ("transpose", linear), backwards, avals)
     outs = iter(call(program, [*known_args, *full_cts], name))
     return [next(outs) if lin else None for lin in linear]
@@ -241,8 +241,8 @@ def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[[Any], tu
 
     Of `primals` only the types matter. Counterpart: `jax.linear_transpose`.
 
-    >>> linear_transpose(lambda x: x * 2.0 + x, 1.0)(5.0)[0]
-    array(15.)
+    >>> print(*linear_transpose(lambda x: x * 2.0 + x, 1.0)(5.0))
+    15.0
     """
     in_tree = tree_flatten(primals)[1]
     program, out_tree = trace_tree(f, primals)

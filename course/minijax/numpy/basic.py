@@ -18,8 +18,6 @@ from minijax.core import (
     as_result,
     convert_element_type_p,
     get_aval,
-    get_rule,
-    impl_rules,
 )
 
 __all__ = [
@@ -80,15 +78,12 @@ uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
 
 
 def convert(x: Any, dtype: np.dtype, weak_type: bool) -> Any:
-    """`x` as `dtype`. A known number is converted at once, so that it is a literal of a jaxpr."""
+    """`x` as `dtype`. A Python number is converted at once."""
     aval = get_aval(x)
     if aval.dtype == dtype and aval.weak_type == weak_type:
         return x
     if type(x) in (bool, int, float):
         return dtype.type(x).item() if weak_type else np.asarray(x, dtype)
-    if isinstance(x, np.ndarray | np.generic) and not aval.shape:
-        convert_known = get_rule(impl_rules, convert_element_type_p, "Evaluation rule")
-        return convert_known(x, new_dtype=dtype, weak_type=weak_type)
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type)
 
 
@@ -182,10 +177,11 @@ def sum(
     a: Any, axis: int | Sequence[int] | None = None, dtype: Any = None, *, keepdims: bool = False
 ) -> Any:
     """The sum over `axis`, over several axes, or over all of them; small integers become int64."""
+    a = numeric(a)
     aval, axes = get_aval(a), normal_axes(axis, ndim(a))
     if dtype is not None:
         a = lax.convert_element_type(a, dtype)
-    elif aval.dtype.kind in "biu" and aval.dtype.itemsize < 8:
+    elif aval.dtype.kind in "iu" and aval.dtype.itemsize < 8:
         a = convert(a, np.dtype(np.uint64 if aval.dtype.kind == "u" else np.int64), False)
     return keep_axes(lax.reduce_sum(a, axes), aval.shape, axes if keepdims else ())
 
@@ -203,8 +199,14 @@ def mean(
 ) -> Any:
     """The sum over `axis`, divided by the number of its elements."""
     count = math.prod(shape(a)[i] for i in normal_axes(axis, ndim(a)))
+    a = numeric(a)
     a = promote_float(a)[0] if dtype is None else lax.convert_element_type(a, dtype)
     return divide(sum(a, axis, keepdims=keepdims), count)
+
+
+def numeric(a: Any) -> Any:
+    """`a`, with booleans as numbers 0 and 1, so that they can be added up."""
+    return convert(a, np.dtype(np.int32), False) if get_aval(a).dtype.kind == "b" else a
 
 
 def normal_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
