@@ -405,7 +405,12 @@ def test_serve_shows_changed_pages_and_ends_quietly(small):
             wait_for(f"http://{address}/lessons/hello/", "A new sentence.")
         finally:
             os.killpg(server.pid, signal.SIGINT)
-        assert "Traceback" not in server.stderr.read().decode()
+        try:
+            said = server.communicate(timeout=20)[1].decode()
+        except subprocess.TimeoutExpired:
+            os.killpg(server.pid, signal.SIGKILL)
+            raise
+    assert "Traceback" not in said
     assert server.returncode == 0
 
 

@@ -141,7 +141,7 @@ def test_contains_knows_names_from_their_beginnings():
 # ------------------------------------------------------------------------------------------
 # The real lessons
 
-REAL = list(lessons.load().values())
+REAL = [lesson for lesson in lessons.load().values() if lesson.module]
 each_lesson = pytest.mark.parametrize("lesson", REAL, ids=[x.id for x in REAL])
 
 
