@@ -50,12 +50,12 @@ def entries(part: Any) -> list[Any]:
             "Using a non-tuple sequence for multidimensional indexing is not allowed; use "
             "x[jnp.array(index)]."
         )
-    if isinstance(part, bool):
-        part = np.asarray(part)
-    if isinstance(part, (int, np.integer)):
+    if isinstance(part, (int, np.integer)) and not isinstance(part, bool):
         return [int(part)]
     dtype = get_aval(part).dtype
     if dtype.kind == "b":
+        if not ndim(part):
+            raise NotImplementedError("Indexing by a single boolean is not supported; use where.")
         if isinstance(part, Tracer):
             raise IndexError(
                 "Array boolean indices must be concrete: the shape of the result depends on them. "

@@ -1,0 +1,226 @@
+"""`minijax.numpy` against `jax.numpy`: values, dtypes and derivatives of a table of expressions."""
+
+import jax
+import minijax
+import numpy as np
+import pytest
+
+jax.config.update("jax_enable_x64", True)
+
+X = np.random.default_rng(0).normal(size=(4, 4))
+I = np.array([1, -1, 0])  # noqa: E741
+J = np.int64(2)
+B = np.array([True, False, True, True])
+
+# Of the names below, `M` is an array of booleans that is known while the program is traced.
+EXPRESSIONS = {
+    "indexing by what is known": """
+        x[0]; x[-1]; x[9]; x[-9]; x[10:]; x[1:3]; x[1:1]; x[:, 1:]; x[0, 1:]; x[()]
+        x[..., None]; x[None, 0]; x[::-1]; x[::2]; x[::-2]; x[3:0:-2, 1]""",
+    "indexing by arrays": """
+        x[i]; x[i, 0]; x[:, i]; x[0, i]; x[i, i]; x[i[:, None], i]; x[M]; x[:, M]; x[i + 9]
+        x[None, i, None, 1:]; x[..., i]; x[1:, i]; x[i, 1:3]; x[:, None, i]; x[i, None, 0]
+        x[j]; x[j, 1]; x[:, j]; x[:, 1][i]; i[b[:3] * i]; x[j, i]; x[::2, i]""",
+    "updates": """
+        x.at[0].set(1.0); x.at[i].add(x[i]); x.at[:, 1:].set(2.0); x.at[j].set(x[0])
+        x.at[i, i].set(3.0); x.at[9].add(1.0); x.at[0].get(); x.at[0, 1:].add(x[0, 0])
+        x.at[i + 2].set(x[:3]); i.at[1].set(7)""",
+    "operators": """
+        x**2; x**-1; abs(x) ** 0.5; 2**x; 2.0**i; abs(x) ** x; x ** i[0]; abs(i) ** abs(i)
+        i**2; x % 0.3; x // 0.3; i % 2; i // 2; -7 // i; 7 % (i + 3); i // 0; i % 0
+        ~b; b & b; b | ~b; b ^ b; b * b; b + b; i & 1; i | 4; x == x; x != 0
+        x >= 0.1; x <= i[0]; (x > 0) == b; x // -0.7; -i % 3; +x""",
+    "elementwise": """
+        jnp.maximum(x, 0); jnp.minimum(i, x[0, :3]); abs(i); jnp.abs(b); jnp.sign(x)
+        jnp.sign(i); jnp.square(i); jnp.square(b); jnp.isnan(x / 0); jnp.isinf(x / 0)
+        jnp.isfinite(i); jnp.logical_and(x, b); jnp.logical_not(i); jnp.logical_xor(b, i[0])
+        jnp.log2(abs(x)); jnp.log10(abs(x)); jnp.floor(x); jnp.floor(i); jnp.ceil(x)
+        jnp.sqrt(i * i); jnp.sqrt(b); jnp.tanh(b); jnp.log1p(abs(x)); jnp.expm1(i)
+        jnp.exp2(x); jnp.reciprocal(x); jnp.fabs(i); jnp.clip(x, -0.5, 0.5); x.clip(0)
+        jnp.round(x, 2); x.round(); jnp.round(i); jnp.where(x > 0, x, 0.0)
+        jnp.where(b, x, 1); jnp.where(b, 1, 2.0); jnp.where(i, 1, 2); jnp.where(j > 1, x, -x)
+        jnp.sin(b); jnp.power(x.astype("float32"), i[0]); jnp.equal(x, x.T)""",
+    "reductions": """
+        x.max(); x.min(axis=0); jnp.max(x, axis=(0, 1), keepdims=True); x.prod(); jnp.prod(i)
+        jnp.prod(b); x.argmax(); jnp.argmin(x, axis=1, keepdims=True); jnp.any(x > 1, axis=0)
+        jnp.all(b); x.cumsum(); jnp.cumsum(x, axis=1); jnp.cumsum(b); x.var()
+        x.std(axis=0, ddof=1); jnp.var(i); x.mean(axis=0, keepdims=True); jnp.mean(b)
+        x.sum(axis=1, keepdims=True); jnp.sum(x, dtype="float32"); jnp.count_nonzero(i)
+        jnp.var(i.astype("int32")); jnp.prod(x[:0], axis=0); jnp.var(x[0, 0])""",
+    "shapes": """
+        x.reshape(2, 8); x.reshape((-1, 2)); x.ravel(); jnp.squeeze(x[:1]); x.transpose(1, 0)
+        jnp.expand_dims(x, (0, 2)); jnp.concatenate([x, x[:1], i[None, :1] * jnp.ones((1, 4))])
+        jnp.stack([x, x], 1); jnp.vstack([x[0], x[1]]); jnp.hstack([x, x])
+        jnp.split(x, 2, axis=1); jnp.split(x, [1, 3]); jnp.moveaxis(x[None], 0, -1)
+        jnp.swapaxes(x, 0, 1); jnp.flip(x); jnp.flip(x, 1); jnp.pad(x, 1)
+        jnp.pad(x, ((1, 2), (0, 1)), constant_values=3); jnp.tile(x, (2, 1)); jnp.tile(x[0], 3)
+        jnp.tile(x, (2, 1, 1)); jnp.repeat(x, 2, axis=0); jnp.repeat(i, 3); jnp.tril(x)
+        jnp.triu(x, 1); jnp.tril(x, -1); jnp.roll(x, 1, 0); jnp.roll(x, -3, 1)
+        jnp.broadcast_arrays(x, x[0]); [row + 1 for row in x[:2]]""",
+    "look-ups and sorting": """
+        jnp.take(x, i); jnp.take(x, i, axis=1); jnp.take(x, i + 7, axis=0); jnp.take(i, i + 7)
+        jnp.take(x, i + 7, axis=0, mode="clip"); jnp.take(x, j, axis=1); jnp.sort(x)
+        jnp.take_along_axis(x, jnp.argsort(x, axis=1), 1); jnp.sort(x, axis=0, descending=True)
+        jnp.argsort(x, axis=0); jnp.argsort(x, descending=True); jnp.sort(x, axis=None)
+        x.sort(); x.argsort(); jnp.sort(jnp.log(x)); jnp.argsort(b, descending=True)""",
+    "contractions": """
+        jnp.matmul(x[None], jnp.stack([x, x])); jnp.stack([x, x]) @ x; x @ jnp.stack([x, x])
+        x[0] @ jnp.stack([x, x]); jnp.stack([x, x]) @ x[0]; x @ x[0]; x[0] @ x[1]
+        jnp.ones((3, 1, 2, 4)) @ jnp.ones((5, 4, 3)); x[:, :3] @ i; jnp.stack([x, x.T]) @ x[None]
+        jnp.tensordot(x, x, 1); jnp.tensordot(x, x, ((0,), (1,))); jnp.tensordot(x, x)
+        jnp.outer(x[0], i); jnp.inner(x, x); jnp.vdot(x, x); jnp.einsum("ij->j", x)
+        jnp.einsum("bij,bjk->bik", jnp.stack([x, x]), jnp.stack([x, x])); jnp.dot(x, 2)
+        jnp.einsum("ij,jk,k->i", x, x, x[0]); jnp.einsum("ij,kj", x, x)""",
+}
+
+
+def expressions(family):
+    lines = EXPRESSIONS[family].replace("\n", "; ").split("; ")
+    return [line.strip() for line in lines if line.strip()]
+
+
+def values_and_derivatives(lib, family):
+    """All expressions of a family with their derivatives along the direction cos(x)."""
+
+    def run(x, i, j, b):
+        known = {"jnp": lib.numpy, "M": B, "i": i, "j": j, "b": b}
+        found = {}
+        for text in expressions(family):
+            function = eval(f"lambda x: {text}", known)  # the table above
+            values, tangents = lib.jvp(function, (x,), (lib.numpy.cos(x),))
+            values, tangents = lib.tree.leaves(values), lib.tree.leaves(tangents)
+            moving = [t for y, t in zip(values, tangents, strict=True) if y.dtype.kind == "f"]
+            found[text] = values + moving
+        return found
+
+    return lib.jit(run)
+
+
+@pytest.mark.parametrize("family", EXPRESSIONS)
+def test_functions_and_operators_give_what_those_of_jax_give(family):
+    got = values_and_derivatives(minijax, family)(X, I, J, B)
+    want = values_and_derivatives(jax, family)(X, I, J, B)
+    for text in want:
+        for x, y in zip(map(np.asarray, got[text]), map(np.asarray, want[text]), strict=True):
+            assert (x.shape, x.dtype) == (y.shape, y.dtype), text
+            tolerance = 1e-5 if y.dtype == np.float32 else 1e-11
+            np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance, err_msg=text)
+
+
+ERRORS = {
+    "boolean index": lambda lib, x: x[x > 0],
+    "list index": lambda lib, x: x[[0, 1]],
+    "float index": lambda lib, x: x[x],
+    "traced slice": lambda lib, x: x[: x.argmax()],
+    "too many indices": lambda lib, x: x[0, 0, 0],
+    "reshape to another size": lambda lib, x: x.reshape(3, 5),
+    "minimum of nothing": lambda lib, x: x[:0].min(),
+    "integers to a negative power": lambda lib, x: x.argmax() ** -1,
+    "bits of floats": lambda lib, x: x & x,
+    "axes that do not fit": lambda lib, x: lib.numpy.concatenate([x, x[:, :1]]),
+    "cases that differ": lambda lib, x: lib.lax.select(x > 0, x, x[0]),
+    "iteration over a scalar": lambda lib, x: list(x[0, 0]),
+}
+
+
+@pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
+def test_errors_are_of_the_class_that_jax_raises(program):
+    with pytest.raises(Exception) as want:
+        jax.jit(lambda x: program(jax, x))(X)
+    with pytest.raises(Exception) as got:
+        minijax.jit(lambda x: program(minijax, x))(X)
+    assert issubclass(want.type, got.type)
+    assert len(str(got.value).splitlines()) == 1
+
+
+# Two little models --------------------------------------------------------------------------------
+
+
+def softmax(lib, x):
+    jnp = lib.numpy
+    exps = jnp.exp(x - lib.lax.stop_gradient(jnp.max(x, axis=-1, keepdims=True)))
+    return exps / jnp.sum(exps, axis=-1, keepdims=True)
+
+
+def gelu(lib, x):
+    return 0.5 * x * (1.0 + lib.numpy.tanh(0.7978845608028654 * (x + 0.044715 * x**3)))
+
+
+def training_losses(lib, steps=30):
+    """The loss of an MLP with one hidden layer at each step of its training."""
+    jnp, rng = lib.numpy, np.random.default_rng(1)
+    data, labels = rng.normal(size=(16, 3)), rng.integers(0, 4, 16)
+    params = [(0.5 * rng.normal(size=s), np.zeros(s[1])) for s in ((3, 8), (8, 4))]
+
+    def loss(params):
+        (w1, b1), (w2, b2) = params
+        scores = jnp.maximum(data @ w1 + b1, 0.0) @ w2 + b2
+        chances = softmax(lib, scores)[jnp.arange(16), labels]
+        return -jnp.mean(jnp.log(chances))
+
+    @lib.jit
+    def step(params):
+        value, gradient = lib.value_and_grad(loss)(params)
+        moved = [
+            tuple(p - 0.3 * g for p, g in zip(*both, strict=True))
+            for both in zip(params, gradient, strict=True)
+        ]
+        return value, moved
+
+    losses = []
+    for _ in range(steps):
+        value, params = step(params)
+        losses.append(float(value))
+    return losses
+
+
+def test_an_mlp_learns_as_on_jax():
+    got = training_losses(minijax)
+    np.testing.assert_allclose(got, training_losses(jax), rtol=1e-9)
+    assert got[-1] < 0.7 * got[0]
+
+
+def attention_gradient(lib, dtype):
+    """The gradient of one causal attention block over a batch of token sequences."""
+    jnp, rng = lib.numpy, np.random.default_rng(2)
+    tokens = rng.integers(0, 10, (2, 5))
+    params = {
+        name: rng.normal(size=size).astype(dtype)
+        for name, size in {
+            "embedding": (10, 8),
+            "query": (8, 2, 4),
+            "key": (8, 2, 4),
+            "value": (8, 2, 4),
+            "out": (2, 4, 8),
+            "up": (8, 16),
+            "down": (16, 8),
+            "scale": (8,),
+        }.items()
+    }
+
+    def norm(x, scale):
+        centred = x - x.mean(axis=-1, keepdims=True)
+        return scale * centred * lib.lax.rsqrt(x.var(axis=-1, keepdims=True) + 1e-5)
+
+    def block(params, tokens):
+        x = jnp.take(params["embedding"], tokens, axis=0)
+        y = norm(x, params["scale"])
+        q, k, v = (jnp.einsum("td,dhk->htk", y, params[n]) for n in ("query", "key", "value"))
+        scores = q @ jnp.swapaxes(k, -1, -2) / 2.0
+        scores = jnp.where(jnp.tril(jnp.ones((5, 5), bool)), scores, -1e9)
+        x = x + jnp.einsum("htk,hkd->td", softmax(lib, scores) @ v, params["out"])
+        return x + gelu(lib, norm(x, params["scale"]) @ params["up"]) @ params["down"]
+
+    def loss(params):
+        return jnp.mean(lib.vmap(block, (None, 0))(params, tokens) ** 2)
+
+    return lib.jit(lib.value_and_grad(loss))(params)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-9), ("float32", 1e-3)])
+def test_an_attention_block_has_the_gradient_that_jax_gives(dtype, tolerance):
+    got = minijax.tree.leaves(attention_gradient(minijax, dtype))
+    want = jax.tree.leaves(attention_gradient(jax, dtype))
+    for x, y in zip(got, want, strict=True):
+        assert x.dtype == y.dtype == dtype
+        np.testing.assert_allclose(np.asarray(x), y, rtol=tolerance, atol=tolerance)
