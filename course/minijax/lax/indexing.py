@@ -338,7 +338,11 @@ def last_starts(x: Any, indices: Any, axes: Sequence[int], sizes: Sequence[int])
 
 
 def gather_hlo(emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any) -> list[str]:
-    """StableHLO's gather clips."""
+    """StableHLO's gather clips, and cannot look at an operand without elements."""
+    if 0 in out_avals[0].shape:
+        (out,) = out_avals
+        empty = hlo_of(lambda *operands: full(out.shape, np.zeros((), out.dtype)))
+        return empty(emitter, avals, out_avals, args)
     if params["mode"] is GatherScatterMode.FILL_OR_DROP:
         return hlo_of(filled_gather)(emitter, avals, out_avals, args, **params)
     return hlo_operation("gather", gather_attributes)(emitter, avals, out_avals, args, **params)
@@ -496,6 +500,8 @@ def scatter_hlo(combine: Callable[..., Any]) -> Callable[..., list[str]]:
         emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any
     ) -> list[str]:
         numbers = params["dimension_numbers"]
+        if 0 in avals[2].shape:
+            return [args[0]]
         if params["mode"] is GatherScatterMode.CLIP:
             sizes = window_sizes(len(avals[0].shape), avals[2].shape, numbers)
 
@@ -559,7 +565,8 @@ def from_end(index: Any, n: int) -> Any:
         return np.asarray(index + n if index < 0 else index)
     if get_aval(index).dtype.kind == "u":
         return index
-    return select(lt(index, scalar(0, index)), add(index, scalar(n, index)), index)
+    negative = lt(index, scalar(0, index))
+    return select(negative, add(index, scalar(n, index)), index)
 
 
 def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int]) -> Any:

@@ -50,12 +50,12 @@ def entries(part: Any) -> list[Any]:
             "Using a non-tuple sequence for multidimensional indexing is not allowed; use "
             "x[jnp.array(index)]."
         )
-    if isinstance(part, bool):
-        part = np.asarray(part)
-    if isinstance(part, (int, np.integer)):
+    if isinstance(part, (int, np.integer)) and not isinstance(part, bool):
         return [int(part)]
     dtype = get_aval(part).dtype
     if dtype.kind == "b":
+        if not ndim(part):
+            raise NotImplementedError("Indexing by a single boolean is not supported; use where.")
         if isinstance(part, Tracer):
             raise IndexError(
                 "Array boolean indices must be concrete: the shape of the result depends on them. "
@@ -123,8 +123,9 @@ def axis_range(part: Any, n: int) -> range:
 def sliced(x: Any, ranges: Sequence[range]) -> Any:
     """The part of `x` at these places; a range that counts down is turned round at the end."""
     upwards = [r if r.step > 0 else r[::-1] for r in ranges]
-    starts = [r.start if r else 0 for r in upwards]
-    stops = [r[-1] + 1 if r and r.step > 1 else max(r.stop, 0) if r else 0 for r in upwards]
+    starts = [max(r.start, 0) for r in upwards]
+    stops = [min(r.stop, n) for r, n in zip(upwards, shape(x), strict=True)]
+    stops = [max(start, stop) for start, stop in zip(starts, stops, strict=True)]
     steps = [r.step for r in upwards]
     same = all(step == 1 for step in steps)
     x = lax.slice(x, starts, stops, None if same else steps)
@@ -201,7 +202,8 @@ def stacked(indices: Sequence[Any], sizes: Sequence[int]) -> Any:
     """Arrays of indices as the one that `gather` takes: counted from the front, side by side."""
     positive = [from_front(i, n) for i, n in zip(indices, sizes, strict=True)]
     common = np.broadcast_shapes(*map(shape, positive))
-    columns = [to_int32(i if shape(i) == common else broadcast_to(i, common)) for i in positive]
+    full = [i if shape(i) == common else broadcast_to(i, common) for i in positive]
+    columns = [to_int32(i) for i in full]
     return lax.concatenate([lax.expand_dims(c, [len(common)]) for c in columns], len(common))
 
 
@@ -210,8 +212,8 @@ def from_front(index: Any, n: int) -> Any:
     if get_aval(index).dtype.kind == "u" or (not isinstance(index, Tracer) and np.all(index >= 0)):
         return index
     dtype = get_aval(index).dtype
-    moved = lax.add(index, np.asarray(n, dtype))
-    return lax.select(lax.lt(index, np.asarray(0, dtype)), moved, index)
+    negative = lax.lt(index, np.asarray(0, dtype))
+    return lax.select(negative, lax.add(index, np.asarray(n, dtype)), index)
 
 
 # x.at[...] ----------------------------------------------------------------------------------------
