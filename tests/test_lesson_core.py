@@ -44,10 +44,10 @@ def find_top_trace(args):
 def full_raise(trace, val):
     if not isinstance(val, Tracer):
         return trace.pure(val)
-    above = val._trace.main.level - trace.main.level
+    above = main_of(val).level - trace.main.level
     if above < 0:
         return trace.lift(val)
-    if above > 0 or val._trace.main is not trace.main:
+    if above > 0:
         raise UnexpectedTracerError("escaped")
     return val
 """,
@@ -85,6 +85,27 @@ def broadcast_in_dim_impl(x, *, shape, broadcast_dimensions):
     out = np.empty(shape, x.dtype)
     out[...] = x
     return out
+""",
+    "core.counted": """
+def counted(f):
+    def counted_f(x):
+        count = 0
+
+        class CountTrace(Trace):
+            pure = lift = lambda self, val: CountTracer(self, val)
+
+            def process_primitive(self, primitive, tracers, params):
+                nonlocal count
+                count += 1
+                out = primitive.bind(*(tracer.value for tracer in tracers), **params)
+                return [self.pure(x) for x in out] if type(out) is list else self.pure(out)
+
+        with new_main(CountTrace) as main:
+            out = f(CountTracer(CountTrace(main), x))
+            mine = isinstance(out, Tracer) and out._trace.main is main
+        return out.value if mine else out, count
+
+    return counted_f
 """,
 }
 

@@ -61,6 +61,24 @@ def get_aval(x):
 
 
 @mistake(
+    "core.get_aval",
+    name="NumPy's float64 is taken for a Python float",
+    hints=[
+        "What is `get_aval(np.float64(1.0)).weak_type`? Which classes does `np.float64` inherit from?",
+        "Both `float` and `np.generic` are base classes of `np.float64`, and both are in the table. The docstring says which of them decides.",
+        "Go through `type(x).__mro__` and take the first class that is in the table, not through the table with `isinstance`.",
+    ],
+)
+def get_aval(x):
+    if isinstance(x, Tracer):
+        return x.aval
+    for cls, maker in aval_makers.items():
+        if isinstance(x, cls):
+            return maker(x)
+    raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
+
+
+@mistake(
     "core.find_top_trace",
     name="The first tracer decides, not the highest",
     hints=[
@@ -242,3 +260,105 @@ def div_impl(x, y):
 )
 def broadcast_in_dim_impl(x, *, shape, broadcast_dimensions):
     return np.broadcast_to(x, shape)
+
+
+@mistake(
+    "core.counted",
+    name="The count is kept in the Trace, which is made again for each operation",
+    hints=[
+        "How many `Trace` objects are there while `f` runs, and which of them does your function ask for the count?",
+        "`find_top_trace` makes a trace anew for each operation. What one of them has counted is lost with it; only their `MainTrace` is the same.",
+        "Give `new_main` a list as `global_data`, append to `self.main.global_data` in `process_primitive`, and return the length of `main.global_data`.",
+    ],
+)
+def counted(f):
+    class CountTrace(Trace):
+        def __init__(self, main):
+            super().__init__(main)
+            self.count = 0
+
+        def pure(self, val):
+            return CountTracer(self, val)
+
+        lift = pure
+
+        def process_primitive(self, primitive, tracers, params):
+            self.count += 1
+            outs = primitive.bind(*[tracer.value for tracer in tracers], **params)
+            if primitive.multiple_results:
+                return [CountTracer(self, out) for out in outs]
+            return CountTracer(self, outs)
+
+    def counted_f(x):
+        with new_main(CountTrace) as main:
+            trace = CountTrace(main)
+            out = full_raise(trace, f(CountTracer(trace, x)))
+        return out.value, trace.count
+
+    return counted_f
+
+
+@mistake(
+    "core.counted",
+    name="All calls share one count",
+    hints=[
+        "Call the function that `counted(f)` gives twice. Is the second count the same as the first?",
+        "What is made in the body of `counted` is made once, when `counted(f)` is called. What is made in the function that it returns is made for each call.",
+        "Make the list in the call itself: `with new_main(CountTrace, []) as main:`.",
+    ],
+)
+def counted(f):
+    operations = []
+
+    class CountTrace(Trace):
+        def pure(self, val):
+            return CountTracer(self, val)
+
+        lift = pure
+
+        def process_primitive(self, primitive, tracers, params):
+            operations.append(primitive)
+            outs = primitive.bind(*[tracer.value for tracer in tracers], **params)
+            if primitive.multiple_results:
+                return [CountTracer(self, out) for out in outs]
+            return CountTracer(self, outs)
+
+    def counted_f(x):
+        with new_main(CountTrace) as main:
+            trace = CountTrace(main)
+            out = full_raise(trace, f(CountTracer(trace, x)))
+        return out.value, len(operations)
+
+    return counted_f
+
+
+@mistake(
+    "core.counted",
+    name="Each result of an operation counts",
+    hints=[
+        "A primitive may have several results. How many operations is it?",
+        "Count when `process_primitive` is called, not when a result is boxed.",
+        "Append to `self.main.global_data` once, before `primitive.bind`; box the results, one or several, without counting.",
+    ],
+)
+def counted(f):
+    class CountTrace(Trace):
+        def pure(self, val):
+            return CountTracer(self, val)
+
+        lift = pure
+
+        def process_primitive(self, primitive, tracers, params):
+            outs = primitive.bind(*[tracer.value for tracer in tracers], **params)
+            results = outs if primitive.multiple_results else [outs]
+            boxes = [CountTracer(self, out) for out in results]
+            self.main.global_data.extend(boxes)
+            return boxes if primitive.multiple_results else boxes[0]
+
+    def counted_f(x):
+        with new_main(CountTrace, []) as main:
+            trace = CountTrace(main)
+            out = full_raise(trace, f(CountTracer(trace, x)))
+        return out.value, len(main.global_data)
+
+    return counted_f

@@ -3,6 +3,8 @@
 No test needs another exercise of the lesson than its own and those that the manifest names after
 it: probes put interpreters on the stack by hand, and bring toy interpreters that only note what is
 done to them. A probe clears the stack first, so that nothing an earlier one left there matters.
+Tracers' interpreters are on the stack unless they are meant to have escaped, so that an answer may
+ask whether they are active.
 """
 
 import numpy as np
@@ -405,7 +407,7 @@ def test_escaped_tracers(student):
 @probe
 def constant_boxed(mj, values):
     """How constants are boxed: the answer's label, whether the value is in it, and the calls."""
-    from minijax.core import MainTrace, Trace, full_raise
+    from minijax.core import MainTrace, Trace, full_raise, trace_state
 
     calls = []
 
@@ -418,17 +420,18 @@ def constant_boxed(mj, values):
             calls.append("lift")
             return "lift box", val
 
-    answers = []
+    answers, main = [], MainTrace(1, Toy)
+    trace_state.stack[1:] = [main]
     for value in values:
-        label, inside = full_raise(Toy(MainTrace(1, Toy)), value)
+        label, inside = full_raise(Toy(main), value)
         answers.append([label, inside is value])
     return answers, calls
 
 
 @probe
 def tracer_boxed(mj, level, own_level, same_type):
-    """How a tracer of `level` is boxed for another interpreter at `own_level`."""
-    from minijax.core import MainTrace, ShapedArray, Trace, Tracer, full_raise
+    """How a tracer of `level` is boxed for another interpreter at `own_level`, which is active."""
+    from minijax.core import MainTrace, ShapedArray, Trace, Tracer, full_raise, trace_state
     from minijax.errors import UnexpectedTracerError
 
     class Box(Tracer):
@@ -451,8 +454,12 @@ def tracer_boxed(mj, level, own_level, same_type):
         pass
 
     tracer = Box(MainTrace(level, Toy if same_type else Other))
+    upper = [MainTrace(i, Toy) for i in range(1, 8)]
+    upper[level - 1] = tracer._trace.main
+    upper[own_level - 1] = main = MainTrace(own_level, Toy)
+    trace_state.stack[1:] = upper
     try:
-        out = full_raise(Toy(MainTrace(own_level, Toy)), tracer)
+        out = full_raise(Toy(main), tracer)
     except UnexpectedTracerError:
         return "escaped"
     return "as it is" if out is tracer else [out[0], out[1] is tracer]
@@ -461,13 +468,14 @@ def tracer_boxed(mj, level, own_level, same_type):
 @probe
 def own_tracer_boxed(mj, level, data):
     """Whether tracers of the same use of an interpreter, from two traces, are left as they are."""
-    from minijax.core import MainTrace, Trace, Tracer, full_raise
+    from minijax.core import MainTrace, Trace, Tracer, full_raise, trace_state
 
     class Box(Tracer):
         def __init__(self, trace):
             self._trace = trace
 
     main = MainTrace(level, Trace, data)
+    trace_state.stack[1:] = [*(MainTrace(i, Trace) for i in range(1, level)), main]
     trace = Trace(main)
     tracers = [Box(trace), Box(Trace(main))]
     return [full_raise(trace, tracer) is tracer for tracer in tracers]
@@ -563,6 +571,26 @@ def results(mj, kept, multiple_results):
     outs = out if type(out) is list else [out]
     found = [["box", x.val] if isinstance(x, Box) else x for x in outs]
     return type(out) is list, found
+
+
+@probe
+def plain_results(mj, values, multiple_results):
+    """What `bind` makes of results that have no box, as those of evaluation."""
+    from minijax.core import MainTrace, Primitive, Trace, Tracer, bind, trace_state
+
+    class Box(Tracer):
+        def __init__(self, trace):
+            self._trace = trace
+
+    class Toy(Trace):
+        def process_primitive(self, primitive, tracers, params):
+            return list(values) if primitive.multiple_results else values[0]
+
+    main = MainTrace(1, Toy)
+    trace_state.stack[1:] = [main]
+    out = bind(Primitive("toy", multiple_results), Box(Toy(main)))
+    same = [a is b for a, b in zip(out if multiple_results else [out], values, strict=False)]
+    return type(out).__name__, same
 
 
 @probe
@@ -688,6 +716,14 @@ def test_few_of_several_results(student):
     student.agrees(results, [True], True)
     student.agrees(results, [False], True)
     student.agrees(results, [], True)
+
+
+@pytest.mark.exercise("core.bind")
+def test_plain_results(student):
+    """Results that have no box, such as arrays and numbers, are returned as they are."""
+    for value in (np.array([2.5, 3.5]), 7, np.float32(0.5)):
+        student.agrees(plain_results, [value], False)
+    student.agrees(plain_results, [np.array([2.5, 3.5]), 7], True)
 
 
 @pytest.mark.exercise("core.bind")
@@ -988,3 +1024,134 @@ def test_dtype_stays(student):
     """The dtype stays as it is."""
     for dtype in ("float32", "int32", "bool"):
         student.agrees(repeated, np.array([0, 1, 1], dtype), (3, 2), (0,))
+
+
+# core.counted -----------------------------------------------------------------------------------
+
+
+@probe
+def count_of(mj, program, x):
+    """The value of a counted program, its count, the count of a second call, and inner counts.
+
+    The program's primitives bind themselves: the first tracer's interpreter takes the operation,
+    without `bind`, the stack and evaluation, which are other exercises.
+    """
+    from minijax.core import Primitive, Tracer, counted, impl_rules, trace_state
+
+    class Toy(Primitive):
+        def bind(self, *args, **params):
+            for tracer in args:
+                if isinstance(tracer, Tracer):
+                    trace = tracer._trace.main.trace_type(tracer._trace.main)
+                    boxes = [trace.pure(x) if x is not tracer else x for x in args]
+                    return trace.process_primitive(self, boxes, params)
+            return impl_rules[self](*args, **params)
+
+    def toy(rule, multiple_results=False):
+        primitive = Toy(rule.__name__, multiple_results)
+        impl_rules[primitive] = rule
+        return primitive.bind
+
+    sin, cos, sub, mul = toy(np.sin), toy(np.cos), toy(np.subtract), toy(np.multiply)
+    parts = toy(lambda x, *, size: [x * (i + 1) for i in range(size)], multiple_results=True)
+    total = toy(lambda x, *, axes: np.sum(x, axis=axes))
+    inner_counts = []
+
+    def inner(f, y):
+        value, count = counted(f)(y)
+        inner_counts.append(count)
+        return value
+
+    def repeated(x):
+        for _ in range(5):
+            x = cos(x)
+        return x
+
+    def two_levels(x):
+        y = inner(lambda y: sin(sub(cos(y), 1.5)), sin(x))
+        return mul(inner(lambda y: sub(y, sin(x)), y), 2.0)
+
+    programs = {
+        "chain": lambda x: sin(sin(cos(x))),
+        "constant operand": lambda x: sub(mul(x, 3.0), 1.5),
+        "params": lambda x: total(mul(x, 0.5), axes=(0,)),
+        "repeated": repeated,
+        "not used": lambda x: [sin(x), x][1],
+        "constant operation": lambda x: mul(x, cos(sin(0.5))),
+        "input": lambda x: x,
+        "constant": lambda x: 2.5,
+        "constant result": lambda x: cos(0.5),
+        "all of several": lambda x: [sin(part) for part in parts(x, size=3)][1],
+        "one of several": lambda x: sub(parts(x, size=1)[0], 1.5),
+        "last of several": lambda x: parts(parts(x, size=2)[1], size=3)[2],
+        "two levels": two_levels,
+        "inner constant": lambda x: mul(x, inner(lambda y: sub(sin(y), 0.5), 2.5)),
+        "inner input": lambda x: inner(lambda y: x, 2.5),
+        "inner has its own": lambda x: inner(cos, x),
+    }
+    del trace_state.stack[1:]
+    f = counted(programs[program])
+    value, count = f(x)
+    shown = "a box" if isinstance(value, Tracer) else np.asarray(value)
+    return shown, count, f(x)[1], inner_counts
+
+
+@probe
+def counts_of_branches(mj, values):
+    """Counts where Python's `if` looks at the input, in one call after another."""
+    from minijax.core import Primitive, counted, trace_state
+
+    class Twice(Primitive):
+        def bind(self, x):
+            return x * 2.0 if type(x) is float else x._trace.process_primitive(self, [x], {})
+
+    def f(x):
+        twice = Twice("twice").bind
+        return twice(twice(x)) if x else twice(x)
+
+    del trace_state.stack[1:]
+    counted_f = counted(f)
+    return [counted_f(value) for value in values]
+
+
+@pytest.mark.exercise("core.counted")
+@pytest.mark.parametrize("program", ["chain", "constant operand", "params", "repeated", "not used"])
+def test_count(student, program):
+    """The value is the function's own, and every operation on what depends on the input counts."""
+    student.agrees(count_of, program, np.array([0.5, 2.5, -1.5]))
+    student.agrees(count_of, program, np.array([[0.5, 2.5]], np.float32))
+
+
+@pytest.mark.exercise("core.counted")
+def test_constants_do_not_count(student):
+    """Operations on constants alone do not count."""
+    student.agrees(count_of, "constant operation", 2.5)
+    student.agrees(count_of, "constant operation", np.array([2.5, 3.5]))
+
+
+@pytest.mark.exercise("core.counted")
+def test_results_that_need_no_operation(student):
+    """A function may return its input, or a constant."""
+    for program in ("input", "constant", "constant result"):
+        student.agrees(count_of, program, np.array([0.5, 2.5]))
+
+
+@pytest.mark.exercise("core.counted")
+def test_counts_within_counts(student):
+    """Each of several interpreters counts what depends on its own input, and on no other."""
+    for program in ("two levels", "inner constant", "inner input", "inner has its own"):
+        student.agrees(count_of, program, 0.5)
+        student.agrees(count_of, program, np.array([0.5, 1.5]))
+
+
+@pytest.mark.exercise("core.counted")
+@pytest.mark.parametrize("program", ["all of several", "one of several", "last of several"])
+def test_several_results_count_once(student, program):
+    """An operation with several results counts once, and each of them can be used further."""
+    student.agrees(count_of, program, 2.5)
+
+
+@pytest.mark.exercise("core.counted")
+def test_branches_count_for_themselves(student):
+    """Python's `if` may look at the input, and every call counts only what it did itself."""
+    student.agrees(counts_of_branches, [2.5, 0.0, 3.5])

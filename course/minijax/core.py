@@ -7,7 +7,8 @@ The interpreters that are active stand on a stack, and every operation of the pr
 through one function, `bind`, which hands it to the right interpreter.
 
 This file reads from top to bottom: primitives and their rules, the stack, traces and tracers,
-abstract values, `bind`, and last the interpreter at the bottom of the stack, which evaluates.
+abstract values, `bind`, the interpreter at the bottom of the stack, which evaluates, and last a
+small one that stands above it, which counts.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from minijax.errors import (
 
 
 class Primitive:
-    """An operation that interpreters know by name, such as `sin`; its rules stand in the tables.
+    """An operation that interpreters know by name, such as `sin`; its rules are in the tables.
 
     Arrays go to `bind` by position, everything else (an axis, a shape) by keyword.
     """
@@ -82,8 +83,8 @@ dot_general_p = Primitive("dot_general")
 def get_rule(rules: Rules, primitive: Primitive, task: str) -> Callable[..., Any]:
     """The rule of `primitive` in one of the tables above; `task` names the table in the error.
 
-    The rule runs without NumPy's warnings: as under XLA, log(-1) is NaN and 1/0 is inf, and no word
-    is said.
+    The rule runs without NumPy's warnings: log(-1) is NaN and 1/0 is inf without a message, as in
+    compiled code.
     """
     if primitive not in rules:
         raise NotImplementedError(f"{task} for '{primitive}' not implemented")
@@ -143,7 +144,7 @@ def new_main(trace_type: type[Trace], global_data: Any = None) -> Iterator[MainT
 
 
 def is_active(main: MainTrace) -> bool:
-    """Whether `main` stands on this thread's stack, so that its transformation still runs."""
+    """Whether `main` is on this thread's stack, so that its transformation still runs."""
     stack = trace_state.stack
     return main.level < len(stack) and stack[main.level] is main
 
@@ -220,7 +221,7 @@ for _name in OPERATORS:
 
 
 class Tracer(ArrayOperators):
-    """A box around a value, with what one interpreter needs to know besides (a tangent, a name).
+    """A box around a value, with what else one interpreter needs to know (a tangent, a name).
 
     Users' functions compute with tracers as with arrays. What a tracer's value may be is its
     *abstract value*, `aval`; subclasses define it.
@@ -333,7 +334,7 @@ def array_aval(x: Any) -> ConcreteArray:
 # Which Python types are arrays to us, and how their abstract values are made.
 aval_makers: dict[type, Callable[[Any], ShapedArray]] = {
     **dict.fromkeys((bool, int, float), scalar_aval),
-    np.ndarray: array_aval,
+    **dict.fromkeys((np.ndarray, np.generic), array_aval),
 }
 
 
@@ -341,8 +342,9 @@ def get_aval(x: Any) -> ShapedArray:
     """The abstract value of `x`: a tracer's own, or a `ConcreteArray` for a value.
 
     Python's `bool`, `int` and `float` are weakly typed 0-d arrays; NumPy's arrays and scalars are
-    not. `aval_makers` says how, by type; a class that is not in it counts as the first of its base
-    classes (in the order of `__mro__`) that is. Raises `TypeError` for anything else.
+    not weakly typed. `aval_makers` says how to make the abstract value, by type; a class that is
+    not in it counts as the first of its base classes (in the order of `__mro__`) that is. Raises
+    `TypeError`, with the text of the last example, for anything else.
 
     >>> print(get_aval(np.zeros((2, 3))), get_aval(1.0), get_aval(1.0).weak_type)
     f64[2,3] f64[] True
@@ -364,8 +366,10 @@ def bind(primitive: Primitive, *args: Any, **params: Any) -> Any:
     """Apply `primitive` under the right interpreter: every operation passes through here.
 
     The right one is the top trace of the operands. It wants all of them in its own boxes, and its
-    results are unboxed again where the box adds nothing. Gives a list of results if
-    `primitive.multiple_results`, else one result.
+    results, each a tracer or a plain value, are unboxed again (`full_lower`) where the box adds
+    nothing. Gives a list of results if `primitive.multiple_results`, else one result.
+
+    At the bottom of the stack, where this example runs, it needs `EvalTrace.process_primitive` too:
 
     >>> bind(mul_p, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     array([3., 8.])
@@ -403,10 +407,12 @@ def find_top_trace(args: Sequence[Any]) -> Trace:
 def full_raise(trace: Trace, val: Any) -> Any:
     """Box `val` for `trace`: by `trace.pure`, by `trace.lift`, or not at all.
 
-    A tracer of the same use of an interpreter (the same `MainTrace` object as `trace.main`) needs
-    no box: it is returned itself. `trace.pure` boxes what is no tracer; `trace.lift` boxes a tracer
-    of a lower level. A tracer of a higher level, or of another `MainTrace` at the same level,
-    cannot be boxed: it has escaped from its transformation, and `UnexpectedTracerError` says so.
+    The `MainTrace` of a tracer is `val._trace.main`. A tracer of the same use of an interpreter
+    (the same `MainTrace` object as `trace.main`) needs no box: it is returned itself. `trace.pure`
+    boxes what is no tracer; `trace.lift` boxes a tracer of a lower level. A tracer of a higher
+    level, or of another `MainTrace` at the same level, cannot be boxed: it has escaped from its
+    transformation. Then raise `UnexpectedTracerError`, with a text of your own. (Whether a lower
+    tracer's use has ended need not be asked here: `find_top_trace` has done so.)
 
     >>> full_raise(EvalTrace(trace_state.stack[0]), 3.0)
     3.0
@@ -440,11 +446,12 @@ class EvalTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
     ) -> Any:
-        """Compute the result with the primitive's rule in `impl_rules` (found with `get_rule`).
+        """Compute the result with the primitive's rule in `impl_rules`.
 
-        There are no boxes at this level: `tracers` are plain values. The rule takes them by
-        position and `params` by keyword. Its result passes through `as_result`; a rule of a
-        primitive with `multiple_results` gives several, and each of them does, in a list.
+        `get_rule` finds it; its `task` is `"Evaluation rule"`. There are no boxes at this
+        level: `tracers` are plain values. The rule takes them by position and `params` by keyword.
+        Its result passes through `as_result`; a rule of a primitive with `multiple_results` gives
+        several, and each of them does, in a list.
 
         >>> EvalTrace(trace_state.stack[0]).process_primitive(neg_p, [2.0], {})
         array(-2.)
@@ -471,8 +478,10 @@ trace_state = TraceState()
 def div_impl(x: Any, y: Any) -> Any:
     """Divide; integers round towards zero, and give -1 for a division by zero, as XLA does.
 
-    Floats divide as in NumPy. Integers stay integers of their dtype, and large ones are divided
-    exactly; where the dtype is unsigned, -1 stands for the number of the same bits, the largest.
+    Both operands have the same dtype, and may be Python numbers. Floats divide as in NumPy, whose
+    warnings need no care: `get_rule` silences them. Integers stay integers of their dtype, and
+    large ones are divided exactly; where the dtype is unsigned, -1 stands for the number of the
+    same bits, the largest.
 
     >>> [int(div_impl(a, b)) for a, b in [(7, 2), (-7, 2), (7, 0)]]
     [3, -3, -1]
@@ -496,7 +505,7 @@ def broadcast_in_dim_impl(
     """Repeat `x` into an array of `shape`: axis `i` of `x` becomes axis `broadcast_dimensions[i]`.
 
     An axis of length 1 is repeated to the length that `shape` asks for. `x` may be a Python number,
-    which has no axes. `broadcast_dimensions` grow from left to right; the dtype stays.
+    which has no axes. The numbers in `broadcast_dimensions` increase; the dtype stays.
 
     >>> broadcast_in_dim_impl(np.array([1.0, 2.0]), shape=(2, 3), broadcast_dimensions=(0,))
     array([[1., 1., 1.],
@@ -555,6 +564,43 @@ impl_rules[transpose_p] = lambda x, *, permutation: np.transpose(x, permutation)
 impl_rules[broadcast_in_dim_p] = broadcast_in_dim_impl
 impl_rules[convert_element_type_p] = convert_element_type_impl
 impl_rules[dot_general_p] = dot_general_impl
+
+
+# A first transformation: counting ---------------------------------------------------------------
+
+
+class CountTracer(Tracer):
+    """The box of the interpreter that counts: a value, and nothing else."""
+
+    def __init__(self, trace: Trace, value: Any) -> None:
+        self._trace = trace
+        self.value = value
+
+    @property
+    def aval(self) -> ShapedArray:
+        return get_aval(self.value)
+
+
+def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
+    """The function that gives `(f(x), count)` for an array or a number `x`.
+
+    `count` is the number of operations that `f` applied to anything that depends on `x`. Operations
+    on constants alone do not count. `f(x)` is the value that `f` gives without `counted`, not a
+    box; `f` may also return a constant. Each call of the new function counts from 0.
+
+    This needs an interpreter, a subclass of `Trace` with its three methods, whose tracers are
+    `CountTracer`s. It leaves each operation to the interpreters below it, so that `counted` works
+    within `counted`. A primitive with `multiple_results` is one operation; its results come as a
+    list, and each of them gets a box.
+
+    >>> def f(x):
+    ...     return sub_p.bind(mul_p.bind(x, x), cos_p.bind(0.0))
+    >>> counted(f)(3.0)
+    (array(8.), 2)
+    """
+    # TODO(core.counted): write an interpreter that counts and leaves the work to those below; run f
+    # under it; return the value and the count.
+    raise NotImplementedError("core.counted")
 
 
 # Markers that later lessons share ---------------------------------------------------------------

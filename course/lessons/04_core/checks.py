@@ -1,7 +1,8 @@
 """Checks of the lesson core, for you to read and to run: `./jaxprentice check core`.
 
-Each exercise has a few, and they need none of the other exercises (only `bind` needs two of them).
-Interpreters are put on the stack by hand here, and they are toys that only note what is done.
+Each exercise has a few, and they need none of the other exercises (but `bind` needs two of them,
+and `counted` needs all those that make operations work). Interpreters are put on the stack by hand
+here, and they are toys that only note what is done.
 """
 
 import numpy as np
@@ -15,15 +16,20 @@ from minijax.core import (
     ShapedArray,
     Trace,
     Tracer,
+    aval_makers,
     bind,
     broadcast_in_dim_impl,
+    cos_p,
+    counted,
     div_impl,
     find_top_trace,
     full_raise,
     get_aval,
     impl_rules,
     log_p,
+    mul_p,
     new_main,
+    sin_p,
     sub_p,
     trace_state,
 )
@@ -81,7 +87,7 @@ def tracer_of(main, val=2.5):
 def test_new_main_pushes():
     """In the block the new interpreter stands on top, with its type, its data and its level."""
     with new_main(Toy) as outer, new_main(Toy, "some data") as inner:
-        assert trace_state.stack[1:] == [outer, inner]
+        assert [outer, inner] == trace_state.stack[1:]
         assert [outer.level, inner.level] == [1, 2]
         assert [outer.trace_type, inner.trace_type] == [Toy, Toy]
         assert [outer.global_data, inner.global_data] == [None, "some data"]
@@ -93,7 +99,7 @@ def test_new_main_pops():
     with new_main(Toy) as outer:
         with new_main(Toy):
             assert len(trace_state.stack) == 3
-        assert trace_state.stack[1:] == [outer]
+        assert [outer] == trace_state.stack[1:]
     assert len(trace_state.stack) == 1
 
 
@@ -126,10 +132,28 @@ def test_get_aval_of_numpy_values():
         pass
 
     matrix = np.ones((2, 2), np.int32).view(Matrix)
-    avals = [get_aval(x) for x in (np.zeros((2, 3), np.float32), matrix, np.float64(2.5))]
-    assert [str(aval) for aval in avals] == ["f32[2,3]", "i32[2,2]", "f64[]"]
-    assert [aval.weak_type for aval in avals] == [False, False, False]
-    assert all(isinstance(aval, ConcreteArray) for aval in avals)
+    values = [np.zeros((2, 3), np.float32), matrix, np.float64(2.5), np.int32(7)]
+    avals = [get_aval(x) for x in values]
+    assert [str(aval) for aval in avals] == ["f32[2,3]", "i32[2,2]", "f64[]", "i32[]"]
+    assert [aval.weak_type for aval in avals] == [False, False, False, False]
+    assert [type(aval) for aval in avals] == [ConcreteArray] * 4
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_get_aval_asks_the_table():
+    """A class that is put into the table later is known, and so are its subclasses."""
+
+    class Celsius:
+        pass
+
+    class Fever(Celsius):
+        pass
+
+    aval_makers[Celsius] = lambda x: ShapedArray((4, 1), np.dtype("float32"))
+    try:
+        assert [str(get_aval(x)) for x in (Celsius(), Fever())] == ["f32[4,1]", "f32[4,1]"]
+    finally:
+        del aval_makers[Celsius]
 
 
 @pytest.mark.exercise("core.get_aval")
@@ -155,7 +179,7 @@ def test_find_top_trace_of_constants():
     bottom, *_ = push(Toy, Toy)
     for operands in ([], [1.0, np.zeros(3)]):
         trace = find_top_trace(operands)
-        assert isinstance(trace, EvalTrace)
+        assert type(trace) is EvalTrace
         assert trace.main is bottom
 
 
@@ -166,7 +190,7 @@ def test_find_top_trace_takes_the_highest():
     one, two, three, _ = (tracer_of(main) for main in mains)
     levels = [find_top_trace(x).main.level for x in ([one], [one, 4.0, three, two], [two, one])]
     assert levels == [1, 3, 2]
-    assert isinstance(find_top_trace([one]), Toy)
+    assert type(find_top_trace([one])) is Toy
 
 
 @pytest.mark.exercise("core.find_top_trace")
@@ -195,9 +219,9 @@ def test_find_top_trace_refuses_escaped_tracers():
 @pytest.mark.exercise("core.full_raise")
 def test_full_raise_of_constants():
     """What is no tracer is boxed by pure, whatever its value is."""
-    trace = Toy(MainTrace(1, Toy))
+    _, main = push(Toy)
     for value in (2.5, 0, np.zeros(3)):
-        box = full_raise(trace, value)
+        box = full_raise(Toy(main), value)
         assert box.how == "pure"
         assert box.val is value
 
@@ -205,7 +229,7 @@ def test_full_raise_of_constants():
 @pytest.mark.exercise("core.full_raise")
 def test_full_raise_of_own_tracers():
     """A tracer of the same MainTrace is returned itself, even if its Trace is another object."""
-    main = MainTrace(1, Toy)
+    _, main = push(Toy)
     tracer = tracer_of(main)
     assert full_raise(Toy(main), tracer) is tracer
 
@@ -213,8 +237,9 @@ def test_full_raise_of_own_tracers():
 @pytest.mark.exercise("core.full_raise")
 def test_full_raise_of_tracers_from_below():
     """A tracer of a lower level is boxed by lift, box and all."""
-    tracer = tracer_of(MainTrace(1, Toy))
-    box = full_raise(Toy(MainTrace(3, Toy)), tracer)
+    _, low, _, high = push(Toy, Toy, Toy)
+    tracer = tracer_of(low)
+    box = full_raise(Toy(high), tracer)
     assert box.how == "lift"
     assert box.val is tracer
 
@@ -222,9 +247,10 @@ def test_full_raise_of_tracers_from_below():
 @pytest.mark.exercise("core.full_raise")
 def test_full_raise_refuses():
     """A tracer from above, or of another MainTrace at the same level, is refused."""
-    for level in (2, 3):
+    _, _, main, above = push(Toy, Toy, Toy)
+    for other in (above, MainTrace(2, Toy)):
         with pytest.raises(UnexpectedTracerError):
-            full_raise(Toy(MainTrace(2, Toy)), tracer_of(MainTrace(level, Toy)))
+            full_raise(Toy(main), tracer_of(other))
 
 
 # core.bind --------------------------------------------------------------------------------------
@@ -270,7 +296,25 @@ def test_bind_unboxes_several_results():
     """Several results come in a list, each without its box where the box adds nothing."""
     _, main = push(Lowering)
     outs = bind(Primitive("toy", multiple_results=True), tracer_of(main))
+    assert type(outs) is list
     assert [type(out).__name__ for out in outs] == ["LoweringBox", "int", "LoweringBox"]
+
+
+class Unboxed(Toy):
+    """An interpreter that gives plain values, as the one at the bottom does."""
+
+    def process_primitive(self, primitive, tracers, params):
+        """Give the operands' values, or the first of them, without a box."""
+        values = [t.val for t in tracers]
+        return values if primitive.multiple_results else values[0]
+
+
+@pytest.mark.exercise("core.bind")
+def test_bind_of_plain_results():
+    """Results that never had a box are returned as they are."""
+    _, main = push(Unboxed)
+    assert bind(Primitive("toy"), tracer_of(main, 7.0)) == 7.0
+    assert bind(Primitive("toy", multiple_results=True), tracer_of(main, 7.0), 2.5) == [7.0, 2.5]
 
 
 # core.evaluate ----------------------------------------------------------------------------------
@@ -314,8 +358,9 @@ def test_evaluate_several_results():
 def test_evaluate_keeps_quiet():
     """The logarithm of a negative number is NaN without a warning; a missing rule is named."""
     assert np.isnan(evaluate(log_p, [-2.0]))
-    with pytest.raises(NotImplementedError, match="Evaluation rule for 'toy' not implemented"):
+    with pytest.raises(NotImplementedError) as caught:
         evaluate(Primitive("toy"), [2.0])
+    assert str(caught.value) == "Evaluation rule for 'toy' not implemented"
 
 
 # core.div_impl ----------------------------------------------------------------------------------
@@ -370,10 +415,11 @@ def test_broadcast_one_axis():
 
 @pytest.mark.exercise("core.broadcast_impl")
 def test_broadcast_two_axes():
-    """Two axes may leave room for a new one between them, and length 1 is repeated."""
-    x = np.array([[1, 2, 3]])
-    assert repeated(x, (1, 2, 3), (0, 2)) == [[[1, 2, 3], [1, 2, 3]]]
-    assert repeated(x, (2, 3), (0, 1)) == [[1, 2, 3], [1, 2, 3]]
+    """Two axes may leave room for a new one between or behind them; length 1 is repeated."""
+    x = np.array([[1, 2, 3], [4, 5, 6]])
+    assert repeated(x, (2, 2, 3), (0, 2)) == [[[1, 2, 3], [1, 2, 3]], [[4, 5, 6], [4, 5, 6]]]
+    assert repeated(x, (2, 3, 2), (0, 1)) == [[[1, 1], [2, 2], [3, 3]], [[4, 4], [5, 5], [6, 6]]]
+    assert repeated(x[:1], (2, 3), (0, 1)) == [[1, 2, 3], [1, 2, 3]]
 
 
 @pytest.mark.exercise("core.broadcast_impl")
@@ -381,3 +427,74 @@ def test_broadcast_no_axes():
     """A number fills any shape."""
     assert repeated(7.5, (2, 3), ()) == [[7.5, 7.5, 7.5], [7.5, 7.5, 7.5]]
     assert repeated(np.array(True), (2,), ()) == [True, True]
+
+
+@pytest.mark.exercise("core.broadcast_impl")
+def test_broadcast_keeps_the_dtype():
+    """The dtype stays as it is."""
+    for x in (
+        np.array([True, False]),
+        np.array([7, 8], np.int32),
+        np.array([2.5, 3.5], np.float32),
+    ):
+        out = broadcast_in_dim_impl(x, shape=(2, 3), broadcast_dimensions=(0,))
+        assert out.dtype == x.dtype
+
+
+# core.counted -----------------------------------------------------------------------------------
+
+
+def sine_squared_less_one(x):
+    """A function of three operations on `x`."""
+    sine = sin_p.bind(x)
+    return sub_p.bind(mul_p.bind(sine, sine), 1.0)
+
+
+@pytest.mark.exercise("core.counted")
+def test_counted_counts():
+    """The function's value comes out of its box, with the number of operations."""
+    value, count = counted(sine_squared_less_one)(np.array([0.0, 0.5]))
+    assert type(value) is np.ndarray
+    assert np.round(value, 6).tolist() == [-1.0, -0.770151]
+    assert count == 3
+
+
+@pytest.mark.exercise("core.counted")
+def test_counted_leaves_constants_alone():
+    """An operation on constants alone does not count, and the function may return a constant."""
+    assert counted(lambda x: mul_p.bind(x, cos_p.bind(0.0)))(7.0) == (7.0, 1)
+    assert counted(lambda x: 2.5)(7.0) == (2.5, 0)
+
+
+@pytest.mark.exercise("core.counted")
+def test_counted_begins_again():
+    """Each call counts from 0."""
+    again = counted(sine_squared_less_one)
+    assert [again(0.5)[1], again(2.5)[1]] == [3, 3]
+
+
+@pytest.mark.exercise("core.counted")
+def test_counted_within_counted():
+    """Each of two interpreters counts what depends on its own argument."""
+    counts = []
+
+    def outer(x):
+        value, count = counted(lambda y: mul_p.bind(sub_p.bind(y, 1.0), cos_p.bind(x)))(4.0)
+        counts.append(count)
+        return sin_p.bind(value)
+
+    counts.append(counted(outer)(0.5)[1])
+    assert counts == [2, 3]
+
+
+@pytest.mark.exercise("core.counted")
+def test_counted_several_results():
+    """An operation with several results counts once, and each of them can be used further."""
+    halves = Primitive("halves", multiple_results=True)
+    impl_rules[halves] = lambda x: [np.floor(x / 2), np.ceil(x / 2)]
+
+    def product(x):
+        low, high = halves.bind(x)
+        return mul_p.bind(low, high)
+
+    assert counted(product)(7.0) == (12.0, 2)
