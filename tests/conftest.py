@@ -17,7 +17,7 @@ common = {
     "report_multiple_bugs": False,
 }
 settings.register_profile("short", derandomize=True, database=None, **common)
-settings.register_profile("long", **common)
+settings.register_profile("long", max_examples=2000, **common)
 settings.load_profile("short")
 
 

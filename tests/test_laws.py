@@ -16,10 +16,8 @@ jax.config.update("jax_enable_x64", True)
 
 
 def examples(number):
-    """So many programs in the short profile, and fifty times as many in the long one."""
-    return settings(
-        max_examples=number * (50 if settings.get_current_profile_name() == "long" else 1)
-    )
+    """So many programs where the profile has 100 examples, and more where it has more."""
+    return settings(max_examples=number * settings.default.max_examples // 100)
 
 
 def agree(program, got, want):
@@ -57,7 +55,7 @@ def inner(xs, ys):
     )
 
 
-@examples(60)
+@examples(150)
 @given(programs())
 def test_programs_print_as_in_jax(program):
     arguments = program.arguments()
@@ -65,7 +63,7 @@ def test_programs_print_as_in_jax(program):
     assert str(got) == str(want)
 
 
-@examples(25)
+@examples(70)
 @given(programs())
 def test_values_and_derivatives_are_those_of_jax(program):
     f, arguments, tangents = with_tangents(program)
@@ -77,7 +75,7 @@ def test_values_and_derivatives_are_those_of_jax(program):
     agree(program, out_tangents, want[1])
 
 
-@examples(20)
+@examples(60)
 @given(programs())
 def test_gradients_are_those_of_jax(program):
     f, arguments, _ = with_tangents(program)
@@ -92,22 +90,24 @@ def test_gradients_are_those_of_jax(program):
     agree(program, minijax.vjp(f, *arguments)[1](cts), jax.jit(jax_vjp)(arguments, moving))
 
 
-@examples(30)
+@examples(60)
 @given(programs())
 def test_jit_changes_nothing(program):
     f, arguments, _ = with_tangents(program)
     agree(program, minijax.jit(f)(*arguments), f(*arguments))
 
 
-@examples(80)
+@examples(150)
 @given(programs())
 def test_evaluating_the_jaxpr_is_calling_the_function(program):
     f, arguments, _ = with_tangents(program)
-    closed = minijax.make_jaxpr(f)(*arguments)
-    agree(program, eval_jaxpr(closed.jaxpr, closed.consts, *arguments), f(*arguments))
+    closed, outs = minijax.make_jaxpr(f)(*arguments), f(*arguments)
+    agree(program, eval_jaxpr(closed.jaxpr, closed.consts, *arguments), outs)
+    types = [(aval.shape, aval.dtype) for aval in closed.out_avals]
+    assert types == [(np.shape(out), np.asarray(out).dtype) for out in outs]
 
 
-@examples(60)
+@examples(150)
 @given(programs(), st.lists(st.sampled_from([0, -1, None]), min_size=3, max_size=3))
 def test_vmap_is_a_loop(program, axes):
     f, arguments, others = with_tangents(program)
@@ -129,7 +129,7 @@ def test_vmap_is_a_loop(program, axes):
     agree(program, minijax.vmap(f, tuple(in_axes))(*stacks), loop)
 
 
-@examples(60)
+@examples(120)
 @given(programs())
 def test_linearize_is_jvp(program):
     f, arguments, tangents = with_tangents(program)
@@ -139,7 +139,7 @@ def test_linearize_is_jvp(program):
     agree(program, f_lin(*tangents), out_tangents)
 
 
-@examples(60)
+@examples(150)
 @given(programs())
 def test_vjp_is_the_transpose_of_jvp(program):
     f, arguments, tangents = with_tangents(program)
@@ -151,7 +151,7 @@ def test_vjp_is_the_transpose_of_jvp(program):
     assert abs(left - right) <= 10 * program.tolerance * (1 + sizes)
 
 
-@examples(60)
+@examples(80)
 @given(programs())
 def test_every_jaxpr_typechecks(program):
     f, arguments, tangents = with_tangents(program)
