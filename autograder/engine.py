@@ -283,11 +283,18 @@ def variant(lesson: Lesson, level: str, mistake: Mistake) -> Oracle:
     return Oracle(lesson, level, {lesson.module: known_mistakes.variant_source(mistake)})
 
 
+# What a probe raises that asks for something that is not there. If that counted as an answer of the
+# reference, a submission would agree with it by being broken in the same way.
+BROKEN_PROBE = (
+    *("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "AttributeError"),
+)
+
+
 def _check_reference(probe: Probe, reply: Reply) -> None:
     """Complain loudly about a probe that does not even work on the reference."""
     if reply.kind not in ("value", "raised"):
         raise SuiteError(f"The probe {probe.name} ends with {reply.kind!r} on the reference.")
-    if reply.name in ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError"):
+    if reply.name in BROKEN_PROBE:
         raise SuiteError(f"The probe {probe.name} raises {reply.name}: {reply.message}.")
     if suite.has_opaque(reply.value):
         raise SuiteError(f"The probe {probe.name} returns something that is no plain data.")

@@ -330,6 +330,7 @@ FAULTS = [
     ("student.agrees(double_of, x)", "student.agrees(double_of, undefined)", "NameError"),
     ("student.agrees(double_of, x)", "assert False", "AssertionError"),
     ("return tiny.double(x)", "return tiny.double", "no plain data"),
+    ("return tiny.double(x)", "return tiny.no_such_function(x)", "AttributeError"),
     ("return tiny.double(x)", "return tiny.nothing_of_the_kind or undefined(x)", "undefined"),
     ("import pytest", "import pytest\n\n1 / 0", "ZeroDivisionError"),
     ('exercise("tiny.spread")', 'exercise("tiny.unknown")', "tiny.unknown"),
