@@ -29,6 +29,7 @@ from minijax.core import (
     log_p,
     mul_p,
     new_main,
+    reduce_sum_p,
     sin_p,
     sub_p,
     trace_state,
@@ -464,6 +465,16 @@ def test_counted_leaves_constants_alone():
     """An operation on constants alone does not count, and the function may return a constant."""
     assert counted(lambda x: mul_p.bind(x, cos_p.bind(0.0)))(7.0) == (7.0, 1)
     assert counted(lambda x: 2.5)(7.0) == (2.5, 0)
+
+
+@pytest.mark.exercise("core.counted")
+def test_counted_hands_parameters_on():
+    """Parameters reach the interpreter below."""
+    value, count = counted(lambda x: reduce_sum_p.bind(x, axes=(0,)))(
+        np.array([[1.0, 2.0], [3.0, 5.0]])
+    )
+    assert value.tolist() == [4.0, 7.0]
+    assert count == 1
 
 
 @pytest.mark.exercise("core.counted")
