@@ -135,9 +135,9 @@ class JVPTrace(Trace):
         """Unbox, apply the primitive's JVP rule, and box the result.
 
         The rule (`get_rule(jvp_rules, primitive, "Differentiation rule")`) is called as
-        `rule(primals, tangents, **params)` with two lists and gives `(primal_out, tangent_out)`.
-        Where every tangent is `None`, no rule is looked up: the result is
-        `primitive.bind(*primals, **params)`, a constant, with tangent `None`.
+        `rule(primals, tangents, **params)`, with two sequences, and gives the pair
+        `(primal_out, tangent_out)`. Where every tangent is `None`, no rule is looked up: the result
+        is `primitive.bind(*primals, **params)`, a constant, with tangent `None`.
 
         For a primitive with `multiple_results`, rule and `bind` give lists in place of single
         results, and so does this method: a list of boxes.
@@ -156,6 +156,7 @@ class JVPTrace(Trace):
 # The rules: (primals, tangents) -> (primal out, tangent out) --------------------------------------
 # Primals and tangents may be tracers of lower levels, so a rule computes with the same functions
 # and operators as a user. Of several operands, those that are constant have the tangent None.
+# The value is what the primitive gives, and so read-only; `-x` of an array would be NumPy's.
 
 
 def neg_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -165,7 +166,7 @@ def neg_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     -2.0 -5.0
     """
     (x,), (x_dot,) = primals, tangents
-    return -x, -x_dot
+    return neg_p.bind(x), -x_dot
 
 
 def sin_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -237,7 +238,8 @@ def sub_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
 def mul_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The product rule: each operand's tangent times the other operand, added up.
 
-    A tangent that is `None` contributes nothing, and nothing is computed for it.
+    A tangent that is `None` contributes nothing, and nothing is computed for it. The value is
+    `mul_p.bind(x, y)`: `x * y` of two arrays would be NumPy's, an array that can be written to.
 
     >>> print(*mul_jvp([3.0, 4.0], [1.0, 10.0]))
     12.0 34.0
@@ -254,6 +256,7 @@ def div_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
 
     A tangent that is `None` contributes nothing, as in `mul_jvp`. Divide with `div_p.bind(a, b)`:
     `a / b` between two Python numbers raises an error where b is 0, and arrays give inf or NaN.
+    Multiply and negate with `*` and `-`.
 
     >>> print(*div_jvp([6.0, 2.0], [1.0, None]))
     3.0 0.5
@@ -367,9 +370,11 @@ def check_tangent(primal: Any, tangent: Any) -> None:
     dtype = dtypes.tangent_dtype(want.dtype)
     got_dtype = getattr(tangent, "dtype", None) or get_aval(tangent).dtype
     if got_dtype != dtype:
+        hint = " Only floats have derivatives: 3.0, not 3." if dtype == dtypes.float0 else ""
         raise TypeError(
             "primal and tangent arguments to jvp do not match: a primal of dtype "
             f"{want.dtype} needs a tangent of dtype {dtypes.short_name(dtype)}, not {got_dtype}."
+            f"{hint}"
         )
     if np.shape(tangent) != want.shape:
         raise ValueError(
@@ -381,10 +386,10 @@ def check_tangent(primal: Any, tangent: Any) -> None:
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The Jacobian-vector product of `f`: gives `(f(*primals), its change along tangents)`.
 
-    `primals` are the arguments of `f`, and `tangents` their changes: two tuples or lists of the
-    same tree structure (`TypeError` otherwise), whose leaves match by `check_tangent`. Arguments
-    and result may be containers; the results have the structure of `f`'s own result. Counterpart:
-    `jax.jvp`.
+    `primals` are the arguments of `f`, and `tangents` their changes. Both must be tuples or lists,
+    and both of the same tree structure: anything else is a `TypeError`. Their leaves must match by
+    `check_tangent`. Arguments and result may be containers; the results have the structure of `f`'s
+    own result. Counterpart: `jax.jvp`.
 
     >>> from minijax import numpy as jnp
     >>> y, y_dot = jvp(lambda d: {"y": d["a"] * 2.0}, ({"a": 3.0},), ({"a": 1.0},))
