@@ -331,8 +331,10 @@ def several(mj, primals, tangents, params):
         trace = JVPTrace(main)
         boxes = [JVPTracer(trace, x, t) for x, t in zip(primals, tangents, strict=True)]
         outs = trace.process_primitive(toy, boxes, params)
+        if not isinstance(outs, list):  # a single box must not be iterated over
+            return type(outs).__name__
         mine = [isinstance(out, JVPTracer) and out._trace.main is main for out in outs]
-        return type(outs).__name__, mine, [(out.primal, out.tangent) for out in outs]
+        return mine, [(out.primal, out.tangent) for out in outs]
 
 
 @probe
@@ -394,6 +396,7 @@ def test_some_operands_constant(student):
     """The rule is called also where only some operands move, the others with the symbolic zero."""
     student.agrees(rule_call, [5.0, 2.0], [None, 0.25], {})
     student.agrees(rule_call, [5.0, 2.0], [0.5, None], {})
+    student.agrees(rule_call, [5.0, 2.0], [0.0, None], {})
     student.agrees(rule_call, [ROW, STEP], [np.zeros(3), None], {"shift": 4.0})
 
 
@@ -467,6 +470,15 @@ def test_cos_of_tracers(student):
 # mul_jvp ------------------------------------------------------------------------------------------
 
 
+@probe
+def value_of_a_product(mj, x, y, x_dot):
+    """The value, and whether it can be written to."""
+    from minijax.jvp import mul_jvp
+
+    value, _ = mul_jvp([x, y], [x_dot, None])
+    return value, isinstance(value, np.ndarray) and not value.flags.writeable
+
+
 @pytest.mark.exercise("jvp.mul_rule")
 def test_mul_both_move(student):
     """Where both operands move, the tangent has a term for each of them."""
@@ -502,6 +514,8 @@ def test_mul_shapes(student):
     student.agrees(rule, "mul_jvp", [GRID, 4.0], [GRID_STEP, 0.5])
     student.agrees(rule, "mul_jvp", [4.0, GRID], [0.5, None])
     student.agrees(rule, "mul_jvp", [ROW, np.array(4.0)], [None, np.array(0.5)])
+    student.agrees(rule, "mul_jvp", [GRID, 4.0], [None, 0.0])
+    student.agrees(rule, "mul_jvp", [4.0, GRID], [0.0, None])
     student.agrees(rule, "mul_jvp", [GRID[:1], GRID[:, :1]], [GRID_STEP[:1], GRID_STEP[:, :1]])
 
 
@@ -510,6 +524,14 @@ def test_mul_keeps_the_dtype(student):
     """Value and tangent have the dtype of the operands."""
     student.agrees(rule, "mul_jvp", [ROW.astype(F32), STEP.astype(F32)], [STEP.astype(F32), None])
     student.agrees(rule, "mul_jvp", [ROW.astype(F32), F32(2.0)], [STEP.astype(F32), F32(3.0)])
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_mul_value_is_read_only(student):
+    """The value is what evaluation gives: an array that cannot be written to."""
+    student.agrees(value_of_a_product, 3.0, 5.0, 0.5)
+    student.agrees(value_of_a_product, ROW, STEP, ROW)
+    student.agrees(value_of_a_product, GRID.astype(F32), F32(2.0), GRID_STEP.astype(F32))
 
 
 @pytest.mark.exercise("jvp.mul_rule")
