@@ -56,7 +56,7 @@ from minijax.tracing import (
     without_static,
 )
 from minijax.tree import PyTreeDef, tree_flatten, tree_map, tree_unflatten
-from minijax.vmap import move_batch_axis, vmap_flat
+from minijax.vmap import vmap_flat
 
 jit_p = Primitive("jit", multiple_results=True)
 
@@ -250,17 +250,28 @@ def derived(jaxpr: ClosedJaxpr, key: Any, f: Any, avals: Sequence[ShapedArray]) 
 
 def jit_batch(
     axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, name: str, jaxpr: ClosedJaxpr
-) -> tuple[list[Any], list[int]]:
-    f = jaxpr_as_fun(jaxpr)
+) -> tuple[list[Any], list[Any]]:
+    """Call the program for batches; results that are the same for all examples stay single."""
+    cache = jaxpr.jaxpr.cache
     key = ("vmap", axis_size, tuple(None if isinstance(d, NotMapped) else d for d in dims))
-    avals = [raise_to_shaped(get_aval(x)) for x in vals]
+    if key not in cache:
+        avals = [raise_to_shaped(get_aval(x)) for x in vals]
+        cache[key] = batched_jaxpr(jaxpr, axis_size, dims, avals)
+    program, out_dims = cache[key]
+    return call(program, vals, name), out_dims
+
+
+def batched_jaxpr(
+    jaxpr: ClosedJaxpr, axis_size: int, dims: Sequence[Any], avals: Sequence[ShapedArray]
+) -> tuple[ClosedJaxpr, list[Any]]:
+    """The program for inputs with these batch axes, of types `avals`; batch axes of its results."""
+    out_dims: list[Any] = []
 
     def batched_f(*args: Any) -> list[Any]:
-        outs, out_dims = vmap_flat(f, axis_size, dims, args)
-        return [move_batch_axis(axis_size, d, 0, x) for x, d in zip(outs, out_dims, strict=True)]
+        outs, out_dims[:] = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)
+        return outs
 
-    outs = call(derived(jaxpr, key, batched_f, avals), vals, name)
-    return outs, [0] * len(outs)
+    return trace_to_jaxpr(batched_f, avals), out_dims
 
 
 def jit_type(*avals: ShapedArray, name: str, jaxpr: ClosedJaxpr) -> list[ShapedArray]:

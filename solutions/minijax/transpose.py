@@ -32,10 +32,10 @@ from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, Var
 from minijax.jit import call, derived, jit_p
 from minijax.jvp import add_tangents, zeros_like_aval
 from minijax.lax.basic import broadcast_in_dim, transpose
-from minijax.linearize import check_types, linearize_tree, only_floats, with_float0
+from minijax.linearize import Linearized, check_types, linearize_tree, only_floats, with_float0
 from minijax.tracing import trace_tree
 from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
-from minijax.vmap import jacfwd, vmap
+from minijax.vmap import Argnums, basis, check_floats, chosen_args, function_of, jacfwd, vmap
 
 
 def backward_pass(
@@ -283,9 +283,6 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     return (lin.value, f_vjp, lin.aux) if has_aux else (lin.value, f_vjp)
 
 
-Argnums = int | Sequence[int]
-
-
 def value_and_grad(
     f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
 ) -> Callable[..., Any]:
@@ -296,9 +293,10 @@ def value_and_grad(
     """
 
     def value_and_grad_f(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        check_enough_args(argnums, args)
         chosen = chosen_args(argnums, args)
         if not allow_int:
-            check_inputs("grad", chosen)
+            check_floats("inputs of grad", chosen)
         f_of_chosen = function_of(f, argnums, args, kwargs)
         value, f_vjp, *aux = vjp(f_of_chosen, *chosen, has_aux=has_aux)
         check_scalar(value)
@@ -330,66 +328,72 @@ def grad(
     return grad_f
 
 
-def jacrev(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The Jacobian, a row at a time, all rows in one `vmap` of `vjp`. For one array argument.
+def jacrev(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
+) -> Callable[..., Any]:
+    """The Jacobian by reverse mode: the same as `jacfwd` gives, cheap where the result is small.
+
+    One leaf of the result at a time, and all its entries at once: the backward pass under one
+    `vmap` for each of its axes. Counterpart: `jax.jacrev`.
 
     >>> jacrev(lambda x: x * x)(np.array([1.0, 2.0]))
     array([[2., 0.],
            [0., 4.]])
     """
 
-    def jac_f(*args: Any) -> Any:
-        y, f_vjp = vjp(function_of(f, argnums, args, {}), args[argnums])
-        aval = get_aval(y)
-        if len(aval.shape) > 1:
-            raise TypeError(f"jacrev takes a function with at most one axis, not {aval}.")
-        if not aval.shape:
-            return f_vjp(np.ones((), aval.dtype))[0]
-        return vmap(f_vjp)(np.eye(*aval.shape, dtype=aval.dtype))[0]
+    def jac_f(*args: Any, **kwargs: Any) -> Any:
+        chosen = chosen_args(argnums, args)
+        if not allow_int:
+            check_floats("inputs of jacrev", chosen)
+        lin = linearize_tree(function_of(f, argnums, args, kwargs), chosen, has_aux)
+        check_floats("outputs of jacrev", lin.value)
+        rows = [jacobian_row(lin, i) for i in range(len(lin.out_avals))]
+        jacobian = tree_unflatten(
+            lin.out_tree, [row[0] if isinstance(argnums, int) else row for row in rows]
+        )
+        return (jacobian, lin.aux) if has_aux else jacobian
 
     return jac_f
 
 
-def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The matrix of second derivatives: forward mode over reverse mode.
+def jacobian_row(lin: Linearized, i: int) -> tuple[Any, ...]:
+    """How leaf `i` of the result moves with every input: its axes, then those of the input.
+
+    What belongs to an integer input is a zero of its own type here, and not `float0`, as in JAX.
+    """
+
+    def pull_back(cotangent: Any) -> Any:
+        cts = [cotangent if j == i else None for j in range(len(lin.out_avals))]
+        cts_in = transpose_program(lin.program, cts)
+        moving = iter(cts_in)
+        row = [
+            next(moving) if dtypes.is_float(aval.dtype) else np.zeros(aval.shape, aval.dtype)
+            for aval in lin.in_avals
+        ]
+        return tree_unflatten(lin.in_tree, row)
+
+    for _ in lin.out_avals[i].shape:
+        pull_back = vmap(pull_back)
+    return pull_back(basis(lin.out_avals[i]))
+
+
+def hessian(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The second derivatives: forward mode over reverse mode. Counterpart: `jax.hessian`.
 
     >>> hessian(lambda x: (x * x * x).sum())(np.array([1.0, 2.0]))
     array([[ 6.,  0.],
            [ 0., 12.]])
     """
-    return jacfwd(jacrev(f, argnums), argnums)
+    return jacfwd(jacrev(f, argnums, has_aux), argnums, has_aux)
 
 
-def chosen_args(argnums: Argnums, args: Sequence[Any]) -> list[Any]:
-    """The arguments that `argnums` names."""
-    numbers = [argnums] if isinstance(argnums, int) else argnums
-    if any(not -len(args) <= i < len(args) for i in numbers):
-        raise TypeError(f"argnums={argnums} does not fit a call with {len(args)} arguments.")
-    return [args[i] for i in numbers]
-
-
-def function_of(
-    f: Callable[..., Any], argnums: Argnums, args: Sequence[Any], kwargs: dict[str, Any]
-) -> Callable[..., Any]:
-    """`f` as a function of the arguments in `argnums` alone; the others keep their values."""
-    numbers = [argnums] if isinstance(argnums, int) else argnums
-    places = [i % len(args) for i in numbers]
-
-    def f_of_chosen(*chosen: Any) -> Any:
-        filled = dict(zip(places, chosen, strict=True))
-        return f(*(filled.get(i, arg) for i, arg in enumerate(args)), **kwargs)
-
-    return f_of_chosen
-
-
-def check_inputs(what: str, args: Sequence[Any]) -> None:
-    """Only floats have gradients."""
-    for aval in map(get_aval, tree_flatten(args)[0]):
-        if not dtypes.is_float(aval.dtype):
-            raise TypeError(
-                f"{what} requires real-valued inputs, but got {aval.dtype.name}. Pass a float, as "
-                "in 3.0, or set allow_int=True."
-            )
+def check_enough_args(argnums: Argnums, args: Sequence[Any]) -> None:
+    """A `TypeError`, as where Python misses an argument; the Jacobians raise `ValueError`."""
+    needed = 1 + max([argnums] if isinstance(argnums, int) else argnums, default=-1)
+    if needed > len(args):
+        raise TypeError(f"argnums={argnums} needs {needed} arguments, and got {len(args)}.")
 
 
 def check_scalar(value: Any) -> None:

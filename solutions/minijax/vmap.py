@@ -7,6 +7,7 @@ the function inside, it looks like a single one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -43,7 +44,7 @@ from minijax.core import (
     transpose_p,
     vmap_rules,
 )
-from minijax.jvp import jvp
+from minijax.jvp import jvp_flat
 from minijax.lax.basic import broadcast_in_dim, transpose
 from minijax.tree import flatten_fun, node_type, tree_flatten, tree_unflatten
 
@@ -302,25 +303,102 @@ def place_axis(axis_size: int, dim: BatchAxis, axis: int | None, out: Any) -> An
     return out
 
 
-def jacfwd(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The Jacobian, a column at a time, all columns in one `vmap` of `jvp`. For one array argument.
+# Jacobians --------------------------------------------------------------------------------------
 
-    >>> import numpy as np
+Argnums = int | Sequence[int]
+
+
+def chosen_args(argnums: Argnums, args: Sequence[Any]) -> tuple[Any, ...]:
+    """The arguments that `argnums` names."""
+    numbers = [argnums] if isinstance(argnums, int) else argnums
+    if any(not -len(args) <= i < len(args) for i in numbers):
+        raise ValueError(f"argnums={argnums} does not fit a call with {len(args)} arguments.")
+    return tuple(args[i] for i in numbers)
+
+
+def function_of(
+    f: Callable[..., Any], argnums: Argnums, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Callable[..., Any]:
+    """`f` as a function of the arguments in `argnums` alone; the others keep their values."""
+    numbers = [argnums] if isinstance(argnums, int) else argnums
+    places = [i % len(args) for i in numbers]
+
+    def f_of_chosen(*chosen: Any) -> Any:
+        filled = dict(zip(places, chosen, strict=True))
+        return f(*(filled.get(i, arg) for i, arg in enumerate(args)), **kwargs)
+
+    return f_of_chosen
+
+
+def check_floats(what: str, tree: Any) -> None:
+    """Only floats have derivatives; `what` names the transformation and the part of the call."""
+    for leaf in tree_flatten(tree)[0]:
+        dtype = getattr(leaf, "dtype", None) or get_aval(leaf).dtype
+        if not dtypes.is_float(dtype):
+            raise TypeError(
+                f"{what} must be real-valued, but got {dtypes.short_name(dtype)}. Use floats, as "
+                "in 3.0; what is an integer by nature can be an argument outside of argnums."
+            )
+
+
+def basis(aval: ShapedArray) -> np.ndarray:
+    """All arrays of this type with a single one among zeros: `basis(aval)[i, j]` has it at i, j."""
+    size = math.prod(aval.shape)
+    return np.eye(size, dtype=aval.dtype).reshape(aval.shape + aval.shape)
+
+
+def jacfwd(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The Jacobian by forward mode: how each entry of the result moves with each of the input.
+
+    A function from shape (3,) to shape (2,) has a Jacobian of shape (2, 3): the axes of the result
+    come first. With containers, each leaf of the result becomes a container like the argument (with
+    a tuple as `argnums`, a tuple of such). With `has_aux`, `f` gives (result, anything), and the
+    function gives (Jacobian, anything). Counterpart: `jax.jacfwd`.
+
     >>> jacfwd(lambda x: x * x)(np.array([1.0, 2.0]))
     array([[2., 0.],
            [0., 4.]])
     """
 
-    def jac_f(*args: Any) -> Any:
-        x, aval = args[argnums], get_aval(args[argnums])
-        if not dtypes.is_float(aval.dtype) or len(aval.shape) > 1:
-            raise TypeError(f"jacfwd takes a float argument with at most one axis, not {aval}.")
-
-        def push_forward(tangent: Any) -> Any:
-            return jvp(lambda x: f(*args[:argnums], x, *args[argnums + 1 :]), (x,), (tangent,))[1]
-
-        if not aval.shape:
-            return push_forward(np.ones((), aval.dtype))
-        return vmap(push_forward, out_axes=-1)(np.eye(*aval.shape, dtype=aval.dtype))
+    def jac_f(*args: Any, **kwargs: Any) -> Any:
+        chosen = chosen_args(argnums, args)
+        check_floats("inputs of jacfwd", chosen)
+        f_of_chosen = function_of(f, argnums, args, kwargs)
+        leaves, in_tree = tree_flatten(chosen)
+        flat_f, out_tree = flatten_fun(
+            f_of_chosen if has_aux else lambda *xs: (f_of_chosen(*xs), None), in_tree
+        )
+        columns, values = jacobian_columns(flat_f, leaves)
+        y_tree, aux_tree = out_tree().children
+        y, aux = values[: y_tree.num_leaves], values[y_tree.num_leaves :]
+        check_floats("outputs of jacfwd", y)
+        rows = [tree_unflatten(in_tree, [column[j] for column in columns]) for j in range(len(y))]
+        jacobian = tree_unflatten(y_tree, [r[0] if isinstance(argnums, int) else r for r in rows])
+        return (jacobian, tree_unflatten(aux_tree, aux)) if has_aux else jacobian
 
     return jac_f
+
+
+def jacobian_columns(
+    f: Callable[..., list[Any]], xs: Sequence[Any]
+) -> tuple[list[list[Any]], list[Any]]:
+    """For each of `xs` how the results of `f` move with it, and the results.
+
+    One input at a time, and all its entries at once: `jvp` under one `vmap` for each of its axes.
+    The axes of a result come first, and those of the input, in their order, behind them.
+    """
+    values = [] if xs else f()
+    columns = []
+    for i, x in enumerate(xs):
+
+        def push_forward(tangent: Any, i: int = i) -> tuple[list[Any], list[Any]]:
+            tangents = [tangent if j == i else None for j in range(len(xs))]
+            return jvp_flat(f, xs, tangents)
+
+        for axis in range(len(get_aval(x).shape)):
+            push_forward = vmap(push_forward, in_axes=axis, out_axes=(None, -1))
+        values, column = push_forward(basis(get_aval(x)))
+        columns.append(column)
+    return columns, values

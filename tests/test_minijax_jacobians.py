@@ -1,0 +1,107 @@
+"""Jacobians and Hessians against JAX: any shapes, containers, argnums, aux."""
+
+import jax
+import minijax
+import numpy as np
+import pytest
+
+jax.config.update("jax_enable_x64", True)
+
+MATRIX = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 2.0]])
+VECTOR = np.array([0.5, -1.0, 2.0])
+SINGLE = VECTOR.astype(np.float32)
+TREE = {"a": 3.0, "b": [MATRIX, VECTOR]}
+
+
+def product(x, y):
+    return x * y * y
+
+
+def of_tree(d):
+    return {"out": d["b"][0] * d["b"][1] * d["a"], "more": (d["a"] * d["a"], d["b"][1])}
+
+
+def with_aux(x):
+    return x * x, {"sum": x.sum(), "n": 3}
+
+
+def mixed(x):
+    return x.astype("float64") * 2.0, x * x
+
+
+JACOBIANS = {
+    "scalar": lambda jac, lib: jac(lambda x: x * x)(3.0),
+    "scalar to matrix": lambda jac, lib: jac(lambda x: x * MATRIX)(3.0),
+    "matrix to scalar": lambda jac, lib: jac(lambda x: (x * x).sum())(MATRIX),
+    "matrix to matrix": lambda jac, lib: jac(lambda x: (x @ x.T).T * 2.0)(MATRIX),
+    "three axes": lambda jac, lib: jac(lambda x: (x * x).sum(1))(np.stack([MATRIX, MATRIX + 1])),
+    "unequal axes": lambda jac, lib: jac(lambda x: MATRIX.T @ x)(np.ones((2, 1))),
+    "no entries": lambda jac, lib: jac(lambda x: x * x)(np.zeros((0, 2))),
+    "containers": lambda jac, lib: jac(of_tree)(TREE),
+    "constant results": lambda jac, lib: jac(lambda x: (x, 1.0, np.ones(2)))(MATRIX),
+    "second argument": lambda jac, lib: jac(product, 1)(MATRIX, VECTOR),
+    "last argument": lambda jac, lib: jac(product, -1)(MATRIX, VECTOR),
+    "two arguments": lambda jac, lib: jac(product, (1, 0))(MATRIX, VECTOR),
+    "one in a tuple": lambda jac, lib: jac(of_tree, (0,))(TREE),
+    "keyword": lambda jac, lib: jac(product)(MATRIX, y=VECTOR),
+    "aux": lambda jac, lib: jac(with_aux, has_aux=True)(VECTOR),
+    "aux and two arguments": lambda jac, lib: jac(
+        lambda x, y: (x * y, x), argnums=(0, 1), has_aux=True
+    )(VECTOR, 2.0),
+    "single precision": lambda jac, lib: jac(mixed)(SINGLE),
+    "under jit": lambda jac, lib: lib.jit(jac(of_tree))(TREE),
+    "under vmap": lambda jac, lib: lib.vmap(jac(lambda x: x * x.sum()))(MATRIX),
+    "under grad": lambda jac, lib: lib.grad(lambda x: jac(lambda y: y * y * y)(x).sum())(VECTOR),
+    "of jit": lambda jac, lib: jac(lib.jit(product), (0, 1))(MATRIX, VECTOR),
+    "of itself": lambda jac, lib: jac(jac(lambda x: x * x * x))(MATRIX),
+}
+HESSIANS = {
+    "matrix": lambda lib: lib.hessian(lambda x: (x * x * x @ VECTOR).sum())(MATRIX),
+    "containers": lambda lib: lib.hessian(lambda d: (d["b"][0] * d["b"][1]).sum() * d["a"])(TREE),
+    "two arguments": lambda lib: lib.hessian(product, (0, 1))(2.0, 3.0),
+    "not a scalar": lambda lib: lib.hessian(product, 1)(MATRIX, VECTOR),
+    "aux": lambda lib: lib.hessian(lambda x: (product(x, x), x), has_aux=True)(VECTOR),
+    "under jit": lambda lib: lib.jit(lib.hessian(lambda x: (x * x * x).sum()))(VECTOR),
+}
+ERRORS = {
+    "integer argument": lambda jac: jac(lambda x: x * 2.0)(3),
+    "integer leaf": lambda jac: jac(lambda d: d["a"] * 2.0)({"a": 1.0, "n": 3}),
+    "boolean result": lambda jac: jac(lambda x: (x, x > 0))(3.0),
+    "too few arguments": lambda jac: jac(product, 2)(1.0, 2.0),
+}
+
+
+@pytest.mark.parametrize("mode", ["jacfwd", "jacrev"])
+@pytest.mark.parametrize("program", JACOBIANS.values(), ids=JACOBIANS)
+def test_jacobians_are_those_of_jax(program, mode):
+    assert_same(program(getattr(minijax, mode), minijax), program(getattr(jax, mode), jax))
+
+
+@pytest.mark.parametrize("program", HESSIANS.values(), ids=HESSIANS)
+def test_hessians_are_those_of_jax(program):
+    assert_same(program(minijax), program(jax))
+
+
+def test_an_integer_argument_of_jacrev_gets_zeros():
+    def jacobian(lib):
+        return lib.jacrev(lambda d: d["n"] * d["x"], allow_int=True)({"n": 3, "x": VECTOR})
+
+    assert_same(jacobian(minijax), jacobian(jax))
+
+
+@pytest.mark.parametrize("mode", ["jacfwd", "jacrev"])
+@pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
+def test_what_has_no_jacobian_is_an_error_as_in_jax(program, mode):
+    with pytest.raises(Exception) as want:
+        program(getattr(jax, mode))
+    with pytest.raises(Exception) as got:
+        program(getattr(minijax, mode))
+    assert got.type.__name__ == want.type.__name__
+    assert len(str(got.value).splitlines()) == 1
+
+
+def assert_same(got, want):
+    assert str(minijax.tree.structure(got)) == str(jax.tree.structure(want))
+    for x, y in zip(minijax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        assert (np.shape(x), np.asarray(x).dtype) == (np.shape(y), np.asarray(y).dtype)
+        np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-6, atol=1e-9)
