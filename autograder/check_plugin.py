@@ -2,8 +2,9 @@
 
 A copy of this file stands as `conftest.py` beside a lesson's `checks.py`: in the folder that
 `./jaxprentice check` assembles, and beside the notebook. So it imports nothing but pytest.
-`--exercise ID` runs the checks of one exercise. `--outcomes FILE` writes a JSON line when a test
-begins and one when it ends, with what a student needs to know of a failure.
+`--exercise ID` runs the checks of one exercise, or of several if given again. `--outcomes FILE`
+writes a JSON line when a test begins and one when it ends, with what a student needs to know of a
+failure.
 """
 
 import json
@@ -16,7 +17,7 @@ from typing import Any
 
 import pytest
 
-LONGEST = 2000  # characters of a text that is passed on
+LONGEST = 20_000  # characters of a text that is passed on; the reader cuts further
 
 compared = pytest.StashKey[tuple[str, str, str]]()
 timed_out = pytest.StashKey[set[str]]()
@@ -25,7 +26,9 @@ timed_out = pytest.StashKey[set[str]]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
     group = parser.getgroup("jaxprentice")
-    group.addoption("--exercise", metavar="ID", help="run only the checks of this exercise")
+    group.addoption(
+        "--exercise", metavar="ID", action="append", help="run only the checks of this exercise"
+    )
     group.addoption("--time-limit", type=float, default=10.0, help="seconds a test")
     group.addoption("--outcomes", metavar="FILE", help="write what happened, as JSON lines")
 
@@ -41,9 +44,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     wanted = config.getoption("--exercise")
     if not wanted:
         return
-    kept = [item for item in items if exercise_of(item) == wanted]
+    kept = [item for item in items if exercise_of(item) in wanted]
     if not kept:
-        raise pytest.UsageError(f"There are no checks for an exercise {wanted!r}.")
+        raise pytest.UsageError(f"There are no checks for an exercise {wanted[-1]!r}.")
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
 
@@ -62,7 +65,7 @@ def exercise_of(item: pytest.Item) -> str:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Tell that a test begins, so that a watcher knows which one does not end."""
     item.config.stash[compared] = ("", "", "")
-    tell(item.config, event="begin", test=item.name, exercise=exercise_of(item), title=title(item))
+    tell(item.config, event="begin", **identity(item))
     return (yield)
 
 
@@ -105,9 +108,7 @@ def pytest_runtest_makereport(
         tell(
             item.config,
             event="end",
-            test=item.name,
-            exercise=exercise_of(item),
-            title=title(item),
+            **identity(item),
             passed=report.passed,
             error=error and {**error, "printed": report.capstdout[-LONGEST:]},
         )
@@ -143,15 +144,19 @@ def explain(config: pytest.Config, excinfo: pytest.ExceptionInfo[BaseException])
 
 
 def telling(config: pytest.Config, traceback: Any) -> list[Any]:
-    """The entries worth showing: the last one in the checks, and the last few in the package.
+    """The entries worth showing: the first in the checks, and the last different lines after it.
 
-    A recursion without end has a thousand, and to find a line's text takes time.
+    A recursion without end has a thousand entries of a few lines, and to find a line's text takes
+    time.
     """
-    root = config.rootpath
-    own = [x for x in traceback if Path(str(x.path)).is_relative_to(root)]
-    own = [x for x in own if Path(str(x.path)).name != "conftest.py"]
-    in_checks = [x for x in own if Path(str(x.path)).parent == root]
-    return in_checks[-1:] + [x for x in own if x not in in_checks][-4:]
+    own: dict[tuple[str, int], Any] = {}
+    for entry in traceback:
+        file = entry.frame.code.raw.co_filename
+        if Path(file).is_relative_to(config.rootpath) and not file.endswith("conftest.py"):
+            key = (file, entry.lineno)
+            own[key] = own.pop(key, entry)
+    entries = list(own.values())
+    return entries[:1] + entries[1:][-12:]
 
 
 def describe(config: pytest.Config, entry: Any) -> dict[str, Any]:
@@ -164,19 +169,44 @@ def describe(config: pytest.Config, entry: Any) -> dict[str, Any]:
     }
 
 
+def identity(item: pytest.Item) -> dict[str, str]:
+    """What names a test: its own name, its exercise, its property, and its case if it has some."""
+    return {
+        "test": item.name,
+        "exercise": exercise_of(item),
+        "title": title(item),
+        "case": case(item),
+    }
+
+
 def title(item: pytest.Item) -> str:
     """The property that a test checks, in words: its docstring's first line."""
     text = getattr(getattr(item, "function", None), "__doc__", None) or item.name
     return str(text).strip().split("\n")[0]
 
 
+def case(item: pytest.Item) -> str:
+    """The parameters of this case of a test that has several."""
+    callspec = getattr(item, "callspec", None)
+    values = callspec.params if callspec else {}
+    return ", ".join(f"{key} = {getattr(x, '__name__', shown(x))}" for key, x in values.items())
+
+
 def shown(value: Any, how: Any = repr) -> str:
     """A value as a text of bearable length, whatever its own methods do."""
     try:
-        text = str(how(value))
+        return str(how(plain(value)))[:LONGEST]
     except Exception as error:
-        text = f"<{type(value).__name__} that cannot be shown: {type(error).__name__}>"
-    return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
+        return f"<{type(value).__name__} that cannot be shown: {type(error).__name__}>"
+
+
+def plain(value: Any) -> Any:
+    """A value with NumPy's numbers as Python's, where that is how they are compared."""
+    if type(value) in (list, tuple):
+        return type(value)(plain(item) for item in value)
+    is_number = type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
+    wide = is_number and str(value.dtype) in ("bool", "int64", "float64")
+    return value.item() if wide else value
 
 
 def tell(config: pytest.Config, **what: Any) -> None:

@@ -2,26 +2,25 @@
 
 The tree under test is the reference of the earlier lessons with the student's files laid over it.
 pytest runs there with `check_plugin.py`, which writes down what happens; here it is read, and a
-test that never ends is stopped. This is for the student's own machine: nothing is hidden from the
-student, and nothing is isolated (the grading engine does that).
+test that never ends is stopped. `explain.py` puts failures into words. This is for the student's
+own machine: nothing is hidden, and nothing is isolated (the grading engine does that).
 """
 
 import ast
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder import assemble
+from autograder import assemble, lessons
 from autograder.edition import Problem
 from autograder.lessons import Exercise, Lesson
 
@@ -29,7 +28,7 @@ LIMIT = 10.0  # seconds a test
 PATIENCE = 3.0  # seconds that a test gets beyond its limit, before its process is ended
 PLUGIN = Path(__file__).with_name("check_plugin.py")  # not imported: pytest is slow to start
 
-DONE, TO_DO, WRONG, NOT_RUN = "done", "to do", "not right yet", "not run"
+DONE, TO_DO, WRONG, WAITS, NOT_RUN = "done", "to do", "not right yet", "waits", "not run"
 
 
 # ------------------------------------------------------------------------------------------
@@ -66,8 +65,17 @@ class Outcome:
     test: str
     exercise: str
     title: str
+    case: str
     passed: bool
     error: Error | None
+
+
+@dataclass(frozen=True)
+class Stub:
+    """The line `raise NotImplementedError("...")` of an exercise, where it still stands."""
+
+    line: int
+    alone: bool  # there is no other code in the function
 
 
 @dataclass(frozen=True)
@@ -75,30 +83,44 @@ class Report:
     """One run of a lesson's checks."""
 
     lesson: Lesson
-    exercises: tuple[Exercise, ...]
+    exercises: tuple[Exercise, ...]  # that were asked for; those that they need are run too
     outcomes: tuple[Outcome, ...] = ()
     broken: Error | None = None  # nothing could be checked
-    unwritten: frozenset[str] = frozenset()  # exercises whose TODO still stands in the module
+    stubs: Mapping[str, Stub] = field(default_factory=dict)
 
-    def of(self, exercise: Exercise) -> list[Outcome]:
+    def of(self, exercise_id: str) -> list[Outcome]:
         """The tests of an exercise."""
-        return [outcome for outcome in self.outcomes if outcome.exercise == exercise.id]
+        return [outcome for outcome in self.outcomes if outcome.exercise == exercise_id]
 
     def status(self, exercise: Exercise) -> str:
-        """Done, to do, not right yet, or not run."""
-        outcomes = self.of(exercise)
-        errors = [outcome.error for outcome in outcomes if outcome.error]
-        if errors and exercise.id in self.unwritten:
+        """Done, to do, not right yet, waiting for another one, or not run."""
+        outcomes = self.of(exercise.id)
+        failed = not all(outcome.passed for outcome in outcomes)
+        if outcomes and not failed:
+            return DONE
+        if failed and exercise.id in self.stubs and self.stubs[exercise.id].alone:
             return TO_DO
-        if errors:
-            needs = {error.exercise for error in errors}
-            return f"needs {min(needs)}" if "" not in needs else WRONG
-        return DONE if outcomes and all(outcome.passed for outcome in outcomes) else NOT_RUN
+        if self.waits_for(exercise):
+            return WAITS
+        return WRONG if failed else NOT_RUN
+
+    def waits_for(self, exercise: Exercise) -> list[str]:
+        """The exercises that have to be right before this one can be told to be."""
+        met = {outcome.error.exercise for outcome in self.of(exercise.id) if outcome.error}
+        if met and not met & {"", exercise.id}:
+            return sorted(met)
+        return [other.id for other in needed(exercise) if not self.right(other.id)]
+
+    def right(self, exercise_id: str) -> bool:
+        """Whether no test of an exercise failed."""
+        return all(outcome.passed for outcome in self.of(exercise_id))
 
     def failure(self, exercise: Exercise) -> Outcome | None:
-        """The first failed test of an exercise that says more than that it is not written."""
-        failed = [outcome for outcome in self.of(exercise) if outcome.error]
-        return next((x for x in failed if x.error and not x.error.exercise), None)
+        """The first failed test of an exercise that is not right, which says more than that."""
+        if self.status(exercise) != WRONG:
+            return None
+        failed = [outcome for outcome in self.of(exercise.id) if outcome.error]
+        return next((x for x in failed if x.error and x.error.exercise in ("", exercise.id)), None)
 
     @property
     def done(self) -> list[str]:
@@ -125,17 +147,41 @@ def run(lesson: Lesson, overlay: Mapping[str, bytes], exercise: Exercise | None 
         folder = Path(name).resolve()
         assemble.write_tree(folder, lesson, overlay)
         add_checks(folder, lesson)
-        events, end = watch(folder, ["--exercise", exercise.id] if exercise else [])
+        wanted = [*needed(exercise), exercise] if exercise else []
+        events, end = watch(folder, [f"--exercise={x.id}" for x in wanted])
     if end in ("status 4", "status 5"):  # pytest found no tests
         raise Problem(f"The checks of {lesson.id} do not run. Get a complete copy of the course.")
-    report = make_report(lesson, exercises, events, end)
-    return replace(report, unwritten=unwritten(overlay.get(lesson.module, b"")))
+    return make_report(lesson, exercises, events, end, stubs(overlay.get(lesson.module, b"")))
 
 
-def unwritten(source: bytes) -> frozenset[str]:
-    """The exercises whose line `raise NotImplementedError("...")` is still there."""
-    found = re.findall(rb"""raise NotImplementedError\(["']([\w.]+)["']\)""", source)
-    return frozenset(name.decode() for name in found)
+def needed(exercise: Exercise) -> list[Exercise]:
+    """The exercises without which this one cannot be tested, in the order of the lesson."""
+    exercises = lessons.get(exercise.lesson).exercises
+    ids = set(exercise.after)
+    for other in reversed(exercises):
+        if other.id in ids:
+            ids.update(other.after)
+    return [other for other in exercises if other.id in ids]
+
+
+def stubs(source: bytes) -> dict[str, Stub]:
+    """The lines that a student has to replace, by exercise."""
+    found: dict[str, Stub] = {}
+    for function in ast.walk(ast.parse(source)):
+        if isinstance(function, ast.FunctionDef):
+            code = function.body[1:] if ast.get_docstring(function) is not None else function.body
+            for node in ast.walk(function):
+                if isinstance(node, ast.Raise) and (name := raised_name(node)):
+                    found.setdefault(name, Stub(node.lineno, alone=len(code) == 1))
+    return found
+
+
+def raised_name(node: ast.Raise) -> str:
+    """The text in `raise NotImplementedError("...")`; nothing for another exception."""
+    match node:
+        case ast.Raise(exc=ast.Call(func=ast.Name("NotImplementedError"), args=[ast.Constant(x)])):
+            return str(x)
+    return ""
 
 
 def add_checks(folder: Path, lesson: Lesson) -> None:
@@ -151,12 +197,15 @@ def add_checks(folder: Path, lesson: Lesson) -> None:
 
 
 def syntax_error(path: str, source: bytes) -> Error | None:
-    """Where a file is not Python, if it is not."""
+    """Where a file is not Python, if it is not. Some errors only the compiler finds."""
     try:
-        ast.parse(source, filename=path)
+        with warnings.catch_warnings(action="ignore"):
+            compile(source, path, "exec", dont_inherit=True)
     except SyntaxError as error:
         place = f"line {error.lineno}, column {error.offset}" if error.lineno else "its beginning"
-        frame = Frame(path, error.lineno or 1, "", (error.text or "").strip())
+        rows = source.decode("utf-8", "replace").splitlines()
+        row = rows[error.lineno - 1] if error.lineno and error.lineno <= len(rows) else ""
+        frame = Frame(path, error.lineno or 1, "", (error.text or row).strip())
         return Error("SyntaxError", f"Python cannot read {place}: {error.msg}", frames=(frame,))
     except ValueError as error:
         return Error("SyntaxError", f"Python cannot read the file: {error}", frames=())
@@ -233,131 +282,48 @@ def read_events(outcomes: Path) -> list[Event]:
 
 
 def make_report(
-    lesson: Lesson, exercises: tuple[Exercise, ...], events: Sequence[Event], end: str
+    lesson: Lesson,
+    exercises: tuple[Exercise, ...],
+    events: Sequence[Event],
+    end: str,
+    stubs: Mapping[str, Stub],
 ) -> Report:
     """What the events say; a test that began and did not end is what ended the process."""
-    outcomes = tuple(outcome_of(event) for event in events if event["event"] == "end")
+    outcomes = [outcome_of(event) for event in events if event["event"] == "end"]
     broken = next((error_of(e["error"]) for e in events if e["event"] == "broken"), None)
     ended = {outcome.test for outcome in outcomes}
     open_ = [e for e in events if e["event"] == "begin" and e["test"] not in ended]
     if not open_ and end:
-        broken = broken or Error("Died", early_end(end))
-    for event in open_[-1:]:
-        error = Error("Died", early_end(end), timed_out=end == "too long")
-        last = Outcome(event["test"], event["exercise"], event["title"], False, error)
-        outcomes = (*outcomes, last)
-    return Report(lesson, exercises, outcomes, broken)
+        broken = broken or early_end(end)
+    outcomes += [outcome_of({**event, "passed": False}, early_end(end)) for event in open_[-1:]]
+    return Report(lesson, exercises, tuple(outcomes), broken, stubs)
 
 
-def early_end(end: str) -> str:
+def early_end(end: str) -> Error:
     """Why the process ended before its last test."""
     if end == "too long":
-        return f"it does not end within {LIMIT:.0f} seconds"
-    return f"Python was ended here, by exit() or by a crash ({end or 'no status'})"
+        return Error("Died", f"does not end within {LIMIT:g} seconds", timed_out=True)
+    return Error("Died", f"Python was ended, by exit() or by a crash ({end or 'no status'})")
 
 
-def outcome_of(event: Event) -> Outcome:
-    """One test's end as the plugin told it."""
-    error = error_of(event["error"]) if event["error"] else None
-    return Outcome(event["test"], event["exercise"], event["title"], event["passed"], error)
+def outcome_of(event: Event, error: Error | None = None) -> Outcome:
+    """One test's end as the plugin told it, or with the reason why it had none."""
+    if raw := event.get("error"):
+        error = error_of(raw)
+    names = {key: event[key] for key in ("test", "exercise", "title", "case")}
+    return Outcome(**names, passed=event["passed"], error=error)
 
 
 def error_of(raw: dict[str, Any]) -> Error:
-    """A failure as the plugin told it."""
+    """A failure as the plugin told it; only a stub's text is the id of an exercise."""
     compared = raw["compared"]
+    known = {exercise.id for lesson in lessons.load().values() for exercise in lesson.exercises}
     return Error(
         type=raw["type"],
         message=raw["message"],
-        exercise=raw["exercise"],
+        exercise=raw["exercise"] if raw["exercise"] in known else "",
         timed_out=raw["timed_out"],
         compared=tuple(compared) if compared and compared[0] else None,
         frames=tuple(Frame(**frame) for frame in raw["frames"]),
         printed=raw.get("printed", ""),
     )
-
-
-# ------------------------------------------------------------------------------------------
-# Saying it to the student
-
-
-def explain(report: Report, outcome: Outcome) -> list[str]:
-    """A failed test in a few lines: the property, expected and got, and where."""
-    assert outcome.error
-    return [
-        f"It should hold that: {outcome.title}",
-        *("  " + line for line in what_happened(outcome.error)),
-        *where(report.lesson, outcome.error),
-        *printed(outcome.error),
-    ]
-
-
-def what_happened(error: Error) -> list[str]:
-    """Expected and got where the failure tells them, else the failure's own words."""
-    if error.timed_out or error.type == "Died":
-        return [f"but: {error.message.removeprefix('Failed: ')}."]
-    if error.type == "AssertionError":
-        return compared(error)
-    if error.message.startswith("DID NOT RAISE"):
-        missing = error.message.removeprefix("DID NOT RAISE ")
-        return [f"expected: the exception {missing}", "got:      no exception"]
-    return [f"but it raises {error.type}: {error.message}" if error.message else error.type]
-
-
-def compared(error: Error) -> list[str]:
-    """Both sides of the comparison that failed: checks are written `assert got == expected`."""
-    own, _, _ = error.message.partition("assert ")
-    if error.compared and error.compared[0] == "==":
-        _, got, expected = error.compared
-    elif match := re.search(r"ACTUAL: (.*?)\n? DESIRED: (.*)", error.message, re.DOTALL):
-        got, expected = match.groups()  # numpy.testing's words
-    elif error.compared:
-        op, left, right = error.compared
-        return [
-            *lines(own),
-            f"expected: left {op} right",
-            f"left:     {left}",
-            f"right:    {right}",
-        ]
-    else:
-        return [in_words(line) for line in lines(error.message) if line != "assert False"]
-    own = own if error.compared else ""
-    return [*lines(own), *labelled("expected: ", expected), *labelled("got:      ", got)]
-
-
-def in_words(line: str) -> str:
-    """pytest's ` + where 2 = f(1)` as a sentence."""
-    match = re.fullmatch(r"\s*\+\s+(?:where|and) +(.*?) = (.*)", line)
-    return f"{match[2]} is {match[1]}" if match else line
-
-
-def lines(text: str) -> list[str]:
-    """The lines of a text that are not empty; the first ten."""
-    return [line.rstrip() for line in text.splitlines() if line.strip()][:10]
-
-
-def labelled(label: str, text: str) -> list[str]:
-    """A text with a label, further lines below its beginning."""
-    first, *rest = lines(text) or [""]
-    return [label + first, *(" " * len(label) + line for line in rest)]
-
-
-def where(lesson: Lesson, error: Error) -> list[str]:
-    """The line of the check that failed, then the way through the student's file."""
-    in_checks = [frame for frame in error.frames if frame.file == "checks.py"][-1:]
-    in_module = [frame for frame in error.frames if frame.file == lesson.module][-3:]
-    other = [frame for frame in error.frames if frame not in in_checks][-1:]
-    return [text for frame in in_checks + (in_module or other) for text in place(frame)]
-
-
-def place(frame: Frame) -> list[str]:
-    """A file, a line, and the code there; of a long import, how it begins."""
-    name = f", in {frame.name}" if frame.name.isidentifier() else ""
-    code = lines(textwrap.dedent(frame.code))
-    code = code[:1] if frame.code.lstrip().startswith(("from ", "import ")) else code
-    return [f"{frame.file}, line {frame.line}{name}:", *("    " + x for x in code[:4])]
-
-
-def printed(error: Error) -> list[str]:
-    """What the student's code printed: printing is how people look for mistakes."""
-    shown = lines(error.printed)
-    return ["Your code printed:", *("    " + line for line in shown)] if shown else []

@@ -11,12 +11,31 @@ from typing import Annotated
 
 import click
 import typer
+from typer.core import TyperGroup
 
 from autograder import edition
 from autograder.edition import Problem
 
+STUDENTS, INSTRUCTORS, MAINTAINERS = "For students", "For instructors", "For maintainers"
+
+
+class Commands(TyperGroup):
+    """The commands, listed in the help below the heading of those whom they are for."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the headings with their commands."""
+        for heading in (STUDENTS, INSTRUCTORS, MAINTAINERS):
+            with formatter.section(heading):
+                formatter.write_dl(
+                    (name, command.get_short_help_str(formatter.width))
+                    for name, command in self.commands.items()
+                    if getattr(command, "rich_help_panel", None) == heading
+                )
+
+
 app = typer.Typer(
     name="jaxprentice",
+    cls=Commands,
     help="Build JAX yourself, lesson by lesson; and run the course for a class.",
     no_args_is_help=True,
     add_completion=False,
@@ -26,8 +45,8 @@ app = typer.Typer(
 )
 nbgrader = typer.Typer(help="Course directories for nbgrader.", no_args_is_help=True)
 site = typer.Typer(help="The course's web site.", no_args_is_help=True)
-app.add_typer(nbgrader, name="nbgrader")
-app.add_typer(site, name="site")
+app.add_typer(nbgrader, name="nbgrader", rich_help_panel=INSTRUCTORS)
+app.add_typer(site, name="site", rich_help_panel=MAINTAINERS)
 
 LessonName = Annotated[str, typer.Argument(metavar="LESSON", help="A lesson, such as core.")]
 ExerciseName = Annotated[
@@ -93,7 +112,7 @@ def _options(
 # For students
 
 
-@app.command()
+@app.command(rich_help_panel=STUDENTS)
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
 ) -> None:
@@ -106,7 +125,7 @@ def init(
     print("    ./jaxprentice list")
 
 
-@app.command("list")
+@app.command("list", rich_help_panel=STUDENTS)
 def list_() -> None:
     """List the lessons, and how far you are."""
     from autograder import student, workspace
@@ -114,7 +133,7 @@ def list_() -> None:
     student.list_lessons(workspace.find())
 
 
-@app.command()
+@app.command(rich_help_panel=STUDENTS)
 def check(
     name: Annotated[
         str | None,
@@ -134,7 +153,7 @@ def check(
     return student.check(workspace.find(), name, mine=mine)
 
 
-@app.command()
+@app.command(rich_help_panel=STUDENTS)
 def watch() -> None:
     """Check again each time you save a file; end it with Ctrl-C."""
     from autograder import student, workspace
@@ -142,21 +161,15 @@ def watch() -> None:
     student.watch(workspace.find())
 
 
-@app.command()
+@app.command(rich_help_panel=STUDENTS)
 def hint(name: ExerciseName) -> None:
     """Give a hint for an exercise, a better one each time."""
     from autograder import lessons, student, workspace
 
-    place, exercise = workspace.find(), lessons.find_exercise(name)
-    seen = place.record.get("hints", {}).get(exercise.id, 0)
-    number = min(seen + 1, len(exercise.hints))
-    place.remember("hints", exercise.id, number)
-    print(f"Hint {number} of {len(exercise.hints)} for {exercise.id}: {exercise.hints[number - 1]}")
-    if seen >= len(exercise.hints):
-        print(student.stuck(exercise))
+    student.hint(workspace.find(), lessons.find_exercise(name))
 
 
-@app.command()
+@app.command(rich_help_panel=STUDENTS)
 def give(name: LessonName) -> None:
     """Take the solution of a lesson (your file is kept)."""
     from autograder import student, workspace
@@ -165,7 +178,7 @@ def give(name: LessonName) -> None:
     student.replace(workspace.find(), lesson, workspace.solution(lesson), "the solution")
 
 
-@app.command()
+@app.command(rich_help_panel=STUDENTS)
 def reset(name: LessonName) -> None:
     """Begin a lesson again (your file is kept)."""
     from autograder import student, workspace
@@ -174,7 +187,7 @@ def reset(name: LessonName) -> None:
     student.replace(workspace.find(), lesson, workspace.skeleton(lesson), "the skeleton")
 
 
-@app.command()
+@app.command(rich_help_panel=STUDENTS)
 def progress() -> None:
     """Show which exercises are done, as the last checks found."""
     from autograder import student, workspace
@@ -182,7 +195,7 @@ def progress() -> None:
     student.progress(workspace.find())
 
 
-@app.command()
+@app.command(rich_help_panel=STUDENTS)
 def doctor() -> int:
     """Look whether this machine is fit for the course."""
     from autograder import doctor
@@ -207,7 +220,7 @@ def nbgrader_init(
     print(f"    {Path(sys.executable).with_name('nbgrader')} generate_assignment {made[0]}")
 
 
-@app.command()
+@app.command(rich_help_panel=INSTRUCTORS)
 def grade(
     submissions: Annotated[
         Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with a folder for each student.")
@@ -229,7 +242,7 @@ def grade(
     batch.grade_folder(submissions, student.taught(lesson), out, jobs=jobs, level=isolation)
 
 
-@app.command()
+@app.command(rich_help_panel=INSTRUCTORS)
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.")],
 ) -> None:
@@ -239,7 +252,7 @@ def report(
     print(f"The report is {report.write(folder)}.")
 
 
-@app.command()
+@app.command(rich_help_panel=INSTRUCTORS)
 def demo() -> None:
     """Grade a sample class through nbgrader."""
     from autograder import demo
@@ -251,7 +264,7 @@ def demo() -> None:
 # For maintainers
 
 
-@app.command()
+@app.command(rich_help_panel=MAINTAINERS)
 def sync(
     check: Annotated[
         bool, typer.Option("--check", help="Change nothing; fail if it would.")
@@ -269,7 +282,7 @@ def sync(
         print("Everything generated is up to date.")
 
 
-@app.command()
+@app.command(rich_help_panel=MAINTAINERS)
 def audit(
     lesson: Annotated[
         str | None, typer.Argument(metavar="[LESSON]", help="A lesson; all if absent.")
@@ -282,6 +295,7 @@ def audit(
 
 
 @app.command(
+    rich_help_panel=MAINTAINERS,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     add_help_option=True,
 )

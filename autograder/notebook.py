@@ -8,7 +8,7 @@ import base64
 import json
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from autograder import page
@@ -247,17 +247,17 @@ _BOX = re.compile(r'(?:!!!|\?\?\?\+?|===)\s+([\w ]*?)\s*(?:"(.*)")?\s*')
 _ATTRIBUTES = r'\{:?\s*(?:[#.][^\s}]+|[\w-]+="?[^\s"}]+"?)(?:\s+[^}]*)?\}'
 _INLINE = re.compile(
     rf"(?P<code>(?<!`)(?P<ticks>`+)(?!`).*?[^`](?P=ticks)(?!`))(?:{_ATTRIBUTES})?"
-    rf"|(?<!!)\[(?P<label>(?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:)[^)]*\)(?:{_ATTRIBUTES})?"
+    rf"|(?<!!)\[(?P<label>(?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:)(?P<page>[^)]*)\)(?:{_ATTRIBUTES})?"
     r"|\\\((?P<formula>.+?)\\\)"
     rf"|(?<=\)){_ATTRIBUTES}"
 )
 
 
-def plain(source: str) -> str:
+def plain(source: str, pages: Container[str] = ()) -> str:
     """Markdown without what only the site understands.
 
     Boxes become quotations, folded boxes stay folded, attributes and wrapping elements go, links
-    to other pages become plain text.
+    to other pages than `pages` become plain text.
     """
     result = ""
     blocks = list(page.blocks(source))
@@ -265,11 +265,11 @@ def plain(source: str) -> str:
         _, block = blocks.pop(0)
         box = _BOX.fullmatch(block.rstrip("\n"))
         if box:
-            result += _box(block, box, _take_body(blocks))
+            result += _box(block, box, plain(_take_body(blocks), pages))
         elif page.is_fenced(block):
             result += re.sub(r"^(\s*(?:`{3,}|~{3,})\w*)[^\n]*", r"\1", block)
         else:
-            result += _plain_line(block)
+            result += _plain_line(block, pages)
     return result
 
 
@@ -284,7 +284,6 @@ def _take_body(blocks: list[tuple[int, str]]) -> str:
 def _box(opening: str, box: re.Match[str], body: str) -> str:
     kind = box[1].split(" ")[0]
     title = box[2] if box[2] is not None else kind.capitalize()
-    body = plain(body)
     if opening.startswith("???"):
         return f"<details><summary><b>{title}</b></summary>\n\n{body}\n\n</details>\n\n"
     content = f"**{title}**\n\n{body}\n" if title else f"{body}\n"
@@ -293,17 +292,19 @@ def _box(opening: str, box: re.Match[str], body: str) -> str:
     return textwrap.indent(content, "> ", lambda line: True).replace("> \n", ">\n") + "\n"
 
 
-def _plain_line(line: str) -> str:
+def _plain_line(line: str, pages: Container[str]) -> str:
     if re.fullmatch(rf"\s*(?:{_ATTRIBUTES}|</?(?:div|step-viewer|figure)\b[^>]*>)\s*", line):
         return ""
     if line.startswith("#"):
         line = re.sub(rf"[ \t]+{_ATTRIBUTES}[ \t]*$", "", line, flags=re.MULTILINE)
-    return _INLINE.sub(_plain_inline, line)
+    return _INLINE.sub(lambda found: _plain_inline(found, pages), line)
 
 
-def _plain_inline(found: re.Match[str]) -> str:
+def _plain_inline(found: re.Match[str], pages: Container[str]) -> str:
     if found["code"]:
         return re.sub(r"^(`+)#!\w+ ", r"\1", found["code"])
     if found["formula"]:
         return f"${found['formula']}$"
+    if found["page"] and found["page"].partition("#")[0] in pages:
+        return f"[{found['label']}]({found['page']})"
     return found["label"] or ""

@@ -5,9 +5,10 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from autograder import checks, lessons
-from autograder.checks import DONE, TO_DO, Report
+from autograder import checks, explain, lessons
+from autograder.checks import DONE, NOT_RUN, TO_DO, WAITS, Report
 from autograder.edition import Problem
 from autograder.lessons import Exercise, Lesson
 from autograder.workspace import Workspace
@@ -66,10 +67,20 @@ def check(place: Workspace, name: str | None, *, mine: bool) -> int:
 def run(place: Workspace, lesson: Lesson, exercise: Exercise | None = None) -> Report:
     """Check the student's module over the reference of the earlier lessons, and remember it."""
     report = checks.run(lesson, {lesson.module: place.source(lesson)}, exercise)
-    if not exercise:
-        found = {"of": place.fingerprint(lesson), "done": report.done}
-        place.remember("checked", lesson.id, found)
+    if not report.broken or not exercise:
+        place.remember("checked", lesson.id, found(place, report))
     return report
+
+
+def found(place: Workspace, report: Report) -> dict[str, Any]:
+    """What to remember of a report; of one exercise, beside what was found of the others."""
+    lesson, known = report.lesson, {"of": place.fingerprint(report.lesson), "done": report.done}
+    if len(report.exercises) == len(lesson.exercises):
+        return known
+    last = place.record.get("checked", {}).get(lesson.id, {"of": "", "done": []})
+    asked = [exercise.id for exercise in report.exercises]
+    done = {*report.done, *(name for name in last["done"] if name not in asked)}
+    return {"of": last["of"], "done": [x.id for x in lesson.exercises if x.id in done]}
 
 
 def first_incomplete(place: Workspace) -> Report:
@@ -98,11 +109,18 @@ def check_mine(place: Workspace, base: Report) -> int:
     for suspect in earlier:
         pair = {x.module: own[x.module] for x in (suspect, lesson)}
         if lost_against(checks.run(lesson, pair, exercise), base):
-            print(f"Your own {suspect.module} breaks {', '.join(lost)}.")
+            print(blame(suspect, own[suspect.module], lost))
             print(f"Next: ./jaxprentice check {suspect.id}, or ./jaxprentice give {suspect.id}")
             return 1
     print(f"Your own earlier modules together break {', '.join(lost)}.")
     return 1
+
+
+def blame(lesson: Lesson, source: bytes, lost: list[str]) -> str:
+    """Why an earlier lesson is the reason that exercises are not done."""
+    if not checks.syntax_error(lesson.module, source) and checks.stubs(source):
+        return f"Your own {lesson.module} has exercises to do, which {', '.join(lost)} may need."
+    return f"Your own {lesson.module} breaks {', '.join(lost)}."
 
 
 def lost_against(report: Report, base: Report) -> list[str]:
@@ -144,30 +162,32 @@ def tell(report: Report, place: Workspace) -> None:
         return
     if len(report.exercises) > 1:
         print(lesson.title)
-    width = max(len(exercise.id) for exercise in report.exercises)
-    statuses = [report.status(exercise) for exercise in report.exercises]
-    column = max(map(len, statuses))
-    for exercise, status in zip(report.exercises, statuses, strict=True):
-        print(
-            f"  {styled(f'{status:<{column}}', status)}  {exercise.id:<{width}}  {exercise.title}"
-        )
+    print_table(report)
     wrong = next((x for x in report.exercises if report.failure(x)), None)
     if wrong and (failure := report.failure(wrong)):
         print(f"\n{wrong.id} is not right yet.")
-        print_lines("  ", checks.explain(report, failure))
+        print_lines("  ", explain.explain(report, failure))
     print()
     print_lines("", next_step(report, place, wrong))
 
 
+def print_table(report: Report) -> None:
+    """A line for each exercise."""
+    width = max(len(exercise.id) for exercise in report.exercises)
+    statuses = [report.status(exercise) for exercise in report.exercises]
+    column = max(map(len, statuses))
+    for exercise, status in zip(report.exercises, statuses, strict=True):
+        waits = report.waits_for(exercise) if status == WAITS else []
+        end = f" (for {', '.join(waits)})" if waits else ""
+        status = styled(f"{status:<{column}}", status)
+        print(f"  {status}  {exercise.id:<{width}}  {exercise.title}{end}")
+
+
 def tell_broken(report: Report) -> None:
     """Why nothing could be checked."""
-    assert report.broken
-    error, lesson = report.broken, report.lesson
+    lesson = report.lesson
     print(f"{lesson.id} cannot be checked: {lesson.module} does not work as a whole.")
-    what = error.message if error.type == "Died" else f"{error.type}: {error.message}"
-    print_lines(
-        "  ", [what, *(text for frame in error.frames[-1:] for text in checks.place(frame))]
-    )
+    print_lines("  ", explain.broken(report))
     print(f"\nNext: mend this, then ./jaxprentice check {lesson.id}")
 
 
@@ -175,28 +195,52 @@ def next_step(report: Report, place: Workspace, wrong: Exercise | None) -> list[
     """What to do now."""
     lesson = report.lesson
     if report.complete:
-        return done_step(report)
+        return done_step(report, place)
     if wrong:
         again = f"./jaxprentice check {wrong.id}"
-        return [f"Next: change {shown(place.file(lesson))}, then {again}", stuck(wrong)]
+        return [f"Next: change {shown(place.file(lesson))}, then {again}", stuck(wrong, place)]
     exercise = next(x for x in report.exercises if report.status(x) != DONE)
-    if report.status(exercise) != TO_DO:
-        return [f"Next: {exercise.id} {report.status(exercise)}, so do that first."]
-    again = f"./jaxprentice check {exercise.id}"
-    text = place.source(lesson).decode("utf-8", "replace")
-    line = text.partition(exercise.id)[0].count("\n") + 1
-    where = f"{shown(place.file(lesson))}, line {line}"
-    return [f"Next: {exercise.target} in {where}: {exercise.todo}", f"Then: {again}"]
+    if waits := report.waits_for(exercise) if report.status(exercise) == WAITS else []:
+        return [
+            f"{exercise.id} can be right only when {waits[0]} is, and that is not right yet.",
+            f"Next: ./jaxprentice check {waits[0]}",
+        ]
+    if report.status(exercise) == NOT_RUN:
+        return [f"There are no checks of {exercise.id}. Get a complete copy of the course."]
+    line = report.stubs[exercise.id].line
+    return [
+        f"Next: {exercise.target} in {shown(place.file(lesson))}: {exercise.todo}",
+        f"Put your code in place of line {line}, which raises NotImplementedError.",
+        f"Then: ./jaxprentice check {exercise.id}",
+    ]
 
 
-def done_step(report: Report) -> list[str]:
+def done_step(report: Report, place: Workspace) -> list[str]:
     """What comes after something that is complete."""
     lesson = report.lesson
     if len(report.exercises) < len(lesson.exercises):
-        return [f"Done. Next: ./jaxprentice check {lesson.id}"]
+        return [after_one(report, place)]
     later = [x for x in all_taught() if x.number > lesson.number]
-    goal = f"Next: {later[0].title}" if later else "That was the last lesson"
-    return [f"The lesson {lesson.id} is complete. {goal}."]
+    rest = [x for x in all_taught() if len(place.checked(x)[0]) < len(x.exercises)]
+    goal = f"Next: {later[0].title}." if later else "That was the last lesson."
+    if rest and not later:
+        count = f"{len(place.checked(rest[0])[0])} of {len(rest[0].exercises)}"
+        goal = f"Not complete yet: {rest[0].id} ({count}). Next: ./jaxprentice check {rest[0].id}"
+    return [f"The lesson {lesson.id} is complete. {goal}"]
+
+
+def after_one(report: Report, place: Workspace) -> str:
+    """How far the lesson is after an exercise that is right, and which one comes next."""
+    lesson, done = report.lesson, place.checked(report.lesson)[0]
+    count = f"Done, {len(done)} of {len(lesson.exercises)}."
+    left = [x for x in lesson.exercises if x.id not in done]
+    behind = lesson.exercises.index(report.exercises[-1])
+    following = [x for x in left if lesson.exercises.index(x) > behind] or left
+    if not following:
+        return f"{count} Next: ./jaxprentice check {lesson.id}"
+    stub = report.stubs.get(following[0].id)
+    line = f", line {stub.line}" if stub else ""
+    return f"{count} Next: {following[0].id} ({shown(place.file(lesson))}{line})."
 
 
 def shown(path: Path) -> Path:
@@ -205,12 +249,25 @@ def shown(path: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
-def stuck(exercise: Exercise) -> str:
-    """Where help is."""
+def stuck(exercise: Exercise, place: Workspace) -> str:
+    """Where help is: in the hints while there are some, then in the solution."""
+    if place.hints_seen(exercise) < len(exercise.hints):
+        return f"Stuck? ./jaxprentice hint {exercise.id}"
+    module = lessons.get(exercise.lesson).module
     return (
-        f"Stuck? ./jaxprentice hint {exercise.id}; or ./jaxprentice give {exercise.lesson} takes "
-        "the solution."
+        f"That was the last hint. ./jaxprentice give {exercise.lesson} puts the solution of the "
+        f"whole lesson into {module} (your file is kept)."
     )
+
+
+def hint(place: Workspace, exercise: Exercise) -> None:
+    """Print the next hint for an exercise; the last one again when there is no other."""
+    count = len(exercise.hints)
+    number = min(place.hints_seen(exercise) + 1, count)
+    place.remember("hints", exercise.id, number)
+    print_lines("", [f"Hint {number} of {count} for {exercise.id}: {exercise.hints[number - 1]}"])
+    if number == count:
+        print(stuck(exercise, place))
 
 
 def print_lines(indent: str, lines: Iterable[str]) -> None:
@@ -252,7 +309,7 @@ def progress(place: Workspace) -> None:
     points = total = 0.0
     for lesson in all_taught():
         done, current = place.checked(lesson)
-        last = "" if current or not done else " (changed since the last check)"
+        last = "" if current or not done else " (not checked as a whole since the last change)"
         print(f"{lesson.title}{last}")
         for exercise in lesson.exercises:
             status = DONE if exercise.id in done else TO_DO

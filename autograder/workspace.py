@@ -18,7 +18,7 @@ from typing import Any
 
 from autograder import assemble, edition, lessons
 from autograder.edition import Problem
-from autograder.lessons import Lesson
+from autograder.lessons import Exercise, Lesson
 
 STATE = ".jaxprentice"
 IDENTITY = f"{STATE}/workspace.json"
@@ -61,6 +61,8 @@ right:
     ./jaxprentice watch            the same, again each time you save a file
     ./jaxprentice hint EXERCISE    a hint, then a better one
     ./jaxprentice reset LESSON     begin a lesson again (your file is kept)
+
+`glossary.md` explains the words that the lessons use.
 
 On Windows write `python jaxprentice ...`.
 """
@@ -124,6 +126,11 @@ class Workspace:
         if not last:
             return [], False
         return last["done"], self.file(lesson).exists() and last["of"] == self.fingerprint(lesson)
+
+    def hints_seen(self, exercise: Exercise) -> int:
+        """How many hints for an exercise were given."""
+        seen = self.record.get("hints", {}).get(exercise.id, 0)
+        return int(seen)
 
     # Changing a module
 
@@ -217,6 +224,7 @@ def fill(folder: Path) -> None:
     for package in sorted({lesson.package for lesson in taught}):
         unwanted = shutil.ignore_patterns("__pycache__")
         shutil.copytree(edition.COURSE / package, folder / package, ignore=unwanted)
+    add_glossary(folder)
     for lesson in taught:
         add_lesson(folder / "lessons" / lesson.folder.name, lesson)
     (folder / "README.md").write_text(README.format(first=taught[0].folder.name), encoding="utf-8")
@@ -228,12 +236,26 @@ def fill(folder: Path) -> None:
     (folder / IDENTITY).write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
 
 
+GLOSSARY = "../../glossary.md"  # where lessons find it, in the course and in a workspace
+
+
+def add_glossary(folder: Path) -> None:
+    """The glossary in plain Markdown; lessons link to it."""
+    from autograder import notebook
+
+    file = edition.COURSE / "glossary.md"
+    if file.exists():
+        text = notebook.plain(file.read_text(encoding="utf-8"))
+        (folder / "glossary.md").write_text(text, encoding="utf-8")
+
+
 def add_lesson(folder: Path, lesson: Lesson) -> None:
     """A lesson to read: its page in plain Markdown with its pictures, and its checks."""
     from autograder import notebook, page
 
     folder.mkdir(parents=True)
-    text = notebook.plain(page.expand(page.read(lesson), lesson))
+    text = notebook.plain(page.expand(page.read(lesson), lesson), pages=[GLOSSARY])
     (folder / "lesson.md").write_text(text, encoding="utf-8")
-    for file in [lesson.folder / "checks.py", *lesson.folder.glob("*.svg")]:
+    pictures = [x for kind in ("svg", "png") for x in lesson.folder.glob(f"*.{kind}")]
+    for file in [lesson.folder / "checks.py", *pictures]:
         shutil.copy(file, folder)

@@ -149,6 +149,16 @@ def test_no_command_shows_the_help(say):
         assert re.search(rf"^  {name} ", err, re.MULTILINE)
 
 
+def test_the_help_lists_every_command_below_those_whom_it_is_for(say):
+    _, out, _ = say("--help")
+    students = out.partition("For students:")[2].partition("For instructors:")[0]
+    assert re.findall(r"^  (\w+) ", students, re.MULTILINE)[:3] == ["init", "list", "check"]
+    assert "grade" not in students
+    for command in cli.app.registered_commands + cli.app.registered_groups:
+        name = command.name or command.callback.__name__
+        assert re.search(rf"^  {name} ", out, re.MULTILINE)
+
+
 def test_every_command_has_a_layer_that_holds_what_it_imports():
     """A command that the wrapper does not know gets the students' packages only."""
     text = (edition.ROOT / "jaxprentice").read_text(encoding="utf-8")
@@ -187,6 +197,23 @@ def test_the_lesson_to_read_is_plain_markdown(work):
     text = (work / "lessons/01_hello/lesson.md").read_text(encoding="utf-8")
     assert not any(mark in text for mark in ("{{", "!!!", "???", "<div", "exec="))
     assert "Greet somebody." in text
+
+
+def test_a_workspace_holds_the_glossary_and_the_pictures_of_its_lessons(course, say, tmp_path):
+    (course / "course/glossary.md").write_text("# Words\n\n### Box { #box }\n", encoding="utf-8")
+    folder = course / "course/lessons/01_hello"
+    page = folder / "lesson.md"
+    text = page.read_text(encoding="utf-8")
+    links = "A [box](../../glossary.md#box), [bye](../03_bye/lesson.md), ![it](it.png).\n"
+    page.write_text(text + links, encoding="utf-8")
+    (folder / "it.png").write_bytes(b"a picture")
+    assert say("init", "other")[0] == 0
+    made = tmp_path / "other/lessons/01_hello"
+    assert (made / "it.png").read_bytes() == b"a picture"
+    said = (made / "lesson.md").read_text(encoding="utf-8")
+    assert "A [box](../../glossary.md#box), bye, ![it](it.png)." in said
+    glossary = (made / "../../glossary.md").resolve().read_text(encoding="utf-8")
+    assert glossary == "# Words\n\n### Box\n"
 
 
 def test_init_is_all_or_nothing(course, say, tmp_path, monkeypatch):
@@ -238,7 +265,10 @@ def test_an_untouched_lesson_says_what_to_do_first(work, say):
     status, out, _ = say("check")
     assert status == 1
     assert "to do  hello.greet" in out
-    assert "Next: greet in toy/hello.py, line 22: Put the name behind the greeting" in out
+    assert "Next: greet in toy/hello.py: Put the name behind the greeting" in out
+    assert "Put your code in place of line 23, which raises NotImplementedError." in out
+    line = (work / "toy/hello.py").read_text(encoding="utf-8").splitlines()[22]
+    assert line == '    raise NotImplementedError("hello.greet")'
 
 
 def test_a_wrong_exercise_is_explained(work, say):
@@ -255,6 +285,44 @@ def test_one_exercise_alone(work, say):
     solve(work, "toy/hello.py", ("self.size += by", "self.size += 2 * by"))
     assert say("check", "hello.greet")[0] == 0
     assert say("check", "hello.grow")[0] == 1
+
+
+def test_after_one_exercise_the_next_one_is_named(work, say):
+    stub = 'raise NotImplementedError("hello.grow")'
+    solve(work, "toy/hello.py", ("self.size += by\n        return self", stub))
+    out = say("check", "hello.greet")[1]
+    assert "Done, 1 of 2. Next: hello.grow (toy/hello.py, line 41).\n" in out
+    solve(work)
+    assert "Done, 2 of 2. Next: ./jaxprentice check hello\n" in say("check", "hello.grow")[1]
+
+
+def test_one_exercise_alone_is_remembered_but_does_not_make_the_lesson_current(work, say):
+    solve(work)
+    say("check", "hello.greet")
+    assert "done   hello.greet\n  to do  hello.grow" in say("progress")[1]
+    say("check", "hello.grow")
+    assert "Greeting people (not checked as a whole since" in say("progress")[1]
+    say("check", "hello")
+    assert "Greeting people\n" in say("progress")[1]
+
+
+def test_an_exercise_that_waits_says_for_what(work, say):
+    changes = [("return text + mark", "return 0"), ("self.size += by", "self.size += 7")]
+    solve(work, "toy/hello.py", *changes)
+    status, out, _ = say("check", "hello.grow")
+    assert status == 1
+    assert "waits  hello.grow  A box that grows (for hello.greet)\n" in out
+    assert "hello.grow can be right only when hello.greet is, and that is not right yet." in out
+    assert "Next: ./jaxprentice check hello.greet\n" in out
+
+
+def test_the_last_lesson_names_what_is_not_complete(work, say):
+    solve(work, "toy/bye.py")
+    end = "The lesson bye is complete. Not complete yet: hello (0 of 2). "
+    assert end in say("check", "bye")[1]
+    solve(work)
+    say("check", "hello")
+    assert "The lesson bye is complete. That was the last lesson." in say("check", "bye")[1]
 
 
 def test_a_syntax_error_is_placed(work, say):
@@ -289,6 +357,13 @@ def test_mine_names_the_earlier_lesson_that_breaks_it(work, say):
     assert status == 1
     assert "Your own toy/hello.py breaks bye.bye." in out
     assert "./jaxprentice check hello" in out
+
+
+def test_mine_names_a_module_that_has_exercises_to_do(work, say):
+    solve(work, "toy/bye.py")
+    status, out, _ = say("check", "bye", "--mine")
+    assert status == 1
+    assert "Your own toy/hello.py has exercises to do, which bye.bye may need." in out
 
 
 def test_mine_names_a_module_that_cannot_be_imported(work, say):
@@ -374,7 +449,18 @@ def test_each_hint_says_more_than_the_one_before(work, say):
     assert said[0] == "Hint 1 of 3 for hello.greet: Think of strings.\n"
     assert said[1].startswith("Hint 2 of 3")
     assert said[2].startswith("Hint 3 of 3")
-    assert "./jaxprentice give hello" in said[3]
+    assert "That was the last hint. ./jaxprentice give hello puts the solution of" in said[2]
+    assert said[3] == said[2]
+
+
+def test_after_the_last_hint_no_other_is_offered(work, say):
+    solve(work, "toy/hello.py", ("return text + mark", "return text"))
+    assert "Stuck? ./jaxprentice hint hello.greet\n" in say("check")[1]
+    for _ in range(3):
+        say("hint", "hello.greet")
+    _, out, _ = say("check")
+    assert "jaxprentice hint" not in out
+    assert "./jaxprentice give hello" in out
 
 
 def test_give_takes_the_solution_and_keeps_the_students_file(work, say):
@@ -415,7 +501,7 @@ def test_progress_and_list_show_what_the_last_checks_found(work, say):
     assert "2 of 4.5 points" in out
     assert re.search(r"^hello .* 1 of 2$", say("list")[1], re.MULTILINE)
     solve(work)
-    assert "(changed since the last check)" in say("progress")[1]
+    assert "(not checked as a whole since the last change)" in say("progress")[1]
 
 
 # ------------------------------------------------------------------------------------------
