@@ -144,18 +144,20 @@ def explain(config: pytest.Config, excinfo: pytest.ExceptionInfo[BaseException])
 
 
 def telling(config: pytest.Config, traceback: Any) -> list[Any]:
-    """The entries worth showing: the first in the checks, and the last different lines after it.
+    """The entries worth showing, each line once: the first, and up to the one that went wrong.
 
     A recursion without end has a thousand entries of a few lines, and to find a line's text takes
     time.
     """
+    last: Any = None
     own: dict[tuple[str, int], Any] = {}
     for entry in traceback:
         file = entry.frame.code.raw.co_filename
         if Path(file).is_relative_to(config.rootpath) and not file.endswith("conftest.py"):
-            key = (file, entry.lineno)
-            own[key] = own.pop(key, entry)
+            last = own.setdefault((file, entry.lineno), entry)
     entries = list(own.values())
+    if entries and last is not entries[0]:
+        entries.append(entries.pop(entries.index(last)))
     return entries[:1] + entries[1:][-12:]
 
 

@@ -186,6 +186,7 @@ def broken(report: Report) -> list[str]:
             f"`./jaxprentice reset {lesson.id}` begins with a new skeleton, and keeps your file.",
         ]
     what = f"{error.type}: {cut(error.message)}" if error.type == "SyntaxError" else raised(error)
+    what = what[:1].upper() + what[1:]
     in_module = [frame for frame in error.frames if frame.file == lesson.module]
     return [what, *places((in_module or list(error.frames))[-1:], error.frames, lesson)]
 

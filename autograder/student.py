@@ -188,7 +188,7 @@ def tell_broken(report: Report) -> None:
     lesson = report.lesson
     print(f"{lesson.id} cannot be checked: {lesson.module} does not work as a whole.")
     print_lines("  ", explain.broken(report))
-    print(f"\nNext: mend this, then ./jaxprentice check {lesson.id}")
+    print(f"\nNext: correct this, then ./jaxprentice check {lesson.id}")
 
 
 def next_step(report: Report, place: Workspace, wrong: Exercise | None) -> list[str]:

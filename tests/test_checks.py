@@ -344,7 +344,17 @@ def test_a_process_that_dies_names_the_test(lesson):
 @pytest.mark.parametrize("end", ["exit()", "__import__('os')._exit(0)"])
 def test_a_module_that_ends_python_on_import_is_said(lesson, end):
     report = run(lesson, ("import functools", f"import functools\n{end}"))
-    assert explain.broken(report)[0].startswith(("Python was ended", "it ends Python"))
+    assert explain.broken(report)[0].startswith("Python was ended")
+
+
+def test_the_check_stands_before_the_students_lines_also_where_it_is_called_back(lesson):
+    line = '    assert greet("Ada") == "Hello,\\nAda:"'
+    path = lesson.folder / "checks.py"
+    text = path.read_text(encoding="utf-8")
+    back = '    assert greet(lambda: 1 / 0) == "Hello,\\nAda:"'
+    path.write_text(text.replace(line, back), encoding="utf-8")
+    places = [x for x in said(run(lesson, ("{name}", "{name()}"))).splitlines() if ", line " in x]
+    assert [x.split(",")[0] for x in places] == ["lessons/01_hello/checks.py", "toy/hello.py"]
 
 
 def test_a_recursion_without_end_is_shown_at_once(lesson):
