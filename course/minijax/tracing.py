@@ -15,6 +15,7 @@ import numpy as np
 from minijax.core import (
     MainTrace,
     Primitive,
+    Rules,
     ShapedArray,
     Trace,
     Tracer,
@@ -76,6 +77,11 @@ class JaxprBuilder:
         return ClosedJaxpr(Jaxpr(constvars, invars, outvars, self.eqns), consts)
 
 
+# For primitives with a Python function among their parameters, which an equation cannot keep: the
+# operands and parameters to write down instead (see minijax/custom_rules.py).
+staging_rules: Rules = {}
+
+
 class JaxprTrace(Trace):
     """Writes each primitive down as an equation; its `global_data` is the builder."""
 
@@ -94,6 +100,8 @@ class JaxprTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[JaxprTracer], params: dict[str, Any]
     ) -> Any:
+        if primitive in staging_rules:
+            tracers, params = staging_rules[primitive](self, tracers, params)
         avals = abstract_eval(primitive, [t.aval for t in tracers], params)
         if primitive in (broadcast_in_dim_p, convert_element_type_p):
             atom = without_equation(primitive, tracers[0].atom, avals[0], params)

@@ -4,6 +4,7 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 """
 
 from minijax import errors, lax, numpy, tree
+from minijax.custom_rules import custom_jvp, custom_vjp
 from minijax.jit import jit
 from minijax.jvp import jvp
 from minijax.linearize import linearize
@@ -12,6 +13,8 @@ from minijax.transpose import grad, hessian, jacrev, linear_transpose, value_and
 from minijax.vmap import jacfwd, vmap
 
 __all__ = [
+    "custom_jvp",
+    "custom_vjp",
     "errors",
     "grad",
     "hessian",

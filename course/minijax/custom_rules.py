@@ -1,0 +1,537 @@
+"""Derivatives of one's own: `custom_jvp` and `custom_vjp`.
+
+Differentiating a program line by line is right, and not always what one wants: the derivative of
+log(1 + exp(x)) is 1 / (1 + exp(-x)), but line by line it becomes inf / inf for large x. Here a
+whole function is given its rule, as `sin` has one in `jvp_rules`.
+
+The function becomes one operation, a call primitive. `jit_p` takes a program as its parameter; this
+one takes Python functions: the function itself, `call`, and its rule. Evaluation runs `call`.
+Differentiation never looks into it and runs the rule. All other interpreters put transformed
+functions in the place of both, so that whoever comes later still finds a rule to differentiate by.
+The functions here take and give flat lists of arrays.
+
+For reverse mode the rule comes in two parts: `fwd` gives the result and what to keep (residuals),
+`bwd` makes cotangents of the inputs from them. Reverse mode is `jvp` and then transposition, so
+the JVP rule has to give some linear function of the tangents. It gives `custom_lin_p`, an operation
+that nobody can evaluate, and that has a single purpose: its transpose rule is `bwd`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from minijax import dtypes
+from minijax.core import (
+    NotMapped,
+    Primitive,
+    ShapedArray,
+    Tracer,
+    UndefPrimal,
+    abstract_eval_rules,
+    full_raise,
+    get_aval,
+    hlo_lowerings,
+    impl_rules,
+    jvp_rules,
+    partial_eval_rules,
+    transpose_rules,
+    vmap_rules,
+)
+from minijax.errors import UnexpectedTracerError
+from minijax.jaxpr import ClosedJaxpr, eval_jaxpr, printed_params, raise_to_shaped
+from minijax.jit import Emitter, lower_body, without_consts
+from minijax.jvp import JVPTracer, drop_float0, zeros_like_aval
+from minijax.lax.basic import reduce_sum
+from minijax.linearize import PartialEvalTrace, with_float0
+from minijax.tracing import staging_rules, trace_to_jaxpr
+from minijax.transpose import backward_pass
+from minijax.tree import PyTreeDef, tree_flatten, tree_map, tree_structure, tree_unflatten
+from minijax.vmap import move_batch_axis, vmap_flat
+
+custom_jvp_p = Primitive("custom_jvp_call", multiple_results=True)
+custom_vjp_p = Primitive("custom_vjp_call", multiple_results=True)
+custom_lin_p = Primitive("custom_lin", multiple_results=True)
+
+Flat = Callable[..., list[Any]]  # from arrays to a list of arrays
+
+
+# The decorators ---------------------------------------------------------------------------------
+
+
+class CustomFunction:
+    """What the two decorators share: arguments and results as flat lists.
+
+    Arguments in `nondiff_argnums` are not differentiated and can be anything, such as a function;
+    the rules get their values first.
+    """
+
+    __call__: Callable[..., Any]
+
+    def __init__(self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+        functools.update_wrapper(self, fun)
+        self.fun, self.name = fun, getattr(fun, "__name__", "f")
+        self.nondiff_argnums = tuple(nondiff_argnums)
+
+    def split(self, args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The arguments that are not differentiated, and those that are."""
+        places = {i % len(args) for i in self.nondiff_argnums}
+        fixed = [args[i % len(args)] for i in self.nondiff_argnums]
+        return fixed, [x for i, x in enumerate(args) if i not in places]
+
+    def joined(self, fixed: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+        """All arguments in their places again."""
+        number = len(fixed) + len(others)
+        by_place = dict(zip([i % number for i in self.nondiff_argnums], fixed, strict=True))
+        rest = iter(others)
+        return [by_place[i] if i in by_place else next(rest) for i in range(number)]
+
+
+class custom_jvp(CustomFunction):  # a decorator; JAX's name
+    """A function with its own rule for forward mode (and so for reverse). As `jax.custom_jvp`.
+
+    `defjvp` takes the rule: `(primals, tangents)` to `(result, tangent of the result)`.
+
+    >>> import minijax
+    >>> @custom_jvp
+    ... def f(x):
+    ...     return x * x
+    >>> @f.defjvp
+    ... def f_jvp(primals, tangents):
+    ...     return f(*primals), 100.0 * tangents[0]
+    >>> print(f(3.0), minijax.grad(f)(3.0))
+    9.0 100.0
+    """
+
+    rule: Callable[..., Any] | None = None
+
+    def defjvp(self, jvp: Callable[..., Any]) -> Callable[..., Any]:
+        """Take the rule; `jvp(*nondiff_args, primals, tangents)` gives a pair of results."""
+        self.rule = jvp
+        return jvp
+
+    def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
+        """Take one rule for each argument: `rule(tangent, result, *args)` gives a tangent.
+
+        The tangent of the result is the sum; None stands for an argument without influence.
+        """
+        if self.nondiff_argnums:
+            raise TypeError("defjvps cannot be used with nondiff_argnums. Use defjvp.")
+
+        def jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+            result = self(*primals)
+            pairs = zip(jvps, tangents, strict=True)
+            parts = [rule(t, result, *primals) for rule, t in pairs if rule is not None]
+            zeros = tree_map(lambda x: zeros_like_aval(get_aval(x)), result)
+            add = functools.partial(tree_map, lambda x, y: x + y)
+            return result, functools.reduce(add, parts) if parts else zeros
+
+        self.defjvp(jvp)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.rule is None:
+            raise AttributeError(f"No JVP defined for custom_jvp function {self.name}.")
+        rule = self.rule
+        fixed, others = self.split(positional(self.fun, args, kwargs))
+        leaves, in_tree = tree_flatten(others)
+        trees: list[PyTreeDef] = []
+
+        def call(*xs: Any) -> list[Any]:
+            out = self.fun(*self.joined(fixed, tree_unflatten(in_tree, xs)))
+            return flat_result(trees, out)
+
+        def jvp(*xs: Any) -> list[Any]:
+            primals, tangents = halves(xs)
+            trees_in = (tuple(tree_unflatten(in_tree, half)) for half in (primals, tangents))
+            out, out_dot = pair_of("JVP rule", rule(*fixed, *trees_in))
+            return flat_result(trees, out) + flat_tangents(out, out_dot)
+
+        outs = bind_custom(custom_jvp_p, leaves, call=call, jvp=jvp, num_consts=0)
+        return tree_unflatten(trees[0], outs)
+
+
+class custom_vjp(CustomFunction):  # a decorator; JAX's name
+    """A function with its own rule for reverse mode, and none for forward. As `jax.custom_vjp`.
+
+    `defvjp` takes two functions. `fwd` takes the arguments of the function and gives `(result,
+    residuals)`; `bwd(*nondiff_args, residuals, cotangent)` gives a tuple with a cotangent for each
+    argument, None for zero.
+
+    >>> import minijax
+    >>> @custom_vjp
+    ... def f(x, y):
+    ...     return x * y
+    >>> f.defvjp(lambda x, y: (x * y, (x, y)), lambda res, ct: (ct * 100.0, ct * res[0]))
+    >>> print(*minijax.grad(f, (0, 1))(3.0, 4.0))
+    100.0 3.0
+    """
+
+    fwd: Callable[..., Any] | None = None
+    bwd: Callable[..., Any] | None = None
+
+    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
+        self.fwd, self.bwd = fwd, bwd
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.fwd is None or self.bwd is None:
+            raise AttributeError(f"No VJP defined for custom_vjp function {self.name}.")
+        user_fwd, user_bwd = self.fwd, self.bwd
+        fixed, others = self.split(positional(self.fun, args, kwargs))
+        leaves, in_tree = tree_flatten(others)
+        avals = [raise_to_shaped(get_aval(x)) for x in leaves]
+        trees: list[PyTreeDef] = []
+        res_trees: list[PyTreeDef] = []
+
+        def call(*xs: Any) -> list[Any]:
+            out = self.fun(*self.joined(fixed, tree_unflatten(in_tree, xs)))
+            return flat_result(trees, out)
+
+        def fwd(*xs: Any) -> tuple[list[Any], list[Any]]:
+            given = user_fwd(*self.joined(fixed, tree_unflatten(in_tree, xs)))
+            out, res = pair_of("fwd rule", given)
+            return flat_result(trees, out), flat_result(res_trees, res)
+
+        def bwd(*xs: Any) -> list[Any]:
+            number = res_trees[0].num_leaves
+            res = tree_unflatten(res_trees[0], xs[:number])
+            ct = tree_unflatten(trees[0], xs[number:])
+            return flat_cts(in_tree, avals, user_bwd(*fixed, res, ct))
+
+        outs = bind_custom(custom_vjp_p, leaves, call=call, fwd=fwd, bwd=bwd, num_consts=0)
+        return tree_unflatten(trees[0], outs)
+
+
+def positional(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Sequence[Any]:
+    """The arguments of a call by position, with defaults filled in."""
+    try:
+        bound = inspect.signature(f).bind(*args, **kwargs)
+    except ValueError:  # a builtin, for which Python knows no signature
+        return args
+    bound.apply_defaults()
+    if bound.kwargs:
+        names = ", ".join(bound.kwargs)
+        raise TypeError(f"A function with custom rules takes no keyword-only arguments: {names}.")
+    return bound.args
+
+
+def flat_result(trees: list[PyTreeDef], out: Any) -> list[Any]:
+    """The leaves of a result; its structure is noted in `trees`, and is the same every time."""
+    leaves, tree = tree_flatten(out)
+    if trees and trees[0] != tree:
+        raise TypeError(f"A custom rule gives {tree} where the function gives {trees[0]}.")
+    trees[:] = [tree]
+    return leaves
+
+
+def pair_of(what: str, out: Any) -> tuple[Any, Any]:
+    if not isinstance(out, (tuple, list)) or len(out) != 2:
+        raise TypeError(f"A custom {what} must give a pair, and gave {type(out).__name__}.")
+    return out[0], out[1]
+
+
+def flat_tangents(out: Any, out_dot: Any) -> list[Any]:
+    """The leaves of the tangent that a rule gives, which must fit the result's."""
+    leaves, tangents = tree_flatten(out)[0], tree_flatten(out_dot)[0]
+    if tree_structure(out) != tree_structure(out_dot):
+        raise TypeError(
+            "A custom JVP rule must give primal and tangent of one structure, and gave "
+            f"{tree_structure(out)} and {tree_structure(out_dot)}."
+        )
+    for x, t in zip(map(get_aval, leaves), tangents, strict=True):
+        got = (getattr(t, "shape", ()), getattr(t, "dtype", None) or get_aval(t).dtype)
+        if got != (x.shape, dtypes.tangent_dtype(x.dtype)):
+            raise TypeError(
+                f"A custom JVP rule gave a tangent of shape {got[0]} and dtype "
+                f"{dtypes.short_name(got[1])} for a result of type {x}."
+            )
+    return tangents
+
+
+def flat_cts(in_tree: PyTreeDef, avals: Sequence[ShapedArray], cts: Any) -> list[Any]:
+    """The leaves of what a `bwd` rule gives: one for each input, zeros where it gives None."""
+    number = len(in_tree.children)
+    if not isinstance(cts, (tuple, list)) or len(cts) != number:
+        raise TypeError(f"A custom bwd rule must give a tuple of {number} cotangents, not {cts}.")
+    flat: list[Any] = []
+    for tree, ct in zip(in_tree.children, cts, strict=True):
+        leaves, ct_tree = tree_flatten(ct)
+        if ct is not None and ct_tree != tree:
+            raise TypeError(f"A custom bwd rule gave {ct_tree} for an argument {tree}.")
+        flat += [None] * tree.num_leaves if ct is None else leaves
+    return [fitting_ct(ct, aval) for ct, aval in zip(flat, avals, strict=True)]
+
+
+def fitting_ct(ct: Any, aval: ShapedArray) -> Any:
+    """A cotangent for an input of type `aval`; None stands for zero, and integers have none."""
+    if ct is None or not dtypes.is_float(aval.dtype):
+        return zeros_like_aval(aval)
+    got = get_aval(ct)
+    if (got.shape, got.dtype) != (aval.shape, aval.dtype):
+        raise ValueError(f"A custom bwd rule gave a cotangent {got} for an input {aval}.")
+    return ct
+
+
+def halves(xs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Primals and tangents, of which there are as many."""
+    return xs[: len(xs) // 2], xs[len(xs) // 2 :]
+
+
+# The mechanism: what both primitives do under each interpreter ----------------------------------
+
+
+def bind_custom(primitive: Primitive, args: Sequence[Any], **params: Any) -> list[Any]:
+    """Bind, and see that no rule has used a value of the level that is being differentiated.
+
+    Such a value did not come as an argument; the rule knows nothing of how it moves.
+    """
+    outs = primitive.bind(*args, **params)
+    for out in outs:
+        for part in (out.primal, out.tangent) if isinstance(out, JVPTracer) else ():
+            if isinstance(part, Tracer) and part._trace.main is out._trace.main:
+                raise UnexpectedTracerError(CLOSED_OVER)
+    return outs
+
+
+CLOSED_OVER = (
+    "A function with a custom rule uses a value that is being differentiated and is not one of its "
+    "arguments. Pass it as an argument, so that the rule can say how the result moves with it."
+)
+
+
+class Staged:
+    """A program that is called like the function that it was made from."""
+
+    def __init__(self, jaxpr: ClosedJaxpr) -> None:
+        self.jaxpr = jaxpr
+
+    def __call__(self, *args: Any) -> list[Any]:
+        return eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts, *args)
+
+    def __repr__(self) -> str:
+        return repr(self.jaxpr)
+
+
+def staged(trace: Any, tracers: Sequence[Any], params: dict[str, Any]) -> tuple[Any, Any]:
+    """Operands and parameters that an equation can hold: `call` becomes a program.
+
+    What the function uses besides its arguments becomes further operands, in front.
+    """
+    if isinstance(params["call"], Staged):
+        return tracers, params
+    closed = trace_to_jaxpr(params["call"], [t.aval for t in tracers])
+    consts = [full_raise(trace, const) for const in closed.consts]
+    call = Staged(ClosedJaxpr(without_consts(closed.jaxpr), []))
+    return [*consts, *tracers], {**params, "call": call, "num_consts": len(consts)}
+
+
+def custom_partial_eval(
+    primitive: Primitive, trace: PartialEvalTrace, tracers: Sequence[Any], **params: Any
+) -> list[Any]:
+    """Call it later, as a whole: the rule is for the whole."""
+    inputs, params = staged(trace, tracers, params)
+    return trace.stage_out(primitive, inputs, params)
+
+
+def custom_hlo(
+    emitter: Emitter,
+    avals: Any,
+    out_avals: Any,
+    args: Sequence[str],
+    *,
+    call: Staged,
+    **params: Any,
+) -> list[str]:
+    return lower_body(emitter, call.jaxpr.jaxpr, args)
+
+
+def custom_transpose(cts: Sequence[Any], *args: Any, call: Staged, **params: Any) -> list[Any]:
+    """Where it is linear itself, the program runs backwards as any other."""
+    back = iter(backward_pass(call.jaxpr.jaxpr, [], args, cts))
+    return [next(back) if isinstance(x, UndefPrimal) else None for x in args]
+
+
+def split_consts(num_consts: int, tangents: Sequence[Any]) -> Sequence[Any]:
+    """The tangents of the arguments; those of what was used besides must be zero."""
+    if any(t is not None for t in tangents[:num_consts]):
+        raise UnexpectedTracerError(CLOSED_OVER)
+    return tangents[num_consts:]
+
+
+def batched(f: Flat, axis_size: int, dims: Sequence[Any]) -> Flat:
+    """`f` for batches, its results with the batch axis in front."""
+
+    def batched_f(*args: Any) -> list[Any]:
+        outs, out_dims = vmap_flat(f, axis_size, dims, args)
+        return [move_batch_axis(axis_size, d, 0, x) for x, d in zip(outs, out_dims, strict=True)]
+
+    return batched_f
+
+
+# custom_jvp: the rules of its own ---------------------------------------------------------------
+
+
+def custom_jvp_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, call: Flat, jvp: Flat, num_consts: int
+) -> tuple[Sequence[Any], list[Any]]:
+    """The rule, which gets arrays of zeros for what does not move."""
+    tangents = split_consts(num_consts, tangents)
+    pairs = list(zip(primals[num_consts:], tangents, strict=True))
+    full = [zeros_like_aval(get_aval(x)) if t is None else t for x, t in pairs]
+    outs, out_tangents = halves(jvp(*(x for x, _ in pairs), *full))
+    return outs, [drop_float0(t) for t in out_tangents]
+
+
+def custom_jvp_batch(
+    axis_size: int,
+    vals: Sequence[Any],
+    dims: Sequence[Any],
+    *,
+    call: Flat,
+    jvp: Flat,
+    num_consts: int,
+) -> tuple[list[Any], list[int]]:
+    """Both functions for batches; a tangent has its batch axis where its primal has it."""
+    own_dims = dims[num_consts:]
+    outs = bind_custom(
+        custom_jvp_p,
+        vals,
+        call=batched(call, axis_size, dims),
+        jvp=batched(jvp, axis_size, [*own_dims, *own_dims]),
+        num_consts=num_consts,
+    )
+    return outs, [0] * len(outs)
+
+
+# custom_vjp: the rules of its own ---------------------------------------------------------------
+
+Forward = Callable[..., tuple[list[Any], list[Any]]]  # from arrays to results and residuals
+
+
+def custom_vjp_jvp(
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    call: Flat,
+    fwd: Forward,
+    bwd: Flat,
+    num_consts: int,
+) -> tuple[list[Any], list[Any]]:
+    """`fwd` now; for the tangents `custom_lin_p`, which remembers how to go back."""
+    tangents = split_consts(num_consts, tangents)
+    outs, res = fwd(*primals[num_consts:])
+    out_avals = tuple(raise_to_shaped(get_aval(x)) for x in outs)
+    moving = custom_lin_p.bind(
+        *res,
+        *(t for t in tangents if t is not None),
+        bwd=bwd,
+        moves=tuple(t is not None for t in tangents),
+        num_res=len(res),
+        out_avals=out_avals,
+    )
+    return outs, [drop_float0(t) for t in with_float0(moving, out_avals)]
+
+
+def custom_vjp_batch(
+    axis_size: int,
+    vals: Sequence[Any],
+    dims: Sequence[Any],
+    *,
+    call: Flat,
+    fwd: Forward,
+    bwd: Flat,
+    num_consts: int,
+) -> tuple[list[Any], list[int]]:
+    own_dims = dims[num_consts:]
+    outs = bind_custom(
+        custom_vjp_p,
+        vals,
+        call=batched(call, axis_size, dims),
+        fwd=batched_fwd(fwd, axis_size, own_dims),
+        bwd=batched_bwd(bwd, axis_size, own_dims),
+        num_consts=num_consts,
+    )
+    return outs, [0] * len(outs)
+
+
+def batched_fwd(fwd: Forward, axis_size: int, dims: Sequence[Any]) -> Forward:
+    """`fwd` for batches, the batch axis in front in results and residuals."""
+
+    def batched_f(*args: Any) -> tuple[list[Any], list[Any]]:
+        number = 0
+
+        def flat(*xs: Any) -> list[Any]:
+            nonlocal number
+            outs, res = fwd(*xs)
+            number = len(outs)
+            return [*outs, *res]
+
+        both = batched(flat, axis_size, dims)(*args)
+        return both[:number], both[number:]
+
+    return batched_f
+
+
+def batched_bwd(bwd: Flat, axis_size: int, in_dims: Sequence[Any]) -> Flat:
+    """`bwd` for batches: an input that all examples shared has the sum of their cotangents."""
+
+    def place(ct: Any, src: Any, dst: Any) -> Any:
+        if not isinstance(dst, NotMapped):
+            return move_batch_axis(axis_size, src, dst, ct)
+        stack = move_batch_axis(axis_size, src, 0, ct)
+        return stack if drop_float0(stack) is None else reduce_sum(stack, (0,))
+
+    def batched_f(*args: Any) -> list[Any]:
+        cts, out_dims = vmap_flat(bwd, axis_size, [0] * len(args), args)
+        return [place(ct, *dims) for ct, *dims in zip(cts, out_dims, in_dims, strict=True)]
+
+    return batched_f
+
+
+def custom_lin_transpose(
+    cts: Sequence[Any],
+    *operands: Any,
+    bwd: Flat,
+    moves: Sequence[bool],
+    num_res: int,
+    out_avals: Sequence[ShapedArray],
+) -> list[Any]:
+    """Run `bwd` on the residuals and the cotangents of all results."""
+    floats = [aval for aval in out_avals if dtypes.is_float(aval.dtype)]
+    pairs = zip(cts, floats, strict=True)
+    full = [zeros_like_aval(aval) if ct is None else ct for ct, aval in pairs]
+    cts_in = bwd(*operands[:num_res], *with_float0(full, out_avals))
+    moving = [ct for ct, move in zip(cts_in, moves, strict=True) if move]
+    return [None] * num_res + moving
+
+
+def custom_lin_type(*avals: Any, out_avals: Sequence[ShapedArray], **params: Any) -> list[Any]:
+    return [aval for aval in out_avals if dtypes.is_float(aval.dtype)]
+
+
+def no_forward_mode(*args: Any, **params: Any) -> Any:
+    raise TypeError(
+        "can't apply forward-mode differentiation (jvp) to a custom_vjp function. Use grad or vjp, "
+        "or give the function a rule with custom_jvp."
+    )
+
+
+# The tables -------------------------------------------------------------------------------------
+
+for _p in (custom_jvp_p, custom_vjp_p):
+    impl_rules[_p] = lambda *args, call, **params: call(*args)
+    abstract_eval_rules[_p] = lambda *avals, call, **params: call.jaxpr.out_avals
+    hlo_lowerings[_p] = custom_hlo
+    staging_rules[_p] = staged
+    printed_params[_p.name] = lambda params: {"call_jaxpr": params["call"].jaxpr}
+    partial_eval_rules[_p] = functools.partial(custom_partial_eval, _p)
+    transpose_rules[_p] = custom_transpose
+jvp_rules[custom_jvp_p] = custom_jvp_jvp
+jvp_rules[custom_vjp_p] = custom_vjp_jvp
+vmap_rules[custom_jvp_p] = custom_jvp_batch
+vmap_rules[custom_vjp_p] = custom_vjp_batch
+abstract_eval_rules[custom_lin_p] = custom_lin_type
+transpose_rules[custom_lin_p] = custom_lin_transpose
+for _rules in (impl_rules, jvp_rules, vmap_rules, hlo_lowerings):
+    _rules[custom_lin_p] = no_forward_mode
