@@ -281,6 +281,15 @@ def test_an_exercise_waits_for_those_that_it_comes_after(lesson, only):
     assert report.failure(lesson.exercises[1]) is None
 
 
+def test_an_exercise_needs_also_what_those_before_it_need(monkeypatch, tmp_path):
+    third = small_course.HELLO_TOML.partition("[[exercise]]")[2].partition("[[exercise]]")[0]
+    third = third.replace("hello.greet", "hello.third").replace('"greet"', '"given"')
+    toml = f'{small_course.HELLO_TOML}\n[[exercise]]{third}\nafter = ["hello.grow"]\n'
+    small_course.write(monkeypatch, tmp_path, {"course/lessons/01_hello/lesson.toml": toml})
+    third_exercise = lessons.load()["hello"].exercises[2]
+    assert [x.id for x in checks.needed(third_exercise)] == ["hello.greet", "hello.grow"]
+
+
 def test_the_courses_own_code_is_named_and_not_quoted(monkeypatch, tmp_path):
     check = '''
 import pytest
