@@ -77,6 +77,9 @@ AXES = {
         lambda d, x: {"out": d["a"] * d["b"] + x, "same": 1.0}, ({"a": 0, "b": None}, 0), 0
     )({"a": X, "b": 3.0}, Y),
     "two of them": lambda lib: lib.vmap(lib.vmap(lambda x, y: x + y, (0, None)), (None, 0))(X, Y),
+    "a size without mapped arguments": lambda lib: lib.vmap(
+        lambda x: x * 2.0, in_axes=None, axis_size=3
+    )(MATRIX),
     "a result that is not mapped": lambda lib: lib.vmap(
         lambda x, y: (x * y, y + 1.0), (0, None), (0, None)
     )(X, Y),
@@ -91,6 +94,8 @@ def test_vmap_takes_and_gives_the_axes_that_jax_does(program):
 def test_vmap_complains_about_sizes_that_differ():
     with pytest.raises(ValueError, match=r"one size, and got sizes \[2, 3\]"):
         minijax.vmap(lambda x, y: x + y)(np.ones(2), np.ones(3))
+    with pytest.raises(ValueError, match=r"one size, and got sizes \[2, 3\]"):
+        minijax.vmap(lambda x: x, axis_size=3)(np.ones(2))
 
 
 FLOAT0 = np.zeros((), [("float0", "V")])

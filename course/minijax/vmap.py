@@ -228,12 +228,15 @@ def vmap_flat(
         return [t.val for t in outs], [t.batch_dim for t in outs]
 
 
-def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
+def vmap(
+    f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, axis_size: int | None = None
+) -> Callable[..., Any]:
     """`f` for a whole batch at once. Counterpart: `jax.vmap`.
 
     `in_axes` says for each argument which axis counts the examples: an integer, or None for an
     argument that is the same for all; one such entry may stand for a whole container. `out_axes`
-    likewise says where the axis goes in the results. Mapped axes must have one size (`ValueError`).
+    likewise says where the axis goes in the results. Mapped axes must have one size
+    (`ValueError`), which is `axis_size` where that is given; without mapped arguments it has to be.
 
     >>> import numpy as np
     >>> vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3.0), 2.0)
@@ -245,11 +248,11 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
         axes = flat_axes("in_axes", in_axes, args)
         in_dims = [normal_axis(axis, get_aval(x)) for axis, x in zip(axes, flat, strict=True)]
         flat_f, out_tree = flatten_fun(f, in_tree)
-        axis_size = common_size(flat, in_dims)
-        outs, out_dims = vmap_flat(flat_f, axis_size, in_dims, flat)
+        size = common_size(flat, in_dims, axis_size)
+        outs, out_dims = vmap_flat(flat_f, size, in_dims, flat)
         axes = flat_axes("out_axes", out_axes, tree_unflatten(out_tree(), outs))
         moved = [
-            place_axis(axis_size, dim, axis, out)
+            place_axis(size, dim, axis, out)
             for out, dim, axis in zip(outs, out_dims, axes, strict=True)
         ]
         return tree_unflatten(out_tree(), moved)
@@ -283,10 +286,11 @@ def normal_axis(axis: int | None, aval: ShapedArray) -> BatchAxis:
     return axis % len(aval.shape)
 
 
-def common_size(args: Sequence[Any], dims: Sequence[BatchAxis]) -> int:
-    """The one size of all mapped axes."""
+def common_size(args: Sequence[Any], dims: Sequence[BatchAxis], given: int | None) -> int:
+    """The one size of all mapped axes, and the given one."""
     pairs = zip(args, dims, strict=True)
     sizes = {get_aval(x).shape[dim] for x, dim in pairs if not isinstance(dim, NotMapped)}
+    sizes |= set() if given is None else {given}
     if len(sizes) != 1:
         found = f"sizes {sorted(sizes)}" if sizes else "no mapped argument"
         raise ValueError(f"vmap needs mapped axes of one size, and got {found}.")
