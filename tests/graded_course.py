@@ -167,15 +167,24 @@ FILES = {
 }
 
 
+PARTS = ("course", "solutions", "suites", "misconceptions")
+
+
 def write(monkeypatch, root: Path, changes: dict[str, str] | None = None) -> lessons.Lesson:
     """Write the course below `root`, make it this edition's, and give its lesson."""
     for path, text in {**FILES, **(changes or {})}.items():
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    for name in ("course", "solutions", "suites", "misconceptions"):
+    for name in PARTS:
         monkeypatch.setattr(edition, name.upper(), root / name)
     return lessons.get("tiny")
+
+
+def adopt(root: str) -> None:
+    """Make the course below `root` the edition of this process, one of a pool's."""
+    for name in PARTS:
+        setattr(edition, name.upper(), Path(root, name))
 
 
 def changed(old: str, new: str) -> bytes:

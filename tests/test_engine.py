@@ -3,7 +3,6 @@
 import json
 import multiprocessing
 import os
-import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 
@@ -365,11 +364,11 @@ def test_grading_leaves_nothing_beside_the_suite(lesson):
 
 
 @pytest.fixture
-def forked(monkeypatch, tmp_path):
-    """A pool whose processes know the small course, which is patched into this one."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # forked processes do not tidy up
-    context = multiprocessing.get_context("fork")
-    monkeypatch.setattr(engine, "_pool", lambda n: ProcessPoolExecutor(n, context))
+def small_pool(monkeypatch, tmp_path):
+    """Pools whose processes, which begin afresh, know the small course."""
+    options = {"initializer": graded_course.adopt, "initargs": (str(tmp_path),)}
+    context = multiprocessing.get_context("spawn")
+    monkeypatch.setattr(engine, "_pool", lambda n: ProcessPoolExecutor(n, context, **options))
 
 
 def _dies_for_eve(lesson, student, source, options):
@@ -378,7 +377,7 @@ def _dies_for_eve(lesson, student, source, options):
     return engine.grade(lesson, student, source, **options)
 
 
-def test_many_submissions_each_have_one_result(lesson, forked):
+def test_many_submissions_each_have_one_result(lesson, small_pool):
     jobs = [(f"s{i}", MODULE.encode() if i % 2 else None) for i in range(6)]
     found = list(engine.grade_many(jobs, lesson, workers=2))
     scores = {result["student"]: result["score"] for result in found}
@@ -386,7 +385,7 @@ def test_many_submissions_each_have_one_result(lesson, forked):
     assert len(found) == 6
 
 
-def test_a_pool_that_dies_costs_nobody_else_a_grade(lesson, forked, monkeypatch):
+def test_a_pool_that_dies_costs_nobody_else_a_grade(lesson, small_pool, monkeypatch):
     monkeypatch.setattr(engine, "_grade_one", _dies_for_eve)
     jobs = [("ada", MODULE.encode()), ("eve", MODULE.encode()), ("bo", MODULE.encode())]
     found = {r["student"]: r for r in engine.grade_many(jobs, lesson, workers=2)}
