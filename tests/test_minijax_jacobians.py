@@ -64,6 +64,7 @@ HESSIANS = {
     "under jit": lambda lib: lib.jit(lib.hessian(lambda x: (x * x * x).sum()))(VECTOR),
 }
 ERRORS = {
+    "nothing to differentiate by": lambda jac: jac(lambda d: 1.0)({}),
     "integer argument": lambda jac: jac(lambda x: x * 2.0)(3),
     "integer leaf": lambda jac: jac(lambda d: d["a"] * 2.0)({"a": 1.0, "n": 3}),
     "boolean result": lambda jac: jac(lambda x: (x, x > 0))(3.0),

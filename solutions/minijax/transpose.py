@@ -35,7 +35,16 @@ from minijax.lax.basic import broadcast_in_dim, transpose
 from minijax.linearize import Linearized, check_types, linearize_tree, only_floats, with_float0
 from minijax.tracing import trace_tree
 from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
-from minijax.vmap import Argnums, basis, check_floats, chosen_args, function_of, jacfwd, vmap
+from minijax.vmap import (
+    Argnums,
+    basis,
+    check_floats,
+    check_not_empty,
+    chosen_args,
+    function_of,
+    jacfwd,
+    vmap,
+)
 
 
 def backward_pass(
@@ -345,6 +354,7 @@ def jacrev(
         chosen = chosen_args(argnums, args)
         if not allow_int:
             check_floats("inputs of jacrev", chosen)
+        check_not_empty(chosen)
         lin = linearize_tree(function_of(f, argnums, args, kwargs), chosen, has_aux)
         check_floats("outputs of jacrev", lin.value)
         rows = [jacobian_row(lin, i) for i in range(len(lin.out_avals))]

@@ -345,6 +345,12 @@ def check_floats(what: str, tree: Any) -> None:
             )
 
 
+def check_not_empty(tree: Any) -> None:
+    """A Jacobian is taken with respect to something."""
+    if not tree_flatten(tree)[0]:
+        raise ValueError("A Jacobian needs an argument that holds at least one array.")
+
+
 def basis(aval: ShapedArray) -> np.ndarray:
     """All arrays of this type with a single one among zeros: `basis(aval)[i, j]` has it at i, j."""
     size = math.prod(aval.shape)
@@ -369,6 +375,7 @@ def jacfwd(
     def jac_f(*args: Any, **kwargs: Any) -> Any:
         chosen = chosen_args(argnums, args)
         check_floats("inputs of jacfwd", chosen)
+        check_not_empty(chosen)
         f_of_chosen = function_of(f, argnums, args, kwargs)
         leaves, in_tree = tree_flatten(chosen)
         flat_f, out_tree = flatten_fun(
@@ -393,7 +400,7 @@ def jacobian_columns(
     One input at a time, and all its entries at once: `jvp` under one `vmap` for each of its axes.
     The axes of a result come first, and those of the input, in their order, behind them.
     """
-    values = [] if xs else f()
+    values: list[Any] = []
     columns = []
     for i, x in enumerate(xs):
 
