@@ -178,7 +178,7 @@ def _agree_arrays(
     if want.dtype == FLOAT0 or _close(got, want, rtol, atol):
         return None
     expected = f"expected {_short(want)}, got {_short(got)}"
-    return Disagreement(WRONG_VALUE, "the right shape and dtype, a wrong value", expected)
+    return Disagreement(WRONG_VALUE, "the right shape and dtype, but a wrong value", expected)
 
 
 def _close(got: np.ndarray, want: np.ndarray, rtol: float | None, atol: float | None) -> bool:
