@@ -7,6 +7,7 @@ import pytest
 from minijax.core import ShapedArray, mul_p, reduce_sum_p, sin_p
 from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr, typecheck_jaxpr
 from minijax.jit import jit_p
+from oracle import prints_as_promised
 
 jax.config.update("jax_enable_x64", True)
 
@@ -272,6 +273,7 @@ PROGRAMS = {
 }
 
 
+@prints_as_promised
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_print_as_in_jax(name):
     make, args = PROGRAMS[name]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from minijax.dtypes import float0
 from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
+from oracle import prints_as_promised
 from random_programs import Program, assume_tame, programs
 
 jax.config.update("jax_enable_x64", True)
@@ -55,6 +56,7 @@ def inner(xs, ys):
     )
 
 
+@prints_as_promised
 @examples(150)
 @given(programs())
 def test_programs_print_as_in_jax(program):

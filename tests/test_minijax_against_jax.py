@@ -120,7 +120,7 @@ EDGES = {
         np.array([-(2**31)], "int32"), np.array([-1], "int32")
     ),
     "floats to integers": lambda lib, jnp: lib.lax.convert_element_type(
-        np.array([np.nan, 1e30, -1e30, -1.5, 2.9]), "int32"
+        jnp.asarray([np.nan, 1e30, -1e30, -1.5, 2.9]), "int32"
     ),
     "log of negative": lambda lib, jnp: jnp.log(np.array([-1.0, 0.0])),
     "constant times infinity": lambda lib, jnp: lib.jvp(lambda x: x * 2.0, (np.inf,), (1.0,)),
