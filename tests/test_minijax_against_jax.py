@@ -137,6 +137,10 @@ EDGES = {
     "length 1 meets vector": lambda lib, jnp: lib.jvp(
         lambda a, b: a + b, (np.ones((1, 3)), np.ones((2, 1))), (np.ones((1, 3)), np.ones((2, 1)))
     ),
+    "aux": lambda lib, jnp: lib.jvp(lambda x: ({"a": x * x}, [x, 3]), (2.0,), (1.0,), has_aux=True),
+    "aux of an inner jvp moves": lambda lib, jnp: lib.jvp(
+        lambda x: lib.jvp(lambda y: (y, x * y), (x,), (1.0,), True)[2], (3.0,), (1.0,)
+    ),
     "perturbation confusion": lambda lib, jnp: lib.jvp(
         lambda x: x * lib.jvp(lambda y: x + y, (1.0,), (1.0,))[1], (1.0,), (1.0,)
     ),
@@ -165,6 +169,8 @@ ERRORS = {
     "integer with float tangent": lambda lib, jnp: lib.jvp(jnp.sin, (3,), (1.0,)),
     "shape of tangent": lambda lib, jnp: lib.jvp(jnp.sin, (np.ones(3),), (np.ones(2),)),
     "structure": lambda lib, jnp: lib.jvp(jnp.sin, (3.0,), [1.0]),
+    "aux without a pair": lambda lib, jnp: lib.jvp(jnp.sin, (3.0,), (1.0,), has_aux=True),
+    "aux with three": lambda lib, jnp: lib.jvp(lambda x: (x, x, x), (3.0,), (1.0,), True),
     "not a tuple": lambda lib, jnp: lib.jvp(jnp.sin, 3.0, 1.0),
     "numpy function": lambda lib, jnp: lib.jvp(lambda x: np.sin(x), (3.0,), (1.0,)),
     "float()": lambda lib, jnp: lib.jvp(lambda x: float(x), (3.0,), (1.0,)),

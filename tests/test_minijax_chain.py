@@ -77,6 +77,9 @@ AXES = {
         lambda d, x: {"out": d["a"] * d["b"] + x, "same": 1.0}, ({"a": 0, "b": None}, 0), 0
     )({"a": X, "b": 3.0}, Y),
     "two of them": lambda lib: lib.vmap(lib.vmap(lambda x, y: x + y, (0, None)), (None, 0))(X, Y),
+    "arguments by name": lambda lib: lib.vmap(lambda x, y: x @ y["a"], 1)(
+        MATRIX, y={"a": MATRIX.T}
+    ),
     "a size without mapped arguments": lambda lib: lib.vmap(
         lambda x: x * 2.0, in_axes=None, axis_size=3
     )(MATRIX),

@@ -62,20 +62,21 @@ jit_p = Primitive("jit", multiple_results=True)
 
 
 def jit(
-    f: Callable[..., Any],
+    fun: Callable[..., Any],
     *,
-    static_argnums: int | Sequence[int] = (),
-    static_argnames: str | Sequence[str] = (),
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Sequence[str] | None = None,
 ) -> Jitted:
-    """`f`, traced once for each type of its arguments and compiled by XLA. Counterpart: `jax.jit`.
+    """`fun`, traced once for each type of its arguments and compiled by XLA.
 
     The arguments named by `static_argnums` or `static_argnames` are not traced: Python sees their
     values, and each value (which must be hashable) gives a program of its own.
+    Counterpart: `jax.jit`.
 
     >>> jit(lambda x: x * 2.0)(3.0)
     Array(6.0, dtype=float64)
     """
-    return Jitted(f, *static_places(f, static_argnums, static_argnames))
+    return Jitted(fun, *static_places(fun, static_argnums, static_argnames))
 
 
 Programs = dict[Any, tuple[ClosedJaxpr, PyTreeDef]]

@@ -383,13 +383,37 @@ def check_tangent(primal: Any, tangent: Any) -> None:
         )
 
 
-def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """The Jacobian-vector product of `f`: gives `(f(*primals), its change along tangents)`.
+def takes_aux(jvp_of_two: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple[Any, ...]]:
+    """Give `jvp` its last argument, `has_aux`: `fun` gives a pair, and only its first part counts.
 
-    `primals` are the arguments of `f`, and `tangents` their changes. Both must be tuples or lists,
-    and both of the same tree structure: anything else is a `TypeError`. Their leaves must match by
-    `check_tangent`. Arguments and result may be containers; the results have the structure of `f`'s
-    own result. Counterpart: `jax.jvp`.
+    The second part, whatever else `fun` found out, comes as a third result, without a tangent.
+    """
+
+    def jvp(
+        fun: Callable[..., Any],
+        primals: Sequence[Any],
+        tangents: Sequence[Any],
+        has_aux: bool = False,
+    ) -> tuple[Any, ...]:
+        if not has_aux:
+            return jvp_of_two(fun, primals, tangents)
+        (out, aux), (out_dot, _) = jvp_of_two(fun, primals, tangents)
+        return out, out_dot, aux
+
+    jvp.__doc__ = jvp_of_two.__doc__
+    return jvp
+
+
+@takes_aux
+def jvp(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[Any, Any]:
+    """The Jacobian-vector product: gives `(fun(*primals), its change along tangents)`.
+
+    `primals` are the arguments of `fun`, and `tangents` their changes. Both must be tuples or
+    lists, and both of the same tree structure: anything else is a `TypeError`. Their leaves must
+    match by `check_tangent`. Arguments and result may be containers; the results have the structure
+    of `fun`'s own result. Counterpart: `jax.jvp`.
 
     >>> from minijax import numpy as jnp
     >>> y, y_dot = jvp(lambda d: {"y": d["a"] * 2.0}, ({"a": 3.0},), ({"a": 1.0},))
@@ -397,5 +421,5 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     6.0 2.0
     """
     # TODO(jvp.jvp): check the arguments, flatten them, differentiate the flat function, and give
-    # both results the structure of f's result.
+    # both results the structure of fun's result.
     raise NotImplementedError("jvp.jvp")

@@ -302,18 +302,18 @@ class Linearized(NamedTuple):
     out_avals: list[ShapedArray]
 
 
-def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """The value of `f` at `primals`, and its derivative there as a function of tangents.
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """The value of `fun` at `primals`, and its derivative there as a function of tangents.
 
-    Everything that does not depend on the tangents is computed now, and once. With `has_aux`, `f`
-    gives a pair, of which the second part is handed through as a third result.
+    Everything that does not depend on the tangents is computed now, and once. With `has_aux`,
+    `fun` gives a pair, of which the second part is handed through as a third result.
     Counterpart: `jax.linearize`.
 
     >>> y, f_lin = linearize(lambda x: x * x * x, 2.0)
     >>> print(y, f_lin(1.0), f_lin(0.5))
     8.0 12.0 6.0
     """
-    lin = linearize_tree(f, primals, has_aux)
+    lin = linearize_tree(fun, primals, has_aux)
 
     def f_lin(*tangents: Any) -> Any:
         flat, tree = tree_flatten(tangents)

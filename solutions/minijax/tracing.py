@@ -154,22 +154,22 @@ def trace_tree(f: Callable[..., Any], args: Sequence[Any]) -> tuple[ClosedJaxpr,
 
 
 def make_jaxpr(
-    f: Callable[..., Any], static_argnums: int | Sequence[int] = (), *, return_shape: bool = False
+    fun: Callable[..., Any], static_argnums: int | Sequence[int] = (), *, return_shape: bool = False
 ) -> Callable[..., Any]:
-    """A function that gives the program of `f` for its arguments. Counterpart: `jax.make_jaxpr`.
+    """A function that gives the program of `fun` for its arguments. Counterpart: `jax.make_jaxpr`.
 
-    Only the types of the arguments matter, except for those that `static_argnums` names: `f` sees
+    Only the types of the arguments matter, except for those that `static_argnums` names: `fun` sees
     their values. With `return_shape`, the function gives a pair: the program, and the types of the
     results in the structure of the results.
 
     >>> make_jaxpr(lambda x, n: x * n, static_argnums=1)(3.0, 2.0)
     { lambda ; a:f64[]. let b:f64[] = mul a 2.0:f64[] in (b,) }
     """
-    numbers, names = static_places(f, static_argnums, ())
+    numbers, names = static_places(fun, static_argnums, None)
 
     def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
         static, dynamic = split_static(numbers, names, args, kwargs)
-        closed, out_tree = trace_tree(without_static(f, static), dynamic)
+        closed, out_tree = trace_tree(without_static(fun, static), dynamic)
         return (closed, tree_unflatten(out_tree, closed.out_avals)) if return_shape else closed
 
     return jaxpr_of
@@ -181,15 +181,17 @@ Static = tuple[tuple[int | str, Any], ...]  # places (positions and keywords) wi
 
 
 def static_places(
-    f: Callable[..., Any], argnums: int | Sequence[int], argnames: str | Sequence[str]
+    f: Callable[..., Any],
+    argnums: int | Sequence[int] | None,
+    argnames: str | Sequence[str] | None,
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """The positions and the names of static arguments; what is given as one counts as the other.
 
-    >>> static_places(lambda x, n: x, 1, ()), static_places(lambda x, n: x, (), "n")
+    >>> static_places(lambda x, n: x, 1, None), static_places(lambda x, n: x, None, "n")
     (((1,), ('n',)), ((1,), ('n',)))
     """
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-    names = (argnames,) if isinstance(argnames, str) else tuple(argnames)
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums or ())
+    names = (argnames,) if isinstance(argnames, str) else tuple(argnames or ())
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):  # a builtin, for which Python knows no signature

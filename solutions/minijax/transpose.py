@@ -245,7 +245,7 @@ def transpose_program(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[A
     ]
 
 
-def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
+def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
     """The transpose of a linear function: from cotangents of its result to those of its inputs.
 
     Of `primals` only the types matter. Counterpart: `jax.linear_transpose`.
@@ -254,7 +254,7 @@ def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[[Any], tu
     15.0
     """
     in_tree = tree_flatten(primals)[1]
-    program, out_tree = trace_tree(f, primals)
+    program, out_tree = trace_tree(fun, primals)
 
     def f_transposed(cotangent: Any) -> tuple[Any, ...]:
         cts = flat_cotangents(cotangent, out_tree, program.out_avals)
@@ -272,17 +272,17 @@ def flat_cotangents(cotangent: Any, tree: PyTreeDef, avals: Sequence[ShapedArray
     return cts
 
 
-def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """The value of `f`, and the function from cotangents of the result to those of the inputs.
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """The value of `fun`, and the function from cotangents of the result to those of the inputs.
 
-    With `has_aux`, `f` gives a pair, of which the second part is handed through as a third result.
-    Counterpart: `jax.vjp`.
+    With `has_aux`, `fun` gives a pair, of which the second part is handed through as a third
+    result. Counterpart: `jax.vjp`.
 
     >>> y, f_vjp = vjp(lambda x, y: x * y, 3.0, 4.0)
     >>> print(y, *f_vjp(10.0))
     12.0 40.0 30.0
     """
-    lin = linearize_tree(f, primals, has_aux)
+    lin = linearize_tree(fun, primals, has_aux)
 
     def f_vjp(cotangent: Any) -> Any:
         cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
@@ -293,7 +293,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
 ) -> Callable[..., Any]:
     """As `grad`, but the function gives the pair (value, gradient). Counterpart: the JAX one.
 
@@ -306,7 +306,7 @@ def value_and_grad(
         chosen = chosen_args(argnums, args)
         if not allow_int:
             check_floats("inputs of grad", chosen)
-        f_of_chosen = function_of(f, argnums, args, kwargs)
+        f_of_chosen = function_of(fun, argnums, args, kwargs)
         value, f_vjp, *aux = vjp(f_of_chosen, *chosen, has_aux=has_aux)
         check_scalar(value)
         gradients = f_vjp(np.ones((), get_aval(value).dtype))
@@ -317,28 +317,28 @@ def value_and_grad(
 
 
 def grad(
-    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
 ) -> Callable[..., Any]:
     """The gradient of a function whose result is one float. Counterpart: `jax.grad`.
 
     `argnums` says with respect to which argument; with a tuple of them the result is a tuple.
     Those arguments may be containers of floats (`TypeError` for integers unless `allow_int`), and
-    the gradient has their structure. With `has_aux`, `f` gives (value, anything), and the function
-    gives (gradient, anything).
+    the gradient has their structure. With `has_aux`, `fun` gives (value, anything), and the
+    function gives (gradient, anything).
 
     >>> print(grad(lambda x, y: x * x * y, argnums=0)(3.0, 5.0))
     30.0
     """
 
     def grad_f(*args: Any, **kwargs: Any) -> Any:
-        value, gradient = value_and_grad(f, argnums, has_aux, allow_int)(*args, **kwargs)
+        value, gradient = value_and_grad(fun, argnums, has_aux, allow_int)(*args, **kwargs)
         return (gradient, value[1]) if has_aux else gradient
 
     return grad_f
 
 
 def jacrev(
-    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
 ) -> Callable[..., Any]:
     """The Jacobian by reverse mode: the same as `jacfwd` gives, cheap where the result is small.
 
@@ -355,7 +355,7 @@ def jacrev(
         if not allow_int:
             check_floats("inputs of jacrev", chosen)
         check_not_empty(chosen)
-        lin = linearize_tree(function_of(f, argnums, args, kwargs), chosen, has_aux)
+        lin = linearize_tree(function_of(fun, argnums, args, kwargs), chosen, has_aux)
         check_floats("outputs of jacrev", lin.value)
         rows = [jacobian_row(lin, i) for i in range(len(lin.out_avals))]
         jacobian = tree_unflatten(
@@ -388,7 +388,7 @@ def jacobian_row(lin: Linearized, i: int) -> tuple[Any, ...]:
 
 
 def hessian(
-    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
     """The second derivatives: forward mode over reverse mode. Counterpart: `jax.hessian`.
 
@@ -396,7 +396,7 @@ def hessian(
     array([[ 6.,  0.],
            [ 0., 12.]])
     """
-    return jacfwd(jacrev(f, argnums, has_aux), argnums, has_aux)
+    return jacfwd(jacrev(fun, argnums, has_aux), argnums, has_aux)
 
 
 def check_enough_args(argnums: Argnums, args: Sequence[Any]) -> None:

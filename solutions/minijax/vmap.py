@@ -229,25 +229,26 @@ def vmap_flat(
 
 
 def vmap(
-    f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, axis_size: int | None = None
+    fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, axis_size: int | None = None
 ) -> Callable[..., Any]:
-    """`f` for a whole batch at once. Counterpart: `jax.vmap`.
+    """`fun` for a whole batch at once. Counterpart: `jax.vmap`.
 
     `in_axes` says for each argument which axis counts the examples: an integer, or None for an
-    argument that is the same for all; one such entry may stand for a whole container. `out_axes`
-    likewise says where the axis goes in the results. Mapped axes must have one size
-    (`ValueError`), which is `axis_size` where that is given; without mapped arguments it has to be.
+    argument that is the same for all; one such entry may stand for a whole container; arguments
+    by name are mapped along axis 0. `out_axes` likewise says where the axis goes in the results.
+    Mapped axes must have one size (`ValueError`), which is `axis_size` where that is given; without
+    mapped arguments it has to be.
 
     >>> import numpy as np
     >>> vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3.0), 2.0)
     array([0., 2., 4.])
     """
 
-    def batched_f(*args: Any) -> Any:
-        flat, in_tree = tree_flatten(args)
-        axes = flat_axes("in_axes", in_axes, args)
+    def batched_f(*args: Any, **kwargs: Any) -> Any:
+        flat, in_tree = tree_flatten((args, kwargs))
+        axes = flat_axes("in_axes", in_axes, args) + flat_axes("in_axes", 0, kwargs)
         in_dims = [normal_axis(axis, get_aval(x)) for axis, x in zip(axes, flat, strict=True)]
-        flat_f, out_tree = flatten_fun(f, in_tree)
+        flat_f, out_tree = flatten_fun(lambda xs, named: fun(*xs, **named), in_tree)
         size = common_size(flat, in_dims, axis_size)
         outs, out_dims = vmap_flat(flat_f, size, in_dims, flat)
         axes = flat_axes("out_axes", out_axes, tree_unflatten(out_tree(), outs))
@@ -358,13 +359,13 @@ def basis(aval: ShapedArray) -> np.ndarray:
 
 
 def jacfwd(
-    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
     """The Jacobian by forward mode: how each entry of the result moves with each of the input.
 
     A function from shape (3,) to shape (2,) has a Jacobian of shape (2, 3): the axes of the result
     come first. With containers, each leaf of the result becomes a container like the argument (with
-    a tuple as `argnums`, a tuple of such). With `has_aux`, `f` gives (result, anything), and the
+    a tuple as `argnums`, a tuple of such). With `has_aux`, `fun` gives (result, anything), and the
     function gives (Jacobian, anything). Counterpart: `jax.jacfwd`.
 
     >>> jacfwd(lambda x: x * x)(np.array([1.0, 2.0]))
@@ -376,7 +377,7 @@ def jacfwd(
         chosen = chosen_args(argnums, args)
         check_floats("inputs of jacfwd", chosen)
         check_not_empty(chosen)
-        f_of_chosen = function_of(f, argnums, args, kwargs)
+        f_of_chosen = function_of(fun, argnums, args, kwargs)
         leaves, in_tree = tree_flatten(chosen)
         flat_f, out_tree = flatten_fun(
             f_of_chosen if has_aux else lambda *xs: (f_of_chosen(*xs), None), in_tree
