@@ -5,6 +5,7 @@ A first cut: the backward pass, the transpose rules of the few primitives, `vjp`
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,7 +30,7 @@ from minijax.core import (
     transpose_rules,
 )
 from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, Var
-from minijax.jit import call, derived, jit_p
+from minijax.jit import Rebind, call, derived, jit_p
 from minijax.jvp import add_tangents, zeros_like_aval
 from minijax.lax.basic import broadcast_in_dim, transpose
 from minijax.linearize import Linearized, check_types, linearize_tree, only_floats, with_float0
@@ -192,12 +193,22 @@ def convert_element_type_transpose(
 
 
 def jit_transpose(cts: Sequence[Any], *args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
+    return call_transpose(functools.partial(call, name=name), cts, args, jaxpr)
+
+
+def call_transpose(
+    rebind: Rebind, cts: Sequence[Any], args: Sequence[Any], jaxpr: ClosedJaxpr
+) -> list[Any]:
     """Call the program that runs backwards: known operands and cotangents in, cotangents out."""
     linear = tuple(isinstance(x, UndefPrimal) for x in args)
-    full_cts = [
-        zeros_like_aval(aval) if ct is None else ct
-        for ct, aval in zip(cts, jaxpr.out_avals, strict=True)
-    ]
+    full_cts = [instantiate(ct, aval) for ct, aval in zip(cts, jaxpr.out_avals, strict=True)]
+    known_args = [x for x in args if not isinstance(x, UndefPrimal)]
+    outs = iter(rebind(transposed_jaxpr(jaxpr, linear), [*known_args, *full_cts]))
+    return [next(outs) if lin else None for lin in linear]
+
+
+def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxpr:
+    """From the operands that are not linear and all cotangents to those of the linear operands."""
 
     def backwards(*inputs: Any) -> list[Any]:
         rest = iter(inputs)
@@ -207,17 +218,16 @@ def jit_transpose(cts: Sequence[Any], *args: Any, name: str, jaxpr: ClosedJaxpr)
         ]
         cts_in = backward_pass(jaxpr.jaxpr, jaxpr.consts, operands, list(rest))
         undefs = [x for x in operands if isinstance(x, UndefPrimal)]
-        return [
-            zeros_like_aval(x.aval) if ct is None else ct
-            for ct, x in zip(cts_in, undefs, strict=True)
-        ]
+        return [instantiate(ct, x.aval) for ct, x in zip(cts_in, undefs, strict=True)]
 
-    known_args = [x for x in args if not isinstance(x, UndefPrimal)]
-    avals = [aval for aval, lin in zip(jaxpr.in_avals, linear, strict=True) if not lin]
-    avals += jaxpr.out_avals
-    program = derived(jaxpr, ("transpose", linear), backwards, avals)
-    outs = iter(call(program, [*known_args, *full_cts], name))
-    return [next(outs) if lin else None for lin in linear]
+    known_avals = [aval for aval, lin in zip(jaxpr.in_avals, linear, strict=True) if not lin]
+    avals = [*known_avals, *jaxpr.out_avals]
+    return derived(jaxpr, ("transpose", linear), backwards, avals)
+
+
+def instantiate(ct: Any, aval: ShapedArray) -> Any:
+    """A cotangent as an array, also where it is zero."""
+    return zeros_like_aval(aval) if ct is None else ct
 
 
 transpose_rules[add_p] = add_transpose
@@ -240,9 +250,7 @@ def transpose_program(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[A
     """Cotangents of the inputs of a linear program."""
     undefs = [UndefPrimal(v.aval) for v in program.jaxpr.invars]
     cts = backward_pass(program.jaxpr, program.consts, undefs, cotangents)
-    return [
-        zeros_like_aval(u.aval) if ct is None else ct for ct, u in zip(cts, undefs, strict=True)
-    ]
+    return [instantiate(ct, u.aval) for ct, u in zip(cts, undefs, strict=True)]
 
 
 def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:

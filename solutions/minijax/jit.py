@@ -216,13 +216,23 @@ impl_rules[jit_p] = jit_impl
 # Differentiation, batching, types: transform the program, and call the new one --------------------
 
 
+# A call primitive has one inner program. Its rules differ from those of another one only in how a
+# new program is called: `rebind` does that.
+Rebind = Callable[[ClosedJaxpr, Sequence[Any]], list[Any]]
+
+
 def jit_jvp(
     primals: Sequence[Any], tangents: Sequence[Any], *, name: str, jaxpr: ClosedJaxpr
 ) -> tuple[list[Any], list[Any]]:
+    return call_jvp(functools.partial(call, name=name), primals, tangents, jaxpr)
+
+
+def call_jvp(
+    rebind: Rebind, primals: Sequence[Any], tangents: Sequence[Any], jaxpr: ClosedJaxpr
+) -> tuple[list[Any], list[Any]]:
     """Call the program that computes values and tangents; only what moves has a tangent in it."""
     moves = tuple(t is not None for t in tangents)
-    args = [*primals, *(t for t in tangents if t is not None)]
-    outs = call(jvp_jaxpr(jaxpr, moves), args, name)
+    outs = rebind(jvp_jaxpr(jaxpr, moves), [*primals, *(t for t in tangents if t is not None)])
     primals_out, moving = outs[: len(jaxpr.out_avals)], iter(outs[len(jaxpr.out_avals) :])
     return primals_out, [next(moving) if is_float(a.dtype) else None for a in jaxpr.out_avals]
 
@@ -252,6 +262,12 @@ def derived(jaxpr: ClosedJaxpr, key: Any, f: Any, avals: Sequence[ShapedArray]) 
 def jit_batch(
     axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, name: str, jaxpr: ClosedJaxpr
 ) -> tuple[list[Any], list[Any]]:
+    return call_batch(functools.partial(call, name=name), axis_size, vals, dims, jaxpr)
+
+
+def call_batch(
+    rebind: Rebind, axis_size: int, vals: Sequence[Any], dims: Sequence[Any], jaxpr: ClosedJaxpr
+) -> tuple[list[Any], list[Any]]:
     """Call the program for batches; results that are the same for all examples stay single."""
     cache = jaxpr.jaxpr.cache
     key = ("vmap", axis_size, tuple(None if isinstance(d, NotMapped) else d for d in dims))
@@ -259,7 +275,7 @@ def jit_batch(
         avals = [raise_to_shaped(get_aval(x)) for x in vals]
         cache[key] = batched_jaxpr(jaxpr, axis_size, dims, avals)
     program, out_dims = cache[key]
-    return call(program, vals, name), out_dims
+    return rebind(program, vals), out_dims
 
 
 def batched_jaxpr(
