@@ -294,6 +294,18 @@ def audit(
     return audit.run([student.taught(lesson)] if lesson else student.all_taught())
 
 
+@app.command(rich_help_panel=MAINTAINERS)
+def bench(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Such as reference; all if absent.")
+    ] = None,
+) -> int:
+    """Measure speed beside JAX's and others'."""
+    from autograder import bench
+
+    return bench.run(name)
+
+
 @app.command(
     rich_help_panel=MAINTAINERS,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},

@@ -159,6 +159,11 @@ class Array(ArrayOperators):
     dtype = property(lambda self: self.aval.dtype)
     ndim = property(lambda self: len(self.aval.shape))
 
+    def block_until_ready(self) -> Array:
+        """Wait until the device has computed the values; a call returns before that."""
+        self.buffer.block_until_ready()
+        return self
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self.buffer, dtype=dtype)
 
