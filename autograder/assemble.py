@@ -136,19 +136,27 @@ def _init_text(package: str, names: Mapping[str, str]) -> str:
     imports = [
         _listing(f"from {m} import ", "()", sorted(by_module[m], key=_isort_name)) for m in modules
     ]
-    public = _listing("__all__ = ", "[]", [f'"{name}"' for name in sorted(names, key=_isort_name)])
+    public = _listing("__all__ = ", "[]", [f'"{name}"' for name in sorted(names, key=_all_name)])
     text = _HEAD.format(title=f"The public names of {package}.")
     return text + "".join(f"\n{block}" for block in ["".join(imports), public] if names)
 
 
 def _isort_name(name: str) -> tuple[int, list[object]]:
-    """Constants first, then classes, then the rest: the order that ruff keeps."""
-    rank = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
-    return rank, _natural(name)
+    """Constants first, then classes, then the rest: the order of imported names that ruff keeps."""
+    return _rank(name), _natural(name.lower())
+
+
+def _all_name(name: str) -> tuple[int, list[object]]:
+    """The same for `__all__`, where ruff also puts capital letters before small ones."""
+    return _rank(name), _natural(name)
+
+
+def _rank(name: str) -> int:
+    return 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
 
 
 def _natural(name: str) -> list[object]:
-    return [int(part) if part.isdigit() else part.lower() for part in re.split(r"(\d+)", name)]
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
 def _listing(start: str, brackets: str, items: list[str]) -> str:

@@ -1,0 +1,46 @@
+"""The public names of microjax.
+
+Written by `./jaxprentice sync` from the lessons' `exports`: change those, not this file.
+"""
+
+from microjax.duals import DualNumber, JVPInterpreter, derivative, jvp, nth_order_derivative
+from microjax.interpreters import (
+    EvalInterpreter,
+    Interpreter,
+    Op,
+    add,
+    current_interpreter,
+    mul,
+    set_interpreter,
+)
+from microjax.staging import (
+    Equation,
+    Jaxpr,
+    StagingInterpreter,
+    Var,
+    build_jaxpr,
+    dce_jaxpr,
+    eval_jaxpr,
+)
+
+__all__ = [
+    "DualNumber",
+    "Equation",
+    "EvalInterpreter",
+    "Interpreter",
+    "JVPInterpreter",
+    "Jaxpr",
+    "Op",
+    "StagingInterpreter",
+    "Var",
+    "add",
+    "build_jaxpr",
+    "current_interpreter",
+    "dce_jaxpr",
+    "derivative",
+    "eval_jaxpr",
+    "jvp",
+    "mul",
+    "nth_order_derivative",
+    "set_interpreter",
+]

@@ -1,0 +1,190 @@
+"""Dual numbers: a value and its derivative, in one pass through the program.
+
+Move the input x of a program a little, by `t` times a tiny amount eps. An intermediate value p then
+moves by some multiple of eps too: it becomes p + t * eps. Two such sums add up and multiply as
+
+    (p + t eps) + (q + u eps) = (p + q) + (t + u) eps
+    (p + t eps) * (q + u eps) = (p * q) + (p * u + t * q) eps + (t * u) eps eps
+
+and as eps goes to 0, the last term of the product vanishes beside the others. So it is enough to
+know the pair (p, t), the *dual number* of *primal* p and *tangent* t, of every intermediate value.
+The first line is the rule for sums, and the second is the product rule of calculus.
+
+An interpreter that computes with such pairs differentiates any program, and it needs no more than
+a rule for each operation. Counterpart: `jax.jvp`; the name stands for Jacobian-vector product.
+
+This file reads from top to bottom: the pair, the rules, the interpreter, and what users call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from microjax.interpreters import (
+    Interpreter,
+    Op,
+    add,
+    current_interpreter,
+    mul,
+    set_interpreter,
+)
+
+# The pair ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class DualNumber:
+    """A value, `primal`, and how fast it moves, `tangent`.
+
+    It belongs to one interpreter, one use of differentiation. To differentiate a derivative, two
+    interpreters are at work; each has its own eps, and must not take the other's tangents for its
+    own. Primal and tangent are floats, or values of the interpreter outside: dual numbers again,
+    for a second derivative.
+    """
+
+    interpreter: Interpreter
+    primal: Any
+    tangent: Any
+
+    def __repr__(self) -> str:
+        return f"DualNumber(primal={self.primal}, tangent={self.tangent})"
+
+
+# The rules: from primals and tangents of the operands to primal and tangent of the result ---------
+#
+# They call `add` and `mul`, not Python's + and *. Who applies these is decided elsewhere: below, by
+# the interpreter that calls the rule.
+
+
+def add_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+    """A sum moves by the sum of what its operands move by.
+
+    >>> add_jvp((3.0, 4.0), (1.0, 10.0))
+    (7.0, 11.0)
+    """
+    (x, y), (x_dot, y_dot) = primals, tangents
+    return add(x, y), add(x_dot, y_dot)
+
+
+def mul_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The product rule: each operand by the tangent of the other, `x * y_dot + x_dot * y`.
+
+    >>> mul_jvp((3.0, 4.0), (1.0, 10.0))
+    (12.0, 34.0)
+    """
+    (x, y), (x_dot, y_dot) = primals, tangents
+    return mul(x, y), add(mul(x, y_dot), mul(x_dot, y))
+
+
+jvp_rules = {Op.add: add_jvp, Op.mul: mul_jvp}
+
+
+# The interpreter --------------------------------------------------------------------------------
+
+
+class JVPInterpreter(Interpreter):
+    """Computes with dual numbers of its own.
+
+    `prev_interpreter` is the one that was current when differentiation began. The rules are applied
+    under it: it may evaluate, or differentiate once more.
+    """
+
+    def __init__(self, prev_interpreter: Interpreter) -> None:
+        self.prev_interpreter = prev_interpreter
+
+    def interpret_op(self, op: Op, args: tuple[Any, ...]) -> DualNumber:
+        """Lift the operands, apply the rule of `op` to primals and tangents, and pair the results.
+
+        The rule, from `jvp_rules`, is called as `rule(primals, tangents)` with two tuples. It runs
+        with `self.prev_interpreter` as the current interpreter: under this one, its `add` and `mul`
+        would come back here for ever. The operands are lifted first, for which `lift` is needed.
+
+        >>> interpreter = JVPInterpreter(current_interpreter())
+        >>> x = DualNumber(interpreter, 3.0, 1.0)
+        >>> interpreter.interpret_op(Op.mul, (x, 4.0))
+        DualNumber(primal=12.0, tangent=4.0)
+        """
+        duals = [self.lift(arg) for arg in args]
+        primals = tuple(dual.primal for dual in duals)
+        tangents = tuple(dual.tangent for dual in duals)
+        with set_interpreter(self.prev_interpreter):
+            primal_out, tangent_out = jvp_rules[op](primals, tangents)
+        return DualNumber(self, primal_out, tangent_out)
+
+    def lift(self, x: Any) -> DualNumber:
+        """`x` as a dual number of this interpreter.
+
+        A dual number of this interpreter is one already, and is given back itself. Everything else
+        is a constant, as seen from here, and does not move: its tangent is 0.0. That holds for
+        floats, and it holds for a dual number of *another* interpreter: it becomes the primal of a
+        new one.
+
+        >>> inner, outer = (JVPInterpreter(current_interpreter()) for _ in range(2))
+        >>> inner.lift(3.0)
+        DualNumber(primal=3.0, tangent=0.0)
+        >>> inner.lift(DualNumber(outer, 3.0, 1.0))
+        DualNumber(primal=DualNumber(primal=3.0, tangent=1.0), tangent=0.0)
+        """
+        if isinstance(x, DualNumber) and x.interpreter is self:
+            return x
+        return DualNumber(self, x, 0.0)
+
+
+# What users call --------------------------------------------------------------------------------
+
+
+def jvp(f: Callable[[Any], Any], primal: Any, tangent: Any) -> tuple[Any, Any]:
+    """The value of `f` at `primal`, and how fast it moves there when the input moves by `tangent`.
+
+    Runs `f` once, on a dual number of a new `JVPInterpreter` that is current meanwhile. The result
+    may be a constant, so it is lifted before it is taken apart. Counterpart: `jax.jvp`, which takes
+    a tuple of inputs.
+
+    >>> def foo(x):
+    ...     return mul(x, add(x, 3.0))
+    >>> jvp(foo, 2.0, 1.0)
+    (10.0, 7.0)
+    >>> jvp(lambda x: 5.0, 2.0, 1.0)
+    (5.0, 0.0)
+    """
+    interpreter = JVPInterpreter(current_interpreter())
+    with set_interpreter(interpreter):
+        result = f(DualNumber(interpreter, primal, tangent))
+    dual = interpreter.lift(result)
+    return dual.primal, dual.tangent
+
+
+def derivative(f: Callable[[Any], Any], x: Any) -> Any:
+    """The derivative of `f` at `x`: how fast `f` moves when its input moves at speed 1.
+
+    It may stand inside a function that is differentiated itself. Here the inner function does not
+    use its argument y, so its derivative is 0, and f is 0 everywhere. An implementation that takes
+    the tangent of x for one of y gets 1 for the derivative of g, and with it 1 for that of f. That
+    mistake is known as perturbation confusion; `lift` prevents it.
+
+    >>> def f(x):
+    ...     def g(y):
+    ...         return x
+    ...     return mul(x, derivative(g, 0.0))
+    >>> derivative(f, 0.0)
+    0.0
+    """
+    _, tangent = jvp(f, x, 1.0)
+    return tangent
+
+
+def nth_order_derivative(n: int, f: Callable[[Any], Any], x: Any) -> Any:
+    """The `n`-th derivative of `f` at `x`; for `n` = 0, the value of `f` itself.
+
+    The derivative of order n is the derivative of the function that gives the one of order n - 1.
+
+    >>> def foo(x):
+    ...     return mul(x, add(x, 3.0))
+    >>> [nth_order_derivative(n, foo, 2.0) for n in range(4)]
+    [10.0, 7.0, 2.0, 0.0]
+    """
+    if n == 0:
+        return f(x)
+    return derivative(lambda y: nth_order_derivative(n - 1, f, y), x)
