@@ -6,7 +6,7 @@ so hostile files may be laid over a tree without harm.
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from autograder import edition, lessons, skeleton
@@ -38,9 +38,9 @@ def write_tree(dest: Path, lesson: Lesson, overlay: Files | None = None) -> None
 
 def tree(lesson: Lesson) -> dict[str, str]:
     """The reference's files after `lesson` by path, the `__init__.py` files among them."""
-    lessons = prefix(lesson)
-    files = {path: read_solution(path) for part in lessons for path in part.files}
-    return {**init_files(lessons), **files}
+    known = prefix(lesson)
+    files = {path: read_solution(path) for part in known for path in part.files}
+    return {**init_files(known), **files}
 
 
 def read_solution(path: str) -> str:
@@ -84,18 +84,24 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 '''
 
 
-def init_files(lessons: Iterable[Lesson]) -> dict[str, str]:
+def init_files(part: Sequence[Lesson]) -> dict[str, str]:
     """The texts of the packages' `__init__.py`, by path, as the lessons' exports make them."""
     imports: dict[str, dict[str, str]] = {}  # package -> public name -> module it comes from
-    for lesson in lessons:
+    for lesson in part:
         for folder in _folders(lesson.files):
             imports.setdefault(folder, {})
         for export in lesson.exports:
             _add_export(imports, lesson, export)
+    more = " Later lessons add names." if _more_to_come(part) else ""
     return {
-        f"{package.replace('.', '/')}/__init__.py": _init_text(package, names)
+        f"{package.replace('.', '/')}/__init__.py": _init_text(package, names, more)
         for package, names in sorted(imports.items())
     }
+
+
+def _more_to_come(part: Sequence[Lesson]) -> bool:
+    """Whether the package has lessons after these."""
+    return bool(part) and len(part) < len(lessons.package_of(part[0]))
 
 
 def _folders(files: Iterable[str]) -> Iterator[str]:
@@ -128,7 +134,17 @@ def _star(lesson: Lesson, module: str) -> list[str]:
     raise Problem(f"{lesson.id} exports * from {path}, which has no `__all__`. Write one there.")
 
 
-def _init_text(package: str, names: Mapping[str, str]) -> str:
+# What is not there is told in one sentence. Type checkers shall not take it for a promise.
+_MISSING = """
+if not _typing.TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        missing = f"{package} has no {{name!r}}.{more}"
+        raise AttributeError(f"{{missing}} See what there is by dir({package}).")
+"""
+
+
+def _init_text(package: str, names: Mapping[str, str], more: str) -> str:
     by_module: dict[str, list[str]] = {}
     for name, module in names.items():
         by_module.setdefault(module, []).append(name)
@@ -138,7 +154,10 @@ def _init_text(package: str, names: Mapping[str, str]) -> str:
     ]
     public = _listing("__all__ = ", "[]", [f'"{name}"' for name in sorted(names, key=_all_name)])
     text = _HEAD.format(title=f"The public names of {package}.")
-    return text + "".join(f"\n{block}" for block in ["".join(imports), public] if names)
+    if not names:
+        return text
+    missing = _MISSING.format(package=package, more=more)
+    return f"{text}\nimport typing as _typing\n\n{''.join(imports)}\n{public}{missing}"
 
 
 def _isort_name(name: str) -> tuple[int, list[object]]:

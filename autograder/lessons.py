@@ -109,11 +109,13 @@ def find_exercise(exercise_id: str) -> Exercise:
 
 def prefix(lesson: Lesson) -> list[Lesson]:
     """The lessons of the same package up to and with this one, in order."""
-    return [
-        other
-        for other in _load(lesson.folder.parent).values()
-        if other.package == lesson.package and other.number <= lesson.number
-    ]
+    return [other for other in package_of(lesson) if other.number <= lesson.number]
+
+
+def package_of(lesson: Lesson) -> list[Lesson]:
+    """All lessons of the same package, in order."""
+    every = _load(lesson.folder.parent).values()
+    return [other for other in every if other.package == lesson.package]
 
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> Problem:

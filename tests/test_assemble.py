@@ -48,9 +48,16 @@ def test_an_overlay_outside_the_package_is_refused(course, tmp_path, path):
     assert not (tmp_path / "tree").exists()
 
 
+def code_of(init):
+    """An `__init__.py` without its docstring, and without what says that a name is missing."""
+    return init.split("\n\n", 2)[2].partition("\nif not")[0]
+
+
 def test_init_files_follow_the_exports(course):
     made = assemble.init_files(lessons.prefix(lessons.get("bye")))
-    assert made["toy/__init__.py"].split("\n\n", 2)[2] == (
+    assert code_of(made["toy/__init__.py"]) == (
+        "import typing as _typing\n"
+        "\n"
         "from toy.between import BETWEEN\n"
         "from toy.bye import bye\n"
         "from toy.hello import Box, greet\n"
@@ -58,8 +65,20 @@ def test_init_files_follow_the_exports(course):
         "\n"
         '__all__ = ["BETWEEN", "Box", "bye", "greet", "words"]\n'
     )
-    assert made["toy/text/__init__.py"].split("\n\n", 2)[2] == (
+    assert code_of(made["toy/text/__init__.py"]).partition("\n\n")[2] == (
         'from toy.text.words import LIMIT, Word, loud\n\n__all__ = ["LIMIT", "Word", "loud"]\n'
+    )
+
+
+@pytest.mark.parametrize(("lesson", "more"), [("hello", " Later lessons add names."), ("bye", "")])
+def test_a_name_that_is_not_there_is_told_in_a_sentence(course, tmp_path, lesson, more):
+    assemble.write_tree(tmp_path / "tree", lessons.get(lesson))
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path / 'tree')!r}); import toy.text; toy.text.x"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == (
+        f"AttributeError: toy.text has no 'x'.{more} See what there is by dir(toy.text)."
     )
 
 

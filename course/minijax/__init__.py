@@ -3,7 +3,9 @@
 Written by `./jaxprentice sync` from the lessons' `exports`: change those, not this file.
 """
 
-from minijax import errors, lax, numpy, tree
+import typing as _typing
+
+from minijax import errors, lax, numpy, tree, tree_util
 from minijax.custom_rules import custom_jvp, custom_vjp
 from minijax.jit import jit
 from minijax.jvp import jvp
@@ -28,7 +30,14 @@ __all__ = [
     "make_jaxpr",
     "numpy",
     "tree",
+    "tree_util",
     "value_and_grad",
     "vjp",
     "vmap",
 ]
+
+if not _typing.TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        missing = f"minijax has no {name!r}."
+        raise AttributeError(f"{missing} See what there is by dir(minijax).")

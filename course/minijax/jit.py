@@ -63,6 +63,7 @@ jit_p = Primitive("jit", multiple_results=True)
 
 def jit(
     fun: Callable[..., Any],
+    /,
     *,
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Sequence[str] | None = None,

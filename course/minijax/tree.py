@@ -10,16 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-__all__ = [
-    "PyTreeDef",
-    "flatten_fun",
-    "register_pytree_node",
-    "tree_flatten",
-    "tree_leaves",
-    "tree_map",
-    "tree_structure",
-    "tree_unflatten",
-]
+__all__ = ["flatten", "leaves", "map", "structure", "unflatten"]
 
 
 class NodeType(NamedTuple):
@@ -91,17 +82,22 @@ def node_type(x: Any) -> NodeType | None:
     return node_types.get(type(x))
 
 
-def tree_flatten(tree: Any) -> tuple[list[Any], PyTreeDef]:
+IsLeaf = Callable[[Any], bool] | None
+
+
+def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """The leaves from left to right (dicts in the order of their sorted keys), and the definition.
+
+    A container for which `is_leaf` is true is not taken apart.
 
     >>> tree_flatten({"b": 1.0, "a": (2.0, [3.0])})
     ([2.0, 3.0, 1.0], PyTreeDef({'a': (*, [*]), 'b': *}))
     """
     kind = node_type(tree)
-    if kind is None:
+    if kind is None or (is_leaf is not None and is_leaf(tree)):
         return [tree], leaf
     children, data = kind.to_children(tree)
-    flat = [tree_flatten(child) for child in children]
+    flat = [tree_flatten(child, is_leaf) for child in children]
     leaves = [x for xs, _ in flat for x in xs]
     return leaves, PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))
 
@@ -128,22 +124,22 @@ def build(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     return kind.from_children(treedef.data, children)
 
 
-def tree_leaves(tree: Any) -> list[Any]:
-    return tree_flatten(tree)[0]
+def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+    return tree_flatten(tree, is_leaf)[0]
 
 
-def tree_structure(tree: Any) -> PyTreeDef:
-    return tree_flatten(tree)[1]
+def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
+    return tree_flatten(tree, is_leaf)[1]
 
 
-def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
+def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
     """Apply `f` to the leaves of one tree, or to the corresponding leaves of several.
 
     >>> tree_map(lambda x, y: x + y, {"a": 1, "b": 2}, {"a": 10, "b": 20})
     {'a': 11, 'b': 22}
     """
-    flat, treedef = tree_flatten(tree)
-    flat_rest = [tree_flatten(other) for other in rest]
+    flat, treedef = tree_flatten(tree, is_leaf)
+    flat_rest = [tree_flatten(other, is_leaf) for other in rest]
     for _, other_def in flat_rest:
         if other_def != treedef:
             raise ValueError(f"The trees differ: {treedef} and {other_def}.")
@@ -177,6 +173,6 @@ def flatten_fun(
     return flat_f, out_tree
 
 
-# The names under which JAX gives these functions as `jax.tree.…`.
+# JAX gives these functions as `jax.tree.…`, and under the longer names in `jax.tree_util`.
 flatten, unflatten, leaves, structure = tree_flatten, tree_unflatten, tree_leaves, tree_structure
 map = tree_map

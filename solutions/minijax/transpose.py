@@ -301,7 +301,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
 
 
 def value_and_grad(
-    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, allow_int: bool = False
 ) -> Callable[..., Any]:
     """As `grad`, but the function gives the pair (value, gradient). Counterpart: the JAX one.
 
@@ -325,7 +325,7 @@ def value_and_grad(
 
 
 def grad(
-    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, allow_int: bool = False
 ) -> Callable[..., Any]:
     """The gradient of a function whose result is one float. Counterpart: `jax.grad`.
 
@@ -339,14 +339,16 @@ def grad(
     """
 
     def grad_f(*args: Any, **kwargs: Any) -> Any:
-        value, gradient = value_and_grad(fun, argnums, has_aux, allow_int)(*args, **kwargs)
+        value, gradient = value_and_grad(fun, argnums, has_aux, allow_int=allow_int)(
+            *args, **kwargs
+        )
         return (gradient, value[1]) if has_aux else gradient
 
     return grad_f
 
 
 def jacrev(
-    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, allow_int: bool = False
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, allow_int: bool = False
 ) -> Callable[..., Any]:
     """The Jacobian by reverse mode: the same as `jacfwd` gives, cheap where the result is small.
 

@@ -162,7 +162,10 @@ sin = unary_float(lax.sin)
 cos = unary_float(lax.cos)
 exp = unary_float(lax.exp)
 log = unary_float(lax.log)
-negative = lax.neg
+
+
+def negative(x: Any, /) -> Any:
+    return lax.neg(x)
 
 
 def positive(x: Any, /) -> Any:
@@ -222,7 +225,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
     return lax.transpose(a, range(ndim(a))[::-1] if axes is None else [i % ndim(a) for i in axes])
 
 
-def matmul(a: Any, b: Any, /) -> Any:
+def matmul(a: Any, b: Any) -> Any:
     """The matrix product over the last two axes; the axes in front of them broadcast.
 
     An operand with one axis is a row on the left side and a column on the right, without that axis
@@ -253,7 +256,7 @@ def stretch_batch(x: Any, common: Sequence[int]) -> Any:
     return x if shape(x) == wanted else lax.broadcast_in_dim(x, wanted, range(ndim(x)))
 
 
-def dot(a: Any, b: Any, /) -> Any:
+def dot(a: Any, b: Any) -> Any:
     """`matmul`, and `multiply` where an operand is 0-d."""
     return matmul(a, b) if ndim(a) and ndim(b) else multiply(a, b)
 
@@ -274,41 +277,50 @@ def asarray(a: Any, dtype: Any = None) -> Any:
     return as_result(np.array(a, dtype))
 
 
-array = asarray
+def array(object: Any, dtype: Any = None) -> Any:
+    return asarray(object, dtype)
 
 
-def zeros(shape: int | Sequence[int], dtype: Any = float) -> np.ndarray:
+def zeros(shape: int | Sequence[int], dtype: Any = None) -> np.ndarray:
     return as_result(np.zeros(shape, dtype))
 
 
-def ones(shape: int | Sequence[int], dtype: Any = float) -> np.ndarray:
+def ones(shape: int | Sequence[int], dtype: Any = None) -> np.ndarray:
     return as_result(np.ones(shape, dtype))
 
 
 def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
     if isinstance(fill_value, Tracer):
+        fill_value = asarray(fill_value, dtype)
         return broadcast_to(fill_value, (shape,) if isinstance(shape, int) else shape)
     return as_result(np.full(shape, fill_value, dtype))
 
 
-def arange(*args: Any, dtype: Any = None) -> np.ndarray:
-    return as_result(np.arange(*args, dtype=dtype))
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> np.ndarray:
+    """The numbers from `start` (0 if there is no `stop`) to below `stop`, in steps."""
+    start, stop = (0, start) if stop is None else (start, stop)
+    return as_result(np.arange(start, stop, 1 if step is None else step, dtype=dtype))
 
 
-def linspace(start: float, stop: float, num: int = 50) -> np.ndarray:
-    return as_result(np.linspace(start, stop, num))
+def linspace(
+    start: float, stop: float, num: int = 50, endpoint: bool = True, *, dtype: Any = None
+) -> np.ndarray:
+    return as_result(np.linspace(start, stop, num, endpoint, dtype=dtype))
 
 
-def eye(N: int, dtype: Any = float) -> np.ndarray:
-    return as_result(np.eye(N, dtype=dtype))
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> np.ndarray:
+    """N rows and M columns (N if there is no M), with ones on the k-th diagonal."""
+    return as_result(np.eye(N, M, k, dtype or float))
 
 
-def zeros_like(a: Any) -> np.ndarray:
-    return zeros(shape(a), get_aval(a).dtype)
+def zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> np.ndarray:
+    aval = get_aval(a)
+    return zeros(aval.shape if shape is None else shape, dtype or aval.dtype)
 
 
-def ones_like(a: Any) -> np.ndarray:
-    return ones(shape(a), get_aval(a).dtype)
+def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> np.ndarray:
+    aval = get_aval(a)
+    return ones(aval.shape if shape is None else shape, dtype or aval.dtype)
 
 
 def shape(a: Any) -> tuple[int, ...]:
@@ -319,8 +331,9 @@ def ndim(a: Any) -> int:
     return len(get_aval(a).shape)
 
 
-def size(a: Any) -> int:
-    return math.prod(shape(a))
+def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
+    """The number of elements, or of those along `axis`."""
+    return math.prod(shape(a)[i] for i in normal_axes(axis, ndim(a)))
 
 
 # Operators and methods --------------------------------------------------------------------------

@@ -79,13 +79,13 @@ def truth_reduction(reduce: Callable[..., Any]) -> Callable[..., Any]:
 any, all = truth_reduction(lax.reduce_or), truth_reduction(lax.reduce_and)
 
 
-def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """How many elements are not zero."""
     return sum(lax.ne(a, np.zeros((), get_aval(a).dtype)), axis, keepdims=keepdims)
 
 
 def index_of(find: Callable[..., Any]) -> Callable[..., Any]:
-    def function(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
+    def function(a: Any, axis: int | None = None, *, keepdims: bool | None = None) -> Any:
         before = shape(a)
         if axis is None:
             a, axis, axes = lax.reshape(a, (size(a),)), 0, tuple(range(len(before)))

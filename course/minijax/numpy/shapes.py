@@ -144,8 +144,13 @@ def flip(m: Any, axis: int | Sequence[int] | None = None) -> Any:
     return lax.rev(m, normal_axes(axis, ndim(m)))
 
 
-def roll(a: Any, shift: int, axis: int) -> Any:
-    """The elements moved along an axis; those that leave at one end come in at the other."""
+def roll(a: Any, shift: int, axis: int | None = None) -> Any:
+    """The elements moved along an axis; those that leave at one end come in at the other.
+
+    Without an axis, all elements move in their order.
+    """
+    if axis is None:
+        return reshape(roll(ravel(a), shift, 0), shape(a))
     length = shape(a)[one_axis(axis, ndim(a))]
     cut = -shift % length if length else 0
     parts = [lax.slice_in_dim(a, cut, None, axis=axis), lax.slice_in_dim(a, 0, cut, axis=axis)]

@@ -3,6 +3,8 @@
 Written by `./jaxprentice sync` from the lessons' `exports`: change those, not this file.
 """
 
+import typing as _typing
+
 from minijax.lax.basic import (
     add,
     broadcast_in_dim,
@@ -182,3 +184,9 @@ __all__ = [
     "tanh",
     "transpose",
 ]
+
+if not _typing.TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        missing = f"minijax.lax has no {name!r}."
+        raise AttributeError(f"{missing} See what there is by dir(minijax.lax).")

@@ -3,6 +3,8 @@
 Written by `./jaxprentice sync` from the lessons' `exports`: change those, not this file.
 """
 
+import typing as _typing
+
 from minijax.numpy.basic import (
     add,
     arange,
@@ -265,3 +267,9 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+if not _typing.TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        missing = f"minijax.numpy has no {name!r}."
+        raise AttributeError(f"{missing} See what there is by dir(minijax.numpy).")

@@ -96,6 +96,15 @@ def itself(x: Any) -> Any:
     return x
 
 
+def unary(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """`operation` with its operand by position only, as in NumPy."""
+
+    def function(x: Any, /) -> Any:
+        return operation(x)
+
+    return function
+
+
 def everywhere(value: bool) -> Callable[[Any], Any]:
     """The function that is `value` for each element."""
     return lambda x: lax.full_like(x, value, bool)
@@ -113,10 +122,10 @@ isnan = unless_whole(lambda x: lax.ne(x, x), everywhere(False))
 isinf = unless_whole(lambda x: lax.eq(lax.abs(x), lax.full_like(x, inf)), everywhere(False))
 maximum, minimum = binary(lax.max), binary(lax.min)
 bitwise_and, bitwise_or = binary(lax.bitwise_and), binary(lax.bitwise_or)
-bitwise_xor, bitwise_not = binary(lax.bitwise_xor), lax.bitwise_not
+bitwise_xor, bitwise_not = binary(lax.bitwise_xor), unary(lax.bitwise_not)
 equal, not_equal = binary(lax.eq), binary(lax.ne)
 greater_equal, less_equal = binary(lax.ge), binary(lax.le)
-sign, invert = lax.sign, bitwise_not
+sign, invert = unary(lax.sign), bitwise_not
 
 
 def abs(x: Any, /) -> Any:
@@ -159,7 +168,7 @@ def round(a: Any, decimals: int = 0) -> Any:
     return rounded if decimals == 0 else divide(rounded, factor)
 
 
-def clip(arr: Any, /, min: Any = None, max: Any = None) -> Any:
+def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
     """`arr`, but nothing below `min` or above `max`."""
     if min is not None:
         arr = maximum(min, arr)

@@ -1,0 +1,267 @@
+"""The public surface: every name of `surface.toml` is there, is JAX's, and is compared with it.
+
+Each table of comparisons counts for the names that its programs really read (`Recorder` looks),
+and each table has a test of its own, here or in its module, which compares its results with JAX's.
+"""
+
+import importlib
+import inspect
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import jax
+import minijax
+import numpy as np
+import pytest
+import test_minijax_against_jax
+import test_minijax_chain
+import test_minijax_custom_rules
+import test_minijax_jacobians
+import test_minijax_numpy
+import test_primitives
+
+jax.config.update("jax_enable_x64", True)
+
+SURFACE = tomllib.loads(Path(__file__).with_name("surface.toml").read_text(encoding="utf-8"))
+PLACES = {place: table["names"] for place, table in SURFACE.items()}
+NAMES = [(place, name) for place, names in PLACES.items() for name in names]
+MISSING = [
+    (place, name, parameter)
+    for place, table in SURFACE.items()
+    for name, parameters in table.get("without", {}).items()
+    for parameter in parameters
+]
+
+
+def both(place):
+    """The module of this name in minijax, and JAX's."""
+    return [importlib.import_module(f"{lib}.{place}".removesuffix(".")) for lib in LIBRARIES]
+
+
+LIBRARIES = ("minijax", "jax")
+
+
+# What is there ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_nothing_else_is_public(place):
+    ours, _ = both(place)
+    names = getattr(ours, "__all__", None) or [n for n in dir(ours) if n[0] != "_"]
+    assert sorted(names) == sorted(PLACES[place])
+
+
+@pytest.mark.parametrize("place", ["", "numpy", "lax", "tree_util"])
+def test_a_package_shows_its_names_and_its_modules_only(place):
+    ours, _ = both(place)
+    rest = {name for name in dir(ours) if name[0] != "_"} - set(PLACES[place])
+    assert [name for name in rest if not isinstance(getattr(ours, name), ModuleType)] == []
+
+
+@pytest.mark.parametrize("place", ["", "numpy", "lax", "tree_util"])
+def test_every_other_name_of_jax_is_missed_in_one_sentence(place):
+    ours, theirs = both(place)
+    absent = [n for n in dir(theirs) if n[0] != "_" and n not in dir(ours)]
+    assert absent
+    for name in absent:
+        with pytest.raises(AttributeError) as caught:
+            getattr(ours, name)
+        where = ours.__name__
+        assert str(caught.value) == f"{where} has no {name!r}. See what there is by dir({where})."
+
+
+def parameters(function, without):
+    """Names, kinds and defaults of a function's parameters: what it must have without some.
+
+    What stands behind a missing parameter can be given by name only. Where only the position
+    counts, the name does not.
+    """
+    if isinstance(function, jax.numpy.ufunc):
+        return [("", inspect.Parameter.POSITIONAL_ONLY, None)] * function.nin
+    found, by_name = [], False
+    for p in inspect.signature(function).parameters.values():
+        if p.name in without:
+            by_name = by_name or p.kind is not p.KEYWORD_ONLY
+        elif p.kind is p.POSITIONAL_ONLY:
+            found.append(("", p.kind, default(p)))
+        elif p.kind is p.POSITIONAL_OR_KEYWORD and by_name:
+            found.append((p.name, p.KEYWORD_ONLY, default(p)))
+        else:
+            found.append((p.name, p.kind, default(p)))
+    return found
+
+
+def default(parameter):
+    """A default as text; an object that JAX keeps for itself counts as no default."""
+    plain = (bool, int, float, str, tuple, type(None))
+    is_plain = isinstance(parameter.default, plain)
+    return repr(parameter.default) if is_plain else None
+
+
+FUNCTIONS = [
+    (place, name)
+    for place, name in NAMES
+    if callable(getattr(both(place)[0], name))
+    and not (
+        isinstance(getattr(both(place)[0], name), type)
+        and issubclass(getattr(both(place)[0], name), (Exception, np.generic))
+    )
+]
+
+
+@pytest.mark.parametrize(("place", "name"), FUNCTIONS, ids=map(".".join, FUNCTIONS))
+def test_signatures_are_those_of_jax(place, name):
+    ours, theirs = (getattr(module, name) for module in both(place))
+    without = SURFACE[place].get("without", {}).get(name, [])
+    want = parameters(theirs, without)
+    if want and want[-1][1] is inspect.Parameter.VAR_KEYWORD:
+        assert parameters(ours, ())[: len(want) - 1] == want[:-1]
+    else:
+        assert parameters(ours, ()) == want
+
+
+@pytest.mark.parametrize(("place", "name", "parameter"), MISSING, ids=map(".".join, MISSING))
+def test_a_parameter_that_is_missing_is_named(place, name, parameter):
+    ours, theirs = (getattr(module, name) for module in both(place))
+    assert isinstance(theirs, jax.numpy.ufunc) or parameter in inspect.signature(theirs).parameters
+    with pytest.raises(TypeError) as caught:
+        ours(**{parameter: None})
+    assert str(caught.value).endswith(f"got an unexpected keyword argument '{parameter}'")
+
+
+# What is compared ---------------------------------------------------------------------------------
+
+
+class Recorder:
+    """minijax or a module of it, which notes the names that a program reads."""
+
+    def __init__(self, module=minijax, place="", seen=None):
+        self.module, self.place = module, place
+        self.seen = set() if seen is None else seen
+
+    def __getattr__(self, name):
+        value = getattr(self.module, name)
+        self.seen.add((self.place, name))
+        return Recorder(value, name, self.seen) if isinstance(value, ModuleType) else value
+
+
+X = np.array([[1.0, -2.0, 4.0], [3.0, 0.5, -1.0]])
+N = np.array([[3, -1, 2], [0, 2, 5]])
+
+# What no other table reads; expressions of the library with its `jnp` and `lax`.
+EXPRESSIONS = """
+    jnp.array([1, 2]); jnp.array([1.0, 2], "float32"); jnp.asarray([True, False], dtype=float)
+    jnp.zeros(3); jnp.zeros((2, 0), int); jnp.ones(shape=(2,), dtype="int32"); jnp.eye(3)
+    jnp.eye(2, 3, 1, "float32"); jnp.eye(3, k=-1, dtype=bool); jnp.linspace(0, 1, 5)
+    jnp.linspace(0.0, 1.0, 4, False, dtype="float32"); jnp.arange(4); jnp.arange(1, 2, 0.25)
+    jnp.arange(5, 1, -2, "float32"); jnp.arange(2.0); jnp.arange(stop=3, start=1, dtype=int)
+    jnp.full((2,), 3); jnp.full(2, 1.5, dtype="float32")
+    lib.jit(lambda y: jnp.full(2, y, "int32"))(2.5); jnp.zeros_like(n)
+    jnp.zeros_like(x, dtype=bool); jnp.ones_like(n, shape=(2, 2)); jnp.ones_like(b); jnp.shape(x)
+    jnp.ndim(x); jnp.size(x); jnp.size(x, 1); jnp.size(x, axis=(0, -1)); jnp.pi; jnp.inf; jnp.nan
+    jnp.bool_(0); jnp.int8(3); jnp.int16(3); jnp.int32(-3); jnp.int64(3); jnp.uint8(3)
+    jnp.uint16(3); jnp.uint32(3); jnp.uint64(3); jnp.float16(1.5); jnp.float32(1.5)
+    jnp.float64(1.5); x.astype(jnp.float32); jnp.add(x, n); jnp.subtract(x, 1); jnp.multiply(x, b)
+    jnp.divide(n, n + 3); jnp.add(b, b); jnp.true_divide(x, 2); jnp.negative(x); jnp.positive(n)
+    jnp.floor_divide(n, 2); jnp.remainder(n, 3); jnp.mod(x, -0.7); jnp.pow(x, 2); jnp.greater(x, n)
+    jnp.greater_equal(x, n); jnp.less(x, 1); jnp.less_equal(n, 2); jnp.not_equal(n, 2)
+    jnp.bitwise_and(n, 3); jnp.bitwise_or(n, 4); jnp.bitwise_xor(n, 1); jnp.bitwise_not(n)
+    jnp.invert(b); jnp.logical_or(b, n); jnp.absolute(x); jnp.amax(x, 1)
+    jnp.amin(x, axis=0, keepdims=True); jnp.min(x); jnp.argmax(x, 1); jnp.std(x, 0)
+    jnp.argmax(x, keepdims=True); jnp.ravel(n); jnp.reshape(x, (3, -1)); jnp.transpose(x)
+    jnp.transpose(x, (1, 0)); jnp.roll(x, 2); jnp.clip(x, max=1); jnp.count_nonzero(n, 0, True)
+    lax.broadcast(x, (2,)); lax.full((2, 3), 1.0); lax.full((2,), 1, "float32"); lax.full_like(x, 2)
+    lax.full_like(n, 1.0, "float32"); lax.iota("int32", 4); lax.select(b, x, -x)
+    lax.slice_in_dim(x, 1, 3, axis=1); lax.dynamic_index_in_dim(x, 1, 0, False)
+    lax.dynamic_slice_in_dim(x, 1, 2, axis=1); lax.dynamic_update_index_in_dim(x, x[0], 1, 0)
+    lax.dynamic_update_slice_in_dim(x, x[:, :1], 2, 1)
+    rows(lax, x, n[:, :1], mode=lax.GatherScatterMode.CLIP)
+    lib.tree.flatten({"b": 1, "a": (2, None)})
+    lib.tree.leaves([1, (2, 3)], is_leaf=lambda t: t == (2, 3)); lib.tree.structure({"a": [1]})
+    lib.tree.unflatten(lib.tree.structure((0, [0])), [1, 2])
+    lib.tree.map(lambda u, v: u + v, {"a": 1}, {"a": 2})
+    lib.tree.map(len, [(1, 2), (3,)], is_leaf=lambda t: type(t) is tuple)
+    lib.tree_util.tree_flatten([1]); lib.tree_util.tree_leaves([1])
+    lib.tree_util.tree_structure([1]); lib.tree_util.tree_map(abs, [-1])
+    lib.tree_util.tree_unflatten(lib.tree_util.tree_structure([0]), [1])
+    issubclass(lib.errors.TracerBoolConversionError, lib.errors.ConcretizationTypeError)
+    issubclass(lib.errors.ConcretizationTypeError, TypeError)
+    issubclass(lib.errors.UnexpectedTracerError, lib.errors.JAXTypeError)
+    issubclass(lib.errors.TracerArrayConversionError, TypeError)
+    issubclass(lib.errors.TracerIntegerConversionError, TypeError)
+    str(lib.make_jaxpr(lambda y: y * 2.0)(x)); registered(lib)
+"""
+
+
+def registered(lib):
+    """What a container of one's own gives, once it is registered."""
+
+    class Pair:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+    lib.tree_util.register_pytree_node(Pair, lambda p: ((p.a, p.b), None), lambda _, ab: Pair(*ab))
+    out = lib.grad(lambda p: p.a * p.b)(Pair(2.0, 3.0))
+    return type(out).__name__, out.a, out.b, lib.tree.leaves({"x": [Pair(1, Pair(2, 3))]})
+
+
+def expressions():
+    return [t.strip() for t in EXPRESSIONS.replace("\n", "; ").split("; ") if t.strip()]
+
+
+def value_of(text, lib):
+    known = {"lib": lib, "jnp": lib.numpy, "lax": lib.lax, "x": X, "n": N, "b": N > 1}
+    known |= {"registered": registered, "rows": test_primitives.rows}
+    if lib is jax:
+        known |= {name: jax.numpy.asarray(known[name]) for name in "xnb"}
+    return eval(text, known)  # the table above
+
+
+@pytest.mark.parametrize("text", expressions())
+def test_expressions_give_what_they_give_in_jax(text):
+    got, want = (lib.tree.leaves(value_of(text, lib)) for lib in (minijax, jax))
+    assert len(got) == len(want)
+    for x, y in zip(got, want, strict=True):
+        if isinstance(y, str) or type(y).__name__ == "PyTreeDef":
+            assert str(x) == str(y)
+            continue
+        x, y = np.asarray(x), np.asarray(y)
+        assert (x.shape, x.dtype) == (y.shape, y.dtype)
+        np.testing.assert_allclose(x, y, rtol=1e-6)
+
+
+def tables():
+    """The programs of all tables that are compared with JAX, as functions of the library."""
+    a, c, j = test_minijax_against_jax, test_minijax_chain, test_minijax_jacobians
+    n, p, r = test_minijax_numpy, test_primitives, test_minijax_custom_rules
+    for text in expressions():
+        yield lambda lib, text=text: value_of(text, lib)
+    yield from c.PROGRAMS.values()
+    yield from c.AXES.values()
+    yield from c.REVERSE.values()
+    for f in c.LOSSES.values():
+        yield lambda lib, f=f: f(lib.numpy, c.X)
+    for f in a.EDGES.values():
+        yield lambda lib, f=f: f(lib, lib.numpy)
+    for f in {**a.UNARY, **a.BINARY}.values():
+        xs = [X] * (1 if f in a.UNARY.values() else 2)
+        yield lambda lib, f=f, xs=xs: f(lib, lib.numpy, *map(lib.numpy.asarray, xs))
+    for family in n.EXPRESSIONS:
+        yield lambda lib, family=family: n.values_and_derivatives(lib, family)(n.X, n.I, n.J, n.B)
+    yield n.training_losses
+    for case in p.CASES:
+        xs = case.make(case.shapes()[0], case.dtypes[0], 0)
+        yield lambda lib, case=case, xs=xs: case.function(lib.lax, *xs)
+    yield from j.HESSIANS.values()
+    yield from (r.custom_sin, r.custom_product)
+    for f in j.JACOBIANS.values():
+        yield lambda lib, f=f: f(lib.jacfwd, lib)
+        yield lambda lib, f=f: f(lib.jacrev, lib)
+
+
+def test_every_public_name_is_read_by_a_program_that_is_compared_with_jax():
+    recorder = Recorder()
+    for program in tables():
+        program(recorder)
+    assert set(NAMES) - recorder.seen == set()
