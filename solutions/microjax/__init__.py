@@ -3,6 +3,8 @@
 Written by `./jaxprentice sync` from the lessons' `exports`: change those, not this file.
 """
 
+import typing as _typing
+
 from microjax.duals import DualNumber, JVPInterpreter, derivative, jvp, nth_order_derivative
 from microjax.interpreters import (
     EvalInterpreter,
@@ -44,3 +46,9 @@ __all__ = [
     "nth_order_derivative",
     "set_interpreter",
 ]
+
+if not _typing.TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        missing = f"microjax has no {name!r}."
+        raise AttributeError(f"{missing} See what there is by dir(microjax).")
