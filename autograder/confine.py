@@ -6,6 +6,7 @@ The worker runs this file: import nothing of the repository here.
 """
 
 import ctypes
+import math
 import os
 import platform
 import struct
@@ -50,6 +51,24 @@ def limit(limits: Mapping[str, int]) -> None:
             resource.setrlimit(number, (value, value))
 
 
+def allow_cpu(seconds: int) -> None:
+    """Let this process take so many seconds of CPU from now on, then SIGXCPU ends it.
+
+    Code that comes after may lift this limit, but not above the one that `limit` has set.
+    """
+    try:
+        import resource
+    except ImportError:
+        return
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    most = math.ceil(used.ru_utime + used.ru_stime) + seconds
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    most = (
+        most if hard == resource.RLIM_INFINITY else min(most, hard - 1)
+    )  # at `hard` it is SIGKILL
+    resource.setrlimit(resource.RLIMIT_CPU, (most, hard))
+
+
 def give_up_privileges() -> None:
     """Never gain rights again (setuid programs), drop root's, and die with the grader."""
     if sys.platform != "linux":
@@ -72,6 +91,8 @@ _FILE_RIGHTS = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15  # those a rule for 
 
 def restrict_files(readable: Iterable[str], writable: Iterable[str]) -> None:
     """Let this process and all that it starts open only what lies under these paths."""
+    if sys.platform != "linux":
+        raise Unavailable("only Linux has Landlock")
     try:
         version = _call(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
     except OSError as error:
@@ -123,17 +144,19 @@ _AARCH64 = """
     msgget 186, semget 190, add_key 217, request_key 218, keyctl 219, init_module 105,
     finit_module 273, kexec_load 104
 """
-# Machine: its number in the kernel, the refused calls, then clone, clone3, kill and tgkill.
+# Machine: its number in the kernel, the refused calls, then clone, clone3, kill, tgkill and mmap.
 _MACHINES = {
-    "x86_64": (0xC000003E, _X86_64, (56, 435, 62, 234)),
-    "aarch64": (0xC00000B7, _AARCH64, (220, 435, 129, 131)),
+    "x86_64": (0xC000003E, _X86_64, (56, 435, 62, 234, 9)),
+    "aarch64": (0xC00000B7, _AARCH64, (220, 435, 129, 131, 222)),
 }
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _MACHINE, _FIRST_ARGUMENT = 0, 4, 16  # places in the kernel's description of a call
+# Places in the kernel's description of a call.
+_NUMBER, _MACHINE, _FIRST_ARGUMENT, _FOURTH_ARGUMENT = 0, 4, 16, 40
 _ALLOW, _KILL = 0x7FFF0000, 0x80000000
 _PERMISSION, _NO_SUCH_CALL = 0x00050001, 0x00050026  # fail with EPERM, with ENOSYS
 _CLONE_THREAD = 0x10000
+_MAP_SHARED = 1
 
 Instruction = tuple[int, int, int, int]  # code, skip if true, skip if false, operand
 
@@ -156,7 +179,7 @@ def refuse_calls() -> None:
 
 
 def _filter(machine: int, refused: Sequence[int], special: Sequence[int]) -> Iterator[Instruction]:
-    clone, clone3, kill, tgkill = special
+    clone, clone3, kill, tgkill, mmap = special
     yield (_LOAD, 0, 0, _MACHINE)
     yield (_JUMP_EQUAL, 1, 0, machine)
     yield (_RETURN, 0, 0, _KILL)
@@ -168,16 +191,18 @@ def _filter(machine: int, refused: Sequence[int], special: Sequence[int]) -> Ite
         yield (_RETURN, 0, 0, _PERMISSION)
     yield (_JUMP_EQUAL, 0, 1, clone3)  # its flags cannot be seen here; callers fall back to clone
     yield (_RETURN, 0, 0, _NO_SUCH_CALL)
-    yield from _unless(clone, (_JUMP_BITS, 1, 0, _CLONE_THREAD))
+    yield from _unless(clone, _FIRST_ARGUMENT, (_JUMP_BITS, 1, 0, _CLONE_THREAD))
     for number in (kill, tgkill):  # abort() signals its own process
-        yield from _unless(number, (_JUMP_EQUAL, 1, 0, os.getpid()))
+        yield from _unless(number, _FIRST_ARGUMENT, (_JUMP_EQUAL, 1, 0, os.getpid()))
+    # The limit on memory does not count what is shared.
+    yield from _unless(mmap, _FOURTH_ARGUMENT, (_JUMP_BITS, 0, 1, _MAP_SHARED))
     yield (_RETURN, 0, 0, _ALLOW)
 
 
-def _unless(number: int, test: Instruction) -> Iterator[Instruction]:
-    """Refuse call `number` unless the test of its first argument jumps over the refusal."""
+def _unless(number: int, argument: int, test: Instruction) -> Iterator[Instruction]:
+    """Refuse call `number` unless the test of this argument jumps over the refusal."""
     yield (_JUMP_EQUAL, 0, 4, number)
-    yield (_LOAD, 0, 0, _FIRST_ARGUMENT)
+    yield (_LOAD, 0, 0, argument)
     yield test
     yield (_RETURN, 0, 0, _PERMISSION)
     yield (_RETURN, 0, 0, _ALLOW)

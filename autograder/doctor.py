@@ -32,6 +32,7 @@ def findings() -> Iterator[Finding]:
     yield disk()
     yield place()
     yield isolation()
+    yield from rungs()
     for name in selftest.PROGRAMS:
         if not selftest.has(name):
             yield NOTE, f"No {name}: some of `./jaxprentice test` is skipped. {install(name)}"
@@ -113,3 +114,24 @@ def isolation() -> Finding:
     except Problem as problem:
         return NOTE, f"Strangers' work cannot be graded here (only instructors need to): {problem}"
     return OK, f"Isolation for grading: {level}, {isolation.MEANING[level]}"
+
+
+def rungs() -> Iterator[Finding]:
+    """Which rungs of the ladder this machine has, why not the others, and what else limits."""
+    from autograder import cgroup, isolation
+
+    for level in isolation.LEVELS:
+        reason = isolation.detect(level)
+        text = "works here" if reason is None else f"is not to be had here: {reason}"
+        yield (NOTE if reason else OK), f"The rung {level!r} {text}."
+    held = cgroup.held()
+    if held:
+        yield OK, f"Control groups limit {' and '.join(held)} of all that a submission starts."
+    else:
+        yield NOTE, f"No control groups can be made here: {_NO_GROUPS}"
+
+
+_NO_GROUPS = (
+    "limits then count each process alone. On a system with systemd: "
+    "systemd-run --user --scope ./jaxprentice grade ..."
+)

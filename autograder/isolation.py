@@ -12,6 +12,7 @@ import contextlib
 import functools
 import importlib.util
 import json
+import math
 import os
 import shutil
 import signal
@@ -20,13 +21,13 @@ import sys
 import sysconfig
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from autograder import edition, wire
+from autograder import cgroup, edition, wire
 from autograder.edition import Problem
 
 LEVELS = ("namespaces", "landlock", "process")
@@ -53,24 +54,47 @@ _ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What a worker may use; sizes in bytes. XLA needs little data but much address space."""
+    """What a worker may use; sizes in bytes. XLA needs little data but much address space.
+
+    `cpu_seconds` are for the whole life of the worker, None for no limit.
+    """
 
     memory: int = 1 << 30
     address_space: int = 8 << 30
     file_size: int = 8 << 20
     disk: int = 64 << 20
     open_files: int = 128
-    cpu_seconds: int = 120
+    cpu_seconds: int | None = 120
+    threads: int = field(default_factory=lambda: max(512, 16 * (os.cpu_count() or 1)))
 
     def by_name(self) -> dict[str, int]:
         """The limits as the `resource` module names them."""
-        return {
+        limits = {
             "DATA": self.memory,
             "AS": self.address_space,
             "FSIZE": self.file_size,
             "NOFILE": self.open_files,
-            "CPU": self.cpu_seconds,
         }
+        if self.cpu_seconds is not None:
+            limits["CPU"] = self.cpu_seconds
+        if sys.platform == "linux":  # which counts threads, and all of the user's
+            limits["NPROC"] = _threads_of_user() + self.threads
+        return limits
+
+    def by_controller(self) -> dict[str, int]:
+        """The limits of a control group; memory there counts files and libraries as well."""
+        return {"memory": self.memory + self.disk + (256 << 20), "pids": self.threads}
+
+
+@functools.cache
+def _threads_of_user() -> int:
+    """About how many threads this user has, other programs' too; a few more start meanwhile."""
+    count = 500
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if process.stat().st_uid == os.getuid():
+                count += sum(1 for _ in (process / "task").iterdir())
+    return count
 
 
 # ------------------------------------------------------------------------------------------
@@ -86,10 +110,14 @@ def choose(level: str | None = None) -> str:
         for name in ("namespaces", "landlock"):
             if detect(name) is None:
                 return name
+        reasons = "; ".join(dict.fromkeys(f"{detect(x)}" for x in ("namespaces", "landlock")))
+        remedy = "Install the Debian package bubblewrap"
+        if sys.platform != "linux":
+            remedy = "Grade on Linux (a virtual machine or a container will do)"
         raise Problem(
-            f"This machine cannot isolate strangers' code: {detect('namespaces')}; "
-            f"{detect('landlock')}. Install the Debian package bubblewrap, or give "
-            "`--isolation process` for work that you trust."
+            f"This machine cannot isolate strangers' code: {reasons}. {remedy}, or give "
+            "`--isolation process` for work that you trust: then only time and memory are "
+            "limited, and the code can read and change what you can."
         )
     if level not in LEVELS:
         raise Problem(f"There is no isolation {level!r}. Give one of: {', '.join(LEVELS)}.")
@@ -102,6 +130,8 @@ def choose(level: str | None = None) -> str:
 @functools.cache
 def detect(level: str) -> str | None:
     """Why this rung does not work on this machine, or None where it does. Tries it out."""
+    if level != "process" and sys.platform != "linux":
+        return "only Linux has the means (namespaces, Landlock, seccomp)"
     with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
         package = Path(folder, "proof")
         package.mkdir()
@@ -157,13 +187,24 @@ class NotIsolated(Exception):
 
 
 class Died(Exception):
-    """The worker is gone, or talks nonsense."""
+    """The worker is gone."""
+
+
+class Nonsense(Died):
+    """What came from the worker is nothing that a worker writes."""
 
 
 class TimedOut(Exception):
     """The worker did not answer in time, and was killed."""
 
 
+CPU_FACTOR = 4
+# What a worker does to itself on each rung; only on the rung `landlock` nothing may be missing.
+_LAYERS: dict[str, tuple[str, ...]] = {
+    "namespaces": ("landlock", "seccomp"),
+    "landlock": ("landlock", "seccomp"),
+    "process": ("seccomp",),
+}
 _LISTEN, _STOP = "listen", "stop"  # in place of messages, which are lists
 
 
@@ -180,16 +221,26 @@ class Worker:
     def __post_init__(self) -> None:
         self.scratch = tempfile.TemporaryDirectory(prefix="jaxprentice-")
         self.number = 0
-        self.process = launch(self.level, self.tree, self.module, self.limits, self.scratch.name)
+        self.group = cgroup.Group(self.limits.by_controller())
+        try:
+            self.process = self._launch()
+        except BaseException:
+            self._remove()
+            raise
         # A thread of its own does the talking: not every system's pipes know time limits.
         self.messages: SimpleQueue[Any] = SimpleQueue()
         self.answers: SimpleQueue[Any] = SimpleQueue()
-        threading.Thread(target=self._talk, daemon=True).start()
+        self.talker = threading.Thread(target=self._talk, daemon=True)
+        self.talker.start()
         try:
             self._greet()
         except BaseException:
             self.close()
             raise
+
+    def _launch(self) -> subprocess.Popen[bytes]:
+        tree, scratch = self.tree, self.scratch.name
+        return launch(self.level, tree, self.module, self.limits, scratch, self.group.command())
 
     def _greet(self) -> None:
         """Wait until the worker says that it is confined."""
@@ -206,11 +257,15 @@ class Worker:
         self.layers = tuple(hello[1])
 
     def ask(self, request: list[Any], seconds: float) -> list[Any]:
-        """Send a request and wait for the reply; after TimedOut or Died, close the worker."""
+        """Send a request and wait for the reply; after TimedOut or Died, close the worker.
+
+        Threads included, the worker may take CPU_FACTOR times these seconds of CPU.
+        """
         self.number += 1
-        reply = self._exchange([self.number, *request], seconds)
+        cpu = math.ceil(CPU_FACTOR * seconds)
+        reply = self._exchange([self.number, cpu, *request], seconds)
         if type(reply) is not list or len(reply) < 2 or reply[0] != self.number:
-            raise Died
+            raise Nonsense
         return reply[1:]
 
     def _exchange(self, message: Any, seconds: float) -> Any:
@@ -219,8 +274,10 @@ class Worker:
             answer = self.answers.get(timeout=seconds)
         except Empty:
             raise TimedOut from None
-        if isinstance(answer, Exception):
+        if isinstance(answer, (OSError, EOFError)):
             raise Died from answer
+        if isinstance(answer, Exception):
+            raise Nonsense from answer
         return answer
 
     def _talk(self) -> None:
@@ -235,26 +292,39 @@ class Worker:
         except (OSError, EOFError, ValueError, MemoryError, wire.Malformed) as error:
             self.answers.put(error)
 
-    def exit_signal(self) -> int | None:
-        """The signal that ended the worker, if one did; bubblewrap tells it as 128 + signal."""
+    def exit_status(self) -> int | None:
+        """How the worker ended: its exit status, less than 0 for a signal, None if it has not."""
         try:
             status = self.process.wait(timeout=1)
         except subprocess.TimeoutExpired:
             return None
-        return -status if status < 0 else status - 128 if status > 128 else None
+        return 128 - status if status > 128 else status  # bubblewrap tells signals so
 
     def close(self) -> None:
         """Kill the worker and everything that it started."""
         self.messages.put(_STOP)
+        if self.level == "process" and hasattr(os, "killpg"):
+            self.process.terminate()  # the keeper sweeps
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=6)
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
         self.process.wait()
+        self._remove()
+        # The thread may still read: if its pipe were closed, and the next worker got a pipe of the
+        # same number, it would read that one.
+        self.talker.join(timeout=5)
+        if self.talker.is_alive():
+            return
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert pipe is not None
             with contextlib.suppress(OSError):
                 pipe.close()
+
+    def _remove(self) -> None:
+        self.group.close()
         self.scratch.cleanup()
 
     def __enter__(self) -> "Worker":
@@ -269,25 +339,34 @@ class Worker:
 
 
 def launch(
-    level: str, tree: Path, module: str, limits: Limits, scratch: str
+    level: str,
+    tree: Path,
+    module: str,
+    limits: Limits,
+    scratch: str,
+    prefix: Sequence[str] = (),
 ) -> subprocess.Popen[bytes]:
-    """Start a worker for the package in `tree`, whose `module` is the submission's, on a rung."""
+    """Start a worker for the package in `tree`, whose `module` is the submission's, on a rung.
+
+    `prefix` is what the command is to be run by.
+    """
     if level == "namespaces":
         command = [*_bubblewrap(tree.resolve(), limits), *_python("/worker/worker.py")]
         paths = {"tree": "/tree", "site": "/site", "scratch": "/tmp"}
         files: dict[str, Any] = {"readable": ["/"], "writable": ["/tmp", os.devnull]}
     else:
         command = _python(str(_here() / "worker.py"))
+        command = [*(_keeper() if level == "process" else []), *command]
         paths = {"tree": str(tree.resolve()), "site": str(_site()), "scratch": scratch}
         files = {
             "readable": [paths["tree"], *_readable(), str(_site())],
             "writable": [os.devnull],  # the disk has no other limit here
         }
-    must = {"namespaces": [], "landlock": ["landlock", "seccomp"], "process": []}[level]
-    layers = ["seccomp"] if level == "process" else ["landlock", "seccomp"]
+    layers = _LAYERS[level]
+    must = layers if level == "landlock" else ()
     settings = {**paths, **files, "module": module, "limits": limits.by_name()}
     return subprocess.Popen(
-        [*command, json.dumps({**settings, "layers": layers, "must": must})],
+        [*prefix, *command, json.dumps({**settings, "layers": layers, "must": must})],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -301,6 +380,11 @@ def launch(
 def _python(script: str) -> list[str]:
     # -I: no variables, no user folder; -S: no site-packages.
     return [os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8", script]
+
+
+def _keeper() -> list[str]:
+    """What ends all that a worker started, where there is no namespace to do it."""
+    return _python(str(_here() / "keeper.py")) if sys.platform == "linux" else []
 
 
 def _environment(scratch: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ answer in time, dies or talks nonsense is killed, and the next probe gets a new 
 """
 
 import builtins
+import math
 import re
 import signal
 import time
@@ -14,7 +15,7 @@ from typing import Any
 
 from autograder import wire
 from autograder.edition import Problem
-from autograder.isolation import Died, NotIsolated, TimedOut, Worker
+from autograder.isolation import Died, Limits, NotIsolated, TimedOut, Worker
 from autograder.suite import Probe
 
 LEAST_SECONDS = 2.0  # that any probe may take
@@ -98,7 +99,7 @@ class Session:
         self.close()
         begin = time.monotonic()
         try:
-            self.worker = Worker(self.tree, self.module, self.level)
+            self.worker = Worker(self.tree, self.module, self.level, self._limits())
         except NotIsolated as error:
             raise Problem(
                 f"The isolation {self.level!r} stopped working: {error}. Nothing was graded; "
@@ -106,6 +107,12 @@ class Session:
             ) from error
         slow = (time.monotonic() - begin) / USUAL_START
         self.patience = max(self.patience, min(slow, MOST_PATIENCE))
+
+    def _limits(self) -> Limits:
+        """What is left of the submission's time is also a limit on CPU, with two threads busy."""
+        if math.isinf(self.budget):
+            return Limits(cpu_seconds=None)
+        return Limits(cpu_seconds=max(2, math.ceil(2 * (self.budget - self.seconds))))
 
     def _ask(self, request: list[Any], seconds: float) -> Reply:
         assert self.worker is not None
@@ -115,7 +122,7 @@ class Session:
         except TimedOut:
             reply = Reply("timed_out")
         except (Died, wire.Malformed):
-            out_of_time = self.worker.exit_signal() == getattr(signal, "SIGXCPU", -1)
+            out_of_time = self.worker.exit_status() == -getattr(signal, "SIGXCPU", 0)
             reply = Reply("timed_out" if out_of_time else "crashed")
         finally:
             self.seconds += time.monotonic() - begin

@@ -19,6 +19,7 @@ import numpy as np
 
 MAX_MESSAGE = 16 << 20  # bytes of one message
 MAX_ITEMS = 100_000  # values in one message, containers included
+MAX_PARTS = 24 * MAX_ITEMS  # lists and their entries in a message: an array has 6 and its shape
 MAX_DEPTH = 40  # containers within containers
 MAX_DIMENSIONS = 16
 MAX_TEXT = 100_000  # characters of a text
@@ -67,9 +68,22 @@ def receive(descriptor: int) -> Any:
     if size > MAX_MESSAGE:
         raise Malformed("The message is too large.")
     try:
-        return msgpack.unpackb(_read(descriptor, size), **_STRICT)
+        return msgpack.unpackb(_read(descriptor, size), list_hook=_Counter().count, **_STRICT)
     except (ValueError, RecursionError, msgpack.exceptions.UnpackException) as error:
         raise Malformed("The message is not msgpack.") from error
+
+
+class _Counter:
+    """Counts the values of a message while it is read: an empty list takes far more than a byte."""
+
+    def __init__(self) -> None:
+        self.items = 0
+
+    def count(self, values: list[Any]) -> list[Any]:
+        self.items += 1 + len(values)
+        if self.items > MAX_PARTS:
+            raise Malformed("The message has too many parts.")
+        return values
 
 
 def _read(descriptor: int, size: int) -> bytes:

@@ -41,7 +41,9 @@ def main(settings: dict[str, Any]) -> None:
             request = wire.receive(requests)
         except EOFError:
             os._exit(0)  # whatever the submission wants done at exit is not our business
-        wire.send(replies, server.answer(request))
+        number, seconds, *rest = request
+        confine.allow_cpu(seconds)
+        wire.send(replies, [number, *server.answer(rest)])
 
 
 def _take_channels() -> tuple[int, int]:
@@ -88,12 +90,11 @@ class Server:
 
     def answer(self, request: Request) -> Reply:
         """The reply to one request; whatever the submission raises is a reply as well."""
-        number, operation, *rest = request
+        operation, *rest = request
         try:
-            reply = self.load() if operation == "import" else self.call(*rest)
+            return self.load() if operation == "import" else self.call(*rest)
         except BaseException as error:
-            reply = ["raised", *self.describe(error)]
-        return [number, *reply]
+            return ["raised", *self.describe(error)]
 
     # --- importing ---
 

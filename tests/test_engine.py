@@ -226,7 +226,7 @@ import sys
 main = sys.modules["__main__"]
 for name in ("encode", "decode"):
     setattr(main.wire, name, lambda value: value)
-main.Server.answer = lambda self, request: [request[0], "value", True]""",
+main.Server.answer = lambda self, request: ["value", True]""",
     "numpy's comparisons replaced": """
 import numpy as np
 for name in ("array_equal", "isclose", "allclose"):

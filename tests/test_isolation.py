@@ -1,6 +1,9 @@
 """What a worker can and cannot do, on every rung of the ladder that this machine has."""
 
 import os
+import re
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -8,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder import edition, isolation, wire
+from autograder import cgroup, doctor, edition, isolation, wire
 from autograder.edition import Problem
-from autograder.isolation import Died, Limits, NotIsolated, TimedOut, Worker
+from autograder.isolation import Died, Limits, Nonsense, NotIsolated, TimedOut, Worker
 
 STRICT = ("namespaces", "landlock")
 
@@ -316,12 +319,171 @@ def test_a_worker_does_not_outlive_the_grader(tree, level, tmp_path):
         "import sys, os, time; from pathlib import Path; from autograder.isolation import Worker;"
         "w = Worker(Path(sys.argv[1]), 'thing/module.py', sys.argv[2]);"
         "endless = ['call', 'def f(t):\\n while 1: pass', 'f', ['l'], False];"
-        "w.messages.put([1, *endless]); time.sleep(0.5); os.kill(os.getpid(), 9)"
+        "w.messages.put([1, 60, *endless]); time.sleep(0.5); os.kill(os.getpid(), 9)"
     )
     command = [sys.executable, "-c", script, str(tree), level]
     path = os.pathsep.join([str(edition.ROOT), *sys.path])
     environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(tmp_path)}
     assert subprocess.run(command, env=environment, check=False).returncode == -9
+    assert dies(str(tree).encode())
+
+
+# Going over each limit
+
+BURN = """
+import signal, threading
+signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+try:
+    import resource
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
+except Exception:
+    pass
+while True:
+    pass
+"""
+
+
+def ended(worker, cpu, body):
+    """How a worker ends that may take so many seconds of CPU for this probe."""
+    source = "def probe(thing):\n" + "\n".join(f"    {line}" for line in body.splitlines())
+    with pytest.raises(Died):
+        worker._exchange([1, cpu, "call", source, "probe", ["l"], False], 60)
+    return worker.exit_status()
+
+
+def test_a_probe_may_take_only_so_much_cpu(tree, level):
+    with Worker(tree, "thing/module.py", level) as worker:
+        assert ended(worker, 1, "while True: pass") == -signal.SIGXCPU
+
+
+def test_what_lifts_the_probes_limit_meets_the_submissions(tree, level):
+    with Worker(tree, "thing/module.py", level, Limits(cpu_seconds=2)) as worker:
+        assert ended(worker, 1, BURN) == -signal.SIGKILL
+
+
+THREADS = """
+import threading, time
+threading.stack_size(65536)
+count = 0
+try:
+    while count < 5000:
+        threading.Thread(target=time.sleep, args=(30,), daemon=True).start()
+        count += 1
+except RuntimeError:
+    pass
+return count
+"""
+
+
+def test_threads_are_limited_in_number(tree, level):
+    if os.getuid() == 0 and "pids" not in cgroup.held():
+        pytest.skip("root without a control group for processes: the kernel does not limit root")
+    count = ask(tree, level, THREADS, limits=Limits(threads=60))
+    assert 20 <= count < (60 if "pids" in cgroup.held() else 5000)
+
+
+@pytest.mark.parametrize("make", ["mmap.mmap(-1, 1 << 20)", "mmap.mmap(zero, 1 << 20)"])
+def test_memory_that_the_limit_does_not_count_is_refused(tree, strict, make):
+    body = f"""
+import mmap, os
+try:
+    zero = os.open("/dev/zero", os.O_RDWR)
+except OSError:
+    zero = -1
+try:
+    {make}
+    return "made"
+except OSError:
+    return "refused"
+"""
+    assert ask(tree, strict, body) == "refused"
+
+
+FORGED = {
+    "huge": b"\xff\xff\xff\xff",
+    "deep": (50_001).to_bytes(4, "big") + b"\x91" * 50_000 + b"\x90",
+    "nonsense": b"\0\0\0\1\xc1",
+    "another number": b"\0\0\0\4\x93\x63\x01\x01",
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_messages_are_told_from_a_death(tree, level, name):
+    body = """
+import os
+for descriptor in range(3, 64):
+    try:
+        os.write(descriptor, args[0])
+    except OSError:
+        pass
+"""
+    with Worker(tree, "thing/module.py", level) as worker, pytest.raises(Nonsense):
+        run(worker, body, FORGED[name])
+
+
+# What a submission starts where nothing refuses it
+
+
+DAEMON = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for descriptor in range(0, 64) if args[1] else ():
+            try:
+                os.close(descriptor)
+            except OSError:
+                pass
+        time.sleep(300)
+    os._exit(0)
+os.wait()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux only")
+@pytest.mark.parametrize("closes", [True, False], ids=["closes pipes", "holds pipes"])
+@pytest.mark.parametrize("means", ["keeper", "group"])
+def test_a_daemon_ends_with_its_worker(tree, monkeypatch, means, closes):
+    need("process")
+    monkeypatch.setitem(isolation._LAYERS, "process", ())
+    if means == "keeper":
+        monkeypatch.setattr(cgroup, "places", dict)
+    elif cgroup.places():
+        monkeypatch.setattr(isolation, "_keeper", list)
+    else:
+        pytest.skip("no control groups here")
+    marker = str(tree).encode()
+    with Worker(tree, "thing/module.py", "process") as worker:
+        run(worker, DAEMON, "", closes)
+        worker.process.kill() if means == "group" else None
+        time.sleep(0.1)
+        assert alive(marker)
+    assert dies(marker)
+
+
+FORKS = """
+import os, time
+for _ in range(2000):
+    try:
+        if os.fork() == 0:
+            os.setsid()
+    except OSError:
+        time.sleep(0.01)
+time.sleep(60)
+"""
+
+
+def test_a_fork_bomb_is_contained_and_swept(tree, monkeypatch):
+    need("process")
+    if "pids" not in cgroup.held():
+        pytest.skip("no control group for processes")
+    monkeypatch.setitem(isolation._LAYERS, "process", ())
+    with Worker(tree, "thing/module.py", "process", Limits(threads=40)) as worker:
+        with pytest.raises(TimedOut):
+            run(worker, FORKS, seconds=1)
+        (most,) = [p for p in worker.group.paths if (p / "pids.max").exists()]
+        assert int((most / "pids.current").read_text()) <= 40
     assert dies(str(tree).encode())
 
 
@@ -397,6 +559,88 @@ def test_seccomp_alone_refuses_processes_sockets_and_signals():
 
 
 # The ladder
+
+
+NOBODY = "12345"  # nobody with this number exists, and none needs to
+RUNGS = """
+from autograder import isolation
+print({level: isolation.detect(level) for level in isolation.LEVELS})
+"""
+HOLD = "cannot or network or refused or limited or forged or left or outlive or may or says"
+
+
+def as_ordinary_user(*arguments):
+    """Run Python as somebody without rights; what lies in root's home is shown elsewhere too."""
+    become = ["setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]
+    home = Path.home().resolve()
+    needed = {Path(p).resolve() for p in (sys.prefix, sys.base_prefix, edition.ROOT)}
+    view = ["bwrap", "--dev-bind", "/", "/", "--tmpfs", str(home)]
+    hidden = sorted(path for path in needed if path.is_relative_to(home))
+    for path in hidden:
+        for parent in reversed(path.relative_to(home).parents[:-1]):
+            view += ["--perms", "0755", "--dir", str(home / parent)]
+        view += ["--bind", str(path), str(path)]
+    if hidden:
+        become = [*view, "--cap-add", "ALL", "--", *become]
+    path = os.pathsep.join([str(edition.ROOT), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path, "HOME": "/nonexistent"}
+    done = subprocess.run(
+        [*become, sys.executable, *arguments],
+        env=environment,
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    return done.stdout
+
+
+only_root = pytest.mark.skipif(
+    sys.platform != "linux" or os.getuid() != 0 or not all(map(shutil.which, ("bwrap", "setpriv"))),
+    reason="needs root, and the Debian package bubblewrap",
+)
+
+
+@only_root
+def test_an_ordinary_user_has_the_same_rungs():
+    own = {level: isolation.detect(level) for level in isolation.LEVELS}
+    assert as_ordinary_user("-c", RUNGS) == f"{own}\n"
+
+
+@only_root
+def test_the_rungs_hold_for_an_ordinary_user_as_well():
+    """Many of the tests above, run as somebody without rights."""
+    flags = ["-q", "-x", "-p", "no:cacheprovider", "--rootdir", str(edition.ROOT), "-k", HOLD]
+    said = as_ordinary_user("-m", "pytest", *flags, __file__)
+    assert int(re.search(r"(\d+) passed", said)[1]) > 40, said
+    assert "failed" not in said
+
+
+def test_doctor_says_which_rungs_there_are_and_why_not_the_others(monkeypatch):
+    nothing = {"namespaces": "no bubblewrap", "landlock": "no Landlock", "process": None}
+    monkeypatch.setattr(isolation, "detect", nothing.get)
+    monkeypatch.setattr(cgroup, "places", dict)
+    text = " ".join(f"{how}: {text}" for how, text in doctor.rungs())
+    assert "note: The rung 'namespaces' is not to be had here: no bubblewrap." in text
+    assert "note: The rung 'landlock' is not to be had here: no Landlock." in text
+    assert "ok: The rung 'process' works here." in text
+    assert "note: No control groups" in text
+
+
+@pytest.mark.parametrize("system", ["darwin", "win32"])
+def test_systems_other_than_linux_have_the_last_rung_only(monkeypatch, system):
+    isolation.detect.cache_clear()
+    monkeypatch.setattr(isolation.sys, "platform", system)
+    try:
+        for level in STRICT:
+            assert "only Linux" in isolation.detect(level)
+        with pytest.raises(Problem, match="--isolation process") as caught:
+            isolation.choose()
+        assert "Grade on Linux" in str(caught.value)
+        assert "read and change what you can" in str(caught.value)
+    finally:
+        isolation.detect.cache_clear()
 
 
 def test_the_proof_can_fail(tree):

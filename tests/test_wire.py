@@ -1,6 +1,8 @@
 """What crosses the border between worker and grader: plain data, exactly, and nothing else."""
 
 import os
+import resource
+import threading
 
 import msgpack
 import numpy as np
@@ -206,3 +208,30 @@ def test_deeply_nested_messages_are_refused():
     text = b"\x91" * 50_000 + b"\x90"
     with pytest.raises(Malformed):
         received(len(text).to_bytes(4, "big") + text)
+
+
+def test_many_small_lists_do_not_fill_the_graders_memory():
+    """Read to the end, these 16 MB would take 1 GB."""
+    block = b"\xdc\xff\xff" + b"\x90" * 65535
+    text = b"\xdc\x00\xf0" + block * 240
+    reading, writing = os.pipe()
+    threading.Thread(target=_write, args=(writing, len(text).to_bytes(4, "big") + text)).start()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(Malformed, match="too many parts"):
+        wire.receive(reading)
+    os.close(reading)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000  # KiB
+
+
+def _write(descriptor, data):
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+
+
+def test_the_largest_value_that_can_be_written_can_be_read():
+    value = [np.zeros((0, 1, 2, 3))] * (wire.MAX_ITEMS - 1)
+    text = msgpack.packb([1, "value", wire.encode(value)])
+    reading, writing = os.pipe()
+    threading.Thread(target=_write, args=(writing, len(text).to_bytes(4, "big") + text)).start()
+    assert len(wire.decode(wire.receive(reading)[2])) == len(value)
+    os.close(reading)
