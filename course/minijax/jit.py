@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from minijax import xla
+from minijax.axis_env import axis_sizes, name_of
 from minijax.core import (
     ArrayOperators,
     NotMapped,
@@ -115,7 +116,8 @@ class Jitted:
         """The program for these arguments, the structure of its result, and its inputs."""
         static, dynamic = split_static(self.numbers, self.names, args, kwargs)
         leaves, in_tree = tree_flatten(dynamic)
-        key = (in_tree, static, tuple(raise_to_shaped(get_aval(x)) for x in leaves))
+        avals = tuple(raise_to_shaped(get_aval(x)) for x in leaves)
+        key = (in_tree, static, avals, axis_sizes())
         if key not in self.programs:
             self.programs[key] = trace_tree(without_static(self.f, static), dynamic)
         return *self.programs[key], leaves
@@ -150,11 +152,19 @@ def without_consts(jaxpr: Jaxpr) -> Jaxpr:
 
 
 class Array(ArrayOperators):
-    """An array on a device. It is copied to NumPy when somebody asks, and not before."""
+    """An array on a device. It is copied to NumPy when somebody asks, and not before.
 
-    def __init__(self, aval: ShapedArray, buffer: Any) -> None:
+    If it is on several devices, all of it is on each. It is `committed` where the program has said
+    which devices these are; any other array goes where it is needed.
+    """
+
+    def __init__(
+        self, aval: ShapedArray, buffer: Any, on: xla.Devices, committed: bool = False
+    ) -> None:
         self.aval = aval
         self.buffer = buffer
+        self.on = on
+        self.committed = committed
 
     shape = property(lambda self: self.aval.shape)
     dtype = property(lambda self: self.aval.dtype)
@@ -165,8 +175,20 @@ class Array(ArrayOperators):
         self.buffer.block_until_ready()
         return self
 
+    def devices(self) -> set[xla.Device]:
+        return set(self.on)
+
+    @property
+    def device(self) -> Any:
+        """The device; where there are several, how the array is spread over them."""
+        return self.on[0] if len(self.on) == 1 else xla.sharding(self.on)
+
+    def buffer_on(self, devices: xla.Devices) -> Any:
+        """The buffer, or a copy of it on other devices."""
+        return self.buffer if devices == self.on else xla.to_device(self.aval, self, devices)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(self.buffer, dtype=dtype)
+        return np.asarray(xla.to_host(self.buffer, self.on), dtype=dtype)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """NumPy's functions compute on the copy (and do not call the methods of this class)."""
@@ -196,24 +218,51 @@ def as_numpy(x: Any) -> Any:
 
 def jit_impl(*args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
     """Compile the program unless that was done before, and run it on the device."""
-    executable, captured = compiled(jaxpr)
-    inputs = [to_buffer(aval, x) for aval, x in zip(jaxpr.in_avals, args, strict=True)]
-    outs = xla.run(executable, [*captured, *inputs], jaxpr.out_avals)
-    return [Array(aval, out) for aval, out in zip(jaxpr.out_avals, outs, strict=True)]
+    program = compiled(jaxpr, committed_devices(args))
+    on = program.executable.devices
+    inputs = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args, strict=True)]
+    outs = xla.run(program.executable, [*program.captured, *inputs])
+    pairs = zip(jaxpr.out_avals, outs, strict=True)
+    return [Array(aval, out, on, program.committed) for aval, out in pairs]
 
 
-def compiled(jaxpr: ClosedJaxpr) -> tuple[Any, list[Any]]:
-    """The executable, and the constants of the program on the device; kept beside the program."""
-    cache = jaxpr.jaxpr.cache
-    if "executable" not in cache:
-        text, captured = lower(jaxpr)
-        buffers = [to_buffer(raise_to_shaped(get_aval(x)), x) for x in captured]
-        cache["executable"] = xla.compile_text(text), buffers
-    return cache["executable"]
+def committed_devices(args: Sequence[Any]) -> xla.Devices | None:
+    """The devices of the arguments that are committed to some; None where there are none."""
+    places = {x.on: x.aval for x in args if isinstance(x, Array) and x.committed}
+    return the_one_place(places)
 
 
-def to_buffer(aval: ShapedArray, x: Any) -> Any:
-    return x.buffer if isinstance(x, Array) else xla.to_device(aval, x)
+def the_one_place(places: dict[xla.Devices, Any]) -> xla.Devices | None:
+    """The only key, if there is one; the values say what belongs to each."""
+    if len(places) > 1:
+        found = " and ".join(f"{x} on {[d.id for d in on]}" for on, x in places.items())
+        raise ValueError(f"Received incompatible devices for jitted computation: {found}.")
+    return next(iter(places), None)
+
+
+class Compiled(NamedTuple):
+    """A program on its devices, with its constants, and whether it had to be these devices."""
+
+    executable: xla.Executable
+    captured: list[Any]
+    committed: bool
+
+
+def compiled(jaxpr: ClosedJaxpr, asked: xla.Devices | None) -> Compiled:
+    """The program for the devices that its arguments ask for; kept beside the program."""
+    cache, key = jaxpr.jaxpr.cache, ("executable", asked, xla.current_device())
+    if key not in cache:
+        text, emitter = lower(jaxpr)
+        place = the_one_place({asked: "an argument"} | emitter.places if asked else emitter.places)
+        on = place or (xla.current_device(),)
+        buffers = [to_buffer(raise_to_shaped(get_aval(x)), x, on) for x in emitter.captured]
+        executable = xla.compile_text(text, on, jaxpr.out_avals)
+        cache[key] = Compiled(executable, buffers, place is not None)
+    return cache[key]
+
+
+def to_buffer(aval: ShapedArray, x: Any, devices: xla.Devices) -> Any:
+    return x.buffer_on(devices) if isinstance(x, Array) else xla.to_device(aval, x, devices)
 
 
 impl_rules[jit_p] = jit_impl
@@ -276,7 +325,8 @@ def call_batch(
 ) -> tuple[list[Any], list[Any]]:
     """Call the program for batches; results that are the same for all examples stay single."""
     cache = jaxpr.jaxpr.cache
-    key = ("vmap", axis_size, tuple(None if isinstance(d, NotMapped) else d for d in dims))
+    axes = tuple(None if isinstance(d, NotMapped) else d for d in dims)
+    key = ("vmap", axis_size, name_of(axis_size), axes)
     if key not in cache:
         avals = [raise_to_shaped(get_aval(x)) for x in vals]
         cache[key] = batched_jaxpr(jaxpr, axis_size, dims, avals)
@@ -333,6 +383,7 @@ class Emitter:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.captured: list[Any] = []
+        self.places: dict[xla.Devices, str] = {}  # which operations need which devices
 
     def emit(self, operation: str, results: int = 1) -> str:
         """Write one operation down; gives the name of its result.
@@ -350,8 +401,11 @@ class Emitter:
         return f"%const{len(self.captured) - 1}"
 
 
-def lower(jaxpr: ClosedJaxpr) -> tuple[str, list[Any]]:
-    """The program as the text of a StableHLO module, and the arrays that come before its inputs."""
+def lower(jaxpr: ClosedJaxpr) -> tuple[str, Emitter]:
+    """The program as the text of a StableHLO module, and what else it needs.
+
+    The arrays that it captures come before its inputs.
+    """
     emitter = Emitter()
     args = [f"%arg{i}" for i in range(len(jaxpr.in_avals))]
     outs = lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
@@ -362,7 +416,7 @@ def lower(jaxpr: ClosedJaxpr) -> tuple[str, list[Any]]:
     head = f"module @jit {{\n  func.func public @main({params}) -> ({out_types}) {{\n"
     end = f"    return {', '.join(outs)} : {out_types}\n" if outs else "    return\n"
     text = head + "".join(f"{line}\n" for line in emitter.lines) + end + "  }\n}\n"
-    return text, emitter.captured
+    return text, emitter
 
 
 def lower_body(

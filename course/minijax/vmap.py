@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
+from minijax.axis_env import AxisSize, mapped_axis
 from minijax.core import (
     NotMapped,
     Primitive,
@@ -218,7 +219,7 @@ def vmap_flat(
     args: Sequence[Any],
 ) -> tuple[list[Any], list[BatchAxis]]:
     """`f` over a batch: its results, and the batch axis of each."""
-    with new_main(BatchTrace, axis_size) as main:
+    with new_main(BatchTrace, axis_size) as main, mapped_axis(axis_size, main):
         trace = BatchTrace(main)
         tracers = [
             x if dim is not_mapped else BatchTracer(trace, x, dim)
@@ -229,7 +230,11 @@ def vmap_flat(
 
 
 def vmap(
-    fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, axis_size: int | None = None
+    fun: Callable[..., Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Any = None,
+    axis_size: int | None = None,
 ) -> Callable[..., Any]:
     """`fun` for a whole batch at once. Counterpart: `jax.vmap`.
 
@@ -237,7 +242,7 @@ def vmap(
     argument that is the same for all; one such entry may stand for a whole container; arguments
     by name are mapped along axis 0. `out_axes` likewise says where the axis goes in the results.
     Mapped axes must have one size (`ValueError`), which is `axis_size` where that is given; without
-    mapped arguments it has to be.
+    mapped arguments it has to be. By `axis_name`, `fun` can speak of the axis (lesson pmap).
 
     >>> import numpy as np
     >>> vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3.0), 2.0)
@@ -249,7 +254,7 @@ def vmap(
         axes = flat_axes("in_axes", in_axes, args) + flat_axes("in_axes", 0, kwargs)
         in_dims = [normal_axis(axis, get_aval(x)) for axis, x in zip(axes, flat, strict=True)]
         flat_f, out_tree = flatten_fun(lambda xs, named: fun(*xs, **named), in_tree)
-        size = common_size(flat, in_dims, axis_size)
+        size = AxisSize(common_size(flat, in_dims, axis_size), axis_name)
         outs, out_dims = vmap_flat(flat_f, size, in_dims, flat)
         axes = flat_axes("out_axes", out_axes, tree_unflatten(out_tree(), outs))
         moved = [

@@ -5,57 +5,177 @@
 
 import functools
 import os
-from collections.abc import Sequence
-from typing import Any
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # before jaxlib loads, or XLA talks
 
 from jaxlib import _jax, xla_client
+from jaxlib._jax import Device
+
+Devices = tuple[Device, ...]
 
 
 @functools.cache
 def client() -> Any:
-    """The one connection to XLA of this process; made when it is first used."""
+    """The one connection to XLA of this process; made when it is first used.
+
+    The place for other hardware than the CPU: whatever client stands here, all else follows.
+    """
     return xla_client.make_cpu_client()
 
 
-def device() -> Any:
-    """The device on which programs run."""
-    return client().local_devices()[0]
+# Choosing the device ------------------------------------------------------------------------------
+
+
+def devices(backend: str | None = None) -> list[Device]:
+    """All devices. Counterpart: `jax.devices`; the only backend here is "cpu".
+
+    The CPU counts as one device. To have several of them, set the environment variable
+    `XLA_FLAGS=--xla_force_host_platform_device_count=8` before Python starts, as for JAX.
+
+    >>> devices("cpu")[0]
+    CpuDevice(id=0)
+    """
+    if backend not in (None, client().platform):
+        raise RuntimeError(f"Unknown backend {backend}. Available backends: {client().platform}.")
+    return list(client().local_devices())
+
+
+class DefaultDevice(threading.local):
+    """The device that `default_device` has set in this thread."""
+
+    device: Device | None = None
+
+
+_default = DefaultDevice()
 
 
 @functools.cache
-def sharding() -> Any:
-    """All of an array on the one device."""
-    return _jax.GSPMDSharding([device()], xla_client.HloSharding.replicate())
+def first_device() -> Device:
+    return devices()[0]
 
 
-def to_device(aval: Any, x: Any) -> Any:
-    """A buffer on the device with a copy of the host array `x`."""
+def current_device() -> Device:
+    """The device of what has no reason to be on another one."""
+    return _default.device or first_device()
+
+
+@contextmanager
+def default_device(device: Device | str | None) -> Iterator[None]:
+    """For the time of a `with` block, `jit` computes on `device`. Counterpart: JAX's.
+
+    The name of a backend stands for its first device, and None for the very first. Arrays that
+    `pmap` has made stay where they are, and what is computed from them as well.
+    """
+    if not isinstance(device, Device | str | None):
+        raise ValueError(f"default_device takes one of devices(), or 'cpu'; got {device!r}.")
+    chosen = devices(device)[0] if isinstance(device, str) else device
+    previous, _default.device = _default.device, chosen
+    try:
+        yield
+    finally:
+        _default.device = previous
+
+
+# Arrays -------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def sharding(devices: Devices, axis: int | None = None, rank: int = 0) -> Any:
+    """An array that is whole on each device; or cut along `axis`, of `rank`, a piece for each."""
+    tiles = [len(devices) if i == axis else 1 for i in range(rank)]
+    hlo = xla_client.HloSharding
+    spec = hlo.replicate() if axis is None else hlo.iota_tile(tiles)
+    return _jax.GSPMDSharding(devices, spec)
+
+
+def to_device(aval: Any, x: Any, devices: Devices, axis: int | None = None) -> Any:
+    """A buffer with a copy of the host array `x`: whole on each device, or cut along `axis`."""
     host = np.array(x, dtype=aval.dtype, order="C")
+    parts = range(len(devices))
+    pieces = [host for _ in parts] if axis is None else [host.take([i], axis) for i in parts]
     semantics = xla_client.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
     return xla_client.batched_device_put(
-        aval, sharding(), [host], [device()], enable_x64=True, host_buffer_semantics=semantics
+        aval,
+        sharding(devices, axis, host.ndim),
+        pieces,
+        list(devices),
+        enable_x64=True,
+        host_buffer_semantics=semantics,
     )
 
 
-def compile_text(stablehlo: str) -> Any:
-    """Compile a module, given as text, for the device."""
-    devices = xla_client.DeviceList((device(),))
-    return client().compile_and_load(stablehlo, devices, xla_client.CompileOptions())
+def to_host(buffer: Any, devices: Devices, axis: int | None = None) -> np.ndarray:
+    """The array in a buffer that is whole on each device, or cut along `axis`."""
+    if len(devices) == 1:
+        return np.asarray(buffer)
+    with jax_hidden():
+        pieces = [np.asarray(piece) for piece in buffer._arrays]
+    return pieces[0] if axis is None else np.concatenate(pieces, axis)
 
 
-def run(executable: Any, buffers: Sequence[Any], out_avals: Sequence[Any]) -> list[Any]:
+@contextmanager
+def jax_hidden() -> Iterator[None]:
+    """An import of jax fails at once: jaxlib tries it for each piece of an array, and needs it not.
+
+    `None` among the modules says that there is none. If jax is there already, it stays.
+    """
+    hidden = sys.modules.setdefault("jax", None) is None  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        if hidden:
+            del sys.modules["jax"]
+
+
+# Programs -----------------------------------------------------------------------------------------
+
+
+class Executable(NamedTuple):
+    """A compiled program, the devices that it runs on, and what makes buffers of its results."""
+
+    loaded: Any
+    devices: Devices
+    handlers: list[Any]
+
+
+def compile_text(
+    stablehlo: str,
+    devices: Devices,
+    out_avals: Sequence[Any],
+    out_axes: Sequence[int | None] | None = None,
+) -> Executable:
+    """Compile a module, given as text, to run on all of these devices at once.
+
+    Each runs the same program, as replica 0, 1, ... of it. `out_axes` says along which axis the
+    results of all make up one array; None for a result that they share.
+    """
+    options = xla_client.CompileOptions()
+    options.num_replicas = len(devices)
+    ids = np.array([[device.id] for device in devices])
+    options.device_assignment = xla_client.DeviceAssignment.create(ids)
+    loaded = client().compile_and_load(stablehlo, xla_client.DeviceList(devices), options)
+    places = zip(out_avals, out_axes or [None] * len(out_avals), strict=True)
+    handlers = [result_handler(a, sharding(devices, axis, len(a.shape))) for a, axis in places]
+    return Executable(loaded, devices, handlers)
+
+
+def run(executable: Executable, buffers: Sequence[Any]) -> list[Any]:
     """Run a compiled program on buffers; gives buffers."""
-    handlers = [result_handler(aval) for aval in out_avals]
-    return executable.execute_sharded(list(buffers)).consume_with_handlers(handlers)
+    return executable.loaded.execute_sharded(list(buffers)).consume_with_handlers(
+        executable.handlers
+    )
 
 
-def result_handler(aval: Any) -> Any:
+def result_handler(aval: Any, sharding: Any) -> Any:
     """What makes an array of a result; jaxlib 0.11 dropped the last argument."""
     try:
-        return xla_client.array_result_handler(aval, sharding(), True, True)
+        return xla_client.array_result_handler(aval, sharding, True, True)
     except TypeError:
-        return xla_client.array_result_handler(aval, sharding(), True)
+        return xla_client.array_result_handler(aval, sharding, True)

@@ -1,0 +1,93 @@
+"""Named axes: which mapped axes of a program have a name, how long they are, and who maps them.
+
+A function inside `vmap(f, axis_name="i")` or `pmap(f, axis_name="i")` sees a single example. By the
+name it can speak of the axis along which all examples stand: of their sum, or of its own place
+among them. Which names can be used, and what they mean, depends on the transformations that are
+active: an environment, as for variables, and one for each thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from minijax.core import MainTrace
+
+
+class AxisSize(int):
+    """The length of a mapped axis. It is an int that knows the name of the axis, if it has one.
+
+    Whoever hands the size of a batch on, as batching rules do, hands on the name with it.
+
+    >>> AxisSize(3, "i") + 1, AxisSize(3, "i").name
+    (4, 'i')
+    """
+
+    name: Any
+
+    def __new__(cls, size: int, name: Any = None) -> AxisSize:
+        axis_size = super().__new__(cls, size)
+        axis_size.name = name
+        return axis_size
+
+
+def name_of(axis_size: int) -> Any:
+    """The name of the axis of this length; None if it has none."""
+    return getattr(axis_size, "name", None)
+
+
+@dataclass(frozen=True, eq=False)
+class AxisFrame:
+    """A name, the length of its axis, and the interpreter that maps it; None: devices do."""
+
+    name: Any
+    size: int
+    main: MainTrace | None
+
+
+class AxisEnv(threading.local):
+    """The axes with names in this thread, the innermost last."""
+
+    def __init__(self) -> None:
+        self.frames: tuple[AxisFrame, ...] = ()
+
+
+axis_env = AxisEnv()
+
+
+@contextmanager
+def mapped_axis(axis_size: int, main: MainTrace | None) -> Iterator[None]:
+    """The name of this axis, if it has one, can be used for the time of a `with` block."""
+    previous, name = axis_env.frames, name_of(axis_size)
+    if name is not None:
+        axis_env.frames = (*previous, AxisFrame(name, int(axis_size), main))
+    try:
+        yield
+    finally:
+        axis_env.frames = previous
+
+
+def axis_frame(name: Any) -> AxisFrame:
+    """What `name` means here; the innermost axis of that name counts.
+
+    >>> with mapped_axis(AxisSize(3, "i"), None):
+    ...     axis_frame("i").size
+    3
+    >>> axis_frame("i")
+    Traceback (most recent call last):
+    NameError: unbound axis name: i. Use it inside vmap or pmap with axis_name='i'.
+    """
+    for frame in reversed(axis_env.frames):
+        if frame.name == name:
+            return frame
+    raise NameError(
+        f"unbound axis name: {name}. Use it inside vmap or pmap with axis_name={name!r}."
+    )
+
+
+def axis_sizes() -> tuple[tuple[Any, int], ...]:
+    """The names that can be used, with lengths: a program that was traced here depends on them."""
+    return tuple((frame.name, frame.size) for frame in axis_env.frames)
