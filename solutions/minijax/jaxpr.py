@@ -6,6 +6,7 @@ the type checker, the evaluator, and the printer, which writes programs as JAX d
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import string
 from collections import Counter, deque
@@ -68,6 +69,10 @@ class JaxprEqn:
     primitive: Primitive
     params: dict[str, Any]
 
+    def replace(self, **changes: Any) -> JaxprEqn:
+        """The same line with other operands, results or parameters."""
+        return dataclasses.replace(self, **changes)
+
     def __repr__(self) -> str:
         return print_equation(self)
 
@@ -81,6 +86,10 @@ class Jaxpr:
     outvars: list[Atom]
     eqns: list[JaxprEqn]
     cache: dict[Any, Any] = field(default_factory=dict)  # what was derived from it
+
+    def replace(self, **changes: Any) -> Jaxpr:
+        """The same program with other inputs, outputs or equations; nothing is derived from it."""
+        return dataclasses.replace(self, **{"cache": {}, **changes})
 
     def __repr__(self) -> str:
         return print_jaxpr(self)
@@ -96,6 +105,10 @@ class ClosedJaxpr:
     in_avals = property(lambda self: [v.aval for v in self.jaxpr.invars])
     out_avals = property(lambda self: [v.aval for v in self.jaxpr.outvars])
     eqns = property(lambda self: self.jaxpr.eqns)
+
+    def replace(self, **changes: Any) -> ClosedJaxpr:
+        """Another program with the same constants, or the same program with others."""
+        return dataclasses.replace(self, **changes)
 
     def __repr__(self) -> str:
         return str(self.jaxpr)
