@@ -229,7 +229,7 @@ def stop(error: type[Exception], eqn: Equation, number: int, why: str) -> NoRetu
 
 # Dead-code elimination --------------------------------------------------------------------------
 
-# How to thin out an equation of which not all results are used; others stay as they are.
+# How to thin out an equation that holds a program, given which of its results are used.
 dce_rules: dict[str, Callable[[Equation, Sequence[bool]], Equation]] = {}
 
 
@@ -250,7 +250,7 @@ def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[b
     for eqn in reversed(jaxpr.eqns):
         used = [var in live for var in eqn.outvars]
         if any(used) or has_effects(eqn):
-            eqn = eqn if all(used) else dce_rules.get(eqn.primitive.name, as_it_is)(eqn, used)
+            eqn = dce_rules.get(eqn.primitive.name, as_it_is)(eqn, used)
             live.update(filter(is_variable, eqn.invars))
             eqns.append(eqn)
     used_inputs = [var in live for var in jaxpr.invars]
