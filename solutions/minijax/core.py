@@ -13,6 +13,7 @@ small one that stands above it, which counts.
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -83,17 +84,19 @@ dot_general_p = Primitive("dot_general")
 def get_rule(rules: Rules, primitive: Primitive, task: str) -> Callable[..., Any]:
     """The rule of `primitive` in one of the tables above; `task` names the table in the error.
 
-    The rule runs without NumPy's warnings: log(-1) is NaN and 1/0 is inf without a message, as in
-    compiled code.
+    A rule that computes does so without NumPy's warnings: log(-1) is NaN and 1/0 is inf without a
+    message, as in compiled code.
     """
     if primitive not in rules:
         raise NotImplementedError(f"{task} for '{primitive}' not implemented")
+    computes = rules is not abstract_eval_rules and rules is not hlo_lowerings
+    return quiet(rules[primitive]) if computes else rules[primitive]
 
-    def quiet_rule(*args: Any, **params: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return rules[primitive](*args, **params)
 
-    return quiet_rule
+@functools.cache
+def quiet(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f` without NumPy's warnings."""
+    return np.errstate(all="ignore")(f)
 
 
 # The stack of interpreters ----------------------------------------------------------------------
@@ -277,7 +280,7 @@ class Tracer(ArrayOperators):
 # Abstract values --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True)  # equal types are one key; and never changed, as all keys
 class ShapedArray:
     """The set of all arrays of one shape and dtype: what a type checker knows of an array.
 
@@ -306,7 +309,7 @@ class ShapedArray:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ConcreteArray(ShapedArray):
     """The set that holds a single array, `val`: not only its type is known, but its value."""
 
@@ -324,9 +327,9 @@ class ConcreteArray(ShapedArray):
         return int(self.val)
 
 
-def scalar_aval(x: Any) -> ConcreteArray:
+def scalar_aval(dtype: np.dtype, x: Any) -> ConcreteArray:
     """The abstract value of a Python scalar, which is weakly typed."""
-    return ConcreteArray((), np.asarray(x).dtype, weak_type=True, val=x)
+    return ConcreteArray((), dtype, weak_type=True, val=x)
 
 
 def array_aval(x: Any) -> ConcreteArray:
@@ -336,7 +339,7 @@ def array_aval(x: Any) -> ConcreteArray:
 
 # Which Python types are arrays to us, and how their abstract values are made.
 aval_makers: dict[type, Callable[[Any], ShapedArray]] = {
-    **dict.fromkeys((bool, int, float), scalar_aval),
+    **{kind: functools.partial(scalar_aval, np.dtype(kind)) for kind in (bool, int, float)},
     **dict.fromkeys((np.ndarray, np.generic), array_aval),
 }
 
@@ -406,11 +409,11 @@ def find_top_trace(args: Sequence[Any]) -> Trace:
     >>> type(find_top_trace([1.0, np.zeros(3)])).__name__
     'EvalTrace'
     """
-    mains = [main_of(x) for x in args if isinstance(x, Tracer)]
-    top = max(mains, default=trace_state.stack[0], key=lambda main: main.level)
-    dynamic = trace_state.dynamic_trace
-    if dynamic is not None and dynamic.level > top.level:
-        top = dynamic
+    top = trace_state.dynamic_trace or trace_state.stack[0]
+    for x in args:
+        if isinstance(x, Tracer):
+            main = main_of(x)
+            top = main if main.level > top.level else top
     return top.trace_type(top)
 
 
@@ -559,14 +562,17 @@ def dot_general_impl(x: Any, y: Any, *, dimension_numbers: Any, preferred_elemen
     array([3., 4.])
     """
     (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
-    x_axes, y_axes = list(range(np.ndim(x))), [np.ndim(x) + i for i in range(np.ndim(y))]
-    for i, j in zip((*x_contract, *x_batch), (*y_contract, *y_batch), strict=True):
-        y_axes[j] = x_axes[i]
-    shared = [x_axes[i] for i in (*x_contract, *x_batch)]
-    batch = [x_axes[i] for i in x_batch]
-    out_axes = batch + [axis for axis in x_axes + y_axes if axis not in shared]
-    out = np.einsum(np.asarray(x), x_axes, np.asarray(y), y_axes, out_axes)
-    return out if preferred_element_type is None else out.astype(preferred_element_type)
+    x, y = np.asarray(x), np.asarray(y)
+    x_kept = [i for i in range(x.ndim) if i not in (*x_contract, *x_batch)]
+    y_kept = [i for i in range(y.ndim) if i not in (*y_contract, *y_batch)]
+    batch, rows, inner = ([x.shape[i] for i in axes] for axes in (x_batch, x_kept, x_contract))
+    columns = [y.shape[i] for i in y_kept]
+    # As stacks of matrices, which NumPy multiplies: several axes become one, and several again.
+    m, k, n = math.prod(rows), math.prod(inner), math.prod(columns)
+    x = x.transpose([*x_batch, *x_kept, *x_contract]).reshape([*batch, m, k])
+    y = y.transpose([*y_batch, *y_contract, *y_kept]).reshape([*batch, k, n])
+    out = np.matmul(x, y).reshape([*batch, *rows, *columns])
+    return out if preferred_element_type is None else out.astype(preferred_element_type, copy=False)
 
 
 impl_rules[add_p] = np.add

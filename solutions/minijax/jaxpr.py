@@ -116,6 +116,8 @@ class ClosedJaxpr:
 
 def raise_to_shaped(aval: ShapedArray) -> ShapedArray:
     """The type of an abstract value: what it says besides a value."""
+    if type(aval) is ShapedArray:
+        return aval
     return ShapedArray(aval.shape, aval.dtype, aval.weak_type)
 
 

@@ -89,9 +89,10 @@ def convert(x: Any, dtype: np.dtype, weak_type: bool) -> Any:
 
 def promote_dtypes(*args: Any) -> list[Any]:
     """The operands in their common dtype, by `dtypes.result_type`."""
-    avals = [get_aval(x) for x in args]
-    dtype, weak_type = dtypes.result_type([(aval.dtype, aval.weak_type) for aval in avals])
-    return [convert(x, dtype, weak_type) for x in args]
+    kinds = [(aval.dtype, aval.weak_type) for aval in map(get_aval, args)]
+    common = dtypes.result_type(*kinds)
+    pairs = zip(args, kinds, strict=True)
+    return [x if kind == common else convert(x, *common) for x, kind in pairs]
 
 
 def promote_float(*args: Any) -> list[Any]:
@@ -115,8 +116,9 @@ def all_weak(args: Sequence[Any]) -> bool:
 
 def promote_shapes(*args: Any) -> list[Any]:
     """Operands of the same rank, with axes of length 1 put in front; 0-d operands stay 0-d."""
-    rank = max(ndim(x) for x in args)
-    return [expand_rank(x, rank) if shape(x) else x for x in args]
+    ranks = [ndim(x) for x in args]
+    highest = max(ranks)
+    return [x if rank in (0, highest) else expand_rank(x, highest) for x, rank in zip(args, ranks)]
 
 
 def expand_rank(x: Any, rank: int) -> Any:
