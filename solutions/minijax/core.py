@@ -234,10 +234,7 @@ class Tracer(ArrayOperators):
     """
 
     _trace: Trace
-
-    @property
-    def aval(self) -> ShapedArray:
-        raise NotImplementedError(f"{type(self).__name__} must define aval.")
+    aval: ShapedArray
 
     def full_lower(self) -> Any:
         """The value inside, where the box adds nothing to it; else the box itself."""
@@ -327,9 +324,9 @@ class ConcreteArray(ShapedArray):
         return int(self.val)
 
 
-def scalar_aval(dtype: np.dtype, x: Any) -> ConcreteArray:
+def scalar_aval(x: Any) -> ConcreteArray:
     """The abstract value of a Python scalar, which is weakly typed."""
-    return ConcreteArray((), dtype, weak_type=True, val=x)
+    return ConcreteArray((), np.asarray(x).dtype, weak_type=True, val=x)
 
 
 def array_aval(x: Any) -> ConcreteArray:
@@ -339,7 +336,7 @@ def array_aval(x: Any) -> ConcreteArray:
 
 # Which Python types are arrays to us, and how their abstract values are made.
 aval_makers: dict[type, Callable[[Any], ShapedArray]] = {
-    **{kind: functools.partial(scalar_aval, np.dtype(kind)) for kind in (bool, int, float)},
+    **dict.fromkeys((bool, int, float), scalar_aval),
     **dict.fromkeys((np.ndarray, np.generic), array_aval),
 }
 
@@ -602,10 +599,7 @@ class CountTracer(Tracer):
     def __init__(self, trace: Trace, value: Any) -> None:
         self._trace = trace
         self.value = value
-
-    @property
-    def aval(self) -> ShapedArray:
-        return get_aval(self.value)
+        self.aval = get_aval(value)
 
 
 def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
@@ -663,7 +657,7 @@ class NotMapped:
 not_mapped = NotMapped()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class UndefPrimal:
     """A linear input, of which a transpose rule knows the type only (lesson grad)."""
 

@@ -44,8 +44,6 @@ from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_unflatten
 class JaxprTracer(Tracer):
     """A variable of the program that is being written, of which only the type is known."""
 
-    aval: ShapedArray = None  # type: ignore[assignment]  # no property: it does not change
-
     def __init__(self, trace: Trace, atom: Atom) -> None:
         self._trace = trace
         self.atom = atom
@@ -62,7 +60,7 @@ class JaxprBuilder:
     def constant(self, val: Any) -> Atom:
         """A literal for a 0-d value; one variable for each array or tracer, however often met."""
         aval = raise_to_shaped(get_aval(val))
-        if not aval.shape and not isinstance(val, Tracer):
+        if not aval.shape and isinstance(val, (int, float, np.ndarray, np.generic)):
             return Literal(np.asarray(val), aval)
         if id(val) not in self.consts:
             # A copy, so that the program does not change when the user writes to the array later.

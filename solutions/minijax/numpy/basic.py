@@ -326,11 +326,11 @@ def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> np.ndarray:
 
 
 def shape(a: Any) -> tuple[int, ...]:
-    return get_aval(a).shape
+    return a.shape if hasattr(a, "shape") else get_aval(a).shape
 
 
 def ndim(a: Any) -> int:
-    return len(get_aval(a).shape)
+    return len(shape(a))
 
 
 def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
