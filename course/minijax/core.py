@@ -13,6 +13,7 @@ small one that stands above it, which counts.
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -83,17 +84,19 @@ dot_general_p = Primitive("dot_general")
 def get_rule(rules: Rules, primitive: Primitive, task: str) -> Callable[..., Any]:
     """The rule of `primitive` in one of the tables above; `task` names the table in the error.
 
-    The rule runs without NumPy's warnings: log(-1) is NaN and 1/0 is inf without a message, as in
-    compiled code.
+    A rule that computes does so without NumPy's warnings: log(-1) is NaN and 1/0 is inf without a
+    message, as in compiled code.
     """
     if primitive not in rules:
         raise NotImplementedError(f"{task} for '{primitive}' not implemented")
+    computes = rules is not abstract_eval_rules and rules is not hlo_lowerings
+    return quiet(rules[primitive]) if computes else rules[primitive]
 
-    def quiet_rule(*args: Any, **params: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return rules[primitive](*args, **params)
 
-    return quiet_rule
+@functools.cache
+def quiet(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f` without NumPy's warnings."""
+    return np.errstate(all="ignore")(f)
 
 
 # The stack of interpreters ----------------------------------------------------------------------
@@ -228,10 +231,7 @@ class Tracer(ArrayOperators):
     """
 
     _trace: Trace
-
-    @property
-    def aval(self) -> ShapedArray:
-        raise NotImplementedError(f"{type(self).__name__} must define aval.")
+    aval: ShapedArray
 
     def full_lower(self) -> Any:
         """The value inside, where the box adds nothing to it; else the box itself."""
@@ -274,7 +274,7 @@ class Tracer(ArrayOperators):
 # Abstract values --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True)  # equal types are one key; and never changed, as all keys
 class ShapedArray:
     """The set of all arrays of one shape and dtype: what a type checker knows of an array.
 
@@ -303,7 +303,7 @@ class ShapedArray:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ConcreteArray(ShapedArray):
     """The set that holds a single array, `val`: not only its type is known, but its value."""
 
@@ -538,14 +538,17 @@ def dot_general_impl(x: Any, y: Any, *, dimension_numbers: Any, preferred_elemen
     array([3., 4.])
     """
     (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
-    x_axes, y_axes = list(range(np.ndim(x))), [np.ndim(x) + i for i in range(np.ndim(y))]
-    for i, j in zip((*x_contract, *x_batch), (*y_contract, *y_batch), strict=True):
-        y_axes[j] = x_axes[i]
-    shared = [x_axes[i] for i in (*x_contract, *x_batch)]
-    batch = [x_axes[i] for i in x_batch]
-    out_axes = batch + [axis for axis in x_axes + y_axes if axis not in shared]
-    out = np.einsum(np.asarray(x), x_axes, np.asarray(y), y_axes, out_axes)
-    return out if preferred_element_type is None else out.astype(preferred_element_type)
+    x, y = np.asarray(x), np.asarray(y)
+    x_kept = [i for i in range(x.ndim) if i not in (*x_contract, *x_batch)]
+    y_kept = [i for i in range(y.ndim) if i not in (*y_contract, *y_batch)]
+    batch, rows, inner = ([x.shape[i] for i in axes] for axes in (x_batch, x_kept, x_contract))
+    columns = [y.shape[i] for i in y_kept]
+    # As stacks of matrices, which NumPy multiplies: several axes become one, and several again.
+    m, k, n = math.prod(rows), math.prod(inner), math.prod(columns)
+    x = x.transpose([*x_batch, *x_kept, *x_contract]).reshape([*batch, m, k])
+    y = y.transpose([*y_batch, *y_contract, *y_kept]).reshape([*batch, k, n])
+    out = np.matmul(x, y).reshape([*batch, *rows, *columns])
+    return out if preferred_element_type is None else out.astype(preferred_element_type, copy=False)
 
 
 impl_rules[add_p] = np.add
@@ -575,10 +578,7 @@ class CountTracer(Tracer):
     def __init__(self, trace: Trace, value: Any) -> None:
         self._trace = trace
         self.value = value
-
-    @property
-    def aval(self) -> ShapedArray:
-        return get_aval(self.value)
+        self.aval = get_aval(value)
 
 
 def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
@@ -616,7 +616,7 @@ class NotMapped:
 not_mapped = NotMapped()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class UndefPrimal:
     """A linear input, of which a transpose rule knows the type only (lesson grad)."""
 

@@ -6,7 +6,7 @@ array that it meets unless it is of a later kind (an `int32` and `2.5` make a `f
 NumPy, an integer array never widens a float: `int64` with `float32` is `float32`.
 """
 
-from collections.abc import Sequence
+import functools
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,12 @@ SHORT_NAMES = {"float": "f", "int": "i", "uint": "u"}
 def canonical(dtype: Any) -> np.dtype:
     """`dtype` as a NumPy dtype in this machine's byte order; `TypeError` for the unsupported."""
     result = np.dtype(dtype)
-    if result != float0 and result.kind not in KINDS:
+    if result.kind not in KINDS and result != float0:
         raise TypeError(f"dtype {result} is not supported; use booleans, integers or floats.")
     return result
 
 
+@functools.cache  # NumPy makes the name anew each time
 def short_name(dtype: np.dtype) -> str:
     """The name that jaxprs print: `f64` for float64, `bool` for bool."""
     if dtype == float0:
@@ -59,7 +60,8 @@ def join(a: np.dtype, b: np.dtype) -> np.dtype:
     return np.promote_types(a, b)  # signed with unsigned: the next wider signed type
 
 
-def result_type(operands: Sequence[tuple[np.dtype, bool]]) -> tuple[np.dtype, bool]:
+@functools.cache  # operators ask again and again, for the same few dtypes
+def result_type(*operands: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
     """The common type of operands given as (dtype, weak_type), and whether it is weak itself."""
     strong = [dtype for dtype, weak in operands if not weak]
     weak = [dtype for dtype, weak in operands if weak]
@@ -70,3 +72,12 @@ def result_type(operands: Sequence[tuple[np.dtype, bool]]) -> tuple[np.dtype, bo
     for dtype in later_kinds:
         result = join(result, dtype)
     return result, not strong or bool(later_kinds)
+
+
+@functools.cache
+def float_result_type(*operands: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
+    """As `result_type`, but a float that holds it: float64 for 64 bits, float32 for fewer."""
+    dtype, weak_type = result_type(*operands)
+    if is_float(dtype):
+        return dtype, weak_type
+    return np.dtype(np.float64 if dtype.itemsize == 8 else np.float32), weak_type

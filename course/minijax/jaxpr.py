@@ -116,6 +116,8 @@ class ClosedJaxpr:
 
 def raise_to_shaped(aval: ShapedArray) -> ShapedArray:
     """The type of an abstract value: what it says besides a value."""
+    if type(aval) is ShapedArray:
+        return aval
     return ShapedArray(aval.shape, aval.dtype, aval.weak_type)
 
 
@@ -329,16 +331,21 @@ def open_jaxpr(jaxpr: Jaxpr | ClosedJaxpr) -> Jaxpr:
 def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
     """Run a program by binding its primitives, under whichever interpreters are active."""
     env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
-
-    def read(atom: Atom) -> Any:
-        return atom.val if isinstance(atom, Literal) else env[atom]
-
     for eqn in jaxpr.eqns:
-        outs = eqn.primitive.bind(*map(read, eqn.invars), **eqn.params)
-        env.update(
-            zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs], strict=True)
-        )
-    return [read(atom) for atom in jaxpr.outvars]
+        outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])
+        env.update(zip(eqn.outvars, outs, strict=True))
+    return [read(env, atom) for atom in jaxpr.outvars]
+
+
+def read(env: dict[Var, Any], atom: Atom) -> Any:
+    """The value of an atom."""
+    return atom.val if isinstance(atom, Literal) else env[atom]
+
+
+def apply_equation(eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
+    """The results of one equation, as a list in every case."""
+    outs = eqn.primitive.bind(*operands, **eqn.params)
+    return outs if eqn.primitive.multiple_results else [outs]
 
 
 def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:

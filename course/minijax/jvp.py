@@ -86,7 +86,7 @@ def apply_linear(f: Callable[[Any], Any], tangent: Any) -> Any:
 
 def stretch_like(tangent: Any, primal: Any) -> Any:
     """`tangent` repeated to `primal`'s shape: 0-d operands and axes of length 1 stretch."""
-    shape, want = get_aval(tangent).shape, get_aval(primal).shape
+    shape, want = np.shape(tangent), np.shape(primal)
     if shape == want:
         return tangent
     return broadcast_in_dim(tangent, want, range(len(want) - len(shape), len(want)))
@@ -102,11 +102,7 @@ class JVPTracer(Tracer):
         self._trace = trace
         self.primal = primal
         self.tangent = tangent
-
-    @property
-    def aval(self) -> ShapedArray:
-        """What is known of the primal is known of the tracer; Python's `if` can look at it."""
-        return get_aval(self.primal)
+        self.aval = get_aval(primal)  # what is known of the primal is known of the tracer
 
 
 class JVPTrace(Trace):

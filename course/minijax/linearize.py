@@ -35,11 +35,11 @@ from minijax.jaxpr import (
 )
 from minijax.jit import call, jit_p
 from minijax.jvp import jvp_flat, zeros_like_aval
-from minijax.tracing import trace_to_jaxpr
+from minijax.tracing import JaxprBuilder, trace_to_jaxpr
 from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_unflatten
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PartialVal:
     """A value that is known (`const`), or one of which the type is known only (`const` is None)."""
 
@@ -62,40 +62,34 @@ def unknown(aval: ShapedArray) -> PartialVal:
 # Recipes: how an unknown value will be made -------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class InputRecipe:
-    """It is an input of the program."""
-
-
-@dataclass(frozen=True, eq=False)
-class ConstRecipe:
-    """It is known already: a residual."""
-
-    val: Any
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class EqnRecipe:
-    """It is result number `index`, of those in `outs`, of an equation."""
+    """An equation of the program to be: `outvars = primitive[params] tracers_in`."""
 
     primitive: Primitive
-    tracers_in: list[PartialEvalTracer]
+    tracers_in: Sequence[PartialEvalTracer]
     params: dict[str, Any]
-    avals_out: list[ShapedArray]
+    outvars: list[Var]
 
 
 class PartialEvalTracer(Tracer):
-    """A partial value, and the recipe for it where it is unknown."""
+    """A partial value. Where it is unknown it has a variable, and the recipe that makes it.
 
-    def __init__(self, trace: Trace, pval: PartialVal, recipe: Any, index: int = 0) -> None:
+    An input of the program has no recipe, and a known value needs neither: it is a constant.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        pval: PartialVal,
+        var: Var | None = None,
+        recipe: EqnRecipe | None = None,
+    ) -> None:
         self._trace = trace
         self.pval = pval
+        self.aval = pval.aval
+        self.var = var
         self.recipe = recipe
-        self.index = index
-
-    @property
-    def aval(self) -> ShapedArray:
-        return self.pval.aval
 
     def full_lower(self) -> Any:
         return self.pval.const if self.pval.is_known else self
@@ -105,19 +99,12 @@ class PartialEvalTrace(Trace):
     """Evaluates what is known; makes recipes for what is not."""
 
     def new_arg(self, pval: PartialVal) -> PartialEvalTracer:
-        return PartialEvalTracer(self, pval, InputRecipe())
+        return PartialEvalTracer(self, pval, None if pval.is_known else Var(pval.aval))
 
     def pure(self, val: Any) -> PartialEvalTracer:
-        return PartialEvalTracer(self, known(val), None)
+        return PartialEvalTracer(self, known(val))
 
     lift = pure
-
-    def instantiate_const(self, tracer: PartialEvalTracer) -> PartialEvalTracer:
-        """A tracer that the program can mention: a known value becomes a constant of it."""
-        if not tracer.pval.is_known:
-            return tracer
-        recipe = ConstRecipe(tracer.pval.const)
-        return PartialEvalTracer(self, unknown(tracer.pval.aval), recipe)
 
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[PartialEvalTracer], params: dict[str, Any]
@@ -133,73 +120,62 @@ class PartialEvalTrace(Trace):
         self, primitive: Primitive, tracers: Sequence[PartialEvalTracer], params: dict[str, Any]
     ) -> list[PartialEvalTracer]:
         """Results of a primitive that will be applied later."""
-        inputs = [self.instantiate_const(t) for t in tracers]
-        avals = abstract_eval(primitive, [t.aval for t in inputs], params)
-        recipe = EqnRecipe(primitive, inputs, params, avals)
-        return [PartialEvalTracer(self, unknown(aval), recipe, i) for i, aval in enumerate(avals)]
+        avals = abstract_eval(primitive, [t.aval for t in tracers], params)
+        pvals = [unknown(aval) for aval in avals]
+        recipe = EqnRecipe(primitive, tracers, params, [Var(pval.aval) for pval in pvals])
+        pairs = zip(pvals, recipe.outvars, strict=True)
+        return [PartialEvalTracer(self, pval, var, recipe) for pval, var in pairs]
 
 
 def partial_eval_flat(
-    f: Callable[..., list[Any]], pvals: Sequence[PartialVal], instantiate: bool = False
+    f: Callable[..., list[Any]],
+    pvals: Sequence[PartialVal],
+    instantiate: Callable[[int], bool] = lambda i: False,
 ) -> tuple[list[PartialVal], ClosedJaxpr]:
     """Run `f` on partial values: the partial values of its results, and a program for the unknown.
 
     The program goes from the unknown inputs to the unknown results; its constants are the
-    residuals. With `instantiate`, all results count as unknown.
+    residuals. Result number `i` counts as unknown in any case where `instantiate(i)` is true.
     """
     with new_main(PartialEvalTrace) as main:
         trace = PartialEvalTrace(main)
         tracers_in = [trace.new_arg(pval) for pval in pvals]
         outs = [full_raise(trace, out) for out in f(*tracers_in)]
-        if instantiate:
-            outs = [trace.instantiate_const(t) for t in outs]
         unknown_in = [t for t in tracers_in if not t.pval.is_known]
-        program = tracers_to_jaxpr(unknown_in, [t for t in outs if not t.pval.is_known])
-        return [t.pval for t in outs], program
+        pvals_out = [unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(outs)]
+        unknown_out = [t for t, p in zip(outs, pvals_out, strict=True) if not p.is_known]
+        return pvals_out, tracers_to_jaxpr(unknown_in, unknown_out)
 
 
 def tracers_to_jaxpr(
     tracers_in: Sequence[PartialEvalTracer], tracers_out: Sequence[PartialEvalTracer]
 ) -> ClosedJaxpr:
     """The program that the recipes of `tracers_out` add up to."""
-    env: dict[Any, Var] = {id(t): Var(t.aval) for t in tracers_in}
-    invars = [env[id(t)] for t in tracers_in]
-    consts: dict[Var, Any] = {}
-    eqns: list[JaxprEqn] = []
-    made: dict[int, list[Var]] = {}  # the variables of each equation's results
-    for tracer in toposort(tracers_out):
-        recipe = tracer.recipe
-        if isinstance(recipe, ConstRecipe):
-            env[id(tracer)] = Var(tracer.aval)
-            consts[env[id(tracer)]] = recipe.val
-        elif isinstance(recipe, EqnRecipe):
-            if id(recipe) not in made:
-                made[id(recipe)] = [Var(aval) for aval in recipe.avals_out]
-                operands: list[Atom] = [env[id(t)] for t in recipe.tracers_in]
-                outvars = made[id(recipe)]
-                eqns.append(JaxprEqn(operands, outvars, recipe.primitive, recipe.params))
-            env[id(tracer)] = made[id(recipe)][tracer.index]
-    outvars_all: list[Atom] = [env[id(t)] for t in tracers_out]
-    return ClosedJaxpr(Jaxpr(list(consts), invars, outvars_all, eqns), list(consts.values()))
+    builder = JaxprBuilder()
+
+    def atom(tracer: PartialEvalTracer) -> Atom:
+        return tracer.var or builder.constant(tracer.pval.const)
+
+    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
+        invars = [atom(t) for t in recipe.tracers_in]
+        builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
+    return builder.build([t.var for t in tracers_in if t.var], [atom(t) for t in tracers_out])
 
 
-def parents(tracer: PartialEvalTracer) -> list[PartialEvalTracer]:
-    return tracer.recipe.tracers_in if isinstance(tracer.recipe, EqnRecipe) else []
-
-
-def toposort(outs: Sequence[PartialEvalTracer]) -> list[PartialEvalTracer]:
-    """All tracers that `outs` need, each after those that it needs itself; without recursion."""
+def toposort(outs: Sequence[EqnRecipe]) -> list[EqnRecipe]:
+    """All recipes that `outs` need, each after those that it needs itself; without recursion."""
     done: set[int] = set()
-    order: list[PartialEvalTracer] = []
+    order: list[EqnRecipe] = []
     stack = list(outs)[::-1]
     while stack:
-        tracer = stack[-1]
-        waiting = [t for t in parents(tracer) if id(t) not in done]
-        if id(tracer) in done or not waiting:
+        recipe = stack[-1]
+        parents = [t.recipe for t in recipe.tracers_in if t.recipe]
+        waiting = [parent for parent in parents if id(parent) not in done]
+        if id(recipe) in done or not waiting:
             stack.pop()
-            if id(tracer) not in done:
-                done.add(id(tracer))
-                order.append(tracer)
+            if id(recipe) not in done:
+                done.add(id(recipe))
+                order.append(recipe)
         else:
             stack.extend(waiting)
     return order
@@ -286,7 +262,7 @@ def linearize_flat(
 
     values: list[Any] = []
     unknowns = [unknown(aval) for aval, move in zip(avals, moves, strict=True) if move]
-    _, program = partial_eval_flat(values_and_tangents, unknowns, instantiate=True)
+    _, program = partial_eval_flat(values_and_tangents, unknowns, lambda i: True)
     return values, program
 
 

@@ -47,10 +47,7 @@ class JaxprTracer(Tracer):
     def __init__(self, trace: Trace, atom: Atom) -> None:
         self._trace = trace
         self.atom = atom
-
-    @property
-    def aval(self) -> ShapedArray:
-        return self.atom.aval
+        self.aval = atom.aval
 
 
 class JaxprBuilder:
@@ -63,7 +60,7 @@ class JaxprBuilder:
     def constant(self, val: Any) -> Atom:
         """A literal for a 0-d value; one variable for each array or tracer, however often met."""
         aval = raise_to_shaped(get_aval(val))
-        if not aval.shape and not isinstance(val, Tracer):
+        if not aval.shape and isinstance(val, (int, float, np.ndarray, np.generic)):
             return Literal(np.asarray(val), aval)
         if id(val) not in self.consts:
             # A copy, so that the program does not change when the user writes to the array later.
@@ -103,15 +100,19 @@ class JaxprTrace(Trace):
         if primitive in staging_rules:
             tracers, params = staging_rules[primitive](self, tracers, params)
         avals = abstract_eval(primitive, [t.aval for t in tracers], params)
-        if primitive in (broadcast_in_dim_p, convert_element_type_p):
+        if primitive in may_need_no_equation:
             atom = without_equation(primitive, tracers[0].atom, avals[0], params)
             if atom is not None:
                 return JaxprTracer(self, atom)
         outvars = [Var(aval) for aval in avals]
         eqn = JaxprEqn([t.atom for t in tracers], outvars, primitive, params)
         self.builder.eqns.append(eqn)
-        outs = [JaxprTracer(self, var) for var in outvars]
-        return outs if primitive.multiple_results else outs[0]
+        if not primitive.multiple_results:
+            return JaxprTracer(self, outvars[0])
+        return [JaxprTracer(self, var) for var in outvars]
+
+
+may_need_no_equation = {broadcast_in_dim_p, convert_element_type_p}
 
 
 def without_equation(

@@ -16,6 +16,7 @@ from minijax.core import (
     ShapedArray,
     UndefPrimal,
     add_p,
+    aval_makers,
     broadcast_in_dim_p,
     convert_element_type_p,
     div_p,
@@ -29,7 +30,7 @@ from minijax.core import (
     transpose_p,
     transpose_rules,
 )
-from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, Var
+from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Var, apply_equation, read
 from minijax.jit import Rebind, call, derived, jit_p
 from minijax.jvp import add_tangents, zeros_like_aval
 from minijax.lax.basic import broadcast_in_dim, transpose
@@ -51,31 +52,15 @@ from minijax.vmap import (
 def backward_pass(
     jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cotangents: Sequence[Any]
 ) -> list[Any]:
-    """The cotangents of the `UndefPrimal`s in `args`, from those of the results; None for zero.
-
-    First forwards, for what does not depend on a linear input; then backwards through the rest.
-    """
-    values = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+    """The cotangents of the `UndefPrimal`s in `args`, from those of the results; None for zero."""
+    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
     ct_env: dict[Var, Any] = {}
-
-    def read(atom: Atom) -> Any:
-        if isinstance(atom, Literal):
-            return atom.val
-        return values.get(atom, UndefPrimal(atom.aval))
 
     def accumulate(atom: Atom, ct: Any) -> None:
         if isinstance(atom, Var) and ct is not None:
             ct_env[atom] = add_tangents(ct_env.get(atom), ct)
 
-    linear_eqns = []
-    for eqn in jaxpr.eqns:
-        operands = [read(x) for x in eqn.invars]
-        if any(isinstance(x, UndefPrimal) for x in operands):
-            linear_eqns.append(eqn)
-            continue
-        outs = eqn.primitive.bind(*operands, **eqn.params)
-        outs = outs if eqn.primitive.multiple_results else [outs]
-        values.update(zip(eqn.outvars, outs, strict=True))
+    linear_eqns = linear_equations(jaxpr, env)
     for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
         accumulate(atom, ct)
     for eqn in reversed(linear_eqns):
@@ -83,16 +68,28 @@ def backward_pass(
         if all(ct is None for ct in cts):
             continue
         rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
-        ct_arg = cts if eqn.primitive.multiple_results else cts[0]
-        for atom, ct in zip(
-            eqn.invars, rule(ct_arg, *map(read, eqn.invars), **eqn.params), strict=True
-        ):
+        operands = [read(env, x) for x in eqn.invars]
+        cts_in = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)
+        for atom, ct in zip(eqn.invars, cts_in, strict=True):
             accumulate(atom, ct)
-    return [
-        ct_env.get(var)
-        for var, x in zip(jaxpr.invars, args, strict=True)
-        if isinstance(x, UndefPrimal)
-    ]
+    return [ct_env.get(var) for var in jaxpr.invars if isinstance(env[var], UndefPrimal)]
+
+
+def linear_equations(jaxpr: Jaxpr, env: dict[Var, Any]) -> list[JaxprEqn]:
+    """The equations that depend on a linear input; the results of the others go into `env`."""
+    linear_eqns = []
+    for eqn in jaxpr.eqns:
+        operands = [read(env, x) for x in eqn.invars]
+        if any(isinstance(x, UndefPrimal) for x in operands):
+            linear_eqns.append(eqn)
+            outs: Any = [UndefPrimal(var.aval) for var in eqn.outvars]
+        else:
+            outs = apply_equation(eqn, operands)
+        env.update(zip(eqn.outvars, outs, strict=True))
+    return linear_eqns
+
+
+aval_makers[UndefPrimal] = lambda x: x.aval
 
 
 # Transpose rules: (cotangent of the result, *operands) -> cotangents of the operands, None if known
@@ -103,10 +100,10 @@ def unbroadcast(ct: Any, x: Any) -> Any:
     if not isinstance(x, UndefPrimal):
         return None
     shape, want = get_aval(ct).shape, x.aval.shape
+    if shape == want:
+        return ct
     extra = len(shape) - len(want)
     axes = [i for i, n in enumerate(shape) if i < extra or (want[i - extra] == 1 and n != 1)]
-    if not axes:
-        return ct
     summed = reduce_sum_p.bind(ct, axes=tuple(axes))
     kept = [i for i, n in enumerate(want) if i + extra not in axes]
     return summed if len(kept) == len(want) else broadcast_in_dim(summed, want, kept)

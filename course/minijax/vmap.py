@@ -78,11 +78,7 @@ class BatchTracer(Tracer):
         self._trace = trace
         self.val = val
         self.batch_dim = batch_dim
-
-    @property
-    def aval(self) -> ShapedArray:
-        aval = get_aval(self.val)
-        return remove_axis(aval, self.batch_dim)
+        self.aval = remove_axis(get_aval(val), batch_dim)
 
     def full_lower(self) -> Any:
         return full_lower(self.val) if self.batch_dim is not_mapped else self

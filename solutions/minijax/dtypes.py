@@ -72,3 +72,12 @@ def result_type(*operands: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
     for dtype in later_kinds:
         result = join(result, dtype)
     return result, not strong or bool(later_kinds)
+
+
+@functools.cache
+def float_result_type(*operands: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
+    """As `result_type`, but a float that holds it: float64 for 64 bits, float32 for fewer."""
+    dtype, weak_type = result_type(*operands)
+    if is_float(dtype):
+        return dtype, weak_type
+    return np.dtype(np.float64 if dtype.itemsize == 8 else np.float32), weak_type

@@ -128,20 +128,23 @@ class PartialEvalTrace(Trace):
 
 
 def partial_eval_flat(
-    f: Callable[..., list[Any]], pvals: Sequence[PartialVal], instantiate: bool = False
+    f: Callable[..., list[Any]],
+    pvals: Sequence[PartialVal],
+    instantiate: Callable[[int], bool] = lambda i: False,
 ) -> tuple[list[PartialVal], ClosedJaxpr]:
     """Run `f` on partial values: the partial values of its results, and a program for the unknown.
 
-    The program goes from the unknown inputs to the unknown results (with `instantiate`, to all
-    results); its constants are the residuals.
+    The program goes from the unknown inputs to the unknown results; its constants are the
+    residuals. Result number `i` counts as unknown in any case where `instantiate(i)` is true.
     """
     with new_main(PartialEvalTrace) as main:
         trace = PartialEvalTrace(main)
         tracers_in = [trace.new_arg(pval) for pval in pvals]
         outs = [full_raise(trace, out) for out in f(*tracers_in)]
         unknown_in = [t for t in tracers_in if not t.pval.is_known]
-        wanted = [t for t in outs if instantiate or not t.pval.is_known]
-        return [t.pval for t in outs], tracers_to_jaxpr(unknown_in, wanted)
+        pvals_out = [unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(outs)]
+        unknown_out = [t for t, p in zip(outs, pvals_out, strict=True) if not p.is_known]
+        return pvals_out, tracers_to_jaxpr(unknown_in, unknown_out)
 
 
 def tracers_to_jaxpr(
@@ -259,7 +262,7 @@ def linearize_flat(
 
     values: list[Any] = []
     unknowns = [unknown(aval) for aval, move in zip(avals, moves, strict=True) if move]
-    _, program = partial_eval_flat(values_and_tangents, unknowns, instantiate=True)
+    _, program = partial_eval_flat(values_and_tangents, unknowns, lambda i: True)
     return values, program
 
 

@@ -76,7 +76,7 @@ def backward_pass(
 
 
 def linear_equations(jaxpr: Jaxpr, env: dict[Var, Any]) -> list[JaxprEqn]:
-    """The equations that depend on a linear input of `env`; the results of the others go into it."""
+    """The equations that depend on a linear input; the results of the others go into `env`."""
     linear_eqns = []
     for eqn in jaxpr.eqns:
         operands = [read(env, x) for x in eqn.invars]

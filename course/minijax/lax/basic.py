@@ -58,7 +58,7 @@ def check_kind(name: str, dtype: np.dtype, kinds: str) -> None:
 
 def broadcast_shapes(name: str, x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of an operation on two operands; `TypeError` where they do not fit."""
-    if not x or not y:
+    if x == y or not x or not y:
         return x or y
     if len(x) != len(y):
         ranks = f"got {len(x)} and {len(y)}"

@@ -4,6 +4,7 @@ This part needs the primitives of lessons 4 to 12 only. It also says what operat
 tracers mean, by filling `core.array_methods`.
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +13,6 @@ import numpy as np
 
 from minijax import dtypes, lax
 from minijax.core import (
-    ShapedArray,
     Tracer,
     array_methods,
     as_result,
@@ -79,50 +79,30 @@ uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
 
 def convert(x: Any, dtype: np.dtype, weak_type: bool) -> Any:
     """`x` as `dtype`. A Python number is converted at once."""
-    aval = get_aval(x)
-    if aval.dtype == dtype and aval.weak_type == weak_type:
-        return x
     if type(x) in (bool, int, float):
         return dtype.type(x).item() if weak_type else np.asarray(x, dtype)
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type)
 
 
-def promote_dtypes(*args: Any) -> list[Any]:
-    """The operands in their common dtype, by `dtypes.result_type`."""
-    avals = [get_aval(x) for x in args]
-    dtype, weak_type = dtypes.result_type([(aval.dtype, aval.weak_type) for aval in avals])
-    return [convert(x, dtype, weak_type) for x in args]
+def promote_dtypes(*args: Any, common_type: Callable[..., Any] = dtypes.result_type) -> list[Any]:
+    """The operands in their common type."""
+    types = [(aval.dtype, aval.weak_type) for aval in map(get_aval, args)]
+    common = common_type(*types)
+    pairs = zip(args, types, strict=True)
+    return [x if own == common else convert(x, *common) for x, own in pairs]
 
 
-def promote_float(*args: Any) -> list[Any]:
-    """As `promote_dtypes`, but integers become floats."""
-    args = tuple(promote_dtypes(*args))
-    aval = get_aval(args[0])
-    if dtypes.is_float(aval.dtype):
-        return list(args)
-    return [convert(x, float_for(aval), all_weak(args)) for x in args]
-
-
-def float_for(aval: ShapedArray) -> np.dtype:
-    """The float dtype that holds integers of `aval`'s dtype in JAX: float64 for 64 bits."""
-    wide = aval.dtype.itemsize == 8
-    return np.dtype(np.float64 if wide else np.float32)
-
-
-def all_weak(args: Sequence[Any]) -> bool:
-    return all(get_aval(x).weak_type for x in args)
+promote_float = functools.partial(promote_dtypes, common_type=dtypes.float_result_type)
 
 
 def promote_shapes(*args: Any) -> list[Any]:
     """Operands of the same rank, with axes of length 1 put in front; 0-d operands stay 0-d."""
-    rank = max(ndim(x) for x in args)
-    return [expand_rank(x, rank) if shape(x) else x for x in args]
+    rank = max(map(ndim, args))
+    return [x if ndim(x) in (0, rank) else expand_rank(x, rank) for x in args]
 
 
 def expand_rank(x: Any, rank: int) -> Any:
     missing = rank - ndim(x)
-    if not missing:
-        return x
     return lax.broadcast_in_dim(x, (1,) * missing + shape(x), range(missing, rank))
 
 
@@ -137,8 +117,10 @@ def binary(
     """`of_booleans` names the operation for booleans, which joins `minijax.lax` later on."""
 
     def function(x: Any, y: Any, /) -> Any:
-        x, y = promote_shapes(*promote(x, y))
-        if of_booleans and get_aval(x).dtype == bool:
+        x, y = promote(x, y)
+        if shape(x) != shape(y):
+            x, y = promote_shapes(x, y)
+        if of_booleans and get_aval(x).dtype.kind == "b":
             return getattr(lax, of_booleans, operation)(x, y)
         return operation(x, y)
 
@@ -324,11 +306,12 @@ def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> np.ndarray:
 
 
 def shape(a: Any) -> tuple[int, ...]:
-    return get_aval(a).shape
+    known = getattr(a, "shape", None)  # of arrays and tracers
+    return get_aval(a).shape if known is None else known
 
 
 def ndim(a: Any) -> int:
-    return len(get_aval(a).shape)
+    return len(shape(a))
 
 
 def size(a: Any, axis: int | Sequence[int] | None = None) -> int:

@@ -78,7 +78,7 @@ inf, nan = math.inf, math.nan
 def promote_numeric(*args: Any) -> list[Any]:
     """As `promote_dtypes`, but booleans become int32."""
     args = tuple(promote_dtypes(*args))
-    if get_aval(args[0]).dtype == bool:
+    if get_aval(args[0]).dtype.kind == "b":
         return [convert(x, np.dtype(np.int32), False) for x in args]
     return list(args)
 
