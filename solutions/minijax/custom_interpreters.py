@@ -1,15 +1,16 @@
 """Transformations of one's own: a jaxpr is data, and a loop over its equations can do anything.
 
-Evaluation is such a loop, and so is type checking. This file has three more: one that runs a
-program backwards to find its input from its result, one that drops the equations that nobody needs,
-and one that counts what a program costs. None of them touches the rest of minijax. What they need
-of a program are attributes that JAX's jaxprs have as well, so with `jax` for `minijax` in the
-imports below, this file runs on JAX.
+Evaluation is such a loop; here it stands once more, as the pattern. Three others follow: one runs a
+program backwards to find its input from its result, one drops the equations that nobody needs, and
+one counts what a program costs. None of them touches the rest of minijax. What they need of a
+program are attributes that JAX's jaxprs have as well, so with `jax` for `minijax` in the imports
+below, this file runs on JAX.
 
 Such a loop binds primitives and calls functions of `lax`. So it can be traced itself, and composes
 with all other transformations: `jit(vmap(grad(inverse(f))))`.
 
-The file reads from top to bottom: reading programs; `inverse`; dead-code elimination; costs.
+The file reads from top to bottom: reading programs; evaluation; `inverse`; dead-code elimination;
+costs.
 """
 
 from __future__ import annotations
@@ -68,6 +69,35 @@ def called_program(eqn: Equation) -> tuple[Jaxpr, Sequence[Any]] | None:
 def opened(program: Any) -> tuple[Jaxpr, Sequence[Any]]:
     """A program and the values of its constants, which a closed jaxpr holds."""
     return (program.jaxpr, program.consts) if hasattr(program, "consts") else (program, ())
+
+
+# The first loop: evaluation -----------------------------------------------------------------------
+
+
+def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any]) -> list[Any]:
+    """The results of a program. Every loop over equations is a variation of this one.
+
+    An environment holds the values of the variables. Each equation in turn reads its operands from
+    it, and writes its results into it.
+
+    >>> closed = make_jaxpr(lambda x: lax.exp(x) * 2.0)(0.0)
+    >>> print(*eval_jaxpr(closed.jaxpr, closed.consts, [0.0]))
+    2.0
+    """
+    env: Env = {}
+    write(env, [*jaxpr.constvars, *jaxpr.invars], [*consts, *args])
+    for eqn in jaxpr.eqns:
+        write(env, eqn.outvars, eval_equation(eqn, [read(env, x) for x in eqn.invars]))
+    return [read(env, x) for x in jaxpr.outvars]
+
+
+def eval_equation(eqn: Equation, args: Sequence[Any]) -> Sequence[Any]:
+    """The results of an equation, as a list: of the program that it calls, or of `bind`."""
+    called = called_program(eqn)
+    if called:
+        return eval_jaxpr(*called, args)
+    outs = eqn.primitive.bind(*args, **eqn.params)
+    return outs if eqn.primitive.multiple_results else [outs]
 
 
 # inverse: from the results to the inputs ----------------------------------------------------------
@@ -173,21 +203,7 @@ def evaluate_if_known(env: Env, eqn: Equation) -> None:
     """Compute the results of an equation, if its operands are known and the results are not."""
     args = [read(env, x) for x in eqn.invars]
     if all(x is not None for x in args) and any(read(env, v) is None for v in eqn.outvars):
-        write(env, eqn.outvars, evaluate_equation(eqn, args))
-
-
-def evaluate_equation(eqn: Equation, args: Sequence[Any]) -> Sequence[Any]:
-    """The results of an equation, as a list; the program of a call is run line by line."""
-    called = called_program(eqn)
-    if called:
-        jaxpr, consts = called
-        env: Env = {}
-        write(env, [*jaxpr.constvars, *jaxpr.invars], [*consts, *args])
-        for inner in jaxpr.eqns:
-            evaluate_if_known(env, inner)
-        return [read(env, x) for x in jaxpr.outvars]
-    outs = eqn.primitive.bind(*args, **eqn.params)
-    return outs if eqn.primitive.multiple_results else [outs]
+        write(env, eqn.outvars, eval_equation(eqn, args))
 
 
 def invert_if_needed(env: Env, eqn: Equation, number: int) -> None:
@@ -216,10 +232,15 @@ def invert(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[Any]) 
     known = [x for x in ins if x is not None]
     params = {key: value for key, value in eqn.params.items() if value is not None}
     value = inverse_rules[name][place](*outs, *known, **params)
-    aval = eqn.invars[place].aval
-    if (value.shape, value.dtype) != (aval.shape, aval.dtype):
+    if not has_type(value, eqn.invars[place].aval):
         stop(ValueError, eqn, number, f"its operand was {type_of(eqn.invars[place])}")
     return [value if x is None else x for x in ins]
+
+
+def has_type(value: Any, aval: Any) -> bool:
+    """Whether a value has this shape and dtype; Python's numbers have the dtype that is needed."""
+    got = (getattr(value, "shape", ()), getattr(value, "dtype", aval.dtype))
+    return got == (aval.shape, aval.dtype)
 
 
 def stop(error: type[Exception], eqn: Equation, number: int, why: str) -> NoReturn:
