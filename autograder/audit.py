@@ -1,17 +1,23 @@
 """The hidden suites' own exam: are they fair, and do they see what they should?
 
 Submissions whose grades are known beforehand are made from the reference: the reference itself, the
-untouched skeleton, each exercise filled in alone, and each known mistake. All of them are graded as
-a student's would be, and every grade that is not as it should be is a finding.
+untouched skeleton, each exercise filled in alone, each known mistake, and mutants, which
+have a slip in one exercise. All of them are graded as a student's would be, and every grade that is
+not as it should be is a finding.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from autograder import assemble, engine, known_mistakes, lessons, skeleton
+from rich.console import Console
+from rich.progress import track
+
+from autograder import assemble, engine, known_mistakes, lessons, mutants, skeleton
 from autograder.known_mistakes import Mistake
 from autograder.lessons import Exercise, Lesson
+
+T = TypeVar("T")
 
 Result = dict[str, Any]
 Check = Callable[[Result], Iterator[str]]  # gives what is wrong
@@ -48,13 +54,17 @@ def audit(
     workers: int | None = None,
     isolation: str | None = None,
 ) -> Report:
-    """Examine the suites of these lessons, or of all; `quick` leaves out the lone exercises."""
+    """Examine the suites of these lessons, or of all.
+
+    `quick` leaves out the lone exercises, and takes a sample of the mutants.
+    """
     known = lessons.load()
     chosen = [lessons.get(i) for i in lesson_ids] or [x for x in known.values() if x.exercises]
     report = Report()
     for lesson in chosen:
         cases = [case for case in make_cases(lesson) if not quick or case.kind != "one exercise"]
         _examine(lesson, cases, report, workers, isolation)
+        examine_mutants(lesson, report, quick, workers, isolation)
     return report
 
 
@@ -72,6 +82,53 @@ def _examine(
         right = sum(not wrong[name] for name in names)
         report.rows.append((lesson.id, kind, right, len(names)))
     report.findings += [text for case in cases for text in wrong[case.name]]
+
+
+SAMPLE = 12  # one mutant in so many is tried when there is little time
+
+
+def examine_mutants(
+    lesson: Lesson, report: Report, quick: bool, workers: int | None, level: str | None
+) -> None:
+    """Does the suite notice each slip? Those argued to be none are not counted."""
+    equivalent = mutants.read_equivalent(lesson)
+    made = mutants.make_mutants(lesson)
+    for gone in equivalent.keys() - {mutant.id for mutant in made}:
+        report.findings.append(f"{lesson.id}: {gone} is no mutant any more. Remove its entry.")
+    chosen = made[::SAMPLE] if quick else made
+    outcomes = mutants.try_out(lesson, chosen, workers=workers, level=level)
+    found = list(_with_progress(outcomes, f"Mutants of {lesson.id}", len(chosen)))
+    real = [outcome for outcome in found if outcome.mutant.id not in equivalent]
+    killed = sum(outcome.killed for outcome in real)
+    report.rows.append((lesson.id, "mutant", killed, len(real)))
+    report.findings += [
+        text
+        for outcome in found
+        for text in _about_mutant(outcome, outcome.mutant.id in equivalent)
+    ]
+
+
+def _with_progress(items: Iterable[T], title: str, total: int) -> Iterable[T]:
+    console = Console(stderr=True)
+    return track(
+        items, title, total, console=console, transient=True, disable=not console.is_terminal
+    )
+
+
+def _about_mutant(outcome: mutants.Outcome, is_equivalent: bool) -> Iterator[str]:
+    mutant = outcome.mutant
+    if is_equivalent and outcome.killed:
+        yield f"{mutant.id} is said to be equivalent, and a test fails it. Remove its entry."
+    if not is_equivalent and not outcome.killed:
+        advice = (
+            "Add a test that fails it, or argue in the suite's .equivalent.toml that it is right."
+        )
+        yield f"{mutant.id} passes all tests of its exercise. {advice}\n{mutant.diff}"
+    if not outcome.label_is_right:
+        yield (
+            f"{mutant.id} is labelled {outcome.label!r}, and other tests tell the two apart. Add a "
+            f"test to its exercise that does.\n{mutant.diff}"
+        )
 
 
 # ------------------------------------------------------------------------------------------
@@ -185,9 +242,9 @@ def _named(mistake: Mistake, lesson: Lesson) -> Check:
 # The command
 
 
-def run(chosen: Iterable[Lesson]) -> int:
+def run(chosen: Iterable[Lesson], quick: bool = False) -> int:
     """Examine these lessons and print the table; the exit status is 0 if nothing was found."""
-    report = audit([lesson.id for lesson in chosen])
+    report = audit([lesson.id for lesson in chosen], quick)
     print(table(report))
     return 0 if report.passed else 1
 

@@ -287,11 +287,12 @@ def audit(
     lesson: Annotated[
         str | None, typer.Argument(metavar="[LESSON]", help="A lesson; all if absent.")
     ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A sample, in a minute or two.")] = False,
 ) -> int:
     """Examine the hidden suites themselves."""
     from autograder import audit, student
 
-    return audit.run([student.taught(lesson)] if lesson else student.all_taught())
+    return audit.run([student.taught(lesson)] if lesson else student.all_taught(), quick)
 
 
 @app.command(rich_help_panel=MAINTAINERS)

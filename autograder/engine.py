@@ -16,13 +16,19 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Future,
+    ProcessPoolExecutor,
+    as_completed,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgpack
 import pytest
@@ -33,6 +39,9 @@ from autograder.known_mistakes import Mistake
 from autograder.lessons import Exercise, Lesson, load, prefix
 from autograder.session import Reply, Session
 from autograder.suite import Disagreement, Probe
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 MOST_SECONDS = 10.0  # that any probe may take
 TIME_OUTS = 2  # in one exercise; its further probes are not run
@@ -64,13 +73,15 @@ def grade(
     isolation: str | None = None,
     seed: int = 0,
     policy: Policy = HIDDEN,
+    only: str | None = None,
 ) -> dict[str, Any]:
     """Grade one submission and return its result document (see `schema/result.json`).
 
     `source` holds the bytes of the lesson's module file, or None where the submission has none.
-    `isolation` names a rung of the ladder; None takes the best that this machine has. Raises
-    Problem when that rung is not to be had, SuiteError when the hidden suite itself is broken.
-    Whatever the submission does is a result, never an exception.
+    `isolation` names a rung of the ladder; None takes the best that this machine has. With `only`,
+    the id of an exercise, the tests of the others do not run, and the result is without them.
+    Raises Problem when that rung is not to be had, SuiteError when the hidden suite itself is
+    broken. Whatever the submission does is a result, never an exception.
     """
     level = _choose(isolation)
     begin = time.monotonic()
@@ -79,8 +90,9 @@ def grade(
     if source is None:
         examined = _unexaminable(suite.NOT_IMPLEMENTED, f"The module {lesson.module} is missing.")
     else:
-        examined = _examine(lesson, source, level, seed)
-    exercises = [_judge(e, expected[e.id], examined, policy) for e in lesson.exercises]
+        examined = _examine(lesson, source, level, seed, only)
+    wanted = [e for e in lesson.exercises if only in (None, e.id)]
+    exercises = [_judge(e, expected[e.id], examined, policy) for e in wanted]
     return {
         "lesson": lesson.id,
         "student": student,
@@ -140,7 +152,7 @@ def _unexaminable(kind: str, remark: str) -> Examined:
     return Examined(remarks=[remark], otherwise=Disagreement(kind, remark))
 
 
-def _examine(lesson: Lesson, source: bytes, level: str, seed: int) -> Examined:
+def _examine(lesson: Lesson, source: bytes, level: str, seed: int, only: str | None) -> Examined:
     """Run the hidden suite of a lesson on a module."""
     with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
         assemble.write_tree(Path(folder), lesson, {lesson.module: source})
@@ -150,7 +162,7 @@ def _examine(lesson: Lesson, source: bytes, level: str, seed: int) -> Examined:
                 return _not_importable(loaded, lesson)
             assert session.worker is not None
             layers = session.worker.layers
-            run = _Run(lesson, session, reference(lesson, level), seed)
+            run = _Run(lesson, session, reference(lesson, level), seed, only)
             _run_pytest(_suite(lesson), run)
     labels = _recognise(lesson, run.calls, level)
     return Examined(run.outcomes, labels, [], layers)
@@ -373,7 +385,10 @@ class Student:
 class _Run:
     """One run of a suite: a pytest plugin that gives tests their `student`, and keeps outcomes."""
 
-    def __init__(self, lesson: Lesson, session: Session, oracle: Oracle, seed: int) -> None:
+    def __init__(
+        self, lesson: Lesson, session: Session, oracle: Oracle, seed: int, only: str | None
+    ) -> None:
+        self.only = only  # the exercise whose tests run; None for all
         self.session = session
         self.oracle = oracle
         self.seed = seed
@@ -411,6 +426,10 @@ class _Run:
         """The submission under test."""
         about = (request.node.function.__doc__ or "").strip().partition("\n")[0]
         return Student(self, _exercise_of(request.node), about)
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out the tests of other exercises than `only`."""
+        items[:] = [item for item in items if self.only in (None, _exercise_of(item))]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(
@@ -566,6 +585,23 @@ def _pooled(
 def _pool(workers: int) -> ProcessPoolExecutor:
     # spawn: a process that has threads must not be forked.
     return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+
+
+def in_pool(
+    task: Callable[[T], R], items: Sequence[T], workers: int | None = None
+) -> Iterator[tuple[T, R]]:
+    """Each item with what `task` makes of it, in several processes, in the order of finishing."""
+    workers = min(workers or os.cpu_count() or 1, len(items))
+    if workers <= 1:
+        yield from ((item, task(item)) for item in items)
+        return
+    with _pool(workers) as pool:
+        futures = {pool.submit(task, item): item for item in items}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _grade_one(
