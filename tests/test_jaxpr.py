@@ -1,10 +1,13 @@
 """Jaxprs: printed as JAX prints them, checked by types, and made with JAX's arguments."""
 
+import itertools
+import operator
+
 import jax
 import minijax
 import numpy as np
 import pytest
-from minijax.core import ShapedArray, mul_p, reduce_sum_p, sin_p
+from minijax.core import OPERATORS, ShapedArray, mul_p, reduce_sum_p, sin_p
 from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr, typecheck_jaxpr
 from minijax.jit import jit_p
 from oracle import prints_as_promised
@@ -173,6 +176,17 @@ PROGRAMS = {
     "comparison operators": (lambda lib: lambda x: (x > 1, x < 2.5), (X,)),
     "0-d result": (lambda lib: lambda x: x * x, (S,)),
     "weak operands": (lambda lib: lambda x: 1 + x * 2, (S,)),
+    "weak booleans": (lambda lib: lambda n, x: ((n > 1) & (x < 2) | True) * (n == x), (3, 2.0)),
+    "powers": (
+        lambda lib: (
+            lambda x, n: [
+                *(x**1, x**0, x**-1, x**-2, x**True, x**2.0, x ** np.int32(2), n ** np.array(2)),
+                *(n**1, n**0, 2**n, 2.5**x, True**n, (n > 2) ** 0),
+            ]
+        ),
+        (X, N),
+    ),
+    "sum of a weak scalar": (lambda lib: lambda n: n.sum(), (3,)),
     "weak integers": (lambda lib: lambda n: n / 2 + n, (3,)),
     "float32 literal": (lambda lib: lambda x: x * 0.1, (F,)),
     "large and small literals": (lambda lib: lambda x: 1e30 * x + 1e-7, (F,)),
@@ -280,6 +294,73 @@ def test_programs_print_as_in_jax(name):
     want, got = (lib.make_jaxpr(make(lib))(*args) for lib in (jax, minijax))
     assert str(got) == str(want)
     typecheck_jaxpr(got.jaxpr)
+
+
+# The operators, with arrays of all dtypes, and with Python scalars, known or traced ---------------
+
+SCALARS = {"bool": True, "int": 2, "float": 2.5}
+DTYPES = ["bool", "int8", "int32", "int64", "uint8", "uint32", "float16", "float32", "float64"]
+UNARY = {"__neg__": operator.neg, "__pos__": operator.pos, "__abs__": abs}
+UNARY["__invert__"] = operator.invert
+BINARY = {
+    f"__{name.strip('_')}__": getattr(operator, name)
+    for name in (
+        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"),
+        *("lt", "le", "gt", "ge", "eq", "ne"),
+    )
+}
+
+
+def test_the_tables_of_operators_are_complete():
+    reflected = {f"__r{name[2:]}" for name in BINARY}
+    every = {f"__{name}__" for name in OPERATORS}
+    assert every - reflected - {"__getitem__"} == {*UNARY, *BINARY}
+
+
+def of_dtype(dtype):
+    return np.ones((2, 3), dtype)
+
+
+def uses(name):
+    """Functions that use the operator `name`, each with arguments."""
+    function = BINARY[name]
+    for x, y in itertools.product(DTYPES, DTYPES):
+        yield function, (of_dtype(x), of_dtype(y).T if name == "__matmul__" else of_dtype(y))
+    if name == "__matmul__":
+        return
+    for x, y in itertools.product(SCALARS.values(), SCALARS.values()):
+        yield function, (x, y)
+    for x, y in itertools.product(DTYPES, SCALARS.values()):
+        yield from [(function, (of_dtype(x), y)), (function, (y, of_dtype(x)))]
+        yield (lambda x, y=y: function(x, y)), (of_dtype(x),)
+        yield (lambda x, y=y: function(y, x)), (of_dtype(x),)
+    for x in DTYPES:
+        yield from [(function, (of_dtype(x), y)) for y in (of_dtype(x)[0], of_dtype(x)[0, 0])]
+
+
+def printed(lib, function, args):
+    """The program, also inside `jit`; or the error's class."""
+    try:
+        programs = [lib.make_jaxpr(f)(*args) for f in (function, lib.jit(function))]
+    except TypeError as error:
+        return type(error).__name__
+    return [str(program) for program in programs]
+
+
+@prints_as_promised
+@pytest.mark.parametrize("name", BINARY)
+def test_binary_operators_print_as_in_jax(name):
+    for function, args in uses(name):
+        got, want = (printed(lib, function, args) for lib in (minijax, jax))
+        assert got == want
+
+
+@prints_as_promised
+@pytest.mark.parametrize("name", UNARY)
+def test_unary_operators_print_as_in_jax(name):
+    for x in [*map(of_dtype, DTYPES), *SCALARS.values()]:
+        got, want = (printed(lib, UNARY[name], (x,)) for lib in (minijax, jax))
+        assert got == want
 
 
 def test_an_equation_prints_alone_as_in_jax():

@@ -42,6 +42,7 @@ LOSSES = {
     "comparison": lambda jnp, x: jnp.sum(x * (x > 1.5) + x * x * (x < 1.5)),
     "matmul": lambda jnp, x: jnp.sum(jnp.sin(MATRIX @ (x * x))),
     "matrix times matrix": lambda jnp, x: jnp.sum((MATRIX * x) @ (MATRIX * x).T),
+    "matrix of another type": lambda jnp, x: jnp.sum(x.astype("float32") @ MATRIX.T),
     "both operands": lambda jnp, x: jnp.dot(x, jnp.sin(x)) / jnp.sum(x),
     "transpose": lambda jnp, x: jnp.sum((MATRIX * x).T @ MATRIX / 2.0),
     "broadcast": lambda jnp, x: jnp.sum(jnp.broadcast_to(x, (2, 3)) * MATRIX),

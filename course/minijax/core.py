@@ -530,7 +530,8 @@ def convert_element_type_impl(x: Any, *, new_dtype: Any, weak_type: bool) -> Any
 def dot_general_impl(x: Any, y: Any, *, dimension_numbers: Any, preferred_element_type: Any) -> Any:
     """Multiply and add up along the contracted axes; batch axes come first in the result.
 
-    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)).
+    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)). Where there is a
+    `preferred_element_type`, everything is computed in it.
 
     >>> numbers = (((1,), (0,)), ((), ()))
     >>> dot_general_impl(np.eye(2), np.array([3.0, 4.0]), dimension_numbers=numbers,
@@ -538,7 +539,7 @@ def dot_general_impl(x: Any, y: Any, *, dimension_numbers: Any, preferred_elemen
     array([3., 4.])
     """
     (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
-    x, y = np.asarray(x), np.asarray(y)
+    x, y = (np.asarray(v, preferred_element_type) for v in (x, y))
     x_kept = [i for i in range(x.ndim) if i not in (*x_contract, *x_batch)]
     y_kept = [i for i in range(y.ndim) if i not in (*y_contract, *y_batch)]
     batch, rows, inner = ([x.shape[i] for i in axes] for axes in (x_batch, x_kept, x_contract))
@@ -547,8 +548,7 @@ def dot_general_impl(x: Any, y: Any, *, dimension_numbers: Any, preferred_elemen
     m, k, n = math.prod(rows), math.prod(inner), math.prod(columns)
     x = x.transpose([*x_batch, *x_kept, *x_contract]).reshape([*batch, m, k])
     y = y.transpose([*y_batch, *y_contract, *y_kept]).reshape([*batch, k, n])
-    out = np.matmul(x, y).reshape([*batch, *rows, *columns])
-    return out if preferred_element_type is None else out.astype(preferred_element_type, copy=False)
+    return np.matmul(x, y).reshape([*batch, *rows, *columns])
 
 
 impl_rules[add_p] = np.add

@@ -33,7 +33,7 @@ from minijax.core import (
 from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Var, apply_equation, read
 from minijax.jit import Rebind, call, derived, jit_p
 from minijax.jvp import add_tangents, zeros_like_aval
-from minijax.lax.basic import broadcast_in_dim, transpose
+from minijax.lax.basic import broadcast_in_dim, convert_element_type, transpose
 from minijax.linearize import Linearized, check_types, linearize_tree, only_floats, with_float0
 from minijax.tracing import trace_tree
 from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
@@ -158,8 +158,9 @@ def dot_cotangent(
     ct_axes = tuple(range(first, first + len(other_kept)))
     numbers = (ct_axes, tuple(other_kept)), (tuple(range(len(batch[0]))), tuple(batch[1]))
     out = dot_general_p.bind(
-        ct, other, dimension_numbers=numbers, preferred_element_type=aval.dtype
+        ct, other, dimension_numbers=numbers, preferred_element_type=get_aval(ct).dtype
     )
+    out = convert_element_type(out, aval.dtype)
     # The axes of `out`: batch, those kept, and the contracted ones in the order of `other`.
     contracted = [contract[0][contract[1].index(i)] for i in sorted(contract[1])]
     order = [*batch[0], *kept, *contracted]

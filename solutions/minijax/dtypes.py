@@ -71,7 +71,7 @@ def result_type(*operands: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
     later_kinds = [dtype for dtype in weak if kind_order(dtype) > kind_order(result)]
     for dtype in later_kinds:
         result = join(result, dtype)
-    return result, not strong or bool(later_kinds)
+    return result, result.kind != "b" and (not strong or bool(later_kinds))
 
 
 @functools.cache

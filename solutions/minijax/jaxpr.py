@@ -115,10 +115,13 @@ class ClosedJaxpr:
 
 
 def raise_to_shaped(aval: ShapedArray) -> ShapedArray:
-    """The type of an abstract value: what it says besides a value."""
+    """The type of an abstract value: what it says besides a value.
+
+    A Python boolean has no type to give way to, since every other one is of a later kind.
+    """
     if type(aval) is ShapedArray:
         return aval
-    return ShapedArray(aval.shape, aval.dtype, aval.weak_type)
+    return ShapedArray(aval.shape, aval.dtype, aval.weak_type and aval.dtype.kind != "b")
 
 
 def abstract_eval(
@@ -151,7 +154,8 @@ def float_type(x: ShapedArray) -> ShapedArray:
 
 
 def comparison_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
-    return ShapedArray(binary_type(x, y).shape, np.dtype(bool))
+    out = binary_type(x, y)
+    return ShapedArray(out.shape, np.dtype(bool), out.weak_type)
 
 
 def transpose_type(x: ShapedArray, *, permutation: tuple[int, ...]) -> ShapedArray:
@@ -169,7 +173,7 @@ def dot_general_type(
         raise TypeError(f"the contracted axes of {x} and {y} differ in size")
     if [x.shape[i] for i in x_batch] != [y.shape[i] for i in y_batch]:
         raise TypeError(f"the batch axes of {x} and {y} differ in size")
-    if x.dtype != y.dtype:
+    if x.dtype != y.dtype and preferred_element_type is None:
         raise TypeError(f"operands must have one dtype, not {x} and {y}")
     batch = [x.shape[i] for i in x_batch]
     rest = [n for i, n in enumerate(x.shape) if i not in (*x_contract, *x_batch)]

@@ -505,6 +505,10 @@ def dot_general_hlo(
     numbers = f"contracting_dims = {list(contract[0])} x {list(contract[1])}"
     if batch[0]:
         numbers = f"batching_dims = {list(batch[0])} x {list(batch[1])}, {numbers}"
+    if avals[0].dtype != avals[1].dtype:
+        wanted = [ShapedArray(aval.shape, out_avals[0].dtype) for aval in avals]
+        args = [emit_converted(emitter, *x) for x in zip(avals, wanted, args, strict=True)]
+        avals = wanted
     types = f"({tensor_type(avals[0])}, {tensor_type(avals[1])}) -> {tensor_type(out_avals[0])}"
     return [emitter.emit(f"stablehlo.dot_general {args[0]}, {args[1]}, {numbers} : {types}")]
 
@@ -535,8 +539,12 @@ def broadcast_in_dim_hlo(
 def convert_hlo(
     emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, new_dtype: Any, weak_type: bool
 ) -> list[str]:
-    types = f"({tensor_type(avals[0])}) -> {tensor_type(out_avals[0])}"
-    return [emitter.emit(f"stablehlo.convert {args[0]} : {types}")]
+    return [emit_converted(emitter, avals[0], out_avals[0], args[0])]
+
+
+def emit_converted(emitter: Emitter, aval: ShapedArray, wanted: ShapedArray, arg: str) -> str:
+    types = f"({tensor_type(aval)}) -> {tensor_type(wanted)}"
+    return emitter.emit(f"stablehlo.convert {arg} : {types}")
 
 
 def jit_hlo(

@@ -301,7 +301,7 @@ def integer_power(x: Any, *, y: int) -> Any:
 
 
 def integer_pow_derivative(t: Any, z: Any, x: Any, *, y: int) -> Any:
-    return t * scaled(y, integer_pow(x, y - 1))
+    return t * scaled(y, integer_pow(x, y - 1)) if y else zeros_like(t)
 
 
 integer_pow_p = define(
@@ -318,8 +318,6 @@ def integer_pow(x: Any, y: int) -> Any:
     dtype = get_aval(x).dtype
     if y < 0 and not dtypes.is_float(dtype):
         raise TypeError(f"Integers cannot be raised to negative powers, got {dtype.name} ** {y}.")
-    if y in (0, 1):
-        return x if y else full_like(x, 1)
     return integer_pow_p.bind(x, y=y)
 
 

@@ -164,10 +164,8 @@ def sum(
     """The sum over `axis`, over several axes, or over all of them; small integers become int64."""
     a = numeric(a)
     aval, axes = get_aval(a), normal_axes(axis, ndim(a))
-    if dtype is not None:
-        a = lax.convert_element_type(a, dtype)
-    elif aval.dtype.kind in "iu" and aval.dtype.itemsize < 8:
-        a = convert(a, np.dtype(np.uint64 if aval.dtype.kind == "u" else np.int64), False)
+    widest = {"u": np.uint64, "i": np.int64}.get(aval.dtype.kind, aval.dtype)
+    a = lax.convert_element_type(a, dtype or widest)
     return keep_axes(lax.reduce_sum(a, axes), aval.shape, axes if keepdims else ())
 
 
@@ -215,14 +213,14 @@ def matmul(a: Any, b: Any) -> Any:
     """
     if not ndim(a) or not ndim(b):
         raise ValueError("matmul needs operands with at least one axis; use multiply for scalars.")
-    a, b = promote_dtypes(a, b)
+    dtype, _ = dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, (a, b))))
     common = np.broadcast_shapes(shape(a)[:-2], shape(b)[:-2])
     a, b = stretch_batch(a, common), stretch_batch(b, common)
     a_rank, b_rank = max(ndim(a) - 2, 0), max(ndim(b) - 2, 0)
     shared = min(a_rank, b_rank)
     batch = tuple(range(a_rank - shared, a_rank)), tuple(range(b_rank - shared, b_rank))
     numbers = (((ndim(a) - 1,), (max(ndim(b) - 2, 0),)), batch)
-    out = lax.dot_general(a, b, numbers, preferred_element_type=get_aval(a).dtype)
+    out = lax.dot_general(a, b, numbers, preferred_element_type=dtype)
     # `out` has the shared axes first, then what only `a` has, then what only `b` has.
     a_only, rows = a_rank - shared, int(ndim(a) > 1)
     extra = [*range(shared, shared + a_only)]

@@ -3,6 +3,7 @@
 Joins the tree with the primitives of `minijax.lax.elementwise`.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes, lax
-from minijax.core import array_methods, get_aval
+from minijax.core import Tracer, array_methods, get_aval, trace_state
+from minijax.jit import jit
 from minijax.numpy.basic import (
     binary,
     broadcast_to,
@@ -176,18 +178,33 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
 
 
 # Powers and remainders ----------------------------------------------------------------------------
+# JAX writes `%`, `//` and the choices in them down as calls, and so do these functions.
+
+
+def as_call(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, which becomes a call of its own in a program that is traced."""
+    compiled = jit(function)
+
+    def staged(*args: Any) -> Any:
+        return (compiled if trace_state.dynamic_trace else function)(*args)
+
+    return functools.update_wrapper(staged, function)
+
+
+@as_call
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    return where(condition, x, y)
 
 
 def power(x1: Any, x2: Any, /) -> Any:
-    """`x1` to the power `x2`; a Python integer as exponent becomes products."""
-    if isinstance(x2, int) and not isinstance(x2, bool):
-        return lax.integer_pow(promote_numeric(x1)[0], x2)
-    base, exponent = promote_shapes(*promote_numeric(x1, x2))
-    if not dtypes.is_float(get_aval(base).dtype):
+    """`x1` to the power `x2`; a known integer as exponent becomes products."""
+    if not isinstance(x2, Tracer) and get_aval(x2).shape == () and not is_float_type(x2):
+        return lax.integer_pow(promote_numeric(x1)[0], int(x2))
+    x1, x2 = promote_shapes(x1, x2)
+    base, exponent = promote_numeric(x1, x2)
+    if not is_float_type(base):
         return integer_powers(base, exponent)
-    if get_aval(x2).dtype.kind in "iu":
-        exponent = promote_shapes(x1, x2)[1]
-    return lax.pow(base, exponent)
+    return lax.pow(base, x2 if get_aval(x2).dtype.kind in "iu" else exponent)
 
 
 pow = power
@@ -195,11 +212,10 @@ pow = power
 
 def integer_powers(x: Any, y: Any) -> Any:
     """Integers to integer powers by squaring: one step for each of the lower six bits of `y`."""
-    one, result = lax.full_like(y, 1), lax.full_like(x, 1)
-    x, y, result, one = match_shapes(x, y, result, one)
+    zero, one = constant_like(y, 0), constant_like(y, 1)
+    result = _where(lax.bitwise_and(lax.eq(x, zero), lax.ne(y, zero)), zero, one)
     for _ in range(6):
-        odd = lax.ne(lax.bitwise_and(y, one), lax.full_like(y, 0))
-        result = lax.select(odd, lax.mul(result, x), result)
+        result = _where(lax.bitwise_and(y, one), lax.mul(result, x), result)
         x, y = lax.mul(x, x), lax.shift_right_logical(y, one)
     return result
 
@@ -211,45 +227,57 @@ def match_shapes(*args: Any) -> list[Any]:
 
 
 def constant_like(x: Any, value: Any) -> Any:
-    """A 0-d constant of the dtype of `x`."""
-    return np.asarray(value, get_aval(x).dtype)
+    """A 0-d constant of the dtype of `x`, and as weak as `x`."""
+    aval = get_aval(x)
+    constant = np.asarray(value, aval.dtype)
+    return constant.item() if aval.weak_type else constant
 
 
+@as_call
 def remainder(x1: Any, x2: Any, /) -> Any:
     """The remainder of a division that rounds down: it has the sign of `x2`."""
     x, y = promote_shapes(*promote_numeric(x1, x2))
-    if not dtypes.is_float(get_aval(x).dtype):
-        y = where(lax.eq(y, constant_like(y, 0)), 1, y)
+    if not is_float_type(x):
+        no_divisor = lax.eq(y, constant_like(y, 0))
+        y = _where(no_divisor, lax.broadcast_in_dim(constant_like(y, 1), shape(y), ()), y)
     rest = lax.rem(x, y)
     zero = constant_like(rest, 0)
-    other_side = lax.ne(lax.lt(rest, zero), lax.lt(y, zero))
-    wrong = lax.bitwise_and(other_side, lax.ne(rest, zero))
+    uneven = lax.ne(rest, zero)
+    wrong = lax.bitwise_and(lax.ne(lax.lt(rest, zero), lax.lt(y, zero)), uneven)
     return lax.select(wrong, lax.add(rest, y), rest)
 
 
 mod = remainder
 
 
+@as_call
 def floor_divide(x1: Any, x2: Any, /) -> Any:
     """The quotient, rounded down."""
     x, y = promote_shapes(*promote_numeric(x1, x2))
-    if dtypes.is_float(get_aval(x).dtype):
+    if is_float_type(x):
         return float_floor_divide(x, y)
     quotient = lax.div(x, y)
     if get_aval(x).dtype.kind == "u":
         return quotient
+    signs_differ = lax.ne(lax.sign(x), lax.sign(y))
     uneven = lax.ne(lax.rem(x, y), constant_like(x, 0))
-    rounded_up = lax.bitwise_and(lax.ne(lax.sign(x), lax.sign(y)), uneven)
-    return lax.select(rounded_up, lax.sub(quotient, constant_like(x, 1)), quotient)
+    return _where(
+        logical_and(signs_differ, uneven), lax.sub(quotient, constant_like(x, 1)), quotient
+    )
 
 
 def float_floor_divide(x: Any, y: Any) -> Any:
     """By the remainder, as JAX does it: floor(x / y) is off by one where x / y is rounded up."""
     rest = lax.rem(x, y)
     zero = constant_like(rest, 0)
-    exact = lax.div(where(lax.eq(y, zero), x, lax.sub(x, rest)), y)
+    exact = lax.div(_where(lax.eq(y, zero), x, lax.sub(x, rest)), y)
     wrong = lax.bitwise_and(lax.ne(rest, zero), lax.ne(lax.sign(y), lax.sign(rest)))
+    lax.select(wrong, lax.add(rest, y), rest)  # the remainder, which JAX computes along with it
     return lax.round(lax.select(wrong, lax.sub(exact, constant_like(rest, 1)), exact))
+
+
+def is_float_type(x: Any) -> bool:
+    return dtypes.is_float(get_aval(x).dtype)
 
 
 # Choices and logic --------------------------------------------------------------------------------
