@@ -177,7 +177,7 @@ EXPRESSIONS = """
     lax.dynamic_slice_in_dim(x, 1, 2, axis=1); lax.dynamic_update_index_in_dim(x, x[0], 1, 0)
     lax.dynamic_update_slice_in_dim(x, x[:, :1], 2, 1)
     rows(lax, x, n[:, :1], mode=lax.GatherScatterMode.CLIP)
-    lib.tree.flatten({"b": 1, "a": (2, None)})
+    lib.tree.flatten({"b": 1, "a": (2, None)}); lib.vmap(lambda y: y + y, axis_name="i")(x)
     lib.tree.leaves([1, (2, 3)], is_leaf=lambda t: t == (2, 3)); lib.tree.structure({"a": [1]})
     lib.tree.unflatten(lib.tree.structure((0, [0])), [1, 2])
     lib.tree.map(lambda u, v: u + v, {"a": 1}, {"a": 2})
