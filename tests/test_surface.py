@@ -13,6 +13,7 @@ from types import ModuleType
 import jax
 import minijax
 import numpy as np
+import pmap_programs
 import pytest
 import test_minijax_against_jax
 import test_minijax_chain
@@ -255,9 +256,22 @@ def tables():
         yield lambda lib, case=case, xs=xs: case.function(lib.lax, *xs)
     yield from j.HESSIANS.values()
     yield from (r.custom_sin, r.custom_product)
+    for f in pmap_programs.COLLECTIVES.values():
+        yield lambda lib, f=f: f(Mapped(lib))
+    yield from pmap_programs.ONE_DEVICE.values()
     for f in j.JACOBIANS.values():
         yield lambda lib, f=f: f(lib.jacfwd, lib)
         yield lambda lib, f=f: f(lib.jacrev, lib)
+
+
+class Mapped:
+    """The library, and `vmap` as the transformation of the programs with collectives."""
+
+    def __init__(self, lib):
+        self.lib = lib
+
+    def __getattr__(self, name):
+        return getattr(self.lib, "vmap" if name == "mapped" else name)
 
 
 def test_every_public_name_is_read_by_a_program_that_is_compared_with_jax():

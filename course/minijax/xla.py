@@ -67,15 +67,15 @@ def current_device() -> Device:
 
 
 @contextmanager
-def default_device(device: Device | str | None) -> Iterator[None]:
-    """For the time of a `with` block, `jit` computes on `device`. Counterpart: JAX's.
+def default_device(new_val: Device | str | None) -> Iterator[None]:
+    """For the time of a `with` block, `jit` computes on this device. Counterpart: JAX's.
 
     The name of a backend stands for its first device, and None for the very first. Arrays that
     `pmap` has made stay where they are, and what is computed from them as well.
     """
-    if not isinstance(device, Device | str | None):
-        raise ValueError(f"default_device takes one of devices(), or 'cpu'; got {device!r}.")
-    chosen = devices(device)[0] if isinstance(device, str) else device
+    if not isinstance(new_val, Device | str | None):
+        raise ValueError(f"default_device takes one of devices(), or 'cpu'; got {new_val!r}.")
+    chosen = devices(new_val)[0] if isinstance(new_val, str) else new_val
     previous, _default.device = _default.device, chosen
     try:
         yield

@@ -10,13 +10,17 @@ from minijax.custom_rules import custom_jvp, custom_vjp
 from minijax.jit import jit
 from minijax.jvp import jvp
 from minijax.linearize import linearize
+from minijax.pmap import pmap
 from minijax.tracing import make_jaxpr
 from minijax.transpose import grad, hessian, jacrev, linear_transpose, value_and_grad, vjp
 from minijax.vmap import jacfwd, vmap
+from minijax.xla import default_device, devices
 
 __all__ = [
     "custom_jvp",
     "custom_vjp",
+    "default_device",
+    "devices",
     "errors",
     "grad",
     "hessian",
@@ -29,6 +33,7 @@ __all__ = [
     "linearize",
     "make_jaxpr",
     "numpy",
+    "pmap",
     "tree",
     "tree_util",
     "value_and_grad",

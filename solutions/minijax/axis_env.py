@@ -9,12 +9,12 @@ active: an environment, as for variables, and one for each thread.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from minijax.core import MainTrace
+from minijax.core import MainTrace, Primitive, find_top_trace, full_lower, full_raise
 
 
 class AxisSize(int):
@@ -91,3 +91,24 @@ def axis_frame(name: Any) -> AxisFrame:
 def axis_sizes() -> tuple[tuple[Any, int], ...]:
     """The names that can be used, with lengths: a program that was traced here depends on them."""
     return tuple((frame.name, frame.size) for frame in axis_env.frames)
+
+
+class AxisPrimitive(Primitive):
+    """A primitive that concerns the interpreters that map certain axes, also without operands.
+
+    What the sum of a constant is over all examples depends on how many there are, although the
+    constant is in nobody's box.
+    """
+
+    def names(self, params: dict[str, Any]) -> Collection[Hashable]:
+        """The names of the axes that this use of the primitive is about."""
+        raise NotImplementedError(f"{type(self).__name__} must define names.")
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """As `core.bind`, where the interpreters that map the axes count as operands do."""
+        mains = [axis_frame(name).main for name in self.names(params)]
+        candidates = [find_top_trace(args).main, *(main for main in mains if main is not None)]
+        top = max(candidates, key=lambda main: main.level)
+        trace = top.trace_type(top)
+        outs = trace.process_primitive(self, [full_raise(trace, arg) for arg in args], params)
+        return [full_lower(out) for out in outs] if self.multiple_results else full_lower(outs)

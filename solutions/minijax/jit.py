@@ -7,23 +7,23 @@ call primitive for evaluation, differentiation, batching, types and lowering.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from minijax import xla
-from minijax.axis_env import axis_sizes, name_of
+from minijax.axis_env import AxisPrimitive, axis_env, axis_sizes, name_of
 from minijax.core import (
     ArrayOperators,
     NotMapped,
-    Primitive,
     ShapedArray,
     Tracer,
     abstract_eval_rules,
     add_p,
     aval_makers,
+    bind,
     broadcast_in_dim_p,
     convert_element_type_p,
     cos_p,
@@ -47,7 +47,15 @@ from minijax.core import (
     vmap_rules,
 )
 from minijax.dtypes import is_float
-from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun, raise_to_shaped
+from minijax.jaxpr import (
+    Atom,
+    ClosedJaxpr,
+    Jaxpr,
+    Literal,
+    inner_jaxprs,
+    jaxpr_as_fun,
+    raise_to_shaped,
+)
 from minijax.jvp import jvp_flat
 from minijax.tracing import (
     split_static,
@@ -59,7 +67,37 @@ from minijax.tracing import (
 from minijax.tree import PyTreeDef, tree_flatten, tree_map, tree_unflatten
 from minijax.vmap import vmap_flat
 
-jit_p = Primitive("jit", multiple_results=True)
+
+class CallPrimitive(AxisPrimitive):
+    """A primitive with programs among its parameters, which may use axes that have names."""
+
+    def names(self, params: dict[str, Any]) -> frozenset[Hashable]:
+        return names_used(params) - {params.get("axis_name")}
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """An ordinary `bind`, unless there are names that the programs could use."""
+        return super().bind(*args, **params) if axis_env.frames else bind(self, *args, **params)
+
+
+def names_used(params: dict[str, Any]) -> frozenset[Hashable]:
+    """The names that the programs among the parameters of an equation use."""
+    return frozenset(name for jaxpr in inner_jaxprs(params) for name in names_in(jaxpr))
+
+
+def names_in(jaxpr: Jaxpr) -> frozenset[Hashable]:
+    """The names that a program uses; kept beside it."""
+    if "names" not in jaxpr.cache:
+        names = [
+            eqn.primitive.names(eqn.params)
+            if isinstance(eqn.primitive, AxisPrimitive)
+            else names_used(eqn.params)
+            for eqn in jaxpr.eqns
+        ]
+        jaxpr.cache["names"] = frozenset().union(*names)
+    return jaxpr.cache["names"]
+
+
+jit_p = CallPrimitive("jit", multiple_results=True)
 
 
 def jit(
@@ -324,27 +362,29 @@ def call_batch(
     rebind: Rebind, axis_size: int, vals: Sequence[Any], dims: Sequence[Any], jaxpr: ClosedJaxpr
 ) -> tuple[list[Any], list[Any]]:
     """Call the program for batches; results that are the same for all examples stay single."""
-    cache = jaxpr.jaxpr.cache
-    axes = tuple(None if isinstance(d, NotMapped) else d for d in dims)
-    key = ("vmap", axis_size, name_of(axis_size), axes)
-    if key not in cache:
-        avals = [raise_to_shaped(get_aval(x)) for x in vals]
-        cache[key] = batched_jaxpr(jaxpr, axis_size, dims, avals)
-    program, out_dims = cache[key]
+    avals = [raise_to_shaped(get_aval(x)) for x in vals]
+    program, out_dims = batched_jaxpr(jaxpr, axis_size, dims, avals)
     return rebind(program, vals), out_dims
 
 
 def batched_jaxpr(
     jaxpr: ClosedJaxpr, axis_size: int, dims: Sequence[Any], avals: Sequence[ShapedArray]
 ) -> tuple[ClosedJaxpr, list[Any]]:
-    """The program for inputs with these batch axes, of types `avals`; batch axes of its results."""
+    """The program for inputs with these batch axes, of types `avals`; batch axes of its results.
+
+    It is kept beside the program that it was made from.
+    """
     out_dims: list[Any] = []
 
     def batched_f(*args: Any) -> list[Any]:
         outs, out_dims[:] = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)
         return outs
 
-    return trace_to_jaxpr(batched_f, avals), out_dims
+    axes = tuple(None if isinstance(d, NotMapped) else d for d in dims)
+    cache, key = jaxpr.jaxpr.cache, ("vmap", axis_size, name_of(axis_size), axes)
+    if key not in cache:
+        cache[key] = trace_to_jaxpr(batched_f, avals), out_dims
+    return cache[key]
 
 
 def jit_type(*avals: ShapedArray, name: str, jaxpr: ClosedJaxpr) -> list[ShapedArray]:

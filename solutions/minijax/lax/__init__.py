@@ -98,6 +98,7 @@ from minijax.lax.shapes import (
     slice_in_dim,
     squeeze,
 )
+from minijax.pmap import all_gather, axis_index, pmean, psum
 
 __all__ = [
     "GatherDimensionNumbers",
@@ -106,8 +107,10 @@ __all__ = [
     "ScatterDimensionNumbers",
     "abs",
     "add",
+    "all_gather",
     "argmax",
     "argmin",
+    "axis_index",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",
@@ -154,7 +157,9 @@ __all__ = [
     "ne",
     "neg",
     "pad",
+    "pmean",
     "pow",
+    "psum",
     "reduce_and",
     "reduce_max",
     "reduce_min",

@@ -1,0 +1,430 @@
+"""Programs of `pmap`, of collectives and of devices, each a function of the library (or of JAX).
+
+`python pmap_programs.py LIBRARY FILE` runs them on eight devices and writes down what they gave.
+The number of devices is fixed when XLA starts, and other tests count on one: hence a process.
+"""
+
+import importlib
+import pickle
+import sys
+from pathlib import Path
+
+import numpy as np
+
+X = np.linspace(0.5, 2.0, 8)
+M = np.sin(np.arange(16.0)).reshape(8, 2)
+C = np.cos(np.arange(24.0)).reshape(8, 3)
+N = np.arange(8, dtype=np.int32)
+
+
+def along(lib, f):
+    """`f` with one argument, mapped by the transformation that the table is about."""
+    return lib.mapped(f, axis_name="i")
+
+
+# Collectives: these give the same under vmap and under pmap ---------------------------------------
+
+COLLECTIVES = {
+    "psum": lambda lib: along(lib, lambda x: x / lib.lax.psum(x, "i"))(X),
+    "psum of int": lambda lib: along(lib, lambda x: lib.lax.psum(x, "i"))(N),
+    "psum of bool": lambda lib: along(lib, lambda x: lib.lax.psum(x, "i"))(N > 2),
+    "psum of a constant": lambda lib: along(lib, lambda x: x * lib.lax.psum(1, "i"))(X),
+    "psum of constants": lambda lib: along(lib, lambda x: lib.lax.psum((x, 2.5), "i"))(M),
+    "psum of float32": lambda lib: along(lib, lambda x: lib.lax.psum(x, "i"))(M.astype("f4")),
+    "psum of what does not move": lambda lib: along(
+        lib, lambda x: lib.jit(lambda y: lib.lax.psum(lib.numpy.sin(y), "i"))(3.0) + x
+    )(X),
+    "pmean": lambda lib: along(lib, lambda x: lib.lax.pmean({"a": x, "b": 3.0 * x}, "i"))(M),
+    "pmean of int": lambda lib: along(lib, lambda x: lib.lax.pmean(x, "i"))(N),
+    "axis_index": lambda lib: along(lib, lambda x: x * lib.lax.axis_index("i"))(X),
+    "axis_index alone": lambda lib: along(lib, lambda x: lib.lax.axis_index("i"))(X),
+    "all_gather": lambda lib: along(lib, lambda x: lib.lax.all_gather(x, "i"))(M),
+    "all_gather at 1": lambda lib: along(lib, lambda x: lib.lax.all_gather(x, "i", axis=1))(M),
+    "all_gather at -1": lambda lib: along(lib, lambda x: lib.lax.all_gather(x, "i", axis=-1))(M),
+    "all_gather tiled": lambda lib: along(
+        lib, lambda x: lib.lax.all_gather([x, x[:1]], "i", tiled=True)
+    )(M),
+    "all_gather of 0-d": lambda lib: along(lib, lambda x: lib.lax.all_gather(x, "i"))(X),
+    "in jit": lambda lib: along(lib, lib.jit(lambda x: x * lib.lax.psum(x * x, "i")))(X),
+    "inner vmap": lambda lib: along(
+        lib, lib.vmap(lambda x: lib.lax.psum(x, "i") + lib.lax.all_gather(x, "i").sum())
+    )(M),
+    "inner vmap of all": lambda lib: along(
+        lib,
+        lib.vmap(
+            lambda x: (lib.lax.all_gather(x, "i"), lib.lax.psum(x, "i"), lib.lax.axis_index("i"))
+        ),
+    )(M),
+    "two axes": lambda lib: along(
+        lib,
+        lib.vmap(lambda x: lib.lax.psum(x, ("i", "j")) + lib.lax.axis_index("j"), axis_name="j"),
+    )(M),
+    "the inner of two axes of one name": lambda lib: along(
+        lib, lib.vmap(lambda x: lib.lax.psum(x, "i"), axis_name="i")
+    )(M),
+    "jvp inside": lambda lib: along(
+        lib, lambda x: lib.jvp(lambda y: lib.lax.psum(y * y, "i"), (x,), (1.0,))
+    )(X),
+    "grad inside": lambda lib: along(
+        lib, lib.grad(lambda x: x * lib.lax.psum(lib.numpy.sin(x), "i"))
+    )(X),
+    "grad of pmean inside": lambda lib: along(
+        lib, lib.grad(lambda x: lib.lax.pmean(x * x * x, "i"))
+    )(X),
+    "grad of all_gather inside": lambda lib: along(
+        lib, lib.grad(lambda x: (lib.lax.all_gather(x, "i") * X).sum() * x)
+    )(X),
+    "grad of tiled all_gather inside": lambda lib: along(
+        lib, lib.grad(lambda x: (lib.lax.all_gather(x, "i", tiled=True) ** 2 * x[0]).sum())
+    )(M),
+    "grad of grad inside": lambda lib: along(
+        lib, lib.grad(lib.grad(lambda x: x * x * lib.lax.psum(lib.numpy.sin(x), "i")))
+    )(X),
+    "grad outside": lambda lib: lib.grad(
+        lambda x: (along(lib, lambda y: y * lib.lax.psum(lib.numpy.sin(y), "i"))(x) * X).sum()
+    )(X),
+    "grad outside of all_gather": lambda lib: lib.grad(
+        lambda x: (along(lib, lambda y: lib.lax.all_gather(y, "i", axis=1) * y[0])(x) ** 2).sum()
+    )(M),
+    "jvp outside": lambda lib: lib.jvp(
+        along(lib, lambda y: y * lib.lax.pmean(lib.numpy.sin(y), "i")), (X,), (X * X,)
+    ),
+    "grad of jit inside": lambda lib: along(
+        lib, lib.grad(lib.jit(lambda x: x * lib.lax.psum(lib.numpy.sin(x), "i")))
+    )(X),
+}
+
+# What vmap does with a name, and programs of one device -------------------------------------------
+
+ONE_DEVICE = {
+    "axis_size": lambda lib: lib.vmap(
+        lambda x: lib.lax.axis_index("i"), in_axes=None, axis_name="i", axis_size=3
+    )(1.0),
+    "the same jit with two sizes": lambda lib: [
+        lib.vmap(f, axis_name="i")(x)
+        for f in [lib.jit(lambda x: x * lib.lax.psum(1, "i"))]
+        for x in (X, X[:3])
+    ],
+    "the same jit, inside and between": lambda lib: [
+        g(lib.jit(lambda x: x * lib.lax.psum(x, "i")))(np.ones((2, 2)))
+        for g in (
+            lambda f: lib.vmap(lib.vmap(f), axis_name="i"),
+            lambda f: lib.vmap(lib.vmap(f, axis_name="i")),
+        )
+    ],
+    "psum, the same for all": lambda lib: lib.vmap(
+        lambda x: lib.lax.psum(x, "i"), axis_name="i", out_axes=None
+    )(X),
+    "pmap on one device": lambda lib: lib.pmap(lambda x: x / lib.lax.psum(x, "i"), "i")(X[:1]),
+    "devices": lambda lib: [repr(lib.devices()[0]), repr(lib.devices("cpu")[0])],
+    "default_device": lambda lib: placed(lib, lib.devices()[0]),
+}
+
+
+def placed(lib, device):
+    """On which devices the results of jit are, inside and outside of a `with` block."""
+    f = lib.jit(lambda x: x + 1.0)
+    with lib.default_device(device):
+        inside = f(1.0)
+        from_inside = f(inside)
+    outside = f(inside)
+    places = [str(x.devices()) for x in (inside, from_inside, outside)]
+    return [*places, str(inside.device), outside, bool(inside.committed)]
+
+
+# Eight devices ------------------------------------------------------------------------------------
+
+
+def ids(x):
+    return sorted(device.id for device in x.devices())
+
+
+def square_sum(lib):
+    return lib.pmap(lambda x: x * lib.lax.psum(x * x, "i"), axis_name="i")
+
+
+def shared(lib, out_axes=None):
+    """A function of a shared weight and of data in pieces, whose result is shared too."""
+    sin, psum = lib.numpy.sin, lib.lax.psum
+    return lib.pmap(
+        lambda w, x: psum(sin(w * x), "i"), axis_name="i", in_axes=(None, 0), out_axes=out_axes
+    )
+
+
+def halves(lib):
+    """Two arrays in pieces, on the first four and on the last four devices."""
+
+    def identity(devices):
+        return lib.pmap(lambda x: x, devices=devices)(X[:4])
+
+    return identity(lib.devices()[:4]), identity(lib.devices()[4:])
+
+
+PMAP = {
+    "in_axes": lambda lib: lib.pmap(lambda x, y: x + y, in_axes=(0, None))(X, 3.0),
+    "in_axes 1": lambda lib: lib.pmap(lambda x: x * 2.0, in_axes=1)(M.T),
+    "out_axes 1": lambda lib: lib.pmap(lambda x: (x, x[0]), out_axes=(1, 0))(M),
+    "out_axes None": lambda lib: shared(lib)(2.0, X),
+    "in_axes of containers": lambda lib: lib.pmap(
+        lambda d, x: d["a"] * x + d["b"], in_axes=({"a": None, "b": 0}, 1)
+    )({"a": 2.0, "b": X}, M.T),
+    "by name": lambda lib: lib.pmap(lambda x, y: x - y)(X, y=N),
+    "static": lambda lib: lib.pmap(lambda n, x: x * n, static_broadcasted_argnums=0)(3, X),
+    "static and in_axes": lambda lib: lib.pmap(
+        lambda x, n, y: x * n + y, static_broadcasted_argnums=1, in_axes=(0, None, None)
+    )(X, 3, 2.0),
+    "fewer examples than devices": lambda lib: lib.pmap(lambda x: x * x)(X[:3]),
+    "devices": lambda lib: [ids(x) for x in halves(lib)],
+    "results stay in place": lambda lib: [
+        ids(f(f(x))) for f in [square_sum(lib)] for x in (X, X[:3])
+    ],
+    "captured array": lambda lib: lib.pmap(lambda x: x * X)(X),
+    "closure of grad": lambda lib: lib.grad(lambda w: lib.pmap(lambda x: x * w)(X).sum())(2.0),
+    "grad of what is shared": lambda lib: lib.grad(lambda w: shared(lib, 0)(w, X).sum())(2.0),
+    "grad of a shared result": lambda lib: lib.grad(shared(lib), (0, 1))(2.0, X),
+    "grad of a result that all have": lambda lib: lib.grad(
+        lambda x: lib.pmap(lambda y: y * 2.0, out_axes=None)(x)
+    )(X),
+    "grad with in_axes 1": lambda lib: lib.grad(
+        lambda m: (
+            lib.pmap(lambda x: lib.numpy.sin(x) * x.sum(), in_axes=1, out_axes=1)(m) * M.T
+        ).sum()
+    )(M.T),
+    "grad past an integer": lambda lib: lib.grad(
+        lambda x: lib.pmap(lambda y: (y * 2.0, 3))(x)[0].sum()
+    )(X),
+    "grad of grad": lambda lib: lib.grad(
+        lambda x: lib.grad(lambda y: (square_sum(lib)(y) * X).sum())(x).sum()
+    )(X),
+    "jacfwd": lambda lib: lib.jacfwd(square_sum(lib))(X[:3]),
+    "jacrev": lambda lib: lib.jacrev(square_sum(lib))(X[:3]),
+    "hessian": lambda lib: lib.hessian(lambda x: square_sum(lib)(x).sum())(X[:3]),
+    "linearize": lambda lib: lib.linearize(square_sum(lib), X)[1](X * X),
+    "vmap at 0": lambda lib: lib.vmap(square_sum(lib))(M.T),
+    "vmap at 1": lambda lib: lib.vmap(square_sum(lib), in_axes=1, out_axes=1)(M),
+    "vmap of in_axes 1": lambda lib: lib.vmap(
+        lib.pmap(lambda x, y: (x.sum() * y, x), in_axes=(1, None), out_axes=(0, 1)), in_axes=(2, 0)
+    )(np.sin(np.arange(48.0)).reshape(3, 8, 2), M[0]),
+    "vmap of out_axes None": lambda lib: lib.vmap(shared(lib), in_axes=(0, None))(M[0], X),
+    "vmap with the same name": lambda lib: lib.vmap(square_sum(lib), in_axes=1, axis_name="i")(M),
+    "vmap with another name": lambda lib: lib.vmap(
+        lib.pmap(lambda x: lib.lax.psum(x, ("i", "j")) + lib.lax.psum(x, "j"), "i"),
+        in_axes=1,
+        axis_name="j",
+    )(M),
+    "vmap of grad": lambda lib: lib.vmap(lib.grad(lambda w: shared(lib)(w, X)))(M[0]),
+    "grad of vmap": lambda lib: lib.grad(lambda m: lib.vmap(square_sum(lib))(m).sum())(M.T),
+    "in jit": lambda lib: lib.jit(lambda x: square_sum(lib)(x * 2.0) + 1.0)(X),
+    "in jit, several": lambda lib: lib.jit(
+        lambda w, x: (shared(lib)(w, x), lib.pmap(lambda y: y, out_axes=1)(M), w)
+    )(2.0, X),
+    "jit of grad": lambda lib: lib.jit(lib.grad(shared(lib), (0, 1)))(2.0, X),
+    "grad of jit": lambda lib: lib.grad(lib.jit(shared(lib)), (0, 1))(2.0, X),
+    "jit of vmap": lambda lib: lib.jit(lib.vmap(square_sum(lib)))(M.T),
+    "vmap of jit": lambda lib: lib.vmap(lib.jit(square_sum(lib)))(M.T),
+    "jit after pmap": lambda lib: lib.jit(lambda x: x.sum() + x)(square_sum(lib)(X)),
+    "places after jit": lambda lib: [
+        ids(lib.jit(lambda x: x + 1.0)(square_sum(lib)(X))),
+        ids(lib.jit(lambda x: square_sum(lib)(x))(X[:4])),
+        ids(lib.jit(lambda x, y: x + y.sum())(1.0, halves(lib)[1])),
+    ],
+    "from one half to the other": lambda lib: ids(
+        lib.pmap(lambda x: x, devices=lib.devices()[4:])(halves(lib)[0])
+    ),
+    "default_device": lambda lib: placed(lib, lib.devices()[3]),
+    "default_device by name": lambda lib: placed(lib, "cpu"),
+    "default_device does not move pmap": lambda lib: ids(
+        within(lib, 5, lambda: square_sum(lib)(X[:2]))
+    ),
+    "two defaults": lambda lib: str(
+        lib.jit(lambda x, y: x + y)(
+            within(lib, 5, lambda: lib.jit(lambda x: x)(1.0)),
+            within(lib, 3, lambda: lib.jit(lambda x: x)(2.0)),
+        ).devices()
+    ),
+    "training": lambda lib: train(lib),
+}
+
+
+def within(lib, number, thunk):
+    with lib.default_device(lib.devices()[number]):
+        return thunk()
+
+
+ERRORS = {
+    "unbound": (NameError, lambda lib: lib.lax.psum(1.0, "i")),
+    "unbound index": (NameError, lambda lib: lib.lax.axis_index("i")),
+    "unbound in jit": (NameError, lambda lib: lib.jit(lambda x: lib.lax.psum(x, "i"))(1.0)),
+    "unbound in pmap": (NameError, lambda lib: lib.pmap(lambda x: lib.lax.psum(x, "j"), "i")(X)),
+    "unbound after vmap": (
+        NameError,
+        lambda lib: [
+            g(f)(X) for f in [lib.jit(lambda x: lib.lax.psum(x, "i"))] for g in (named(lib), plain)
+        ],
+    ),
+    "too few devices": (ValueError, lambda lib: lib.pmap(lambda x: x)(np.ones(9))),
+    "too few devices, in jit": (
+        ValueError,
+        lambda lib: lib.jit(lib.pmap(lambda x: x))(np.ones(9)),
+    ),
+    "too few of these devices": (
+        ValueError,
+        lambda lib: lib.pmap(lambda x: x, devices=lib.devices()[:2])(X),
+    ),
+    "no devices": (ValueError, lambda lib: lib.pmap(lambda x: x, devices=[])(X)),
+    "nothing mapped": (ValueError, lambda lib: lib.pmap(lambda x: x, in_axes=None)(1.0)),
+    "no arguments": (ValueError, lambda lib: lib.pmap(lambda: 1.0)()),
+    "0-d": (ValueError, lambda lib: lib.pmap(lambda x: x)(1.0)),
+    "sizes": (ValueError, lambda lib: lib.pmap(lambda x, y: x + y)(X, X[:3])),
+    "axis_size": (ValueError, lambda lib: lib.pmap(lambda x: x, axis_size=3)(X)),
+    "in_axes": (TypeError, lambda lib: lib.pmap(lambda x: x, in_axes="i")(X)),
+    "in_axes of another length": (
+        ValueError,
+        lambda lib: lib.pmap(lambda x, y: x, in_axes=(0,))(X, X),
+    ),
+    "in_axes in a list": (ValueError, lambda lib: lib.pmap(lambda x, y: x, in_axes=[0, 0])(X, X)),
+    "static": (
+        ValueError,
+        lambda lib: lib.pmap(lambda x, n: x, static_broadcasted_argnums=1)(X),
+    ),
+    "pmap in pmap": (
+        ValueError,
+        lambda lib: lib.pmap(lib.pmap(lambda x: x, axis_name="j"), axis_name="i")(M[:4]),
+    ),
+    "if": (TypeError, lambda lib: lib.pmap(lambda x: x if x > 0 else -x)(X)),
+    "all_gather": (
+        ValueError,
+        lambda lib: lib.pmap(lambda x: lib.lax.all_gather(x, "i", tiled=True), "i")(X),
+    ),
+    "cut along another axis": (
+        ValueError,
+        lambda lib: lib.pmap(lambda x: x, in_axes=1)(lib.pmap(lambda x: x)(np.ones((8, 8)))),
+    ),
+    "two places": (ValueError, lambda lib: lib.jit(lambda x, y: x + y)(*halves(lib))),
+    "two places in one program": (
+        ValueError,
+        lambda lib: lib.jit(lambda x: (square_sum(lib)(x), square_sum(lib)(x[:4])))(X),
+    ),
+    "an argument elsewhere": (
+        ValueError,
+        lambda lib: lib.jit(lambda x, y: square_sum(lib)(x) + y.sum())(X, halves(lib)[1]),
+    ),
+    "unknown backend": (RuntimeError, lambda lib: lib.devices("gpu")),
+    "not a device": (ValueError, lambda lib: within_value(lib, 3)),
+}
+
+
+def named(lib):
+    return lambda f: lib.vmap(f, axis_name="i")
+
+
+def plain(f):
+    return f
+
+
+def within_value(lib, value):
+    with lib.default_device(value):
+        pass
+
+
+# Data-parallel training ---------------------------------------------------------------------------
+
+
+def loss(lib, params, xs, ys):
+    hidden = lib.numpy.tanh(xs @ params["w1"] + params["b1"])
+    return ((hidden @ params["w2"] - ys) ** 2).mean()
+
+
+def start():
+    rng = np.random.default_rng(0)
+    params = {"w1": rng.normal(size=(3, 5)), "b1": np.zeros(5), "w2": rng.normal(size=5)}
+    xs = rng.normal(size=(64, 3))
+    return params, xs, np.sin(xs.sum(1))
+
+
+def updated(lib, params, grads):
+    return lib.tree.map(lambda p, g: p - 0.1 * g, params, grads)
+
+
+def train(lib, steps=5):
+    """Each device has an eighth of the data, and parameters of its own; gradients are averaged."""
+    params, xs, ys = start()
+
+    def step(params, xs, ys):
+        value, grads = lib.value_and_grad(lambda p: loss(lib, p, xs, ys))(params)
+        return updated(lib, params, lib.lax.pmean(grads, "i")), lib.lax.pmean(value, "i")
+
+    parallel = lib.pmap(step, axis_name="i")
+    copies = lib.tree.map(lambda p: np.stack([p] * 8), params)
+    data = xs.reshape(8, 8, 3), ys.reshape(8, 8)
+    losses = []
+    for _ in range(steps):
+        copies, value = parallel(copies, *data)
+        losses.append(value)
+    return copies, losses
+
+
+def train_alone(lib, steps=5):
+    """The same on one device."""
+    params, xs, ys = start()
+    step = lib.jit(lambda params: lib.value_and_grad(lambda p: loss(lib, p, xs, ys))(params))
+    losses = []
+    for _ in range(steps):
+        value, grads = step(params)
+        params = updated(lib, params, grads)
+        losses.append(value)
+    return params, losses
+
+
+# Running ------------------------------------------------------------------------------------------
+
+
+class Library:
+    """minijax or JAX, with `mapped`, the transformation that the table of collectives is about."""
+
+    def __init__(self, module, mapped):
+        self.module, self.mapped = module, mapped
+
+    def __getattr__(self, name):
+        return getattr(self.module, name)
+
+
+def plain_data(tree, lib):
+    """A result as lists of NumPy's arrays, strings and numbers."""
+    return [x if isinstance(x, str) else np.asarray(x) for x in lib.tree.leaves(tree)]
+
+
+def outcome(program, lib):
+    try:
+        return plain_data(program(lib), lib)
+    except Exception as error:
+        return type(error).__mro__, str(error)
+
+
+def main(name, file):
+    module = importlib.import_module(name)
+    if name == "jax":
+        module.config.update("jax_enable_x64", True)
+    lib = Library(module, module.pmap)
+    found = {"jax is there": "jax" in sys.modules, "alone": outcome(train_alone, lib)}
+    for title, table in (("collectives", COLLECTIVES), ("pmap", PMAP)):
+        found |= {(title, key): outcome(program, lib) for key, program in table.items()}
+    found |= {("errors", key): outcome(program, lib) for key, (_, program) in ERRORS.items()}
+    found = {
+        key: value if not is_error(value) else named_error(value) for key, value in found.items()
+    }
+    Path(file).write_bytes(pickle.dumps(found))
+
+
+def is_error(value):
+    return isinstance(value, tuple)
+
+
+def named_error(value):
+    """The names of an error's classes, since the reader has not JAX's; and its text."""
+    classes, text = value
+    return tuple(cls.__name__ for cls in classes), text
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
