@@ -7,6 +7,7 @@ the function inside, it looks like a single one.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -190,15 +191,10 @@ def dot_general_batch(
     return out, 0
 
 
-def rule_with(primitive: Primitive, rule: Callable[..., Any]) -> Callable[..., Any]:
-    """`rule` with its first argument, the primitive, filled in."""
-    return lambda axis_size, vals, dims, **params: rule(primitive, axis_size, vals, dims, **params)
-
-
 for _p in (neg_p, sin_p, cos_p, exp_p, log_p, convert_element_type_p):
-    vmap_rules[_p] = rule_with(_p, unary_batch)
+    vmap_rules[_p] = functools.partial(unary_batch, _p)
 for _p in (add_p, sub_p, mul_p, div_p, gt_p, lt_p):
-    vmap_rules[_p] = rule_with(_p, binary_batch)
+    vmap_rules[_p] = functools.partial(binary_batch, _p)
 vmap_rules[reduce_sum_p] = reduce_sum_batch
 vmap_rules[transpose_p] = transpose_batch
 vmap_rules[broadcast_in_dim_p] = broadcast_in_dim_batch
