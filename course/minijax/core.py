@@ -181,7 +181,7 @@ class Trace:
 array_methods: dict[str, Callable[..., Any]] = {}
 
 OPERATORS = (
-    *("neg", "pos", "abs", "invert", "getitem"),
+    *("neg", "pos", "abs", "invert", "getitem", "iter"),
     *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"),
     *("radd", "rsub", "rmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rmatmul"),
     *("rand", "ror", "rxor", "lt", "le", "gt", "ge", "eq", "ne"),
@@ -205,6 +205,7 @@ class ArrayOperators:
         )
 
     T = property(lambda self: self.transpose())
+    at = property(lambda self: self.__getattr__("at")())  # x.at[index].set(value)
 
     __hash__ = None  # type: ignore[assignment]  # equal arrays are arrays of booleans
 

@@ -12,6 +12,7 @@ A tangent that is zero because the value does not depend on the inputs at all is
 *symbolic zero*. It costs nothing, and it stays zero where 0 * inf would be NaN.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -311,11 +312,6 @@ def convert_element_type_jvp(
     return y, convert_element_type_p.bind(x_dot, new_dtype=new_dtype, weak_type=weak_type)
 
 
-def rule_with(primitive: Primitive, rule: Callable[..., Any]) -> Callable[..., Any]:
-    """`rule` with its first argument, the primitive, filled in."""
-    return lambda primals, tangents, **params: rule(primitive, primals, tangents, **params)
-
-
 jvp_rules[neg_p] = neg_jvp
 jvp_rules[sin_p] = sin_jvp
 jvp_rules[cos_p] = cos_jvp
@@ -328,9 +324,9 @@ jvp_rules[div_p] = div_jvp
 jvp_rules[dot_general_p] = dot_general_jvp
 jvp_rules[convert_element_type_p] = convert_element_type_jvp
 for _p in (gt_p, lt_p):
-    jvp_rules[_p] = rule_with(_p, comparison_jvp)
+    jvp_rules[_p] = functools.partial(comparison_jvp, _p)
 for _p in (reduce_sum_p, transpose_p, broadcast_in_dim_p):
-    jvp_rules[_p] = rule_with(_p, linear_jvp)
+    jvp_rules[_p] = functools.partial(linear_jvp, _p)
 
 
 # The transformation -----------------------------------------------------------------------------

@@ -7,6 +7,7 @@ the function inside, it looks like a single one.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
+from minijax.arguments import Argnums, chosen_args, function_of
 from minijax.axis_env import AxisSize, mapped_axis
 from minijax.core import (
     NotMapped,
@@ -190,15 +192,10 @@ def dot_general_batch(
     return out, 0
 
 
-def rule_with(primitive: Primitive, rule: Callable[..., Any]) -> Callable[..., Any]:
-    """`rule` with its first argument, the primitive, filled in."""
-    return lambda axis_size, vals, dims, **params: rule(primitive, axis_size, vals, dims, **params)
-
-
 for _p in (neg_p, sin_p, cos_p, exp_p, log_p, convert_element_type_p):
-    vmap_rules[_p] = rule_with(_p, unary_batch)
+    vmap_rules[_p] = functools.partial(unary_batch, _p)
 for _p in (add_p, sub_p, mul_p, div_p, gt_p, lt_p):
-    vmap_rules[_p] = rule_with(_p, binary_batch)
+    vmap_rules[_p] = functools.partial(binary_batch, _p)
 vmap_rules[reduce_sum_p] = reduce_sum_batch
 vmap_rules[transpose_p] = transpose_batch
 vmap_rules[broadcast_in_dim_p] = broadcast_in_dim_batch
@@ -310,30 +307,6 @@ def place_axis(axis_size: int, dim: BatchAxis, axis: int | None, out: Any) -> An
 
 
 # Jacobians --------------------------------------------------------------------------------------
-
-Argnums = int | Sequence[int]
-
-
-def chosen_args(argnums: Argnums, args: Sequence[Any]) -> tuple[Any, ...]:
-    """The arguments that `argnums` names."""
-    numbers = [argnums] if isinstance(argnums, int) else argnums
-    if any(not -len(args) <= i < len(args) for i in numbers):
-        raise ValueError(f"argnums={argnums} does not fit a call with {len(args)} arguments.")
-    return tuple(args[i] for i in numbers)
-
-
-def function_of(
-    f: Callable[..., Any], argnums: Argnums, args: Sequence[Any], kwargs: dict[str, Any]
-) -> Callable[..., Any]:
-    """`f` as a function of the arguments in `argnums` alone; the others keep their values."""
-    numbers = [argnums] if isinstance(argnums, int) else argnums
-    places = [i % len(args) for i in numbers]
-
-    def f_of_chosen(*chosen: Any) -> Any:
-        filled = dict(zip(places, chosen, strict=True))
-        return f(*(filled.get(i, arg) for i, arg in enumerate(args)), **kwargs)
-
-    return f_of_chosen
 
 
 def check_floats(what: str, tree: Any) -> None:

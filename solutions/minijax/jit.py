@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from minijax import xla
+from minijax.arguments import split_static, static_places, without_static
 from minijax.axis_env import AxisPrimitive, axis_env, axis_sizes, name_of
 from minijax.core import (
     ArrayOperators,
@@ -58,11 +59,8 @@ from minijax.jaxpr import (
 )
 from minijax.jvp import jvp_flat
 from minijax.tracing import (
-    split_static,
-    static_places,
     trace_to_jaxpr,
     trace_tree,
-    without_static,
 )
 from minijax.tree import PyTreeDef, tree_flatten, tree_map, tree_unflatten
 from minijax.vmap import vmap_flat

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
+from minijax.arguments import Argnums, check_enough_args, chosen_args, function_of
 from minijax.core import (
     ShapedArray,
     UndefPrimal,
@@ -38,12 +39,9 @@ from minijax.linearize import Linearized, check_types, linearize_tree, only_floa
 from minijax.tracing import trace_tree
 from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
 from minijax.vmap import (
-    Argnums,
     basis,
     check_floats,
     check_not_empty,
-    chosen_args,
-    function_of,
     jacfwd,
     vmap,
 )
@@ -405,13 +403,6 @@ def hessian(
            [ 0., 12.]])
     """
     return jacfwd(jacrev(fun, argnums, has_aux), argnums, has_aux)
-
-
-def check_enough_args(argnums: Argnums, args: Sequence[Any]) -> None:
-    """A `TypeError`, as where Python misses an argument; the Jacobians raise `ValueError`."""
-    needed = 1 + max([argnums] if isinstance(argnums, int) else argnums, default=-1)
-    if needed > len(args):
-        raise TypeError(f"argnums={argnums} needs {needed} arguments, and got {len(args)}.")
 
 
 def check_scalar(value: Any) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
+from minijax.arguments import Argnums, chosen_args, function_of
 from minijax.axis_env import AxisSize, mapped_axis
 from minijax.core import (
     NotMapped,
@@ -306,30 +307,6 @@ def place_axis(axis_size: int, dim: BatchAxis, axis: int | None, out: Any) -> An
 
 
 # Jacobians --------------------------------------------------------------------------------------
-
-Argnums = int | Sequence[int]
-
-
-def chosen_args(argnums: Argnums, args: Sequence[Any]) -> tuple[Any, ...]:
-    """The arguments that `argnums` names."""
-    numbers = [argnums] if isinstance(argnums, int) else argnums
-    if any(not -len(args) <= i < len(args) for i in numbers):
-        raise ValueError(f"argnums={argnums} does not fit a call with {len(args)} arguments.")
-    return tuple(args[i] for i in numbers)
-
-
-def function_of(
-    f: Callable[..., Any], argnums: Argnums, args: Sequence[Any], kwargs: dict[str, Any]
-) -> Callable[..., Any]:
-    """`f` as a function of the arguments in `argnums` alone; the others keep their values."""
-    numbers = [argnums] if isinstance(argnums, int) else argnums
-    places = [i % len(args) for i in numbers]
-
-    def f_of_chosen(*chosen: Any) -> Any:
-        filled = dict(zip(places, chosen, strict=True))
-        return f(*(filled.get(i, arg) for i, arg in enumerate(args)), **kwargs)
-
-    return f_of_chosen
 
 
 def check_floats(what: str, tree: Any) -> None:

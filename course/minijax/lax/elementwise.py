@@ -54,7 +54,7 @@ from minijax.lax.basic import (
 )
 from minijax.tracing import trace_to_jaxpr
 from minijax.tree import tree_flatten, tree_unflatten
-from minijax.vmap import align_operand, binary_batch, move_batch_axis, rule_with, unary_batch
+from minijax.vmap import align_operand, binary_batch, move_batch_axis, unary_batch
 
 __all__ = [
     "RoundingMethod",
@@ -210,7 +210,8 @@ def define(
     primitive = Primitive(name)
     impl_rules[primitive] = evaluate
     jvp_rules[primitive] = functools.partial(elementwise_jvp, primitive, derivatives)
-    vmap_rules[primitive] = rule_with(primitive, unary_batch if operands == 1 else binary_batch)
+    batch = unary_batch if operands == 1 else binary_batch
+    vmap_rules[primitive] = functools.partial(batch, primitive)
     abstract_eval_rules[primitive] = unary_type if operands == 1 else binary_type
     hlo_lowerings[primitive] = elementwise_hlo(hlo) if isinstance(hlo, str) else hlo
     return primitive

@@ -24,7 +24,6 @@ from minijax.core import (
 from minijax.jaxpr import Literal, reduce_sum_type, unary_type
 from minijax.jit import Emitter, emit_literal, tensor_type
 from minijax.jvp import jvp_flat, linear_jvp
-from minijax.jvp import rule_with as jvp_rule_with
 from minijax.lax.basic import add, broadcast_in_dim, convert_element_type, div, mul, reduce_sum
 from minijax.lax.elementwise import (
     bitwise_or,
@@ -47,7 +46,6 @@ from minijax.lax.shapes import (
     squeeze,
     without,
 )
-from minijax.vmap import rule_with
 
 __all__ = [
     "argmax",
@@ -116,7 +114,7 @@ def define_reduction(
         return combine.reduce(x, axis=axes, dtype=x.dtype, initial=start)
 
     impl_rules[primitive] = evaluate
-    vmap_rules[primitive] = rule_with(primitive, reduction_batch)
+    vmap_rules[primitive] = functools.partial(reduction_batch, primitive)
     abstract_eval_rules[primitive] = reduce_sum_type
     hlo_lowerings[primitive] = reduction_hlo(operation, identity)
     return primitive
@@ -179,11 +177,11 @@ reduce_and_p = define_reduction(
 )
 reduce_or_p = define_reduction("reduce_or", np.bitwise_or, "or", lambda dtype: 0)
 
-jvp_rules[reduce_max_p] = jvp_rule_with(reduce_max_p, chosen_jvp)
-jvp_rules[reduce_min_p] = jvp_rule_with(reduce_min_p, chosen_jvp)
+jvp_rules[reduce_max_p] = functools.partial(chosen_jvp, reduce_max_p)
+jvp_rules[reduce_min_p] = functools.partial(chosen_jvp, reduce_min_p)
 jvp_rules[reduce_prod_p] = reduce_prod_jvp
-jvp_rules[reduce_and_p] = jvp_rule_with(reduce_and_p, still_jvp)
-jvp_rules[reduce_or_p] = jvp_rule_with(reduce_or_p, still_jvp)
+jvp_rules[reduce_and_p] = functools.partial(still_jvp, reduce_and_p)
+jvp_rules[reduce_or_p] = functools.partial(still_jvp, reduce_or_p)
 
 
 def reduction(primitive: Primitive) -> Callable[[Any, Sequence[int]], Any]:
@@ -228,8 +226,8 @@ def define_arg(
     impl_rules[primitive] = lambda x, *, axes, index_dtype: evaluate(
         np.asarray(x), axis=axes[0]
     ).astype(index_dtype)
-    jvp_rules[primitive] = jvp_rule_with(primitive, still_jvp)
-    vmap_rules[primitive] = rule_with(primitive, reduction_batch)
+    jvp_rules[primitive] = functools.partial(still_jvp, primitive)
+    vmap_rules[primitive] = functools.partial(reduction_batch, primitive)
     abstract_eval_rules[primitive] = lambda x, *, axes, index_dtype: ShapedArray(
         without(x.shape, axes), index_dtype
     )
@@ -289,7 +287,7 @@ def cumsum_hlo(
 
 
 impl_rules[cumsum_p] = cumsum_impl
-jvp_rules[cumsum_p] = jvp_rule_with(cumsum_p, linear_jvp)
+jvp_rules[cumsum_p] = functools.partial(linear_jvp, cumsum_p)
 vmap_rules[cumsum_p] = cumsum_batch
 abstract_eval_rules[cumsum_p] = lambda x, **params: unary_type(x)
 transpose_rules[cumsum_p] = lambda ct, x, *, axis, reverse: linear_in(

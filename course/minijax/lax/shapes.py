@@ -4,6 +4,7 @@ All but `iota` are linear: the tangent moves as the value does, and the transpos
 """
 
 import builtins
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +26,6 @@ from minijax.core import (
     vmap_rules,
 )
 from minijax.jvp import linear_jvp
-from minijax.jvp import rule_with as jvp_rule_with
 from minijax.lax.basic import broadcast_in_dim, reduce_sum
 from minijax.lax.elementwise import full_like, hlo_operation, i64s, select, zeros_like
 from minijax.vmap import move_batch_axis
@@ -89,7 +89,7 @@ def reshape_batch(
 
 
 impl_rules[reshape_p] = lambda x, *, new_sizes: np.reshape(np.asarray(x), new_sizes)
-jvp_rules[reshape_p] = jvp_rule_with(reshape_p, linear_jvp)
+jvp_rules[reshape_p] = functools.partial(linear_jvp, reshape_p)
 vmap_rules[reshape_p] = reshape_batch
 abstract_eval_rules[reshape_p] = lambda x, *, new_sizes: ShapedArray(
     new_sizes, x.dtype, x.weak_type
@@ -120,7 +120,7 @@ def squeeze_batch(
 
 
 impl_rules[squeeze_p] = lambda x, *, dimensions: np.squeeze(x, dimensions)
-jvp_rules[squeeze_p] = jvp_rule_with(squeeze_p, linear_jvp)
+jvp_rules[squeeze_p] = functools.partial(linear_jvp, squeeze_p)
 vmap_rules[squeeze_p] = squeeze_batch
 abstract_eval_rules[squeeze_p] = lambda x, *, dimensions: ShapedArray(
     without(x.shape, dimensions), x.dtype, x.weak_type
@@ -165,7 +165,7 @@ def rev_batch(
 
 
 impl_rules[rev_p] = lambda x, *, dimensions: np.flip(x, dimensions)
-jvp_rules[rev_p] = jvp_rule_with(rev_p, linear_jvp)
+jvp_rules[rev_p] = functools.partial(linear_jvp, rev_p)
 vmap_rules[rev_p] = rev_batch
 abstract_eval_rules[rev_p] = lambda x, *, dimensions: ShapedArray(x.shape, x.dtype, x.weak_type)
 transpose_rules[rev_p] = lambda ct, x, *, dimensions: linear_in(
@@ -274,7 +274,7 @@ def slice_attributes(
 
 
 impl_rules[slice_p] = slice_impl
-jvp_rules[slice_p] = jvp_rule_with(slice_p, linear_jvp)
+jvp_rules[slice_p] = functools.partial(linear_jvp, slice_p)
 vmap_rules[slice_p] = slice_batch
 abstract_eval_rules[slice_p] = slice_type
 transpose_rules[slice_p] = slice_transpose

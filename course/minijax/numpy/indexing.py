@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from minijax import lax
-from minijax.core import ArrayOperators, Tracer, array_methods, get_aval
+from minijax.core import Tracer, array_methods, get_aval
 from minijax.lax.indexing import along_axis
 from minijax.numpy.basic import asarray, broadcast_to, ndim, shape, size
 from minijax.numpy.shapes import one_axis
@@ -352,6 +352,5 @@ def iterate(x: Any) -> Any:
     return iter([getitem(x, i) for i in range(shape(x)[0])])
 
 
-array_methods.update({"__getitem__": getitem, "take": take, "argsort": argsort, "sort": sort})
-ArrayOperators.at = property(IndexUpdate)  # type: ignore[attr-defined]
-ArrayOperators.__iter__ = iterate  # type: ignore[attr-defined]
+array_methods.update({"__getitem__": getitem, "__iter__": iterate, "at": IndexUpdate})
+array_methods.update({"take": take, "argsort": argsort, "sort": sort})
