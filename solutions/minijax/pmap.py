@@ -65,7 +65,6 @@ from minijax.jit import (
     without_consts,
 )
 from minijax.jvp import linear_jvp
-from minijax.jvp import rule_with as jvp_rule_with
 from minijax.lax.basic import add, convert_element_type, div, mul, reduce_sum
 from minijax.lax.elementwise import emit_operation, emit_region
 from minijax.lax.indexing import dynamic_index_in_dim, dynamic_slice_in_dim
@@ -210,8 +209,8 @@ def all_gather_transpose(
 abstract_eval_rules[psum_p] = psum_type
 abstract_eval_rules[all_gather_p] = all_gather_type
 abstract_eval_rules[axis_index_p] = axis_index_type
-jvp_rules[psum_p] = jvp_rule_with(psum_p, linear_jvp)
-jvp_rules[all_gather_p] = jvp_rule_with(all_gather_p, linear_jvp)
+jvp_rules[psum_p] = functools.partial(linear_jvp, psum_p)
+jvp_rules[all_gather_p] = functools.partial(linear_jvp, all_gather_p)
 transpose_rules[psum_p] = psum_transpose
 transpose_rules[all_gather_p] = all_gather_transpose
 printed_params["psum"] = lambda params: {**params, "axis_index_groups": None}
