@@ -78,6 +78,13 @@ def test_jacobians_are_those_of_jax(program, mode):
     assert_same(program(getattr(minijax, mode), minijax), program(getattr(jax, mode), jax))
 
 
+def test_an_integer_result_of_jacfwd_has_a_jacobian_of_zeros():
+    def jacobian(lib):
+        return lib.jacfwd(lambda x: (x.astype("int32"), x, 3))(MATRIX)
+
+    assert_same(jacobian(minijax), jacobian(jax))
+
+
 @pytest.mark.parametrize("program", HESSIANS.values(), ids=HESSIANS)
 def test_hessians_are_those_of_jax(program):
     assert_same(program(minijax), program(jax))

@@ -320,6 +320,11 @@ def check_floats(what: str, tree: Any) -> None:
             )
 
 
+def check_numbers(what: str, leaves: Sequence[Any]) -> None:
+    """Integers may be results of forward mode, as they do not move; booleans may not, as in JAX."""
+    check_floats(what, [x for x in leaves if get_aval(x).dtype.kind == "b"])
+
+
 def check_not_empty(tree: Any) -> None:
     """A Jacobian is taken with respect to something."""
     if not tree_flatten(tree)[0]:
@@ -359,7 +364,7 @@ def jacfwd(
         columns, values = jacobian_columns(flat_f, leaves)
         y_tree, aux_tree = out_tree().children
         y, aux = values[: y_tree.num_leaves], values[y_tree.num_leaves :]
-        check_floats("outputs of jacfwd", y)
+        check_numbers("outputs of jacfwd", y)
         rows = [tree_unflatten(in_tree, [column[j] for column in columns]) for j in range(len(y))]
         jacobian = tree_unflatten(y_tree, [r[0] if isinstance(argnums, int) else r for r in rows])
         return (jacobian, tree_unflatten(aux_tree, aux)) if has_aux else jacobian
@@ -386,5 +391,11 @@ def jacobian_columns(
         for axis in range(len(get_aval(x).shape)):
             push_forward = vmap(push_forward, in_axes=axis, out_axes=(None, -1))
         values, column = push_forward(basis(get_aval(x)))
-        columns.append(column)
+        columns.append([own_zeros(ct, y) for ct, y in zip(column, values, strict=True)])
     return columns, values
+
+
+def own_zeros(tangent: Any, y: Any) -> Any:
+    """`tangent`; but where `y` is an integer, zeros of its type instead of float0, as in JAX."""
+    dtype = get_aval(y).dtype
+    return tangent if dtypes.is_float(dtype) else np.zeros(tangent.shape, dtype)
