@@ -169,7 +169,7 @@ def test_several_arguments_are_found_where_each_has_its_own_way(lib, custom):
 @on_both
 def test_the_table_can_be_extended(lib, custom, monkeypatch):
     monkeypatch.setitem(
-        custom.inverse_rules, "integer_pow", [lambda z, y: lib.numpy.exp(lib.numpy.log(z) / y)]
+        custom.inverse_rules, "integer_pow", [lambda z, *, y: lib.numpy.exp(lib.numpy.log(z) / y)]
     )
     assert np.allclose(custom.inverse(lambda x: x**3)(X**3), X)
 
@@ -318,6 +318,12 @@ def test_a_derived_program_is_not_taken_for_the_one_it_came_from():
 
 A, B = np.ones((4, 5)), np.ones((5, 6))
 
+
+def added_row(lib):
+    axes = lib.lax.ScatterDimensionNumbers((1,), (0,), (0,))
+    return lambda x: lib.lax.scatter_add(x, np.array([[1]]), np.ones((1, 5)), axes)
+
+
 # name -> (function of the library, arguments, flops, transcendentals, bytes)
 COSTS = {
     "one element": (lambda lib: lambda x: x * 2.0, [1.0], 1, 0, 16),
@@ -330,6 +336,8 @@ COSTS = {
     "maximum": (lambda lib: lambda x: lib.lax.reduce_max(x, (0, 1)), [A], 19, 0, 21 * 8),
     "movement": (lambda lib: lambda x: lib.lax.transpose(x, (1, 0)), [A], 0, 0, 40 * 8),
     "power": (lambda lib: lambda x: x**5, [A], 60, 0, 40 * 8),
+    "negative power": (lambda lib: lambda x: lib.lax.integer_pow(x, -2), [A], 40, 0, 40 * 8),
+    "addition in places": (added_row, [A], 5, 0, (20 + 1 + 5 + 20) * 8),
     "nothing": (lambda lib: lambda x: x, [A], 0, 0, 0),
 }
 
@@ -341,12 +349,17 @@ def test_the_cost_of_one_operation(lib, custom, name):
     assert custom.cost(program(lib))(*args) == custom.Cost(*wanted)
 
 
-@pytest.mark.parametrize("name", set(COSTS) - {"nothing"})
+@pytest.mark.parametrize("name", sorted(set(COSTS) - {"nothing"}))
 def test_the_operations_are_those_that_xla_counts(name):
     program, args, flops, transcendentals, _ = COSTS[name]
     counted = jax.jit(program(jax)).lower(*args).compile().cost_analysis()
     assert counted.get("flops", 0) == flops
     assert counted.get("transcendentals", 0) == transcendentals
+
+
+@on_both
+def test_a_sort_compares_as_merging_does(lib, custom):
+    assert custom.cost(lambda x: lib.lax.sort(x))(A).flops == 20 * 3
 
 
 @on_both

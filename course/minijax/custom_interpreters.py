@@ -211,9 +211,41 @@ def invert_if_needed(env: Env, eqn: Equation, number: int) -> None:
     ins = [read(env, x) for x in eqn.invars]
     outs = [read(env, v) for v in eqn.outvars]
     if any(x is None for x in ins) and any(z is not None for z in outs):
-        called = called_program(eqn)
-        found = inverse_jaxpr(*called, ins, outs) if called else invert(eqn, number, ins, outs)
-        write(env, eqn.invars, found)
+        write(env, eqn.invars, inverse_equation(eqn, number, ins, outs))
+
+
+def inverse_equation(
+    eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[Any]
+) -> list[Any]:
+    """The operands of an equation: by the program that it calls, or by its primitive's rule."""
+    if eqn.primitive.name == "pmap":
+        return inverse_pmap(eqn, ins, outs)
+    called = called_program(eqn)
+    return inverse_jaxpr(*called, ins, outs) if called else invert(eqn, number, ins, outs)
+
+
+def inverse_pmap(eqn: Equation, ins: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
+    """The operands of `pmap`, whose program is for one example: its inverse, mapped in its turn.
+
+    What was a result is an operand now, mapped along the same axis, and the other way round.
+    """
+    from minijax import pmap  # of a later lesson: before that, no program has it in it
+
+    jaxpr, consts = opened(eqn.params["jaxpr"])
+    values, axes = [*ins, *outs], [*eqn.params["in_axes"], *eqn.params["out_axes"]]
+    known = [x is not None for x in values]
+    missing = [x is None for x in ins]
+
+    def one_example(*given: Any) -> list[Any]:
+        rest = iter(given)
+        filled = [next(rest) if is_known else None for is_known in known]
+        found = inverse_jaxpr(jaxpr, consts, filled[: len(ins)], filled[len(ins) :])
+        return chosen(found, missing)
+
+    places = {"in_axes": tuple(chosen(axes, known)), "out_axes": chosen(axes[: len(ins)], missing)}
+    same = {key: eqn.params[key] for key in ("axis_name", "axis_size", "devices")}
+    found = iter(pmap(one_example, **places, **same)(*chosen(values, known)))
+    return [next(found) if x is None else x for x in ins]
 
 
 def invert(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
@@ -248,6 +280,11 @@ def stop(error: type[Exception], eqn: Equation, number: int, why: str) -> NoRetu
     raise error(f"inverse stops at equation {number}, `{' '.join(str(eqn).split())}`: {why}.")
 
 
+def chosen(items: Sequence[Any], which: Sequence[bool]) -> list[Any]:
+    """The items at the places where `which` is true."""
+    return [item for item, wanted in zip(items, which, strict=True) if wanted]
+
+
 # Dead-code elimination --------------------------------------------------------------------------
 
 # How to thin out an equation that holds a program, given which of its results are used.
@@ -279,11 +316,6 @@ def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[b
     return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs
 
 
-def chosen(items: Sequence[Any], which: Sequence[bool]) -> list[Any]:
-    """The items at the places where `which` is true."""
-    return [item for item, wanted in zip(items, which, strict=True) if wanted]
-
-
 def has_effects(eqn: Equation) -> bool:
     """Whether an equation does something besides giving results, such as printing (in JAX)."""
     return bool(getattr(eqn, "effects", ()))
@@ -294,9 +326,9 @@ def as_it_is(eqn: Equation, used: Sequence[bool]) -> Equation:
     return eqn
 
 
-# Parameters of JAX's `jit` with one entry for each operand, or for each result.
-PER_OPERAND = ("in_shardings", "in_layouts", "donated_invars")
-PER_RESULT = ("out_shardings", "out_layouts")
+# Parameters with one entry for each operand, or for each result: of pmap, and of JAX's jit.
+PER_OPERAND = ("in_axes", "in_shardings", "in_layouts", "donated_invars")
+PER_RESULT = ("out_axes", "out_shardings", "out_layouts")
 
 
 def dce_call(eqn: Equation, used_outs: Sequence[bool]) -> Equation:
@@ -311,6 +343,7 @@ def dce_call(eqn: Equation, used_outs: Sequence[bool]) -> Equation:
 
 
 dce_rules["jit"] = dce_call
+dce_rules["pmap"] = dce_call
 
 
 # Costs ------------------------------------------------------------------------------------------
@@ -441,6 +474,12 @@ def scan_cost(eqn: Equation) -> Cost:
     return jaxpr_cost(jaxpr) * eqn.params["length"]
 
 
+def pmap_cost(eqn: Equation) -> Cost:
+    """The program of one example, on each device."""
+    jaxpr, _ = opened(eqn.params["jaxpr"])
+    return jaxpr_cost(jaxpr) * eqn.params["axis_size"]
+
+
 def cond_cost(eqn: Equation) -> Cost:
     """The branch that costs most: by its operations, or by its bytes where these are equal."""
     costs = [jaxpr_cost(opened(branch)[0]) for branch in eqn.params["branches"]]
@@ -457,12 +496,13 @@ def while_cost(eqn: Equation) -> Cost:
 
 # Primitives whose cost is as simple as that, by name.
 MOVEMENTS = """
-    broadcast_in_dim concatenate copy copy_p dynamic_slice dynamic_update_slice gather iota
-    optimization_barrier pad reshape rev scatter slice split squeeze stop_gradient transpose
+    all_gather axis_index broadcast_in_dim concatenate copy copy_p dynamic_slice
+    dynamic_update_slice gather iota optimization_barrier pad reshape rev scatter slice split
+    squeeze stop_gradient transpose
 """
 ELEMENTWISE = """
     abs add and ceil clamp convert_element_type cumsum div eq floor ge gt is_finite le lt max min
-    mul ne neg not or rem round select_n shift_right_logical sign square sub xor
+    mul ne neg not or psum rem round select_n shift_right_logical sign square sub xor
 """
 TRANSCENDENTALS = """
     cos exp exp2 expm1 log log1p logistic pow rsqrt sin sqrt tanh
@@ -480,5 +520,6 @@ cost_rules["integer_pow"] = integer_pow_cost
 cost_rules["scatter-add"] = scatter_add_cost
 cost_rules["sort"] = sort_cost
 cost_rules["scan"] = scan_cost
+cost_rules["pmap"] = pmap_cost
 cost_rules["cond"] = cond_cost
 cost_rules["while"] = while_cost
