@@ -1,6 +1,9 @@
 """The lesson on one's own transformations: one source, on minijax's programs and on JAX's."""
 
+import json
+import os
 import re
+import subprocess
 import sys
 import types
 
@@ -15,7 +18,7 @@ from minijax import custom_interpreters as on_minijax
 from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
 from random_programs import programs
 
-from autograder import assemble
+from autograder import assemble, edition
 
 jax.config.update("jax_enable_x64", True)
 
@@ -423,3 +426,59 @@ def test_a_while_loop_has_no_cost_beforehand(lib, custom):
 def test_an_unknown_primitive_is_named():
     with pytest.raises(NotImplementedError, match="'erf' has no rule in cost_rules"):
         on_jax.cost(jax.lax.erf)(1.0)
+
+
+# ------------------------------------------------------------------------------------------------
+# pmap, on four devices, which are made when a process starts
+
+ON_FOUR_DEVICES = """
+import json
+import numpy as np
+import minijax
+from minijax import lax, numpy as jnp
+from minijax.custom_interpreters import cost, dce_jaxpr, inverse
+
+x, w, m = np.array([0.2, 0.5, 0.7, 0.9]), np.array([1.0, 2.0, 3.0, 4.0]), np.eye(3, 4)
+
+def f(x):
+    return minijax.pmap(lambda a, b: jnp.exp(a) * b + jnp.sin(b))(x, w) * 2.0
+
+def columns(x):
+    def one(a, b, c):
+        return a * lax.psum(b, "i") + lax.axis_index("i") + c
+    return minijax.pmap(one, "i", in_axes=(1, 0, None), out_axes=1)(x, w, 3.0)
+
+def pair(x, y):
+    return minijax.pmap(lambda a, b: (a + 1.0, jnp.sin(b)))(x, y)[1]
+
+def total(y):
+    return inverse(f)(y).sum()
+
+rows = np.stack([x, x + 1.0])
+jaxpr, used = dce_jaxpr(minijax.make_jaxpr(pair)(x, w).jaxpr, [True])
+found = {
+    "back": inverse(f)(f(x)),
+    "columns": inverse(columns)(columns(m)),
+    "slopes": minijax.jit(minijax.vmap(minijax.grad(total)))(np.stack([f(r) for r in rows])),
+    "used": np.array(used),
+    "flops": np.array([cost(f)(x).flops, cost(f)(x).transcendentals]),
+}
+inner = [eqn.primitive.name for eqn in jaxpr.eqns[0].params["jaxpr"].eqns]
+print(json.dumps([inner, {name: np.asarray(value).tolist() for name, value in found.items()}]))
+"""
+
+
+def test_pmap_is_inverted_thinned_and_counted():
+    env = {
+        **os.environ,
+        "XLA_FLAGS": "--xla_force_host_platform_device_count=4",
+        "PYTHONPATH": str(edition.SOLUTIONS),
+    }
+    command = [sys.executable, "-c", ON_FOUR_DEVICES]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    inner, found = json.loads(done.stdout)
+    x, w = np.array([0.2, 0.5, 0.7, 0.9]), np.array([1.0, 2.0, 3.0, 4.0])
+    assert np.allclose(found["back"], x)
+    assert np.allclose(found["columns"], np.eye(3, 4))
+    assert np.allclose(found["slopes"], 1 / (2 * w * np.exp(np.stack([x, x + 1.0]))))
+    assert (inner, found["used"], found["flops"]) == (["sin"], [False, True], [12, 8])
