@@ -300,6 +300,22 @@ def test_a_call_loses_what_it_is_not_asked_for(lib, custom):
     assert np.allclose(out, np.cos(2.0))
 
 
+@pytest.mark.parametrize(
+    ("lib", "custom"), [pair for pair in BOTH if hasattr(pair[0], "checkpoint")]
+)
+def test_a_call_that_forgets_is_a_call(lib, custom):
+    @lib.checkpoint
+    def f(x, y):
+        return lib.numpy.exp(x) * 2.0, lib.numpy.sin(y)
+
+    x = custom.inverse(lambda x: f(x, 1.0)[0])(f(X, 1.0)[0])
+    assert np.allclose(x, X)
+    jaxpr, used = custom.dce_jaxpr(lib.make_jaxpr(f)(1.0, 1.0).jaxpr, [False, True])
+    ((eqn,), (inner,)) = jaxpr.eqns, custom.opened(jaxpr.eqns[0].params["jaxpr"])[0].eqns
+    assert (used, eqn.primitive.name, inner.primitive.name) == ([False, True], "remat2", "sin")
+    assert custom.cost(f)(1.0, 1.0) == custom.Cost(1, 2, 48)
+
+
 def test_in_jax_what_prints_is_not_dead():
     def f(x):
         jax.debug.print("{}", x)

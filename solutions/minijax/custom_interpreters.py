@@ -333,17 +333,17 @@ PER_RESULT = ("out_axes", "out_shardings", "out_layouts")
 
 def dce_call(eqn: Equation, used_outs: Sequence[bool]) -> Equation:
     """A call with only the results that are used, and the operands that its program then needs."""
-    closed = eqn.params["jaxpr"]
-    jaxpr, used_ins = dce_jaxpr(closed.jaxpr, used_outs)
-    params = {**eqn.params, "jaxpr": closed.replace(jaxpr=jaxpr)}
+    program = eqn.params["jaxpr"]
+    jaxpr, used_ins = dce_jaxpr(opened(program)[0], used_outs)
+    is_closed = hasattr(program, "consts")
+    params = {**eqn.params, "jaxpr": program.replace(jaxpr=jaxpr) if is_closed else jaxpr}
     for keys, used in ((PER_OPERAND, used_ins), (PER_RESULT, used_outs)):
         params |= {key: tuple(chosen(params[key], used)) for key in keys if key in params}
     invars, outvars = chosen(eqn.invars, used_ins), chosen(eqn.outvars, used_outs)
     return eqn.replace(invars=invars, outvars=outvars, params=params)
 
 
-dce_rules["jit"] = dce_call
-dce_rules["pmap"] = dce_call
+dce_rules |= dict.fromkeys(("jit", "remat2", "pmap"), dce_call)
 
 
 # Costs ------------------------------------------------------------------------------------------
