@@ -242,9 +242,10 @@ def inverse_pmap(eqn: Equation, ins: Sequence[Any], outs: Sequence[Any]) -> list
         found = inverse_jaxpr(jaxpr, consts, filled[: len(ins)], filled[len(ins) :])
         return chosen(found, missing)
 
-    places = {"in_axes": tuple(chosen(axes, known)), "out_axes": chosen(axes[: len(ins)], missing)}
-    same = {key: eqn.params[key] for key in ("axis_name", "axis_size", "devices")}
-    found = iter(pmap(one_example, **places, **same)(*chosen(values, known)))
+    same: dict[str, Any] = {key: eqn.params[key] for key in ("axis_name", "axis_size", "devices")}
+    in_axes, out_axes = tuple(chosen(axes, known)), chosen(axes[: len(ins)], missing)
+    mapped = pmap(one_example, in_axes=in_axes, out_axes=out_axes, **same)
+    found = iter(mapped(*chosen(values, known)))
     return [next(found) if x is None else x for x in ins]
 
 
