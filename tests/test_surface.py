@@ -15,6 +15,7 @@ import minijax
 import numpy as np
 import pmap_programs
 import pytest
+import test_checkpoint
 import test_minijax_against_jax
 import test_minijax_chain
 import test_minijax_custom_rules
@@ -259,6 +260,8 @@ def tables():
     for f in pmap_programs.COLLECTIVES.values():
         yield lambda lib, f=f: f(Mapped(lib))
     yield from pmap_programs.ONE_DEVICE.values()
+    for policy in test_checkpoint.POLICIES:
+        yield lambda lib, policy=policy: test_checkpoint.checkpointed(lib, policy)
     for f in j.JACOBIANS.values():
         yield lambda lib, f=f: f(lib.jacfwd, lib)
         yield lambda lib, f=f: f(lib.jacrev, lib)

@@ -5,7 +5,8 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 
 import typing as _typing
 
-from minijax import errors, lax, numpy, tree, tree_util
+from minijax import checkpoint_policies, errors, lax, numpy, tree, tree_util
+from minijax.checkpoint import checkpoint
 from minijax.custom_rules import custom_jvp, custom_vjp
 from minijax.jit import jit
 from minijax.jvp import jvp
@@ -17,6 +18,8 @@ from minijax.vmap import jacfwd, vmap
 from minijax.xla import default_device, devices
 
 __all__ = [
+    "checkpoint",
+    "checkpoint_policies",
     "custom_jvp",
     "custom_vjp",
     "default_device",

@@ -1,0 +1,128 @@
+"""Lesson checkpoint: values and gradients as in JAX, and what is kept, computed and merged."""
+
+import jax
+import minijax
+import numpy as np
+import pytest
+from jax._src.ad_checkpoint import saved_residuals
+from minijax.core import get_aval
+from minijax.jaxpr import typecheck_jaxpr
+from minijax.linearize import linearize_tree
+from oracle import prints_as_promised
+
+jax.config.update("jax_enable_x64", True)
+
+X = np.linspace(-1.0, 1.0, 12).reshape(4, 3)
+W = np.linspace(0.1, 0.9, 9).reshape(3, 3)
+
+POLICIES = [
+    "everything_saveable",
+    "nothing_saveable",
+    "dots_saveable",
+    "dots_with_no_batch_dims_saveable",
+    "checkpoint_dots",
+    "checkpoint_dots_with_no_batch_dims",
+    None,
+]
+
+
+def policy_of(lib, name):
+    return name if name is None else getattr(lib.checkpoint_policies, name)
+
+
+def layers(lib, x, w):
+    """Three layers, of which one is compiled on its own."""
+    np_ = lib.numpy
+    x = np_.sin(x @ w)
+    x = lib.jit(lambda x: np_.cos(x @ w))(x)
+    return np_.exp(-x @ w)
+
+
+def checkpointed(lib, policy=None, **options):
+    return lib.checkpoint(lambda x, w: layers(lib, x, w), policy=policy_of(lib, policy), **options)
+
+
+def loss(lib, f):
+    return lambda x, w: lib.numpy.sum(f(x, w))
+
+
+def batch(lib, f):
+    return lib.vmap(f, in_axes=(0, None))
+
+
+# name -> what is done with the checkpointed function, of (library, f)
+USES = {
+    "value": lambda lib, f: f(X, W),
+    "jit": lambda lib, f: lib.jit(f)(X, W),
+    "jvp": lambda lib, f: lib.jvp(f, (X, W), (X + 1, W - 1)),
+    "grad": lambda lib, f: lib.grad(loss(lib, f), (0, 1))(X, W),
+    "grad of jit": lambda lib, f: lib.grad(loss(lib, lib.jit(f)), (0, 1))(X, W),
+    "jit of grad": lambda lib, f: lib.jit(lib.grad(loss(lib, f), (0, 1)))(X, W),
+    "grad of one": lambda lib, f: lib.grad(loss(lib, f), 1)(X, W),
+    "linearize": lambda lib, f: lib.linearize(f, X, W)[1](X, W),
+    "vjp": lambda lib, f: lib.vjp(f, X, W)[1](np.ones((4, 3))),
+    "vmap": lambda lib, f: batch(lib, f)(X, W),
+    "vmap of grad": lambda lib, f: batch(lib, lib.grad(loss(lib, f), (0, 1)))(X, W),
+    "grad of vmap": lambda lib, f: lib.grad(loss(lib, batch(lib, f)), (0, 1))(X, W),
+    "jit of vmap of grad": lambda lib, f: lib.jit(batch(lib, lib.grad(loss(lib, f))))(X, W),
+    "hessian": lambda lib, f: lib.hessian(loss(lib, f), 1)(X, W),
+    "forward over forward": lambda lib, f: lib.jacfwd(lib.jacfwd(loss(lib, f), 1), 1)(X, W),
+    "reverse over reverse": lambda lib, f: lib.jacrev(lib.jacrev(loss(lib, f), 1), 1)(X, W),
+    "under another one": lambda lib, f: lib.grad(loss(lib, lib.checkpoint(f)))(X, W),
+    "linear in one": lambda lib, f: lib.linear_transpose(
+        lib.checkpoint(lambda x: x @ lib.numpy.sin(W)), X
+    )(np.ones((4, 3))),
+    "captured tracer": lambda lib, f: lib.grad(
+        lambda w: lib.numpy.sum(lib.checkpoint(lambda x: f(x, w) * w[0])(X))
+    )(W),
+    "container": lambda lib, f: lib.grad(
+        lambda p: lib.checkpoint(lambda p: {"y": lib.numpy.sum(f(*p["xw"]))})(p)["y"]
+    )({"xw": (X, W)}),
+    "integers beside": lambda lib, f: lib.vjp(
+        lib.checkpoint(lambda x, n: (x * n, n)), X, np.arange(3)
+    )[0],
+}
+
+
+@pytest.mark.parametrize("policy", ["dots_saveable", "everything_saveable", None])
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_the_same_results_as_jax(use, policy):
+    got, expected = (use(lib, checkpointed(lib, policy)) for lib in (minijax, jax))
+    got, expected = jax.tree.leaves(got), jax.tree.leaves(expected)
+    for x, y in zip(got, expected, strict=True):
+        assert get_aval(x).dtype == y.dtype
+        np.testing.assert_allclose(np.asarray(x), y, rtol=1e-10)
+
+
+PRINTED = {
+    "plain": lambda lib: checkpointed(lib),
+    "a policy": lambda lib: checkpointed(lib, "dots_with_no_batch_dims_saveable"),
+    "merging allowed": lambda lib: checkpointed(lib, prevent_cse=False),
+    "inside jit": lambda lib: lib.jit(checkpointed(lib)),
+}
+
+
+@prints_as_promised
+@pytest.mark.parametrize("make", PRINTED.values(), ids=PRINTED)
+def test_programs_print_as_in_jax(make):
+    assert str(minijax.make_jaxpr(make(minijax))(X, W)) == str(jax.make_jaxpr(make(jax))(X, W))
+
+
+def residual_shapes(f):
+    """The shapes of what reverse mode keeps, larger than 0-d."""
+    program = linearize_tree(f, (X, W), has_aux=False).program
+    typecheck_jaxpr(program.jaxpr)
+    return sorted(np.shape(x) for x in program.consts if np.shape(x))
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_as_much_is_kept_as_in_jax(policy):
+    kept = [aval.shape for aval, _ in saved_residuals(checkpointed(jax, policy), X, W)]
+    assert residual_shapes(checkpointed(minijax, policy)) == sorted(
+        shape for shape in kept if shape
+    )
+
+
+def test_without_a_policy_the_inputs_are_kept_and_nothing_else():
+    assert residual_shapes(checkpointed(minijax)) == [(3, 3), (4, 3)]
+    assert len(residual_shapes(lambda x, w: layers(minijax, x, w))) > 5
