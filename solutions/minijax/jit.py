@@ -406,9 +406,14 @@ HLO_TYPES = {"bool": "i1", "uint8": "ui8", "uint16": "ui16", "uint32": "ui32", "
 
 def tensor_type(aval: ShapedArray) -> str:
     """StableHLO's name of a type: `tensor<2x3xf64>`."""
-    name = aval.dtype.name
-    element = HLO_TYPES.get(name, name.replace("float", "f").replace("int", "i"))
-    return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{element}>"
+    return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{element_type(aval.dtype)}>"
+
+
+@functools.cache  # NumPy makes the name anew each time
+def element_type(dtype: np.dtype) -> str:
+    """StableHLO's name of a dtype: `f64`."""
+    name = dtype.name
+    return HLO_TYPES.get(name, name.replace("float", "f").replace("int", "i"))
 
 
 class Emitter:
