@@ -1,7 +1,11 @@
 """Compilation: `jit`, a primitive whose parameter is a program.
 
-A first cut: staging out, the cache of compiled programs, the device `Array`, and the rules of the
-call primitive for evaluation, differentiation, batching, types and lowering.
+`jit(f)(x)` traces `f` and binds `jit_p` with the program, so that every interpreter meets the call
+as a whole. Evaluation writes the program in StableHLO, has XLA compile it, and runs it on a device;
+the other rules transform the program and call the new one. What was traced or compiled is kept.
+
+This file reads from top to bottom: staging out, evaluation and the device `Array`, the rules of the
+call primitive, and the lowering of each primitive to StableHLO.
 """
 
 from __future__ import annotations
@@ -406,9 +410,14 @@ HLO_TYPES = {"bool": "i1", "uint8": "ui8", "uint16": "ui16", "uint32": "ui32", "
 
 def tensor_type(aval: ShapedArray) -> str:
     """StableHLO's name of a type: `tensor<2x3xf64>`."""
-    name = aval.dtype.name
-    element = HLO_TYPES.get(name, name.replace("float", "f").replace("int", "i"))
-    return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{element}>"
+    return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{element_type(aval.dtype)}>"
+
+
+@functools.cache  # NumPy makes the name anew each time
+def element_type(dtype: np.dtype) -> str:
+    """StableHLO's name of a dtype: `f64`."""
+    name = dtype.name
+    return HLO_TYPES.get(name, name.replace("float", "f").replace("int", "i"))
 
 
 class Emitter:

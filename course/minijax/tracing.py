@@ -1,6 +1,9 @@
 """Tracing: from a Python function to a jaxpr, by an interpreter that writes operations down.
 
-A first cut: the tracer, the builder, omnistaging, and `make_jaxpr`.
+The function runs once, on boxes that hold no value but a variable and its type. Each operation
+becomes an equation. An interpreter sees only operations on its own boxes, and a program needs the
+others too, such as the making of random numbers or masks: so while a function is traced, every
+operation is handed to the tracing interpreter, the `dynamic_trace` (omnistaging).
 """
 
 from __future__ import annotations

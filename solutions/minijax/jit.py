@@ -1,7 +1,11 @@
 """Compilation: `jit`, a primitive whose parameter is a program.
 
-A first cut: staging out, the cache of compiled programs, the device `Array`, and the rules of the
-call primitive for evaluation, differentiation, batching, types and lowering.
+`jit(f)(x)` traces `f` and binds `jit_p` with the program, so that every interpreter meets the call
+as a whole. Evaluation writes the program in StableHLO, has XLA compile it, and runs it on a device;
+the other rules transform the program and call the new one. What was traced or compiled is kept.
+
+This file reads from top to bottom: staging out, evaluation and the device `Array`, the rules of the
+call primitive, and the lowering of each primitive to StableHLO.
 """
 
 from __future__ import annotations

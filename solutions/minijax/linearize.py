@@ -1,6 +1,12 @@
 """Partial evaluation: compute what is known now, and write the rest down as a program.
 
-A first cut: `PartialVal`, recipes, `toposort`, the rule of the call primitive, and `linearize`.
+Of a function's inputs some are known, and of the others only the type. What depends on known values
+alone is computed at once. Every other operation leaves a recipe, and the recipes that the results
+need add up to a program; the known values that it uses are its constants, the *residuals*.
+
+`linearize` is `jvp` under partial evaluation: primals are known, tangents are not. What is left is
+the derivative as a program, linear in the tangents. In that form it can run backwards (lesson
+grad).
 """
 
 from __future__ import annotations
@@ -25,7 +31,6 @@ from minijax.core import (
 from minijax.jaxpr import (
     Atom,
     ClosedJaxpr,
-    Jaxpr,
     JaxprEqn,
     Var,
     abstract_eval,
@@ -33,7 +38,7 @@ from minijax.jaxpr import (
     jaxpr_as_fun,
     raise_to_shaped,
 )
-from minijax.jit import call, jit_p
+from minijax.jit import call, jit_p, without_consts
 from minijax.jvp import jvp_flat, zeros_like_aval
 from minijax.tracing import JaxprBuilder, trace_to_jaxpr
 from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_unflatten
@@ -41,7 +46,7 @@ from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_unflatten
 
 @dataclass(eq=False)
 class PartialVal:
-    """A value that is known (`const`), or one of which the type is known only (`const` is None)."""
+    """A value that is known, `const`, or one of which only the type is known: `const` is None."""
 
     aval: ShapedArray
     const: Any = None
@@ -219,6 +224,7 @@ def partial_eval_jaxpr(
 def split_jaxpr(
     jaxpr: ClosedJaxpr, is_known: tuple[bool, ...]
 ) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
+    """As `partial_eval_jaxpr`, anew: partial evaluation, while the known part is traced."""
     avals, f = jaxpr.in_avals, jaxpr_as_fun(jaxpr)
     result: dict[str, Any] = {}
 
@@ -234,9 +240,7 @@ def split_jaxpr(
 
     known_avals = [aval for aval, k in zip(avals, is_known, strict=True) if k]
     program = trace_to_jaxpr(known_part, known_avals)
-    rest = result["rest"]
-    inputs = [*rest.constvars, *rest.invars]
-    return program, ClosedJaxpr(Jaxpr([], inputs, rest.outvars, rest.eqns), []), result["out"]
+    return program, ClosedJaxpr(without_consts(result["rest"]), []), result["out"]
 
 
 # linearize --------------------------------------------------------------------------------------

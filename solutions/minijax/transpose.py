@@ -1,6 +1,12 @@
 """Reverse mode: run a linear program backwards. `vjp` is `linearize`, then transposition.
 
-A first cut: the backward pass, the transpose rules of the few primitives, `vjp` and `grad`.
+A linear function between lists of numbers is a matrix, and the transpose of the matrix leads back:
+from a *cotangent* of the results, which says how much each of them counts, to one of the inputs. No
+matrix is formed. Each linear primitive has a rule that takes the cotangent of its result to those
+of its linear operands, and the equations are visited from the last to the first. Where a value was
+used twice, its cotangents are added.
+
+`vjp`, `grad` and the Jacobians follow.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def binary(
 
 def unary_float(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def function(x: Any, /) -> Any:
-        return operation(*promote_float(x))
+        return operation(x if dtypes.is_float(get_aval(x).dtype) else promote_float(x)[0])
 
     return function
 
