@@ -29,7 +29,7 @@ def write_tree(dest: Path, lesson: Lesson, overlay: Files | None = None) -> None
     """
     overlay = overlay or {}
     for path in overlay:
-        _check_inside(path, lesson.package)
+        _check_inside(path, sorted({other.package for other in prefix(lesson)}))
     for path, content in {**tree(lesson), **overlay}.items():
         file = dest / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -65,12 +65,13 @@ def read_handout(path: str) -> str:
     raise Problem(f"No lesson holds {path}. Name a module, or a file of `given` in lesson.toml.")
 
 
-def _check_inside(path: str, package: str) -> None:
+def _check_inside(path: str, packages: Sequence[str]) -> None:
     parts = PurePosixPath(path).parts
     plain = path == "/".join(parts) and "\\" not in path and "\0" not in path
-    if not plain or ".." in parts or len(parts) < 2 or parts[0] != package:
+    if not plain or ".." in parts or len(parts) < 2 or parts[0] not in packages:
         raise Problem(
-            f"{path!r} does not lie in the package {package}. Give a path like {package}/x.py."
+            f"{path!r} does not lie in the package {' or '.join(packages)}. "
+            f"Give a path like {packages[0]}/x.py."
         )
 
 
@@ -92,16 +93,18 @@ def init_files(part: Sequence[Lesson]) -> dict[str, str]:
             imports.setdefault(folder, {})
         for export in lesson.exports:
             _add_export(imports, lesson, export)
-    more = " Later lessons add names." if _more_to_come(part) else ""
     return {
-        f"{package.replace('.', '/')}/__init__.py": _init_text(package, names, more)
+        f"{package.replace('.', '/')}/__init__.py": _init_text(
+            package, names, _later(part, package)
+        )
         for package, names in sorted(imports.items())
     }
 
 
-def _more_to_come(part: Sequence[Lesson]) -> bool:
-    """Whether the package has lessons after these."""
-    return bool(part) and len(part) < len(lessons.package_of(part[0]))
+def _later(part: Sequence[Lesson], package: str) -> str:
+    """What to say of names that are missing, if the package has lessons after these."""
+    here = [lesson for lesson in part if lesson.package == package.split(".", maxsplit=1)[0]]
+    return " Later lessons add names." if len(here) < len(lessons.package_of(here[0])) else ""
 
 
 def _folders(files: Iterable[str]) -> Iterator[str]:

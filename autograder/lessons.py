@@ -108,8 +108,19 @@ def find_exercise(exercise_id: str) -> Exercise:
 
 
 def prefix(lesson: Lesson) -> list[Lesson]:
-    """The lessons of the same package up to and with this one, in order."""
-    return [other for other in package_of(lesson) if other.number <= lesson.number]
+    """The lessons whose files make up the tree of this one, in order.
+
+    They are those of the same package up to and with this one. Where one of them requires a lesson
+    of another package, the lessons of that one's tree join.
+    """
+    known = _load(lesson.folder.parent)
+    own = [other for other in package_of(lesson) if other.number <= lesson.number]
+    required = [known[lesson_id] for other in own for lesson_id in other.requires]
+    guests = [
+        guest for other in required if other.package != lesson.package for guest in prefix(other)
+    ]
+    found = {other.id for other in [*own, *guests]}
+    return [other for other in known.values() if other.id in found]
 
 
 def package_of(lesson: Lesson) -> list[Lesson]:

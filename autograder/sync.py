@@ -45,7 +45,7 @@ def generated() -> dict[str, str]:
         if lesson.exercises:
             place = lesson.folder.relative_to(edition.ROOT).as_posix()
             files[f"{place}/{lesson.id}.ipynb"] = notebook.text(lesson)
-    for path, text in _inits(known).items():
+    for path, text in assemble.init_files(known).items():
         files[f"course/{path}"] = files[f"solutions/{path}"] = text
     return {**files, **_pages(known)}
 
@@ -63,12 +63,6 @@ def _check(lesson: Lesson) -> None:
                 f"Write one: it is the specification of the exercise {exercise.id}."
             )
     page.check(page.read(lesson), lesson)
-
-
-def _inits(known: list[Lesson]) -> dict[str, str]:
-    packages = {lesson.package: lesson for lesson in known}
-    parts = [assemble.init_files(lessons.prefix(last)) for last in packages.values()]
-    return {path: text for part in parts for path, text in part.items()}
 
 
 def _difference(path: Path, text: str) -> str:

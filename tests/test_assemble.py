@@ -10,6 +10,14 @@ import small_course
 from autograder import assemble, lessons
 from autograder.edition import Problem
 
+GUEST_TOML = """
+id = "guest"
+title = "Another package"
+module = "other/guest.py"
+minutes = 0
+requires = ["between"]
+"""
+
 
 @pytest.fixture
 def course(monkeypatch, tmp_path):
@@ -36,6 +44,28 @@ def test_an_overlay_takes_the_place_of_the_reference(course, tmp_path):
     assemble.write_tree(tmp_path / "tree", lessons.get("hello"), overlay)
     assert (tmp_path / "tree/toy/hello.py").read_bytes() == "x = 'ö'\n".encode()
     assert (tmp_path / "tree/toy/bye.py").read_bytes() == b"\xff"
+
+
+def test_the_tree_of_a_required_lesson_of_another_package_joins(monkeypatch, tmp_path):
+    toml = GUEST_TOML + 'exports = ["guest"]\n'
+    files = {
+        "course/lessons/04_guest/lesson.toml": toml,
+        "solutions/other/guest.py": "from toy import BETWEEN as guest\n",
+    }
+    small_course.write(monkeypatch, tmp_path / "root", files)
+    guest = lessons.get("guest")
+    assert [x.id for x in lessons.prefix(guest)] == ["hello", "between", "guest"]
+    assemble.write_tree(tmp_path / "tree", guest, {"toy/between.py": "BETWEEN = 7\n"})
+    command = [sys.executable, "-I", "-c", LOOK, str(tmp_path / "tree"), "other", "toy"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert json.loads(found)[0]["other"] == [["guest"], True]
+    assert "BETWEEN" in json.loads(found)[0]["toy"][0]
+    assert "bye" not in json.loads(found)[0]["toy"][0]
+    inits = assemble.init_files(lessons.prefix(guest))
+    assert ["Later" in inits[f"{package}/__init__.py"] for package in ("other", "toy")] == [
+        False,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(
