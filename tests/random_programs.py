@@ -125,17 +125,20 @@ def stretched(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 @st.composite
-def programs(draw: Any, depth: int = 1, inputs: tuple[Type, ...] = ()) -> Program:
-    """A program of up to twelve steps, and fewer inside a call.
+def programs(
+    draw: Any, depth: int = 1, inputs: tuple[Type, ...] = (), names: tuple[str, ...] | None = None
+) -> Program:
+    """A program of up to twelve steps, and fewer inside a call; of the steps in `names`, or of all.
 
     Its results are mostly all values that no step reads, so that every step matters.
     """
     type_strategy = st.builds(Type, st.sampled_from(SHAPES), st.sampled_from(FLOATS))
     inputs = inputs or tuple(draw(st.lists(type_strategy, min_size=1, max_size=3)))
     types, steps = list(inputs), []
-    names = [*GENERATORS, *FIRST_CIRCLE, *FIRST_CIRCLE, *(["call"] * 4 if depth else [])]
-    for name in draw(st.lists(st.sampled_from(names), min_size=1, max_size=12 if depth else 4)):
-        made = draw_step(draw, name, types, depth)
+    choice = names or (*GENERATORS, *FIRST_CIRCLE, *FIRST_CIRCLE)
+    choice += ("call",) * (4 if depth else 0)
+    for name in draw(st.lists(st.sampled_from(choice), min_size=1, max_size=12 if depth else 4)):
+        made = draw_step(draw, name, types, depth, names)
         if made is not None:
             step, new_types = made
             steps.append(step)
@@ -147,12 +150,12 @@ def programs(draw: Any, depth: int = 1, inputs: tuple[Type, ...] = ()) -> Progra
     return Program(inputs, tuple(steps), tuple(results))
 
 
-def draw_step(draw: Any, name: str, types: list[Type], depth: int) -> Any:
+def draw_step(draw: Any, name: str, types: list[Type], depth: int, names: Any) -> Any:
     """A step with the types of its values; None where no operands fit."""
     if name == "call":
         number = draw(st.integers(1, 2))
         places = [draw(st.sampled_from(floats(types)[::-1])) for _ in range(number)]
-        inner = draw(programs(depth - 1, tuple(types[i] for i in places)))
+        inner = draw(programs(depth - 1, tuple(types[i] for i in places), names))
         every = types_of(inner)
         return (name, tuple(places), {"program": inner}), [every[i] for i in inner.results]
     made = GENERATORS[name](draw, types)

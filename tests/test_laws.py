@@ -1,24 +1,54 @@
 """The laws that tie the transformations together, on random programs, with JAX as the oracle.
 
+They hold for both systems: minijax, and lesson stackless on the primitives that it has.
+
 Short and the same at every run; for more, `pytest tests/test_laws.py --hypothesis-profile=long`.
 """
+
+from types import SimpleNamespace
 
 import jax
 import minijax
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from microjax import stackless
 from minijax.dtypes import float0
 from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
 from oracle import prints_as_promised
-from random_programs import Program, assume_tame, programs
+from random_programs import FIRST_CIRCLE, Program, assume_tame, programs
 
 jax.config.update("jax_enable_x64", True)
 
 
-def examples(number):
-    """So many programs where the profile has 100 examples, and more where it has more."""
-    return settings(max_examples=number * settings.default.max_examples // 100)
+STEPS = (*FIRST_CIRCLE, "neg", "operator", "with_literal", "literal_with", "constant")
+
+# A module with JAX's names, the programs for it, and how many where minijax has a hundred.
+SYSTEMS = {
+    "minijax": (SimpleNamespace(**vars(minijax), eval_jaxpr=eval_jaxpr), programs(), 100),
+    "stackless": (stackless, programs(names=STEPS), 20),
+}
+
+
+def law(number, *strategies):
+    """Make a test of a law: of so many programs, and more where the profile has more than 100."""
+
+    def decorate(check):
+        @pytest.mark.parametrize("system", SYSTEMS)
+        def test(system):
+            lib, some_programs, percent = SYSTEMS[system]
+
+            def holds(drawn):
+                check(lib, *drawn)
+
+            holds.__name__ = check.__name__  # the examples depend on the name
+            examples = number * percent // 100 * settings.default.max_examples // 100
+            given(st.tuples(some_programs, *strategies))(settings(max_examples=examples)(holds))()
+
+        return test
+
+    return decorate
 
 
 def agree(program, got, want):
@@ -32,11 +62,11 @@ def agree(program, got, want):
             np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance)
 
 
-def with_tangents(program: Program):
-    """The program's function on minijax, arguments for it, and tangents."""
+def with_tangents(lib, program: Program):
+    """The program's function, arguments for it, and tangents."""
     arguments = program.arguments()
     assume_tame(program, *arguments)
-    return program.on(minijax), tuple(arguments), tuple(program.arguments(seed=1))
+    return program.on(lib), tuple(arguments), tuple(program.arguments(seed=1))
 
 
 def cotangents(outs):
@@ -57,30 +87,27 @@ def inner(xs, ys):
 
 
 @prints_as_promised
-@examples(150)
-@given(programs())
-def test_programs_print_as_in_jax(program):
+@law(150)
+def test_programs_print_as_in_jax(lib, program):
     arguments = program.arguments()
-    got, want = (lib.make_jaxpr(program.on(lib))(*arguments) for lib in (minijax, jax))
+    got, want = (x.make_jaxpr(program.on(x))(*arguments) for x in (lib, jax))
     assert str(got) == str(want)
 
 
-@examples(70)
-@given(programs())
-def test_values_and_derivatives_are_those_of_jax(program):
-    f, arguments, tangents = with_tangents(program)
+@law(70)
+def test_values_and_derivatives_are_those_of_jax(lib, program):
+    f, arguments, tangents = with_tangents(lib, program)
     jf = program.on(jax)
     want = jax.jit(lambda xs, ts: (jf(*xs), jax.jvp(jf, xs, ts)[1]))(arguments, tangents)
-    values, out_tangents = minijax.jvp(f, arguments, tangents)
+    values, out_tangents = lib.jvp(f, arguments, tangents)
     agree(program, values, want[0])
     agree(program, f(*arguments), want[0])
     agree(program, out_tangents, want[1])
 
 
-@examples(60)
-@given(programs())
-def test_gradients_are_those_of_jax(program):
-    f, arguments, _ = with_tangents(program)
+@law(60)
+def test_gradients_are_those_of_jax(lib, program):
+    f, arguments, _ = with_tangents(lib, program)
     jf = program.on(jax)
     cts = cotangents(f(*arguments))
     moving = [ct for ct in cts if ct.dtype != float0]
@@ -89,30 +116,27 @@ def test_gradients_are_those_of_jax(program):
         rest = iter(moving)
         return jax.vjp(jf, *xs)[1]([ct if ct.dtype == float0 else next(rest) for ct in cts])
 
-    agree(program, minijax.vjp(f, *arguments)[1](cts), jax.jit(jax_vjp)(arguments, moving))
+    agree(program, lib.vjp(f, *arguments)[1](cts), jax.jit(jax_vjp)(arguments, moving))
 
 
-@examples(60)
-@given(programs())
-def test_jit_changes_nothing(program):
-    f, arguments, _ = with_tangents(program)
-    agree(program, minijax.jit(f)(*arguments), f(*arguments))
+@law(60)
+def test_jit_changes_nothing(lib, program):
+    f, arguments, _ = with_tangents(lib, program)
+    agree(program, lib.jit(f)(*arguments), f(*arguments))
 
 
-@examples(150)
-@given(programs())
-def test_evaluating_the_jaxpr_is_calling_the_function(program):
-    f, arguments, _ = with_tangents(program)
-    closed, outs = minijax.make_jaxpr(f)(*arguments), f(*arguments)
-    agree(program, eval_jaxpr(closed.jaxpr, closed.consts, *arguments), outs)
+@law(150)
+def test_evaluating_the_jaxpr_is_calling_the_function(lib, program):
+    f, arguments, _ = with_tangents(lib, program)
+    closed, outs = lib.make_jaxpr(f)(*arguments), f(*arguments)
+    agree(program, lib.eval_jaxpr(closed.jaxpr, closed.consts, *arguments), outs)
     types = [(aval.shape, aval.dtype) for aval in closed.out_avals]
     assert types == [(np.shape(out), np.asarray(out).dtype) for out in outs]
 
 
-@examples(150)
-@given(programs(), st.lists(st.sampled_from([0, -1, None]), min_size=3, max_size=3))
-def test_vmap_is_a_loop(program, axes):
-    f, arguments, others = with_tangents(program)
+@law(150, st.lists(st.sampled_from([0, -1, None]), min_size=3, max_size=3))
+def test_vmap_is_a_loop(lib, program, axes):
+    f, arguments, others = with_tangents(lib, program)
     assume_tame(program, *others)
     in_axes = [axis for axis, _ in zip(axes, arguments, strict=False)]
     if all(axis is None for axis in in_axes):
@@ -128,46 +152,43 @@ def test_vmap_is_a_loop(program, axes):
     first, second = (f(*xs) for xs in zip(*examples_of, strict=True))
     assume_tame(program, *(y for _, y in examples_of))
     loop = [np.stack([x, y]) for x, y in zip(first, second, strict=True)]
-    agree(program, minijax.vmap(f, tuple(in_axes))(*stacks), loop)
+    agree(program, lib.vmap(f, tuple(in_axes))(*stacks), loop)
 
 
-@examples(120)
-@given(programs())
-def test_linearize_is_jvp(program):
-    f, arguments, tangents = with_tangents(program)
-    values, out_tangents = minijax.jvp(f, arguments, tangents)
-    linear_values, f_lin = minijax.linearize(f, *arguments)
+@law(120)
+def test_linearize_is_jvp(lib, program):
+    f, arguments, tangents = with_tangents(lib, program)
+    values, out_tangents = lib.jvp(f, arguments, tangents)
+    linear_values, f_lin = lib.linearize(f, *arguments)
     agree(program, linear_values, values)
     agree(program, f_lin(*tangents), out_tangents)
 
 
-@examples(150)
-@given(programs())
-def test_vjp_is_the_transpose_of_jvp(program):
-    f, arguments, tangents = with_tangents(program)
-    values, out_tangents = minijax.jvp(f, arguments, tangents)
+@law(150)
+def test_vjp_is_the_transpose_of_jvp(lib, program):
+    f, arguments, tangents = with_tangents(lib, program)
+    values, out_tangents = lib.jvp(f, arguments, tangents)
     cts = cotangents(values)
-    _, f_vjp = minijax.vjp(f, *arguments)
+    _, f_vjp = lib.vjp(f, *arguments)
     left, right = inner(f_vjp(cts), tangents), inner(cts, out_tangents)
     sizes = sum(float(np.sum(np.abs(t))) for t in out_tangents if t.dtype != float0)
     assert abs(left - right) <= 10 * program.tolerance * (1 + sizes)
 
 
-@examples(80)
-@given(programs())
-def test_every_jaxpr_typechecks(program):
-    f, arguments, tangents = with_tangents(program)
+@law(80)
+def test_every_jaxpr_typechecks(lib, program):
+    f, arguments, tangents = with_tangents(lib, program)
     cts = cotangents(f(*arguments))
     stacks = [np.stack([x, x]) for x in arguments]
     for transformed, inputs in (
         (f, arguments),
-        (lambda *xs: minijax.jvp(f, xs, tangents), arguments),
-        (lambda *xs: minijax.linearize(f, *xs)[1](*tangents), arguments),
-        (lambda *xs: minijax.vjp(f, *xs)[1](cts), arguments),
-        (minijax.vmap(f), stacks),
-        (minijax.vmap(lambda *xs: minijax.vjp(f, *xs)[1](cts)), stacks),
-        (lambda *ts: minijax.jit(lambda *xs: minijax.jvp(f, xs, ts))(*arguments), tangents),
+        (lambda *xs: lib.jvp(f, xs, tangents), arguments),
+        (lambda *xs: lib.linearize(f, *xs)[1](*tangents), arguments),
+        (lambda *xs: lib.vjp(f, *xs)[1](cts), arguments),
+        (lib.vmap(f), stacks),
+        (lib.vmap(lambda *xs: lib.vjp(f, *xs)[1](cts)), stacks),
+        (lambda *ts: lib.jit(lambda *xs: lib.jvp(f, xs, ts))(*arguments), tangents),
     ):
-        typecheck_jaxpr(minijax.make_jaxpr(transformed)(*inputs).jaxpr)
-    f_lin = minijax.linearize(f, *arguments)[1]
-    typecheck_jaxpr(minijax.make_jaxpr(f_lin)(*tangents).jaxpr)
+        typecheck_jaxpr(lib.make_jaxpr(transformed)(*inputs).jaxpr)
+    f_lin = lib.linearize(f, *arguments)[1]
+    typecheck_jaxpr(lib.make_jaxpr(f_lin)(*tangents).jaxpr)

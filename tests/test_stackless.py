@@ -1,0 +1,336 @@
+"""Lesson stackless: all primitives under all transformations against JAX, errors, contexts."""
+
+import sys
+import threading
+
+import jax
+import minijax
+import numpy as np
+import pytest
+from microjax import stackless
+from microjax.stackless import lax
+from minijax.jaxpr import typecheck_jaxpr
+
+jax.config.update("jax_enable_x64", True)
+
+X, Y = np.array([1.0, 2.0, 4.0]), np.array([3.0, 0.5, 1.5])
+MATRIX = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 2.0]])
+CUBE = np.arange(24.0).reshape(2, 3, 4) / 10
+OUTER, DOT = (((), ()), ((), ())), (((0,), (0,)), ((), ()))
+
+# Functions of an array of shape (3,), of which each uses a primitive or two.
+PROGRAMS = {
+    "neg": lambda lax, x: lax.neg(x),
+    "sin": lambda lax, x: lax.sin(x),
+    "cos": lambda lax, x: lax.cos(x),
+    "exp": lambda lax, x: lax.exp(x),
+    "log": lambda lax, x: lax.log(x),
+    "add": lambda lax, x: lax.add(lax.sin(x), Y) + 1.0,
+    "sub": lambda lax, x: 1.0 - lax.sub(lax.sub(x, Y), lax.sin(x)),
+    "mul": lambda lax, x: lax.mul(x, Y) * x * 2.0,
+    "div": lambda lax, x: lax.div(x, Y) + 1.0 / x + lax.sin(x) / x,
+    "gt": lambda lax, x: lax.convert_element_type(lax.gt(x, Y), np.float64) * x,
+    "lt": lambda lax, x: (x < 2.5).astype(np.float64) * x * x,
+    "reduce_sum": lambda lax, x: lax.reduce_sum(lax.sin(x), (0,)) * x,
+    "sum": lambda lax, x: x * x.sum() + (x * MATRIX).sum(axis=-1).sum(),
+    "transpose": lambda lax, x: lax.transpose(x * CUBE.transpose(2, 0, 1), (1, 0, 2)).sum(0).sum(0),
+    "T": lambda lax, x: (x * MATRIX).T.sum(1) * x,
+    "broadcast_in_dim": lambda lax, x: lax.broadcast_in_dim(x * x, (2, 3, 2), (1,)).sum(0).sum(1),
+    "stretched": lambda lax, x: lax.add(lax.broadcast_in_dim(x.sum(), (1, 3), ()), x * MATRIX).sum(
+        0
+    ),
+    "operators that broadcast": lambda lax, x: ((MATRIX * x - x) / (x + 1.0)).sum(0),
+    "convert_element_type": lambda lax, x: lax.convert_element_type(x * x, np.float32).astype(
+        float
+    ),
+    "integers": lambda lax, x: lax.convert_element_type(x, np.int32) * x,
+    "dot_general": lambda lax, x: lax.dot_general(x, lax.sin(x), DOT) * x,
+    "outer product": lambda lax, x: lax.dot_general(x * x, x, OUTER).sum(0),
+    "dot_general of batches": lambda lax, x: (
+        lax.dot_general(
+            x * CUBE.transpose(0, 2, 1), lax.sin(x) * MATRIX, (((2,), (1,)), ((0,), (0,)))
+        ).sum()
+        * x
+    ),
+    "dot_general of axes out of order": lambda lax, x: (
+        lax.dot_general(
+            CUBE.transpose(2, 0, 1) * x, (MATRIX * x).T, (((1, 2), (1, 0)), ((), ()))
+        ).sum()
+        * x
+    ),
+    "@": lambda lax, x: MATRIX.T @ (MATRIX @ x) + (MATRIX * x).T @ MATRIX @ x,
+}
+
+
+STACK = np.stack([X, Y])
+
+
+def weighted(f):
+    """A number in place of an array, to which every entry adds something of its own."""
+    return lambda x: (f(x) * np.array([1.0, -2.0, 0.5])).sum()
+
+
+def hessian(lib, f):
+    """Forward over reverse, one direction at a time."""
+    return lib.vmap(lambda v: lib.jvp(lib.grad(f), (X,), (v,))[1])(np.eye(3))
+
+
+TRANSFORMATIONS = {
+    "evaluation": lambda lib, f: f(X),
+    "jit": lambda lib, f: lib.jit(f)(X),
+    "jit of jit": lambda lib, f: lib.jit(lambda x: lib.jit(f)(x) * 2.0)(X),
+    "jvp": lambda lib, f: lib.jvp(f, (X,), (Y,)),
+    "vmap": lambda lib, f: lib.vmap(f)(STACK),
+    "vmap along axis 1": lambda lib, f: lib.vmap(f, 1, 1)(np.stack([X, Y], 1)),
+    "vmap of jit": lambda lib, f: lib.vmap(lib.jit(f))(STACK),
+    "vmap of vmap": lambda lib, f: lib.vmap(lib.vmap(f), 1)(np.stack([[X, Y], [Y, X + Y]])),
+    "vmap of jvp": lambda lib, f: lib.vmap(lambda x: lib.jvp(f, (x,), (Y,)))(STACK),
+    "jvp of vmap": lambda lib, f: lib.jvp(lib.vmap(f), (STACK,), (np.stack([Y, X]),)),
+    "jvp of jit": lambda lib, f: lib.jvp(lib.jit(f), (X,), (Y,)),
+    "jit of jvp of jit": lambda lib, f: lib.jit(lambda x: lib.jvp(lib.jit(f), (x,), (Y,)))(X),
+    "jvp of jvp": lambda lib, f: lib.jvp(lambda x: lib.jvp(f, (x,), (Y,)), (X,), (X,)),
+    "linearize": lambda lib, f: lib.linearize(f, X)[1](Y),
+    "vjp": lambda lib, f: lib.vjp(f, X)[1](Y),
+    "vjp of jit": lambda lib, f: lib.vjp(lib.jit(f), X)[1](Y),
+    "grad": lambda lib, f: lib.grad(weighted(f))(X),
+    "jit of grad": lambda lib, f: lib.jit(lib.grad(weighted(f)))(X),
+    "grad of jit": lambda lib, f: lib.grad(lib.jit(weighted(f)))(X),
+    "jit of vmap of grad": lambda lib, f: lib.jit(lib.vmap(lib.grad(weighted(f))))(STACK),
+    "jit of vmap of grad of jit": lambda lib, f: lib.jit(
+        lambda xs: lib.vmap(lib.grad(lib.jit(weighted(f))))(xs)
+    )(STACK),
+    "grad of vmap": lambda lib, f: lib.grad(lambda x: lib.vmap(f)(x).sum())(STACK),
+    "grad of grad": lambda lib, f: lib.grad(lambda x: (lib.grad(weighted(f))(x) * Y).sum())(X),
+    "grad of jvp": lambda lib, f: lib.grad(
+        lambda x: weighted(lambda y: lib.jvp(f, (y,), (Y,))[1])(x)
+    )(X),
+    "hessian": lambda lib, f: hessian(lib, weighted(f)),
+    "jit of hessian of jit": lambda lib, f: lib.jit(lambda: hessian(lib, lib.jit(weighted(f))))(),
+}
+
+
+def assert_same(name, got, want):
+    got, want = minijax.tree.leaves(got), jax.tree.leaves(want)
+    for x, y in zip(map(np.asarray, got), map(np.asarray, want), strict=True):
+        assert (x.shape, x.dtype) == (y.shape, y.dtype), name
+        if y.dtype != jax.dtypes.float0:
+            np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11, err_msg=name)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMATIONS.values(), ids=TRANSFORMATIONS)
+def test_every_primitive_under_this_transformation(transform):
+    def on_jax(program):
+        # As JAX's array, so that operators are JAX's.
+        return transform(jax, lambda x: program(jax.lax, jax.numpy.asarray(x)))
+
+    # One compilation for all programs: compiling takes nearly all of the time.
+    want = jax.jit(lambda: {name: on_jax(program) for name, program in PROGRAMS.items()})()
+    for name, program in PROGRAMS.items():
+        got = transform(stackless, lambda x, program=program: program(lax, x))
+        assert_same(name, got, want[name])
+
+
+def results(lib):
+    """Programs with what the table above leaves out: integers, containers, several arguments."""
+    take = lib.lax.reduce_sum
+    f = lib.jit(lambda d, n: {"a": d["x"] * n, "n": n + 1, "b": [take(d["x"], (0,))]})
+    args = {"x": X}, np.arange(3)
+    float0 = np.zeros(3, jax.dtypes.float0)
+    return {
+        "integers do not move": lib.jvp(f, args, ({"x": Y}, float0)),
+        "a linearized function": lib.linearize(f, *args)[1]({"x": Y}, float0),
+        "cotangents": lib.vjp(f, *args)[1]({"a": Y, "n": float0, "b": [2.0]}),
+        "argnums": lib.grad(lambda x, y: (x * y).sum(), (0, 1))(X, Y),
+        "a value": lib.value_and_grad(lambda x, y: (x * y).sum(), 1)(X, Y),
+        "axes": lib.vmap(
+            lambda d, y: (d["a"] * d["b"] + y, 1.0), ({"a": 0, "b": None}, 1), (-1, 0)
+        )({"a": X, "b": Y}, np.outer(X, Y)),
+        "out_axes None": lib.vmap(lib.jit(lambda x, y: (x * y, y)), (0, None), (0, None))(X, Y),
+        "axis_size": lib.vmap(lambda x: x * 2.0, None, axis_size=2)(X),
+        "weak types": lib.jit(lambda x: (x * 2, 1 - x, x / 2, 2.5 * lib.lax.gt(x, x)))(
+            np.float32([1, 2])
+        ),
+        "int division": lib.jit(lambda x: x / 2)(np.arange(3)),
+        "closed over values": lib.grad(lambda x: lib.grad(lambda y: x * y * y)(x) * x)(3.0),
+        "closed over by jit": lib.grad(lambda x: lib.jit(lambda y: lib.jit(lambda: x * y)())(x))(
+            3.0
+        ),
+        "infinity": lib.jvp(lambda x, y: x * y, (np.inf, 2.0), (1.0, 0.0)),
+        "empty": lib.grad(lambda x: (x * x).sum())(np.zeros((0, 3))),
+    }
+
+
+NAMES = list(results(stackless))
+
+
+@pytest.fixture(scope="module")
+def wanted():
+    return results(jax)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_arguments_and_results_are_as_in_jax(name, wanted):
+    assert_same(name, results(stackless)[name], wanted[name])
+
+
+def test_perturbations_are_not_confused():
+    assert stackless.grad(lambda x: x * stackless.grad(lambda y: x + 0.0 * y)(0.0))(2.0) == 0.0
+
+    def f(x):
+        return x * stackless.jvp(lambda y: x, (0.0,), (1.0,))[1]
+
+    assert stackless.jvp(f, (2.0,), (1.0,)) == (0.0, 0.0)
+
+
+def test_if_works_where_the_value_is_known():
+    def f(x):
+        return x * x if x > 0.0 else -x
+
+    assert [stackless.grad(f)(x) for x in (3.0, -3.0)] == [6.0, -1.0]
+
+
+# Errors, and the context after them ---------------------------------------------------------------
+
+kept = []
+
+
+def keeping(x):
+    kept.append(x)
+    return x
+
+
+ERRORS = {
+    "shapes": lambda lib: lib.lax.add(np.ones(3), np.ones(4)),
+    "ranks": lambda lib: lib.lax.mul(np.ones((2, 3)), np.ones(3)),
+    "dtypes": lambda lib: lib.lax.mul(np.float32(1), np.float64(1)),
+    "kind": lambda lib: lib.lax.sin(np.arange(3)),
+    "contraction": lambda lib: lib.lax.dot_general(X, np.ones(4), DOT),
+    "permutation": lambda lib: lib.lax.transpose(MATRIX, (0, 0)),
+    "no array": lambda lib: lib.jvp(lambda x: x, ("one",), ("one",)),
+    "no array inside": lambda lib: lib.lax.sin("one"),
+    "if under jit": lambda lib: lib.jit(lambda x: x if x > 0 else -x)(1.0),
+    "if under vmap": lambda lib: lib.vmap(lambda x: x if x > 0 else -x)(X),
+    "integer under jit": lambda lib: lib.jit(lambda n: [1, 2, 3][n])(1),
+    "float() under jit": lambda lib: lib.jit(float)(1.0),
+    "NumPy under jit": lambda lib: lib.jit(lambda x: np.sin(x))(1.0),
+    "NumPy under grad": lambda lib: lib.grad(lambda x: np.sin(x))(1.0),
+    "assignment": lambda lib: lib.jit(lambda x: x.__setitem__(0, 1.0))(X),
+    "escaped from grad": lambda lib: [
+        lib.grad(keeping)(1.0),
+        kept.pop() * 2,
+    ],
+    "escaped from jit": lambda lib: [
+        lib.jit(keeping)(1.0),
+        kept.pop() * 2,
+    ],
+    "escaped into jit": lambda lib: [
+        lib.vmap(keeping)(X),
+        lib.jit(lambda x: x * kept.pop())(2.0),
+    ],
+    "vector result": lambda lib: lib.grad(lambda x: x)(X),
+    "integer input": lambda lib: lib.grad(lambda x: x)(1),
+    "integer result": lambda lib: lib.grad(lambda x: 1)(1.0),
+    "structure of the tangents": lambda lib: lib.jvp(lambda x: x, (1.0,), ((1.0,),)),
+    "dtype of the tangent": lambda lib: lib.jvp(lambda x: x, (1.0,), (1,)),
+    "structure of the cotangent": lambda lib: lib.vjp(lambda x: x, 1.0)[1]((1.0, 2.0)),
+    "sizes of the batches": lambda lib: lib.vmap(lambda x, y: x)(X, MATRIX),
+    "batch with out_axes None": lambda lib: lib.vmap(lambda x: x, 0, None)(X),
+}
+
+
+@pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
+def test_errors_are_of_the_class_that_jax_raises_and_leave_the_context_clean(program):
+    with pytest.raises(Exception) as want:
+        program(jax)
+    with pytest.raises(Exception) as got:
+        program(stackless)
+    assert got.type.__name__ == want.type.__name__
+    assert len(str(got.value).splitlines()) == 1
+    assert type(stackless.context.interpreter) is stackless.EvalInterpreter
+    kept.clear()
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        (lambda: lax.add(X, X[:2]), r"add of f64\[3\] and f64\[2\]: .*\(3,\), \(2,\)"),
+        (
+            lambda: stackless.jit(lambda x: np.sin(x))(X),
+            r"NumPy was called on Staged<f64\[3\]>. Use",
+        ),
+        (lambda: stackless.jit(lambda x: x == 1.0)(X), r"Staged<f64\[3\]> cannot be compared"),
+        (lambda: stackless.jit(lambda x: x[0])(X), r"cannot be indexed"),
+        (lambda: stackless.jit(lambda x: x**2)(X), r"unsupported operand type"),
+        (lambda: stackless.vmap(lambda x: x @ x)(X), r"one or two axes here, not \[0, 0\]"),
+    ],
+)
+def test_errors_say_what_is_wrong(program, message):
+    with pytest.raises(TypeError, match=message):
+        program()
+
+
+def test_each_thread_has_its_own_context():
+    inside = []
+
+    def f(x):
+        thread = threading.Thread(target=lambda: inside.append(stackless.grad(lax.sin)(0.0)))
+        thread.start()
+        thread.join()
+        return x * 2.0
+
+    program = stackless.make_jaxpr(f)(1.0)
+    assert inside == [1.0]  # computed, although this thread writes operations down
+    assert [eqn.primitive.name for eqn in program.eqns] == ["mul"]
+
+
+# Programs -----------------------------------------------------------------------------------------
+
+
+def test_values_are_computed_at_once_and_tangents_recorded():
+    program, _ = stackless.linearize_flat(lambda x: [lax.sin(x) * x * 2.0], [X], [True])
+    assert [eqn.primitive.name for eqn in program.eqns] == ["mul", "mul", "mul", "add", "mul"]
+    assert len(program.consts) == 3  # cos(x), x, sin(x)
+
+
+def test_jit_compiles_once_for_each_type_and_each_derived_program(monkeypatch):
+    texts = []
+    compile_text = minijax.xla.compile_text
+    monkeypatch.setattr(
+        minijax.xla, "compile_text", lambda *args: [texts.append(args[0]), compile_text(*args)][1]
+    )
+    f = stackless.jit(lambda x: lax.sin(x) * x)
+    for _ in range(3):
+        f(X), f(1.0), stackless.grad(f)(1.0), stackless.vmap(f)(X)
+    assert len(texts) == 5  # for f twice, for its values, its gradient, and a batch
+    assert "stablehlo.sine" in texts[0]
+
+
+def test_a_program_is_the_same_for_both_systems():
+    def f(lib, x):
+        return lib.jit(lambda y: lib.lax.sin(y) * 2.0 + MATRIX)(x * x)
+
+    programs = [lib.make_jaxpr(lambda x, lib=lib: f(lib, x))(X) for lib in (stackless, minijax)]
+    assert str(programs[0]) == str(programs[1])
+    values = [minijax.jaxpr.eval_jaxpr(p.jaxpr, p.consts, X)[0] for p in programs]
+    np.testing.assert_array_equal(*map(np.asarray, values))
+
+
+@pytest.mark.slow
+def test_programs_of_20000_equations_need_no_deep_recursion():
+    def curve(x):
+        for _ in range(10_000):
+            x = lax.sin(x) * 1.0
+        return x
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    try:
+        program = stackless.make_jaxpr(curve)(0.5)
+        assert len(program.eqns) == 20_000
+        typecheck_jaxpr(program.jaxpr)
+        gradient = stackless.grad(curve)(0.001)
+        jitted = stackless.make_jaxpr(stackless.grad(stackless.jit(curve)))(0.001)
+        assert [eqn.primitive.name for eqn in jitted.eqns] == ["jit", "jit"]
+        np.testing.assert_allclose(gradient, stackless.jvp(curve, (0.001,), (1.0,))[1], rtol=1e-9)
+    finally:
+        sys.setrecursionlimit(limit)
