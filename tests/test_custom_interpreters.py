@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from minijax import custom_interpreters as on_minijax
+from minijax.core import abstract_eval_rules
 from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
 from random_programs import programs
 
@@ -437,6 +438,12 @@ def test_a_while_loop_has_no_cost_beforehand(lib, custom):
 
     with pytest.raises(NotImplementedError, match="while loop is not known before it has run"):
         custom.cost(f)(1.0)
+
+
+def test_every_primitive_of_minijax_has_a_cost():
+    names = {primitive.name for primitive in abstract_eval_rules}
+    known = {*on_minijax.cost_rules, *on_minijax.called_programs}
+    assert names - known == {"custom_lin"}  # which nobody evaluates
 
 
 def test_an_unknown_primitive_is_named():

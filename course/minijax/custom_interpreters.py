@@ -227,7 +227,8 @@ def inverse_equation(
 def inverse_pmap(eqn: Equation, ins: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
     """The operands of `pmap`, whose program is for one example: its inverse, mapped in its turn.
 
-    What was a result is an operand now, mapped along the same axis, and the other way round.
+    What was a result is an operand now, mapped along the same axis, and the other way round. (JAX's
+    own `pmap` has become a `shard_map` within a `jit`, for which there is no rule here.)
     """
     from minijax import pmap  # of a later lesson: before that, no program has it in it
 
@@ -498,7 +499,7 @@ def while_cost(eqn: Equation) -> Cost:
 # Primitives whose cost is as simple as that, by name.
 MOVEMENTS = """
     all_gather axis_index broadcast_in_dim concatenate copy copy_p dynamic_slice
-    dynamic_update_slice gather iota optimization_barrier pad reshape rev scatter slice split
+    dynamic_update_slice gather iota name optimization_barrier pad reshape rev scatter slice split
     squeeze stop_gradient transpose
 """
 ELEMENTWISE = """
