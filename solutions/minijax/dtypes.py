@@ -24,6 +24,10 @@ def canonical(dtype: Any) -> np.dtype:
     result = np.dtype(dtype)
     if result.kind not in KINDS and result != float0:
         raise TypeError(f"dtype {result} is not supported; use booleans, integers or floats.")
+    if not result.isnative:
+        raise TypeError(
+            f"dtype {result.str} has another byte order; use x.astype('{result.name}')."
+        )
     return result
 
 

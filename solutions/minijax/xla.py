@@ -18,6 +18,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # before jaxlib loads, or XL
 from jaxlib import _jax, xla_client
 from jaxlib._jax import Device
 
+from minijax.tree import node_types
+
 Devices = tuple[Device, ...]
 
 
@@ -66,6 +68,12 @@ def current_device() -> Device:
     return _default.device or first_device()
 
 
+@functools.cache
+def alone(device: Device) -> Devices:
+    """A single device, as what an array is on: one object, to be compared by identity."""
+    return (device,)
+
+
 @contextmanager
 def default_device(new_val: Device | str | None) -> Iterator[None]:
     """For the time of a `with` block, `jit` computes on this device. Counterpart: JAX's.
@@ -95,19 +103,21 @@ def sharding(devices: Devices, axis: int | None = None, rank: int = 0) -> Any:
     return _jax.GSPMDSharding(devices, spec)
 
 
+# The alternatives may use NumPy's memory: a later write to the array would change a result.
+COPY = xla_client.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
+
+
 def to_device(aval: Any, x: Any, devices: Devices, axis: int | None = None) -> Any:
     """A buffer with a copy of the host array `x`: whole on each device, or cut along `axis`."""
-    host = np.array(x, dtype=aval.dtype, order="C")
-    parts = range(len(devices))
-    pieces = [host for _ in parts] if axis is None else [host.take([i], axis) for i in parts]
-    semantics = xla_client.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
+    host, parts = np.asarray(x, dtype=aval.dtype), len(devices)
+    pieces = [host] * parts if axis is None else [host.take([i], axis) for i in range(parts)]
     return xla_client.batched_device_put(
         aval,
         sharding(devices, axis, host.ndim),
         pieces,
         list(devices),
         enable_x64=True,
-        host_buffer_semantics=semantics,
+        host_buffer_semantics=COPY,
     )
 
 
@@ -173,9 +183,40 @@ def run(executable: Executable, buffers: Sequence[Any]) -> list[Any]:
     )
 
 
+def runner(executable: Executable, makers: Sequence[Any]) -> Any:
+    """`run` for one program, where `makers` make what the caller wants of the buffers."""
+    execute = executable.loaded.execute_sharded
+    handlers = [h.wrap(make) for h, make in zip(executable.handlers, makers, strict=True)]
+    return lambda buffers: execute(buffers).consume_with_handlers(handlers)
+
+
 def result_handler(aval: Any, sharding: Any) -> Any:
     """What makes an array of a result; jaxlib 0.11 dropped the last argument."""
     try:
         return xla_client.array_result_handler(aval, sharding, True, True)
     except TypeError:
         return xla_client.array_result_handler(aval, sharding, True)
+
+
+# Trees, in C++: the same as `minijax.tree`, for where the time of a call matters ------------------
+
+registry = _jax.pytree.PyTreeRegistry()  # which knows tuples, lists, dicts and None
+known = [tuple, list, dict, type(None)]
+
+
+def flatten(tree: Any) -> tuple[list[Any], Any]:
+    """The leaves, and jaxlib's definition of the structure, which has a method `unflatten`."""
+    if len(known) < len(node_types):
+        register_new_containers()
+    return registry.flatten(tree)
+
+
+def structure(tree: Any) -> Any:
+    return flatten(tree)[1]
+
+
+def register_new_containers() -> None:
+    """Tell jaxlib of the containers that were registered since it was last told."""
+    for cls in [*node_types][len(known) :]:
+        registry.register_node(cls, *node_types[cls])
+        known.append(cls)
