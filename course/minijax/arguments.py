@@ -52,8 +52,11 @@ def static_places(
     f: Callable[..., Any],
     argnums: int | Sequence[int] | None,
     argnames: str | Sequence[str] | None,
+    option: str = "static_argnums",
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """The positions and the names of static arguments; what is given as one counts as the other.
+    """The positions and the names of arguments; what is given as one counts as the other.
+
+    `option` is the parameter of the transformation that says which ones, for the error.
 
     >>> static_places(lambda x, n: x, 1, None), static_places(lambda x, n: x, None, "n")
     (((1,), ('n',)), ((1,), ('n',)))
@@ -68,7 +71,7 @@ def static_places(
     if any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters if p.name not in names):
         return numbers, names
     if any(not -len(either) <= number < len(either) for number in numbers):
-        raise ValueError(f"static_argnums={numbers} does not fit the {len(either)} arguments of f.")
+        raise ValueError(f"{option}={numbers} does not fit the {len(either)} arguments of f.")
     if numbers and not names:
         return numbers, tuple(either[number] for number in numbers)
     return numbers or tuple(either.index(name) for name in names if name in either), names

@@ -11,14 +11,18 @@ call primitive, and the lowering of each primitive to StableHLO.
 from __future__ import annotations
 
 import functools
+import math
+import operator
+import warnings
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from minijax import xla
-from minijax.arguments import split_static, static_places, without_static
+from minijax.arguments import Static, split_static, static_places, without_static
 from minijax.axis_env import AxisPrimitive, axis_env, axis_sizes, name_of
 from minijax.core import (
     ArrayOperators,
@@ -48,10 +52,11 @@ from minijax.core import (
     reduce_sum_p,
     sin_p,
     sub_p,
+    trace_state,
     transpose_p,
     vmap_rules,
 )
-from minijax.dtypes import is_float
+from minijax.dtypes import canonical, is_float
 from minijax.jaxpr import (
     Atom,
     ClosedJaxpr,
@@ -66,7 +71,7 @@ from minijax.tracing import (
     trace_to_jaxpr,
     trace_tree,
 )
-from minijax.tree import PyTreeDef, tree_flatten, tree_map, tree_unflatten
+from minijax.tree import PyTreeDef, tree_leaves, tree_map, tree_unflatten
 from minijax.vmap import vmap_flat
 
 
@@ -102,65 +107,147 @@ def names_in(jaxpr: Jaxpr) -> frozenset[Hashable]:
 jit_p = CallPrimitive("jit", multiple_results=True)
 
 
+NO_FUNCTION = object()
+
+
 def jit(
-    fun: Callable[..., Any],
+    fun: Any = NO_FUNCTION,
     /,
     *,
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Sequence[str] | None = None,
-) -> Jitted:
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Sequence[str] | None = None,
+) -> Any:
     """`fun`, traced once for each type of its arguments and compiled by XLA.
 
     The arguments named by `static_argnums` or `static_argnames` are not traced: Python sees their
-    values, and each value (which must be hashable) gives a program of its own.
-    Counterpart: `jax.jit`.
+    values, and each value (which must be hashable) gives a program of its own. Those named by
+    `donate_argnums` or `donate_argnames` are given away: results may take their memory, and the
+    arrays cannot be used any more. (Nothing is given away while a transformation is active.)
+    Without `fun`, gives a decorator. Counterpart: `jax.jit`.
 
     >>> jit(lambda x: x * 2.0)(3.0)
     Array(6.0, dtype=float64)
     """
-    return Jitted(fun, *static_places(fun, static_argnums, static_argnames))
+    options: dict[str, Any] = {
+        "static_argnums": static_argnums,
+        "static_argnames": static_argnames,
+        "donate_argnums": donate_argnums,
+        "donate_argnames": donate_argnames,
+    }
+    if fun is NO_FUNCTION:
+        return functools.partial(jit, **options)
+    static = static_places(fun, static_argnums, static_argnames)
+    donated = static_places(fun, donate_argnums, donate_argnames, "donate_argnums")
+    if any(set(a) & set(b) for a, b in zip(static, donated, strict=True)):
+        raise ValueError(f"static arguments {static} and donated ones {donated} cannot intersect.")
+    return Jitted(fun, static, donated)
 
 
-Programs = dict[Any, tuple[ClosedJaxpr, PyTreeDef]]
-programs_of: WeakKeyDictionary[Callable[..., Any], Programs] = WeakKeyDictionary()
+class Program(NamedTuple):
+    """A traced function, the structure of its result, and which of its inputs are given away."""
+
+    closed: ClosedJaxpr
+    out_tree: PyTreeDef
+    donated: tuple[bool, ...]
+
+
+Places = tuple[tuple[int, ...], tuple[str, ...]]  # arguments by position, and by name
+programs_of: WeakKeyDictionary[Callable[..., Any], dict[Places, dict[Any, Program]]]
+programs_of = WeakKeyDictionary()
 
 
 class Jitted:
     """A function that stages itself out.
 
-    Its programs are kept by the types they were made for, beside `f` itself: `jit(f)` and `jit(f)`
-    share them, and they go when `f` goes.
+    Its programs are kept by the types they were made for, beside `fun` itself: `jit(f)` and
+    `jit(f)` share them, and they go when `f` goes.
     """
 
-    def __init__(self, f: Callable[..., Any], numbers: Sequence[int], names: Sequence[str]) -> None:
-        functools.update_wrapper(self, f)
-        self.f, self.name = f, getattr(f, "__name__", "f")
-        self.numbers, self.names = numbers, names
+    def __init__(self, fun: Callable[..., Any], static: Places, donated: Places) -> None:
+        functools.update_wrapper(self, fun)
+        self.fun, self.name = fun, getattr(fun, "__name__", "f")
+        self.static, self.donated = static, donated
+        self.has_static = any(static)
+        self.launchers: dict[Any, Callable[[Sequence[Any]], Any]] = {}
         try:
-            self.programs = programs_of.setdefault(f, {})
-        except TypeError:  # `f` cannot be the key of a dict
+            self.programs = programs_of.setdefault(fun, {}).setdefault(donated, {})
+        except TypeError:  # `fun` cannot be the key of a dict
             self.programs = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        closed, out_tree, leaves = self.program(args, kwargs)
-        return tree_unflatten(out_tree, call(closed, leaves, self.name))
+        """Bind the call primitive; or launch the program at once, where nobody wants to see it.
+
+        Every call takes this way, so it is short. Arguments without containers need not be taken
+        apart, and what a program is compiled for is compared by identity (see `Kind`).
+        """
+        flat = not (kwargs or self.has_static) and CONCRETE.issuperset(map(type, args))
+        leaves, structure = (args, None) if flat else self.flatten(args, kwargs)
+        is_concrete = flat or CONCRETE.issuperset(map(type, leaves))
+        if trace_state.dynamic_trace or axis_env.frames or not is_concrete:
+            return self.bind(args, kwargs)
+        kinds = [x.kind if type(x) is Array else host_kind(x) for x in leaves]
+        key = (structure, xla.current_device(), *kinds)
+        launch = self.launchers.get(key)
+        if launch is None:
+            launch = self.launchers[key] = self.launcher(args, kwargs)
+        return launch(leaves)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The StableHLO module for arguments like these."""
-        closed, _, _ = self.program(args, kwargs)
-        return Lowered(lower(closed)[0])
+        program = self.program(args, kwargs)
+        return Lowered(lower(program.closed, program.donated)[0])
 
-    def program(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[ClosedJaxpr, PyTreeDef, list[Any]]:
-        """The program for these arguments, the structure of its result, and its inputs."""
-        static, dynamic = split_static(self.numbers, self.names, args, kwargs)
-        leaves, in_tree = tree_flatten(dynamic)
+    def bind(self, args: Any, kwargs: Any) -> Any:
+        """Bind the call primitive, under whichever interpreters are active."""
+        program, (leaves, _) = self.program(args, kwargs), self.flatten(args, kwargs)
+        return tree_unflatten(program.out_tree, call(program.closed, leaves, self.name))
+
+    def flatten(self, args: Any, kwargs: Any) -> tuple[list[Any], Any]:
+        """The leaves of the arguments that are not static, and everything else.
+
+        Python's types of the static ones belong to that, for 1 == True.
+        """
+        if not self.has_static:
+            return xla.flatten((args, kwargs))
+        static, dynamic = split_static(*self.static, args, kwargs)
+        leaves, in_tree = xla.flatten(dynamic)
+        return leaves, (in_tree, static, *(type(value) for _, value in static))
+
+    def program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
+        """The program for these arguments, traced if there is none yet."""
+        leaves, structure = self.flatten(args, kwargs)
         avals = tuple(raise_to_shaped(get_aval(x)) for x in leaves)
-        key = (in_tree, static, avals, axis_sizes())
+        key = (structure, avals, axis_sizes())
         if key not in self.programs:
-            self.programs[key] = trace_tree(without_static(self.f, static), dynamic)
-        return *self.programs[key], leaves
+            static, dynamic = split_static(*self.static, args, kwargs)
+            closed, out_tree = trace_tree(without_static(self.fun, static), dynamic)
+            donated = self.donated_leaves(static, args, kwargs)
+            self.programs[key] = Program(closed, out_tree, donated)
+        return self.programs[key]
+
+    def donated_leaves(self, static: Static, args: Any, kwargs: Any) -> tuple[bool, ...]:
+        """For each leaf of the arguments that are not static, whether it is given away."""
+        numbers, names = self.donated
+        fixed = {place for place, _ in static}
+        flags = [(i in numbers, x) for i, x in enumerate(args) if i not in fixed]
+        flags += [(k in names, kwargs[k]) for k in sorted(kwargs) if k not in fixed]
+        return tuple(flag for flag, x in flags for _ in tree_leaves(x))
+
+    def launcher(self, args: Any, kwargs: Any) -> Callable[[Sequence[Any]], Any]:
+        """From leaves of the kinds of these to the result, by the compiled program."""
+        program, (leaves, _) = self.program(args, kwargs), self.flatten(args, kwargs)
+        closed = program.closed
+        if any(isinstance(const, Tracer) for const in closed.consts):
+            return lambda leaves: tree_unflatten(program.out_tree, call(closed, leaves, self.name))
+        unflatten = xla.structure(tree_unflatten(program.out_tree, closed.out_avals)).unflatten
+        ready = compiled(closed, committed_devices(leaves), program.donated)
+        run, captured, on = ready.runner(closed.out_avals), ready.captured, ready.executable.devices
+        if all(type(x) is Array and x.on is on for x in leaves):
+            return lambda xs: unflatten(run([*captured, *map(buffer_of, xs)]))
+        avals, places = closed.in_avals, [on] * len(leaves)
+        return lambda xs: unflatten(run([*captured, *map(to_buffer, avals, xs, places)]))
 
 
 class Lowered(NamedTuple):
@@ -201,11 +288,12 @@ class Array(ArrayOperators):
     def __init__(
         self, aval: ShapedArray, buffer: Any, on: xla.Devices, committed: bool = False
     ) -> None:
-        self.aval = aval
+        self.kind = kind_of(aval, on, committed)
         self.buffer = buffer
-        self.on = on
-        self.committed = committed
 
+    aval = property(lambda self: self.kind.aval)
+    on = property(lambda self: self.kind.on)
+    committed = property(lambda self: self.kind.committed)
     shape = property(lambda self: self.aval.shape)
     dtype = property(lambda self: self.aval.dtype)
     ndim = property(lambda self: len(self.aval.shape))
@@ -227,7 +315,14 @@ class Array(ArrayOperators):
         """The buffer, or a copy of it on other devices."""
         return self.buffer if devices == self.on else xla.to_device(self.aval, self, devices)
 
+    def is_deleted(self) -> bool:
+        """Whether the array was given away to a call, and has no values any more."""
+        return self.buffer.is_deleted()
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if self.is_deleted():
+            shape = ",".join(map(str, self.shape))
+            raise RuntimeError(f"Array has been deleted with shape={self.dtype}[{shape}].")
         return np.asarray(xla.to_host(self.buffer, self.on), dtype=dtype)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -250,6 +345,43 @@ class Array(ArrayOperators):
 
 
 aval_makers[Array] = lambda x: x.aval
+
+# The types of leaves that no interpreter has anything to do with.
+CONCRETE = {Array, np.ndarray, bool, int, float, *np.sctypeDict.values()}
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """What a compiled program asks of an argument: its type, and where it is (None: on the host).
+
+    There is one object for each kind, so that looking a program up compares addresses.
+    """
+
+    aval: ShapedArray
+    on: xla.Devices | None
+    committed: bool
+
+    def new_array(self, buffer: Any) -> Array:
+        array = object.__new__(Array)
+        array.kind, array.buffer = self, buffer
+        return array
+
+
+@functools.cache
+def kind_of(aval: ShapedArray, on: xla.Devices | None, committed: bool) -> Kind:
+    return Kind(raise_to_shaped(aval), on, committed)
+
+
+def host_kind(x: Any) -> Kind:
+    """The kind of an array of NumPy or a Python number."""
+    if type(x) is np.ndarray:
+        return numpy_kind(x.shape, x.dtype)
+    return kind_of(raise_to_shaped(get_aval(x)), None, False)
+
+
+@functools.cache  # `get_aval` takes longer than the rest of a call
+def numpy_kind(shape: tuple[int, ...], dtype: np.dtype) -> Kind:
+    return kind_of(ShapedArray(shape, canonical(dtype)), None, False)
 
 
 def as_numpy(x: Any) -> Any:
@@ -287,18 +419,29 @@ class Compiled(NamedTuple):
     captured: list[Any]
     committed: bool
 
+    def runner(self, out_avals: Sequence[ShapedArray]) -> Callable[[list[Any]], list[Array]]:
+        """The executable, with all that is the same for each run done before."""
+        kinds = [kind_of(aval, self.executable.devices, self.committed) for aval in out_avals]
+        return xla.runner(self.executable, [kind.new_array for kind in kinds])
 
-def compiled(jaxpr: ClosedJaxpr, asked: xla.Devices | None) -> Compiled:
+
+def compiled(
+    jaxpr: ClosedJaxpr, asked: xla.Devices | None, donated: tuple[bool, ...] = ()
+) -> Compiled:
     """The program for the devices that its arguments ask for; kept beside the program."""
-    cache, key = jaxpr.jaxpr.cache, ("executable", asked, xla.current_device())
+    given = any(donated) and donated
+    cache, key = jaxpr.jaxpr.cache, ("executable", asked, xla.current_device(), given)
     if key not in cache:
-        text, emitter = lower(jaxpr)
+        text, emitter = lower(jaxpr, donated)
         place = the_one_place({asked: "an argument"} | emitter.places if asked else emitter.places)
-        on = place or (xla.current_device(),)
+        on = place or xla.alone(xla.current_device())
         buffers = [to_buffer(raise_to_shaped(get_aval(x)), x, on) for x in emitter.captured]
         executable = xla.compile_text(text, on, jaxpr.out_avals)
         cache[key] = Compiled(executable, buffers, place is not None)
     return cache[key]
+
+
+buffer_of = operator.attrgetter("buffer")
 
 
 def to_buffer(aval: ShapedArray, x: Any, devices: xla.Devices) -> Any:
@@ -448,7 +591,7 @@ class Emitter:
         return f"%const{len(self.captured) - 1}"
 
 
-def lower(jaxpr: ClosedJaxpr) -> tuple[str, Emitter]:
+def lower(jaxpr: ClosedJaxpr, donated: Sequence[bool] = ()) -> tuple[str, Emitter]:
     """The program as the text of a StableHLO module, and what else it needs.
 
     The arrays that it captures come before its inputs.
@@ -459,11 +602,42 @@ def lower(jaxpr: ClosedJaxpr) -> tuple[str, Emitter]:
     names = [f"%const{i}" for i in range(len(emitter.captured))] + args
     avals = [*map(get_aval, emitter.captured), *jaxpr.in_avals]
     out_types = ", ".join(map(tensor_type, jaxpr.out_avals))
-    params = ", ".join(f"{x}: {tensor_type(aval)}" for x, aval in zip(names, avals, strict=True))
+    attributes = [""] * len(emitter.captured) + donations(donated, jaxpr.in_avals, jaxpr.out_avals)
+    columns = zip(names, avals, attributes, strict=True)
+    params = ", ".join(f"{x}: {tensor_type(aval)}{attribute}" for x, aval, attribute in columns)
     head = f"module @jit {{\n  func.func public @main({params}) -> ({out_types}) {{\n"
     end = f"    return {', '.join(outs)} : {out_types}\n" if outs else "    return\n"
     text = head + "".join(f"{line}\n" for line in emitter.lines) + end + "  }\n}\n"
     return text, emitter
+
+
+def donations(
+    donated: Sequence[bool], in_avals: Sequence[ShapedArray], out_avals: Sequence[ShapedArray]
+) -> list[str]:
+    """Attributes of the inputs: a result takes the memory of the first donated input of its type.
+
+    Donated inputs that are left go to XLA, if a result of their size is left too.
+    """
+    attributes = [""] * len(in_avals)
+    free = [i for i, flag in enumerate(donated) if flag]
+    sizes = []  # of the results that take nobody's memory
+    for number, out in enumerate(out_avals):
+        kind = (out.shape, out.dtype)
+        match = next((i for i in free if (in_avals[i].shape, in_avals[i].dtype) == kind), None)
+        if match is None:
+            sizes.append(math.prod(out.shape))
+        else:
+            free.remove(match)
+            attributes[match] = f" {{tf.aliasing_output = {number} : i32}}"
+    for i in [*free]:
+        if math.prod(in_avals[i].shape) in sizes:
+            sizes.remove(math.prod(in_avals[i].shape))
+            free.remove(i)
+            attributes[i] = " {jax.buffer_donor = true}"
+    if free:
+        names = ", ".join(str(in_avals[i]) for i in free)
+        warnings.warn(f"Some donated buffers were not usable: {names}.", stacklevel=2)
+    return attributes
 
 
 def lower_body(

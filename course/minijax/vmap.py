@@ -180,16 +180,33 @@ def dot_general_batch(
     dimension_numbers: Any,
     preferred_element_type: Any,
 ) -> tuple[Any, int]:
-    """One more batch axis for `dot_general`, which has them already; it comes out in front."""
-    x, y = (move_batch_axis(axis_size, dim, 0, x) for x, dim in zip(vals, dims, strict=True))
-    contract, batch = dimension_numbers
-    shifted = [tuple(i + 1 for i in axes) for axes in contract]
-    batched = [(0, *(i + 1 for i in axes)) for axes in batch]
-    numbers = (tuple(shifted), tuple(batched))
-    out = dot_general_p.bind(
-        x, y, dimension_numbers=numbers, preferred_element_type=preferred_element_type
+    """Two batches have one batch axis more; a single one, an axis more that stays in the result."""
+    contract, batch = (
+        tuple(axes_behind(dim, axes) for dim, axes in zip(dims, pair, strict=True))
+        for pair in dimension_numbers
     )
-    return out, 0
+    mapped = [(side, dim) for side, dim in enumerate(dims) if not isinstance(dim, NotMapped)]
+    if len(mapped) == 2:
+        batch, out_dim = tuple((dim, *batch[side]) for side, dim in mapped), 0
+    else:
+        axes = [(side, i) for side, x in enumerate(vals) for i in range(len(get_aval(x).shape))]
+        stay = [(side, i) for side, i in axes if i not in (*contract[side], *batch[side])]
+        out_dim = len(batch[0]) + stay.index(mapped[0])
+    out = dot_general_p.bind(
+        *vals,
+        dimension_numbers=(contract, batch),
+        preferred_element_type=preferred_element_type,
+    )
+    return out, out_dim
+
+
+def axes_behind(dim: Any, axes: Sequence[int]) -> tuple[int, ...]:
+    """Axes of one example as axes of the batch, whose batch axis `dim` moves later ones on.
+
+    >>> axes_behind(1, (0, 1, 2)), axes_behind(not_mapped, (0, 1, 2))
+    ((0, 2, 3), (0, 1, 2))
+    """
+    return tuple(axes if isinstance(dim, NotMapped) else (i + (i >= dim) for i in axes))
 
 
 for _p in (neg_p, sin_p, cos_p, exp_p, log_p, convert_element_type_p):
