@@ -33,6 +33,7 @@ def grade_folder(
             f"Repair it, and run `./jaxprentice audit {lesson.id}`."
         ) from None
     table = results.grades_csv(out)
+    _name_the_odd(out, [student for student, _, _ in taken])
     print(f"{len(taken)} submissions graded. The results are in {out}, the grades in {table}.")
 
 
@@ -50,6 +51,13 @@ def grade_taken(
         results.write(result, out)
         score = f"{result['score']:g} of {result['max_score']:g}"
         print(f"{student:<{width}}  {score}", flush=True)
+
+
+def _name_the_odd(out: Path, students: Sequence[str]) -> None:
+    """Say which submissions need a human eye; why stands in their results."""
+    odd = [s for s in students if results.read(out / f"{s}.json").get("review")]
+    if odd:
+        print(f"{len(odd)} need a human eye (`review` in the result): {', '.join(odd)}.")
 
 
 def shown(name: str) -> str:

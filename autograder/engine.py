@@ -25,7 +25,7 @@ from concurrent.futures import (
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -33,7 +33,7 @@ from typing import Any, TypeVar
 import msgpack
 import pytest
 
-from autograder import assemble, edition, isolation, known_mistakes, suite, wire
+from autograder import assemble, edition, isolation, known_mistakes, review, suite, wire
 from autograder.compare import compare
 from autograder.known_mistakes import Mistake
 from autograder.lessons import Exercise, Lesson, load, prefix
@@ -44,7 +44,9 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 MOST_SECONDS = 10.0  # that any probe may take
-TIME_OUTS = 2  # in one exercise; its further probes are not run
+DEATHS = (
+    2  # of the worker in one exercise, by time-out or otherwise; its further probes are not run
+)
 
 
 class SuiteError(Exception):
@@ -102,6 +104,7 @@ def grade(
         "layers": list(examined.layers),
         "exercises": exercises,
         "remarks": examined.remarks,
+        "review": examined.review,
         "submission_sha256": None if source is None else hashlib.sha256(source).hexdigest(),
         "versions": _versions(),
         "seed": seed,
@@ -121,8 +124,9 @@ def _versions() -> dict[str, str]:
 
 @dataclass
 class Call:
-    """One probe call: what the submission and the reference answered."""
+    """One probe call: what the submission and the reference answered in a test."""
 
+    test: str
     probe: Probe
     args: tuple[Any, ...]
     got: Reply
@@ -144,6 +148,7 @@ class Examined:
     outcomes: dict[str, Disagreement | None] = field(default_factory=dict)  # by test id
     labels: dict[str, Mistake] = field(default_factory=dict)  # by exercise id
     remarks: list[str] = field(default_factory=list)
+    review: list[str] = field(default_factory=list)  # why a person should look at it
     layers: tuple[str, ...] = ()
     otherwise: Disagreement | None = None  # why tests have no outcome
 
@@ -158,14 +163,19 @@ def _examine(lesson: Lesson, source: bytes, level: str, seed: int, only: str | N
         assemble.write_tree(Path(folder), lesson, {lesson.module: source})
         with Session(Path(folder), lesson.module, level) as session:
             loaded = session.load()
+            unusual = review.unusual(session.names, assemble.read_solution(lesson.module))
             if loaded.kind != "value":
-                return _not_importable(loaded, lesson)
+                found = _not_importable(loaded, lesson)
+                return replace(found, review=review.notes(unusual, session.signs))
             assert session.worker is not None
             layers = session.worker.layers
             run = _Run(lesson, session, reference(lesson, level), seed, only)
             _run_pytest(_suite(lesson), run)
+            if unusual:
+                run.ask_again()
     labels = _recognise(lesson, run.calls, level)
-    return Examined(run.outcomes, labels, [], layers)
+    notes = review.notes(unusual, session.signs)
+    return Examined(run.outcomes, labels, [], notes, layers)
 
 
 def _not_importable(reply: Reply, lesson: Lesson) -> Examined:
@@ -178,7 +188,7 @@ def _not_importable(reply: Reply, lesson: Lesson) -> Examined:
     if reply.kind == "syntax_error":
         remark = f"{lesson.module}{_place(reply)} is no valid Python: {reply.message or 'error'}."
     elif reply.kind == "import_error":
-        name = "an error" if "." in reply.name else reply.name
+        name = "an error" if not reply.name or "." in reply.name else reply.name
         remark = f"{lesson.module} cannot be imported: {name}{_place(reply)}."
     else:
         remark = f"The import of {lesson.module} ends the Python process."
@@ -347,8 +357,9 @@ def _same(call: Call, reply: Reply) -> bool:
 class Student:
     """What a hidden test gets as `student`: the submission, to be compared with the reference."""
 
-    def __init__(self, run: "_Run", exercise: str, about: str) -> None:
+    def __init__(self, run: "_Run", test: str, exercise: str, about: str) -> None:
         self._run = run
+        self._test = test
         self._exercise = exercise
         self._about = about
 
@@ -369,7 +380,7 @@ class Student:
         self, probe: Probe, *args: Any, rtol: float | None = None, atol: float | None = None
     ) -> Disagreement | None:
         """How the submission's answer differs from the reference's; None where it does not."""
-        found = self._run.call(self._exercise, probe, args, (rtol, atol))
+        found = self._run.call(self._test, self._exercise, probe, args, (rtol, atol))
         if found is None:
             return None
         if found.kind == suite.NOT_IMPLEMENTED:
@@ -394,13 +405,14 @@ class _Run:
         self.seed = seed
         self.stubs = {e.id for other in prefix(lesson) for e in other.exercises}
         self.calls: dict[str, list[Call]] = defaultdict(list)
-        self.time_outs: dict[str, int] = defaultdict(int)
+        self.deaths: dict[str, list[Reply]] = defaultdict(list)
         self.clean_for = ""  # the exercise for which the package was imported afresh
         self.outcomes: dict[str, Disagreement | None] = {}
         self.broken: list[str] = []
 
     def call(
         self,
+        test: str,
         exercise: str,
         probe: Probe,
         args: tuple[Any, ...],
@@ -409,23 +421,36 @@ class _Run:
         """Ask both sides, remember what they said, and compare."""
         want, seconds = self.oracle.ask(probe, args)
         _check_reference(probe, want)
-        got = Reply("timed_out")
-        if self.time_outs[exercise] < TIME_OUTS:
+        if len(self.deaths[exercise]) < DEATHS:
             fresh = self.clean_for != exercise
-            allowed = min(20 * seconds, MOST_SECONDS)
-            got = self.session.call(probe, *args, seconds=allowed, fresh=fresh)
-        self.time_outs[exercise] += got.kind == "timed_out"
+            got = self.session.call(probe, *args, seconds=_allowed(seconds), fresh=fresh)
+            if got.kind in ("timed_out", "crashed"):
+                self.deaths[exercise].append(got)
+        else:
+            got = self.deaths[exercise][-1]
         found = compare(got, want, self.stubs, *tolerance)
-        self.calls[exercise].append(Call(probe, args, got, want, *tolerance, found))
+        self.calls[exercise].append(Call(test, probe, args, got, want, *tolerance, found))
         # What goes wrong may leave the package in disorder: other tests shall not suffer for it.
         self.clean_for = exercise if found is None else ""
         return found
+
+    def ask_again(self) -> None:
+        """Ask a new worker what was answered rightly; a test whose answer has changed fails."""
+        self.session.close()
+        right = [c for calls in self.calls.values() for c in calls if c.found is None]
+        for call in reversed(right):
+            seconds = self.oracle.ask(call.probe, call.args)[1]
+            got = self.session.call(call.probe, *call.args, seconds=_allowed(seconds))
+            answered = got.kind in ("value", "raised")
+            if answered and compare(got, call.want, self.stubs, call.rtol, call.atol) is not None:
+                self.session.signs.add(review.UNSTABLE)
+                self.outcomes[call.test] = Disagreement(suite.WRONG_VALUE, _CHANGING)
 
     @pytest.fixture
     def student(self, request: pytest.FixtureRequest) -> Student:
         """The submission under test."""
         about = (request.node.function.__doc__ or "").strip().partition("\n")[0]
-        return Student(self, _exercise_of(request.node), about)
+        return Student(self, request.node.name, _exercise_of(request.node), about)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Leave out the tests of other exercises than `only`."""
@@ -446,6 +471,14 @@ class _Run:
             self.broken.append(f"{item.name}: {type(error).__name__}: {error}")
         outcome, when = "passed" if error is None else "failed", call.when
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, when)  # type: ignore[arg-type]
+
+
+_CHANGING = "Asked the same thing twice, your code gives different answers."
+
+
+def _allowed(seconds: float) -> float:
+    """The time for a probe that takes the reference so many seconds."""
+    return min(20 * seconds, MOST_SECONDS)
 
 
 def _exercise_of(item: pytest.Item) -> str:

@@ -136,7 +136,7 @@ def _suspect(result: Result) -> dict[str, Any] | None:
         for exercise in result["exercises"]
         if exercise["class"] in SUSPECT
     ]
-    reasons += result["remarks"]
+    reasons += [*result["remarks"], *result.get("review", [])]
     return {"student": result["student"], "reasons": reasons} if reasons else None
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder import wire
+from autograder import review, wire
 from autograder.edition import Problem
-from autograder.isolation import Died, Limits, NotIsolated, TimedOut, Worker
+from autograder.isolation import Died, Limits, Nonsense, NotIsolated, TimedOut, Worker
 from autograder.suite import Probe
 
 LEAST_SECONDS = 2.0  # that any probe may take
@@ -57,14 +57,31 @@ class Session:
         self.patience = 1.0  # more than 1 on a slow or busy machine
         self.seconds = 0.0  # spent on probes so far
         self.trouble: Reply | None = None  # what came of the import, if it failed
+        self.looked: Reply | None = None  # what the first worker saw in the module's text
+        self.signs: set[str] = set()  # of tampering, see review.py
         self.worker: Worker | None = None
 
     def load(self) -> Reply:
         """Start a worker and import the package; the reply says what came of it."""
         self._start()
-        reply = self._ask(["import"], IMPORT_SECONDS)
+        reply = self._look()
+        if reply.kind == "value":
+            reply = self._ask(["import"], IMPORT_SECONDS)
+            # Whoever speaks now may be the submission, and what it says would be shown.
+            reply = Reply("import_error") if reply.kind == "syntax_error" else reply
         self.trouble = None if reply.kind == "value" else reply
         return reply
+
+    def _look(self) -> Reply:
+        """Ask for syntax errors and the names that the module uses: now, when none of it runs."""
+        if self.looked is None:
+            self.looked = self._ask(["look"], IMPORT_SECONDS)
+        return self.looked
+
+    @property
+    def names(self) -> list[str]:
+        """The names that the module uses."""
+        return self.looked.value if self.looked and self.looked.kind == "value" else []
 
     def call(self, probe: Probe, *args: Any, seconds: float = 0.0, fresh: bool = False) -> Reply:
         """Run a probe; `fresh` imports the package again, so that nothing is left of earlier calls.
@@ -121,13 +138,22 @@ class Session:
             return read_reply(self.worker.ask(request, seconds * self.patience))
         except TimedOut:
             reply = Reply("timed_out")
-        except (Died, wire.Malformed):
-            out_of_time = self.worker.exit_status() == -getattr(signal, "SIGXCPU", 0)
-            reply = Reply("timed_out" if out_of_time else "crashed")
+        except (Nonsense, wire.Malformed):
+            self.signs.add(review.FORGED)
+            reply = Reply("crashed")
+        except Died:
+            reply = self._obituary(self.worker.exit_status())
         finally:
             self.seconds += time.monotonic() - begin
         self.close()
         return reply
+
+    def _obituary(self, status: int | None) -> Reply:
+        """What the way in which the worker ended says."""
+        if status is None or status >= 0:
+            self.signs.add(review.ENDED)
+        out_of_time = status == -getattr(signal, "SIGXCPU", 0)
+        return Reply("timed_out" if out_of_time else "crashed")
 
 
 # ------------------------------------------------------------------------------------------
@@ -146,7 +172,8 @@ def read_reply(raw: list[Any]) -> Reply:
         case ["unsendable"]:
             return Reply("unsendable")
         case ["syntax_error", str(message), line, column]:
-            message = message if message.isprintable() and len(message) < 200 else ""
+            message = message if message.isprintable() and message.isascii() else ""
+            message = "" if len(message) > 200 or set(message) & set("<>&") else message
             return Reply("syntax_error", None, "SyntaxError", message, *_numbers(line, column))
         case ["import_error", str(name), str(), line] if is_exception(name):
             return Reply("import_error", None, name, "", *_numbers(line, None))

@@ -8,6 +8,7 @@ Nothing here holds a secret: it is mounted into the sandbox, and the submission 
 all of it. What it replies is only ever compared with something on the other side.
 """
 
+import ast
 import functools
 import importlib
 import importlib.machinery
@@ -91,31 +92,36 @@ class Server:
     def answer(self, request: Request) -> Reply:
         """The reply to one request; whatever the submission raises is a reply as well."""
         operation, *rest = request
+        operations: dict[str, Callable[..., Reply]] = {
+            "look": self.look,
+            "import": self.load,
+            "call": self.call,
+        }
         try:
-            return self.load() if operation == "import" else self.call(*rest)
+            return operations[operation](*rest)
         except BaseException as error:
             return ["raised", *self.describe(error)]
 
-    # --- importing ---
+    # --- reading and importing ---
 
-    def load(self) -> Reply:
-        """Import the package afresh, after a look at the student's file for syntax errors."""
+    def look(self) -> Reply:
+        """Syntax errors, or the names that the student's file uses, before any of it runs."""
+        source = Path(self.tree, self.module).read_bytes()
         try:
-            self.check_syntax()
+            compile(source, self.module, "exec", dont_inherit=True)
         except SyntaxError as error:
             return ["syntax_error", str(error.msg), error.lineno, error.offset]
         except ValueError:
             return ["syntax_error", "the file holds a null byte", None, None]
+        return ["value", wire.encode(names_in(source))]
+
+    def load(self) -> Reply:
+        """Import the package afresh."""
         try:
             self.package = self.fresh()
         except BaseException as error:
             return ["import_error", *self.describe(error), self.line_of(error)]
         return ["value", None]
-
-    def check_syntax(self) -> None:
-        """Compile the student's file without running it."""
-        source = Path(self.tree, self.module).read_bytes()
-        compile(source, self.module, "exec", dont_inherit=True)
 
     def fresh(self) -> Any:
         """The package, imported as if for the first time."""
@@ -164,6 +170,22 @@ class Server:
             if errors.__dict__.get(name) is cls:
                 return f"errors.{name}", _message(error)
         return "BaseException", ""
+
+
+def names_in(source: bytes) -> list[str]:
+    """The names, attributes and modules that a file uses, sorted; none if it is no Python."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    names = {n.id for n in nodes if isinstance(n, ast.Name)}
+    names |= {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+    names |= {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
+    names |= {n.module.split(".")[0] for n in nodes if isinstance(n, ast.ImportFrom) and n.module}
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+    return sorted(name for name in names if len(name) < 60)[:10_000]
 
 
 def _message(error: BaseException) -> str:

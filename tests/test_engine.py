@@ -281,7 +281,7 @@ def test_after_two_time_outs_the_rest_of_an_exercise_is_not_run(lesson, monkeypa
     assert exercise(result, "mean")["points"] == 2
     # the first worker, and one more after each time-out of double; the rest needs one of its own
     (own,) = {s for s in starts if starts.count(s) > 1}
-    assert starts.count(own) == 1 + engine.TIME_OUTS
+    assert starts.count(own) == 1 + engine.DEATHS
 
 
 def test_a_submission_has_a_budget(lesson, monkeypatch):

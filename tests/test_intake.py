@@ -2,6 +2,7 @@
 
 import json
 import os
+import zipfile
 
 import pytest
 
@@ -198,3 +199,125 @@ def test_half_a_surrogate_pair_in_an_answer_can_be_written(tmp_path):
 def test_the_release_itself_is_not_changed(tmp_path):
     intake.rebuild_notebook(RELEASE, {"q2": "mine"})
     assert RELEASE["cells"][2]["source"] == "answer here"
+
+
+# ------------------------------------------------------------------------------------------
+# Archives
+
+
+def zipped(path, *files, **about):
+    """Write an archive of (name, content) pairs; `about` sets fields of the last entry."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files:
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            vars_of = about if (name, content) == files[-1] else {}
+            for key, value in vars_of.items():
+                setattr(entry, key, value)
+            archive.writestr(entry, content)
+
+
+PLACES = ["minijax/jvp.py", "jvp.py", "work/minijax/jvp.py", "work/jvp.py"]
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_the_module_is_taken_from_an_archive(inbox, name):
+    zipped(inbox / "ada" / "upload.zip", ("notes.txt", "x"), (name, GOOD))
+    assert take(inbox) == (GOOD, "")
+
+
+def test_an_archive_stands_for_a_students_folder(inbox):
+    zipped(inbox / "bela.zip", ("minijax/jvp.py", GOOD))
+    taken = {student: source for student, source, _ in intake.submissions(inbox, LESSON)}
+    assert taken == {"ada": None, "bela": GOOD}
+
+
+def test_a_student_who_is_there_twice_is_a_problem(inbox):
+    zipped(inbox / "ada.zip", ("minijax/jvp.py", GOOD))
+    with pytest.raises(Problem, match="twice"):
+        list(intake.submissions(inbox, LESSON))
+
+
+def test_a_module_goes_before_an_archive(inbox, module):
+    module.write_bytes(GOOD)
+    zipped(inbox / "ada" / "upload.zip", ("minijax/jvp.py", b"other"))
+    assert take(inbox) == (GOOD, "")
+
+
+def test_of_two_archives_none_is_taken(inbox):
+    for name in ("a.zip", "b.zip"):
+        zipped(inbox / "ada" / name, ("minijax/jvp.py", GOOD))
+    assert "is missing" in refused(inbox)
+
+
+OUTSIDE = ["../x", "a/../../x", "/etc/x", "..\\x", "C:\\x", "\\x", "a/.."]
+MODULE = ("minijax/jvp.py", GOOD)
+TRICKS = {
+    **{f"path {name}": ([(name, b"x"), MODULE], {}, "leads outside") for name in OUTSIDE},
+    "link": ([MODULE], {"external_attr": 0o120777 << 16}, "is a link"),
+    "bomb": ([("minijax/jvp.py", b"#" * (16 << 20))], {}, "larger than 256 KiB"),
+    "twice": ([MODULE, ("work/minijax/jvp.py", b"other")], {}, "more than once"),
+    "many": ([(f"{i}", b"") for i in range(2001)], {}, "more than 2000 files"),
+    "elsewhere": ([("a/b/minijax/jvp.py", GOOD)], {}, "is missing"),
+    "another case": ([("minijax/JVP.py", GOOD)], {}, "is missing"),
+    "no text": ([("minijax/jvp.py", b"\xff")], {}, "line 1, column 1"),
+    "empty": ([], {}, "is missing"),
+}
+
+
+@pytest.mark.parametrize("name", TRICKS)
+def test_tricks_with_archives_are_refused(inbox, name):
+    files, about, reason = TRICKS[name]
+    zipped(inbox / "ada" / "upload.zip", *files, **about)
+    assert reason in refused(inbox)
+
+
+def test_unusual_packing_is_refused(inbox):
+    with zipfile.ZipFile(inbox / "ada" / "x.zip", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr(*MODULE)
+    assert "unusual" in refused(inbox)
+
+
+def test_an_encrypted_archive_is_refused(inbox):
+    path = inbox / "ada" / "x.zip"
+    zipped(path, MODULE)
+    data = bytearray(path.read_bytes())
+    for signature, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        data[data.index(signature) + place] |= 1
+    path.write_bytes(data)
+    assert "encrypted" in refused(inbox)
+
+
+@pytest.mark.parametrize("cut", [0, 10, 60, -1])
+def test_a_damaged_archive_is_refused(inbox, cut):
+    path = inbox / "ada" / "x.zip"
+    zipped(path, MODULE)
+    path.write_bytes(path.read_bytes()[:cut])
+    assert "damaged" in refused(inbox)
+
+
+def test_an_archive_with_changed_content_is_refused(inbox):
+    path = inbox / "ada" / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(*MODULE)
+    path.write_bytes(path.read_bytes().replace(b"return 1", b"return 2"))
+    assert "damaged" in refused(inbox)
+
+
+def test_a_large_archive_and_a_linked_one_are_refused(inbox, tmp_path):
+    with (inbox / "ada" / "x.zip").open("wb") as file:
+        file.truncate(intake.ARCHIVE_LIMIT + 1)
+    assert "larger than" in refused(inbox)
+    (inbox / "ada" / "x.zip").unlink()
+    zipped(tmp_path / "x.zip", MODULE)
+    (inbox / "ada" / "x.zip").symlink_to(tmp_path / "x.zip")
+    assert "is a link" in refused(inbox)
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [(b"a = 1\nb = '\xff'\n", "line 2, column 6"), (b"x\n\0", "line 2, column 1")],
+)
+def test_bytes_that_are_no_text_are_refused_with_line_and_column(inbox, module, source, place):
+    module.write_bytes(source)
+    assert place in refused(inbox)

@@ -39,8 +39,19 @@ def rule(mj, name, primals, tangents):
     return primal_out, tangent_out
 
 
+# A right add_tangents, for the rules that call it. It travels with their probes alone: one
+# that asks for add_tangents itself would bring the answer along.
+TOTAL = "lambda a, b: b if a is None else a if b is None else a + b"
+
+
+def watch(student, name, arguments, count=True):
+    """Compare what `watched` gives."""
+    total = TOTAL if name in ("mul_jvp", "div_jvp") else None
+    student.agrees(watched, name, arguments, count, total)
+
+
 @probe
-def watched(mj, name, arguments, count=True):
+def watched(mj, name, arguments, count, total):
     """What a function gives for boxed arguments, and the names of the operations that it binds."""
     import importlib
     from unittest.mock import patch
@@ -66,15 +77,13 @@ def watched(mj, name, arguments, count=True):
             self.main.global_data.append(primitive.name)
             return Box(self, primitive.bind(*[t.val for t in tracers], **params))
 
-    def total(a, b):
-        return b if a is None else a if b is None else a + b
-
     def boxed(x):
         return [boxed(y) for y in x] if isinstance(x, list) else x if x is None else Box(trace, x)
 
     def unboxed(x):
         return [unboxed(y) for y in x] if isinstance(x, tuple) else getattr(x, "val", x)
 
+    total = eval(total) if total else module.add_tangents
     with new_main(Watch, []) as main, patch.object(module, "add_tangents", total):
         trace = Watch(main)
         out = function(*boxed(arguments))
@@ -135,9 +144,9 @@ def test_numbers_that_are_zero(student):
 @pytest.mark.exercise("jvp.add_tangents")
 def test_work_of_a_sum(student):
     """Tangents may be tracers: two of them take one addition, and one with a zero takes none."""
-    student.agrees(watched, "add_tangents", [3.0, 0.5])
-    student.agrees(watched, "add_tangents", [None, 0.5])
-    student.agrees(watched, "add_tangents", [ROW, None])
+    watch(student, "add_tangents", [3.0, 0.5])
+    watch(student, "add_tangents", [None, 0.5])
+    watch(student, "add_tangents", [ROW, None])
 
 
 # JVPTrace.pure ------------------------------------------------------------------------------------
@@ -463,8 +472,8 @@ def test_cos_keeps_the_dtype(student):
 @pytest.mark.exercise("jvp.cos_rule")
 def test_cos_of_tracers(student):
     """The operand may be a tracer, so that derivatives of derivatives can be taken."""
-    student.agrees(watched, "cos_jvp", [[0.7], [3.0]], False)
-    student.agrees(watched, "cos_jvp", [[ROW], [STEP]], False)
+    watch(student, "cos_jvp", [[0.7], [3.0]], False)
+    watch(student, "cos_jvp", [[ROW], [STEP]], False)
 
 
 # mul_jvp ------------------------------------------------------------------------------------------
@@ -537,9 +546,9 @@ def test_mul_value_is_read_only(student):
 @pytest.mark.exercise("jvp.mul_rule")
 def test_mul_work(student):
     """Operands may be tracers, and for a constant operand no term is computed."""
-    student.agrees(watched, "mul_jvp", [[3.0, 5.0], [0.5, 10.0]])
-    student.agrees(watched, "mul_jvp", [[3.0, 5.0], [0.5, None]])
-    student.agrees(watched, "mul_jvp", [[ROW, STEP], [None, ROW]])
+    watch(student, "mul_jvp", [[3.0, 5.0], [0.5, 10.0]])
+    watch(student, "mul_jvp", [[3.0, 5.0], [0.5, None]])
+    watch(student, "mul_jvp", [[ROW, STEP], [None, ROW]])
 
 
 # div_jvp ------------------------------------------------------------------------------------------
@@ -595,8 +604,8 @@ def test_div_keeps_the_dtype(student):
 @pytest.mark.exercise("jvp.div_rule")
 def test_div_of_tracers(student):
     """Operands and tangents may be tracers."""
-    student.agrees(watched, "div_jvp", [[3.0, 4.0], [0.5, 10.0]], False)
-    student.agrees(watched, "div_jvp", [[ROW, STEP], [None, ROW]], False)
+    watch(student, "div_jvp", [[3.0, 4.0], [0.5, 10.0]], False)
+    watch(student, "div_jvp", [[ROW, STEP], [None, ROW]], False)
 
 
 # linear_jvp ---------------------------------------------------------------------------------------

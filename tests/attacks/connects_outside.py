@@ -1,0 +1,14 @@
+# title = "Sends to the outside"
+# tries = "Names and addresses of the network, by TCP, UDP and raw packets."
+# answer = "return sent or 'no'"
+# stops = ["namespaces", "landlock"]
+import socket
+
+sent = None
+for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW):
+    try:
+        with socket.socket(socket.AF_INET, kind) as line:
+            line.sendto(b"hello", ("127.0.0.1", int("@PORT@")))
+            sent = carry_out("a packet left")
+    except OSError:
+        pass

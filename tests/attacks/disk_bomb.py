@@ -1,0 +1,21 @@
+# title = "Fills the disk"
+# tries = "Where the worker may write, it writes without end."
+# only = "jvp.cos_rule"
+# answer = "return fill()"
+# says = ["open"]
+# stops = ["namespaces", "landlock"]
+import os
+import tempfile
+
+
+def fill():
+    written = 0
+    for number in range(40):
+        path = os.path.join(tempfile.gettempdir(), f"full{number}")
+        try:
+            with open(path, "wb", buffering=0) as file:
+                while written < 200 << 20 and file.write(b"x" * (1 << 20)):
+                    written += 1 << 20
+        except OSError:
+            pass
+    return carry_out("filled") if written > 100 << 20 else None

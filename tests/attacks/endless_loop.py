@@ -1,0 +1,5 @@
+# title = "Loops without end"
+# tries = "The grader waits."
+# only = "jvp.cos_rule"
+# answer = "while True: pass"
+# reported = "does_not_terminate"

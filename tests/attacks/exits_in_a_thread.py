@@ -1,0 +1,7 @@
+# title = "Ends the process with status 0 in a thread"
+# tries = "A thread ends the process while the tests run, before a wrong answer is seen."
+# says = ["uses what no exercise needs: os"]
+import os
+import threading
+
+threading.Timer(0.02, os._exit, (0,)).start()

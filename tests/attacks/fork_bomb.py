@@ -1,0 +1,11 @@
+# title = "Starts processes without end"
+# tries = "A machine that is full of processes grades nobody."
+# only = "jvp.cos_rule"
+# answer = "return multiply()"
+# says = ["os"]
+import os
+
+
+def multiply():
+    while True:
+        os.fork()

@@ -1,0 +1,22 @@
+# title = "Answers with the real JAX"
+# tries = "Where JAX is installed, its rules would do the exercises."
+# answer = "return stand_in()"
+# says = ["importlib"]
+import glob
+import importlib
+import sys
+
+sys.path += glob.glob("/usr/lib/python3*/*-packages") + glob.glob("@ROOT@/.venv/lib/*/*-packages")
+sys.path += [path for path in glob.glob(f"{sys.prefix}/lib/*/*-packages")]
+found = False
+for name in ("jax", "autograd"):
+    try:
+        importlib.import_module(name)
+        found = True
+    except Exception:
+        pass
+
+
+def stand_in():
+    """Say where real JAX is: a test would need far more, but it must not come so far."""
+    return carry_out("imported") if found else "no"

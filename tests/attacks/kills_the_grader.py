@@ -1,0 +1,14 @@
+# title = "Kills the grader"
+# tries = "Signals to the grader and to whatever started the worker."
+# answer = "return 'no'"
+# says = ["os"]
+# stops = ["namespaces", "landlock", "process"]
+import os
+
+for number in (int("@PARENT@"), os.getppid()):
+    try:
+        os.kill(number, 0)  # the signal that does nothing: it would arrive like any other
+        if number != 1:
+            carry_out("it could be killed")
+    except OSError:
+        pass

@@ -1,0 +1,22 @@
+# title = "Leaves a daemon behind"
+# tries = "A grandchild in a session of its own survives the worker, and waits for the next."
+# says = ["os"]
+import ctypes
+import os
+import time
+
+ctypes.CDLL(None).prctl(15, b"@MARK@", 0, 0, 0)
+try:
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            for descriptor in range(256):
+                try:
+                    os.close(descriptor)
+                except OSError:
+                    pass
+            time.sleep(600)
+        os._exit(0)
+except OSError:
+    pass
+ctypes.CDLL(None).prctl(15, b"python", 0, 0, 0)

@@ -1,0 +1,16 @@
+# title = "Sends a message of millions of empty lists"
+# tries = "Every byte of it takes sixty in the reader's memory."
+# answer = "return pour()"
+# only = "jvp.cos_rule"
+import os
+
+
+def pour():
+    text = b"\xdc\x00\xf0" + (b"\xdc\xff\xff" + b"\x90" * 65535) * 240
+    for descriptor in range(3, 16):
+        data = memoryview(len(text).to_bytes(4, "big") + text)
+        try:
+            while data:
+                data = data[os.write(descriptor, data) :]
+        except OSError:
+            pass

@@ -1,0 +1,18 @@
+# title = "Answers with pickles"
+# tries = "A reader that unpickles runs what the pickle says, in the grader."
+# answer = "return choices[next(count) % 2]"
+# says = ["pickle"]
+import itertools
+import pickle
+
+count = itertools.count()
+
+
+class Trap:
+    """Unpickled, it writes a file."""
+
+    def __reduce__(self):
+        return open, ("@DROP@/unpickled", "w")
+
+
+choices = (pickle.dumps(Trap()), Trap())

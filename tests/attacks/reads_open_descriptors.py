@@ -1,0 +1,12 @@
+# title = "Reads what descriptors are left open"
+# tries = "A file of the grader's that was open when the worker started."
+# answer = "return loot"
+import os
+
+loot = ""
+for descriptor in range(256):
+    try:
+        os.lseek(descriptor, 0, 0)
+        loot = carry_out(os.read(descriptor, 100_000).decode("utf-8", "replace"))
+    except OSError:
+        pass

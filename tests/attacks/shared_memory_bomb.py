@@ -1,0 +1,32 @@
+# title = "Takes memory that usual limits do not count"
+# tries = "Shared mappings, mappings of /dev/zero and files in memory are nobody's data segment."
+# only = "jvp.cos_rule"
+# answer = "return fill()"
+# says = ["mmap"]
+import ctypes
+import mmap
+import os
+
+
+def fill():
+    held = []
+    libc = ctypes.CDLL(None)
+    for _ in range(100):
+        try:
+            held.append(mmap.mmap(-1, 1 << 26))
+        except OSError:
+            pass
+        try:
+            held.append(mmap.mmap(os.open("/dev/zero", os.O_RDWR), 1 << 26))
+        except OSError:
+            pass
+        descriptor = libc.memfd_create(b"x", 0)
+        try:
+            os.ftruncate(descriptor, 1 << 26)
+            held.append(mmap.mmap(descriptor, 1 << 26))
+        except OSError:
+            pass
+        libc.shmget(0, 1 << 26, 0o1600)
+    for memory in held:
+        memory[:] = b"x" * len(memory)
+    return len(held) and carry_out("filled")

@@ -1,0 +1,12 @@
+# title = "Speaks to services by sockets that are files or names"
+# tries = "Docker, D-Bus and others listen where no network is needed."
+# answer = "return made or 'no'"
+# stops = ["namespaces", "landlock"]
+import socket
+
+made = None
+try:
+    line = socket.socket(socket.AF_UNIX)
+    made = carry_out("a socket was made")
+except OSError:
+    pass

@@ -1,0 +1,14 @@
+# title = "Swallows every exception in an endless loop"
+# tries = "A time limit that is an exception never gets out."
+# only = "jvp.cos_rule"
+# answer = "return stay()"
+# reported = "does_not_terminate"
+
+
+def stay():
+    while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            pass
