@@ -87,6 +87,8 @@ class Scene:
     canaries: dict[str, str] = field(default_factory=dict)
     caught: list[bytes] = field(default_factory=list)  # what came by the network
     words: dict[str, str] = field(default_factory=dict)  # "@SOLUTION@" -> where it lies
+    planted: dict[str, bytes | None] = field(default_factory=dict)  # contents, by their words
+    state: list[Any] = field(default_factory=list)  # of files and of this process, before
     mark: str = field(default_factory=lambda: f"jxp{secrets.token_hex(5)}")
 
     def canary(self, place: str) -> str:
@@ -103,6 +105,7 @@ def scene() -> Iterator[Scene]:
         made = Scene(folder)
         for part in (_plant_edition, _plant_files, _plant_process, _listen, _hurry):
             stack.enter_context(part(made))
+        made.planted = {word: _content(made, word) for word in _PLANTED}
         yield made
 
 
@@ -223,8 +226,9 @@ def attempt(attack: Attack, level: str, made: Scene, followed: bool = True) -> l
 
 def _spoilt(lesson: Lesson, level: str) -> Iterator[str]:
     honest = assemble.read_solution(lesson.module).encode()
-    result = engine.grade(lesson, "ada", honest, isolation=level)
-    if result["score"] != lesson.max_points:
+    exercise = lesson.exercises[-1]
+    result = engine.grade(lesson, "ada", honest, isolation=level, only=exercise.id)
+    if result["score"] != exercise.points:
         yield f"the next submission gets {result['score']} points"
 
 
@@ -233,7 +237,7 @@ def _graded(attack: Attack, lesson: Lesson, level: str, made: Scene) -> Result:
         source, reason = submission(attack, lesson, made.words).encode(), ""
     else:
         source, reason = _taken(attack, lesson, made)  # type: ignore[assignment]
-    result = engine.grade(lesson, "eve", source, isolation=level)
+    result = engine.grade(lesson, "eve", source, isolation=level, only=attack.only or None)
     return {**result, "remarks": [*filter(None, [reason]), *result["remarks"]]}
 
 
@@ -297,10 +301,21 @@ def _taken(attack: Attack, lesson: Lesson, made: Scene) -> tuple[bytes | None, s
 
 
 def _clean(made: Scene) -> None:
+    """Put everything back, also what the attack before has changed."""
+    import resource
+
     made.caught.clear()
     shutil.rmtree(made.folder / "inbox", ignore_errors=True)
     for path in Path(made.words["@DROP@"]).iterdir():
-        path.unlink()
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for word, content in made.planted.items():
+        path = Path(made.words[word])
+        if content is not None and _content(made, word) != content:
+            path.write_bytes(content)
+        path.chmod(0o644)
+    if made.state:
+        resource.setrlimit(resource.RLIMIT_NOFILE, made.state[-2])
+    made.state = _state(made)
 
 
 # --- what came of it ---
@@ -316,7 +331,8 @@ def _earned(attack: Attack, lesson: Lesson, result: Result) -> Iterator[str]:
 def _leaked(result: Result, made: Scene) -> Iterator[str]:
     """Which canaries came out: in the result, in what a student reads, on the disk, by network."""
     found = json.dumps(result)
-    found += "".join(p.read_text(errors="replace") for p in Path(made.words["@DROP@"]).iterdir())
+    drop = Path(made.words["@DROP@"])
+    found += "".join(p.read_text(errors="replace") for p in drop.iterdir() if p.is_file())
     found += b"".join(made.caught).decode(errors="replace")
     for place, canary in made.canaries.items():
         if canary in found:
@@ -327,11 +343,13 @@ def _leaked(result: Result, made: Scene) -> Iterator[str]:
 
 def _harmed(made: Scene) -> Iterator[str]:
     """What is not as it was: files, connections, processes."""
+    changed = [word for word in _PLANTED if _content(made, word) != made.planted[word]]
+    for word in changed:
+        yield f"it changes {word.strip('@').lower()}"
+    if not changed and _state(made) != made.state:
+        yield "it changes rights or times of files, or the grader's limits"
     if any(Path(made.words["@DROP@"]).iterdir()):
         yield "it writes outside its tree"
-    for word in ("@SOLUTION@", "@SUITE@", "@OTHER@", "@GRADEBOOK@"):
-        if "canary" not in Path(made.words[word]).read_text():
-            yield f"it changes {word.strip('@').lower()}"
     if made.caught:
         yield "it reaches the network"
     end = time.monotonic() + 3
@@ -340,6 +358,24 @@ def _harmed(made: Scene) -> Iterator[str]:
             yield "a process of it lives on"
             return
         time.sleep(0.02)
+
+
+def _state(made: Scene) -> list[Any]:
+    """Rights, owners and times of what was planted; limits and priority of this process."""
+    files = [Path(made.words[word]).stat() for word in _PLANTED]
+    about = [(s.st_mode, s.st_uid, s.st_mtime_ns) for s in files]
+    import resource
+
+    limits = [resource.getrlimit(resource.RLIMIT_NOFILE), os.getpriority(os.PRIO_PROCESS, 0)]
+    return [*about, *limits]
+
+
+def _content(made: Scene, word: str) -> bytes | None:
+    path = Path(made.words[word])
+    return path.read_bytes() if path.is_file() else None
+
+
+_PLANTED = ("@SOLUTION@", "@SUITE@", "@OTHER@", "@GRADEBOOK@")
 
 
 def _alive(mark: str) -> bool:
@@ -366,7 +402,33 @@ def _misreported(attack: Attack, result: Result) -> Iterator[str]:
 # The table
 
 
-def matrix(attacks: Sequence[Attack], levels: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-    """What went wrong for each attack on each of these rungs."""
+def examine(levels: Sequence[str] = ()) -> int:
+    """Try all attacks on every rung that this machine has; print a table, and what went wrong.
+
+    Returns how many findings there are: attacks that a rung should stop and does not, and reports
+    that do not say what they should.
+    """
+    levels = levels or [level for level in isolation.LEVELS if isolation.detect(level) is None]
+    attacks, findings = load(), []
+    width = max(len(attack.title) for attack in attacks)
+    print(f"{'attack':<{width}}  {'  '.join(levels)}", flush=True)
     with scene() as made:
-        return {a.name: {level: attempt(a, level, made) for level in levels} for a in attacks}
+        for attack in attacks:
+            faults = {level: attempt(attack, level, made) for level in levels}
+            cells = [_cell(faults[level]).ljust(len(level)) for level in levels]
+            print(f"{attack.title:<{width}}  {'  '.join(cells)}".rstrip(), flush=True)
+            findings += [
+                f"{attack.name}, {level}: {fault}"
+                for level in levels
+                if level in attack.stops
+                for fault in faults[level]
+            ]
+    print(
+        f"{len(findings)} findings:" if findings else "Every rung stops what it promises to stop."
+    )
+    print("".join(f"- {text}\n" for text in findings), end="")
+    return len(findings)
+
+
+def _cell(faults: Sequence[str]) -> str:
+    return "stopped" if all(fault.startswith("reported") for fault in faults) else "succeeds"

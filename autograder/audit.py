@@ -13,7 +13,16 @@ from typing import Any, TypeVar
 from rich.console import Console
 from rich.progress import track
 
-from autograder import assemble, engine, known_mistakes, lessons, mutants, skeleton
+from autograder import (
+    assemble,
+    attacks,
+    engine,
+    isolation,
+    known_mistakes,
+    lessons,
+    mutants,
+    skeleton,
+)
 from autograder.known_mistakes import Mistake
 from autograder.lessons import Exercise, Lesson
 
@@ -242,11 +251,15 @@ def _named(mistake: Mistake, lesson: Lesson) -> Check:
 # The command
 
 
-def run(chosen: Iterable[Lesson], quick: bool = False) -> int:
-    """Examine these lessons and print the table; the exit status is 0 if nothing was found."""
+def run(chosen: Iterable[Lesson], quick: bool = False, hostile: bool = False) -> int:
+    """Examine these lessons and print the table; the exit status is 0 if nothing was found.
+
+    With `hostile` all attacks of the corpus are tried too, on every rung that this machine has.
+    """
     report = audit([lesson.id for lesson in chosen], quick)
     print(table(report))
-    return 0 if report.passed else 1
+    findings = attacks.examine([isolation.choose()] if quick else []) if hostile else 0
+    return 0 if report.passed and not findings else 1
 
 
 def table(report: Report) -> str:

@@ -292,7 +292,8 @@ def audit(
     """Examine the hidden suites themselves."""
     from autograder import audit, student
 
-    return audit.run([student.taught(lesson)] if lesson else student.all_taught(), quick)
+    chosen = [student.taught(lesson)] if lesson else student.all_taught()
+    return audit.run(chosen, quick, hostile=lesson is None)
 
 
 @app.command(rich_help_panel=MAINTAINERS)

@@ -125,6 +125,8 @@ def _allow(rules: int, path: str, rights: int) -> None:
 
 # ------------------------------------------------------------------------------------------
 # seccomp: which system calls are refused. A process needs threads, and nothing more of its kind.
+# The last lines are for what Landlock does not see: rights, owners, times and attributes of files,
+# and what touches other processes of the same user without a signal.
 
 _X86_64 = """
     fork 57, vfork 58, execve 59, execveat 322, socket 41, ptrace 101, process_vm_readv 310,
@@ -133,7 +135,13 @@ _X86_64 = """
     umount2 166, pivot_root 155, chroot 161, bpf 321, perf_event_open 298, userfaultfd 323,
     io_uring_setup 425, memfd_create 319, memfd_secret 447, open_by_handle_at 304, shmget 29,
     msgget 68, semget 64, add_key 248, request_key 249, keyctl 250, init_module 175,
-    finit_module 313, kexec_load 246
+    finit_module 313, kexec_load 246,
+    chmod 90, fchmod 91, fchmodat 268, fchmodat2 452, chown 92, fchown 93, lchown 94, fchownat 260,
+    utime 132, utimes 235, futimesat 261, utimensat 280, setxattr 188, lsetxattr 189, fsetxattr 190,
+    removexattr 197, lremovexattr 198, fremovexattr 199, setxattrat 463, removexattrat 466,
+    file_setattr 469, inotify_init 253, inotify_init1 294, fanotify_init 300, mq_open 240,
+    setpriority 141, ioprio_set 251, sched_setparam 142, sched_setscheduler 144, sched_setattr 314,
+    migrate_pages 256, move_pages 279
 """
 _AARCH64 = """
     execve 221, execveat 281, socket 198, ptrace 117, process_vm_readv 270,
@@ -142,21 +150,34 @@ _AARCH64 = """
     umount2 39, pivot_root 41, chroot 51, bpf 280, perf_event_open 241, userfaultfd 282,
     io_uring_setup 425, memfd_create 279, memfd_secret 447, open_by_handle_at 265, shmget 194,
     msgget 186, semget 190, add_key 217, request_key 218, keyctl 219, init_module 105,
-    finit_module 273, kexec_load 104
+    finit_module 273, kexec_load 104,
+    fchmod 52, fchmodat 53, fchmodat2 452, fchownat 54, fchown 55, utimensat 88, setxattr 5,
+    lsetxattr 6, fsetxattr 7, removexattr 14, lremovexattr 15, fremovexattr 16, setxattrat 463,
+    removexattrat 466, file_setattr 469, inotify_init1 26, fanotify_init 262, mq_open 180,
+    setpriority 140, ioprio_set 30, sched_setparam 118, sched_setscheduler 119, sched_setattr 274,
+    migrate_pages 238, move_pages 239
 """
-# Machine: its number in the kernel, the refused calls, then clone, clone3, kill, tgkill and mmap.
+# Calls that are refused for some arguments only.
+_SPECIAL = (
+    *("clone", "clone3", "kill", "tgkill", "mmap", "fcntl", "ioctl", "prlimit64"),
+    "sched_setaffinity",
+)
+# Machine: its number in the kernel, the refused calls, the numbers of the special ones.
 _MACHINES = {
-    "x86_64": (0xC000003E, _X86_64, (56, 435, 62, 234, 9)),
-    "aarch64": (0xC00000B7, _AARCH64, (220, 435, 129, 131, 222)),
+    "x86_64": (0xC000003E, _X86_64, (56, 435, 62, 234, 9, 72, 16, 302, 203)),
+    "aarch64": (0xC00000B7, _AARCH64, (220, 435, 129, 131, 222, 25, 29, 261, 122)),
 }
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 # Places in the kernel's description of a call.
-_NUMBER, _MACHINE, _FIRST_ARGUMENT, _FOURTH_ARGUMENT = 0, 4, 16, 40
+_NUMBER, _MACHINE, _FIRST_ARGUMENT, _SECOND_ARGUMENT, _FOURTH_ARGUMENT = 0, 4, 16, 24, 40
 _ALLOW, _KILL = 0x7FFF0000, 0x80000000
 _PERMISSION, _NO_SUCH_CALL = 0x00050001, 0x00050026  # fail with EPERM, with ENOSYS
 _CLONE_THREAD = 0x10000
 _MAP_SHARED = 1
+# fcntl's F_SETOWN, F_SETSIG, F_SETOWN_EX and ioctl's FIOSETOWN, SIOCSPGRP, TIOCSTI: a file that
+# sends signals to another process, or types into its terminal.
+_OWNED_BY = {"fcntl": (8, 10, 15), "ioctl": (0x8901, 0x8902, 0x5412)}
 
 Instruction = tuple[int, int, int, int]  # code, skip if true, skip if false, operand
 
@@ -167,7 +188,8 @@ def refuse_calls() -> None:
         raise Unavailable("there is no seccomp filter for this kind of machine")
     machine, refused, special = _MACHINES[platform.machine()]
     numbers = [int(entry.split()[1]) for entry in refused.split(",")]
-    program = [struct.pack("=HBBI", *step) for step in _filter(machine, numbers, special)]
+    known = dict(zip(_SPECIAL, special, strict=True))
+    program = [struct.pack("=HBBI", *step) for step in _filter(machine, numbers, known)]
     code = ctypes.create_string_buffer(b"".join(program))
     pointer = struct.pack("@HP", len(program), ctypes.addressof(code))
     description = ctypes.create_string_buffer(pointer)
@@ -178,8 +200,9 @@ def refuse_calls() -> None:
         raise Unavailable("the kernel refuses seccomp filters") from error
 
 
-def _filter(machine: int, refused: Sequence[int], special: Sequence[int]) -> Iterator[Instruction]:
-    clone, clone3, kill, tgkill, mmap = special
+def _filter(
+    machine: int, refused: Sequence[int], special: Mapping[str, int]
+) -> Iterator[Instruction]:
     yield (_LOAD, 0, 0, _MACHINE)
     yield (_JUMP_EQUAL, 1, 0, machine)
     yield (_RETURN, 0, 0, _KILL)
@@ -189,14 +212,33 @@ def _filter(machine: int, refused: Sequence[int], special: Sequence[int]) -> Ite
     for number in refused:
         yield (_JUMP_EQUAL, 0, 1, number)
         yield (_RETURN, 0, 0, _PERMISSION)
-    yield (_JUMP_EQUAL, 0, 1, clone3)  # its flags cannot be seen here; callers fall back to clone
+    yield (
+        _JUMP_EQUAL,
+        0,
+        1,
+        special["clone3"],
+    )  # its flags cannot be seen here; callers fall back to clone
     yield (_RETURN, 0, 0, _NO_SUCH_CALL)
-    yield from _unless(clone, _FIRST_ARGUMENT, (_JUMP_BITS, 1, 0, _CLONE_THREAD))
-    for number in (kill, tgkill):  # abort() signals its own process
-        yield from _unless(number, _FIRST_ARGUMENT, (_JUMP_EQUAL, 1, 0, os.getpid()))
+    yield from _unless(special["clone"], _FIRST_ARGUMENT, (_JUMP_BITS, 1, 0, _CLONE_THREAD))
+    for name in ("kill", "tgkill"):  # abort() signals its own process
+        yield from _unless(special[name], _FIRST_ARGUMENT, (_JUMP_EQUAL, 1, 0, os.getpid()))
+    for name in ("prlimit64", "sched_setaffinity"):  # 0 is the own process
+        yield from _unless(special[name], _FIRST_ARGUMENT, (_JUMP_EQUAL, 1, 0, 0))
     # The limit on memory does not count what is shared.
-    yield from _unless(mmap, _FOURTH_ARGUMENT, (_JUMP_BITS, 0, 1, _MAP_SHARED))
+    yield from _unless(special["mmap"], _FOURTH_ARGUMENT, (_JUMP_BITS, 0, 1, _MAP_SHARED))
+    for name, commands in _OWNED_BY.items():
+        for command in commands:
+            yield from _refuse_if(special[name], command)
     yield (_RETURN, 0, 0, _ALLOW)
+
+
+def _refuse_if(number: int, command: int) -> Iterator[Instruction]:
+    """Refuse call `number` with this second argument, and leave the number to what follows."""
+    yield (_JUMP_EQUAL, 0, 4, number)
+    yield (_LOAD, 0, 0, _SECOND_ARGUMENT)
+    yield (_JUMP_EQUAL, 0, 1, command)
+    yield (_RETURN, 0, 0, _PERMISSION)
+    yield (_LOAD, 0, 0, _NUMBER)
 
 
 def _unless(number: int, argument: int, test: Instruction) -> Iterator[Instruction]:

@@ -400,6 +400,39 @@ except OSError:
     assert ask(tree, strict, body) == "refused"
 
 
+REACH = """
+import fcntl, os, resource, signal
+reading, writing = os.pipe()
+acts = {
+    "limits": lambda: resource.prlimit(args[0], resource.RLIMIT_NOFILE),
+    "cores": lambda: os.sched_setaffinity(args[0], {0}),
+    "priority": lambda: os.setpriority(os.PRIO_PROCESS, args[0], 5),
+    "owner": lambda: fcntl.fcntl(reading, fcntl.F_SETOWN, args[0]),
+    "signal": lambda: fcntl.fcntl(reading, 10, signal.SIGKILL),
+    "rights": lambda: os.chmod(args[1], 0o777),
+    "times": lambda: os.utime(args[1]),
+    "attributes": lambda: os.setxattr(args[1], "user.x", b"x"),
+    "own limits": lambda: resource.prlimit(0, resource.RLIMIT_NOFILE),
+    "own descriptors": lambda: fcntl.fcntl(reading, fcntl.F_GETFD),
+}
+done = []
+for name, act in acts.items():
+    try:
+        act()
+        done.append(name)
+    except OSError:
+        pass
+return done
+"""
+
+
+def test_nothing_of_the_grader_can_be_changed_in_other_ways(tree, strict, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    found = ask(tree, strict, REACH, os.getpid(), str(file))
+    assert found == ["own limits", "own descriptors"]
+
+
 FORGED = {
     "huge": b"\xff\xff\xff\xff",
     "deep": (50_001).to_bytes(4, "big") + b"\x91" * 50_000 + b"\x90",

@@ -3,7 +3,6 @@
 # says = ["ctypes"]
 # reported = "not_implemented"
 import ctypes
-import os
 
 libc = ctypes.CDLL(None, use_errno=True)
 for flags in (0x10000000, 0x20000, 0x40000000, 0x10000000 | 0x20000):
@@ -14,10 +13,3 @@ if libc.chroot(b".") == 0:
     carry_out("chroot")
 if libc.mount(b"@DROP@", b"/tmp", None, 4096, None) == 0:
     carry_out("mounted")
-try:
-    os.setuid(0)
-    os.chown("@OTHER@", 0, 0)
-    os.chmod("@OTHER@", 0)
-    carry_out("changed an owner")
-except OSError:
-    pass

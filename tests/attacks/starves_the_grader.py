@@ -1,0 +1,23 @@
+# title = "Takes the grader's own limits and priority away"
+# tries = "prlimit and setpriority work on any process of the same user, no signal is needed."
+# says = ["os, resource"]
+# reported = "not_implemented"
+import os
+import resource
+
+parent = int("@PARENT@")
+
+
+def lower():
+    soft, hard = resource.prlimit(parent, resource.RLIMIT_NOFILE)
+    resource.prlimit(parent, resource.RLIMIT_NOFILE, (soft - 1, hard))
+
+
+for act in (
+    lower,
+    lambda: os.setpriority(os.PRIO_PROCESS, parent, 1),
+):
+    try:
+        act()
+    except OSError:
+        pass
