@@ -108,12 +108,23 @@ def _pages(known: list[Lesson]) -> dict[str, str]:
 
 
 def _renewed(text: str, file: Path, known: list[Lesson]) -> str:
+    makers = {"lessons": lambda: _lesson_table(file.parent, known), "attacks": _attack_table}
     names = {found[2] for found in _TABLE.finditer(text)}
-    if names != {"lessons"}:
+    if not names <= makers.keys():
         where = file.relative_to(edition.ROOT)
-        raise Problem(f"{where} asks for {sorted(names)}. Only 'lessons' can be generated.")
-    table = _lesson_table(file.parent, known)
-    return _TABLE.sub(lambda found: f"{found[1]}\n{table}\n{found[3]}", text)
+        raise Problem(f"{where} asks for {sorted(names)}. Known are: {', '.join(makers)}.")
+    return _TABLE.sub(lambda found: f"{found[1]}\n{makers[found[2]]()}\n{found[3]}", text)
+
+
+def _attack_table() -> str:
+    from autograder import attacks, isolation
+
+    rows = ["| attack | " + " | ".join(f"`{level}`" for level in isolation.LEVELS) + " |"]
+    rows.append("|---" * (1 + len(isolation.LEVELS)) + "|")
+    for attack in sorted(attacks.load(), key=lambda attack: (len(attack.stops), attack.title)):
+        cells = ["stopped" if level in attack.stops else "**no**" for level in isolation.LEVELS]
+        rows.append(f"| {attack.title} | {' | '.join(cells)} |")
+    return "".join(f"{row}\n" for row in rows)
 
 
 def _lesson_table(folder: Path, known: list[Lesson]) -> str:

@@ -1,8 +1,8 @@
 # title = "Kills the grader"
 # tries = "Signals to the grader and to whatever started the worker."
+# stops = ["namespaces", "landlock"]
 # answer = "return 'no'"
 # says = ["os"]
-# stops = ["namespaces", "landlock", "process"]
 import os
 
 for number in (int("@PARENT@"), os.getppid()):

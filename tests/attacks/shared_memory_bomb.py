@@ -1,5 +1,6 @@
 # title = "Takes memory that usual limits do not count"
 # tries = "Shared mappings, mappings of /dev/zero and files in memory are nobody's data segment."
+# stops = ["namespaces", "landlock"]
 # only = "jvp.cos_rule"
 # answer = "return fill()"
 # says = ["mmap"]
