@@ -228,6 +228,16 @@ PMAP = {
         ids(lib.jit(lambda x: square_sum(lib)(x))(X[:4])),
         ids(lib.jit(lambda x, y: x + y.sum())(1.0, halves(lib)[1])),
     ],
+    "committed": lambda lib: [
+        bool(x.committed)
+        for x in (
+            shared(lib)(2.0, X),
+            square_sum(lib)(X[:1]),
+            lib.jit(lambda x: x + 1.0)(square_sum(lib)(X[:1])),
+            lib.jit(square_sum(lib))(X),
+            lib.jit(lambda x: x + 1.0)(X),
+        )
+    ],
     "from one half to the other": lambda lib: ids(
         lib.pmap(lambda x: x, devices=lib.devices()[4:])(halves(lib)[0])
     ),

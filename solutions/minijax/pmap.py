@@ -445,7 +445,7 @@ def pmap_impl(
     inputs = [to_pieces(*x, on) for x in zip(in_avals, args, in_axes, strict=True)]
     outs = xla.run(program.executable, [*program.captured, *inputs])
     return [
-        Array(aval, out, on, committed=True) if axis is None else Pieces(aval, out, on, axis)
+        Array(aval, out, on, program.committed) if axis is None else Pieces(aval, out, on, axis)
         for aval, out, axis in zip(out_avals, outs, out_axes, strict=True)
     ]
 
