@@ -115,6 +115,10 @@ ONE_DEVICE = {
     "psum, the same for all": lambda lib: lib.vmap(
         lambda x: lib.lax.psum(x, "i"), axis_name="i", out_axes=None
     )(X),
+    "calls of what does not move": lambda lib: lib.vmap(
+        lambda x: lib.jit(lib.checkpoint(lambda y: lib.lax.psum(lib.numpy.sin(y), "i")))(3.0) * x,
+        axis_name="i",
+    )(X),
     "pmap on one device": lambda lib: lib.pmap(lambda x: x / lib.lax.psum(x, "i"), "i")(X[:1]),
     "devices": lambda lib: [repr(lib.devices()[0]), repr(lib.devices("cpu")[0])],
     "default_device": lambda lib: placed(lib, lib.devices()[0]),
@@ -212,6 +216,21 @@ PMAP = {
         in_axes=1,
         axis_name="j",
     )(M),
+    "vmap of what does not move": lambda lib: lib.vmap(
+        lambda w: lib.pmap(lambda x: lib.lax.psum(lib.numpy.sin(x), ("i", "j")), "i")(X) * w,
+        axis_name="j",
+    )(M[0]),
+    "the same pmap in vmaps of two sizes": lambda lib: [
+        lib.vmap(f, in_axes=1, axis_name="j")(m)
+        for f in [lib.pmap(lambda x: x * lib.lax.psum(1, "j"))]
+        for m in (M, C)
+    ],
+    "checkpoint inside": lambda lib: along(
+        lib, lib.grad(lib.checkpoint(lambda x: x * lib.lax.psum(lib.numpy.sin(x), "i")))
+    )(X),
+    "checkpoint outside": lambda lib: lib.grad(
+        lib.checkpoint(lambda x: (lib.numpy.sin(square_sum(lib)(x)) * X).sum())
+    )(X),
     "vmap of grad": lambda lib: lib.vmap(lib.grad(lambda w: shared(lib)(w, X)))(M[0]),
     "grad of vmap": lambda lib: lib.grad(lambda m: lib.vmap(square_sum(lib))(m).sum())(M.T),
     "in jit": lambda lib: lib.jit(lambda x: square_sum(lib)(x * 2.0) + 1.0)(X),

@@ -30,7 +30,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from minijax.core import (
-    Primitive,
     ShapedArray,
     abstract_eval_rules,
     hlo_lowerings,
@@ -42,6 +41,7 @@ from minijax.core import (
 )
 from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
 from minijax.jit import (
+    CallPrimitive,
     Emitter,
     call_batch,
     call_jvp,
@@ -56,7 +56,7 @@ from minijax.tracing import split_static, static_places, trace_to_jaxpr, trace_t
 from minijax.transpose import call_transpose
 from minijax.tree import tree_leaves, tree_unflatten
 
-remat_p = Primitive("remat2", multiple_results=True)  # JAX's name for it
+remat_p = CallPrimitive("remat2", multiple_results=True)  # JAX's name for it
 
 Policy = Callable[..., bool]  # see minijax/checkpoint_policies.py
 

@@ -11,6 +11,7 @@ call primitive, and the lowering of each primitive to StableHLO.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 import warnings
@@ -79,28 +80,20 @@ class CallPrimitive(AxisPrimitive):
     """A primitive with programs among its parameters, which may use axes that have names."""
 
     def names(self, params: dict[str, Any]) -> frozenset[Hashable]:
-        return names_used(params) - {params.get("axis_name")}
+        names = frozenset(name for jaxpr in inner_jaxprs(params) for name in names_in(jaxpr))
+        return names - {params.get("axis_name")}
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """An ordinary `bind`, unless there are names that the programs could use."""
         return super().bind(*args, **params) if axis_env.frames else bind(self, *args, **params)
 
 
-def names_used(params: dict[str, Any]) -> frozenset[Hashable]:
-    """The names that the programs among the parameters of an equation use."""
-    return frozenset(name for jaxpr in inner_jaxprs(params) for name in names_in(jaxpr))
-
-
 def names_in(jaxpr: Jaxpr) -> frozenset[Hashable]:
     """The names that a program uses; kept beside it."""
     if "names" not in jaxpr.cache:
-        names = [
-            eqn.primitive.names(eqn.params)
-            if isinstance(eqn.primitive, AxisPrimitive)
-            else names_used(eqn.params)
-            for eqn in jaxpr.eqns
-        ]
-        jaxpr.cache["names"] = frozenset().union(*names)
+        uses = [eqn for eqn in jaxpr.eqns if isinstance(eqn.primitive, AxisPrimitive)]
+        names = (eqn.primitive.names(eqn.params) for eqn in uses)  # type: ignore[attr-defined]
+        jaxpr.cache["names"] = frozenset(itertools.chain.from_iterable(names))
     return jaxpr.cache["names"]
 
 
