@@ -227,6 +227,10 @@ ERRORS = {
         lib.vmap(keeping)(X),
         lib.jit(lambda x: x * kept.pop())(2.0),
     ],
+    "escaped into make_jaxpr": lambda lib: [
+        lib.vmap(keeping)(X),
+        lib.make_jaxpr(lambda x: x * kept.pop())(2.0),
+    ],
     "vector result": lambda lib: lib.grad(lambda x: x)(X),
     "integer input": lambda lib: lib.grad(lambda x: x)(1),
     "integer result": lambda lib: lib.grad(lambda x: 1)(1.0),
@@ -303,6 +307,13 @@ def test_jit_compiles_once_for_each_type_and_each_derived_program(monkeypatch):
         f(X), f(1.0), stackless.grad(f)(1.0), stackless.vmap(f)(X)
     assert len(texts) == 5  # for f twice, for its values, its gradient, and a batch
     assert "stablehlo.sine" in texts[0]
+
+
+def test_a_program_keeps_its_constants():
+    array = np.ones(3)
+    program = stackless.make_jaxpr(lambda x: x + array)(X)
+    array[:] = 9.0
+    np.testing.assert_array_equal(program.consts[0], np.ones(3))
 
 
 def test_a_program_is_the_same_for_both_systems():
