@@ -18,8 +18,8 @@ What the stack of `minijax` is for, and what takes its place here:
 
 The price: an operation passes through all interpreters down to the one that it concerns, and every
 rule has to run under the right one. To forget that is an endless recursion. JAX works like this
-since version 0.4.36 ("stackless"): a `jax.core.Trace` is an interpreter, and its `parent_trace`,
-`take_current_trace` and `set_current_trace` do what the names here say.
+since version 0.4.36 ("stackless"). Its words: `Trace`, with its `parent_trace`, is an interpreter;
+`set_current_trace` is `set_interpreter`; a trace that has ended is `invalidate`d.
 
 What a primitive *is* does not depend on interpretation: its value in NumPy, its type, its StableHLO
 text. These facts, programs as data and pytrees come from minijax; operators from `arrays`.
