@@ -208,21 +208,22 @@ partial_eval_rules[jit_p] = jit_partial_eval
 
 
 def partial_eval_jaxpr(
-    jaxpr: ClosedJaxpr, is_known: tuple[bool, ...]
+    jaxpr: ClosedJaxpr, is_known: tuple[bool, ...], instantiate: frozenset[int] = frozenset()
 ) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
     """Split a program by which inputs are known; kept beside it.
 
     Gives the program of the known part (known inputs -> known outputs, residuals), the program of
-    the rest (residuals, unknown inputs -> unknown outputs), and which outputs are known.
+    the rest (residuals, unknown inputs -> unknown outputs), and which outputs are known. Those
+    whose numbers are in `instantiate` count as unknown in any case.
     """
-    cache, key = jaxpr.jaxpr.cache, ("partial_eval", is_known)
+    cache, key = jaxpr.jaxpr.cache, ("partial_eval", is_known, instantiate)
     if key not in cache:
-        cache[key] = split_jaxpr(jaxpr, is_known)
+        cache[key] = split_jaxpr(jaxpr, is_known, instantiate)
     return cache[key]
 
 
 def split_jaxpr(
-    jaxpr: ClosedJaxpr, is_known: tuple[bool, ...]
+    jaxpr: ClosedJaxpr, is_known: tuple[bool, ...], instantiate: frozenset[int]
 ) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
     """As `partial_eval_jaxpr`, anew: partial evaluation, while the known part is traced."""
     avals, f = jaxpr.in_avals, jaxpr_as_fun(jaxpr)
@@ -234,7 +235,7 @@ def split_jaxpr(
             known(next(args)) if k else unknown(aval)
             for k, aval in zip(is_known, avals, strict=True)
         ]
-        pvals_out, rest = partial_eval_flat(f, pvals)
+        pvals_out, rest = partial_eval_flat(f, pvals, instantiate.__contains__)
         result["rest"], result["out"] = rest.jaxpr, [p.is_known for p in pvals_out]
         return [p.const for p in pvals_out if p.is_known] + list(rest.consts)
 

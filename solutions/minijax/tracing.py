@@ -141,13 +141,24 @@ def new_dynamic(main: MainTrace) -> Iterator[None]:
 
 def trace_to_jaxpr(f: Callable[..., list[Any]], avals: Sequence[ShapedArray]) -> ClosedJaxpr:
     """The program of a flat function for inputs of these types."""
+    return trace_with_uses(f, avals)[0]
+
+
+def trace_with_uses(
+    f: Callable[..., list[Any]], avals: Sequence[ShapedArray]
+) -> tuple[ClosedJaxpr, list[Any]]:
+    """As `trace_to_jaxpr`; and the arrays and tracers themselves of which its constants are copies.
+
+    By these, a constant of one program is known again in another one.
+    """
     builder = JaxprBuilder()
     with new_main(JaxprTrace, builder) as main, new_dynamic(main):
         trace = JaxprTrace(main)
         tracers = [trace.new_arg(aval) for aval in avals]
         outs = [full_raise(trace, out) for out in f(*tracers)]
         invars = [t.atom for t in tracers if isinstance(t.atom, Var)]
-        return builder.build(invars, [out.atom for out in outs])
+        used = [val for _, (val, _) in builder.consts.values()]
+        return builder.build(invars, [out.atom for out in outs]), used
 
 
 def trace_tree(f: Callable[..., Any], args: Sequence[Any]) -> tuple[ClosedJaxpr, PyTreeDef]:

@@ -5,6 +5,7 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 
 import typing as _typing
 
+from minijax.control_flow import cond, fori_loop, scan, switch, while_loop
 from minijax.lax.basic import (
     add,
     broadcast_in_dim,
@@ -121,6 +122,7 @@ __all__ = [
     "ceil",
     "clamp",
     "concatenate",
+    "cond",
     "convert_element_type",
     "cos",
     "cumsum",
@@ -138,6 +140,7 @@ __all__ = [
     "expand_dims",
     "expm1",
     "floor",
+    "fori_loop",
     "full",
     "full_like",
     "gather",
@@ -171,6 +174,7 @@ __all__ = [
     "rev",
     "round",
     "rsqrt",
+    "scan",
     "scatter",
     "scatter_add",
     "select",
@@ -186,8 +190,10 @@ __all__ = [
     "squeeze",
     "stop_gradient",
     "sub",
+    "switch",
     "tanh",
     "transpose",
+    "while_loop",
 ]
 
 if not _typing.TYPE_CHECKING:

@@ -1,0 +1,1075 @@
+"""Control flow that is traced: `cond`, `switch`, `while_loop`, `fori_loop` and `scan`.
+
+Python's `if` and `for` run while a function is traced: the program holds the one branch that was
+taken, and the body of a loop as often as it ran. Here a choice and a loop are operations. Their
+branches and bodies are programs, traced once, and parameters of the equation, as in `jit`.
+
+All rules have one shape: transform the inner programs (`minijax/programs.py` says how), and bind
+the same primitive with the new ones. What the rules differ in is which results get a tangent, or a
+batch axis, or count as unknown: branches must agree on it, and the carry of a loop must come out of
+a step as it went in.
+
+What a branch or a body captures becomes operands: the constants of an inner program are its first
+inputs. The primitives' names and parameters are JAX's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minijax import dtypes
+from minijax.core import (
+    ConcreteArray,
+    ShapedArray,
+    Tracer,
+    UndefPrimal,
+    abstract_eval_rules,
+    add_p,
+    get_aval,
+    hlo_lowerings,
+    impl_rules,
+    jvp_rules,
+    not_mapped,
+    partial_eval_rules,
+    transpose_rules,
+    vmap_rules,
+)
+from minijax.errors import ConcretizationTypeError
+from minijax.jaxpr import ClosedJaxpr, jaxpr_as_fun, raise_to_shaped
+from minijax.jit import CallPrimitive, Emitter, lower_body, tensor_type
+from minijax.lax.basic import add, broadcast_in_dim, convert_element_type, lt
+from minijax.lax.elementwise import clamp, eq, select, select_n, stop_gradient
+from minijax.lax.indexing import dynamic_slice_p, dynamic_update_slice_p
+from minijax.lax.reductions import reduce_or
+from minijax.lax.shapes import expand_dims, squeeze
+from minijax.linearize import PartialEvalTrace, PartialEvalTracer
+from minijax.programs import (
+    Marks,
+    Part,
+    Split,
+    Types,
+    Values,
+    agreed,
+    as_array,
+    batched_program,
+    beside,
+    check_branches,
+    check_carry_tree,
+    check_carry_types,
+    check_same,
+    chosen,
+    evaluate_compiled,
+    filled,
+    fixed_to_consts,
+    front_or_none,
+    full_tangents,
+    groups,
+    handed_through,
+    hoisted,
+    jvp_program,
+    kept_beside,
+    kept_for,
+    known_values,
+    mapped,
+    moving,
+    opposite,
+    rearranged,
+    settled,
+    share_consts,
+    split_program,
+    spread,
+    stacked,
+    to_front,
+    trace_part,
+    types_of,
+    unknown,
+    with_results,
+    with_unread,
+    zeros,
+)
+from minijax.tracing import trace_to_jaxpr
+from minijax.transpose import instantiate, transposed_jaxpr
+from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
+from minijax.vmap import move_batch_axis
+
+__all__ = ["cond", "fori_loop", "scan", "switch", "while_loop"]
+
+Function = Callable[..., Any]
+Branches = Sequence[ClosedJaxpr]
+Tracers = Sequence[PartialEvalTracer]
+ValuesAndTangents = tuple[list[Any], list[Any]]
+ValuesAndAxes = tuple[list[Any], list[Any]]
+
+# cond and switch --------------------------------------------------------------------------------
+
+cond_p = CallPrimitive("cond", multiple_results=True)
+
+
+def cond(pred: Any, true_fun: Function, false_fun: Function, *operands: Any) -> Any:
+    """`true_fun(*operands)` where `pred` holds, else `false_fun(*operands)`.
+
+    Both functions are traced, and must give results of one structure and the same types
+    (`TypeError`); one of them is computed. `pred` is a 0-d boolean, or a number, where anything but
+    0 counts as true. Counterpart: `jax.lax.cond`, whose argument `operand` is not supported.
+
+    >>> print(cond(3.0 > 2.0, lambda x: x + 1.0, lambda x: x - 1.0, 10.0))
+    11.0
+    """
+    if not callable(true_fun) or not callable(false_fun):
+        raise TypeError("lax.cond: true_fun and false_fun arguments should be callable.")
+    if pred is None:
+        raise TypeError("cond predicate is None")
+    aval = get_aval(pred)
+    if aval.shape:
+        raise TypeError(f"Pred must be a scalar, got {pred} of shape {aval.shape}.")
+    leaves, tree = tree_flatten(operands)
+    parts = [trace_part(f, tree, types_of(leaves)) for f in (true_fun, false_fun)]
+    check_branches("cond", ["true_fun", "false_fun"], parts)
+    (true, false), consts = share_consts([part.program for part in parts])
+    index = convert_element_type(pred if aval.dtype == bool else pred != 0, np.int32)
+    return tree_unflatten(parts[0].tree, choose(index, [false, true], [*consts, *leaves]))
+
+
+def switch(index: Any, branches: Sequence[Function], *operands: Any) -> Any:
+    """`branches[index](*operands)`; an index outside counts as the first or the last one.
+
+    As `cond`, with any number of branches. Counterpart: `jax.lax.switch`, whose argument `operand`
+    is not supported.
+
+    >>> print(switch(2, [lambda x: x, lambda x: x * 10.0, lambda x: x * 100.0], 7.0))
+    700.0
+    """
+    if not all(map(callable, branches)):
+        raise TypeError("lax.switch: branches argument should be a sequence of callables.")
+    aval = get_aval(index)
+    if aval.shape:
+        raise TypeError(f"Branch index must be scalar, got {index} of shape {aval.shape}.")
+    if aval.dtype.kind not in "iu":
+        raise TypeError(f"Index type must be an integer, got {index} as {aval.dtype}.")
+    if not branches:
+        raise ValueError("Empty branch sequence")
+    if len(branches) == 1:
+        return branches[0](*operands)
+    leaves, tree = tree_flatten(operands)
+    parts = [trace_part(f, tree, types_of(leaves)) for f in branches]
+    check_branches("switch", [f"branch {i}" for i in range(len(parts))], parts)
+    programs, consts = share_consts([part.program for part in parts])
+    last = np.int32(len(branches) - 1)
+    index = clamp(np.int32(0), convert_element_type(index, np.int32), last)
+    return tree_unflatten(parts[0].tree, choose(index, programs, [*consts, *leaves]))
+
+
+def choose(index: Any, programs: Branches, inputs: Values) -> list[Any]:
+    """Bind `cond_p`, except for results that all branches hand through from the same input."""
+    columns = zip(*map(handed_through, programs), strict=True)
+    sources = [column[0] if len(set(column)) == 1 else None for column in columns]
+    computed = [i for i, source in enumerate(sources) if source is None]
+    branches = tuple(with_results(program, computed) for program in programs)
+    outs = iter(cond_p.bind(index, *inputs, branches=branches))
+    return [next(outs) if source is None else as_array(inputs[source]) for source in sources]
+
+
+def bind_cond(index: Any, programs: Branches, operands: Values) -> list[Any]:
+    """Bind `cond_p`; the constants of the programs become operands in front."""
+    branches, consts = share_consts(programs)
+    return cond_p.bind(index, *consts, *operands, branches=tuple(branches))
+
+
+# cond: evaluation, differentiation, batching ----------------------------------------------------
+
+
+def cond_impl(index: Any, *operands: Any, branches: Branches) -> list[Any]:
+    """The value of the index is known here: run that branch, and only that one."""
+    return [as_array(out) for out in jaxpr_as_fun(branches[int(index)])(*operands)]
+
+
+def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> ValuesAndTangents:
+    """Values and tangents come out of the branch; a result moves if it does so in one branch."""
+    (index, *operands), moves = primals, moving(tangents[1:])
+    programs, out_moves = agreed(lambda b, need: jvp_program(b, moves, need), branches)
+    outs = bind_cond(index, programs, [*operands, *chosen(tangents[1:], moves)])
+    primals_out, tangents_out = groups(outs, len(out_moves))
+    return primals_out, filled(out_moves, tangents_out)
+
+
+def cond_batch(axis_size: int, vals: Values, dims: Values, *, branches: Branches) -> ValuesAndAxes:
+    """One index for all examples: one branch, for batches. Else every example has its own."""
+    (index, *operands), (index_dim, *dims) = vals, dims
+    if index_dim is not not_mapped:
+        index = move_batch_axis(axis_size, index_dim, 0, index)
+        return select_branches(axis_size, index, operands, dims, branches)
+    batched = mapped(dims)
+    programs, out_batched = agreed(
+        lambda b, need: batched_program(b, axis_size, batched, need), branches
+    )
+    outs = bind_cond(index, programs, to_front(axis_size, operands, dims, batched))
+    return outs, front_or_none(out_batched)
+
+
+def select_branches(
+    axis_size: int, indices: Any, operands: Values, dims: Values, branches: Branches
+) -> ValuesAndAxes:
+    """All branches for all examples, and for each example the results of its own.
+
+    Where a branch is not chosen, its operands do not move: its derivative there may be infinite, or
+    NaN, and that times zero would be NaN.
+    """
+    every, out_every = ((True,) * n for n in (len(operands), len(branches[0].out_avals)))
+    operands = to_front(axis_size, operands, dims, every)
+    results = []
+    for number, branch in enumerate(branches):
+        mine = eq(indices, np.int32(number))
+        safe = [select(stretch(mine, x), x, stop_gradient(x)) for x in operands]
+        program, _ = batched_program(branch, axis_size, every, out_every)
+        results.append(jaxpr_as_fun(program)(*safe))
+    columns = zip(*results, strict=True)
+    return [select_n(stretch(indices, c[0]), *c) for c in columns], front_or_none(out_every)
+
+
+def stretch(per_example: Any, batch: Any) -> Any:
+    """One number for each example, in the shape of a batch."""
+    return broadcast_in_dim(per_example, get_aval(batch).shape, (0,))
+
+
+# cond: partial evaluation, transposition --------------------------------------------------------
+
+
+def cond_partial_eval(
+    trace: PartialEvalTrace, tracers: Tracers, *, branches: Branches
+) -> list[Any]:
+    """Choose among the known parts now, and among the rests, with the same index, later."""
+    index, *operands = tracers
+    if not index.pval.is_known:
+        return trace.stage_out(cond_p, tracers, {"branches": branches})
+    marks = unknown(operands)
+    splits, out_unknown = agreed(lambda b, need: split_program(b, marks, need), branches)
+    number = out_unknown.count(False)
+    known, rests = share_residuals(splits, number)
+    outs, residuals = groups(bind_cond(index.pval.const, known, known_values(operands)), number)
+    later = [index, *map(trace.pure, residuals), *chosen(operands, marks)]
+    return filled(out_unknown, trace.stage_out(cond_p, later, {"branches": rests}), outs)
+
+
+def share_residuals(splits: Sequence[Split], number: int) -> tuple[Branches, Branches]:
+    """The parts of all branches with one list of residuals; `number` results come before them."""
+    slots, places = residual_slots([split.known.out_avals[number:] for split in splits])
+    pairs = list(zip(splits, places, strict=True))
+    known = [fill_slots(split.known, number, slots, mine) for split, mine in pairs]
+    return known, tuple(spread(split.rest, slots, mine) for split, mine in pairs)
+
+
+def residual_slots(
+    types_of_branches: Sequence[Types],
+) -> tuple[tuple[ShapedArray, ...], list[tuple[int, ...]]]:
+    """One list of types with room for those of any branch; and the places of each branch's in it.
+
+    >>> a, b = (ShapedArray((n,), np.dtype(float)) for n in (1, 2))
+    >>> slots, places = residual_slots([[a, b], [b, b]])
+    >>> print(*slots, places)
+    f64[1] f64[2] f64[2] [(0, 1), (1, 2)]
+    """
+    slots: list[ShapedArray] = []
+    places = []
+    for types in types_of_branches:
+        free, mine = dict(enumerate(slots)), []
+        for aval in types:
+            place = next((i for i, slot in free.items() if slot == aval), len(slots))
+            if place == len(slots):
+                slots.append(aval)
+            free.pop(place, None)
+            mine.append(place)
+        places.append(tuple(mine))
+    return tuple(slots), places
+
+
+@kept_beside
+def fill_slots(known: ClosedJaxpr, number: int, slots: Types, places: Sequence[int]) -> ClosedJaxpr:
+    """The known part of a branch, with zeros for the residuals of other branches."""
+
+    def with_all_slots(*args: Any) -> list[Any]:
+        outs, residuals = groups(jaxpr_as_fun(known)(*args), number)
+        mine = dict(zip(places, residuals, strict=True))
+        return [*outs, *(mine[i] if i in mine else zeros(aval) for i, aval in enumerate(slots))]
+
+    return trace_to_jaxpr(with_all_slots, known.in_avals)
+
+
+def cond_transpose(cts: Values, index: Any, *operands: Any, branches: Branches) -> list[Any]:
+    """The branch that was taken runs backwards."""
+    linear = tuple(isinstance(x, UndefPrimal) for x in operands)
+    programs = [transposed_jaxpr(branch, linear) for branch in branches]
+    full_cts = map(instantiate, cts, branches[0].out_avals)
+    outs = bind_cond(index, programs, [*chosen(operands, opposite(linear)), *full_cts])
+    return [None, *filled(linear, outs)]
+
+
+# cond: types, lowering --------------------------------------------------------------------------
+
+BOOLEAN, INDEX = (ShapedArray((), np.dtype(kind)) for kind in ("bool", "int32"))
+
+
+def cond_type(index: ShapedArray, *operands: ShapedArray, branches: Branches) -> Types:
+    check_same("the index", [index], [INDEX])
+    for number, branch in enumerate(branches):
+        check_same(f"the operands of branch {number}", operands, branch.in_avals)
+        check_same(f"the results of branch {number}", branch.out_avals, branches[0].out_avals)
+    return branches[0].out_avals
+
+
+def cond_hlo(
+    emitter: Emitter, avals: Types, out_avals: Types, args: Sequence[str], *, branches: Branches
+) -> list[str]:
+    """`stablehlo.case`: a region for each branch, which reads the operands from outside."""
+    if not out_avals:
+        return []
+    index, *operands = args
+    name = emitter.emit(f'"stablehlo.case"({index}) ({{', len(out_avals))
+    for number, branch in enumerate(branches):
+        if number:
+            emitter.lines.append("    }, {")
+        emit_region(emitter, branch, operands)
+    types = ", ".join(map(tensor_type, out_avals))
+    emitter.lines.append(f"    }}) : ({tensor_type(avals[0])}) -> ({types})")
+    return result_names(name, len(out_avals))
+
+
+def emit_region(emitter: Emitter, program: ClosedJaxpr, args: Sequence[str]) -> None:
+    """The equations of a program, and its results as the end of a region."""
+    outs = lower_body(emitter, program.jaxpr, args, program.consts)
+    types = ", ".join(map(tensor_type, program.out_avals))
+    emitter.lines.append(f"    stablehlo.return {', '.join(outs)} : {types}")
+
+
+def result_names(name: str, number: int) -> list[str]:
+    return [name] if number == 1 else [f"{name}#{i}" for i in range(number)]
+
+
+impl_rules[cond_p] = cond_impl
+jvp_rules[cond_p] = cond_jvp
+vmap_rules[cond_p] = cond_batch
+partial_eval_rules[cond_p] = cond_partial_eval
+transpose_rules[cond_p] = cond_transpose
+abstract_eval_rules[cond_p] = cond_type
+hlo_lowerings[cond_p] = cond_hlo
+
+
+# while_loop -------------------------------------------------------------------------------------
+
+while_p = CallPrimitive("while", multiple_results=True)
+
+
+@dataclass(frozen=True)
+class While:
+    """The parameters of `while_p`. Operands: constants of the condition, of the body, the carry."""
+
+    cond_nconsts: int
+    cond_jaxpr: ClosedJaxpr  # its constants, carry -> whether the loop goes on
+    body_nconsts: int
+    body_jaxpr: ClosedJaxpr  # its constants, carry -> carry
+
+    def parts(self, xs: Values) -> list[Any]:
+        """The operands, or as many of anything else, in their three groups."""
+        return groups(xs, self.cond_nconsts, self.body_nconsts)
+
+
+def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
+    """Replace a value, the *carry*, by `body_fun(carry)` for as long as `cond_fun(carry)` holds.
+
+    Structure and types of the carry must stay the same (`TypeError`). How often the body runs is
+    known only when it has run, so there is no place for what reverse mode would have to keep: `jvp`
+    works, `grad` raises `ValueError`. Counterpart: `jax.lax.while_loop`.
+
+    >>> print(while_loop(lambda x: x < 100.0, lambda x: x * 3.0, 1.0))
+    243.0
+    """
+    if not callable(cond_fun) or not callable(body_fun):
+        raise TypeError("lax.while_loop: body_fun and cond_fun arguments should be callable.")
+    init, carry_tree = tree_flatten(init_val)
+    tree = PyTreeDef(tuple, None, (carry_tree,))
+
+    def trace_body(avals: Types) -> tuple[Part, PyTreeDef]:
+        part = trace_part(body_fun, tree, avals)
+        return part, part.tree
+
+    body, init = trace_step("while_loop body", trace_body, carry_tree, init)
+    condition = trace_part(cond_fun, tree, types_of(init))
+    check_condition(condition)
+    outs = repeat_while(condition.program, body.program, init)
+    return tree_unflatten(carry_tree, outs)
+
+
+def trace_step(
+    what: str, trace: Callable[[Types], tuple[Part, PyTreeDef]], tree: PyTreeDef, init: Values
+) -> tuple[Part, list[Any]]:
+    """The step of a loop as a program, and the initial carry in the types that it keeps.
+
+    `trace` traces the step for a carry of given types, and tells the structure of the carry that
+    comes out. An initial value that is weakly typed, a Python number, takes the dtype that it has
+    after a step; then the step is traced once more.
+    """
+    part, out_tree = trace(types_of(init))
+    check_carry_tree(what, tree, out_tree)
+    promoted = [promote(x, aval) for x, aval in zip(init, part.program.out_avals, strict=False)]
+    if types_of(promoted) != types_of(init):
+        part, _ = trace(types_of(promoted))
+    check_carry_types(what, tree, types_of(promoted), part.program.out_avals[: len(init)])
+    return part, promoted
+
+
+def promote(x: Any, out: ShapedArray) -> Any:
+    """The initial value `x` of a carry that is of type `out` after a step."""
+    aval = get_aval(x)
+    if not aval.weak_type or aval.dtype == out.dtype:
+        return x
+    dtype, _ = dtypes.result_type([(aval.dtype, True), (out.dtype, out.weak_type)])
+    return convert_element_type(x, dtype)
+
+
+def check_condition(part: Part) -> None:
+    if part.tree.node_class is not None:
+        raise TypeError(f"cond_fun must return a boolean scalar, but got pytree {part.tree}.")
+    (aval,) = part.program.out_avals
+    if aval.shape or aval.dtype != bool:
+        raise TypeError(f"cond_fun must return a boolean scalar, but got output type {aval}.")
+
+
+def repeat_while(condition: ClosedJaxpr, body: ClosedJaxpr, init: Values) -> list[Any]:
+    """Bind `while_p`; a carry that never changes becomes a constant of the body.
+
+    That is one which the body hands through and the condition does not read. A constant costs less:
+    no rule has to ask what may become of it.
+    """
+    cond_consts, consts = condition.consts, body.consts
+    condition, body = hoisted(condition), hoisted(body)
+    read = {atom for eqn in condition.eqns for atom in eqn.invars} | {*condition.jaxpr.outvars}
+    cond_carry = condition.jaxpr.invars[len(cond_consts) :]
+    sources = zip(handed_through(body), cond_carry, strict=True)
+    fixed = tuple(i == len(consts) + k and v not in read for k, (i, v) in enumerate(sources))
+    places = range(len(cond_consts), len(condition.in_avals))
+    kept = (*range(len(cond_consts)), *chosen(places, opposite(fixed)))
+    same = chosen(init, fixed)
+    outs = bind_while(
+        rearranged(condition, kept, (0,)),
+        fixed_to_consts(body, len(consts), fixed),
+        cond_consts,
+        [*same, *consts],
+        chosen(init, opposite(fixed)),
+    )
+    return filled(fixed, map(as_array, same), outs)
+
+
+def bind_while(
+    condition: ClosedJaxpr, body: ClosedJaxpr, cond_consts: Values, consts: Values, init: Values
+) -> list[Any]:
+    """Bind `while_p`; constants that the programs hold become the first of their operands."""
+    cond_consts, consts = [*condition.consts, *cond_consts], [*body.consts, *consts]
+    loop = While(len(cond_consts), hoisted(condition), len(consts), hoisted(body))
+    return while_p.bind(*cond_consts, *consts, *init, **vars(loop))
+
+
+# while: evaluation, differentiation, batching ---------------------------------------------------
+
+
+def while_impl(*args: Any, **params: Any) -> Values:
+    return evaluate_compiled(while_p, params["body_jaxpr"], args, params)
+
+
+def while_jvp(primals: Values, tangents: Values, **params: Any) -> ValuesAndTangents:
+    """The tangents of what moves are carried along; the condition does not look at them."""
+    loop = While(**params)
+    cond_consts, consts, init = loop.parts(primals)
+    _, consts_dot, init_dot = loop.parts(tangents)
+    consts_move = moving(consts_dot)
+    body, carry_moves, _ = settled(
+        lambda carry: jvp_program(loop.body_jaxpr, (*consts_move, *carry), carry), moving(init_dot)
+    )
+    inputs = beside((len(consts), len(init)), (consts_move, carry_moves))
+    body = rearranged(body, inputs, tuple(range(len(body.out_avals))))
+    init_dot = full_tangents(init, init_dot, carry_moves)
+    condition = with_unread(loop.cond_jaxpr, tuple(types_of(init_dot)))
+    consts = [*consts, *chosen(consts_dot, consts_move)]
+    outs = bind_while(condition, body, cond_consts, consts, [*init, *init_dot])
+    primals_out, tangents_out = groups(outs, len(init))
+    return primals_out, filled(carry_moves, tangents_out)
+
+
+def while_batch(axis_size: int, vals: Values, dims: Values, **params: Any) -> ValuesAndAxes:
+    """The loop for batches. Where each example has its own condition, it runs until all are done.
+
+    Then all of the carry has a batch axis, for each example stops at its own time.
+    """
+    loop = While(**params)
+    cond_consts_batched, consts_batched, start = loop.parts(mapped(dims))
+
+    def step(carry: Marks) -> tuple[tuple[ClosedJaxpr, ClosedJaxpr, bool], Marks]:
+        condition, (own,) = batched_program(
+            loop.cond_jaxpr, axis_size, (*cond_consts_batched, *carry), ()
+        )
+        need = (True,) * len(carry) if own else carry
+        body, out = batched_program(loop.body_jaxpr, axis_size, (*consts_batched, *carry), need)
+        return (condition, body, own), out
+
+    (condition, body, own), carry, _ = settled(step, start)
+    marks = (*cond_consts_batched, *consts_batched, *carry)
+    cond_consts, consts, init = loop.parts(to_front(axis_size, vals, dims, marks))
+    if own:
+        cond_consts, condition = [*condition.consts, *cond_consts], hoisted(condition)
+        body, consts = where_condition_holds(body, condition, len(consts)), [*cond_consts, *consts]
+        condition = any_holds(condition)
+    return bind_while(condition, body, cond_consts, consts, init), front_or_none(carry)
+
+
+@kept_beside
+def any_holds(condition: ClosedJaxpr) -> ClosedJaxpr:
+    """Whether the condition holds for one example at least."""
+    f = jaxpr_as_fun(condition)
+    return trace_to_jaxpr(lambda *args: [reduce_or(f(*args)[0], (0,))], condition.in_avals)
+
+
+@kept_beside
+def where_condition_holds(
+    body: ClosedJaxpr, condition: ClosedJaxpr, body_nconsts: int
+) -> ClosedJaxpr:
+    """The body for those examples whose condition holds; the others keep their carry.
+
+    The constants of the condition come before those of the body.
+    """
+    cond_nconsts = len(condition.in_avals) - len(body.out_avals)
+
+    def step(*args: Any) -> list[Any]:
+        cond_consts, consts, carry = groups(args, cond_nconsts, body_nconsts)
+        (runs,) = jaxpr_as_fun(condition)(*cond_consts, *carry)
+        new = jaxpr_as_fun(body)(*consts, *carry)
+        return [select(stretch(runs, x), x, y) for x, y in zip(new, carry, strict=True)]
+
+    return trace_to_jaxpr(step, [*condition.in_avals[:cond_nconsts], *body.in_avals])
+
+
+# while: partial evaluation, no transposition ----------------------------------------------------
+
+
+def while_partial_eval(trace: PartialEvalTrace, tracers: Tracers, **params: Any) -> list[Any]:
+    """Run the loop for what is known of the carry; later the whole loop again, for the rest.
+
+    There are no residuals: nobody knows for how many steps. If the condition is unknown, all is.
+    """
+    loop = While(**params)
+    cond_consts, consts, init = loop.parts(tracers)
+    marks = unknown(consts)
+    body, carry, _ = settled(
+        lambda carry: split_program(loop.body_jaxpr, (*marks, *carry), carry), unknown(init)
+    )
+    cond_marks = (*unknown(cond_consts), *carry)
+    condition, (never_known,) = split_program(loop.cond_jaxpr, cond_marks, ())
+    later = trace.stage_out(while_p, tracers, params)
+    if never_known:
+        return later
+    values = known_values(chosen(init, opposite(carry)))
+    outs = bind_while(
+        with_results(condition.known, [0]),
+        with_results(body.known, range(len(values))),
+        known_values(cond_consts),
+        known_values(consts),
+        values,
+    )
+    return filled(carry, chosen(later, carry), outs)
+
+
+def while_transpose(*args: Any, **params: Any) -> Any:
+    raise ValueError(
+        "Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with "
+        "dynamic start/stop values. Try using lax.scan, or using fori_loop with static start/stop."
+    )
+
+
+# while: types, lowering -------------------------------------------------------------------------
+
+
+def while_type(*avals: ShapedArray, **params: Any) -> Types:
+    loop = While(**params)
+    cond_consts, consts, init = loop.parts(avals)
+    check_same("the operands of the condition", [*cond_consts, *init], loop.cond_jaxpr.in_avals)
+    check_same("the result of the condition", loop.cond_jaxpr.out_avals, [BOOLEAN])
+    check_same("the operands of the body", [*consts, *init], loop.body_jaxpr.in_avals)
+    check_same("the results of the body", loop.body_jaxpr.out_avals, init)
+    return loop.body_jaxpr.out_avals
+
+
+def while_hlo(
+    emitter: Emitter, avals: Types, out_avals: Types, args: Sequence[str], **params: Any
+) -> list[str]:
+    """`stablehlo.while`: two regions with names for the carry; they read constants from outside."""
+    if not out_avals:
+        return []
+    loop = While(**params)
+    cond_consts, consts, init = loop.parts(args)
+    carry = [f"%carry{len(emitter.lines)}_{i}" for i in range(len(init))]
+    start = ", ".join(f"{name} = {x}" for name, x in zip(carry, init, strict=True))
+    types = ", ".join(map(tensor_type, out_avals))
+    name = emitter.emit(f"stablehlo.while({start}) : {types} cond {{", len(out_avals))
+    emit_region(emitter, loop.cond_jaxpr, [*cond_consts, *carry])
+    emitter.lines.append("    } do {")
+    emit_region(emitter, loop.body_jaxpr, [*consts, *carry])
+    emitter.lines.append("    }")
+    return result_names(name, len(out_avals))
+
+
+impl_rules[while_p] = while_impl
+jvp_rules[while_p] = while_jvp
+vmap_rules[while_p] = while_batch
+partial_eval_rules[while_p] = while_partial_eval
+transpose_rules[while_p] = while_transpose
+abstract_eval_rules[while_p] = while_type
+hlo_lowerings[while_p] = while_hlo
+
+
+# scan -------------------------------------------------------------------------------------------
+
+scan_p = CallPrimitive("scan", multiple_results=True)
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The parameters of `scan_p`. Operands: constants, the carry, and arrays of rows, the xs."""
+
+    jaxpr: ClosedJaxpr  # constants, carry, one row of each array -> carry, ys
+    length: int
+    num_carry: int
+    num_consts: int
+    reverse: bool
+    unroll: int
+
+    def parts(self, xs: Values) -> list[Any]:
+        """The operands, or as many of anything else, in their three groups."""
+        return groups(xs, self.num_consts, self.num_carry)
+
+    def with_body(self, body: ClosedJaxpr, num_consts: int, num_carry: int) -> Scan:
+        """A loop over as many steps; constants that `body` holds come first, as operands."""
+        num_consts += len(body.consts)
+        return replace(self, jaxpr=hoisted(body), num_consts=num_consts, num_carry=num_carry)
+
+    def bind(self, body: ClosedJaxpr, consts: Values, init: Values, rows: Values) -> list[Any]:
+        """Bind `scan_p` with another body, for as many steps."""
+        loop = self.with_body(body, len(consts), len(init))
+        return scan_p.bind(*body.consts, *consts, *init, *rows, **vars(loop))
+
+
+def scan(
+    f: Function,
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+) -> tuple[Any, Any]:
+    """A loop over the rows of arrays: `carry, y = f(carry, x)` for each row `x`.
+
+    Gives the last carry, and all `y` stacked into arrays. `xs` may be a container of arrays of one
+    length; without any, `length` says how often `f` is applied. With `reverse` the last row comes
+    first, and each `y` stands where its `x` does. Structure and types of the carry must stay the
+    same (`TypeError`). How often is known, so that reverse mode works: it keeps what it needs of
+    every step. `unroll` is noted in the equation and changes nothing else.
+    Counterpart: `jax.lax.scan`.
+
+    >>> total, sums = scan(lambda c, x: (c + x, c + x), 0.0, np.array([1.0, 2.0, 3.0]))
+    >>> print(total, sums)
+    6.0 [1. 3. 6.]
+    """
+    if not callable(f):
+        raise TypeError("lax.scan: f argument should be a callable.")
+    leaves, carry_tree = tree_flatten(init)
+    rows, rows_tree = tree_flatten(xs)
+    length = scan_length(rows, length)
+    tree = PyTreeDef(tuple, None, (carry_tree, rows_tree))
+    row_avals = [ShapedArray(a.shape[1:], a.dtype, a.weak_type) for a in types_of(rows)]
+
+    def trace_body(avals: Types) -> tuple[Part, PyTreeDef]:
+        part = trace_part(f, tree, [*avals, *row_avals])
+        if part.tree.node_class is not tuple or len(part.tree.children) != 2:
+            raise TypeError(f"scan body output must be a pair, got {part.tree}.")
+        return part, part.tree.children[0]
+
+    body, leaves = trace_step("scan body", trace_body, carry_tree, leaves)
+    loop = Scan(body.program, length, len(leaves), 0, reverse, steps_at_once(unroll, length))
+    return tree_unflatten(body.tree, repeat_scan(loop, body.program, [], leaves, rows))
+
+
+def scan_length(rows: Values, length: int | None) -> int:
+    """The number of steps: the length of all `rows`, and the given one."""
+    if any(not get_aval(x).shape for x in rows):
+        raise ValueError(f"scan got value with no leading axis to scan over: {rows}.")
+    sizes = [get_aval(x).shape[0] for x in rows]
+    if length is None and len(set(sizes)) > 1:
+        raise ValueError(f"scan got values with different leading axis sizes: {sizes}.")
+    if length is None and not sizes:
+        raise ValueError("scan got no values to scan over and `length` not provided.")
+    if length is not None and not is_concrete(length):
+        raise ConcretizationTypeError(
+            "The `length` argument to `scan` expects a concrete `int` value. For scan-like "
+            "iteration with a dynamic length, use `while_loop` or `fori_loop`."
+        )
+    number = sizes[0] if length is None else int(length)
+    if any(size != number for size in sizes):
+        raise ValueError(
+            f"scan got `length` argument of {length} which disagrees with leading axis sizes "
+            f"{sizes}."
+        )
+    return number
+
+
+def is_concrete(x: Any) -> bool:
+    """Whether Python can know the value of `x`."""
+    return not isinstance(x, Tracer) or isinstance(x.aval, ConcreteArray)
+
+
+def steps_at_once(unroll: int | bool, length: int) -> int:
+    """`unroll` as a number of steps, as JAX notes it."""
+    if isinstance(unroll, bool):
+        return max(length, 1) if unroll else 1
+    if unroll < 0:
+        raise ValueError("`unroll` must be a `bool` or a non-negative `int`.")
+    return unroll
+
+
+def repeat_scan(
+    loop: Scan, body: ClosedJaxpr, consts: Values, init: Values, rows: Values
+) -> list[Any]:
+    """Bind `scan_p`, except for what the body hands through.
+
+    A carry that never changes becomes a constant; rows that come out as they are, are not copied.
+    """
+    consts, body = [*body.consts, *consts], hoisted(body)
+    carry_sources, y_sources = groups(handed_through(body), len(init))
+    fixed = tuple(i == len(consts) + k for k, i in enumerate(carry_sources))
+    first_row = len(consts) + len(init)
+    as_they_are = tuple(i is not None and i >= first_row for i in y_sources)
+    body = fixed_to_consts(body, len(consts), fixed)
+    number = fixed.count(False)
+    computed = chosen(range(number, len(body.out_avals)), opposite(as_they_are))
+    body = with_results(body, [*range(number), *computed])
+    same, changing = chosen(init, fixed), chosen(init, opposite(fixed))
+    carry, ys = groups(loop.bind(body, [*same, *consts], changing, rows), number)
+    copies = [rows[i - first_row] for i in chosen(y_sources, as_they_are)]
+    return [*filled(fixed, map(as_array, same), carry), *filled(as_they_are, copies, ys)]
+
+
+# fori_loop: a scan, or a while_loop -------------------------------------------------------------
+
+
+def fori_loop(
+    lower: Any,
+    upper: Any,
+    body_fun: Function,
+    init_val: Any,
+    *,
+    unroll: int | bool | None = None,
+) -> Any:
+    """`val = body_fun(i, val)` for `i` from `lower` up to and without `upper`; the last `val`.
+
+    If both bounds are known while tracing, it is a `scan`, and reverse mode works; else it is a
+    `while_loop`. Counterpart: `jax.lax.fori_loop`.
+
+    >>> print(fori_loop(0, 5, lambda i, x: x + i, 100))
+    110
+    """
+    if not callable(body_fun):
+        raise TypeError("lax.fori_loop: body_fun argument should be callable.")
+    dtype = index_dtype(get_aval(lower), get_aval(upper))
+    if is_concrete(lower) and is_concrete(upper):
+        start, length = int(lower), max(int(upper) - int(lower), 0)
+        step, unroll = counting_step(body_fun), False if unroll is None else unroll
+        return scan(step, (start, init_val), None, length, unroll=unroll)[0][1]
+    if unroll not in (None, False, 1):
+        raise ValueError(
+            "Can only use `unroll` in `fori_loop` if the loop bounds are statically known."
+        )
+    lower, upper = (
+        x if get_aval(x).dtype == dtype else convert_element_type(x, dtype) for x in (lower, upper)
+    )
+    return while_loop(below_upper, counting_body(body_fun), (lower, upper, init_val))[2]
+
+
+def index_dtype(lower: ShapedArray, upper: ShapedArray) -> np.dtype:
+    """The dtype of the index: that of both bounds; a Python integer takes the other one's."""
+    if lower.dtype == upper.dtype:
+        return lower.dtype
+    if {lower.dtype.kind, upper.dtype.kind} != {"i"} or lower.weak_type == upper.weak_type:
+        raise TypeError(
+            "lower and upper arguments to fori_loop must have equal types, got "
+            f"{lower.dtype.name} and {upper.dtype.name}"
+        )
+    return upper.dtype if lower.weak_type else lower.dtype
+
+
+@kept_for
+def counting_step(body_fun: Callable[[], Any]) -> Function:
+    """The body of a `fori_loop` as that of a `scan`."""
+
+    def step(carry: tuple[Any, Any], _: None) -> tuple[Any, None]:
+        i, val = carry
+        return (i + 1, body_fun()(i, val)), None
+
+    return step
+
+
+@kept_for
+def counting_body(body_fun: Callable[[], Any]) -> Function:
+    """The body of a `fori_loop` as that of a `while_loop`."""
+
+    def body(carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+        i, upper, val = carry
+        return add(i, np.ones((), get_aval(i).dtype)), upper, body_fun()(i, val)
+
+    return body
+
+
+def below_upper(carry: tuple[Any, Any, Any]) -> Any:
+    i, upper, _ = carry
+    return lt(i, upper)
+
+
+# scan: evaluation, differentiation, batching ----------------------------------------------------
+
+
+def scan_impl(*args: Any, **params: Any) -> Values:
+    return evaluate_compiled(scan_p, params["jaxpr"], args, params)
+
+
+def scan_jvp(primals: Values, tangents: Values, **params: Any) -> ValuesAndTangents:
+    """The tangents of what moves are constants, carry and rows beside those that they belong to."""
+    loop = Scan(**params)
+    consts_move, start, rows_move = loop.parts(moving(tangents))
+    body, carry_moves, ys_move = settled(
+        lambda carry: jvp_program(loop.jaxpr, (*consts_move, *carry, *rows_move), carry), start
+    )
+    moves, number = (consts_move, carry_moves, rows_move), loop.num_carry
+    inputs = beside([len(marks) for marks in moves], moves)
+    results = beside((number, len(ys_move)), (carry_moves, ys_move))
+    operands = [*primals, *full_tangents(primals, tangents, sum(moves, ()))]
+    consts, init, rows = groups(
+        [operands[i] for i in inputs], loop.num_consts + sum(consts_move), number + sum(carry_moves)
+    )
+    outs = loop.bind(rearranged(body, inputs, results), consts, init, rows)
+    carry, carry_dot, ys, ys_dot = groups(outs, number, sum(carry_moves), len(ys_move))
+    return [*carry, *ys], [*filled(carry_moves, carry_dot), *filled(ys_move, ys_dot)]
+
+
+def scan_batch(axis_size: int, vals: Values, dims: Values, **params: Any) -> ValuesAndAxes:
+    """As many steps for all examples: a step for batches. In rows, the batch axis is axis 1."""
+    loop = Scan(**params)
+    consts_batched, start, rows_batched = loop.parts(mapped(dims))
+    body, carry, ys_batched = settled(
+        lambda carry: batched_program(
+            loop.jaxpr, axis_size, (*consts_batched, *carry, *rows_batched), carry
+        ),
+        start,
+    )
+    (consts, init, rows), (consts_dims, init_dims, rows_dims) = map(loop.parts, (vals, dims))
+    consts = to_front(axis_size, consts, consts_dims, consts_batched)
+    init = to_front(axis_size, init, init_dims, carry)
+    rows = [
+        move_batch_axis(axis_size, dim, 1, x) if mark else x
+        for x, dim, mark in zip(rows, rows_dims, rows_batched, strict=True)
+    ]
+    ys_dims = [1 if mark else not_mapped for mark in ys_batched]
+    return loop.bind(body, consts, init, rows), [*front_or_none(carry), *ys_dims]
+
+
+# scan: partial evaluation -----------------------------------------------------------------------
+#
+# What is known of a step becomes a scan that runs now, and gives its residuals as rows; the rest is
+# a scan that runs later, over these rows. Residuals that depend on constants alone are the same in
+# every step. They are found by splitting the known part once more, into what can be computed before
+# the loop and the rest: partial evaluation again, with "constant" in place of "known".
+
+
+class SplitScan(NamedTuple):
+    """The step of a scan in three parts, and what is unknown.
+
+    `before`: known constants -> residuals that are the same in all steps, constants of `step`.
+    `step`: these constants, known carry, known rows -> known carry, known ys, other residuals.
+    `rest`: residuals that are the same, unknown constants | unknown carry | unknown rows, other
+    residuals -> unknown carry, unknown ys.
+    """
+
+    before: ClosedJaxpr
+    step: ClosedJaxpr
+    rest: ClosedJaxpr
+    carry: Marks
+    out: Marks
+    varying: Marks  # which residuals are not the same in all steps
+
+
+def split_scan(loop: Scan, unknown: Marks) -> SplitScan:
+    consts, start, rows = loop.parts(unknown)
+    (known, rest), carry, ys = settled(
+        lambda carry: split_program(loop.jaxpr, (*consts, *carry, *rows), carry), start
+    )
+    results, known_consts = (*carry, *ys).count(False), consts.count(False)
+    varies = tuple(i >= known_consts for i in range(len(known.in_avals)))
+    (before, step), marks = split_program(known, varies, (True,) * results)
+    varying = marks[results:]
+    residuals, others = groups(range(len(rest.in_avals)), len(varying))
+    inputs = (*chosen(residuals, opposite(varying)), *others, *chosen(residuals, varying))
+    rest = rearranged(rest, inputs, tuple(range(len(rest.out_avals))))
+    return SplitScan(before, step, rest, carry, (*carry, *ys), varying)
+
+
+def run_known(
+    loop: Scan, split: SplitScan, consts: Values, init: Values, rows: Values
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Known results, residuals that are the same in all steps, and stacks of the others."""
+    outs = jaxpr_as_fun(split.before)(*consts)
+    same, step_consts = groups(outs, split.varying.count(False))
+    if not split.step.out_avals:  # nothing is known: there is no loop to run
+        return [], same, []
+    outs = repeat_scan(loop, split.step, step_consts, init, rows)
+    results, stacks = groups(outs, split.out.count(False))
+    return results, same, stacks
+
+
+def scan_partial_eval(trace: PartialEvalTrace, tracers: Tracers, **params: Any) -> list[Any]:
+    """Scan with the known part of the step now, and with the rest later."""
+    loop = Scan(**params)
+    split = split_scan(loop, unknown(tracers))
+    consts, init, rows = loop.parts(tracers)
+    known_init = known_values(chosen(init, opposite(split.carry)))
+    known_outs, same, stacks = run_known(
+        loop, split, known_values(consts), known_init, known_values(rows)
+    )
+    later_consts = [*map(trace.pure, same), *chosen(consts, unknown(consts))]
+    later_init = chosen(init, split.carry)
+    later_rows = [*chosen(rows, unknown(rows)), *map(trace.pure, stacks)]
+    later = loop.with_body(split.rest, len(later_consts), len(later_init))
+    outs = trace.stage_out(scan_p, [*later_consts, *later_init, *later_rows], vars(later))
+    return filled(split.out, outs, known_outs)
+
+
+# scan: transposition ----------------------------------------------------------------------------
+
+
+def scan_transpose(cts: Values, *args: Any, **params: Any) -> list[Any]:
+    """A scan from the last step to the first, whose step is the transposed one.
+
+    What does not depend on a linear input is computed before, by a scan of its own.
+    """
+    loop = Scan(**params)
+    linear = tuple(isinstance(x, UndefPrimal) for x in args)
+    split = split_scan(loop, linear)
+    (consts, init, rows), marks = loop.parts(args), loop.parts(linear)
+    known = [chosen(consts, opposite(marks[0])), chosen(rows, opposite(marks[2]))]
+    known_init = chosen(init, opposite(split.carry))
+    _, same, stacks = run_known(loop, split, known[0], known_init, known[1])
+    linear_consts = [x.aval for x in chosen(consts, marks[0])]
+    back = transpose_rest(loop, split, linear_consts, same, stacks, chosen(cts, split.out))
+    consts_ct, init_ct, rows_ct = groups(back, len(linear_consts), sum(split.carry))
+    # A carry that starts as a known zero is linear too; nobody asks for the cotangent of its start.
+    pairs = zip(filled(split.carry, init_ct), marks[1], strict=True)
+    init_ct = [ct if is_linear else None for ct, is_linear in pairs]
+    return [*filled(marks[0], consts_ct), *init_ct, *filled(marks[2], rows_ct)]
+
+
+def transpose_rest(
+    loop: Scan, split: SplitScan, consts: Types, same: Values, stacks: Values, cts: Values
+) -> list[Any]:
+    """Cotangents of linear constants, carry and rows, from those of the carry and the ys.
+
+    A constant is used in every step, so its cotangents are added up: they are a carry, from zero.
+    """
+    carry_avals, y_avals = groups(split.rest.out_avals, sum(split.carry))
+    out_avals = [*carry_avals, *(stacked(aval, loop.length) for aval in y_avals)]
+    init, ys = groups([*map(instantiate, cts, out_avals)], len(carry_avals))
+    step = backward_step(split.rest, len(same), len(consts), len(init), len(stacks))
+    backwards = replace(loop, reverse=not loop.reverse)
+    return backwards.bind(step, same, [*map(zeros, consts), *init], [*ys, *stacks])
+
+
+@kept_beside
+def backward_step(
+    rest: ClosedJaxpr, num_same: int, num_consts: int, num_carry: int, num_stacks: int
+) -> ClosedJaxpr:
+    """The step of the transposed scan.
+
+    From residuals | sums of the cotangents of the linear constants, cotangents of the carry |
+    cotangents of the ys, residuals in rows; to the new sums, cotangents of the carry | cotangents
+    of the linear rows.
+    """
+    first, last = num_same, len(rest.in_avals) - num_stacks
+    linear = tuple(first <= i < last for i in range(len(rest.in_avals)))
+    transposed = jaxpr_as_fun(transposed_jaxpr(rest, linear))
+    num_ys = len(rest.out_avals) - num_carry
+
+    def step(*args: Any) -> list[Any]:
+        same, sums, carry, ys, stacks = groups(args, num_same, num_consts, num_carry, num_ys)
+        parts, others = groups(transposed(*same, *stacks, *carry, *ys), num_consts)
+        return [*map(add_p.bind, sums, parts), *others]
+
+    same_and_sums, stacks = rest.in_avals[: first + num_consts], rest.in_avals[last:]
+    return trace_to_jaxpr(step, [*same_and_sums, *rest.out_avals, *stacks])
+
+
+# scan: types, lowering --------------------------------------------------------------------------
+
+
+def scan_type(*avals: ShapedArray, **params: Any) -> Types:
+    loop = Scan(**params)
+    consts, init, rows = loop.parts(avals)
+    if any(row.shape[:1] != (loop.length,) for row in rows):
+        raise TypeError(f"the rows must have a first axis of {loop.length}")
+    row_avals = [ShapedArray(row.shape[1:], row.dtype) for row in rows]
+    carry, ys = groups(loop.jaxpr.out_avals, loop.num_carry)
+    check_same("the operands of the body", [*consts, *init, *row_avals], loop.jaxpr.in_avals)
+    check_same("the carry that the body gives", carry, init)
+    return [*carry, *(stacked(aval, loop.length) for aval in ys)]
+
+
+def scan_hlo(
+    emitter: Emitter, avals: Types, out_avals: Types, args: Sequence[str], **params: Any
+) -> list[str]:
+    """A scan is a `while` over the number of the step."""
+    types = [raise_to_shaped(aval) for aval in avals]
+    program = trace_to_jaxpr(lambda *xs: scan_by_while(Scan(**params), xs), types)
+    return lower_body(emitter, program.jaxpr, args, program.consts)
+
+
+def scan_by_while(loop: Scan, args: Values) -> list[Any]:
+    """The loop with the number of the step, the carry and the ys so far as its carry."""
+    consts, init, rows = loop.parts(args)
+    ys = [zeros(stacked(aval, loop.length)) for aval in loop.jaxpr.out_avals[loop.num_carry :]]
+    if loop.length == 0:  # there is no row that could be taken out
+        return [*init, *ys]
+
+    def step(state: Values) -> list[Any]:
+        (number,), carry, ys = groups(state, 1, loop.num_carry)
+        place = loop.length - 1 - number if loop.reverse else number
+        outs = jaxpr_as_fun(loop.jaxpr)(*consts, *carry, *(row_at(x, place) for x in rows))
+        carry, new_rows = groups(outs, loop.num_carry)
+        pairs = zip(ys, new_rows, strict=True)
+        return [number + 1, *carry, *(put_row(y, row, place) for y, row in pairs)]
+
+    start = [np.int64(0), *init, *ys]
+    return while_loop(lambda state: lt(state[0], np.int64(loop.length)), step, start)[1:]
+
+
+def row_at(x: Any, place: Any) -> Any:
+    shape = get_aval(x).shape
+    starts = [place, *[np.int64(0)] * (len(shape) - 1)]
+    return squeeze(dynamic_slice_p.bind(x, *starts, slice_sizes=(1, *shape[1:])), (0,))
+
+
+def put_row(ys: Any, row: Any, place: Any) -> Any:
+    starts = [place, *[np.int64(0)] * len(get_aval(row).shape)]
+    return dynamic_update_slice_p.bind(ys, expand_dims(row, (0,)), *starts)
+
+
+impl_rules[scan_p] = scan_impl
+jvp_rules[scan_p] = scan_jvp
+vmap_rules[scan_p] = scan_batch
+partial_eval_rules[scan_p] = scan_partial_eval
+transpose_rules[scan_p] = scan_transpose
+abstract_eval_rules[scan_p] = scan_type
+hlo_lowerings[scan_p] = scan_hlo

@@ -1,0 +1,797 @@
+"""cond, switch, while_loop, fori_loop and scan against JAX, under every transformation."""
+
+import functools
+import gc
+import itertools
+import weakref
+
+import jax
+import minijax
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from minijax import xla
+from minijax.dtypes import float0
+from minijax.jaxpr import typecheck_jaxpr
+from random_programs import Type, assume_tame, programs
+
+jax.config.update("jax_enable_x64", True)
+
+X, Y = np.array([1.0, 2.0, 4.0]), np.array([3.0, -5.0, 7.0])
+W = np.array([[0.5, -1.0, 0.25], [1.5, 0.5, -0.5], [0.1, 0.2, 0.3]])
+
+
+def assert_same(got, want):
+    """Same structure, shapes and dtypes; values within rounding."""
+    assert str(minijax.tree.structure(got)) == str(jax.tree.structure(want))
+    for x, y in zip(minijax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        x, y = np.asarray(x), np.asarray(y)
+        assert (x.shape, x.dtype) == (y.shape, y.dtype)
+        if y.dtype != float0:
+            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-12)
+
+
+# Functions of a vector that differentiate in both modes -------------------------------------------
+
+
+def custom_square(lib):
+    f = lib.custom_vjp(lambda x: x * x)
+    f.defvjp(lambda x: (f(x), x), lambda x, ct: (10.0 * x * ct,))
+    return f
+
+
+def custom_double(lib):
+    f = lib.custom_jvp(lambda x: x * 2.0)
+    f.defjvp(lambda primals, tangents: (f(*primals), 7.0 * tangents[0]))
+    return f
+
+
+def cond_of_trees(lib, x):
+    def swap(d):
+        return {"a": d["b"], "b": d["a"], "c": None}
+
+    def same(d):
+        return {"a": d["a"] * 2.0, "b": d["b"], "c": None}
+
+    return lib.lax.cond(x.sum() > 5.0, swap, same, {"a": x, "b": lib.numpy.sin(x)})
+
+
+def recurrent(lib, x):
+    """A small recurrent network: the carry is a vector, the weights are constants."""
+
+    def step(h, row):
+        h = lib.numpy.tanh(W @ h + row * x)
+        return h, h[0]
+
+    return lib.lax.scan(step, x, W)
+
+
+def cond_in_scan(lib, x):
+    def step(carry, row):
+        count, total = carry
+        total = lib.lax.cond(
+            count < 1, lambda: total * row.sum(), lambda: lib.numpy.sin(total) + x[0] * row[1]
+        )
+        return (count + 1, total), (count, total, row)
+
+    return lib.lax.scan(step, (0, x[1]), W)
+
+
+def scan_in_scan(lib, x):
+    def outer(total, row):
+        inner, products = lib.lax.scan(lambda c, r: (c * r + x[2], c), total, row)
+        return inner / 3.0, products
+
+    return lib.lax.scan(outer, x[0], W * x)
+
+
+def jit_in_scan(lib, x):
+    f = lib.jit(lambda a, b: (a * lib.numpy.sin(b), a + b))
+    return lib.lax.scan(f, x[0], x)
+
+
+def nothing_moves(lib, x):
+    counts, rows = lib.lax.scan(lambda n, r: (n + 1, (n, r > 1.0)), 0, W)
+    return x * counts + rows[0] + rows[1].sum()
+
+
+def late_mover(lib, x):
+    """The third carry moves only after the second one has, and that after the first."""
+
+    def step(carry, _):
+        a, b, c, n = carry
+        return (a, b + a, c + b * 2.0, n + 1), c
+
+    return lib.lax.scan(step, (x, 0.0 * Y, np.ones(3), 0), None, 4)
+
+
+# name -> a function of (library, vector)
+BOTH_MODES = {
+    "cond": lambda lib, x: lib.lax.cond(
+        x[0] > 1.5, lambda y: lib.numpy.sin(y), lambda y: y * y * 3.0, x
+    ),
+    "cond that captures": lambda lib, x: lib.lax.cond(
+        x[0] < 1.5, lambda: (lib.numpy.exp(x) * Y, x), lambda: (Y, lib.numpy.cos(x))
+    ),
+    "cond of containers": cond_of_trees,
+    "cond with branches that do not move": lambda lib, x: lib.lax.cond(
+        x[0] > 1.5, lambda y: (y, 1.0, 2), lambda y: (Y, 2.0, 3), x
+    ),
+    "cond with residuals of different types": lambda lib, x: lib.lax.cond(
+        x[1] > 1.5,
+        lambda y: lib.numpy.sin(y).sum() * lib.numpy.cos(y[0]),
+        lambda y: lib.numpy.exp(y[1]),
+        x,
+    ),
+    "switch": lambda lib, x: lib.lax.switch(
+        x[0].astype(int), [lambda y: y, lambda y: y * y, lambda y: lib.numpy.log(y)], x
+    ),
+    "scan": lambda lib, x: lib.lax.scan(lambda c, r: (c * lib.numpy.sin(r), c + r), 2.0, x),
+    "reversed scan": lambda lib, x: lib.lax.scan(
+        lambda c, r: (c * r + 1.0, c * c), x[0], x, reverse=True, unroll=2
+    ),
+    "scan without rows": lambda lib, x: lib.lax.scan(
+        lambda c, _: (c * Y * x, None), x, None, length=3
+    ),
+    "scan without carry": lambda lib, x: lib.lax.scan(
+        lambda _, r: (None, {"y": r * x.sum()}), None, x
+    ),
+    "scan over containers": lambda lib, x: lib.lax.scan(
+        lambda c, r: ({"s": c["s"] + r["u"] * r["v"].sum(), "n": c["n"] + 1}, [c["s"], None]),
+        {"s": 1, "n": 0},
+        {"u": x, "v": W},
+    ),
+    "scan of no steps": lambda lib, x: lib.lax.scan(
+        lambda c, r: (c * r, c + r[0]), x, np.ones((0, 3))
+    ),
+    "scan that hands through": lambda lib, x: lib.lax.scan(
+        lambda c, r: ((c[0], c[1] * c[0]), (r, c[0], r * 2.0)), (x, x), W
+    ),
+    "scan with a counter": nothing_moves,
+    "scan with booleans": lambda lib, x: lib.lax.scan(
+        lambda c, r: (lib.numpy.logical_not(c), lib.numpy.where(c, r, r * r)), True, x
+    ),
+    "recurrent network": recurrent,
+    "cond in scan": cond_in_scan,
+    "scan in cond": lambda lib, x: lib.lax.cond(
+        x[0] > 0.0, lambda: lib.lax.scan(lambda c, r: (c * r, c), 1.0, x)[0], lambda: x[1]
+    ),
+    "scan in scan": scan_in_scan,
+    "jit in scan": jit_in_scan,
+    "scan in jit in scan": lambda lib, x: lib.lax.scan(
+        lambda c, r: lib.jit(lambda c, r: lib.lax.scan(lambda a, b: (a * b, a), c, r))(c, r),
+        x[0],
+        W,
+    ),
+    "late mover": late_mover,
+    "custom jvp in cond": lambda lib, x: lib.lax.cond(
+        x[0] > 0.0, lambda y: custom_double(lib)(y) * y, lambda y: y, x
+    ),
+    "fori_loop": lambda lib, x: lib.lax.fori_loop(1, 4, lambda i, c: c * i + x, x),
+    "gradient in scan": lambda lib, x: lib.lax.scan(
+        lambda c, r: (c - 0.1 * lib.grad(lambda w: lib.numpy.sin(w * r) * w)(c), c), x[0], x
+    ),
+}
+REVERSE_ONLY = {
+    "custom vjp in scan": lambda lib, x: lib.lax.scan(
+        lambda c, r: (custom_square(lib)(c) * r, c), x[0] / 4.0, x
+    ),
+    "custom vjp in cond in scan": lambda lib, x: lib.lax.scan(
+        lambda c, r: (lib.lax.cond(r > 1.0, custom_square(lib), lambda c: c, c) * r, c), x[0], x
+    ),
+}
+
+
+def total(lib, out):
+    """All floats of a result, in one number."""
+    floats = [y for y in lib.tree.leaves(out) if np.dtype(y.dtype).kind == "f"]
+    return functools.reduce(lambda a, b: a + b, [lib.numpy.sum(y * y) for y in floats], 0.0)
+
+
+def number(lib, f):
+    return lambda x: total(lib, f(lib, x)) + x.sum()
+
+
+def floats_of(lib, f):
+    """The results that have derivatives, as a list."""
+    return lambda x: [y for y in lib.tree.leaves(f(lib, x)) if np.dtype(y.dtype).kind == "f"]
+
+
+BATCH = np.stack([X, Y / 4.0, X - 0.5])
+
+FORWARD = {
+    "evaluation": lambda lib, f: f(lib, X),
+    "jit": lambda lib, f: lib.jit(lambda x: f(lib, x))(X),
+    "jvp": lambda lib, f: lib.jvp(lambda x: f(lib, x), (X,), (Y,)),
+    "vmap": lambda lib, f: lib.vmap(lambda x: f(lib, x))(BATCH),
+    "jit of vmap of jvp": lambda lib, f: lib.jit(
+        lib.vmap(lambda x, t: lib.jvp(floats_of(lib, f), (x,), (t,)), (1, None))
+    )(BATCH, Y),
+    "linearize": lambda lib, f: lib.linearize(lambda x: f(lib, x), X)[1](Y),
+    "jacfwd": lambda lib, f: lib.jacfwd(floats_of(lib, f))(X),
+}
+REVERSE = {
+    "grad": lambda lib, f: lib.grad(number(lib, f))(X),
+    "jit of grad": lambda lib, f: lib.jit(lib.grad(number(lib, f)))(X),
+    "grad of jit": lambda lib, f: lib.grad(lib.jit(number(lib, f)))(X),
+    "vmap of grad": lambda lib, f: lib.vmap(lib.grad(number(lib, f)))(BATCH),
+    "grad of vmap": lambda lib, f: lib.grad(lambda x: lib.vmap(number(lib, f))(x).sum())(BATCH),
+    "jacrev": lambda lib, f: lib.jacrev(floats_of(lib, f))(X),
+}
+SECOND = {
+    "hessian": lambda lib, f: lib.hessian(number(lib, f))(X),
+    "grad of grad": lambda lib, f: lib.grad(lambda x: lib.grad(number(lib, f))(x)[0])(X),
+}
+
+
+def compare(program, transforms):
+    """Each of the transformations gives what it gives in JAX, where one `jit` does them all."""
+    want = jax.jit(lambda: {name: of(jax, program) for name, of in transforms.items()})()
+    for name, transform in transforms.items():
+        try:
+            assert_same(transform(minijax, program), want[name])
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}") from error
+
+
+@pytest.mark.parametrize("program", BOTH_MODES.values(), ids=BOTH_MODES)
+def test_every_construct_under_every_transformation(program):
+    compare(program, {**FORWARD, **REVERSE})
+
+
+@pytest.mark.parametrize("program", REVERSE_ONLY.values(), ids=REVERSE_ONLY)
+def test_custom_rules_for_reverse_mode_count_inside(program):
+    compare(program, REVERSE)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["cond that captures", "scan over containers", "cond in scan", "recurrent network"],
+)
+def test_second_derivatives(name):
+    compare(BOTH_MODES[name], SECOND)
+
+
+# while_loop: forward mode only ------------------------------------------------------------------
+
+
+def newton(lib, x):
+    """Square roots; how many steps it takes depends on the values."""
+
+    def far(state):
+        guess, steps = state
+        return lib.numpy.logical_and(lib.numpy.max(abs(guess * guess - x)) > 1e-9, steps < 50)
+
+    return lib.lax.while_loop(far, lambda s: ((s[0] + x / s[0]) / 2.0, s[1] + 1), (x, 0))
+
+
+WHILE = {
+    "doubling": lambda lib, x: lib.lax.while_loop(lambda c: c < 100.0, lambda c: c * 2.0, x[0]),
+    "newton": newton,
+    "containers": lambda lib, x: lib.lax.while_loop(
+        lambda d: d["n"] < 3, lambda d: {"n": d["n"] + 1, "x": [d["x"][0] * x]}, {"n": 0, "x": [Y]}
+    ),
+    "a carry that stays": lambda lib, x: lib.lax.while_loop(
+        lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1], c[2] * c[1]), (0, x, 1.0 * Y)
+    ),
+    "condition that captures": lambda lib, x: lib.lax.while_loop(
+        lambda c: c[1] < x[2] + 3.0, lambda c: (c[0] * lib.numpy.sin(x), c[1] + 1.0), (x, 0.0)
+    ),
+    "no steps": lambda lib, x: lib.lax.while_loop(lambda c: c[0] < 0.0, lambda c: c * x, x),
+    "known and unknown": lambda lib, x: lib.lax.while_loop(
+        lambda c: c[0] < 4, lambda c: (c[0] + 1, c[1] * 2.0, c[2] * x * c[1]), (0, 1.0, Y)
+    ),
+    "dynamic bounds": lambda lib, x: lib.lax.fori_loop(
+        0, lib.numpy.sum(x > 0.0), lambda i, c: c * x + i, x
+    ),
+    "while in while": lambda lib, x: lib.lax.while_loop(
+        lambda c: c[0] < 60.0,
+        lambda c: (lib.lax.while_loop(lambda d: d < c[0] * 3.0, lambda d: d + 7.0, c[0]), c[1] * 2),
+        (x[0], x),
+    ),
+    "cond in while": lambda lib, x: lib.lax.while_loop(
+        lambda c: c[0] < 6,
+        lambda c: (c[0] + 1, lib.lax.cond(c[0] < 3, lambda: c[1] * x, lambda: c[1] + x)),
+        (0, x),
+    ),
+    "scan in while": lambda lib, x: lib.lax.while_loop(
+        lambda c: c[0] < 2,
+        lambda c: (c[0] + 1, lib.lax.scan(lambda a, r: (a * r, a), c[1], W)[0]),
+        (0, x),
+    ),
+    "while in scan": lambda lib, x: lib.lax.scan(
+        lambda c, r: (lib.lax.while_loop(lambda a: a < r * 10.0, lambda a: a * 2.0, c), c), 1.0, x
+    ),
+}
+
+
+@pytest.mark.parametrize("program", WHILE.values(), ids=WHILE)
+def test_while_loops_under_forward_transformations(program):
+    compare(program, FORWARD)
+
+
+# Which operands are mapped, and which move ------------------------------------------------------
+
+# name -> (a function of three operands, and the operands)
+OPERANDS = {
+    "cond": (
+        lambda lib: lambda p, a, b: lib.lax.cond(p > 0, lambda u: (u * b, u), lambda u: (b, b), a),
+        (np.array([1, -1, 2]), X, Y),
+    ),
+    "while": (
+        lambda lib: (
+            lambda limit, factor, start: lib.lax.while_loop(
+                lambda c: c[0] < limit, lambda c: (c[0] * 2.0, c[1] * factor), (start, 1.0 * start)
+            )
+        ),
+        (np.array([8.0, 50.0, 3.0]), X, np.array([1.0, 0.5, 2.0])),
+    ),
+    "scan": (
+        lambda lib: (
+            lambda factor, start, rows: lib.lax.scan(
+                lambda c, r: (c * factor + r.sum(), r * 2.0), start, rows
+            )
+        ),
+        (X, Y, np.stack([W, W + 1.0, W * 2.0])),
+    ),
+}
+CHOICES = [axes for axes in itertools.product([0, None], repeat=3) if axes != (None,) * 3]
+
+
+@pytest.mark.parametrize("name", OPERANDS)
+def test_vmap_over_any_choice_of_operands(name):
+    f, operands = OPERANDS[name]
+
+    def every(lib):
+        pick = [
+            [x if axis == 0 else x[0] for x, axis in zip(operands, axes, strict=True)]
+            for axes in CHOICES
+        ]
+        pairs = zip(CHOICES, pick, strict=True)
+        return [lib.vmap(f(lib), axes)(*args) for axes, args in pairs]
+
+    assert_same(every(minijax), jax.jit(lambda: every(jax))())
+
+
+@pytest.mark.parametrize("name", OPERANDS)
+def test_a_derivative_by_any_choice_of_operands(name):
+    f, operands = OPERANDS[name]
+    first = [x[0] for x in operands]
+    floats = [i for i, x in enumerate(first) if np.asarray(x).dtype.kind == "f"]
+
+    def every(lib):
+        choices = [c for n in (1, 2, 3) for c in itertools.combinations(floats, n)]
+        forward = [lib.jacfwd(f(lib), choice)(*first) for choice in choices]
+        if name == "while":
+            return forward
+        return forward, [lib.jacrev(f(lib), choice)(*first) for choice in choices]
+
+    assert_same(every(minijax), jax.jit(lambda: every(jax))())
+
+
+# Values, dtypes, structures ---------------------------------------------------------------------
+
+F = X.astype("float32")
+
+VALUES = {
+    "predicate that is a number": lambda lib: lib.lax.cond(2, lambda: 1.0, lambda: 2.0),
+    "predicate that is zero": lambda lib: lib.lax.cond(0.0, lambda: 1.0, lambda: 2.0),
+    "index too large": lambda lib: lib.lax.switch(7, [lambda: 1, lambda: 2, lambda: 3]),
+    "index too small": lambda lib: lib.lax.switch(-7, [lambda: 1, lambda: 2, lambda: 3]),
+    "one branch": lambda lib: lib.lax.switch(5, [lambda x: {"a": x * 2}], 3),
+    "unsigned index": lambda lib: lib.lax.switch(np.uint8(200), [lambda: 1, lambda: 2]),
+    "None and empty containers": lambda lib: lib.lax.cond(
+        True, lambda t: (t, None, []), lambda t: (t, None, []), ({}, None)
+    ),
+    "weak and strong branches": lambda lib: lib.lax.cond(
+        False, lambda: 1.0, lambda: np.float64(2.0)
+    ),
+    "weak carry becomes float32": lambda lib: lib.lax.scan(lambda c, x: (c + x, c), 0, F),
+    "weak carry of while": lambda lib: lib.lax.while_loop(lambda c: c < 10, lambda c: c + F[0], 1),
+    "weak integer carry": lambda lib: lib.lax.scan(
+        lambda c, n: (c + n, n), 0, np.arange(3, dtype="int8")
+    ),
+    "boolean carry": lambda lib: lib.lax.scan(lambda c, x: (c ^ (x > 1), c), False, X),
+    "no leaves": lambda lib: lib.lax.scan(lambda c, _: (c, None), None, None, 3),
+    "no steps": lambda lib: lib.lax.scan(lambda c, x: (c + 1, c), 0, None, 0),
+    "rows without elements": lambda lib: lib.lax.scan(
+        lambda c, x: (c + x.sum(), x), 0.0, np.ones((3, 0))
+    ),
+    "length given twice": lambda lib: lib.lax.scan(lambda c, x: (c + x, x), 0.0, X, length=3),
+    "all at once": lambda lib: lib.lax.scan(lambda c, x: (c + x, x), 0.0, X, unroll=True),
+    "bounds the wrong way": lambda lib: lib.lax.fori_loop(5, 3, lambda i, c: c * 2, 1.0),
+    "bounds of int32": lambda lib: lib.jit(
+        lambda n: lib.lax.fori_loop(np.int32(1), n, lambda i, c: c * 2 + i, n)
+    )(np.int32(4)),
+    "a bound that takes the other's type": lambda lib: lib.jit(
+        lambda n: lib.lax.fori_loop(0, n, lambda i, c: c + i, np.int32(0))
+    )(np.int32(4)),
+    "bounds that are known under grad": lambda lib: lib.grad(
+        lambda x: lib.lax.fori_loop(0, np.int64(3), lambda i, c: c * x, 1.0)
+    )(2.0),
+    "gradient of an integer carry": lambda lib: lib.grad(
+        lambda c: lib.lax.scan(lambda c, x: ((c[0] + 1, c[1] * x), c[0]), c, X)[0][1],
+        allow_int=True,
+    )((0, 2.0)),
+    "tangents of an integer carry": lambda lib: lib.jvp(
+        lambda x: lib.lax.scan(lambda c, x: ((c[0] + 1, c[1] * x), c[0]), (0, 2.0), x), (X,), (Y,)
+    ),
+    "derivative where the other branch has none": lambda lib: lib.grad(
+        lambda x: lib.vmap(
+            lambda x: lib.lax.cond(x > 0.0, lambda: lib.numpy.sqrt(x), lambda: x * 0.0)
+        )(x).sum()
+    )(np.array([-1.0, 0.0, 4.0])),
+    "linear transpose": lambda lib: lib.linear_transpose(
+        lambda x: lib.lax.scan(lambda c, r: (c * 2.0 + r, c * 3.0), x[0], x), X
+    )((1.0, Y)),
+    "linear transpose of a loop with a counter": lambda lib: lib.linear_transpose(
+        lambda x: lib.lax.fori_loop(0, 3, lambda i, c: c * i + x, x), 2.0
+    )(5.0),
+    "linear transpose of cond": lambda lib: lib.linear_transpose(
+        lambda x: lib.lax.cond(True, lambda y: y * 2.0, lambda y: y + y * 3.0, x), X
+    )(Y),
+    "device arrays": lambda lib: lib.lax.scan(
+        lambda c, x: (c + x, x), lib.jit(lambda x: x)(1.0), lib.jit(lambda x: x)(X)
+    ),
+}
+
+
+@pytest.mark.parametrize("program", VALUES.values(), ids=VALUES)
+def test_values_and_types_are_those_of_jax(program):
+    assert_same(program(minijax), program(jax))
+
+
+def test_evaluation_gives_numpy_arrays_that_cannot_be_written_to():
+    outs = [
+        minijax.lax.cond(True, lambda x: x, lambda x: x + 1.0, 2.0),
+        minijax.lax.while_loop(lambda x: x < 3.0, lambda x: x + 1.0, 1.0),
+        *minijax.lax.scan(lambda c, x: (c, x * c), 2.0, X),
+    ]
+    assert [type(out) for out in outs] == [np.ndarray] * 4
+    assert [out.flags.writeable for out in outs] == [False] * 4
+
+
+# Captured tracers: of every interpreter, at any depth ---------------------------------------------
+
+CAPTURES = {
+    "jvp": lambda lib: lib.jvp(
+        lambda x: lib.lax.scan(lambda c, r: (c * x.sum(), r * x), 1.0, W), (X,), (Y,)
+    ),
+    "vmap in grad": lambda lib: lib.grad(
+        lambda y: lib.vmap(
+            lambda x: lib.lax.cond(x > 1.5, lambda: x * y, lambda: lib.numpy.sin(y))
+        )(X).sum()
+    )(3.0),
+    "grad in a body": lambda lib: lib.jit(
+        lambda x: lib.lax.scan(lambda c, r: (lib.grad(lambda z: z * z * c * x.sum())(r), c), 1.0, x)
+    )(X),
+    "three deep": lambda lib: lib.jit(
+        lambda x: lib.vmap(
+            lambda y: lib.lax.scan(
+                lambda c, r: (
+                    lib.lax.cond(
+                        c[0] > 0,
+                        lambda: lib.lax.while_loop(lambda d: d[0] < y, lambda d: d + x * r, c),
+                        lambda: c,
+                    ),
+                    r * y,
+                ),
+                x,
+                x,
+            )
+        )(X)
+    )(X),
+    "jit of a function that captures": lambda lib: lib.grad(
+        lambda x: lib.lax.scan(lambda c, r: (lib.jit(lambda a: a * x)(c), r), 2.0, X)[0]
+    )(3.0),
+    "a condition only": lambda lib: lib.jvp(
+        lambda x: lib.lax.while_loop(lambda c: c < x, lambda c: c * 2.0, 1.0), (5.0,), (1.0,)
+    ),
+}
+
+
+@pytest.mark.parametrize("program", CAPTURES.values(), ids=CAPTURES)
+def test_bodies_and_branches_may_capture_tracers(program):
+    assert_same(program(minijax), program(jax))
+
+
+# Errors -----------------------------------------------------------------------------------------
+
+
+def body_of(out):
+    return lambda lib: lib.lax.scan(lambda c, x: (out, x), (0.0, 1.0), X)
+
+
+# name -> (the program, what minijax's message says)
+ERRORS = {
+    "cond of a number": (lambda lib: lib.lax.cond(True, 1.0, lambda: 2.0), "should be callable"),
+    "cond of nothing": (lambda lib: lib.lax.cond(None, lambda: 1, lambda: 2), "predicate is None"),
+    "vector predicate": (
+        lambda lib: lib.lax.cond(X > 1, lambda: 1, lambda: 2),
+        r"Pred must be a scalar, got .* of shape \(3,\)",
+    ),
+    "shapes of branches": (
+        lambda lib: lib.lax.cond(True, lambda: {"a": X, "b": 1.0}, lambda: {"a": X, "b": Y}),
+        r"the output of true_fun at path \['b'\] has type f64\[\] but .* has type f64\[3\]",
+    ),
+    "dtypes of branches": (
+        lambda lib: lib.lax.cond(True, lambda: 1.0, lambda: 2),
+        r"the output of true_fun has type f64\[\] but .* false_fun has type i64\[\]",
+    ),
+    "structures of branches": (
+        lambda lib: lib.lax.cond(True, lambda: (1.0, 2.0), lambda: [1.0]),
+        r"true_fun is PyTreeDef\(\(\*, \*\)\) and that of false_fun is PyTreeDef\(\[\*\]\)",
+    ),
+    "third branch": (
+        lambda lib: lib.lax.switch(0, [lambda: 1.0, lambda: 2.0, lambda: X]),
+        "switch branches .* output of branch 2 has type",
+    ),
+    "no branches": (lambda lib: lib.lax.switch(0, []), "Empty branch sequence"),
+    "branch that is a number": (lambda lib: lib.lax.switch(0, [1]), "sequence of callables"),
+    "float index": (lambda lib: lib.lax.switch(1.0, [lambda: 1, lambda: 2]), "must be an integer"),
+    "vector index": (lambda lib: lib.lax.switch(N, [lambda: 1, lambda: 2]), "must be scalar"),
+    "condition of a tree": (
+        lambda lib: lib.lax.while_loop(lambda c: (True,), lambda c: c, 0.0),
+        r"boolean scalar, but got pytree PyTreeDef\(\(\*,\)\)",
+    ),
+    "condition of a number": (
+        lambda lib: lib.lax.while_loop(lambda c: 1, lambda c: c, 0.0),
+        r"boolean scalar, but got output type i64\[\]",
+    ),
+    "condition of a vector": (
+        lambda lib: lib.lax.while_loop(lambda c: c > X, lambda c: c, 0.0),
+        r"boolean scalar, but got output type bool\[3\]",
+    ),
+    "carry of while": (
+        lambda lib: lib.lax.while_loop(lambda c: c > 1, lambda c: X, 0.0),
+        r"while_loop body .* input carry has type f64\[\] but .* has type f64\[3\]",
+    ),
+    "structure of the carry of while": (
+        lambda lib: lib.lax.while_loop(lambda c: c > 1, lambda c: (c, c), 0.0),
+        "while_loop body .* same pytree structure",
+    ),
+    "while of numbers": (lambda lib: lib.lax.while_loop(1, 2, 0.0), "should be callable"),
+    "types of the carry": (
+        body_of((X, 1)),
+        r"component \[0\] has type f64\[\] .* f64\[3\]; .* component \[1\] .* type i64\[\]",
+    ),
+    "structure of the carry": (body_of({"a": 1.0}), r"the output is PyTreeDef\(\{'a': \*\}\)"),
+    "no pair": (lambda lib: lib.lax.scan(lambda c, x: c, 0.0, X), "must be a pair"),
+    "a triple": (lambda lib: lib.lax.scan(lambda c, x: (c, c, c), 0.0, X), "must be a pair"),
+    "scan of a number": (lambda lib: lib.lax.scan(3, 0.0, X), "should be a callable"),
+    "lengths": (lambda lib: lib.lax.scan(pair, 0.0, (X, X[:2])), "different leading axis sizes"),
+    "other length": (lambda lib: lib.lax.scan(pair, 0.0, X, length=4), "disagrees with"),
+    "no length": (lambda lib: lib.lax.scan(lambda c, x: (c, x), 0.0), "`length` not provided"),
+    "number of rows": (lambda lib: lib.lax.scan(pair, 0.0, 3.0), "no leading axis"),
+    "length that is traced": (
+        lambda lib: lib.jit(lambda n: lib.lax.scan(lambda c, x: (c, x), 0.0, None, n))(3),
+        "expects a concrete `int` value",
+    ),
+    "negative unroll": (lambda lib: lib.lax.scan(pair, 0.0, X, unroll=-1), "non-negative"),
+    "types of bounds": (
+        lambda lib: lib.lax.fori_loop(np.int32(0), np.int64(3), lambda i, c: c, 1.0),
+        "must have equal types, got int32 and int64",
+    ),
+    "fori_loop of a number": (lambda lib: lib.lax.fori_loop(0, 3, 1, 1.0), "should be callable"),
+    "unrolled without bounds": (
+        lambda lib: lib.jit(lambda n: lib.lax.fori_loop(0, n, lambda i, c: c, 1.0, unroll=3))(3),
+        "loop bounds are statically known",
+    ),
+    "reverse mode of while": (
+        lambda lib: lib.grad(lambda x: lib.lax.while_loop(lambda c: c < 9.0, lambda c: c * 2.0, x))(
+            1.0
+        ),
+        "Reverse-mode differentiation does not work for lax.while_loop",
+    ),
+    "reverse mode of dynamic bounds": (
+        lambda lib: lib.jit(
+            lib.grad(lambda x, n: lib.lax.fori_loop(0, n, lambda i, c: c * x, 1.0))
+        )(2.0, 3),
+        "Reverse-mode differentiation does not work for lax.while_loop",
+    ),
+    "forward mode of a custom vjp": (
+        lambda lib: lib.jvp(
+            lambda x: lib.lax.scan(lambda c, r: (custom_square(lib)(c), r), x, X)[0], (1.0,), (1.0,)
+        ),
+        "forward-mode",
+    ),
+    "Python's if in a body": (
+        lambda lib: lib.lax.scan(lambda c, x: (c if x > 1 else -c, x), 0.0, X),
+        "lax.cond",
+    ),
+    "not an array": (lambda lib: lib.lax.scan(lambda c, x: (c, x), "a", X), "not a valid JAX type"),
+}
+
+
+def pair(c, x):
+    return c, x
+
+
+N = np.array([0, 1])
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_are_of_the_kind_that_jax_raises_and_say_what_differs(name):
+    program, message = ERRORS[name]
+    with pytest.raises(Exception) as theirs:
+        program(jax)
+    kinds = [kind.__name__ for kind in type(theirs.value).__mro__]
+    with pytest.raises(Exception, match=message) as ours:
+        program(minijax)
+    assert type(ours.value).__name__ in kinds
+    assert len(minijax.core.trace_state.stack) == 1
+
+
+# Types: every program that is made on the way holds together -------------------------------------
+
+
+@pytest.mark.parametrize("name", [*BOTH_MODES, *WHILE])
+def test_transformed_programs_are_well_typed(name):
+    f = {**BOTH_MODES, **WHILE}[name]
+    forward = lambda x: minijax.jvp(floats_of(minijax, f), (x,), (Y,))  # noqa: E731
+    made = [
+        minijax.make_jaxpr(lambda x: f(minijax, x))(X),
+        minijax.make_jaxpr(forward)(X),
+        minijax.make_jaxpr(minijax.vmap(forward))(BATCH),
+    ]
+    if name in BOTH_MODES:
+        made.append(minijax.make_jaxpr(minijax.vmap(minijax.grad(number(minijax, f))))(BATCH))
+    for closed in made:
+        typecheck_jaxpr(closed.jaxpr)
+
+
+@pytest.mark.parametrize("name", ["scan", "cond that captures", "recurrent network", "late mover"])
+def test_printed_programs_are_those_of_jax(name):
+    f = BOTH_MODES[name]
+    got, want = (str(lib.make_jaxpr(lambda x, lib=lib: f(lib, x))(X)) for lib in (minijax, jax))
+    assert got == want
+
+
+# What it costs ----------------------------------------------------------------------------------
+
+
+def scan_eqns(closed):
+    return [eqn for eqn in closed.eqns if eqn.primitive.name == "scan"]
+
+
+def residual_bytes(f, *args):
+    """The bytes of what the first of the two scans of a gradient hands to the second one."""
+    forward, backward = scan_eqns(minijax.make_jaxpr(minijax.grad(f))(*args))
+    handed = set(forward.outvars) & set(backward.invars)
+    return sum(int(np.prod(v.aval.shape)) * v.aval.dtype.itemsize for v in handed)
+
+
+def test_reverse_mode_keeps_what_a_step_needs_and_nothing_else():
+    weights = np.full((20, 20), 0.01)
+
+    def loss(h, weights):
+        step = lambda h, _: (minijax.numpy.sin(weights @ h), None)  # noqa: E731
+        return minijax.lax.scan(step, h, None, 1000)[0].sum()
+
+    # The cosine, 20 numbers a step; the weights (400 numbers) are the same in every step.
+    assert residual_bytes(loss, np.ones(20), weights) == 1000 * 20 * 8
+    # With respect to the weights, the carry of each step is needed too.
+    by_weights = lambda w, h: loss(h, w)  # noqa: E731
+    assert residual_bytes(by_weights, weights, np.ones(20)) == 2 * 1000 * 20 * 8
+
+
+def test_what_is_the_same_in_every_step_is_computed_once():
+    def loss(x, w):
+        step = lambda c, r: (c * minijax.numpy.exp(minijax.numpy.sin(w)) * 2.0 + r, None)  # noqa: E731
+        return minijax.lax.scan(step, x, X)[0].sum()
+
+    closed = minijax.make_jaxpr(minijax.grad(loss))(Y, Y)
+    assert [eqn.primitive.name for eqn in closed.eqns].count("exp") == 1
+    assert residual_bytes(loss, Y, Y) == 0
+
+
+def test_xla_needs_memory_in_proportion_to_the_steps():
+    def temporary_bytes(length):
+        def loss(x):
+            step = lambda h, _: (minijax.numpy.sin(h) * h, None)  # noqa: E731
+            return minijax.lax.scan(step, x, None, length)[0].sum()
+
+        gradient = minijax.jit(minijax.grad(loss))
+        executable = xla.compile_text(gradient.lower(np.ones(100)).as_text())
+        return executable.get_compiled_memory_stats().temp_size_in_bytes
+
+    per_step = (temporary_bytes(2000) - temporary_bytes(1000)) / 1000
+    assert 3 * 800 <= per_step <= 3.2 * 800  # cos(h), sin(h) and h, of 100 numbers each
+
+
+def test_a_body_is_traced_a_fixed_number_of_times():
+    calls = []
+
+    def step(c, x):
+        calls.append(1)
+        return c * x, c + x
+
+    minijax.lax.scan(step, 1.0, np.ones(1000))
+    minijax.lax.scan(step, 1.0, np.ones(1000))
+    minijax.grad(lambda x: minijax.lax.scan(step, 1.0, x)[0])(np.ones(1000))
+    minijax.jit(minijax.vmap(lambda x: minijax.lax.scan(step, 1.0, x)))(np.ones((3, 1000)))
+    assert len(calls) == 1
+
+
+def test_a_python_number_as_carry_costs_one_more_trace():
+    calls = []
+
+    def step(c, x):
+        calls.append(1)
+        return c * x, c
+
+    minijax.lax.scan(step, 1, X)
+    assert len(calls) == 2
+
+
+def test_a_loop_is_compiled_once_for_each_type(monkeypatch):
+    compiled = []
+    real = xla.compile_text
+    monkeypatch.setattr(xla, "compile_text", lambda text: compiled.append(1) or real(text))
+
+    def body(i, c):
+        return c * 2.0 + i
+
+    def step(c, x):
+        return c * x, c
+
+    for _ in range(3):
+        minijax.lax.fori_loop(0, 5, body, 1.0)
+        minijax.grad(lambda x: minijax.lax.scan(step, 1.0, x)[0])(X)
+    assert len(compiled) == 3  # the loop, and forwards and backwards the scan
+
+
+def test_programs_of_functions_go_with_the_functions():
+    def run():
+        def body(i, c):
+            return c * 2.0 + i
+
+        minijax.lax.fori_loop(0, 5, body, 1.0)
+        minijax.grad(lambda x: minijax.lax.scan(lambda c, x: (c * x, c), 1.0, x)[0])(X)
+        return weakref.ref(body)
+
+    body = run()
+    gc.collect()
+    assert body() is None
+
+
+# A scan is a loop ---------------------------------------------------------------------------------
+
+
+@settings(max_examples=20)
+@given(programs(depth=0, inputs=(Type((3,), "float64"), Type((2, 3), "float64"))))
+def test_scan_is_a_python_loop(program):
+    rows = np.stack([program.arguments(seed)[1] for seed in range(3)])
+    start = program.arguments()[0]
+    f = program.on(minijax)
+
+    def step(carry, row):
+        outs = f(carry, row)
+        return minijax.numpy.tanh(carry + outs[0].sum() / 10.0), outs
+
+    def loop(carry, rows):
+        ys = []
+        for row in rows:
+            carry, y = step(carry, row)
+            ys.append(y)
+        return carry, [np.stack(column) for column in zip(*ys, strict=True)]
+
+    assume_tame(program, start, rows[0])
+    carry, ys = minijax.lax.scan(step, start, rows)
+    want_carry, want_ys = loop(start, rows)
+    for x, y in zip([carry, *ys], [want_carry, *want_ys], strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-3)
+        assert (np.shape(x), np.asarray(x).dtype) == (y.shape, y.dtype)
+    tangents = (np.ones_like(start), np.ones_like(rows))
+    got = minijax.jvp(lambda c, r: minijax.lax.scan(step, c, r)[0], (start, rows), tangents)[1]
+    unrolled = minijax.jvp(
+        lambda c, r: functools.reduce(lambda c, i: step(c, r[i])[0], range(3), c),
+        (start, rows),
+        tangents,
+    )[1]
+    np.testing.assert_allclose(got, unrolled, rtol=1e-3, atol=1e-3)
+    ct = minijax.grad(lambda c: minijax.lax.scan(step, c, rows)[0].sum())(start)
+    slope = minijax.jvp(
+        lambda c: minijax.lax.scan(step, c, rows)[0].sum(), (start,), (np.ones(3),)
+    )[1]
+    np.testing.assert_allclose(np.sum(ct), slope, rtol=1e-3, atol=1e-3)
