@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from minijax import xla
+from minijax.core import ShapedArray
 from minijax.dtypes import float0
 from minijax.jaxpr import typecheck_jaxpr
 from random_programs import Type, assume_tame, programs
@@ -691,9 +692,10 @@ def test_xla_needs_memory_in_proportion_to_the_steps():
             step = lambda h, _: (minijax.numpy.sin(h) * h, None)  # noqa: E731
             return minijax.lax.scan(step, x, None, length)[0].sum()
 
-        gradient = minijax.jit(minijax.grad(loss))
-        executable = xla.compile_text(gradient.lower(np.ones(100)).as_text())
-        return executable.get_compiled_memory_stats().temp_size_in_bytes
+        text = minijax.jit(minijax.grad(loss)).lower(np.ones(100)).as_text()
+        result = ShapedArray((100,), np.dtype(float))
+        executable = xla.compile_text(text, (xla.current_device(),), [result])
+        return executable.loaded.get_compiled_memory_stats().temp_size_in_bytes
 
     per_step = (temporary_bytes(2000) - temporary_bytes(1000)) / 1000
     assert 3 * 800 <= per_step <= 3.2 * 800  # cos(h), sin(h) and h, of 100 numbers each
@@ -727,7 +729,7 @@ def test_a_python_number_as_carry_costs_one_more_trace():
 def test_a_loop_is_compiled_once_for_each_type(monkeypatch):
     compiled = []
     real = xla.compile_text
-    monkeypatch.setattr(xla, "compile_text", lambda text: compiled.append(1) or real(text))
+    monkeypatch.setattr(xla, "compile_text", lambda *args: compiled.append(1) or real(*args))
 
     def body(i, c):
         return c * 2.0 + i

@@ -16,6 +16,7 @@ import numpy as np
 import pmap_programs
 import pytest
 import test_checkpoint
+import test_control_flow
 import test_minijax_against_jax
 import test_minijax_chain
 import test_minijax_custom_rules
@@ -255,6 +256,8 @@ def tables():
     for case in p.CASES:
         xs = case.make(case.shapes()[0], case.dtypes[0], 0)
         yield lambda lib, case=case, xs=xs: case.function(lib.lax, *xs)
+    for f in {**test_control_flow.BOTH_MODES, **test_control_flow.WHILE}.values():
+        yield lambda lib, f=f: f(lib, test_control_flow.X)
     yield from j.HESSIANS.values()
     yield from (r.custom_sin, r.custom_product)
     for f in pmap_programs.COLLECTIVES.values():

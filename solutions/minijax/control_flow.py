@@ -425,7 +425,7 @@ def promote(x: Any, out: ShapedArray) -> Any:
     aval = get_aval(x)
     if not aval.weak_type or aval.dtype == out.dtype:
         return x
-    dtype, _ = dtypes.result_type([(aval.dtype, True), (out.dtype, out.weak_type)])
+    dtype, _ = dtypes.result_type((aval.dtype, True), (out.dtype, out.weak_type))
     return convert_element_type(x, dtype)
 
 
@@ -653,7 +653,9 @@ class Scan:
         return replace(self, jaxpr=hoisted(body), num_consts=num_consts, num_carry=num_carry)
 
     def bind(self, body: ClosedJaxpr, consts: Values, init: Values, rows: Values) -> list[Any]:
-        """Bind `scan_p` with another body, for as many steps."""
+        """Bind `scan_p` with another body, for as many steps; none are needed for no results."""
+        if not body.out_avals:
+            return []
         loop = self.with_body(body, len(consts), len(init))
         return scan_p.bind(*body.consts, *consts, *init, *rows, **vars(loop))
 
@@ -925,8 +927,6 @@ def run_known(
     """Known results, residuals that are the same in all steps, and stacks of the others."""
     outs = jaxpr_as_fun(split.before)(*consts)
     same, step_consts = groups(outs, split.varying.count(False))
-    if not split.step.out_avals:  # nothing is known: there is no loop to run
-        return [], same, []
     outs = repeat_scan(loop, split.step, step_consts, init, rows)
     results, stacks = groups(outs, split.out.count(False))
     return results, same, stacks
