@@ -15,8 +15,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from minijax import dtypes
 from minijax.core import (
     Primitive,
@@ -322,12 +320,9 @@ def linearize_tree(f: Callable[..., Any], primals: Sequence[Any], has_aux: bool)
 def check_types(what: str, args: Sequence[Any], avals: Sequence[ShapedArray]) -> None:
     """`args` must be tangents (or cotangents) of values of these types; `ValueError` otherwise."""
     for x, aval in zip(args, avals, strict=True):
-        dtype = getattr(x, "dtype", None) or get_aval(x).dtype
-        want = dtypes.tangent_dtype(aval.dtype)
-        if (np.shape(x) if not isinstance(x, Tracer) else x.shape, dtype) != (aval.shape, want):
-            got = f"{dtypes.short_name(dtype)}{list(np.shape(x))}"
-            expected = f"{dtypes.short_name(want)}{list(aval.shape)}"
-            raise ValueError(f"The {what} was given {got} where {expected} belongs.")
+        got, want = get_aval(x), ShapedArray(aval.shape, dtypes.tangent_dtype(aval.dtype))
+        if (got.shape, got.dtype) != (want.shape, want.dtype):
+            raise ValueError(f"The {what} was given {got} where {want} belongs.")
 
 
 def only_floats(args: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:

@@ -329,7 +329,7 @@ def place_axis(axis_size: int, dim: BatchAxis, axis: int | None, out: Any) -> An
 def check_floats(what: str, tree: Any) -> None:
     """Only floats have derivatives; `what` names the transformation and the part of the call."""
     for leaf in tree_flatten(tree)[0]:
-        dtype = getattr(leaf, "dtype", None) or get_aval(leaf).dtype
+        dtype = get_aval(leaf).dtype
         if not dtypes.is_float(dtype):
             raise TypeError(
                 f"{what} must be real-valued, but got {dtypes.short_name(dtype)}. Use floats, as "

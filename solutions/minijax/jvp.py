@@ -87,7 +87,7 @@ def apply_linear(f: Callable[[Any], Any], tangent: Any) -> Any:
 
 def stretch_like(tangent: Any, primal: Any) -> Any:
     """`tangent` repeated to `primal`'s shape: 0-d operands and axes of length 1 stretch."""
-    shape, want = np.shape(tangent), np.shape(primal)
+    shape, want = get_aval(tangent).shape, get_aval(primal).shape
     if shape == want:
         return tangent
     return broadcast_in_dim(tangent, want, range(len(want) - len(shape), len(want)))
@@ -373,20 +373,18 @@ def drop_float0(tangent: Any) -> Any:
 
 def check_tangent(primal: Any, tangent: Any) -> None:
     """`tangent` must have the shape of `primal` and its dtype (`float0` for integers)."""
-    want = get_aval(primal)
+    want, got = get_aval(primal), get_aval(tangent)
     dtype = dtypes.tangent_dtype(want.dtype)
-    got_dtype = getattr(tangent, "dtype", None) or get_aval(tangent).dtype
-    if got_dtype != dtype:
+    if got.dtype != dtype:
         hint = " Only floats have derivatives: 3.0, not 3." if dtype == dtypes.float0 else ""
         raise TypeError(
             "primal and tangent arguments to jvp do not match: a primal of dtype "
-            f"{want.dtype} needs a tangent of dtype {dtypes.short_name(dtype)}, not {got_dtype}."
+            f"{want.dtype} needs a tangent of dtype {dtypes.short_name(dtype)}, not {got.dtype}."
             f"{hint}"
         )
-    if np.shape(tangent) != want.shape:
+    if got.shape != want.shape:
         raise ValueError(
-            "jvp called with different primal and tangent shapes: "
-            f"{want.shape} and {np.shape(tangent)}."
+            f"jvp called with different primal and tangent shapes: {want.shape} and {got.shape}."
         )
 
 

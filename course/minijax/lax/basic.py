@@ -121,10 +121,10 @@ def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
 def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     """Reorder the axes: axis `i` of the result is axis `permutation[i]` of the operand."""
     permutation, shape = tuple(permutation), get_aval(operand).shape
-    if sorted(permutation) != list(range(len(shape))):
-        raise TypeError(f"{permutation} is not a permutation of the axes of an array of {shape}.")
     if permutation == tuple(range(len(shape))):
         return operand
+    if sorted(permutation) != list(range(len(shape))):
+        raise TypeError(f"{permutation} is not a permutation of the axes of an array of {shape}.")
     return transpose_p.bind(operand, permutation=permutation)
 
 

@@ -214,13 +214,16 @@ def matmul(a: Any, b: Any) -> Any:
     if not ndim(a) or not ndim(b):
         raise ValueError("matmul needs operands with at least one axis; use multiply for scalars.")
     dtype, _ = dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, (a, b))))
-    common = np.broadcast_shapes(shape(a)[:-2], shape(b)[:-2])
-    a, b = stretch_batch(a, common), stretch_batch(b, common)
+    if shape(a)[:-2] != shape(b)[:-2]:
+        common = np.broadcast_shapes(shape(a)[:-2], shape(b)[:-2])
+        a, b = stretch_batch(a, common), stretch_batch(b, common)
     a_rank, b_rank = max(ndim(a) - 2, 0), max(ndim(b) - 2, 0)
     shared = min(a_rank, b_rank)
     batch = tuple(range(a_rank - shared, a_rank)), tuple(range(b_rank - shared, b_rank))
     numbers = (((ndim(a) - 1,), (max(ndim(b) - 2, 0),)), batch)
     out = lax.dot_general(a, b, numbers, preferred_element_type=dtype)
+    if a_rank == b_rank:
+        return out
     # `out` has the shared axes first, then what only `a` has, then what only `b` has.
     a_only, rows = a_rank - shared, int(ndim(a) > 1)
     extra = [*range(shared, shared + a_only)]
