@@ -223,8 +223,9 @@ class Jitted:
     def donated_leaves(self, static: Static, args: Any, kwargs: Any) -> tuple[bool, ...]:
         """For each leaf of the arguments that are not static, whether it is given away."""
         numbers, names = self.donated
+        given = {number + len(args) if number < 0 else number for number in numbers}
         fixed = {place for place, _ in static}
-        flags = [(i in numbers, x) for i, x in enumerate(args) if i not in fixed]
+        flags = [(i in given, x) for i, x in enumerate(args) if i not in fixed]
         flags += [(k in names, kwargs[k]) for k in sorted(kwargs) if k not in fixed]
         return tuple(flag for flag, x in flags for _ in tree_leaves(x))
 
