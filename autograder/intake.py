@@ -25,6 +25,7 @@ MODULE_LIMIT = 256 * 1024  # bytes; the longest module of the course has a tenth
 NOTEBOOK_LIMIT = 8 * 1024 * 1024
 ARCHIVE_LIMIT = 8 * 1024 * 1024
 ARCHIVE_ENTRIES = 2000
+_ENTRY = b"PK\1\2"  # with which each entry of an archive's list begins
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -154,6 +155,8 @@ def _is_archive(name: str) -> bool:
 def _from_archive(root: Path, parts: list[str], lesson: Lesson) -> bytes:
     """The module in a ZIP archive, at its place or beside it, at the top or in one folder."""
     content = read(root, parts, ARCHIVE_LIMIT, "The archive")
+    if content.count(_ENTRY) > ARCHIVE_ENTRIES:  # before a list of all is made
+        raise Refused(f"The archive holds more than {ARCHIVE_ENTRIES} files.")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return _unpacked(archive, _entry(archive.infolist(), lesson), lesson)
@@ -163,8 +166,6 @@ def _from_archive(root: Path, parts: list[str], lesson: Lesson) -> bytes:
 
 def _entry(entries: list[zipfile.ZipInfo], lesson: Lesson) -> zipfile.ZipInfo:
     """The module's entry, in an archive without tricks."""
-    if len(entries) > ARCHIVE_ENTRIES:
-        raise Refused(f"The archive holds more than {ARCHIVE_ENTRIES} files.")
     if any(_leads_outside(entry.filename) for entry in entries):
         raise Refused("The archive holds a path that leads outside.")
     for path in (lesson.module, lesson.module.rpartition("/")[2]):

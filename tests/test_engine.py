@@ -11,9 +11,22 @@ import jsonschema
 import pytest
 from graded_course import MODULE, SUITE, changed
 
-from autograder import edition, engine, isolation, results, session, wire
+from autograder import (
+    assemble,
+    edition,
+    engine,
+    isolation,
+    known_mistakes,
+    lessons,
+    results,
+    review,
+    session,
+    skeleton,
+    wire,
+)
 from autograder.edition import Problem
 from autograder.engine import Policy, SuiteError
+from autograder.worker import names_in
 
 pytestmark = pytest.mark.skipif(
     graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
@@ -335,6 +348,15 @@ def test_signs_of_tampering_are_told_to_the_instructor_alone(lesson, code):
     assert result["review"] == ODD[code]
     shown = [result["remarks"], *(e["message"] for e in result["exercises"])]
     assert not any(note in str(shown) for note in result["review"])
+
+
+@pytest.mark.parametrize("name", ["core", "jvp"])
+def test_honest_mistakes_are_not_under_suspicion(name):
+    lesson = lessons.get(name)
+    reference = assemble.read_solution(lesson.module)
+    sources = [known_mistakes.variant_source(m) for m in known_mistakes.load(name)]
+    for source in [reference, skeleton.make_skeleton(reference, lesson), *sources]:
+        assert review.unusual(names_in(source.encode()), reference) == []
 
 
 WAVERING = """

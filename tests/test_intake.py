@@ -304,6 +304,12 @@ def test_an_archive_with_changed_content_is_refused(inbox):
     assert "damaged" in refused(inbox)
 
 
+def test_a_list_of_very_many_entries_is_not_even_read(inbox, monkeypatch):
+    monkeypatch.setattr(intake.zipfile, "ZipFile", None)
+    (inbox / "ada" / "x.zip").write_bytes(b"PK\1\2" * 100_000)
+    assert "more than 2000 files" in refused(inbox)
+
+
 def test_a_large_archive_and_a_linked_one_are_refused(inbox, tmp_path):
     with (inbox / "ada" / "x.zip").open("wb") as file:
         file.truncate(intake.ARCHIVE_LIMIT + 1)

@@ -383,6 +383,22 @@ def test_threads_are_limited_in_number(tree, level):
     assert 20 <= count < (60 if "pids" in cgroup.held() else 5000)
 
 
+OPEN = """
+import os
+held = []
+try:
+    while len(held) < 5000:
+        held.append(os.open(os.devnull, os.O_RDONLY))
+except OSError:
+    pass
+return len(held)
+"""
+
+
+def test_open_files_are_limited_in_number(tree, level):
+    assert 20 < ask(tree, level, OPEN, limits=Limits(open_files=60)) < 60
+
+
 @pytest.mark.parametrize("make", ["mmap.mmap(-1, 1 << 20)", "mmap.mmap(zero, 1 << 20)"])
 def test_memory_that_the_limit_does_not_count_is_refused(tree, strict, make):
     body = f"""
