@@ -24,7 +24,19 @@ def along(lib, f):
 
 # Collectives: these give the same under vmap and under pmap ---------------------------------------
 
+
+def averaging(lib):
+    """Three steps, in each of which all examples meet."""
+    sin, psum = lib.numpy.sin, lib.lax.psum
+    return lambda x: lib.lax.scan(lambda c, _: (psum(c, "i") / 8 + sin(x), c), x, None, length=3)[0]
+
+
 COLLECTIVES = {
+    "in scan": lambda lib: along(lib, averaging(lib))(X),
+    "grad of scan inside": lambda lib: along(lib, lib.grad(averaging(lib)))(X),
+    "grad of scan outside": lambda lib: lib.grad(
+        lambda x: (along(lib, averaging(lib))(x) * X).sum()
+    )(X),
     "psum": lambda lib: along(lib, lambda x: x / lib.lax.psum(x, "i"))(X),
     "psum of int": lambda lib: along(lib, lambda x: lib.lax.psum(x, "i"))(N),
     "psum of bool": lambda lib: along(lib, lambda x: lib.lax.psum(x, "i"))(N > 2),
@@ -117,6 +129,12 @@ ONE_DEVICE = {
     )(X),
     "calls of what does not move": lambda lib: lib.vmap(
         lambda x: lib.jit(lib.checkpoint(lambda y: lib.lax.psum(lib.numpy.sin(y), "i")))(3.0) * x,
+        axis_name="i",
+    )(X),
+    "loop of what does not move": lambda lib: lib.vmap(
+        lambda x: (
+            lib.lax.fori_loop(0, 3, lambda i, c: c + lib.lax.psum(lib.numpy.sin(c), "i"), 1.0) * x
+        ),
         axis_name="i",
     )(X),
     "pmap on one device": lambda lib: lib.pmap(lambda x: x / lib.lax.psum(x, "i"), "i")(X[:1]),
@@ -225,6 +243,9 @@ PMAP = {
         for f in [lib.pmap(lambda x: x * lib.lax.psum(1, "j"))]
         for m in (M, C)
     ],
+    "in a loop": lambda lib: lib.jit(
+        lambda x: lib.lax.fori_loop(0, 3, lambda i, c: square_sum(lib)(c) / 8, x)
+    )(X),
     "checkpoint inside": lambda lib: along(
         lib, lib.grad(lib.checkpoint(lambda x: x * lib.lax.psum(lib.numpy.sin(x), "i")))
     )(X),
