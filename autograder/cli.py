@@ -314,7 +314,7 @@ def bench(
     add_help_option=True,
 )
 def test(context: typer.Context) -> int:
-    """Run all tests; arguments go to pytest."""
+    """Run all tests; arguments go to pytest. With --every-python, under each Python found."""
     from autograder import selftest
 
     return selftest.run(context.args)

@@ -27,7 +27,7 @@ LAYERS = ("student", "instructor", "site", "dev")
 COMMAND = """
 import json, sys, tiny
 print(json.dumps({"arguments": sys.argv[1:], "tiny": tiny.VERSION, "path": sys.path[0]}))
-sys.exit(int(sys.argv[2]) if sys.argv[1:2] == ["exit"] else 0)
+sys.exit(int(sys.argv[2]) if sys.argv[1:2] in (["exit"], ["test"]) else 0)
 """
 
 
@@ -356,3 +356,56 @@ def test_versions_in_project_and_package_agree():
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["version"] == VERSION
+
+
+# ------------------------------------------------------------------------------------------
+# The tests under every Python
+
+OURS = "{}.{}".format(*sys.version_info)
+
+
+@pytest.fixture
+def one_python(tmp_path):
+    """What to set so that the Python of this test is found, and no other; one has a wrong name."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for version in ("3.11", "3.12", "3.13"):
+        (folder / f"python{version}").symlink_to(sys.executable)
+    return {"PATH": str(folder), "HOME": str(tmp_path)}
+
+
+def test_a_python_is_found_by_what_it_says_and_not_by_its_name(wrapper, one_python, monkeypatch):
+    for name, value in one_python.items():
+        monkeypatch.setenv(name, value)
+    found = [version for version in wrapper.VERSIONS if wrapper.find_python(version)]
+    assert OURS in found
+    assert wrapper.version_of("python3.11") == OURS
+    assert wrapper.version_of("no such python") == ""
+
+
+def test_a_python_is_found_where_pyenv_keeps_it(wrapper, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    place = tmp_path / f".pyenv/versions/{OURS}.9/bin"
+    place.mkdir(parents=True)
+    (place / "python3").symlink_to(sys.executable)
+    assert wrapper.find_python(OURS) == str(place / "python3")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("status", "word"), [(0, "passed"), (3, "failed")])
+def test_the_tests_run_under_every_python_in_an_environment_of_its_own(
+    ready, one_python, status, word
+):
+    process = start(ready, "test", str(status), "--every-python", **one_python)
+    out, _ = process.communicate(timeout=300)
+    (said,) = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    assert said["arguments"] == ["test", str(status)]
+    table = [line.split() for line in out.splitlines() if line.startswith("Python ")]
+    results = {row[1]: " ".join(row[2:]) for row in table}
+    assert results == {"3.11": "not found", "3.12": "not found", "3.13": "not found"} | {
+        OURS: f"{word} python{OURS}"
+    }
+    assert process.returncode == min(status, 1)
+    assert (ready / f".venv-{OURS}" / "dev.stamp").exists()
+    assert not (ready / ".venv" / "dev.stamp").exists()

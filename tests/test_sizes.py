@@ -1,0 +1,29 @@
+"""The reference is made of small functions, and the count is right."""
+
+import ast
+
+import pytest
+
+from benchmarks import sizes
+
+COUNTED = {
+    "def f():\n    return 1": {"f": 1},
+    'def f():\n    "words"\n    x = 1\n    if x:\n        return x': {"f": 3},
+    "class A:\n    def f(self):\n        def g():\n            return 1\n        return g": {
+        "A.f": 3,
+        "A.f.g": 1,
+    },
+    "if True:\n    def f():\n        for x in []:\n            pass": {"f": 2},
+}
+
+
+@pytest.mark.parametrize("source", COUNTED)
+def test_statements_are_counted_without_docstrings(source):
+    found = {name: sizes.statements(node) for name, node in sizes.functions(ast.parse(source))}
+    assert found == COUNTED[source]
+
+
+@pytest.mark.parametrize("each", sizes.reference(), ids=lambda each: each.name)
+def test_no_function_of_the_reference_is_long(each):
+    too_long = {name: n for name, n in each.functions.items() if n > sizes.LIMIT}
+    assert too_long == {}
