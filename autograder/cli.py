@@ -289,11 +289,12 @@ def audit(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A sample, in a minute or two.")] = False,
 ) -> int:
-    """Examine the hidden suites themselves."""
-    from autograder import audit, student
+    """Examine the hidden suites; without LESSON, also sweep the reference against JAX."""
+    from autograder import audit, student, sweep
 
     chosen = [student.taught(lesson)] if lesson else student.all_taught()
-    return audit.run(chosen, quick, hostile=lesson is None)
+    status = audit.run(chosen, quick, hostile=lesson is None)
+    return status if lesson or quick else sweep.run() or status
 
 
 @app.command(rich_help_panel=MAINTAINERS)

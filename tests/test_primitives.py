@@ -2,14 +2,21 @@
 
 A case is one function and its operands. All that can be asked of it (its value, derivatives, what
 `vmap` makes of it for each choice of mapped operands, and compositions) is one list of programs,
-which minijax computes twice, step by step and compiled, and JAX once. The usual run takes two of
-the shapes and dtypes for each case, others for each; `--full` takes all of them.
+which minijax computes twice, step by step and compiled, and JAX once.
+
+The usual run takes two shapes and two dtypes for each case, others for each, and a sample of the
+compositions of two transformations that covers all pairs. `--full` takes all of everything; it
+keeps JAX's answers in `build/oracle`, so that the next run, or one that goes on, need not ask.
 """
 
+import functools
+import hashlib
 import importlib
 import itertools
+import pickle
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -19,6 +26,8 @@ import pytest
 from minijax import core
 from oracle import prints_as_promised
 
+from autograder import edition
+
 jax.config.update("jax_enable_x64", True)
 
 FAMILIES = ["basic", "elementwise", "reductions", "shapes", "indexing"]
@@ -27,7 +36,7 @@ NUMBERS, ALL = FLOATS + INTS, FLOATS + INTS + BOOL
 SHAPES = [(2, 3), (), (0, 3), (3,), (2, 1, 4)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """A function `(lax, *operands)`, and how to make its operands.
 
@@ -297,7 +306,7 @@ def batch_axes(xs, batches):
             )
 
 
-def programs(lib, case, xs, batches):
+def programs(lib, case, xs, batches, pairs):
     """All results that are asked for, by name."""
 
     def f(*args):
@@ -307,9 +316,25 @@ def programs(lib, case, xs, batches):
     for axes, args in batch_axes(xs, batches):
         out[f"vmap {axes}"] = lib.vmap(f, axes)(*args)
     moving = [i for i, x in enumerate(xs) if is_float(x)]
-    if moving and any(map(is_float, lib.tree.leaves(out["value"]))):
+    if has_derivatives(case, xs):
         out.update(derivatives(lib, case, f, xs, batches, moving))
+        base = loss(lib, lambda *some: f(*fill(xs, moving, some)))
+    else:
+        base, moving = f, range(len(xs))
+    for outer, inner in pairs:
+        composed = TRANSFORMATIONS[outer](lib, TRANSFORMATIONS[inner](lib, base))
+        out[f"{outer} of {inner}"] = composed(*[xs[i] for i in moving])
     return out
+
+
+@functools.cache
+def gives_floats(case):
+    xs = case.make(case.shapes()[0], case.dtypes[0], 0)
+    return any(map(is_float, minijax.tree.leaves(case.function(minijax.lax, *xs))))
+
+
+def has_derivatives(case, xs):
+    return any(map(is_float, xs)) and gives_floats(case)
 
 
 def derivatives(lib, case, f, xs, batches, moving):
@@ -337,6 +362,48 @@ def derivatives(lib, case, f, xs, batches, moving):
     return out
 
 
+# Compositions of two transformations --------------------------------------------------------------
+# Each takes a function of arrays to another one of the same arrays.
+
+
+def batched(lib, f):
+    def pair(x):
+        return lib.numpy.stack([x, x * np.asarray(0.5, x.dtype) if is_float(x) else x])
+
+    return lambda *xs: lib.vmap(f)(*map(pair, xs))
+
+
+def directions(xs):
+    return tuple(np.cos(np.arange(x.size)).reshape(x.shape).astype(x.dtype) for x in xs)
+
+
+def gradient(lib, f):
+    def total(*xs):
+        return sum(lib.numpy.sum(y) for y in lib.tree.leaves(f(*xs)))
+
+    return lambda *xs: lib.grad(total, tuple(range(len(xs))))(*xs)
+
+
+TRANSFORMATIONS = {
+    "jit": lambda lib, f: lib.jit(f),
+    "vmap": batched,
+    "jvp": lambda lib, f: lambda *xs: lib.jvp(f, xs, directions(xs))[1],
+    "grad": gradient,
+    "linearize": lambda lib, f: lambda *xs: lib.linearize(f, *xs)[1](*directions(xs)),
+}
+WITHOUT_DERIVATIVES = ["jit", "vmap"]
+
+
+def compositions(case, number, dtype, full):
+    """Which transformations of which: all, or each one once outside and once inside."""
+    floats = dtype in FLOATS and gives_floats(case)
+    names = list(TRANSFORMATIONS) if floats else WITHOUT_DERIVATIVES
+    if full:
+        return list(itertools.product(names, names))
+    shift = number + number // len(names)
+    return [(name, names[(i + shift) % len(names)]) for i, name in enumerate(names)]
+
+
 def fill(args, places, values):
     filled = list(args)
     for place, value in zip(places, values, strict=True):
@@ -345,21 +412,28 @@ def fill(args, places, values):
 
 
 def combinations(case, number, full):
-    """Which shapes and dtypes: all, or the usual one and another that differs by case."""
+    """Which shapes and dtypes: all, or two that differ in both, and by case; one is of floats."""
     found = [
         (shape, dtype)
         for shape in case.shapes()
         for dtype in case.dtypes
         if not (0 in shape and case.primitive in EMPTY_FAILS)
     ]
-    return found if full else [found[0], found[1:][7 * number % len(found[1:])]]
+    if full:
+        return found
+    shape, dtype = found[number % len(case.dtypes)]
+    others = [c for c in found if shape != c[0] and (dtype != c[1] or len(case.dtypes) == 1)]
+    if dtype not in FLOATS:
+        others = [c for c in others if c[1] in FLOATS] or others
+    return [(shape, dtype), others[(2 * number + number // 3) % len(others)]]
 
 
 def inputs(case, number, full):
-    """The operands of one example and of a batch of two, for each combination."""
+    """Operands of one example and of a batch of two, and compositions, for each combination."""
     for shape, dtype in combinations(case, number, full):
         one, other = (case.make(shape, dtype, seed) for seed in (0, 1))
-        yield one, [np.stack(pair) for pair in zip(one, other, strict=True)]
+        batches = [np.stack(pair) for pair in zip(one, other, strict=True)]
+        yield one, batches, compositions(case, number, dtype, full)
 
 
 QUICK = {"xla_backend_optimization_level": "0", "xla_llvm_disable_expensive_passes": "True"}
@@ -376,14 +450,17 @@ IDS = [f"{case.primitive}-{i}" for i, case in enumerate(CASES)]
 @pytest.mark.parametrize("number", range(len(CASES)), ids=IDS)
 def test_each_primitive_under_each_transformation_gives_what_jax_gives(number, full):
     case = CASES[number]
-    arguments = list(inputs(case, number, full))
+    cases = list(inputs(case, number, full))
+    arguments = [(xs, batches) for xs, batches, _ in cases]
 
     def run(lib):
-        return lambda args: [programs(lib, case, xs, batches) for xs, batches in args]
+        def every(arguments):
+            pairs = [pairs for _, _, pairs in cases]
+            return [programs(lib, case, *x, y) for x, y in zip(arguments, pairs, strict=True)]
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        want = jax.jit(run(jax), compiler_options=QUICK)(arguments)
+        return every
+
+    want = answers_of_jax(run(jax), arguments, number, full)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         got, compiled = run(minijax)(arguments), minijax.jit(run(minijax))(arguments)
@@ -392,6 +469,49 @@ def test_each_primitive_under_each_transformation_gives_what_jax_gives(number, f
             assert here.keys() == there.keys()
             for name in here:
                 assert_same(here[name], there[name], f"{name} of {[x.shape for x in xs]}")
+
+
+def answers_of_jax(program, arguments, number, full):
+    """What JAX gives; for the full sweep from a file, once it has been asked."""
+    identity = f"{jax.__version__} {number} {Path(__file__).read_text(encoding='utf-8')}"
+    name = hashlib.sha256(identity.encode()).hexdigest()[:16]
+    kept = edition.ROOT / "build" / "oracle" / f"{IDS[number]}-{name}.pickle"
+    if full and kept.exists():
+        return pickle.loads(kept.read_bytes())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        answers = jax.jit(program, compiler_options=QUICK)(arguments)
+    answers = jax.tree.map(np.asarray, answers)
+    if full:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(pickle.dumps(answers))
+    return answers
+
+
+def rows_of(full):
+    """What is walked: the number of the case, outer and inner transformation, shape and dtype."""
+    for number, case in enumerate(CASES):
+        for shape, dtype in combinations(case, number, full):
+            for outer, inner in compositions(case, number, dtype, full):
+                yield number, outer, inner, shape, dtype
+
+
+# By number: case, outer, inner, shape, dtype. Of shapes and dtypes, each case takes two.
+PAIRS_TO_COVER = [p for p in itertools.combinations(range(5), 2) if p not in ((0, 3), (0, 4))]
+
+
+@pytest.mark.parametrize(("i", "j"), PAIRS_TO_COVER)
+def test_the_sample_of_the_usual_run_covers_all_pairs(i, j):
+    sample, every = ({(row[i], row[j]) for row in rows_of(full)} for full in (False, True))
+    assert every - sample == set()
+
+
+def test_each_case_is_walked_over_two_shapes_and_two_dtypes():
+    for number, case in enumerate(CASES):
+        shapes, dtypes = zip(*combinations(case, number, False), strict=True)
+        walkable = {shape for shape, _ in combinations(case, number, True)}
+        assert len(set(shapes)) == min(2, len(walkable))
+        assert len(set(dtypes)) == min(2, len(case.dtypes))
 
 
 def assert_same(got, want, what):
