@@ -10,6 +10,8 @@ from minijax.jaxpr import typecheck_jaxpr
 from minijax.linearize import linearize_tree
 from oracle import prints_as_promised
 
+from benchmarks import checkpoint as figures
+
 jax.config.update("jax_enable_x64", True)
 
 X = np.linspace(-1.0, 1.0, 12).reshape(4, 3)
@@ -126,3 +128,27 @@ def test_as_much_is_kept_as_in_jax(policy):
 def test_without_a_policy_the_inputs_are_kept_and_nothing_else():
     assert residual_shapes(checkpointed(minijax)) == [(3, 3), (4, 3)]
     assert len(residual_shapes(lambda x, w: layers(minijax, x, w))) > 5
+
+
+# What XLA gets, and what it makes of it -----------------------------------------------------------
+
+
+def barriers(lib, **options):
+    """The barriers in a gradient's StableHLO, by the number of arrays that go through."""
+    gradient = lib.grad(loss(lib, checkpointed(lib, **options)), (0, 1))
+    lines = lib.jit(gradient).lower(X, W).as_text().splitlines()
+    return [line.count("tensor<") for line in lines if "optimization_barrier" in line]
+
+
+def test_a_barrier_stands_before_the_second_run_as_in_jax():
+    assert barriers(minijax) == barriers(jax) == [3]
+    assert barriers(minijax, prevent_cse=False) == []
+
+
+def test_under_scan_xla_plans_less_memory():
+    args = figures.normal(16, 32, 32), figures.normal(64, 32)
+    without, with_it = (
+        figures.planned_memory(minijax.grad(figures.scan(minijax, policy)), args)
+        for policy in (None, "nothing_saveable")
+    )
+    assert with_it < 0.5 * without

@@ -299,7 +299,8 @@ def remat_hlo(
     XLA would see that both copies compute the same and merge them, which is what `checkpoint` must
     prevent: the values would be kept in between. It sees no further than an optimisation barrier,
     whose results are its operands. The cotangents go through it too, so that the second run waits
-    until they have arrived.
+    until they have arrived. (XLA's compiler for CPUs takes the barriers out before it merges equal
+    operations for the last time, so there it helps inside loops only; with JAX it is the same.)
     """
     if differentiated and prevent_cse and args:
         args = emit_barrier(emitter, avals, args)
