@@ -24,6 +24,7 @@ import test_minijax_jacobians
 import test_minijax_numpy
 import test_primitives
 from expressions import X, expressions, value_of
+from oracle import signed_as_promised
 
 jax.config.update("jax_enable_x64", True)
 
@@ -114,6 +115,7 @@ FUNCTIONS = [
 ]
 
 
+@signed_as_promised
 @pytest.mark.parametrize(("place", "name"), FUNCTIONS, ids=map(".".join, FUNCTIONS))
 def test_signatures_are_those_of_jax(place, name):
     ours, theirs = (getattr(module, name) for module in both(place))
@@ -125,6 +127,7 @@ def test_signatures_are_those_of_jax(place, name):
         assert parameters(ours, ()) == want
 
 
+@signed_as_promised
 @pytest.mark.parametrize(("place", "name", "parameter"), MISSING, ids=map(".".join, MISSING))
 def test_a_parameter_that_is_missing_is_named(place, name, parameter):
     ours, theirs = (getattr(module, name) for module in both(place))
