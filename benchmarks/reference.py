@@ -151,7 +151,7 @@ class Row:
 
     name: str
     aim: float
-    prepare: Callable[[ModuleType, Sizes], Operation]
+    prepare: Callable[[ModuleType, Any], Operation]  # of the library, and the sizes
     other: str = "jax"
     sampler: Sampler = measure.seconds_of
 
@@ -186,7 +186,7 @@ def module(name: str) -> ModuleType:
     return autograd
 
 
-def measured(rows: Sequence[Row], sizes: Sizes, effort: Effort) -> Iterator[Figure]:
+def measured(rows: Sequence[Row], sizes: Any, effort: Effort) -> Iterator[Figure]:
     """The figures, each as soon as it is there."""
     for row in rows:
         ours, other = row.prepare(minijax, sizes), row.prepare(module(row.other), sizes)
@@ -194,12 +194,17 @@ def measured(rows: Sequence[Row], sizes: Sizes, effort: Effort) -> Iterator[Figu
         yield measure.figure(row.name, row.other, row.aim, pairs)
 
 
-def main(words: Sequence[str] = (), report: Path = REPORT) -> None:
+def main(
+    words: Sequence[str] = (),
+    report: Path = REPORT,
+    rows: Sequence[Row] = ROWS,
+    sizes: Any = None,
+) -> None:
     """Print the table, line by line, and write the report."""
-    chosen = [row for row in ROWS if not words or any(word in row.name for word in words)]
+    chosen = [row for row in rows if not words or any(word in row.name for word in words)]
     figures = []
     print(measure.HEAD)
-    for figure in measured(chosen, Sizes(), Effort()):
+    for figure in measured(chosen, sizes or Sizes(), Effort()):
         print(measure.table_line(figure), flush=True)
         figures.append(figure)
     measure.write_json(report, measure.document(figures, PACKAGES))

@@ -7,7 +7,7 @@ import pytest
 from autograder import bench
 from autograder.cli import main
 from benchmarks import _measure as measure
-from benchmarks import reference
+from benchmarks import control, reference
 from benchmarks._programs import Sizes
 
 TINY = Sizes(
@@ -46,6 +46,18 @@ def test_both_libraries_compute_the_same():
                 np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-4, atol=1e-6)
 
 
+def test_both_libraries_compute_the_same_loops():
+    import minijax
+    import numpy as np
+
+    sizes = control.Sizes(iterations=5, steps=4, width=3)
+    for row in control.ROWS:
+        ours, other = row.prepare(minijax, sizes)(), row.prepare(reference.module("jax"), sizes)()
+        leaves = [minijax.tree.leaves(ours), reference.jax.tree.leaves(other)]
+        for x, y in zip(*leaves, strict=True):
+            np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-5)
+
+
 def test_the_program_to_trace_has_as_many_equations_as_its_row_says():
     traced = reference.trace_chain(reference.jax, Sizes())()
     assert len(traced.eqns) == 1000
@@ -64,7 +76,9 @@ def test_quick_operations_are_repeated():
 
 def test_an_unknown_benchmark_is_told_with_those_there_are(capsys):
     assert main(["bench", "nothing"]) == 1
-    assert capsys.readouterr().err == ("There is no benchmark 'nothing'. There are: reference.\n")
+    assert capsys.readouterr().err == (
+        "There is no benchmark 'nothing'. There are: control, reference.\n"
+    )
 
 
 def test_each_benchmark_is_a_process_of_its_own(monkeypatch, capfd, tmp_path):

@@ -207,6 +207,77 @@ PROGRAMS = {
     "broadcasting of a row": (lambda lib: lambda x, y: x * y, (M, ROW)),
     "broadcasting of a scalar": (lambda lib: lambda x, y: x * y, (M, S)),
     "no elements": (lambda lib: lambda x, y: (x * y).sum(), (EMPTY, X)),
+    # control flow
+    "cond": (
+        lambda lib: (
+            lambda b, x: lib.lax.cond(b, lambda x: x * 2.0, lambda x: lib.numpy.sin(x) + 1.0, x)
+        ),
+        (np.bool_(True), X),
+    ),
+    "cond that captures": (
+        lambda lib: (
+            lambda n, x, y: lib.lax.cond(n, lambda: (x * y, x), lambda: (lib.numpy.sin(y) * Y, x))
+        ),
+        (3, X, X),
+    ),
+    "cond of a number": (lambda lib: lambda x: lib.lax.cond(3.0, lambda: x, lambda: -x), (X,)),
+    "switch": (
+        lambda lib: (
+            lambda i, x: lib.lax.switch(i, [lambda x: x * 2.0, lambda x: x, lambda x: x + 1.0], x)
+        ),
+        (np.uint8(1), X),
+    ),
+    "while_loop": (
+        lambda lib: (
+            lambda x, y: lib.lax.while_loop(
+                lambda c: c[0] < y.sum(), lambda c: (c[0] + 1, c[1] * X * y, c[2]), (0, x, y)
+            )
+        ),
+        (X, X),
+    ),
+    "fori_loop": (lambda lib: lambda x: lib.lax.fori_loop(0, 5, lambda i, c: c * i, x), (X,)),
+    "fori_loop with dynamic bounds": (
+        lambda lib: lambda n, x: lib.lax.fori_loop(np.int32(0), n, lambda i, c: c * i, x),
+        (4, X),
+    ),
+    "scan": (
+        lambda lib: (
+            lambda x, y: lib.lax.scan(
+                lambda c, r: (c + r * y.sum(), {"a": c * r, "b": None}), 0.0, x, reverse=True
+            )
+        ),
+        (X, X),
+    ),
+    "scan that hands through": (
+        lambda lib: (
+            lambda x: lib.lax.scan(
+                lambda c, r: ((c[0] + 1, c[1], c[2] * c[1]), (r, c[0], r * 2)), (0, x, x), x
+            )
+        ),
+        (X,),
+    ),
+    "scan without rows": (
+        lambda lib: lambda x: lib.lax.scan(lambda c, _: (c * x, X), x, None, 4, unroll=2),
+        (X,),
+    ),
+    "scan of float32 from a number": (
+        lambda lib: lambda x: lib.lax.scan(lambda c, r: (c + r, c), 0, x),
+        (F,),
+    ),
+    "long body": (
+        lambda lib: lambda x: lib.lax.scan(lambda c, r: (long_function(c) + r, c), x, M),
+        (X,),
+    ),
+    "cond in jit in scan": (
+        lambda lib: (
+            lambda x: lib.lax.scan(
+                lambda c, r: (lib.jit(lambda a: lib.lax.cond(a > 0, double, lambda a: a, a))(c), r),
+                2.0,
+                x,
+            )
+        ),
+        (X,),
+    ),
     # minijax.numpy
     "numpy functions": (
         lambda lib: lambda x: lib.numpy.sin(x) * lib.numpy.cos(x) + lib.numpy.exp(-x),
