@@ -7,17 +7,18 @@ A function such as
 
 says which operations to apply, and in which order. What it means to apply one is left open, and
 this is the whole idea of JAX: `add` and `mul` compute nothing themselves. They ask the *current
-interpreter*. One interpreter computes numbers; the next lessons add one that computes derivatives
-as well, and one that writes the operations down. `foo` stays as it is.
+interpreter*. One interpreter computes numbers, another one counts operations; the next lessons add
+one that computes derivatives as well, and one that writes the operations down. `foo` stays as it
+is.
 
 This file reads from top to bottom: the operations, what an interpreter is, the one that evaluates,
-the place where the current one is kept, and the two functions that users call.
+the place where the current one is kept, what users call, and an interpreter that watches another.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum, auto
 from typing import Any
@@ -50,22 +51,18 @@ class EvalInterpreter(Interpreter):
     """Evaluates: its values are Python's floats, and it computes with them."""
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> float:
-        """The sum of two floats for `Op.add`, their product for `Op.mul`.
+        """The sum of the two floats in `args` for `Op.add`, their product for `Op.mul`.
 
-        Anything but floats is an error, which `check_floats` raises.
+        An operand that is not a float is refused: `check_floats(op, args)` raises the `TypeError`.
 
         >>> EvalInterpreter().interpret_op(Op.add, (2.0, 3.0))
         5.0
         >>> EvalInterpreter().interpret_op(Op.mul, (2.0, 3.0))
         6.0
         """
-        check_floats(op, args)
-        x, y = args
-        match op:
-            case Op.add:
-                return x + y
-            case Op.mul:
-                return x * y
+        # TODO(interpreters.evaluate): check the operands, then give their sum or their product,
+        # whichever op asks for.
+        raise NotImplementedError("interpreters.evaluate")
 
 
 def check_floats(op: Op, args: tuple[Any, ...]) -> None:
@@ -115,8 +112,9 @@ def current_interpreter() -> Interpreter:
 def set_interpreter(new_interpreter: Interpreter) -> Iterator[None]:
     """Make another interpreter the current one, for the time of a `with` block.
 
-    The one before it is current again when the block ends, also when an exception ends it. Blocks
-    may stand inside each other.
+    When the block ends, the interpreter that was current before it is current again, also when an
+    exception ends the block. Blocks may stand inside each other. The current interpreter of this
+    thread is the attribute `context.interpreter`.
 
     >>> other = EvalInterpreter()
     >>> with set_interpreter(other):
@@ -125,15 +123,31 @@ def set_interpreter(new_interpreter: Interpreter) -> Iterator[None]:
     >>> current_interpreter() is other
     False
     """
-    previous = context.interpreter
-    context.interpreter = new_interpreter
-    try:
-        yield
-    finally:
-        context.interpreter = previous
+    # TODO(interpreters.set_interpreter): note the current interpreter, put the new one in its
+    # place, let the block run, and put back what was there.
+    raise NotImplementedError("interpreters.set_interpreter")
 
 
 # What users call --------------------------------------------------------------------------------
+
+
+def bind(op: Op, *args: Any) -> Any:
+    """Apply `op` to operands: ask the current interpreter to do it, and give its answer.
+
+    The interpreter's method `interpret_op(op, args)` takes the operands as one tuple. Nothing is
+    known here of what the operands are: they and the answer are whatever values the interpreter
+    computes with. Counterpart: `Primitive.bind` in JAX.
+
+    >>> class Tell(Interpreter):
+    ...     def interpret_op(self, op, args):
+    ...         return f"{op} of {args}"
+    >>> with set_interpreter(Tell()):
+    ...     bind(Op.mul, 2.0, "x")
+    "mul of (2.0, 'x')"
+    """
+    # TODO(interpreters.bind): let the current interpreter apply op to the operands, and return its
+    # answer.
+    raise NotImplementedError("interpreters.bind")
 
 
 def add(x: Any, y: Any) -> Any:
@@ -142,7 +156,7 @@ def add(x: Any, y: Any) -> Any:
     >>> add(2.0, 3.0)
     5.0
     """
-    return current_interpreter().interpret_op(Op.add, (x, y))
+    return bind(Op.add, x, y)
 
 
 def mul(x: Any, y: Any) -> Any:
@@ -153,4 +167,47 @@ def mul(x: Any, y: Any) -> Any:
     >>> foo(2.0)
     10.0
     """
-    return current_interpreter().interpret_op(Op.mul, (x, y))
+    return bind(Op.mul, x, y)
+
+
+# An interpreter that watches another --------------------------------------------------------------
+
+
+class CountingInterpreter(Interpreter):
+    """Counts operations, and leaves the work to the interpreter that was current before it."""
+
+    def __init__(self, prev_interpreter: Interpreter) -> None:
+        self.prev_interpreter = prev_interpreter
+        self.count = 0
+
+    def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
+        """Count one more operation, and give what `self.prev_interpreter` makes of it.
+
+        The values are those of `self.prev_interpreter`: it gets the operands as they are, and its
+        result is given back as it is.
+
+        >>> counting = CountingInterpreter(EvalInterpreter())
+        >>> counting.interpret_op(Op.add, (2.0, 3.0)), counting.interpret_op(Op.mul, (2.0, 3.0))
+        (5.0, 6.0)
+        >>> counting.count
+        2
+        """
+        # TODO(interpreters.count_op): add one to the count, and return what the interpreter before
+        # this one gives for the operation.
+        raise NotImplementedError("interpreters.count_op")
+
+
+def count_ops(f: Callable[..., Any], *args: Any) -> tuple[Any, int]:
+    """The result of `f(*args)`, and the number of operations that were applied to get it.
+
+    Runs `f` once, while a new `CountingInterpreter` is current; the interpreter that was current
+    before does the work, and is current again afterwards.
+
+    >>> count_ops(lambda x: mul(x, add(x, 3.0)), 2.0)
+    (10.0, 2)
+    >>> count_ops(lambda x: count_ops(lambda y: mul(y, y), add(x, 3.0)), 2.0)
+    ((25.0, 1), 2)
+    """
+    # TODO(interpreters.count_ops): make a CountingInterpreter, call f while it is current, and
+    # return the result and the count.
+    raise NotImplementedError("interpreters.count_ops")

@@ -7,17 +7,18 @@ A function such as
 
 says which operations to apply, and in which order. What it means to apply one is left open, and
 this is the whole idea of JAX: `add` and `mul` compute nothing themselves. They ask the *current
-interpreter*. One interpreter computes numbers; the next lessons add one that computes derivatives
-as well, and one that writes the operations down. `foo` stays as it is.
+interpreter*. One interpreter computes numbers, another one counts operations; the next lessons add
+one that computes derivatives as well, and one that writes the operations down. `foo` stays as it
+is.
 
 This file reads from top to bottom: the operations, what an interpreter is, the one that evaluates,
-the place where the current one is kept, and the two functions that users call.
+the place where the current one is kept, what users call, and an interpreter that watches another.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum, auto
 from typing import Any
@@ -50,9 +51,9 @@ class EvalInterpreter(Interpreter):
     """Evaluates: its values are Python's floats, and it computes with them."""
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> float:
-        """The sum of two floats for `Op.add`, their product for `Op.mul`.
+        """The sum of the two floats in `args` for `Op.add`, their product for `Op.mul`.
 
-        Anything but floats is an error, which `check_floats` raises.
+        An operand that is not a float is refused: `check_floats(op, args)` raises the `TypeError`.
 
         >>> EvalInterpreter().interpret_op(Op.add, (2.0, 3.0))
         5.0
@@ -115,8 +116,9 @@ def current_interpreter() -> Interpreter:
 def set_interpreter(new_interpreter: Interpreter) -> Iterator[None]:
     """Make another interpreter the current one, for the time of a `with` block.
 
-    The one before it is current again when the block ends, also when an exception ends it. Blocks
-    may stand inside each other.
+    When the block ends, the interpreter that was current before it is current again, also when an
+    exception ends the block. Blocks may stand inside each other. The current interpreter of this
+    thread is the attribute `context.interpreter`.
 
     >>> other = EvalInterpreter()
     >>> with set_interpreter(other):
@@ -136,13 +138,30 @@ def set_interpreter(new_interpreter: Interpreter) -> Iterator[None]:
 # What users call --------------------------------------------------------------------------------
 
 
+def bind(op: Op, *args: Any) -> Any:
+    """Apply `op` to operands: ask the current interpreter to do it, and give its answer.
+
+    The interpreter's method `interpret_op(op, args)` takes the operands as one tuple. Nothing is
+    known here of what the operands are: they and the answer are whatever values the interpreter
+    computes with. Counterpart: `Primitive.bind` in JAX.
+
+    >>> class Tell(Interpreter):
+    ...     def interpret_op(self, op, args):
+    ...         return f"{op} of {args}"
+    >>> with set_interpreter(Tell()):
+    ...     bind(Op.mul, 2.0, "x")
+    "mul of (2.0, 'x')"
+    """
+    return current_interpreter().interpret_op(op, args)
+
+
 def add(x: Any, y: Any) -> Any:
     """The sum of `x` and `y`, as the current interpreter sees it.
 
     >>> add(2.0, 3.0)
     5.0
     """
-    return current_interpreter().interpret_op(Op.add, (x, y))
+    return bind(Op.add, x, y)
 
 
 def mul(x: Any, y: Any) -> Any:
@@ -153,4 +172,47 @@ def mul(x: Any, y: Any) -> Any:
     >>> foo(2.0)
     10.0
     """
-    return current_interpreter().interpret_op(Op.mul, (x, y))
+    return bind(Op.mul, x, y)
+
+
+# An interpreter that watches another --------------------------------------------------------------
+
+
+class CountingInterpreter(Interpreter):
+    """Counts operations, and leaves the work to the interpreter that was current before it."""
+
+    def __init__(self, prev_interpreter: Interpreter) -> None:
+        self.prev_interpreter = prev_interpreter
+        self.count = 0
+
+    def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
+        """Count one more operation, and give what `self.prev_interpreter` makes of it.
+
+        The values are those of `self.prev_interpreter`: it gets the operands as they are, and its
+        result is given back as it is.
+
+        >>> counting = CountingInterpreter(EvalInterpreter())
+        >>> counting.interpret_op(Op.add, (2.0, 3.0)), counting.interpret_op(Op.mul, (2.0, 3.0))
+        (5.0, 6.0)
+        >>> counting.count
+        2
+        """
+        self.count += 1
+        return self.prev_interpreter.interpret_op(op, args)
+
+
+def count_ops(f: Callable[..., Any], *args: Any) -> tuple[Any, int]:
+    """The result of `f(*args)`, and the number of operations that were applied to get it.
+
+    Runs `f` once, while a new `CountingInterpreter` is current; the interpreter that was current
+    before does the work, and is current again afterwards.
+
+    >>> count_ops(lambda x: mul(x, add(x, 3.0)), 2.0)
+    (10.0, 2)
+    >>> count_ops(lambda x: count_ops(lambda y: mul(y, y), add(x, 3.0)), 2.0)
+    ((25.0, 1), 2)
+    """
+    interpreter = CountingInterpreter(current_interpreter())
+    with set_interpreter(interpreter):
+        result = f(*args)
+    return result, interpreter.count

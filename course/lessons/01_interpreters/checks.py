@@ -1,0 +1,169 @@
+"""Checks of the lesson interpreters, for you to read and run: `./jaxprentice check interpreters`.
+
+Each exercise has a few. They need no other exercise than their own and those that the page names
+before it, so you can do them in any order that pleases you.
+"""
+
+import pytest
+
+from microjax.interpreters import (
+    CountingInterpreter,
+    EvalInterpreter,
+    Interpreter,
+    Op,
+    add,
+    bind,
+    context,
+    count_ops,
+    current_interpreter,
+    mul,
+    set_interpreter,
+)
+
+
+class Text(Interpreter):
+    """Makes a text of each operation, and keeps what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def interpret_op(self, op, args):
+        self.asked.append((op, args))
+        return f"{op}({', '.join(map(str, args))})"
+
+
+@pytest.fixture
+def text():
+    """A Text, current for the time of one check. It does not need set_interpreter."""
+    before = context.interpreter
+    context.interpreter = Text()
+    yield context.interpreter
+    context.interpreter = before
+
+
+# EvalInterpreter.interpret_op ---------------------------------------------------------------------
+
+
+@pytest.mark.exercise("interpreters.evaluate")
+def test_sum_and_product():
+    """Op.add gives the sum of the two floats, Op.mul their product."""
+    assert EvalInterpreter().interpret_op(Op.add, (2.5, 4.0)) == 6.5
+    assert EvalInterpreter().interpret_op(Op.mul, (2.5, 4.0)) == 10.0
+
+
+@pytest.mark.exercise("interpreters.evaluate")
+def test_only_floats():
+    """An operand that is not a float is refused with the error of check_floats."""
+    for op in Op:
+        for args in [(2, 3.0), (2.0, 3), ("2.0", "3.0")]:
+            with pytest.raises(TypeError, match=f"{op} takes floats"):
+                EvalInterpreter().interpret_op(op, args)
+
+
+# set_interpreter ----------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("interpreters.set_interpreter")
+def test_inside_and_after_the_block():
+    """The new interpreter is current in the block, and the one before it behind the block."""
+    first, other = current_interpreter(), EvalInterpreter()
+    with set_interpreter(other):
+        assert current_interpreter() is other
+    assert current_interpreter() is first
+
+
+@pytest.mark.exercise("interpreters.set_interpreter")
+def test_block_inside_a_block():
+    """The inner block gives back the interpreter of the outer one, not plain evaluation."""
+    outer, inner = EvalInterpreter(), EvalInterpreter()
+    with set_interpreter(outer):
+        with set_interpreter(inner):
+            assert current_interpreter() is inner
+        assert current_interpreter() is outer
+
+
+@pytest.mark.exercise("interpreters.set_interpreter")
+def test_exception_in_the_block():
+    """An exception comes out of the block, and the interpreter before is current again."""
+    first = current_interpreter()
+    with pytest.raises(KeyError), set_interpreter(EvalInterpreter()):
+        raise KeyError
+    assert current_interpreter() is first
+
+
+# bind ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("interpreters.bind")
+def test_question_and_answer(text):
+    """The current interpreter gets the operation and a tuple; its answer is the result."""
+    assert bind(Op.add, "x", 3.0) == "add(x, 3.0)"
+    assert text.asked == [(Op.add, ("x", 3.0))]
+
+
+@pytest.mark.exercise("interpreters.bind")
+def test_programs_of_add_and_mul(text):
+    """add and mul bind their operations, so a program means what the interpreter says."""
+    assert mul("x", add("x", 3.0)) == "mul(x, add(x, 3.0))"
+
+
+# CountingInterpreter.interpret_op -----------------------------------------------------------------
+
+
+@pytest.mark.exercise("interpreters.count_op")
+def test_each_operation_counts():
+    """Each operation counts once, whichever it is."""
+    counting = CountingInterpreter(Text())
+    counting.interpret_op(Op.add, ("x", 3.0))
+    assert counting.count == 1
+    counting.interpret_op(Op.mul, ("x", 3.0))
+    assert counting.count == 2
+
+
+@pytest.mark.exercise("interpreters.count_op")
+def test_the_one_before_works():
+    """The interpreter before gets the operation and its operands; its answer is the result."""
+    before = Text()
+    assert CountingInterpreter(before).interpret_op(Op.mul, ("x", 3.0)) == "mul(x, 3.0)"
+    assert before.asked == [(Op.mul, ("x", 3.0))]
+
+
+@pytest.mark.exercise("interpreters.count_op")
+def test_also_while_it_is_current():
+    """The counting interpreter does not ask itself where it is the current one."""
+    before = context.interpreter
+    context.interpreter = CountingInterpreter(Text())
+    try:
+        assert context.interpreter.interpret_op(Op.mul, ("x", 3.0)) == "mul(x, 3.0)"
+        assert context.interpreter.count == 1
+    finally:
+        context.interpreter = before
+
+
+# count_ops ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("interpreters.count_ops")
+def test_result_and_count():
+    """The result and the number of operations come back; each call counts from zero."""
+    assert count_ops(lambda x: mul(x, add(x, 3.0)), 2.0) == (10.0, 2)
+    assert count_ops(add, 2.0, 5.0) == (7.0, 1)
+    assert count_ops(lambda: 5.0) == (5.0, 0)
+
+
+@pytest.mark.exercise("interpreters.count_ops")
+def test_counting_in_a_program_that_is_counted():
+    """The inner count leaves the operations to the outer interpreter, which counts them, too."""
+
+    def outer(x):
+        y, inner_count = count_ops(lambda z: mul(z, z), add(x, 1.0))
+        return y, inner_count
+
+    assert count_ops(outer, 2.0) == ((9.0, 1), 2)
+
+
+@pytest.mark.exercise("interpreters.count_ops")
+def test_other_interpreters_are_counted_too(text):
+    """The interpreter that is current does the work, and is current again afterwards."""
+    assert count_ops(lambda x: mul(x, add(x, 3.0)), "x") == ("mul(x, add(x, 3.0))", 2)
+    assert current_interpreter() is text
