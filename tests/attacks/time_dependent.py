@@ -1,18 +1,22 @@
 # title = "Answers rightly only at some times"
-# tries = "Right while it is graded, wrong when it is looked at; a grade that cannot be repeated."
+# tries = "Right while it is graded, wrong when it is asked again; a grade that cannot be repeated."
 # solved = true
 # says = ["gives different answers"]
-import os
-import time
+import sys
 
-_right = cos_jvp
-_number = os.getpid()
+_add_tangents, _jvp = add_tangents, jvp
 
 
-def cos_jvp(primals, tangents):
-    later = time.monotonic() - _begin > 0.15 or os.getpid() != _number
-    return (0.0, 0.0) if later else _right(primals, tangents)
+def first(name):
+    """What this process was asked first; the grader begins with the first exercise."""
+    return sys.__dict__.setdefault("asked_first", name)
 
 
-_begin = time.monotonic()
-jvp_rules[cos_p] = cos_jvp
+def add_tangents(a, b):
+    first("add_tangents")
+    return _add_tangents(a, b)
+
+
+def jvp(*args, **kwargs):
+    right = _jvp(*args, **kwargs)
+    return right if first("jvp") == "add_tangents" else "something else"
