@@ -496,6 +496,23 @@ def test_bodies_and_branches_may_capture_tracers(program):
     assert_same(program(minijax), program(jax))
 
 
+NAMED_AXES = {
+    "scan": lambda lib, x: lib.lax.scan(
+        lambda c, r: (c + lib.lax.psum(c * x, "i"), lib.lax.axis_index("i")), x, X
+    ),
+    "cond": lambda lib, x: lib.lax.cond(X[0] > 0.0, lambda: lib.lax.psum(x, "i"), lambda: x),
+    "while": lambda lib, x: lib.lax.while_loop(
+        lambda c: c < 10.0, lambda c: c + lib.lax.psum(1.0, "i") * x, x
+    ),
+}
+
+
+@pytest.mark.parametrize("f", NAMED_AXES.values(), ids=NAMED_AXES)
+def test_bodies_and_branches_may_speak_of_a_mapped_axis(f):
+    got, want = (lib.vmap(lambda x, lib=lib: f(lib, x), axis_name="i")(X) for lib in (minijax, jax))
+    assert_same(got, want)
+
+
 # Errors -----------------------------------------------------------------------------------------
 
 
@@ -760,7 +777,7 @@ def test_programs_of_functions_go_with_the_functions():
 # A scan is a loop ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(programs(depth=0, inputs=(Type((3,), "float64"), Type((2, 3), "float64"))))
 def test_scan_is_a_python_loop(program):
     rows = np.stack([program.arguments(seed)[1] for seed in range(3)])

@@ -352,8 +352,13 @@ def agreed(
     transform: Callable[[ClosedJaxpr, Marks], tuple[Any, Marks]], branches: Sequence[ClosedJaxpr]
 ) -> tuple[list[Any], Marks]:
     """All branches transformed; what holds for a result of one must hold for all of them."""
-    marks: Marks = functools.reduce(either, (transform(branch, ())[1] for branch in branches))
-    return [transform(branch, marks)[0] for branch in branches], marks
+    alone = [transform(branch, ()) for branch in branches]
+    marks: Marks = functools.reduce(either, (own for _, own in alone))
+    programs = [
+        program if own == marks else transform(branch, marks)[0]
+        for branch, (program, own) in zip(branches, alone, strict=True)
+    ]
+    return programs, marks
 
 
 def settled(
