@@ -1,0 +1,236 @@
+"""Checks of the lesson duals, for you to read and to run: `./jaxprentice check duals`.
+
+Each exercise has a few. They need no other exercise than their own and those that the page names
+before it.
+"""
+
+import pytest
+
+from microjax.duals import (
+    DualNumber,
+    JVPInterpreter,
+    add_jvp,
+    derivative,
+    jvp,
+    jvp_rules,
+    mul_jvp,
+    nth_order_derivative,
+)
+from microjax.interpreters import (
+    EvalInterpreter,
+    Interpreter,
+    Op,
+    add,
+    current_interpreter,
+    mul,
+    set_interpreter,
+)
+
+
+class Watch(Interpreter):
+    """Evaluates, and keeps a list of what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def interpret_op(self, op, args):
+        self.asked.append(op)
+        return EvalInterpreter().interpret_op(op, args)
+
+
+class Text(Interpreter):
+    """Makes a text of each operation, with the operands sorted, for their order does not matter."""
+
+    def interpret_op(self, op, args):
+        return f"{op}({', '.join(sorted(map(str, args)))})"
+
+
+def foo(x):
+    return mul(x, add(x, 3.0))
+
+
+# Rules --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("duals.add_rule")
+def test_rule_of_sums():
+    """A sum moves by what its two operands contribute."""
+    assert add_jvp((3.0, 4.0), (1.0, 10.0)) == (7.0, 11.0)
+    assert add_jvp((3.0, 4.0), (0.0, 10.0)) == (7.0, 10.0)
+    assert add_jvp((3.0, 4.0), (1.0, 0.0)) == (7.0, 1.0)
+
+
+@pytest.mark.exercise("duals.add_rule")
+def test_rule_of_sums_asks_the_interpreter():
+    """The rule computes with add, so the current interpreter does the work."""
+    with set_interpreter(Text()):
+        assert add_jvp(("x", "y"), ("s", "t")) == ("add(x, y)", "add(s, t)")
+
+
+@pytest.mark.exercise("duals.mul_rule")
+def test_rule_of_products():
+    """A product moves by what its two operands contribute."""
+    assert mul_jvp((3.0, 4.0), (1.0, 10.0)) == (12.0, 34.0)
+    assert mul_jvp((3.0, 4.0), (0.0, 10.0)) == (12.0, 30.0)
+    assert mul_jvp((3.0, 4.0), (1.0, 0.0)) == (12.0, 4.0)
+
+
+@pytest.mark.exercise("duals.mul_rule")
+def test_rule_of_products_asks_the_interpreter():
+    """The rule computes with add and mul: three products and one sum."""
+    watch = Watch()
+    with set_interpreter(watch):
+        mul_jvp((3.0, 4.0), (1.0, 10.0))
+    assert sorted(map(str, watch.asked)) == ["add", "mul", "mul", "mul"]
+
+
+# JVPInterpreter.lift ------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("duals.lift")
+def test_constant():
+    """A float becomes the primal of a dual number of this interpreter that does not move."""
+    interpreter = JVPInterpreter(current_interpreter())
+    dual = interpreter.lift(3.0)
+    assert (dual.primal, dual.tangent) == (3.0, 0.0)
+    assert dual.interpreter is interpreter
+
+
+@pytest.mark.exercise("duals.lift")
+def test_own_dual_number():
+    """A dual number of this interpreter is given back itself."""
+    interpreter = JVPInterpreter(current_interpreter())
+    dual = DualNumber(interpreter, 3.0, 1.0)
+    assert interpreter.lift(dual) is dual
+
+
+@pytest.mark.exercise("duals.lift")
+def test_dual_number_of_another_interpreter():
+    """A dual number of another interpreter is a constant here: as a whole it is the primal."""
+    interpreter = JVPInterpreter(current_interpreter())
+    foreign = DualNumber(JVPInterpreter(current_interpreter()), 3.0, 1.0)
+    dual = interpreter.lift(foreign)
+    assert dual.interpreter is interpreter
+    assert dual.primal is foreign
+    assert dual.tangent == 0.0
+
+
+# JVPInterpreter.interpret_op ----------------------------------------------------------------------
+
+
+@pytest.mark.exercise("duals.interpret_op")
+def test_what_the_rule_gets_and_gives(monkeypatch):
+    """The rule gets primals and tangents, also of constants; what it gives becomes one pair."""
+    calls = []
+
+    def toy(primals, tangents):
+        calls.append((primals, tangents))
+        return 5.0, 7.0
+
+    monkeypatch.setitem(jvp_rules, Op.mul, toy)
+    interpreter = JVPInterpreter(current_interpreter())
+    out = interpreter.interpret_op(Op.mul, (DualNumber(interpreter, 3.0, 1.0), 4.0))
+    assert calls == [((3.0, 4.0), (1.0, 0.0))]
+    assert (out.primal, out.tangent) == (5.0, 7.0)
+    assert out.interpreter is interpreter
+
+
+@pytest.mark.exercise("duals.interpret_op")
+def test_who_applies_the_rule(monkeypatch):
+    """While the rule runs, the interpreter before this one is current; afterwards, this one is."""
+    before, seen = Watch(), []
+
+    def toy(primals, tangents):
+        seen.append(current_interpreter() is before)
+        return 5.0, 7.0
+
+    monkeypatch.setitem(jvp_rules, Op.add, toy)
+    interpreter = JVPInterpreter(before)
+    with set_interpreter(interpreter):
+        interpreter.interpret_op(Op.add, (3.0, 4.0))
+        assert current_interpreter() is interpreter
+    assert seen == [True]
+
+
+# jvp ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_value_and_tangent():
+    """The value comes back, and how fast it moves; twice as fast an input moves it twice as fast."""
+    assert jvp(foo, 2.0, 1.0) == (10.0, 7.0)
+    assert jvp(foo, 2.0, 2.0) == (10.0, 14.0)
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_what_the_function_gets():
+    """The function runs once, on a dual number of the interpreter that is current then."""
+    before, seen = current_interpreter(), []
+
+    def f(x):
+        seen.append((x.primal, x.tangent, x.interpreter is current_interpreter()))
+        assert current_interpreter().prev_interpreter is before
+        return x
+
+    assert jvp(f, 2.0, 5.0) == (2.0, 5.0)
+    assert seen == [(2.0, 5.0, True)]
+    assert current_interpreter() is before
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_constant_result():
+    """A function whose result is a constant does not move."""
+    assert jvp(lambda x: 5.0, 2.0, 1.0) == (5.0, 0.0)
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_result_from_outside():
+    """A dual number of an interpreter outside is a constant result."""
+    foreign = DualNumber(JVPInterpreter(current_interpreter()), 3.0, 1.0)
+    value, tangent = jvp(lambda x: foreign, 2.0, 1.0)
+    assert value is foreign
+    assert tangent == 0.0
+
+
+# derivative ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("duals.derivative")
+def test_slopes():
+    """The derivative at a point is the slope there."""
+    assert derivative(foo, 2.0) == 7.0
+    assert derivative(foo, -1.0) == 1.0
+    assert derivative(lambda x: mul(x, 3.0), 2.0) == 3.0
+
+
+@pytest.mark.exercise("duals.derivative")
+def test_derivative_inside_a_function():
+    """A derivative inside a function that is differentiated does not disturb that one."""
+
+    def f(x):
+        return mul(x, derivative(lambda y: add(x, y), 1.0))
+
+    assert derivative(f, 1.0) == 1.0
+    assert derivative(lambda x: mul(x, derivative(lambda y: x, 0.0)), 0.0) == 0.0
+
+
+# nth_order_derivative -----------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("duals.nth_order")
+def test_orders():
+    """The orders from 0 on are the value, the slope, the slope of the slope, and so on."""
+    assert [nth_order_derivative(n, foo, 2.0) for n in range(5)] == [10.0, 7.0, 2.0, 0.0, 0.0]
+
+
+@pytest.mark.exercise("duals.nth_order")
+def test_one_run():
+    """The function runs once, whatever the order."""
+    runs = []
+
+    def f(x):
+        runs.append(x)
+        return mul(x, mul(x, x))
+
+    assert nth_order_derivative(2, f, 5.0) == 30.0
+    assert len(runs) == 1
