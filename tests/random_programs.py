@@ -39,6 +39,19 @@ TEMPLATES = {
     "concatenate": "lax.concatenate([{0}, {1}], {axis})",
     "slice": "lax.slice({0}, {start}, {limit}, {strides})",
     "pad": "lax.pad({0}, np.array(0.5, {dtype!r}), {config})",
+    "sort": "lax.sort({0}, {axis})",
+    "argmax": "lax.convert_element_type(lax.{find}({0}, {axis}, 'int32'), {dtype!r})",
+    "take": (
+        "lax.gather({0}, np.array({rows}), lax.GatherDimensionNumbers({offset}, (0,), (0,)), "
+        "{sizes}, mode={mode!r})"
+    ),
+    "scatter_add": (
+        "lax.scatter_add({0}, np.array({rows}), lax.gather({0}, np.array({rows}), "
+        "lax.GatherDimensionNumbers({offset}, (0,), (0,)), {sizes}, mode='clip'), "
+        "lax.ScatterDimensionNumbers({offset}, (0,), (0,)), mode='drop')"
+    ),
+    "dynamic_slice": "lax.dynamic_slice({0}, {starts}, {sizes})",
+    "dynamic_update_slice": "lax.dynamic_update_slice({0}, {1}, {starts})",
     "transpose": "lax.transpose({0}, {permutation})",
     "broadcast_in_dim": "lax.broadcast_in_dim({0}, {shape}, {axes})",
     "convert_element_type": "lax.convert_element_type({0}, {dtype!r})",
@@ -100,9 +113,14 @@ class Program:
         return space["f"]
 
     def arguments(self, seed: int = 0) -> list[np.ndarray]:
-        """Arrays for the inputs, between 0.5 and 2."""
+        """Arrays for the inputs: floats between 0.5 and 2, integers from 0 to 6."""
         rng = np.random.default_rng(seed)
-        return [np.asarray(rng.uniform(0.5, 2.0, t.shape), t.dtype) for t in self.inputs]
+        return [
+            np.asarray(rng.uniform(0.5, 2.0, t.shape), t.dtype)
+            if t.dtype in FLOATS
+            else np.asarray(rng.integers(0, 7, t.shape)).astype(t.dtype)
+            for t in self.inputs
+        ]
 
     @property
     def tolerance(self) -> float:
@@ -307,6 +325,75 @@ def pad(draw, types):
     return [i], {"config": config, "dtype": types[i].dtype}, out
 
 
+def sort(draw, types):
+    found = some_axis(draw, types)
+    return found and ([found[0]], {"axis": found[1]}, types[found[0]])
+
+
+def argmax(draw, types):
+    """The place of the largest or smallest element along an axis, as a number of the same dtype."""
+    found = some_axis(draw, types)
+    if found is None or types[found[0]].shape[found[1]] == 0:
+        return None
+    i, axis = found
+    x = types[i]
+    params = {"find": draw(st.sampled_from(["argmax", "argmin"])), "axis": axis, "dtype": x.dtype}
+    return [i], params, Type((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype)
+
+
+def some_rows(draw, types):
+    """A value, and rows of it as gather wants them: one of them may lie outside."""
+    i = one(draw, types, lambda t: t.dtype != "bool" and t.shape != () and 0 not in t.shape)
+    if i is None:
+        return None
+    n, *rest = types[i].shape
+    rows = draw(st.lists(st.tuples(st.integers(0, n)), min_size=1, max_size=3))
+    offset = tuple(range(1, len(rest) + 1))
+    return i, {"rows": [list(row) for row in rows], "offset": offset, "sizes": (1, *rest)}
+
+
+def take(draw, types):
+    found = some_rows(draw, types)
+    if found is None:
+        return None
+    i, params = found
+    mode = draw(st.sampled_from(["clip", "fill"]))
+    if mode == "fill":  # what lies outside is NaN, and never equal
+        params["rows"] = [[min(row, types[i].shape[0] - 1)] for (row,) in params["rows"]]
+    out = Type((len(params["rows"]), *types[i].shape[1:]), types[i].dtype)
+    return [i], {**params, "mode": mode}, out
+
+
+def scatter_add(draw, types):
+    found = some_rows(draw, types)
+    return found and ([found[0]], found[1], types[found[0]])
+
+
+def dynamic_slice(draw, types):
+    """A window that may begin outside, and is moved inside then."""
+    i = one(draw, types, lambda t: t.dtype != "bool" and t.shape != ())
+    if i is None:
+        return None
+    sizes = tuple(draw(st.integers(min(n, 1), n)) for n in types[i].shape)
+    starts = tuple(draw(st.integers(0, 3)) for _ in sizes)
+    return [i], {"starts": starts, "sizes": sizes}, Type(sizes, types[i].dtype)
+
+
+def dynamic_update_slice(draw, types):
+    i = one(draw, types, lambda t: t.dtype != "bool" and t.shape != ())
+    if i is None:
+        return None
+    x = types[i]
+
+    def fits(t: Type) -> bool:
+        shapes = zip(t.shape, x.shape, strict=False)
+        same_rank = t.dtype == x.dtype and len(t.shape) == len(x.shape)
+        return same_rank and all(m <= n for m, n in shapes)
+
+    starts = tuple(draw(st.integers(0, 3)) for _ in x.shape)
+    return [i, one(draw, types, fits)], {"starts": starts}, x
+
+
 def transpose(draw, types):
     """Another order of the axes (for the same one, JAX makes a difference that says nothing)."""
     i = one(draw, types, lambda t: t.dtype != "bool" and len(t.shape) > 1)
@@ -416,6 +503,12 @@ GENERATORS = {
     "slice": slice_,
     "pad": pad,
     "integer_pow": integer_pow,
+    "sort": sort,
+    "argmax": argmax,
+    "take": take,
+    "scatter_add": scatter_add,
+    "dynamic_slice": dynamic_slice,
+    "dynamic_update_slice": dynamic_update_slice,
     **dict.fromkeys(UNARY, unary),
 }
 
@@ -427,6 +520,44 @@ FIRST_CIRCLE = (
 )
 
 
+# Programs of integers and booleans ----------------------------------------------------------------
+
+INTEGERS = ["int32", "int64", "int8", "uint8", "bool"]
+SYMBOLS = ["+", "-", "*", "//", "%", "&", "|", "^", "<", ">=", "==", "!="]
+
+
+@st.composite
+def integer_programs(draw: Any) -> Program:
+    """A program of operators and functions that are exact; results are all values."""
+    shape = draw(st.sampled_from([(), (3,), (2, 3)]))
+    dtypes = draw(st.lists(st.sampled_from(INTEGERS), min_size=1, max_size=3))
+    inputs = tuple(Type(shape, dtype) for dtype in dtypes)
+    types, steps = list(inputs), []
+    for _ in range(draw(st.integers(1, 8))):
+        step = draw_integer_step(draw, types)
+        program = Program(inputs, (*steps, step), (len(types),))
+        try:
+            types.append(types_of(program)[-1])
+        except TypeError:  # a minus between booleans, for one
+            continue
+        steps.append(step)
+    return Program(inputs, tuple(steps), tuple(range(len(types))))
+
+
+def draw_integer_step(draw: Any, types: list[Type]) -> Any:
+    i, j = (draw(st.sampled_from(range(len(types)))) for _ in range(2))
+    kind = draw(st.sampled_from(["operator", "with_literal", "literal_with", "function"]))
+    if kind == "function" and types[i].shape:
+        name = draw(st.sampled_from(["sort", "cumsum", "rev", "argmax"]))
+        axis, dtype = draw(st.integers(0, len(types[i].shape) - 1)), types[i].dtype
+        more = {"axis": axis, "axes": (axis,), "reverse": False, "find": "argmax", "dtype": dtype}
+        return name, (i,), more
+    symbol = draw(st.sampled_from(SYMBOLS))
+    if kind in ("operator", "function"):
+        return "operator", (i, j), {"symbol": symbol}
+    return kind, (i,), {"symbol": symbol, "value": draw(st.sampled_from([2, 3, 5, True]))}
+
+
 # Leaving out what no two computers agree on -------------------------------------------------------
 
 
@@ -434,6 +565,9 @@ class Careful:
     """`minijax.lax`, which gives a program up where rounding alone could decide its result."""
 
     def __getattr__(self, name: str) -> Any:
+        if name[0].isupper():  # GatherDimensionNumbers
+            return getattr(minijax.lax, name)
+
         def checked(*args: Any, **kwargs: Any) -> Any:
             if name in ("max", "min", *COMPARISONS):
                 assume(np.all(np.abs(np.subtract(*args)) > 1e-2))
@@ -443,6 +577,9 @@ class Careful:
                 assume(np.all(args[0] > -0.9))
             if name in ("abs", "sign"):
                 assume(np.all(np.abs(args[0]) > 1e-2))
+            if name in ("sort", "argmax", "argmin"):
+                sorted_ = np.sort(np.asarray(args[0], float), args[1])
+                assume(np.all(np.diff(sorted_, axis=args[1]) > 1e-2))
             if name == "div":
                 assume(np.all(np.abs(args[1]) > 0.1))
             out = getattr(minijax.lax, name)(*args, **kwargs)
