@@ -24,7 +24,15 @@ from minijax.core import (
 from minijax.jaxpr import Literal, reduce_sum_type, unary_type
 from minijax.jit import Emitter, emit_literal, tensor_type
 from minijax.jvp import jvp_flat, linear_jvp
-from minijax.lax.basic import add, broadcast_in_dim, convert_element_type, div, mul, reduce_sum
+from minijax.lax.basic import (
+    add,
+    broadcast_in_dim,
+    check_kind,
+    convert_element_type,
+    div,
+    mul,
+    reduce_sum,
+)
 from minijax.lax.elementwise import (
     bitwise_or,
     emit_operation,
@@ -247,7 +255,9 @@ cumsum_p = Primitive("cumsum")
 
 def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     """The running sum along an axis, from its start or (`reverse`) from its end."""
-    axis = normal_axis(axis, len(get_aval(operand).shape))
+    aval = get_aval(operand)
+    check_kind("cumsum", aval.dtype, "iuf")
+    axis = normal_axis(axis, len(aval.shape))
     return cumsum_p.bind(operand, axis=axis, reverse=reverse)
 
 
