@@ -93,7 +93,6 @@ def inner(xs, ys):
 @prints_as_promised
 @law(150)
 def test_programs_print_as_in_jax(lib, program):
-    assume("scatter_add" not in program.source("f"))  # JAX prints the addition as a program
     arguments = program.arguments()
     got, want = (x.make_jaxpr(program.on(x))(*arguments) for x in (lib, jax))
     assert str(got) == str(want)

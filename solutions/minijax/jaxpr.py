@@ -371,7 +371,6 @@ printed_params: dict[str, Callable[[Params], Params]] = {
     "iota": lambda p: {**p, "sharding": None},
     "reduce_sum": lambda p: {**p, "out_sharding": None},
     "reshape": lambda p: {**p, "dimensions": None, "sharding": None},
-    "scatter": lambda p: {**p, "update_consts": (), "update_jaxpr": None},
 }
 
 

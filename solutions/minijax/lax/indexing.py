@@ -6,6 +6,7 @@ round. `dynamic_slice` takes a single window. `sort` is here because its tangent
 """
 
 import enum
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from minijax.core import (
     ShapedArray,
     UndefPrimal,
     abstract_eval_rules,
+    add_p,
     get_aval,
     hlo_lowerings,
     impl_rules,
@@ -25,7 +27,7 @@ from minijax.core import (
     transpose_rules,
     vmap_rules,
 )
-from minijax.jaxpr import raise_to_shaped
+from minijax.jaxpr import Jaxpr, raise_to_shaped
 from minijax.jit import Emitter
 from minijax.jvp import apply_linear
 from minijax.lax.basic import add, broadcast_in_dim, lt
@@ -60,6 +62,7 @@ from minijax.lax.shapes import (
     squeeze,
     without,
 )
+from minijax.tracing import trace_to_jaxpr
 from minijax.vmap import move_batch_axis
 
 __all__ = [
@@ -362,6 +365,13 @@ scatter_p = Primitive("scatter")
 scatter_add_p = Primitive("scatter-add")
 
 
+@functools.cache
+def addition(dtype: np.dtype) -> Jaxpr:
+    """The program that adds two numbers: what JAX says of a scatter-add, and no rule needs here."""
+    number = ShapedArray((), dtype)
+    return trace_to_jaxpr(lambda x, y: [add_p.bind(x, y)], [number, number]).jaxpr
+
+
 def scatter_function(primitive: Primitive) -> Callable[..., Any]:
     def function(
         operand: Any,
@@ -381,6 +391,8 @@ def scatter_function(primitive: Primitive) -> Callable[..., Any]:
             indices_are_sorted=indices_are_sorted,
             unique_indices=unique_indices,
             mode=mode if isinstance(mode, GatherScatterMode) else MODES[mode],
+            update_consts=(),
+            update_jaxpr=addition(get_aval(operand).dtype) if primitive is scatter_add_p else None,
         )
 
     function.__name__ = function.__qualname__ = primitive.name.replace("-", "_")
@@ -442,6 +454,7 @@ def scatter_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) 
     back = gather_like(winners, indices, updates, fill_value=-1, **params)
     updates_dot = select(eq(back, numbers), updates_dot, zeros_like(updates_dot))
     x_dot = select(lt(winners, zeros_like(winners)), x_dot, zeros_like(x_dot))
+    params["update_jaxpr"] = addition(get_aval(x_dot).dtype)
     return y, scatter_add_p.bind(x_dot, indices, updates_dot, **params)
 
 
@@ -454,6 +467,7 @@ def gather_like(
     numbers = GatherDimensionNumbers(*fields(dimension_numbers))
     if params["mode"] is GatherScatterMode.PROMISE_IN_BOUNDS:  # a scatter drops even then
         params["mode"] = GatherScatterMode.FILL_OR_DROP
+    del params["update_consts"], params["update_jaxpr"]
     return gather(x, indices, numbers, sizes, fill_value=fill_value, **params)
 
 
