@@ -81,11 +81,11 @@ def check_floats(op: Op, args: tuple[Any, ...]) -> None:
     """
     for arg in args:
         if not isinstance(arg, float):
-            number = isinstance(arg, int)
             advice = (
                 f"Write numbers as {float(arg)}, not {arg}."
-                if number
-                else "It was kept after the function that it was made for had ended: return it."
+                if isinstance(arg, int)
+                else "If another interpreter made it, it was kept after the function that it was "
+                "made for had ended: return it."
             )
             kind = type(arg).__name__
             raise TypeError(f"{op} takes floats, and was given {arg}, of type {kind}. {advice}")

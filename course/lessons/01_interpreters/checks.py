@@ -32,6 +32,16 @@ class Text(Interpreter):
         return f"{op}({', '.join(map(str, args))})"
 
 
+class Named(EvalInterpreter):
+    """Evaluates, and has a name to be told by."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return f"<the interpreter {self.name!r}>"
+
+
 @pytest.fixture
 def text():
     """A Text, current for the time of one check. It does not need set_interpreter."""
@@ -66,7 +76,7 @@ def test_only_floats():
 @pytest.mark.exercise("interpreters.set_interpreter")
 def test_inside_and_after_the_block():
     """The new interpreter is current in the block, and the one before it behind the block."""
-    first, other = current_interpreter(), EvalInterpreter()
+    first, other = current_interpreter(), Named("other")
     with set_interpreter(other):
         assert current_interpreter() is other
     assert current_interpreter() is first
@@ -75,7 +85,7 @@ def test_inside_and_after_the_block():
 @pytest.mark.exercise("interpreters.set_interpreter")
 def test_block_inside_a_block():
     """The inner block gives back the interpreter of the outer one, not plain evaluation."""
-    outer, inner = EvalInterpreter(), EvalInterpreter()
+    outer, inner = Named("outer"), Named("inner")
     with set_interpreter(outer):
         with set_interpreter(inner):
             assert current_interpreter() is inner
@@ -86,7 +96,7 @@ def test_block_inside_a_block():
 def test_exception_in_the_block():
     """An exception comes out of the block, and the interpreter before is current again."""
     first = current_interpreter()
-    with pytest.raises(KeyError), set_interpreter(EvalInterpreter()):
+    with pytest.raises(KeyError), set_interpreter(Named("failing")):
         raise KeyError
     assert current_interpreter() is first
 

@@ -110,9 +110,9 @@ def test_dual_number_of_another_interpreter():
     interpreter = JVPInterpreter(current_interpreter())
     foreign = DualNumber(JVPInterpreter(current_interpreter()), 3.0, 1.0)
     dual = interpreter.lift(foreign)
-    assert dual.interpreter is interpreter
     assert dual.primal is foreign
     assert dual.tangent == 0.0
+    assert dual.interpreter is interpreter
 
 
 # JVPInterpreter.interpret_op ----------------------------------------------------------------------
