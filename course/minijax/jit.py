@@ -4,8 +4,8 @@
 as a whole. Evaluation writes the program in StableHLO, has XLA compile it, and runs it on a device;
 the other rules transform the program and call the new one. What was traced or compiled is kept.
 
-This file reads from top to bottom: staging out, evaluation and the device `Array`, the rules of the
-call primitive, and the lowering of each primitive to StableHLO.
+This file reads from top to bottom: staging out, evaluation, the rules of the call primitive, and
+the lowering of each primitive to StableHLO. Arrays on devices stand in `minijax/array.py`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import operator
 import warnings
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -24,15 +22,23 @@ import numpy as np
 
 from minijax import xla
 from minijax.arguments import Static, split_static, static_places, without_static
+from minijax.array import (
+    CONCRETE,
+    Array,
+    buffer_of,
+    committed_devices,
+    host_kind,
+    kind_of,
+    the_one_place,
+    to_buffer,
+)
 from minijax.axis_env import AxisPrimitive, axis_env, axis_sizes, name_of
 from minijax.core import (
-    ArrayOperators,
     NotMapped,
     ShapedArray,
     Tracer,
     abstract_eval_rules,
     add_p,
-    aval_makers,
     bind,
     broadcast_in_dim_p,
     convert_element_type_p,
@@ -57,7 +63,7 @@ from minijax.core import (
     transpose_p,
     vmap_rules,
 )
-from minijax.dtypes import canonical, is_float
+from minijax.dtypes import is_float
 from minijax.jaxpr import (
     Atom,
     ClosedJaxpr,
@@ -72,7 +78,7 @@ from minijax.tracing import (
     trace_to_jaxpr,
     trace_tree,
 )
-from minijax.tree import PyTreeDef, tree_leaves, tree_map, tree_unflatten
+from minijax.tree import PyTreeDef, tree_leaves, tree_unflatten
 from minijax.vmap import vmap_flat
 
 
@@ -272,116 +278,6 @@ def without_consts(jaxpr: Jaxpr) -> Jaxpr:
 # Evaluation: compile, and run -------------------------------------------------------------------
 
 
-class Array(ArrayOperators):
-    """An array on a device. It is copied to NumPy when somebody asks, and not before.
-
-    If it is on several devices, all of it is on each. It is `committed` where the program has said
-    which devices these are; any other array goes where it is needed.
-    """
-
-    def __init__(
-        self, aval: ShapedArray, buffer: Any, on: xla.Devices, committed: bool = False
-    ) -> None:
-        self.kind = kind_of(aval, on, committed)
-        self.buffer = buffer
-
-    aval = property(lambda self: self.kind.aval)
-    on = property(lambda self: self.kind.on)
-    committed = property(lambda self: self.kind.committed)
-    shape = property(lambda self: self.aval.shape)
-    dtype = property(lambda self: self.aval.dtype)
-    ndim = property(lambda self: len(self.aval.shape))
-
-    def block_until_ready(self) -> Array:
-        """Wait until the device has computed the values; a call returns before that."""
-        self.buffer.block_until_ready()
-        return self
-
-    def devices(self) -> set[xla.Device]:
-        return set(self.on)
-
-    @property
-    def device(self) -> Any:
-        """The device; where there are several, how the array is spread over them."""
-        return self.on[0] if len(self.on) == 1 else xla.sharding(self.on)
-
-    def buffer_on(self, devices: xla.Devices) -> Any:
-        """The buffer, or a copy of it on other devices."""
-        return self.buffer if devices == self.on else xla.to_device(self.aval, self, devices)
-
-    def is_deleted(self) -> bool:
-        """Whether the array was given away to a call, and has no values any more."""
-        return self.buffer.is_deleted()
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        if self.is_deleted():
-            shape = ",".join(map(str, self.shape))
-            raise RuntimeError(f"Array has been deleted with shape={self.dtype}[{shape}].")
-        return np.asarray(xla.to_host(self.buffer, self.on), dtype=dtype)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """NumPy's functions compute on the copy (and do not call the methods of this class)."""
-        return function(*tree_map(as_numpy, args), **tree_map(as_numpy, kwargs))
-
-    def __bool__(self) -> bool:
-        return bool(np.asarray(self))
-
-    def __float__(self) -> float:
-        return float(np.asarray(self))
-
-    def __int__(self) -> int:
-        return int(np.asarray(self))
-
-    __index__ = __int__
-
-    def __repr__(self) -> str:
-        return f"Array({np.asarray(self)}, dtype={self.dtype})"
-
-
-aval_makers[Array] = lambda x: x.aval
-
-# The types of leaves that no interpreter has anything to do with.
-CONCRETE = {Array, np.ndarray, bool, int, float, *np.sctypeDict.values()}
-
-
-@dataclass(frozen=True, eq=False)
-class Kind:
-    """What a compiled program asks of an argument: its type, and where it is (None: on the host).
-
-    There is one object for each kind, so that looking a program up compares addresses.
-    """
-
-    aval: ShapedArray
-    on: xla.Devices | None
-    committed: bool
-
-    def new_array(self, buffer: Any) -> Array:
-        array = object.__new__(Array)
-        array.kind, array.buffer = self, buffer
-        return array
-
-
-@functools.cache
-def kind_of(aval: ShapedArray, on: xla.Devices | None, committed: bool) -> Kind:
-    return Kind(raise_to_shaped(aval), on, committed)
-
-
-def host_kind(x: Any) -> Kind:
-    """The kind of an array of NumPy or a Python number."""
-    if type(x) is np.ndarray:
-        return numpy_kind(x.shape, x.dtype)
-    return kind_of(raise_to_shaped(get_aval(x)), None, False)
-
-
-@functools.cache  # `get_aval` takes longer than the rest of a call
-def numpy_kind(shape: tuple[int, ...], dtype: np.dtype) -> Kind:
-    return kind_of(ShapedArray(shape, canonical(dtype)), None, False)
-
-
-def as_numpy(x: Any) -> Any:
-    return np.asarray(x) if isinstance(x, Array) else x
-
-
 def jit_impl(*args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
     """Compile the program unless that was done before, and run it on the device."""
     program = compiled(jaxpr, committed_devices(args))
@@ -390,20 +286,6 @@ def jit_impl(*args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
     outs = xla.run(program.executable, [*program.captured, *inputs])
     pairs = zip(jaxpr.out_avals, outs, strict=True)
     return [Array(aval, out, on, program.committed) for aval, out in pairs]
-
-
-def committed_devices(args: Sequence[Any]) -> xla.Devices | None:
-    """The devices of the arguments that are committed to some; None where there are none."""
-    places = {x.on: x.aval for x in args if isinstance(x, Array) and x.committed}
-    return the_one_place(places)
-
-
-def the_one_place(places: dict[xla.Devices, Any]) -> xla.Devices | None:
-    """The only key, if there is one; the values say what belongs to each."""
-    if len(places) > 1:
-        found = " and ".join(f"{x} on {[d.id for d in on]}" for on, x in places.items())
-        raise ValueError(f"Received incompatible devices for jitted computation: {found}.")
-    return next(iter(places), None)
 
 
 class Compiled(NamedTuple):
@@ -433,13 +315,6 @@ def compiled(
         executable = xla.compile_text(text, on, jaxpr.out_avals)
         cache[key] = Compiled(executable, buffers, place is not None)
     return cache[key]
-
-
-buffer_of = operator.attrgetter("buffer")
-
-
-def to_buffer(aval: ShapedArray, x: Any, devices: xla.Devices) -> Any:
-    return x.buffer_on(devices) if isinstance(x, Array) else xla.to_device(aval, x, devices)
 
 
 impl_rules[jit_p] = jit_impl

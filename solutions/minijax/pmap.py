@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from minijax import xla
+from minijax.array import Array, to_buffer
 from minijax.axis_env import (
     AxisPrimitive,
     AxisSize,
@@ -51,7 +52,6 @@ from minijax.core import (
 from minijax.dtypes import is_float
 from minijax.jaxpr import ClosedJaxpr, eval_jaxpr, printed_params, raise_to_shaped
 from minijax.jit import (
-    Array,
     CallPrimitive,
     Compiled,
     Emitter,
@@ -61,7 +61,6 @@ from minijax.jit import (
     derived,
     lower,
     lower_body,
-    to_buffer,
     without_consts,
 )
 from minijax.jvp import linear_jvp
