@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microjax.interpreters import Interpreter, Op, current_interpreter, set_interpreter
+from microjax.interpreters import Interpreter, Op, bind, set_interpreter
 
 # The data structure -----------------------------------------------------------------------------
 
@@ -140,8 +140,9 @@ def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
 def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
     """Run a program on `args`, one value for each parameter; gives the value that it returns.
 
-    The equations are applied in their order, each by the current interpreter, whichever that is. So
-    a program can be evaluated, but also differentiated, or written down again, like any function.
+    The operations are applied in their order by `bind`, hence by the current interpreter, whichever
+    that is. So a program can be evaluated, but also differentiated, or written down again, like any
+    function.
 
     An environment, a dict from the variables themselves to values, says what the variables of
     *this* program stand for. An atom that is not in it is a constant and stands for itself: a
@@ -161,8 +162,8 @@ def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
         raise TypeError(f"the program takes {len(jaxpr.parameters)} values, not {len(args)}.")
     env = dict(zip(jaxpr.parameters, args, strict=True))
     for equation in jaxpr.equations:
-        values = tuple(env.get(arg, arg) for arg in equation.args)
-        env[equation.var] = current_interpreter().interpret_op(equation.op, values)
+        values = (env.get(arg, arg) for arg in equation.args)
+        env[equation.var] = bind(equation.op, *values)
     return env.get(jaxpr.return_val, jaxpr.return_val)
 
 
