@@ -9,7 +9,7 @@ An interpreter can make one: it computes nothing, and writes each operation down
 called a *jaxpr* (for JAX expression). There are no types in it yet; lesson jaxprs adds them.
 
 This file reads from top to bottom: the data structure, the interpreter that writes it, the way back
-from data to a program, and a transformation that goes through the program backwards.
+from data to a function, and a transformation that goes through the program backwards.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microjax.interpreters import Interpreter, Op, current_interpreter, set_interpreter
+from microjax.interpreters import Interpreter, Op, bind, set_interpreter
 
 # The data structure -----------------------------------------------------------------------------
 
@@ -76,45 +76,60 @@ class StagingInterpreter(Interpreter):
         self.name_counter = 0
 
     def fresh_var(self) -> Var:
-        """A new variable; they are called v_1, v_2, and so on."""
-        self.name_counter += 1
-        return Var(f"v_{self.name_counter}")
+        """A new variable, a `Var` of its own at each call; they are called v_1, v_2, and so on.
+
+        `name_counter` says how many there have been. Each interpreter counts for itself.
+
+        >>> interpreter = StagingInterpreter()
+        >>> interpreter.fresh_var(), interpreter.fresh_var()
+        (v_1, v_2)
+        """
+        # TODO(staging.fresh_var): count one more, and give a new Var with that number in its name.
+        raise NotImplementedError("staging.fresh_var")
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Var:
-        """Add an equation with a fresh variable at the end of `equations`; gives the variable.
+        """Write an equation at the end of `equations`; gives its variable, from `self.fresh_var()`.
+
+        Nothing is computed, and the operands are written down as they are: variables of this
+        program, or constants. An operation on two constants is written down like any other.
 
         >>> interpreter = StagingInterpreter()
         >>> x = interpreter.fresh_var()
         >>> interpreter.interpret_op(Op.add, (x, 3.0))
         v_2
-        >>> print(*interpreter.equations)
+        >>> interpreter.interpret_op(Op.mul, (2.0, 3.0))
+        v_3
+        >>> for equation in interpreter.equations:
+        ...     print(equation)
         v_2 = add(v_1, 3.0)
+        v_3 = mul(2.0, 3.0)
         """
-        var = self.fresh_var()
-        self.equations.append(Equation(var, op, args))
-        return var
+        # TODO(staging.record): append an equation with a fresh variable to self.equations, and
+        # return the variable.
+        raise NotImplementedError("staging.record")
 
 
 def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
     """The program of `f`, a function of `num_args` arguments. Counterpart: `jax.make_jaxpr`.
 
-    Runs `f` once, on variables of a new `StagingInterpreter` that is current meanwhile. The
-    parameters have the first numbers.
+    Runs `f` once, on fresh variables of a new `StagingInterpreter` that is current meanwhile. These
+    variables, the first of the interpreter, are the program's parameters, in the order of the
+    arguments. What `f` returns is what the program returns: a variable or a constant. Parameters
+    and equations become tuples in the `Jaxpr`.
 
-    >>> def foo(x):
-    ...     return mul(x, add(x, 3.0))
     >>> from microjax.interpreters import add, mul
-    >>> print(build_jaxpr(foo, 1))
+    >>> print(build_jaxpr(lambda x: mul(x, add(x, 3.0)), 1))
     v_1 ->
       v_2 = add(v_1, 3.0)
       v_3 = mul(v_1, v_2)
     v_3
+    >>> print(build_jaxpr(lambda x, y: y, 2))
+    v_1, v_2 ->
+    v_2
     """
-    interpreter = StagingInterpreter()
-    parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
-    with set_interpreter(interpreter):
-        result = f(*parameters)
-    return Jaxpr(parameters, tuple(interpreter.equations), result)
+    # TODO(staging.build_jaxpr): run f on fresh variables under a new StagingInterpreter, and make a
+    # Jaxpr of what it has written.
+    raise NotImplementedError("staging.build_jaxpr")
 
 
 # And back: running a program --------------------------------------------------------------------
@@ -123,11 +138,15 @@ def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
 def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
     """Run a program on `args`, one value for each parameter; gives the value that it returns.
 
-    Each equation is handed to the current interpreter, whichever it is. So a program can be
-    evaluated, but also differentiated, or written down again, like any function. An environment, a
-    dict from variables to values, says what the variables of *this* program are; an atom that is
-    not in it is a constant and stands for itself. Raises `TypeError` if the number of values is not
-    that of the parameters.
+    The operations are applied in their order by `bind`, hence by the current interpreter, whichever
+    that is. So a program can be evaluated, but also differentiated, or written down again, like any
+    function.
+
+    An environment, a dict from the variables themselves to values, says what the variables of
+    *this* program stand for. An atom that is not in it is a constant and stands for itself: a
+    number, a value of another interpreter, or a variable of a program outside, which may well have
+    the same name as one of this program. Raises `TypeError` if the number of values is not that of
+    the parameters.
 
     >>> from microjax.duals import jvp
     >>> from microjax.interpreters import add, mul
@@ -137,13 +156,29 @@ def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
     >>> jvp(lambda x: eval_jaxpr(jaxpr, (x,)), 2.0, 1.0)
     (10.0, 7.0)
     """
-    if len(args) != len(jaxpr.parameters):
-        raise TypeError(f"the program takes {len(jaxpr.parameters)} values, not {len(args)}.")
-    env = dict(zip(jaxpr.parameters, args, strict=True))
-    for equation in jaxpr.equations:
-        values = tuple(env.get(arg, arg) for arg in equation.args)
-        env[equation.var] = current_interpreter().interpret_op(equation.op, values)
-    return env.get(jaxpr.return_val, jaxpr.return_val)
+    # TODO(staging.eval_jaxpr): count the values; go through the equations with an environment of
+    # what each variable stands for.
+    raise NotImplementedError("staging.eval_jaxpr")
+
+
+def staged(f: Callable[..., Any], num_args: int) -> Callable[..., Any]:
+    """A function that does what `f` does by running the program of `f`.
+
+    `f` takes `num_args` arguments, and so does the new function. The program is built here and now,
+    once; `f` itself does not run when the new function is called. Counterpart: the first half of
+    `jax.jit`, which also compiles the program.
+
+    >>> from microjax.interpreters import add
+    >>> def loud(x):
+    ...     print("loud runs")
+    ...     return add(x, 1.0)
+    >>> quiet = staged(loud, 1)
+    loud runs
+    >>> quiet(2.0), quiet(5.0)
+    (3.0, 6.0)
+    """
+    # TODO(staging.staged): build the program of f once, and return a function that runs it.
+    raise NotImplementedError("staging.staged")
 
 
 # From bottom to top -----------------------------------------------------------------------------
@@ -152,10 +187,12 @@ def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
 def dce_jaxpr(jaxpr: Jaxpr) -> Jaxpr:
     """The program without the equations that its result does not need: dead-code elimination.
 
-    Goes through the equations from the last to the first with the set of the variables that are
-    used further down. At the end of the program that is the returned one. An equation stays if its
-    variable is in the set, and then its own operands are used as well. Parameters stay in any case,
-    and what is left keeps its order and its names.
+    Goes through the equations from the last to the first, with the set of the atoms that are needed
+    further down. At the end of the program that is what it returns. An equation stays if its
+    variable is in the set, and then its own operands are needed as well.
+
+    What stays is as it was: the parameters, all of them, the order of the equations, and the
+    variables, which are not renamed. The given program does not change.
 
     A derivative computes the values of the function along with the tangents, and needs few of them.
     Here it does not need the product itself:
@@ -177,10 +214,6 @@ def dce_jaxpr(jaxpr: Jaxpr) -> Jaxpr:
       v_5 = add(v_3, v_4)
     v_5
     """
-    used = {jaxpr.return_val}
-    kept = []
-    for equation in reversed(jaxpr.equations):
-        if equation.var in used:
-            used.update(equation.args)
-            kept.append(equation)
-    return Jaxpr(jaxpr.parameters, tuple(reversed(kept)), jaxpr.return_val)
+    # TODO(staging.dce_jaxpr): go through the equations from the last to the first, and keep those
+    # whose variable is needed further down.
+    raise NotImplementedError("staging.dce_jaxpr")

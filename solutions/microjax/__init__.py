@@ -23,6 +23,7 @@ from microjax.staging import (
     build_jaxpr,
     dce_jaxpr,
     eval_jaxpr,
+    staged,
 )
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "mul",
     "nth_order_derivative",
     "set_interpreter",
+    "staged",
 ]
 
 if not _typing.TYPE_CHECKING:

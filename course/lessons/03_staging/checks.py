@@ -1,0 +1,248 @@
+"""Checks of the lesson staging, for you to read and to run: `./jaxprentice check staging`.
+
+Each exercise has a few. They need no other exercise than their own and those that the page names
+before it, so you can do them in any order that pleases you.
+"""
+
+import pytest
+
+from microjax.duals import derivative, jvp
+from microjax.interpreters import Interpreter, Op, add, current_interpreter, mul, set_interpreter
+from microjax.staging import (
+    Equation,
+    Jaxpr,
+    StagingInterpreter,
+    Var,
+    build_jaxpr,
+    dce_jaxpr,
+    eval_jaxpr,
+    staged,
+)
+
+
+class Text(Interpreter):
+    """Makes a text of each operation."""
+
+    def interpret_op(self, op, args):
+        """The text of one operation."""
+        return f"{op}({', '.join(map(str, args))})"
+
+
+class OwnNames(StagingInterpreter):
+    """Writes operations down as a StagingInterpreter does, and takes its variables from a list."""
+
+    def __init__(self, *names):
+        super().__init__()
+        self.variables = [Var(name) for name in names]
+
+    def fresh_var(self):
+        """The next variable of the list."""
+        return self.variables.pop(0)
+
+
+def program(parameters, lines, result):
+    """A program written by hand; a text stands for the variable of that name.
+
+    `program("x", ["y = add x 3.0"], "y")` has one parameter and one equation.
+    """
+    variables = {name: Var(name) for name in parameters.split()}
+
+    def atom(text):
+        return variables[text] if text in variables else float(text)
+
+    equations = []
+    for line in lines:
+        name, _, op, *operands = line.split()
+        args = tuple(atom(operand) for operand in operands)
+        variables[name] = Var(name)
+        equations.append(Equation(variables[name], Op[op], args))
+    parameters = tuple(variables[name] for name in parameters.split())
+    return Jaxpr(parameters, tuple(equations), atom(result))
+
+
+# StagingInterpreter.fresh_var ---------------------------------------------------------------------
+
+
+@pytest.mark.exercise("staging.fresh_var")
+def test_names_of_variables():
+    """The variables are called v_1, v_2, v_3."""
+    interpreter = StagingInterpreter()
+    assert [interpreter.fresh_var().name for _ in range(3)] == ["v_1", "v_2", "v_3"]
+
+
+@pytest.mark.exercise("staging.fresh_var")
+def test_two_interpreters():
+    """Each interpreter counts for itself, and their variables are different ones all the same."""
+    first, second = StagingInterpreter().fresh_var(), StagingInterpreter().fresh_var()
+    assert [first.name, second.name] == ["v_1", "v_1"]
+    assert first != second
+
+
+# StagingInterpreter.interpret_op ------------------------------------------------------------------
+
+
+@pytest.mark.exercise("staging.record")
+def test_one_equation():
+    """An operation becomes an equation, and its result is the equation's variable."""
+    x, interpreter = Var("x"), OwnNames("y")
+    result = interpreter.interpret_op(Op.mul, (x, 3.0))
+    assert [str(equation) for equation in interpreter.equations] == ["y = mul(x, 3.0)"]
+    assert result is interpreter.equations[0].var
+    assert interpreter.equations[0].args == (x, 3.0)
+
+
+@pytest.mark.exercise("staging.record")
+def test_operations_on_results():
+    """Equations come in the order of the operations."""
+    x, interpreter = Var("x"), OwnNames("y", "z")
+    y = interpreter.interpret_op(Op.add, (x, 3.0))
+    interpreter.interpret_op(Op.mul, (x, y))
+    assert [str(eqn) for eqn in interpreter.equations] == ["y = add(x, 3.0)", "z = mul(x, y)"]
+
+
+@pytest.mark.exercise("staging.record")
+def test_operations_on_constants():
+    """An operation on constants is written down, too, and not computed."""
+    interpreter = OwnNames("y")
+    result = interpreter.interpret_op(Op.add, (1.0, 2.0))
+    assert [str(equation) for equation in interpreter.equations] == ["y = add(1.0, 2.0)"]
+    assert str(result) == "y"
+
+
+# build_jaxpr --------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("staging.build_jaxpr")
+def test_program_of_a_function():
+    """The program of a function holds its operations in order."""
+    jaxpr = build_jaxpr(lambda x: mul(x, add(x, 3.0)), 1)
+    assert str(jaxpr).split("\n") == [
+        "v_1 ->",
+        "  v_2 = add(v_1, 3.0)",
+        "  v_3 = mul(v_1, v_2)",
+        "v_3",
+    ]
+
+
+@pytest.mark.exercise("staging.build_jaxpr")
+def test_several_parameters():
+    """There is a parameter for each argument, used or not; all parts of a Jaxpr are in order."""
+    jaxpr = build_jaxpr(lambda x, y, z: add(z, x), 3)
+    assert str(jaxpr).split("\n") == ["v_1, v_2, v_3 ->", "  v_4 = add(v_3, v_1)", "v_4"]
+    assert type(jaxpr.parameters).__name__ == type(jaxpr.equations).__name__ == "tuple"
+
+
+@pytest.mark.exercise("staging.build_jaxpr")
+def test_other_results():
+    """What the function returns is what the program returns, whatever came last."""
+
+    def early(x):
+        y = add(x, 1.0)
+        mul(y, y)
+        return y
+
+    assert str(build_jaxpr(early, 1).return_val) == "v_2"
+    assert str(build_jaxpr(lambda x, y: y, 2)) == "v_1, v_2 ->\nv_2"
+    assert str(build_jaxpr(lambda x: 5.0, 1)) == "v_1 ->\n5.0"
+
+
+@pytest.mark.exercise("staging.build_jaxpr")
+def test_current_interpreter_afterwards():
+    """The interpreter that was current before is current again."""
+    before = current_interpreter()
+    build_jaxpr(lambda x: x, 1)
+    assert current_interpreter() is before
+
+
+# eval_jaxpr ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_value_of_a_program():
+    """A program is run on values, constants and all."""
+    jaxpr = program("x", ["y = add x 3.0", "z = mul x y"], "z")
+    assert eval_jaxpr(jaxpr, (2.0,)) == 10.0
+    assert eval_jaxpr(jaxpr, (0.0,)) == 0.0
+    assert eval_jaxpr(program("x", [], "5.0"), (2.0,)) == 5.0
+    assert eval_jaxpr(program("x y", [], "y"), (2.0, 7.0)) == 7.0
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_program_under_another_interpreter():
+    """The current interpreter applies the operations."""
+    jaxpr = program("x", ["y = add x 3.0", "z = mul x y"], "z")
+    with set_interpreter(Text()):
+        assert eval_jaxpr(jaxpr, ("a",)) == "mul(a, add(a, 3.0))"
+    assert jvp(lambda x: eval_jaxpr(jaxpr, (x,)), 2.0, 1.0) == (10.0, 7.0)
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_variable_of_another_program():
+    """A variable of another program is a constant, also where it has the same name."""
+    x, y, foreign = Var("v_1"), Var("v_2"), Var("v_1")
+    jaxpr = Jaxpr((x,), (Equation(y, Op.mul, (x, foreign)),), y)
+    with set_interpreter(Text()):
+        assert eval_jaxpr(jaxpr, ("a",)) == "mul(a, v_1)"
+    assert eval_jaxpr(Jaxpr((x,), (), foreign), (2.0,)) is foreign
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_wrong_number_of_values():
+    """Too many or too few values are refused with TypeError."""
+    for args in [(), (1.0, 2.0)]:
+        with pytest.raises(TypeError):
+            eval_jaxpr(program("x", [], "x"), args)
+
+
+# staged -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("staging.staged")
+def test_there_and_back():
+    """A staged function gives what the function gives."""
+    f = staged(lambda x, y: add(mul(x, x), y), 2)
+    assert [f(2.0, 5.0), f(5.0, 2.0)] == [9.0, 27.0]
+    assert derivative(lambda x: f(x, 1.0), 3.0) == 6.0
+
+
+@pytest.mark.exercise("staging.staged")
+def test_runs_of_the_function():
+    """The function itself runs once, when it is staged."""
+    runs = []
+
+    def f(x):
+        runs.append(x)
+        return add(x, 1.0)
+
+    g = staged(f, 1)
+    assert len(runs) == 1
+    assert [g(2.0), g(3.0)] == [3.0, 4.0]
+    assert len(runs) == 1
+
+
+# dce_jaxpr ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("staging.dce_jaxpr")
+def test_dead_and_alive():
+    """What the result needs stays in its order; what it does not need goes."""
+    jaxpr = program("x", ["a = add x 1.0", "b = mul x x", "c = mul a a", "d = add c a"], "d")
+    left = dce_jaxpr(jaxpr)
+    assert [str(equation.var) for equation in left.equations] == ["a", "c", "d"]
+    assert left.return_val is jaxpr.return_val
+
+
+@pytest.mark.exercise("staging.dce_jaxpr")
+def test_used_by_the_dead():
+    """An equation that only dead equations use is dead, too."""
+    jaxpr = program("x", ["a = add x 1.0", "b = mul a a", "c = add b 2.0", "d = mul x x"], "d")
+    assert [str(equation.var) for equation in dce_jaxpr(jaxpr).equations] == ["d"]
+    assert dce_jaxpr(program("x", ["a = add x 1.0"], "7.0")).equations == ()
+
+
+@pytest.mark.exercise("staging.dce_jaxpr")
+def test_unused_parameters():
+    """Parameters stay in any case, and the program that was given does not change."""
+    jaxpr = program("x y", ["a = add y 1.0", "b = add x 1.0"], "b")
+    assert [str(parameter) for parameter in dce_jaxpr(jaxpr).parameters] == ["x", "y"]
+    assert len(jaxpr.equations) == 2
