@@ -258,7 +258,7 @@ def dce_jaxpr(jaxpr):
     "staging.dce_jaxpr",
     name="An equation that is used twice stays twice",
     hints=[
-        "Clean the program of `lambda x: mul(add(x, 1.0), ...)` where the sum is used in two places. How many sums are left?",
+        "Clean a program in which one sum is used by two products that are both needed. How many sums are left?",
         "You follow each *use* back to its equation. Two uses lead to the same equation, and it is written twice.",
         "Go through the equations rather than the uses, each once, from the last to the first; a set of needed variables does not mind a second use.",
     ],
