@@ -1,0 +1,18 @@
+"""Whether right answers that are written differently from the reference pass."""
+
+from autograder import assemble, checks, engine, lessons, skeleton
+
+
+def lost(lesson_id, answers):
+    """The exercises in which these answers do not have full points, or fail a visible check.
+
+    `answers` has a definition for each exercise of the lesson, by the exercise's id.
+    """
+    lesson = lessons.get(lesson_id)
+    source = assemble.read_solution(lesson.module)
+    for exercise in lesson.exercises:
+        source = skeleton.replace_function(source, exercise.target, answers[exercise.id])
+    result = engine.grade(lesson, "other", source.encode())
+    report = checks.run(lesson, {lesson.module: source.encode()})
+    points = [e["id"] for e in result["exercises"] if e["points"] != e["max_points"]]
+    return points, [e.id for e in lesson.exercises if e.id not in report.done]
