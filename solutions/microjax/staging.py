@@ -140,9 +140,9 @@ def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
 def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
     """Run a program on `args`, one value for each parameter; gives the value that it returns.
 
-    The operations are applied in their order by `bind`, hence by the current interpreter, whichever
-    that is. So a program can be evaluated, but also differentiated, or written down again, like any
-    function.
+    The operations are applied in their order by `bind(op, *values)`, hence by the current
+    interpreter, whichever that is. So a program can be evaluated, but also differentiated, or
+    written down again, like any function.
 
     An environment, a dict from the variables themselves to values, says what the variables of
     *this* program stand for. An atom that is not in it is a constant and stands for itself: a
