@@ -119,9 +119,13 @@ def body_lines(source, target):
 
 
 def distinctive_lines(lesson):
-    """The long lines of the solutions that stand neither in the skeleton nor in a hint."""
+    """The long lines of the solutions that stand neither in the skeleton nor in a hint.
+
+    Hints of the lessons before it are no secret either.
+    """
     source = assemble.read_solution(lesson.module)
-    hints = " ".join(hint for exercise in lesson.exercises for hint in exercise.hints)
+    before = [e for other in assemble.prefix(lesson) for e in other.exercises]
+    hints = " ".join(hint for exercise in before for hint in exercise.hints)
     known = normal(f"{assemble.read_handout(lesson.module)} {hints}")
     lines = (normal(x) for e in lesson.exercises for x in body_lines(source, e.target))
     return {line for line in lines if len(line) > 25 and line not in known}
