@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         status = command.main(list(arguments), prog_name="jaxprentice", standalone_mode=False)
     except Problem as problem:
-        return _fail(str(problem), 1)
+        return _fail(str(problem), problem.status)
     except click.ClickException as error:  # something is wrong with the command line
         return _fail_usage(error)
     except OSError as error:

@@ -16,3 +16,11 @@ class Problem(Exception):
 
     The text says in one or two sentences what is wrong and what to do next.
     """
+
+    status = 1  # with which the command ends
+
+
+class Interrupted(Problem):
+    """Somebody has stopped the command, by Ctrl-C or a signal."""
+
+    status = 130

@@ -6,17 +6,21 @@ reference answers to the same probe. Verdicts never cross the border, only value
 """
 
 import atexit
+import contextlib
 import functools
 import hashlib
 import math
 import multiprocessing
 import os
 import platform
+import shutil
+import signal
 import sys
 import tempfile
+import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     Future,
@@ -114,6 +118,20 @@ def grade(
 
 def _choose(level: str | None) -> str:
     return isolation.choose(level)
+
+
+def fingerprint(lesson: Lesson, level: str, seed: int = 0) -> str:
+    """A hash of everything besides the module that a result depends on.
+
+    That is the lesson's tree, suite, known mistakes and points, this package, and the versions of
+    what it stands on. Results with the same fingerprint need not be made again.
+    """
+    files = [*Path(__file__).parent.glob("*.py"), lesson.folder / "lesson.toml", _suite(lesson)]
+    files.append(edition.MISCONCEPTIONS / f"{lesson.id}.py")
+    parts: list[tuple[str, Any]] = sorted(assemble.tree(lesson).items())
+    parts += [(path.name, path.read_bytes()) for path in sorted(files) if path.is_file()]
+    about = repr((lesson.id, level, seed, _versions(), parts))
+    return hashlib.sha256(about.encode()).hexdigest()
 
 
 def _versions() -> dict[str, str]:
@@ -560,6 +578,8 @@ def _check_suite(lesson: Lesson, tests: Mapping[str, list[str]]) -> None:
 # Many submissions
 
 Job = tuple[str, bytes | None]
+Results = Generator[dict[str, Any], None, None]
+ALONE = 3  # times that a submission is tried which was in the hands of a process that died
 
 
 def grade_many(
@@ -570,11 +590,12 @@ def grade_many(
     isolation: str | None = None,
     seed: int = 0,
     policy: Policy = HIDDEN,
-) -> Iterator[dict[str, Any]]:
+) -> Results:
     """Grade (student, source) pairs in `workers` processes; None means one for each processor.
 
-    Results come as they finish, not in order. A process that dies has its submission graded once
-    more, alone; if that fails too, the result has no points and says so.
+    Results come as they finish, not in order. What was in the hands of a process that dies is
+    graded again, alone; when that has failed ALONE times, the result has no points and says so
+    (`is_graded`). Close the generator to stop the processes at once.
     """
     options = {"isolation": _choose(isolation), "seed": seed, "policy": policy}
     waiting = list(submissions)
@@ -585,39 +606,69 @@ def grade_many(
         return
     suspects: list[Job] = []
     yield from _pooled(waiting, lesson, workers, options, suspects)
-    for job in suspects:
+    for _ in range(ALONE):
         again: list[Job] = []
-        yield from _pooled([job], lesson, 1, options, again)
-        if again:
-            yield _ungraded(lesson, *job, options)
+        yield from _pooled(suspects, lesson, 1, options, again)
+        suspects = again
+    for job in suspects:
+        yield _ungraded(lesson, *job, options)
 
 
 def _pooled(
     waiting: list[Job], lesson: Lesson, workers: int, options: Mapping[str, Any], lost: list[Job]
-) -> Iterator[dict[str, Any]]:
+) -> Results:
     """Results of a pool; those that were in the hands of a process when it died go to `lost`."""
     waiting = waiting[::-1]
+    most = 2 * workers if workers > 1 else 1  # in hand at once
     while waiting:
         running: dict[Future[dict[str, Any]], Job] = {}
         with _pool(workers) as pool:
             try:
                 while waiting or running:
-                    while waiting and len(running) < 2 * workers:
-                        job = waiting.pop()
-                        running[pool.submit(_grade_one, lesson, *job, options)] = job
+                    while waiting and len(running) < most:
+                        future = pool.submit(_grade_one, lesson, *waiting[-1], options)
+                        running[future] = waiting.pop()  # now: a broken pool takes nothing
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         result = future.result()
                         del running[future]
                         yield result
             except BrokenProcessPool:
                 lost += running.values()
-            finally:
-                pool.shutdown(cancel_futures=True)
 
 
-def _pool(workers: int) -> ProcessPoolExecutor:
+@contextlib.contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """A pool whose processes end with this one, and at once where the work breaks off."""
     # spawn: a process that has threads must not be forked.
-    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+    context = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory(prefix="jaxprentice-", ignore_cleanup_errors=True) as folder:
+        options: dict[str, Any] = {"initializer": _join_pool, "initargs": (folder,)}
+        with ProcessPoolExecutor(workers, context, **options) as pool:
+            try:
+                yield pool
+            except BaseException:
+                for process in multiprocessing.active_children():
+                    process.terminate()
+                raise
+
+
+def _join_pool(folder: str) -> None:
+    """Prepare a process of a pool: its temporary files lie in the pool's folder.
+
+    Ctrl-C goes to every process at the terminal; the first one decides what is to be done.
+    """
+    tempfile.tempdir = folder
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+
+
+def _end_with_parent(folder: str) -> None:
+    """Leave nothing when the first process was killed; the workers end with their parent."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)
 
 
 def in_pool(
@@ -630,11 +681,8 @@ def in_pool(
         return
     with _pool(workers) as pool:
         futures = {pool.submit(task, item): item for item in items}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+        for future in as_completed(futures):
+            yield futures[future], future.result()
 
 
 def _grade_one(
@@ -646,11 +694,19 @@ def _grade_one(
 def _ungraded(
     lesson: Lesson, student: str, source: bytes | None, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The result of a submission that ended the grader twice: for a person to look at."""
+    """The result of a submission that ended the grader each time: for a person to look at."""
     result = grade(lesson, student, None, **options)
-    remark = "This could not be graded: the grader itself died twice. Show it to your instructor."
     for exercise in result["exercises"]:
         for part in (exercise, *exercise["tests"]):
-            part.update({"class": suite.CRASHED, "message": remark})
+            part.update({"class": suite.CRASHED, "message": _UNGRADED})
     hashed = None if source is None else hashlib.sha256(source).hexdigest()
-    return result | {"remarks": [remark], "submission_sha256": hashed}
+    look = ["The grader died each time when it graded this. Grade it again, or by hand."]
+    return result | {"remarks": [_UNGRADED], "review": look, "submission_sha256": hashed}
+
+
+_UNGRADED = "This could not be graded: the grader itself died. Show it to your instructor."
+
+
+def is_graded(result: Mapping[str, Any]) -> bool:
+    """Does the result say something about the submission? Otherwise grade it again."""
+    return _UNGRADED not in result["remarks"]

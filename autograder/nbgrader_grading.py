@@ -12,6 +12,7 @@ started (command, formgrader or Python), this happens:
    starts no kernel: it writes the message and the score of each exercise into its grade cell.
 """
 
+import contextlib
 import glob
 import hashlib
 import json
@@ -24,6 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader import utils
@@ -34,8 +36,8 @@ from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from traitlets import Integer, Unicode
 from traitlets.config import Config
 
-from autograder import engine, intake, lessons, results
-from autograder.edition import ROOT, Problem
+from autograder import engine, intake, isolation, lessons, results
+from autograder.edition import Problem
 from autograder.lessons import Lesson
 
 INTAKE = "intake"
@@ -74,15 +76,46 @@ def _start(converter: Autograde) -> None:
         names = ", ".join(x.id for x in lessons.load().values() if x.exercises)
         _fail(converter, f"{course.assignment_id!r} is no lesson. Give one of: {names}.")
     try:
-        taken = list(_take_in(converter, lesson))
-        WriteVerdicts(parent=converter).grade(lesson, taken)
+        with results.locked(_cache(course, lesson)):
+            _grade(converter, lesson)
     except (Problem, engine.SuiteError) as error:
         _fail(converter, str(error))
+    except KeyboardInterrupt:
+        _fail(converter, f"Stopped. What is graded is kept. {_GO_ON}")
+    except OSError as error:
+        _fail(converter, f"Stopped by the system ({error}). Set that right. {_GO_ON}")
+
+
+_GO_ON = "Run the same command again to go on."
+
+
+def _grade(converter: Autograde, lesson: Lesson) -> None:
+    course = converter.coursedir
+    taken = list(_take_in(converter, lesson))
+    WriteVerdicts(parent=converter).grade(lesson, taken)
+    for student, _, _ in taken:
+        _drop_half_done(Path(course.format_path(course.autograded_directory, student, lesson.id)))
     submitted, course.submitted_directory = course.submitted_directory, INTAKE
     try:
         BaseConverter.start(converter)
     finally:
         course.submitted_directory = submitted
+
+
+def _drop_half_done(folder: Path) -> None:
+    """Remove what an earlier run was writing when it was killed: nbgrader would take it as done.
+
+    A notebook gets its outputs when its scores are in the gradebook.
+    """
+    if not folder.exists():
+        return
+    try:
+        notebook = nbformat.from_dict(json.loads((folder / f"{folder.name}.ipynb").read_bytes()))
+        done = all(cell.outputs for cell in notebook.cells if _is_ours(cell))
+    except (OSError, ValueError, AttributeError):
+        done = False
+    if not done:
+        shutil.rmtree(folder)
 
 
 def _fail(converter: Autograde, message: str) -> NoReturn:
@@ -174,39 +207,32 @@ class WriteVerdicts(NbGraderPreprocessor):
     def grade(self, lesson: Lesson, taken: list[Taken]) -> None:
         """Grade submissions, several at once, and write their results to the course directory."""
         course = self.parent.coursedir
-        edition = self._edition(lesson)
+        level = isolation.choose(self.isolation or None)
+        edition = engine.fingerprint(lesson, level, self.seed)
         keys = {student: _key(edition, source) for student, source, _ in taken}
-        verdicts = self._recall(course, set(keys.values()))
+        verdicts = self._recall(_cache(course, lesson), set(keys.values()))
         new = {keys[student]: source for student, source, _ in taken}
         todo = [(key, source) for key, source in new.items() if key not in verdicts]
         self.log.info("Grading %s of %s submissions of %s", len(todo), len(taken), lesson.id)
-        for done, verdict in enumerate(self._engine(lesson, todo), start=1):
-            verdicts[verdict["student"]] = verdict
-            results.write(verdict, _cache(course))
-            self.log.info("Graded %s of %s", done, len(todo))
+        with contextlib.closing(self._engine(lesson, todo)) as made:
+            for done, verdict in enumerate(made, start=1):
+                verdicts[verdict["student"]] = verdict
+                results.write(verdict, _cache(course, lesson))
+                self.log.info("Graded %s of %s", done, len(todo))
         for student, _, reason in taken:
             own = {**verdicts[keys[student]], "student": student}
             results.write(_with_reason(own, reason), _results(course, lesson.id))
 
-    def _engine(self, lesson: Lesson, todo: list[tuple[str, bytes | None]]) -> Iterator[dict]:
+    def _engine(self, lesson: Lesson, todo: list[engine.Job]) -> engine.Results:
         """The engine's results; in place of a student they name the key of the module."""
-        jobs = self.jobs or os.cpu_count() or 1
-        isolation = self.isolation or None
-        return engine.grade_many(todo, lesson, workers=jobs, seed=self.seed, isolation=isolation)
+        jobs, level = self.jobs or os.cpu_count() or 1, self.isolation or None
+        return engine.grade_many(todo, lesson, workers=jobs, seed=self.seed, isolation=level)
 
-    def _edition(self, lesson: Lesson) -> str:
-        """Stands for everything besides the module that a verdict depends on."""
-        parts = [lesson.id, str(self.seed), self.isolation]
-        files = [p for top in ("autograder", "solutions") for p in (ROOT / top).rglob("*.py")]
-        for path in [*sorted(files), lesson.folder / "lesson.toml"]:
-            parts += [str(path), hashlib.sha256(path.read_bytes()).hexdigest()]
-        return "\n".join(parts)
-
-    def _recall(self, course: CourseDirectory, keys: set[str]) -> dict[str, dict]:
+    def _recall(self, cache: Path, keys: set[str]) -> dict[str, dict]:
         """The verdicts of earlier runs; `autograde --force` grades everything anew."""
         if self.parent.force:
             return {}
-        return {key: verdict for key in keys if (verdict := _remembered(course, key))}
+        return {key: verdict for key in keys if (verdict := _remembered(cache, key))}
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Write message and score of every exercise into its grade cell."""
@@ -218,7 +244,7 @@ class WriteVerdicts(NbGraderPreprocessor):
             if cell.cell_type != "code":
                 continue
             cell.outputs, cell.execution_count = [], None
-            if utils.is_grade(cell) and not utils.is_solution(cell):
+            if _is_ours(cell):
                 name = cell.metadata.nbgrader["grade_id"]
                 if name not in verdicts:
                     # nbgrader gives full points to a cell without output.
@@ -232,15 +258,16 @@ def _key(edition: str, source: bytes | None) -> str:
     return hashlib.sha256(edition.encode() + b"\0" + content).hexdigest()
 
 
-def _cache(course: CourseDirectory) -> Path:
-    return Path(course.root) / ".jaxprentice" / "verdicts"
+def _cache(course: CourseDirectory, lesson: Lesson) -> Path:
+    return Path(course.root) / ".jaxprentice" / "verdicts" / lesson.id
 
 
-def _remembered(course: CourseDirectory, key: str) -> dict | None:
+def _remembered(cache: Path, key: str) -> dict | None:
     try:
-        return results.read(_cache(course) / f"{key}.json")
+        verdict = results.read(cache / f"{key}.json")
     except Problem:  # there is none, or it is of an older form
         return None
+    return verdict if engine.is_graded(verdict) else None
 
 
 def _with_reason(result: dict[str, Any], reason: str) -> dict[str, Any]:
@@ -260,6 +287,11 @@ def _results(course: CourseDirectory, lesson: str) -> Path:
 
 # ------------------------------------------------------------------------------------------
 # Grade cells
+
+
+def _is_ours(cell: NotebookNode) -> bool:
+    """Is this a cell whose score comes from a verdict? A person grades the others."""
+    return cell.cell_type == "code" and utils.is_grade(cell) and not utils.is_solution(cell)
 
 
 def fill(cell: NotebookNode, verdict: dict[str, Any], remarks: list[str]) -> None:

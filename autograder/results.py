@@ -1,17 +1,25 @@
 """Result documents on the disk: one JSON file for each submission, and a table of all."""
 
+import contextlib
 import csv
 import functools
 import io
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 from autograder.edition import Problem
 
 SCHEMA = Path(__file__).parent / "schema" / "result.json"
+_WRITING = ".writing-"  # begins the names of files that are not whole yet
 
 
 def write(result: dict[str, Any], folder: Path) -> Path:
@@ -33,7 +41,7 @@ def is_file_name(name: str) -> bool:
 def write_text(path: Path, text: str) -> None:
     """Write a file so that a reader, or a crash, never meets half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=_WRITING)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             file.write(text)
@@ -44,6 +52,27 @@ def write_text(path: Path, text: str) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Have a folder of results for oneself; a lock ends with its process, however that ends.
+
+    Raises Problem while another grader has the folder. What a killed one left half written goes.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("ab") as lock:
+        try:
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Problem(
+                f"Another grader is writing to {folder}. Wait until it has ended, then run the "
+                "same command again."
+            ) from None
+        for path in folder.glob(f"{_WRITING}*"):
+            path.unlink()
+        yield
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -70,8 +99,12 @@ def _validator() -> Any:
 
 def read_all(folder: Path) -> list[dict[str, Any]]:
     """All results of a folder, sorted by student."""
-    paths = [path for path in folder.glob("*.json") if not path.name.startswith(".")]
-    return sorted(map(read, paths), key=lambda result: result["student"])
+    return sorted(map(read, paths(folder)), key=lambda result: result["student"])
+
+
+def paths(folder: Path) -> list[Path]:
+    """The files of results in a folder."""
+    return [path for path in folder.glob("*.json") if not path.name.startswith(".")]
 
 
 def grades_csv(folder: Path) -> Path:

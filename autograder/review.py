@@ -32,11 +32,13 @@ CHANGING = frozenset(_CHANGING.split())
 
 FORGED = "forged"  # the worker sent what no worker writes
 ENDED = "ended"  # the worker ended, and no signal had ended it
+KILLED = "killed"  # the worker ended by a signal that nothing can catch
 UNSTABLE = "unstable"  # asked again, it answers otherwise
 
 _SENTENCES = {
     FORGED: "Something in the module writes to the grader's channel.",
     ENDED: "The module ends the process that runs it.",
+    KILLED: "The process that runs the module was killed, by it or for want of memory.",
     UNSTABLE: "Asked the same thing twice, the module gives different answers.",
 }
 

@@ -59,10 +59,19 @@ class Session:
         self.trouble: Reply | None = None  # what came of the import, if it failed
         self.looked: Reply | None = None  # what the first worker saw in the module's text
         self.signs: set[str] = set()  # of tampering, see review.py
+        self.killed = False  # the last worker ended by a signal that nothing can catch
         self.worker: Worker | None = None
 
     def load(self) -> Reply:
-        """Start a worker and import the package; the reply says what came of it."""
+        """Start a worker and import the package; the reply says what came of it.
+
+        A worker that is killed is no answer: the system's memory may have run out, or a person has
+        stopped it. So the same is asked once more, here and in `call`.
+        """
+        reply = self._load()
+        return self._load() if self.killed else reply
+
+    def _load(self) -> Reply:
         self._start()
         reply = self._look()
         if reply.kind == "value":
@@ -74,7 +83,7 @@ class Session:
 
     def _look(self) -> Reply:
         """Ask for syntax errors and the names that the module uses: now, when none of it runs."""
-        if self.looked is None:
+        if self.looked is None or self.looked.kind == "crashed":
             self.looked = self._ask(["look"], IMPORT_SECONDS)
         return self.looked
 
@@ -92,13 +101,15 @@ class Session:
             return self.trouble
         if self.seconds > self.budget * self.patience:
             return Reply("timed_out")
+        request = ["call", probe.source, probe.name, wire.encode(list(args)), fresh]
+        reply = self._call(request, max(seconds, LEAST_SECONDS))
+        return self._call(request, max(seconds, LEAST_SECONDS)) if self.killed else reply
+
+    def _call(self, request: list[Any], seconds: float) -> Reply:
         if self.worker is None and self.load().kind != "value":
             # It was fine before: a submission that imports only sometimes.
             return self.trouble or Reply("crashed")
-        allowed = max(seconds, LEAST_SECONDS)
-        return self._ask(
-            ["call", probe.source, probe.name, wire.encode(list(args)), fresh], allowed
-        )
+        return self._ask(request, seconds)
 
     def close(self) -> None:
         """Kill the worker and all that it started."""
@@ -116,14 +127,21 @@ class Session:
         self.close()
         begin = time.monotonic()
         try:
-            self.worker = Worker(self.tree, self.module, self.level, self._limits())
-        except NotIsolated as error:
-            raise Problem(
-                f"The isolation {self.level!r} stopped working: {error}. Nothing was graded; "
-                "run `./jaxprentice doctor`."
-            ) from error
+            self.worker = self._worker()
+        except NotIsolated:  # a worker can be killed before it speaks
+            begin = time.monotonic()
+            try:
+                self.worker = self._worker()
+            except NotIsolated as error:
+                raise Problem(
+                    f"The isolation {self.level!r} stopped working: {error}. "
+                    "Run `./jaxprentice doctor`, then the same command again."
+                ) from error
         slow = (time.monotonic() - begin) / USUAL_START
         self.patience = max(self.patience, min(slow, MOST_PATIENCE))
+
+    def _worker(self) -> Worker:
+        return Worker(self.tree, self.module, self.level, self._limits())
 
     def _limits(self) -> Limits:
         """What is left of the submission's time is also a limit on CPU, with two threads busy."""
@@ -133,6 +151,7 @@ class Session:
 
     def _ask(self, request: list[Any], seconds: float) -> Reply:
         assert self.worker is not None
+        self.killed = False
         begin = time.monotonic()
         try:
             return read_reply(self.worker.ask(request, seconds * self.patience))
@@ -152,6 +171,9 @@ class Session:
         """What the way in which the worker ended says."""
         if status is None or status >= 0:
             self.signs.add(review.ENDED)
+        self.killed = status == -getattr(signal, "SIGKILL", 0)
+        if self.killed:
+            self.signs.add(review.KILLED)
         out_of_time = status == -getattr(signal, "SIGXCPU", 0)
         return Reply("timed_out" if out_of_time else "crashed")
 
