@@ -126,10 +126,12 @@ def _known(out: Path, lesson: Lesson, students: Sequence[str]) -> dict[str, dict
 
 
 def _is_done(taken: Taken, known: Mapping[str, Mapping[str, Any]], mark: str) -> bool:
-    """Is there a result that would be the same if it was made again?"""
-    student, source, _ = taken
+    """Is there a result that would be the same if it was made again, or that is the last word?"""
+    student, source, reason = taken
     result = known.get(student)
-    if result is None or source is None or result.get("fingerprint") != mark:
+    if result is None or reason == intake.VANISHED:
+        return result is not None
+    if source is None or result.get("fingerprint") != mark:
         return False
     same = result["submission_sha256"] == hashlib.sha256(source).hexdigest()
     return same and result["student"] == student and engine.is_graded(result)

@@ -29,6 +29,9 @@ _ENTRY = b"PK\1\2"  # with which each entry of an archive's list begins
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
+VANISHED = "The submission was removed or changed while it was being read."
+
+
 class Refused(Exception):
     """A file of a submission was not taken; the text is the reason, one sentence."""
 
@@ -57,6 +60,8 @@ def submissions(folder: Path, lesson: Lesson) -> Iterator[tuple[str, bytes | Non
             raise Problem(f"{student!r} is in {folder} twice, as folder and archive. Remove one.")
         seen.add(student)
         yield (student, *take_module(folder, [entry.name], lesson))
+        if not folder.is_dir():
+            raise Problem(f"The folder {folder} has vanished. Bring it back, and begin again.")
 
 
 def take_module(root: Path, inside: list[str], lesson: Lesson) -> tuple[bytes | None, str]:
@@ -69,7 +74,10 @@ def take_module(root: Path, inside: list[str], lesson: Lesson) -> tuple[bytes | 
     try:
         return _checked(_find(root, inside, lesson), lesson), ""
     except Refused as refused:
-        return None, str(refused)
+        reason = str(refused)
+    except OSError:  # it changes at this moment
+        reason = VANISHED
+    return None, reason if os.path.lexists(Path(root, *inside)) else VANISHED
 
 
 def _find(root: Path, inside: list[str], lesson: Lesson) -> bytes:

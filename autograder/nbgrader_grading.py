@@ -134,6 +134,9 @@ def _take_in(converter: Autograde, lesson: Lesson) -> Iterator[Taken]:
         root = Path(course.root)
         inside = list(folder.relative_to(root).parts)
         source, reason = intake.take_module(root, inside, lesson)
+        if reason == intake.VANISHED:
+            converter.log.warning("Skipped: %s. %s", student, reason)
+            continue
         answers = intake.take_answers(root, [*inside, f"{lesson.id}.ipynb"])
         clean = Path(course.format_path(INTAKE, student, lesson.id))
         if clean.exists():
