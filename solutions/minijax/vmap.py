@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from minijax import dtypes
 from minijax.arguments import Argnums, chosen_args, function_of
 from minijax.axis_env import AxisSize, mapped_axis
 from minijax.core import (
+    MainTrace,
     NotMapped,
     Primitive,
     ShapedArray,
@@ -51,11 +53,19 @@ from minijax.jvp import jvp_flat
 from minijax.lax.basic import broadcast_in_dim, transpose
 from minijax.tree import flatten_fun, node_type, tree_flatten, tree_unflatten
 
-BatchAxis = int | NotMapped
+BatchAxis = int | NotMapped  # an axis counted from the front, or `not_mapped`
 
 
 def remove_axis(aval: ShapedArray, axis: BatchAxis) -> ShapedArray:
-    """The type of one example of a batch."""
+    """The type of one example of a batch of type `aval`, whose examples stand along `axis`.
+
+    `axis` is the number of an axis, from 0. The result is a plain `ShapedArray` without that axis,
+    of the same dtype and `weak_type`. For `not_mapped` there is no batch: `aval` itself comes back.
+
+    >>> batch = ShapedArray((2, 3), np.dtype("float64"))
+    >>> print(remove_axis(batch, 0), remove_axis(batch, 1), remove_axis(batch, not_mapped))
+    f64[3] f64[2] f64[2,3]
+    """
     if isinstance(axis, NotMapped):
         return aval
     shape = (*aval.shape[:axis], *aval.shape[axis + 1 :])
@@ -63,7 +73,26 @@ def remove_axis(aval: ShapedArray, axis: BatchAxis) -> ShapedArray:
 
 
 def move_batch_axis(axis_size: int, src: BatchAxis, dst: int, x: Any) -> Any:
-    """`x` with its batch axis at `dst`; a value without one is repeated `axis_size` times."""
+    """`x` with its batch axis at `dst`; a value without one is repeated `axis_size` times.
+
+    `src` is where the batch axis is now. The other axes keep their order. `dst` is the place of the
+    batch axis in the result, a number from 0. A value that is `not_mapped` gets a new axis there,
+    of length `axis_size`, with one copy after the other.
+
+    `x` may be a number, an array or a tracer: `get_aval(x).shape` is its shape. Of its axes,
+    `transpose(x, order)` puts number `order[i]` in place i; where nothing moves it gives `x` itself
+    and binds nothing. `broadcast_in_dim(x, shape, axes)` repeats `x` into `shape`; axis i of `x`
+    becomes axis `axes[i]` of the result.
+
+    >>> batch = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])  # three examples of shape (2,)
+    >>> move_batch_axis(3, 1, 0, batch)
+    array([[1., 4.],
+           [2., 5.],
+           [3., 6.]])
+    >>> move_batch_axis(2, not_mapped, 0, np.array([7.0, 8.0, 9.0]))
+    array([[7., 8., 9.],
+           [7., 8., 9.]])
+    """
     shape = get_aval(x).shape
     if isinstance(src, NotMapped):
         batched = (*shape[:dst], axis_size, *shape[dst:])
@@ -87,7 +116,10 @@ class BatchTracer(Tracer):
 
 
 class BatchTrace(Trace):
-    """Applies each primitive to whole batches, by its rule in `vmap_rules`."""
+    """Applies each primitive to whole batches, by its rule in `vmap_rules`.
+
+    Its `main.global_data` is the number of examples, the same for all batches of one `vmap`.
+    """
 
     def pure(self, val: Any) -> BatchTracer:
         return BatchTracer(self, val, not_mapped)
@@ -97,6 +129,23 @@ class BatchTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[BatchTracer], params: dict[str, Any]
     ) -> Any:
+        """Unbox, apply the primitive's batching rule, and box the result.
+
+        The rule (`get_rule(vmap_rules, primitive, "Batching rule")`) is called as
+        `rule(axis_size, vals, dims, **params)`: the number of examples, which is
+        `self.main.global_data`, and two lists, of the values and of their batch axes. It gives the
+        pair `(val_out, dim_out)`, to be boxed as it is, also where `dim_out` is `not_mapped`.
+
+        For a primitive with `multiple_results` the rule gives two lists, `(vals_out, dims_out)`,
+        and this method a list of boxes.
+
+        >>> with new_main(BatchTrace, 3) as main:
+        ...     trace = BatchTrace(main)
+        ...     batch = BatchTracer(trace, np.array([1.0, 2.0, 3.0]), 0)
+        ...     out = trace.process_primitive(neg_p, [batch], {})
+        ...     print(out, out.val, out.batch_dim)
+        BatchTracer<f64[]> [-1. -2. -3.] 0
+        """
         vals, dims = [t.val for t in tracers], [t.batch_dim for t in tracers]
         rule = get_rule(vmap_rules, primitive, "Batching rule")
         vals_out, dims_out = rule(self.main.global_data, vals, dims, **params)
@@ -106,6 +155,8 @@ class BatchTrace(Trace):
 
 
 # The rules: (axis size, values, batch axes) -> (value out, batch axis out) ----------------------
+# `params` are those of the operation on one example, with axes counted in one example. At least one
+# operand is mapped. Values may be tracers of lower levels: a rule computes by binding primitives.
 
 
 def unary_batch(
@@ -126,7 +177,26 @@ def binary_batch(
 
 
 def align_operand(axis_size: int, dim: BatchAxis, x: Any, rank: int) -> Any:
-    """`x` with its batch axis in front, and axes of length 1 behind it to make `rank` more."""
+    """An operand of an element-wise operation on batches, in a form that fits the other operand.
+
+    `dim` is the batch axis of `x`, and `rank` the number of axes that one example of the *result*
+    has, so that one example of `x` has as many or fewer. The operand in the new form has
+    `1 + rank` axes: the batch axis, axes of length 1 where `x` has too few, and the axes of one
+    example, in their order. One that is `not_mapped` is repeated `axis_size` times; but a 0-d one
+    stays as it is, since numbers fit every shape.
+
+    Write it with `move_batch_axis` and `broadcast_in_dim(x, shape, axes)`, where axis i of `x`
+    becomes axis `axes[i]` of the result, and the axes that are not in `axes` are new. Where nothing
+    is missing, nothing need be bound.
+
+    >>> numbers = np.array([1.0, 2.0, 3.0])  # three examples, of rank 0
+    >>> align_operand(3, 0, numbers, 2).shape
+    (3, 1, 1)
+    >>> align_operand(3, not_mapped, np.ones((4, 5)), 2).shape
+    (3, 4, 5)
+    >>> align_operand(3, not_mapped, 2.0, 2)
+    2.0
+    """
     if dim is not_mapped and not get_aval(x).shape:
         return x
     x = move_batch_axis(axis_size, dim, 0, x)
@@ -135,16 +205,34 @@ def align_operand(axis_size: int, dim: BatchAxis, x: Any, rank: int) -> Any:
     if not missing:
         return x
     axes = [0, *range(1 + missing, 1 + rank)]
-    return broadcast_in_dim(x, (shape[0], *(1,) * missing, *shape[1:]), axes)
+    return broadcast_in_dim(x, (axis_size, *(1,) * missing, *shape[1:]), axes)
+
+
+def axes_behind(dim: BatchAxis, axes: Sequence[int]) -> tuple[int, ...]:
+    """Axes of one example as axes of the batch, whose batch axis `dim` moves later ones on.
+
+    >>> axes_behind(1, (0, 1, 2)), axes_behind(not_mapped, (0, 1, 2))
+    ((0, 2, 3), (0, 1, 2))
+    """
+    return tuple(axes if isinstance(dim, NotMapped) else (i + (i >= dim) for i in axes))
 
 
 def reduce_sum_batch(
     axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, axes: tuple[int, ...]
 ) -> tuple[Any, int]:
-    """The axes behind the batch axis have moved by one, and so have those that are summed."""
+    """Sum each example along `axes`; gives the sums and where their batch axis is.
+
+    `vals` and `dims` hold one entry each, and the one operand is mapped. `axes` are axes of one
+    example: in the batch, those at or behind the batch axis have a number that is higher by one
+    (`axes_behind`). In the result the summed axes are gone, so the batch axis has a lower number
+    if some of them were in front of it. Bind `reduce_sum_p` once, and move nothing.
+
+    >>> batch = np.arange(6.0).reshape(2, 3)  # three examples of shape (2,), along axis 1
+    >>> reduce_sum_batch(3, [batch], [1], axes=(0,))
+    (array([3., 5., 7.]), 0)
+    """
     (x,), (dim,) = vals, dims
-    kept = [i for i in range(len(get_aval(x).shape)) if i != dim]
-    axes_out = tuple(sorted(kept[axis] for axis in axes))
+    axes_out = axes_behind(dim, axes)
     return reduce_sum_p.bind(x, axes=axes_out), dim - sum(axis < dim for axis in axes_out)
 
 
@@ -153,8 +241,7 @@ def transpose_batch(
 ) -> tuple[Any, int]:
     """The batch axis goes to the front, the others follow in their new order."""
     (x,), (dim,) = vals, dims
-    kept = [i for i in range(len(permutation) + 1) if i != dim]
-    return transpose(x, (dim, *(kept[i] for i in permutation))), 0
+    return transpose(x, (dim, *axes_behind(dim, permutation))), 0
 
 
 def broadcast_in_dim_batch(
@@ -172,6 +259,22 @@ def broadcast_in_dim_batch(
     return broadcast_in_dim(x, (axis_size, *shape), axes), 0
 
 
+def axis_in_product(vals: Sequence[Any], dimension_numbers: Any, side: int, axis: int) -> int:
+    """Where axis `axis` of operand `side` (0 or 1) of a `dot_general` is found in the result.
+
+    It must be one that stays: not contracted, and no batch axis of the `dot_general`. The result
+    has the batch axes first, then what is left of the first operand, then of the second.
+
+    >>> matrix_product = (((1,), (0,)), ((), ()))
+    >>> axis_in_product([np.ones((2, 3)), np.ones((3, 4))], matrix_product, 1, 1)
+    1
+    """
+    contract, batch = dimension_numbers
+    axes = [(i, j) for i, x in enumerate(vals) for j in range(len(get_aval(x).shape))]
+    stay = [(i, j) for i, j in axes if j not in (*contract[i], *batch[i])]
+    return len(batch[0]) + stay.index((side, axis))
+
+
 def dot_general_batch(
     axis_size: int,
     vals: Sequence[Any],
@@ -180,33 +283,42 @@ def dot_general_batch(
     dimension_numbers: Any,
     preferred_element_type: Any,
 ) -> tuple[Any, int]:
-    """Two batches have one batch axis more; a single one, an axis more that stays in the result."""
+    """Multiply example by example with a single `dot_general`; gives the batch and its batch axis.
+
+    `dimension_numbers` is `((contracted axes of x, of y), (batch axes of x, of y))`, in axes of one
+    example: the new ones are built in the same form, of tuples, with axes of the batches
+    (`axes_behind`). If both operands are mapped, their `dims` become batch axes of the
+    `dot_general` too, the first ones, and so axis 0 of the result. If only one is, its batch axis
+    is an axis like any other that stays, and `axis_in_product` says where; the other operand is
+    not repeated. Bind `dot_general_p` once, on `vals` as they are.
+
+    >>> matrix_times_vector = (((1,), (0,)), ((), ()))
+    >>> matrix, vectors = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [3.0, 0.0]])
+    >>> out, dim = dot_general_batch(
+    ...     2, [matrix, vectors], [not_mapped, 0],
+    ...     dimension_numbers=matrix_times_vector, preferred_element_type=None)
+    >>> print(dim)  # so each column is a result
+    1
+    >>> print(out)
+    [[3. 3.]
+     [1. 0.]]
+    """
     contract, batch = (
         tuple(axes_behind(dim, axes) for dim, axes in zip(dims, pair, strict=True))
         for pair in dimension_numbers
     )
-    mapped = [(side, dim) for side, dim in enumerate(dims) if not isinstance(dim, NotMapped)]
-    if len(mapped) == 2:
-        batch, out_dim = tuple((dim, *batch[side]) for side, dim in mapped), 0
+    if not_mapped in dims:
+        side = 1 if dims[0] is not_mapped else 0
+        out_dim = axis_in_product(vals, (contract, batch), side, dims[side])
     else:
-        axes = [(side, i) for side, x in enumerate(vals) for i in range(len(get_aval(x).shape))]
-        stay = [(side, i) for side, i in axes if i not in (*contract[side], *batch[side])]
-        out_dim = len(batch[0]) + stay.index(mapped[0])
+        batch = tuple((dim, *axes) for dim, axes in zip(dims, batch, strict=True))
+        out_dim = 0
     out = dot_general_p.bind(
         *vals,
         dimension_numbers=(contract, batch),
         preferred_element_type=preferred_element_type,
     )
     return out, out_dim
-
-
-def axes_behind(dim: Any, axes: Sequence[int]) -> tuple[int, ...]:
-    """Axes of one example as axes of the batch, whose batch axis `dim` moves later ones on.
-
-    >>> axes_behind(1, (0, 1, 2)), axes_behind(not_mapped, (0, 1, 2))
-    ((0, 2, 3), (0, 1, 2))
-    """
-    return tuple(axes if isinstance(dim, NotMapped) else (i + (i >= dim) for i in axes))
 
 
 for _p in (neg_p, sin_p, cos_p, exp_p, log_p, convert_element_type_p):
@@ -222,14 +334,37 @@ vmap_rules[dot_general_p] = dot_general_batch
 # The transformation -----------------------------------------------------------------------------
 
 
+@contextmanager
+def batching(axis_size: int) -> Iterator[MainTrace]:
+    """A `BatchTrace` for batches of `axis_size` examples, on the stack for a `with` block.
+
+    If the axis has a name (`vmap(..., axis_name="i")`), it can be used inside (lesson pmap).
+    """
+    with new_main(BatchTrace, axis_size) as main, mapped_axis(axis_size, main):
+        yield main
+
+
 def vmap_flat(
     f: Callable[..., list[Any]],
     axis_size: int,
     in_dims: Sequence[BatchAxis],
     args: Sequence[Any],
 ) -> tuple[list[Any], list[BatchAxis]]:
-    """`f` over a batch: its results, and the batch axis of each."""
-    with new_main(BatchTrace, axis_size) as main, mapped_axis(axis_size, main):
+    """Run a function from arrays to a list of arrays on `axis_size` examples at once.
+
+    `in_dims` says for each of `args` along which axis its examples stand, or `not_mapped` for one
+    that is the same for all; such an argument goes to `f` as it is, without a box. Puts the
+    interpreter on the stack (`with batching(axis_size) as main`), boxes the others in a
+    `BatchTracer` each, calls `f` once, and gives two lists: the values of the results, and the
+    batch axis of each. A result may be a constant, or a tracer of another level: `full_raise`
+    boxes it.
+
+    >>> outs, dims = vmap_flat(lambda x, y: [-x, y, 7.0], 3, [1, not_mapped],
+    ...                        [np.array([[1.0, 2.0, 3.0]]), 4.0])
+    >>> print(outs, dims)
+    [array([[-1., -2., -3.]]), 4.0, 7.0] [1, not_mapped, not_mapped]
+    """
+    with batching(axis_size) as main:
         trace = BatchTrace(main)
         tracers = [
             x if dim is not_mapped else BatchTracer(trace, x, dim)
@@ -314,7 +449,22 @@ def common_size(args: Sequence[Any], dims: Sequence[BatchAxis], given: int | Non
 
 
 def place_axis(axis_size: int, dim: BatchAxis, axis: int | None, out: Any) -> Any:
-    """A result with its batch axis where `out_axes` wants it."""
+    """A result with its batch axis where `out_axes` wants it.
+
+    `dim` is where the batch axis of `out` is, and `axis` where it shall be: a number, which may be
+    negative (-1: the last axis of the result), or None for a result that is the same for all
+    examples and shall come without a batch axis. For a number, a result that is `not_mapped` is
+    repeated by `move_batch_axis`, which wants axes counted from the front. For None it comes back
+    as it is; a result that does have a batch axis cannot, and is a `ValueError` (with a text of
+    your own).
+
+    >>> place_axis(2, 0, -1, np.ones((2, 3))).shape
+    (3, 2)
+    >>> place_axis(2, not_mapped, -1, np.ones(3)).shape
+    (3, 2)
+    >>> place_axis(2, not_mapped, None, 7.0)
+    7.0
+    """
     if axis is not None:
         rank = len(get_aval(out).shape) + isinstance(dim, NotMapped)
         return move_batch_axis(axis_size, dim, axis % rank, out)
@@ -392,24 +542,45 @@ def jacfwd(
 def jacobian_columns(
     f: Callable[..., list[Any]], xs: Sequence[Any]
 ) -> tuple[list[list[Any]], list[Any]]:
-    """For each of `xs` how the results of `f` move with it, and the results.
-
-    One input at a time, and all its entries at once: `jvp` under one `vmap` for each of its axes.
-    The axes of a result come first, and those of the input, in their order, behind them.
-    """
+    """For each of `xs` how the results of `f` move with it, and the results."""
     values: list[Any] = []
     columns = []
-    for i, x in enumerate(xs):
-
-        def push_forward(tangent: Any, i: int = i) -> tuple[list[Any], list[Any]]:
-            tangents = [tangent if j == i else None for j in range(len(xs))]
-            return jvp_flat(f, xs, tangents)
-
-        for axis in range(len(get_aval(x).shape)):
-            push_forward = vmap(push_forward, in_axes=axis, out_axes=(None, -1))
-        values, column = push_forward(basis(get_aval(x)))
+    for i in range(len(xs)):
+        values, column = jacobian_of_input(f, xs, i)
         columns.append([own_zeros(ct, y) for ct, y in zip(column, values, strict=True)])
     return columns, values
+
+
+def jacobian_of_input(
+    f: Callable[..., list[Any]], xs: Sequence[Any], i: int
+) -> tuple[list[Any], list[Any]]:
+    """How each result of `f(*xs)` moves with each entry of `xs[i]`: `(values, jacobians)`.
+
+    `f` takes arrays and gives a list of arrays. `values` are its results. Of a result of shape `r`,
+    with `xs[i]` of shape `s`, the Jacobian has shape `r + s`, the axes of `xs[i]` in their order.
+
+    `jvp_flat(f, xs, tangents)` gives `(values, changes)` for one direction; here `tangents` has
+    None for each input that does not move. `basis(get_aval(xs[i]))`, of shape `s + s`, holds all
+    directions: its first `len(s)` axes count them. So `vmap` that function once for each of these
+    axes; then `f` runs once, whatever the size of `xs[i]`. The values are the same for all
+    directions and come back single (None in `out_axes`).
+
+    >>> values, jacobians = jacobian_of_input(
+    ...     lambda x, y: [x * y], [np.array([1.0, 2.0]), 5.0], 0)
+    >>> print(values[0])
+    [ 5. 10.]
+    >>> print(jacobians[0])
+    [[5. 0.]
+     [0. 5.]]
+    """
+
+    def push_forward(tangent: Any) -> tuple[list[Any], list[Any]]:
+        tangents = [tangent if j == i else None for j in range(len(xs))]
+        return jvp_flat(f, xs, tangents)
+
+    for axis in range(len(get_aval(xs[i]).shape)):
+        push_forward = vmap(push_forward, in_axes=axis, out_axes=(None, -1))
+    return push_forward(basis(get_aval(xs[i])))
 
 
 def own_zeros(tangent: Any, y: Any) -> Any:
