@@ -204,6 +204,25 @@ def vmap_flat(f, axis_size, in_dims, args):
 
 
 @mistake(
+    "vmap.flat",
+    name="Any box that comes out is opened, whoever it belongs to",
+    hints=[
+        "The function may return a tracer that it did not get from you: one of a `vmap` around yours. What does your code do with it?",
+        "That a value is a `BatchTracer` does not say that it is *your* `BatchTracer`. Another level's batch axis counts other examples.",
+        "Pass every result through `full_raise(trace, out)`, without asking for its type first. It leaves your own boxes alone, and boxes all others as constants.",
+    ],
+)
+def vmap_flat(f, axis_size, in_dims, args):
+    with batching(axis_size) as main:
+        trace = BatchTrace(main)
+        tracers = [
+            x if dim is not_mapped else BatchTracer(trace, x, dim) for x, dim in zip(args, in_dims)
+        ]
+        outs = [x if isinstance(x, BatchTracer) else full_raise(trace, x) for x in f(*tracers)]
+        return [t.val for t in outs], [t.batch_dim for t in outs]
+
+
+@mistake(
     "vmap.place_axis",
     name="A negative axis of an unmapped result is counted without the new axis",
     hints=[

@@ -113,7 +113,8 @@ def answer(mj, siblings, name, arguments, params, work):
             return Box(self, val)
 
         def process_primitive(self, primitive, tracers, params):
-            self.main.global_data.append((primitive.name, sorted(params)))
+            told = params if primitive.name == "dot_general" else sorted(params)
+            self.main.global_data.append((primitive.name, told))
             return Box(self, primitive.bind(*[t.val for t in tracers], **params))
 
     def sent(x):
@@ -128,7 +129,7 @@ def answer(mj, siblings, name, arguments, params, work):
             return [shown(y) for y in x]
         return None if x is not_mapped else getattr(x, "val", x)
 
-    with new_main(Watch, []) as main, patch.multiple(vmap, **scope["RIGHT"]):
+    with new_main(Watch, []) as main, patch.dict(vars(vmap), scope["RIGHT"]):
         trace = Watch(main)
         out = getattr(vmap, name)(*sent(arguments), **params)
         return shown(out), main.global_data
@@ -272,7 +273,7 @@ def rule_call(mj, siblings, axis_size, vals, dims, dim_out, params):
 
     with (
         patch.dict(vmap_rules, {toy: toy_batch}),
-        patch.multiple(vmap, **scope["RIGHT"]),
+        patch.dict(vars(vmap), scope["RIGHT"]),
         new_main(vmap.BatchTrace, axis_size) as main,
     ):
         trace = vmap.BatchTrace(main)
@@ -302,7 +303,7 @@ def several(mj, siblings, vals, params):
 
     with (
         patch.dict(vmap_rules, {toy: toy_batch}),
-        patch.multiple(vmap, **scope["RIGHT"]),
+        patch.dict(vars(vmap), scope["RIGHT"]),
         new_main(vmap.BatchTrace, 3) as main,
     ):
         trace = vmap.BatchTrace(main)
@@ -327,7 +328,7 @@ def real_primitive(mj, siblings, x, dim):
     scope = dict(vars(vmap))
     exec(siblings, scope)
     with (
-        patch.multiple(vmap, **scope["RIGHT"]),
+        patch.dict(vars(vmap), scope["RIGHT"]),
         new_main(vmap.BatchTrace, x.shape[dim]) as main,
     ):
         trace = vmap.BatchTrace(main)
@@ -346,7 +347,7 @@ def missing_rule(mj, siblings):
     vmap = importlib.import_module("minijax.vmap")
     scope = dict(vars(vmap))
     exec(siblings, scope)
-    with patch.multiple(vmap, **scope["RIGHT"]), new_main(vmap.BatchTrace, 3) as main:
+    with patch.dict(vars(vmap), scope["RIGHT"]), new_main(vmap.BatchTrace, 3) as main:
         trace = vmap.BatchTrace(main)
         box = vmap.BatchTracer(trace, np.ones(3), 0)
         try:
@@ -376,7 +377,7 @@ def level_of_the_rule(mj, siblings, x):
 
     with (
         patch.dict(vmap_rules, {toy: toy_batch}),
-        patch.multiple(vmap, **scope["RIGHT"]),
+        patch.dict(vars(vmap), scope["RIGHT"]),
         new_main(vmap.BatchTrace, x.shape[1]) as lower,
         new_main(vmap.BatchTrace, x.shape[0]) as upper,
     ):
@@ -458,7 +459,7 @@ def combined(mj, siblings, name, axis_size, vals, dims):
     vmap = importlib.import_module("minijax.vmap")
     scope = dict(vars(vmap))
     exec(siblings, scope)
-    with patch.multiple(vmap, **scope["RIGHT"]):
+    with patch.dict(vars(vmap), scope["RIGHT"]):
         dims = [core.not_mapped if dim is None else dim for dim in dims]
         out, dim = vmap.binary_batch(getattr(core, name), axis_size, vals, dims)
     return out, dim
@@ -697,7 +698,7 @@ def passed_through(mj, siblings, axis_size, in_dims, args):
     patches = scope["RIGHT"]
     process = patches.pop("process_primitive")
     with (
-        patch.multiple(vmap, **patches),
+        patch.dict(vars(vmap), patches),
         patch.object(vmap.BatchTrace, "process_primitive", process),
     ):
         in_dims = [not_mapped if dim is None else dim for dim in in_dims]
@@ -743,7 +744,7 @@ def computed(mj, siblings, in_dim, x):
         return [mj.numpy.exp(mj.numpy.sin(x)), -x]
 
     with (
-        patch.multiple(vmap, **patches),
+        patch.dict(vars(vmap), patches),
         patch.object(vmap.BatchTrace, "process_primitive", process),
         new_main(Watch, []) as main,
     ):
@@ -778,7 +779,7 @@ def boxed_inputs(mj, siblings, axis_size, in_dims, args):
         calls.append((seen, top.trace_type is vmap.BatchTrace, top.global_data))
         return [xs[0]]
 
-    with patch.multiple(vmap, **patches):
+    with patch.dict(vars(vmap), patches):
         dims = [not_mapped if dim is None else dim for dim in in_dims]
         vmap.vmap_flat(f, axis_size, dims, args)
     return calls, [*sizes, len(trace_state.stack)]
@@ -797,10 +798,35 @@ def outer_outputs(mj, siblings, x):
     exec(siblings, scope)
     patches = scope["RIGHT"]
     patches.pop("process_primitive")
-    with patch.multiple(vmap, **patches), new_main(vmap.BatchTrace, x.shape[1]) as main:
+    with patch.dict(vars(vmap), patches), new_main(vmap.BatchTrace, x.shape[1]) as main:
         outer = vmap.BatchTracer(vmap.BatchTrace(main), x, 1)
         (out, _), dims = vmap.vmap_flat(lambda y: [outer, y], 4, [0], [np.ones(4)])
         return out is outer, [None if dim is not_mapped else dim for dim in dims]
+
+
+@probe
+def nested(mj, siblings, x, dim):
+    """A vmap in a vmap, whose inner function gives the outer one's box."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import not_mapped
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    patches = scope["RIGHT"]
+    patches.pop("process_primitive")
+    inner_dims = []
+
+    def f(x):
+        outs, dims = vmap.vmap_flat(lambda y: [y, x], 4, [0], [np.ones(4)])
+        inner_dims.extend(None if dim is not_mapped else dim for dim in dims)
+        return outs
+
+    with patch.dict(vars(vmap), patches):
+        outs, dims = vmap.vmap_flat(f, x.shape[dim], [dim], [x])
+        return inner_dims, outs, [None if dim is not_mapped else dim for dim in dims]
 
 
 @probe
@@ -816,7 +842,7 @@ def failing_function(mj, siblings):
     exec(siblings, scope)
     patches = scope["RIGHT"]
     patches.pop("process_primitive")
-    with patch.multiple(vmap, **patches):
+    with patch.dict(vars(vmap), patches):
         try:
             vmap.vmap_flat(lambda x: [1 // 0], 3, [0], [np.ones(3)])
         except ZeroDivisionError:
@@ -847,7 +873,7 @@ def escaped_output(mj, siblings):
         vmap.vmap_flat(inner, 2, [0], [np.ones(2)])
         return [kept[0]]
 
-    with patch.multiple(vmap, **patches):
+    with patch.dict(vars(vmap), patches):
         try:
             vmap.vmap_flat(f, 3, [0], [np.ones(3)])
         except UnexpectedTracerError:
@@ -874,7 +900,7 @@ def name_of_the_axis(mj, siblings, size):
         seen.append((axis_frame("i").size, axis_frame("i").main is x._trace.main))
         return [x]
 
-    with patch.multiple(vmap, **patches):
+    with patch.dict(vars(vmap), patches):
         vmap.vmap_flat(f, AxisSize(size, "i"), [0], [np.ones(size)])
     return seen, len(axis_sizes())
 
@@ -922,6 +948,13 @@ def test_flat_outer_tracers(student):
 
 
 @pytest.mark.exercise("vmap.flat")
+def test_flat_nested(student):
+    """In a vmap within a vmap each batch axis is told to the one that it belongs to."""
+    student.agrees(nested, INSIDE, GRID, 1)
+    student.agrees(nested, INSIDE, CUBE, 0)
+
+
+@pytest.mark.exercise("vmap.flat")
 def test_flat_after_an_error(student):
     """A function that raises leaves the stack of interpreters as it was."""
     student.agrees(failing_function, INSIDE)
@@ -942,8 +975,8 @@ def test_flat_name_of_the_axis(student):
 # place_axis ---------------------------------------------------------------------------------------
 
 
-def place(student, axis_size, dim, axis, out, work=False):
-    """Compare what `place_axis` gives; an axis is wrapped, since None means None there."""
+def place(student, axis_size, dim, axis, out):
+    """Compare what `place_axis` gives."""
     student.agrees(placed, right(*MOVES), axis_size, dim, axis, out)
 
 
@@ -958,7 +991,7 @@ def placed(mj, siblings, axis_size, dim, axis, out):
     vmap = importlib.import_module("minijax.vmap")
     scope = dict(vars(vmap))
     exec(siblings, scope)
-    with patch.multiple(vmap, **scope["RIGHT"]):
+    with patch.dict(vars(vmap), scope["RIGHT"]):
         dim = not_mapped if dim is None else dim
         try:
             result = vmap.place_axis(axis_size, dim, axis, out)
@@ -982,6 +1015,7 @@ def test_place_counted_from_the_end(student):
         for axis in (-1, -2, -3):
             place(student, CUBE.shape[dim], dim, axis, CUBE)
     place(student, 3, 0, -1, ROW)
+    place(student, 4, None, -1, CUBE)
 
 
 @pytest.mark.exercise("vmap.place_axis")
@@ -1046,7 +1080,7 @@ def jacobian(mj, siblings, function, xs, i):
         return functions[function](*xs)
 
     with (
-        patch.multiple(vmap, **patches),
+        patch.dict(vars(vmap), patches),
         patch.object(vmap.BatchTrace, "process_primitive", process),
     ):
         values, jacobians = vmap.jacobian_of_input(f, xs, i)

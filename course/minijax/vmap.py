@@ -178,8 +178,8 @@ def align_operand(axis_size: int, dim: BatchAxis, x: Any, rank: int) -> Any:
     stays as it is, since numbers fit every shape.
 
     Write it with `move_batch_axis` and `broadcast_in_dim(x, shape, axes)`, where axis i of `x`
-    becomes axis `axes[i]` of the result, and the axes that are not in `axes` are new. Where nothing
-    is missing, nothing need be bound.
+    becomes axis `axes[i]` of the result, and the axes that are not in `axes` are new. Where no axis
+    is missing, bind nothing more.
 
     >>> numbers = np.array([1.0, 2.0, 3.0])  # three examples, of rank 0
     >>> align_operand(3, 0, numbers, 2).shape
