@@ -1,0 +1,362 @@
+"""Checks of the lesson vmap, for you to read and to run: `./jaxprentice check vmap`.
+
+Each exercise has a few. They need no other exercise than their own and those that the page names
+before it, so you can do them in any order that pleases you.
+"""
+
+import numpy as np
+import pytest
+
+import minijax.numpy as jnp
+from minijax.core import (
+    Primitive,
+    ShapedArray,
+    Trace,
+    Tracer,
+    get_aval,
+    neg_p,
+    new_main,
+    not_mapped,
+    trace_state,
+    vmap_rules,
+)
+from minijax.vmap import (
+    BatchTrace,
+    BatchTracer,
+    align_operand,
+    dot_general_batch,
+    jacobian_of_input,
+    move_batch_axis,
+    place_axis,
+    reduce_sum_batch,
+    remove_axis,
+    vmap_flat,
+)
+
+GRID = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+CUBE = np.arange(24.0).reshape(2, 3, 4)
+
+
+class Toy(Trace):
+    """An interpreter that evaluates, and notes the names of the operations that it is given."""
+
+    def pure(self, val):
+        """Box a constant."""
+        return Box(self, val)
+
+    def process_primitive(self, primitive, tracers, params):
+        """Evaluate one level down, and box the result."""
+        self.main.global_data.append(primitive.name)
+        return Box(self, primitive.bind(*[t.val for t in tracers], **params))
+
+
+class Box(Tracer):
+    """What a `Toy` boxes values in."""
+
+    def __init__(self, trace, val):
+        self._trace = trace
+        self.val = val
+
+    @property
+    def aval(self):
+        """The abstract value of the value inside."""
+        return get_aval(self.val)
+
+
+# remove_axis --------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("vmap.remove_axis")
+def test_shape_of_an_example():
+    """The batch axis is gone from the shape, wherever it was."""
+    batch = ShapedArray((2, 3, 4), np.dtype("float64"))
+    assert [remove_axis(batch, axis).shape for axis in range(3)] == [(3, 4), (2, 4), (2, 3)]
+
+
+@pytest.mark.exercise("vmap.remove_axis")
+def test_dtype_of_an_example():
+    """The dtype and the weak type stay, and the values are forgotten."""
+    out = remove_axis(ShapedArray((2,), np.dtype("float32"), weak_type=True), 0)
+    assert (out.dtype.name, out.weak_type) == ("float32", True)
+    assert type(remove_axis(get_aval(GRID), 0)).__name__ == "ShapedArray"
+
+
+@pytest.mark.exercise("vmap.remove_axis")
+def test_type_without_a_batch():
+    """Where nothing is mapped, the type itself comes back."""
+    aval = get_aval(GRID)
+    assert remove_axis(aval, not_mapped) is aval
+
+
+# move_batch_axis ----------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("vmap.move_batch_axis")
+def test_batch_axis_moves():
+    """The batch axis moves, and the other axes keep their order."""
+    assert move_batch_axis(4, 2, 0, CUBE).shape == (4, 2, 3)
+    assert move_batch_axis(2, 0, 2, CUBE).shape == (3, 4, 2)
+    assert move_batch_axis(3, 1, 0, GRID).tolist() == [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
+
+
+@pytest.mark.exercise("vmap.move_batch_axis")
+def test_value_is_repeated():
+    """A value without a batch axis is repeated, along an axis at the place asked for."""
+    row = np.array([7.0, 8.0])
+    assert move_batch_axis(3, not_mapped, 0, row).tolist() == [[7.0, 8.0]] * 3
+    assert move_batch_axis(3, not_mapped, 1, row).tolist() == [[7.0] * 3, [8.0] * 3]
+    assert move_batch_axis(3, not_mapped, 0, 5.0).tolist() == [5.0, 5.0, 5.0]
+
+
+@pytest.mark.exercise("vmap.move_batch_axis")
+def test_tracer_is_moved():
+    """The value may be a tracer, and one operation does it."""
+    with new_main(Toy, []) as main:
+        box = Box(Toy(main), GRID)
+        assert move_batch_axis(3, 1, 0, box).shape == (3, 2)
+        assert move_batch_axis(9, not_mapped, 0, box).shape == (9, 2, 3)
+        assert main.global_data == ["transpose", "broadcast_in_dim"]
+
+
+# BatchTrace.process_primitive ---------------------------------------------------------------------
+
+
+@pytest.mark.exercise("vmap.process_primitive")
+def test_negation_of_a_batch():
+    """An operation on a batch gives a box of the batch, which looks like a single example."""
+    with new_main(BatchTrace, 3) as main:
+        trace = BatchTrace(main)
+        out = trace.process_primitive(neg_p, [BatchTracer(trace, GRID, 1)], {})
+        assert out.val.tolist() == [[-1.0, -2.0, -3.0], [-4.0, -5.0, -6.0]]
+        assert (out.batch_dim, out.shape) == (1, (2,))
+
+
+@pytest.mark.exercise("vmap.process_primitive")
+def test_rule_gets_everything():
+    """The rule gets the number of examples, values, batch axes and params, and decides."""
+    toy = Primitive("toy")
+    vmap_rules[toy] = lambda size, vals, dims, *, scale: (scale * vals[1] + size, dims[1])
+    with new_main(BatchTrace, 2) as main:
+        trace = BatchTrace(main)
+        boxes = [BatchTracer(trace, 5.0, not_mapped), BatchTracer(trace, GRID, 0)]
+        out = trace.process_primitive(toy, boxes, {"scale": 10.0})
+        assert out.val.tolist() == [[12.0, 22.0, 32.0], [42.0, 52.0, 62.0]]
+        assert out.batch_dim == 0
+
+
+@pytest.mark.exercise("vmap.process_primitive")
+def test_several_results():
+    """A primitive with several results gives a list of boxes, each with its own batch axis."""
+    toy = Primitive("toy", multiple_results=True)
+    vmap_rules[toy] = lambda size, vals, dims: ([vals[0], 7.0], [dims[0], not_mapped])
+    with new_main(BatchTrace, 3) as main:
+        trace = BatchTrace(main)
+        outs = trace.process_primitive(toy, [BatchTracer(trace, GRID, 1)], {})
+        assert type(outs).__name__ == "list"
+        assert [out.batch_dim for out in outs] == [1, not_mapped]
+
+
+# align_operand ------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("vmap.align_operand")
+def test_axes_that_are_missing():
+    """The batch axis stands in front, then axes of length 1, then those of one example."""
+    assert align_operand(3, 0, np.ones(3), 2).shape == (3, 1, 1)
+    assert align_operand(3, 1, GRID, 2).shape == (3, 1, 2)
+    assert align_operand(3, 1, GRID, 1).tolist() == [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
+
+
+@pytest.mark.exercise("vmap.align_operand")
+def test_operands_that_are_not_mapped():
+    """A number stays a number; an array is repeated for all examples."""
+    assert align_operand(3, not_mapped, 2.5, 2) == 2.5
+    assert align_operand(4, not_mapped, np.array([7.0, 8.0]), 1).tolist() == [[7.0, 8.0]] * 4
+
+
+@pytest.mark.exercise("vmap.align_operand")
+def test_numbers_times_vectors():
+    """Three numbers times three vectors: each number meets its own vector."""
+    numbers = align_operand(3, 0, np.array([1.0, 10.0, 100.0]), 1)
+    vectors = align_operand(3, 1, GRID, 1)
+    assert (numbers * vectors).tolist() == [[1.0, 4.0], [20.0, 50.0], [300.0, 600.0]]
+
+
+@pytest.mark.exercise("vmap.align_operand")
+def test_nothing_is_missing():
+    """An operand that is in this form already costs no operation."""
+    with new_main(Toy, []) as main:
+        assert align_operand(2, 0, Box(Toy(main), GRID), 1).shape == (2, 3)
+        assert main.global_data == []
+
+
+# reduce_sum_batch ---------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_batch_axis_in_front():
+    """Two examples of shape (3,): their sums, with the batch axis in front."""
+    out, dim = reduce_sum_batch(2, [GRID], [0], axes=(0,))
+    assert (out.tolist(), dim) == ([6.0, 15.0], 0)
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_batch_axis_behind():
+    """Three examples of shape (2,): the summed axis was in front of the batch axis."""
+    out, dim = reduce_sum_batch(3, [GRID], [1], axes=(0,))
+    assert (out.tolist(), dim) == ([5.0, 7.0, 9.0], 0)
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_batch_axis_between():
+    """Three examples of shape (2, 4), along the middle axis."""
+    out, dim = reduce_sum_batch(3, [CUBE], [1], axes=(1,))
+    assert (out.tolist(), dim) == ([[6.0, 22.0, 38.0], [54.0, 70.0, 86.0]], 1)
+    out, dim = reduce_sum_batch(3, [CUBE], [1], axes=(0, 1))
+    assert (out.tolist(), dim) == ([60.0, 92.0, 124.0], 0)
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_one_sum():
+    """One sum is bound, for all examples together."""
+    with new_main(Toy, []) as main:
+        reduce_sum_batch(3, [Box(Toy(main), CUBE)], [1], axes=(1,))
+        assert main.global_data == ["reduce_sum"]
+
+
+# dot_general_batch --------------------------------------------------------------------------------
+
+MATRIX_TIMES_VECTOR = (((1,), (0,)), ((), ()))
+DOT = {"dimension_numbers": MATRIX_TIMES_VECTOR, "preferred_element_type": None}
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_batch_of_vectors():
+    """One matrix times two vectors: the vectors are counted by the last axis of the result."""
+    vectors = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
+    out, dim = dot_general_batch(2, [GRID, vectors], [not_mapped, 0], **DOT)
+    assert (out.tolist(), dim) == ([[1.0, 5.0], [4.0, 11.0]], 1)
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_batch_of_matrices():
+    """Three matrices of shape (2, 4), along the middle axis, times one vector."""
+    vector = np.array([1.0, 0.0, 0.0, 1.0])
+    out, dim = dot_general_batch(3, [CUBE, vector], [1, not_mapped], **DOT)
+    assert (out.tolist(), dim) == ([[3.0, 11.0, 19.0], [27.0, 35.0, 43.0]], 1)
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_two_batches():
+    """Three matrices times three vectors, each with its own; the batch axis comes first."""
+    vectors = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    out, dim = dot_general_batch(3, [CUBE, vectors], [1, 1], **DOT)
+    assert (out.tolist(), dim) == ([[0.0, 12.0], [5.0, 17.0], [8.0, 20.0]], 0)
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_one_product():
+    """One product is bound, on the operands as they are."""
+    with new_main(Toy, []) as main:
+        boxes = [Box(Toy(main), CUBE), Box(Toy(main), np.ones((3, 4)))]
+        dot_general_batch(3, boxes, [1, 0], **DOT)
+        dot_general_batch(3, [boxes[0], np.ones(4)], [1, not_mapped], **DOT)
+        assert main.global_data == ["dot_general", "dot_general"]
+
+
+# vmap_flat ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_function_sees_one_example():
+    """The function runs once, on boxes that look like one example, and on the rest as it is."""
+    seen = []
+    vmap_flat(lambda x, y: [seen.append((x.shape, y)) or x], 3, [1, not_mapped], [GRID, 5.0])
+    assert seen == [((2,), 5.0)]
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_results_and_batch_axes():
+    """Values and batch axes come back as two lists, and the interpreter is gone from the stack."""
+    outs, dims = vmap_flat(lambda x: [jnp.exp(-x), x], 3, [1], [np.zeros((2, 3))])
+    assert [out.tolist() for out in outs] == [[[1.0] * 3] * 2, [[0.0] * 3] * 2]
+    assert dims == [1, 1]
+    assert len(trace_state.stack) == 1
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_results_without_a_batch_axis():
+    """A constant among the results is told to have no batch axis."""
+    outs, dims = vmap_flat(lambda x, y: [7.0, y], 3, [0, not_mapped], [np.ones(3), 5.0])
+    assert outs == [7.0, 5.0]
+    assert dims == [not_mapped, not_mapped]
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_result_of_another_vmap():
+    """A box that belongs to an outer vmap is a constant here."""
+    with new_main(BatchTrace, 3) as main:
+        outer = BatchTracer(BatchTrace(main), GRID, 1)
+        outs, dims = vmap_flat(lambda y: [outer, y], 2, [0], [np.ones(2)])
+        assert outs[0] is outer
+        assert dims == [not_mapped, 0]
+
+
+# place_axis ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("vmap.place_axis")
+def test_place_by_number():
+    """The batch axis goes to the place asked for; -1 is the last axis."""
+    assert place_axis(2, 0, 1, CUBE).shape == (3, 2, 4)
+    assert place_axis(2, 0, -1, CUBE).shape == (3, 4, 2)
+    assert place_axis(4, 2, -3, CUBE).shape == (4, 2, 3)
+
+
+@pytest.mark.exercise("vmap.place_axis")
+def test_place_of_a_constant():
+    """A result that is the same for all examples is repeated, along the axis asked for."""
+    assert place_axis(4, not_mapped, 0, GRID).shape == (4, 2, 3)
+    assert place_axis(4, not_mapped, -1, GRID).shape == (2, 3, 4)
+    assert place_axis(4, not_mapped, -3, GRID).shape == (4, 2, 3)
+
+
+@pytest.mark.exercise("vmap.place_axis")
+def test_no_place():
+    """For None a constant comes back as it is, and a batch is refused."""
+    assert place_axis(4, not_mapped, None, GRID) is GRID
+    with pytest.raises(ValueError):
+        place_axis(2, 0, None, GRID)
+
+
+# jacobian_of_input --------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("vmap.jacobian")
+def test_jacobian_of_a_vector():
+    """Each entry of the result moves with its own entry of the input; the function runs once."""
+    runs = []
+    values, jacobians = jacobian_of_input(
+        lambda x: [runs.append(1) or x * x], [np.array([1.0, 2.0, 3.0])], 0
+    )
+    assert values[0].tolist() == [1.0, 4.0, 9.0]
+    assert jacobians[0].tolist() == [[2.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 0.0, 6.0]]
+    assert len(runs) == 1
+
+
+@pytest.mark.exercise("vmap.jacobian")
+def test_jacobian_of_a_matrix():
+    """The axes of the result come first, those of the input behind, in their order."""
+    _, jacobians = jacobian_of_input(lambda x: [x.T], [GRID], 0)
+    assert jacobians[0].shape == (3, 2, 2, 3)
+    assert (jacobians[0][2, 1, 1, 2], jacobians[0][2, 1, 0, 2]) == (1.0, 0.0)
+
+
+@pytest.mark.exercise("vmap.jacobian")
+def test_jacobian_of_one_input():
+    """The other inputs stand still."""
+    values, jacobians = jacobian_of_input(lambda x, y: [x * y], [3.0, np.array([1.0, 2.0])], 1)
+    assert values[0].tolist() == [3.0, 6.0]
+    assert jacobians[0].tolist() == [[3.0, 0.0], [0.0, 3.0]]
+    _, jacobians = jacobian_of_input(lambda x, y: [x * y], [3.0, np.array([1.0, 2.0])], 0)
+    assert jacobians[0].tolist() == [1.0, 2.0]
