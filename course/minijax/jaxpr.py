@@ -1,7 +1,8 @@
 """Jaxprs: programs as data, with a type for every variable.
 
-This file reads from top to bottom: the data structure, the rules that say what type a result has,
-the type checker, the evaluator, and the printer, which writes programs as JAX does.
+This file reads from top to bottom: the data structure, the evaluator, which runs a program, the
+rules that say what type a result has, the type checker, and the printer, which writes programs as
+JAX does.
 """
 
 from __future__ import annotations
@@ -115,6 +116,51 @@ class ClosedJaxpr:
         return str(self.jaxpr)
 
 
+# Evaluation -------------------------------------------------------------------------------------
+
+
+def read(env: Mapping[Var, Any], atom: Atom) -> Any:
+    """The value of an atom, given the values of the variables so far."""
+    return atom.val if isinstance(atom, Literal) else env[atom]
+
+
+def apply_equation(eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
+    """The results of one equation, as a list in every case."""
+    outs = eqn.primitive.bind(*operands, **eqn.params)
+    return outs if eqn.primitive.multiple_results else [outs]
+
+
+def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
+    """Run a program by binding its primitives, under whichever interpreters are active.
+
+    `consts` are the values of `jaxpr.constvars`, `args` those of `jaxpr.invars`; `ValueError` where
+    there are more or fewer of them than variables. The equations run in order, once each: `read`
+    gives the value of an operand, and `apply_equation` gives the list of the results of an
+    equation, one for each of its `outvars`. The list that is returned has the values of the atoms
+    in `jaxpr.outvars`, in that order. All of them are looked up, so an atom there may also be an
+    input, a literal, or stand there twice.
+
+    The values of one run belong to that run alone: a program may be run again, with other values,
+    while one of its own equations is at work. A variable without a value is a `KeyError`.
+
+    >>> a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
+    >>> ten = Literal(10.0, ShapedArray((), np.dtype(float)))
+    >>> eval_jaxpr(Jaxpr([], [a], [b, a], [JaxprEqn([ten, a], [b], sub_p, {})]), [], 3.0)
+    [array(7.), 3.0]
+    """
+    # TODO(jaxprs.eval_jaxpr): give constants and inputs their values, run the equations in order,
+    # and look up the outputs.
+    raise NotImplementedError("jaxprs.eval_jaxpr")
+
+
+def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """The program as a Python function of its inputs, which gives the list of its outputs."""
+    return lambda *args: eval_jaxpr(closed.jaxpr, closed.consts, *args)
+
+
+# Types of results -------------------------------------------------------------------------------
+
+
 def raise_to_shaped(aval: ShapedArray) -> ShapedArray:
     """The type of an abstract value: what it says besides a value.
 
@@ -133,15 +179,23 @@ def abstract_eval(
     return list(out) if primitive.multiple_results else [out]
 
 
-# Types of results -------------------------------------------------------------------------------
-
-
 def binary_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
-    """Operands of one dtype; 0-d operands and axes of length 1 stretch."""
-    if x.dtype != y.dtype:
-        raise TypeError(f"operands must have one dtype, not {x} and {y}")
-    shape = broadcast_shapes("operation", x.shape, y.shape)
-    return ShapedArray(shape, x.dtype, x.weak_type and y.weak_type)
+    """The type of an element-wise operation on two operands, such as `add`.
+
+    The operands must have one dtype; `TypeError` otherwise: nothing is converted here. Their shapes
+    are equal, or stretch as `broadcast_shapes("operation", x.shape, y.shape)` says: a 0-d operand
+    takes any shape, and between operands with the same number of axes an axis of length 1 takes any
+    length. (`broadcast_shapes` raises `TypeError` for all else, also where NumPy would put missing
+    axes in front.) The result has that shape and that dtype. It is weakly typed where both operands
+    are. `x` and `y` may be `ConcreteArray`s; the result is a plain `ShapedArray`.
+
+    >>> row, column = (ShapedArray(shape, np.dtype("float32")) for shape in [(1, 3), (2, 1)])
+    >>> print(binary_type(row, column))
+    f32[2,3]
+    """
+    # TODO(jaxprs.binary_type): compare the dtypes, find the common shape, and say what dtype and
+    # weak type the result has.
+    raise NotImplementedError("jaxprs.binary_type")
 
 
 def unary_type(x: ShapedArray) -> ShapedArray:
@@ -155,8 +209,16 @@ def float_type(x: ShapedArray) -> ShapedArray:
 
 
 def comparison_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
-    out = binary_type(x, y)
-    return ShapedArray(out.shape, np.dtype(bool), out.weak_type)
+    """The type of an element-wise comparison, such as `lt`.
+
+    It asks of its operands what `binary_type` asks. Shape and weak type of the result are
+    `binary_type`'s; its dtype is `np.dtype(bool)`, whatever is compared.
+
+    >>> print(comparison_type(ShapedArray((3,), np.dtype(int)), ShapedArray((), np.dtype(int))))
+    bool[3]
+    """
+    # TODO(jaxprs.comparison_type): find what binary_type says, and change the dtype.
+    raise NotImplementedError("jaxprs.comparison_type")
 
 
 def transpose_type(x: ShapedArray, *, permutation: tuple[int, ...]) -> ShapedArray:
@@ -168,25 +230,40 @@ def transpose_type(x: ShapedArray, *, permutation: tuple[int, ...]) -> ShapedArr
 def dot_general_type(
     x: ShapedArray, y: ShapedArray, *, dimension_numbers: Any, preferred_element_type: Any
 ) -> ShapedArray:
-    """Batch axes first, then what is left of `x`, then what is left of `y`."""
-    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
-    if [x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]:
-        raise TypeError(f"the contracted axes of {x} and {y} differ in size")
-    if [x.shape[i] for i in x_batch] != [y.shape[i] for i in y_batch]:
-        raise TypeError(f"the batch axes of {x} and {y} differ in size")
-    if x.dtype != y.dtype and preferred_element_type is None:
-        raise TypeError(f"operands must have one dtype, not {x} and {y}")
-    batch = [x.shape[i] for i in x_batch]
-    rest = [n for i, n in enumerate(x.shape) if i not in (*x_contract, *x_batch)]
-    rest += [n for i, n in enumerate(y.shape) if i not in (*y_contract, *y_batch)]
-    return ShapedArray((*batch, *rest), np.dtype(preferred_element_type or x.dtype))
+    """The type of a product that adds up along the contracted axes.
+
+    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)): four tuples of
+    axis numbers. The first contracted axis of `x` goes with the first one of `y`, and so on; the
+    same holds for batch axes. Axes that go together must have the same length, and both operands
+    one dtype, unless there is a `preferred_element_type`; `TypeError` otherwise.
+
+    The axes of the result: first the batch axes, in the order in which `dimension_numbers` lists
+    them; then the axes of `x` that are neither contracted nor batch axes, in the order of `x`; then
+    those of `y`. Its dtype is `preferred_element_type`, or the operands' where that is `None`. It
+    is not weakly typed.
+
+    >>> x, y = (ShapedArray(shape, np.dtype("float32")) for shape in [(2, 3, 7), (7, 5, 2)])
+    >>> numbers = (((2,), (0,)), ((0,), (2,)))
+    >>> print(dot_general_type(x, y, dimension_numbers=numbers, preferred_element_type=None))
+    f32[2,3,5]
+    """
+    # TODO(jaxprs.dot_general_type): compare the axes that go together and the dtypes, then put the
+    # shape together: batch axes, the rest of x, the rest of y.
+    raise NotImplementedError("jaxprs.dot_general_type")
 
 
 def reduce_sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
-    if not set(axes) <= set(range(len(x.shape))):
-        raise TypeError(f"{x} does not have the axes {axes}")
-    shape = tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
-    return ShapedArray(shape, x.dtype, x.weak_type)
+    """The type of a sum along `axes`, which disappear from the shape.
+
+    `axes` are different numbers, in any order, maybe none. Each must be an axis of `x`, counted
+    from 0; `TypeError` otherwise (a negative number is none). The other axes keep their order. The
+    dtype stays, also for small integers and booleans, and so does the weak type.
+
+    >>> print(reduce_sum_type(ShapedArray((2, 3, 5), np.dtype("int8")), axes=(2, 0)))
+    i8[3]
+    """
+    # TODO(jaxprs.reduce_sum_type): check the axes, and leave them out of the shape.
+    raise NotImplementedError("jaxprs.reduce_sum_type")
 
 
 def broadcast_in_dim_type(
@@ -245,12 +322,12 @@ def typecheck_jaxpr(jaxpr: Jaxpr) -> JaxprType:
     TypeError: In equation 1, `a:f64[3] = sin b`: b:f64[3] is used and not bound.
     """
     checker = TypeChecker(jaxpr)
-    checker.bind([*jaxpr.constvars, *jaxpr.invars])
-    for eqn in jaxpr.eqns:
+    inputs = [*jaxpr.constvars, *jaxpr.invars]
+    checker.bind(inputs)
+    for eqn in checker.equations():
         checker.check_equation(eqn)
     for atom in jaxpr.outvars:
         checker.check_atom(atom)
-    inputs = [*jaxpr.constvars, *jaxpr.invars]
     return JaxprType([v.aval for v in inputs], [atom.aval for atom in jaxpr.outvars])
 
 
@@ -263,35 +340,63 @@ class TypeChecker:
         self.eqn: JaxprEqn | None = None  # the one that is being checked
         self.number = 0
 
-    def check_equation(self, eqn: JaxprEqn) -> None:
-        self.eqn, self.number = eqn, self.number + 1
-        for atom in eqn.invars:
-            self.check_atom(atom)
-        self.check_inner(eqn)
-        avals = self.result_types(eqn)
-        if len(avals) != len(eqn.outvars):
-            self.fail("{} results where {} are bound", len(avals), len(eqn.outvars))
-        for var, aval in zip(eqn.outvars, avals, strict=True):
-            if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
-                self.fail("the result is {} and not {}", str(aval), str(var.aval))
-        self.bind(eqn.outvars)
+    def equations(self) -> Iterator[JaxprEqn]:
+        """The equations in order; complaints about one of them say which it is."""
+        for eqn in self.jaxpr.eqns:
+            self.eqn, self.number = eqn, self.number + 1
+            yield eqn
         self.eqn = None
 
     def check_atom(self, atom: Atom) -> None:
-        """A variable must be bound; a literal must be 0-d and of its dtype."""
-        if isinstance(atom, Var):
-            if atom not in self.bound:
-                self.fail("{} is used and not bound", atom)
-            return
-        value = np.asarray(atom.val)
-        if value.shape or atom.aval.shape or value.dtype != atom.aval.dtype:
-            self.fail("the literal {} is {}", atom, str(ShapedArray(value.shape, value.dtype)))
+        """Complain about an atom that may not be used here; gives None.
+
+        A variable must be in `self.bound`. A literal must be what its type says: the type must be
+        0-d, and `atom.val`, as a NumPy array, 0-d and of the dtype of `atom.aval`. (Whether the
+        type is weak does not matter.) To complain, call `self.fail` with a text of your own; it
+        raises the `TypeError`, and a `{}` in the text becomes the atom if that is the next
+        argument, as in `self.fail("{} is not right", atom)`.
+
+        >>> a = Var(ShapedArray((3,), np.dtype(float)))
+        >>> TypeChecker(Jaxpr([], [], [a], [])).check_atom(a)
+        Traceback (most recent call last):
+        TypeError: a:f64[3] is used and not bound.
+        """
+        # TODO(jaxprs.check_atom): complain about a variable that is not bound, or a literal that is
+        # not what its type says.
+        raise NotImplementedError("jaxprs.check_atom")
 
     def bind(self, variables: Sequence[Var]) -> None:
-        for var in variables:
-            if var in self.bound:
-                self.fail("{} is bound twice", var)
-            self.bound.add(var)
+        """Note in `self.bound` that `variables` have a value from here on.
+
+        A variable that has one already makes the program wrong, also where it stands twice in
+        `variables`: complain with `self.fail`, as `check_atom` does.
+
+        >>> a = Var(ShapedArray((3,), np.dtype(float)))
+        >>> TypeChecker(Jaxpr([], [a, a], [a], [])).bind([a, a])
+        Traceback (most recent call last):
+        TypeError: a:f64[3] is bound twice.
+        """
+        # TODO(jaxprs.bind): complain about a variable that is bound already; note the others.
+        raise NotImplementedError("jaxprs.bind")
+
+    def check_equation(self, eqn: JaxprEqn) -> None:
+        """Complain about an equation that is wrong at this point; else bind its results.
+
+        Every operand must pass `check_atom`, and the programs among the parameters `check_inner`.
+        `result_types(eqn)` gives the list of the types of the results, or complains about operands
+        that do not fit. There must be one for each of `eqn.outvars`, with the same shape and dtype
+        as the variable's own type (the weak type does not matter). Where not, complain with
+        `self.fail`. Last, `bind` notes the results: not earlier, since an equation cannot use its
+        own results.
+
+        >>> a, b = (Var(ShapedArray(shape, np.dtype(float))) for shape in [(3,), ()])
+        >>> typecheck_jaxpr(Jaxpr([], [a], [b], [JaxprEqn([a], [b], sin_p, {})]))
+        Traceback (most recent call last):
+        TypeError: In equation 1, `b:f64[] = sin a`: the result is f64[3] and not f64[].
+        """
+        # TODO(jaxprs.check_equation): check the operands and the programs inside, compare the types
+        # of the results with those of the variables, and bind these.
+        raise NotImplementedError("jaxprs.check_equation")
 
     def check_inner(self, eqn: JaxprEqn) -> None:
         """The programs among the parameters, each by itself."""
@@ -309,7 +414,10 @@ class TypeChecker:
             self.fail("{}", str(error).removesuffix("."))
 
     def fail(self, complaint: str, *about: Any) -> NoReturn:
-        """`TypeError` with the place and the complaint; variables are named as in print."""
+        """`TypeError` with the place and the complaint; variables are named as in print.
+
+        Each `{}` in `complaint` becomes the next one of `about`, an atom or a text.
+        """
         printer = JaxprPrinter(self.jaxpr)
         printer.program(self.jaxpr)  # gives every variable its name
         words = [printer.typed(x) if isinstance(x, Var | Literal) else x for x in about]
@@ -328,33 +436,6 @@ def inner_jaxprs(params: Mapping[str, Any]) -> Iterator[Jaxpr]:
 
 def open_jaxpr(jaxpr: Jaxpr | ClosedJaxpr) -> Jaxpr:
     return jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
-
-
-# Evaluation -------------------------------------------------------------------------------------
-
-
-def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
-    """Run a program by binding its primitives, under whichever interpreters are active."""
-    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
-    for eqn in jaxpr.eqns:
-        outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])
-        env.update(zip(eqn.outvars, outs, strict=True))
-    return [read(env, atom) for atom in jaxpr.outvars]
-
-
-def read(env: dict[Var, Any], atom: Atom) -> Any:
-    """The value of an atom."""
-    return atom.val if isinstance(atom, Literal) else env[atom]
-
-
-def apply_equation(eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
-    """The results of one equation, as a list in every case."""
-    outs = eqn.primitive.bind(*operands, **eqn.params)
-    return outs if eqn.primitive.multiple_results else [outs]
-
-
-def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
-    return lambda *args: eval_jaxpr(closed.jaxpr, closed.consts, *args)
 
 
 # Printing ---------------------------------------------------------------------------------------

@@ -1,0 +1,305 @@
+"""Checks of the lesson jaxprs, for you to read and to run: `./jaxprentice check jaxprs`.
+
+Programs are made by hand here. Each exercise has a few checks, and needs no other exercise than its
+own and those that the page names before it.
+"""
+
+import numpy as np
+import pytest
+
+from minijax.core import (
+    Primitive,
+    ShapedArray,
+    abstract_eval_rules,
+    counted,
+    impl_rules,
+    mul_p,
+    neg_p,
+    sub_p,
+    transpose_p,
+)
+from minijax.jaxpr import (
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+    TypeChecker,
+    Var,
+    binary_type,
+    comparison_type,
+    dot_general_type,
+    eval_jaxpr,
+    reduce_sum_type,
+)
+
+
+def typed(shape, dtype="float64", weak_type=False):
+    """An abstract value."""
+    return ShapedArray(shape, np.dtype(dtype), weak_type)
+
+
+def variables(count, shape=(), dtype="float64"):
+    """So many variables of one type."""
+    return [Var(typed(shape, dtype)) for _ in range(count)]
+
+
+def same(name):
+    """A primitive that gives its operand back."""
+    primitive = Primitive(name)
+    impl_rules[primitive] = lambda x: x
+    return primitive
+
+
+# eval_jaxpr ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_equations_in_order():
+    """k - a, then that times b, where k is a constant."""
+    k, a, b, c, d = variables(5)
+    eqns = [JaxprEqn([k, a], [c], sub_p, {}), JaxprEqn([c, b], [d], mul_p, {})]
+    jaxpr = Jaxpr([k], [a, b], [d, b, c], eqns)
+    assert [float(x) for x in eval_jaxpr(jaxpr, [10.0], 3.0, 2.0)] == [14.0, 2.0, 7.0]
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_literals_and_params():
+    """A literal stands for itself, and params reach the primitive."""
+    a, b, c = variables(3, (1, 2))
+    ten = Literal(10.0, typed(()))
+    eqns = [
+        JaxprEqn([ten, a], [b], sub_p, {}),
+        JaxprEqn([b], [c], transpose_p, {"permutation": (1, 0)}),
+    ]
+    out, literal = eval_jaxpr(Jaxpr([], [a], [c, ten], eqns), [], np.array([[1.0, 4.0]]))
+    assert out.tolist() == [[9.0], [6.0]]
+    assert literal == 10.0
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_several_results():
+    """A primitive may give several results."""
+    swap_p = Primitive("swap", multiple_results=True)
+    impl_rules[swap_p] = lambda x, y: [y, x]
+    a, b, c, d = variables(4)
+    jaxpr = Jaxpr([], [a, b], [c, d], [JaxprEqn([a, b], [c, d], swap_p, {})])
+    assert eval_jaxpr(jaxpr, [], 1.0, 2.0) == [2.0, 1.0]
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_operations_are_bound():
+    """An interpreter above sees each equation."""
+    a, b, c = variables(3)
+    first_p, second_p = same("first"), same("second")
+    eqns = [JaxprEqn([a], [b], first_p, {}), JaxprEqn([b], [c], second_p, {})]
+    assert counted(lambda x: eval_jaxpr(Jaxpr([], [a], [c], eqns), [], x)[0])(3.0) == (3.0, 2)
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_each_run_has_its_own_values():
+    """A program whose second equation runs the program again, once, with another value."""
+    a, b, c = variables(3)
+    again_p = Primitive("again")
+    eqns = [JaxprEqn([a], [b], again_p, {}), JaxprEqn([a, b], [c], sub_p, {})]
+    jaxpr = Jaxpr([], [a], [c], eqns)
+    impl_rules[again_p] = lambda x: eval_jaxpr(jaxpr, [], 1.0)[0] if x > 1.0 else np.array(0.0)
+    assert float(eval_jaxpr(jaxpr, [], 5.0)[0]) == 4.0
+
+
+# Types of results ---------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("jaxprs.binary_type")
+def test_shapes_stretch():
+    """0-d operands and axes of length 1 stretch, and the dtype stays."""
+    assert binary_type(typed((3,)), typed((3,))) == typed((3,))
+    assert binary_type(typed((), "int8"), typed((2, 3), "int8")) == typed((2, 3), "int8")
+    assert binary_type(typed((1, 3)), typed((2, 1))) == typed((2, 3))
+
+
+@pytest.mark.exercise("jaxprs.binary_type")
+def test_operands_that_do_not_fit():
+    """Other dtypes, other lengths and other numbers of axes are refused."""
+    with pytest.raises(TypeError):
+        binary_type(typed((3,)), typed((3,), "float32"))
+    with pytest.raises(TypeError):
+        binary_type(typed((3,)), typed((2,)))
+    with pytest.raises(TypeError):
+        binary_type(typed((3,)), typed((2, 3)))
+
+
+@pytest.mark.exercise("jaxprs.binary_type")
+def test_weak_types():
+    """Two weakly typed operands give a weakly typed result; one alone does not."""
+    weak = typed((), weak_type=True)
+    assert binary_type(weak, weak) == weak
+    assert binary_type(weak, typed((2,))) == typed((2,))
+
+
+@pytest.mark.exercise("jaxprs.comparison_type")
+def test_a_comparison_is_boolean():
+    """The dtype of a comparison does not depend on what is compared."""
+    assert comparison_type(typed((3,)), typed((3,))) == typed((3,), "bool")
+    assert comparison_type(typed((), "int8"), typed((2, 3), "int8")) == typed((2, 3), "bool")
+
+
+@pytest.mark.exercise("jaxprs.comparison_type")
+def test_comparisons_that_do_not_fit():
+    """What cannot be added cannot be compared."""
+    with pytest.raises(TypeError):
+        comparison_type(typed((3,)), typed((3,), "float32"))
+
+
+@pytest.mark.exercise("jaxprs.reduce_sum_type")
+def test_axes_disappear():
+    """The other axes keep their order, and the dtype stays."""
+    assert reduce_sum_type(typed((2, 3, 5), "int8"), axes=(1,)) == typed((2, 5), "int8")
+    assert reduce_sum_type(typed((2, 3)), axes=(1, 0)) == typed(())
+    assert reduce_sum_type(typed((2, 3)), axes=()) == typed((2, 3))
+
+
+@pytest.mark.exercise("jaxprs.reduce_sum_type")
+def test_axes_that_are_not_there():
+    """Axes are counted from 0, and must exist."""
+    with pytest.raises(TypeError):
+        reduce_sum_type(typed((2, 3)), axes=(2,))
+    with pytest.raises(TypeError):
+        reduce_sum_type(typed((2, 3)), axes=(-1,))
+
+
+MATRICES = {"dimension_numbers": (((1,), (0,)), ((), ())), "preferred_element_type": None}
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
+def test_a_product_of_matrices():
+    """Rows of x, columns of y."""
+    x, y = typed((2, 3), "float32"), typed((3, 5), "float32")
+    assert dot_general_type(x, y, **MATRICES) == typed((2, 5), "float32")
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
+def test_batch_axes_come_first():
+    """Wherever they stand in x and in y."""
+    numbers = (((1,), (0,)), ((2,), (1,)))
+    out = dot_general_type(
+        typed((2, 3, 7)),
+        typed((3, 7, 5)),
+        dimension_numbers=numbers,
+        preferred_element_type=None,
+    )
+    assert out == typed((7, 2, 5))
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
+def test_products_that_do_not_fit():
+    """Lengths and dtypes must agree."""
+    with pytest.raises(TypeError):
+        dot_general_type(typed((2, 3)), typed((4, 5)), **MATRICES)
+    with pytest.raises(TypeError):
+        dot_general_type(typed((2, 3)), typed((3, 5), "float32"), **MATRICES)
+
+
+# TypeChecker --------------------------------------------------------------------------------------
+
+
+def checker(*bound):
+    """A type checker that takes these variables as bound."""
+    out = TypeChecker(Jaxpr([], list(bound), [], []))
+    out.bound = set(bound)
+    return out
+
+
+@pytest.mark.exercise("jaxprs.check_atom")
+def test_variables_must_be_bound():
+    """One that is bound may be used, another one of its type not."""
+    a, b = variables(2)
+    assert checker(a).check_atom(a) is None
+    with pytest.raises(TypeError):
+        checker(a).check_atom(b)
+
+
+@pytest.mark.exercise("jaxprs.check_atom")
+def test_literals_must_be_what_they_say():
+    """0-d, and of the dtype of their type."""
+    assert checker().check_atom(Literal(2.0, typed((), weak_type=True))) is None
+    with pytest.raises(TypeError):
+        checker().check_atom(Literal(2, typed(())))
+    with pytest.raises(TypeError):
+        checker().check_atom(Literal(np.ones(3), typed((3,))))
+
+
+@pytest.mark.exercise("jaxprs.bind")
+def test_variables_are_noted():
+    """What is bound is known afterwards."""
+    a, b, c = variables(3)
+    check = checker(a)
+    check.bind([b, c])
+    assert check.bound == {a, b, c}
+
+
+@pytest.mark.exercise("jaxprs.bind")
+def test_variables_are_bound_once():
+    """Neither again nor twice at once."""
+    a, b = variables(2)
+    with pytest.raises(TypeError):
+        checker(a).bind([b, a])
+    with pytest.raises(TypeError):
+        checker(a).bind([b, b])
+
+
+class Lenient(TypeChecker):
+    """Right siblings for checks of `check_equation`, without literals."""
+
+    def check_atom(self, atom):
+        """A variable must be bound."""
+        assert atom in self.bound, "unbound"
+
+    def bind(self, new):
+        """Note the variables."""
+        self.bound.update(new)
+
+
+def check_equation(eqn, *bound):
+    """What is bound after the equation."""
+    check = Lenient(Jaxpr([], list(bound), [], [eqn]))
+    check.bound = set(bound)
+    check.check_equation(eqn)
+    return check.bound
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_results_are_bound():
+    """An equation that is right binds its result, and the weak type does not matter."""
+    a, b = variables(2, (3,))
+    assert check_equation(JaxprEqn([a], [b], neg_p, {}), a) == {a, b}
+    weak = Var(typed((), weak_type=True))
+    (c,) = variables(1)
+    assert check_equation(JaxprEqn([weak], [c], neg_p, {}), weak) == {weak, c}
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_types_of_results():
+    """Shape and dtype must be those of the variable."""
+    (a,), (b,), (c,) = variables(1, (3,)), variables(1), variables(1, (3,), "float32")
+    for wrong in (b, c):
+        with pytest.raises(TypeError):
+            check_equation(JaxprEqn([a], [wrong], neg_p, {}), a)
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_number_of_results():
+    """One variable for each result."""
+    pair_p = Primitive("pair", multiple_results=True)
+    abstract_eval_rules[pair_p] = lambda x: [x, x]
+    a, b, c, d = variables(4)
+    assert check_equation(JaxprEqn([a], [b, c], pair_p, {}), a) == {a, b, c}
+    for results in ([b], [b, c, d]):
+        with pytest.raises(TypeError):
+            check_equation(JaxprEqn([a], results, pair_p, {}), a)
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_operands_are_checked_before_results_are_bound():
+    """An equation cannot use what it makes."""
+    a, b = variables(2)
+    with pytest.raises(AssertionError, match="unbound"):
+        check_equation(JaxprEqn([b], [b], neg_p, {}), a)
