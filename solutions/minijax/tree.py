@@ -1,14 +1,14 @@
 """Pytrees: nested containers taken apart into a flat list of leaves, and put together again.
 
 Transformations work on flat lists of arrays; users' functions take and return dicts of tuples of
-lists. A tree definition (`PyTreeDef`) remembers the shape of the containers in between.
+lists. The structure of a tree (`PyTreeDef`) remembers the containers in between.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 __all__ = ["flatten", "leaves", "map", "structure", "unflatten"]
 
@@ -22,7 +22,11 @@ class NodeType(NamedTuple):
 
 @dataclass(frozen=True)
 class PyTreeDef:
-    """The shape of a tree. A leaf has no `node_class`; prints as in JAX, with `*` for a leaf."""
+    """The structure of a tree. Two are equal (`==`) where classes, data and children are.
+
+    A leaf has no `node_class`. `data` is the rest that `to_children` gives beside the children: the
+    keys of a dict, the class of a namedtuple, what a user's class needs; else None.
+    """
 
     node_class: type | None
     data: Any
@@ -30,20 +34,27 @@ class PyTreeDef:
 
     @property
     def num_leaves(self) -> int:
+        """How many leaves a tree of this structure has; a leaf is one itself."""
         return 1 if self.node_class is None else sum(c.num_leaves for c in self.children)
 
     def describe(self) -> str:
+        """The structure as JAX prints it, with `*` for a leaf."""
         parts = [child.describe() for child in self.children]
+        listed = f"[{', '.join(parts)}]"
         if self.node_class is None:
             return "*"
+        if self.node_class is type(None):
+            return "None"
         if self.node_class is dict:
             items = [f"{key!r}: {part}" for key, part in zip(self.data, parts, strict=True)]
             return f"{{{', '.join(items)}}}"
         if self.node_class is tuple:
             return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
         if self.node_class is list:
-            return f"[{', '.join(parts)}]"
-        return "None" if self.node_class is type(None) else f"{self.node_class.__name__}{parts}"
+            return listed
+        name, is_namedtuple = self.node_class.__name__, self.data is self.node_class
+        kind = f"namedtuple[{name}]" if is_namedtuple else f"{name}[{self.data}]"
+        return f"CustomNode({kind}, {listed})"
 
     def __repr__(self) -> str:
         return f"PyTreeDef({self.describe()})"
@@ -51,13 +62,30 @@ class PyTreeDef:
 
 leaf = PyTreeDef(None, None, ())
 
+
+# Kinds of containers ------------------------------------------------------------------------------
+
+
+def dict_to_children(d: dict[Any, Any]) -> tuple[list[Any], tuple[Any, ...]]:
+    """The values of a dict in the order of its sorted keys, and these keys as a tuple.
+
+    Two dicts with the same keys give the same order, however they were filled. Keys that Python
+    cannot sort, such as a number and a text, raise `ValueError`. Nothing is changed in `d`.
+
+    >>> dict_to_children({"b": 10, "a": 20})
+    ([20, 10], ('a', 'b'))
+    """
+    try:
+        keys = sorted(d)
+    except TypeError:
+        raise ValueError(f"A dict in a pytree needs keys that can be sorted: {[*d]}.") from None
+    return [d[key] for key in keys], tuple(keys)
+
+
 node_types: dict[type, NodeType] = {
     tuple: NodeType(lambda xs: (xs, None), lambda _, xs: tuple(xs)),
     list: NodeType(lambda xs: (xs, None), lambda _, xs: list(xs)),
-    dict: NodeType(
-        lambda d: ([d[k] for k in sorted(d)], tuple(sorted(d))),
-        lambda keys, xs: dict(zip(keys, xs, strict=True)),
-    ),
+    dict: NodeType(dict_to_children, lambda keys, xs: dict(zip(keys, xs, strict=True))),
     type(None): NodeType(lambda _: ((), None), lambda _, xs: None),
 }
 
@@ -69,31 +97,68 @@ def register_pytree_node(
     flatten_func: Callable[[Any], tuple[Iterable[Any], Any]],
     unflatten_func: Callable[[Any, Sequence[Any]], Any],
 ) -> None:
-    """Make `nodetype` a container; `flatten_func(x)` gives (children, the rest, compared by ==)."""
+    """Make the class `nodetype` a kind of container. Counterpart: JAX's function of this name.
+
+    `flatten_func(x)` gives (children, data); `unflatten_func(data, children)` makes the container
+    again. `data` is compared with `==`. The table `node_types` gets an entry, a `NodeType` of the
+    two functions. A class that is in the table stays as it is, and raises `ValueError`.
+
+    >>> class Interval:
+    ...     def __init__(self, low, high):
+    ...         self.low, self.high = low, high
+    >>> register_pytree_node(
+    ...     Interval, lambda i: ((i.low, i.high), None), lambda _, ends: Interval(*ends)
+    ... )
+    >>> node_types[Interval].to_children(Interval(1.0, 2.0))
+    ((1.0, 2.0), None)
+    """
     if nodetype in node_types:
         raise ValueError(f"{nodetype.__name__} is registered as a pytree node already.")
     node_types[nodetype] = NodeType(flatten_func, unflatten_func)
 
 
-def node_type(x: Any) -> NodeType | None:
-    """How to take `x` apart; None if `x` is a leaf."""
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return namedtuple_type
-    return node_types.get(type(x))
+def node_type(cls: type) -> NodeType | None:
+    """How to take the instances of a class apart; None if they are leaves.
 
+    An entry of `node_types` for this very class decides; entries of its base classes do not count.
+    Without an entry, a namedtuple (a subclass of tuple that has an attribute `_fields`) is of
+    `namedtuple_type`, which keeps its class. All else is a leaf.
+
+    >>> node_type(list) is node_types[list]
+    True
+    >>> class Point(NamedTuple):
+    ...     x: float
+    ...     y: float
+    >>> node_type(Point) is namedtuple_type
+    True
+    >>> node_type(float) is None
+    True
+    """
+    if cls in node_types:
+        return node_types[cls]
+    is_namedtuple = issubclass(cls, tuple) and hasattr(cls, "_fields")
+    return namedtuple_type if is_namedtuple else None
+
+
+# Apart, and together again ------------------------------------------------------------------------
 
 IsLeaf = Callable[[Any], bool] | None
 
 
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
-    """The leaves from left to right (dicts in the order of their sorted keys), and the definition.
+    """The leaves of a tree from left to right, as a list, and its structure.
 
-    A container for which `is_leaf` is true is not taken apart.
+    `node_type(type(x)).to_children(x)` gives the children of a container `x` and the `data` of its
+    `PyTreeDef`, and `node_type` gives None for a leaf. The structure of a leaf is the constant
+    `leaf`. An empty container has no leaves, and is none. Where `is_leaf` is given, a container for
+    which it is true counts as a leaf; it is asked at every level. Counterpart: `jax.tree.flatten`.
 
     >>> tree_flatten({"b": 1.0, "a": (2.0, [3.0])})
     ([2.0, 3.0, 1.0], PyTreeDef({'a': (*, [*]), 'b': *}))
+    >>> tree_flatten([None, (), 4.0])
+    ([4.0], PyTreeDef([None, (), *]))
     """
-    kind = node_type(tree)
+    kind = node_type(type(tree))
     if kind is None or (is_leaf is not None and is_leaf(tree)):
         return [tree], leaf
     children, data = kind.to_children(tree)
@@ -103,72 +168,115 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
 
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
-    """The tree of this definition with these leaves.
+    """The tree of this structure with these leaves, which may come from any iterable.
 
-    >>> tree_unflatten(tree_structure([0, (0, 0)]), "abc")
+    The number of leaves must be `treedef.num_leaves` (`ValueError`). A container is made by
+    `node_type(treedef.node_class).from_children(treedef.data, children)`, with a list of children.
+    The leaves are put in as they are, even those that are containers themselves.
+    Counterpart: `jax.tree.unflatten`.
+
+    >>> pair = PyTreeDef(tuple, None, (leaf, leaf))
+    >>> tree_unflatten(PyTreeDef(list, None, (leaf, pair)), "abc")
     ['a', ('b', 'c')]
     """
     leaves = list(leaves)
     if len(leaves) != treedef.num_leaves:
         raise ValueError(f"{treedef} has {treedef.num_leaves} leaves, not {len(leaves)}.")
-    return build(treedef, iter(leaves))
+    remaining = iter(leaves)
 
+    def build(part: PyTreeDef) -> Any:
+        if part.node_class is None:
+            return next(remaining)
+        children = [build(child) for child in part.children]
+        kind = cast(NodeType, node_type(part.node_class))
+        return kind.from_children(part.data, children)
 
-def build(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
-    """The tree of this definition; takes from the iterator `leaves` what it needs."""
-    if treedef.node_class is None:
-        return next(leaves)  # type: ignore[call-overload]
-    children = [build(child, leaves) for child in treedef.children]
-    is_namedtuple = issubclass(treedef.node_class, tuple) and treedef.node_class is not tuple
-    kind = namedtuple_type if is_namedtuple else node_types[treedef.node_class]
-    return kind.from_children(treedef.data, children)
+    return build(treedef)
 
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+    """Only the leaves. Counterpart: `jax.tree.leaves`."""
     return tree_flatten(tree, is_leaf)[0]
 
 
 def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
+    """Only the structure. Counterpart: `jax.tree.structure`."""
     return tree_flatten(tree, is_leaf)[1]
 
 
+# Several trees ------------------------------------------------------------------------------------
+
+
+def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
+    """What stands in `tree` at the places of the leaves of `treedef`: leaves, or whole subtrees.
+
+    Every container of `treedef` must be in `tree`, at the same place: one of the same class, with
+    equal data and as many children. Else this raises `ValueError`. Below the leaves of `treedef`
+    nothing is looked at. Counterpart: the method `flatten_up_to` of JAX's `PyTreeDef`.
+
+    >>> flatten_up_to(PyTreeDef(tuple, None, (leaf, leaf)), (1.0, [2.0, 3.0]))
+    [1.0, [2.0, 3.0]]
+    """
+    if treedef.node_class is None:
+        return [tree]
+    kind = node_type(type(tree))
+    if kind is None or type(tree) is not treedef.node_class:
+        raise ValueError(f"The structure {treedef} does not fit a {type(tree).__name__}.")
+    children, data = kind.to_children(tree)
+    children = list(children)
+    if data != treedef.data or len(children) != len(treedef.children):
+        raise ValueError(f"{treedef} does not fit: other keys, or another number of children.")
+    pairs = zip(treedef.children, children, strict=True)
+    return [x for child_def, child in pairs for x in flatten_up_to(child_def, child)]
+
+
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
-    """Apply `f` to the leaves of one tree, or to the corresponding leaves of several.
+    """Apply `f` to the leaves of one tree, or to what stands at the same places in several.
+
+    The result has the structure of `tree`, whose leaves `is_leaf` decides as in `tree_flatten`. The
+    other trees must fit it as `flatten_up_to` wants, else `ValueError`, and `f` is not called.
+    Counterpart: `jax.tree.map`.
 
     >>> tree_map(lambda x, y: x + y, {"a": 1, "b": 2}, {"a": 10, "b": 20})
     {'a': 11, 'b': 22}
     """
-    flat, treedef = tree_flatten(tree, is_leaf)
-    flat_rest = [tree_flatten(other, is_leaf) for other in rest]
-    for _, other_def in flat_rest:
-        if other_def != treedef:
-            raise ValueError(f"The trees differ: {treedef} and {other_def}.")
-    columns = [flat, *(leaves for leaves, _ in flat_rest)]
+    leaves, treedef = tree_flatten(tree, is_leaf)
+    columns = [leaves, *(flatten_up_to(treedef, other) for other in rest)]
     return tree_unflatten(treedef, [f(*xs) for xs in zip(*columns, strict=True)])
+
+
+# Functions ----------------------------------------------------------------------------------------
 
 
 def flatten_fun(
     f: Callable[..., Any], in_tree: PyTreeDef
 ) -> tuple[Callable[..., list[Any]], Callable[[], PyTreeDef]]:
-    """`f` as a function from flat leaves to flat leaves, and a thunk for its result's definition.
+    """`f` as a function from flat leaves to flat leaves, and a store of its result's structure.
 
-    The definition of the result is known only when `f` has run, so it comes as a function to be
-    called afterwards.
+    `in_tree` is the structure of the tuple (or list) of all arguments of `f`. `flat_f` takes their
+    leaves, one by one, calls `f` once, and gives the list of the leaves of the result. `out_tree()`
+    gives the structure of the result of the last call; it never calls `f`. Called before `flat_f`
+    has run, it raises `RuntimeError`. An error in `f` comes out as it is.
 
-    >>> in_tree = tree_structure(((0, 0),))  # of the arguments: one pair
+    >>> pair = PyTreeDef(tuple, None, (leaf, leaf))
+    >>> in_tree = PyTreeDef(tuple, None, (pair,))  # one argument, which is a pair
     >>> flat_f, out_tree = flatten_fun(lambda pair: {"sum": pair[0] + pair[1]}, in_tree)
-    >>> flat_f(1, 2), out_tree()
-    ([3], PyTreeDef({'sum': *}))
+    >>> flat_f(1, 2)
+    [3]
+    >>> out_tree()
+    PyTreeDef({'sum': *})
     """
-    result: list[PyTreeDef] = []
+    out_trees: list[PyTreeDef] = []  # holds the last one; empty until flat_f has run
 
     def flat_f(*leaves: Any) -> list[Any]:
-        out_leaves, out_tree = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
-        result[:] = [out_tree]
+        out_leaves, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
+        out_trees[:] = [structure]
         return out_leaves
 
     def out_tree() -> PyTreeDef:
-        return result[0]
+        if not out_trees:
+            raise RuntimeError("The structure of a result is known when the function has run.")
+        return out_trees[0]
 
     return flat_f, out_tree
 

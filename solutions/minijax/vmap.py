@@ -424,7 +424,7 @@ def flat_axes(name: str, axes: Any, tree: Any) -> list[int | None]:
 
 def node_children(tree: Any) -> list[Any] | None:
     """The children of a container; None if `tree` is a leaf."""
-    kind = node_type(tree)
+    kind = node_type(type(tree))
     return None if kind is None else list(kind.to_children(tree)[0])
 
 

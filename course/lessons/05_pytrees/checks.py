@@ -1,0 +1,294 @@
+"""Checks of the lesson pytrees, for you to read and to run: `./jaxprentice check pytrees`.
+
+Each exercise has a few. An exercise that uses others, by calling them, waits until those are done.
+"""
+
+from collections import namedtuple
+from typing import Any, NamedTuple
+
+import pytest
+
+from minijax.tree import (
+    NodeType,
+    PyTreeDef,
+    dict_to_children,
+    flatten_fun,
+    flatten_up_to,
+    leaf,
+    namedtuple_type,
+    node_type,
+    node_types,
+    register_pytree_node,
+    tree_flatten,
+    tree_map,
+    tree_unflatten,
+)
+
+
+class Point(NamedTuple):
+    """A namedtuple."""
+
+    x: Any
+    y: Any
+
+
+class Pair:
+    """A container that the table gets for these checks."""
+
+    def __init__(self, a, b, name):
+        self.a, self.b, self.name = a, b, name
+
+
+def pair_children(pair):
+    """The children may be any iterable: here they come one by one."""
+    return iter([pair.a, pair.b]), pair.name
+
+
+node_types[Pair] = NodeType(pair_children, lambda name, xs: Pair(*xs, name))
+
+# Structures, made by hand.
+PAIR_OF_LEAVES = PyTreeDef(tuple, None, (leaf, leaf))
+NESTED = PyTreeDef(list, None, (leaf, PyTreeDef(type(None), None, ()), PAIR_OF_LEAVES))
+
+
+# register_pytree_node -----------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("pytrees.register")
+def test_a_new_class():
+    """The two functions of a new class are in the table."""
+
+    class Wrapped:
+        def __init__(self, content):
+            self.content = content
+
+    register_pytree_node(Wrapped, lambda w: ((w.content,), "rest"), lambda rest, xs: [rest, *xs])
+    assert node_types[Wrapped].to_children(Wrapped(3.0)) == ((3.0,), "rest")
+    assert node_types[Wrapped].from_children("rest", [4.0]) == ["rest", 4.0]
+
+
+@pytest.mark.exercise("pytrees.register")
+def test_a_class_that_is_there():
+    """A class that is in the table is refused with ValueError, and stays as it is."""
+    before = node_types[list]
+    with pytest.raises(ValueError):
+        register_pytree_node(list, lambda xs: ((), None), lambda rest, xs: [])
+    assert node_types[list] is before
+
+
+# dict_to_children ---------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("pytrees.dict")
+def test_order_of_the_keys():
+    """The order in which a dict was filled does not matter."""
+    assert dict_to_children({"b": 1.0, "c": 3.0, "a": 2.0}) == ([2.0, 1.0, 3.0], ("a", "b", "c"))
+    assert dict_to_children({"a": 2.0, "c": 3.0, "b": 1.0}) == ([2.0, 1.0, 3.0], ("a", "b", "c"))
+    assert dict_to_children({}) == ([], ())
+
+
+@pytest.mark.exercise("pytrees.dict")
+def test_keys_that_have_no_order():
+    """Keys that cannot be sorted are refused with ValueError."""
+    with pytest.raises(ValueError):
+        dict_to_children({"a": 1.0, 2: 3.0})
+
+
+# node_type ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("pytrees.node_type")
+def test_classes_in_the_table():
+    """A class that is in the table has its entry, the class of None too."""
+    assert node_type(tuple) is node_types[tuple]
+    assert node_type(Pair) is node_types[Pair]
+    assert node_type(type(None)) is node_types[type(None)]
+
+
+@pytest.mark.exercise("pytrees.node_type")
+def test_leaves():
+    """A class that is not in the table is a leaf, also where its base class is there."""
+
+    class Settings(dict):
+        pass
+
+    class Shape(tuple):
+        pass
+
+    assert node_type(float) is None
+    assert node_type(Settings) is None
+    assert node_type(Shape) is None
+
+
+@pytest.mark.exercise("pytrees.node_type")
+def test_namedtuples():
+    """Every namedtuple is a container, unless it has an entry of its own."""
+    assert node_type(Point) is namedtuple_type
+    special = namedtuple("special", "a")
+    node_types[special] = NodeType(lambda s: (s, None), lambda rest, xs: special(*xs))
+    assert node_type(special) is node_types[special]
+
+
+# tree_flatten -------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_a_leaf():
+    """A leaf is its own only leaf."""
+    assert tree_flatten(3.0) == ([3.0], leaf)
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_containers_in_containers():
+    """Leaves come from left to right, and the structure has a PyTreeDef for each container."""
+    assert tree_flatten([1.0, None, (2.0, 3.0)]) == ([1.0, 2.0, 3.0], NESTED)
+    inner = PyTreeDef(dict, ("k",), (leaf,))
+    structure = PyTreeDef(dict, ("a", "b"), (inner, PyTreeDef(list, None, ())))
+    assert tree_flatten({"b": [], "a": {"k": 5.0}}) == ([5.0], structure)
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_other_classes():
+    """The rest of a container is kept in the structure."""
+    pair = PyTreeDef(Pair, "ab", (PAIR_OF_LEAVES, leaf))
+    structure = PyTreeDef(Point, Point, (leaf, pair))
+    assert tree_flatten(Point(1, Pair((2, 3), 4, "ab"))) == ([1, 2, 3, 4], structure)
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_containers_taken_as_leaves():
+    """A container for which is_leaf is true is a leaf, however deep it stands."""
+    leaves, structure = tree_flatten([1.0, None, (2.0, 3.0)], is_leaf=lambda x: x == (2.0, 3.0))
+    assert leaves == [1.0, (2.0, 3.0)]
+    assert structure == PyTreeDef(list, None, (leaf, PyTreeDef(type(None), None, ()), leaf))
+
+
+# tree_unflatten -----------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_leaves_find_their_places():
+    """The leaves are put in from left to right, into containers of the right classes."""
+    assert tree_unflatten(NESTED, [1.0, 2.0, 3.0]) == [1.0, None, (2.0, 3.0)]
+    two = PyTreeDef(dict, ("a", "b"), (PAIR_OF_LEAVES, PAIR_OF_LEAVES))
+    assert tree_unflatten(two, [1, 2, 3, 4]) == {"a": (1, 2), "b": (3, 4)}
+    point = tree_unflatten(PyTreeDef(Point, Point, (leaf, leaf)), [1.0, 2.0])
+    assert type(point).__name__ == "Point"
+    assert point.y == 2.0
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_any_iterable_and_any_leaf():
+    """Leaves may come from an iterator, and may be objects of any kind."""
+    assert tree_unflatten(PAIR_OF_LEAVES, iter([None, [5.0]])) == (None, [5.0])
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_wrong_number_of_leaves():
+    """Too few leaves or too many are refused with ValueError."""
+    with pytest.raises(ValueError):
+        tree_unflatten(NESTED, [1.0, 2.0])
+    with pytest.raises(ValueError):
+        tree_unflatten(NESTED, [1.0, 2.0, 3.0, 4.0])
+
+
+# flatten_up_to ------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_leaves_and_subtrees():
+    """At the places of the structure's leaves there may be leaves or whole trees."""
+    assert flatten_up_to(NESTED, [1.0, None, ((2.0, 3.0), None)]) == [1.0, (2.0, 3.0), None]
+    assert flatten_up_to(leaf, {"a": 1.0}) == [{"a": 1.0}]
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_other_containers():
+    """A container of another class, or something that is none, is refused with ValueError."""
+    for tree in ([1.0, 2.0], 3.0, None, Point(1.0, 2.0)):
+        with pytest.raises(ValueError):
+            flatten_up_to(PAIR_OF_LEAVES, tree)
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_other_keys_or_lengths():
+    """Another length, or other keys of a dict, are refused with ValueError."""
+    with pytest.raises(ValueError):
+        flatten_up_to(PAIR_OF_LEAVES, (1.0, 2.0, 3.0))
+    with pytest.raises(ValueError):
+        flatten_up_to(PyTreeDef(dict, ("a",), (leaf,)), {"b": 1.0})
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_children_from_an_iterator():
+    """The children of a container may come from an iterator."""
+    structure = PyTreeDef(Pair, "ab", (leaf, leaf))
+    assert flatten_up_to(structure, Pair(1.0, [2.0], "ab")) == [1.0, [2.0]]
+
+
+# tree_map -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_one_tree():
+    """The function is applied to every leaf, and the containers stay."""
+    assert tree_map(lambda x: 10 * x, {"a": (1, None), "b": [2]}) == {"a": (10, None), "b": [20]}
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_several_trees():
+    """The function gets what stands at the same place in all trees."""
+    got = tree_map(lambda x, y, z: (x, y, z), [1, (2,)], [3, (4,)], [5, ({"a": 6},)])
+    assert got == [(1, 3, 5), ((2, 4, {"a": 6}),)]
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_trees_that_do_not_fit():
+    """A tree that does not fit the first one is refused with ValueError."""
+    with pytest.raises(ValueError):
+        tree_map(lambda x, y: x, (1.0, 2.0), (1.0, 2.0, 3.0))
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_a_pair_as_a_leaf():
+    """What is a leaf in the first tree may be decided by is_leaf."""
+    got = tree_map(lambda x, y: (x, y), [(1, 2)], ["one"], is_leaf=lambda x: x == (1, 2))
+    assert got == [((1, 2), "one")]
+
+
+# flatten_fun --------------------------------------------------------------------------------------
+
+TWO_ARGUMENTS = PyTreeDef(tuple, None, (PyTreeDef(dict, ("a", "b"), (leaf, leaf)), leaf))
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_flat_in_and_flat_out():
+    """The function gets its containers, and its result comes out flat."""
+    flat_f, out_tree = flatten_fun(lambda d, x: {"sum": d["a"] + x, "b": (d["b"],)}, TWO_ARGUMENTS)
+    assert flat_f(1, 2, 30) == [2, 31]
+    inner = PyTreeDef(tuple, None, (leaf,))
+    assert out_tree() == PyTreeDef(dict, ("b", "sum"), (inner, leaf))
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_how_often_the_function_runs():
+    """The function runs when flat_f is called, and at no other time."""
+    calls = []
+
+    def f(d, x):
+        calls.append(x)
+        return x
+
+    flat_f, out_tree = flatten_fun(f, TWO_ARGUMENTS)
+    assert calls == []
+    flat_f(1, 2, 30)
+    out_tree(), out_tree()
+    assert calls == [30]
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_asked_too_early():
+    """The structure of a result that is not there yet raises RuntimeError."""
+    _, out_tree = flatten_fun(lambda d, x: x, TWO_ARGUMENTS)
+    with pytest.raises(RuntimeError):
+        out_tree()
