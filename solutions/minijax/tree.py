@@ -283,4 +283,14 @@ def flatten_fun(
 
 # JAX gives these functions as `jax.tree.…`, and under the longer names in `jax.tree_util`.
 flatten, unflatten, leaves, structure = tree_flatten, tree_unflatten, tree_leaves, tree_structure
-map = tree_map
+
+
+def __getattr__(name: str) -> Any:
+    """Gives `jax.tree.map`: a global `map` would hide Python's own from the functions above."""
+    if name == "map":
+        return tree_map
+    raise AttributeError(f"minijax.tree has no {name!r}. See what there is by dir(minijax.tree).")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "map"})
