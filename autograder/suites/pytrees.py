@@ -333,13 +333,12 @@ result = [kind is None, own, kind is namedtuple_type]
 @pytest.mark.exercise("pytrees.node_type")
 def test_classes_with_an_entry(student):
     """A class with an entry in the table has that one."""
-    kinds(student, "tuple", "list", "dict", "Pair")
+    kinds(student, "tuple", "list", "dict", "Pair", "type(None)")
 
 
 @pytest.mark.exercise("pytrees.node_type")
 def test_class_of_none(student):
-    """None is a container like others."""
-    kinds(student, "type(None)")
+    """None is a container, and other values that are false or zero are what their class says."""
     results(student, "", "[node_type(type(x)) is None for x in (None, 0, (), '', 0.0, [], False)]")
 
 
@@ -458,10 +457,19 @@ def test_leaves_by_choice(student):
     flat(
         student,
         "[1, (2, 3), [(4, 5), None]], lambda x: isinstance(x, tuple)",
-        "[1, None, {'a': None}], is_leaf=lambda x: x is None",
         "[1, [2, 3]], lambda x: type(x) is list and len(x) == 2",
         "[1, [2, [3]]], lambda x: x == [3]",
         "(1, 2), lambda x: False",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_none_as_a_leaf_by_choice(student):
+    """None and empty containers can be chosen as leaves, too."""
+    flat(
+        student,
+        "[1, None, {'a': None}], is_leaf=lambda x: x is None",
+        "{'a': [(), 1], 'b': ()}, lambda x: x == ()",
     )
 
 
@@ -579,26 +587,32 @@ def test_leaves_of_any_kind(student):
     )
 
 
+def refusals(student, *calls):
+    """Compare what is refused."""
+    results(student, RIGHT_NODE_TYPE, *(f"refused(tree_unflatten, {call})" for call in calls))
+
+
 @pytest.mark.exercise("pytrees.unflatten")
-def test_number_of_leaves(student):
-    """Too few leaves or too many are refused with ValueError."""
-    results(
+def test_too_few_leaves(student):
+    """Fewer leaves than the structure has are refused with ValueError."""
+    refusals(student, "tup(leaf, lst(leaf)), [1]", "lst(leaf, leaf), iter([])", "leaf, []")
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_too_many_leaves(student):
+    """More leaves than the structure has are refused with ValueError."""
+    refusals(
         student,
-        RIGHT_NODE_TYPE,
-        *(
-            f"refused(tree_unflatten, {call})"
-            for call in (
-                "tup(leaf, leaf), [1, 2, 3]",
-                "tup(leaf, lst(leaf)), [1]",
-                "lst(leaf, leaf), []",
-                "leaf, [1, 2]",
-                "leaf, []",
-                "none, [None]",
-                "lst(), iter([1])",
-                "tup(leaf, leaf), iter([1, 2, 3])",
-            )
-        ),
+        "tup(leaf, leaf), [1, 2, 3]",
+        "tup(leaf, leaf), iter([1, 2, 3])",
+        "dic(a=lst(leaf), b=leaf), [1, 2, 3, 4]",
     )
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_leaves_for_small_structures(student):
+    """A single leaf takes exactly one, and a structure without leaves takes none."""
+    refusals(student, "leaf, [1, 2]", "none, [None]", "lst(), iter([1])", "tup(none), [1, 2]")
 
 
 @pytest.mark.exercise("pytrees.unflatten")
@@ -659,14 +673,24 @@ def test_containers_of_another_class(student):
         student,
         "tup(leaf, leaf), [1, 2]",
         "lst(leaf, leaf), (1, 2)",
-        "lst(lst(leaf), leaf), [(1,), 2]",
         "named(Point, leaf, leaf), (1, 2)",
         "named(Point, leaf, leaf), Other(1, 2)",
         "tup(leaf, leaf), Point(1, 2)",
         "lst(leaf, leaf), Stack([1, 2])",
         "PyTreeDef(Pair, 'p', (leaf, leaf)), (1, 2)",
-        "tup(), []",
         "none, ()",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_containers_of_another_class_inside(student):
+    """Containers are compared at every depth, empty ones too."""
+    along(
+        student,
+        "lst(lst(leaf), leaf), [(1,), 2]",
+        "dic(a=lst(leaf), b=tup(leaf)), {'b': [1], 'a': [2]}",
+        "tup(), []",
+        "lst(leaf, lst()), [1, ()]",
     )
 
 
@@ -697,16 +721,25 @@ def test_number_of_children(student):
 
 
 @pytest.mark.exercise("pytrees.flatten_up_to")
-def test_keys_and_other_data(student):
-    """A dict with other keys, or an object that keeps other data, does not fit."""
+def test_keys_of_dicts(student):
+    """A dict with other keys does not fit; the order of filling does not matter."""
     along(
         student,
         "dic(a=leaf), {'b': 1}",
         "dic(a=leaf, b=leaf), {'a': 1, 'c': 2}",
         "dic(a=leaf, b=leaf), {'a': 1}",
+        "dic(a=leaf, b=leaf), {'b': 1, 'a': 2}",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_data_at_every_depth(student):
+    """What a container keeps besides its children must be equal, also further inside."""
+    along(
+        student,
         "dic(a=dic(c=leaf)), {'a': {'d': 1}}",
         "PyTreeDef(Pair, 'p', (leaf, leaf)), Pair(1, 2, 'q')",
-        "dic(a=leaf, b=leaf), {'b': 1, 'a': 2}",
+        "lst(leaf, PyTreeDef(Pair, 'p', (leaf, leaf))), [1, Pair(2, 3, 'P')]",
     )
 
 
@@ -919,11 +952,17 @@ def test_runs_of_the_function(student):
 flat_f, out_tree = flatten_fun(f, tup(leaf))
 result = [len(calls), flat_f(1), len(calls), out_tree(), out_tree(), len(calls)]
 """,
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_functions_that_remember(student):
+    """Leaves and structure come from the same run, also where each run gives something else."""
+    wrapped(
+        student,
         """
-flat_f, out_tree = flatten_fun(f, tup(leaf))
-flat_f(1)
-out_tree()
-result = [flat_f(2), len(calls), out_tree(), len(calls)]
+flat_f, out_tree = flatten_fun(lambda x: [calls.append(x) or len(calls)] * len(calls), tup(leaf))
+result = [flat_f(7), out_tree(), flat_f(8), out_tree(), calls]
 """,
     )
 
@@ -956,7 +995,7 @@ except KeyError:
 
 @pytest.mark.exercise("pytrees.flatten_fun")
 def test_wrappers_side_by_side(student):
-    """Each wrapped function keeps its own structure, and that of its last call."""
+    """Each wrapped function keeps its own structure, also where one runs inside the other."""
     wrapped(
         student,
         """
@@ -966,14 +1005,6 @@ flat_f(1), flat_g(2)
 result = [f_tree(), g_tree()]
 """,
         """
-flat_f, out_tree = flatten_fun(lambda x: [x] * x, tup(leaf))
-found = []
-for n in (3, 1, 2):
-    flat_f(n)
-    found.append(out_tree())
-result = found
-""",
-        """
 def outer(x):
     flat_g(x)
     return {"inner": g_tree().num_leaves}
@@ -981,6 +1012,21 @@ def outer(x):
 flat_g, g_tree = flatten_fun(lambda x: (x, x, x), tup(leaf))
 flat_f, f_tree = flatten_fun(outer, tup(leaf))
 result = [flat_f(1), f_tree(), g_tree()]
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_several_calls(student):
+    """The structure is that of the last call."""
+    wrapped(
+        student,
+        """
+flat_f, out_tree = flatten_fun(lambda x: [x] * x, tup(leaf))
+result = []
+for n in (3, 1, 2):
+    flat_f(n)
+    result.append(out_tree())
 """,
     )
 

@@ -219,9 +219,9 @@ def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
     """
     if treedef.node_class is None:
         return [tree]
-    kind = node_type(type(tree))
-    if kind is None or type(tree) is not treedef.node_class:
+    if type(tree) is not treedef.node_class:
         raise ValueError(f"The structure {treedef} does not fit a {type(tree).__name__}.")
+    kind = cast(NodeType, node_type(type(tree)))
     children, data = kind.to_children(tree)
     children = list(children)
     if data != treedef.data or len(children) != len(treedef.children):
