@@ -1,0 +1,215 @@
+"""The lesson pytrees: the reference agrees with JAX, and other right answers pass."""
+
+from collections import namedtuple
+
+import minijax
+import pytest
+
+from autograder import assemble, checks, engine, lessons, skeleton
+
+jax = pytest.importorskip("jax")
+
+Point = namedtuple("Point", "x y")
+
+
+class Record:
+    def __init__(self, content, name):
+        self.content, self.name = content, name
+
+    def __eq__(self, other):
+        return (self.content, self.name) == (other.content, other.name)
+
+
+class Settings(dict):
+    pass
+
+
+for lib in (jax, minijax):
+    lib.tree_util.register_pytree_node(
+        Record, lambda r: (iter([r.content]), r.name), lambda name, xs: Record(*xs, name)
+    )
+
+TREES = {
+    "leaf": 3.0,
+    "none": None,
+    "empty": ([], (), {}),
+    "dict filled backwards": {"b": 1, "c": [2], "a": (3, None)},
+    "namedtuple": Point(1, (2, [3])),
+    "class of the user's": [Record({"b": 1, "a": 2}, "first"), 3],
+    "subclass of a dict": [Settings(a=1)],
+    "numbers as keys": {10: 1, 9: 2, 2.5: 3},
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_leaves_structure_and_way_back_are_jax_s(name):
+    (leaves, structure), (wanted, reference) = (
+        lib.tree.flatten(TREES[name]) for lib in (minijax, jax)
+    )
+    assert leaves == wanted
+    assert str(structure) == str(reference)
+    new = [f"leaf {i}" for i, _ in enumerate(leaves)]
+    got, want = minijax.tree.unflatten(structure, new), jax.tree.unflatten(reference, new)
+    assert type(got) is type(want)
+    assert got == want
+
+
+def outcome(function, *args, **named):
+    try:
+        return function(*args, **named)
+    except ValueError:
+        return "ValueError"
+
+
+ROWS = {
+    "other order of filling": ({"a": 1, "b": 2}, {"b": 3, "a": 4}),
+    "subtrees": ([1, (2,)], [(3, 4), ({"a": 5},)]),
+    "none below a leaf": (1, None),
+    "leaf below none": (None, 1),
+    "other length": ([1, 2], [1, 2, 3]),
+    "tuple for a list": ([1, 2], (1, 2)),
+    "tuple for a namedtuple": (Point(1, 2), (1, 2)),
+    "other keys": ({"a": 1}, {"b": 1}),
+    "other data": (Record(1, "x"), Record(2, "y")),
+    "same data": (Record(1, "x"), Record([2], "x")),
+    "other depth": ([1, [2]], [1, 2]),
+    "keys without an order": ({"a": 1, 2: 3}, 1),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_trees_fit_where_they_fit_in_jax(name):
+    got, want = (outcome(lib.tree.map, lambda *xs: xs, *ROWS[name]) for lib in (minijax, jax))
+    assert got == want
+
+
+@pytest.mark.parametrize("chosen", [(2, 3), None, [1, (2, 3)]])
+def test_leaves_that_is_leaf_chooses_are_jax_s(chosen):
+    trees = [1, (2, 3), None], [4, [5, 6], 7]
+    got, want = (
+        outcome(lib.tree.map, lambda *xs: xs, *trees, is_leaf=lambda x: x == chosen)
+        for lib in (minijax, jax)
+    )
+    assert got == want
+
+
+@pytest.mark.parametrize("leaves", [[1], [1, 2, 3], []])
+def test_a_wrong_number_of_leaves_is_refused_as_in_jax(leaves):
+    got, want = (
+        outcome(lib.tree.unflatten, lib.tree.structure([0, (0,)]), leaves) for lib in (minijax, jax)
+    )
+    assert got == want == "ValueError"
+
+
+@pytest.mark.parametrize("cls", [Record, tuple, type(None)])
+def test_a_second_registration_is_refused_as_in_jax(cls):
+    for lib in (minijax, jax):
+        with pytest.raises(ValueError):
+            lib.tree_util.register_pytree_node(cls, lambda x: ((), None), lambda _, xs: cls())
+
+
+# Right, but written differently from the reference, one for each exercise.
+ALTERNATIVES = {
+    "pytrees.register": """
+def register_pytree_node(nodetype, flatten_func, unflatten_func):
+    entry = NodeType(to_children=flatten_func, from_children=unflatten_func)
+    if node_types.setdefault(nodetype, entry) is not entry:
+        raise ValueError("It is there already.")
+""",
+    "pytrees.dict": """
+def dict_to_children(d):
+    try:
+        pairs = sorted(d.items(), key=lambda item: item[0])
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+    return [value for _, value in pairs], tuple(key for key, _ in pairs)
+""",
+    "pytrees.node_type": """
+def node_type(cls):
+    match node_types.get(cls):
+        case None if tuple in cls.__mro__ and getattr(cls, "_fields", None) is not None:
+            return namedtuple_type
+        case kind:
+            return kind
+""",
+    "pytrees.flatten": """
+def tree_flatten(tree, is_leaf=None):
+    if is_leaf and is_leaf(tree):
+        return [tree], leaf
+    if (kind := node_type(type(tree))) is None:
+        return [tree], leaf
+    leaves, structures = [], ()
+    children, data = kind.to_children(tree)
+    for child in children:
+        more, structure = tree_flatten(child, is_leaf)
+        leaves += more
+        structures += (structure,)
+    return leaves, PyTreeDef(type(tree), data, structures)
+""",
+    "pytrees.unflatten": """
+def tree_unflatten(treedef, leaves):
+    leaves = tuple(leaves)
+    if len(leaves) - treedef.num_leaves:
+        raise ValueError("wrong number of leaves")
+    if treedef.node_class is None:
+        return leaves[0]
+    children, start = [], 0
+    for child in treedef.children:
+        children.append(tree_unflatten(child, leaves[start : start + child.num_leaves]))
+        start += child.num_leaves
+    return node_type(treedef.node_class).from_children(treedef.data, children)
+""",
+    "pytrees.flatten_up_to": """
+def flatten_up_to(treedef, tree):
+    found = []
+
+    def walk(part, x):
+        if part.node_class is None:
+            return found.append(x)
+        if part.node_class is not type(x):
+            raise ValueError("another class")
+        children, data = node_type(part.node_class).to_children(x)
+        children = tuple(children)
+        if len(children) != len(part.children) or not data == part.data:
+            raise ValueError("another node")
+        list(map(walk, part.children, children))
+
+    walk(treedef, tree)
+    return found
+""",
+    "pytrees.map": """
+def tree_map(f, tree, *rest, is_leaf=None):
+    first, treedef = tree_flatten(tree, is_leaf)
+    others = [flatten_up_to(treedef, other) for other in rest]
+    return tree_unflatten(treedef, list(map(f, first, *others)))
+""",
+    "pytrees.flatten_fun": """
+def flatten_fun(f, in_tree):
+    known = None
+
+    def flat_f(*leaves):
+        nonlocal known
+        result = f(*tree_unflatten(in_tree, leaves))
+        flat, known = tree_flatten(result)
+        return flat
+
+    def out_tree():
+        if known is None:
+            raise RuntimeError("too early")
+        return known
+
+    return flat_f, out_tree
+""",
+}
+
+
+def test_other_right_answers_have_full_points():
+    lesson = lessons.get("pytrees")
+    source = assemble.read_solution(lesson.module)
+    for exercise in lesson.exercises:
+        answer = ALTERNATIVES[exercise.id]
+        source = skeleton.replace_function(source, exercise.target, answer)
+    result = engine.grade(lesson, "other", source.encode())
+    lost = [e["id"] for e in result["exercises"] if e["points"] != e["max_points"]]
+    assert not lost
+    assert checks.run(lesson, {lesson.module: source.encode()}).complete
