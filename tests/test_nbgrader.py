@@ -3,8 +3,11 @@
 import json
 import os
 import shutil
+import signal
+import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,7 @@ from autograder import (
     nbgrader_course,
     nbgrader_grading,
     notebook,
+    results,
     skeleton,
 )
 from autograder.edition import Problem
@@ -258,6 +262,79 @@ def test_a_regrade_keeps_the_points_that_a_person_gave(copy):
     log = run(copy, "autograde", LESSON.id, "--student", "untouched", "--force")
     assert "Grading 1 of 1" in log
     assert grades(copy, "untouched") == {**NONE, name: 0.5}
+
+
+# Appended to nbgrader_config.py: nbgrader is killed when it has come to a place.
+DEADLY = """
+import itertools, os
+from nbgrader.preprocessors import SaveAutoGrades
+calls = itertools.count()
+def deadly(self, *args, whole={place}):
+    if next(calls) == {count}:
+        os.kill(os.getpid(), 9)
+    return whole(self, *args)
+{place} = deadly
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("place", "count"),
+    [("nbgrader_grading.WriteVerdicts.preprocess", 0), ("SaveAutoGrades._add_score", 3)],
+)
+def test_a_run_that_is_killed_half_way_through_a_student_is_gone_on_with(copy, place, count):
+    demo.hand_in(copy, LESSON, "newcomer", RIGHT)
+    config = copy / "nbgrader_config.py"
+    whole = config.read_text()
+    config.write_text(whole + DEADLY.format(place=place, count=count))
+    assert nbgrader(copy, "autograde", LESSON.id).returncode == -9
+    assert (copy / "autograded" / "newcomer").exists()  # nbgrader would take it as done
+    config.write_text(whole)
+    assert "Grading 0 of 2" in run(copy, "autograde", LESSON.id)
+    assert grades(copy, "newcomer") == FULL
+    assert grades(copy, "untouched") == NONE
+
+
+def gradebook_text(course):
+    with sqlite3.connect(course / "gradebook.db") as gradebook:
+        return list(gradebook.iterdump())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda n: n.name)
+def test_a_run_that_is_stopped_while_it_grades_leaves_the_gradebook_alone(copy, number):
+    demo.hand_in(copy, LESSON, "quick", f"{RIGHT}\n# mine\n")
+    slow = f"{RIGHT}\nimport time\n\ntime.sleep(0.5)\n"
+    demo.hand_in(copy, LESSON, "slow", slow)
+    cache, before = copy / ".jaxprentice/verdicts/core", gradebook_text(copy)
+    known = set(cache.glob("*.json"))
+    program = Path(sys.executable).with_name("nbgrader")
+    with subprocess.Popen(
+        [program, "autograde", LESSON.id],
+        cwd=copy,
+        env=demo.environment(copy),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        while set(cache.glob("*.json")) == known and process.poll() is None:
+            time.sleep(0.01)
+        (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+        complaint = process.stderr.read()
+    assert process.returncode == (1 if number == signal.SIGINT else -9)
+    assert ("Stopped. What is graded is kept." in complaint) == (number == signal.SIGINT)
+    assert "Traceback" not in complaint
+    assert gradebook_text(copy) == before
+    assert "Grading 1 of 3" in run(copy, "autograde", LESSON.id)
+    assert grades(copy, "quick") == grades(copy, "slow") == FULL
+
+
+@pytest.mark.slow
+def test_a_second_grader_of_an_assignment_is_refused(copy):
+    with results.locked(copy / ".jaxprentice/verdicts/core"):
+        done = nbgrader(copy, "autograde", LESSON.id)
+    assert done.returncode == 1
+    assert "Another grader is writing to" in done.stderr
 
 
 @pytest.mark.slow
