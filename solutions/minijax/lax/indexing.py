@@ -717,6 +717,8 @@ def dynamic_update_slice_batch(
         indices_are_sorted=True,
         unique_indices=True,
         mode=GatherScatterMode.CLIP,
+        update_consts=(),
+        update_jaxpr=None,
     )
 
 
