@@ -27,7 +27,7 @@ LAYERS = ("student", "instructor", "site", "dev")
 COMMAND = """
 import json, sys, tiny
 print(json.dumps({"arguments": sys.argv[1:], "tiny": tiny.VERSION, "path": sys.path[0]}))
-sys.exit(int(sys.argv[2]) if sys.argv[1:2] in (["exit"], ["test"]) else 0)
+sys.exit(int(sys.argv[2]) if sys.argv[1] in ("exit", "test") and sys.argv[2:] else 0)
 """
 
 
