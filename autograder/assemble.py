@@ -6,7 +6,7 @@ so hostile files may be laid over a tree without harm.
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from autograder import edition, lessons, skeleton
@@ -30,16 +30,16 @@ def write_tree(dest: Path, lesson: Lesson, overlay: Files | None = None) -> None
     overlay = overlay or {}
     for path in overlay:
         _check_inside(path, sorted({other.package for other in prefix(lesson)}))
-    for path, content in {**tree(lesson), **overlay}.items():
+    for path, content in {**tree(lesson, overlay), **overlay}.items():
         file = dest / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-def tree(lesson: Lesson) -> dict[str, str]:
-    """The reference's files after `lesson` by path, the `__init__.py` files among them."""
+def tree(lesson: Lesson, but: Collection[str] = ()) -> dict[str, str]:
+    """The reference's files after `lesson` by path, `__init__.py` files too; `but` those named."""
     known = prefix(lesson)
-    files = {path: read_solution(path) for part in known for path in part.files}
+    files = {path: read_solution(path) for x in known for path in x.files if path not in but}
     return {**init_files(known), **files}
 
 

@@ -7,7 +7,7 @@ is printed as one sentence with exit status 1; wrong usage has status 2, Ctrl-C 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import click
 import typer
@@ -25,12 +25,14 @@ class Commands(TyperGroup):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the headings with their commands."""
         for heading in (STUDENTS, INSTRUCTORS, MAINTAINERS):
-            with formatter.section(heading):
-                formatter.write_dl(
-                    (name, command.get_short_help_str(formatter.width))
-                    for name, command in self.commands.items()
-                    if getattr(command, "rich_help_panel", None) == heading
-                )
+            rows = [
+                (name, command.get_short_help_str(formatter.width))
+                for name, command in self.commands.items()
+                if getattr(command, "rich_help_panel", None) == heading
+            ]
+            if rows:  # a handout has the students' commands only
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
 
 
 app = typer.Typer(
@@ -57,6 +59,8 @@ ExerciseName = Annotated[
 def main(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit status."""
     command = typer.main.get_command(app)
+    if not edition.is_complete():
+        _keep_students_commands(command)
     try:
         status = command.main(list(arguments), prog_name="jaxprentice", standalone_mode=False)
     except Problem as problem:
@@ -70,6 +74,12 @@ def main(arguments: Sequence[str]) -> int:
     if status == 130:  # what typer makes of Ctrl-C
         return _fail("Stopped.", 130)
     return status if isinstance(status, int) else 0
+
+
+def _keep_students_commands(command: Any) -> None:
+    """A handout is a workspace, and holds nothing for those who teach."""
+    kept = {n: c for n, c in command.commands.items() if c.rich_help_panel == STUDENTS}
+    command.commands = {name: kept[name] for name in kept if name != "init"}
 
 
 def _hang_up() -> int:
@@ -218,6 +228,21 @@ def nbgrader_init(
     print(f"The course directory is {folder}, with the assignments {', '.join(made)}. Go on with:")
     print(f"    cd {folder}")
     print(f"    {Path(sys.executable).with_name('nbgrader')} generate_assignment {made[0]}")
+
+
+@app.command(rich_help_panel=INSTRUCTORS)
+def release(
+    lesson: LessonName,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the handout goes.")],
+) -> None:
+    """Write the handout of a lesson, as a folder and as a ZIP archive."""
+    from autograder import release, student
+
+    made = release.release(student.taught(lesson), out)
+    print(f"The handout of {lesson} is {made.folder}, and {made.archive} ({made.files} files).")
+    if made.publishes:
+        print(f"With it you publish the solutions of: {', '.join(made.publishes)}.")
+    print("It was searched for other solutions, hidden tests and known mistakes: none is in it.")
 
 
 @app.command(rich_help_panel=INSTRUCTORS)

@@ -11,6 +11,11 @@ SUITES = ROOT / "autograder" / "suites"
 MISCONCEPTIONS = ROOT / "autograder" / "misconceptions"
 
 
+def is_complete() -> bool:
+    """Is this the whole repository? A handout has the students' part of it."""
+    return SUITES.is_dir()
+
+
 class Problem(Exception):
     """An error of the user's or of the course's files, told without a traceback.
 

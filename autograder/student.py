@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from autograder import checks, explain, lessons
+from autograder import checks, edition, explain, lessons
 from autograder.checks import DONE, NOT_RUN, TO_DO, WAITS, Report
 from autograder.edition import Problem
 from autograder.lessons import Exercise, Lesson
@@ -222,7 +222,8 @@ def done_step(report: Report, place: Workspace) -> list[str]:
         return [after_one(report, place)]
     later = [x for x in all_taught() if x.number > lesson.number]
     rest = [x for x in all_taught() if len(place.checked(x)[0]) < len(x.exercises)]
-    goal = f"Next: {later[0].title}." if later else "That was the last lesson."
+    end = "That was the last lesson." if edition.is_complete() else f"Hand in {lesson.module}."
+    goal = f"Next: {later[0].title}." if later else end
     if rest and not later:
         count = f"{len(place.checked(rest[0])[0])} of {len(rest[0].exercises)}"
         goal = f"Not complete yet: {rest[0].id} ({count}). Next: ./jaxprentice check {rest[0].id}"
@@ -254,6 +255,8 @@ def stuck(exercise: Exercise, place: Workspace) -> str:
     if place.hints_seen(exercise) < len(exercise.hints):
         return f"Stuck? ./jaxprentice hint {exercise.id}"
     module = lessons.get(exercise.lesson).module
+    if not (edition.SOLUTIONS / module).exists():
+        return "That was the last hint. Ask your teacher."
     return (
         f"That was the last hint. ./jaxprentice give {exercise.lesson} puts the solution of the "
         f"whole lesson into {module} (your file is kept)."

@@ -25,7 +25,7 @@ IDENTITY = f"{STATE}/workspace.json"
 
 LAUNCHER = '''\
 #!/usr/bin/env python3
-"""Starts the copy of Jaxprentice that made this workspace."""
+"""Starts the copy of Jaxprentice that belongs to this workspace."""
 
 import json
 import os
@@ -36,7 +36,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 IDENTITY = os.path.join(HERE, ".jaxprentice", "workspace.json")
 
 with open(IDENTITY, encoding="utf-8") as file:
-    wrapper = os.path.join(json.load(file)["edition"], "jaxprentice")
+    wrapper = os.path.join(HERE, json.load(file)["edition"], "jaxprentice")
 if not os.path.exists(wrapper):
     sys.exit("There is no {}. Write into {} where Jaxprentice is now.".format(wrapper, IDENTITY))
 if not (os.path.realpath(os.getcwd()) + os.sep).startswith(HERE + os.sep):
@@ -183,6 +183,8 @@ def skeleton(lesson: Lesson) -> str:
     try:
         return file.read_bytes().decode()
     except FileNotFoundError:
+        if (edition.SOLUTIONS / lesson.module).exists():  # a handout, of a lesson before its own
+            return assemble.read_handout(lesson.module)
         raise Problem(f"{file} is missing. Get a complete copy, or run `sync`.") from None
 
 
@@ -228,11 +230,16 @@ def fill(folder: Path) -> None:
     for lesson in taught:
         add_lesson(folder / "lessons" / lesson.folder.name, lesson)
     (folder / "README.md").write_text(README.format(first=taught[0].folder.name), encoding="utf-8")
+    add_launcher(folder, str(edition.ROOT))
+
+
+def add_launcher(folder: Path, place: str) -> None:
+    """The command of a workspace, and where it finds the copy of the course that it starts."""
     launcher = folder / "jaxprentice"
     launcher.write_text(LAUNCHER, encoding="utf-8")
     launcher.chmod(launcher.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     (folder / STATE).mkdir()
-    identity = {"edition": str(edition.ROOT), "version": edition.VERSION}
+    identity = {"edition": place, "version": edition.VERSION}
     (folder / IDENTITY).write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
 
 

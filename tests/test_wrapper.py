@@ -208,6 +208,13 @@ def test_a_package_that_is_missing_is_one_sentence_and_leaves_the_rest_working(r
     assert run(ready, "test")[0] == 0
 
 
+def test_a_copy_for_students_has_no_other_layer(ready):
+    (ready / "requirements" / "dev.txt").unlink()
+    status, said, words = run(ready, "test")
+    assert (status, said) == (1, None)
+    assert "students' commands only" in one_sentence(words)
+
+
 def test_no_network_is_one_sentence(ready):
     pin(ready, "student", "9.9")
     nowhere = {"PIP_NO_INDEX": "0", "PIP_INDEX_URL": "http://127.0.0.1:9/simple"}
