@@ -58,7 +58,8 @@ def grade_taken(
     reasons = {student: reason for student, _, reason in taken}
     width = max(map(len, reasons), default=0)
     work = [(student, source) for student, source, _ in taken]
-    made = engine.grade_many(work, lesson, workers=jobs, isolation=level)
+    kept = out / "programs"
+    made = engine.grade_many(work, lesson, workers=jobs, isolation=level, kept=kept)
     with contextlib.closing(made):
         for result in made:
             student = result["student"]

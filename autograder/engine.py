@@ -32,15 +32,26 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgpack
 import pytest
 
-from autograder import assemble, edition, isolation, known_mistakes, review, suite, wire
+from autograder import (
+    assemble,
+    edition,
+    generated,
+    isolation,
+    known_mistakes,
+    review,
+    suite,
+    wire,
+)
 from autograder.compare import compare
 from autograder.known_mistakes import Mistake
 from autograder.lessons import Exercise, Lesson, load, prefix
+from autograder.programs import Program
 from autograder.session import Reply, Session
 from autograder.suite import Disagreement, Probe
 
@@ -80,12 +91,16 @@ def grade(
     seed: int = 0,
     policy: Policy = HIDDEN,
     only: str | None = None,
+    kept: Path | None = None,
+    shrink: bool = True,
 ) -> dict[str, Any]:
     """Grade one submission and return its result document (see `schema/result.json`).
 
     `source` holds the bytes of the lesson's module file, or None where the submission has none.
     `isolation` names a rung of the ladder; None takes the best that this machine has. With `only`,
     the id of an exercise, the tests of the others do not run, and the result is without them.
+    `kept` is the folder that holds the assignment's generated programs, or will. Without `shrink`,
+    no counterexamples are looked for.
     Raises Problem when that rung is not to be had, SuiteError when the hidden suite itself is
     broken. Whatever the submission does is a result, never an exception.
     """
@@ -96,7 +111,8 @@ def grade(
     if source is None:
         examined = _unexaminable(suite.NOT_IMPLEMENTED, f"The module {lesson.module} is missing.")
     else:
-        examined = _examine(lesson, source, level, seed, only)
+        generating = Generating(seed, kept, shrink)
+        examined = _examine(lesson, source, level, generating, only)
     wanted = [e for e in lesson.exercises if only in (None, e.id)]
     exercises = [_judge(e, expected[e.id], examined, policy) for e in wanted]
     return {
@@ -140,6 +156,15 @@ def _versions() -> dict[str, str]:
     return own | {name: version(name) for name in names}
 
 
+@dataclass(frozen=True)
+class Generating:
+    """What generated tests go by: the assignment's seed, and where its programs are kept."""
+
+    seed: int
+    kept: Path | None
+    shrink: bool  # look for the smallest program that fails
+
+
 @dataclass
 class Call:
     """One probe call: what the submission and the reference answered in a test."""
@@ -175,7 +200,9 @@ def _unexaminable(kind: str, remark: str) -> Examined:
     return Examined(remarks=[remark], otherwise=Disagreement(kind, remark))
 
 
-def _examine(lesson: Lesson, source: bytes, level: str, seed: int, only: str | None) -> Examined:
+def _examine(
+    lesson: Lesson, source: bytes, level: str, generating: Generating, only: str | None
+) -> Examined:
     """Run the hidden suite of a lesson on a module."""
     with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
         assemble.write_tree(Path(folder), lesson, {lesson.module: source})
@@ -187,7 +214,7 @@ def _examine(lesson: Lesson, source: bytes, level: str, seed: int, only: str | N
                 return replace(found, review=review.notes(unusual, session.signs))
             assert session.worker is not None
             layers = session.worker.layers
-            run = _Run(lesson, session, reference(lesson, level), seed, only)
+            run = _Run(lesson, session, reference(lesson, level), generating, only)
             _run_pytest(_suite(lesson), run)
             if unusual:
                 run.ask_again()
@@ -236,7 +263,7 @@ def _judge(
         "class": failures[0].kind if failures else None,
         "message": _exercise_message(exercise, failures, policy),
         "misconception": label and {"name": label.name, "hints": list(label.hints)},
-        "counterexample": None,
+        "counterexample": next((x.program for x in failures if x.program), None),
     }
 
 
@@ -381,11 +408,6 @@ class Student:
         self._exercise = exercise
         self._about = about
 
-    @property
-    def seed(self) -> int:
-        """The seed for generated tests: the same for the whole assignment."""
-        return self._run.seed
-
     def agrees(
         self, probe: Probe, *args: Any, rtol: float | None = None, atol: float | None = None
     ) -> None:
@@ -399,8 +421,30 @@ class Student:
     ) -> Disagreement | None:
         """How the submission's answer differs from the reference's; None where it does not."""
         found = self._run.call(self._test, self._exercise, probe, args, (rtol, atol))
-        if found is None:
-            return None
+        return None if found is None else self._told(found)
+
+    def agrees_on_programs(
+        self, law: Probe, siblings: Mapping[str, str] = MappingProxyType({}), **recipe: Any
+    ) -> None:
+        """Raise Disagreement unless a law gives what it gives on the reference, on random programs.
+
+        See `generated.py`. `siblings` holds definitions for other exercises' targets; one for the
+        target of this exercise is left out. `recipe` is for `programs.make`.
+        """
+        test = self._run.law_test(self._test, self._exercise, law, siblings, recipe)
+        arguments = test.arguments(test.programs)
+        test.check_reference(self._run.oracle.ask(generated.OUTCOMES, arguments)[0])
+        found = self.compare(generated.OUTCOMES, *arguments, atol=generated.ATOL)
+        if found is not None and self._run.generating.shrink:
+            smallest = self._run.shrunk(test)
+            found = self._told(smallest) if smallest else found
+        # What has seen the siblings may remember them, and they are other exercises' answers.
+        self._run.session.close()
+        if found is not None:
+            raise found
+
+    def _told(self, found: Disagreement) -> Disagreement:
+        """What differs, in the words for the student."""
         if found.kind == suite.NOT_IMPLEMENTED:
             own = found.message == self._exercise
             message = "This is not implemented yet."
@@ -408,19 +452,25 @@ class Student:
                 message = f"This needs {found.message}, which is not implemented yet."
             return Disagreement(found.kind, message)
         about = f"This does not hold yet: {self._about} " if self._about else ""
-        return Disagreement(found.kind, about + found.message, found.expected)
+        return Disagreement(found.kind, about + found.message, found.expected, found.program)
 
 
 class _Run:
     """One run of a suite: a pytest plugin that gives tests their `student`, and keeps outcomes."""
 
     def __init__(
-        self, lesson: Lesson, session: Session, oracle: Oracle, seed: int, only: str | None
+        self,
+        lesson: Lesson,
+        session: Session,
+        oracle: Oracle,
+        generating: Generating,
+        only: str | None,
     ) -> None:
+        self.lesson = lesson
         self.only = only  # the exercise whose tests run; None for all
         self.session = session
         self.oracle = oracle
-        self.seed = seed
+        self.generating = generating
         self.stubs = {e.id for other in prefix(lesson) for e in other.exercises}
         self.calls: dict[str, list[Call]] = defaultdict(list)
         self.deaths: dict[str, list[Reply]] = defaultdict(list)
@@ -451,6 +501,43 @@ class _Run:
         # What goes wrong may leave the package in disorder: other tests shall not suffer for it.
         self.clean_for = exercise if found is None else ""
         return found
+
+    def law_test(
+        self, test: str, exercise: str, law: Probe, siblings: Mapping[str, str], recipe: Any
+    ) -> generated.Test:
+        """A law with the programs of this assignment, and the siblings that may travel with it."""
+        (own,) = [e.target for e in self.lesson.exercises if e.id == exercise]
+        others = {target: text for target, text in siblings.items() if target != own}
+        about = self.generating.seed, recipe
+        chosen = generated.stored(self.generating.kept, self.lesson.id, test, *about)
+        module = self.lesson.module.removesuffix(".py").replace("/", ".")
+        return generated.Test(law, chosen, others, module)
+
+    def shrunk(self, test: generated.Test) -> Disagreement | None:
+        """The difference on the smallest program found; None where none differs by itself.
+
+        Nothing of this counts: not for the time that the submission has, nor for known mistakes.
+        """
+        seconds = self.session.seconds
+        try:
+            return generated.smallest(test, functools.partial(self.differences, test))
+        finally:
+            self.session.seconds = seconds
+
+    def differences(
+        self, test: generated.Test, chosen: Sequence[Program]
+    ) -> list[Disagreement | None]:
+        """How the answers to each of some programs differ; nothing where the call itself fails."""
+        arguments = test.arguments(chosen, catch=True)
+        want, seconds = self.oracle.ask(generated.OUTCOMES, arguments)
+        got = self.session.call(
+            generated.OUTCOMES, *arguments, seconds=_allowed(seconds), fresh=True
+        )
+        pairs = zip(generated.replies(got), generated.replies(want), strict=False)
+        return [
+            compare(x, y, self.stubs, None, generated.ATOL) if y.kind == "value" else None
+            for x, y in pairs
+        ]
 
     def ask_again(self) -> None:
         """Ask a new worker what was answered rightly; a test whose answer has changed fails."""
@@ -590,6 +677,7 @@ def grade_many(
     isolation: str | None = None,
     seed: int = 0,
     policy: Policy = HIDDEN,
+    kept: Path | None = None,
 ) -> Results:
     """Grade (student, source) pairs in `workers` processes; None means one for each processor.
 
@@ -597,7 +685,7 @@ def grade_many(
     graded again, alone; when that has failed ALONE times, the result has no points and says so
     (`is_graded`). Close the generator to stop the processes at once.
     """
-    options = {"isolation": _choose(isolation), "seed": seed, "policy": policy}
+    options = {"isolation": _choose(isolation), "seed": seed, "policy": policy, "kept": kept}
     waiting = list(submissions)
     workers = min(workers or os.cpu_count() or 1, len(waiting))
     if workers <= 1:

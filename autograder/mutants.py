@@ -115,7 +115,9 @@ def try_out(
 
 def _grade(lesson_id: str, level: str | None, mutant: Mutant) -> dict[str, Any]:
     lesson, source = lessons.get(lesson_id), mutant.source.encode()
-    result = engine.grade(lesson, mutant.id, source, isolation=level, only=mutant.exercise)
+    result = engine.grade(
+        lesson, mutant.id, source, isolation=level, only=mutant.exercise, shrink=False
+    )
     (exercise,) = result["exercises"]
     label = exercise["misconception"] and exercise["misconception"]["name"]
     return {
@@ -128,7 +130,9 @@ def _grade(lesson_id: str, level: str | None, mutant: Mutant) -> dict[str, Any]:
 def _behaves_as(lesson: Lesson, level: str | None, mutant: Mutant, label: str) -> bool:
     """Does the mutant do as the known mistake does in all tests of the lesson, of any exercise?"""
     sources = [mutant.source, _mistaken(lesson.id, mutant.exercise, label)]
-    results = [engine.grade(lesson, "", text.encode(), isolation=level) for text in sources]
+    results = [
+        engine.grade(lesson, "", text.encode(), isolation=level, shrink=False) for text in sources
+    ]
     tests = [[e["tests"] for e in result["exercises"]] for result in results]
     return tests[0] == tests[1]
 
@@ -165,7 +169,10 @@ def _is_whole(line: str) -> bool:
 
 def _fingerprint(lesson: Lesson) -> str:
     """A hash of everything that an outcome depends on, but for the mutant itself."""
-    engine_parts = ("engine", "suite", "compare", "wire", "worker", "session", "mutants")
+    engine_parts = (
+        *("engine", "suite", "compare", "wire", "worker", "session", "mutants"),
+        *("generated", "on_programs", "programs"),
+    )
     files = [
         edition.SUITES / f"{lesson.id}.py",
         edition.MISCONCEPTIONS / f"{lesson.id}.py",

@@ -42,6 +42,7 @@ from autograder.lessons import Lesson
 
 INTAKE = "intake"
 RESULTS = "results"
+PROGRAMS = "programs"
 REASONS = 8  # that are listed for an exercise
 
 
@@ -217,7 +218,7 @@ class WriteVerdicts(NbGraderPreprocessor):
         new = {keys[student]: source for student, source, _ in taken}
         todo = [(key, source) for key, source in new.items() if key not in verdicts]
         self.log.info("Grading %s of %s submissions of %s", len(todo), len(taken), lesson.id)
-        with contextlib.closing(self._engine(lesson, todo)) as made:
+        with contextlib.closing(self._engine(course, lesson, todo)) as made:
             for done, verdict in enumerate(made, start=1):
                 verdicts[verdict["student"]] = verdict
                 results.write(verdict, _cache(course, lesson))
@@ -226,10 +227,16 @@ class WriteVerdicts(NbGraderPreprocessor):
             own = {**verdicts[keys[student]], "student": student}
             results.write(_with_reason(own, reason), _results(course, lesson.id))
 
-    def _engine(self, lesson: Lesson, todo: list[engine.Job]) -> engine.Results:
-        """The engine's results; in place of a student they name the key of the module."""
+    def _engine(
+        self, course: CourseDirectory, lesson: Lesson, todo: list[engine.Job]
+    ) -> engine.Results:
+        """The engine's results; in place of a student they name the key of the module.
+
+        Generated programs stay in the course directory, so that grades repeat.
+        """
         jobs, level = self.jobs or os.cpu_count() or 1, self.isolation or None
-        return engine.grade_many(todo, lesson, workers=jobs, seed=self.seed, isolation=level)
+        options: dict[str, Any] = {"seed": self.seed, "kept": Path(course.root) / PROGRAMS}
+        return engine.grade_many(todo, lesson, workers=jobs, isolation=level, **options)
 
     def _recall(self, cache: Path, keys: set[str]) -> dict[str, dict]:
         """The verdicts of earlier runs; `autograde --force` grades everything anew."""

@@ -46,14 +46,16 @@ class Disagreement(Exception):
     """The submission does not answer as the reference does.
 
     `kind` is one of CLASSES. `message` tells the student what differs without telling what was
-    expected; `expected` adds that, for courses whose policy allows it.
+    expected; `expected` adds that, for courses whose policy allows it. `program` is the smallest
+    generated program on which it was found, if the test has generated ones.
     """
 
-    def __init__(self, kind: str, message: str, expected: str = "") -> None:
+    def __init__(self, kind: str, message: str, expected: str = "", program: str = "") -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.expected = expected
+        self.program = program
 
 
 # ------------------------------------------------------------------------------------------

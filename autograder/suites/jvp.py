@@ -1057,3 +1057,96 @@ def test_jvp_of_jvp(student):
     """A function that calls jvp itself can be differentiated."""
     student.agrees(nested, np.array(0.7), np.array(3.0))
     student.agrees(nested, ROW, STEP)
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# Right answers of all exercises: a generated test gets those of the others.
+SIBLINGS = {
+    "add_tangents": "add_tangents = lambda a, b: b if a is None else a if b is None else a + b",
+    "JVPTrace.pure": "pure = lambda self, val: JVPTracer(self, val, None)",
+    "JVPTrace.process_primitive": """
+def process_primitive(self, primitive, tracers, params):
+    values, moves = [t.primal for t in tracers], [t.tangent for t in tracers]
+    if any(t is not None for t in moves):
+        return JVPTracer(self, *get_rule(jvp_rules, primitive, "")(values, moves, **params))
+    return JVPTracer(self, primitive.bind(*values, **params), None)
+""",
+    "cos_jvp": "cos_jvp = lambda xs, ts: (cos(xs[0]), -(sin(xs[0]) * ts[0]))",
+    "mul_jvp": """
+def mul_jvp(primals, tangents):
+    (x, y), (s, t) = primals, tangents
+    z = mul_p.bind(x, y)
+    return z, y * s if t is None else x * t if s is None else x * t + y * s
+""",
+    "div_jvp": """
+def div_jvp(primals, tangents):
+    (x, y), (s, t) = primals, tangents
+    z = div_p.bind(x, y)
+    down = None if t is None else z * (t / y)
+    return z, s / y if t is None else -down if s is None else s / y - down
+""",
+    "linear_jvp": """
+def linear_jvp(primitive, primals, tangents, **params):
+    return tuple(primitive.bind(x, **params) for (x,) in (primals, tangents))
+""",
+    "jvp_flat": """
+def jvp_flat(f, primals, tangents):
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        boxes = [JVPTracer(trace, x, drop_float0(t)) for x, t in zip(primals, tangents)]
+        outs = [full_raise(trace, out) for out in f(*boxes)]
+        return [x.primal for x in outs], [instantiate(x.tangent, x.primal) for x in outs]
+""",
+    "jvp": """
+def jvp(fun, primals, tangents):
+    xs, tree = tree_flatten(primals)
+    flat_fun, out_tree = flatten_fun(fun, tree)
+    outs = jvp_flat(flat_fun, xs, tree_flatten(tangents)[0])
+    return tuple(tree_unflatten(out_tree(), x) for x in outs)
+""",
+}
+
+
+@probe
+def program_derivative(mj, f, xs, ts):
+    """Values of a program and their tangents."""
+    return mj.jvp(f, xs, ts)
+
+
+@probe
+def second_derivative(mj, f, xs, ts):
+    """The same of the program that computes a tangent."""
+    return mj.jvp(lambda *ys: mj.jvp(f, ys, ts)[1], xs, ts)
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_boxes_in_programs(student):
+    """Each operation of a program hands on values and tangents as it should."""
+    student.agrees_on_programs(program_derivative, SIBLINGS)
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_products_in_programs(student):
+    """Programs with products are differentiated rightly."""
+    student.agrees_on_programs(program_derivative, SIBLINGS, using=["mul", "infix"])
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_quotients_in_programs(student):
+    """Programs with quotients are differentiated rightly."""
+    student.agrees_on_programs(program_derivative, SIBLINGS, using=["div"])
+
+
+@pytest.mark.exercise("jvp.linear_rule")
+def test_linear_operations_in_programs(student):
+    """Programs with operations that are linear in one operand are differentiated rightly."""
+    using = ["reduce_sum", "transpose", "broadcast_in_dim"]
+    student.agrees_on_programs(program_derivative, SIBLINGS, using=using)
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_random_programs(student):
+    """The derivative of a random program is right, and so is the derivative of that."""
+    student.agrees_on_programs(program_derivative, SIBLINGS)
+    student.agrees_on_programs(second_derivative, SIBLINGS)

@@ -1,0 +1,605 @@
+"""Random programs for generated tests: made, written as text and shrunk, all as plain data.
+
+A program is a list of steps: the name of an operation, the places of its operands, parameters.
+It is well typed by construction, for each step is evaluated by NumPy when it is chosen; and it is
+tame there: no value is large, and none stands near a jump or a pole, where rounding would decide.
+Its text is Python that runs on minijax and, but for the imports, on JAX; the text is what runs, so
+what a student reads is what failed.
+
+This file needs NumPy and nothing else: a copy of it stands beside a lesson's visible checks, as
+`programs.py`.
+"""
+
+import functools
+import itertools
+import random
+import string
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+SHAPES = ((), (), (3,), (3,), (2, 3), (1, 3))
+LITERALS = (2.0, 0.5, 3, -1.5)
+LARGEST = 30.0  # that a value or a slope may be
+MARGIN = 0.1  # how far a value keeps away from jumps and poles
+STEP = 1e-3  # of the difference quotients that tell slopes
+
+Draw = Callable[[random.Random, list[np.ndarray]], "tuple[list[int], dict[str, Any]] | None"]
+
+
+class Unfit(Exception):
+    """Operands that an operation does not take, or that lie where rounding would decide."""
+
+
+# Choosing ---------------------------------------------------------------------------------------
+
+
+def pick(rng: random.Random, choices: Sequence[Any]) -> Any:
+    """One of the choices. Only `random()` is promised to be the same in every Python."""
+    return choices[int(rng.random() * len(choices))]
+
+
+def late(rng: random.Random, places: Sequence[int]) -> int:
+    """One of the places, a late one rather than an early one."""
+    return max(pick(rng, places), pick(rng, places))
+
+
+def floats(values: Sequence[np.ndarray]) -> list[int]:
+    """The places of values that can be computed with."""
+    return [i for i, x in enumerate(values) if x.dtype != bool]
+
+
+# Operations: how to choose operands, how to evaluate, how to write --------------------------------
+
+
+@dataclass(frozen=True)
+class Operation:
+    """`text` has places for operands ({0}, {1}) and parameters; `evaluate` is NumPy's."""
+
+    text: str
+    evaluate: Callable[..., Any]
+    draw: Draw
+
+
+def one(rng: random.Random, values: list[np.ndarray]) -> Any:
+    """Any float."""
+    return [late(rng, floats(values))], {}
+
+
+def two(rng: random.Random, values: list[np.ndarray]) -> Any:
+    """Two floats; whether they fit is found out by evaluating."""
+    return [late(rng, floats(values)), pick(rng, floats(values))], {}
+
+
+def some_axes(rng: random.Random, values: list[np.ndarray]) -> Any:
+    """A float that has axes, and some of these."""
+    places = [i for i in floats(values) if values[i].ndim]
+    if not places:
+        return None
+    i = late(rng, places)
+    chosen = tuple(k for k in range(values[i].ndim) if rng.random() < 0.6)
+    return [i], {"axes": chosen or (0,)}
+
+
+def turned(rng: random.Random, values: list[np.ndarray]) -> Any:
+    """A float with two axes, and their other order."""
+    places = [i for i in floats(values) if values[i].ndim == 2]
+    return ([late(rng, places)], {"permutation": (1, 0)}) if places else None
+
+
+def widened(rng: random.Random, values: list[np.ndarray]) -> Any:
+    """A float, where to put a new axis, and how long that is."""
+    places = [i for i in floats(values) if values[i].ndim < 2]
+    if not places:
+        return None
+    i = late(rng, places)
+    rank, new = values[i].ndim, int(rng.random() * (values[i].ndim + 1))
+    shape = [*values[i].shape]
+    shape.insert(new, pick(rng, (2, 3)))
+    return [i], {"shape": tuple(shape), "axes": tuple(k for k in range(rank + 1) if k != new)}
+
+
+def converted(rng: random.Random, values: list[np.ndarray]) -> Any:
+    """Any value, and a dtype of floats; booleans become numbers more often than the others do."""
+    bools = [i for i, x in enumerate(values) if x.dtype == bool]
+    places = bools or range(len(values))
+    return [late(rng, places)], {"dtype": pick(rng, ("float64", "float32"))}
+
+
+def contracted(rng: random.Random, values: list[np.ndarray]) -> Any:
+    """Two floats and an axis of each, along which they are multiplied and added up."""
+    (i, j), _ = two(rng, values)
+    axes = range(values[i].ndim), range(values[j].ndim)
+    pairs = [(a, b) for a in axes[0] for b in axes[1] if values[i].shape[a] == values[j].shape[b]]
+    if not pairs:
+        return None
+    a, b = pick(rng, pairs)
+    return [i, j], {"axes": (((a,), (b,)), ((), ()))}
+
+
+def constant(rng: random.Random, values: list[np.ndarray]) -> Any:
+    """An array that does not depend on the arguments."""
+    x = make_input(rng, ("float64",)).value
+    return [], {"value": x.tolist()}
+
+
+def literal(rng: random.Random, values: list[np.ndarray]) -> Any:
+    """Any float, a number, and what to do with the two."""
+    return one(rng, values)[0], {"value": pick(rng, LITERALS), "symbol": pick(rng, "+-*")}
+
+
+def infix(rng: random.Random, values: list[np.ndarray]) -> Any:
+    """Two floats of whatever dtypes and shapes, and an operator."""
+    return two(rng, values)[0], {"symbol": pick(rng, "+-*")}
+
+
+def strict(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f`, for operands of one dtype, and of one shape or 0-d, as the functions of `lax` ask."""
+
+    def evaluate(x: np.ndarray, y: np.ndarray) -> Any:
+        if x.dtype != y.dtype or (x.shape != y.shape and x.shape and y.shape):
+            raise Unfit
+        return f(x, y)
+
+    return evaluate
+
+
+def no_bool(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f`, for numbers."""
+
+    def evaluate(*xs: np.ndarray, **params: Any) -> Any:
+        if any(x.dtype == bool for x in xs):
+            raise Unfit
+        return f(*xs, **params)
+
+    return evaluate
+
+
+def far_from(where: Callable[..., Any], f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f`, for operands for which `where` gives numbers of a certain size."""
+
+    def evaluate(*xs: np.ndarray) -> Any:
+        if not np.all(where(*xs) > MARGIN):
+            raise Unfit
+        return f(*xs)
+
+    return evaluate
+
+
+def distance(x: np.ndarray, y: np.ndarray) -> Any:
+    """How far two numbers are from each other."""
+    return np.abs(x - y)
+
+
+def reduce_sum(x: np.ndarray, axes: tuple[int, ...]) -> Any:
+    """The sum along axes, which must be there."""
+    if any(axis >= x.ndim for axis in axes):
+        raise Unfit
+    return np.sum(x, axes)
+
+
+def transpose(x: np.ndarray, permutation: tuple[int, ...]) -> Any:
+    """Another order of the axes."""
+    if sorted(permutation) != list(range(x.ndim)):
+        raise Unfit
+    return np.transpose(x, permutation)
+
+
+def broadcast_in_dim(x: np.ndarray, shape: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    """`x` repeated; its axis i becomes axis `axes[i]`."""
+    if [shape[axis] for axis in axes] != list(x.shape):
+        raise Unfit
+    new = tuple(k for k in range(len(shape)) if k not in axes)
+    return np.broadcast_to(np.expand_dims(x, new), shape)
+
+
+def dot_general(x: np.ndarray, y: np.ndarray, axes: Any) -> Any:
+    """Multiply and add up along an axis of each operand."""
+    ((a,), (b,)), _ = axes
+    if x.dtype != y.dtype or a >= x.ndim or b >= y.ndim or x.shape[a] != y.shape[b]:
+        raise Unfit
+    return np.tensordot(x, y, (a, b))
+
+
+def array_of(value: Any) -> np.ndarray:
+    """A constant."""
+    return np.array(value)
+
+
+def apply_symbol(x: np.ndarray, y: Any, symbol: str) -> Any:
+    """An infix operator, which promotes and broadcasts."""
+    return {"+": np.add, "-": np.subtract, "*": np.multiply}[symbol](x, y)
+
+
+def with_literal(x: np.ndarray, value: float, symbol: str) -> Any:
+    """An array and a Python number."""
+    return apply_symbol(x, value, symbol)
+
+
+def literal_with(x: np.ndarray, value: float, symbol: str) -> Any:
+    """A Python number and an array."""
+    return -apply_symbol(x, value, symbol) if symbol == "-" else apply_symbol(x, value, symbol)
+
+
+def unary(name: str, f: Callable[..., Any]) -> Operation:
+    """An operation of `lax` on one float."""
+    return Operation(f"lax.{name}({{0}})", no_bool(f), one)
+
+
+def binary(name: str, f: Callable[..., Any]) -> Operation:
+    """An operation of `lax` on two floats."""
+    return Operation(f"lax.{name}({{0}}, {{1}})", no_bool(strict(f)), two)
+
+
+# The primitives of lessons core to grad, and what their operators do.
+OPERATIONS = {
+    "neg": unary("neg", np.negative),
+    "sin": unary("sin", np.sin),
+    "cos": unary("cos", np.cos),
+    "exp": unary("exp", np.exp),
+    "log": unary("log", far_from(lambda x: x, np.log)),
+    "add": binary("add", np.add),
+    "sub": binary("sub", np.subtract),
+    "mul": binary("mul", np.multiply),
+    "div": binary("div", far_from(lambda x, y: np.abs(y), np.divide)),
+    "gt": binary("gt", far_from(distance, np.greater)),
+    "lt": binary("lt", far_from(distance, np.less)),
+    "infix": Operation("{0} {symbol} {1}", no_bool(apply_symbol), infix),
+    "with_literal": Operation("{0} {symbol} {value}", no_bool(with_literal), literal),
+    "literal_with": Operation("{value} {symbol} {0}", no_bool(literal_with), literal),
+    "constant": Operation("np.array({value})", array_of, constant),
+    "reduce_sum": Operation("lax.reduce_sum({0}, {axes})", no_bool(reduce_sum), some_axes),
+    "transpose": Operation("lax.transpose({0}, {permutation})", no_bool(transpose), turned),
+    "broadcast_in_dim": Operation(
+        "lax.broadcast_in_dim({0}, {shape}, {axes})", no_bool(broadcast_in_dim), widened
+    ),
+    "convert_element_type": Operation(
+        "lax.convert_element_type({0}, {dtype!r})", lambda x, dtype: x.astype(dtype), converted
+    ),
+    "dot_general": Operation("lax.dot_general({0}, {1}, {axes})", no_bool(dot_general), contracted),
+}
+
+FIRST_CIRCLE = tuple(OPERATIONS)
+
+IMPORTS = {"np": "import numpy as np", "lax": "from minijax import lax"}
+
+
+# Programs ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """An argument of a program: a value, another of the same type, and an axis for a batch.
+
+    The second value serves as a tangent and as the second example of a batch; where the axis is
+    None, the argument is the same for all examples.
+    """
+
+    value: np.ndarray
+    other: np.ndarray
+    axis: int | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation; operands are places among the inputs and the results of earlier steps."""
+
+    name: str
+    operands: tuple[int, ...]
+    params: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Inputs, steps that each add a value, and the places of the results."""
+
+    inputs: tuple[Input, ...]
+    steps: tuple[Step, ...]
+    results: tuple[int, ...]
+
+    @property
+    def size(self) -> tuple[int, int, int, int]:
+        """What makes a program hard to read, the worst first."""
+        elements = sum(x.value.size for x in self.inputs)
+        narrow = sum(not is_wide(x.value) for x in self.inputs)
+        return len(self.steps), len(self.inputs) + len(self.results), elements, narrow
+
+    def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """All values, inputs first. Raises Unfit where operands do not fit or are not tame."""
+        values = list(arguments)
+        with np.errstate(all="ignore"):
+            for step in self.steps:
+                operands = [values[i] for i in step.operands]
+                out = np.asarray(OPERATIONS[step.name].evaluate(*operands, **dict(step.params)))
+                values.append(out)
+        if not all(np.all(np.abs(x.astype(float)) < LARGEST) for x in values):
+            raise Unfit
+        return values
+
+    @functools.cached_property
+    def values(self) -> list[np.ndarray]:
+        """All values for the inputs' own values."""
+        return self.evaluate([x.value for x in self.inputs])
+
+    def is_sound(self) -> bool:
+        """Is the program well typed, tame wherever a test will evaluate it, and has it a batch?"""
+        first, second = ([getattr(x, name) for x in self.inputs] for name in ("value", "other"))
+        mixed = [x.value if x.axis is None else x.other for x in self.inputs]
+        try:
+            _ = self.values
+            self.evaluate(second)
+            self.evaluate(mixed)
+            coarse, fine = (self.slopes(first, second, h) for h in (STEP, STEP / 4))
+        except (Unfit, ValueError):
+            return False
+        if all(x.axis is None for x in self.inputs):
+            return False
+        pairs = [(x, y) for x, y, v in zip(coarse, fine, self.values, strict=True) if is_wide(v)]
+        return all(np.all(np.abs(x) < LARGEST) for x in coarse) and all(
+            np.allclose(x, y, 1e-3, 1e-3) for x, y in pairs
+        )
+
+    def slopes(self, at: list[Any], along: list[Any], h: float) -> list[np.ndarray]:
+        """Difference quotients of all values."""
+        ahead, behind = (
+            self.evaluate([(x + s * h * t).astype(x.dtype) for x, t in zip(at, along, strict=True)])
+            for s in (1, -1)
+        )
+        return [(x.astype(float) - y) / (2 * h) for x, y in zip(ahead, behind, strict=True)]
+
+    # --- as text ---
+
+    def text(self, names: Iterable[str] = ("f", "xs")) -> str:
+        """Python that imports what it needs, and defines what is named.
+
+        `f` is the program; `xs` its arguments, `ts` tangents for them, `cts` cotangents for the
+        results; `batch` arguments with two examples each, along `in_axes`.
+        """
+        writers = {
+            "f": self.function,
+            "xs": lambda: f"xs = {tuple_of(x.value for x in self.inputs)}",
+            "ts": lambda: f"ts = {tuple_of(x.other for x in self.inputs)}",
+            "cts": self.cotangents,
+            "batch": self.batch,
+            "in_axes": lambda: f"in_axes = {tuple(x.axis for x in self.inputs)}",
+        }
+        text = "\n".join(writers[name]() for name in names)
+        imports = [line for word, line in IMPORTS.items() if f"{word}." in text]
+        return "\n".join([*imports, "", text])
+
+    def function(self) -> str:
+        """The text of `f`."""
+        names = string.ascii_lowercase.replace("f", "")
+        lines = [f"def f({', '.join(names[: len(self.inputs)])}):"]
+        for place, step in enumerate(self.steps, len(self.inputs)):
+            given = [names[i] for i in step.operands]
+            written = OPERATIONS[step.name].text.format(*given, **dict(step.params))
+            lines.append(f"    {names[place]} = {written}")
+        return "\n".join([*lines, f"    return {', '.join(names[i] for i in self.results)}\n"])
+
+    def batch(self) -> str:
+        """Two examples of each argument in one array; one of those that are the same for all."""
+        arrays = [
+            x.value if x.axis is None else np.stack([x.value, x.other], x.axis) for x in self.inputs
+        ]
+        return f"batch = {tuple_of(arrays)}"
+
+    def cotangents(self) -> str:
+        """A cotangent for each result."""
+        outs = [self.values[i] for i in self.results]
+        arrays = [np.full(x.shape, 0.5 + i, x.dtype) for i, x in enumerate(outs)]
+        return f"cts = {array_text(arrays[0]) if len(arrays) == 1 else tuple_of(arrays)}"
+
+    # --- as data ---
+
+    def data(self) -> dict[str, Any]:
+        """The program as JSON has it."""
+        inputs = [
+            [x.value.dtype.name, x.value.tolist(), x.other.tolist(), x.axis] for x in self.inputs
+        ]
+        steps = [[step.name, list(step.operands), dict(step.params)] for step in self.steps]
+        return {"inputs": inputs, "steps": steps, "results": list(self.results)}
+
+
+def from_data(data: dict[str, Any]) -> Program:
+    """The program that `data` was made of."""
+    inputs = [
+        Input(np.array(x, dtype), np.array(t, dtype), axis) for dtype, x, t, axis in data["inputs"]
+    ]
+    steps = [
+        Step(name, tuple(operands), tuple(params_of(params).items()))
+        for name, operands, params in data["steps"]
+    ]
+    return Program(tuple(inputs), tuple(steps), tuple(data["results"]))
+
+
+def params_of(data: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as they were before they became JSON; an array's value stays a list."""
+    return {key: x if key == "value" else as_tuples(x) for key, x in data.items()}
+
+
+def as_tuples(value: Any) -> Any:
+    """Lists become tuples, as `lax` wants them."""
+    return tuple(map(as_tuples, value)) if isinstance(value, (list, tuple)) else value
+
+
+def is_wide(x: np.ndarray) -> bool:
+    """Has a value enough digits for difference quotients?"""
+    return x.dtype == np.float64
+
+
+def tuple_of(arrays: Iterable[np.ndarray]) -> str:
+    """The text of a tuple of arrays."""
+    texts = [array_text(x) for x in arrays]
+    return f"({', '.join(texts)}{',' * (len(texts) == 1)})"
+
+
+def array_text(x: np.ndarray) -> str:
+    """The text of an array."""
+    dtype = "" if is_wide(x) else f", {x.dtype.name!r}"
+    return f"np.array({x.tolist()}{dtype})"
+
+
+# Making ------------------------------------------------------------------------------------------
+
+
+def make(
+    seed: str,
+    number: int = 10,
+    *,
+    operations: Sequence[str] = FIRST_CIRCLE,
+    using: Sequence[str] = (),
+    dtypes: Sequence[str] = ("float64", "float64", "float32"),
+    steps: int = 6,
+) -> list[Program]:
+    """So many programs of up to so many steps; each has a step of `using`, if that names some."""
+    rng = random.Random(seed)
+    made: list[Program] = []
+    while len(made) < number:
+        program = make_one(rng, operations, using, dtypes, 1 + int(rng.random() * steps))
+        if program is not None:
+            made.append(program)
+    return made
+
+
+def make_one(
+    rng: random.Random,
+    operations: Sequence[str],
+    using: Sequence[str],
+    dtypes: Sequence[str],
+    steps: int,
+) -> Program | None:
+    """A program; None if no step of `using` could be placed."""
+    program = Program(
+        tuple(make_input(rng, dtypes) for _ in range(pick(rng, (1, 2, 2, 3)))), (), ()
+    )
+    if all(x.axis is None for x in program.inputs):
+        program = replace(program, inputs=(replace(program.inputs[0], axis=0), *program.inputs[1:]))
+    wanted = int(rng.random() * steps)  # where the step of `using` goes
+    for number in range(steps):
+        names = using if using and number == wanted else operations
+        program = with_step(rng, program, names) or program
+    program = with_numbers(program)
+    read = {i for step in program.steps for i in step.operands}
+    results = [i for i in floats(program.values) if i not in read and i >= len(program.inputs)]
+    found = pruned(replace(program, results=tuple(results[-3:])))
+    has_it = not using or any(step.name in using for step in found.steps)
+    return found if results and has_it and found.is_sound() else None
+
+
+def with_numbers(program: Program) -> Program:
+    """The program with numbers made of booleans that no step reads."""
+    read = {i for step in program.steps for i in step.operands}
+    places = [i for i, x in enumerate(program.values) if x.dtype == bool and i not in read]
+    new = [Step("convert_element_type", (i,), (("dtype", "float64"),)) for i in places]
+    return replace(program, steps=(*program.steps, *new))
+
+
+def make_input(rng: random.Random, dtypes: Sequence[str]) -> Input:
+    """An argument with short numbers."""
+    shape, dtype = pick(rng, SHAPES), pick(rng, dtypes)
+    size = int(np.prod(shape))
+    value, other = (
+        np.array([pick(rng, range(-6, 9)) / 4 for _ in range(size)], dtype).reshape(shape)
+        for _ in range(2)
+    )
+    axis = pick(rng, (0, 0, len(shape), None))
+    return Input(value, other, axis)
+
+
+def with_step(rng: random.Random, program: Program, names: Sequence[str]) -> Program | None:
+    """The program with another step, of these names; None if nothing was found that fits."""
+    for _ in range(20):
+        name = pick(rng, names)
+        drawn = OPERATIONS[name].draw(rng, program.values)
+        if drawn is not None:
+            operands, params = drawn
+            step = Step(name, tuple(operands), tuple(params.items()))
+            longer = replace(program, steps=(*program.steps, step))
+            if longer.is_sound():
+                return longer
+    return None
+
+
+# Shrinking ---------------------------------------------------------------------------------------
+
+
+def pruned(program: Program) -> Program:
+    """The program without the steps and inputs that no result needs."""
+    needed = set(program.results)
+    first = len(program.inputs)
+    for place, step in reversed([*enumerate(program.steps, first)]):
+        needed |= set(step.operands) if place in needed else set()
+    kept = sorted(needed)
+    steps = [program.steps[i - first] for i in kept if i >= first]
+    return Program(
+        tuple(program.inputs[i] for i in kept if i < first),
+        tuple(replace(s, operands=tuple(map(kept.index, s.operands))) for s in steps),
+        tuple(map(kept.index, program.results)),
+    )
+
+
+def smaller(program: Program) -> list[Program]:
+    """Programs that are a little simpler and still sound, the simplest first."""
+    found = [pruned(p) for p in (*_fewer_results(program), *_fewer_steps(program))]
+    found += _simpler_inputs(program)
+    simpler = [p for p in found if p.size < program.size and p.is_sound()]
+    return sorted(simpler, key=lambda p: p.size)
+
+
+def _fewer_results(program: Program) -> Iterator[Program]:
+    if len(program.results) > 1:
+        yield from (replace(program, results=(i,)) for i in program.results)
+
+
+def _fewer_steps(program: Program) -> Iterator[Program]:
+    """A step is left out: its value is one of its operands'."""
+    first = len(program.inputs)
+    for place, step in enumerate(program.steps, first):
+        for operand in sorted(set(step.operands)):
+            moved = [operand if i == place else i for i in range(first + len(program.steps))]
+            steps = [
+                replace(s, operands=tuple(moved[i] for i in s.operands)) for s in program.steps
+            ]
+            results = tuple(dict.fromkeys(moved[i] for i in program.results))
+            yield replace(program, steps=tuple(steps), results=results)
+
+
+def _simpler_inputs(program: Program) -> Iterator[Program]:
+    """Arguments become their first number, or float64: all of them, or some."""
+    for simpler in (first_number, widest):
+        new = [*map(simpler, program.inputs)]
+        for chosen in itertools.product([True, False], repeat=len(new)):
+            both = zip(chosen, new, program.inputs, strict=True)
+            yield replace(program, inputs=tuple(x if yes else old for yes, x, old in both))
+
+
+def first_number(x: Input) -> Input:
+    """An argument that is one number."""
+    value, other = (np.reshape(y, -1)[:1].reshape(()) for y in (x.value, x.other))
+    return Input(value, other, None if x.axis is None else 0)
+
+
+def widest(x: Input) -> Input:
+    """An argument in float64."""
+    return replace(x, value=x.value.astype(np.float64), other=x.other.astype(np.float64))
+
+
+def shrink(
+    program: Program, fails: Callable[[list[Program]], Iterable[bool]], rounds: int = 12
+) -> Program:
+    """The smallest program found for which `fails` holds, as it does for this one.
+
+    `fails` says of each of some programs whether it holds; it is asked once in each round.
+    """
+    for _ in range(rounds):
+        candidates = smaller(program)[:30]
+        verdicts = fails(candidates) if candidates else ()
+        failing = (p for p, bad in zip(candidates, verdicts, strict=False) if bad)
+        found = next(failing, None)
+        if found is None:
+            break
+        program = found
+    return program

@@ -1,0 +1,194 @@
+"""Random programs and the generated tests that hidden suites make of them."""
+
+import itertools
+import json
+import subprocess
+import sys
+
+import graded_course
+import jax
+import minijax
+import numpy as np
+import pytest
+
+from autograder import (
+    assemble,
+    engine,
+    generated,
+    known_mistakes,
+    lessons,
+    programs,
+    skeleton,
+)
+
+jax.config.update("jax_enable_x64", True)
+
+needs_isolation = pytest.mark.skipif(
+    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
+)
+EVERYTHING = ("f", "xs", "ts", "cts", "batch", "in_axes")
+SEEDS = [programs.make(str(seed)) for seed in range(2)]
+MANY = list(itertools.chain(*SEEDS))
+
+
+def defined(program, lib=minijax):
+    """What a program's text defines, on minijax or on JAX."""
+    names = {}
+    exec(program.text(EVERYTHING).replace("from minijax", f"from {lib.__name__}"), names)
+    return names
+
+
+def leaves(out):
+    return list(out) if isinstance(out, (tuple, list)) else [out]
+
+
+@pytest.mark.parametrize("lib", [minijax, jax], ids=["minijax", "jax"])
+def test_programs_are_what_numpy_made_of_them(lib):
+    for program in MANY:
+        names = defined(program, lib)
+        want = [program.values[i] for i in program.results]
+        f = jax.jit(names["f"]) if lib is jax else names["f"]
+        for x, y in zip(leaves(f(*names["xs"])), want, strict=True):
+            assert (x.shape, x.dtype) == (y.shape, y.dtype)
+            np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-4)
+
+
+def test_derivatives_are_tame_and_those_of_jax():
+    for program in MANY:
+        names, jax_names = defined(program), defined(program, jax)
+        got = leaves(minijax.jvp(names["f"], names["xs"], names["ts"])[1])
+        jax_jvp = jax.jit(lambda xs, ts, f=jax_names["f"]: jax.jvp(f, xs, ts)[1])
+        want = leaves(jax_jvp(names["xs"], names["ts"]))
+        for x, y in zip(got, want, strict=True):
+            assert (x.shape, x.dtype) == (y.shape, y.dtype)
+            assert np.all(np.abs(y) < 2 * programs.LARGEST)
+            np.testing.assert_allclose(x, y, rtol=1e-4, atol=generated.ATOL)
+
+
+def test_batches_and_cotangents_fit():
+    for program in MANY:
+        names = defined(program)
+        batched = leaves(minijax.vmap(names["f"], names["in_axes"])(*names["batch"]))
+        for x, y in zip(batched, leaves(names["f"](*names["xs"])), strict=True):
+            np.testing.assert_allclose(x[0], y, rtol=1e-4, atol=1e-4)
+        cotangents = minijax.vjp(names["f"], *names["xs"])[1](names["cts"])
+        assert [x.shape for x in cotangents] == [x.shape for x in names["xs"]]
+
+
+def test_every_operation_comes_up():
+    made = itertools.chain(*(programs.make(str(seed), 20) for seed in range(8)))
+    used = {step.name for program in made for step in program.steps}
+    assert used == set(programs.FIRST_CIRCLE)
+
+
+def test_a_wanted_operation_is_in_every_program():
+    for program in programs.make("seed", 20, using=["div", "log"]):
+        assert {step.name for step in program.steps} & {"div", "log"}
+
+
+def test_a_seed_makes_the_same_programs_again():
+    texts = [[p.text(EVERYTHING) for p in programs.make(str(seed))] for seed in (0, 0, 1)]
+    assert texts[0] == texts[1]
+    assert not set(texts[0]) & set(texts[2])
+
+
+def test_programs_are_data():
+    for program in MANY:
+        again = programs.from_data(json.loads(json.dumps(program.data())))
+        assert again.text(EVERYTHING) == program.text(EVERYTHING)
+
+
+def test_shrinking_leaves_what_fails():
+    for program in programs.make("shrink", 20, using=["div"]):
+        found = programs.shrink(program, lambda some: ["lax.div" in p.text() for p in some])
+        assert found.is_sound()
+        assert len(found.steps) <= 2  # the other one where a denominator would be 0 without it
+
+
+def test_shrinking_asks_a_limited_number_of_times():
+    asked = []
+    programs.shrink(MANY[0], lambda some: asked.append(some) or [True] * len(some), rounds=2)
+    assert len(asked) <= 2
+
+
+def test_stored_programs_are_used_again(tmp_path, monkeypatch):
+    first = generated.stored(tmp_path, "jvp", "test_a", 7, {"using": ["mul"]})
+    monkeypatch.setattr(programs, "make", None)  # a later edition makes others
+    again = generated.stored(tmp_path, "jvp", "test_a", 7, {"using": ["mul"]})
+    assert [p.text() for p in again] == [p.text() for p in first]
+    with pytest.raises(TypeError):
+        generated.stored(tmp_path, "jvp", "test_a", 8, {"using": ["mul"]})
+
+
+# In the engine ------------------------------------------------------------------------------------
+
+
+def source_of(mistake_name):
+    (found,) = [m for m in known_mistakes.load("jvp") if m.name == mistake_name]
+    return known_mistakes.variant_source(found).encode()
+
+
+def graded(source, **options):
+    return engine.grade(lessons.get("jvp"), "ann", source, **options)
+
+
+def only(result, name):
+    (found,) = [e for e in result["exercises"] if e["id"] == name]
+    return found
+
+
+@pytest.fixture(scope="module")
+def mistaken():
+    """A submission whose product rule leaves a term out, and its result."""
+    source = source_of("Only the first operand counts")
+    return source, graded(source, only="jvp.mul_rule")
+
+
+@needs_isolation
+def test_a_failure_is_shown_as_the_smallest_program(mistaken):
+    found = only(mistaken[1], "jvp.mul_rule")["counterexample"]
+    assert found.splitlines()[0] == "import minijax as mj"
+    assert found.count(" = ") == 3  # one operation, the arguments and the tangents
+    assert found.endswith("print(mj.jvp(f, xs, ts))\n")
+
+
+@needs_isolation
+def test_the_program_runs_and_shows_the_mistake(mistaken, tmp_path):
+    source, result = mistaken
+    program = only(result, "jvp.mul_rule")["counterexample"]
+    printed = []
+    for number, overlay in enumerate([{}, {"minijax/jvp.py": source}]):
+        folder = tmp_path / str(number)
+        assemble.write_tree(folder, lessons.get("jvp"), overlay)
+        command = [sys.executable, "-c", program]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        printed.append(done.stdout)
+    assert printed[0] != printed[1]
+
+
+@needs_isolation
+def test_what_is_expected_stays_hidden(mistaken):
+    exercise = only(mistaken[1], "jvp.mul_rule")
+    messages = [test["message"] or "" for test in exercise["tests"]]
+    assert not any("expected [" in text or "array(" in text for text in messages)
+
+
+@needs_isolation
+def test_grades_and_programs_repeat(mistaken, tmp_path):
+    source, first = mistaken
+    results = [graded(source, only="jvp.mul_rule", kept=tmp_path) for _ in range(2)]
+    for result in results:
+        assert result["exercises"] == first["exercises"]
+    assert [p.name for p in tmp_path.rglob("*.programs")] == ["test_products_in_programs.programs"]
+    other = graded(source, only="jvp.mul_rule", kept=tmp_path, seed=1)
+    assert only(other, "jvp.mul_rule")["counterexample"] != only(first, "jvp.mul_rule")
+    assert other["score"] == first["score"]
+
+
+@needs_isolation
+def test_a_stub_has_no_counterexample():
+    lesson = lessons.get("jvp")
+    untouched = skeleton.make_skeleton(assemble.read_solution(lesson.module), lesson)
+    result = graded(untouched.encode(), only="jvp.mul_rule")
+    assert only(result, "jvp.mul_rule")["class"] == "not_implemented"
+    assert only(result, "jvp.mul_rule")["counterexample"] is None
