@@ -278,6 +278,25 @@ def report(
 
 
 @app.command(rich_help_panel=INSTRUCTORS)
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.")],
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format", metavar="FORMAT", help="gradescope, github, junit, csv or canvas."
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where; DIR/exports/FORMAT if absent.")
+    ] = None,
+) -> None:
+    """Write results in a form that another system reads."""
+    from autograder import exports
+
+    print(f"The export is in {exports.export(folder, form, out)}.")
+
+
+@app.command(rich_help_panel=INSTRUCTORS)
 def demo() -> None:
     """Grade a sample class through nbgrader."""
     from autograder import demo

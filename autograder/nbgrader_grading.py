@@ -20,7 +20,6 @@ import os
 import re
 import shutil
 import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -36,14 +35,13 @@ from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from traitlets import Integer, Unicode
 from traitlets.config import Config
 
-from autograder import engine, intake, isolation, lessons, results
+from autograder import engine, feedback, intake, isolation, lessons, results
 from autograder.edition import Problem
 from autograder.lessons import Lesson
 
 INTAKE = "intake"
 RESULTS = "results"
 PROGRAMS = "programs"
-REASONS = 8  # that are listed for an exercise
 
 
 def configure(config: Config) -> None:
@@ -311,7 +309,7 @@ def fill(cell: NotebookNode, verdict: dict[str, Any], remarks: list[str]) -> Non
     """
     maximum = float(cell.metadata.nbgrader["points"])
     score = points(verdict, maximum)
-    text = f"{score:.10g} of {maximum:.10g} points: {message(verdict, remarks)}"
+    text = f"{score:.10g} of {maximum:.10g} points: {feedback.message(verdict, remarks)}"
     cell.execution_count = 1
     cell.outputs = [
         new_output("stream", name="stdout", text=text + "\n"),
@@ -323,27 +321,3 @@ def points(verdict: dict[str, Any], maximum: float) -> float:
     """The score on a grade cell of `maximum` points, which the instructor may have changed."""
     share = verdict["points"] / verdict["max_points"]
     return min(max(round(maximum * share, 2), 0.0), maximum)
-
-
-def message(verdict: dict[str, Any], remarks: list[str]) -> str:
-    """What the student reads about an exercise: nothing in it comes from the hidden tests' code."""
-    failed = [test for test in verdict["tests"] if not test["passed"]]
-    total = len(verdict["tests"])
-    reasons = [test.get("message") or verdict["message"] for test in failed]
-    reasons = list(dict.fromkeys([*remarks, *filter(None, reasons)]))
-    lines = [f"{total - len(failed)} of {total} tests passed."]
-    lines += ["", *(f"- {reason}" for reason in reasons[:REASONS])] if reasons else []
-    if len(reasons) > REASONS:
-        lines.append(f"- and {len(reasons) - REASONS} more.")
-    if verdict["misconception"]:
-        mistake = verdict["misconception"]
-        lines += ["", f"Known mistake: {mistake['name']}.", f"Hint: {mistake['hints'][0]}"]
-    text = "\n".join(_wrapped(line) for line in lines)
-    if verdict["counterexample"]:
-        text += f"\nThe smallest program found that shows it:\n\n{verdict['counterexample']}"
-    return text
-
-
-def _wrapped(line: str) -> str:
-    # Feedback pages show the text as it is, without breaking lines.
-    return textwrap.fill(line, 88, subsequent_indent="  " if line.startswith("- ") else "")

@@ -6,7 +6,9 @@ import functools
 import io
 import json
 import os
+import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from autograder.edition import Problem
 
 SCHEMA = Path(__file__).parent / "schema" / "result.json"
 _WRITING = ".writing-"  # begins the names of files that are not whole yet
+MADE = ".made-by-jaxprentice"  # marks folders that are made anew from results
 
 
 def write(result: dict[str, Any], folder: Path) -> Path:
@@ -107,6 +110,58 @@ def paths(folder: Path) -> list[Path]:
     return [path for path in folder.glob("*.json") if not path.name.startswith(".")]
 
 
+def by_lesson(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """The results in a folder and the folders inside it, by lesson, in the order of the course."""
+    from autograder import lessons
+
+    found: dict[str, list[dict[str, Any]]] = {}
+    for path in [path for place in _places(folder) for path in paths(place)]:
+        result = read(path)
+        found.setdefault(result["lesson"], []).append(result)
+    if not found:
+        raise Problem(f"There are no results in {folder}. Give the folder that `grade` wrote.")
+    for lesson, results in found.items():
+        _check_single(lesson, [result["student"] for result in results], folder)
+        results.sort(key=lambda result: result["student"])
+    known = [name for name in lessons.load() if name in found]
+    return {name: found[name] for name in [*known, *sorted(set(found) - set(known))]}
+
+
+def _places(folder: Path) -> Iterator[Path]:
+    """A folder and the folders inside it, but for hidden ones and for what is made of results."""
+    yield folder
+    for place in sorted(path for path in folder.glob("*") if path.is_dir()):
+        if not place.name.startswith(".") and not (place / MADE).exists():
+            yield from _places(place)
+
+
+def _check_single(lesson: str, students: list[str], folder: Path) -> None:
+    twice = sorted(student for student, count in Counter(students).items() if count > 1)
+    if twice:
+        raise Problem(
+            f"{folder} holds two results of {twice[0]} in {lesson}. Give a folder with one of each."
+        )
+
+
+@contextlib.contextmanager
+def made_whole(folder: Path) -> Iterator[Path]:
+    """A new folder to write into, which takes the place of `folder` at the end: whole, or not.
+
+    What was made like this before is replaced; anything else that stands there is a Problem.
+    """
+    if folder.exists() and not (folder / MADE).exists() and any(folder.iterdir()):
+        raise Problem(f"{folder} exists and is not empty. Give another folder.")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as name:
+        new = Path(name, "new")
+        new.mkdir()
+        (new / MADE).touch()
+        yield new
+        if folder.exists():
+            folder.replace(Path(name, "old"))
+        new.replace(folder)
+
+
 def grades_csv(folder: Path) -> Path:
     """Write `folder/grades.csv`: one row for each result, one column for each exercise."""
     found = read_all(folder)
@@ -114,7 +169,7 @@ def grades_csv(folder: Path) -> Path:
     head = ["student", "lesson", "score", "max_score", "isolation"]
     path = folder / "grades.csv"
     rows = [[*head, *ids], *(_row(result, head, ids) for result in found)]
-    write_text(path, _csv(rows))
+    write_text(path, table(rows))
     return path
 
 
@@ -123,7 +178,19 @@ def _row(result: dict[str, Any], head: list[str], ids: list[str]) -> list[Any]:
     return [*(result[name] for name in head), *(points.get(name, "") for name in ids)]
 
 
-def _csv(rows: list[list[Any]]) -> str:
+def table(rows: list[list[Any]]) -> str:
+    """The text of a CSV file, in which no cell is a formula."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows([[_cell(x) for x in row] for row in rows])
     return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """A text on one line, which a spreadsheet shows: what begins like a formula is computed."""
+    if not isinstance(value, str):
+        return value
+    line = re.sub(r"[\t\r\n]", " ", value)
+    return f"'{line}" if line.strip().startswith(_FORMULA) else line
+
+
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")

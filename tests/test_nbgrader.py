@@ -24,6 +24,7 @@ from autograder import (
     skeleton,
 )
 from autograder.edition import Problem
+from autograder.feedback import REASONS, message
 
 LESSON = lessons.get("core")
 RIGHT = assemble.read_solution(LESSON.module)
@@ -451,7 +452,7 @@ def test_nbgrader_reads_the_score_from_the_cell(earned):
 
 def test_the_message_says_what_failed_and_names_the_mistake_with_one_hint():
     mistake = {"name": "The minus is missing", "hints": ["Draw it.", "Second.", "Third."]}
-    text = nbgrader_grading.message(verdict(1.0, mistake=mistake), [])
+    text = message(verdict(1.0, mistake=mistake), [])
     assert text.splitlines() == [
         "1 of 2 tests passed.",
         "",
@@ -466,15 +467,15 @@ def test_each_reason_stands_once_and_not_too_many_do():
     failed = verdict(0.0, passed=[False] * 30)
     for i, test in enumerate(failed["tests"]):
         test["message"] = f"Property {i // 2} does not hold."
-    lines = nbgrader_grading.message(failed, ["A remark."]).splitlines()
+    lines = message(failed, ["A remark."]).splitlines()
     assert lines[2:5] == [
         "- A remark.",
         "- Property 0 does not hold.",
         "- Property 1 does not hold.",
     ]
     assert lines[-1] == "- and 8 more."
-    assert len(lines) == 3 + nbgrader_grading.REASONS
+    assert len(lines) == 3 + REASONS
 
 
 def test_full_points_come_without_further_words():
-    assert nbgrader_grading.message(verdict(2.0, (True,)), []) == "1 of 1 tests passed."
+    assert message(verdict(2.0, (True,)), []) == "1 of 1 tests passed."

@@ -23,6 +23,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
 LAYERS = ("student", "instructor", "site", "dev")
+LOCKED = (*LAYERS, "grader")  # with what is installed on other machines
 
 COMMAND = """
 import json, sys, tiny
@@ -324,7 +325,7 @@ def pins(layer, python):
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
 def test_layers_agree_on_every_version(python):
     everything = pins("dev", python)
-    for layer in LAYERS:
+    for layer in LOCKED:
         assert pins(layer, python).items() <= everything.items()
 
 
@@ -344,7 +345,7 @@ def dependencies(groups, layer):
             yield Requirement(entry)
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("layer", LOCKED)
 def test_lock_files_fit_the_project(layer):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     locked = pins(layer, "3.11")
@@ -353,7 +354,7 @@ def test_lock_files_fit_the_project(layer):
 
 
 def test_lock_files_name_no_address_and_no_path():
-    for layer in LAYERS:
+    for layer in LOCKED:
         text = (ROOT / "requirements" / f"{layer}.txt").read_text(encoding="utf-8")
         assert not any(mark in text for mark in ("://", "--", "@", "/"))
 
