@@ -1,9 +1,9 @@
 """The hidden suites' own exam: are they fair, and do they see what they should?
 
 Submissions whose grades are known beforehand are made from the reference: the reference itself, the
-untouched skeleton, each exercise filled in alone, each known mistake, and mutants, which
-have a slip in one exercise. All of them are graded as a student's would be, and every grade that is
-not as it should be is a finding.
+untouched skeleton, stubs that cheat, each exercise filled in alone, each known mistake, and mutants,
+which have a slip in one exercise. All of them are graded as a student's would be, and every grade
+that is not as it should be is a finding.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,6 +21,7 @@ from autograder import (
     known_mistakes,
     lessons,
     mutants,
+    sample_class,
     skeleton,
 )
 from autograder.known_mistakes import Mistake
@@ -37,7 +38,7 @@ class Case:
     """A made submission, and what its result must be."""
 
     lesson: str
-    kind: str  # "reference", "skeleton", "one exercise" or "known mistake"
+    kind: str  # "reference", "skeleton", "cheat", "one exercise" or "known mistake"
     name: str
     source: str
     check: Check
@@ -148,10 +149,12 @@ def make_cases(lesson: Lesson) -> list[Case]:
     """All submissions that a lesson's suite is tried on."""
     reference = assemble.read_solution(lesson.module)
     untouched = skeleton.make_skeleton(reference, lesson)
+    lie = sample_class.cheat(untouched, lesson)
     everything = {exercise.id for exercise in lesson.exercises}
     cases = [
         Case(lesson.id, "reference", "the reference", reference, _full(everything)),
         Case(lesson.id, "skeleton", "the untouched skeleton", untouched, _nothing_passes),
+        Case(lesson.id, "cheat", "stubs whose results claim to be right", lie, _nothing_passes),
     ]
     for exercise in lesson.exercises:
         done = _with_those_before(lesson, exercise)
@@ -201,7 +204,7 @@ def _nothing_passes(result: Result) -> Iterator[str]:
         passed = [test["id"] for test in exercise["tests"] if test["passed"]]
         if passed:
             tests = ", ".join(passed)
-            yield f"{exercise['id']}: these tests pass on a stub: {tests}. Let them ask for more."
+            yield f"{exercise['id']}: these tests pass without an answer: {tests}. Let them ask for more."
     yield from _unlabelled(result)
 
 

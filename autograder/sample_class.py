@@ -36,7 +36,7 @@ def make(lesson: Lesson) -> list[Submission]:
         Submission("bela-novak", "half", _stub(reference, lesson, second), None, _ids(second)),
         Submission("chidi-larsen", "untouched", untouched, None, _ids(lesson.exercises)),
         Submission("hana-costa", "endless", _endless(reference, lesson, last), None, (last.id,)),
-        Submission("ivo-tanaka", "cheat", _cheat(untouched, lesson), None, _ids(lesson.exercises)),
+        Submission("ivo-tanaka", "cheat", cheat(untouched, lesson), None, _ids(lesson.exercises)),
     ]
     for student, mistake in zip(_NAMES, _different(lesson), strict=False):
         source = known_mistakes.variant_source(mistake)
@@ -69,7 +69,7 @@ def _endless(source: str, lesson: Lesson, exercise: Exercise) -> str:
     return _stub(source, lesson, [exercise]).replace(_error(exercise), "while True: pass")
 
 
-def _cheat(untouched: str, lesson: Lesson) -> str:
+def cheat(untouched: str, lesson: Lesson) -> str:
     """Nothing is solved, everything is tried: read the solution, blunt the comparison, lie."""
     for exercise in lesson.exercises:
         untouched = untouched.replace(_error(exercise), "return _AlwaysRight()")

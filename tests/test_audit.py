@@ -51,7 +51,7 @@ def test_a_good_suite_passes(monkeypatch, tmp_path):
 
 
 FINDINGS = [
-    ("suites/tiny.py", "return tiny.spread(np.array(x))", "return None", "pass on a stub"),
+    ("suites/tiny.py", "return tiny.spread(np.array(x))", "return None", "pass without an answer"),
     (
         "suites/tiny.py",
         "return tiny.double(x)",

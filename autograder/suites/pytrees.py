@@ -310,8 +310,7 @@ def test_dict_stays_as_it_was(student):
     """The dict itself is not changed."""
     program = """
 d = {"b": 1, "a": 2}
-dict_to_children(d)
-result = d
+result = [dict_to_children(d), d]
 """
     student.agrees(run, GIVEN, "", program)
 
@@ -620,8 +619,7 @@ def test_list_of_leaves_stays(student):
     """The list of leaves that was given is not changed."""
     program = """
 leaves = [1, 2, 3]
-tree_unflatten(tup(leaf, lst(leaf, leaf)), leaves)
-result = leaves
+result = [tree_unflatten(tup(leaf, lst(leaf, leaf)), leaves), leaves]
 """
     student.agrees(run, GIVEN, RIGHT_NODE_TYPE, program)
 
