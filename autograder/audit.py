@@ -1,9 +1,9 @@
 """The hidden suites' own exam: are they fair, and do they see what they should?
 
-Submissions whose grades are known beforehand are made from the reference: the reference itself, the
-untouched skeleton, stubs that cheat, each exercise filled in alone, each known mistake, and mutants,
-which have a slip in one exercise. All of them are graded as a student's would be, and every grade
-that is not as it should be is a finding.
+Submissions whose grades are known beforehand are made from the reference: the reference itself,
+the untouched skeleton, stubs that cheat, each exercise filled in alone, each known mistake, and
+mutants, which have a slip in one exercise. All of them are graded as a student's would be, and
+every grade that is not as it should be is a finding.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -204,7 +204,8 @@ def _nothing_passes(result: Result) -> Iterator[str]:
         passed = [test["id"] for test in exercise["tests"] if test["passed"]]
         if passed:
             tests = ", ".join(passed)
-            yield f"{exercise['id']}: these tests pass without an answer: {tests}. Let them ask for more."
+            name = exercise["id"]
+            yield f"{name}: these tests pass without an answer: {tests}. Let them ask for more."
     yield from _unlabelled(result)
 
 
