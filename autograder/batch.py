@@ -12,9 +12,11 @@ import signal
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NoReturn
 
 from autograder import engine, intake, isolation, results
+from autograder.display import display
 from autograder.edition import Interrupted, Problem
 from autograder.lessons import Lesson
 
@@ -22,9 +24,18 @@ Taken = tuple[str, bytes | None, str]  # student, module, why there is none
 
 
 def grade_folder(
-    submissions: Path, lesson: Lesson, out: Path, *, jobs: int | None, level: str | None
+    submissions: Path,
+    lesson: Lesson,
+    out: Path,
+    *,
+    jobs: int | None = None,
+    level: str | None = None,
+    scheduler: str | None = None,
 ) -> None:
-    """Grade every student's folder, and write a result each and a table into `out`."""
+    """Grade every student's folder, and write a result each and a table into `out`.
+
+    With the address of a Dask `scheduler`, its workers do it, else `jobs` processes here.
+    """
     taken = list(intake.submissions(submissions, lesson))
     if not taken:
         raise Problem(f"{submissions} holds no folders. It should hold one folder a student.")
@@ -38,29 +49,38 @@ def grade_folder(
         if len(todo) < len(taken):
             print(f"{len(taken) - len(todo)} of {len(taken)} were graded before, and stay.")
         with _breaking_off_well(lesson, len(taken) - len(todo), len(taken)) as finished:
-            grade_taken(todo, lesson, out, jobs or os.cpu_count() or 1, level, mark, finished)
+            work = [(student, source) for student, source, _ in todo]
+            if scheduler:
+                made = _cluster().grade_many(work, lesson, scheduler, level=level, mark=mark)
+            else:
+                jobs = jobs or os.cpu_count() or 1
+                kept = out / "programs"
+                made = engine.grade_many(work, lesson, workers=jobs, isolation=level, kept=kept)
+            keep(made, todo, out, mark, finished)
             table = results.grades_csv(out)
         _name_the_odd(out, [student for student, _, _ in taken])
         _name_the_absent(out, sorted(set(known) - {student for student, _, _ in taken}))
     print(f"{len(taken)} submissions graded. The results are in {out}, the grades in {table}.")
 
 
-def grade_taken(
-    taken: Sequence[Taken],
-    lesson: Lesson,
-    out: Path,
-    jobs: int,
-    level: str,
-    mark: str,
-    finished: list[str],
+def _cluster() -> ModuleType:
+    try:
+        from autograder import cluster
+    except ImportError as error:
+        raise Problem(
+            f"Grading on a cluster needs a package that is not installed ({error.name}). Start "
+            "the command by ./jaxprentice, which installs what is missing."
+        ) from None
+    return cluster
+
+
+def keep(
+    made: engine.Results, taken: Sequence[Taken], out: Path, mark: str, finished: list[str]
 ) -> None:
-    """Grade what was taken from the submissions, and say each score; `finished` grows meanwhile."""
+    """Write results as they come, and say each score; `finished` grows meanwhile."""
     reasons = {student: reason for student, _, reason in taken}
     width = max(map(len, reasons), default=0)
-    work = [(student, source) for student, source, _ in taken]
-    kept = out / "programs"
-    made = engine.grade_many(work, lesson, workers=jobs, isolation=level, kept=kept)
-    with contextlib.closing(made):
+    with contextlib.closing(made), display(len(taken)) as shows:
         for result in made:
             student = result["student"]
             if reasons[student]:
@@ -68,7 +88,7 @@ def grade_taken(
             results.write({**result, "fingerprint": mark}, out)
             finished.append(student)
             score = f"{result['score']:g} of {result['max_score']:g}"
-            print(f"{student:<{width}}  {score}", flush=True)
+            shows.add(f"{student:<{width}}  {score}", result)
 
 
 def _name_the_odd(out: Path, students: Sequence[str]) -> None:

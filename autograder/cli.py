@@ -256,6 +256,10 @@ def grade(
         int | None,
         typer.Option(metavar="N", min=1, help="Submissions at once; all cores if absent."),
     ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDR", help="Grade on the Dask cluster whose scheduler is there."),
+    ] = None,
     isolation: Annotated[
         str | None,
         typer.Option(metavar="LEVEL", help="namespaces, landlock or process; the best if absent."),
@@ -264,7 +268,10 @@ def grade(
     """Grade a folder of submissions, in isolation."""
     from autograder import batch, student
 
-    batch.grade_folder(submissions, student.taught(lesson), out, jobs=jobs, level=isolation)
+    if jobs and scheduler:
+        raise Problem("The cluster has the workers that it has. Give --jobs or --scheduler.")
+    chosen = student.taught(lesson)
+    batch.grade_folder(submissions, chosen, out, jobs=jobs, level=isolation, scheduler=scheduler)
 
 
 @app.command(rich_help_panel=INSTRUCTORS)

@@ -699,7 +699,7 @@ def grade_many(
         yield from _pooled(suspects, lesson, 1, options, again)
         suspects = again
     for job in suspects:
-        yield _ungraded(lesson, *job, options)
+        yield ungraded(lesson, *job, options)
 
 
 def _pooled(
@@ -779,7 +779,7 @@ def _grade_one(
     return grade(load().get(lesson.id, lesson), student, source, **options)
 
 
-def _ungraded(
+def ungraded(
     lesson: Lesson, student: str, source: bytes | None, options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The result of a submission that ended the grader each time: for a person to look at."""

@@ -5,7 +5,7 @@
 # so that a virtual environment may hold any of them together.
 set -eu
 cd "$(dirname "$0")/.."
-for layer in dev instructor grader site student; do
+for layer in dev scale instructor grader site student; do
     constraint=""
     [ "$layer" = dev ] || constraint="--constraint requirements/dev.txt"
     # shellcheck disable=SC2086
