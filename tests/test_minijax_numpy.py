@@ -57,7 +57,8 @@ EXPRESSIONS = {
         jnp.tile(x, (2, 1, 1)); jnp.repeat(x, 2, axis=0); jnp.repeat(i, 3); jnp.tril(x)
         jnp.triu(x, 1); jnp.tril(x, -1); jnp.roll(x, 1, 0); jnp.roll(x, -3, 1)
         jnp.broadcast_arrays(x, x[0]); [row + 1 for row in x[:2]]
-        jnp.array([x[0, 0], 1, x[1, 1] > 0]); jnp.array([[x[0, 0], 2.0], [1, x[1, 1]]]); jnp.asarray([x[0], (1, 2, 3, x[0, 0])])
+        jnp.array([x[0, 0], 1, x[1, 1] > 0]); jnp.array([[x[0, 0], 2.0], [1, x[1, 1]]])
+        jnp.asarray([x[0], (1, 2, 3, x[0, 0])])
         jnp.array([x[0, 0], 2.5], dtype="float32"); jnp.array([i, i + 1])""",
     "look-ups and sorting": """
         jnp.take(x, i); jnp.take(x, i, axis=1); jnp.take(x, i + 7, axis=0); jnp.take(i, i + 7)
