@@ -7,7 +7,6 @@ not the same as then. `grades.csv` is written at the end, from all the results i
 
 import contextlib
 import hashlib
-import os
 import signal
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,9 +36,7 @@ def grade_folder(
     With the address of a Dask `scheduler`, its workers do it, else `jobs` processes here.
     """
     taken = list(intake.submissions(submissions, lesson))
-    if not taken:
-        raise Problem(f"{submissions} holds no folders. It should hold one folder a student.")
-    _check_names([student for student, _, _ in taken])
+    _check_names(submissions, [student for student, _, _ in taken])
     level = isolation.choose(level)
     print(f"Isolation: {level}, {isolation.MEANING[level]}.", flush=True)
     with results.locked(out):
@@ -53,9 +50,8 @@ def grade_folder(
             if scheduler:
                 made = _cluster().grade_many(work, lesson, scheduler, level=level, mark=mark)
             else:
-                jobs = jobs or os.cpu_count() or 1
-                kept = out / "programs"
-                made = engine.grade_many(work, lesson, workers=jobs, isolation=level, kept=kept)
+                options: dict[str, Any] = {"isolation": level, "kept": out / "programs"}
+                made = engine.grade_many(work, lesson, workers=jobs, **options)
             keep(made, todo, out, mark, finished)
             table = results.grades_csv(out)
         _name_the_odd(out, [student for student, _, _ in taken])
@@ -110,8 +106,10 @@ def shown(name: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in name)
 
 
-def _check_names(students: Sequence[str]) -> None:
+def _check_names(folder: Path, students: Sequence[str]) -> None:
     """Complain about names that could not each have a file of results, on any file system."""
+    if not students:
+        raise Problem(f"{folder} holds no folders. It should hold one folder a student.")
     seen: dict[str, str] = {}
     for student in students:
         if not results.is_file_name(student):
