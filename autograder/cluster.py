@@ -62,7 +62,7 @@ def _connect(address: str) -> Client:
 
 def _result(future: Any, lesson: Lesson, job: Job, options: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        return future.result()  # type: ignore[no-any-return]
+        return future.result()
     except KilledWorker:  # several, one after the other
         return engine.ungraded(lesson, *job, options)
 
