@@ -7,6 +7,9 @@ need add up to a program; the known values that it uses are its constants, the *
 `linearize` is `jvp` under partial evaluation: primals are known, tangents are not. What is left is
 the derivative as a program, linear in the tangents. In that form it can run backwards (lesson
 grad).
+
+This file reads from top to bottom: partial values, recipes and their boxes, the interpreter, from
+recipes to a program, `linearize`, and last what happens to a program that is called.
 """
 
 from __future__ import annotations
@@ -112,22 +115,101 @@ class PartialEvalTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[PartialEvalTracer], params: dict[str, Any]
     ) -> Any:
-        if all(t.pval.is_known for t in tracers):
-            return primitive.bind(*(t.pval.const for t in tracers), **params)
-        if primitive in partial_eval_rules:
-            return partial_eval_rules[primitive](self, tracers, **params)
-        outs = self.stage_out(primitive, tracers, params)
-        return outs if primitive.multiple_results else outs[0]
+        """Apply `primitive` now if all its operands are known, and leave it for later if not.
+
+        If all of `tracers` are known, the result is what `primitive.bind` gives for their values
+        and `params`: a plain value, without a box. Otherwise there are two ways. If the primitive
+        has a rule in `partial_eval_rules`, the result is what the rule gives, which is called as
+        `rule(self, tracers, **params)`. For all other primitives `self.stage_out(primitive,
+        tracers, params)` makes the results, as a list in every case. This method gives a list for
+        primitives with `multiple_results`, and one result for others.
+
+        >>> from minijax.core import neg_p
+        >>> with new_main(PartialEvalTrace) as main:
+        ...     trace = PartialEvalTrace(main)
+        ...     trace.process_primitive(neg_p, [trace.pure(3.0)], {})
+        array(-3.)
+        """
+        # TODO(linearize.process_primitive): bind the primitive if all operands are known; else use
+        # its rule if it has one, or stage it out.
+        raise NotImplementedError("linearize.process_primitive")
 
     def stage_out(
         self, primitive: Primitive, tracers: Sequence[PartialEvalTracer], params: dict[str, Any]
     ) -> list[PartialEvalTracer]:
-        """Results of a primitive that will be applied later."""
-        avals = abstract_eval(primitive, [t.aval for t in tracers], params)
-        pvals = [unknown(aval) for aval in avals]
-        recipe = EqnRecipe(primitive, tracers, params, [Var(pval.aval) for pval in pvals])
-        pairs = zip(pvals, recipe.outvars, strict=True)
-        return [PartialEvalTracer(self, pval, var, recipe) for pval, var in pairs]
+        """Leave an operation for later: nothing is computed, only types are found and noted.
+
+        `abstract_eval(primitive, avals, params)` gives the list of the types of the results, for
+        the list of the types of the operands (`t.aval`). Each result is a `PartialEvalTracer` of
+        this trace with a partial value that is `unknown`, of this type, and with a new `Var`, whose
+        type is that of the partial value. One `EqnRecipe` makes all of them: it holds `primitive`,
+        `tracers` (the known ones too), `params`, and the variables of the results in order.
+        Returns the list of the results, also where there is only one.
+
+        >>> from minijax.core import mul_p
+        >>> with new_main(PartialEvalTrace) as main:
+        ...     trace = PartialEvalTrace(main)
+        ...     x, two = trace.new_arg(unknown(get_aval(1.0))), trace.pure(2.0)
+        ...     (y,) = trace.stage_out(mul_p, [x, two], {})
+        ...     print(y.pval.is_known, y.aval, y.recipe.tracers_in == [x, two])
+        ...     print(y.recipe.outvars == [y.var])
+        False f64[] True
+        True
+        """
+        # TODO(linearize.stage_out): find the types of the results, make a recipe with a variable
+        # for each of them, and box the results.
+        raise NotImplementedError("linearize.stage_out")
+
+
+# From recipes to a program ------------------------------------------------------------------------
+
+
+def toposort(outs: Sequence[EqnRecipe]) -> list[EqnRecipe]:
+    """All recipes that `outs` need, `outs` included: each once, and after those that it needs.
+
+    A recipe needs the recipes of its operands: `t.recipe` of each `t` in `tracers_in`, where that
+    is not `None` (inputs and known values have none). Recipes are told apart by identity. In `outs`
+    one may stand several times, or may be needed by another one; there may be none at all.
+
+    Long programs are usual. A chain of recipes may have more members than Python has room for calls
+    (1000), so do not recurse. And where an operation uses one value twice, the number of ways
+    through the program doubles: look into each recipe a few times, not once for each way to it.
+
+    >>> with new_main(PartialEvalTrace) as main:
+    ...     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
+    ...     y = x + 1.0
+    ...     z = y * y
+    ...     print([recipe.primitive for recipe in toposort([z.recipe, y.recipe])])
+    [add, mul]
+    """
+    # TODO(linearize.toposort): walk from the results back to the inputs, and list each recipe
+    # behind those that it needs.
+    raise NotImplementedError("linearize.toposort")
+
+
+def tracers_to_jaxpr(
+    tracers_in: Sequence[PartialEvalTracer], tracers_out: Sequence[PartialEvalTracer]
+) -> ClosedJaxpr:
+    """The program that the recipes of `tracers_out` add up to.
+
+    Its inputs are the variables of `tracers_in`, which are all unknown; used or not, they are
+    inputs. Its equations are the recipes that `tracers_out` need, in the order of `toposort`: a
+    `JaxprEqn(invars, outvars, primitive, params)` for each. Its outputs are the `tracers_out`.
+
+    An operand or an output that is unknown stands for its variable. One that is known, a residual,
+    stands for what `builder.constant(value)` gives, where `builder` is the `JaxprBuilder` of this
+    program: a literal for a number, and for an array a variable, the same one however often the
+    array is used. The builder has the list `builder.eqns`, to be filled, and makes the program:
+    `builder.build(input_variables, output_atoms)`.
+
+    >>> with new_main(PartialEvalTrace) as main:
+    ...     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
+    ...     tracers_to_jaxpr([x], [x * 3.0, x])
+    { lambda ; a:f64[]. let b:f64[] = mul a 3.0:f64[] in (b, a) }
+    """
+    # TODO(linearize.tracers_to_jaxpr): sort the recipes, make an equation of each, and build the
+    # program from the inputs to the outputs.
+    raise NotImplementedError("linearize.tracers_to_jaxpr")
 
 
 def partial_eval_flat(
@@ -137,109 +219,27 @@ def partial_eval_flat(
 ) -> tuple[list[PartialVal], ClosedJaxpr]:
     """Run `f` on partial values: the partial values of its results, and a program for the unknown.
 
-    The program goes from the unknown inputs to the unknown results; its constants are the
-    residuals. Result number `i` counts as unknown in any case where `instantiate(i)` is true.
+    Puts a `PartialEvalTrace` on the stack with `new_main`, boxes each partial value with
+    `new_arg`, and calls `f` once. A result may be a plain value or a tracer of another level:
+    `full_raise` boxes it first. The first thing returned is the list of the partial values of all
+    results, in order.
+
+    The second one is a program, made by `tracers_to_jaxpr`: from those inputs that are unknown to
+    those results that are unknown, both in order. Result number `i` counts as unknown in any case
+    where `instantiate(i)` is true, also if its value is known: its partial value is then `unknown`,
+    of the same type, and the program has its value as an output.
+
+    >>> pvals_out, program = partial_eval_flat(
+    ...     lambda x, y: [x * x, x * y], [known(3.0), unknown(get_aval(1.0))]
+    ... )
+    >>> [pval.const for pval in pvals_out]
+    [array(9.), None]
+    >>> program
+    { lambda ; a:f64[]. let b:f64[] = mul 3.0:f64[] a in (b,) }
     """
-    with new_main(PartialEvalTrace) as main:
-        trace = PartialEvalTrace(main)
-        tracers_in = [trace.new_arg(pval) for pval in pvals]
-        outs = [full_raise(trace, out) for out in f(*tracers_in)]
-        unknown_in = [t for t in tracers_in if not t.pval.is_known]
-        pvals_out = [unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(outs)]
-        unknown_out = [t for t, p in zip(outs, pvals_out, strict=True) if not p.is_known]
-        return pvals_out, tracers_to_jaxpr(unknown_in, unknown_out)
-
-
-def tracers_to_jaxpr(
-    tracers_in: Sequence[PartialEvalTracer], tracers_out: Sequence[PartialEvalTracer]
-) -> ClosedJaxpr:
-    """The program that the recipes of `tracers_out` add up to."""
-    builder = JaxprBuilder()
-
-    def atom(tracer: PartialEvalTracer) -> Atom:
-        return tracer.var or builder.constant(tracer.pval.const)
-
-    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
-        invars = [atom(t) for t in recipe.tracers_in]
-        builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
-    return builder.build([t.var for t in tracers_in if t.var], [atom(t) for t in tracers_out])
-
-
-def toposort(outs: Sequence[EqnRecipe]) -> list[EqnRecipe]:
-    """All recipes that `outs` need, each after those that it needs itself; without recursion."""
-    done: set[int] = set()
-    order: list[EqnRecipe] = []
-    stack = list(outs)[::-1]
-    while stack:
-        recipe = stack[-1]
-        parents = [t.recipe for t in recipe.tracers_in if t.recipe]
-        waiting = [parent for parent in parents if id(parent) not in done]
-        if id(recipe) in done or not waiting:
-            stack.pop()
-            if id(recipe) not in done:
-                done.add(id(recipe))
-                order.append(recipe)
-        else:
-            stack.extend(waiting)
-    return order
-
-
-# The call primitive: one program becomes two ------------------------------------------------------
-
-
-def jit_partial_eval(
-    trace: PartialEvalTrace, tracers: Sequence[PartialEvalTracer], *, name: str, jaxpr: ClosedJaxpr
-) -> list[Any]:
-    """Call the known part now; the rest is called later, with the residuals as arguments."""
-    is_known = tuple(t.pval.is_known for t in tracers)
-    known_part, rest, out_known = partial_eval_jaxpr(jaxpr, is_known)
-    known_args = [t.pval.const for t in tracers if t.pval.is_known]
-    outs = call(known_part, known_args, name)
-    number = sum(out_known)
-    known_outs, residuals = iter(outs[:number]), outs[number:]
-    inputs = [trace.pure(r) for r in residuals] + [t for t in tracers if not t.pval.is_known]
-    staged = iter(trace.stage_out(jit_p, inputs, {"name": name, "jaxpr": rest}))
-    return [next(known_outs) if is_out_known else next(staged) for is_out_known in out_known]
-
-
-partial_eval_rules[jit_p] = jit_partial_eval
-
-
-def partial_eval_jaxpr(
-    jaxpr: ClosedJaxpr, is_known: tuple[bool, ...], instantiate: frozenset[int] = frozenset()
-) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
-    """Split a program by which inputs are known; kept beside it.
-
-    Gives the program of the known part (known inputs -> known outputs, residuals), the program of
-    the rest (residuals, unknown inputs -> unknown outputs), and which outputs are known. Those
-    whose numbers are in `instantiate` count as unknown in any case.
-    """
-    cache, key = jaxpr.jaxpr.cache, ("partial_eval", is_known, instantiate)
-    if key not in cache:
-        cache[key] = split_jaxpr(jaxpr, is_known, instantiate)
-    return cache[key]
-
-
-def split_jaxpr(
-    jaxpr: ClosedJaxpr, is_known: tuple[bool, ...], instantiate: frozenset[int]
-) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
-    """As `partial_eval_jaxpr`, anew: partial evaluation, while the known part is traced."""
-    avals, f = jaxpr.in_avals, jaxpr_as_fun(jaxpr)
-    result: dict[str, Any] = {}
-
-    def known_part(*known_args: Any) -> list[Any]:
-        args = iter(known_args)
-        pvals = [
-            known(next(args)) if k else unknown(aval)
-            for k, aval in zip(is_known, avals, strict=True)
-        ]
-        pvals_out, rest = partial_eval_flat(f, pvals, instantiate.__contains__)
-        result["rest"], result["out"] = rest.jaxpr, [p.is_known for p in pvals_out]
-        return [p.const for p in pvals_out if p.is_known] + list(rest.consts)
-
-    known_avals = [aval for aval, k in zip(avals, is_known, strict=True) if k]
-    program = trace_to_jaxpr(known_part, known_avals)
-    return program, ClosedJaxpr(without_consts(result["rest"]), []), result["out"]
+    # TODO(linearize.partial_eval_flat): push a PartialEvalTrace, box the inputs, call f, raise the
+    # results, and make the program for what is unknown.
+    raise NotImplementedError("linearize.partial_eval_flat")
 
 
 # linearize --------------------------------------------------------------------------------------
@@ -250,23 +250,26 @@ def linearize_flat(
 ) -> tuple[list[Any], ClosedJaxpr]:
     """The values of `f` at `primals`, and a program for the derivative of the first `count()`.
 
-    The program goes from the tangents of the float inputs to those of the float results: what is
-    not a float does not move, and has no place in it. `count` is asked when `f` has run.
+    `f` takes arrays and gives a list of arrays; it is called once. Under partial evaluation
+    (`partial_eval_flat`), `jvp_flat` differentiates it: the primals are known, and the tangents are
+    the unknown inputs. Returned are the list of all values, and the program.
+
+    The program goes from the tangents of the inputs that are floats, whose types are theirs, to the
+    tangents of the results that are floats. Integers and booleans do not move and have no place in
+    it. `with_float0(moving, avals)` completes the tangents of the floats to those of all inputs.
+    Only the first `count()` results are differentiated, and `count` may be asked when `f` has run,
+    not before. Each of their tangents is an output of the program, also one that does not depend
+    on the inputs.
+
+    >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)
+    >>> values
+    [array(18.), 2]
+    >>> eval_jaxpr(program.jaxpr, program.consts, 1.0)
+    [array(12.)]
     """
-    avals = [get_aval(x) for x in primals]
-    moves = [dtypes.is_float(aval.dtype) for aval in avals]
-
-    def values_and_tangents(*moving: Any) -> list[Any]:
-        rest = iter(moving)
-        tangents = [next(rest) if move else None for move in moves]
-        primals_out, tangents_out = jvp_flat(f, primals, tangents)
-        values.extend(primals_out)
-        return [t for t in tangents_out[: count()] if dtypes.is_float(get_aval(t).dtype)]
-
-    values: list[Any] = []
-    unknowns = [unknown(aval) for aval, move in zip(avals, moves, strict=True) if move]
-    _, program = partial_eval_flat(values_and_tangents, unknowns, lambda i: True)
-    return values, program
+    # TODO(linearize.flat): partially evaluate the function from tangents to tangents that jvp_flat
+    # computes, and keep the values aside.
+    raise NotImplementedError("linearize.flat")
 
 
 class Linearized(NamedTuple):
@@ -333,3 +336,90 @@ def with_float0(moving: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any
     """Tangents for values of types `avals`: the given ones for floats, `float0` for the others."""
     rest = iter(moving)
     return [next(rest) if dtypes.is_float(aval.dtype) else zeros_like_aval(aval) for aval in avals]
+
+
+# The call primitive: one program becomes two ------------------------------------------------------
+
+
+def jit_partial_eval(
+    trace: PartialEvalTrace, tracers: Sequence[PartialEvalTracer], *, name: str, jaxpr: ClosedJaxpr
+) -> list[Any]:
+    """Call the part of a program that is known now; leave a call of the rest for later.
+
+    `partial_eval_jaxpr(jaxpr, is_known)` splits the program by which operands are known, and says
+    which results are. The first part is called at once, with `call(program, values, name)`, which
+    gives the known results and, behind them, the residuals. For the second part, `trace.stage_out`
+    leaves an operation of `jit_p` with the params `name` and `jaxpr`, whose operands are the
+    residuals, boxed by `trace.pure`, and behind them the unknown ones of `tracers`.
+
+    Returns the results of the call in their order: plain values where they are known, tracers where
+    not.
+
+    >>> f = trace_to_jaxpr(lambda x, y: [x * y, x + 1.0], [raise_to_shaped(get_aval(1.0))] * 2)
+    >>> with new_main(PartialEvalTrace) as main:
+    ...     trace = PartialEvalTrace(main)
+    ...     x, y = trace.pure(3.0), trace.new_arg(unknown(get_aval(1.0)))
+    ...     later, now = jit_partial_eval(trace, [x, y], name="f", jaxpr=f)
+    >>> print(later.aval, now)
+    f64[] 4.0
+    """
+    # TODO(linearize.jit_rule): split the program, call the first part now, stage out a call of the
+    # second, and put the results in order.
+    raise NotImplementedError("linearize.jit_rule")
+
+
+partial_eval_rules[jit_p] = jit_partial_eval
+
+
+def partial_eval_jaxpr(
+    jaxpr: ClosedJaxpr, is_known: tuple[bool, ...], instantiate: frozenset[int] = frozenset()
+) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
+    """As `split_jaxpr`; what was split is kept beside the program, so that it is split once."""
+    cache, key = jaxpr.jaxpr.cache, ("partial_eval", is_known, instantiate)
+    if key not in cache:
+        cache[key] = split_jaxpr(jaxpr, is_known, instantiate)
+    return cache[key]
+
+
+def split_jaxpr(
+    jaxpr: ClosedJaxpr, is_known: tuple[bool, ...], instantiate: frozenset[int]
+) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
+    """Unzip a program by which inputs are known: two programs, and which outputs are known.
+
+    If the program has the type (known inputs, unknown inputs) -> (known outputs, unknown outputs),
+    wherever these stand among one another, then the two have the types
+
+        known inputs               ->  known outputs, residuals
+        residuals, unknown inputs  ->  unknown outputs
+
+    Within each group the order is that of the program. Outputs whose numbers are in `instantiate`
+    count as unknown in any case. The third thing returned is a list with a bool for each output.
+    The residuals are the values that the second program needs from the first, each once; it has no
+    constants (`without_consts(jaxpr)` makes inputs of them, in front of the others).
+
+    The first program comes from tracing (`trace_to_jaxpr`, for the types of the known inputs) a
+    function that does what partial evaluation does: it runs the program (`jaxpr_as_fun`) with
+    `partial_eval_flat`, on what `partial_values` gives, and returns the known results and the
+    constants of the program for the unknown. That one is the second program.
+
+    >>> closed = trace_to_jaxpr(lambda x, y: [x * x * y], [raise_to_shaped(get_aval(1.0))] * 2)
+    >>> first, second, out_known = split_jaxpr(closed, (True, False), frozenset())
+    >>> first
+    { lambda ; a:f64[]. let b:f64[] = mul a a in (b,) }
+    >>> second
+    { lambda ; a:f64[] b:f64[]. let c:f64[] = mul a b in (c,) }
+    >>> out_known
+    [False]
+    """
+    # TODO(linearize.split_jaxpr): trace a function that partially evaluates the program; its
+    # results are what is known, and the residuals.
+    raise NotImplementedError("linearize.split_jaxpr")
+
+
+def partial_values(
+    vals: Sequence[Any], is_known: Sequence[bool], avals: Sequence[ShapedArray]
+) -> list[PartialVal]:
+    """A partial value for each of `avals`; those that are known take their values from `vals`."""
+    rest = iter(vals)
+    pairs = zip(is_known, avals, strict=True)
+    return [known(next(rest)) if is_val_known else unknown(aval) for is_val_known, aval in pairs]
