@@ -1,1 +1,437 @@
-"""Checks of the lesson linearize."""
+"""Checks of the lesson linearize, for you to read and to run: `./jaxprentice check linearize`.
+
+Each exercise has a few checks. Recipes and programs are made by hand where the exercise allows it,
+so that most checks need no other exercise than their own; some need those that the page names
+before it.
+"""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import minijax.numpy as jnp
+from minijax import make_jaxpr
+from minijax.core import (
+    Primitive,
+    ShapedArray,
+    abstract_eval_rules,
+    get_aval,
+    impl_rules,
+    new_main,
+    partial_eval_rules,
+    sin_p,
+)
+from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr, typecheck_jaxpr
+from minijax.jit import jit_p
+from minijax.linearize import (
+    EqnRecipe,
+    PartialEvalTrace,
+    PartialEvalTracer,
+    jit_partial_eval,
+    known,
+    linearize_flat,
+    partial_eval_flat,
+    split_jaxpr,
+    toposort,
+    tracers_to_jaxpr,
+    unknown,
+)
+
+FLOAT = ShapedArray((), np.dtype("float64"))
+VECTOR = ShapedArray((3,), np.dtype("float64"))
+
+MODULE = importlib.import_module("minijax.linearize")  # `minijax.linearize` is the function
+
+
+def run(program, *args):
+    """The results of a closed program, as lists."""
+    return [np.asarray(out).tolist() for out in eval_jaxpr(program.jaxpr, program.consts, *args)]
+
+
+def names(program):
+    """The primitives of a program, in order."""
+    return [eqn.primitive.name for eqn in program.eqns]
+
+
+# process_primitive --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def trace():
+    """A partial evaluation at work."""
+    with new_main(PartialEvalTrace) as main:
+        yield PartialEvalTrace(main)
+
+
+def toy(monkeypatch, multiple_results=False):
+    """A primitive that multiplies its operands with `by`, and gives the sum; or the list of all."""
+    primitive = Primitive("toy", multiple_results)
+
+    def evaluate(*xs, by):
+        scaled = [by * x for x in xs]
+        return scaled if multiple_results else sum(scaled)
+
+    monkeypatch.setitem(impl_rules, primitive, evaluate)
+    return primitive
+
+
+@pytest.fixture
+def left(monkeypatch):
+    """What was left for later; it gives texts in place of results."""
+    calls = []
+
+    def stage_out(self, primitive, tracers, params):
+        calls.append((primitive, tracers, params))
+        return ["first", "second"] if primitive.multiple_results else ["first"]
+
+    monkeypatch.setattr(PartialEvalTrace, "stage_out", stage_out)
+    return calls
+
+
+@pytest.mark.exercise("linearize.process_primitive")
+def test_what_is_known_is_computed(monkeypatch, trace, left):
+    """At once, and without a box."""
+    boxes = [trace.pure(2.0), trace.pure(5.0)]
+    assert trace.process_primitive(toy(monkeypatch), boxes, {"by": 10.0}) == 70.0
+    several = toy(monkeypatch, multiple_results=True)
+    assert trace.process_primitive(several, boxes, {"by": 10.0}) == [20.0, 50.0]
+    assert left == []
+
+
+@pytest.mark.exercise("linearize.process_primitive")
+def test_one_unknown_operand_is_enough(monkeypatch, trace, left):
+    """The operation is left for later, with all of its operands."""
+    primitive, boxes = toy(monkeypatch), [trace.pure(2.0), trace.new_arg(unknown(FLOAT))]
+    assert trace.process_primitive(primitive, boxes, {"by": 10.0}) == "first"
+    assert left == [(primitive, boxes, {"by": 10.0})]
+
+
+@pytest.mark.exercise("linearize.process_primitive")
+def test_several_results_stay_a_list(monkeypatch, trace, left):
+    """Where the primitive has several."""
+    several = toy(monkeypatch, multiple_results=True)
+    out = trace.process_primitive(several, [trace.new_arg(unknown(FLOAT))], {"by": 1.0})
+    assert out == ["first", "second"]
+
+
+@pytest.mark.exercise("linearize.process_primitive")
+def test_a_rule_is_asked(monkeypatch, trace, left):
+    """If something is unknown, and only then."""
+    primitive, x, y = toy(monkeypatch), trace.pure(2.0), trace.new_arg(unknown(FLOAT))
+    monkeypatch.setitem(partial_eval_rules, primitive, lambda *args, **params: (args, params))
+    assert trace.process_primitive(primitive, [x], {"by": 10.0}) == 20.0
+    assert trace.process_primitive(primitive, [x, y], {"by": 3.0}) == ((trace, [x, y]), {"by": 3.0})
+    assert left == []
+
+
+# stage_out ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("linearize.stage_out")
+def test_a_result_is_a_type_and_a_variable(trace):
+    """It is unknown, and its type comes from the operands' types."""
+    vector, number = trace.new_arg(unknown(VECTOR)), trace.pure(2.0)
+    mul_p = Primitive("mul")
+    abstract_eval_rules[mul_p] = lambda x, y: x
+    (out,) = trace.stage_out(mul_p, [vector, number], {})
+    assert type(out) is PartialEvalTracer
+    assert out.pval.is_known is False
+    assert (out.aval, out.var.aval) == (VECTOR, VECTOR)
+
+
+@pytest.mark.exercise("linearize.stage_out")
+def test_a_recipe_has_all_of_an_equation(trace):
+    """The primitive, all operands, the params and the variables."""
+    x, y = trace.new_arg(unknown(FLOAT)), trace.pure(2.0)
+    primitive = Primitive("toy")
+    abstract_eval_rules[primitive] = lambda x, y, *, by: x
+    (out,) = trace.stage_out(primitive, [y, x], {"by": 3.0})
+    recipe = out.recipe
+    assert list(recipe.tracers_in) == [y, x]
+    assert (recipe.primitive, recipe.params, recipe.outvars) == (primitive, {"by": 3.0}, [out.var])
+
+
+@pytest.mark.exercise("linearize.stage_out")
+def test_several_results_have_one_recipe(trace):
+    """And a variable each."""
+    primitive = Primitive("toy", multiple_results=True)
+    abstract_eval_rules[primitive] = lambda x: [x, VECTOR, x]
+    outs = trace.stage_out(primitive, [trace.new_arg(unknown(FLOAT))], {})
+    assert [out.aval for out in outs] == [FLOAT, VECTOR, FLOAT]
+    assert len({id(out.recipe) for out in outs}) == 1
+    assert [out.var for out in outs] == outs[0].recipe.outvars
+    assert len({out.var for out in outs}) == 3
+
+
+# toposort -----------------------------------------------------------------------------------------
+
+
+def recipes(trace, needs):
+    """A recipe for each entry, which needs those of these numbers; -1 is an input."""
+    made = {-1: trace.new_arg(unknown(FLOAT))}
+    for number, operands in enumerate(needs):
+        recipe = EqnRecipe(sin_p, [made[i] for i in operands], {}, [Var(FLOAT)])
+        made[number] = PartialEvalTracer(trace, unknown(FLOAT), recipe.outvars[0], recipe)
+    return [made[number].recipe for number in range(len(needs))]
+
+
+def numbers(order, all_recipes):
+    """The numbers of recipes in a list."""
+    return [[recipe is other for other in all_recipes].index(True) for recipe in order]
+
+
+@pytest.mark.exercise("linearize.toposort")
+def test_what_is_needed_comes_first(trace):
+    """Also if it is needed near the end, directly."""
+    made = recipes(trace, [[-1], [0], [0, 1], [1, 2, 0]])
+    assert numbers(toposort([made[3]]), made) == [0, 1, 2, 3]
+
+
+@pytest.mark.exercise("linearize.toposort")
+def test_each_recipe_once_and_none_that_is_not_needed(trace):
+    """Recipe 3 is not, and 1 is asked for and needed."""
+    made = recipes(trace, [[-1], [0], [1, 1], [0]])
+    assert numbers(toposort([made[2], made[1], made[2]]), made) == [0, 1, 2]
+    assert toposort([]) == []
+
+
+@pytest.mark.exercise("linearize.toposort")
+def test_long_programs(trace):
+    """3000 operations, each of which uses the one before twice."""
+    made = recipes(trace, [[-1]] + [[i, i] for i in range(2999)])
+    assert toposort([made[-1]]) == made
+
+
+# tracers_to_jaxpr ---------------------------------------------------------------------------------
+
+
+def applied(trace, name, *tracers):
+    """The result of an element-wise operation, left for later by hand."""
+    primitive = getattr(importlib.import_module("minijax.core"), f"{name}_p")
+    recipe = EqnRecipe(primitive, list(tracers), {}, [Var(FLOAT)])
+    return PartialEvalTracer(trace, unknown(FLOAT), recipe.outvars[0], recipe)
+
+
+@pytest.fixture
+def in_order(monkeypatch):
+    """A stand-in for `toposort`: recipes in the order of this list."""
+    order = []
+    monkeypatch.setattr(MODULE, "toposort", lambda outs: order)
+    return order
+
+
+@pytest.mark.exercise("linearize.tracers_to_jaxpr")
+def test_recipes_become_equations(trace, in_order):
+    """In the order of `toposort`, from the inputs to the outputs."""
+    x, y = (trace.new_arg(unknown(FLOAT)) for _ in range(2))
+    first = applied(trace, "sub", x, y)
+    second = applied(trace, "sin", first)
+    in_order += [first.recipe, second.recipe]
+    program = tracers_to_jaxpr([x, y], [second, first])
+    assert names(program) == ["sub", "sin"]
+    assert run(program, 5.0, 5.0) == [0.0, 0.0]
+    assert run(program, 5.0, 3.0)[1] == 2.0
+
+
+@pytest.mark.exercise("linearize.tracers_to_jaxpr")
+def test_known_operands_become_constants(trace, in_order):
+    """A literal for a number; for an array a constant, the same for each use."""
+    x, row = trace.new_arg(unknown(FLOAT)), trace.pure(np.array([1.0, 2.0]))
+    first = applied(trace, "mul", trace.pure(10.0), x)
+    second = applied(trace, "sub", applied(trace, "mul", first, row), row)
+    in_order += [first.recipe, second.recipe.tracers_in[0].recipe, second.recipe]
+    program = tracers_to_jaxpr([x], [second])
+    assert len(program.consts) == 1
+    assert run(program, 3.0) == [[29.0, 58.0]]
+
+
+@pytest.mark.exercise("linearize.tracers_to_jaxpr")
+def test_inputs_and_outputs_as_asked(trace, in_order):
+    """An input may be unused; an output may be an input, or known."""
+    x, y = (trace.new_arg(unknown(FLOAT)) for _ in range(2))
+    program = tracers_to_jaxpr([x, y], [y, trace.pure(7.0), y])
+    assert run(program, 1.0, 2.0) == [2.0, 7.0, 2.0]
+
+
+# partial_eval_flat --------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_results_are_known_or_not():
+    """Of the unknown ones there is a program."""
+    pvals, program = partial_eval_flat(
+        lambda x, y: [x - y, x * x, y * 2.0], [known(3.0), unknown(FLOAT)]
+    )
+    assert [pval.is_known for pval in pvals] == [False, True, False]
+    assert float(pvals[1].const) == 9.0
+    assert names(program) == ["sub", "mul"]
+    assert run(program, 1.0) == [2.0, 2.0]
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_results_without_a_box():
+    """A plain number is known."""
+    pvals, program = partial_eval_flat(lambda x: [7.0, x], [unknown(FLOAT)])
+    assert [pval.const for pval in pvals] == [7.0, None]
+    assert run(program, 5.0) == [5.0]
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_instantiated_results():
+    """They are unknown, and the program gives them."""
+    pvals, program = partial_eval_flat(
+        lambda x: [x * 2.0, 7.0, x], [known(3.0)], lambda i: i in (0, 1)
+    )
+    assert [pval.is_known for pval in pvals] == [False, False, True]
+    assert run(program) == [6.0, 7.0]
+
+
+# linearize_flat -----------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_values_and_derivative():
+    """One run of the function; the program runs as often as one likes."""
+    calls = []
+
+    def f(x, y):
+        calls.append("f")
+        return [x * y * y, jnp.sin(x)]
+
+    values, program = linearize_flat(f, [2.0, 3.0], lambda: 2)
+    assert [float(value) for value in values] == [18.0, float(np.sin(2.0))]
+    assert run(program, 1.0, 0.0) == [9.0, float(np.cos(2.0))]
+    assert run(program, 0.0, 1.0) == [12.0, 0.0]
+    assert calls == ["f"]
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_no_work_on_primals_is_left():
+    """Only products and sums with tangents."""
+    _, program = linearize_flat(lambda x: [jnp.exp(jnp.sin(x)) * x], [2.0], lambda: 1)
+    assert sorted(set(names(program)) & {"sin", "cos", "exp"}) == []
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_integers_do_not_move():
+    """And have no place in the program."""
+    values, program = linearize_flat(lambda n, x: [n, x * n, 4.0], [3, 2.0], lambda: 3)
+    assert [float(value) for value in values] == [3.0, 6.0, 4.0]
+    assert run(program, 10.0) == [30.0, 0.0]
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_only_the_first_results_count():
+    """How many, is known when the function has run."""
+    ran = []
+    values, program = linearize_flat(
+        lambda x: ran.append(1) or [x * x, x * 5.0], [3.0], lambda: len(ran)
+    )
+    assert [float(value) for value in values] == [9.0, 15.0]
+    assert run(program, 1.0) == [6.0]
+
+
+# split_jaxpr --------------------------------------------------------------------------------------
+
+
+def split(f, args, is_known, instantiate=()):
+    """The two programs of a function, and which outputs are known."""
+    return split_jaxpr(make_jaxpr(f)(*args), is_known, frozenset(instantiate))
+
+
+@pytest.mark.exercise("linearize.split_jaxpr")
+def test_two_programs():
+    """Work on known inputs in the first one, the rest in the second."""
+    first, second, out_known = split(
+        lambda x, y: [y - jnp.sin(x), x * 2.0, -y], (0.0, 0.0), (True, False)
+    )
+    assert out_known == [False, True, False]
+    assert sorted(names(first)) == ["mul", "sin"]
+    assert sorted(names(second)) == ["neg", "sub"]
+    known_out, residual = run(first, 0.0)
+    assert (known_out, residual) == (0.0, 0.0)
+    assert run(second, residual, 5.0) == [5.0, -5.0]
+
+
+@pytest.mark.exercise("linearize.split_jaxpr")
+def test_types_of_the_two_programs():
+    """Residuals come last in the first one, and first in the second."""
+    vector = np.ones(3)
+    first, second, _ = split(lambda x, y: [x * 2.0, jnp.sin(x) * y], (vector, 1.0), (True, False))
+    assert str(typecheck_jaxpr(first.jaxpr)) == "(f64[3]) -> (f64[3], f64[3])"
+    assert str(typecheck_jaxpr(second.jaxpr)) == "(f64[3], f64[]) -> (f64[3])"
+    assert second.consts == []
+
+
+@pytest.mark.exercise("linearize.split_jaxpr")
+def test_instantiated_outputs():
+    """They come from the second program, as residuals if need be."""
+    first, second, out_known = split(lambda x: [x * 2.0, -x], (1.0,), (True,), [1])
+    assert out_known == [True, False]
+    known_out, *residuals = run(first, 3.0)
+    assert known_out == 6.0
+    assert run(second, *residuals) == [-3.0]
+
+
+# jit_partial_eval ---------------------------------------------------------------------------------
+
+
+def equation(name, operands, out):
+    """One line of a program."""
+    primitive = getattr(importlib.import_module("minijax.core"), f"{name}_p")
+    return JaxprEqn(operands, [out], primitive, {})
+
+
+@pytest.fixture
+def split_by_hand(monkeypatch):
+    """A call of `(x, y) -> (y - 2x, x)`, split by hand for a known x; calls are not compiled."""
+    x, twice, r, y, out = (Var(FLOAT) for _ in range(5))
+    first = ClosedJaxpr(Jaxpr([], [x], [x, twice], [equation("add", [x, x], twice)]), [])
+    second = ClosedJaxpr(Jaxpr([], [r, y], [out], [equation("sub", [y, r], out)]), [])
+    asked = []
+
+    def partial_eval_jaxpr(jaxpr, is_known):
+        asked.append((jaxpr, is_known))
+        return first, second, [False, True]
+
+    def run_call(*args, name, jaxpr):
+        return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+
+    monkeypatch.setattr(MODULE, "partial_eval_jaxpr", partial_eval_jaxpr)
+    monkeypatch.setitem(impl_rules, jit_p, run_call)
+    return asked, second
+
+
+@pytest.fixture
+def staged_by_hand(monkeypatch):
+    """A stand-in for `stage_out`, with one result, and what it was given."""
+    calls = []
+
+    def stage_out(self, primitive, tracers, params):
+        calls.append((primitive, [t.pval.const for t in tracers], params))
+        return ["later"]
+
+    monkeypatch.setattr(PartialEvalTrace, "stage_out", stage_out)
+    return calls
+
+
+@pytest.mark.exercise("linearize.jit_rule")
+def test_one_part_now_one_later(trace, split_by_hand, staged_by_hand):
+    """Results in the order of the call."""
+    asked, second = split_by_hand
+    boxes = [trace.pure(3.0), trace.new_arg(unknown(FLOAT))]
+    out = jit_partial_eval(trace, boxes, name="f", jaxpr="the program")
+    assert asked == [("the program", (True, False))]
+    assert out[0] == "later"
+    assert float(out[1]) == 3.0
+    assert len(out) == 2
+
+
+@pytest.mark.exercise("linearize.jit_rule")
+def test_the_call_for_later(trace, split_by_hand, staged_by_hand):
+    """Residuals first, then what is unknown; the same name, the second program."""
+    _, second = split_by_hand
+    boxes = [trace.pure(3.0), trace.new_arg(unknown(FLOAT))]
+    jit_partial_eval(trace, boxes, name="f", jaxpr="the program")
+    assert staged_by_hand == [(jit_p, [6.0, None], {"name": "f", "jaxpr": second})]
