@@ -132,12 +132,12 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     def atom(tracer):
         return tracer.var or builder.constant(tracer.pval.const)
 
-    used = set(tracers_out)
+    used = {id(t) for t in tracers_out}
     for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
-        used.update(recipe.tracers_in)
+        used.update(map(id, recipe.tracers_in))
         invars = [atom(t) for t in recipe.tracers_in]
         builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
-    inputs = [t.var for t in tracers_in if t in used]
+    inputs = [t.var for t in tracers_in if id(t) in used]
     return builder.build(inputs, [atom(t) for t in tracers_out])
 
 

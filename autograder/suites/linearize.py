@@ -560,7 +560,7 @@ LADDER = [[-1], [0, -1], [0, 1], [2, 0, -2], [3, 3], [4, 1, 2]]
 FORK = [[-1], [0], [1, 0], [1, 2, 0], [-1, 0], [3, 4, 0]]
 RNG = np.random.default_rng(20)
 WOODS = [
-    [[int(i) for i in RNG.integers(-2, max(n, 1), size=RNG.integers(1, 4))] for n in range(30)]
+    [[int(i) for i in RNG.integers(-2, n, size=RNG.integers(1, 4))] for n in range(30)]
     for _ in range(4)
 ]
 
