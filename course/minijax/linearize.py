@@ -58,10 +58,16 @@ class PartialVal:
 
 
 def known(val: Any) -> PartialVal:
+    """The partial value of something that is there: a number, an array, or another tracer."""
     return PartialVal(get_aval(val), val)
 
 
 def unknown(aval: ShapedArray) -> PartialVal:
+    """The partial value of something of this type, of which no more is known.
+
+    >>> unknown(get_aval(3.0))
+    PartialVal(aval=ShapedArray(shape=(), dtype=dtype('float64'), weak_type=True), const=None)
+    """
     return PartialVal(raise_to_shaped(aval))
 
 
@@ -98,6 +104,7 @@ class PartialEvalTracer(Tracer):
         self.recipe = recipe
 
     def full_lower(self) -> Any:
+        """What is known needs no box: operations on it do not come here again."""
         return self.pval.const if self.pval.is_known else self
 
 
@@ -105,6 +112,7 @@ class PartialEvalTrace(Trace):
     """Evaluates what is known; makes recipes for what is not."""
 
     def new_arg(self, pval: PartialVal) -> PartialEvalTracer:
+        """The box of an input; an unknown one gets its variable here, and needs no recipe."""
         return PartialEvalTracer(self, pval, None if pval.is_known else Var(pval.aval))
 
     def pure(self, val: Any) -> PartialEvalTracer:
@@ -169,7 +177,8 @@ def toposort(outs: Sequence[EqnRecipe]) -> list[EqnRecipe]:
 
     A recipe needs the recipes of its operands: `t.recipe` of each `t` in `tracers_in`, where that
     is not `None` (inputs and known values have none). Recipes are told apart by identity. In `outs`
-    one may stand several times, or may be needed by another one; there may be none at all.
+    one may stand several times, or may be needed by another one; there may be none at all. The list
+    that is given stays as it is.
 
     Long programs are usual. A chain of recipes may have more members than Python has room for calls
     (1000), so do not recurse. And where an operation uses one value twice, the number of ways
@@ -360,7 +369,7 @@ def jit_partial_eval(
     ...     trace = PartialEvalTrace(main)
     ...     x, y = trace.pure(3.0), trace.new_arg(unknown(get_aval(1.0)))
     ...     later, now = jit_partial_eval(trace, [x, y], name="f", jaxpr=f)
-    >>> print(later.aval, now)
+    >>> print(later.aval, float(now))
     f64[] 4.0
     """
     # TODO(linearize.jit_rule): split the program, call the first part now, stage out a call of the
