@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,38 +43,91 @@ from minijax.jaxpr import (
 )
 from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_unflatten
 
+# The program that is being written --------------------------------------------------------------
+
+
+class Constant(NamedTuple):
+    """An array or a tracer that a program uses and that is none of its inputs."""
+
+    var: Var  # what stands for it in the program
+    value: Any  # the object itself: while it is held, no other object has its `id`
+    kept: Any  # what the program computes with
+
+
+class JaxprBuilder:
+    """The program so far: its equations in order, and the constants that it has met."""
+
+    def __init__(self) -> None:
+        self.eqns: list[JaxprEqn] = []
+        self.consts: dict[int, Constant] = {}  # by the `id` of the value
+
+    def constant(self, val: Any) -> Atom:
+        """The atom that stands for a value which is none of the program's inputs.
+
+        It is the literal that `literal_of(val)` gives, if it gives one. Else it is a variable of
+        the type `raise_to_shaped(get_aval(val))`: always the same one for the same object (`is`),
+        another one for any other object, even if the two are equal arrays. The first time, a
+        `Constant` is noted in `self.consts`, under the key `id(val)`: the variable, `val` itself,
+        and what the program keeps. That is `val`, or a copy of it if it is a NumPy array, because
+        the user may write into the array later.
+
+        >>> builder, x = JaxprBuilder(), np.array([1.0, 2.0])
+        >>> first = builder.constant(x)
+        >>> print(first.aval, builder.constant(x) is first, builder.constant(x.copy()) is first)
+        f64[2] True False
+        >>> builder.constant(3.0).val, len(builder.consts)
+        (array(3.), 2)
+        """
+        # TODO(tracing.constant): give the literal if there is one; else look the value up by its
+        # identity, note it if it is new, and give its variable.
+        raise NotImplementedError("tracing.constant")
+
+    def build(self, invars: list[Var], outvars: list[Atom]) -> ClosedJaxpr:
+        """The program that was written: a `Jaxpr`, closed over what it keeps of its constants.
+
+        `invars` and `outvars` become the `Jaxpr`'s own, and its equations are `self.eqns`. Its
+        `constvars` are the variables in `self.consts`, in the order in which they were met; the
+        `consts` of the `ClosedJaxpr` are what was `kept` of them, in the same order.
+
+        >>> builder, a = JaxprBuilder(), Var(ShapedArray((), np.dtype(float)))
+        >>> k = builder.constant(np.array([5.0]))
+        >>> closed = builder.build([a], [a, k])
+        >>> closed, closed.consts
+        ({ lambda a:f64[1]; b:f64[]. let  in (b, a) }, [array([5.])])
+        """
+        # TODO(tracing.build): make a Jaxpr of the variables and equations, and close it over what
+        # was kept.
+        raise NotImplementedError("tracing.build")
+
+
+def literal_of(val: Any) -> Literal | None:
+    """A literal with the value of `val` where this is a 0-d value, and None for all else.
+
+    A 0-d value is a Python `bool`, `int` or `float`, a NumPy scalar such as `np.float32(2.0)`, or a
+    NumPy array without axes. The literal's `val` is a new NumPy array without axes, which nobody
+    else can write to; its `aval` is `raise_to_shaped(get_aval(val))`, so that a Python number stays
+    weakly typed. An array with axes is no 0-d value, even if it has one entry only, nor is a tracer
+    one, even if its shape is (): what it holds is not ours to look at.
+
+    >>> two = literal_of(2.0)
+    >>> two.val, two.aval.weak_type, literal_of(np.array([2.0]))
+    (array(2.), True, None)
+    """
+    # TODO(tracing.literal): make a literal of a number or of an array without axes, and give None
+    # for all else.
+    raise NotImplementedError("tracing.literal")
+
+
+# The interpreter --------------------------------------------------------------------------------
+
 
 class JaxprTracer(Tracer):
-    """A variable of the program that is being written, of which only the type is known."""
+    """A variable or literal of the program that is being written: no value, only a type."""
 
     def __init__(self, trace: Trace, atom: Atom) -> None:
         self._trace = trace
         self.atom = atom
         self.aval = atom.aval
-
-
-class JaxprBuilder:
-    """The program so far: its equations, and the constants that it has met."""
-
-    def __init__(self) -> None:
-        self.eqns: list[JaxprEqn] = []
-        self.consts: dict[int, tuple[Var, Any]] = {}  # by identity of the value
-
-    def constant(self, val: Any) -> Atom:
-        """A literal for a 0-d value; one variable for each array or tracer, however often met."""
-        aval = raise_to_shaped(get_aval(val))
-        if not aval.shape and isinstance(val, (int, float, np.ndarray, np.generic)):
-            return Literal(np.asarray(val), aval)
-        if id(val) not in self.consts:
-            # A copy, so that the program does not change when the user writes to the array later.
-            kept = np.array(val, aval.dtype) if isinstance(val, np.ndarray) else val
-            self.consts[id(val)] = (Var(aval), (val, kept))
-        return self.consts[id(val)][0]
-
-    def build(self, invars: list[Var], outvars: list[Atom]) -> ClosedJaxpr:
-        constvars = [var for var, _ in self.consts.values()]
-        consts = [kept for _, (_, kept) in self.consts.values()]
-        return ClosedJaxpr(Jaxpr(constvars, invars, outvars, self.eqns), consts)
 
 
 # For primitives with a Python function among their parameters, which an equation cannot keep: the
@@ -90,7 +143,19 @@ class JaxprTrace(Trace):
         return self.main.global_data
 
     def new_arg(self, aval: ShapedArray) -> JaxprTracer:
-        return JaxprTracer(self, Var(raise_to_shaped(aval)))
+        """A box for an input of the program: a `JaxprTracer` with a new variable.
+
+        `aval` is the abstract value of an argument, maybe a `ConcreteArray`. The variable has the
+        type that `raise_to_shaped` makes of it, which says nothing of the value: the program is for
+        all arguments of the type. Each call makes a variable of its own.
+
+        >>> with new_main(JaxprTrace, JaxprBuilder()) as main:
+        ...     box = JaxprTrace(main).new_arg(get_aval(3.0))
+        >>> type(box.atom).__name__, box.aval
+        ('Var', ShapedArray(shape=(), dtype=dtype('float64'), weak_type=True))
+        """
+        # TODO(tracing.new_arg): give a box with a new variable, whose type says nothing of a value.
+        raise NotImplementedError("tracing.new_arg")
 
     def pure(self, val: Any) -> JaxprTracer:
         return JaxprTracer(self, self.builder.constant(val))
@@ -102,17 +167,40 @@ class JaxprTrace(Trace):
     ) -> Any:
         if primitive in staging_rules:
             tracers, params = staging_rules[primitive](self, tracers, params)
-        avals = abstract_eval(primitive, [t.aval for t in tracers], params)
         if primitive in may_need_no_equation:
-            atom = without_equation(primitive, tracers[0].atom, avals[0], params)
+            (aval,) = abstract_eval(primitive, [tracers[0].aval], params)
+            atom = without_equation(primitive, tracers[0].atom, aval, params)
             if atom is not None:
                 return JaxprTracer(self, atom)
-        outvars = [Var(aval) for aval in avals]
-        eqn = JaxprEqn([t.atom for t in tracers], outvars, primitive, params)
-        self.builder.eqns.append(eqn)
-        if not primitive.multiple_results:
-            return JaxprTracer(self, outvars[0])
-        return [JaxprTracer(self, var) for var in outvars]
+        outs = self.record(primitive, tracers, params)
+        return outs if primitive.multiple_results else outs[0]
+
+    def record(
+        self, primitive: Primitive, tracers: Sequence[JaxprTracer], params: dict[str, Any]
+    ) -> list[JaxprTracer]:
+        """Write an operation down as the next equation, and give its results in boxes.
+
+        Nothing is computed. The operands of the equation are the `atom`s of `tracers`, in order. It
+        has one result for each type that `abstract_eval(primitive, avals, params)` gives, where
+        `avals` are the types of the operands: a new variable of this type. The equation,
+        `JaxprEqn(operands, results, primitive, params)`, becomes the last one of
+        `self.builder.eqns`; where `abstract_eval` raises an error, nothing is written. What is
+        returned is a list, also of a single result: a `JaxprTracer` of this trace for each of the
+        variables.
+
+        >>> from minijax.core import lt_p
+        >>> with new_main(JaxprTrace, JaxprBuilder()) as main:
+        ...     trace = JaxprTrace(main)
+        ...     x, y = (trace.new_arg(ShapedArray((3,), np.dtype(float))) for _ in range(2))
+        ...     outs = trace.record(lt_p, [x, y], {})
+        >>> outs
+        [JaxprTracer<bool[3]>]
+        >>> trace.builder.eqns
+        [a:bool[3] = lt b c]
+        """
+        # TODO(tracing.record): find the types of the results, make a variable for each, add the
+        # equation, and box the variables.
+        raise NotImplementedError("tracing.record")
 
 
 may_need_no_equation = {broadcast_in_dim_p, convert_element_type_p}
@@ -121,27 +209,78 @@ may_need_no_equation = {broadcast_in_dim_p, convert_element_type_p}
 def without_equation(
     primitive: Primitive, atom: Atom, aval: ShapedArray, params: dict[str, Any]
 ) -> Atom | None:
-    """The result of an operation that changes nothing, or converts a literal; None for others."""
-    if aval == atom.aval:
-        return atom
-    if primitive is convert_element_type_p and isinstance(atom, Literal):
-        return Literal(get_rule(impl_rules, primitive, "Evaluation rule")(atom.val, **params), aval)
-    return None
+    """The result of an operation that changes nothing, or converts a literal; None for others.
+
+    `primitive`, with `params`, is applied to one operand, `atom`; `aval` is the type of the result.
+    The primitive is one of `may_need_no_equation`: it repeats its operand along axes, or converts
+    it. If the result has the type of the operand (shape, dtype and weak type: compare with `==`),
+    it is the operand: `atom` itself. If a literal is converted to another type, the result is a new
+    literal: its value is what the evaluation rule gives for `atom.val` and `params`, and its type
+    is `aval`. `get_rule(impl_rules, primitive, "Evaluation rule")` finds the rule. All other cases
+    give None, and an equation is written.
+
+    >>> two, f32 = literal_of(2), ShapedArray((), np.dtype("float32"))
+    >>> params = {"new_dtype": np.dtype("float32"), "weak_type": False}
+    >>> without_equation(convert_element_type_p, two, f32, params).val
+    array(2., dtype=float32)
+    """
+    # TODO(tracing.without_equation): give the operand where nothing changes, a literal where a
+    # literal is converted, and None for all else.
+    raise NotImplementedError("tracing.without_equation")
+
+
+# From a function to a program -------------------------------------------------------------------
 
 
 @contextmanager
 def new_dynamic(main: MainTrace) -> Iterator[None]:
-    """Hand every operation to `main`, whether or not an operand is its tracer (omnistaging)."""
-    previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main
-    try:
-        yield
-    finally:
-        trace_state.dynamic_trace = previous
+    """Hand every operation to `main` for the time of a `with` block (omnistaging).
+
+    In the block `trace_state.dynamic_trace` is `main`, so that `find_top_trace` finds it wherever
+    no operand belongs to a higher level, also where no operand is a tracer at all. When the block
+    ends, also when it ends by an exception, the attribute is what it was before the block: `None`,
+    or the interpreter of a block outside.
+
+    >>> from minijax.core import find_top_trace
+    >>> with new_main(JaxprTrace, JaxprBuilder()) as main, new_dynamic(main):
+    ...     print(type(find_top_trace([2.0, 3.0])).__name__)
+    JaxprTrace
+    >>> trace_state.dynamic_trace is None
+    True
+    """
+    # TODO(tracing.new_dynamic): set trace_state.dynamic_trace for the time of the block, and put
+    # back what was there.
+    raise NotImplementedError("tracing.new_dynamic")
+
+
+def trace_with(
+    builder: JaxprBuilder, f: Callable[..., list[Any]], avals: Sequence[ShapedArray]
+) -> ClosedJaxpr:
+    """The program of a flat function for inputs of these types, as `builder` has written it.
+
+    `f` takes one argument for each of `avals` and gives a list. It is called once: with boxes that
+    `new_arg` makes of `avals`, under a `JaxprTrace` that is the new top of the stack (`new_main`),
+    has `builder` for its `global_data`, and takes all operations (`new_dynamic`). The inputs of the
+    program are the variables of the boxes. Its outputs are the atoms of what `f` gives, each raised
+    to a box first (`full_raise`), since it may be a plain value. `builder.build` puts the program
+    together.
+
+    >>> from minijax.core import mul_p
+    >>> vector = ShapedArray((3,), np.dtype(float))
+    >>> trace_with(JaxprBuilder(), lambda x: [x * 2.0, 7.0, mul_p.bind(3.0, 4.0)], [vector])
+    { lambda ; a:f64[3]. let
+        b:f64[3] = mul a 2.0:f64[]
+        c:f64[] = mul 3.0:f64[] 4.0:f64[]
+      in (b, 7.0:f64[], c) }
+    """
+    # TODO(tracing.trace_with): put the interpreter in charge, call f with boxes, raise what it
+    # gives, and build the program.
+    raise NotImplementedError("tracing.trace_with")
 
 
 def trace_to_jaxpr(f: Callable[..., list[Any]], avals: Sequence[ShapedArray]) -> ClosedJaxpr:
     """The program of a flat function for inputs of these types."""
-    return trace_with_uses(f, avals)[0]
+    return trace_with(JaxprBuilder(), f, avals)
 
 
 def trace_with_uses(
@@ -152,13 +291,8 @@ def trace_with_uses(
     By these, a constant of one program is known again in another one.
     """
     builder = JaxprBuilder()
-    with new_main(JaxprTrace, builder) as main, new_dynamic(main):
-        trace = JaxprTrace(main)
-        tracers = [trace.new_arg(aval) for aval in avals]
-        outs = [full_raise(trace, out) for out in f(*tracers)]
-        invars = [t.atom for t in tracers if isinstance(t.atom, Var)]
-        used = [val for _, (val, _) in builder.consts.values()]
-        return builder.build(invars, [out.atom for out in outs]), used
+    closed = trace_with(builder, f, avals)
+    return closed, [const.value for const in builder.consts.values()]
 
 
 def trace_tree(f: Callable[..., Any], args: Sequence[Any]) -> tuple[ClosedJaxpr, PyTreeDef]:

@@ -1,0 +1,322 @@
+"""Checks of the lesson tracing, for you to read and to run: `./jaxprentice check tracing`.
+
+Each exercise has a few checks. All but those of `trace_with` need no other exercise than their own:
+where a function calls another one that you write, the check puts a right one in its place.
+"""
+
+import importlib
+
+import numpy as np
+import pytest
+
+from minijax.core import (
+    Primitive,
+    ShapedArray,
+    abstract_eval_rules,
+    broadcast_in_dim_p,
+    convert_element_type_p,
+    find_top_trace,
+    get_aval,
+    lt_p,
+    mul_p,
+    neg_p,
+    new_main,
+    reduce_sum_p,
+    sin_p,
+    trace_state,
+)
+from minijax.jaxpr import JaxprEqn, Literal, Var
+from minijax.jvp import jvp
+from minijax.tracing import (
+    Constant,
+    JaxprBuilder,
+    JaxprTrace,
+    JaxprTracer,
+    literal_of,
+    make_jaxpr,
+    new_dynamic,
+    trace_with,
+    without_equation,
+)
+
+tracing = importlib.import_module("minijax.tracing")
+
+
+def typed(shape, dtype="float64", weak_type=False):
+    """An abstract value."""
+    return ShapedArray(shape, np.dtype(dtype), weak_type)
+
+
+@pytest.fixture
+def trace():
+    """A JaxprTrace on the stack, with a builder, which is not in charge of all operations."""
+    with new_main(JaxprTrace, JaxprBuilder()) as main:
+        yield JaxprTrace(main)
+
+
+def box(trace, aval):
+    """A box with a new variable, made by hand."""
+    return JaxprTracer(trace, Var(aval))
+
+
+# JaxprTrace.new_arg -------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("tracing.new_arg")
+def test_a_box_with_a_variable(trace):
+    """The variable has the type of the argument."""
+    arg = trace.new_arg(typed((3,), "float32"))
+    assert (type(arg), type(arg.atom)) == (JaxprTracer, Var)
+    assert arg.aval == typed((3,), "float32")
+
+
+@pytest.mark.exercise("tracing.new_arg")
+def test_the_value_is_forgotten(trace):
+    """A value gives a type without a value, which stays weak where it was."""
+    assert trace.new_arg(get_aval(np.ones(2))).aval == typed((2,))
+    assert trace.new_arg(get_aval(3)).aval == typed((), "int64", weak_type=True)
+
+
+@pytest.mark.exercise("tracing.new_arg")
+def test_each_argument_has_its_own_variable(trace):
+    """Two arguments of one type are two variables."""
+    first, second = (trace.new_arg(typed((3,))) for _ in range(2))
+    assert (first.atom is second.atom) is False
+
+
+# JaxprTrace.record --------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("tracing.record")
+def test_an_operation_becomes_an_equation(trace):
+    """A comparison of two vectors."""
+    x, y = box(trace, typed((3,))), box(trace, typed((3,)))
+    outs = trace.record(lt_p, [x, y], {})
+    assert [out.aval for out in outs] == [typed((3,), "bool")]
+    assert [str(eqn) for eqn in trace.builder.eqns] == ["a:bool[3] = lt b c"]
+
+
+@pytest.mark.exercise("tracing.record")
+def test_variables_are_shared(trace):
+    """Operands and results of the equation are the variables in the boxes."""
+    x = box(trace, typed((2, 3)))
+    (out,) = trace.record(reduce_sum_p, [x], {"axes": (0,)})
+    (eqn,) = trace.builder.eqns
+    assert (eqn.invars[0] is x.atom, eqn.outvars[0] is out.atom) == (True, True)
+    assert eqn.params == {"axes": (0,)}
+
+
+@pytest.mark.exercise("tracing.record")
+def test_equations_in_order(trace):
+    """The second operation uses the result of the first one."""
+    x = box(trace, typed(()))
+    (y,) = trace.record(sin_p, [x], {})
+    trace.record(mul_p, [y, x], {})
+    assert [eqn.primitive.name for eqn in trace.builder.eqns] == ["sin", "mul"]
+
+
+@pytest.mark.exercise("tracing.record")
+def test_several_results(trace):
+    """Two results are two variables."""
+    pair_p = Primitive("pair", multiple_results=True)
+    abstract_eval_rules[pair_p] = lambda x: [x, typed(())]
+    outs = trace.record(pair_p, [box(trace, typed((3,)))], {})
+    assert [out.aval for out in outs] == [typed((3,)), typed(())]
+
+
+# literal_of ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("tracing.literal")
+def test_numbers_are_literals():
+    """Python's numbers are weakly typed, NumPy's are not."""
+    assert literal_of(2.0).aval == typed((), weak_type=True)
+    assert literal_of(np.float32(2.0)).aval == typed((), "float32")
+    assert literal_of(np.array(3)).val.tolist() == 3
+
+
+@pytest.mark.exercise("tracing.literal")
+def test_arrays_with_axes_are_none():
+    """However few entries they have."""
+    assert [literal_of(np.ones(shape)) for shape in [(3,), (1,), (1, 1)]] == [None, None, None]
+
+
+@pytest.mark.exercise("tracing.literal")
+def test_tracers_are_no_literals():
+    """Not even those that know a value."""
+    seen = []
+    jvp(lambda x: seen.append(literal_of(x)) or x, (3.0,), (1.0,))
+    assert seen == [None]
+
+
+@pytest.mark.exercise("tracing.literal")
+def test_a_literal_is_a_copy():
+    """Its value stays, whatever its owner does to the array."""
+    x = np.array(2.0)
+    literal = literal_of(x)
+    x[...] = 7.0
+    assert literal.val.tolist() == 2.0
+
+
+# JaxprBuilder.constant ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def builder(monkeypatch):
+    """A builder for which only the number 3.0 is a literal."""
+    three = Literal(np.array(3.0), typed((), weak_type=True))
+    monkeypatch.setattr(tracing, "literal_of", lambda val: three if type(val) is float else None)
+    return JaxprBuilder()
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_a_literal_is_no_constant(builder):
+    """A number is not noted."""
+    assert type(builder.constant(3.0)) is Literal
+    assert builder.consts == {}
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_an_array_is_noted_once(builder):
+    """The same object is the same variable."""
+    x = np.array([1.0, 2.0])
+    first = builder.constant(x)
+    assert first.aval == typed((2,))
+    assert (builder.constant(x) is first) is True
+    assert list(builder.consts) == [id(x)]
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_equal_arrays_are_two_constants(builder):
+    """Another object is another variable."""
+    first, second = (builder.constant(np.array([1.0, 2.0])) for _ in range(2))
+    assert (first is second) is False
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_what_is_noted(builder):
+    """The variable, the array itself, and a copy of it."""
+    x = np.array([1.0, 2.0])
+    atom = builder.constant(x)
+    (note,) = builder.consts.values()
+    x[0] = 99.0
+    assert (note.var is atom, note.value is x) == (True, True)
+    assert note.kept.tolist() == [1.0, 2.0]
+
+
+# JaxprBuilder.build -------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("tracing.build")
+def test_a_program_without_constants():
+    """One input, one equation, two outputs."""
+    builder, a, b = JaxprBuilder(), Var(typed(())), Var(typed(()))
+    builder.eqns.append(JaxprEqn([a], [b], neg_p, {}))
+    closed = builder.build([a], [b, a])
+    assert str(closed) == "{ lambda ; a:f64[]. let b:f64[] = neg a in (b, a) }"
+    assert closed.consts == []
+
+
+@pytest.mark.exercise("tracing.build")
+def test_a_program_with_constants():
+    """Variables and what was kept, in the same order."""
+    builder, a = JaxprBuilder(), Var(typed(()))
+    k, m = Var(typed((2,))), Var(typed((3,)))
+    builder.consts = {1: Constant(k, "first", np.zeros(2)), 2: Constant(m, "second", np.ones(3))}
+    closed = builder.build([a], [m])
+    assert str(closed) == "{ lambda a:f64[2] b:f64[3]; c:f64[]. let  in (b,) }"
+    assert [const.tolist() for const in closed.consts] == [[0.0, 0.0], [1.0, 1.0, 1.0]]
+
+
+# new_dynamic --------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("tracing.new_dynamic")
+def test_all_operations_in_the_block(trace):
+    """Even those on plain numbers go to the interpreter."""
+    with new_dynamic(trace.main):
+        inside = type(find_top_trace([1.0, 2.0])).__name__
+    assert inside == "JaxprTrace"
+    assert type(find_top_trace([1.0, 2.0])).__name__ == "EvalTrace"
+
+
+@pytest.mark.exercise("tracing.new_dynamic")
+def test_a_block_within_a_block(trace):
+    """The outer one is in charge again after the inner one."""
+    with new_main(JaxprTrace, JaxprBuilder()) as inner, new_dynamic(trace.main):
+        with new_dynamic(inner):
+            assert trace_state.dynamic_trace is inner
+        assert trace_state.dynamic_trace is trace.main
+
+
+@pytest.mark.exercise("tracing.new_dynamic")
+def test_a_block_that_fails(trace):
+    """An exception comes out, and nobody stays in charge."""
+    with pytest.raises(ZeroDivisionError), new_dynamic(trace.main):
+        raise ZeroDivisionError
+    left, trace_state.dynamic_trace = trace_state.dynamic_trace, None
+    assert left is None
+
+
+# trace_with ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_a_program():
+    """An operation, an input, and a number as outputs."""
+    closed = trace_with(JaxprBuilder(), lambda x, y: [mul_p.bind(y, x), y, 7.0], [typed(())] * 2)
+    want = "{ lambda ; a:f64[] b:f64[]. let c:f64[] = mul b a in (c, b, 7.0:f64[]) }"
+    assert str(closed) == want
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_operations_without_inputs():
+    """They are written down as well."""
+    closed = trace_with(JaxprBuilder(), lambda x: [sin_p.bind(2.0)], [typed(())])
+    assert str(closed) == "{ lambda ; a:f64[]. let b:f64[] = sin 2.0:f64[] in (b,) }"
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_the_builder_is_the_one_that_was_given():
+    """It has the equations and the constants afterwards; the function has run once."""
+    builder, calls, k = JaxprBuilder(), [], np.array([1.0, 2.0])
+    closed = trace_with(builder, lambda x: calls.append(x) or [mul_p.bind(k, x)], [typed(())])
+    assert len(calls) == 1
+    assert [eqn.primitive.name for eqn in builder.eqns] == ["mul"]
+    assert [const.tolist() for const in closed.consts] == [[1.0, 2.0]]
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_make_jaxpr_on_containers():
+    """The public function."""
+    closed = make_jaxpr(lambda d: [d["x"] * 2.0])({"x": np.float64(3.0)})
+    assert str(closed) == "{ lambda ; a:f64[]. let b:f64[] = mul a 2.0:f64[] in (b,) }"
+
+
+# without_equation ---------------------------------------------------------------------------------
+
+TO_INT = {"new_dtype": np.dtype("int64"), "weak_type": False}
+
+
+@pytest.mark.exercise("tracing.without_equation")
+def test_what_changes_nothing_is_the_operand():
+    """A variable that is converted to what it is."""
+    a = Var(typed((3,), "int64"))
+    assert (without_equation(convert_element_type_p, a, typed((3,), "int64"), TO_INT) is a) is True
+
+
+@pytest.mark.exercise("tracing.without_equation")
+def test_a_literal_is_converted():
+    """Its value and its type."""
+    literal = Literal(np.array(2.75), typed(()))
+    out = without_equation(convert_element_type_p, literal, typed((), "int64"), TO_INT)
+    assert (out.val.tolist(), str(out.val.dtype), out.aval) == (2, "int64", typed((), "int64"))
+
+
+@pytest.mark.exercise("tracing.without_equation")
+def test_all_else_needs_an_equation():
+    """A variable that is converted, and a literal that is repeated."""
+    a, two = Var(typed((3,))), Literal(np.array(2.0), typed(()))
+    repeat = {"shape": (3,), "broadcast_dimensions": ()}
+    assert without_equation(convert_element_type_p, a, typed((3,), "int64"), TO_INT) is None
+    assert without_equation(broadcast_in_dim_p, two, typed((3,)), repeat) is None
