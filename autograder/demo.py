@@ -222,7 +222,7 @@ def _print(graded: list[Graded], folder: Path, page: Path) -> None:
     course = folder / "course"
     print(f"\nFeedback pages:    {course / 'feedback'}/STUDENT/LESSON/LESSON.html")
     print(f"Gradebook export:  {folder / 'grades.csv'}")
-    print(f"Class report:      {page}, and report.csv beside it")
+    print(f"Class report:      {page}, report.csv and students/ beside it")
     print(f"Course directory:  {course} (run nbgrader's commands there)")
     print(f"Isolation:         {', '.join(sorted({each.result['isolation'] for each in graded}))}")
 

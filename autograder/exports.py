@@ -42,10 +42,8 @@ def export(folder: Path, form: str, out: Path | None = None) -> Path:
 
 def place(folder: Path, result: Result, suffix: str) -> Path:
     """Where the file of one submission goes: `folder/<lesson>/<student>.<suffix>`."""
-    for name in (result["lesson"], result["student"]):
-        if not results.is_file_name(name):
-            raise Problem(f"{name!r} cannot name a file. Rename it in the results.")
-    path = folder / result["lesson"] / f"{result['student']}.{suffix}"
+    lesson, student = results.file_name(result["lesson"]), results.file_name(result["student"])
+    path = folder / lesson / f"{student}.{suffix}"
     path.parent.mkdir(exist_ok=True)
     return path
 

@@ -7,24 +7,31 @@ REASONS = 8  # that are listed for an exercise
 
 
 def message(verdict: dict[str, Any], remarks: list[str]) -> str:
-    """What the student reads about an exercise: nothing in it comes from the hidden tests' code."""
-    failed = [test for test in verdict["tests"] if not test["passed"]]
-    total = len(verdict["tests"])
-    reasons = [test.get("message") or verdict["message"] for test in failed]
-    reasons = list(dict.fromkeys([*remarks, *filter(None, reasons)]))
-    lines = [f"{total - len(failed)} of {total} tests passed."]
-    lines += ["", *(f"- {reason}" for reason in reasons[:REASONS])] if reasons else []
-    if len(reasons) > REASONS:
-        lines.append(f"- and {len(reasons) - REASONS} more.")
-    if verdict["misconception"]:
-        mistake = verdict["misconception"]
-        lines += ["", f"Known mistake: {mistake['name']}.", f"Hint: {mistake['hints'][0]}"]
-    text = "\n".join(_wrapped(line) for line in lines)
+    """What the student reads about an exercise: nothing in it comes from the hidden tests' code.
+
+    Lines are broken for places that show the text as it is, such as nbgrader's pages.
+    """
+    text = "\n".join(_wrapped(line) for line in lines(verdict, remarks))
     if verdict["counterexample"]:
         text += f"\nThe smallest program found that shows it:\n\n{verdict['counterexample']}"
     return text
 
 
+def lines(verdict: dict[str, Any], remarks: list[str]) -> list[str]:
+    """The message without the program, line by line."""
+    failed = [test for test in verdict["tests"] if not test["passed"]]
+    total = len(verdict["tests"])
+    reasons = [test.get("message") or verdict["message"] for test in failed]
+    reasons = list(dict.fromkeys([*remarks, *filter(None, reasons)]))
+    found = [f"{total - len(failed)} of {total} tests passed."]
+    found += ["", *(f"- {reason}" for reason in reasons[:REASONS])] if reasons else []
+    if len(reasons) > REASONS:
+        found.append(f"- and {len(reasons) - REASONS} more.")
+    if verdict["misconception"]:
+        mistake = verdict["misconception"]
+        found += ["", f"Known mistake: {mistake['name']}.", f"Hint: {mistake['hints'][0]}"]
+    return found
+
+
 def _wrapped(line: str) -> str:
-    # Feedback pages show the text as it is, without breaking lines.
     return textwrap.fill(line, 88, subsequent_indent="  " if line.startswith("- ") else "")

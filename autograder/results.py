@@ -41,6 +41,13 @@ def is_file_name(name: str) -> bool:
     return plain and name not in ("", ".", "..") and len(name.encode()) <= 200
 
 
+def file_name(student: str) -> str:
+    """The name of a student's file, without its ending: the student's own."""
+    if not is_file_name(student):
+        raise Problem(f"{student!r} cannot name a file. Rename it in the results.")
+    return student
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file so that a reader, or a crash, never meets half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
