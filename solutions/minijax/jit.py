@@ -198,8 +198,18 @@ class Jitted:
         program = self.program(args, kwargs)
         return Lowered(lower(program.closed, program.donated)[0])
 
-    def bind(self, args: Any, kwargs: Any) -> Any:
-        """Bind the call primitive, under whichever interpreters are active."""
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result for these arguments, by one operation: a call of the program.
+
+        The program is `self.program(args, kwargs)`, a `Program`; its `closed` is to be called on
+        the leaves that `self.flatten(args, kwargs)` gives first. `call(closed, leaves, self.name)`
+        binds the call primitive, under whichever interpreters are active, and gives a list of
+        results. They go into the structure `out_tree` of the program. `self.fun` is not called
+        here.
+
+        >>> jit(lambda p: {"double": p["x"] * 2.0}).bind(({"x": 3.0},), {})
+        {'double': Array(6.0, dtype=float64)}
+        """
         program, (leaves, _) = self.program(args, kwargs), self.flatten(args, kwargs)
         return tree_unflatten(program.out_tree, call(program.closed, leaves, self.name))
 
@@ -215,16 +225,36 @@ class Jitted:
         return leaves, (in_tree, static, *(type(value) for _, value in static))
 
     def program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
-        """The program for these arguments, traced if there is none yet."""
+        """The program for these arguments, traced only if there is none yet for such arguments.
+
+        `self.programs` is the dict that keeps programs. `self.traced(args, kwargs)` runs the
+        user's function and gives a new one. What a program depends on is its key:
+
+        - what `self.flatten(args, kwargs)` gives second, after the leaves: the structure of the
+          arguments, and the values of the static ones;
+        - the types of the leaves, but not their values: a tuple of `raise_to_shaped(get_aval(x))`;
+        - `axis_sizes()`, the names of axes that can be used here, with their lengths.
+
+        All of these can be keys of a dict, and are compared by `==`.
+
+        >>> f = jit(lambda x: x * 2.0)
+        >>> f.program((3.0,), {}) is f.program((4.0,), {})
+        True
+        >>> f.program((3.0,), {}) is f.program((4,), {})
+        False
+        """
         leaves, structure = self.flatten(args, kwargs)
         avals = tuple(raise_to_shaped(get_aval(x)) for x in leaves)
         key = (structure, avals, axis_sizes())
         if key not in self.programs:
-            static, dynamic = split_static(*self.static, args, kwargs)
-            closed, out_tree = trace_tree(without_static(self.fun, static), dynamic)
-            donated = self.donated_leaves(static, args, kwargs)
-            self.programs[key] = Program(closed, out_tree, donated)
+            self.programs[key] = self.traced(args, kwargs)
         return self.programs[key]
+
+    def traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
+        """A new program: `fun` runs, on tracers in place of all arguments that are not static."""
+        static, dynamic = split_static(*self.static, args, kwargs)
+        closed, out_tree = trace_tree(without_static(self.fun, static), dynamic)
+        return Program(closed, out_tree, self.donated_leaves(static, args, kwargs))
 
     def donated_leaves(self, static: Static, args: Any, kwargs: Any) -> tuple[bool, ...]:
         """For each leaf of the arguments that are not static, whether it is given away."""
@@ -279,7 +309,21 @@ def without_consts(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def jit_impl(*args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
-    """Compile the program unless that was done before, and run it on the device."""
+    """The results of the program, as arrays on the device.
+
+    `args` are arrays of NumPy, Python numbers, or arrays on the device, one for each input of the
+    program. `compiled(jaxpr, committed_devices(args))` is a `Compiled`, made at the first call and
+    kept. Its `executable`, which has `devices`, takes buffers: first `captured`, those of the
+    program's constants, then one for each argument. The input handler `to_buffer(aval, x, devices)`
+    makes a buffer of an argument for an input of type `aval`; an array that is on these devices
+    already gives its own. `xla.run(executable, buffers)` gives a list of buffers, one for each
+    type in `jaxpr.out_avals`. The result handler `Array(aval, buffer, devices, committed)` makes
+    an array of it, `committed` being what the `Compiled` says. Nothing is copied to NumPy.
+
+    >>> double = trace_to_jaxpr(lambda x: [x * 2.0], [ShapedArray((2,), np.dtype("float64"))])
+    >>> jit_impl(np.array([3.0, 4.0]), name="double", jaxpr=double)
+    [Array([6. 8.], dtype=float64)]
+    """
     program = compiled(jaxpr, committed_devices(args))
     on = program.executable.devices
     inputs = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args, strict=True)]
@@ -345,7 +389,26 @@ def call_jvp(
 
 
 def jvp_jaxpr(jaxpr: ClosedJaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
-    """From inputs and the tangents of those that move to outputs and the tangents of floats."""
+    """The program of the values and tangents of another program.
+
+    `moves` says for each input whether it has a tangent. The new program takes the inputs, and
+    behind them the tangents of those that move, and no others; a tangent has the type of its
+    input. It gives the outputs, and behind them the tangents of those that are floating-point
+    (`is_float(dtype)`); integers and booleans have none.
+
+    `jaxpr_as_fun(jaxpr)` is the program as a function from arguments to a list of results, and
+    `jvp_flat(f, primals, tangents)` differentiates a function: it takes lists, a tangent being
+    None where nothing moves, and gives two lists. `derived(jaxpr, ("jvp", moves), g, avals)` traces
+    `g`, a function from arguments of the types `avals` to a list, and keeps the new program beside
+    `jaxpr`, so that `g` is traced once only.
+
+    >>> f64 = ShapedArray((), np.dtype("float64"))
+    >>> jvp_jaxpr(trace_to_jaxpr(lambda x, y: [x * y], [f64, f64]), (True, False))
+    { lambda ; a:f64[] b:f64[] c:f64[]. let
+        d:f64[] = mul c b
+        e:f64[] = mul a b
+      in (e, d) }
+    """
     avals, f = jaxpr.in_avals, jaxpr_as_fun(jaxpr)
 
     def values_and_tangents(*args: Any) -> list[Any]:
@@ -384,25 +447,55 @@ def call_batch(
 def batched_jaxpr(
     jaxpr: ClosedJaxpr, axis_size: int, dims: Sequence[Any], avals: Sequence[ShapedArray]
 ) -> tuple[ClosedJaxpr, list[Any]]:
-    """The program for inputs with these batch axes, of types `avals`; batch axes of its results.
+    """The program for batches of a program's inputs; and the list of batch axes of its results.
 
-    It is kept beside the program that it was made from.
+    `dims` says for each input along which axis `axis_size` examples are stacked; `not_mapped` if it
+    is the same for all. `avals` are the types of the inputs as they are, with the batch axes.
+
+    `jaxpr_as_fun(jaxpr)` is the program as a function from arguments to a list of results, and
+    `vmap_flat(f, axis_size, dims, args)` calls a function on batches: it gives the list of results
+    and the list of their batch axes. `trace_to_jaxpr(g, avals)` gives the program of `g`, a
+    function from arguments of these types to a list. The batch axes are known when `g` has run.
+
+    Both are kept: the pair stands in the dict `jaxpr.jaxpr.cache` with the key
+    `batching_key(axis_size, dims)`, and is made only if it is not there.
+
+    >>> one, three = (ShapedArray(shape, np.dtype("float64")) for shape in ((), (3,)))
+    >>> batched_jaxpr(trace_to_jaxpr(lambda x: [x, 2.0], [one]), 3, [0], [three])
+    ({ lambda ; a:f64[3]. let  in (a, 2.0:f64[]) }, [0, not_mapped])
     """
-    out_dims: list[Any] = []
-
-    def batched_f(*args: Any) -> list[Any]:
-        outs, out_dims[:] = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)
-        return outs
-
-    axes = tuple(None if isinstance(d, NotMapped) else d for d in dims)
-    cache, key = jaxpr.jaxpr.cache, ("vmap", axis_size, name_of(axis_size), axes)
+    cache, key = jaxpr.jaxpr.cache, batching_key(axis_size, dims)
     if key not in cache:
+        out_dims: list[Any] = []
+
+        def batched_f(*args: Any) -> list[Any]:
+            outs, out_dims[:] = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)
+            return outs
+
         cache[key] = trace_to_jaxpr(batched_f, avals), out_dims
     return cache[key]
 
 
+def batching_key(axis_size: int, dims: Sequence[Any]) -> Hashable:
+    """What a batched program depends on, besides the program that it is made from."""
+    axes = tuple(None if isinstance(dim, NotMapped) else dim for dim in dims)
+    return "vmap", axis_size, name_of(axis_size), axes
+
+
 def jit_type(*avals: ShapedArray, name: str, jaxpr: ClosedJaxpr) -> list[ShapedArray]:
-    """What the program says, which must be called with operands of the types of its inputs."""
+    """The types of the results of a call: those that the program says, `jaxpr.out_avals`.
+
+    The call is allowed if its operands have the shapes and the dtypes of the program's inputs,
+    `jaxpr.in_avals`, one for one, and raises `TypeError` if not. (Weak types do not matter.)
+
+    >>> f64 = ShapedArray((), np.dtype("float64"))
+    >>> compare = trace_to_jaxpr(lambda x, y: [x < y, x], [f64, f64])
+    >>> [str(aval) for aval in jit_type(f64, f64, name="compare", jaxpr=compare)]
+    ['bool[]', 'f64[]']
+    >>> jit_type(f64, name="compare", jaxpr=compare)
+    Traceback (most recent call last):
+    TypeError: compare takes (f64[], f64[]) and is called with (f64[])
+    """
     given, wanted = ([(a.shape, a.dtype) for a in types] for types in (avals, jaxpr.in_avals))
     if given != wanted:
         takes, gets = (", ".join(map(str, types)) for types in (jaxpr.in_avals, avals))
@@ -421,7 +514,15 @@ HLO_TYPES = {"bool": "i1", "uint8": "ui8", "uint16": "ui16", "uint32": "ui32", "
 
 
 def tensor_type(aval: ShapedArray) -> str:
-    """StableHLO's name of a type: `tensor<2x3xf64>`."""
+    """StableHLO's name of a type: the length of each axis with an x behind it, then the dtype.
+
+    `element_type(dtype)` is StableHLO's name of a dtype.
+
+    >>> tensor_type(ShapedArray((2, 3), np.dtype("float64")))
+    'tensor<2x3xf64>'
+    >>> tensor_type(ShapedArray((), np.dtype("bool")))
+    'tensor<i1>'
+    """
     return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{element_type(aval.dtype)}>"
 
 
@@ -512,7 +613,26 @@ def donations(
 def lower_body(
     emitter: Emitter, jaxpr: Jaxpr, args: Sequence[str], consts: Sequence[Any] = ()
 ) -> list[str]:
-    """Emit the equations of a program; gives the names of its results."""
+    """Emit the equations of a program, one after the other; gives the names of its results.
+
+    `args` are the names that its inputs have in the text, such as "%arg0". A constant of the
+    program gets its name by `emitter.capture(const)`. A literal is a line of its own where it is
+    used: `emit_literal(emitter, literal)` emits it and gives its name.
+
+    The rule of an equation is `get_rule(hlo_lowerings, primitive, "StableHLO lowering")`. It is
+    called as `rule(emitter, avals, out_avals, names, **params)`: the types of operands and of
+    results, the names of the operands, all in lists, and the parameters of the equation. It emits
+    what is needed, and gives the list of the names of the results.
+
+    >>> f64 = ShapedArray((), np.dtype("float64"))
+    >>> program, emitter = trace_to_jaxpr(lambda x: [-x * x], [f64]), Emitter()
+    >>> lower_body(emitter, program.jaxpr, ["%arg0"])
+    ['%1']
+    >>> for line in emitter.lines:
+    ...     print(line)
+        %0 = stablehlo.negate %arg0 : tensor<f64>
+        %1 = stablehlo.multiply %0, %arg0 : tensor<f64>
+    """
     captured = [emitter.capture(const) for const in consts]
     env: dict[Atom, str] = dict(
         zip([*jaxpr.constvars, *jaxpr.invars], [*captured, *args], strict=True)
@@ -606,6 +726,24 @@ def dot_general_hlo(
 def reduce_sum_hlo(
     emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, axes: tuple[int, ...]
 ) -> list[str]:
+    """The lowering of a sum: the start value, a zero, and the operation.
+
+    The zero is a 0-d constant of the operand's dtype; `emit_literal(emitter, Literal(value, aval))`
+    emits it and gives its name. The operation is one line, `emitter.emit(text)`, which gives its
+    name too. In its text vary: the names of the operand and of the zero, the axes, and the types of
+    operand, zero and result, by `tensor_type(aval)`. With an operand of two axes named %arg0
+    (the second line is broken here):
+
+    >>> x, out = (ShapedArray(shape, np.dtype("int8")) for shape in ((3, 2), (3,)))
+    >>> emitter = Emitter()
+    >>> reduce_sum_hlo(emitter, [x], [out], ["%arg0"], axes=(1,))
+    ['%1']
+    >>> for line in emitter.lines:  # doctest: +NORMALIZE_WHITESPACE
+    ...     print(line)
+        %0 = stablehlo.constant dense<0> : tensor<i8>
+        %1 = stablehlo.reduce(%arg0 init: %0) applies stablehlo.add
+            across dimensions = [1] : (tensor<3x2xi8>, tensor<i8>) -> tensor<3xi8>
+    """
     (aval,), (out,), (x,) = avals, out_avals, args
     zero = ShapedArray((), aval.dtype)
     init = emit_literal(emitter, Literal(np.zeros((), aval.dtype), zero))
