@@ -1,0 +1,436 @@
+"""Checks of the lesson jit, for you to read and to run: `./jaxprentice check jit`.
+
+A jitted function gives the same values as the function itself, so most checks count: how often the
+function runs, what is compiled, which operations there are. Each exercise is checked alone; where
+it needs another one, a right answer takes its place.
+"""
+
+import contextlib
+import importlib
+import re
+from unittest.mock import patch
+
+import minijax.numpy as jnp
+import numpy as np
+import pytest
+from minijax import jit, make_jaxpr, xla
+from minijax.array import Array
+from minijax.core import (
+    Primitive,
+    ShapedArray,
+    abstract_eval_rules,
+    get_aval,
+    hlo_lowerings,
+    impl_rules,
+    not_mapped,
+)
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr, raise_to_shaped
+from minijax.jit import (
+    Emitter,
+    batched_jaxpr,
+    jit_impl,
+    jit_type,
+    jvp_jaxpr,
+    lower_body,
+    reduce_sum_hlo,
+    tensor_type,
+)
+from minijax.lax import sin
+from minijax.tracing import trace_to_jaxpr
+
+module = importlib.import_module("minijax.jit")  # `minijax.jit` is the function
+
+
+def typed(shape=(), dtype="float64", weak_type=False):
+    """An abstract value."""
+    return ShapedArray(shape, np.dtype(dtype), weak_type)
+
+
+# Jitted.program -----------------------------------------------------------------------------------
+
+
+def counting(runs):
+    """A function that notes each of its runs."""
+
+    def f(x, y=0.0):
+        runs.append(1)
+        first = x[0] if isinstance(x, (list, tuple)) else x
+        return first * 2.0 + y
+
+    return f
+
+
+@pytest.mark.exercise("jit.program")
+def test_traced_once():
+    """Other values of the same types need no new program."""
+    runs = []
+    f = jit(counting(runs))
+    programs = [f.program((x,), {}) for x in (3.0, 4.0, 5.0)]
+    assert len(runs) == 1
+    assert programs[2] is programs[0]
+
+
+@pytest.mark.exercise("jit.program")
+def test_traced_for_each_type():
+    """Another shape, another dtype, a weak type: each has its program, which stays."""
+    runs = []
+    f = jit(counting(runs))
+    args = [np.ones(3), np.ones(2), np.ones(3, np.float32), 1.0, np.array(1.0), np.zeros(3)]
+    counts = []
+    for x in args:
+        f.program((x,), {})
+        counts.append(len(runs))
+    assert counts == [1, 2, 3, 4, 5, 5]
+
+
+@pytest.mark.exercise("jit.program")
+def test_traced_for_each_structure():
+    """The same leaves in a list, in a tuple, or one of them by name."""
+    runs = []
+    f = jit(counting(runs))
+    f.program(([1.0, 2.0],), {})
+    f.program(((1.0, 2.0),), {})
+    f.program((1.0, 2.0), {})
+    f.program((1.0,), {"y": 2.0})
+    assert len(runs) == 4
+
+
+@pytest.mark.exercise("jit.program")
+def test_traced_for_each_static_value():
+    """The value of a static argument counts, that of another one does not."""
+    runs = []
+    f = jit(counting(runs), static_argnums=1)
+    texts = [str(f.program((1.0, y), {}).closed) for y in (2, 3, 2)]
+    assert len(runs) == 2
+    assert "2.0:f64[]" in texts[0]
+    assert texts[0] == texts[2] != texts[1]
+
+
+@pytest.mark.exercise("jit.program")
+def test_tracers_and_arrays_share():
+    """A tracer has a type as an array has one."""
+    runs = []
+    f = jit(counting(runs))
+    f.program((np.ones(3),), {})
+    trace_to_jaxpr(lambda x: [x, f.program((x,), {})][:1], [typed((3,))])
+    assert len(runs) == 1
+
+
+# Jitted.bind --------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def right_calls():
+    """Right answers for tracing a call, its type and its value."""
+
+    def run(*args, name, jaxpr):
+        return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+
+    types = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
+    with (
+        patch.object(module.Jitted, "program", module.Jitted.traced),
+        patch.dict(abstract_eval_rules, types),
+        patch.dict(impl_rules, {module.jit_p: run}),
+    ):
+        yield
+
+
+@pytest.mark.exercise("jit.bind")
+def test_one_equation():
+    """However many operations the function has, its call is one."""
+    with right_calls():
+        jaxpr = make_jaxpr(lambda x: jit(lambda x: x * 2.0 + 1.0).bind((x,), {}))(3.0)
+    assert [eqn.primitive.name for eqn in jaxpr.eqns] == ["jit"]
+    inner = jaxpr.eqns[0].params["jaxpr"]
+    assert [eqn.primitive.name for eqn in inner.eqns] == ["mul", "add"]
+
+
+@pytest.mark.exercise("jit.bind")
+def test_containers():
+    """Arguments are taken apart, and the result is put together."""
+    with right_calls():
+        f = jit(lambda p, k: {"sum": p["a"] + k, "all": [p["b"], k]})
+        out = f.bind(({"a": 1.0, "b": 2.0},), {"k": 10.0})
+    assert out == {"sum": 11.0, "all": [2.0, 10.0]}
+
+
+@pytest.mark.exercise("jit.bind")
+def test_the_program_is_called():
+    """What is kept as the program is run, not the function."""
+    with right_calls():
+        kept = jit(lambda x: x * 100.0).program((3.0,), {})
+        with patch.object(module.Jitted, "program", lambda self, args, kwargs: kept):
+            assert float(jit(lambda x: x * 2.0).bind((3.0,), {})) == 300.0
+
+
+# jit_type -----------------------------------------------------------------------------------------
+
+COMPARE = trace_to_jaxpr(lambda x, n: [n, x < 1.0], [typed((3,)), typed((2,), "int8")])
+
+
+@pytest.mark.exercise("jit.type")
+def test_types_of_outputs():
+    """The program says what comes out."""
+    out = jit_type(typed((3,)), typed((2,), "int8"), name="f", jaxpr=COMPARE)
+    assert [str(aval) for aval in out] == ["i8[2]", "bool[3]"]
+
+
+@pytest.mark.exercise("jit.type")
+def test_weakly_typed_operands():
+    """A Python number is an array of its dtype."""
+    out = jit_type(typed((3,), "float64", True), typed((2,), "int8"), name="f", jaxpr=COMPARE)
+    assert len(out) == 2
+
+
+@pytest.mark.exercise("jit.type")
+def test_wrong_operands():
+    """Another shape, another dtype, one operand less."""
+    for operands in (
+        [typed(()), typed((2,), "int8")],
+        [typed((3,)), typed((2,), "int16")],
+        [typed((3,))],
+    ):
+        with pytest.raises(TypeError):
+            jit_type(*operands, name="f", jaxpr=COMPARE)
+
+
+# Lowering -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("jit.tensor_type")
+def test_names_of_types():
+    """A matrix, a number, and an array without elements."""
+    assert tensor_type(typed((2, 3), "float32")) == "tensor<2x3xf32>"
+    assert tensor_type(typed((), "int64")) == "tensor<i64>"
+    assert tensor_type(typed((0, 1), "bool")) == "tensor<0x1xi1>"
+
+
+def right_type(aval):
+    """A right answer for tensor_type."""
+    return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{module.element_type(aval.dtype)}>"
+
+
+def compiled_and_run(text, out_avals, args):
+    """The results of a module in StableHLO."""
+    on = xla.alone(xla.current_device())
+    executable = xla.compile_text(text, on, out_avals)
+    buffers = [xla.to_device(get_aval(x), x, on) for x in args]
+    return [xla.to_host(out, on).tolist() for out in xla.run(executable, buffers)]
+
+
+def summed(x, axes):
+    """The sum that the rule emits, compiled."""
+    aval = typed(x.shape, x.dtype)
+    out = typed(tuple(n for i, n in enumerate(x.shape) if i not in axes), x.dtype)
+    emitter = Emitter()
+    with patch.object(module, "tensor_type", right_type):
+        (name,) = reduce_sum_hlo(emitter, [aval], [out], ["%x"], axes=axes)
+    head = f"module @m {{ func.func public @main(%x: {right_type(aval)}) -> {right_type(out)} {{"
+    end = f"return {name} : {right_type(out)} }} }}"
+    return compiled_and_run("\n".join([head, *emitter.lines, end]), [out], [x])[0]
+
+
+@pytest.mark.exercise("jit.reduce_sum_lowering")
+def test_sums():
+    """Along one axis, and along all."""
+    x = np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
+    assert summed(x, (0,)) == [11.0, 22.0, 33.0]
+    assert summed(x, (0, 1)) == 66.0
+
+
+@pytest.mark.exercise("jit.reduce_sum_lowering")
+def test_sums_of_other_dtypes():
+    """Integers, and nothing at all."""
+    assert summed(np.array([[1, 2], [3, 4]], np.int8), (1,)) == [3, 7]
+    assert summed(np.zeros((0, 2), np.float32), (0,)) == [0.0, 0.0]
+
+
+def lowered(f, *args):
+    """The results of a flat function, compiled from what lower_body emits; its operations."""
+    with patch.object(module, "tensor_type", right_type):
+        closed = trace_to_jaxpr(f, [raise_to_shaped(get_aval(x)) for x in args])
+        text, emitter = module.lower(closed)
+    outs = compiled_and_run(text, closed.out_avals, [*emitter.captured, *args])
+    return outs, re.findall(r"= stablehlo\.(\w+)", text)
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_a_program():
+    """Equations in order, outputs that are inputs, too."""
+    outs, operations = lowered(lambda x, y: [x * y - y, x], np.array([2.0, 3.0]), np.array(10.0))
+    assert outs == [[10.0, 20.0], [2.0, 3.0]]
+    assert operations[-1] == "subtract"
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_literals():
+    """A number of the program stands in the text."""
+    outs, operations = lowered(lambda x: [2.0 - x, 5.0], 0.5)
+    assert outs == [1.5, 5.0]
+    assert operations.count("constant") == 2
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_constants():
+    """Captured arrays come before the inputs."""
+    k = np.array([10.0, 20.0])
+    assert lowered(lambda x, y: [k - x, y], np.array([1.0, 2.0]), np.array([3.0, 4.0]))[0] == [
+        [9.0, 18.0],
+        [3.0, 4.0],
+    ]
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_what_a_rule_gets():
+    """Types, names and parameters."""
+    seen = []
+
+    def rule(emitter, avals, out_avals, names, **params):
+        seen.append(([*map(str, avals)], [*map(str, out_avals)], list(names), params))
+        return ["%result"]
+
+    made_up_p = Primitive("made_up")
+    a, b = Var(typed((2,))), Var(typed((), "int8"))
+    jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], made_up_p, {"axes": (0,)})])
+    with patch.dict(hlo_lowerings, {made_up_p: rule}):
+        assert list(lower_body(Emitter(), jaxpr, ["%x"])) == ["%result"]
+    assert seen == [(["f64[2]"], ["i8[]"], ["%x"], {"axes": (0,)})]
+
+
+# jit_impl -----------------------------------------------------------------------------------------
+
+TEXT = """module @m {
+  func.func public @main(%k: tensor<2xf64>, %x: tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>) {
+    %0 = stablehlo.subtract %k, %x : tensor<2xf64>
+    return %0, %x : tensor<2xf64>, tensor<2xf64>
+  }
+}"""
+
+
+@contextlib.contextmanager
+def right_text():
+    """The text above for the program of [k - x, x]; what is compiled and copied is counted."""
+
+    def lower(jaxpr, donated=()):
+        emitter = Emitter()
+        emitter.captured = list(jaxpr.consts)
+        return TEXT, emitter
+
+    with (
+        patch.object(module, "lower", lower),
+        patch.object(xla, "compile_text", wraps=xla.compile_text) as compiled,
+        patch.object(xla, "to_device", wraps=xla.to_device) as sent,
+        patch.object(xla, "to_host", wraps=xla.to_host) as fetched,
+    ):
+        yield compiled, sent, fetched
+
+
+def minus():
+    """The program of [k - x, x]."""
+    k = np.array([10.0, 20.0])
+    return trace_to_jaxpr(lambda x: [k - x, x], [typed((2,))])
+
+
+@pytest.mark.exercise("jit.impl")
+def test_results():
+    """Constants come first; the results are arrays on the device."""
+    with right_text():
+        outs = jit_impl(np.array([1.0, 2.0]), name="f", jaxpr=minus())
+    assert [type(out) for out in outs] == [Array, Array]
+    assert [np.asarray(out).tolist() for out in outs] == [[9.0, 18.0], [1.0, 2.0]]
+
+
+@pytest.mark.exercise("jit.impl")
+def test_compiled_once():
+    """The second call finds the program."""
+    jaxpr = minus()
+    with right_text() as (compiled, _, _):
+        jit_impl(np.array([1.0, 2.0]), name="f", jaxpr=jaxpr)
+        out = jit_impl(np.array([3.0, 4.0]), name="f", jaxpr=jaxpr)[0]
+    assert compiled.call_count == 1
+    assert np.asarray(out).tolist() == [7.0, 16.0]
+
+
+@pytest.mark.exercise("jit.impl")
+def test_nothing_is_copied_back_and_forth():
+    """A result is the next argument as it is."""
+    jaxpr = minus()
+    with right_text() as (_, sent, fetched):
+        out, _ = jit_impl(np.array([1.0, 2.0]), name="f", jaxpr=jaxpr)
+        before = sent.call_count
+        jit_impl(out, name="f", jaxpr=jaxpr)
+        assert sent.call_count == before
+        assert fetched.call_count == 0
+
+
+# Programs of programs -----------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_values_then_tangents():
+    """Both inputs move: four inputs, and as many outputs for two results."""
+    program = trace_to_jaxpr(lambda x, y: [x * y, x], [typed(), typed()])
+    out = jvp_jaxpr(program, (True, True))
+    assert len(out.in_avals) == 4
+    values = eval_jaxpr(out.jaxpr, out.consts, 3.0, 5.0, 1.0, 10.0)
+    assert [float(x) for x in values] == [15.0, 3.0, 35.0, 1.0]
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_what_does_not_move():
+    """It has no tangent among the inputs."""
+    program = trace_to_jaxpr(lambda x, y: [x * y], [typed(), typed((2,))])
+    out = jvp_jaxpr(program, (False, True))
+    assert [str(aval) for aval in out.in_avals] == ["f64[]", "f64[2]", "f64[2]"]
+    values = eval_jaxpr(out.jaxpr, out.consts, 3.0, jnp.ones(2), jnp.array([1.0, 2.0]))
+    assert [x.tolist() for x in values] == [[3.0, 3.0], [3.0, 6.0]]
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_integers_have_no_tangents():
+    """Nor have booleans."""
+    program = trace_to_jaxpr(lambda x, n: [n, x < 1.0, -x], [typed(), typed((), "int64")])
+    out = jvp_jaxpr(program, (True, False))
+    assert [str(aval) for aval in out.out_avals] == ["i64[]", "bool[]", "f64[]", "f64[]"]
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_tangent_programs_are_kept():
+    """One for each choice of what moves."""
+    program = trace_to_jaxpr(lambda x, y: [x * y], [typed(), typed()])
+    first = jvp_jaxpr(program, (True, False))
+    assert len(jvp_jaxpr(program, (True, True)).in_avals) == 4
+    assert jvp_jaxpr(program, (True, False)) is first
+
+
+@pytest.mark.exercise("jit.batch")
+def test_all_examples_at_once():
+    """One equation for all of them."""
+    program = trace_to_jaxpr(lambda x: [sin(x)], [typed()])
+    out, dims = batched_jaxpr(program, 3, [0], [typed((3,))])
+    assert [eqn.primitive.name for eqn in out.eqns] == ["sin"]
+    assert [str(aval) for aval in out.out_avals] == ["f64[3]"]
+    assert list(dims) == [0]
+
+
+@pytest.mark.exercise("jit.batch")
+def test_batch_axes_of_results():
+    """Where the rules have left them, or nowhere."""
+    program = trace_to_jaxpr(lambda x, y: [-x, y * 2.0], [typed((2,)), typed()])
+    out, dims = batched_jaxpr(program, 3, [1, not_mapped], [typed((2, 3)), typed()])
+    assert list(dims) == [1, not_mapped]
+    assert [str(aval) for aval in out.out_avals] == ["f64[2,3]", "f64[]"]
+
+
+@pytest.mark.exercise("jit.batch")
+def test_batched_programs_are_kept():
+    """One for each choice of batch axes and each size."""
+    program = trace_to_jaxpr(lambda x, y: [x * y], [typed(), typed()])
+    three = [typed((3,)), typed((3,))]
+    first, _ = batched_jaxpr(program, 3, [0, 0], three)
+    other, _ = batched_jaxpr(program, 3, [0, not_mapped], [three[0], typed()])
+    smaller, _ = batched_jaxpr(program, 2, [0, 0], [typed((2,)), typed((2,))])
+    assert [str(x.in_avals[1]) for x in (first, other, smaller)] == ["f64[3]", "f64[]", "f64[2]"]
+    again, dims = batched_jaxpr(program, 3, [0, 0], three)
+    assert again is first
+    assert list(dims) == [0]
