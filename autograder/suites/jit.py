@@ -153,6 +153,11 @@ def test_program_for_each_type(student):
 def test_program_for_weak_types(student):
     """A Python number and an array of its dtype are of two types, with a program each."""
     student.agrees(by_weak_type, "float64")
+
+
+@pytest.mark.exercise("jit.program")
+def test_program_for_weak_integers(student):
+    """The same for integers."""
     student.agrees(by_weak_type, "int64")
 
 
@@ -611,7 +616,7 @@ def lowered(mj, which, args):
     from unittest.mock import patch
 
     from minijax import xla
-    from minijax.core import abstract_eval_rules, get_aval, reduce_sum_p, transpose_p
+    from minijax.core import abstract_eval_rules, broadcast_in_dim_p, get_aval, transpose_p
     from minijax.jaxpr import raise_to_shaped
     from minijax.tracing import trace_to_jaxpr
 
@@ -633,8 +638,12 @@ def lowered(mj, which, args):
         "outputs": lambda x, y: [y, x - y, y, 7.0, x],
         "nothing": lambda x, y: [y, x, y],
         "constants": lambda x, y: [(x - k) * m, y - m, k],
+        "early": lambda x, y: [x - y, x * y][:1],
         "transpose": lambda x, y: [transpose_p.bind(x, permutation=(1, 0)), y],
-        "sum": lambda x, y: [reduce_sum_p.bind(x, axes=(1,)), reduce_sum_p.bind(y, axes=(0,))],
+        "broadcast": lambda x, y: [
+            broadcast_in_dim_p.bind(x, shape=(2, 4, 3), broadcast_dimensions=(0, 2)),
+            broadcast_in_dim_p.bind(y, shape=(3, 2), broadcast_dimensions=(1,)),
+        ],
         "used again": lambda x, y: [(x * y) * (x * y), x * x],
         "call": call,
     }
@@ -646,7 +655,8 @@ def lowered(mj, which, args):
     executable = xla.compile_text(text, on, closed.out_avals)
     buffers = [xla.to_device(get_aval(x), x, on) for x in [*emitter.captured, *args]]
     outs = [xla.to_host(out, on) for out in xla.run(executable, buffers)]
-    return outs, sorted(re.findall(r"= stablehlo\.(\w+)", text)), len(emitter.captured)
+    operations = [name for name in re.findall(r"= stablehlo\.(\w+)", text) if name != "constant"]
+    return outs, sorted(operations), len(emitter.captured)
 
 
 @probe
@@ -722,7 +732,7 @@ def test_lower_constants_of_a_call(student):
 def test_lower_params(student):
     """The parameters of an equation reach its rule."""
     student.agrees(lowered, "transpose", [GRID, ONE])
-    student.agrees(lowered, "sum", [GRID.astype(np.float32), GRID * 2.0])
+    student.agrees(lowered, "broadcast", [GRID.astype(np.float32), TWO])
 
 
 @pytest.mark.exercise("jit.lower_body")
@@ -733,7 +743,8 @@ def test_lower_once(student):
 
 @pytest.mark.exercise("jit.lower_body")
 def test_lower_outputs(student):
-    """Outputs may be inputs, several times, and there may be no equation at all."""
+    """Outputs may be early results or inputs, several times, and there may be no equation."""
+    student.agrees(lowered, "early", [ROW, ROW + 4.0])
     student.agrees(lowered, "nothing", [ROW, GRID])
     student.agrees(lowered, "outputs", [GRID, GRID * 2.0])
 
@@ -931,7 +942,11 @@ def tangent_program(mj, which, moves, values, tangents):
     out = jvp_jaxpr(trace_to_jaxpr(functions[which], avals), tuple(moves))
     types = [[str(aval) for aval in side] for side in (out.in_avals, out.out_avals)]
     operations = sorted(eqn.primitive.name for eqn in out.jaxpr.eqns)
-    return types, operations, eval_jaxpr(out.jaxpr, out.consts, *values, *tangents)
+    try:
+        outs = eval_jaxpr(out.jaxpr, out.consts, *values, *tangents)
+    except ValueError:
+        outs = "these are not its inputs"
+    return types, operations, outs
 
 
 @probe
@@ -1020,6 +1035,12 @@ def test_jvp_kept_for_moves(student):
     student.agrees(kept_tangent_programs, [[True, False], [True, True], [True, False]])
 
 
+@pytest.mark.exercise("jit.jvp")
+def test_jvp_kept_for_other_moves(student):
+    """The same for inputs of which one moves, and then the other one."""
+    student.agrees(kept_tangent_programs, [[False, True], [True, False], [False, True]])
+
+
 # batched_jaxpr ------------------------------------------------------------------------------------
 
 
@@ -1086,6 +1107,19 @@ def kept_batch_programs(mj, cases, other):
     return [[a is b for b in programs] for a in programs], axes, calls
 
 
+@probe
+def kept_for_squares(mj, all_dims):
+    """Which programs are the same where the inputs have one type, whatever their batch axes are."""
+    from minijax.core import ShapedArray, sub_p
+    from minijax.jit import batched_jaxpr
+    from minijax.tracing import trace_to_jaxpr
+
+    example, batch = (ShapedArray(shape, np.dtype(float)) for shape in ((2,), (2, 2)))
+    jaxpr = trace_to_jaxpr(lambda x, y: [sub_p.bind(x, y), y], [example, example])
+    made = [batched_jaxpr(jaxpr, 2, dims, [batch, batch]) for dims in all_dims]
+    return [[one is other for other, _ in made] for one, _ in made], [[*dims] for _, dims in made]
+
+
 @pytest.mark.exercise("jit.batch")
 def test_batch_program(student):
     """The program computes all examples at once, wherever their axis is."""
@@ -1144,6 +1178,13 @@ def test_batch_kept_for_axes(student):
     """Which inputs are batched decides which program comes back."""
     cases = [(3, None, FIRST), (3, None, BOTH), (3, None, FIRST), (3, None, [False, True])]
     student.agrees(kept_batch_programs, cases, False)
+
+
+@pytest.mark.exercise("jit.batch")
+def test_batch_kept_for_other_axes(student):
+    """The same for two inputs of which one is batched, and then the other one."""
+    student.agrees(kept_batch_programs, [(2, None, [False, True]), (2, None, FIRST)], False)
+    student.agrees(kept_for_squares, [[0, 0], [1, 0], [1, 1], [0, 0]])
 
 
 @pytest.mark.exercise("jit.batch")
