@@ -5,7 +5,9 @@ so hostile files may be laid over a tree without harm.
 """
 
 import ast
+import py_compile
 import re
+import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -30,10 +32,31 @@ def write_tree(dest: Path, lesson: Lesson, overlay: Files | None = None) -> None
     overlay = overlay or {}
     for path in overlay:
         _check_inside(path, sorted({other.package for other in prefix(lesson)}))
-    for path, content in {**tree(lesson, overlay), **overlay}.items():
+    write_files(dest, {**tree(lesson, overlay), **overlay})
+
+
+def write_files(dest: Path, files: Files) -> None:
+    """Write files, given by their paths below `dest`."""
+    for path, content in files.items():
         file = dest / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def compiled(files: Mapping[str, str]) -> dict[str, str | bytes]:
+    """The files with their bytecode beside them, which Python then takes without a look at them.
+
+    Only for files that we have written: bytecode is believed.
+    """
+    found: dict[str, str | bytes] = dict(files)
+    with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
+        write_files(Path(folder), files)
+        for path in files:
+            mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+            made = py_compile.compile(str(Path(folder, path)), doraise=True, invalidation_mode=mode)
+            assert made is not None
+            found[Path(made).relative_to(folder).as_posix()] = Path(made).read_bytes()
+    return found
 
 
 def tree(lesson: Lesson, but: Collection[str] = ()) -> dict[str, str]:

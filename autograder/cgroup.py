@@ -48,7 +48,7 @@ class Group:
         """Kill what is left in the group, and remove it."""
         for path in self.paths:
             _kill(path)
-            _remove(path)
+            remove(path)
         self.paths = []
 
 
@@ -83,7 +83,8 @@ def _processes(path: Path) -> list[int]:
         return []
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove a group whose processes have ended."""
     for _ in range(100):  # the kernel takes a moment to forget the dead
         try:
             path.rmdir()
@@ -107,7 +108,7 @@ def places() -> dict[tuple[str, ...], Path]:
     """
     found: dict[tuple[str, ...], Path] = {}
     wanted = set(_FILES)
-    for controllers, top, own in _trees():
+    for controllers, top, own in trees():
         new = not controllers
         for folder in _upwards(top, own) if new else [top / own]:
             usable = tuple(sorted(wanted & (_enabled(folder) if new else set(controllers))))
@@ -125,7 +126,7 @@ def held() -> list[str]:
     return sorted(itertools.chain.from_iterable(places()))
 
 
-def _trees() -> Iterator[tuple[set[str], Path, str]]:
+def trees() -> Iterator[tuple[set[str], Path, str]]:
     """The mounted trees: (controllers of version 1, or none for version 2; its top; our place)."""
     try:
         mounts = Path("/proc/self/mounts").read_text().splitlines()
@@ -181,7 +182,7 @@ def _works(folder: Path, controllers: tuple[str, ...]) -> bool:
         if child:
             os.kill(child, 9)
             os.waitpid(child, 0)
-        _remove(path)
+        remove(path)
 
 
 def _sweep(folder: Path) -> None:

@@ -4,6 +4,7 @@ The module's names are read by the worker before any of the student's code runs,
 data. Only names from the lists below are ever shown, so nothing here repeats a submission's text.
 """
 
+import functools
 from collections.abc import Collection
 
 from autograder.worker import names_in
@@ -45,8 +46,12 @@ _SENTENCES = {
 
 def unusual(names: Collection[str], reference: str) -> list[str]:
     """Those names that are on the lists, and that the reference's module does not use."""
-    own = set(names_in(reference.encode()))
-    return sorted((UNUSUAL | CHANGING) & set(names) - own)
+    return sorted((UNUSUAL | CHANGING) & set(names) - _names_of(reference))
+
+
+@functools.lru_cache(maxsize=100)
+def _names_of(reference: str) -> frozenset[str]:
+    return frozenset(names_in(reference.encode()))
 
 
 def notes(unusual: Collection[str], signs: Collection[str]) -> list[str]:

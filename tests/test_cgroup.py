@@ -88,7 +88,7 @@ def tree(tmp_path, monkeypatch):
     own.mkdir(parents=True)
     for folder in (top, own.parent, own):
         (folder / "cgroup.subtree_control").write_text("")
-    monkeypatch.setattr(cgroup, "_trees", lambda: [(set(), top, "user.slice/session")])
+    monkeypatch.setattr(cgroup, "trees", lambda: [(set(), top, "user.slice/session")])
     cgroup.places.cache_clear()
     yield own
     cgroup.places.cache_clear()

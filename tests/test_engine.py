@@ -144,6 +144,31 @@ def test_a_probe_that_goes_wrong_does_not_spoil_the_next(lesson):
     assert [t["passed"] for t in exercise(result, "mean")["tests"]] == [False, True, True]
 
 
+def test_an_exercise_that_is_not_implemented_does_not_spoil_its_own_tests(lesson):
+    stub = '        raise NotImplementedError("tiny.mean")\n'
+    spoilt = f"    if len(x) == 3:\n        _broken.append(1)\n{stub}    if _broken: return 7.0\n"
+    source = changed("    if not len(x):\n", f"{spoilt}    if not len(x):\n")
+    result = engine.grade(lesson, "ada", source + b"\n\n_broken = []\n")
+    assert [t["passed"] for t in exercise(result, "mean")["tests"]] == [False, True, True]
+
+
+def test_an_untouched_exercise_costs_no_import_for_each_probe(lesson, monkeypatch):
+    asked = []
+    call = session.Session.call
+    note = lambda *args, **how: asked.append(how["fresh"]) or call(*args, **how)  # noqa: E731
+    engine.grade(lesson, "ada", MODULE.encode())
+    monkeypatch.setattr(session.Session, "call", note)
+    engine.grade(lesson, "ada", stubbed("double", "mean", "spread").encode())
+    assert asked.count(True) == 3
+
+
+def test_only_the_submission_is_compiled_in_the_worker(lesson):
+    files = engine._given(lesson)
+    compiled = {path for path in files if path.endswith(".pyc")}
+    assert len(compiled) == len(files) - len(compiled) > 0
+    assert not any("numbers" in path for path in files)
+
+
 # Submissions that cannot be examined
 
 
