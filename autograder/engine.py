@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     Future,
@@ -436,19 +436,16 @@ class Student:
         """Raise Disagreement unless a law gives what it gives on the reference, on random programs.
 
         See `generated.py`. `siblings` holds definitions for other exercises' targets; one for the
-        target of this exercise is left out. `recipe` is for `programs.make`.
+        target of this exercise is left out. `recipe` is for `programs.make`. Such tests stand last
+        in a suite: siblings that have passed their tests until then need not be put in place.
         """
         test = self._run.law_test(self._test, self._exercise, law, siblings, recipe)
-        arguments = test.arguments(test.programs)
-        test.check_reference(self._run.oracle.ask(generated.OUTCOMES, arguments)[0])
-        found = self.compare(generated.OUTCOMES, *arguments, atol=generated.ATOL)
-        if found is not None and self._run.generating.shrink:
-            smallest = self._run.shrunk(test)
-            found = self._told(smallest) if smallest else found
-        # What has seen the siblings may remember them, and they are other exercises' answers.
-        self._run.session.close()
-        if found is not None:
-            raise found
+        found = self._run.law(self._test, self._exercise, test)
+        if found is None:
+            return
+        if self._run.generating.shrink and not _is_stub(found, self._exercise):
+            found = self._run.shrunk(self._exercise, test) or found
+        raise self._told(found)
 
     def _told(self, found: Disagreement) -> Disagreement:
         """What differs, in the words for the student."""
@@ -483,6 +480,8 @@ class _Run:
         self.deaths: dict[str, list[Reply]] = defaultdict(list)
         self.clean_for = ""  # the exercise for which the package was imported afresh
         self.stubbed: set[str] = set()  # exercises whose own stub has answered
+        self.targets = {e.id: e.target for e in lesson.exercises}
+        self.shown: set[str] = set()  # targets of which the worker has seen right definitions
         self.outcomes: dict[str, Disagreement | None] = {}
         self.broken: list[str] = []
 
@@ -497,27 +496,38 @@ class _Run:
         """Ask both sides, remember what they said, and compare."""
         want, seconds = self.oracle.ask(probe, args)
         _check_reference(probe, want)
-        fresh = self.clean_for != exercise
-        got = self._answer(exercise, probe, args, _allowed(seconds), fresh)
+        self.keep_apart(exercise)
+        clean = self.clean_for == exercise
+        got = self._answer(exercise, probe, args, _allowed(seconds))
         found = compare(got, want, self.stubs, *tolerance)
         another = found is not None and not _is_stub(found, exercise)
-        if another and not fresh and exercise in self.stubbed:  # the stub may have left disorder
-            got = self._answer(exercise, probe, args, _allowed(seconds), fresh=True)
+        if another and clean and exercise in self.stubbed:  # the stub may have left disorder
+            self.clean_for = ""
+            got = self._answer(exercise, probe, args, _allowed(seconds))
             found = compare(got, want, self.stubs, *tolerance)
         self.calls[exercise].append(Call(test, probe, args, got, want, *tolerance, found))
         self._note(exercise, found)
         return found
 
-    def _answer(
-        self, exercise: str, probe: Probe, args: tuple[Any, ...], seconds: float, fresh: bool
-    ) -> Reply:
+    def _answer(self, exercise: str, probe: Probe, args: tuple[Any, ...], seconds: float) -> Reply:
         """Ask the submission, unless it has killed too many workers in this exercise."""
         if len(self.deaths[exercise]) >= DEATHS:
             return self.deaths[exercise][-1]
+        fresh = self.clean_for != exercise
         got = self.session.call(probe, *args, seconds=seconds, fresh=fresh)
         if got.kind in ("timed_out", "crashed"):
             self.deaths[exercise].append(got)
         return got
+
+    def keep_apart(self, exercise: str, siblings: Collection[str] = ()) -> None:
+        """Give an exercise a new worker if this one was shown a right definition of its target.
+
+        Whoever sees definitions may remember them. `siblings` are the targets to be shown now.
+        """
+        if self.targets[exercise] in self.shown:
+            self.session.close()
+            self.shown.clear()
+        self.shown.update(siblings)
 
     def _note(self, exercise: str, found: Disagreement | None) -> None:
         """What goes wrong may leave the package in disorder: other tests shall not suffer for it.
@@ -534,28 +544,63 @@ class _Run:
         self, test: str, exercise: str, law: Probe, siblings: Mapping[str, str], recipe: Any
     ) -> generated.Test:
         """A law with the programs of this assignment, and the siblings that may travel with it."""
-        (own,) = [e.target for e in self.lesson.exercises if e.id == exercise]
+        own = self.targets[exercise]
         others = {target: text for target, text in siblings.items() if target != own}
         about = self.generating.seed, recipe
         chosen = generated.stored(self.generating.kept, self.lesson.id, test, *about)
         module = self.lesson.module.removesuffix(".py").replace("/", ".")
         return generated.Test(law, chosen, others, module)
 
-    def shrunk(self, test: generated.Test) -> Disagreement | None:
+    def law(self, name: str, exercise: str, test: generated.Test) -> Disagreement | None:
+        """How the answers to a law differ from the reference's, with right siblings in place.
+
+        The submission's own will do where they have passed their tests so far, and it holds: then
+        the worker sees fewer definitions, and can mostly go on.
+        """
+        asked = test.arguments(test.programs)
+        want, seconds = self.oracle.ask(generated.OUTCOMES, asked)
+        test.check_reference(want)
+        if self._is_untouched(exercise):
+            return Disagreement(suite.NOT_IMPLEMENTED, exercise)
+        doubtful = {x: text for x, text in test.siblings.items() if not self._has_passed(x)}
+        for siblings in [doubtful, test.siblings] if doubtful != test.siblings else [doubtful]:
+            self.keep_apart(exercise, siblings)
+            arguments = replace(test, siblings=siblings).arguments(test.programs)
+            got = self._answer(exercise, generated.OUTCOMES, arguments, _allowed(seconds))
+            found = compare(got, want, self.stubs, None, generated.ATOL)
+            self._note(exercise, found)
+            if found is None:
+                break
+        call = Call(name, generated.OUTCOMES, asked, got, want, None, generated.ATOL, found)
+        self.calls[exercise].append(call)
+        return found
+
+    def _is_untouched(self, exercise: str) -> bool:
+        """Has its own stub answered, and was nothing right so far?"""
+        right = any(call.found is None for call in self.calls[exercise])
+        return exercise in self.stubbed and not right
+
+    def _has_passed(self, target: str) -> bool:
+        """Has the exercise of this target answered rightly so far?"""
+        calls = [c for e in self.lesson.exercises if e.target == target for c in self.calls[e.id]]
+        return bool(calls) and all(call.found is None for call in calls)
+
+    def shrunk(self, exercise: str, test: generated.Test) -> Disagreement | None:
         """The difference on the smallest program found; None where none differs by itself.
 
         Nothing of this counts: not for the time that the submission has, nor for known mistakes.
         """
         seconds = self.session.seconds
         try:
-            return generated.smallest(test, functools.partial(self.differences, test))
+            return generated.smallest(test, functools.partial(self.differences, exercise, test))
         finally:
             self.session.seconds = seconds
 
     def differences(
-        self, test: generated.Test, chosen: Sequence[Program]
+        self, exercise: str, test: generated.Test, chosen: Sequence[Program]
     ) -> list[Disagreement | None]:
         """How the answers to each of some programs differ; nothing where the call itself fails."""
+        self.keep_apart(exercise, test.siblings)
         arguments = test.arguments(chosen, catch=True)
         want, seconds = self.oracle.ask(generated.OUTCOMES, arguments)
         got = self.session.call(

@@ -132,6 +132,12 @@ def _reply(item: Any) -> Reply:
     return Reply("crashed")
 
 
+@functools.lru_cache(maxsize=100)
+def _made(seed: str, recipe: str) -> list[Program]:
+    """New programs, made once for all submissions."""
+    return programs.make(seed, **json.loads(recipe))
+
+
 # Storing -----------------------------------------------------------------------------------------
 
 
@@ -148,7 +154,7 @@ def stored(
         kept = json.loads(path.read_text(encoding="utf-8"))
         if kept["about"] == about:
             return [programs.from_data(data) for data in kept["programs"]]
-    made = programs.make(f"{seed}/{lesson}/{test}", **recipe)
+    made = _made(f"{seed}/{lesson}/{test}", json.dumps(recipe))
     if path:
         content = {"about": about, "programs": [program.data() for program in made]}
         results.write_text(path, json.dumps(content) + "\n")

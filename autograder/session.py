@@ -59,6 +59,7 @@ class Session:
         self.trouble: Reply | None = None  # what came of the import, if it failed
         self.looked: Reply | None = None  # what the first worker saw in the module's text
         self.signs: set[str] = set()  # of tampering, see review.py
+        self.untouched = False  # nothing was called since the package was imported
         self.killed = False  # the last worker ended by a signal that nothing can catch
         self.worker: Worker | None = None
 
@@ -79,6 +80,7 @@ class Session:
             # Whoever speaks now may be the submission, and what it says would be shown.
             reply = Reply("import_error") if reply.kind == "syntax_error" else reply
         self.trouble = None if reply.kind == "value" else reply
+        self.untouched = reply.kind == "value"
         return reply
 
     def _look(self) -> Reply:
@@ -101,15 +103,16 @@ class Session:
             return self.trouble
         if self.seconds > self.budget * self.patience:
             return Reply("timed_out")
-        request = ["call", probe.source, probe.name, wire.encode(list(args)), fresh]
-        reply = self._call(request, max(seconds, LEAST_SECONDS))
-        return self._call(request, max(seconds, LEAST_SECONDS)) if self.killed else reply
+        request = ["call", probe.source, probe.name, wire.encode(list(args))]
+        reply = self._call(request, fresh, max(seconds, LEAST_SECONDS))
+        return self._call(request, fresh, max(seconds, LEAST_SECONDS)) if self.killed else reply
 
-    def _call(self, request: list[Any], seconds: float) -> Reply:
+    def _call(self, request: list[Any], fresh: bool, seconds: float) -> Reply:
         if self.worker is None and self.load().kind != "value":
             # It was fine before: a submission that imports only sometimes.
             return self.trouble or Reply("crashed")
-        return self._ask(request, seconds)
+        fresh, self.untouched = fresh and not self.untouched, False
+        return self._ask([*request, fresh], seconds)
 
     def close(self) -> None:
         """Kill the worker and all that it started."""

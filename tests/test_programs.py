@@ -18,6 +18,7 @@ from autograder import (
     known_mistakes,
     lessons,
     programs,
+    sample_class,
     skeleton,
 )
 
@@ -192,3 +193,49 @@ def test_a_stub_has_no_counterexample():
     result = graded(untouched.encode(), only="jvp.mul_rule")
     assert only(result, "jvp.mul_rule")["class"] == "not_implemented"
     assert only(result, "jvp.mul_rule")["counterexample"] is None
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Who was asked with which siblings: (worker, exercise's target, targets shown) by turns."""
+    events, kept = [], []
+    targets = {e.id: e.target for e in lessons.get("jvp").exercises}
+    answer = engine._Run._answer
+
+    def note(run, exercise, probe, args, seconds):
+        got = answer(run, exercise, probe, args, seconds)
+        shown = set(args[2]) if probe is generated.OUTCOMES else set()
+        kept.append(run.session.worker)  # so that no two have the same id
+        events.append((id(run.session.worker), targets[exercise], shown))
+        return got
+
+    monkeypatch.setattr(engine._Run, "_answer", note)
+    return events
+
+
+def of_kind(kind):
+    (found,) = [x for x in sample_class.make(lessons.get("jvp")) if x.kind == kind]
+    return found.source.encode()
+
+
+@needs_isolation
+def test_nobody_is_asked_for_what_he_was_shown(asked):
+    graded(of_kind("half"), shrink=False)
+    assert any(shown for _, _, shown in asked)
+    seen = {}
+    for worker, target, shown in asked:
+        assert target not in seen.setdefault(worker, set())
+        seen[worker] |= shown
+
+
+@needs_isolation
+@pytest.mark.parametrize(("kind", "starts"), [("right", 1), ("untouched", 1), ("half", 2)])
+def test_most_submissions_need_one_worker(asked, kind, starts):
+    graded(of_kind(kind), shrink=False)
+    assert len({worker for worker, _, _ in asked}) == starts
+
+
+@needs_isolation
+def test_a_wrong_sibling_costs_a_law_nothing():
+    graded_alone = graded(source_of("Only the first operand counts"), only="jvp.div_rule")
+    assert only(graded_alone, "jvp.div_rule")["class"] is None
