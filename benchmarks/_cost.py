@@ -31,7 +31,7 @@ class Cost:
 
 
 def of(command: Sequence[str], folder: Path, environment: dict[str, str], log: Path) -> Cost:
-    """Run a command on two processors; what it prints goes to the end of `log`."""
+    """Run a command; what it prints goes to the end of `log`."""
     with _group() as group, log.open("ab") as output:
         enter = ["/bin/sh", "-ec", 'echo 0 > "$1"; shift; exec "$@"', "sh"]
         front = [*enter, str(group / "cgroup.procs")] if group else []
@@ -44,7 +44,6 @@ def of(command: Sequence[str], folder: Path, environment: dict[str, str], log: P
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            preexec_fn=_take_two_processors,
         )
         seconds = time.monotonic() - begin
         if done.returncode != 0:
@@ -52,7 +51,8 @@ def of(command: Sequence[str], folder: Path, environment: dict[str, str], log: P
         return Cost(seconds, _used(group) if group else None)
 
 
-def _take_two_processors() -> None:
+def take_two_processors() -> None:
+    """Leave this process, and all that it will start, two processors."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 

@@ -266,4 +266,5 @@ def main(
 
 
 if __name__ == "__main__":
+    cost.take_two_processors()
     main(sys.argv[1:])

@@ -1,13 +1,26 @@
 """The benchmarks: they run, and their reports have the shape that readers rely on. Not speed."""
 
+import contextlib
+import gc
 import json
+import os
+import sys
+import threading
+import tracemalloc
+from pathlib import Path
 
+import graded_course
 import pytest
 
-from autograder import bench
+from autograder import assemble, bench, engine, lessons
 from autograder.cli import main
+from autograder.edition import Problem
+from benchmarks import _cost as cost
 from benchmarks import _measure as measure
-from benchmarks import control, reference
+from benchmarks import _others as others
+from benchmarks import _same_checks as same_checks
+from benchmarks import control, grading, reference
+from benchmarks._memory import Growth
 from benchmarks._programs import Sizes
 
 TINY = Sizes(
@@ -91,3 +104,128 @@ def test_each_benchmark_is_a_process_of_its_own(monkeypatch, capfd, tmp_path):
     assert main(["bench", "fine"]) == 0
     assert capfd.readouterr().out == "fine __main__\n"
     assert main(["bench"]) == 3
+
+
+# Grading -----------------------------------------------------------------------------------------
+
+needs_isolation = pytest.mark.skipif(
+    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
+)
+
+
+@pytest.mark.parametrize("name", grading.LESSONS)
+def test_a_class_is_mixed_and_everybody_differs(name):
+    made = grading.make_class(lessons.get(name), 40)
+    assert made == grading.make_class(lessons.get(name), 40)
+    bodies = [source.rpartition("\n# ")[0] for _, source in made]
+    assert sorted(bodies.count(body) for body in set(bodies))[-3:] == [10, 10, 10]
+    assert len({source for _, source in made}) == len({student for student, _ in made}) == 40
+    assert not any("while True" in source for _, source in made)
+
+
+@needs_isolation
+def test_other_graders_make_the_same_checks(tmp_path):
+    lesson = lessons.get("jvp")
+    content = others.recorded(lesson)
+    checks = same_checks.Checks(content["package"], content["tests"])
+    for _, source in grading.make_class(lesson, 4):
+        result = engine.grade(lesson, "ada", source.encode(), shrink=False)
+        checks.package = None
+        shares = {x["id"]: x["points"] / x["max_points"] for x in result["exercises"]}
+        with package_of(tmp_path, lesson, source):
+            assert {name: checks.share(name) for name in shares} == pytest.approx(shares, abs=0.01)
+
+
+@contextlib.contextmanager
+def package_of(folder, lesson, source):
+    """The submission's package, in place of the reference that other tests import."""
+    kept = {name: sys.modules.pop(name) for name in list(sys.modules) if is_of(name, lesson)}
+    assemble.write_tree(folder, lesson, {lesson.module: source})
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in [name for name in sys.modules if is_of(name, lesson)]:
+            del sys.modules[name]
+        sys.modules.update(kept)
+
+
+def is_of(name, lesson):
+    return name.split(".")[0] == lesson.package
+
+
+def fake(name, size, scores):
+    """A grader that is measured like others, and has these scores."""
+
+    def commands(folder, lesson, jobs):
+        yield [sys.executable, "-c", "print(sum(range(1_000_000)))"]
+
+    return grading.Grader(name, size, lambda *_: None, commands, lambda *_: scores)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(grading, "LESSONS", ("jvp",))
+    sizes = grading.Sizes(ours=2, batch=2, single=1, memory=10)
+    monkeypatch.setattr(grading, "Sizes", lambda: sizes)
+    monkeypatch.setattr(grading.memory, "grown", lambda lesson, jobs: Growth((90.0,) * 10))
+
+
+NAMES = [(grader.name, grader.size) for grader in grading.GRADERS]
+SCORES = {student: 1.0 for student, _ in grading.make_class(lessons.get("jvp"), 2)}
+
+
+def test_every_grader_is_measured_and_reported(quick, tmp_path, capsys):
+    first = dict(list(SCORES.items())[:1])
+    graders = [fake(name, size, first if size == "single" else SCORES) for name, size in NAMES]
+    grading.main(report=tmp_path / "report.json", graders=graders)
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert [row["grader"] for row in report["rows"]] == [name for name, _ in NAMES]
+    for row in report["rows"]:
+        assert row["per_minute"] == pytest.approx(60 * row["submissions"] / row["seconds"])
+    assert len(report["aims"]) == 5
+    assert report["aims"][-1]["value"] == 1.0
+    table = capsys.readouterr().out
+    assert all(f"jvp: {name}" in table for name, _ in NAMES)
+
+
+def test_graders_that_disagree_are_complained_about(quick, tmp_path):
+    other = dict.fromkeys(SCORES, 0.5)
+    graders = [fake(name, "ours", other if name == grading.BATCH else SCORES) for name, _ in NAMES]
+    with pytest.raises(Problem, match="nbgrader, one batch has 2 scores for 2 submissions"):
+        grading.main(report=tmp_path / "report.json", graders=graders)
+
+
+def test_the_cost_of_a_command_counts_what_it_leaves_behind(tmp_path):
+    spin = f"{sys.executable} -c 'while True: pass'"
+    command = ["/bin/sh", "-c", f"{spin} & sleep 1; kill -9 $!"]
+    found = cost.of(command, tmp_path, dict(os.environ), tmp_path / "log")
+    assert found.seconds >= 1
+    assert found.cpu is None or found.cpu > 0.02
+
+
+def test_growing_memory_is_not_flat():
+    assert Growth(tuple(range(100, 110))).ratio == pytest.approx(108.5 / 102.5)
+    assert Growth((10.0, 20.0, *[100.0] * 18)).ratio == 1.0
+
+
+@needs_isolation
+def test_grading_leaves_nothing_in_memory(monkeypatch, tmp_path):
+    lesson = graded_course.write(monkeypatch, tmp_path)
+
+    def grade_some(first):
+        for number in range(first, first + 5):
+            source = f"{graded_course.MODULE}# {number} {'x' * 200_000}\n"
+            engine.grade(lesson, "ada", source.encode())
+        gc.collect()
+        files = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
+        return tracemalloc.get_traced_memory()[0], files, threading.active_count()
+
+    tracemalloc.start()
+    try:
+        before, after = grade_some(0), grade_some(5)
+    finally:
+        tracemalloc.stop()
+    assert after[1:] == before[1:]
+    assert after[0] - before[0] < 500_000  # one submission that stays would be 200,000 at least
