@@ -9,12 +9,14 @@ processor time stands beside the time on the clock. `python -m benchmarks.gradin
 lessons whose ids hold such a word.
 """
 
+import math
 import random
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,7 @@ class Sizes:
     ours: int = 200
     batch: int = 60
     single: int = 10
+    starts: int = 50
     memory: int = 2000
 
 
@@ -86,8 +89,8 @@ def hand_in(folder: Path, lesson: Lesson, jobs: Sequence[Job]) -> None:
         path.write_text(source, encoding="utf-8")
 
 
-def grade(folder: Path, lesson: Lesson, jobs: Sequence[Job]) -> Iterator[list[str]]:
-    where = ["submissions", "--lesson", lesson.id, "--out", "results", "--jobs", "2"]
+def grade(at_once: int, folder: Path, lesson: Lesson, jobs: Sequence[Job]) -> Iterator[list[str]]:
+    where = ["submissions", "--lesson", lesson.id, "--out", "results", "--jobs", str(at_once)]
     yield [sys.executable, "-m", "autograder", "grade", *where]
 
 
@@ -111,10 +114,13 @@ def otter_run(folder: Path, lesson: Lesson, jobs: Sequence[Job]) -> Iterator[lis
 
 
 ENGINE, COURSE = "jaxprentice grade", "jaxprentice in nbgrader"
+# If a worker that is started ahead of time could win anything, a third process would show it.
+THREE = "jaxprentice grade --jobs 3"
 BATCH, SINGLE, OTTER = "nbgrader, one batch", "nbgrader, a call each", "otter run, a call each"
 STOCK = others.stock_course
 GRADERS = (
-    Grader(ENGINE, "ours", hand_in, grade, our_scores),
+    Grader(ENGINE, "ours", hand_in, partial(grade, 2), our_scores),
+    Grader(THREE, "ours", hand_in, partial(grade, 3), our_scores),
     Grader(COURSE, "ours", others.our_course, autograde, others.gradebook_scores),
     Grader(BATCH, "batch", STOCK, autograde, others.gradebook_scores),
     Grader(SINGLE, "single", STOCK, autograde_each, others.gradebook_scores),
@@ -160,6 +166,17 @@ def measured(grader: Grader, lesson: Lesson, jobs: Sequence[Job]) -> Row:
     return Row(lesson.id, grader.name, len(jobs), total.seconds, total.cpu, scores)
 
 
+def start_cost(lesson: Lesson, number: int) -> float | None:
+    """The seconds of processor time for a worker that starts and imports the package, no more."""
+    with tempfile.TemporaryDirectory(prefix="jaxprentice-bench-") as name:
+        command = [sys.executable, "-m", "benchmarks._start", lesson.id]
+        none, all_ = (
+            cost.of([*command, str(n)], ROOT, others.environment(), Path(name, "log")).cpu
+            for n in (0, number)
+        )
+    return None if none is None or all_ is None else (all_ - none) / number
+
+
 def check_scores(rows: Sequence[Row], lesson: Lesson) -> None:
     """Complain where graders disagree: they would not have done the same work."""
     right = rows[0].scores
@@ -178,7 +195,7 @@ def check_scores(rows: Sequence[Row], lesson: Lesson) -> None:
 
 @dataclass(frozen=True)
 class Aim:
-    """A figure, and what it should be at least, or at most."""
+    """A figure, and what it should be at least, or at most, if it matters."""
 
     name: str
     value: float | None
@@ -187,10 +204,10 @@ class Aim:
 
     @property
     def is_reached(self) -> bool | None:
-        """None where the figure could not be measured."""
-        if self.value is None:
+        """None where the figure could not be measured, or nothing is aimed at."""
+        if self.value is None or (self.least is None and self.most is None):
             return None
-        return self.value >= self.least if self.least is not None else self.value <= self.most  # type: ignore[operator]
+        return (self.least or 0) <= self.value <= (self.most or math.inf)
 
 
 def aims(rows: Sequence[Row]) -> list[Aim]:
@@ -218,10 +235,11 @@ def table_line(row: Row) -> str:
 
 
 def aim_line(aim: Aim) -> str:
-    bound = f"at least {aim.least:g}" if aim.least is not None else f"at most {aim.most:g}"
-    verdict = {True: "reached", False: "not reached", None: "not known"}[aim.is_reached]
-    value = "-" if aim.value is None else f"{aim.value:.2f}"
-    return f"{aim.name:44} {value:>9}  {bound:14} {verdict}"
+    bounds = [("at least", aim.least), ("at most", aim.most)]
+    bound = "".join(f"{word} {limit:g}" for word, limit in bounds if limit is not None)
+    verdict = {True: "reached", False: "not reached", None: ""}[aim.is_reached]
+    value = "not known" if aim.value is None else f"{aim.value:.2f}"
+    return f"{aim.name:44} {value:>9}  {bound:14} {verdict}".rstrip()
 
 
 def document(rows: Sequence[Row], found: Sequence[Aim], grown: memory.Growth) -> dict[str, Any]:
@@ -257,6 +275,7 @@ def main(
         check_scores(of_lesson, lesson)
         rows += of_lesson
         found += aims(of_lesson)
+        found.append(Aim(f"{lesson.id}: CPU s for a start", start_cost(lesson, sizes.starts)))
     lesson = chosen(words)[0]
     grown = memory.grown(lesson, make_class(lesson, sizes.memory))
     found.append(Aim(f"memory over {sizes.memory} submissions, growth", grown.ratio, most=1.05))
