@@ -9,7 +9,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,24 +87,25 @@ def locked(folder: Path) -> Iterator[None]:
 
 def read(path: Path) -> dict[str, Any]:
     """Read a result and check it against the schema."""
-    import jsonschema
-
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
-        _validator().validate(result)
+        _validator()(result)
     except FileNotFoundError:
         raise Problem(f"There is no result {path}. Run `./jaxprentice grade` first.") from None
-    except (ValueError, jsonschema.ValidationError) as error:
-        reason = getattr(error, "message", str(error))
-        raise Problem(f"{path} is no result: {reason}. Grade the submission again.") from None
+    except ValueError as error:
+        raise Problem(f"{path} is no result: {error}. Grade the submission again.") from None
     return result
 
 
 @functools.cache
-def _validator() -> Any:
-    import jsonschema
+def _validator() -> Callable[[object], object]:
+    """The schema as a function, which raises a kind of ValueError.
 
-    return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+    A class has thousands of results: fastjsonschema is twenty times as fast here as jsonschema.
+    """
+    import fastjsonschema
+
+    return fastjsonschema.compile(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
 def read_all(folder: Path) -> list[dict[str, Any]]:

@@ -158,7 +158,7 @@ def not_for_students():
 def run(handout):
     """Run the handout's command as on a student's machine: exit status and all that it said."""
     blocked = not_for_students() - {"pip", "setuptools", "_distutils_hack"}
-    assert {"nbgrader", "jsonschema", "hypothesis", "jax"} <= blocked
+    assert {"nbgrader", "fastjsonschema", "hypothesis", "jax"} <= blocked
     code = BLOCKED.format(blocked=blocked)
 
     def start(*arguments):
