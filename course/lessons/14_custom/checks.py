@@ -1,1 +1,299 @@
-"""Checks."""
+"""Checks of the lesson custom, for you to read and to run: `./jaxprentice check custom`.
+
+Each exercise has a few. Most need no other exercise than their own; those of `inverse_jaxpr` and of
+`inverse_equation` put right siblings in place, so that you can do them in any order.
+"""
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from minijax import custom_interpreters as custom
+from minijax import jit, lax, make_jaxpr
+from minijax.custom_interpreters import (
+    dce_jaxpr,
+    dot_general_cost,
+    eval_equation,
+    evaluate_if_known,
+    inverse_chain,
+    inverse_equation,
+    inverse_jaxpr,
+    invert,
+    read,
+    write,
+)
+
+ROW = np.array([1.0, 2.0, 4.0])
+
+
+def first_equation(f, *args):
+    """The first line of the program of a function."""
+    return make_jaxpr(f)(*args).eqns[0]
+
+
+# eval_equation ------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_an_operation_is_bound():
+    """With its operands in their order, and its params; one result is in a list."""
+    (out,) = eval_equation(first_equation(lax.sub, 1.0, 1.0), [5.0, 2.0])
+    assert float(out) == 3.0
+    eqn = first_equation(lambda x: lax.transpose(x, (1, 0)), np.ones((1, 3)))
+    (out,) = eval_equation(eqn, [ROW[None]])
+    assert out.tolist() == [[1.0], [2.0], [4.0]]
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_a_call_is_opened():
+    """The program inside is evaluated, with its constants."""
+    eqn = first_equation(jit(lambda x, y: (x - y, x * ROW)), ROW, ROW)
+    difference, product = eval_equation(eqn, [np.array([3.0, 3.0, 3.0]), np.ones(3)])
+    assert difference.tolist() == [2.0, 2.0, 2.0]
+    assert product.tolist() == [3.0, 6.0, 12.0]
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_a_call_leaves_no_trace():
+    """Traced once more, the operations are there and the calls are not."""
+    eqn = first_equation(jit(lambda x: jit(lax.exp)(x) * 2.0), 1.0)
+    inlined = make_jaxpr(lambda x: list(eval_equation(eqn, [x])))(1.0)
+    assert [e.primitive.name for e in inlined.eqns] == ["exp", "mul"]
+
+
+# inverse_chain ------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_a_chain_is_undone():
+    """From its last operation to its first."""
+    assert float(inverse_chain(lambda x: -lax.exp(x))(-1.0)) == 0.0
+    back = inverse_chain(lambda x: lax.exp(lax.tanh(x)))
+    assert back(np.array([1.0, 2.0])) == pytest.approx([0.0, 0.8539814], abs=1e-6)
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_the_inverse_of_a_chain_is_a_program():
+    """Made of the functions of lax, and so it can be traced."""
+    closed = make_jaxpr(inverse_chain(lambda x: lax.log(lax.neg(lax.exp(x)))))(1.0)
+    assert [e.primitive.name for e in closed.eqns] == ["exp", "neg", "log"]
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_rules_get_params():
+    """By keyword."""
+    with patch.dict(custom.inverse_rules, {"integer_pow": [lambda z, *, y: z / y]}):
+        assert float(inverse_chain(lambda x: lax.integer_pow(x, 3))(6.0)) == 2.0
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_chains_that_stop():
+    """The equation is named, by its number counted from the top."""
+    with pytest.raises(NotImplementedError, match="stops at equation 2"):
+        inverse_chain(lambda x: lax.exp(lax.sin(lax.neg(x))))(1.0)
+    with pytest.raises(ValueError, match="stops at equation 1"):
+        inverse_chain(lambda x: lax.exp(x * 2.0))(1.0)
+
+
+# invert -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("custom.invert")
+def test_either_operand_is_found():
+    """5 - 3 = 2, and 8 / 2 = 4; what is known stays where it is."""
+    minus, by = (first_equation(f, 1.0, 1.0) for f in (lax.sub, lax.div))
+    assert [float(x) for x in invert(minus, 1, [None, 3.0], [2.0])] == [5.0, 3.0]
+    assert [float(x) for x in invert(minus, 1, [5.0, None], [2.0])] == [5.0, 3.0]
+    assert [float(x) for x in invert(by, 1, [None, 2.0], [4.0])] == [8.0, 2.0]
+    assert [float(x) for x in invert(by, 1, [8.0, None], [4.0])] == [8.0, 2.0]
+
+
+@pytest.mark.exercise("custom.invert")
+def test_the_operands_of_a_rule():
+    """The result, then the known operands in their order."""
+    eqn = first_equation(lax.clamp, 1.0, 1.0, 1.0)
+    rules = [None, lambda z, x, y: [z, x, y], None]
+    with patch.dict(custom.inverse_rules, {"clamp": rules}):
+        assert invert(eqn, 1, [1.0, None, 3.0], [2.0]) == [1.0, [2.0, 1.0, 3.0], 3.0]
+
+
+@pytest.mark.exercise("custom.invert")
+def test_equations_that_stop():
+    """No rule, or two unknown operands."""
+    with pytest.raises(NotImplementedError, match="stops at equation 3"):
+        invert(first_equation(lax.sin, 1.0), 3, [None], [0.5])
+    with pytest.raises(ValueError, match="stops at equation 2"):
+        invert(first_equation(lax.add, 1.0, 1.0), 2, [None, None], [0.5])
+
+
+# evaluate_if_known --------------------------------------------------------------------------------
+
+
+def plain_evaluation(eqn, args):
+    """A right `eval_equation` for equations with one result."""
+    return [eqn.primitive.bind(*args, **eqn.params)]
+
+
+def after(eqn, ins, outs=()):
+    """What is known of the results, after evaluate_if_known."""
+    env = {}
+    write(env, eqn.invars, ins)
+    write(env, eqn.outvars, outs or [None] * len(eqn.outvars))
+    with patch.object(custom, "eval_equation", plain_evaluation):
+        evaluate_if_known(env, eqn)
+    return [read(env, x) for x in eqn.outvars]
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_what_is_known_is_computed():
+    """Also from literals; zero is a value like others."""
+    assert after(first_equation(lax.sub, 1.0, 1.0), [5.0, 2.0]) == [3.0]
+    assert after(first_equation(lambda x: 3.0 - x, 1.0), [None, 0.0]) == [3.0]
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_what_is_not_known_is_not_computed():
+    """One operand that is not known is enough."""
+    assert after(first_equation(lax.sub, 1.0, 1.0), [5.0, None]) == [None]
+    assert after(first_equation(lax.sub, 1.0, 1.0), [None, 5.0]) == [None]
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_known_results_stay():
+    """They are not computed again."""
+    assert after(first_equation(lax.sub, 1.0, 1.0), [5.0, 2.0], [7.0]) == [7.0]
+
+
+# inverse_jaxpr ------------------------------------------------------------------------------------
+
+
+def right_evaluate_if_known(env, eqn):
+    """For equations with one result."""
+    args = [read(env, x) for x in eqn.invars]
+    if None not in [x if x is None else 0 for x in args] and read(env, eqn.outvars[0]) is None:
+        write(env, eqn.outvars, plain_evaluation(eqn, args))
+
+
+def right_inverse_equation(eqn, number, ins, outs):
+    """For a few primitives."""
+    undo = {"exp": lax.log, "mul": lax.div, "sub": lax.add}[eqn.primitive.name]
+    known = [x for x in ins if x is not None]
+    return [undo(outs[0], *known), *known]
+
+
+def swept(f, ins, outs):
+    """The inputs of the program of f, by inverse_jaxpr."""
+    closed = make_jaxpr(f)(*[outs[0] if x is None else x for x in ins])
+    siblings = {
+        "evaluate_if_known": right_evaluate_if_known,
+        "inverse_equation": right_inverse_equation,
+    }
+    with patch.multiple(custom, **siblings):
+        return inverse_jaxpr(closed.jaxpr, closed.consts, ins, outs)
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_from_the_result_to_the_input():
+    """exp(x * 2) - 3, at x = 0."""
+    assert [float(x) for x in swept(lambda x: lax.exp(x * 2.0) - 3.0, [None], [-2.0])] == [0.0]
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_what_follows_from_constants():
+    """The second factor is computed first, from a constant; the equation above it is undone last."""
+    (x,) = swept(lambda x: (x - 1.0) * (lax.exp(np.zeros(3)) - ROW - 1.0), [None], [ROW * 6.0])
+    assert x.tolist() == [-5.0, -5.0, -5.0]
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_known_and_unknown_inputs():
+    """One that is known helps to find another; one that leaves no trace stays unknown."""
+    x, y, z = swept(lambda x, y, z: x - y, [None, 2.0, None], [5.0])
+    assert (float(x), y, z) == (7.0, 2.0, None)
+
+
+# inverse_equation ---------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("custom.inverse_equation")
+def test_an_operation_goes_to_invert():
+    """With all that is known."""
+    eqn = first_equation(lax.sub, 1.0, 1.0)
+    with patch.object(custom, "invert", lambda *args: [args]):
+        assert inverse_equation(eqn, 3, [None, 2.0], [5.0]) == [(eqn, 3, [None, 2.0], [5.0])]
+
+
+@pytest.mark.exercise("custom.inverse_equation")
+def test_a_call_goes_to_inverse_jaxpr():
+    """With the program, its constants, and all that is known."""
+    eqn = first_equation(jit(lambda x, y: x * y + ROW), ROW, ROW)
+    with patch.object(custom, "inverse_jaxpr", lambda *args: list(args)):
+        jaxpr, consts, ins, outs = inverse_equation(eqn, 3, [None, 2.0], [5.0])
+    assert [e.primitive.name for e in jaxpr.eqns] == ["mul", "add"]
+    assert (consts[0].tolist(), ins, outs) == ([1.0, 2.0, 4.0], [None, 2.0], [5.0])
+
+
+# dce_jaxpr ----------------------------------------------------------------------------------------
+
+
+def thin(f, used, *args):
+    """The names of the operations that are left over, and which inputs."""
+    jaxpr, used_inputs = dce_jaxpr(make_jaxpr(f)(*args).jaxpr, used)
+    assert len(jaxpr.outvars) == sum(used)
+    assert len(jaxpr.invars) == sum(used_inputs)
+    return [eqn.primitive.name for eqn in jaxpr.eqns], used_inputs
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_what_is_needed_stays():
+    """In its order, with the inputs that it needs."""
+
+    def f(x, y):
+        return lax.sin(x) * 2.0, lax.cos(lax.exp(y))
+
+    assert thin(f, [True, False], 1.0, 2.0) == (["sin", "mul"], [True, False])
+    assert thin(f, [False, True], 1.0, 2.0) == (["exp", "cos"], [False, True])
+    assert thin(f, [True, True], 1.0, 2.0)[1] == [True, True]
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_what_only_dead_code_reads_is_dead():
+    """Over several steps; an output may be an input or a number."""
+    dead = lambda x, y: (lax.exp(lax.sin(lax.neg(x))), y, 2.0)  # noqa: E731
+    assert thin(dead, [False, True, True], 1.0, 2.0) == ([], [False, True])
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_calls_are_thinned_out():
+    """The program inside has fewer equations, and what only those needed is dead outside."""
+    both = jit(lambda a, b: (lax.exp(a), lax.cos(b)))
+    closed = make_jaxpr(lambda x, y: both(lax.sin(x), lax.neg(y)))(1.0, 2.0)
+    jaxpr, used_inputs = dce_jaxpr(closed.jaxpr, [False, True])
+    assert [eqn.primitive.name for eqn in jaxpr.eqns] == ["neg", "jit"]
+    assert [eqn.primitive.name for eqn in jaxpr.eqns[1].params["jaxpr"].eqns] == ["cos"]
+    assert used_inputs == [False, True]
+
+
+# dot_general_cost ---------------------------------------------------------------------------------
+
+
+def cost_of(x, y, contracted, batch=((), ())):
+    """The cost of a product of arrays of ones with these shapes."""
+    eqn = first_equation(
+        lambda x, y: lax.dot_general(x, y, (contracted, batch)), np.ones(x), np.ones(y)
+    )
+    return dot_general_cost(eqn)
+
+
+@pytest.mark.exercise("custom.dot_general_cost")
+def test_a_product_of_matrices():
+    """15 elements in the result, 4 terms each; 12, 20 and 15 numbers of 8 bytes."""
+    assert cost_of((3, 4), (4, 5), ((1,), (0,))) == custom.Cost(flops=120, bytes=376)
+
+
+@pytest.mark.exercise("custom.dot_general_cost")
+def test_several_axes():
+    """Contracted axes multiply; batch axes are axes of the result."""
+    assert cost_of((2, 3, 4), (3, 4), ((1, 2), (0, 1))).flops == 48
+    assert cost_of((7, 2, 3), (7, 3, 5), ((2,), (1,)), ((0,), (0,))).flops == 420
