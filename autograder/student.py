@@ -118,7 +118,8 @@ def check_mine(place: Workspace, base: Report) -> int:
 
 def blame(lesson: Lesson, source: bytes, lost: list[str]) -> str:
     """Why an earlier lesson is the reason that exercises are not done."""
-    if not checks.syntax_error(lesson.module, source) and checks.stubs(source):
+    exercises = {exercise.id for exercise in lesson.exercises}
+    if not checks.syntax_error(lesson.module, source) and exercises & checks.stubs(source).keys():
         return f"Your own {lesson.module} has exercises to do, which {', '.join(lost)} may need."
     return f"Your own {lesson.module} breaks {', '.join(lost)}."
 
