@@ -70,7 +70,7 @@ def test_a_chain_is_undone():
     """From its last operation to its first."""
     assert float(inverse_chain(lambda x: -lax.exp(x))(-1.0)) == 0.0
     back = inverse_chain(lambda x: lax.exp(lax.tanh(x)))
-    assert back(np.array([1.0, 2.0])) == pytest.approx([0.0, 0.8539814], abs=1e-6)
+    assert back(np.array([1.0, 2.0])) == pytest.approx([0.0, 0.853988], abs=1e-6)
 
 
 @pytest.mark.exercise("custom.inverse_chain")
