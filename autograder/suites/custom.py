@@ -692,7 +692,7 @@ def random_chain(rng):
 @pytest.mark.exercise("custom.inverse_jaxpr")
 def test_sweep_random_chains(student):
     """Random chains of invertible steps are undone."""
-    rng = np.random.default_rng(student.seed)
+    rng = np.random.default_rng(14)
     for _ in range(6):
         sweep(student, random_chain(rng), [None], [rng.uniform(1.0, 2.0, 3)])
 
@@ -913,7 +913,7 @@ def random_program(rng):
 @pytest.mark.exercise("custom.dce_jaxpr")
 def test_dce_random_programs(student):
     """Random programs lose exactly what is dead."""
-    rng = np.random.default_rng(student.seed)
+    rng = np.random.default_rng(14)
     for _ in range(6):
         used = [bool(x) for x in rng.integers(2, size=4)]
         thin(student, random_program(rng), [ROW, OTHER, ROW], used)
