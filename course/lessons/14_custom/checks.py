@@ -25,7 +25,6 @@ from minijax.custom_interpreters import (
 )
 
 ROW = np.array([1.0, 2.0, 4.0])
-CONSTANT = np.array(5.0)
 
 
 def first_equation(f, *args):
@@ -170,10 +169,10 @@ def test_known_results_stay():
 
 
 def swept(f, ins, outs):
-    """The inputs of the program of f, by inverse_jaxpr with two steps of another kind.
+    """The inputs of the program of f, by inverse_jaxpr with steps that are easy to follow.
 
-    To compute notes 100 for the results of an equation whose operands are all literals, or have a
-    value. To invert takes the result and adds the number of the equation to it.
+    What is computed is 100, whatever the equation. An operand that is found is the sum of the
+    result, the operands that are known, and the number of the equation.
     """
 
     def compute(env, eqn):
@@ -181,27 +180,33 @@ def swept(f, ins, outs):
             write(env, eqn.outvars, [100.0])
 
     def undo(env, eqn, number):
-        for x in eqn.invars:
-            if read(env, x) is None:
-                write(env, [x], [read(env, eqn.outvars[0]) + number])
+        values = [read(env, x) for x in [*eqn.outvars, *eqn.invars]]
+        if None in values and values[0] is not None:
+            total = number + sum(x for x in values if x is not None)
+            write(env, eqn.invars, [total if x is None else None for x in values[1:]])
 
     closed = make_jaxpr(f)(*[1.0 for _ in ins])
     with patch.multiple(custom, evaluate_if_known=compute, invert_if_needed=undo):
-        return inverse_jaxpr(closed.jaxpr, [30.0 for _ in closed.consts], ins, outs)
+        return inverse_jaxpr(closed.jaxpr, closed.consts, ins, outs)
 
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
 def test_from_the_result_to_the_input():
-    """Equations 3, 2 and 1 are undone, in this order: 50 and 3 and 2 and 1."""
-    assert swept(lambda x: lax.exp(x * 2.0) - 3.0, [None], [50.0]) == [56.0]
+    """Equations 3, 2 and 1 are undone, in this order: 50 + 3, then + 2, then + 1."""
+    assert swept(lambda x: lax.exp(lax.neg(lax.sin(x))), [None], [50.0]) == [56.0]
 
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
 def test_first_compute_then_invert():
-    """The first result is computed, from a constant; the input is found from the second one."""
-    assert swept(lambda x: (lax.neg(CONSTANT), lax.exp(x)), [None], [None, 7.0]) == [9.0]
-    assert swept(lambda x, y: lax.exp(x), [4.0, None], [7.0]) == [4.0, None]
-    assert swept(lambda x, y: (lax.exp(x), lax.exp(y)), [None, None], [7.0, 8.0]) == [8.0, 10.0]
+    """Equation 1 is computed, 100; equation 2 is undone with it: 7 + 100 + 2."""
+    assert swept(lambda x: x * lax.exp(3.0), [None], [7.0]) == [109.0]
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_known_and_unknown_inputs():
+    """What is known helps and is given back; what leaves no trace stays unknown."""
+    assert swept(lambda x, y: x - y, [None, 20.0], [7.0]) == [28.0, 20.0]
+    assert swept(lambda x, y: lax.exp(y), [None, None], [7.0]) == [None, 8.0]
 
 
 # inverse_equation ---------------------------------------------------------------------------------
