@@ -479,7 +479,8 @@ def test_known_zero(student):
 
 @pytest.mark.exercise("custom.evaluate_if_known")
 def test_known_in_part(student):
-    """If an operand is not known, nothing is computed."""
+    """If an operand is not known, nothing is computed; else it is."""
+    ask_known(student, "lax.mul", [5.0, 2.0], [None], (1.0, 1.0))
     ask_known(student, "lax.sub", [5.0, None], [None], (1.0, 1.0))
     ask_known(student, "lax.sub", [None, ROW], [None], (ROW, ROW))
     ask_known(student, "lambda x: 3.0 - x", [None], [None], (ROW,))
@@ -488,7 +489,8 @@ def test_known_in_part(student):
 
 @pytest.mark.exercise("custom.evaluate_if_known")
 def test_known_results(student):
-    """If the results are known already, nothing is computed, and they stay what they are."""
+    """If the results are known already, nothing is computed, and they stay; else it is."""
+    ask_known(student, "jit(lambda x: (x, -x))", [2.0], [None, None], (1.0,))
     ask_known(student, "lax.sub", [5.0, 2.0], [7.0], (1.0, 1.0))
     ask_known(student, "lax.exp", [ROW], [OTHER], (ROW,))
     ask_known(student, "jit(lambda x: (x, -x))", [2.0], [8.0, 9.0], (1.0,))
