@@ -117,8 +117,8 @@ def eval_equation(eqn: Equation, args: Sequence[Any]) -> Sequence[Any]:
     called = called_program(eqn)
     if called:
         return eval_jaxpr(*called, args)
-    outs = eqn.primitive.bind(*args, **eqn.params)
-    return outs if eqn.primitive.multiple_results else [outs]
+    results = eqn.primitive.bind(*args, **eqn.params)
+    return results if eqn.primitive.multiple_results else [results]
 
 
 # The inverse of a chain ---------------------------------------------------------------------------
