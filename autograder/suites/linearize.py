@@ -1396,3 +1396,30 @@ def test_call_linearized(student):
     """Functions that call functions of `jit` can be linearized, and what is left is linear."""
     student.agrees(linear_call, right(*EVERYTHING, "linearize_flat"), 0.5, [1.0, 2.0])
     student.agrees(linear_call, right(*EVERYTHING, "linearize_flat"), ROW, [STEP])
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# Right answers of all exercises, by target: a generated test gets those of the others.
+ANSWERS = {
+    f"PartialEvalTrace.{name}" if name in METHODS else name: text for name, text in SIBLINGS.items()
+}
+
+
+@probe
+def linear_program(mj, f, xs, ts):
+    """A program's value, and its derivative in two directions."""
+    y, f_lin = mj.linearize(f, *xs)
+    return y, f_lin(*ts), f_lin(*xs)
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_partial_programs(student):
+    """Random programs of several inputs and results are evaluated in part rightly."""
+    student.agrees_on_programs(linear_program, ANSWERS)
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_linear_programs(student):
+    """The value and the derivative of a random program are right."""
+    student.agrees_on_programs(linear_program, ANSWERS)
