@@ -84,7 +84,7 @@ def _examine(
     by_name = {case.name: case for case in cases}
     jobs = [(case.name, case.source.encode()) for case in cases]
     wrong: dict[str, list[str]] = {}
-    for result in engine.grade_many(jobs, lesson, workers=workers, isolation=level):
+    for result in engine.grade_many(jobs, lesson, workers=workers, isolation=level, shrink=False):
         case = by_name[result["student"]]
         wrong[case.name] = [f"{lesson.id}: {case.name}: {x}" for x in case.check(result)]
     for kind in dict.fromkeys(case.kind for case in cases):
@@ -242,8 +242,9 @@ def _named(mistake: Mistake, lesson: Lesson) -> Check:
         if label is None or label["name"] != mistake.name:
             found = "not recognised" if label is None else f"taken for {label['name']!r}"
             yield (
-                f"the mistake is {found}. At least two probes must return values that differ from "
-                "the reference's, and no other known mistake may return the same."
+                f"the mistake is {found}. At least two tests must get values that differ from the "
+                "reference's (a test stops at its first difference, so two probes in one test are "
+                "not enough), and no other known mistake may give the same in all tests."
             )
         elsewhere = [e for e in result["exercises"] if e["id"] in others]
         yield from _full(others)({"exercises": elsewhere})

@@ -759,6 +759,7 @@ def grade_many(
     seed: int = 0,
     policy: Policy = HIDDEN,
     kept: Path | None = None,
+    shrink: bool = True,
 ) -> Results:
     """Grade (student, source) pairs in `workers` processes; None means one for each processor.
 
@@ -766,7 +767,8 @@ def grade_many(
     graded again, alone; when that has failed ALONE times, the result has no points and says so
     (`is_graded`). Close the generator to stop the processes at once.
     """
-    options = {"isolation": _choose(isolation), "seed": seed, "policy": policy, "kept": kept}
+    options = {"isolation": _choose(isolation), "seed": seed, "policy": policy}
+    options |= {"kept": kept, "shrink": shrink}
     waiting = list(submissions)
     workers = min(workers or os.cpu_count() or 1, len(waiting))
     if workers <= 1:

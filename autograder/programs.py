@@ -56,11 +56,15 @@ def floats(values: Sequence[np.ndarray]) -> list[int]:
 
 @dataclass(frozen=True)
 class Operation:
-    """`text` has places for operands ({0}, {1}) and parameters; `evaluate` is NumPy's."""
+    """`text` has places for operands ({0}, {1}) and parameters; `evaluate` is NumPy's.
+
+    `params` is the text of the parameters that the primitive has in an equation of a jaxpr.
+    """
 
     text: str
     evaluate: Callable[..., Any]
     draw: Draw
+    params: str = "{{}}"
 
 
 def one(rng: random.Random, values: list[np.ndarray]) -> Any:
@@ -250,19 +254,39 @@ OPERATIONS = {
     "with_literal": Operation("{0} {symbol} {value}", no_bool(with_literal), literal),
     "literal_with": Operation("{value} {symbol} {0}", no_bool(literal_with), literal),
     "constant": Operation("np.array({value})", array_of, constant),
-    "reduce_sum": Operation("lax.reduce_sum({0}, {axes})", no_bool(reduce_sum), some_axes),
-    "transpose": Operation("lax.transpose({0}, {permutation})", no_bool(transpose), turned),
+    "reduce_sum": Operation(
+        "lax.reduce_sum({0}, {axes})", no_bool(reduce_sum), some_axes, "{{'axes': {axes}}}"
+    ),
+    "transpose": Operation(
+        "lax.transpose({0}, {permutation})",
+        no_bool(transpose),
+        turned,
+        "{{'permutation': {permutation}}}",
+    ),
     "broadcast_in_dim": Operation(
-        "lax.broadcast_in_dim({0}, {shape}, {axes})", no_bool(broadcast_in_dim), widened
+        "lax.broadcast_in_dim({0}, {shape}, {axes})",
+        no_bool(broadcast_in_dim),
+        widened,
+        "{{'shape': {shape}, 'broadcast_dimensions': {axes}}}",
     ),
     "convert_element_type": Operation(
-        "lax.convert_element_type({0}, {dtype!r})", lambda x, dtype: x.astype(dtype), converted
+        "lax.convert_element_type({0}, {dtype!r})",
+        lambda x, dtype: x.astype(dtype),
+        converted,
+        "{{'new_dtype': np.dtype({dtype!r}), 'weak_type': False}}",
     ),
-    "dot_general": Operation("lax.dot_general({0}, {1}, {axes})", no_bool(dot_general), contracted),
+    "dot_general": Operation(
+        "lax.dot_general({0}, {1}, {axes})",
+        no_bool(dot_general),
+        contracted,
+        "{{'dimension_numbers': {axes}, 'preferred_element_type': None}}",
+    ),
 }
 
 FIRST_CIRCLE = tuple(OPERATIONS)
+LAX = tuple(name for name, x in OPERATIONS.items() if x.text.startswith("lax."))  # no operators
 
+NAMES = string.ascii_lowercase.replace("f", "")
 IMPORTS = {"np": "import numpy as np", "lax": "from minijax import lax"}
 
 
@@ -355,7 +379,8 @@ class Program:
         """Python that imports what it needs, and defines what is named.
 
         `f` is the program; `xs` its arguments, `ts` tangents for them, `cts` cotangents for the
-        results; `batch` arguments with two examples each, along `in_axes`.
+        results; `batch` arguments with two examples each, along `in_axes`. `jaxpr` is the program
+        as a jaxpr, where its operations are of `LAX`.
         """
         writers = {
             "f": self.function,
@@ -363,6 +388,7 @@ class Program:
             "ts": lambda: f"ts = {tuple_of(x.other for x in self.inputs)}",
             "cts": self.cotangents,
             "batch": self.batch,
+            "jaxpr": self.jaxpr,
             "in_axes": lambda: f"in_axes = {tuple(x.axis for x in self.inputs)}",
         }
         text = "\n".join(writers[name]() for name in names)
@@ -371,13 +397,36 @@ class Program:
 
     def function(self) -> str:
         """The text of `f`."""
-        names = string.ascii_lowercase.replace("f", "")
+        names = NAMES
         lines = [f"def f({', '.join(names[: len(self.inputs)])}):"]
         for place, step in enumerate(self.steps, len(self.inputs)):
             given = [names[i] for i in step.operands]
             written = OPERATIONS[step.name].text.format(*given, **dict(step.params))
             lines.append(f"    {names[place]} = {written}")
         return "\n".join([*lines, f"    return {', '.join(names[i] for i in self.results)}\n"])
+
+    def jaxpr(self) -> str:
+        """The text of a jaxpr, with the classes of `minijax.jaxpr`."""
+        primitives = sorted({f"{step.name}_p" for step in self.steps})
+        lines = [
+            f"from minijax.core import {', '.join(['ShapedArray', *primitives])}",
+            "from minijax.jaxpr import Jaxpr, JaxprEqn, Var\n",
+        ]
+        for name, x in zip(NAMES, self.values, strict=False):
+            lines.append(f"{name} = Var(ShapedArray({x.shape}, np.dtype({x.dtype.name!r})))")
+        lines.append("eqns = [")
+        for place, step in enumerate(self.steps, len(self.inputs)):
+            operands = ", ".join(NAMES[i] for i in step.operands)
+            params = OPERATIONS[step.name].params.format(**dict(step.params))
+            lines.append(f"    JaxprEqn([{operands}], [{NAMES[place]}], {step.name}_p, {params}),")
+        outs = ", ".join(NAMES[i] for i in self.results)
+        return "\n".join(
+            [
+                *lines,
+                "]",
+                f"jaxpr = Jaxpr([], [{', '.join(NAMES[: len(self.inputs)])}], [{outs}], eqns)",
+            ]
+        )
 
     def batch(self) -> str:
         """Two examples of each argument in one array; one of those that are the same for all."""
@@ -453,12 +502,17 @@ def make(
     using: Sequence[str] = (),
     dtypes: Sequence[str] = ("float64", "float64", "float32"),
     steps: int = 6,
+    results: int = 3,
 ) -> list[Program]:
-    """So many programs of up to so many steps; each has a step of `using`, if that names some."""
+    """So many programs of up to so many steps and results.
+
+    Each has a step of `using`, if that names some.
+    """
     rng = random.Random(seed)
     made: list[Program] = []
     while len(made) < number:
-        program = make_one(rng, operations, using, dtypes, 1 + int(rng.random() * steps))
+        length = 1 + int(rng.random() * steps)
+        program = make_one(rng, operations, using, dtypes, length, results)
         if program is not None:
             made.append(program)
     return made
@@ -469,7 +523,8 @@ def make_one(
     operations: Sequence[str],
     using: Sequence[str],
     dtypes: Sequence[str],
-    steps: int,
+    length: int,
+    results: int,
 ) -> Program | None:
     """A program; None if no step of `using` could be placed."""
     program = Program(
@@ -477,16 +532,16 @@ def make_one(
     )
     if all(x.axis is None for x in program.inputs):
         program = replace(program, inputs=(replace(program.inputs[0], axis=0), *program.inputs[1:]))
-    wanted = int(rng.random() * steps)  # where the step of `using` goes
-    for number in range(steps):
+    wanted = int(rng.random() * length)  # where the step of `using` goes
+    for number in range(length):
         names = using if using and number == wanted else operations
         program = with_step(rng, program, names) or program
     program = with_numbers(program)
     read = {i for step in program.steps for i in step.operands}
-    results = [i for i in floats(program.values) if i not in read and i >= len(program.inputs)]
-    found = pruned(replace(program, results=tuple(results[-3:])))
+    last = [i for i in floats(program.values) if i not in read and i >= len(program.inputs)]
+    found = pruned(replace(program, results=tuple(last[-results:])))
     has_it = not using or any(step.name in using for step in found.steps)
-    return found if results and has_it and found.is_sound() else None
+    return found if last and has_it and found.is_sound() else None
 
 
 def with_numbers(program: Program) -> Program:

@@ -1140,3 +1140,67 @@ def test_jacobian_in_one_run(student):
     """However many entries the input has, the function runs once."""
     student.agrees(jacobian, ALL, "square", [np.linspace(-1.0, 2.0, 20)], 0)
     student.agrees(jacobian, ALL, "turn", [np.linspace(-1.0, 2.0, 20).reshape(4, 5)], 0)
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+PROGRAM_SIBLINGS = {
+    **{name: text for name, text in SIBLINGS.items() if name != "process_primitive"},
+    "BatchTrace.process_primitive": SIBLINGS["process_primitive"],
+    "reduce_sum_batch": """
+def reduce_sum_batch(axis_size, vals, dims, axes):
+    x = move_batch_axis(axis_size, dims[0], 0, vals[0])
+    return reduce_sum_p.bind(x, axes=tuple(i + 1 for i in axes)), 0
+""",
+    "dot_general_batch": """
+def dot_general_batch(axis_size, vals, dims, dimension_numbers, preferred_element_type):
+    x, y = (move_batch_axis(axis_size, dim, 0, x) for x, dim in zip(vals, dims))
+    contract, batch = ([[i + 1 for i in axes] for axes in pair] for pair in dimension_numbers)
+    numbers = tuple(map(tuple, contract)), ((0, *batch[0]), (0, *batch[1]))
+    kind = {"preferred_element_type": preferred_element_type}
+    return dot_general_p.bind(x, y, dimension_numbers=numbers, **kind), 0
+""",
+}
+
+
+@probe
+def batched(mj, f, in_axes, batch):
+    """A program on two examples at once."""
+    return mj.vmap(f, in_axes)(*batch)
+
+
+@probe
+def forward_jacobian(mj, f, xs):
+    """The Jacobian with respect to the first argument."""
+    return mj.jacfwd(f)(*xs)
+
+
+@pytest.mark.exercise("vmap.align_operand")
+def test_operands_in_programs(student):
+    """Programs whose operands differ in shape or batch axis give the right batches."""
+    using = ["add", "sub", "mul", "div", "infix"]
+    student.agrees_on_programs(batched, PROGRAM_SIBLINGS, using=using)
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_sums_in_programs(student):
+    """Programs with sums along axes give the right batches."""
+    student.agrees_on_programs(batched, PROGRAM_SIBLINGS, using=["reduce_sum"])
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_products_in_programs(student):
+    """Programs with contractions give the right batches."""
+    student.agrees_on_programs(batched, PROGRAM_SIBLINGS, using=["dot_general"])
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_random_programs(student):
+    """A random program on a batch gives what it gives on each example."""
+    student.agrees_on_programs(batched, PROGRAM_SIBLINGS)
+
+
+@pytest.mark.exercise("vmap.jacobian")
+def test_jacobians_of_programs(student):
+    """The Jacobian of a random program is right."""
+    student.agrees_on_programs(forward_jacobian, PROGRAM_SIBLINGS, number=5)
