@@ -51,7 +51,6 @@ from autograder import (
 from autograder.compare import compare
 from autograder.known_mistakes import Mistake
 from autograder.lessons import Exercise, Lesson, load, prefix
-from autograder.programs import Program
 from autograder.session import Reply, Session
 from autograder.suite import Disagreement, Probe
 
@@ -546,8 +545,8 @@ class _Run:
         """A law with the programs of this assignment, and the siblings that may travel with it."""
         own = self.targets[exercise]
         others = {target: text for target, text in siblings.items() if target != own}
-        about = self.generating.seed, recipe
-        chosen = generated.stored(self.generating.kept, self.lesson.id, test, *about)
+        about = test, law, self.generating.seed, recipe
+        chosen = generated.stored(self.generating.kept, self.lesson.id, *about)
         module = self.lesson.module.removesuffix(".py").replace("/", ".")
         return generated.Test(law, chosen, others, module)
 
@@ -597,7 +596,7 @@ class _Run:
             self.session.seconds = seconds
 
     def differences(
-        self, exercise: str, test: generated.Test, chosen: Sequence[Program]
+        self, exercise: str, test: generated.Test, chosen: Sequence[generated.Sample]
     ) -> list[Disagreement | None]:
         """How the answers to each of some programs differ; nothing where the call itself fails."""
         self.keep_apart(exercise, test.siblings)

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder import on_programs, programs, results
+from autograder import on_programs, programs, results, trees
 from autograder.programs import Program
 from autograder.session import Reply
 from autograder.suite import (
@@ -34,10 +34,13 @@ from autograder.suite import (
     Disagreement,
     Probe,
 )
+from autograder.trees import Tree
 
 # Derivatives of a program can be large and nearly cancel, in another order in another right
 # solution. Its numbers are near 1, so that a mistake is far above this.
 ATOL = 1e-4
+
+Sample = Program | Tree
 
 TELLING = (WRONG_VALUE, WRONG_SHAPE, WRONG_TYPE)  # what a program can be shrunk for
 
@@ -50,11 +53,11 @@ class Test:
     """A law, the programs that it is asked for, and what travels with it."""
 
     law: Probe
-    programs: list[Program]
+    programs: Sequence[Sample]
     siblings: Mapping[str, str]
     module: str
 
-    def arguments(self, chosen: Sequence[Program], catch: bool = False) -> tuple[Any, ...]:
+    def arguments(self, chosen: Sequence[Sample], catch: bool = False) -> tuple[Any, ...]:
         """What OUTCOMES is called with for these programs."""
         texts = [program.text(self.parameters) for program in chosen]
         law = (self.law.name, self.law.source, self.parameters)
@@ -67,10 +70,10 @@ class Test:
                 f"{self.law.name} raises {reply.name} on the reference. {reply.message}"
             )
 
-    def listing(self, program: Program) -> str:
+    def listing(self, program: Sample) -> str:
         """A program and what the law does with it, as code that a student can run."""
-        body = self.definition.body
-        steps = body[1:] if ast.get_docstring(self.definition) is not None else body
+        definition = definition_of(self.law)
+        steps = definition.body[bool(ast.get_docstring(definition)) :]
         last = steps[-1]
         assert isinstance(last, ast.Return)
         assert last.value is not None
@@ -80,17 +83,22 @@ class Test:
     @functools.cached_property
     def parameters(self) -> list[str]:
         """What the law wants of a program."""
-        return [argument.arg for argument in self.definition.args.args[1:]]
-
-    @property
-    def definition(self) -> ast.FunctionDef:
-        """The law's syntax tree."""
-        (found,) = ast.parse(self.law.source).body
-        assert isinstance(found, ast.FunctionDef)
-        return found
+        return parameters_of(self.law)
 
 
-Differences = Callable[[Sequence[Program]], list[Disagreement | None]]
+def definition_of(law: Probe) -> ast.FunctionDef:
+    """A law's syntax tree."""
+    (found,) = ast.parse(law.source).body
+    assert isinstance(found, ast.FunctionDef)
+    return found
+
+
+def parameters_of(law: Probe) -> list[str]:
+    """What a law wants of a program."""
+    return [argument.arg for argument in definition_of(law).args.args[1:]]
+
+
+Differences = Callable[[Sequence[Sample]], list[Disagreement | None]]
 
 
 def smallest(test: Test, differences: Differences) -> Disagreement | None:
@@ -101,7 +109,7 @@ def smallest(test: Test, differences: Differences) -> Disagreement | None:
         return None
     begin, first = min(wrong, key=lambda pair: pair[0].size)
 
-    def fails(candidates: list[Program]) -> list[bool]:
+    def fails(candidates: list[Sample]) -> list[bool]:
         return [x is not None and x.kind == first.kind for x in differences(candidates)]
 
     program = programs.shrink(begin, fails)
@@ -133,28 +141,29 @@ def _reply(item: Any) -> Reply:
 
 
 @functools.lru_cache(maxsize=100)
-def _made(seed: str, recipe: str) -> list[Program]:
-    """New programs, made once for all submissions."""
-    return programs.make(seed, **json.loads(recipe))
+def _made(kind: Any, seed: str, recipe: str) -> list[Sample]:
+    """New programs or trees, made once for all submissions."""
+    return kind.make(seed, **json.loads(recipe))
 
 
 # Storing -----------------------------------------------------------------------------------------
 
 
 def stored(
-    folder: Path | None, lesson: str, test: str, seed: int, recipe: dict[str, Any]
-) -> list[Program]:
+    folder: Path | None, lesson: str, test: str, law: Probe, seed: int, recipe: dict[str, Any]
+) -> list[Sample]:
     """The programs of a test: those in `folder`, if they are there, else new ones, kept there.
 
     A later edition of the course may make others from the same seed; what is stored stays.
     """
-    about = json.loads(json.dumps({"seed": seed, "recipe": recipe}))
-    path = folder and folder / lesson / f"{test}.programs"
+    kind: Any = trees if "tree" in parameters_of(law) else programs
+    about = json.loads(json.dumps({"seed": seed, "law": law.name, "recipe": recipe}))
+    path = folder and folder / lesson / f"{test}.{law.name}.programs"
     if path and path.is_file():
         kept = json.loads(path.read_text(encoding="utf-8"))
         if kept["about"] == about:
-            return [programs.from_data(data) for data in kept["programs"]]
-    made = _made(f"{seed}/{lesson}/{test}", json.dumps(recipe))
+            return [kind.from_data(data) for data in kept["programs"]]
+    made = _made(kind, f"{seed}/{lesson}/{test}/{law.name}", json.dumps(recipe))
     if path:
         content = {"about": about, "programs": [program.data() for program in made]}
         results.write_text(path, json.dumps(content) + "\n")

@@ -171,7 +171,7 @@ def _fingerprint(lesson: Lesson) -> str:
     """A hash of everything that an outcome depends on, but for the mutant itself."""
     engine_parts = (
         *("engine", "suite", "compare", "wire", "worker", "session", "mutants"),
-        *("generated", "on_programs", "programs"),
+        *("generated", "on_programs", "programs", "trees"),
     )
     files = [
         edition.SUITES / f"{lesson.id}.py",

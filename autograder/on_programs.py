@@ -60,13 +60,19 @@ def graft(home: Any, target: str, definition: str, undo: contextlib.ExitStack) -
     new = made[target.rsplit(".", maxsplit=1)[-1]]
     for entries, owner in list(holders(home)):
         for key, value in list(entries.items()):
-            if value is old:
-                put(entries, owner, key, new)
-            elif isinstance(value, functools.partial) and value.func is old:
-                put(entries, owner, key, functools.partial(new, *value.args, **value.keywords))
-            else:
-                continue
-            undo.callback(put, entries, owner, key, value)
+            changed = with_new(value, old, new)
+            if changed is not value:
+                put(entries, owner, key, changed)
+                undo.callback(put, entries, owner, key, value)
+
+
+def with_new(value: Any, old: Any, new: Any) -> Any:
+    """`new` where `value` is `old`; the same in a partial function and in a namedtuple."""
+    if isinstance(value, functools.partial) and value.func is old:
+        return functools.partial(new, *value.args, **value.keywords)
+    if hasattr(type(value), "_make") and any(x is old for x in value):
+        return type(value)._make(new if x is old else x for x in value)
+    return new if value is old else value
 
 
 def holders(home: Any) -> Iterator[tuple[Any, Any]]:

@@ -441,7 +441,7 @@ class Program:
         arrays = [np.full(x.shape, 0.5 + i, x.dtype) for i, x in enumerate(outs)]
         return f"cts = {array_text(arrays[0]) if len(arrays) == 1 else tuple_of(arrays)}"
 
-    # --- as data ---
+    # --- as data, and smaller ---
 
     def data(self) -> dict[str, Any]:
         """The program as JSON has it."""
@@ -450,6 +450,13 @@ class Program:
         ]
         steps = [[step.name, list(step.operands), dict(step.params)] for step in self.steps]
         return {"inputs": inputs, "steps": steps, "results": list(self.results)}
+
+    def smaller(self) -> list["Program"]:
+        """Programs that are a little simpler and still sound, the simplest first."""
+        found = [pruned(p) for p in (*_fewer_results(self), *_fewer_steps(self))]
+        found += _simpler_inputs(self)
+        simpler = [p for p in found if p.size < self.size and p.is_sound()]
+        return sorted(simpler, key=lambda p: p.size)
 
 
 def from_data(data: dict[str, Any]) -> Program:
@@ -596,14 +603,6 @@ def pruned(program: Program) -> Program:
     )
 
 
-def smaller(program: Program) -> list[Program]:
-    """Programs that are a little simpler and still sound, the simplest first."""
-    found = [pruned(p) for p in (*_fewer_results(program), *_fewer_steps(program))]
-    found += _simpler_inputs(program)
-    simpler = [p for p in found if p.size < program.size and p.is_sound()]
-    return sorted(simpler, key=lambda p: p.size)
-
-
 def _fewer_results(program: Program) -> Iterator[Program]:
     if len(program.results) > 1:
         yield from (replace(program, results=(i,)) for i in program.results)
@@ -642,15 +641,13 @@ def widest(x: Input) -> Input:
     return replace(x, value=x.value.astype(np.float64), other=x.other.astype(np.float64))
 
 
-def shrink(
-    program: Program, fails: Callable[[list[Program]], Iterable[bool]], rounds: int = 12
-) -> Program:
-    """The smallest program found for which `fails` holds, as it does for this one.
+def shrink(program: Any, fails: Callable[[list[Any]], Iterable[bool]], rounds: int = 12) -> Any:
+    """The smallest program (or tree) found for which `fails` holds, as it does for this one.
 
     `fails` says of each of some programs whether it holds; it is asked once in each round.
     """
     for _ in range(rounds):
-        candidates = smaller(program)[:30]
+        candidates = program.smaller()[:30]
         verdicts = fails(candidates) if candidates else ()
         failing = (p for p, bad in zip(candidates, verdicts, strict=False) if bad)
         found = next(failing, None)

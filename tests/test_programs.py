@@ -10,6 +10,7 @@ import jax
 import minijax
 import numpy as np
 import pytest
+from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
 
 from autograder import (
     assemble,
@@ -20,7 +21,9 @@ from autograder import (
     programs,
     sample_class,
     skeleton,
+    trees,
 )
+from autograder.suite import Probe
 
 jax.config.update("jax_enable_x64", True)
 
@@ -99,6 +102,32 @@ def test_programs_are_data():
         assert again.text(EVERYTHING) == program.text(EVERYTHING)
 
 
+def test_jaxprs_are_the_programs():
+    for program in programs.make("jaxpr", 20, operations=programs.LAX):
+        names = {}
+        exec(program.text(["jaxpr", "xs"]), names)
+        typecheck_jaxpr(names["jaxpr"])
+        outs = eval_jaxpr(names["jaxpr"], [], *names["xs"])
+        for x, i in zip(outs, program.results, strict=True):
+            assert (x.shape, x.dtype) == (program.values[i].shape, program.values[i].dtype)
+            np.testing.assert_allclose(x, program.values[i], rtol=1e-4, atol=1e-4)
+
+
+def test_trees_are_those_of_jax_and_data():
+    for tree in trees.make("0", 30):
+        want = jax.tree.flatten(tree.content)
+        leaves, structure = minijax.tree.flatten(tree.content)
+        assert (leaves, str(structure)) == (want[0], str(want[1]))
+        assert trees.from_data(json.loads(json.dumps(tree.data()))).text() == tree.text()
+
+
+def test_shrinking_a_tree_leaves_what_fails():
+    for tree in trees.make("shrink", 30):
+        if "[" in tree.text():
+            found = programs.shrink(tree, lambda some: ["[" in t.text() for t in some])
+            assert found.text() == "tree = []"
+
+
 def test_shrinking_leaves_what_fails():
     for program in programs.make("shrink", 20, using=["div"]):
         found = programs.shrink(program, lambda some: ["lax.div" in p.text() for p in some])
@@ -113,12 +142,14 @@ def test_shrinking_asks_a_limited_number_of_times():
 
 
 def test_stored_programs_are_used_again(tmp_path, monkeypatch):
-    first = generated.stored(tmp_path, "jvp", "test_a", 7, {"using": ["mul"]})
+    law = Probe("law", "def law(mj, f, xs): return f(*xs)")
+    about = tmp_path, "jvp", "test_a", law
+    first = generated.stored(*about, 7, {"using": ["mul"]})
     monkeypatch.setattr(programs, "make", None)  # a later edition makes others
-    again = generated.stored(tmp_path, "jvp", "test_a", 7, {"using": ["mul"]})
+    again = generated.stored(*about, 7, {"using": ["mul"]})
     assert [p.text() for p in again] == [p.text() for p in first]
     with pytest.raises(TypeError):
-        generated.stored(tmp_path, "jvp", "test_a", 8, {"using": ["mul"]})
+        generated.stored(*about, 8, {"using": ["mul"]})
 
 
 # In the engine ------------------------------------------------------------------------------------
@@ -180,7 +211,9 @@ def test_grades_and_programs_repeat(mistaken, tmp_path):
     results = [graded(source, only="jvp.mul_rule", kept=tmp_path) for _ in range(2)]
     for result in results:
         assert result["exercises"] == first["exercises"]
-    assert [p.name for p in tmp_path.rglob("*.programs")] == ["test_products_in_programs.programs"]
+    assert [p.name for p in tmp_path.rglob("*.programs")] == [
+        "test_products_in_programs.program_derivative.programs"
+    ]
     other = graded(source, only="jvp.mul_rule", kept=tmp_path, seed=1)
     assert only(other, "jvp.mul_rule")["counterexample"] != only(first, "jvp.mul_rule")
     assert other["score"] == first["score"]

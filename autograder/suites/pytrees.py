@@ -1039,3 +1039,54 @@ flat_f, out_tree = flatten_fun(f, tup(leaf, lst(leaf)))
 result = [refused(flat_f, 1), refused(flat_f, 1, 2, 3), calls]
 """,
     )
+
+
+# Random trees -------------------------------------------------------------------------------------
+
+SIBLINGS = {
+    "dict_to_children": """
+def dict_to_children(d):
+    pairs = sorted(d.items(), key=lambda pair: pair[0])
+    return [v for _, v in pairs], tuple(k for k, _ in pairs)
+""",
+    "node_type": RIGHT_NODE_TYPE,
+    "tree_flatten": RIGHT_FLATTEN,
+    "tree_unflatten": RIGHT_UNFLATTEN,
+    "flatten_up_to": RIGHT_FLATTEN_UP_TO,
+}
+
+
+@probe
+def taken_apart(mj, tree):
+    """Leaves and structure of a tree."""
+    return mj.tree.leaves(tree), str(mj.tree.structure(tree))
+
+
+@probe
+def put_together(mj, tree, other):
+    """A tree with another one's leaves."""
+    return repr(mj.tree.unflatten(mj.tree.structure(tree), mj.tree.leaves(other)))
+
+
+@probe
+def mapped_trees(mj, tree, other):
+    """A function of the leaves of two trees."""
+    return repr(mj.tree.map(lambda x, y: x - y, other, tree))
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_random_trees_apart(student):
+    """A random tree is taken apart rightly."""
+    student.agrees_on_programs(taken_apart, SIBLINGS)
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_random_trees_together(student):
+    """A random tree is put together rightly, with other leaves."""
+    student.agrees_on_programs(put_together, SIBLINGS)
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_map_of_random_trees(student):
+    """A function of the leaves of two random trees gives the right tree."""
+    student.agrees_on_programs(mapped_trees, SIBLINGS)
