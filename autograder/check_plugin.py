@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+OURS = ("conftest.py", "programs.py", "trees.py")  # what stands beside checks.py
 LONGEST = 20_000  # characters of a text that is passed on; the reader cuts further
 
 compared = pytest.StashKey[tuple[str, str, str]]()
@@ -139,6 +140,7 @@ def explain(config: pytest.Config, excinfo: pytest.ExceptionInfo[BaseException])
         "exercise": shown(error, str) if isinstance(error, NotImplementedError) else "",
         "timed_out": isinstance(error, pytest.fail.Exception) and "not end within" in str(error),
         "compared": config.stash[compared] if is_assertion and compared in config.stash else None,
+        "program": "\n".join(map(str, getattr(error, "__notes__", ())))[:LONGEST],
         "frames": [describe(config, entry) for entry in telling(config, excinfo.traceback)],
     }
 
@@ -153,7 +155,7 @@ def telling(config: pytest.Config, traceback: Any) -> list[Any]:
     own: dict[tuple[str, int], Any] = {}
     for entry in traceback:
         file = entry.frame.code.raw.co_filename
-        if Path(file).is_relative_to(config.rootpath) and not file.endswith("conftest.py"):
+        if Path(file).is_relative_to(config.rootpath) and Path(file).name not in OURS:
             last = own.setdefault((file, entry.lineno), entry)
     entries = list(own.values())
     if entries and last is not entries[0]:

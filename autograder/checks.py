@@ -27,6 +27,7 @@ from autograder.lessons import Exercise, Lesson
 LIMIT = 10.0  # seconds a test
 PATIENCE = 3.0  # seconds that a test gets beyond its limit, before its process is ended
 PLUGIN = Path(__file__).with_name("check_plugin.py")  # not imported: pytest is slow to start
+HELPERS = tuple(Path(__file__).with_name(name) for name in ("programs.py", "trees.py"))
 
 DONE, TO_DO, WRONG, WAITS, NOT_RUN = "done", "to do", "not right yet", "waits", "not run"
 
@@ -56,6 +57,7 @@ class Error:
     compared: tuple[str, str, str] | None = None  # operator, left side, right side
     frames: tuple[Frame, ...] = ()
     printed: str = ""
+    program: str = ""  # the smallest random program on which it fails
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,8 @@ def add_checks(folder: Path, lesson: Lesson) -> None:
         )
     shutil.copyfile(checks, folder / "checks.py")
     shutil.copyfile(PLUGIN, folder / "conftest.py")
+    for helper in HELPERS:
+        shutil.copyfile(helper, folder / helper.name)
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
 
 
@@ -326,4 +330,5 @@ def error_of(raw: dict[str, Any]) -> Error:
         compared=tuple(compared) if compared and compared[0] else None,
         frames=tuple(Frame(**frame) for frame in raw["frames"]),
         printed=raw.get("printed", ""),
+        program=raw.get("program", ""),
     )

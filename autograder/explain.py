@@ -30,9 +30,18 @@ def explain(report: Report, outcome: Outcome) -> list[str]:
         f"It should hold that: {outcome.title}",
         *labelled("  where ", outcome.case),
         *("  " + line for line in what_happened(error)),
+        *smallest(error),
         *where(report, outcome),
         *printed(error),
     ]
+
+
+def smallest(error: Error) -> list[str]:
+    """The random program for which a check fails, to be copied and run."""
+    rows = [row for row in error.program.splitlines() if row.strip()]
+    return (
+        ["The smallest program found that shows it:", *("    " + x for x in rows)] if rows else []
+    )
 
 
 def left_in(report: Report, exercise_id: str) -> str:

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from autograder import assemble, check_plugin, lessons, notebook, skeleton
+from autograder import assemble, check_plugin, checks, lessons, notebook, skeleton
 from autograder.edition import ROOT, Problem
 from autograder.lessons import Lesson
 
@@ -80,6 +80,8 @@ def write_source(folder: Path, lesson: Lesson) -> None:
     assemble.write_tree(folder, lesson, {lesson.module: skeleton.make_skeleton(reference, lesson)})
     shutil.copy(lesson.folder / "checks.py", folder / "checks.py")
     shutil.copy(check_plugin.__file__, folder / "conftest.py")
+    for helper in checks.HELPERS:
+        shutil.copy(helper, folder / helper.name)
     _check_graded(lesson)
     (folder / f"{lesson.id}.ipynb").write_text(notebook.text(lesson), encoding="utf-8")
 

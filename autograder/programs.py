@@ -6,11 +6,12 @@ tame there: no value is large, and none stands near a jump or a pole, where roun
 Its text is Python that runs on minijax and, but for the imports, on JAX; the text is what runs, so
 what a student reads is what failed.
 
-This file needs NumPy and nothing else: a copy of it stands beside a lesson's visible checks, as
-`programs.py`.
+This file needs NumPy and nothing else: a copy of it stands beside a lesson's visible checks, which
+use what is below "In visible checks".
 """
 
 import functools
+import inspect
 import itertools
 import random
 import string
@@ -655,3 +656,102 @@ def shrink(program: Any, fails: Callable[[list[Any]], Iterable[bool]], rounds: i
             break
         program = found
     return program
+
+
+# In visible checks --------------------------------------------------------------------------------
+
+
+def for_programs(make: Callable[..., list[Any]] = make, *, seed: str, **recipe: Any) -> Any:
+    """Make a check of random programs of a function that takes parts of one (see `Program.text`).
+
+    `want` is what NumPy gives for the results. Where the check fails, it fails with the smallest
+    program that was found, and the error has that program's text as a note.
+    """
+
+    def decorate(check: Callable[..., None]) -> Callable[[], None]:
+        def check_programs() -> None:
+            for program in make(seed, **recipe):
+                error = error_of(check, program)
+                if error is not None:
+                    show_smallest(check, program, type(error))
+
+        check_programs.__doc__, check_programs.__name__ = check.__doc__, check.__name__
+        return check_programs
+
+    return decorate
+
+
+def error_of(check: Callable[..., None], program: Any) -> Exception | None:
+    """What a check raises for a program; exercises that are not written yet go through."""
+    try:
+        run(check, program)
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        return error
+    return None
+
+
+def show_smallest(check: Callable[..., None], program: Any, kind: type) -> None:
+    """Fail with the smallest program for which a check raises such an error."""
+
+    def fails(candidates: list[Any]) -> Iterator[bool]:
+        return (type(error_of(check, candidate)) is kind for candidate in candidates)
+
+    found = shrink(program, fails)
+    try:
+        run(check, found)
+    except Exception as error:
+        names = [name for name in inspect.signature(check).parameters if name != "want"]
+        error.add_note(found.text(names))
+        raise
+
+
+def run(check: Callable[..., None], program: Any) -> None:
+    """Call a check with the parts of a program that it names."""
+    wanted = list(inspect.signature(check).parameters)
+    space: dict[str, Any] = {}
+    exec(program.text([name for name in wanted if name != "want"]), space)
+    if "want" in wanted:
+        space["want"] = [program.values[i] for i in program.results]
+    check(*[space[name] for name in wanted])
+
+
+class Numbers(list):
+    """Arrays that equal others of the same shapes within rounding, and are printed short."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Numbers) or len(self) != len(other):
+            return False
+        pairs = [*zip(self, other, strict=True)]
+        return all(x.shape == y.shape and np.allclose(x, y, 1e-3, 1e-3) for x, y in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        texts = [repr(np.round(x.astype(float), 4).tolist()) for x in self]
+        return ", ".join(texts)
+
+
+def numbers(out: Any) -> Numbers:
+    """The results of a program, one or several, to be compared."""
+    outs = out if isinstance(out, (tuple, list)) else [out]
+    return Numbers(np.asarray(x) for x in outs)
+
+
+def slope(f: Callable[..., Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+    """How the results of `f` move when its arguments move along `ts`: a difference quotient."""
+    ahead, behind = (
+        numbers(f(*[x + step * t for x, t in zip(xs, ts, strict=True)])) for step in (1e-4, -1e-4)
+    )
+    return [(x - y) / 2e-4 for x, y in zip(ahead, behind, strict=True)]
+
+
+def each_example(f: Callable[..., Any], in_axes: Sequence[Any], batch: Sequence[Any]) -> list[Any]:
+    """The results of `f` on each of the two examples of a batch, put together along axis 0."""
+    pairs = [*zip(batch, in_axes, strict=True)]
+    first, second = (
+        numbers(f(*[x if axis is None else np.take(x, i, axis) for x, axis in pairs]))
+        for i in range(2)
+    )
+    return [np.stack([x, y]) for x, y in zip(first, second, strict=True)]

@@ -19,7 +19,7 @@ from autograder.lessons import Lesson
 # The part of this package that the students' commands are made of.
 MODULES = (
     "__init__", "__main__", "assemble", "check_plugin", "checks", "cli", "doctor", "edition",
-    "explain", "lessons", "skeleton", "student", "workspace",
+    "explain", "lessons", "programs", "skeleton", "student", "trees", "workspace",
 )  # fmt: skip
 WHEN = (1980, 1, 1, 0, 0, 0)  # the same handout is the same archive, whenever it is made
 

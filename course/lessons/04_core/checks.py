@@ -7,6 +7,7 @@ here, and they are toys that only note what is done.
 
 import numpy as np
 import pytest
+from programs import for_programs, numbers
 
 from minijax.core import (
     ConcreteArray,
@@ -509,3 +510,19 @@ def test_counted_several_results():
         return mul_p.bind(low, high)
 
     assert counted(product)(7.0) == (12.0, 2)
+
+
+# Of the functions of lax, those that need no other exercise.
+OPERATIONS = (
+    *("add", "sub", "mul", "neg", "sin", "cos", "exp", "log", "gt", "lt"),
+    *("reduce_sum", "transpose", "convert_element_type", "dot_general"),
+)
+
+
+@pytest.mark.exercise("core.counted")
+@for_programs(seed="core", operations=OPERATIONS, results=1)
+def test_values_of_random_programs(f, xs, want):
+    """A random program has the value that NumPy gives, counted or not."""
+    value, _ = counted(lambda x: f(x, *xs[1:]))(xs[0])
+    assert numbers(f(*xs)) == numbers(want)
+    assert numbers(value) == numbers(want)

@@ -7,6 +7,8 @@ from collections import namedtuple
 from typing import Any, NamedTuple
 
 import pytest
+from programs import for_programs
+from trees import make
 
 from minijax.tree import (
     NodeType,
@@ -254,6 +256,13 @@ def test_a_pair_as_a_leaf():
     """What is a leaf in the first tree may be decided by is_leaf."""
     got = tree_map(lambda x, y: (x, y), [(1, 2)], ["one"], is_leaf=lambda x: x == (1, 2))
     assert got == [((1, 2), "one")]
+
+
+@pytest.mark.exercise("pytrees.map")
+@for_programs(make, seed="pytrees")
+def test_random_trees(tree, other):
+    """A function that takes the second of two leaves makes the second tree of any two."""
+    assert tree_map(lambda x, y: y, tree, other) == other
 
 
 # flatten_fun --------------------------------------------------------------------------------------

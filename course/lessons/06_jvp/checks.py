@@ -7,6 +7,7 @@ before it, so you can do them in any order that pleases you.
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from programs import for_programs, numbers, slope
 
 import minijax.numpy as jnp
 from minijax.core import (
@@ -152,13 +153,13 @@ def test_rule_gets_everything():
     """The rule gets values, tangents and params, also where one operand does not move."""
     toy = Primitive("toy")
     impl_rules[toy] = lambda x, y, *, scale: scale * x
-    jvp_rules[toy] = lambda primals, tangents, *, scale: (list(primals), [*tangents, scale])
+    jvp_rules[toy] = lambda primals, tangents, *, scale: (7.5, [*primals, *tangents, scale])
     with new_main(JVPTrace) as main:
         trace = JVPTrace(main)
         boxes = [JVPTracer(trace, 3.0, None), JVPTracer(trace, 4.0, 10.0)]
         out = trace.process_primitive(toy, boxes, {"scale": 7})
-        assert out.primal == [3.0, 4.0]
-        assert out.tangent == [None, 10.0, 7]
+        assert out.primal == 7.5
+        assert out.tangent == [3.0, 4.0, None, 10.0, 7]
 
 
 @pytest.mark.exercise("jvp.process_primitive")
@@ -445,3 +446,17 @@ def test_second_derivative():
         return lambda x: jvp(f, (x,), (1.0,))[1]
 
     assert_allclose(deriv(deriv(jnp.sin))(3.0), -0.1411200080598672)
+
+
+# Those whose rules are given, or stand in the exercises that this one needs.
+OPERATIONS = (
+    *("add", "sub", "mul", "neg", "sin", "cos", "exp", "log"),
+    *("infix", "with_literal", "literal_with", "constant"),
+)
+
+
+@pytest.mark.exercise("jvp.jvp")
+@for_programs(seed="jvp", operations=OPERATIONS, dtypes=["float64"])
+def test_slopes_of_random_programs(f, xs, ts):
+    """The derivative of a random program along its tangents is its slope in that direction."""
+    assert numbers(jvp(f, xs, ts)[1]) == numbers(slope(f, xs, ts))

@@ -6,6 +6,7 @@ before it, so you can do them in any order that pleases you.
 
 import numpy as np
 import pytest
+from programs import each_example, for_programs, numbers, slope
 
 import minijax.numpy as jnp
 from minijax.core import (
@@ -35,6 +36,11 @@ from minijax.vmap import (
 
 GRID = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 CUBE = np.arange(24.0).reshape(2, 3, 4)
+
+
+def results_of(out):
+    """The list of the results of a program, which gives a tuple of several."""
+    return list(out) if isinstance(out, tuple) else [out]
 
 
 class Toy(Trace):
@@ -302,6 +308,19 @@ def test_result_of_another_vmap():
         assert dims == [not_mapped, 0]
 
 
+@pytest.mark.exercise("vmap.flat")
+@for_programs(seed="vmap", operations=("neg", "sin", "cos", "exp", "log", "transpose"))
+def test_random_programs_of_batches(f, in_axes, batch):
+    """A random program on a batch gives what it gives on each example."""
+    dims = [not_mapped if axis is None else axis for axis in in_axes]
+    outs, out_dims = vmap_flat(lambda *xs: results_of(f(*xs)), 2, dims, batch)
+    got = [
+        np.stack([out, out]) if dim is not_mapped else np.moveaxis(out, dim, 0)
+        for out, dim in zip(outs, out_dims, strict=True)
+    ]
+    assert numbers(got) == numbers(each_example(f, in_axes, batch))
+
+
 # place_axis ---------------------------------------------------------------------------------------
 
 
@@ -360,3 +379,19 @@ def test_jacobian_of_one_input():
     assert jacobians[0].tolist() == [[3.0, 0.0], [0.0, 3.0]]
     _, jacobians = jacobian_of_input(lambda x, y: [x * y], [3.0, np.array([1.0, 2.0])], 0)
     assert jacobians[0].tolist() == [1.0, 2.0]
+
+
+# What needs no other rule than those that are given.
+OPERATIONS = (
+    *("add", "sub", "mul", "div", "neg", "sin", "cos", "exp", "log"),
+    *("infix", "with_literal", "literal_with", "constant", "broadcast_in_dim", "transpose"),
+)
+
+
+@pytest.mark.exercise("vmap.jacobian")
+@for_programs(seed="vmap", operations=OPERATIONS, dtypes=["float64"])
+def test_jacobians_of_random_programs(f, xs, ts):
+    """The Jacobian of a random program times a tangent is the slope in that direction."""
+    _, jacobians = jacobian_of_input(lambda *xs: results_of(f(*xs)), xs, 0)
+    got = [np.tensordot(jacobian, ts[0], np.ndim(ts[0])) for jacobian in jacobians]
+    assert numbers(got) == numbers(slope(lambda x: f(x, *xs[1:]), xs[:1], ts[:1]))

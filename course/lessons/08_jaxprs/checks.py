@@ -6,6 +6,7 @@ own and those that the page names before it.
 
 import numpy as np
 import pytest
+from programs import LAX, for_programs, numbers
 
 from minijax.core import (
     Primitive,
@@ -103,6 +104,13 @@ def test_each_run_has_its_own_values():
     jaxpr = Jaxpr([], [a], [c], eqns)
     impl_rules[again_p] = lambda x: eval_jaxpr(jaxpr, [], 1.0)[0] if x > 1.0 else np.array(0.0)
     assert float(eval_jaxpr(jaxpr, [], 5.0)[0]) == 4.0
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+@for_programs(seed="jaxprs", operations=LAX)
+def test_random_programs(jaxpr, xs, want):
+    """A random program gives what NumPy gives."""
+    assert numbers(eval_jaxpr(jaxpr, [], *xs)) == numbers(want)
 
 
 # Types of results ---------------------------------------------------------------------------------
