@@ -36,8 +36,10 @@ from autograder.suite import (
 )
 from autograder.trees import Tree
 
-# Derivatives of a program can be large and nearly cancel, in another order in another right
-# solution. Its numbers are near 1, so that a mistake is far above this.
+# Values and slopes of a program are up to 30 (`programs.LARGEST`), and may cancel in one right
+# solution where they do not in another: in float32 that leaves about 30 * 6e-8 for each operation,
+# 1e-5 for some of them. A program's arguments are multiples of a quarter, so that a mistake is far
+# above this.
 ATOL = 1e-4
 
 Sample = Program | Tree
