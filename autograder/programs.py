@@ -717,32 +717,39 @@ def run(check: Callable[..., None], program: Any) -> None:
     check(*[space[name] for name in wanted])
 
 
-class Numbers(list):
+@dataclass(eq=False)
+class Numbers:
     """Arrays that equal others of the same shapes within rounding, and are printed short."""
 
+    arrays: list[np.ndarray]
+
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Numbers) or len(self) != len(other):
+        if not isinstance(other, Numbers) or len(self.arrays) != len(other.arrays):
             return False
-        pairs = [*zip(self, other, strict=True)]
+        pairs = [*zip(self.arrays, other.arrays, strict=True)]
         return all(x.shape == y.shape and np.allclose(x, y, 1e-3, 1e-3) for x, y in pairs)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        texts = [repr(np.round(x.astype(float), 4).tolist()) for x in self]
-        return ", ".join(texts)
+        return ", ".join(repr(np.round(x.astype(float), 4).tolist()) for x in self.arrays)
 
 
 def numbers(out: Any) -> Numbers:
     """The results of a program, one or several, to be compared."""
-    outs = out if isinstance(out, (tuple, list)) else [out]
-    return Numbers(np.asarray(x) for x in outs)
+    return Numbers([np.asarray(x) for x in results_of(out)])
+
+
+def results_of(out: Any) -> list[Any]:
+    """The list of the results of a program, which gives a tuple of several."""
+    return list(out) if isinstance(out, (tuple, list)) else [out]
 
 
 def slope(f: Callable[..., Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
     """How the results of `f` move when its arguments move along `ts`: a difference quotient."""
     ahead, behind = (
-        numbers(f(*[x + step * t for x, t in zip(xs, ts, strict=True)])) for step in (1e-4, -1e-4)
+        results_of(f(*[x + step * t for x, t in zip(xs, ts, strict=True)]))
+        for step in (1e-4, -1e-4)
     )
     return [(x - y) / 2e-4 for x, y in zip(ahead, behind, strict=True)]
 
@@ -751,7 +758,7 @@ def each_example(f: Callable[..., Any], in_axes: Sequence[Any], batch: Sequence[
     """The results of `f` on each of the two examples of a batch, put together along axis 0."""
     pairs = [*zip(batch, in_axes, strict=True)]
     first, second = (
-        numbers(f(*[x if axis is None else np.take(x, i, axis) for x, axis in pairs]))
+        results_of(f(*[x if axis is None else np.take(x, i, axis) for x, axis in pairs]))
         for i in range(2)
     )
     return [np.stack([x, y]) for x, y in zip(first, second, strict=True)]

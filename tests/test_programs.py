@@ -1,9 +1,12 @@
 """Random programs and the generated tests that hidden suites make of them."""
 
+import contextlib
 import itertools
 import json
+import re
 import subprocess
 import sys
+import types
 
 import graded_course
 import jax
@@ -14,12 +17,16 @@ from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
 
 from autograder import (
     assemble,
+    checks,
     engine,
+    explain,
     generated,
     known_mistakes,
     lessons,
+    on_programs,
     programs,
     sample_class,
+    session,
     skeleton,
     trees,
 )
@@ -272,3 +279,114 @@ def test_most_submissions_need_one_worker(asked, kind, starts):
 def test_a_wrong_sibling_costs_a_law_nothing():
     graded_alone = graded(source_of("Only the first operand counts"), only="jvp.div_rule")
     assert only(graded_alone, "jvp.div_rule")["class"] is None
+
+
+# Right siblings -----------------------------------------------------------------------------------
+
+GRAFTED = """
+from collections import namedtuple
+from functools import partial
+
+Kind = namedtuple("Kind", "make name")
+
+def helper(x):
+    return x + 1
+
+def rule(x):
+    return -helper(x)
+
+class Box:
+    def pure(self):
+        return "wrong"
+    lift = pure
+
+rules = {"plain": rule, "partial": partial(rule, 2), "kind": Kind(rule, "box"), "other": helper}
+"""
+
+
+def test_siblings_stand_wherever_the_package_refers_to_them(monkeypatch):
+    home, other = types.ModuleType("grafted.home"), types.ModuleType("grafted")
+    exec(GRAFTED, vars(home))
+    home.Box.__module__ = "grafted.home"
+    other.exported = home.rule
+    monkeypatch.setitem(sys.modules, "grafted", other)
+    monkeypatch.setitem(sys.modules, "grafted.home", home)
+
+    def answers():
+        table, box = home.rules, home.Box()
+        found = [home.rule(2), other.exported(2), table["plain"](2), table["partial"]()]
+        return [*found, table["kind"].make(2), box.pure(), box.lift(), table["other"](2)]
+
+    before = answers()
+    with contextlib.ExitStack() as undo:
+        on_programs.graft(home, "rule", "rule = lambda x: 10 * helper(x)", undo)
+        on_programs.graft(home, "Box.pure", "def pure(self): return 'right'", undo)
+        assert answers() == [30] * 5 + ["right", "right", 3]
+    assert answers() == before == [-3] * 5 + ["wrong", "wrong", 3]
+
+
+def test_the_exercises_own_answer_does_not_travel():
+    run = engine._Run(lessons.get("jvp"), None, None, engine.Generating(0, None, True), None)
+    siblings = {"mul_jvp": "...", "div_jvp": "..."}
+    law = Probe("law", "def law(mj, f, xs): return f(*xs)")
+    test = run.law_test("test", "jvp.mul_rule", law, siblings, {})
+    assert "mul_jvp" not in str(test.arguments(test.programs)[2])
+    assert set(test.siblings) == {"div_jvp"}
+
+
+def test_a_program_that_fails_on_the_reference_is_a_fault_of_the_suite():
+    test = generated.Test(Probe("law", "def law(mj, f): return f"), [], {}, "minijax.jvp")
+    with pytest.raises(ValueError, match="on the reference"):
+        test.check_reference(session.Reply("raised", name="TypeError"))
+
+
+# In visible checks --------------------------------------------------------------------------------
+
+
+def test_a_check_fails_with_the_smallest_program():
+    @programs.for_programs(seed="visible", using=["mul"])
+    def check(f, xs, want):
+        assert programs.numbers(f(*xs)) == programs.numbers([x + 1 for x in want])
+
+    with pytest.raises(AssertionError) as caught:
+        check()
+    (note,) = caught.value.__notes__
+    assert note.count("\n    ") <= 2  # at most one step, and the result
+    assert "xs = (np.array(" in note
+
+
+def test_a_check_of_right_programs_passes():
+    seen = []
+
+    @programs.for_programs(seed="visible", number=4)
+    def check(f, xs, ts, want):
+        seen.append(len(ts))
+        assert programs.numbers(f(*xs)) == programs.numbers(want)
+
+    check()
+    assert len(seen) == 4
+
+
+def test_an_exercise_that_is_not_written_is_said_at_once():
+    @programs.for_programs(seed="visible")
+    def check(xs):
+        raise NotImplementedError("jvp.jvp")
+
+    with pytest.raises(NotImplementedError) as caught:
+        check()
+    assert not hasattr(caught.value, "__notes__")
+
+
+@pytest.mark.parametrize("got", [[1.1], [[1.0]], [1.0, 1.0], []])
+def test_numbers_of_another_value_or_shape_differ(got):
+    assert programs.numbers([1.00001]) == programs.numbers([1.0])
+    assert programs.numbers(got) != programs.numbers([1.0])
+
+
+def test_the_command_shows_program_got_and_expected():
+    lesson, source = lessons.get("jvp"), source_of("Only the first operand counts")
+    report = checks.run(lesson, {lesson.module: source})
+    (found,) = [x for x in report.outcomes if x.error and x.error.program]
+    text = "\n".join(explain.explain(report, found))
+    assert re.search(r"expected: .*\n  got: .*\nThe smallest program found", text)
+    assert text.count(" = ") == 3 + text.count("want = ")

@@ -6,7 +6,7 @@ before it, so you can do them in any order that pleases you.
 
 import numpy as np
 import pytest
-from programs import each_example, for_programs, numbers, slope
+from programs import each_example, for_programs, numbers, results_of, slope
 
 import minijax.numpy as jnp
 from minijax.core import (
@@ -36,11 +36,6 @@ from minijax.vmap import (
 
 GRID = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 CUBE = np.arange(24.0).reshape(2, 3, 4)
-
-
-def results_of(out):
-    """The list of the results of a program, which gives a tuple of several."""
-    return list(out) if isinstance(out, tuple) else [out]
 
 
 class Toy(Trace):
