@@ -6,7 +6,8 @@ matrix is formed. Each linear primitive has a rule that takes the cotangent of i
 of its linear operands, and the equations are visited from the last to the first. Where a value was
 used twice, its cotangents are added.
 
-`vjp`, `grad` and the Jacobians follow.
+This file reads from top to bottom: cotangents, the rules of the primitives, the backward pass over
+a program, the rule of the call primitive, and the transformations `vjp`, `grad` and their like.
 """
 
 from __future__ import annotations
@@ -52,65 +53,67 @@ from minijax.vmap import (
     vmap,
 )
 
-
-def backward_pass(
-    jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cotangents: Sequence[Any]
-) -> list[Any]:
-    """The cotangents of the `UndefPrimal`s in `args`, from those of the results; None for zero."""
-    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
-    ct_env: dict[Var, Any] = {}
-
-    def accumulate(atom: Atom, ct: Any) -> None:
-        if isinstance(atom, Var) and ct is not None:
-            ct_env[atom] = add_tangents(ct_env.get(atom), ct)
-
-    linear_eqns = linear_equations(jaxpr, env)
-    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
-        accumulate(atom, ct)
-    for eqn in reversed(linear_eqns):
-        cts = [ct_env.pop(var, None) for var in eqn.outvars]
-        if all(ct is None for ct in cts):
-            continue
-        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
-        operands = [read(env, x) for x in eqn.invars]
-        cts_in = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)
-        for atom, ct in zip(eqn.invars, cts_in, strict=True):
-            accumulate(atom, ct)
-    return [ct_env.get(var) for var in jaxpr.invars if isinstance(env[var], UndefPrimal)]
+# Cotangents, where None stands for zero ---------------------------------------------------------
 
 
-def linear_equations(jaxpr: Jaxpr, env: dict[Var, Any]) -> list[JaxprEqn]:
-    """The equations that depend on a linear input; the results of the others go into `env`."""
-    linear_eqns = []
-    for eqn in jaxpr.eqns:
-        operands = [read(env, x) for x in eqn.invars]
-        if any(isinstance(x, UndefPrimal) for x in operands):
-            linear_eqns.append(eqn)
-            outs: Any = [UndefPrimal(var.aval) for var in eqn.outvars]
-        else:
-            outs = apply_equation(eqn, operands)
-        env.update(zip(eqn.outvars, outs, strict=True))
-    return linear_eqns
+def accumulate(ct_env: dict[Var, Any], atom: Atom, ct: Any) -> None:
+    """Add `ct` to the cotangent that `atom` has in `ct_env` so far; gives None.
 
+    `ct_env` holds the cotangents of variables; one that is not in it has none yet. A literal is a
+    constant, and needs none: nothing happens. Nor does anything where `ct` is None, zero: a
+    variable without a cotangent does not get an entry by that. `add_tangents` adds.
+
+    >>> a = Var(ShapedArray((), np.dtype(float)))
+    >>> ct_env = {}
+    >>> for ct in (3.0, None, 4.0):
+    ...     accumulate(ct_env, a, ct)
+    >>> print(*ct_env.values())
+    7.0
+    """
+    if isinstance(atom, Var) and ct is not None:
+        ct_env[atom] = add_tangents(ct_env.get(atom), ct)
+
+
+def instantiate(ct: Any, aval: ShapedArray) -> Any:
+    """A cotangent as an array, also where it is zero."""
+    return zeros_like_aval(aval) if ct is None else ct
+
+
+# Transpose rules: (cotangent of the result, *operands) -> cotangents of the operands --------------
+# A linear operand is an `UndefPrimal`: its type is known and its value is not. The others have
+# values, and the cotangent None.
 
 aval_makers[UndefPrimal] = lambda x: x.aval
 
 
-# Transpose rules: (cotangent of the result, *operands) -> cotangents of the operands, None if known
-
-
 def unbroadcast(ct: Any, x: Any) -> Any:
-    """`ct` summed over the axes along which the linear operand `x` was stretched."""
+    """`ct` summed over the axes along which the linear operand `x` was stretched.
+
+    `x` is an operand of an element-wise operation, and `ct` has the shape of its result. If `x` is
+    no `UndefPrimal`, it is known, and the answer is None. Else the answer is an array of the shape
+    `x.aval.shape`, for which there are three cases. The shapes are equal: `ct` itself, without any
+    operation. `x` is 0-d: the sum over all axes. Or `x` has as many axes as `ct`, some of length 1
+    where those of `ct` have another length: the sums over these, which stay as axes of length 1.
+
+    `reduce_sum_p.bind(ct, axes=...)` drops the axes (a tuple). `broadcast_in_dim(sums, shape,
+    axes)` puts axes of length 1 back: axis `i` of `sums` becomes axis `axes[i]`. `ct` may be a
+    tracer; `get_aval(ct).shape` is its shape.
+
+    >>> unbroadcast(np.ones((2, 3)), UndefPrimal(ShapedArray((2, 1), np.dtype(float))))
+    array([[3.],
+           [3.]])
+    >>> print(unbroadcast(np.ones((2, 3)), 5.0))
+    None
+    """
     if not isinstance(x, UndefPrimal):
         return None
     shape, want = get_aval(ct).shape, x.aval.shape
     if shape == want:
         return ct
-    extra = len(shape) - len(want)
-    axes = [i for i, n in enumerate(shape) if i < extra or (want[i - extra] == 1 and n != 1)]
-    summed = reduce_sum_p.bind(ct, axes=tuple(axes))
-    kept = [i for i, n in enumerate(want) if i + extra not in axes]
-    return summed if len(kept) == len(want) else broadcast_in_dim(summed, want, kept)
+    axes = tuple(i for i, n in enumerate(shape) if not want or (want[i] == 1 and n != 1))
+    sums = reduce_sum_p.bind(ct, axes=axes)
+    kept = [i for i in range(len(want)) if i not in axes]
+    return broadcast_in_dim(sums, want, kept) if want else sums
 
 
 def add_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
@@ -118,6 +121,16 @@ def add_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 
 def mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    """A product is linear in either operand: the cotangent times the one that is known.
+
+    Exactly one of `x` and `y` is an `UndefPrimal`. Gives a list of two: for the linear operand its
+    cotangent, for the known one None. The known operand may be smaller than the product, or larger
+    than the linear operand, so `unbroadcast(..., operand)` gives the cotangent its operand's shape.
+    Multiply with `mul_p.bind`, whose result cannot be written to.
+
+    >>> mul_transpose(np.array([1.0, 10.0]), 3.0, UndefPrimal(ShapedArray((2,), np.dtype(float))))
+    [None, array([ 3., 30.])]
+    """
     if isinstance(x, UndefPrimal):
         return [unbroadcast(mul_p.bind(ct, y), x), None]
     return [None, unbroadcast(mul_p.bind(x, ct), y)]
@@ -137,8 +150,16 @@ def neg_transpose(ct: Any, x: Any) -> list[Any]:
 
 
 def transpose_transpose(ct: Any, x: Any, *, permutation: tuple[int, ...]) -> list[Any]:
-    """The inverse permutation."""
-    return [transpose(ct, [permutation.index(i) for i in range(len(permutation))])]
+    return [transpose(ct, inverse(permutation))]
+
+
+def inverse(permutation: Sequence[int]) -> list[int]:
+    """The permutation that leads back: it says where each axis went.
+
+    >>> inverse([2, 0, 1])
+    [1, 2, 0]
+    """
+    return [permutation.index(i) for i in range(len(permutation))]
 
 
 def dot_general_transpose(
@@ -155,20 +176,48 @@ def dot_general_transpose(
 def dot_cotangent(
     ct: Any, aval: ShapedArray, other: Any, contract: Any, batch: Any, comes_last: bool
 ) -> Any:
-    """The cotangent of the operand of type `aval`, whose kept axes come first or last in `ct`."""
-    other_kept = other_axes(get_aval(other), contract[1], batch[1])
+    """The cotangent of one operand of a `dot_general`: a product of `ct` and the `other` operand.
+
+    `aval` is the type of the linear operand, `other` the known one. `contract` and `batch` are the
+    two parts of `dimension_numbers`, each a pair of tuples: axes of the *linear* operand first,
+    those of `other` second. `ct` has the axes of the result: the batch axes, in the order of
+    `batch`; then those that the first operand of the `dot_general` keeps; then those that the
+    second one keeps. The linear operand is the second one where `comes_last` is true, else the
+    first. `other_axes(type, contracted axes, batch axes)` lists what is kept of an operand.
+
+    In the new product, `dot_general_p.bind(ct, other, dimension_numbers=...,
+    preferred_element_type=get_aval(ct).dtype)`, the batch axes are batch axes again, and contracted
+    are the axes that `other` keeps, both in `ct` and in `other` in ascending order. Then
+    `as_operand(product, aval, contract, batch)` gives it the axes and the dtype of the operand.
+
+    >>> x = ShapedArray((2, 3), np.dtype(float))  # a product x @ y of shape (2, 5), y as below
+    >>> y, numbers = np.ones((3, 5)), (((1,), (0,)), ((), ()))
+    >>> dot_cotangent(np.ones((2, 5)), x, y, *numbers, comes_last=False)
+    array([[5., 5., 5.],
+           [5., 5., 5.]])
+    """
     kept = other_axes(aval, contract[0], batch[0])
-    first = len(batch[0]) + (0 if comes_last else len(kept))
+    other_kept = other_axes(get_aval(other), contract[1], batch[1])
+    batch_axes = tuple(range(len(batch[0])))
+    first = len(batch_axes) if comes_last else len(batch_axes) + len(kept)
     ct_axes = tuple(range(first, first + len(other_kept)))
-    numbers = (ct_axes, tuple(other_kept)), (tuple(range(len(batch[0]))), tuple(batch[1]))
+    numbers = (ct_axes, tuple(other_kept)), (batch_axes, tuple(batch[1]))
     out = dot_general_p.bind(
         ct, other, dimension_numbers=numbers, preferred_element_type=get_aval(ct).dtype
     )
-    out = convert_element_type(out, aval.dtype)
-    # The axes of `out`: batch, those kept, and the contracted ones in the order of `other`.
+    return as_operand(out, aval, contract, batch)
+
+
+def as_operand(out: Any, aval: ShapedArray, contract: Any, batch: Any) -> Any:
+    """The product that `dot_cotangent` made, with the axes of the operand in their own order.
+
+    The product has the batch axes first, then those that the operand kept, then its contracted
+    axes, in the order in which `other` has them.
+    """
+    kept = other_axes(aval, contract[0], batch[0])
     contracted = [contract[0][contract[1].index(i)] for i in sorted(contract[1])]
     order = [*batch[0], *kept, *contracted]
-    return transpose(out, [order.index(i) for i in range(len(order))])
+    return transpose(convert_element_type(out, aval.dtype), inverse(order))
 
 
 def other_axes(aval: ShapedArray, contract: Sequence[int], batch: Sequence[int]) -> list[int]:
@@ -177,6 +226,7 @@ def other_axes(aval: ShapedArray, contract: Sequence[int], batch: Sequence[int])
 
 
 def reduce_sum_transpose(ct: Any, x: Any, *, axes: tuple[int, ...]) -> list[Any]:
+    """Each term of a sum counts as much as the sum: the cotangent is repeated."""
     kept = [i for i in range(len(x.aval.shape)) if i not in axes]
     return [broadcast_in_dim(ct, x.aval.shape, kept)]
 
@@ -184,6 +234,7 @@ def reduce_sum_transpose(ct: Any, x: Any, *, axes: tuple[int, ...]) -> list[Any]
 def broadcast_in_dim_transpose(
     ct: Any, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
 ) -> list[Any]:
+    """What was repeated counts as often as it was: new axes are summed, then those stretched."""
     new = tuple(i for i in range(len(shape)) if i not in broadcast_dimensions)
     return [unbroadcast(reduce_sum_p.bind(ct, axes=new) if new else ct, x)]
 
@@ -192,6 +243,91 @@ def convert_element_type_transpose(
     ct: Any, x: Any, *, new_dtype: Any, weak_type: bool
 ) -> list[Any]:
     return [convert_element_type_p.bind(ct, new_dtype=x.aval.dtype, weak_type=x.aval.weak_type)]
+
+
+transpose_rules[add_p] = add_transpose
+transpose_rules[sub_p] = sub_transpose
+transpose_rules[mul_p] = mul_transpose
+transpose_rules[div_p] = div_transpose
+transpose_rules[transpose_p] = transpose_transpose
+transpose_rules[dot_general_p] = dot_general_transpose
+transpose_rules[neg_p] = neg_transpose
+transpose_rules[reduce_sum_p] = reduce_sum_transpose
+transpose_rules[broadcast_in_dim_p] = broadcast_in_dim_transpose
+transpose_rules[convert_element_type_p] = convert_element_type_transpose
+
+
+# The backward pass ------------------------------------------------------------------------------
+
+
+def linear_equations(
+    jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any]
+) -> tuple[list[JaxprEqn], dict[Var, Any]]:
+    """The equations that depend on a linear input, and the environment; runs all other equations.
+
+    In the environment a variable has a value, or an `UndefPrimal` where it is linear.
+    """
+    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+    linear_eqns = []
+    for eqn in jaxpr.eqns:
+        operands = [read(env, x) for x in eqn.invars]
+        if any(isinstance(x, UndefPrimal) for x in operands):
+            linear_eqns.append(eqn)
+            outs: Any = [UndefPrimal(var.aval) for var in eqn.outvars]
+        else:
+            outs = apply_equation(eqn, operands)
+        env.update(zip(eqn.outvars, outs, strict=True))
+    return linear_eqns, env
+
+
+def backward_pass(
+    jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cotangents: Sequence[Any]
+) -> list[Any]:
+    """Run a linear program backwards: from cotangents of its results to those of linear inputs.
+
+    `consts` and `args` belong to `jaxpr.constvars` and `jaxpr.invars`; in `args` stands an
+    `UndefPrimal` for each linear input, and a value for the others. `cotangents` has one for each
+    of `jaxpr.outvars`, None for zero. Gives the list of the cotangents of the `UndefPrimal`s in
+    `args`, in their order, each None if nothing was added to it.
+
+    `linear_equations(jaxpr, consts, args)` gives the equations to run backwards, and the
+    environment, in which `read(env, atom)` finds operands. `accumulate` collects cotangents: first
+    those of the results, then those that the equations give, from the last equation to the first.
+    The cotangents of an equation's `outvars` are complete when its turn comes. If all of them are
+    None, its rule is not looked up. Else `get_rule(transpose_rules, eqn.primitive, "Transpose
+    rule")` is called as `rule(ct, *operands, **eqn.params)`, and gives a list with a cotangent for
+    each operand. `ct` is the cotangent of the result, and for a primitive with `multiple_results`
+    the list of them, in which some may be None.
+
+    >>> a, b, c = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
+    >>> jaxpr = Jaxpr([], [a], [c], [JaxprEqn([a], [b], neg_p, {}), JaxprEqn([b], [c], neg_p, {})])
+    >>> backward_pass(jaxpr, [], [UndefPrimal(a.aval)], [5.0])
+    [array(5.)]
+    """
+    linear_eqns, env = linear_equations(jaxpr, consts, args)
+    ct_env: dict[Var, Any] = {}
+    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
+        accumulate(ct_env, atom, ct)
+    for eqn in reversed(linear_eqns):
+        cts = [ct_env.pop(var, None) for var in eqn.outvars]
+        if all(ct is None for ct in cts):
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        operands = [read(env, atom) for atom in eqn.invars]
+        cts_in = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)
+        for atom, ct in zip(eqn.invars, cts_in, strict=True):
+            accumulate(ct_env, atom, ct)
+    return [ct_env.get(var) for var in jaxpr.invars if isinstance(env[var], UndefPrimal)]
+
+
+def transpose_program(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
+    """Cotangents of all inputs of a linear program, as arrays."""
+    undefs = [UndefPrimal(v.aval) for v in program.jaxpr.invars]
+    cts = backward_pass(program.jaxpr, program.consts, undefs, cotangents)
+    return [instantiate(ct, u.aval) for ct, u in zip(cts, undefs, strict=True)]
+
+
+# The call primitive -----------------------------------------------------------------------------
 
 
 def jit_transpose(cts: Sequence[Any], *args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
@@ -210,7 +346,24 @@ def call_transpose(
 
 
 def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxpr:
-    """From the operands that are not linear and all cotangents to those of the linear operands."""
+    """The program that runs `jaxpr` backwards; made once for each `linear`.
+
+    `linear` says of each input of `jaxpr` whether it is a linear one. The new program takes first
+    the inputs that are not linear, in their order, then a cotangent for each result. It gives a
+    cotangent for each linear input, in their order, as an array also where it is zero: `None` is no
+    value that a program could give, and `instantiate` makes zeros of it.
+
+    To make it, write a Python function from such inputs to the list of these results, which calls
+    `backward_pass`. Then `derived(jaxpr, ("transpose", linear), function, avals)` traces it on
+    inputs of the types `avals`, and keeps the program beside `jaxpr` under that key: asked again,
+    it gives the same one. `jaxpr.in_avals` and `jaxpr.out_avals` are the types of inputs and
+    results, `jaxpr.jaxpr` and `jaxpr.consts` the program and its constants.
+
+    >>> from minijax.tracing import make_jaxpr
+    >>> closed = make_jaxpr(lambda a, x: a * x)(2.0, 3.0)
+    >>> print(transposed_jaxpr(closed, (False, True)))
+    { lambda ; a:f64[] b:f64[]. let c:f64[] = mul a b in (c,) }
+    """
 
     def backwards(*inputs: Any) -> list[Any]:
         rest = iter(inputs)
@@ -219,40 +372,18 @@ def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxp
             for lin, aval in zip(linear, jaxpr.in_avals, strict=True)
         ]
         cts_in = backward_pass(jaxpr.jaxpr, jaxpr.consts, operands, list(rest))
-        undefs = [x for x in operands if isinstance(x, UndefPrimal)]
-        return [instantiate(ct, x.aval) for ct, x in zip(cts_in, undefs, strict=True)]
+        linear_avals = [x.aval for x in operands if isinstance(x, UndefPrimal)]
+        return [instantiate(ct, aval) for ct, aval in zip(cts_in, linear_avals, strict=True)]
 
     known_avals = [aval for aval, lin in zip(jaxpr.in_avals, linear, strict=True) if not lin]
     avals = [*known_avals, *jaxpr.out_avals]
     return derived(jaxpr, ("transpose", linear), backwards, avals)
 
 
-def instantiate(ct: Any, aval: ShapedArray) -> Any:
-    """A cotangent as an array, also where it is zero."""
-    return zeros_like_aval(aval) if ct is None else ct
-
-
-transpose_rules[add_p] = add_transpose
-transpose_rules[sub_p] = sub_transpose
-transpose_rules[mul_p] = mul_transpose
-transpose_rules[div_p] = div_transpose
-transpose_rules[transpose_p] = transpose_transpose
-transpose_rules[dot_general_p] = dot_general_transpose
-transpose_rules[neg_p] = neg_transpose
-transpose_rules[reduce_sum_p] = reduce_sum_transpose
-transpose_rules[broadcast_in_dim_p] = broadcast_in_dim_transpose
-transpose_rules[convert_element_type_p] = convert_element_type_transpose
 transpose_rules[jit_p] = jit_transpose
 
 
 # vjp, grad and their relatives ------------------------------------------------------------------
-
-
-def transpose_program(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
-    """Cotangents of the inputs of a linear program."""
-    undefs = [UndefPrimal(v.aval) for v in program.jaxpr.invars]
-    cts = backward_pass(program.jaxpr, program.consts, undefs, cotangents)
-    return [instantiate(ct, u.aval) for ct, u in zip(cts, undefs, strict=True)]
 
 
 def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
@@ -285,8 +416,18 @@ def flat_cotangents(cotangent: Any, tree: PyTreeDef, avals: Sequence[ShapedArray
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of `fun`, and the function from cotangents of the result to those of the inputs.
 
-    With `has_aux`, `fun` gives a pair, of which the second part is handed through as a third
-    result. Counterpart: `jax.vjp`.
+    Gives `(value, f_vjp)`; with `has_aux`, `fun` gives a pair, the value is the first part of it,
+    and the result `(value, f_vjp, second part)`. `f_vjp` takes one cotangent, of the value's
+    structure, and gives a tuple with a cotangent for each of `primals`. It may be called many
+    times; `fun` runs once, when `vjp` is called. Counterpart: `jax.vjp`.
+
+    `linearize_tree(fun, primals, has_aux)` gives a `Linearized`: `value`, `aux`, the linear
+    `program` and, for inputs and results, structures (`in_tree`, `out_tree`) and lists of types
+    (`in_avals`, `out_avals`). The program knows floats only. So `f_vjp` takes these steps:
+    `flat_cotangents(cotangent, out_tree, out_avals)` gives the leaves (or raises `ValueError`);
+    `only_floats(leaves, out_avals)` drops those of integers; `transpose_program` runs backwards;
+    `with_float0(cts, in_avals)` puts in the cotangents of integer inputs, and `tree_unflatten` the
+    containers.
 
     >>> y, f_vjp = vjp(lambda x, y: x * y, 3.0, 4.0)
     >>> print(y, *f_vjp(10.0))
@@ -300,6 +441,26 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
         return tree_unflatten(lin.in_tree, with_float0(cts_in, lin.in_avals))
 
     return (lin.value, f_vjp, lin.aux) if has_aux else (lin.value, f_vjp)
+
+
+def value_and_gradients(
+    fun: Callable[..., Any], args: Sequence[Any], has_aux: bool = False
+) -> tuple[Any, ...]:
+    """The value of `fun`, which must be one float, and its gradients by all of `args`.
+
+    Gives `(value, gradients)`; with `has_aux`, `fun` gives (value, anything), and the result is
+    `(value, gradients, anything)`. `gradients` is a tuple, with one for each argument: the
+    cotangents that `vjp` gives for the cotangent 1, a NumPy array of shape () and of the dtype of
+    the value (`get_aval(value).dtype`). Before that, `check_scalar(value)` raises a `TypeError` for
+    a value that has no gradient.
+
+    >>> value, gradients = value_and_gradients(lambda x, y: x * y, (3.0, 4.0))
+    >>> print(value, *gradients)
+    12.0 4.0 3.0
+    """
+    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
+    check_scalar(value)
+    return (value, f_vjp(np.ones((), get_aval(value).dtype)), *aux)
 
 
 def value_and_grad(
@@ -317,9 +478,7 @@ def value_and_grad(
         if not allow_int:
             check_floats("inputs of grad", chosen)
         f_of_chosen = function_of(fun, argnums, args, kwargs)
-        value, f_vjp, *aux = vjp(f_of_chosen, *chosen, has_aux=has_aux)
-        check_scalar(value)
-        gradients = f_vjp(np.ones((), get_aval(value).dtype))
+        value, gradients, *aux = value_and_gradients(f_of_chosen, chosen, has_aux)
         gradient = gradients[0] if isinstance(argnums, int) else gradients
         return ((value, *aux) if has_aux else value), gradient
 
@@ -369,7 +528,9 @@ def jacrev(
         check_not_empty(chosen)
         lin = linearize_tree(function_of(fun, argnums, args, kwargs), chosen, has_aux)
         check_floats("outputs of jacrev", lin.value)
-        rows = [jacobian_row(lin, i) for i in range(len(lin.out_avals))]
+        rows = [
+            in_containers(lin, jacobian_of_output(lin, i), i) for i in range(len(lin.out_avals))
+        ]
         jacobian = tree_unflatten(
             lin.out_tree, [row[0] if isinstance(argnums, int) else row for row in rows]
         )
@@ -378,25 +539,42 @@ def jacrev(
     return jac_f
 
 
-def jacobian_row(lin: Linearized, i: int) -> tuple[Any, ...]:
-    """How leaf `i` of the result moves with every input: its axes, then those of the input.
+def jacobian_of_output(lin: Linearized, i: int) -> list[Any]:
+    """How leaf `i` of the result moves with each of the inputs: one Jacobian for each float input.
 
-    What belongs to an integer input is a zero of its own type here, and not `float0`, as in JAX.
+    `lin.program` is the derivative of a function, of whose result the leaves have the types
+    `lin.out_avals`, all of them floats. `transpose_program(lin.program, cts)` takes a list with a
+    cotangent for each leaf, None for zero, and gives a list with one for each float input. For the
+    Jacobians of leaf `i`, its cotangent is all that is in `basis(lin.out_avals[i])`, whose first
+    axes count, and the others are None. The backward pass runs once, under one `vmap` for each of
+    the axes that count. The axes of a Jacobian are those of the leaf, then those of the input.
+
+    >>> lin = linearize_tree(lambda x, y: x * y, (3.0, np.array([1.0, 2.0])), has_aux=False)
+    >>> jacobian_of_output(lin, 0)
+    [array([1., 2.]), array([[3., 0.],
+           [0., 3.]])]
     """
 
-    def pull_back(cotangent: Any) -> Any:
+    def pull_back(cotangent: Any) -> list[Any]:
         cts = [cotangent if j == i else None for j in range(len(lin.out_avals))]
-        cts_in = transpose_program(lin.program, cts)
-        moving = iter(cts_in)
-        row = [
-            next(moving) if dtypes.is_float(aval.dtype) else np.zeros(aval.shape, aval.dtype)
-            for aval in lin.in_avals
-        ]
-        return tree_unflatten(lin.in_tree, row)
+        return transpose_program(lin.program, cts)
 
     for _ in lin.out_avals[i].shape:
         pull_back = vmap(pull_back)
     return pull_back(basis(lin.out_avals[i]))
+
+
+def in_containers(lin: Linearized, jacobians: Sequence[Any], i: int) -> Any:
+    """The Jacobians of leaf `i` of the result, in the structure of the arguments.
+
+    What belongs to an integer input is a zero of its own type here, and not `float0`, as in JAX.
+    """
+    moving, shape = iter(jacobians), lin.out_avals[i].shape
+    leaves = [
+        next(moving) if dtypes.is_float(aval.dtype) else np.zeros(shape + aval.shape, aval.dtype)
+        for aval in lin.in_avals
+    ]
+    return tree_unflatten(lin.in_tree, leaves)
 
 
 def hessian(

@@ -1,0 +1,361 @@
+"""Checks of the lesson grad, for you to read and to run: `./jaxprentice check grad`.
+
+Each exercise has a few. They need no other exercise than their own and those that the page names
+before it. Nothing here is compiled.
+"""
+
+import numpy as np
+import pytest
+
+import minijax.numpy as jnp
+from minijax.core import (
+    Primitive,
+    ShapedArray,
+    UndefPrimal,
+    abstract_eval_rules,
+    neg_p,
+    sin_p,
+    sub_p,
+    transpose_p,
+    transpose_rules,
+)
+from minijax.dtypes import float0
+from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr
+from minijax.linearize import linearize_tree
+from minijax.tracing import make_jaxpr
+from minijax.transpose import (
+    accumulate,
+    backward_pass,
+    dot_cotangent,
+    jacobian_of_output,
+    mul_transpose,
+    transposed_jaxpr,
+    unbroadcast,
+    value_and_gradients,
+    vjp,
+)
+
+ROW = np.array([1.0, 10.0, 100.0])
+GRID = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+F32 = np.dtype("float32")
+
+
+def linear(*shape):
+    """A linear operand of this shape."""
+    return UndefPrimal(ShapedArray(shape, np.dtype(float)))
+
+
+def variables(number, *shape):
+    """New variables of one shape."""
+    return [Var(ShapedArray(shape, np.dtype(float))) for _ in range(number)]
+
+
+# accumulate ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("grad.accumulate")
+def test_cotangents_add_up():
+    """What a variable gets in several steps is added; None adds nothing."""
+    a, b = variables(2)
+    table = {}
+    for var, ct in [(a, 3.0), (b, 7.0), (a, None), (a, 4.0)]:
+        accumulate(table, var, ct)
+    assert (table[a], table[b]) == (7.0, 7.0)
+
+
+@pytest.mark.exercise("grad.accumulate")
+def test_no_entry():
+    """Neither a literal nor None makes an entry."""
+    (a,) = variables(1)
+    table = {}
+    accumulate(table, Literal(2.0, a.aval), 3.0)
+    accumulate(table, a, None)
+    assert table == {}
+
+
+@pytest.mark.exercise("grad.accumulate")
+def test_arrays_stay_as_they_are():
+    """The first cotangent is kept as it is, and no array is written to."""
+    (a,) = variables(1, 3)
+    first, table = ROW.copy(), {}
+    accumulate(table, a, first)
+    assert table[a] is first
+    accumulate(table, a, ROW)
+    assert table[a].tolist() == [2.0, 20.0, 200.0]
+    assert first.tolist() == [1.0, 10.0, 100.0]
+
+
+# unbroadcast --------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("grad.unbroadcast")
+def test_nothing_to_sum():
+    """A known operand has no cotangent; where the shapes are equal, the cotangent itself is it."""
+    assert unbroadcast(GRID, np.ones((2, 3))) is None
+    assert unbroadcast(GRID, 5.0) is None
+    assert unbroadcast(GRID, linear(2, 3)) is GRID
+
+
+@pytest.mark.exercise("grad.unbroadcast")
+def test_number_was_stretched():
+    """A number gets the sum of everything."""
+    out = unbroadcast(GRID, linear())
+    assert (out.shape, float(out)) == ((), 21.0)
+
+
+@pytest.mark.exercise("grad.unbroadcast")
+def test_axis_was_stretched():
+    """Along axes of length 1 there are sums, and the axes stay."""
+    assert unbroadcast(GRID, linear(1, 3)).tolist() == [[5.0, 7.0, 9.0]]
+    assert unbroadcast(GRID, linear(2, 1)).tolist() == [[6.0], [15.0]]
+    assert unbroadcast(GRID, linear(1, 1)).tolist() == [[21.0]]
+    assert unbroadcast(ROW, linear(1)).tolist() == [111.0]
+
+
+# mul_transpose ------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("grad.mul_rule")
+def test_either_operand():
+    """The cotangent times the known operand, at the place of the linear one."""
+    first, second = mul_transpose(ROW, linear(3), np.array([2.0, 3.0, 4.0]))
+    assert (first.tolist(), second) == ([2.0, 30.0, 400.0], None)
+    first, second = mul_transpose(ROW, np.array([2.0, 3.0, 4.0]), linear(3))
+    assert (first, second.tolist()) == (None, [2.0, 30.0, 400.0])
+
+
+@pytest.mark.exercise("grad.mul_rule")
+def test_unequal_shapes():
+    """A number and a vector: the cotangent has the shape of the linear operand."""
+    assert mul_transpose(ROW, linear(), np.array([2.0, 3.0, 4.0]))[0].tolist() == 432.0
+    assert mul_transpose(ROW, 5.0, linear(3))[1].tolist() == [5.0, 50.0, 500.0]
+    assert mul_transpose(GRID, linear(2, 1), ROW[None])[0].tolist() == [[321.0], [654.0]]
+
+
+# dot_cotangent ------------------------------------------------------------------------------------
+
+MATRICES = ((1,), (0,)), ((), ())
+LEFT = ShapedArray((2, 3), np.dtype(float))
+RIGHT = ShapedArray((3, 2), np.dtype(float))
+CT = np.array([[1.0, 10.0], [100.0, 1000.0]])
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_matrices():
+    """Of z = x @ y, the cotangent of x is ct @ y.T, and that of y is x.T @ ct."""
+    out = dot_cotangent(CT, LEFT, GRID.T, *MATRICES, comes_last=False)
+    assert out.tolist() == [[41.0, 52.0, 63.0], [4100.0, 5200.0, 6300.0]]
+    mirrored = [pair[::-1] for pair in MATRICES]
+    out = dot_cotangent(CT, RIGHT, GRID, *mirrored, comes_last=True)
+    assert out.tolist() == [[401.0, 4010.0], [502.0, 5020.0], [603.0, 6030.0]]
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_stacks_of_matrices():
+    """With a batch axis there is one such product for each index."""
+    numbers = ((2,), (1,)), ((0,), (0,))
+    cts, others = np.stack([CT, 2.0 * CT]), np.stack([GRID.T, -GRID.T])
+    aval = ShapedArray((2, 2, 3), np.dtype(float))
+    out = dot_cotangent(cts, aval, others, *numbers, comes_last=False)
+    assert out[0].tolist() == [[41.0, 52.0, 63.0], [4100.0, 5200.0, 6300.0]]
+    assert out[1].tolist() == [[-82.0, -104.0, -126.0], [-8200.0, -10400.0, -12600.0]]
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_vectors():
+    """Of a product of two vectors, each gets the other one times a number."""
+    numbers = ((0,), (0,)), ((), ())
+    aval = ShapedArray((3,), np.dtype(float))
+    assert dot_cotangent(5.0, aval, ROW, *numbers, False).tolist() == [5.0, 50.0, 500.0]
+    assert dot_cotangent(5.0, aval, ROW, *numbers, True).tolist() == [5.0, 50.0, 500.0]
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_single_precision():
+    """The cotangent has the dtype of the operand."""
+    aval = ShapedArray((2, 3), F32)
+    out = dot_cotangent(CT, aval, GRID.T.astype(F32), *MATRICES, comes_last=False)
+    assert (out.dtype.name, out[0].tolist()) == ("float32", [41.0, 52.0, 63.0])
+
+
+# backward_pass ------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_chain():
+    """A cotangent goes through the rules from the last equation to the first."""
+    a = Var(ShapedArray((2, 3), np.dtype(float)))
+    b, c = variables(2, 3, 2)
+    turn = JaxprEqn([a], [b], transpose_p, {"permutation": (1, 0)})
+    jaxpr = Jaxpr([], [a], [c], [turn, JaxprEqn([b], [c], neg_p, {})])
+    (out,) = backward_pass(jaxpr, [], [linear(2, 3)], [GRID.T])
+    assert out.tolist() == (-GRID).tolist()
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_used_twice():
+    """A variable that is an operand and a result, here twice, gets the sum."""
+    a, b = variables(2)
+    jaxpr = Jaxpr([], [a], [b, a, b], [JaxprEqn([a], [b], neg_p, {})])
+    (out,) = backward_pass(jaxpr, [], [linear()], [1.0, 10.0, 100.0])
+    assert float(out) == -91.0
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_zeros():
+    """Known inputs are left out of the answer; an input without influence has None."""
+    a, b, c, d = variables(4)
+    jaxpr = Jaxpr([], [a, b, c], [d], [JaxprEqn([c], [d], neg_p, {})])
+    out = backward_pass(jaxpr, [], [linear(), 5.0, linear()], [3.0])
+    assert (len(out), out[0], float(out[1])) == (2, None, -3.0)
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_what_the_rule_gets():
+    """Several results: their cotangents as a list, then operands and parameters; dead rules rest."""
+    toy = Primitive("toy", multiple_results=True)
+    abstract_eval_rules[toy] = lambda x, y, *, k: [x, x]
+    calls = []
+
+    def toy_transpose(cts, x, y, *, k):
+        calls.append((cts, type(x).__name__, y, k))
+        return [None if cts[1] is None else cts[1] * k, None]
+
+    transpose_rules[toy] = toy_transpose
+    a, b, c, d, e, f = variables(6)
+    dead = JaxprEqn([a], [f], sin_p, {})  # sin has no transpose rule
+    known = JaxprEqn([b], [e], neg_p, {})
+    jaxpr = Jaxpr([], [a, b], [d], [dead, known, JaxprEqn([a, e], [c, d], toy, {"k": 10.0})])
+    assert backward_pass(jaxpr, [], [linear(), 7.0], [3.0]) == [30.0]
+    assert calls == [([None, 3.0], "UndefPrimal", -7.0, 10.0)]
+
+
+# transposed_jaxpr ---------------------------------------------------------------------------------
+
+
+def run(closed, *args):
+    """What a program gives."""
+    return [np.asarray(out).tolist() for out in eval_jaxpr(closed.jaxpr, closed.consts, *args)]
+
+
+@pytest.mark.exercise("grad.call_rule")
+def test_inputs_and_results():
+    """Known inputs come first, then cotangents; linear inputs have results, also zeros."""
+    closed = make_jaxpr(lambda x, a, y, z: (a * x, x - z))(1.0, 2.0, ROW, 4.0)
+    back = transposed_jaxpr(closed, (True, False, True, True))
+    assert [str(aval) for aval in back.in_avals] == ["f64[]", "f64[]", "f64[]"]
+    assert [str(aval) for aval in back.out_avals] == ["f64[]", "f64[3]", "f64[]"]
+    assert run(back, 5.0, 1.0, 100.0) == [105.0, [0.0, 0.0, 0.0], -100.0]
+
+
+@pytest.mark.exercise("grad.call_rule")
+def test_program_is_kept():
+    """The same question gives the same program; other linear inputs give another one."""
+    closed = make_jaxpr(lambda x, y: (-x, y))(1.0, 2.0)
+    first = transposed_jaxpr(closed, (True, True))
+    assert transposed_jaxpr(closed, (True, True)) is first
+    assert transposed_jaxpr(closed, (True, False)) is not first
+
+
+@pytest.mark.exercise("grad.call_rule")
+def test_operations():
+    """The program has the operations that go backwards."""
+    closed = make_jaxpr(lambda a, x: a * (-x))(ROW, ROW)
+    back = transposed_jaxpr(closed, (False, True))
+    assert [eqn.primitive.name for eqn in back.eqns] == ["mul", "neg"]
+
+
+# vjp ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_value_and_function():
+    """The value, and a function from a cotangent to a tuple; the function runs once."""
+    runs = []
+
+    def f(x, y):
+        runs.append(1)
+        return x * y - y
+
+    value, f_vjp = vjp(f, 3.0, 5.0)
+    assert (float(value), [float(ct) for ct in f_vjp(10.0)]) == (10.0, [50.0, 20.0])
+    assert [float(ct) for ct in f_vjp(1.0)] == [5.0, 2.0]
+    assert len(runs) == 1
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_containers_and_integers():
+    """Cotangents have the structures of results and arguments; integers have float0."""
+    value, f_vjp = vjp(lambda d: [d["x"] * 2.0, d["n"]], {"x": ROW, "n": 3})
+    assert [np.asarray(v).tolist() for v in value] == [[2.0, 20.0, 200.0], 3]
+    (out,) = f_vjp([np.ones(3), np.zeros((), float0)])
+    assert (out["x"].tolist(), out["n"].dtype) == ([2.0, 2.0, 2.0], float0)
+    with pytest.raises(ValueError):
+        f_vjp((np.ones(3), np.zeros((), float0)))
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_aux():
+    """With has_aux, the second part of the result comes third."""
+    value, f_vjp, aux = vjp(lambda x: (x * x, {"seen": x}), 3.0, has_aux=True)
+    assert (float(value), float(f_vjp(1.0)[0]), aux) == (9.0, 6.0, {"seen": 3.0})
+
+
+# value_and_gradients ------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("grad.value_and_gradients")
+def test_gradients():
+    """A tuple with a gradient for each argument."""
+    value, gradients = value_and_gradients(lambda x, y: x * x * y, (3.0, 5.0))
+    assert (float(value), [float(g) for g in gradients]) == (45.0, [30.0, 9.0])
+    value, gradients = value_and_gradients(lambda x: jnp.sum(x * x), [ROW])
+    assert (float(value), gradients[0].tolist()) == (10101.0, [2.0, 20.0, 200.0])
+
+
+@pytest.mark.exercise("grad.value_and_gradients")
+def test_single_precision_gradients():
+    """The value may be of any float dtype."""
+    value, (gradient,) = value_and_gradients(lambda x: jnp.sum(x * x), [ROW.astype(F32)])
+    assert (value.dtype.name, gradient.dtype.name) == ("float32", "float32")
+
+
+@pytest.mark.exercise("grad.value_and_gradients")
+def test_no_gradient():
+    """A value that is not one float is refused; has_aux hands a second part through."""
+    with pytest.raises(TypeError):
+        value_and_gradients(lambda x: x * ROW, [2.0])
+    value, gradients, aux = value_and_gradients(lambda x: (x * x, 7.0), [3.0], has_aux=True)
+    assert (float(value), float(gradients[0]), aux) == (9.0, 6.0, 7.0)
+
+
+# jacobian_of_output -------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("grad.jacobian_of_output")
+def test_jacobian_of_a_vector():
+    """Rows belong to the result, columns to the input."""
+    lin = linearize_tree(lambda x: sub_p.bind(GRID @ x, np.ones(2)), (ROW,), has_aux=False)
+    (jacobian,) = jacobian_of_output(lin, 0)
+    assert jacobian.tolist() == GRID.tolist()
+
+
+@pytest.mark.exercise("grad.jacobian_of_output")
+def test_leaves_and_inputs():
+    """Each leaf has a Jacobian for each float input, zeros among them; a number has a row."""
+    lin = linearize_tree(lambda x, n, y: (x, x * y), (ROW, 7, 2.0), has_aux=False)
+    first, second = jacobian_of_output(lin, 0)
+    assert (first.tolist(), second.tolist()) == (np.eye(3).tolist(), [0.0, 0.0, 0.0])
+    first, second = jacobian_of_output(lin, 1)
+    assert (first.tolist(), second.tolist()) == ((2.0 * np.eye(3)).tolist(), ROW.tolist())
+    lin = linearize_tree(lambda x: jnp.sum(x * x), (ROW,), has_aux=False)
+    assert jacobian_of_output(lin, 0)[0].tolist() == [2.0, 20.0, 200.0]
+
+
+@pytest.mark.exercise("grad.jacobian_of_output")
+def test_jacobian_of_a_matrix():
+    """The axes of the result come first, those of the input behind, in their order."""
+    lin = linearize_tree(lambda x: x.T, (GRID,), has_aux=False)
+    (jacobian,) = jacobian_of_output(lin, 0)
+    assert jacobian.shape == (3, 2, 2, 3)
+    assert (jacobian[2, 1, 1, 2], jacobian[2, 1, 0, 2]) == (1.0, 0.0)
