@@ -3,7 +3,8 @@
 Secret are the solutions of a lesson and of all that come after it, hidden tests, and known
 mistakes. A text holds a secret if its lines stand there one after the other; white space and
 comments do not count. What is published anyway is no secret: the reference of earlier lessons
-and the skeleton.
+and the skeleton. A function of one line is written by others too: it counts where it has its name.
+Of the lesson's own solutions each line counts that is long enough.
 """
 
 import ast
@@ -29,13 +30,15 @@ class Secret:
     what: str  # "the solution of jvp.pure"
     lines: tuple[str, ...]
     name: str = ""  # of the function whose body this is
+    telling: bool = False  # one line of it alone is
 
     def is_in(self, text: "Text") -> bool:
-        """Does the text hold it? A short body counts only below a definition of its name."""
+        """Does the text hold it? What others write too counts only below a `def` of its name."""
         body = "\n".join(self.lines)
         if f"\n{body}\n" not in text.whole:
             return False
-        return len(body) > LONG or any(
+        many = len(self.lines) > 1 or self.telling
+        return (many and len(body) > LONG) or any(
             text.lines[i : i + len(self.lines)] == self.lines and self._defined(text, i)
             for i in range(len(text.lines))
         )
@@ -149,7 +152,8 @@ def _solutions(lesson: Lesson) -> Iterator[Secret]:
     bodies = dict(_bodies(assemble.read_solution(lesson.module)))
     for exercise in lesson.exercises:
         what = f"the solution of {exercise.id}"
-        yield Secret(what, bodies[exercise.target], exercise.target.rpartition(".")[2])
+        name = exercise.target.rpartition(".")[2]
+        yield Secret(what, bodies[exercise.target], name, telling=True)
         yield from (Sentence(what, (x,)) for x in bodies[exercise.target] if len(x) > LONG)
     for other in _later(lesson):
         for file in other.files:

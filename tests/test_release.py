@@ -250,6 +250,14 @@ def test_what_everybody_writes_is_no_leak(course, tmp_path):
     assert list(leaks.find(tmp_path / "some", lessons.get("bye"))) == []
 
 
+@pytest.mark.parametrize(("name", "leaks_out"), [("bye", True), ("other", False)])
+def test_one_line_of_a_later_lesson_counts_below_its_name(course, tmp_path, name, leaks_out):
+    (tmp_path / "some").mkdir()
+    (tmp_path / "some" / "x.py").write_text(f"def {name}(name):\n    {SOLUTION}\n")
+    found = list(leaks.find(tmp_path / "some", lessons.get("hello")))
+    assert bool(found) == leaks_out
+
+
 @pytest.mark.parametrize("lesson", student.all_taught(), ids=lambda lesson: lesson.id)
 def test_the_course_can_be_released(lesson, tmp_path):
     made = release.release(lesson, tmp_path)
