@@ -384,7 +384,8 @@ def _recognise(lesson: Lesson, calls: Mapping[str, list[Call]], level: str) -> d
         if sum(call.wrong_value for call in made) < 2 or kinds & _NOT_A_MISTAKE:
             continue
         mistakes = [m for m in known_mistakes.load(lesson.id) if m.exercise == exercise]
-        fitting = [m for m in mistakes if _fits(variant(lesson, level, m), made)]
+        telling = sorted(made, key=lambda call: not call.wrong_value)  # where most of them differ
+        fitting = [m for m in mistakes if _fits(variant(lesson, level, m), telling)]
         if len(fitting) == 1:
             labels[exercise] = fitting[0]
     return labels
