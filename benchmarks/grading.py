@@ -33,7 +33,7 @@ from benchmarks.reference import ROOT
 
 REPORT = ROOT / "build" / "bench" / "grading.json"
 PACKAGES = ("numpy", "jaxlib", "pytest", "nbgrader")
-LESSONS = ("jvp", "vmap")
+LESSONS = ("jvp", "grad")
 
 
 @dataclass(frozen=True)
