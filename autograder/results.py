@@ -158,7 +158,7 @@ def made_whole(folder: Path) -> Iterator[Path]:
     What was made like this before is replaced; anything else that stands there is a Problem.
     """
     if folder.exists() and not (folder / MADE).exists() and any(folder.iterdir()):
-        raise Problem(f"{folder} exists and is not empty. Give another folder.")
+        raise Problem(f"{folder} exists and is not empty. Move it away, or give another folder.")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as name:
         new = Path(name, "new")

@@ -12,6 +12,7 @@ import sys
 import zipfile
 from xml.etree import ElementTree
 
+import archives
 import graded_course
 import pytest
 import result_documents
@@ -137,9 +138,7 @@ def machine(tmp_path, monkeypatch):
     gradescope.write_archive(lesson, tmp_path / "autograder.zip")
     folder = tmp_path / "machine"
     (folder / "submission").mkdir(parents=True)
-    subprocess.run(
-        ["unzip", "-q", tmp_path / "autograder.zip", "-d", folder / "source"], check=True
-    )
+    archives.unpack(tmp_path / "autograder.zip", folder / "source")
     shutil.copy(folder / "source" / "run_autograder", folder)
     return folder
 

@@ -9,6 +9,7 @@ import zipfile
 from importlib import metadata
 from pathlib import Path
 
+import archives
 import pytest
 import small_course
 from packaging.requirements import Requirement
@@ -80,7 +81,7 @@ def course(monkeypatch, tmp_path):
 def handout(course, tmp_path):
     """The handout of the last lesson, unpacked from its archive."""
     assert cli.main(["release", "bye", "--out", "out"]) == 0
-    subprocess.run(["unzip", "-q", "out/bye.zip", "-d", "home"], check=True)
+    archives.unpack(tmp_path / "out" / "bye.zip", tmp_path / "home")
     return tmp_path / "home" / "bye"
 
 
