@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder import assemble, edition, lessons, notebook, page, skeleton
+from autograder import assemble, edition, lessons, notebook, page, paths, skeleton
 from autograder.edition import Problem
 from autograder.lessons import Lesson
 
@@ -47,6 +47,7 @@ def generated() -> dict[str, str]:
             files[f"{place}/{lesson.id}.ipynb"] = notebook.text(lesson)
     for path, text in assemble.init_files(known).items():
         files[f"course/{path}"] = files[f"solutions/{path}"] = text
+    files["course/map.svg"] = paths.map_picture(known)
     return {**files, **_pages(known)}
 
 
@@ -108,7 +109,12 @@ def _pages(known: list[Lesson]) -> dict[str, str]:
 
 
 def _renewed(text: str, file: Path, known: list[Lesson]) -> str:
-    makers = {"lessons": lambda: _lesson_table(file.parent, known), "attacks": _attack_table}
+    makers = {
+        "lessons": lambda: _lesson_table(file.parent, known),
+        "attacks": _attack_table,
+        "routes": lambda: paths.route_table(file.parent, known),
+        "seeds": lambda: paths.seed_tables(file.parent, known),
+    }
     names = {found[2] for found in _TABLE.finditer(text)}
     if not names <= makers.keys():
         where = file.relative_to(edition.ROOT)

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 import urllib.request
 from html.parser import HTMLParser
 from pathlib import Path
@@ -78,6 +79,17 @@ def is_foreign(address):
 def test_each_lesson_has_its_page_and_each_exercise_its_anchor(built, lesson):
     read = Reader((built / "lessons" / lesson.id / "index.html").read_text(encoding="utf-8"))
     assert {exercise.id for exercise in lesson.exercises} <= read.anchors
+
+
+def test_each_idea_of_the_seeds_has_its_anchor(built):
+    seeds = tomllib.loads((edition.COURSE / "seeds.toml").read_text(encoding="utf-8"))
+    anchors = {x.id: Reader(page_of(built, x).read_text(encoding="utf-8")).anchors for x in LESSONS}
+    ideas = [(idea["lesson"], idea["anchor"]) for idea in seeds["idea"]]
+    assert [f"{i}#{anchor}" for i, anchor in ideas if anchor not in anchors[i]] == []
+
+
+def page_of(built, lesson):
+    return built / "lessons" / lesson.id / "index.html"
 
 
 def test_every_page_of_the_menu_lists_every_lesson(built):

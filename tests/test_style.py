@@ -15,6 +15,7 @@ TOOLS = {
     "lint": ["ruff", "check", "."],
     "format": ["ruff", "format", "--check", "."],
     "types": ["mypy"],
+    "spelling": ["codespell_lib"],
 }
 MODULES = sorted(
     ".".join(path.relative_to(edition.SOLUTIONS).with_suffix("").parts)
