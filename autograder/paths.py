@@ -4,14 +4,15 @@ Tables and a picture are made from the manifests, `course/routes.toml` and `cour
 """
 
 import html
+import itertools
 import os
+import re
 import tomllib
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder import edition
+from autograder import edition, known_mistakes
 from autograder.edition import Problem
 from autograder.lessons import Lesson
 
@@ -21,21 +22,85 @@ from autograder.lessons import Lesson
 
 def route_table(folder: Path, known: Sequence[Lesson]) -> str:
     """The routes, with the lessons of each and its hours."""
-    by_id = {lesson.id: lesson for lesson in known}
     rows = ["| route | what it is | lessons | hours |", "|---|---|---|--:|"]
     for route in _read("routes.toml")["route"]:
-        chosen = [by_id[name] for name in route["lessons"] if name in by_id]
-        links = ", ".join(_link(lesson, folder) for lesson in chosen if lesson.exercises)
-        hours = sum(lesson.minutes for lesson in chosen if lesson.exercises) / 60
-        rows.append(f"| {route['title']} | {route['about']} | {links} | {hours:.0f} |")
+        chosen = _named(itertools.chain(*route["steps"]), known)
+        links = ", ".join(_link(lesson, folder) for lesson in chosen)
+        rows.append(f"| {route['title']} | {route['about']} | {links} | {_hours(chosen):.0f} |")
+    return _text(rows)
+
+
+def schedules(folder: Path, known: Sequence[Lesson]) -> str:
+    """Each route as a table with a row for each week."""
+    tables = []
+    for route in _read("routes.toml")["route"]:
+        rows = [f"### {route['title']}\n", f"| {route['step']} | lessons | hours | points |"]
+        rows.append("|--:|---|--:|--:|")
+        for number, names in enumerate(route["steps"], 1):
+            chosen = _named(names, known)
+            links = ", ".join(_link(lesson, folder) for lesson in chosen)
+            points = sum(lesson.max_points for lesson in chosen)
+            rows.append(f"| {number} | {links} | {_hours(chosen):.1f} | {points:g} |")
+        tables.append(_text(rows))
+    return "\n".join(tables)
+
+
+def _named(names: Iterable[str], known: Sequence[Lesson]) -> list[Lesson]:
+    by_id = {lesson.id: lesson for lesson in known}
+    return [by_id[name] for name in names if name in by_id and by_id[name].exercises]
+
+
+def _hours(chosen: Sequence[Lesson]) -> float:
+    return sum(lesson.minutes for lesson in chosen) / 60
+
+
+def _text(rows: Iterable[str]) -> str:
     return "".join(f"{row}\n" for row in rows)
+
+
+# ------------------------------------------------------------------------------------------
+# For instructors: what each lesson is for, and what goes wrong in it
+
+_GOALS = re.compile(
+    r"^## What you will be able to do\n\n(.*?)(?=^\{\{|^#)", re.MULTILINE | re.DOTALL
+)
+
+
+def goal_lists(folder: Path, known: Sequence[Lesson]) -> str:
+    """What the page of each lesson says that one will be able to do."""
+    parts = []
+    for lesson in known:
+        if lesson.exercises:
+            goals = _GOALS.search((lesson.folder / "lesson.md").read_text(encoding="utf-8"))
+            if goals is None:
+                page = lesson.folder / "lesson.md"
+                raise Problem(f"{page} does not say what one will be able to do.")
+            parts.append(f"### {lesson.title}\n\n{goals[1].strip()}\n")
+    return "\n".join(parts)
+
+
+def mistake_tables(folder: Path, known: Sequence[Lesson]) -> str:
+    """The known mistakes of each lesson, with the first question to ask."""
+    parts = []
+    for lesson in known:
+        rows = [
+            f"| [{m.exercise}]({_page(lesson, folder)}#{m.exercise}) | {m.name} | {m.hints[0]} |"
+            for m in known_mistakes.load(lesson.id)
+        ]
+        if rows:
+            head = [f"### {lesson.title}\n", "| exercise | mistake | ask |", "|---|---|---|"]
+            parts.append(_text([*head, *rows]))
+    return "\n".join(parts)
 
 
 def _link(lesson: Lesson, folder: Path, anchor: str = "") -> str:
     if not lesson.exercises:
         return lesson.id  # given code has no page
-    path = Path(os.path.relpath(lesson.folder / "lesson.md", folder)).as_posix()
-    return f"[{lesson.id}]({path}{anchor and '#'}{anchor})"
+    return f"[{lesson.id}]({_page(lesson, folder)}{anchor and '#'}{anchor})"
+
+
+def _page(lesson: Lesson, folder: Path) -> str:
+    return Path(os.path.relpath(lesson.folder / "lesson.md", folder)).as_posix()
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -93,7 +158,7 @@ def _places(shown: Sequence[Lesson]) -> dict[Lesson, tuple[int, int]]:
         depth[lesson.id] = 1 + max((depth.get(name, -1) for name in lesson.requires), default=-1)
     places = {}
     in_rows = sorted(shown, key=lambda lesson: (depth[lesson.id], lesson.number))
-    for row, group in groupby(in_rows, key=lambda lesson: depth[lesson.id]):
+    for row, group in itertools.groupby(in_rows, key=lambda lesson: depth[lesson.id]):
         for column, lesson in enumerate(group):
             places[lesson] = (_GAP + column * (_BOX[0] + _GAP), _GAP + row * _STEP)
     return places
@@ -113,10 +178,10 @@ def seed_tables(folder: Path, known: Sequence[Lesson]) -> str:
         rows = [f"### {seed['title']}\n", f"By {seed['by']}: {seed['about']}.\n"]
         rows += ["| there | lesson | here |", "|---|---|---|"]
         names = (name for name in [*seed["names"], *seed["ideas"]] if name in covered)
-        for _, group in groupby(names, key=lambda name: id(covered[name])):
+        for _, group in itertools.groupby(names, key=lambda name: id(covered[name])):
             found = list(group)
             rows.append(_seed_row(found, covered[found[0]], by_id, folder, seed["names"]))
-        parts.append("".join(f"{row}\n" for row in rows))
+        parts.append(_text(rows))
     return "\n".join([*parts, *_left_out(data["left_out"])])
 
 

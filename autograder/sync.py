@@ -113,6 +113,9 @@ def _renewed(text: str, file: Path, known: list[Lesson]) -> str:
         "lessons": lambda: _lesson_table(file.parent, known),
         "attacks": _attack_table,
         "routes": lambda: paths.route_table(file.parent, known),
+        "schedules": lambda: paths.schedules(file.parent, known),
+        "goals": lambda: paths.goal_lists(file.parent, known),
+        "mistakes": lambda: paths.mistake_tables(file.parent, known),
         "seeds": lambda: paths.seed_tables(file.parent, known),
     }
     names = {found[2] for found in _TABLE.finditer(text)}

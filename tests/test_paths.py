@@ -41,17 +41,23 @@ def test_a_lesson_that_is_not_there_is_told(monkeypatch):
 
 def test_routes_go_through_lessons_that_exist_in_an_order_that_works():
     for route in ROUTES:
-        numbers = [KNOWN[name].number for name in route["lessons"]]
-        assert numbers == sorted(numbers)
-    assert ROUTES[-1]["lessons"] == [lesson.id for lesson in KNOWN.values()]
+        names = [name for step in route["steps"] for name in step]
+        numbers = [KNOWN[name].number for name in names]
+        assert numbers == sorted(set(numbers))
+    assert names == list(KNOWN)  # the last one is the whole course
 
 
 def test_the_hours_of_a_route_are_the_sum_of_its_lessons():
     table = paths.route_table(COURSE, TAUGHT).splitlines()[2:]
     for route, row in zip(ROUTES, table, strict=True):
-        minutes = sum(KNOWN[name].minutes for name in route["lessons"] if name in KNOWN)
+        minutes = sum(KNOWN[name].minutes for step in route["steps"] for name in step)
         assert row.split("|")[-2].strip() == f"{minutes / 60:.0f}"
     assert "[grad](lessons/12_grad/lesson.md)" in table[0]
+
+
+def test_instructors_see_goals_and_mistakes_of_every_lesson():
+    goals, mistakes = paths.goal_lists(COURSE, TAUGHT), paths.mistake_tables(COURSE, TAUGHT)
+    assert [x.id for x in TAUGHT if x.title not in goals or x.title not in mistakes] == []
 
 
 def test_the_map_has_every_lesson_below_those_that_it_needs():
