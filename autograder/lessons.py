@@ -50,6 +50,7 @@ class Lesson:
     exports: tuple[str, ...]
     given: tuple[str, ...]
     exercises: tuple[Exercise, ...]
+    question: str = ""  # to be answered in words, and graded by a person; "" where there is none
 
     @property
     def max_points(self) -> float:
@@ -146,6 +147,7 @@ _LESSON_KEYS = {
     "requires": list,
     "exports": list,
     "given": list,
+    "question": str,
     "exercise": list,
 }
 _EXERCISE_KEYS = {
@@ -159,7 +161,7 @@ _EXERCISE_KEYS = {
     "hints": list,
     "after": list,
 }
-_OPTIONAL = {"module", "exports", "given", "exercise", "after"}
+_OPTIONAL = {"module", "exports", "given", "question", "exercise", "after"}
 _TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a list of texts"}
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")

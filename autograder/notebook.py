@@ -59,6 +59,8 @@ def _cells(lesson: Lesson) -> Iterator[Cell]:
         prose = ""
         yield from _CODE[part.kind](part, lesson)
     yield from _markdown(prose)
+    if lesson.question:
+        yield from _question(lesson)
     yield from _playground()
 
 
@@ -127,16 +129,39 @@ def _check(exercise: Exercise) -> Cell:
         f"import sys\n\n!{{sys.executable}} -m pytest -q checks.py --exercise {exercise.id}\n"
     )
     cell["id"] = name
-    cell["metadata"]["nbgrader"] = {
+    cell["metadata"]["nbgrader"] = _about(name, exercise.points)
+    return cell
+
+
+def _about(name: str, points: float) -> dict[str, Any]:
+    """What nbgrader knows of a locked grade cell."""
+    return {
         "grade": True,
         "grade_id": name,
         "locked": True,
-        "points": exercise.points,
+        "points": points,
         "schema_version": 3,
         "solution": False,
         "task": False,
     }
-    return cell
+
+
+QUESTION_POINTS = 3.0
+
+
+def _question(lesson: Lesson) -> Iterator[Cell]:
+    """The written question, and the cell for its answer, whose points a person gives."""
+    yield from _markdown(
+        f"## In your own words\n\n{lesson.question.strip()}\n\n"
+        f"Write a few sentences ({QUESTION_POINTS:g} points; a person reads them)."
+    )
+    (cell,) = _markdown("Your answer.")
+    cell["id"] = f"{lesson.id}-question"
+    cell["metadata"]["nbgrader"] = _about(cell["id"], QUESTION_POINTS) | {
+        "locked": False,
+        "solution": True,
+    }
+    yield cell
 
 
 def _setup(lesson: Lesson) -> Iterator[Cell]:

@@ -29,7 +29,9 @@ from autograder.feedback import REASONS, message
 LESSON = lessons.get("core")
 RIGHT = assemble.read_solution(LESSON.module)
 UNTOUCHED = skeleton.make_skeleton(RIGHT, LESSON)
+QUESTION = f"{LESSON.id}-question"  # the cell that a person grades
 FULL = {exercise.id.replace(".", "-"): exercise.points for exercise in LESSON.exercises}
+FULL[QUESTION] = 0.0
 NONE = dict.fromkeys(FULL, 0.0)
 
 
@@ -263,6 +265,38 @@ def test_a_regrade_keeps_the_points_that_a_person_gave(copy):
     log = run(copy, "autograde", LESSON.id, "--student", "untouched", "--force")
     assert "Grading 1 of 1" in log
     assert grades(copy, "untouched") == {**NONE, name: 0.5}
+
+
+def answered(folder):
+    def change(cells):
+        (cell,) = [
+            c for c in cells if c["metadata"].get("nbgrader", {}).get("grade_id") == QUESTION
+        ]
+        cell["source"] = "Because the outer one is <b>active</b> too."
+        return cells
+
+    change_notebook(folder, change)
+
+
+@pytest.mark.slow
+def test_a_written_answer_is_graded_by_a_person_beside_the_automatic_points(copy):
+    from nbgrader.api import Gradebook
+
+    answered(demo.hand_in(copy, LESSON, "writer", RIGHT))
+    run(copy, "autograde", LESSON.id, "--student", "writer")
+    with Gradebook(f"sqlite:///{copy / 'gradebook.db'}") as gradebook:
+        grade = gradebook.find_grade(QUESTION, LESSON.id, LESSON.id, "writer")
+        assert grade.needs_manual_grade
+        grade.manual_score, grade.needs_manual_grade = 2.5, False
+        comment = gradebook.find_comment(QUESTION, LESSON.id, LESSON.id, "writer")
+        comment.manual_comment = "Say which trace."
+        gradebook.db.commit()
+    run(copy, "autograde", LESSON.id, "--student", "writer", "--force")
+    assert grades(copy, "writer") == {**FULL, QUESTION: 2.5}
+    run(copy, "generate_feedback", LESSON.id, "--student", "writer")
+    page = feedback(copy, "writer")
+    assert "Say which trace." in page
+    assert "the outer one is" in page
 
 
 # Appended to nbgrader_config.py: nbgrader is killed when it has come to a place.

@@ -4,6 +4,7 @@ import base64
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -105,6 +106,16 @@ def test_each_exercise_has_one_locked_grade_cell_with_its_points(hello):
     assert [cell["id"] for cell in cells] == ["hello-greet", "hello-grow"]
 
 
+def test_the_written_question_is_a_cell_that_a_person_grades(hello):
+    asked = replace(hello, question="Why?")
+    (cell,) = [c for c in notebook.make(asked)["cells"] if c.get("id") == "hello-question"]
+    about = cell["metadata"]["nbgrader"]
+    assert (cell["cell_type"], about["points"]) == ("markdown", notebook.QUESTION_POINTS)
+    assert (about["grade"], about["solution"], about["locked"]) == (True, True, False)
+    assert "Why?" in notebook.text(asked)
+    assert "hello-question" not in notebook.text(hello)
+
+
 def test_the_sites_own_syntax_becomes_plain_markdown(hello):
     text = "\n\n".join(sources(notebook.make(hello), "markdown"))
     assert text.startswith("# Greeting people\n")
@@ -192,7 +203,8 @@ def check_with_nbgrader(lesson):
         validator.validate_cell(cell)
     validator.validate_nb(read)
     points = [c.metadata.nbgrader.points for c in read.cells if "nbgrader" in c.metadata]
-    assert points == [exercise.points for exercise in lesson.exercises]
+    asked = [notebook.QUESTION_POINTS] if lesson.question else []
+    assert points == [exercise.points for exercise in lesson.exercises] + asked
 
 
 def test_the_notebook_is_valid(hello):
