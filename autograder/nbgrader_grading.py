@@ -143,6 +143,7 @@ def _take_in(converter: Autograde, lesson: Lesson) -> Iterator[Taken]:
         _write(clean / f"{lesson.id}.ipynb", _dump(intake.rebuild_notebook(release, answers)))
         _write(clean / lesson.module, source)
         _write(clean / "timestamp.txt", _timestamp(root, inside))
+        _write(clean / _SECRET, _secret(root, inside))
         yield student, source, reason
 
 
@@ -177,6 +178,18 @@ def _timestamp(root: Path, inside: list[str]) -> bytes | None:
         return text if utils.parse_utc(text.decode().strip()) else None
     except (intake.Refused, ValueError, OverflowError):
         return None
+
+
+_SECRET = "submission_secret.txt"
+
+
+def _secret(root: Path, inside: list[str]) -> bytes | None:
+    """What `nbgrader submit` has drawn; the exchange hides the feedback under a hash of it."""
+    try:
+        text = intake.read(root, [*inside, _SECRET], 200, _SECRET)
+    except intake.Refused:
+        return None
+    return text if re.fullmatch(rb"[0-9a-f]+", text) else None
 
 
 def _write(path: Path, content: bytes | None) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from accounts import only_root, run_as
 
 from autograder import cgroup, doctor, edition, isolation, wire
 from autograder.edition import Problem
@@ -618,50 +618,17 @@ print({level: isolation.detect(level) for level in isolation.LEVELS})
 HOLD = "cannot or network or refused or limited or forged or left or outlive or may or says"
 
 
-def as_ordinary_user(*arguments):
-    """Run Python as somebody without rights; what lies in root's home is shown elsewhere too."""
-    become = ["setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]
-    home = Path.home().resolve()
-    needed = {Path(p).resolve() for p in (sys.prefix, sys.base_prefix, edition.ROOT)}
-    view = ["bwrap", "--dev-bind", "/", "/", "--tmpfs", str(home)]
-    hidden = sorted(path for path in needed if path.is_relative_to(home))
-    for path in hidden:
-        for parent in reversed(path.relative_to(home).parents[:-1]):
-            view += ["--perms", "0755", "--dir", str(home / parent)]
-        view += ["--bind", str(path), str(path)]
-    if hidden:
-        become = [*view, "--cap-add", "ALL", "--", *become]
-    path = os.pathsep.join([str(edition.ROOT), *sys.path])
-    environment = {**os.environ, "PYTHONPATH": path, "HOME": "/nonexistent"}
-    done = subprocess.run(
-        [*become, sys.executable, *arguments],
-        env=environment,
-        cwd="/",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
-    return done.stdout
-
-
-only_root = pytest.mark.skipif(
-    sys.platform != "linux" or os.getuid() != 0 or not all(map(shutil.which, ("bwrap", "setpriv"))),
-    reason="needs root, and the Debian package bubblewrap",
-)
-
-
 @only_root
 def test_an_ordinary_user_has_the_same_rungs():
     own = {level: isolation.detect(level) for level in isolation.LEVELS}
-    assert as_ordinary_user("-c", RUNGS) == f"{own}\n"
+    assert run_as(NOBODY, "-c", RUNGS) == f"{own}\n"
 
 
 @only_root
 def test_the_rungs_hold_for_an_ordinary_user_as_well():
     """Many of the tests above, run as somebody without rights."""
     flags = ["-q", "-x", "-p", "no:cacheprovider", "--rootdir", str(edition.ROOT), "-k", HOLD]
-    said = as_ordinary_user("-m", "pytest", *flags, __file__)
+    said = run_as(NOBODY, "-m", "pytest", *flags, __file__)
     assert int(re.search(r"(\d+) passed", said)[1]) > 40, said
     assert "failed" not in said
 
