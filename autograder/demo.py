@@ -25,7 +25,7 @@ from autograder.sample_class import Submission
 FOLDER = ROOT / "build" / "demo"
 HEAD = ("lesson", "student", "submission", "points", "lost", "named mistake")
 MARKER = ".made-by-jaxprentice-demo"
-LESSONS = ("core", "jvp", "vmap")  # all lessons are graded alike, and each takes half a minute
+LESSONS = ("core", "jvp", "grad")  # all lessons are graded alike, and each takes half a minute
 
 
 @dataclass(frozen=True)
