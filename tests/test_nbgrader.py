@@ -1,13 +1,16 @@
 """nbgrader's own commands on a course directory, with honest, odd and hostile submissions."""
 
+import contextlib
 import json
 import os
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -297,6 +300,57 @@ def test_a_written_answer_is_graded_by_a_person_beside_the_automatic_points(copy
     page = feedback(copy, "writer")
     assert "Say which trace." in page
     assert "the outer one is" in page
+
+
+@pytest.fixture
+def formgrader(copy):
+    """The address of a Jupyter server in the course, where formgrader is switched on."""
+    answered(demo.hand_in(copy, LESSON, "writer", RIGHT))
+    run(copy, "autograde", LESSON.id, "--student", "writer")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    extension = {"nbgrader.server_extensions.formgrader": True}
+    options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=", "--allow-root"]
+    with subprocess.Popen(
+        [
+            *(sys.executable, "-m", "jupyter_server", *options, f"--ServerApp.root_dir={copy}"),
+            f"--ServerApp.jpserver_extensions={extension}",
+        ],
+        cwd=copy,
+        env=demo.environment(copy),
+        stderr=subprocess.DEVNULL,
+    ) as server:
+        address = f"http://127.0.0.1:{port}/formgrader"
+        for _ in range(600):
+            with contextlib.suppress(OSError), urllib.request.urlopen(address):
+                break
+            time.sleep(0.1)
+        yield address
+        server.terminate()
+
+
+@pytest.mark.slow
+def test_formgrader_shows_the_class_and_takes_points_for_the_written_answer(
+    copy, formgrader, browser
+):
+    from nbgrader.api import Gradebook
+    from playwright.sync_api import expect
+
+    with Gradebook(f"sqlite:///{copy / 'gradebook.db'}") as gradebook:
+        number = gradebook.find_submission_notebook(LESSON.id, LESSON.id, "writer").id
+    tab = browser.new_page()
+    tab.goto(f"{formgrader}/manage_assignments")
+    expect(tab.get_by_role("link", name=LESSON.id, exact=True).first).to_be_visible()
+    tab.goto(f"{formgrader}/submissions/{number}")
+    expect(tab.get_by_text("Because the outer one is")).to_be_visible()
+    automatic = tab.locator(f"input.score[id='{next(iter(FULL))}']")
+    expect(automatic).to_have_attribute("placeholder", "2")
+    points = tab.locator(f"input.score[id='{QUESTION}']")
+    with tab.expect_response(lambda answer: "/api/grade/" in answer.url):
+        points.fill("2")
+        points.press("Tab")
+    tab.close()
+    assert grades(copy, "writer") == {**FULL, QUESTION: 2.0}
 
 
 # Appended to nbgrader_config.py: nbgrader is killed when it has come to a place.

@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import shutil
 
 import pytest
 import result_documents
@@ -11,8 +10,6 @@ from result_documents import ADA, BELA, CLASS, CY, exercise, result
 
 from autograder import charts, cli, report
 from autograder.edition import Problem
-
-CHROMIUM = shutil.which("chromium")
 
 
 def by_lesson(documents):
@@ -240,22 +237,18 @@ def test_a_chart_has_a_shape_for_each_number():
     assert text.count("fill: var(--bar)") == 3  # zero has none
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
-def test_the_pages_are_accessible_and_fit_a_phone(folder):
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_are_accessible_and_fit_a_phone(folder, browser, scheme):
     from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import sync_playwright
 
     made = report.write(folder)
-    with sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        for scheme in ("light", "dark"):
-            view = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme=scheme)
-            for page in (made, folder / "students" / "bela.html"):
-                view.goto(page.as_uri())
-                assert view.evaluate("document.documentElement.scrollWidth") == 390
-                violations = Axe().run(view).response["violations"]
-                assert [(x["id"], x["nodes"][0]["html"][:200]) for x in violations] == []
-        browser.close()
+    view = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme=scheme)
+    for page in (made, folder / "students" / "bela.html"):
+        view.goto(page.as_uri())
+        assert view.evaluate("document.documentElement.scrollWidth") == 390
+        violations = Axe().run(view).response["violations"]
+        assert [(x["id"], x["nodes"][0]["html"][:200]) for x in violations] == []
+    view.close()
 
 
 # ------------------------------------------------------------------------------------------

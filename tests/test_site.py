@@ -27,7 +27,6 @@ from autograder.edition import Problem
 
 LESSONS = [lesson for lesson in lessons.load().values() if lesson.exercises]
 ASSETS = edition.ROOT / "site" / "theme" / "assets"
-CHROMIUM = shutil.which("chromium")
 
 
 @pytest.fixture(scope="session")
@@ -277,19 +276,6 @@ def address(built):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not CHROMIUM:
-        pytest.skip("needs the Debian package chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        options = ["--no-sandbox"] if os.geteuid() == 0 else []
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
