@@ -327,7 +327,11 @@ def test_pages_have_no_serious_accessibility_problem(tabs, size, scheme):
     from axe_playwright_python.sync_playwright import Axe
 
     serious = []
+    lesson_pages = [path for path in tabs if path.startswith("lessons/")]
+    skipped = lesson_pages[1:] if scheme == "dark" else []  # they have the same colours
     for path, (tab, _) in tabs.items():
+        if path in skipped:
+            continue
         show(tab, size, scheme)
         for problem in Axe().run(tab).response["violations"]:
             if problem["impact"] in ("serious", "critical"):
