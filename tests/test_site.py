@@ -129,15 +129,22 @@ def body_lines(source, target):
     return source.splitlines()[first.lineno - 1 : node.end_lineno]
 
 
+@functools.cache
+def what_students_get():
+    """The skeletons and the given code of all lessons."""
+    files = [file for lesson in lessons.load().values() for file in lesson.files]
+    return " ".join(map(assemble.read_handout, files))
+
+
 def distinctive_lines(lesson):
-    """The long lines of the solutions that stand neither in the skeleton nor in a hint.
+    """The long lines of the solutions that stand neither in what students get nor in a hint.
 
     Hints of the lessons before it are no secret either.
     """
     source = assemble.read_solution(lesson.module)
     before = [e for other in assemble.prefix(lesson) for e in other.exercises]
     hints = " ".join(hint for exercise in before for hint in exercise.hints)
-    known = normal(f"{assemble.read_handout(lesson.module)} {hints}")
+    known = normal(f"{what_students_get()} {hints}")
     lines = (normal(x) for e in lesson.exercises for x in body_lines(source, e.target))
     return {line for line in lines if len(line) > 25 and line not in known}
 
