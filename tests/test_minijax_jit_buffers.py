@@ -261,3 +261,40 @@ def test_programs_go_with_their_function():
     del f, jitted
     gc.collect()
     assert program() is None
+
+
+# How an array looks, and what it says of itself ---------------------------------------------------
+
+LOOKS = [
+    *(3.0, np.float32(1.5), 2, True, np.arange(3.0), np.arange(6, dtype=np.int32).reshape(2, 3)),
+    *(np.zeros((0, 3)), np.arange(2000.0), np.array([1e-10, 1.0]), np.array([True, False])),
+    *(np.ones((3, 30)), np.ones(21, np.float32), np.ones(20), np.ones((2, 2, 2))),
+]
+TELL = {
+    "repr": repr,
+    "str": str,
+    "f-string": lambda x: f"{x}",
+    "numbers": lambda x: (x.size, x.nbytes, x.itemsize, x.ndim, x.weak_type),
+    "tolist": lambda x: x.tolist(),
+    "copy": lambda x: repr(x.copy()),
+}
+
+
+@pytest.mark.parametrize("tell", TELL.values(), ids=TELL)
+def test_an_array_tells_what_it_tells_in_jax(tell):
+    arrays = [(minijax.jit(lambda x: x)(x), jax.jit(lambda x: x)(x)) for x in LOOKS]
+    assert [tell(own) for own, _ in arrays] == [tell(other) for _, other in arrays]
+
+
+def test_a_result_with_one_element_is_formatted_as_a_number():
+    loss = minijax.jit(lambda x: x.sum())(np.array([1.25, 2.0]))
+    assert (f"{loss:.3f}", f"{loss:7.1e}", loss.item()) == ("3.250", "3.2e+00", 3.25)
+    assert len(minijax.jit(lambda x: x)(np.ones((4, 2)))) == 4
+
+
+def test_a_copy_for_numpy_may_be_written_to_and_the_array_stays():
+    x = minijax.jit(lambda x: x + 1.0)(np.zeros(3))
+    own = np.array(x)
+    own[0] = 7.0
+    assert (own.tolist(), x.tolist()) == ([7.0, 1.0, 1.0], [1.0, 1.0, 1.0])
+    assert x.at[0].set(5.0).tolist() == [5.0, 1.0, 1.0]

@@ -127,7 +127,7 @@ def jit(
     Without `fun`, gives a decorator. Counterpart: `jax.jit`.
 
     >>> jit(lambda x: x * 2.0)(3.0)
-    Array(6.0, dtype=float64)
+    Array(6., dtype=float64, weak_type=True)
     """
     options: dict[str, Any] = {
         "static_argnums": static_argnums,
@@ -208,7 +208,7 @@ class Jitted:
         here.
 
         >>> jit(lambda p: {"double": p["x"] * 2.0}).bind(({"x": 3.0},), {})
-        {'double': Array(6.0, dtype=float64)}
+        {'double': Array(6., dtype=float64, weak_type=True)}
         """
         # TODO(jit.bind): find the program, call it on the leaves, and put the results into their
         # structure.
@@ -320,7 +320,7 @@ def jit_impl(*args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
 
     >>> double = trace_to_jaxpr(lambda x: [x * 2.0], [ShapedArray((2,), np.dtype("float64"))])
     >>> jit_impl(np.array([3.0, 4.0]), name="double", jaxpr=double)
-    [Array([6. 8.], dtype=float64)]
+    [Array([6., 8.], dtype=float64)]
     """
     # TODO(jit.impl): get the compiled program, make buffers of the arguments, run it, and make
     # arrays of the results.

@@ -7,6 +7,7 @@ the device until somebody asks for them.
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +40,11 @@ class Array(ArrayOperators):
     committed = property(lambda self: self.kind.committed)
     shape = property(lambda self: self.aval.shape)
     dtype = property(lambda self: self.aval.dtype)
+    weak_type = property(lambda self: self.aval.weak_type)
     ndim = property(lambda self: len(self.aval.shape))
+    size = property(lambda self: math.prod(self.aval.shape))
+    itemsize = property(lambda self: self.dtype.itemsize)
+    nbytes = property(lambda self: self.size * self.itemsize)
 
     def block_until_ready(self) -> Array:
         """Wait until the device has computed the values; a call returns before that."""
@@ -66,7 +71,19 @@ class Array(ArrayOperators):
         if self.is_deleted():
             shape = ",".join(map(str, self.shape))
             raise RuntimeError(f"Array has been deleted with shape={self.dtype}[{shape}].")
-        return np.asarray(xla.to_host(self.buffer, self.on), dtype=dtype)
+        return np.array(xla.to_host(self.buffer, self.on), dtype=dtype, copy=copy)
+
+    def item(self, *args: int) -> Any:
+        """The only element, or the one at a place, as a number of Python."""
+        return np.asarray(self).item(*args)
+
+    def tolist(self) -> Any:
+        """The elements as lists of Python's numbers."""
+        return np.asarray(self).tolist()
+
+    def copy(self) -> Array:
+        """The same values in memory of their own."""
+        return Array(self.aval, xla.to_device(self.aval, self, self.on), self.on, self.committed)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """NumPy's functions compute on the copy (and do not call the methods of this class)."""
@@ -83,8 +100,25 @@ class Array(ArrayOperators):
 
     __index__ = __int__
 
+    def __len__(self) -> int:
+        return len(np.asarray(self))
+
+    def __str__(self) -> str:
+        return str(np.asarray(self))
+
+    def __format__(self, spec: str) -> str:
+        return format(np.asarray(self)[()], spec)
+
     def __repr__(self) -> str:
-        return f"Array({np.asarray(self)}, dtype={self.dtype})"
+        """As JAX writes it, down to where the line breaks."""
+        start, width = "Array(", np.get_printoptions()["linewidth"]
+        kind = f"dtype={self.dtype.name}" + (", weak_type=True" if self.weak_type else "")
+        text = f"[], shape={self.shape}"
+        if self.size:
+            style: dict[str, Any] = {"separator": ", ", "prefix": start, "suffix": ","}
+            text = np.array2string(np.asarray(self), max_line_width=width, **style)
+        fits = len(text) - text.rfind("\n") + len(kind) + 3 <= width
+        return f"{start}{text},{' ' if fits else ' ' * len(start)}{kind})"
 
 
 aval_makers[Array] = lambda x: x.aval
