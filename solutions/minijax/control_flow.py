@@ -421,7 +421,7 @@ def settled(
     Gives three things: the step for these marks, the marks of the carry, and those of the further
     results. `transform` may be expensive: it is called once with each carry that is tried.
 
-    >>> def step(carry):  # x moves if x did, y if one of both did; a result that is stacked, if y did
+    >>> def step(carry):  # x moves if x did, y if x or y did; what is stacked moves if y did
     ...     x, y = carry
     ...     return f"step for {carry}", (x, x or y, y)
     >>> settled(step, (True, False))
