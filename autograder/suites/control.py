@@ -292,7 +292,14 @@ def test_select_gradients(student):
     two = ("lambda x: [x * 3.0]", "lambda x: [log(x)]")
     x, ct = np.array([0.0, 2.0, 0.0, 4.0]), np.array([1.0, 10.0, 100.0, 1000.0])
     student.agrees(pulled_back, two, [0, 1, 0, 0], x, ct)
-    student.agrees(pulled_back, ("lambda x: [div(x, x)]", two[0]), [1, 0, 1, 0], x, ct)
+
+
+@pytest.mark.exercise("control.select")
+def test_select_other_gradients(student):
+    """The same where the chosen branch is another one, for rows."""
+    two = ("lambda x: [div(x, x * x)]", "lambda x: [x * 3.0]")
+    student.agrees(pulled_back, two, [1, 0, 1], np.array([0.0, 2.0, 0.0]), ROW)
+    student.agrees(pulled_back, two, [0, 1], np.array([[1.0, 2.0], [0.0, 4.0]]), GRID[:, :2])
 
 
 # settled ------------------------------------------------------------------------------------------
@@ -537,7 +544,14 @@ def test_scan_of_several(student):
 def test_scan_reversed(student):
     """In a reversed scan the last row comes first, and each y stands where its row does."""
     student.agrees(scanned, SUMS, (0, 1), [1.0, ROW], 3, True)
+    student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0, 3.0]), GRID], 2, True)
+
+
+@pytest.mark.exercise("control.scan_steps")
+def test_scan_of_several_reversed(student):
+    """Both together."""
     student.agrees(scanned, FULL, (2, 2), FULL_ARGS, 3, True)
+    student.agrees(scanned, FULL, (2, 2), [3.0, *FULL_ARGS[1:]], 3, True)
 
 
 @pytest.mark.exercise("control.scan_steps")
