@@ -78,7 +78,6 @@ from minijax.programs import (
     moving,
     opposite,
     rearranged,
-    settled,
     share_consts,
     split_program,
     spread,
@@ -183,17 +182,48 @@ def bind_cond(index: Any, programs: Branches, operands: Values) -> list[Any]:
 
 
 def cond_impl(index: Any, *operands: Any, branches: Branches) -> list[Any]:
-    """The value of the index is known here: run that branch, and only that one."""
-    return [as_array(out) for out in jaxpr_as_fun(branches[int(index)])(*operands)]
+    """Evaluation: run the branch that `index` names, and only that one.
+
+    `index` is a 0-d int32 array (a value, and no tracer) of 0, 1, ... up to the last branch. All
+    branches take all `operands`. `jaxpr_as_fun(program)` is the program as a function: it takes
+    the operands and gives the list of the results. A branch that hands a number of Python through
+    gives that number; `as_array(x)` makes an array of it, and leaves all else as it is.
+
+    >>> number = [ShapedArray((), np.dtype(float))]
+    >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
+    >>> print(*cond_impl(np.array(1, np.int32), 5.0, branches=(double, square)))
+    25.0
+    """
+    # TODO(control.cond_eval): run the branch that index names on the operands; make arrays of its
+    # results.
+    raise NotImplementedError("control.cond_eval")
 
 
 def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> ValuesAndTangents:
-    """Values and tangents come out of the branch; a result moves if it does so in one branch."""
-    (index, *operands), moves = primals, moving(tangents[1:])
-    programs, out_moves = agreed(lambda b, need: jvp_program(b, moves, need), branches)
-    outs = bind_cond(index, programs, [*operands, *chosen(tangents[1:], moves)])
-    primals_out, tangents_out = groups(outs, len(out_moves))
-    return primals_out, filled(out_moves, tangents_out)
+    """Differentiation: the choice, with the same index, among programs of values and tangents.
+
+    `primals` are the index and the operands. `tangents` has None for what does not move: always
+    for the index, and perhaps for operands. Gives two lists, values and tangents of the results;
+    a tangent is None where the result moves in no branch. One `cond_p` is bound, by `bind_cond`.
+
+    `moving(tangents)` marks those that are not None. `jvp_program(branch, moves, need)` gives a
+    program, and the marks of the results that move:
+
+        operands, tangents of those that move -> results, tangents of those that move
+
+    If a result moves in one branch and not in another one, both have to give a tangent for it:
+    `agreed(transform, branches)` asks `transform(branch, need)` for each, with marks `need` that
+    fit all, and gives the list of programs and the common marks.
+
+    >>> number = [ShapedArray((), np.dtype(float))]
+    >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
+    >>> index = np.array(1, np.int32)
+    >>> print(*cond_jvp([index, 5.0], [None, 10.0], branches=(double, square)))
+    [array(25.)] [array(100.)]
+    """
+    # TODO(control.cond_jvp): make the programs of values and tangents, let the branches agree, and
+    # bind the choice among them.
+    raise NotImplementedError("control.cond_jvp")
 
 
 def cond_batch(axis_size: int, vals: Values, dims: Values, *, branches: Branches) -> ValuesAndAxes:
@@ -213,21 +243,31 @@ def cond_batch(axis_size: int, vals: Values, dims: Values, *, branches: Branches
 def select_branches(
     axis_size: int, indices: Any, operands: Values, dims: Values, branches: Branches
 ) -> ValuesAndAxes:
-    """All branches for all examples, and for each example the results of its own.
+    """All branches for all examples, and for each example the results of its own branch.
 
-    Where a branch is not chosen, its operands do not move: its derivative there may be infinite, or
-    NaN, and that times zero would be NaN.
+    `indices` is an int32 array of shape (axis_size,): the branch of each example. It may be a
+    tracer, as may the operands. `dims` are the batch axes of the operands, `not_mapped` for an
+    operand without one. Gives the results and their batch axes, which is 0 for all of them.
+
+    - `to_front(axis_size, operands, dims, marks)`: the marked operands with the batch axis in
+      front, repeated where there was none. `batched_program(branch, axis_size, marks, out_marks)`
+      gives a program and marks: the marked inputs, and at least the marked results, have a batch
+      axis in front. Here all operands and all results are marked.
+    - `stretch(indices, x)`: one number for each example, in the shape of the batch `x`, as
+      `select_n(which, *cases)` wants it: it takes each element from `cases[which]`.
+    - Where a branch is not chosen, its operands must not move (`stop_gradient`): its derivative
+      there may be infinite, which times zero is NaN. `select(pred, x, y)` has `x` where `pred`
+      holds, else `y`; `eq(indices, np.int32(number))` tells whose branch it is.
+
+    >>> number = [ShapedArray((), np.dtype(float))]
+    >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
+    >>> indices, xs = np.array([1, 0, 1], np.int32), np.array([3.0, 4.0, 5.0])
+    >>> select_branches(3, indices, [xs], [0], (double, square))
+    ([array([ 9.,  8., 25.])], [0])
     """
-    every, out_every = ((True,) * n for n in (len(operands), len(branches[0].out_avals)))
-    operands = to_front(axis_size, operands, dims, every)
-    results = []
-    for number, branch in enumerate(branches):
-        mine = eq(indices, np.int32(number))
-        safe = [select(stretch(mine, x), x, stop_gradient(x)) for x in operands]
-        program, _ = batched_program(branch, axis_size, every, out_every)
-        results.append(jaxpr_as_fun(program)(*safe))
-    columns = zip(*results, strict=True)
-    return [select_n(stretch(indices, c[0]), *c) for c in columns], front_or_none(out_every)
+    # TODO(control.select): run every branch on the whole batch, with operands that move only where
+    # it is chosen; select for each example.
+    raise NotImplementedError("control.select")
 
 
 def stretch(per_example: Any, batch: Any) -> Any:
@@ -355,6 +395,34 @@ partial_eval_rules[cond_p] = cond_partial_eval
 transpose_rules[cond_p] = cond_transpose
 abstract_eval_rules[cond_p] = cond_type
 hlo_lowerings[cond_p] = cond_hlo
+
+
+# Loops: marks of the carry that are the same after a step ---------------------------------------
+
+
+def settled(
+    transform: Callable[[Marks], tuple[Any, Marks]], carry: Marks
+) -> tuple[Any, Marks, Marks]:
+    """The step of a loop transformed, for marks of the carry that are the same after the step.
+
+    Marks say for each value of the carry whether it moves, or has a batch axis, or is unknown: a
+    tuple of booleans. `carry` are those before the first step. `transform(carry)` gives the step,
+    transformed for a carry of these marks, and the marks of its results: first those of the carry
+    that comes out, then those of further results. A mark that goes in comes out as well, so marks
+    can only be added, until the carry comes out as it went in: a *fixed point*.
+
+    Gives three things: the step for these marks, the marks of the carry, and those of the further
+    results. `transform` may be expensive: it is called once with each carry that is tried.
+
+    >>> def step(carry):  # x moves if x did, y if x or y did; what is stacked moves if y did
+    ...     x, y = carry
+    ...     return f"step for {carry}", (x, x or y, y)
+    >>> settled(step, (True, False))
+    ('step for (True, True)', (True, True), (True,))
+    """
+    # TODO(control.settled): transform with the marks of the carry that came out, until they are the
+    # same as those that went in.
+    raise NotImplementedError("control.settled")
 
 
 # while_loop -------------------------------------------------------------------------------------
@@ -534,19 +602,30 @@ def any_holds(condition: ClosedJaxpr) -> ClosedJaxpr:
 def where_condition_holds(
     body: ClosedJaxpr, condition: ClosedJaxpr, body_nconsts: int
 ) -> ClosedJaxpr:
-    """The body for those examples whose condition holds; the others keep their carry.
+    """The body for the examples whose condition holds; the others keep the carry that they have.
 
-    The constants of the condition come before those of the body.
+    Both programs are for a batch already. All of the carry, and the one result of `condition`, a
+    boolean for each example, have the batch axis in front:
+
+        condition: its constants, carry -> booleans of shape (axis_size,)
+        body: `body_nconsts` constants of its own, carry -> carry
+
+    The new program takes constants of the condition, constants of the body, carry, and gives the
+    carry; `trace_to_jaxpr(f, avals)` makes it from a function. The condition is asked about the
+    carry that comes in. `stretch(runs, x)` gives a boolean for each example the shape of the batch
+    `x`, and `select(pred, x, y)` has `x` where `pred` holds, else `y`. `groups(xs, 1, 3)` cuts a
+    list into its first item, the next three, and the rest. Neither program holds constants.
+
+    >>> batch, limit = (ShapedArray(shape, np.dtype(float)) for shape in ((3,), ()))
+    >>> small = trace_to_jaxpr(lambda limit, x: [x < limit], [limit, batch])
+    >>> double = trace_to_jaxpr(lambda x: [x * 2.0], [batch])
+    >>> step = where_condition_holds(double, small, 0)
+    >>> print(*jaxpr_as_fun(step)(4.0, np.array([1.0, 3.0, 5.0])))
+    [2. 6. 5.]
     """
-    cond_nconsts = len(condition.in_avals) - len(body.out_avals)
-
-    def step(*args: Any) -> list[Any]:
-        cond_consts, consts, carry = groups(args, cond_nconsts, body_nconsts)
-        (runs,) = jaxpr_as_fun(condition)(*cond_consts, *carry)
-        new = jaxpr_as_fun(body)(*consts, *carry)
-        return [select(stretch(runs, x), x, y) for x, y in zip(new, carry, strict=True)]
-
-    return trace_to_jaxpr(step, [*condition.in_avals[:cond_nconsts], *body.in_avals])
+    # TODO(control.finished): write the step that asks the condition, runs the body, and selects;
+    # trace it for the types of all its inputs.
+    raise NotImplementedError("control.finished")
 
 
 # while: partial evaluation, no transposition ----------------------------------------------------
@@ -976,16 +1055,36 @@ def scan_transpose(cts: Values, *args: Any, **params: Any) -> list[Any]:
 def transpose_rest(
     loop: Scan, split: SplitScan, consts: Types, same: Values, stacks: Values, cts: Values
 ) -> list[Any]:
-    """Cotangents of linear constants, carry and rows, from those of the carry and the ys.
+    """Bind the scan that runs backwards: `loop` transposed, as far as it is linear.
 
-    A constant is used in every step, so its cotangents are added up: they are a carry, from zero.
+    `split.rest` is the linear part of a step:
+
+        residuals that are the same in all steps (`same`), linear constants | linear carry |
+        linear rows, residuals of this step (of `stacks`) -> carry, ys
+
+    `cts` are the cotangents of the results of the whole scan: those of the linear carry (there are
+    `sum(split.carry)`), then those of the ys, with `loop.length` rows each. One may be None, for
+    zero: `instantiate(ct, aval)` makes an array of it. `consts` are the types of the linear
+    constants. `backward_step` gives the new body, and says what it takes and gives.
+
+    The new scan goes through the steps from the last one to the first, also through the residuals
+    and the cotangents of the ys. It carries two things. A constant has been used in every step, so
+    its cotangents are added up, from `zeros(aval)`. The other is the cotangent of the carry. Gives
+    what the scan gives: cotangents of the linear constants, of the first carry, and of the rows.
+    `loop.bind(body, consts, init, rows)` binds a scan like `loop` with another body, and
+    `replace(loop, length=2)` is `loop` with another length.
+
+    >>> row = ShapedArray((), np.dtype(float))
+    >>> rest = trace_to_jaxpr(lambda k, c, x: [c + k, x * 2.0 + c], [row, row, row])
+    >>> split = SplitScan(rest, rest, rest, (True,), (True, True), ())
+    >>> loop = Scan(rest, length=2, num_carry=1, num_consts=1, reverse=False, unroll=1)
+    >>> cts = [np.array(1.0), np.array([10.0, 20.0])]  # of the last carry, of the ys
+    >>> print(*transpose_rest(loop, split, [row], [], [], cts))
+    22.0 31.0 [20. 40.]
     """
-    carry_avals, y_avals = groups(split.rest.out_avals, sum(split.carry))
-    out_avals = [*carry_avals, *(stacked(aval, loop.length) for aval in y_avals)]
-    init, ys = groups([*map(instantiate, cts, out_avals)], len(carry_avals))
-    step = backward_step(split.rest, len(same), len(consts), len(init), len(stacks))
-    backwards = replace(loop, reverse=not loop.reverse)
-    return backwards.bind(step, same, [*map(zeros, consts), *init], [*ys, *stacks])
+    # TODO(control.scan_transpose): make arrays of the cotangents; bind the reversed loop with the
+    # transposed step, whose carry are sums and the carry's cotangents.
+    raise NotImplementedError("control.scan_transpose")
 
 
 @kept_beside
@@ -1037,22 +1136,30 @@ def scan_hlo(
 
 
 def scan_by_while(loop: Scan, args: Values) -> list[Any]:
-    """The loop with the number of the step, the carry and the ys so far as its carry."""
-    consts, init, rows = loop.parts(args)
-    ys = [zeros(stacked(aval, loop.length)) for aval in loop.jaxpr.out_avals[loop.num_carry :]]
-    if loop.length == 0:  # there is no row that could be taken out
-        return [*init, *ys]
+    """A scan as a `while_loop`, for its lowering. Gives the last carry and the ys, in one list.
 
-    def step(state: Values) -> list[Any]:
-        (number,), carry, ys = groups(state, 1, loop.num_carry)
-        place = loop.length - 1 - number if loop.reverse else number
-        outs = jaxpr_as_fun(loop.jaxpr)(*consts, *carry, *(row_at(x, place) for x in rows))
-        carry, new_rows = groups(outs, loop.num_carry)
-        pairs = zip(ys, new_rows, strict=True)
-        return [number + 1, *carry, *(put_row(y, row, place) for y, row in pairs)]
+    `args` are constants, the first carry and the rows, which `loop.parts` takes apart. The loop
+    has more to carry than the scan: the number of the step, an int64; the carry of the scan; and
+    for each of the ys an array of `loop.length` rows, zeros at first, into which each step puts its
+    own row. Lists may be a carry: `while_loop` takes and gives any container.
 
-    start = [np.int64(0), *init, *ys]
-    return while_loop(lambda state: lt(state[0], np.int64(loop.length)), step, start)[1:]
+    - `loop.jaxpr` is the body: constants, carry, one row of each -> carry, one row of each y.
+      There are `loop.num_carry` values of the carry; `loop.jaxpr.out_avals` are the types.
+    - `zeros(aval)`: zeros of a type. `stacked(aval, n)`: the type of `n` rows of type `aval`.
+    - `row_at(x, place)`: one row. `put_row(ys, row, place)`: `ys` with another row in this place.
+    - With `loop.reverse` the last row comes first, and its y is the last row of the ys.
+    - A scan of no steps has the carry that it began with, and ys without rows. The body must not
+      be looked at then: there is no row that `row_at` could take.
+
+    >>> row = ShapedArray((), np.dtype(float))
+    >>> body = trace_to_jaxpr(lambda c, x: [c + x, c * x], [row, row])
+    >>> loop = Scan(body, length=3, num_carry=1, num_consts=0, reverse=False, unroll=1)
+    >>> print(*scan_by_while(loop, [np.float64(1.0), np.array([2.0, 3.0, 4.0])]))
+    10.0 [ 2.  9. 24.]
+    """
+    # TODO(control.scan_steps): carry the number of the step, the carry and the ys; a step reads its
+    # rows and puts its own ys in place.
+    raise NotImplementedError("control.scan_steps")
 
 
 def row_at(x: Any, place: Any) -> Any:

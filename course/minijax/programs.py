@@ -7,8 +7,9 @@ how a program becomes another one: `jvp_program`, `batched_program` and `split_p
 
 Each of these three is told of which inputs something holds (that they move, that they have a batch
 axis, that they are unknown), and says of which results it holds then: lists of `Marks`. It is also
-told of which results it must hold in any case. The branches of a choice have to agree on that, and
-the carry of a loop must have the same marks before and after a step: `agreed` and `settled`.
+told of which results it must hold in any case, since the branches of a choice have to agree on that
+(`agreed`), and the carry of a loop must have the same marks before and after a step (`settled`, in
+`minijax/control_flow.py`).
 """
 
 from __future__ import annotations
@@ -359,23 +360,6 @@ def agreed(
         for branch, (program, own) in zip(branches, alone, strict=True)
     ]
     return programs, marks
-
-
-def settled(
-    transform: Callable[[Marks], tuple[Any, Marks]], carry: Marks
-) -> tuple[Any, Marks, Marks]:
-    """The step of a loop transformed, with marks of the carry that are the same after a step.
-
-    `transform(carry)` gives the transformed step, and marks of its results, the carry first and no
-    fewer of it than before. They grow until they do not change any more (a fixed point). Gives the
-    step, the marks of the carry, and those of the other results.
-    """
-    while True:
-        step, out_marks = transform(carry)
-        carry_out, others = groups(out_marks, len(carry))
-        if carry_out == carry:
-            return step, carry, others
-        carry = carry_out
 
 
 def beside(sizes: Sequence[int], moves: Sequence[Marks]) -> tuple[int, ...]:

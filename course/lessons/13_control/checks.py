@@ -1,0 +1,337 @@
+"""Checks of the lesson control, for you to read and to run: `./jaxprentice check control`.
+
+Each exercise has a few, and they need no other exercise than their own: where your function binds
+an operation whose evaluation is still to be written, a small function stands in for that. So do
+them in any order.
+"""
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import minijax
+from minijax import control_flow
+from minijax.control_flow import (
+    Scan,
+    SplitScan,
+    cond_impl,
+    cond_jvp,
+    cond_p,
+    scan_by_while,
+    scan_p,
+    select_branches,
+    settled,
+    transpose_rest,
+    where_condition_holds,
+)
+from minijax.core import impl_rules, not_mapped
+from minijax.jaxpr import jaxpr_as_fun
+from minijax.lax import log, sin
+from minijax.programs import groups, types_of
+from minijax.tracing import trace_to_jaxpr
+
+ROW = np.array([1.0, 2.0, 4.0])
+
+
+def program(f, *examples):
+    """A function of arrays like these, traced; `f` returns a list."""
+    return trace_to_jaxpr(f, types_of(examples))
+
+
+def index(number):
+    """Which branch to take."""
+    return np.array(number, np.int32)
+
+
+# cond_impl ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("control.cond_eval")
+def test_the_branch_that_is_named():
+    """Each of three."""
+    functions = [lambda x: [x + 1.0, x], lambda x: [x * 2.0, -x], lambda x: [x - 3.0, x * x]]
+    branches = tuple(program(f, 1.0) for f in functions)
+    outs = [[float(x) for x in cond_impl(index(i), 5.0, branches=branches)] for i in range(3)]
+    assert outs == [[6.0, 5.0], [10.0, -5.0], [2.0, 25.0]]
+
+
+@pytest.mark.exercise("control.cond_eval")
+def test_results_are_arrays():
+    """Also where a branch hands a number of Python through."""
+    (out,) = cond_impl(index(0), 5.0, branches=(program(lambda x: [x], 1.0),))
+    assert not isinstance(out, float)
+    assert float(out) == 5.0
+
+
+@pytest.mark.exercise("control.cond_eval")
+def test_one_branch_runs():
+    """The logarithm of a negative number is not computed."""
+    branches = (program(lambda x: [log(x)], 1.0), program(lambda x: [x * 2.0], 1.0))
+    with patch.object(control_flow, "jaxpr_as_fun", wraps=jaxpr_as_fun) as run:
+        (out,) = cond_impl(index(1), -5.0, branches=branches)
+    assert float(out) == -10.0
+    assert run.call_count <= 1
+
+
+# cond_jvp -----------------------------------------------------------------------------------------
+
+
+def right_cond(index, *operands, branches):
+    """A right evaluation of `cond`; it counts as one operation."""
+    return jaxpr_as_fun(branches[int(index)])(*operands)
+
+
+def choice_jvp(branches, number, operands, tangents):
+    """What the rule gives for branches that are functions, as lists of Python."""
+    programs = tuple(program(f, *operands) for f in branches)
+    with patch.dict(impl_rules, {cond_p: right_cond}):
+        values, changes = cond_jvp([index(number), *operands], [None, *tangents], branches=programs)
+    return [np.asarray(x).tolist() for x in values], [
+        None if t is None else np.asarray(t).tolist() for t in changes
+    ]
+
+
+@pytest.mark.exercise("control.cond_jvp")
+def test_values_and_tangents():
+    """Of the branch that is taken."""
+    branches = (lambda x, y: [x * y], lambda x, y: [x - y])
+    assert choice_jvp(branches, 0, [3.0, 5.0], [1.0, 10.0]) == ([15.0], [35.0])
+    assert choice_jvp(branches, 1, [3.0, 5.0], [1.0, 10.0]) == ([-2.0], [-9.0])
+
+
+@pytest.mark.exercise("control.cond_jvp")
+def test_what_does_not_move():
+    """A result that depends on the other operand only, in both branches, has no tangent."""
+    branches = (lambda x, y: [y, x * y], lambda x, y: [y * 2.0, x])
+    assert choice_jvp(branches, 1, [3.0, 5.0], [10.0, None]) == ([10.0, 3.0], [None, 10.0])
+
+
+@pytest.mark.exercise("control.cond_jvp")
+def test_branches_agree():
+    """A result that moves in one branch has a tangent in the other one too."""
+    branches = (lambda x, y: [x], lambda x, y: [y])
+    assert choice_jvp(branches, 0, [3.0, 5.0], [10.0, None]) == ([3.0], [10.0])
+    assert choice_jvp(branches, 1, [3.0, 5.0], [10.0, None]) == ([5.0], [0.0])
+
+
+# select_branches ----------------------------------------------------------------------------------
+
+
+def selected(branches, indices, operands, dims, examples):
+    """Results and batch axes, for branches that are functions."""
+    programs = tuple(program(f, *examples) for f in branches)
+    indices = np.array(indices, np.int32)
+    outs, out_dims = select_branches(len(indices), indices, operands, dims, programs)
+    return [np.asarray(out).tolist() for out in outs], list(out_dims)
+
+
+@pytest.mark.exercise("control.select")
+def test_each_example_has_its_branch():
+    """Three examples, two branches, two results."""
+    branches = (lambda x: [x * 2.0, x], lambda x: [x * x, -x])
+    outs, dims = selected(branches, [1, 0, 1], [np.array([3.0, 4.0, 5.0])], [0], [1.0])
+    assert outs == [[9.0, 8.0, 25.0], [-3.0, 4.0, -5.0]]
+    assert dims == [0, 0]
+
+
+@pytest.mark.exercise("control.select")
+def test_batch_axes():
+    """One operand has its batch axis behind, and one has none."""
+    grid = np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
+    branches = (lambda x, k: [x], lambda x, k: [x * k])
+    outs, _ = selected(branches, [0, 1, 1], [grid, 2.0], [1, not_mapped], [grid[:, 0], 2.0])
+    assert outs == [[[1.0, 10.0], [4.0, 40.0], [6.0, 60.0]]]
+
+
+@pytest.mark.exercise("control.select")
+def test_gradients():
+    """The logarithm at 0 is not chosen, and so it leaves the gradient alone."""
+    programs = (program(lambda x: [x * 3.0], 1.0), program(lambda x: [log(x)], 1.0))
+    indices = np.array([0, 1], np.int32)
+
+    def total(x):
+        return minijax.numpy.sum(select_branches(2, indices, [x], [0], programs)[0][0])
+
+    assert minijax.grad(total)(np.array([0.0, 2.0])).tolist() == [3.0, 0.5]
+
+
+@pytest.mark.exercise("control.select")
+def test_indices_that_are_traced():
+    """They are not known when the program is made; each branch is in it once."""
+    programs = (program(lambda x: [sin(x)], 1.0), program(lambda x: [x * 2.0], 1.0))
+    traced = program(
+        lambda i, x: select_branches(3, i, [x], [0], programs)[0],
+        np.array([0, 1, 0], np.int32),
+        ROW,
+    )
+    assert [eqn.primitive.name for eqn in traced.eqns].count("sin") == 1
+
+
+# settled ------------------------------------------------------------------------------------------
+
+
+def tried(carry, sources, further=()):
+    """What `settled` gives where a value is marked if one of its sources is; how often it asks."""
+    calls = []
+
+    def transform(marks):
+        calls.append(marks)
+        assert len(calls) < 10
+        out = tuple(any(marks[i] for i in own) for own in (*sources, *further))
+        return f"step for {marks}", out
+
+    return *settled(transform, carry), len(calls)
+
+
+@pytest.mark.exercise("control.settled")
+def test_nothing_to_do():
+    """The carry comes out as it went in."""
+    step, marks, others, calls = tried((True, False), [(0,), (1,)], [(0,)])
+    assert (step, marks, others) == ("step for (True, False)", (True, False), (True,))
+    assert calls == 1
+
+
+@pytest.mark.exercise("control.settled")
+def test_marks_spread():
+    """From the first to the second, and from there to the third."""
+    step, marks, others, calls = tried((True, False, False), [(0,), (0, 1), (1, 2)], [(2,), ()])
+    assert step == "step for (True, True, True)"
+    assert marks == (True, True, True)
+    assert others == (True, False)
+    assert calls == 3
+
+
+# where_condition_holds ----------------------------------------------------------------------------
+
+
+def steps(condition, body, consts, carry, number):
+    """The carry after so many steps; `consts` are those of the condition, and of the body."""
+    asked = program(condition, *consts[0], *carry)
+    step = where_condition_holds(program(body, *consts[1], *carry), asked, len(consts[1]))
+    for _ in range(number):
+        carry = jaxpr_as_fun(step)(*consts[0], *consts[1], *carry)
+    return [np.asarray(x).tolist() for x in carry]
+
+
+@pytest.mark.exercise("control.finished")
+def test_finished_examples_stay():
+    """The condition is x < 8, the body doubles."""
+    start = [np.array([1.0, 6.0, 9.0])]
+    assert steps(lambda x: [x < 8.0], lambda x: [x * 2.0], ([], []), start, 1) == [[2.0, 12.0, 9.0]]
+    assert steps(lambda x: [x < 8.0], lambda x: [x * 2.0], ([], []), start, 9) == [[8.0, 12.0, 9.0]]
+
+
+@pytest.mark.exercise("control.finished")
+def test_constants_of_both():
+    """Those of the condition come first."""
+    limit, k = np.array([5.0, 20.0, 3.0]), np.array([2.0, 3.0, 10.0])
+    carry = [ROW, np.array([[1, 2], [3, 4], [5, 6]])]
+    after = steps(
+        lambda limit, x, n: [x < limit],
+        lambda k, x, n: [x * k, n + 1],
+        ([limit], [k]),
+        carry,
+        3,
+    )
+    assert after == [[8.0, 54.0, 4.0], [[4, 5], [6, 7], [5, 6]]]
+
+
+# scan_by_while ------------------------------------------------------------------------------------
+
+
+def scanned(body, consts, carry, rows, length, reverse=False):
+    """The last carry and the ys of a scan whose body is a function."""
+    jaxpr = program(body, *consts, *carry, *(np.ones(x.shape[1:], x.dtype) for x in rows))
+    loop = Scan(jaxpr, length, len(carry), len(consts), reverse, 1)
+    return [np.asarray(x).tolist() for x in scan_by_while(loop, [*consts, *carry, *rows])]
+
+
+@pytest.mark.exercise("control.scan_steps")
+def test_carry_and_ys():
+    """The last carry, then the stacked results."""
+    assert scanned(lambda c, x: [c + x, c * x], [], [10.0], [ROW], 3) == [17.0, [10.0, 22.0, 52.0]]
+
+
+@pytest.mark.exercise("control.scan_steps")
+def test_constants_and_rows():
+    """Constants are the same in each step; each array of rows gives one row."""
+    out = scanned(
+        lambda k, a, b, x, y: [b, a + b, x * k - y],
+        [2.0],
+        [0.0, 1.0],
+        [ROW, np.array([0.5, 1.5, 2.5])],
+        3,
+    )
+    assert out == [2.0, 3.0, [1.5, 2.5, 5.5]]
+
+
+@pytest.mark.exercise("control.scan_steps")
+def test_reversed():
+    """The last row is the first to be read; each y stands where its row does."""
+    out = scanned(lambda c, x: [c + x, c], [], [10.0], [ROW], 3, True)
+    assert out == [17.0, [16.0, 14.0, 10.0]]
+
+
+@pytest.mark.exercise("control.scan_steps")
+def test_no_steps():
+    """The first carry is the last one."""
+    assert scanned(lambda c, x: [c + x, c], [], [10.0], [np.zeros(0)], 0) == [10.0, []]
+
+
+# transpose_rest -----------------------------------------------------------------------------------
+
+
+def right_scan(*args, jaxpr, length, num_carry, num_consts, reverse, unroll):
+    """A right evaluation of `scan`, by a loop of Python."""
+    consts, carry, rows = groups(args, num_consts, num_carry)
+    ys = [np.zeros((length, *aval.shape), aval.dtype) for aval in jaxpr.out_avals[num_carry:]]
+    for i in reversed(range(length)) if reverse else range(length):
+        outs = jaxpr_as_fun(jaxpr)(*consts, *carry, *(x[i] for x in rows))
+        carry, new = groups(outs, num_carry)
+        for y, row in zip(ys, new, strict=True):
+            y[i] = row
+    return [*carry, *ys]
+
+
+def transposed(rest, sizes, values, cts, reverse=False):
+    """Cotangents of constants, carry and rows, in one list.
+
+    `rest` takes residuals, linear constants, carry, linear rows and residuals in rows, all 0-d;
+    `sizes` are the numbers of linear constants, of the carry, and of all inputs. `values` are the
+    residuals that are the same in all steps, and the others.
+    """
+    num_consts, num_carry, number = sizes
+    same, stacks = values
+    jaxpr = program(rest, *[0.0] * number)
+    marks = (True,) * num_carry, (True,) * len(jaxpr.out_avals), (True,) * len(stacks)
+    split = SplitScan(jaxpr, jaxpr, jaxpr, *marks)
+    loop = Scan(jaxpr, 3, num_carry, len(same) + num_consts, reverse, 1)
+    consts = jaxpr.in_avals[len(same) : len(same) + num_consts]
+    with patch.dict(impl_rules, {scan_p: right_scan}):
+        outs = transpose_rest(loop, split, consts, same, stacks, cts)
+    return [np.asarray(x).tolist() for x in outs]
+
+
+@pytest.mark.exercise("control.scan_transpose")
+def test_last_step_first():
+    """Each step multiplies the carry; what it has been before is a y."""
+    stack, ct = np.array([2.0, 3.0, 5.0]), np.array([1.0, 10.0, 100.0])
+    sizes = (0, 1, 2)
+    assert transposed(lambda c, r: [c * r, c], sizes, ([], [stack]), [1.0, ct]) == [651.0]
+    assert transposed(lambda c, r: [c * r, c], sizes, ([], [stack]), [1.0, ct], True) == [195.0]
+
+
+@pytest.mark.exercise("control.scan_transpose")
+def test_constants_add_up():
+    """A constant is used in three steps; a row in one."""
+    ct = np.array([1.0, 10.0, 100.0])
+    out = transposed(lambda s, w, x: [w * s - x], (1, 0, 3), ([2.0], []), [ct])
+    assert out == [222.0, [-1.0, -10.0, -100.0]]
+
+
+@pytest.mark.exercise("control.scan_transpose")
+def test_no_cotangent():
+    """None is zero."""
+    out = transposed(lambda c, x: [c + x, c], (0, 1, 2), ([], []), [1.0, None])
+    assert out == [1.0, [1.0, 1.0, 1.0]]
