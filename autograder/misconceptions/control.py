@@ -117,6 +117,7 @@ def settled(transform, carry):
         "For each value of the carry, `select` the new one where the condition holds, and the old one elsewhere.",
     ],
 )
+@kept_beside
 def where_condition_holds(body, condition, body_nconsts):
     cond_nconsts = len(condition.in_avals) - len(body.out_avals)
 
@@ -135,6 +136,7 @@ def where_condition_holds(body, condition, body_nconsts):
         "Call the condition on its constants and the carry that came in.",
     ],
 )
+@kept_beside
 def where_condition_holds(body, condition, body_nconsts):
     cond_nconsts = len(condition.in_avals) - len(body.out_avals)
 

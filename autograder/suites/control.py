@@ -727,6 +727,7 @@ def settled(transform, carry):
     return step, carry, marks[number:]
 """,
     "where_condition_holds": """
+@kept_beside
 def where_condition_holds(body, condition, body_nconsts):
     first = len(condition.in_avals) - len(body.out_avals)
 
