@@ -618,7 +618,7 @@ def where_condition_holds(
     boolean for each example, have the batch axis in front:
 
         condition: its constants, carry -> booleans of shape (axis_size,)
-        body: `body_nconsts` constants of its own, carry -> carry
+        body: its own constants (body_nconsts), carry -> carry
 
     The new program takes constants of the condition, constants of the body, carry, and gives the
     carry; `trace_to_jaxpr(f, avals)` makes it from a function. The condition is asked about the
