@@ -446,8 +446,9 @@ def test_finished_with_constants(student):
 def test_finished_with_other_numbers_of_constants(student):
     """The condition and the body may have different numbers of constants, or none."""
     limit, k = np.array([4.0, 4.0, 2.0]), np.array([2.0, 3.0, 5.0])
-    once = "lambda limit, x: [lt(x, limit)]"
+    once = "lambda limit, x: [x < limit]"
     student.agrees(after_steps, once, "lambda x: [x + 3.0]", [limit], [], [ROW], 3)
+    student.agrees(after_steps, once, "lambda x: [x + 3.0]", [2.5], [], [ROW], 2)
     student.agrees(after_steps, SMALL, "lambda k, m, x: [k - m * x]", [], [k, limit], [ROW], 2)
 
 
@@ -559,6 +560,7 @@ def test_scan_of_no_steps(student):
     """Without steps, the carry is the first one, and the ys have no rows."""
     student.agrees(scanned, SUMS, (0, 1), [4.0, np.zeros(0)], 0)
     student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0]), np.zeros((0, 2))], 0, True)
+    student.agrees(loops_in, SUMS, (0, 1), [4.0, np.zeros(0)], 0)
 
 
 @pytest.mark.exercise("control.scan_steps")
