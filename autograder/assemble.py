@@ -85,6 +85,8 @@ def read_handout(path: str) -> str:
             return skeleton.make_skeleton(read_solution(path), lesson)
         if path in lesson.given:
             return read_solution(path)
+        if path in lesson.programs:
+            return (edition.COURSE / path).read_text(encoding="utf-8")
     raise Problem(f"No lesson holds {path}. Name a module, or a file of `given` in lesson.toml.")
 
 

@@ -103,11 +103,13 @@ def facts(lesson: Lesson) -> list[str]:
     known = lessons.load()
     before = ", ".join(_link(known[name], lesson) for name in lesson.requires)
     count = len(lesson.exercises)
+    points = f"**Points**: {lesson.max_points:g}, in {count} exercise{'s' if count > 1 else ''}"
+    scripts = ", ".join(f"`{path}`" for path in lesson.programs if path.endswith(".py"))
     return [
         f"**Time**: about {lesson.minutes} minutes",
-        f"**Points**: {lesson.max_points:g}, in {count} exercise{'s' if count > 1 else ''}",
+        *([points] if lesson.exercises else []),
         f"**Before this lesson**: {before or 'nothing of this course'}",
-        f"**You write**: `{lesson.module}`",
+        f"**You write**: `{lesson.module}`" if lesson.module else f"**You run**: {scripts}",
     ]
 
 
@@ -154,7 +156,7 @@ def fenced(code: str, language: str) -> str:
 
 
 def _link(other: Lesson, lesson: Lesson) -> str:
-    if not other.exercises:
+    if not other.has_page:
         return f"{other.title} (given)"
     return f"[{other.title}](../{other.folder.name}/lesson.md)"
 

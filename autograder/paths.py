@@ -47,7 +47,7 @@ def schedules(folder: Path, known: Sequence[Lesson]) -> str:
 
 def _named(names: Iterable[str], known: Sequence[Lesson]) -> list[Lesson]:
     by_id = {lesson.id: lesson for lesson in known}
-    return [by_id[name] for name in names if name in by_id and by_id[name].exercises]
+    return [by_id[name] for name in names if name in by_id and by_id[name].has_page]
 
 
 def _hours(chosen: Sequence[Lesson]) -> float:
@@ -70,7 +70,7 @@ def goal_lists(folder: Path, known: Sequence[Lesson]) -> str:
     """What the page of each lesson says that one will be able to do."""
     parts = []
     for lesson in known:
-        if lesson.exercises:
+        if lesson.has_page:
             goals = _GOALS.search((lesson.folder / "lesson.md").read_text(encoding="utf-8"))
             if goals is None:
                 page = lesson.folder / "lesson.md"
@@ -94,7 +94,7 @@ def mistake_tables(folder: Path, known: Sequence[Lesson]) -> str:
 
 
 def _link(lesson: Lesson, folder: Path, anchor: str = "") -> str:
-    if not lesson.exercises:
+    if not lesson.has_page:
         return lesson.id  # given code has no page
     return f"[{lesson.id}]({_page(lesson, folder)}{anchor and '#'}{anchor})"
 
@@ -134,7 +134,7 @@ orient="auto">
 
 def map_picture(known: Sequence[Lesson]) -> str:
     """The lessons as boxes, each below those that it builds on, as SVG."""
-    places = _places([lesson for lesson in known if lesson.exercises])
+    places = _places([lesson for lesson in known if lesson.has_page])
     width, height = _BOX
     arrows, boxes, names = "", "", ""
     for lesson, (x, y) in places.items():

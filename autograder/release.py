@@ -12,14 +12,14 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder import assemble, edition, leaks, nbgrader_course, workspace
+from autograder import assemble, edition, leaks, lessons, nbgrader_course, workspace
 from autograder.edition import Problem
 from autograder.lessons import Lesson
 
 # The part of this package that the students' commands are made of.
 MODULES = (
-    "__init__", "__main__", "assemble", "check_plugin", "checks", "cli", "doctor", "edition",
-    "explain", "lessons", "programs", "skeleton", "student", "trees", "workspace",
+    "__init__", "__main__", "assemble", "capstone", "check_plugin", "checks", "cli", "doctor",
+    "edition", "explain", "lessons", "programs", "skeleton", "student", "trees", "workspace",
 )  # fmt: skip
 WHEN = (1980, 1, 1, 0, 0, 0)  # the same handout is the same archive, whenever it is made
 
@@ -107,7 +107,9 @@ def fill(folder: Path, lesson: Lesson) -> None:
     """Write everything that a handout holds."""
     nbgrader_course.write_source(folder, lesson)  # package, notebook, and the checks that it runs
     workspace.add_glossary(folder)
-    workspace.add_lesson(folder / "lessons" / lesson.folder.name, lesson)
+    for part in (lesson, *_to_run(lesson)):
+        workspace.add_lesson(folder / "lessons" / part.folder.name, part)
+        workspace.add_programs(folder, part)
     facts = {"title": lesson.title, "id": lesson.id, "module": lesson.module}
     text = README.format(**facts, folder=lesson.folder.name, package=lesson.package)
     (folder / "README.md").write_text(text, encoding="utf-8")
@@ -115,6 +117,13 @@ def fill(folder: Path, lesson: Lesson) -> None:
     _add_tool(folder / "tool")
     _add_course(folder / "tool", lesson)
     _mark_given_lessons_done(folder, lesson)
+
+
+def _to_run(lesson: Lesson) -> list[Lesson]:
+    """The lessons of programs that need no more than the package of this handout."""
+    ready = {part.id for part in assemble.prefix(lesson)}
+    known = lessons.load().values()
+    return [part for part in known if part.programs and ready.issuperset(part.requires)]
 
 
 def _add_tool(tool: Path) -> None:
@@ -135,6 +144,11 @@ def _add_course(tool: Path, lesson: Lesson) -> None:
         for file in part.files:
             if file != lesson.module:
                 _write(tool / "solutions" / file, assemble.read_solution(file))
+    for part in _to_run(lesson):
+        workspace.add_programs(tool / "course", part)
+        _copy(
+            part.folder / "lesson.toml", tool / "course/lessons" / part.folder.name / "lesson.toml"
+        )
     _write(tool / "course" / lesson.module, assemble.read_handout(lesson.module))
 
 

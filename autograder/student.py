@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from autograder import checks, edition, explain, lessons
+from autograder import capstone, checks, edition, explain, lessons
 from autograder.checks import DONE, NOT_RUN, TO_DO, WAITS, Report
 from autograder.edition import Problem
 from autograder.lessons import Exercise, Lesson
@@ -52,6 +52,8 @@ def resolve(name: str) -> tuple[Lesson, Exercise | None]:
 
 def check(place: Workspace, name: str | None, *, mine: bool) -> int:
     """Check what was asked for, say what was found, and return the exit status."""
+    if name in lessons.load() and lessons.get(name).programs:
+        return capstone.check(place, lessons.get(name), look=mine)
     wanted = resolve(name) if name else None
     if not place.own:
         print(
@@ -298,10 +300,14 @@ def styled(text: str, status: str) -> str:
 def list_lessons(place: Workspace) -> None:
     """Print the lessons with how much of each is done."""
     rows = [("lesson", "title", "time", "points", "done")]
-    for lesson in all_taught():
+    for lesson in lessons.load().values():
+        if not lesson.has_page:
+            continue
         count = f"{len(place.checked(lesson)[0])} of {len(lesson.exercises)}"
-        minutes = f"{lesson.minutes} min"
-        rows.append((lesson.id, lesson.title, minutes, f"{lesson.max_points:g}", count))
+        points = f"{lesson.max_points:g}"
+        if not lesson.exercises:
+            count, points = "yes" if capstone.is_done(place, lesson) else "no", ""
+        rows.append((lesson.id, lesson.title, f"{lesson.minutes} min", points, count))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip())

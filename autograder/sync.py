@@ -53,6 +53,8 @@ def generated() -> dict[str, str]:
 
 def _check(lesson: Lesson) -> None:
     """Check what the manifest says against the reference and the page."""
+    if lesson.has_page:
+        page.check(page.read(lesson), lesson)
     if not lesson.exercises:
         return
     reference = assemble.read_solution(lesson.module)
@@ -63,7 +65,6 @@ def _check(lesson: Lesson) -> None:
                 f"solutions/{lesson.module}: {exercise.target} has no docstring. "
                 f"Write one: it is the specification of the exercise {exercise.id}."
             )
-    page.check(page.read(lesson), lesson)
 
 
 def _difference(path: Path, text: str) -> str:
@@ -73,7 +74,7 @@ def _difference(path: Path, text: str) -> str:
 
 
 def _leftovers(wanted: set[str]) -> Iterator[str]:
-    for package in {lesson.package for lesson in lessons.load().values()}:
+    for package in {lesson.package for lesson in lessons.load().values() if lesson.files}:
         for file in sorted((edition.COURSE / package).rglob("*")):
             path = file.relative_to(edition.ROOT).as_posix()
             if file.is_file() and "__pycache__" not in path and path not in wanted:
@@ -139,8 +140,9 @@ def _attack_table() -> str:
 def _lesson_table(folder: Path, known: list[Lesson]) -> str:
     rows = ["| # | lesson | title | exercises | points | minutes |", "|--:|---|---|--:|--:|--:|"]
     for lesson in known:
-        if lesson.exercises:
+        if lesson.has_page:
             link = Path(os.path.relpath(lesson.folder / "lesson.md", folder)).as_posix()
-            facts = f"{len(lesson.exercises)} | {lesson.max_points:g} | {lesson.minutes}"
+            graded = f"{len(lesson.exercises)} | {lesson.max_points:g}" if lesson.exercises else "|"
+            facts = f"{graded} | {lesson.minutes}"
             rows.append(f"| {lesson.number} | `{lesson.id}` | [{lesson.title}]({link}) | {facts} |")
     return "".join(f"{row}\n" for row in rows)

@@ -220,16 +220,19 @@ def init(folder: Path) -> Workspace:
 
 def fill(folder: Path) -> None:
     """Write everything that a workspace holds."""
-    taught = [lesson for lesson in lessons.load().values() if lesson.exercises]
-    if not taught:
+    readable = [lesson for lesson in lessons.load().values() if lesson.has_page]
+    if not readable:
         raise Problem("This copy holds no lessons. Get a complete copy of the course.")
-    for package in sorted({lesson.package for lesson in taught}):
+    for package in sorted({lesson.package for lesson in readable if lesson.files}):
         unwanted = shutil.ignore_patterns("__pycache__")
         shutil.copytree(edition.COURSE / package, folder / package, ignore=unwanted)
     add_glossary(folder)
-    for lesson in taught:
+    for lesson in readable:
         add_lesson(folder / "lessons" / lesson.folder.name, lesson)
-    (folder / "README.md").write_text(README.format(first=taught[0].folder.name), encoding="utf-8")
+        add_programs(folder, lesson)
+    (folder / "README.md").write_text(
+        README.format(first=readable[0].folder.name), encoding="utf-8"
+    )
     add_launcher(folder, str(edition.ROOT))
 
 
@@ -264,5 +267,13 @@ def add_lesson(folder: Path, lesson: Lesson) -> None:
     text = notebook.plain(page.expand(page.read(lesson), lesson), pages=[GLOSSARY])
     (folder / "lesson.md").write_text(text, encoding="utf-8")
     pictures = [x for kind in ("svg", "png") for x in lesson.folder.glob(f"*.{kind}")]
-    for file in [lesson.folder / "checks.py", *pictures]:
+    checks = [lesson.folder / "checks.py"] if lesson.exercises else []
+    for file in [*checks, *pictures]:
         shutil.copy(file, folder)
+
+
+def add_programs(folder: Path, lesson: Lesson) -> None:
+    """What a lesson has to run, where it lies in the course too."""
+    for path in lesson.programs:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(edition.COURSE / path, folder / path)

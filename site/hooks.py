@@ -1,6 +1,6 @@
 """What mkdocs does for this course beyond its plugins; mkdocs.yml names this file.
 
-- Lessons with exercises are published at /lessons/<id>/ and listed in the menu.
+- Lessons with a page are published at /lessons/<id>/ and listed in the menu.
 - A lesson's page is expanded (autograder/page.py), and its worked examples run on the modules that
   exist up to that lesson. No page sees what another page's examples did.
 - Formulas become MathML while the site is built, so that pages need no script for them.
@@ -48,7 +48,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Publish lessons under their ids; leave out folders of lessons without exercises."""
+    """Publish lessons under their ids; leave out folders of given code."""
     folders = {lesson.folder.name: lesson.id for lesson in _published().values()}
     for file in list(files):
         parts = file.src_uri.split("/")
@@ -66,7 +66,7 @@ def _move(file: File, lesson_id: str, name: str) -> None:
 
 
 def _published() -> dict[str, lessons.Lesson]:
-    return {_source(x): x for x in lessons.load().values() if x.exercises}
+    return {_source(x): x for x in lessons.load().values() if x.has_page}
 
 
 def _source(lesson: lessons.Lesson) -> str:

@@ -9,6 +9,7 @@ from autograder.edition import Problem
 GENERATED = [
     "course/lessons/01_hello/hello.ipynb",
     "course/lessons/03_bye/bye.ipynb",
+    "course/map.svg",
     "course/toy/__init__.py",
     "course/toy/between.py",
     "course/toy/bye.py",
