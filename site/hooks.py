@@ -8,6 +8,7 @@
 
 import html
 import itertools
+import os
 import re
 import sys
 import tempfile
@@ -21,6 +22,9 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+
+# Page pmap wants four devices, and how many there are is settled by the first page that uses XLA.
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 
 # Found through the line above.
 from autograder import assemble, lessons  # noqa: E402

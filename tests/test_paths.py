@@ -12,7 +12,7 @@ from autograder.edition import COURSE, Problem
 SEEDS = tomllib.loads((COURSE / "seeds.toml").read_text(encoding="utf-8"))
 ROUTES = tomllib.loads((COURSE / "routes.toml").read_text(encoding="utf-8"))["route"]
 KNOWN = lessons.load()
-PENDING = {"checkpoint", "pmap", "stackless"}  # their pages are to come
+PENDING = {"checkpoint", "stackless"}  # their pages are to come
 TAUGHT = [lesson for lesson in KNOWN.values() if lesson.has_page]
 
 
@@ -24,7 +24,6 @@ def test_every_definition_and_idea_of_the_seeds_is_covered_once():
         wanted
         - covered.keys()
         - {
-            "pmap",
             "checkpointing forgets and computes again",
             "up next: types, errors, compilation, reverse mode, higher-order primitives",
         }

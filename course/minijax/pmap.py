@@ -174,11 +174,23 @@ def psum_type(x: ShapedArray, *, axes: Sequence[Any]) -> ShapedArray:
 def all_gather_type(
     x: ShapedArray, *, all_gather_dimension: int, axis_name: Any, axis_size: int, tiled: bool
 ) -> ShapedArray:
-    """One axis more; or, `tiled`, one that is longer."""
-    before, after = x.shape[:all_gather_dimension], x.shape[all_gather_dimension:]
-    if tiled:
-        return ShapedArray((*before, axis_size * after[0], *after[1:]), x.dtype, x.weak_type)
-    return ShapedArray((*before, axis_size, *after), x.dtype, x.weak_type)
+    """The type of what `all_gather` gives, from the type `x` of one example's value.
+
+    There are `axis_size` examples. Their values are stacked: the result has one axis more, and the
+    new one has the number `all_gather_dimension`. With `tiled` there is no new axis: the values
+    stand one behind the other along the axis of that number, which `x` has already. The dtype and
+    `weak_type` are those of `x`. The name of the axis does not matter for the type.
+
+    >>> x = ShapedArray((2, 5), np.dtype("float32"))
+    >>> params = {"axis_name": "i", "axis_size": 3}
+    >>> print(all_gather_type(x, all_gather_dimension=1, tiled=False, **params))
+    f32[2,3,5]
+    >>> print(all_gather_type(x, all_gather_dimension=1, tiled=True, **params))
+    f32[2,15]
+    """
+    # TODO(pmap.gather_type): put axis_size into the shape; or, tiled, multiply the length of an
+    # axis by it.
+    raise NotImplementedError("pmap.gather_type")
 
 
 def axis_index_type(*, axis_name: Any) -> ShapedArray:
@@ -196,13 +208,31 @@ def psum_transpose(ct: Any, x: Any, *, axes: Any) -> list[Any]:
 def all_gather_transpose(
     ct: Any, x: Any, *, all_gather_dimension: int, axis_name: Any, axis_size: int, tiled: bool
 ) -> list[Any]:
-    """The sum of all cotangents, and of that the part that came from here."""
-    total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
-    if not tiled:
-        return [dynamic_index_in_dim(total, place, all_gather_dimension, keepdims=False)]
-    length = x.aval.shape[all_gather_dimension]
-    start = mul(place, np.int32(length))
-    return [dynamic_slice_in_dim(total, start, length, all_gather_dimension)]
+    """The cotangent of what an example gave to `all_gather`, in a list of length 1.
+
+    `ct` is this example's cotangent for the gathered array, and has the type of that. `x` is an
+    `UndefPrimal`: what is known of the operand is its type, `x.aval`. The result has that type.
+
+    The value of one example got into the gathered array of *every* example, so its cotangent is a
+    sum over all of them: `psum_p.bind(ct, axes=(axis_name,))`. Of the sum, which is an array for
+    all examples, this one wants what stands at its own place, `axis_index(axis_name)`. Along the
+    axis `all_gather_dimension` that is one entry of many; with `tiled` it is as many in a row as
+    `x.aval` is long there.
+
+    `dynamic_index_in_dim(a, i, axis, keepdims=False)` gives the entry `i` along an axis, without
+    that axis, and `dynamic_slice_in_dim(a, start, length, axis)` gives `length` of them; `i` and
+    `start` are int32 and may be tracers.
+
+    >>> from minijax.vmap import vmap
+    >>> x = UndefPrimal(ShapedArray((), np.dtype("float64")))
+    >>> params = {"all_gather_dimension": 0, "axis_name": "i", "axis_size": 2, "tiled": False}
+    >>> cts = np.array([[1.0, 2.0], [30.0, 40.0]])  # a row for each example
+    >>> vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name="i")(cts)
+    array([31., 42.])
+    """
+    # TODO(pmap.gather_transpose): sum the cotangents of all examples, and take out the part that
+    # belongs to this one.
+    raise NotImplementedError("pmap.gather_transpose")
 
 
 abstract_eval_rules[psum_p] = psum_type
@@ -226,13 +256,28 @@ printed_params["all_gather"] = lambda params: {
 def psum_batch(
     batch_size: int, vals: Sequence[Any], dims: Sequence[Any], *, axes: tuple[Any, ...]
 ) -> tuple[Any, Any]:
-    """Over the axis of this `vmap` a sum; over others, the sum of whole batches."""
-    (x,), (dim,) = vals, dims
-    if name_of(batch_size) in axes:
-        axes = tuple(name for name in axes if name != name_of(batch_size))
-        x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else reduce_sum(x, (dim,))
-        dim = not_mapped
-    return (psum_p.bind(x, axes=axes) if axes else x), dim
+    """The sum over named axes, of all examples of a `vmap` at once; and its batch axis.
+
+    `axes` are the names. `name_of(batch_size)` is the name of the axis that this `vmap` maps, None
+    if it has none. `vals` and `dims` hold one item each: the operand and its batch axis.
+
+    If the name is not in `axes`, the sum is about other axes only: it is bound as it is, for the
+    whole batch, and the batch axis stays.
+
+    If the name is in `axes`, the sum over this axis is an ordinary sum along the batch axis. An
+    operand without a batch axis is the same in all examples, and its sum a multiple of it, of the
+    same dtype: `mul_by(x, batch_size)`. Either way the result has no batch axis: all examples share
+    it. If there are more names, the sum over those is left, in the same order, and
+    `psum_p.bind(x, axes=...)` makes it; with no name left, nothing is bound.
+
+    >>> batch = np.array([[1.0, 2.0], [5.0, 9.0]])
+    >>> out, dim = psum_batch(AxisSize(2, "i"), [batch], [0], axes=("i",))
+    >>> out, dim is not_mapped
+    (array([ 6., 11.]), True)
+    """
+    # TODO(pmap.psum_batch): sum along the batch axis if this vmap has one of the names; bind psum_p
+    # for the names that are left.
+    raise NotImplementedError("pmap.psum_batch")
 
 
 def mul_by(x: Any, n: int) -> Any:
@@ -476,16 +521,30 @@ def compiled(
 def replica_program(
     jaxpr: ClosedJaxpr, in_axes: Axes, out_axes: Axes, **params: Any
 ) -> ClosedJaxpr:
-    """The program of one example, from pieces to pieces: their mapped axis has length 1."""
+    """The program that each device runs: that of one example, from pieces to pieces.
 
-    def replica(*pieces: Any) -> list[Any]:
-        pairs = zip(pieces, in_axes, strict=True)
-        examples = [x if axis is None else squeeze(x, (axis,)) for x, axis in pairs]
-        outs = zip(eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *examples), out_axes, strict=True)
-        return [x if axis is None else expand_dims(x, (axis,)) for x, axis in outs]
+    `jaxpr` takes and gives what one example has. A device gets its *piece* of each operand instead:
+    an array whose mapped axis, `in_axes` says which, is still there and has length 1. It gives
+    pieces of the results, whose mapped axes of length 1 are in `out_axes`. Where an axis is None,
+    the whole operand is on each device, and the whole result comes from it.
 
-    with inside(**params):
-        return trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, axis_size=1))
+    `squeeze(x, (axis,))` takes an axis of length 1 away, and `expand_dims(x, (axis,))` puts one in.
+    `eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)` runs the program, and gives a list.
+    `trace_to_jaxpr(f, avals)` makes a program of a function from operands to a list of results.
+    `whole_avals(avals, axes, n)` gives the types of arrays whose mapped axes have the length n.
+
+    `params` hold `axis_name` and `axis_size`. Programs that use the name can be traced inside
+    `with inside(**params):` only.
+
+    >>> f64 = ShapedArray((), np.dtype("float64"))
+    >>> double = trace_to_jaxpr(lambda x: [x * 2.0], [f64])
+    >>> program = replica_program(double, (0,), (0,), axis_name="i", axis_size=4)
+    >>> print(program.in_avals[0], program.out_avals[0])
+    f64[1] f64[1]
+    """
+    # TODO(pmap.replica_program): trace a function that takes the axis of length 1 from each piece,
+    # runs the program, and puts it back.
+    raise NotImplementedError("pmap.replica_program")
 
 
 impl_rules[pmap_p] = pmap_impl
@@ -543,15 +602,33 @@ def pmap_jvp(
     out_axes: Axes,
     **params: Any,
 ) -> tuple[list[Any], list[Any]]:
-    """A tangent is cut as its primal is."""
-    moving = [axis for axis, t in zip(in_axes, tangents, strict=True) if t is not None]
-    pairs = zip(out_axes, jaxpr.out_avals, strict=True)
-    floats = [axis for axis, aval in pairs if is_float(aval.dtype)]
-    rebind = functools.partial(
-        pmap_call, in_axes=[*in_axes, *moving], out_axes=[*out_axes, *floats], **params
-    )
-    with inside(**params):
-        return call_jvp(rebind, primals, tangents, jaxpr)
+    """Values and tangents of a call of `pmap_p`: two lists, as long as there are results.
+
+    `jaxpr` is the program of one example; `primals` and `tangents` are whole arrays, a tangent
+    being None where nothing moves. The devices shall run *another* program, which computes values
+    and tangents of one example. `call_jvp(rebind, primals, tangents, jaxpr)`, of lesson jit, makes
+    it: it calls `rebind(program, args)`, where `args` are the primals and behind them the tangents
+    that are not None, and the results are those of `jaxpr` and behind them the tangents of those
+    that are floating-point. It gives the two lists.
+
+    `rebind` is yours to write. It shall call `pmap_call(program, args, in_axes=..., out_axes=...,
+    **params)`, whose axes are as many as the program has inputs and outputs: a tangent is cut along
+    the axis of its primal. `jaxpr.out_avals` are the types of the results of one example, and
+    `is_float(aval.dtype)` says which of them have a tangent.
+
+    `params` hold `axis_name`, `axis_size` and `devices`. The new program can be made inside `with
+    inside(**params):` only, since it may use the name of the axis.
+
+    >>> with inside("i", 1):
+    ...     jaxpr = trace_to_jaxpr(lambda x: [x * x], [ShapedArray((), np.dtype("float64"))])
+    >>> params = {"axis_name": "i", "axis_size": 1, "devices": devices_for(1, None)}
+    >>> xs, ts = [np.array([3.0])], [np.array([10.0])]
+    >>> pmap_jvp(xs, ts, jaxpr=jaxpr, in_axes=(0,), out_axes=(0,), **params)
+    ([Array([9.], dtype=float64)], [Array([60.], dtype=float64)])
+    """
+    # TODO(pmap.jvp): let call_jvp make the program of values and tangents, and call it with the
+    # axes of both.
+    raise NotImplementedError("pmap.jvp")
 
 
 def pmap_batch(
@@ -815,17 +892,23 @@ def check_axis(what: str, axis: int | None, rank: int) -> None:
 
 
 def mapped_size(avals: Sequence[ShapedArray], in_axes: Axes, given: int | None) -> int:
-    """The one size of all mapped axes, which must be the given one."""
-    mapped = [(aval, axis) for aval, axis in zip(avals, in_axes, strict=True) if axis is not None]
-    for aval, axis in mapped:
-        check_axis("in_axes", axis, len(aval.shape))
-    sizes = {aval.shape[axis] for aval, axis in mapped}
-    if not mapped:
-        raise ValueError("pmap requires at least one argument with a mapped axis.")
-    if len(sizes | ({given} - {None})) > 1 or 0 in sizes:
-        expected = "" if given is None else f" that is axis_size={given}"
-        raise ValueError(f"pmap needs mapped axes of one size{expected}; got {sorted(sizes)}.")
-    return sizes.pop()
+    """How many examples there are: the length of the mapped axes, which must all agree.
+
+    `avals` are the types of the operands, and `in_axes` their mapped axes: numbers, or None for an
+    operand that all examples share. `given` is what the user says the length is, or None.
+
+    `check_axis("in_axes", axis, rank)` refuses an axis that an operand of `rank` axes does not
+    have; call it for each mapped operand before you look at its shape. `ValueError`, with a text of
+    your own: if nothing is mapped; if two lengths differ, or one is not `given`; if there are 0
+    examples, since there is no work for any device.
+
+    >>> matrix, vector = (ShapedArray(shape, np.dtype("float64")) for shape in [(3, 8), (8,)])
+    >>> mapped_size([matrix, vector, matrix], [1, 0, None], None)
+    8
+    """
+    # TODO(pmap.mapped_size): collect the lengths of all mapped axes, refuse what does not fit, and
+    # give the one length.
+    raise NotImplementedError("pmap.mapped_size")
 
 
 def devices_for(size: int, given: Sequence[xla.Device] | None) -> xla.Devices:
