@@ -194,7 +194,9 @@ def small(monkeypatch, tmp_path):
         copy = shutil.copytree if (edition.ROOT / name).is_dir() else shutil.copy
         (tmp_path / name).parent.mkdir(exist_ok=True)
         copy(edition.ROOT / name, tmp_path / name)
-    (tmp_path / "course" / "index.md").write_text("# Start\n\n## The lessons\n")
+    # These pages name the lessons of the real course.
+    for name in ("index.md", "path.md", "from-autodidax.md", "instructor/teaching.md"):
+        (tmp_path / "course" / name).write_text("# A page\n\n## The lessons\n")
     small_course.write(monkeypatch, tmp_path)
     return tmp_path / "course" / "lessons" / "01_hello" / "lesson.md"
 
