@@ -132,7 +132,8 @@ def _open(name: str, folder: int, extra: int, label: str) -> int:
     # A file system that ignores case would open JVP.py as jvp.py, another one would not.
     if name not in os.listdir(folder):
         raise Missing(
-            f"The file {label} is missing; it is what is graded, a notebook alone is not."
+            f"The file {label} is missing, under exactly this name; it is what is graded, "
+            "a notebook alone is not."
         )
     if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
         raise Refused(f"{label} is a link or lies behind one; hand in the file itself.")
@@ -182,7 +183,10 @@ def _entry(entries: list[zipfile.ZipInfo], lesson: Lesson) -> zipfile.ZipInfo:
             raise Refused(f"The archive holds {lesson.module} more than once.")
         if found:
             return found[0]
-    raise Missing(f"The file {lesson.module} is missing in the archive; it is what is graded.")
+    raise Missing(
+        f"The file {lesson.module} is missing in the archive, under exactly this name; "
+        "it is what is graded."
+    )
 
 
 def _leads_outside(name: str) -> bool:

@@ -122,12 +122,22 @@ def _exercise(part: Part, lesson: Lesson) -> Iterator[Cell]:
 _CODE = {"example": _example, "exercise": _exercise}
 
 
+# `nbgrader validate` takes a cell as failed, and shows its text, when it writes to stderr. The
+# status of a `!command` it does not see.
+_CHECK = """\
+import subprocess
+import sys
+
+command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "checks.py", "--exercise", "{id}"]
+done = subprocess.run(command, capture_output=True, text=True)
+print(done.stdout + done.stderr, file=sys.stderr if done.returncode else sys.stdout)
+"""
+
+
 def _check(exercise: Exercise) -> Cell:
     """The locked cell that runs the visible checks, and into which nbgrader writes the grade."""
     name = exercise.id.replace(".", "-")
-    cell = _code(
-        f"import sys\n\n!{{sys.executable}} -m pytest -q checks.py --exercise {exercise.id}\n"
-    )
+    cell = _code(_CHECK.format(id=exercise.id))
     cell["id"] = name
     cell["metadata"]["nbgrader"] = _about(name, exercise.points)
     return cell

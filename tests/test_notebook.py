@@ -5,12 +5,13 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import nbformat
 import pytest
 import small_course
 
-from autograder import lessons, notebook
+from autograder import check_plugin, lessons, notebook
 from autograder.edition import Problem
 
 PAGE = """# Greeting people { #top .big }
@@ -75,13 +76,7 @@ def sources(made, kind):
 def test_examples_become_code_cells_and_hidden_ones_are_left_out(hello):
     setup, *code = sources(notebook.make(hello), "code")
     assert setup.startswith("# Run this cell first.")
-    assert code == [
-        "a = 1\nprint(a)",
-        'int("a")',
-        "import sys\n\n!{sys.executable} -m pytest -q checks.py --exercise hello.greet",
-        "import sys\n\n!{sys.executable} -m pytest -q checks.py --exercise hello.grow",
-        "",
-    ]
+    assert [cell for cell in code if "pytest" not in cell] == ["a = 1\nprint(a)", 'int("a")', ""]
 
 
 def test_an_example_that_raises_does_not_stop_the_notebook(hello):
@@ -104,6 +99,36 @@ def test_each_exercise_has_one_locked_grade_cell_with_its_points(hello):
         for name, points in [("hello-greet", 2.0), ("hello-grow", 1.5)]
     ]
     assert [cell["id"] for cell in cells] == ["hello-greet", "hello-grow"]
+
+
+CHECKS = """\
+import pytest
+
+@pytest.mark.exercise("hello.greet")
+def test_greeting():
+    assert "hallo" == "hello"
+
+@pytest.mark.exercise("hello.grow")
+def test_growth():
+    assert 2 == 2
+"""
+
+
+def test_a_check_cell_writes_to_stderr_when_a_check_fails_and_only_then(hello, tmp_path):
+    # nbgrader validate calls a cell failed, and shows what it wrote, if that went to stderr.
+    (tmp_path / "conftest.py").write_text(Path(check_plugin.__file__).read_text())
+    (tmp_path / "checks.py").write_text(CHECKS)
+    greet, grow = (cell for cell in sources(notebook.make(hello), "code") if "pytest" in cell)
+    wrong, right = (
+        subprocess.run(
+            [sys.executable, "-c", cell], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        for cell in (greet, grow)
+    )
+    assert "'hallo' == 'hello'" in wrong.stderr
+    assert "1 failed" in wrong.stderr
+    assert wrong.stdout == right.stderr == ""
+    assert "1 passed" in right.stdout
 
 
 def test_the_written_question_is_a_cell_that_a_person_grades(hello):
