@@ -1,0 +1,180 @@
+"""Checks of the lesson stackless, for you to read and to run: `./jaxprentice check stackless`.
+
+Each exercise has a few. They need no other exercise than their own and those that the page names
+before it.
+"""
+
+import numpy as np
+import pytest
+
+from microjax.stackless import (
+    Box,
+    BoxInterpreter,
+    EvalInterpreter,
+    JVPInterpreter,
+    LinearInterpreter,
+    backward_pass,
+    eval_jaxpr,
+    jit_jvp,
+    jvp,
+    lax,
+    linearize_flat,
+    make_jaxpr,
+    set_interpreter,
+    types_of,
+    vmap,
+)
+from minijax import core
+
+
+class Watch(EvalInterpreter):
+    """Computes, and keeps the names of the operations that it was given."""
+
+    def __init__(self):
+        self.seen = []
+
+    def interpret_op(self, primitive, args, params):
+        """The result of one operation."""
+        self.seen.append(primitive.name)
+        return super().interpret_op(primitive, args, params)
+
+
+def names(program):
+    """The operations of a program."""
+    return [eqn.primitive.name for eqn in program.eqns]
+
+
+def numbers(arrays):
+    """Arrays as lists of Python's numbers."""
+    return [np.asarray(x).tolist() for x in arrays]
+
+
+# BoxInterpreter.interpret_op ----------------------------------------------------------------------
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_values_and_tangents():
+    """The derivative of x * x + 3 x at 2 is 7; the constant 3.0 has no box."""
+    assert numbers(jvp(lambda x: x * x + 3.0 * x, (2.0,), (1.0,))) == [10.0, 7.0]
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_several_results():
+    """Each result of a primitive with several gets a box, where something is beside it."""
+    pair_p = core.Primitive("pair", multiple_results=True)
+
+    class Pairs(BoxInterpreter):
+        box_type, task = Box, "Rule"
+        rules = {pair_p: lambda values, extras, *, k: ([values[0], k], [extras[0] + k, None])}
+
+    interpreter = Pairs()
+    first, second = interpreter.interpret_op(pair_p, [interpreter.box(2.0, 5.0)], {"k": 10.0})
+    assert (first.value, first.extra, second) == (2.0, 15.0, 10.0)
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_the_previous_interpreter():
+    """It gets the operations of the rule for sin, and the operation on constants."""
+    watch = Watch()
+    with set_interpreter(watch):
+        interpreter = JVPInterpreter()
+    interpreter.interpret_op(core.sin_p, [interpreter.box(0.0, 1.0)], {})
+    assert watch.seen == ["sin", "cos", "mul"]
+    assert float(interpreter.interpret_op(core.add_p, [2.0, 3.0], {})) == 5.0
+    assert watch.seen == ["sin", "cos", "mul", "add"]
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_transformations_of_transformations():
+    """The second derivative of x * x * x, at two points."""
+
+    def slope(x):
+        return jvp(lambda x: x * x * x, (x,), (1.0,))[1]
+
+    assert numbers(jvp(slope, (2.0,), (1.0,))) == [12.0, 12.0]
+    assert vmap(slope)(np.array([1.0, 2.0])).tolist() == [3.0, 12.0]
+
+
+# LinearInterpreter.interpret_op -------------------------------------------------------------------
+
+
+@pytest.mark.exercise("stackless.linear_op")
+def test_what_is_known_is_computed():
+    """The cosine is computed, by the interpreter before; the product is recorded."""
+    watch = Watch()
+    with set_interpreter(watch):
+        program, _ = LinearInterpreter().run(
+            lambda t: ([lax.mul(lax.cos(0.0), t)], None), types_of([1.0])
+        )
+    assert (watch.seen, names(program)) == (["cos"], ["mul"])
+    assert numbers(eval_jaxpr(program.jaxpr, program.consts, 5.0)) == [5.0]
+
+
+@pytest.mark.exercise("stackless.linear_op")
+def test_one_operand_is_enough():
+    """On the left, on the right, or on both sides."""
+    program, _ = LinearInterpreter().run(
+        lambda t: ([lax.sub(lax.mul(t, 3.0), lax.mul(4.0, t))], None), types_of([1.0])
+    )
+    assert names(program) == ["mul", "mul", "sub"]
+
+
+# linearize_flat -----------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("stackless.linearize_flat")
+def test_a_linear_program():
+    """Of the product, where one factor moves: one operation on the tangent."""
+    program, outs = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
+    assert (names(program), numbers(outs)) == (["mul"], [6.0])
+    assert numbers(eval_jaxpr(program.jaxpr, program.consts, 10.0)) == [20.0]
+
+
+@pytest.mark.exercise("stackless.linearize_flat")
+def test_which_results_have_tangents():
+    """A float that does not move has the tangent zero; an integer has none."""
+    program, outs = linearize_flat(lambda x, n: [n, x, 2.0], [3.0, 4], [True, False])
+    assert numbers(outs) == [4, 3.0, 2.0]
+    assert numbers(eval_jaxpr(program.jaxpr, program.consts, 10.0)) == [10.0, 0.0]
+
+
+# backward_pass ------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("stackless.backward_pass")
+def test_from_the_end_to_the_beginning():
+    """The transpose of the chain: times 5, then negative, then over 2."""
+    program = make_jaxpr(lambda t: [lax.mul(lax.neg(lax.div(t, 2.0)), np.array([5.0, 7.0]))])(
+        np.zeros(2)
+    )
+    assert numbers(backward_pass(program, [np.array([10.0, 2.0])])) == [[-25.0, -7.0]]
+
+
+@pytest.mark.exercise("stackless.backward_pass")
+def test_sums_and_zeros():
+    """What is used several times gets the sum, and what is not used gets zeros."""
+    program = make_jaxpr(lambda t, u: [lax.add(t, lax.mul(t, 3.0)), t])(1.0, np.ones(2))
+    assert numbers(backward_pass(program, [10.0, 1.0])) == [41.0, [0.0, 0.0]]
+    assert numbers(backward_pass(program, [None, None])) == [0.0, [0.0, 0.0]]
+
+
+# jit_jvp ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("stackless.jit_jvp")
+def test_values_and_tangents_of_a_program():
+    """An integer result has no tangent, and an input that does not move has none either."""
+    program = make_jaxpr(lambda x, y: [y, x * y, lax.neg(x)])(3.0, 2)
+    outs, tangents = jit_jvp([3.0, 2], [10.0, None], name="f", jaxpr=program)
+    assert (numbers(outs), tangents[0]) == ([2, 6.0, -3.0], None)
+    assert numbers(tangents[1:]) == [20.0, -10.0]
+
+
+@pytest.mark.exercise("stackless.jit_jvp")
+def test_two_calls():
+    """A derivative of a compiled function calls two compiled programs."""
+    program = make_jaxpr(lambda x: [lax.sin(x) * x])(3.0)
+    watch = Watch()
+    with set_interpreter(watch):
+        jit_jvp([3.0], [1.0], name="f", jaxpr=program)
+    assert watch.seen == ["jit", "jit"]
