@@ -185,12 +185,27 @@ class BoxInterpreter(Interpreter):
         return [value for value, _ in pairs], [extra for _, extra in pairs]
 
     def interpret_op(self, primitive: Primitive, args: Sequence[Any], params: Any) -> Any:
-        values, extras = self.open(args)
-        with set_interpreter(self.prev_interpreter):
-            if all(extra is None for extra in extras):
-                return bind(primitive, *values, **params)
-            outs = get_rule(self.rules, primitive, self.task)(values, extras, **params)
-        return each(primitive, self.box, *outs)
+        """The result of one operation: in a box, if an operand came in one.
+
+        `self.open(args)` gives two lists: the values, and what is beside each. What follows happens
+        while `self.prev_interpreter` is the current one. If nothing is beside any of the values,
+        `bind` the primitive again, with the values and `params`: its result is the result, without
+        a box. Otherwise the primitive's rule, `get_rule(self.rules, primitive, self.task)`, gives
+        two things: `out, extra = rule(values, extras, **params)`. The result is
+        `self.box(out, extra)`. If `primitive.multiple_results`, both are lists, and the result is a
+        list of boxes (`each` does either).
+
+        >>> interpreter = JVPInterpreter()
+        >>> x = interpreter.box(np.array(3.0), np.array(1.0))
+        >>> y = interpreter.interpret_op(core.mul_p, [x, x], {})
+        >>> y.value, y.extra
+        (array(9.), array(6.))
+        >>> interpreter.interpret_op(core.add_p, [2.0, 3.0], {})
+        array(5.)
+        """
+        # TODO(stackless.box_op): open the operands; under the previous interpreter apply the rule,
+        # or bind again if nothing is in a box; box the results.
+        raise NotImplementedError("stackless.box_op")
 
     def run(self, f: Fun, values: Any, extras: Any) -> Pairs:
         """Call `f` on boxes, and open its results."""
@@ -450,24 +465,41 @@ class LinearInterpreter(StagingInterpreter):
         self.prev_interpreter = context.interpreter
 
     def interpret_op(self, primitive: Primitive, args: Sequence[Any], params: Any) -> Any:
-        if any(list(map(self.owns, args))):
-            return super().interpret_op(primitive, args, params)
-        with set_interpreter(self.prev_interpreter):
-            return bind(primitive, *args, **params)
+        """Write an operation down if it depends on a variable of this program; else compute it.
+
+        It depends on one if this interpreter owns an operand, whichever. `StagingInterpreter` knows
+        how to write it down, and what the result is then. An operation that depends on none is
+        bound again, while `self.prev_interpreter` is the current one.
+
+        >>> f = lambda t: ([lax.mul(lax.cos(0.0), t)], None)
+        >>> LinearInterpreter().run(f, types_of([2.0]))[0]
+        { lambda ; a:f64[]. let b:f64[] = mul 1.0:f64[] a in (b,) }
+        """
+        # TODO(stackless.linear_op): record the operation if one of its operands is a variable of
+        # this program; otherwise bind it under the previous interpreter.
+        raise NotImplementedError("stackless.linear_op")
 
 
 def linearize_flat(f: Fun, primals: Any, in_moves: Any) -> tuple[ClosedJaxpr, list[Any]]:
-    """A program from tangents of the inputs that move to those of float results; and the results.
+    """The derivative of `f` at `primals` as a program, and the list of results of `f`.
 
-    It is `jvp` with variables for tangents: its rules compute values, and tangents are recorded.
+    `f` takes arrays and gives a list of arrays. `in_moves` has a flag for each of the primals; the
+    program has an input for each flag that is set, of the type of that primal: its tangent. It has
+    an output for each result of `f` that is a float: its tangent, zeros if it does not move.
+
+    It is `jvp` with variables for tangents. `LinearInterpreter().run(g, avals)` calls `g` with a
+    variable for each type in `avals`; `g` gives the outputs of the program, and anything else
+    beside it; `run` gives the program, and what was beside. In `g`,
+    `JVPInterpreter().run(f, primals, tangents)` gives the results of `f` and their tangents. There
+    is a tangent for each of the primals, and for each result; it may be `None`. `merge`,
+    `compress`, `types_of`, `are_floats` and `instantiate` serve for lists. `f` is called once.
+
+    >>> linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
+    ({ lambda ; a:f64[]. let b:f64[] = mul a 2.0:f64[] in (b,) }, [array(6.)])
     """
-
-    def tangents_out(*moving: Any) -> Pairs:
-        outs, tangents = JVPInterpreter().run(f, primals, merge(in_moves, moving))
-        avals = types_of(outs)
-        return list(compress(instantiate(tangents, avals), are_floats(avals))), outs
-
-    return LinearInterpreter().run(tangents_out, types_of(compress(primals, in_moves)))
+    # TODO(stackless.linearize_flat): define a function from tangents to tangents that runs f under
+    # a JVPInterpreter, and run it under a LinearInterpreter.
+    raise NotImplementedError("stackless.linearize_flat")
 
 
 # Transposition: a linear program, run backwards ---------------------------------------------------
@@ -476,24 +508,25 @@ transpose_rules: Rules = {}
 
 
 def backward_pass(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
-    """Cotangents of the inputs of a linear program, from those of its results."""
-    jaxpr = program.jaxpr
-    known = dict(zip(jaxpr.constvars, program.consts, strict=True))
-    found: dict[Any, Any] = {}
+    """Cotangents of the inputs of a linear program, from those of its results.
 
-    def accumulate(atoms: Sequence[Any], cts: Sequence[Any]) -> None:
-        for atom, ct in zip(atoms, cts, strict=True):
-            found[atom] = add_up([found.get(atom), ct])
+    There is a cotangent for each output, and `None` is zero. Equations are visited from the last to
+    the first. One of whose results none has a cotangent is left alone. For another
+    `get_rule(transpose_rules, eqn.primitive, "Transpose rule")` is called as
+    `rule(ct, *operands, **eqn.params)`. An operand is the value of a constant of the program or of
+    a literal, and an `UndefPrimal` for each other variable (`value_of` gives it). `ct` is the
+    cotangent of the result; if the primitive gives several results, it is a list, with `None` for
+    those without. The rule gives a cotangent for each operand, or `None`. A variable that is used
+    in several places gets the sum of all that comes from there (`add_up`). The result is a list of
+    arrays: zeros of its type for an input that gets no cotangent (`instantiate`).
 
-    accumulate(jaxpr.outvars, cotangents)
-    for eqn in reversed(jaxpr.eqns):
-        cts = [found.pop(var, None) for var in eqn.outvars]
-        if any(ct is not None for ct in cts):
-            rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
-            operands = [value_of(x, known) for x in eqn.invars]
-            ct_arg = cts if eqn.primitive.multiple_results else cts[0]
-            accumulate(eqn.invars, rule(ct_arg, *operands, **eqn.params))
-    return instantiate([found.get(var) for var in jaxpr.invars], [v.aval for v in jaxpr.invars])
+    >>> program = make_jaxpr(lambda t, u: lax.mul(t, 3.0) + t)(1.0, 1.0)
+    >>> backward_pass(program, [2.0])
+    [array(8.), array(0.)]
+    """
+    # TODO(stackless.backward_pass): keep a table of cotangents; visit the equations from the last
+    # to the first, and add what each rule gives to the cotangents of the operands.
+    raise NotImplementedError("stackless.backward_pass")
 
 
 def flows_back(primitive: Primitive, *backs: Fun) -> None:
@@ -567,13 +600,24 @@ def jit_impl(*args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
 
 
 def jit_jvp(primals: Any, tangents: Any, *, name: str, jaxpr: ClosedJaxpr) -> Any:
-    """Call a program for values, then one for tangents, which `linearize` can record alone."""
-    in_moves = tuple(t is not None for t in tangents)
-    values, linear = linearized_program(jaxpr, in_moves)
-    outs = call(values, primals, name)
-    number = len(jaxpr.out_avals)
-    moving = call(linear, [*outs[number:], *compress(tangents, in_moves)], name)
-    return outs[:number], merge(are_floats(jaxpr.out_avals), moving)
+    """Call a program for values, then one for tangents, which `linearize` can record alone.
+
+    Gives the results of the program `jaxpr`, and the list of their tangents: `None` for a result
+    that is no float. `tangents` has a `None` for each of the primals that does not move.
+
+    `linearized_program(jaxpr, in_moves)`, with a tuple of flags, one for each of the primals, makes
+    the two programs. The first takes the primals, and gives the results and then residuals: what
+    the second needs to know of them. The second takes the residuals and then the tangents of the
+    inputs that move, and gives the tangents of the results that are floats. Either is called by
+    `call(program, args, name)`, which gives a list. `jaxpr.out_avals` are the results' types.
+
+    >>> program = make_jaxpr(lambda x: x * x)(3.0)
+    >>> jit_jvp([3.0], [1.0], name="f", jaxpr=program)
+    ([array(9.)], [array(6.)])
+    """
+    # TODO(stackless.jit_jvp): make the two programs, call the one for values and residuals, then
+    # the other one for tangents.
+    raise NotImplementedError("stackless.jit_jvp")
 
 
 @once
