@@ -92,8 +92,10 @@ def _grade(converter: Autograde, lesson: Lesson) -> None:
     course = converter.coursedir
     taken = list(_take_in(converter, lesson))
     WriteVerdicts(parent=converter).grade(lesson, taken)
-    for student, _, _ in taken:
-        _drop_half_done(Path(course.format_path(course.autograded_directory, student, lesson.id)))
+    for student, source, _ in taken:
+        folder = Path(course.format_path(course.autograded_directory, student, lesson.id))
+        _drop_half_done(folder)
+        _drop_changed(folder, lesson, source)
     submitted, course.submitted_directory = course.submitted_directory, INTAKE
     try:
         BaseConverter.start(converter)
@@ -114,6 +116,14 @@ def _drop_half_done(folder: Path) -> None:
     except (OSError, ValueError, AttributeError):
         done = False
     if not done:
+        shutil.rmtree(folder)
+
+
+def _drop_changed(folder: Path, lesson: Lesson, source: bytes | None) -> None:
+    """Remove what was graded of another module: without two timestamps nbgrader would keep it."""
+    module = folder / lesson.module
+    graded = module.read_bytes() if module.is_file() else None
+    if folder.exists() and graded != source:
         shutil.rmtree(folder)
 
 

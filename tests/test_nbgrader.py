@@ -567,3 +567,16 @@ def test_each_reason_stands_once_and_not_too_many_do():
 
 def test_full_points_come_without_further_words():
     assert message(verdict(2.0, (True,)), []) == "1 of 1 tests passed."
+
+
+@pytest.mark.parametrize(
+    ("graded", "now", "stays"),
+    [(b"a", b"a", True), (b"a", b"b", False), (b"a", None, False), (None, b"b", False)],
+)
+def test_a_changed_module_is_graded_again_without_timestamps(tmp_path, graded, now, stays):
+    folder = tmp_path / "core"
+    (folder / LESSON.module).parent.mkdir(parents=True)
+    if graded is not None:
+        (folder / LESSON.module).write_bytes(graded)
+    nbgrader_grading._drop_changed(folder, LESSON, now)
+    assert folder.exists() == stays
