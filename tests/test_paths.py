@@ -12,7 +12,6 @@ from autograder.edition import COURSE, Problem
 SEEDS = tomllib.loads((COURSE / "seeds.toml").read_text(encoding="utf-8"))
 ROUTES = tomllib.loads((COURSE / "routes.toml").read_text(encoding="utf-8"))["route"]
 KNOWN = lessons.load()
-PENDING = {"checkpoint"}  # its page is to come
 TAUGHT = [lesson for lesson in KNOWN.values() if lesson.has_page]
 
 
@@ -20,14 +19,7 @@ def test_every_definition_and_idea_of_the_seeds_is_covered_once():
     wanted = {name for seed in SEEDS["seed"] for name in seed["names"] + seed["ideas"]}
     covered = Counter(name for idea in SEEDS["idea"] for name in idea["names"])
     covered.update(name for names in SEEDS["left_out"].values() for name in names)
-    missing = (
-        wanted
-        - covered.keys()
-        - {
-            "checkpointing forgets and computes again",
-        }
-    )
-    assert missing == set()
+    assert wanted - covered.keys() == set()
     assert covered.keys() - wanted == set()
     assert [name for name, count in covered.items() if count > 1] == []
 
@@ -51,15 +43,15 @@ def test_a_lesson_that_is_not_there_is_told(monkeypatch):
 def test_routes_go_through_lessons_that_exist_in_an_order_that_works():
     for route in ROUTES:
         names = [name for step in route["steps"] for name in step]
-        numbers = [KNOWN[name].number for name in names if name not in PENDING]
+        numbers = [KNOWN[name].number for name in names]
         assert numbers == sorted(set(numbers))
-    assert set(names) - PENDING == set(KNOWN) - PENDING  # the last one is the whole course
+    assert set(names) == set(KNOWN)  # the last one is the whole course
 
 
 def test_the_hours_of_a_route_are_the_sum_of_its_lessons():
     table = paths.route_table(COURSE, TAUGHT).splitlines()[2:]
     for route, row in zip(ROUTES, table, strict=True):
-        names = [name for step in route["steps"] for name in step if name not in PENDING]
+        names = [name for step in route["steps"] for name in step]
         minutes = sum(KNOWN[name].minutes for name in names if KNOWN[name].has_page)
         assert row.split("|")[-2].strip() == f"{minutes / 60:.0f}"
     assert "[grad](lessons/12_grad/lesson.md)" in table[0]

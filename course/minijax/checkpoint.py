@@ -93,9 +93,26 @@ def checkpoint(
 
 
 def call_remat(program: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list[Any]:
-    """Bind `remat_p`. Constants become arguments: they may be tracers, and are residuals too."""
-    jaxpr = ClosedJaxpr(without_consts(program.jaxpr), [])
-    return remat_p.bind(*program.consts, *args, jaxpr=jaxpr, **params)
+    """Call a program with `remat_p`: the list of its results for the arguments `args`.
+
+    The program that `remat_p` gets as its parameter `jaxpr` is a `ClosedJaxpr` without constants.
+    `without_consts(jaxpr)` makes it of a `Jaxpr`: the constants are further inputs there, in front
+    of the others, and so `remat_p` is bound on the constants of `program` and, behind them, `args`.
+    A constant may be a tracer, which transformations see only among the operands; and it may be
+    large, so that it matters where it is kept. The other parameters, `params`, are passed on.
+
+    >>> import numpy as np
+    >>> params = {"prevent_cse": True, "policy": None, "differentiated": False}
+    >>> vector = ShapedArray((2,), np.dtype("float64"))
+    >>> program = trace_to_jaxpr(lambda x: [x * np.array([2.0, 3.0])], [vector])
+    >>> len(program.consts)
+    1
+    >>> call_remat(program, [np.array([5.0, 7.0])], **params)
+    [array([10., 21.])]
+    """
+    # TODO(checkpoint.call): make a program whose constants are inputs, and bind remat_p on
+    # constants and arguments.
+    raise NotImplementedError("checkpoint.call")
 
 
 # The rules that say: transform the inner program, and call the new one ----------------------------
@@ -120,7 +137,7 @@ def remat_type(*avals: ShapedArray, jaxpr: ClosedJaxpr, **params: Any) -> list[S
 
 
 def remat_transpose(cts: Any, *args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
-    """The backward pass of the inner program first computes again what it needs: see there."""
+    """Call the transposed program, which begins with what it needs of known values."""
     return call_transpose(functools.partial(call_remat, **params), cts, args, jaxpr)
 
 
@@ -148,19 +165,42 @@ def remat_partial_eval(
     policy: Policy | None,
     **params: Any,
 ) -> list[Any]:
-    """Compute the known outputs now; later, compute the residuals again, and then the rest."""
-    split = split_and_forget(jaxpr, tuple(t.pval.is_known for t in tracers), policy)
-    known_args = [t.pval.const for t in tracers if t.pval.is_known]
-    outs = call_remat(split.now, chosen(known_args, split.now_takes), policy=policy, **params)
-    number = sum(split.out_known)
-    inputs = [
-        *map(trace.pure, [*known_args, *outs[number:]]),
-        *(t for t in tracers if not t.pval.is_known),
-    ]
-    params = {**params, "policy": policy, "differentiated": True, "jaxpr": split.later}
-    staged = iter(trace.stage_out(remat_p, chosen(inputs, split.later_takes), params))
-    known_outs = iter(outs[:number])
-    return [next(known_outs) if is_known else next(staged) for is_known in split.out_known]
+    """Call the program for now; leave a call of the program for later.
+
+    `split_and_forget(jaxpr, is_known, policy)` gives a `Split`; `is_known` is a tuple that says for
+    each of `tracers` whether it is known. `chosen(items, which)` picks those items whose entry in
+    `which` is true.
+
+    Now: `split.now` is called with `call_remat`, with the same `policy` and `params`, on those of
+    the known values that `split.now_takes` says. It gives the known outputs, as many as there are
+    true entries in `split.out_known`, and behind them the kept values.
+
+    Later: `trace.stage_out(remat_p, operands, later_params)` gives a list with a tracer for each
+    unknown output. The operands are, in this order, the known values and the kept values, all boxed
+    by `trace.pure`, and the unknown ones of `tracers`; but of all these only what
+    `split.later_takes` says. The parameters are `params`, `policy`, the program `split.later` as
+    `jaxpr`, and `differentiated=True`, which marks a program that computes something again.
+
+    Returns the outputs of `jaxpr` in their order: plain values where `split.out_known` says that
+    they are known, tracers where not.
+
+    >>> from minijax.core import get_aval, new_main
+    >>> from minijax.linearize import unknown
+    >>> from minijax.numpy import sin
+    >>> f = trace_to_jaxpr(lambda x, y: [sin(x) * y, x], [get_aval(1.0)] * 2)
+    >>> params = {"prevent_cse": True, "policy": None, "differentiated": False}
+    >>> with new_main(PartialEvalTrace) as main:
+    ...     trace = PartialEvalTrace(main)
+    ...     x, y = trace.pure(3.0), trace.new_arg(unknown(get_aval(1.0)))
+    ...     later, now = remat_partial_eval(trace, [x, y], jaxpr=f, **params)
+    >>> print(now, later.aval, [t.pval.is_known for t in later.recipe.tracers_in])
+    3.0 f64[] [True, False]
+    >>> later.recipe.params["jaxpr"]
+    { lambda ; a:f64[] b:f64[]. let c:f64[] = sin a; d:f64[] = mul c b in (d,) }
+    """
+    # TODO(checkpoint.partial_eval): split and forget; call the program for now; stage out the
+    # program for later; put the results in order.
+    raise NotImplementedError("checkpoint.partial_eval")
 
 
 def split_and_forget(
@@ -183,23 +223,34 @@ def split_and_forget(
 
 
 def kept_values(jaxpr: Jaxpr, number: int, policy: Policy | None) -> list[Var]:
-    """The results that the policy keeps, of those that the residuals are made from.
+    """The results inside a program that are kept, in the order in which the program makes them.
 
-    The residuals are the outputs of `jaxpr` behind the first `number`.
+    The residuals, which the backward pass will need, are the outputs of `jaxpr` behind the first
+    `number`. A result is *needed* if it is a residual, or if the equation that makes a needed
+    result has it as an operand. So the equations are visited from the last to the first. If results
+    of an equation are needed, the policy is asked, once for the equation:
+    `policy(primitive, *types of the operands, **parameters)`. If it says yes, the needed results of
+    the equation are kept, and its operands are not needed for them. If it says no, all its operands
+    are needed. Without a policy (None) nothing is kept.
+
+    Inputs, constants and literals are never among the kept values: there is nothing to compute.
+
+    >>> import numpy as np
+    >>> from minijax.numpy import sin
+    >>> f = trace_to_jaxpr(lambda x: [sin(sin(x)) * x], [ShapedArray((), np.dtype("float64"))])
+    >>> f
+    { lambda ; a:f64[]. let
+        b:f64[] = sin a
+        c:f64[] = sin b
+        d:f64[] = mul c a
+      in (d,) }
+    >>> sines = lambda primitive, *avals, **params: primitive.name == "sin"
+    >>> kept_values(f.jaxpr, 0, sines) == f.jaxpr.eqns[1].outvars
+    True
     """
-    if policy is None:
-        return []
-    live = {atom for atom in jaxpr.outvars[number:] if isinstance(atom, Var)}
-    kept: list[Var] = []
-    for eqn in reversed(jaxpr.eqns):
-        results = [var for var in eqn.outvars if var in live]
-        if not results:
-            continue
-        if policy(eqn.primitive, *[atom.aval for atom in eqn.invars], **eqn.params):
-            kept += results
-        else:
-            live.update(atom for atom in eqn.invars if isinstance(atom, Var))
-    return kept[::-1]
+    # TODO(checkpoint.kept_values): walk from the last equation to the first; ask the policy about
+    # equations whose results are needed; keep the results, or need the operands.
+    raise NotImplementedError("checkpoint.kept_values")
 
 
 def program_for_now(known_part: ClosedJaxpr, number: int, kept: list[Var]) -> ClosedJaxpr:
@@ -212,19 +263,41 @@ def program_for_now(known_part: ClosedJaxpr, number: int, kept: list[Var]) -> Cl
 def program_for_later(
     known_part: ClosedJaxpr, number: int, kept: list[Var], rest: ClosedJaxpr
 ) -> ClosedJaxpr:
-    """The residuals again, from the known inputs and `kept`, and then the rest."""
-    jaxpr = known_part.jaxpr
-    inputs = [*jaxpr.invars, *kept]
-    given = {*kept}
-    eqns = [eqn for eqn in jaxpr.eqns if given.isdisjoint(eqn.outvars)]
-    again = jaxpr.replace(invars=inputs, outvars=jaxpr.outvars[number:], eqns=eqns)
+    """The program for later: it computes the residuals again, and then the unknown outputs.
 
-    def later(*args: Any) -> list[Any]:
-        residuals = eval_jaxpr(again, known_part.consts, *args[: len(inputs)])
-        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[len(inputs) :])
+    `known_part` goes from the known inputs to the known outputs, which are the first `number`, and
+    the residuals behind them. `rest` has no constants; its inputs are the residuals, and behind
+    them the unknown inputs. `kept` are variables of `known_part.jaxpr` that equations in it make.
 
-    avals = [*(var.aval for var in inputs), *rest.in_avals[len(again.outvars) :]]
-    return trace_to_jaxpr(later, avals)
+    The inputs of the new program are the known inputs, then a value for each of `kept`, and then
+    the unknown inputs. Its outputs are those of `rest`. An equation that makes a variable of
+    `kept` does not stand in it; other equations that no output needs may, since
+    `without_dead_code` comes afterwards.
+
+    `trace_to_jaxpr(f, avals)` makes a program of a function from arrays of the types `avals` to a
+    list; `eval_jaxpr(jaxpr, consts, *args)` runs a program; `jaxpr.replace(invars=..., eqns=...,
+    outvars=...)` is a program with some of its lists exchanged.
+
+    >>> import numpy as np
+    >>> from minijax.numpy import sin
+    >>> f64 = ShapedArray((), np.dtype("float64"))
+    >>> first = trace_to_jaxpr(lambda x: [x, sin(sin(x))], [f64])
+    >>> rest = trace_to_jaxpr(lambda residual, y: [residual * y], [f64, f64])
+    >>> program_for_later(first, 1, [], rest)
+    { lambda ; a:f64[] b:f64[]. let
+        c:f64[] = sin a
+        d:f64[] = sin c
+        e:f64[] = mul d b
+      in (e,) }
+    >>> program_for_later(first, 1, first.jaxpr.eqns[0].outvars, rest)
+    { lambda ; a:f64[] b:f64[] c:f64[]. let
+        d:f64[] = sin b
+        e:f64[] = mul d c
+      in (e,) }
+    """
+    # TODO(checkpoint.later): make a program of the equations that must run again; then trace a
+    # function that runs it, and the rest behind it.
+    raise NotImplementedError("checkpoint.later")
 
 
 def without_dead_code(program: ClosedJaxpr) -> tuple[ClosedJaxpr, list[bool]]:
@@ -294,17 +367,35 @@ def remat_hlo(
     differentiated: bool,
     policy: Policy | None,
 ) -> list[str]:
-    """The equations, behind a barrier where they stand for the second time.
+    """Emit the equations, behind a barrier where they stand for the second time.
 
     XLA would see that both copies compute the same and merge them, which is what `checkpoint` must
     prevent: the values would be kept in between. It sees no further than an optimisation barrier,
     whose results are its operands. The cotangents go through it too, so that the second run waits
-    until they have arrived. (XLA's compiler for CPUs takes the barriers out before it merges equal
-    operations for the last time, so there it helps inside loops only; with JAX it is the same.)
+    until they have arrived.
+
+    `emit_barrier(emitter, avals, args)` emits one, for operands of the types `avals` with the names
+    `args`, and gives the list of the names of its results. There is one barrier, for all operands,
+    if the program is `differentiated` and `prevent_cse` is true; but none if there are no operands.
+    Behind it `lower_body(emitter, program, names, consts)` emits the equations of a `Jaxpr` for
+    operands with these names and constants with these values; it gives the names of the results,
+    which are returned. `jaxpr` is a `ClosedJaxpr`: a `Jaxpr` with the values of its constants.
+
+    >>> import numpy as np
+    >>> from minijax.numpy import sin
+    >>> f64 = ShapedArray((), np.dtype("float64"))
+    >>> program, emitter = trace_to_jaxpr(lambda x: [sin(x)], [f64]), Emitter()
+    >>> params = {"prevent_cse": True, "policy": None, "differentiated": True}
+    >>> remat_hlo(emitter, [f64], [f64], ["%arg0"], jaxpr=program, **params)
+    ['%1']
+    >>> for line in emitter.lines:
+    ...     print(line)
+        %0 = stablehlo.optimization_barrier %arg0 : tensor<f64>
+        %1 = stablehlo.sine %0 : tensor<f64>
     """
-    if differentiated and prevent_cse and args:
-        args = emit_barrier(emitter, avals, args)
-    return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
+    # TODO(checkpoint.barrier): send the operands through a barrier if it is wanted; then emit the
+    # equations.
+    raise NotImplementedError("checkpoint.barrier")
 
 
 def emit_barrier(emitter: Emitter, avals: Sequence[ShapedArray], args: Sequence[str]) -> list[str]:

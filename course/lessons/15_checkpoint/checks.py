@@ -1,0 +1,226 @@
+"""Checks of the lesson checkpoint, for you to read and to run: `./jaxprentice check checkpoint`.
+
+Each exercise has a few. They need no other exercise than their own and those that the page names
+before it. Nothing here is compiled.
+"""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import minijax.numpy as jnp
+from minijax import checkpoint, make_jaxpr
+from minijax.core import ShapedArray, new_main
+from minijax.jaxpr import eval_jaxpr
+from minijax.jit import Emitter
+from minijax.linearize import PartialEvalTrace, unknown
+from minijax.tracing import trace_to_jaxpr
+
+MODULE = importlib.import_module("minijax.checkpoint")  # `minijax.checkpoint` is the function
+
+SCALAR = ShapedArray((), np.dtype("float64"))
+VECTOR = ShapedArray((3,), np.dtype("float64"))
+ROW = np.array([1.0, 10.0, 100.0])
+PARAMS = {"prevent_cse": True, "policy": None, "differentiated": False}
+
+
+def sines(primitive, *avals, **params):
+    """A policy that keeps sines."""
+    return primitive.name == "sin"
+
+
+def run(program, *args):
+    """The results of a closed program, as lists."""
+    return [np.asarray(x).tolist() for x in eval_jaxpr(program.jaxpr, program.consts, *args)]
+
+
+def names(program):
+    """The primitives of a program, in order."""
+    return [eqn.primitive.name for eqn in program.eqns]
+
+
+# call_remat ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("checkpoint.call")
+def test_results():
+    """The program's results, with a constant and an argument."""
+    program = trace_to_jaxpr(lambda x: [x * ROW, -x], [VECTOR])
+    outs = MODULE.call_remat(program, [np.array([2.0, 3.0, 4.0])], **PARAMS)
+    assert [x.tolist() for x in outs] == [[2.0, 30.0, 400.0], [-2.0, -3.0, -4.0]]
+
+
+@pytest.mark.exercise("checkpoint.call")
+def test_constants_are_operands():
+    """Two constants come before the argument, and the program inside has none left."""
+    f = checkpoint(lambda x: x * ROW + np.array([7.0, 8.0, 9.0]), prevent_cse=False)
+    outer = make_jaxpr(f)(2.0)
+    (eqn,) = outer.eqns
+    assert eqn.invars == [*outer.jaxpr.constvars, *outer.jaxpr.invars]
+    assert (len(eqn.invars), eqn.params["jaxpr"].consts) == (3, [])
+    assert eqn.params["prevent_cse"] is False
+
+
+# kept_values --------------------------------------------------------------------------------------
+
+
+def kept(f, avals, number, policy):
+    """The numbers of the equations of which results are kept."""
+    program = trace_to_jaxpr(f, avals)
+    values = MODULE.kept_values(program.jaxpr, number, policy)
+    makers = {var: i for i, eqn in enumerate(program.eqns) for var in eqn.outvars}
+    return [makers[var] for var in values]
+
+
+@pytest.mark.exercise("checkpoint.kept_values")
+def test_needed_results_are_kept():
+    """Results that the policy wants, in the order of the program, if a residual needs them."""
+
+    def f(x):
+        a = jnp.sin(x)  # equation 0
+        b = jnp.sin(x * 2.0)  # 1 and 2
+        unneeded = jnp.sin(x * 3.0)  # 3 and 4
+        return [unneeded, a * b]  # 5
+
+    assert kept(f, [SCALAR], 1, sines) == [0, 2]
+    assert kept(f, [SCALAR], 0, sines) == [0, 2, 4]
+    assert kept(f, [SCALAR], 2, sines) == []
+    assert kept(f, [SCALAR], 0, None) == []
+
+
+@pytest.mark.exercise("checkpoint.kept_values")
+def test_nothing_above_a_kept_value():
+    """What a kept value was made from is not needed for it."""
+    assert kept(lambda x: [jnp.sin(jnp.sin(x)) * 2.0], [SCALAR], 0, sines) == [1]
+    assert kept(lambda x: [jnp.cos(jnp.sin(x))], [SCALAR], 0, sines) == [0]
+
+
+@pytest.mark.exercise("checkpoint.kept_values")
+def test_what_the_policy_is_asked():
+    """The primitive, the operands' types, the parameters: from the last equation on."""
+    asked = []
+
+    def policy(primitive, *avals, **params):
+        asked.append((primitive.name, [str(aval) for aval in avals], params))
+        return False
+
+    kept(lambda x: [jnp.sum(jnp.sin(x))], [VECTOR], 0, policy)
+    (first, second) = asked
+    assert (first[:2], first[2]["axes"]) == (("reduce_sum", ["f64[3]"]), (0,))
+    assert second[:2] == ("sin", ["f64[3]"])
+
+
+# program_for_later --------------------------------------------------------------------------------
+
+
+def later(which):
+    """The program for later of a small one: its residuals are sin(x) - k and x, with k known."""
+    known = trace_to_jaxpr(lambda x, k: [x * k, jnp.sin(x) - k, x], [SCALAR, SCALAR])
+    rest = trace_to_jaxpr(lambda r, x, y: [r * y, x - y], [SCALAR, SCALAR, SCALAR])
+    variables = [var for i in which for var in known.eqns[i].outvars]
+    made = MODULE.program_for_later(known, 1, variables, rest)
+    return MODULE.without_dead_code(made)[0], made
+
+
+@pytest.mark.exercise("checkpoint.later")
+def test_everything_again():
+    """Without kept values: known inputs, then the unknown one."""
+    program, made = later([])
+    assert names(program) == ["sin", "sub", "mul", "sub"]
+    assert run(made, np.pi / 2, 5.0, 10.0) == [-40.0, np.pi / 2 - 10.0]
+
+
+@pytest.mark.exercise("checkpoint.later")
+def test_kept_values_are_inputs():
+    """A kept value comes behind the known inputs, and is not computed again."""
+    program, made = later([1])
+    assert names(program) == ["sub", "mul", "sub"]
+    assert run(made, 2.0, 5.0, 7.0, 10.0) == [20.0, -8.0]
+    program, made = later([1, 2])
+    assert names(program) == ["mul", "sub"]
+    assert run(made, 2.0, 5.0, 7.0, 3.0, 10.0) == [30.0, -8.0]
+
+
+# remat_partial_eval -------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("checkpoint.partial_eval")
+def test_now_and_later(monkeypatch):
+    """Of the known inputs x and k, the program now takes x, and the one for later k."""
+    now = trace_to_jaxpr(lambda x: [x * 10.0, x + 1.0], [SCALAR])
+    rest = trace_to_jaxpr(lambda k, kept, y: [k * kept * y], [SCALAR] * 3)
+    by_hand = MODULE.Split(now, [True, False], rest, [False, True, True, True], [False, True])
+    monkeypatch.setattr(MODULE, "split_and_forget", lambda *args: by_hand)
+    whole = trace_to_jaxpr(lambda x, y, k: [x, y], [SCALAR] * 3)
+    with new_main(PartialEvalTrace) as main:
+        trace = PartialEvalTrace(main)
+        x, y, k = trace.pure(3.0), trace.new_arg(unknown(SCALAR)), trace.pure(5.0)
+        first, second = MODULE.remat_partial_eval(trace, [x, y, k], jaxpr=whole, **PARAMS)
+    assert float(second) == 30.0
+    assert (first.pval.is_known, str(first.aval)) == (False, "f64[]")
+    assert [t.pval.const for t in first.recipe.tracers_in] == [5.0, 4.0, None]
+    assert first.recipe.tracers_in[2] is y
+    assert first.recipe.params == {**PARAMS, "differentiated": True, "jaxpr": rest}
+
+
+@pytest.mark.exercise("checkpoint.partial_eval")
+def test_split_is_asked(monkeypatch):
+    """The split is told which operands are known, and the policy."""
+    asked = []
+
+    def by_hand(jaxpr, is_known, policy):
+        asked.append((is_known, policy))
+        now, rest = trace_to_jaxpr(list, []), trace_to_jaxpr(lambda y: [y], [SCALAR])
+        return MODULE.Split(now, [False], rest, [False, True], [False])
+
+    monkeypatch.setattr(MODULE, "split_and_forget", by_hand)
+    whole = trace_to_jaxpr(lambda y, x: [y], [SCALAR] * 2)
+    with new_main(PartialEvalTrace) as main:
+        trace = PartialEvalTrace(main)
+        y, x = trace.new_arg(unknown(SCALAR)), trace.pure(3.0)
+        params = {**PARAMS, "policy": sines}
+        (out,) = MODULE.remat_partial_eval(trace, [y, x], jaxpr=whole, **params)
+    assert asked == [((False, True), sines)]
+    assert out.recipe.params["policy"] is sines
+
+
+# remat_hlo ----------------------------------------------------------------------------------------
+
+
+def emitted(avals, args, f, **params):
+    """The lines for a program, without spaces in front, and the names of its results."""
+    emitter = Emitter()
+    program = trace_to_jaxpr(f, avals)
+    outs = MODULE.remat_hlo(emitter, avals, avals, args, jaxpr=program, policy=None, **params)
+    return [line.strip() for line in emitter.lines], outs
+
+
+@pytest.mark.exercise("checkpoint.barrier")
+def test_barrier():
+    """The second time all operands go through one barrier, and the equations come behind it."""
+    lines, outs = emitted(
+        [SCALAR, SCALAR],
+        ["%arg0", "%arg1"],
+        lambda x, y: [x - y, y],
+        prevent_cse=True,
+        differentiated=True,
+    )
+    assert lines == [
+        "%0:2 = stablehlo.optimization_barrier %arg0, %arg1 : tensor<f64>, tensor<f64>",
+        "%1 = stablehlo.subtract %0#0, %0#1 : tensor<f64>",
+    ]
+    assert outs == ["%1", "%0#1"]
+
+
+@pytest.mark.exercise("checkpoint.barrier")
+def test_no_barrier():
+    """There is none the first time, none where merging is allowed, and none for no operands."""
+    for prevent_cse, differentiated in [(True, False), (False, True), (False, False)]:
+        flags = {"prevent_cse": prevent_cse, "differentiated": differentiated}
+        assert emitted([SCALAR], ["%arg0"], lambda x: [-x], **flags) == (
+            ["%0 = stablehlo.negate %arg0 : tensor<f64>"],
+            ["%0"],
+        )
+    lines, _ = emitted([], [], lambda: [2.0], prevent_cse=True, differentiated=True)
+    assert len(lines) == 1
