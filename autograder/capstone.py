@@ -77,7 +77,11 @@ def difference(got: list[float], want: list[float]) -> str:
 
 def culprit(place: Workspace, lesson: Lesson) -> str:
     """The lesson whose module, alone among the reference's, does not do."""
-    for suspect in lessons.prefix(lesson):
+    known = lessons.prefix(lesson)
+    lacking = [part for part in known for path in part.files if not _solved(path)]
+    if lacking:  # a handout
+        return f"Next: ./jaxprentice check {lacking[0].id}, whose reference is not in this copy."
+    for suspect in known:
         if not suspect.exercises or not place.file(suspect).exists():
             continue
         with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
@@ -92,3 +96,7 @@ def culprit(place: Workspace, lesson: Lesson) -> str:
                 f"Next: ./jaxprentice check {suspect.id}, or ./jaxprentice give {suspect.id}"
             )
     return "Each of your modules does among the reference's. Look at what two of them share."
+
+
+def _solved(path: str) -> bool:
+    return (edition.SOLUTIONS / path).is_file()

@@ -267,7 +267,7 @@ def test_the_course_can_be_released(lesson, tmp_path):
     secrets = {secret.what for secret in leaks.of(lesson)}
     assert {f"the solution of {x.id}" for x in lesson.exercises} <= secrets
     known = {p["id"] for p in manifests(made.folder)}
-    assert known == {part.id for part in assemble.prefix(lesson)}
+    assert known == {part.id for part in [*assemble.prefix(lesson), *release._to_run(lesson)]}
 
 
 def manifests(folder):
