@@ -36,7 +36,7 @@ class Watch(EvalInterpreter):
     def interpret_op(self, primitive, args, params):
         """The result of one operation."""
         self.seen.append(primitive.name)
-        return super().interpret_op(primitive, args, params)
+        return EvalInterpreter.interpret_op(self, primitive, args, params)
 
 
 def names(program):
