@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import graded_course
@@ -414,12 +413,17 @@ def test_output_is_plain_ascii_where_that_is_all_there_is(work):
 
 
 def test_watch_checks_again_after_a_save(work, capfd):
-    def edit():
-        time.sleep(1.0)
-        solve(work)
+    watching, noticed = threading.Event(), threading.Event()
+
+    def edit():  # again and again: it takes a moment until the system watches
+        watching.wait()
+        while not noticed.wait(0.5):
+            solve(work)
 
     def stop_after(changes):
+        watching.set()
         for change in changes:
+            noticed.set()
             yield change
             return
 
@@ -433,6 +437,8 @@ def test_watch_checks_again_after_a_save(work, capfd):
         cli.main(["watch"])
     finally:
         watchfiles.watch = original
+        watching.set()
+        noticed.set()
         writer.join()
     out = capfd.readouterr().out
     before, _, after = out.partition("-" * 72)
