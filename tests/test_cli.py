@@ -412,7 +412,9 @@ def test_output_is_plain_ascii_where_that_is_all_there_is(work):
     assert run.stdout.decode("ascii").count("\\xe9") == 1
 
 
-def test_watch_checks_again_after_a_save(work, capfd):
+def test_watch_checks_again_after_a_save(work, capfd, monkeypatch):
+    import watchfiles
+
     watching, noticed = threading.Event(), threading.Event()
 
     def edit():  # again and again: it takes a moment until the system watches
@@ -420,26 +422,16 @@ def test_watch_checks_again_after_a_save(work, capfd):
         while not noticed.wait(0.5):
             solve(work)
 
-    def stop_after(changes):
+    def one_change(*arguments, watch=watchfiles.watch, **options):
         watching.set()
-        for change in changes:
-            noticed.set()
-            yield change
-            return
-
-    import watchfiles
-
-    original = watchfiles.watch
-    writer = threading.Thread(target=edit)
-    try:
-        watchfiles.watch = lambda *a, **k: stop_after(original(*a, **k, rust_timeout=5000))
-        writer.start()
-        cli.main(["watch"])
-    finally:
-        watchfiles.watch = original
-        watching.set()
+        yield next(watch(*arguments, **options))
         noticed.set()
-        writer.join()
+
+    monkeypatch.setattr(watchfiles, "watch", one_change)
+    writer = threading.Thread(target=edit, daemon=True)
+    writer.start()
+    cli.main(["watch"])
+    writer.join()
     out = capfd.readouterr().out
     before, _, after = out.partition("-" * 72)
     assert "to do  hello.greet" in before
