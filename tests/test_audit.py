@@ -43,6 +43,7 @@ def test_a_good_suite_passes(monkeypatch, tmp_path):
     assert report.rows == [
         ("tiny", "reference", 1, 1),
         ("tiny", "skeleton", 1, 1),
+        ("tiny", "cheat", 1, 1),
         ("tiny", "one exercise", 3, 3),
         ("tiny", "known mistake", 3, 3),
         ("tiny", "mutant", 26, 26),
