@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder import edition, known_mistakes
+from autograder import edition, known_mistakes, page
 from autograder.edition import Problem
 from autograder.lessons import Lesson
 
@@ -66,15 +66,14 @@ _GOALS = re.compile(
 )
 
 
-def goal_lists(folder: Path, known: Sequence[Lesson]) -> str:
+def goal_lists(known: Sequence[Lesson]) -> str:
     """What the page of each lesson says that one will be able to do."""
     parts = []
     for lesson in known:
         if lesson.has_page:
-            goals = _GOALS.search((lesson.folder / "lesson.md").read_text(encoding="utf-8"))
+            goals = _GOALS.search(page.read(lesson))
             if goals is None:
-                page = lesson.folder / "lesson.md"
-                raise Problem(f"{page} does not say what one will be able to do.")
+                raise Problem(f"The page of {lesson.id} does not say what one will be able to do.")
             parts.append(f"### {lesson.title}\n\n{goals[1].strip()}\n")
     return "\n".join(parts)
 

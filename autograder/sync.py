@@ -115,7 +115,7 @@ def _renewed(text: str, file: Path, known: list[Lesson]) -> str:
         "attacks": _attack_table,
         "routes": lambda: paths.route_table(file.parent, known),
         "schedules": lambda: paths.schedules(file.parent, known),
-        "goals": lambda: paths.goal_lists(file.parent, known),
+        "goals": lambda: paths.goal_lists(known),
         "mistakes": lambda: paths.mistake_tables(file.parent, known),
         "seeds": lambda: paths.seed_tables(file.parent, known),
     }

@@ -4,8 +4,7 @@ from collections import namedtuple
 
 import minijax
 import pytest
-
-from autograder import assemble, checks, engine, lessons, skeleton
+from other_answers import lost
 
 jax = pytest.importorskip("jax")
 
@@ -204,12 +203,4 @@ def flatten_fun(f, in_tree):
 
 
 def test_other_right_answers_have_full_points():
-    lesson = lessons.get("pytrees")
-    source = assemble.read_solution(lesson.module)
-    for exercise in lesson.exercises:
-        answer = ALTERNATIVES[exercise.id]
-        source = skeleton.replace_function(source, exercise.target, answer)
-    result = engine.grade(lesson, "other", source.encode())
-    lost = [e["id"] for e in result["exercises"] if e["points"] != e["max_points"]]
-    assert not lost
-    assert checks.run(lesson, {lesson.module: source.encode()}).complete
+    assert lost("pytrees", ALTERNATIVES) == ([], [])

@@ -58,7 +58,7 @@ def test_the_hours_of_a_route_are_the_sum_of_its_lessons():
 
 
 def test_instructors_see_goals_and_mistakes_of_every_lesson():
-    goals, mistakes = paths.goal_lists(COURSE, TAUGHT), paths.mistake_tables(COURSE, TAUGHT)
+    goals, mistakes = paths.goal_lists(TAUGHT), paths.mistake_tables(COURSE, TAUGHT)
     assert [x.id for x in TAUGHT if x.title not in goals] == []
     assert [x.id for x in TAUGHT if x.exercises and x.title not in mistakes] == []
 
