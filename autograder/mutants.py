@@ -168,7 +168,10 @@ def _is_whole(line: str) -> bool:
 
 
 def _fingerprint(lesson: Lesson) -> str:
-    """A hash of everything that an outcome depends on, but for the mutant itself."""
+    """A hash of everything that an outcome depends on, but for the mutant itself.
+
+    That is code: a better docstring, or a later lesson, does not make what is known worthless.
+    """
     engine_parts = (
         *("engine", "suite", "compare", "wire", "worker", "session", "mutants"),
         *("generated", "on_programs", "programs", "trees"),
@@ -176,11 +179,22 @@ def _fingerprint(lesson: Lesson) -> str:
     files = [
         edition.SUITES / f"{lesson.id}.py",
         edition.MISCONCEPTIONS / f"{lesson.id}.py",
-        *sorted((edition.SOLUTIONS / lesson.package).rglob("*.py")),
         *(Path(__file__).with_name(f"{name}.py") for name in engine_parts),
     ]
-    texts = (path.read_bytes() for path in files if path.is_file())
-    return hashlib.sha256(b"\0".join(texts)).hexdigest()[:12]
+    texts = [path.read_text(encoding="utf-8") for path in files if path.is_file()]
+    code = "\0".join(map(_without_docstrings, [*texts, *assemble.tree(lesson).values()]))
+    return hashlib.sha256(code.encode()).hexdigest()[:12]
+
+
+def _without_docstrings(source: str) -> str:
+    """A module as Python understands it: without comments, docstrings and layout."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Module(body) | ast.ClassDef(body=body) | ast.FunctionDef(body=body):
+                if ast.get_docstring(node, clean=False) is not None:
+                    del body[0]
+    return ast.dump(tree)
 
 
 # ------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import ast
 import graded_course
 import pytest
 
-from autograder import engine, mutants
+from autograder import edition, engine, mutants
 
 # (what is written, one of the slips)
 SLIPS = [
@@ -108,3 +108,13 @@ def test_a_half_written_line_is_forgotten(lesson):
     with memory.path.open("a") as file:
         file.write('["tiny.double/2", {"kil')
     assert mutants.Memory(lesson).known == {"tiny.double/1": {"killed": True}}
+
+
+def test_a_better_docstring_keeps_what_is_known_and_other_code_does_not(lesson):
+    mutants.Memory(lesson).keep("tiny.double/1", {"killed": True})
+    module = edition.SOLUTIONS / lesson.module
+    text = module.read_text()
+    module.write_text(text.replace('"""', '"""Better: ', 1))
+    assert mutants.Memory(lesson).known
+    module.write_text(text + "\nMORE = 1\n")
+    assert not mutants.Memory(lesson).known
