@@ -123,6 +123,27 @@ REVERSE = {
 }
 
 
+COMPILED_FLOAT0 = {
+    "result": lambda lib: lib.jit(lambda n: lib.jvp(lambda n: n * 2, (n,), (FLOAT0,)))(3),
+    "argument": lambda lib: lib.jit(lambda n, t: lib.jvp(lambda n: n * 2, (n,), (t,)))(3, FLOAT0),
+    "passed on": lambda lib: lib.jit(lambda t: (t, 1.0))(FLOAT0),
+    "nested calls": lambda lib: lib.jit(lambda t: lib.jit(lambda t: t)(t))(FLOAT0),
+    "under vmap": lambda lib: lib.vmap(lambda x: lib.jit(lambda t: (x, t))(FLOAT0))(X),
+    "cotangent": lambda lib: lib.jit(lambda n: lib.vjp(lambda n: n * 2.5, n)[1](1.0))(3),
+    "of a vector": lambda lib: lib.jit(lambda x: lib.vjp(lambda n: n * 2.5, x)[1](X))(
+        np.arange(3)
+    ),
+    "integer weights": lambda lib: lib.jit(
+        lib.grad(lambda p: p["n"] * p["x"], allow_int=True)
+    )({"n": 3, "x": 2.0}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", COMPILED_FLOAT0.values(), ids=COMPILED_FLOAT0)
+def test_tangents_of_integers_go_in_and_out_of_compiled_programs(program):
+    assert_same(program(minijax), program(jax))
+
+
 @pytest.mark.parametrize("program", REVERSE.values(), ids=REVERSE)
 def test_reverse_mode_takes_the_arguments_that_jax_does(program):
     assert_same(program(minijax), program(jax))

@@ -51,6 +51,11 @@ def tangent_dtype(dtype: np.dtype) -> np.dtype:
     return dtype if is_float(dtype) else float0
 
 
+def on_device(dtype: np.dtype) -> np.dtype:
+    """The dtype that XLA computes with: `dtype`, but `bool` (always false) for `float0`, as JAX."""
+    return np.dtype(bool) if dtype == float0 else dtype
+
+
 def kind_order(dtype: np.dtype) -> int:
     """0 for booleans, 1 for integers, 2 for floats."""
     return {"b": 0, "i": 1, "u": 1, "f": 2}[dtype.kind]

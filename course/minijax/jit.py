@@ -63,7 +63,7 @@ from minijax.core import (
     transpose_p,
     vmap_rules,
 )
-from minijax.dtypes import is_float
+from minijax.dtypes import is_float, on_device
 from minijax.jaxpr import (
     Atom,
     ClosedJaxpr,
@@ -337,7 +337,7 @@ class Compiled(NamedTuple):
     def runner(self, out_avals: Sequence[ShapedArray]) -> Callable[[list[Any]], list[Array]]:
         """The executable, with all that is the same for each run done before."""
         kinds = [kind_of(aval, self.executable.devices, self.committed) for aval in out_avals]
-        return xla.runner(self.executable, [kind.new_array for kind in kinds])
+        return xla.runner(self.executable, [kind.result_maker() for kind in kinds])
 
 
 def compiled(
@@ -509,7 +509,7 @@ def tensor_type(aval: ShapedArray) -> str:
 @functools.cache  # NumPy makes the name anew each time
 def element_type(dtype: np.dtype) -> str:
     """StableHLO's name of a dtype: `f64`."""
-    name = dtype.name
+    name = on_device(dtype).name
     return HLO_TYPES.get(name, name.replace("float", "f").replace("int", "i"))
 
 
@@ -619,7 +619,7 @@ def lower_body(
 
 
 def emit_literal(emitter: Emitter, literal: Literal) -> str:
-    value = np.asarray(literal.val, literal.aval.dtype)
+    value = xla.host_array(literal.val, literal.aval.dtype)
     text = str(value).lower() if value.dtype.kind in "biu" else f'"0x{value.tobytes()[::-1].hex()}"'
     text = text.replace('"', "")
     return emitter.emit(f"stablehlo.constant dense<{text}> : {tensor_type(literal.aval)}")

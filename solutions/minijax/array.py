@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from minijax import xla
 from minijax.core import ArrayOperators, ShapedArray, aval_makers, get_aval
-from minijax.dtypes import canonical
+from minijax.dtypes import canonical, float0
 from minijax.jaxpr import raise_to_shaped
 from minijax.tree import tree_map
 
@@ -71,6 +71,8 @@ class Array(ArrayOperators):
         if self.is_deleted():
             shape = ",".join(map(str, self.shape))
             raise RuntimeError(f"Array has been deleted with shape={self.dtype}[{shape}].")
+        if self.dtype == float0:
+            return np.zeros(self.shape, float0)
         return np.array(xla.to_host(self.buffer, self.on), dtype=dtype, copy=copy)
 
     def item(self, *args: int) -> Any:
@@ -144,6 +146,12 @@ class Kind:
     aval: ShapedArray
     on: xla.Devices | None
     committed: bool
+
+    def result_maker(self) -> Callable[[Any], Any]:
+        """What makes the result of a call of a buffer: a device array; but `float0` is NumPy's."""
+        if self.aval.dtype == float0:
+            return lambda buffer: np.zeros(self.aval.shape, float0)
+        return self.new_array
 
     def new_array(self, buffer: Any) -> Array:
         array = object.__new__(Array)

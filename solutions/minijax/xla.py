@@ -18,6 +18,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # before jaxlib loads, or XL
 from jaxlib import _jax, xla_client
 from jaxlib._jax import Device
 
+from minijax.core import ShapedArray
+from minijax.dtypes import float0, on_device
 from minijax.tree import node_types
 
 Devices = tuple[Device, ...]
@@ -112,16 +114,25 @@ COPY = xla_client.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
 
 def to_device(aval: Any, x: Any, devices: Devices, axis: int | None = None) -> Any:
     """A buffer with a copy of the host array `x`: whole on each device, or cut along `axis`."""
-    host, parts = np.asarray(x, dtype=aval.dtype), len(devices)
+    host, parts = host_array(x, aval.dtype), len(devices)
     pieces = [host] * parts if axis is None else [host.take([i], axis) for i in range(parts)]
     return xla_client.batched_device_put(
-        aval,
+        device_type(aval),
         sharding(devices, axis, host.ndim),
         pieces,
         list(devices),
         enable_x64=True,
         host_buffer_semantics=COPY,
     )
+
+
+def host_array(x: Any, dtype: np.dtype) -> np.ndarray:
+    """`x` with the dtype that a device has for `dtype`."""
+    return np.zeros(np.shape(x), bool) if dtype == float0 else np.asarray(x, dtype)
+
+
+def device_type(aval: Any) -> Any:
+    return ShapedArray(aval.shape, on_device(aval.dtype)) if aval.dtype == float0 else aval
 
 
 def to_host(buffer: Any, devices: Devices, axis: int | None = None) -> np.ndarray:
@@ -195,6 +206,7 @@ def runner(executable: Executable, makers: Sequence[Any]) -> Any:
 
 def result_handler(aval: Any, sharding: Any) -> Any:
     """What makes an array of a result; jaxlib 0.11 dropped the last argument."""
+    aval = device_type(aval)
     try:
         return xla_client.array_result_handler(aval, sharding, True, True)
     except TypeError:
