@@ -14,6 +14,7 @@ from autograder.lessons import Lesson
 LONGEST = 400  # characters of a text
 CUT = "... (cut)"
 NO_RETURN = "(None: is a `return` missing?)"
+NO_YIELD = "(None: is the `yield` missing?)"
 NO_KEYBOARD = "and a check has no keyboard. Take it out; print() works."
 
 # ------------------------------------------------------------------------------------------
@@ -78,9 +79,11 @@ def raised(error: Error) -> str:
 
 
 def no_return(error: Error) -> list[str]:
-    """A hint where the check itself stumbles over a None."""
+    """A hint where the check itself stumbles over a None; `with` does over a missing generator."""
     at_the_check = error.frames and error.frames[-1].file == "checks.py"
-    return [NO_RETURN] if at_the_check and "NoneType" in error.message else []
+    if not at_the_check or "NoneType" not in error.message:
+        return []
+    return [NO_YIELD if error.message.endswith("object is not an iterator") else NO_RETURN]
 
 
 # ------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 import small_course
 
 from autograder import assemble, checks, explain, lessons, skeleton
-from autograder.checks import DONE, NOT_RUN, TO_DO, WAITS, WRONG, Error
+from autograder.checks import DONE, NOT_RUN, TO_DO, WAITS, WRONG, Error, Frame
 
 CHECKS = '''
 import numpy as np
@@ -158,6 +158,12 @@ def test_a_check_that_stumbles_over_none_suggests_a_return(lesson):
     text = said(run(lesson, ("        return self\n", "")))
     assert "'NoneType' object has no attribute 'size'" in text
     assert "(None: is a `return` missing?)" in text
+
+
+def test_a_with_block_that_stumbles_over_none_suggests_a_yield():
+    frames = (Frame("checks.py", 1, "test_block", "with block():"),)
+    error = Error("TypeError", "'NoneType' object is not an iterator", frames=frames)
+    assert explain.no_return(error) == ["(None: is the `yield` missing?)"]
 
 
 def test_a_long_value_is_cut_with_a_sign(lesson):

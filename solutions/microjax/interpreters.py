@@ -72,8 +72,8 @@ class EvalInterpreter(Interpreter):
 def check_floats(op: Op, args: tuple[Any, ...]) -> None:
     """Complain, with `TypeError`, about the first operand that is not a float.
 
-    A value of another interpreter arrives here only if somebody kept it after that interpreter's
-    work was over, in a list or a global variable.
+    A value of another interpreter arrives here if that one is not current: nobody made it current,
+    or its work is over and somebody kept the value, in a list or a global variable.
 
     >>> check_floats(Op.add, (2.0, 3))
     Traceback (most recent call last):

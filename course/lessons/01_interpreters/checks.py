@@ -4,6 +4,8 @@ Each exercise has a few. They need no other exercise than their own and those th
 before it, so you can do them in any order that pleases you.
 """
 
+import threading
+
 import pytest
 
 from microjax.interpreters import (
@@ -74,12 +76,12 @@ def test_only_floats():
 
 
 @pytest.mark.exercise("interpreters.set_interpreter")
-def test_inside_and_after_the_block():
+def test_inside_and_after_the_block(text):
     """The new interpreter is current in the block, and the one before it behind the block."""
-    first, other = current_interpreter(), Named("other")
+    other = Named("other")
     with set_interpreter(other):
         assert current_interpreter() is other
-    assert current_interpreter() is first
+    assert current_interpreter() is text
 
 
 @pytest.mark.exercise("interpreters.set_interpreter")
@@ -93,12 +95,23 @@ def test_block_inside_a_block():
 
 
 @pytest.mark.exercise("interpreters.set_interpreter")
-def test_exception_in_the_block():
+def test_exception_in_the_block(text):
     """An exception comes out of the block, and the interpreter before is current again."""
-    first = current_interpreter()
-    with pytest.raises(KeyError), set_interpreter(Named("failing")):
-        raise KeyError
-    assert current_interpreter() is first
+    for error in [KeyError, KeyboardInterrupt]:
+        with pytest.raises(error), set_interpreter(Named("failing")):
+            raise error
+        assert current_interpreter() is text
+
+
+@pytest.mark.exercise("interpreters.set_interpreter")
+def test_another_thread():
+    """What one thread makes current is not current in another thread."""
+    seen = []
+    with set_interpreter(Named("of this thread")):
+        thread = threading.Thread(target=lambda: seen.append(current_interpreter()))
+        thread.start()
+        thread.join()
+    assert type(seen[0]) is EvalInterpreter
 
 
 # bind ---------------------------------------------------------------------------------------------
@@ -176,4 +189,12 @@ def test_counting_in_a_program_that_is_counted():
 def test_other_interpreters_are_counted_too(text):
     """The interpreter that is current does the work, and is current again afterwards."""
     assert count_ops(lambda x: mul(x, add(x, 3.0)), "x") == ("mul(x, add(x, 3.0))", 2)
+    assert current_interpreter() is text
+
+
+@pytest.mark.exercise("interpreters.count_ops")
+def test_function_that_fails(text):
+    """The interpreter that was current is current again, also when the function raises."""
+    with pytest.raises(ZeroDivisionError):
+        count_ops(lambda: 1 // 0)
     assert current_interpreter() is text

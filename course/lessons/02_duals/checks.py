@@ -93,6 +93,7 @@ def test_constant():
     interpreter = JVPInterpreter(current_interpreter())
     dual = interpreter.lift(3.0)
     assert (dual.primal, dual.tangent) == (3.0, 0.0)
+    assert type(dual.tangent) is float
     assert dual.interpreter is interpreter
 
 
@@ -141,7 +142,7 @@ def test_who_applies_the_rule(monkeypatch):
     before, seen = Watch(), []
 
     def toy(primals, tangents):
-        seen.append(current_interpreter() is before)
+        seen.append(current_interpreter())
         return 5.0, 7.0
 
     monkeypatch.setitem(jvp_rules, Op.add, toy)
@@ -149,7 +150,7 @@ def test_who_applies_the_rule(monkeypatch):
     with set_interpreter(interpreter):
         interpreter.interpret_op(Op.add, (3.0, 4.0))
         assert current_interpreter() is interpreter
-    assert seen == [True]
+    assert seen[0] is before
 
 
 # jvp ----------------------------------------------------------------------------------------------
@@ -165,16 +166,39 @@ def test_value_and_tangent():
 @pytest.mark.exercise("duals.jvp")
 def test_what_the_function_gets():
     """The function runs once, on a dual number of the interpreter that is current then."""
-    before, seen = current_interpreter(), []
+    before, seen = Watch(), []
 
     def f(x):
-        seen.append((x.primal, x.tangent, x.interpreter is current_interpreter()))
-        assert current_interpreter().prev_interpreter is before
+        seen.append((x.primal, x.tangent))
+        assert x.interpreter is current_interpreter()
+        assert x.interpreter.prev_interpreter is before
         return x
 
-    assert jvp(f, 2.0, 5.0) == (2.0, 5.0)
-    assert seen == [(2.0, 5.0, True)]
-    assert current_interpreter() is before
+    with set_interpreter(before):
+        assert jvp(f, 2.0, 5.0) == (2.0, 5.0)
+        assert seen == [(2.0, 5.0)]
+        assert current_interpreter() is before
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_jvp_inside_a_function():
+    """Each use of jvp has an interpreter of its own, so an x from outside does not move inside."""
+
+    def f(x):
+        value, tangent = jvp(lambda y: add(x, y), 1.0, 1.0)
+        return mul(x, tangent)
+
+    assert jvp(f, 1.0, 1.0) == (1.0, 1.0)
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_function_that_fails():
+    """The interpreter that was current is current again, also when the function raises."""
+    before = Watch()
+    with set_interpreter(before):
+        with pytest.raises(ZeroDivisionError):
+            jvp(lambda x: 1 // 0, 2.0, 1.0)
+        assert current_interpreter() is before
 
 
 @pytest.mark.exercise("duals.jvp")
@@ -232,5 +256,5 @@ def test_one_run():
         runs.append(x)
         return mul(x, mul(x, x))
 
-    assert nth_order_derivative(2, f, 5.0) == 30.0
+    assert nth_order_derivative(3, f, 5.0) == 6.0
     assert len(runs) == 1

@@ -129,7 +129,8 @@ def test_several_parameters():
     """There is a parameter for each argument, used or not; all parts of a Jaxpr are in order."""
     jaxpr = build_jaxpr(lambda x, y, z: add(z, x), 3)
     assert str(jaxpr).split("\n") == ["v_1, v_2, v_3 ->", "  v_4 = add(v_3, v_1)", "v_4"]
-    assert type(jaxpr.parameters).__name__ == type(jaxpr.equations).__name__ == "tuple"
+    assert type(jaxpr.parameters) is tuple
+    assert type(jaxpr.equations) is tuple
 
 
 @pytest.mark.exercise("staging.build_jaxpr")
@@ -148,10 +149,14 @@ def test_other_results():
 
 @pytest.mark.exercise("staging.build_jaxpr")
 def test_current_interpreter_afterwards():
-    """The interpreter that was current before is current again."""
-    before = current_interpreter()
-    build_jaxpr(lambda x: x, 1)
-    assert current_interpreter() is before
+    """The interpreter that was current is current again, also when the function raises."""
+    before = Text()
+    with set_interpreter(before):
+        build_jaxpr(lambda x: x, 1)
+        assert current_interpreter() is before
+        with pytest.raises(ZeroDivisionError):
+            build_jaxpr(lambda x: 1 // 0, 1)
+        assert current_interpreter() is before
 
 
 # eval_jaxpr ---------------------------------------------------------------------------------------
@@ -246,3 +251,12 @@ def test_unused_parameters():
     jaxpr = program("x y", ["a = add y 1.0", "b = add x 1.0"], "b")
     assert [str(parameter) for parameter in dce_jaxpr(jaxpr).parameters] == ["x", "y"]
     assert len(jaxpr.equations) == 2
+
+
+@pytest.mark.exercise("staging.dce_jaxpr")
+def test_names_do_not_count():
+    """Where a variable of another program is used, one of the same name is not needed for that."""
+    x, dead, last, foreign = Var("x"), Var("v"), Var("last"), Var("v")
+    equations = Equation(dead, Op.mul, (x, x)), Equation(last, Op.add, (x, foreign))
+    left = dce_jaxpr(Jaxpr((x,), equations, last))
+    assert [str(equation.var) for equation in left.equations] == ["last"]
