@@ -7,9 +7,10 @@ import json
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from autograder import demo, known_mistakes, leaks, lessons, sample_class
+from autograder import demo, engine, isolation, known_mistakes, leaks, lessons, sample_class
 from autograder.edition import SUITES, Problem
 
 GRADED = [lesson for lesson in lessons.load().values() if lesson.exercises]
@@ -76,6 +77,35 @@ def test_hidden_tests_are_nowhere_in_what_students_get(folder):
     folders = [folder / "course" / name for name in ("release", "feedback")]
     texts = {path: text_of(path) for top in folders for path in handed_out(top)}
     assert [(p, line) for p, text in texts.items() for line in secrets if line in text] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson_id", demo.LESSONS)
+def test_expected_values_of_hidden_tests_are_nowhere_in_the_feedback(folder, lesson_id):
+    lesson = lessons.get(lesson_id)
+    right = next(each for each in sample_class.make(lesson) if each.kind == "right")
+    engine.grade(lesson, right.student, right.source.encode())
+    replies = engine.reference(lesson, isolation.choose()).replies.values()
+    numbers = {digits for reply, _ in replies for digits in digits_of(reply.value)}
+    course = folder / "course"
+    released = "".join(text_of(path) for path in handed_out(course / "release" / lesson_id))
+    secrets = {digits for digits in numbers if digits not in released}
+    assert len(secrets) > 30
+    pages = list((course / "feedback").glob(f"*/{lesson_id}/*.html"))
+    assert len(pages) == len(sample_class.make(lesson))
+    texts = [(page, text_of(page)) for page in pages]
+    assert [(page, digits) for page, text in texts for digits in secrets if digits in text] == []
+
+
+def digits_of(value):
+    """The numbers in a probe's answer that nobody hits by chance: five digits of each."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return {digits for item in value for digits in digits_of(item)}
+    array = np.asarray(value)
+    texts = {f"{abs(x):.10f}"[:7] for x in array.ravel()} if array.dtype.kind == "f" else set()
+    return {text for text in texts if len(set(text[2:])) > 3}
 
 
 @pytest.mark.slow

@@ -135,14 +135,17 @@ def same_twice(mj):
 
 
 @probe
-def after_an_error(mj, depth):
+def after_an_error(mj, depth, error_class="KeyError"):
     """Whether the error of a block comes out, and which interpreter is current then."""
+    import builtins
+
+    error_class = getattr(builtins, error_class)
     made = [mj.current_interpreter(), *(mj.EvalInterpreter() for _ in range(depth))]
     seen = []
 
     def nest(level):
         if level > depth:
-            raise KeyError("out")
+            raise error_class("out")
         try:
             with mj.set_interpreter(made[level]):
                 nest(level + 1)
@@ -151,7 +154,7 @@ def after_an_error(mj, depth):
 
     try:
         nest(1)
-    except KeyError as error:
+    except error_class as error:
         seen.append(error.args[0])
     return seen
 
@@ -219,6 +222,7 @@ def test_blocks_inside_each_other(student):
 def test_a_block_that_fails(student):
     """An exception in the block comes out of it, and the interpreter before is current again."""
     student.agrees(after_an_error, 1)
+    student.agrees(after_an_error, 1, "KeyboardInterrupt")
 
 
 @pytest.mark.exercise("interpreters.set_interpreter")

@@ -80,8 +80,8 @@ def check_floats(op: Op, args: tuple[Any, ...]) -> None:
             advice = (
                 f"Write numbers as {float(arg)}, not {arg}."
                 if isinstance(arg, int)
-                else "If another interpreter made it, it was kept after the function that it was "
-                "made for had ended: return it."
+                else "If another interpreter made it, that one is not current: nobody made it so, "
+                "or its work is over and the value was kept."
             )
             kind = type(arg).__name__
             raise TypeError(f"{op} takes floats, and was given {arg}, of type {kind}. {advice}")
