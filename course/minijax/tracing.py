@@ -2,7 +2,7 @@
 
 The function runs once, on boxes that hold no value but a variable and its type. Each operation
 becomes an equation. An interpreter sees only operations on its own boxes, and a program needs the
-others too, such as the making of random numbers or masks: so while a function is traced, every
+others too, such as the making of masks and tables: so while a function is traced, every
 operation is handed to the tracing interpreter, the `dynamic_trace` (omnistaging).
 """
 

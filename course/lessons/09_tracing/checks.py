@@ -89,9 +89,10 @@ def test_each_argument_has_its_own_variable(trace):
 
 @pytest.mark.exercise("tracing.record")
 def test_an_operation_becomes_an_equation(trace):
-    """A comparison of two vectors."""
+    """A comparison of two vectors gives one equation, and a list with one box."""
     x, y = box(trace, typed((3,))), box(trace, typed((3,)))
     outs = trace.record(lt_p, [x, y], {})
+    assert type(outs) is list
     assert [out.aval for out in outs] == [typed((3,), "bool")]
     assert [str(eqn) for eqn in trace.builder.eqns] == ["a:bool[3] = lt b c"]
 
@@ -108,16 +109,25 @@ def test_variables_are_shared(trace):
 
 @pytest.mark.exercise("tracing.record")
 def test_equations_in_order(trace):
-    """The second operation uses the result of the first one."""
+    """Equations stand in the order of the operations, and operands in their own."""
     x = box(trace, typed(()))
     (y,) = trace.record(sin_p, [x], {})
     trace.record(mul_p, [y, x], {})
     assert [eqn.primitive.name for eqn in trace.builder.eqns] == ["sin", "mul"]
+    assert [atom is y.atom for atom in trace.builder.eqns[1].invars] == [True, False]
+
+
+@pytest.mark.exercise("tracing.record")
+def test_an_operation_that_is_not_allowed(trace):
+    """The error of the type rule comes out, and no equation is written."""
+    with pytest.raises(TypeError):
+        trace.record(mul_p, [box(trace, typed((2,))), box(trace, typed((3,)))], {})
+    assert trace.builder.eqns == []
 
 
 @pytest.mark.exercise("tracing.record")
 def test_several_results(trace):
-    """Two results are two variables."""
+    """An operation with two results gives two boxes, each with a type of its own."""
     pair_p = Primitive("pair", multiple_results=True)
     abstract_eval_rules[pair_p] = lambda x: [x, typed(())]
     outs = trace.record(pair_p, [box(trace, typed((3,)))], {})
@@ -129,21 +139,22 @@ def test_several_results(trace):
 
 @pytest.mark.exercise("tracing.literal")
 def test_numbers_are_literals():
-    """Python's numbers are weakly typed, NumPy's are not."""
+    """Python's numbers are weakly typed, NumPy's are not; the value keeps its dtype."""
     assert literal_of(2.0).aval == typed((), weak_type=True)
     assert literal_of(np.float32(2.0)).aval == typed((), "float32")
     assert literal_of(np.array(3)).val.tolist() == 3
+    assert literal_of(True).val.dtype == np.dtype(bool)
 
 
 @pytest.mark.exercise("tracing.literal")
 def test_arrays_with_axes_are_none():
-    """However few entries they have."""
+    """An array with axes is no literal, however few entries it has."""
     assert [literal_of(np.ones(shape)) for shape in [(3,), (1,), (1, 1)]] == [None, None, None]
 
 
 @pytest.mark.exercise("tracing.literal")
 def test_tracers_are_no_literals():
-    """Not even those that know a value."""
+    """A tracer is no literal, not even one that knows its value."""
     seen = []
     jvp(lambda x: seen.append(literal_of(x)) or x, (3.0,), (1.0,))
     assert seen == [None]
@@ -151,7 +162,7 @@ def test_tracers_are_no_literals():
 
 @pytest.mark.exercise("tracing.literal")
 def test_a_literal_is_a_copy():
-    """Its value stays, whatever its owner does to the array."""
+    """The value of a literal stays, whatever the owner does to the array that it came from."""
     x = np.array(2.0)
     literal = literal_of(x)
     x[...] = 7.0
@@ -171,14 +182,14 @@ def builder(monkeypatch):
 
 @pytest.mark.exercise("tracing.constant")
 def test_a_literal_is_no_constant(builder):
-    """A number is not noted."""
+    """What is a literal is given as it is, and not noted."""
     assert type(builder.constant(3.0)) is Literal
     assert builder.consts == {}
 
 
 @pytest.mark.exercise("tracing.constant")
 def test_an_array_is_noted_once(builder):
-    """The same object is the same variable."""
+    """The same object is the same variable, noted under its `id`."""
     x = np.array([1.0, 2.0])
     first = builder.constant(x)
     assert first.aval == typed((2,))
@@ -188,14 +199,14 @@ def test_an_array_is_noted_once(builder):
 
 @pytest.mark.exercise("tracing.constant")
 def test_equal_arrays_are_two_constants(builder):
-    """Another object is another variable."""
+    """Another object is another variable, even if the two arrays are equal."""
     first, second = (builder.constant(np.array([1.0, 2.0])) for _ in range(2))
     assert (first is second) is False
 
 
 @pytest.mark.exercise("tracing.constant")
 def test_what_is_noted(builder):
-    """The variable, the array itself, and a copy of it."""
+    """The note has the variable, the array itself, and a copy of it."""
     x = np.array([1.0, 2.0])
     atom = builder.constant(x)
     (note,) = builder.consts.values()
@@ -204,12 +215,22 @@ def test_what_is_noted(builder):
     assert note.kept.tolist() == [1.0, 2.0]
 
 
+@pytest.mark.exercise("tracing.constant")
+def test_a_tracer_is_kept_itself(builder, trace):
+    """What is no NumPy array, such as a tracer, is kept as it is."""
+    x = box(trace, typed((2,)))
+    atom = builder.constant(x)
+    (note,) = builder.consts.values()
+    assert atom.aval == typed((2,))
+    assert (note.value is x, note.kept is x) == (True, True)
+
+
 # JaxprBuilder.build -------------------------------------------------------------------------------
 
 
 @pytest.mark.exercise("tracing.build")
 def test_a_program_without_constants():
-    """One input, one equation, two outputs."""
+    """A program has the inputs, the equations and the outputs that it was given."""
     builder, a, b = JaxprBuilder(), Var(typed(())), Var(typed(()))
     builder.eqns.append(JaxprEqn([a], [b], neg_p, {}))
     closed = builder.build([a], [b, a])
@@ -219,10 +240,13 @@ def test_a_program_without_constants():
 
 @pytest.mark.exercise("tracing.build")
 def test_a_program_with_constants():
-    """Variables and what was kept, in the same order."""
+    """The constvars, and what was kept of each, in the order in which they were met."""
     builder, a = JaxprBuilder(), Var(typed(()))
     k, m = Var(typed((2,))), Var(typed((3,)))
-    builder.consts = {1: Constant(k, "first", np.zeros(2)), 2: Constant(m, "second", np.ones(3))}
+    builder.consts = {
+        7: Constant(k, np.full(2, 9.0), np.zeros(2)),
+        2: Constant(m, np.full(3, 9.0), np.ones(3)),
+    }
     closed = builder.build([a], [m])
     assert str(closed) == "{ lambda a:f64[2] b:f64[3]; c:f64[]. let  in (b,) }"
     assert [const.tolist() for const in closed.consts] == [[0.0, 0.0], [1.0, 1.0, 1.0]]
@@ -233,7 +257,7 @@ def test_a_program_with_constants():
 
 @pytest.mark.exercise("tracing.new_dynamic")
 def test_all_operations_in_the_block(trace):
-    """Even those on plain numbers go to the interpreter."""
+    """In the block, operations on plain numbers go to the interpreter, too; after it, not."""
     with new_dynamic(trace.main):
         inside = type(find_top_trace([1.0, 2.0])).__name__
     assert inside == "JaxprTrace"
@@ -263,7 +287,7 @@ def test_a_block_that_fails(trace):
 
 @pytest.mark.exercise("tracing.trace_with")
 def test_a_program():
-    """An operation, an input, and a number as outputs."""
+    """Outputs may be the result of an operation, an input, or a plain number."""
     closed = trace_with(JaxprBuilder(), lambda x, y: [mul_p.bind(y, x), y, 7.0], [typed(())] * 2)
     want = "{ lambda ; a:f64[] b:f64[]. let c:f64[] = mul b a in (c, b, 7.0:f64[]) }"
     assert str(closed) == want
@@ -271,14 +295,14 @@ def test_a_program():
 
 @pytest.mark.exercise("tracing.trace_with")
 def test_operations_without_inputs():
-    """They are written down as well."""
+    """Operations on plain numbers are written down as well."""
     closed = trace_with(JaxprBuilder(), lambda x: [sin_p.bind(2.0)], [typed(())])
     assert str(closed) == "{ lambda ; a:f64[]. let b:f64[] = sin 2.0:f64[] in (b,) }"
 
 
 @pytest.mark.exercise("tracing.trace_with")
 def test_the_builder_is_the_one_that_was_given():
-    """It has the equations and the constants afterwards; the function has run once."""
+    """The builder that was given has the equations afterwards; the function has run once."""
     builder, calls, k = JaxprBuilder(), [], np.array([1.0, 2.0])
     closed = trace_with(builder, lambda x: calls.append(x) or [mul_p.bind(k, x)], [typed(())])
     assert len(calls) == 1
@@ -288,7 +312,7 @@ def test_the_builder_is_the_one_that_was_given():
 
 @pytest.mark.exercise("tracing.trace_with")
 def test_make_jaxpr_on_containers():
-    """The public function."""
+    """`make_jaxpr` takes containers, and uses your function."""
     closed = make_jaxpr(lambda d: [d["x"] * 2.0])({"x": np.float64(3.0)})
     assert str(closed) == "{ lambda ; a:f64[]. let b:f64[] = mul a 2.0:f64[] in (b,) }"
 
@@ -300,23 +324,37 @@ TO_INT = {"new_dtype": np.dtype("int64"), "weak_type": False}
 
 @pytest.mark.exercise("tracing.without_equation")
 def test_what_changes_nothing_is_the_operand():
-    """A variable that is converted to what it is."""
+    """What is converted to its own type, or repeated along no axis, is the operand itself."""
     a = Var(typed((3,), "int64"))
+    same = {"shape": (3,), "broadcast_dimensions": (0,)}
     assert (without_equation(convert_element_type_p, a, typed((3,), "int64"), TO_INT) is a) is True
+    assert (without_equation(broadcast_in_dim_p, a, typed((3,), "int64"), same) is a) is True
 
 
 @pytest.mark.exercise("tracing.without_equation")
 def test_a_literal_is_converted():
-    """Its value and its type."""
+    """The new literal has the converted value, and the type that is asked for."""
     literal = Literal(np.array(2.75), typed(()))
     out = without_equation(convert_element_type_p, literal, typed((), "int64"), TO_INT)
     assert (out.val.tolist(), str(out.val.dtype), out.aval) == (2, "int64", typed((), "int64"))
 
 
 @pytest.mark.exercise("tracing.without_equation")
+def test_conversion_while_tracing(trace, monkeypatch):
+    """The conversion is computed at once, also where a JaxprTrace takes every operation."""
+    monkeypatch.setattr(trace_state, "dynamic_trace", trace.main)
+    literal = Literal(np.array(2.75), typed(()))
+    out = without_equation(convert_element_type_p, literal, typed((), "int64"), TO_INT)
+    assert out.val.tolist() == 2
+    assert trace.builder.eqns == []
+
+
+@pytest.mark.exercise("tracing.without_equation")
 def test_all_else_needs_an_equation():
-    """A variable that is converted, and a literal that is repeated."""
-    a, two = Var(typed((3,))), Literal(np.array(2.0), typed(()))
+    """None is given for a variable whose type changes, and for a literal that is repeated."""
+    a, weak = Var(typed((3,))), Var(typed((3,), "int64", weak_type=True))
+    two = Literal(np.array(2.0), typed(()))
     repeat = {"shape": (3,), "broadcast_dimensions": ()}
     assert without_equation(convert_element_type_p, a, typed((3,), "int64"), TO_INT) is None
+    assert without_equation(convert_element_type_p, weak, typed((3,), "int64"), TO_INT) is None
     assert without_equation(broadcast_in_dim_p, two, typed((3,)), repeat) is None

@@ -13,7 +13,7 @@ from unittest.mock import patch
 import minijax.numpy as jnp
 import numpy as np
 import pytest
-from minijax import jit, make_jaxpr, xla
+from minijax import jit, make_jaxpr, vmap, xla
 from minijax.array import Array
 from minijax.core import (
     Primitive,
@@ -62,7 +62,7 @@ def counting(runs):
 
 @pytest.mark.exercise("jit.program")
 def test_traced_once():
-    """Other values of the same types need no new program."""
+    """Arguments of the same types, with other values, share a program."""
     runs = []
     f = jit(counting(runs))
     programs = [f.program((x,), {}) for x in (3.0, 4.0, 5.0)]
@@ -72,7 +72,7 @@ def test_traced_once():
 
 @pytest.mark.exercise("jit.program")
 def test_traced_for_each_type():
-    """Another shape, another dtype, a weak type: each has its program, which stays."""
+    """Each shape, each dtype, and a weak type has its own program, which is kept."""
     runs = []
     f = jit(counting(runs))
     args = [np.ones(3), np.ones(2), np.ones(3, np.float32), 1.0, np.array(1.0), np.zeros(3)]
@@ -85,7 +85,7 @@ def test_traced_for_each_type():
 
 @pytest.mark.exercise("jit.program")
 def test_traced_for_each_structure():
-    """The same leaves in a list, in a tuple, or one of them by name."""
+    """The same leaves in a list, in a tuple, alone, or given by name are four programs."""
     runs = []
     f = jit(counting(runs))
     f.program(([1.0, 2.0],), {})
@@ -108,12 +108,22 @@ def test_traced_for_each_static_value():
 
 @pytest.mark.exercise("jit.program")
 def test_tracers_and_arrays_share():
-    """A tracer has a type as an array has one."""
+    """A tracer and an array of one type share a program."""
     runs = []
     f = jit(counting(runs))
     f.program((np.ones(3),), {})
     trace_to_jaxpr(lambda x: [x, f.program((x,), {})][:1], [typed((3,))])
     assert len(runs) == 1
+
+
+@pytest.mark.exercise("jit.program")
+def test_traced_for_each_named_axis():
+    """Inside `vmap`, another name or another length of an axis needs another program."""
+    runs = []
+    f = jit(counting(runs))
+    for name, length in [("i", 3), ("i", 2), ("j", 2), ("i", 3)]:
+        vmap(lambda x: [f.program((1.0,), {}), x][1], axis_name=name)(np.ones(length))
+    assert len(runs) == 3
 
 
 # Jitted.bind --------------------------------------------------------------------------------------
@@ -146,6 +156,27 @@ def test_one_equation():
 
 
 @pytest.mark.exercise("jit.bind")
+def test_the_call_has_the_name_of_the_function():
+    """The parameter `name` of the equation is the name of the function."""
+
+    def twice(x):
+        return x * 2.0
+
+    with right_calls():
+        (eqn,) = make_jaxpr(lambda x: jit(twice).bind((x,), {}))(3.0).eqns
+    assert eqn.params["name"] == "twice"
+
+
+@pytest.mark.exercise("jit.bind")
+def test_a_tracer_from_outside_is_an_operand():
+    """What the function takes from outside, if it is a tracer, becomes an operand of the call."""
+    with right_calls():
+        (eqn,) = make_jaxpr(lambda x: jit(lambda y: x * y).bind((2.0,), {}))(3.0).eqns
+    assert len(eqn.invars) == 2
+    assert eqn.params["jaxpr"].consts == []
+
+
+@pytest.mark.exercise("jit.bind")
 def test_containers():
     """Arguments are taken apart, and the result is put together."""
     with right_calls():
@@ -170,21 +201,21 @@ COMPARE = trace_to_jaxpr(lambda x, n: [n, x < 1.0], [typed((3,)), typed((2,), "i
 
 @pytest.mark.exercise("jit.type")
 def test_types_of_outputs():
-    """The program says what comes out."""
+    """The types of the results are those of the program's outputs."""
     out = jit_type(typed((3,)), typed((2,), "int8"), name="f", jaxpr=COMPARE)
     assert [str(aval) for aval in out] == ["i8[2]", "bool[3]"]
 
 
 @pytest.mark.exercise("jit.type")
 def test_weakly_typed_operands():
-    """A Python number is an array of its dtype."""
+    """An operand may be weakly typed where the program's input is not."""
     out = jit_type(typed((3,), "float64", True), typed((2,), "int8"), name="f", jaxpr=COMPARE)
     assert len(out) == 2
 
 
 @pytest.mark.exercise("jit.type")
 def test_wrong_operands():
-    """Another shape, another dtype, one operand less."""
+    """An operand of another shape or dtype, or one operand less, is a TypeError."""
     for operands in (
         [typed(()), typed((2,), "int8")],
         [typed((3,)), typed((2,), "int16")],
@@ -199,7 +230,7 @@ def test_wrong_operands():
 
 @pytest.mark.exercise("jit.tensor_type")
 def test_names_of_types():
-    """A matrix, a number, and an array without elements."""
+    """Each length has an x behind it: of a matrix, of a number, of an array without elements."""
     assert tensor_type(typed((2, 3), "float32")) == "tensor<2x3xf32>"
     assert tensor_type(typed((), "int64")) == "tensor<i64>"
     assert tensor_type(typed((0, 1), "bool")) == "tensor<0x1xi1>"
@@ -210,10 +241,22 @@ def right_type(aval):
     return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{module.element_type(aval.dtype)}>"
 
 
+def complaint(text, error):
+    """What XLA says of a text that it cannot read, and the line that it means."""
+    told = re.search(r"-:(\d+):\d+: error: (.*)", error)
+    if not told:
+        return error
+    line = text.splitlines()[int(told[1]) - 1].strip()
+    return f"XLA cannot read this line:\n  {line}\nIt says: {told[2]}"
+
+
 def compiled_and_run(text, out_avals, args):
     """The results of a module in StableHLO."""
     on = xla.alone(xla.current_device())
-    executable = xla.compile_text(text, on, out_avals)
+    try:
+        executable = xla.compile_text(text, on, out_avals)
+    except Exception as error:
+        raise AssertionError(complaint(text, str(error))) from None
     buffers = [xla.to_device(get_aval(x), x, on) for x in args]
     return [xla.to_host(out, on).tolist() for out in xla.run(executable, buffers)]
 
@@ -232,7 +275,7 @@ def summed(x, axes):
 
 @pytest.mark.exercise("jit.reduce_sum_lowering")
 def test_sums():
-    """Along one axis, and along all."""
+    """Sums along one axis, and along all, have the right values."""
     x = np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
     assert summed(x, (0,)) == [11.0, 22.0, 33.0]
     assert summed(x, (0, 1)) == 66.0
@@ -240,7 +283,7 @@ def test_sums():
 
 @pytest.mark.exercise("jit.reduce_sum_lowering")
 def test_sums_of_other_dtypes():
-    """Integers, and nothing at all."""
+    """Integers have an integer sum; the sum of nothing is zero."""
     assert summed(np.array([[1, 2], [3, 4]], np.int8), (1,)) == [3, 7]
     assert summed(np.zeros((0, 2), np.float32), (0,)) == [0.0, 0.0]
 
@@ -256,7 +299,7 @@ def lowered(f, *args):
 
 @pytest.mark.exercise("jit.lower_body")
 def test_a_program():
-    """Equations in order, outputs that are inputs, too."""
+    """Equations are emitted in order; an output may be an input."""
     outs, operations = lowered(lambda x, y: [x * y - y, x], np.array([2.0, 3.0]), np.array(10.0))
     assert outs == [[10.0, 20.0], [2.0, 3.0]]
     assert operations[-1] == "subtract"
@@ -264,7 +307,7 @@ def test_a_program():
 
 @pytest.mark.exercise("jit.lower_body")
 def test_literals():
-    """A number of the program stands in the text."""
+    """A number of the program is one line of the text, also where it is an output."""
     outs, operations = lowered(lambda x: [2.0 - x, 5.0], 0.5)
     assert outs == [1.5, 5.0]
     assert operations.count("constant") == 2
@@ -282,7 +325,7 @@ def test_constants():
 
 @pytest.mark.exercise("jit.lower_body")
 def test_what_a_rule_gets():
-    """Types, names and parameters."""
+    """A rule gets the emitter, types, names and parameters, and its names are the results."""
     seen = []
 
     def rule(emitter, avals, out_avals, names, **params):
@@ -342,7 +385,7 @@ def test_results():
 
 @pytest.mark.exercise("jit.impl")
 def test_compiled_once():
-    """The second call finds the program."""
+    """The second call finds what was compiled, and compiles nothing."""
     jaxpr = minus()
     with right_text() as (compiled, _, _):
         jit_impl(np.array([1.0, 2.0]), name="f", jaxpr=jaxpr)
@@ -353,7 +396,7 @@ def test_compiled_once():
 
 @pytest.mark.exercise("jit.impl")
 def test_nothing_is_copied_back_and_forth():
-    """A result is the next argument as it is."""
+    """A result is the next argument as it is: nothing is copied."""
     jaxpr = minus()
     with right_text() as (_, sent, fetched):
         out, _ = jit_impl(np.array([1.0, 2.0]), name="f", jaxpr=jaxpr)
@@ -363,12 +406,23 @@ def test_nothing_is_copied_back_and_forth():
         assert fetched.call_count == 0
 
 
+@pytest.mark.exercise("jit.impl")
+def test_committed_arguments():
+    """If an argument is committed to a device, so are the results; if none is, they are not."""
+    with right_text():
+        (free, _) = jit_impl(np.array([1.0, 2.0]), name="f", jaxpr=minus())
+        fixed = Array(free.aval, free.buffer, free.on, committed=True)
+        outs = jit_impl(fixed, name="f", jaxpr=minus())
+    assert free.committed is False
+    assert [out.committed for out in outs] == [True, True]
+
+
 # Programs of programs -----------------------------------------------------------------------------
 
 
 @pytest.mark.exercise("jit.jvp")
 def test_values_then_tangents():
-    """Both inputs move: four inputs, and as many outputs for two results."""
+    """Where both inputs move, values come first and tangents behind, in inputs and outputs."""
     program = trace_to_jaxpr(lambda x, y: [x * y, x], [typed(), typed()])
     out = jvp_jaxpr(program, (True, True))
     assert len(out.in_avals) == 4
@@ -378,17 +432,18 @@ def test_values_then_tangents():
 
 @pytest.mark.exercise("jit.jvp")
 def test_what_does_not_move():
-    """It has no tangent among the inputs."""
+    """What does not move has no tangent among the inputs, and there is no work for it."""
     program = trace_to_jaxpr(lambda x, y: [x * y], [typed(), typed((2,))])
     out = jvp_jaxpr(program, (False, True))
     assert [str(aval) for aval in out.in_avals] == ["f64[]", "f64[2]", "f64[2]"]
+    assert [eqn.primitive.name for eqn in out.eqns] == ["mul", "mul"]
     values = eval_jaxpr(out.jaxpr, out.consts, 3.0, jnp.ones(2), jnp.array([1.0, 2.0]))
     assert [x.tolist() for x in values] == [[3.0, 3.0], [3.0, 6.0]]
 
 
 @pytest.mark.exercise("jit.jvp")
 def test_integers_have_no_tangents():
-    """Nor have booleans."""
+    """Integers and booleans among the outputs have no tangents."""
     program = trace_to_jaxpr(lambda x, n: [n, x < 1.0, -x], [typed(), typed((), "int64")])
     out = jvp_jaxpr(program, (True, False))
     assert [str(aval) for aval in out.out_avals] == ["i64[]", "bool[]", "f64[]", "f64[]"]
@@ -396,7 +451,7 @@ def test_integers_have_no_tangents():
 
 @pytest.mark.exercise("jit.jvp")
 def test_tangent_programs_are_kept():
-    """One for each choice of what moves."""
+    """The program is kept, one for each choice of what moves."""
     program = trace_to_jaxpr(lambda x, y: [x * y], [typed(), typed()])
     first = jvp_jaxpr(program, (True, False))
     assert len(jvp_jaxpr(program, (True, True)).in_avals) == 4
@@ -405,7 +460,7 @@ def test_tangent_programs_are_kept():
 
 @pytest.mark.exercise("jit.batch")
 def test_all_examples_at_once():
-    """One equation for all of them."""
+    """One equation computes all examples."""
     program = trace_to_jaxpr(lambda x: [sin(x)], [typed()])
     out, dims = batched_jaxpr(program, 3, [0], [typed((3,))])
     assert [eqn.primitive.name for eqn in out.eqns] == ["sin"]
@@ -415,7 +470,7 @@ def test_all_examples_at_once():
 
 @pytest.mark.exercise("jit.batch")
 def test_batch_axes_of_results():
-    """Where the rules have left them, or nowhere."""
+    """The batch axes of the results are where the rules have left them, or nowhere."""
     program = trace_to_jaxpr(lambda x, y: [-x, y * 2.0], [typed((2,)), typed()])
     out, dims = batched_jaxpr(program, 3, [1, not_mapped], [typed((2, 3)), typed()])
     assert list(dims) == [1, not_mapped]
@@ -424,7 +479,7 @@ def test_batch_axes_of_results():
 
 @pytest.mark.exercise("jit.batch")
 def test_batched_programs_are_kept():
-    """One for each choice of batch axes and each size."""
+    """The pair is kept, one for each choice of batch axes and each size."""
     program = trace_to_jaxpr(lambda x, y: [x * y], [typed(), typed()])
     three = [typed((3,)), typed((3,))]
     first, _ = batched_jaxpr(program, 3, [0, 0], three)
