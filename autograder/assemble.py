@@ -156,10 +156,17 @@ def _add_export(imports: dict[str, dict[str, str]], lesson: Lesson, export: str)
 def _star(lesson: Lesson, module: str) -> list[str]:
     """The names in a module's `__all__`, read without running it."""
     path = f"{module.replace('.', '/')}.py"
-    for node in ast.parse(read_solution(path)).body:
+    for node in ast.parse(_solution_or_skeleton(path)).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return list(ast.literal_eval(node.value))
     raise Problem(f"{lesson.id} exports * from {path}, which has no `__all__`. Write one there.")
+
+
+def _solution_or_skeleton(path: str) -> str:
+    """A handout has no reference of its own lesson, and its skeleton has the same `__all__`."""
+    file = edition.COURSE / path
+    in_handout = file.is_file() and not (edition.SOLUTIONS / path).is_file()
+    return file.read_text(encoding="utf-8") if in_handout else read_solution(path)
 
 
 # What is not there is told in one sentence. Type checkers shall not take it for a promise.

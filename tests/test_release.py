@@ -260,7 +260,7 @@ def test_one_line_of_a_later_lesson_counts_below_its_name(course, tmp_path, name
 
 
 @pytest.mark.parametrize("lesson", student.all_taught(), ids=lambda lesson: lesson.id)
-def test_the_course_can_be_released(lesson, tmp_path):
+def test_the_course_can_be_released(lesson, tmp_path, monkeypatch):
     made = release.release(lesson, tmp_path)
     text = (made.folder / lesson.module).read_text(encoding="utf-8")
     assert all(f'NotImplementedError("{x.id}")' in text for x in lesson.exercises)
@@ -268,6 +268,11 @@ def test_the_course_can_be_released(lesson, tmp_path):
     assert {f"the solution of {x.id}" for x in lesson.exercises} <= secrets
     known = {p["id"] for p in manifests(made.folder)}
     assert known == {part.id for part in [*assemble.prefix(lesson), *release._to_run(lesson)]}
+    here = assemble.tree(lesson, [lesson.module])
+    monkeypatch.setattr(edition, "COURSE", made.folder / "tool" / "course")
+    monkeypatch.setattr(edition, "SOLUTIONS", made.folder / "tool" / "solutions")
+    there = assemble.tree(lessons.get(lesson.id), [lesson.module])  # what `check` runs on
+    assert there.keys() == here.keys()
 
 
 def manifests(folder):
