@@ -544,10 +544,11 @@ def jacobian_of_output(lin: Linearized, i: int) -> list[Any]:
 
     `lin.program` is the derivative of a function, of whose result the leaves have the types
     `lin.out_avals`, all of them floats. `transpose_program(lin.program, cts)` takes a list with a
-    cotangent for each leaf, None for zero, and gives a list with one for each float input. For the
-    Jacobians of leaf `i`, its cotangent is all that is in `basis(lin.out_avals[i])`, whose first
-    axes count, and the others are None. The backward pass runs once, under one `vmap` for each of
-    the axes that count. The axes of a Jacobian are those of the leaf, then those of the input.
+    cotangent for each leaf, None for zero, and gives a list with one for each float input.
+    `basis(lin.out_avals[i])` has a cotangent of leaf `i` for each entry of the leaf, all in one
+    array: the axes of the leaf stand there twice, and the first half says which entry. The other
+    leaves have None. The backward pass runs once, under one `vmap` for each axis of the leaf. The
+    axes of a Jacobian are those of the leaf, then those of the input.
 
     >>> lin = linearize_tree(lambda x, y: x * y, (3.0, np.array([1.0, 2.0])), has_aux=False)
     >>> jacobian_of_output(lin, 0)
