@@ -463,7 +463,10 @@ class EvalTrace(Trace):
 
 
 def as_result(out: Any) -> Any:
-    """A result of evaluation: NumPy's scalars become 0-d arrays, and arrays become read-only."""
+    """A result of evaluation: NumPy's scalars become 0-d arrays, and arrays become read-only.
+
+    Only a view is marked so, because a rule may give back an array that belongs to the user.
+    """
     if isinstance(out, (np.generic, np.ndarray)):
         out = np.asarray(out).view()
         out.flags.writeable = False
