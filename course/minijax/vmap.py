@@ -276,7 +276,8 @@ def dot_general_batch(
     (`axes_behind`). If both operands are mapped, their `dims` become batch axes of the
     `dot_general` too, the first ones, and so axis 0 of the result. If only one is, its batch axis
     is an axis like any other that stays, and `axis_in_product` says where; the other operand is
-    not repeated. Bind `dot_general_p` once, on `vals` as they are.
+    not repeated. Bind `dot_general_p` once, on `vals` as they are and with the
+    `preferred_element_type` that was given.
 
     >>> matrix_times_vector = (((1,), (0,)), ((), ()))
     >>> matrix, vectors = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [3.0, 0.0]])

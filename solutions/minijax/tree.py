@@ -101,7 +101,7 @@ def register_pytree_node(
 
     `flatten_func(x)` gives (children, data); `unflatten_func(data, children)` makes the container
     again. `data` is compared with `==`. The table `node_types` gets an entry, a `NodeType` of the
-    two functions. A class that is in the table stays as it is, and raises `ValueError`.
+    two functions. If the class has an entry already, that one stays, and this raises `ValueError`.
 
     >>> class Interval:
     ...     def __init__(self, low, high):

@@ -83,8 +83,10 @@ def test_a_class_that_is_there():
 
 @pytest.mark.exercise("pytrees.dict")
 def test_order_of_the_keys():
-    """The order in which a dict was filled does not matter."""
-    assert dict_to_children({"b": 1.0, "c": 3.0, "a": 2.0}) == ([2.0, 1.0, 3.0], ("a", "b", "c"))
+    """The order in which a dict was filled does not matter, and the dict stays as it is."""
+    filled = {"b": 1.0, "c": 3.0, "a": 2.0}
+    assert dict_to_children(filled) == ([2.0, 1.0, 3.0], ("a", "b", "c"))
+    assert list(filled) == ["b", "c", "a"]
     assert dict_to_children({"a": 2.0, "c": 3.0, "b": 1.0}) == ([2.0, 1.0, 3.0], ("a", "b", "c"))
     assert dict_to_children({}) == ([], ())
 
@@ -117,9 +119,13 @@ def test_leaves():
     class Shape(tuple):
         pass
 
+    class Form:
+        _fields = ("name", "city")
+
     assert node_type(float) is None
     assert node_type(Settings) is None
     assert node_type(Shape) is None
+    assert node_type(Form) is None
 
 
 @pytest.mark.exercise("pytrees.node_type")
@@ -141,6 +147,14 @@ def test_a_leaf():
 
 
 @pytest.mark.exercise("pytrees.flatten")
+def test_fields_of_the_structure():
+    """A structure has the data that `to_children` gives, and a tuple of structures."""
+    _, structure = tree_flatten({"b": 1.0, "a": 2.0})
+    assert structure.data == ("a", "b")
+    assert structure.children == (leaf, leaf)
+
+
+@pytest.mark.exercise("pytrees.flatten")
 def test_containers_in_containers():
     """Leaves come from left to right, and the structure has a PyTreeDef for each container."""
     assert tree_flatten([1.0, None, (2.0, 3.0)]) == ([1.0, 2.0, 3.0], NESTED)
@@ -159,7 +173,8 @@ def test_other_classes():
 
 @pytest.mark.exercise("pytrees.flatten")
 def test_containers_taken_as_leaves():
-    """A container for which is_leaf is true is a leaf, however deep it stands."""
+    """A container for which is_leaf is true is a leaf, at the root or however deep it stands."""
+    assert tree_flatten((2.0, 3.0), is_leaf=lambda x: x == (2.0, 3.0)) == ([(2.0, 3.0)], leaf)
     leaves, structure = tree_flatten([1.0, None, (2.0, 3.0)], is_leaf=lambda x: x == (2.0, 3.0))
     assert leaves == [1.0, (2.0, 3.0)]
     assert structure == PyTreeDef(list, None, (leaf, PyTreeDef(type(None), None, ()), leaf))
@@ -183,6 +198,17 @@ def test_leaves_find_their_places():
 def test_any_iterable_and_any_leaf():
     """Leaves may come from an iterator, and may be objects of any kind."""
     assert tree_unflatten(PAIR_OF_LEAVES, iter([None, [5.0]])) == (None, [5.0])
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_children_are_a_list():
+    """Whoever makes a container gets its children as a list."""
+
+    class Wrapped:
+        pass
+
+    node_types[Wrapped] = NodeType(lambda w: ((), None), lambda rest, xs: xs)
+    assert tree_unflatten(PyTreeDef(Wrapped, None, (leaf, leaf)), [1.0, 2.0]) == [1.0, 2.0]
 
 
 @pytest.mark.exercise("pytrees.unflatten")
@@ -293,6 +319,15 @@ def test_how_often_the_function_runs():
     flat_f(1, 2, 30)
     out_tree(), out_tree()
     assert calls == [30]
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_structure_of_the_last_call():
+    """Each call of flat_f may give another structure; out_tree gives that of the last one."""
+    flat_f, out_tree = flatten_fun(lambda d, x: [7.0] * x, TWO_ARGUMENTS)
+    for count in (1, 2):
+        assert flat_f(1, 2, count) == [7.0] * count
+        assert out_tree() == PyTreeDef(list, None, (leaf,) * count)
 
 
 @pytest.mark.exercise("pytrees.flatten_fun")

@@ -157,6 +157,18 @@ def test_several_results():
         assert [out.batch_dim for out in outs] == [1, not_mapped]
 
 
+@pytest.mark.exercise("vmap.process_primitive")
+def test_result_without_a_batch():
+    """A result that is the same for all examples gets a box, too."""
+    toy = Primitive("toy")
+    vmap_rules[toy] = lambda size, vals, dims: (7.0, not_mapped)
+    with new_main(BatchTrace, 3) as main:
+        trace = BatchTrace(main)
+        out = trace.process_primitive(toy, [BatchTracer(trace, GRID, 1)], {})
+        assert type(out).__name__ == "BatchTracer"
+        assert (out.val, out.batch_dim) == (7.0, not_mapped)
+
+
 # align_operand ------------------------------------------------------------------------------------
 
 
@@ -171,6 +183,7 @@ def test_axes_that_are_missing():
 @pytest.mark.exercise("vmap.align_operand")
 def test_operands_that_are_not_mapped():
     """A number stays a number; an array is repeated for all examples."""
+    assert np.shape(align_operand(3, not_mapped, np.array(2.5), 2)) == ()
     assert align_operand(3, not_mapped, 2.5, 2) == 2.5
     assert align_operand(4, not_mapped, np.array([7.0, 8.0]), 1).tolist() == [[7.0, 8.0]] * 4
 
@@ -218,6 +231,13 @@ def test_batch_axis_between():
 
 
 @pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_two_axes_in_front():
+    """Four examples of shape (2, 3), along the last axis, each summed along both of its axes."""
+    out, dim = reduce_sum_batch(4, [CUBE], [2], axes=(0, 1))
+    assert (out.tolist(), dim) == ([60.0, 66.0, 72.0, 78.0], 0)
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
 def test_one_sum():
     """One sum is bound, for all examples together."""
     with new_main(Toy, []) as main:
@@ -253,6 +273,27 @@ def test_two_batches():
     vectors = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     out, dim = dot_general_batch(3, [CUBE, vectors], [1, 1], **DOT)
     assert (out.tolist(), dim) == ([[0.0, 12.0], [5.0, 17.0], [8.0, 20.0]], 0)
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_examples_with_batch_axes():
+    """Each example is a product with a batch axis of its own, which has its number in one example.
+
+    Two examples of three vectors, times ones: the result is the sum of each vector.
+    """
+    rows = {"dimension_numbers": (((1,), (1,)), ((0,), (0,))), "preferred_element_type": None}
+    out, dim = dot_general_batch(2, [CUBE, np.ones((2, 3, 4))], [0, 0], **rows)
+    assert (out.tolist(), dim) == ([[6.0, 22.0, 38.0], [54.0, 70.0, 86.0]], 0)
+    out, dim = dot_general_batch(2, [CUBE, np.ones((3, 4))], [0, not_mapped], **rows)
+    assert (out.tolist(), dim) == ([[6.0, 54.0], [22.0, 70.0], [38.0, 86.0]], 1)
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_dtype_of_a_product():
+    """The dtype that is asked for is handed on."""
+    wanted = {**DOT, "preferred_element_type": np.dtype("float32")}
+    out, _ = dot_general_batch(2, [GRID, np.ones((2, 3))], [not_mapped, 0], **wanted)
+    assert out.dtype.name == "float32"
 
 
 @pytest.mark.exercise("vmap.dot_general_rule")

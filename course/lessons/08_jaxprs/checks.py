@@ -13,6 +13,7 @@ from minijax.core import (
     ShapedArray,
     abstract_eval_rules,
     counted,
+    get_aval,
     impl_rules,
     mul_p,
     neg_p,
@@ -107,6 +108,24 @@ def test_each_run_has_its_own_values():
 
 
 @pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_number_of_values():
+    """One value for each constant and input; any other number raises ValueError."""
+    k, a = variables(2)
+    for consts, args in (([], [1.0]), ([1.0], [2.0, 3.0])):
+        with pytest.raises(ValueError):
+            eval_jaxpr(Jaxpr([k], [a], [a], []), consts, *args)
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_variable_without_a_value():
+    """An operand or output that was never bound raises KeyError."""
+    a, b = variables(2)
+    for jaxpr in (Jaxpr([], [], [a], []), Jaxpr([], [], [], [JaxprEqn([a], [b], neg_p, {})])):
+        with pytest.raises(KeyError):
+            eval_jaxpr(jaxpr, [])
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
 @for_programs(seed="jaxprs", operations=LAX)
 def test_random_programs(jaxpr, xs, want):
     """A random program gives what NumPy gives."""
@@ -143,11 +162,25 @@ def test_weak_types():
     assert binary_type(weak, typed((2,))) == typed((2,))
 
 
+@pytest.mark.exercise("jaxprs.binary_type")
+def test_values_are_forgotten():
+    """The result is a plain type, also for operands whose values are known."""
+    known = get_aval(np.ones(3))
+    assert type(binary_type(known, known)).__name__ == "ShapedArray"
+
+
 @pytest.mark.exercise("jaxprs.comparison_type")
 def test_a_comparison_is_boolean():
     """The dtype of a comparison does not depend on what is compared."""
     assert comparison_type(typed((3,)), typed((3,))) == typed((3,), "bool")
     assert comparison_type(typed((), "int8"), typed((2, 3), "int8")) == typed((2, 3), "bool")
+
+
+@pytest.mark.exercise("jaxprs.comparison_type")
+def test_weak_type_of_a_comparison():
+    """It is weak where that of a sum is."""
+    weak = typed((), weak_type=True)
+    assert comparison_type(weak, weak) == typed((), "bool", weak_type=True)
 
 
 @pytest.mark.exercise("jaxprs.comparison_type")
@@ -159,9 +192,11 @@ def test_comparisons_that_do_not_fit():
 
 @pytest.mark.exercise("jaxprs.reduce_sum_type")
 def test_axes_disappear():
-    """The other axes keep their order, and the dtype stays."""
+    """The other axes keep their order; dtype and weak type stay."""
     assert reduce_sum_type(typed((2, 3, 5), "int8"), axes=(1,)) == typed((2, 5), "int8")
     assert reduce_sum_type(typed((2, 3)), axes=(1, 0)) == typed(())
+    assert reduce_sum_type(typed((2, 3, 5)), axes=(0, 2)) == typed((3,))
+    assert reduce_sum_type(typed((2,), weak_type=True), axes=(0,)) == typed((), weak_type=True)
     assert reduce_sum_type(typed((2, 3)), axes=()) == typed((2, 3))
 
 
@@ -198,8 +233,39 @@ def test_batch_axes_come_first():
 
 
 @pytest.mark.exercise("jaxprs.dot_general_type")
+def test_order_of_the_batch_axes():
+    """Batch axes come as they are listed; what is kept is told by its number, not its length."""
+    numbers = {"dimension_numbers": (((0,), (2,)), ((2, 1), (0, 1)))}
+    x, y = typed((2, 3, 5, 5)), typed((5, 3, 2, 2))
+    out = dot_general_type(x, y, **numbers, preferred_element_type=None)
+    assert out == typed((5, 3, 5, 2))
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
+def test_preferred_element_type():
+    """It is the dtype of the result, and operands may then have two dtypes."""
+    wanted = {**MATRICES, "preferred_element_type": np.dtype("float32")}
+    assert dot_general_type(typed((2, 3)), typed((3, 5)), **wanted) == typed((2, 5), "float32")
+    mixed = typed((2, 3), "int8"), typed((3, 5), "float32")
+    assert dot_general_type(*mixed, **wanted) == typed((2, 5), "float32")
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
+def test_a_product_is_not_weak():
+    """Whatever the operands are."""
+    weak = typed((2, 2), weak_type=True)
+    assert dot_general_type(weak, weak, **MATRICES) == typed((2, 2))
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
 def test_products_that_do_not_fit():
-    """Lengths and dtypes must agree."""
+    """Lengths of axes that go together, and dtypes, must agree."""
+    batches = {"dimension_numbers": (((2,), (1,)), ((0,), (0,))), "preferred_element_type": None}
+    with pytest.raises(TypeError):
+        dot_general_type(typed((7, 2, 3)), typed((8, 3, 5)), **batches)
+    pairs = {**MATRICES, "dimension_numbers": (((0, 1), (0, 1)), ((), ()))}
+    with pytest.raises(TypeError):
+        dot_general_type(typed((2, 3)), typed((3, 2)), **pairs)
     with pytest.raises(TypeError):
         dot_general_type(typed((2, 3)), typed((4, 5)), **MATRICES)
     with pytest.raises(TypeError):
@@ -233,6 +299,8 @@ def test_literals_must_be_what_they_say():
         checker().check_atom(Literal(2, typed(())))
     with pytest.raises(TypeError):
         checker().check_atom(Literal(np.ones(3), typed((3,))))
+    with pytest.raises(TypeError):
+        checker().check_atom(Literal(2.0, typed((3,))))
 
 
 @pytest.mark.exercise("jaxprs.bind")
@@ -261,8 +329,13 @@ class Lenient(TypeChecker):
         """A variable must be bound."""
         assert atom in self.bound, "unbound"
 
+    def check_inner(self, eqn):
+        """There must be no program among the parameters."""
+        assert "jaxpr" not in eqn.params, "a program inside"
+
     def bind(self, new):
-        """Note the variables."""
+        """Note the variables, which must be new."""
+        assert self.bound.isdisjoint(new), "bound twice"
         self.bound.update(new)
 
 
@@ -303,6 +376,35 @@ def test_number_of_results():
     for results in ([b], [b, c, d]):
         with pytest.raises(TypeError):
             check_equation(JaxprEqn([a], results, pair_p, {}), a)
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_each_result_is_checked():
+    """Not only the first one."""
+    two_p = Primitive("two", multiple_results=True)
+    abstract_eval_rules[two_p] = lambda x: [x, x]
+    (a, b), (c,) = variables(2), variables(1, (3,))
+    with pytest.raises(TypeError):
+        check_equation(JaxprEqn([a], [b, c], two_p, {}), a)
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_results_must_be_new():
+    """`bind` notes the results: it complains about a variable that has a value already."""
+    (a,) = variables(1)
+    with pytest.raises(AssertionError, match="bound twice"):
+        check_equation(JaxprEqn([a], [a], neg_p, {}), a)
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_programs_inside_are_checked():
+    """`check_inner` is asked about the programs among the parameters."""
+    a, b = variables(2)
+    call_p = Primitive("call")
+    abstract_eval_rules[call_p] = lambda x, jaxpr: x
+    inner = Jaxpr([], [], [], [])
+    with pytest.raises(AssertionError, match="a program inside"):
+        check_equation(JaxprEqn([a], [b], call_p, {"jaxpr": inner}), a)
 
 
 @pytest.mark.exercise("jaxprs.check_equation")
