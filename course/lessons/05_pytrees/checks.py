@@ -111,7 +111,7 @@ def test_classes_in_the_table():
 
 @pytest.mark.exercise("pytrees.node_type")
 def test_leaves():
-    """A class that is not in the table is a leaf, also where its base class is there."""
+    """All else is a leaf: a class whose base class is in the table, or that has only `_fields`."""
 
     class Settings(dict):
         pass

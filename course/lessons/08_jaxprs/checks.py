@@ -173,12 +173,13 @@ def test_values_are_forgotten():
 def test_a_comparison_is_boolean():
     """The dtype of a comparison does not depend on what is compared."""
     assert comparison_type(typed((3,)), typed((3,))) == typed((3,), "bool")
+    assert comparison_type(typed(()), typed(())).dtype.name == "bool"
     assert comparison_type(typed((), "int8"), typed((2, 3), "int8")) == typed((2, 3), "bool")
 
 
 @pytest.mark.exercise("jaxprs.comparison_type")
 def test_weak_type_of_a_comparison():
-    """It is weak where that of a sum is."""
+    """A comparison is weakly typed where a sum is."""
     weak = typed((), weak_type=True)
     assert comparison_type(weak, weak) == typed((), "bool", weak_type=True)
 
@@ -252,7 +253,7 @@ def test_preferred_element_type():
 
 @pytest.mark.exercise("jaxprs.dot_general_type")
 def test_a_product_is_not_weak():
-    """Whatever the operands are."""
+    """The result is not weakly typed, even if both operands are."""
     weak = typed((2, 2), weak_type=True)
     assert dot_general_type(weak, weak, **MATRICES) == typed((2, 2))
 
@@ -380,7 +381,7 @@ def test_number_of_results():
 
 @pytest.mark.exercise("jaxprs.check_equation")
 def test_each_result_is_checked():
-    """Not only the first one."""
+    """The type of each result is compared, not only that of the first."""
     two_p = Primitive("two", multiple_results=True)
     abstract_eval_rules[two_p] = lambda x: [x, x]
     (a, b), (c,) = variables(2), variables(1, (3,))
