@@ -182,8 +182,8 @@ def toposort(outs: Sequence[EqnRecipe]) -> list[EqnRecipe]:
 
     A recipe needs the recipes of its operands: `t.recipe` of each `t` in `tracers_in`, where that
     is not `None` (inputs and known values have none). Recipes are told apart by identity. In `outs`
-    one may stand several times, or may be needed by another one; there may be none at all. The list
-    that is given stays as it is.
+    one may stand several times, or may be needed by another one; there may be none at all. Recipes
+    that do not need each other may come in any order. The list that is given stays as it is.
 
     Long programs are usual. A chain of recipes may have more members than Python has room for calls
     (1000), so do not recurse. And where an operation uses one value twice, the number of ways
@@ -293,10 +293,11 @@ def linearize_flat(
 
     The program goes from the tangents of the inputs that are floats, whose types are theirs, to the
     tangents of the results that are floats. Integers and booleans do not move and have no place in
-    it. `with_float0(moving, avals)` completes the tangents of the floats to those of all inputs.
-    Only the first `count()` results are differentiated, and `count` may be asked when `f` has run,
-    not before. Each of their tangents is an output of the program, also one that does not depend
-    on the inputs.
+    it. `with_float0(moving, avals)` completes the tangents of the floats to those of all inputs,
+    with arrays of dtype `float0` for the others. Only the first `count()` results are
+    differentiated (the others are what `linearize` hands through with `has_aux`), and `count` may
+    be asked when `f` has run, not before. Each of their tangents is an output of the program, also
+    one that does not depend on the inputs.
 
     >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)
     >>> values

@@ -91,7 +91,7 @@ def left(monkeypatch):
 
 @pytest.mark.exercise("linearize.process_primitive")
 def test_what_is_known_is_computed(monkeypatch, trace, left):
-    """At once, and without a box."""
+    """What is known is computed at once, and the result has no box."""
     boxes = [trace.pure(2.0), trace.pure(5.0)]
     assert trace.process_primitive(toy(monkeypatch), boxes, {"by": 10.0}) == 70.0
     several = toy(monkeypatch, multiple_results=True)
@@ -100,8 +100,20 @@ def test_what_is_known_is_computed(monkeypatch, trace, left):
 
 
 @pytest.mark.exercise("linearize.process_primitive")
+def test_what_is_known_is_bound():
+    """A known value may be a tracer, whose interpreter gets the operation."""
+
+    def f(x):
+        with new_main(PartialEvalTrace) as main:
+            trace = PartialEvalTrace(main)
+            return trace.process_primitive(sin_p, [trace.pure(x)], {})
+
+    assert names(make_jaxpr(f)(1.0)) == ["sin"]
+
+
+@pytest.mark.exercise("linearize.process_primitive")
 def test_one_unknown_operand_is_enough(monkeypatch, trace, left):
-    """The operation is left for later, with all of its operands."""
+    """Where one operand is unknown, the operation is left for later, with all of its operands."""
     primitive, boxes = toy(monkeypatch), [trace.pure(2.0), trace.new_arg(unknown(FLOAT))]
     assert trace.process_primitive(primitive, boxes, {"by": 10.0}) == "first"
     assert left == [(primitive, boxes, {"by": 10.0})]
@@ -109,7 +121,7 @@ def test_one_unknown_operand_is_enough(monkeypatch, trace, left):
 
 @pytest.mark.exercise("linearize.process_primitive")
 def test_several_results_stay_a_list(monkeypatch, trace, left):
-    """Where the primitive has several."""
+    """The results of a primitive with several stay a list."""
     several = toy(monkeypatch, multiple_results=True)
     out = trace.process_primitive(several, [trace.new_arg(unknown(FLOAT))], {"by": 1.0})
     assert out == ["first", "second"]
@@ -117,7 +129,7 @@ def test_several_results_stay_a_list(monkeypatch, trace, left):
 
 @pytest.mark.exercise("linearize.process_primitive")
 def test_a_rule_is_asked(monkeypatch, trace, left):
-    """If something is unknown, and only then."""
+    """The rule of the primitive is asked if an operand is unknown, and only then."""
     primitive, x, y = toy(monkeypatch), trace.pure(2.0), trace.new_arg(unknown(FLOAT))
     monkeypatch.setitem(partial_eval_rules, primitive, lambda *args, **params: (args, params))
     assert trace.process_primitive(primitive, [x], {"by": 10.0}) == 20.0
@@ -130,11 +142,13 @@ def test_a_rule_is_asked(monkeypatch, trace, left):
 
 @pytest.mark.exercise("linearize.stage_out")
 def test_a_result_is_a_type_and_a_variable(trace):
-    """It is unknown, and its type comes from the operands' types."""
+    """A list with one box is given; it is unknown, and its type comes from the operands' types."""
     vector, number = trace.new_arg(unknown(VECTOR)), trace.pure(2.0)
     mul_p = Primitive("mul")
     abstract_eval_rules[mul_p] = lambda x, y: x
-    (out,) = trace.stage_out(mul_p, [vector, number], {})
+    outs = trace.stage_out(mul_p, [vector, number], {})
+    assert type(outs) is list
+    (out,) = outs
     assert type(out) is PartialEvalTracer
     assert out.pval.is_known is False
     assert (out.aval, out.var.aval) == (VECTOR, VECTOR)
@@ -142,25 +156,27 @@ def test_a_result_is_a_type_and_a_variable(trace):
 
 @pytest.mark.exercise("linearize.stage_out")
 def test_a_recipe_has_all_of_an_equation(trace):
-    """The primitive, all operands, the params and the variables."""
-    x, y = trace.new_arg(unknown(FLOAT)), trace.pure(2.0)
+    """A recipe has the primitive, all operands, the params and the variables of the results."""
+    x, y = trace.new_arg(unknown(VECTOR)), trace.pure(2.0)
     primitive = Primitive("toy")
     abstract_eval_rules[primitive] = lambda x, y, *, by: x
     (out,) = trace.stage_out(primitive, [y, x], {"by": 3.0})
     recipe = out.recipe
     assert list(recipe.tracers_in) == [y, x]
-    assert (recipe.primitive, recipe.params, recipe.outvars) == (primitive, {"by": 3.0}, [out.var])
+    assert (recipe.primitive, recipe.params) == (primitive, {"by": 3.0})
+    assert [var is out.var for var in recipe.outvars] == [True]
 
 
 @pytest.mark.exercise("linearize.stage_out")
 def test_several_results_have_one_recipe(trace):
-    """And a variable each."""
+    """Several results have one recipe, and a variable each."""
     primitive = Primitive("toy", multiple_results=True)
     abstract_eval_rules[primitive] = lambda x: [x, VECTOR, x]
     outs = trace.stage_out(primitive, [trace.new_arg(unknown(FLOAT))], {})
     assert [out.aval for out in outs] == [FLOAT, VECTOR, FLOAT]
     assert len({id(out.recipe) for out in outs}) == 1
-    assert [out.var for out in outs] == outs[0].recipe.outvars
+    made = outs[0].recipe.outvars
+    assert [var is out.var for var, out in zip(made, outs, strict=True)] == [True] * 3
     assert len({out.var for out in outs}) == 3
 
 
@@ -183,22 +199,24 @@ def numbers(order, all_recipes):
 
 @pytest.mark.exercise("linearize.toposort")
 def test_what_is_needed_comes_first(trace):
-    """Also if it is needed near the end, directly."""
+    """What a recipe needs comes before it, whatever else needs the same."""
     made = recipes(trace, [[-1], [0], [0, 1], [1, 2, 0]])
     assert numbers(toposort([made[3]]), made) == [0, 1, 2, 3]
 
 
 @pytest.mark.exercise("linearize.toposort")
 def test_each_recipe_once_and_none_that_is_not_needed(trace):
-    """Recipe 3 is not, and 1 is asked for and needed."""
+    """Each recipe is listed once, and one that is not needed is not; the given list stays."""
     made = recipes(trace, [[-1], [0], [1, 1], [0]])
-    assert numbers(toposort([made[2], made[1], made[2]]), made) == [0, 1, 2]
+    outs = [made[2], made[1], made[2]]
+    assert numbers(toposort(outs), made) == [0, 1, 2]
+    assert numbers(outs, made) == [2, 1, 2]
     assert toposort([]) == []
 
 
 @pytest.mark.exercise("linearize.toposort")
 def test_long_programs(trace):
-    """3000 operations, each of which uses the one before twice."""
+    """A chain may have 3000 operations, each of which uses the one before twice."""
     made = recipes(trace, [[-1]] + [[i, i] for i in range(2999)])
     assert toposort([made[-1]]) == made
 
@@ -206,10 +224,10 @@ def test_long_programs(trace):
 # tracers_to_jaxpr ---------------------------------------------------------------------------------
 
 
-def applied(trace, name, *tracers):
-    """The result of an element-wise operation, left for later by hand."""
+def applied(trace, name, *tracers, **params):
+    """The result of an operation, left for later by hand."""
     primitive = getattr(importlib.import_module("minijax.core"), f"{name}_p")
-    recipe = EqnRecipe(primitive, list(tracers), {}, [Var(FLOAT)])
+    recipe = EqnRecipe(primitive, list(tracers), params, [Var(FLOAT)])
     return PartialEvalTracer(trace, unknown(FLOAT), recipe.outvars[0], recipe)
 
 
@@ -217,13 +235,18 @@ def applied(trace, name, *tracers):
 def in_order(monkeypatch):
     """A stand-in for `toposort`: recipes in the order of this list."""
     order = []
-    monkeypatch.setattr(MODULE, "toposort", lambda outs: order)
+
+    def toposort(outs):
+        assert [type(recipe).__name__ for recipe in outs] == ["EqnRecipe"] * len(outs)
+        return order
+
+    monkeypatch.setattr(MODULE, "toposort", toposort)
     return order
 
 
 @pytest.mark.exercise("linearize.tracers_to_jaxpr")
 def test_recipes_become_equations(trace, in_order):
-    """In the order of `toposort`, from the inputs to the outputs."""
+    """Equations stand in the order of `toposort`; inputs and outputs are those that were given."""
     x, y = (trace.new_arg(unknown(FLOAT)) for _ in range(2))
     first = applied(trace, "sub", x, y)
     second = applied(trace, "sin", first)
@@ -235,8 +258,17 @@ def test_recipes_become_equations(trace, in_order):
 
 
 @pytest.mark.exercise("linearize.tracers_to_jaxpr")
+def test_params_of_equations(trace, in_order):
+    """An equation has the parameters of its recipe."""
+    x = trace.new_arg(unknown(VECTOR))
+    total = applied(trace, "reduce_sum", x, axes=(0,))
+    in_order += [total.recipe]
+    assert [eqn.params for eqn in tracers_to_jaxpr([x], [total]).eqns] == [{"axes": (0,)}]
+
+
+@pytest.mark.exercise("linearize.tracers_to_jaxpr")
 def test_known_operands_become_constants(trace, in_order):
-    """A literal for a number; for an array a constant, the same for each use."""
+    """A known number is a literal; a known array is a constant, the same for each use."""
     x, row = trace.new_arg(unknown(FLOAT)), trace.pure(np.array([1.0, 2.0]))
     first = applied(trace, "mul", trace.pure(10.0), x)
     second = applied(trace, "sub", applied(trace, "mul", first, row), row)
@@ -259,13 +291,13 @@ def test_inputs_and_outputs_as_asked(trace, in_order):
 
 @pytest.mark.exercise("linearize.partial_eval_flat")
 def test_results_are_known_or_not():
-    """Of the unknown ones there is a program."""
+    """What is known has a value; for the other results there is a program."""
     pvals, program = partial_eval_flat(
         lambda x, y: [x - y, x * x, y * 2.0], [known(3.0), unknown(FLOAT)]
     )
     assert [pval.is_known for pval in pvals] == [False, True, False]
     assert float(pvals[1].const) == 9.0
-    assert names(program) == ["sub", "mul"]
+    assert sorted(names(program)) == ["mul", "sub"]
     assert run(program, 1.0) == [2.0, 2.0]
 
 
@@ -279,7 +311,7 @@ def test_results_without_a_box():
 
 @pytest.mark.exercise("linearize.partial_eval_flat")
 def test_instantiated_results():
-    """They are unknown, and the program gives them."""
+    """Results that are instantiated count as unknown, and the program gives them."""
     pvals, program = partial_eval_flat(
         lambda x: [x * 2.0, 7.0, x], [known(3.0)], lambda i: i in (0, 1)
     )
@@ -292,7 +324,7 @@ def test_instantiated_results():
 
 @pytest.mark.exercise("linearize.flat")
 def test_values_and_derivative():
-    """One run of the function; the program runs as often as one likes."""
+    """The function runs once; its derivative is the program, for any tangents."""
     calls = []
 
     def f(x, y):
@@ -308,14 +340,14 @@ def test_values_and_derivative():
 
 @pytest.mark.exercise("linearize.flat")
 def test_no_work_on_primals_is_left():
-    """Only products and sums with tangents."""
+    """No operation on primals is in the program, only products and sums with tangents."""
     _, program = linearize_flat(lambda x: [jnp.exp(jnp.sin(x)) * x], [2.0], lambda: 1)
     assert sorted(set(names(program)) & {"sin", "cos", "exp"}) == []
 
 
 @pytest.mark.exercise("linearize.flat")
 def test_integers_do_not_move():
-    """And have no place in the program."""
+    """Integers have no tangent among the program's inputs and outputs."""
     values, program = linearize_flat(lambda n, x: [n, x * n, 4.0], [3, 2.0], lambda: 3)
     assert [float(value) for value in values] == [3.0, 6.0, 4.0]
     assert run(program, 10.0) == [30.0, 0.0]
@@ -323,7 +355,7 @@ def test_integers_do_not_move():
 
 @pytest.mark.exercise("linearize.flat")
 def test_only_the_first_results_count():
-    """How many, is known when the function has run."""
+    """All values are given; the first `count()` results alone have a tangent."""
     ran = []
     values, program = linearize_flat(
         lambda x: ran.append(1) or [x * x, x * 5.0], [3.0], lambda: len(ran)
@@ -342,16 +374,16 @@ def split(f, args, is_known, instantiate=()):
 
 @pytest.mark.exercise("linearize.split_jaxpr")
 def test_two_programs():
-    """Work on known inputs in the first one, the rest in the second."""
+    """Work on known inputs alone is in the first program, all other work in the second."""
     first, second, out_known = split(
         lambda x, y: [y - jnp.sin(x), x * 2.0, -y], (0.0, 0.0), (True, False)
     )
     assert out_known == [False, True, False]
     assert sorted(names(first)) == ["mul", "sin"]
     assert sorted(names(second)) == ["neg", "sub"]
-    known_out, residual = run(first, 0.0)
-    assert (known_out, residual) == (0.0, 0.0)
-    assert run(second, residual, 5.0) == [5.0, -5.0]
+    known_out, residual = run(first, 3.0)
+    assert (known_out, residual) == (6.0, float(np.sin(3.0)))
+    assert run(second, residual, 5.0) == [5.0 - residual, -5.0]
 
 
 @pytest.mark.exercise("linearize.split_jaxpr")
@@ -366,7 +398,7 @@ def test_types_of_the_two_programs():
 
 @pytest.mark.exercise("linearize.split_jaxpr")
 def test_instantiated_outputs():
-    """They come from the second program, as residuals if need be."""
+    """Instantiated outputs come from the second program, which gets them as residuals."""
     first, second, out_known = split(lambda x: [x * 2.0, -x], (1.0,), (True,), [1])
     assert out_known == [True, False]
     known_out, *residuals = run(first, 3.0)
@@ -396,11 +428,12 @@ def split_by_hand(monkeypatch):
         return first, second, [False, True]
 
     def run_call(*args, name, jaxpr):
+        asked.append((jaxpr, name))
         return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
 
     monkeypatch.setattr(MODULE, "partial_eval_jaxpr", partial_eval_jaxpr)
     monkeypatch.setitem(impl_rules, jit_p, run_call)
-    return asked, second
+    return asked, first, second
 
 
 @pytest.fixture
@@ -418,11 +451,11 @@ def staged_by_hand(monkeypatch):
 
 @pytest.mark.exercise("linearize.jit_rule")
 def test_one_part_now_one_later(trace, split_by_hand, staged_by_hand):
-    """Results in the order of the call."""
-    asked, second = split_by_hand
+    """The program is split, and its first part is called; results stand in their order."""
+    asked, first, _ = split_by_hand
     boxes = [trace.pure(3.0), trace.new_arg(unknown(FLOAT))]
     out = jit_partial_eval(trace, boxes, name="f", jaxpr="the program")
-    assert asked == [("the program", (True, False))]
+    assert asked == [("the program", (True, False)), (first, "f")]
     assert out[0] == "later"
     assert float(out[1]) == 3.0
     assert len(out) == 2
@@ -430,8 +463,8 @@ def test_one_part_now_one_later(trace, split_by_hand, staged_by_hand):
 
 @pytest.mark.exercise("linearize.jit_rule")
 def test_the_call_for_later(trace, split_by_hand, staged_by_hand):
-    """Residuals first, then what is unknown; the same name, the second program."""
-    _, second = split_by_hand
+    """What is left is a call of the second program, of residuals and then of what is unknown."""
+    _, _, second = split_by_hand
     boxes = [trace.pure(3.0), trace.new_arg(unknown(FLOAT))]
     jit_partial_eval(trace, boxes, name="f", jaxpr="the program")
     assert staged_by_hand == [(jit_p, [6.0, None], {"name": "f", "jaxpr": second})]
