@@ -213,7 +213,8 @@ def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> Values
 
     If a result moves in one branch and not in another one, both have to give a tangent for it:
     `agreed(transform, branches)` asks `transform(branch, need)` for each, with marks `need` that
-    fit all, and gives the list of programs and the common marks.
+    fit all, and gives the list of programs and the common marks. `chosen(xs, marks)` picks the
+    marked ones of a list, and `filled(marks, xs)` puts them in their places, None in the others.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))

@@ -49,7 +49,7 @@ def index(number):
 
 @pytest.mark.exercise("control.cond_eval")
 def test_the_branch_that_is_named():
-    """Each of three."""
+    """The results are those of the branch that the index names, one of three."""
     functions = [lambda x: [x + 1.0, x], lambda x: [x * 2.0, -x], lambda x: [x - 3.0, x * x]]
     branches = tuple(program(f, 1.0) for f in functions)
     outs = [[float(x) for x in cond_impl(index(i), 5.0, branches=branches)] for i in range(3)]
@@ -58,7 +58,7 @@ def test_the_branch_that_is_named():
 
 @pytest.mark.exercise("control.cond_eval")
 def test_results_are_arrays():
-    """Also where a branch hands a number of Python through."""
+    """Results are arrays, also where a branch hands a number of Python through."""
     (out,) = cond_impl(index(0), 5.0, branches=(program(lambda x: [x], 1.0),))
     assert not isinstance(out, float)
     assert float(out) == 5.0
@@ -66,7 +66,7 @@ def test_results_are_arrays():
 
 @pytest.mark.exercise("control.cond_eval")
 def test_one_branch_runs():
-    """The logarithm of a negative number is not computed."""
+    """Only one branch runs: the logarithm of a negative number is not computed."""
     branches = (program(lambda x: [log(x)], 1.0), program(lambda x: [x * 2.0], 1.0))
     with patch.object(control_flow, "jaxpr_as_fun", wraps=jaxpr_as_fun) as run:
         (out,) = cond_impl(index(1), -5.0, branches=branches)
@@ -94,7 +94,7 @@ def choice_jvp(branches, number, operands, tangents):
 
 @pytest.mark.exercise("control.cond_jvp")
 def test_values_and_tangents():
-    """Of the branch that is taken."""
+    """Values and tangents are those of the branch that is taken."""
     branches = (lambda x, y: [x * y], lambda x, y: [x - y])
     assert choice_jvp(branches, 0, [3.0, 5.0], [1.0, 10.0]) == ([15.0], [35.0])
     assert choice_jvp(branches, 1, [3.0, 5.0], [1.0, 10.0]) == ([-2.0], [-9.0])
@@ -115,6 +115,21 @@ def test_branches_agree():
     assert choice_jvp(branches, 1, [3.0, 5.0], [10.0, None]) == ([5.0], [0.0])
 
 
+@pytest.mark.exercise("control.cond_jvp")
+def test_the_choice_is_an_operation():
+    """One `cond` is bound, since the index may be a tracer, of which nobody knows the value."""
+    branches = tuple(program(f, 3.0) for f in (lambda x: [x * x], lambda x: [-x]))
+    traced = program(
+        lambda i, x, x_dot: [
+            y for ys in cond_jvp([i, x], [None, x_dot], branches=branches) for y in ys
+        ],
+        index(0),
+        3.0,
+        10.0,
+    )
+    assert [eqn.primitive.name for eqn in traced.eqns] == ["cond"]
+
+
 # select_branches ----------------------------------------------------------------------------------
 
 
@@ -128,16 +143,16 @@ def selected(branches, indices, operands, dims, examples):
 
 @pytest.mark.exercise("control.select")
 def test_each_example_has_its_branch():
-    """Three examples, two branches, two results."""
-    branches = (lambda x: [x * 2.0, x], lambda x: [x * x, -x])
-    outs, dims = selected(branches, [1, 0, 1], [np.array([3.0, 4.0, 5.0])], [0], [1.0])
-    assert outs == [[9.0, 8.0, 25.0], [-3.0, 4.0, -5.0]]
+    """Each example has the results of its own branch, one of three, and their batch axis is 0."""
+    branches = (lambda x: [x * 2.0, x], lambda x: [x * x, -x], lambda x: [x + 1.0, x - 1.0])
+    outs, dims = selected(branches, [1, 0, 2], [np.array([3.0, 4.0, 5.0])], [0], [1.0])
+    assert outs == [[9.0, 8.0, 6.0], [-3.0, 4.0, 4.0]]
     assert dims == [0, 0]
 
 
 @pytest.mark.exercise("control.select")
 def test_batch_axes():
-    """One operand has its batch axis behind, and one has none."""
+    """Operands may have their batch axis behind, or none."""
     grid = np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
     branches = (lambda x, k: [x], lambda x, k: [x * k])
     outs, _ = selected(branches, [0, 1, 1], [grid, 2.0], [1, not_mapped], [grid[:, 0], 2.0])
@@ -158,7 +173,7 @@ def test_gradients():
 
 @pytest.mark.exercise("control.select")
 def test_indices_that_are_traced():
-    """They are not known when the program is made; each branch is in it once."""
+    """The indices may be tracers; each branch is in the program once."""
     programs = (program(lambda x: [sin(x)], 1.0), program(lambda x: [x * 2.0], 1.0))
     traced = program(
         lambda i, x: select_branches(3, i, [x], [0], programs)[0],
@@ -186,7 +201,7 @@ def tried(carry, sources, further=()):
 
 @pytest.mark.exercise("control.settled")
 def test_nothing_to_do():
-    """The carry comes out as it went in."""
+    """If the carry comes out as it went in, the first step is the right one."""
     step, marks, others, calls = tried((True, False), [(0,), (1,)], [(0,)])
     assert (step, marks, others) == ("step for (True, False)", (True, False), (True,))
     assert calls == 1
@@ -194,7 +209,7 @@ def test_nothing_to_do():
 
 @pytest.mark.exercise("control.settled")
 def test_marks_spread():
-    """From the first to the second, and from there to the third."""
+    """Marks spread from the first to the second value, and from there to the third."""
     step, marks, others, calls = tried((True, False, False), [(0,), (0, 1), (1, 2)], [(2,), ()])
     assert step == "step for (True, True, True)"
     assert marks == (True, True, True)
@@ -216,7 +231,7 @@ def steps(condition, body, consts, carry, number):
 
 @pytest.mark.exercise("control.finished")
 def test_finished_examples_stay():
-    """The condition is x < 8, the body doubles."""
+    """An example stays as soon as its condition does not hold: here x < 8, and the body doubles."""
     start = [np.array([1.0, 6.0, 9.0])]
     assert steps(lambda x: [x < 8.0], lambda x: [x * 2.0], ([], []), start, 1) == [[2.0, 12.0, 9.0]]
     assert steps(lambda x: [x < 8.0], lambda x: [x * 2.0], ([], []), start, 9) == [[8.0, 12.0, 9.0]]
@@ -224,7 +239,7 @@ def test_finished_examples_stay():
 
 @pytest.mark.exercise("control.finished")
 def test_constants_of_both():
-    """Those of the condition come first."""
+    """The constants of the condition come first, then those of the body."""
     limit, k = np.array([5.0, 20.0, 3.0]), np.array([2.0, 3.0, 10.0])
     carry = [ROW, np.array([[1, 2], [3, 4], [5, 6]])]
     after = steps(
@@ -275,8 +290,17 @@ def test_reversed():
 
 @pytest.mark.exercise("control.scan_steps")
 def test_no_steps():
-    """The first carry is the last one."""
+    """Without any step the first carry is the last one, and no row is read."""
     assert scanned(lambda c, x: [c + x, c], [], [10.0], [np.zeros(0)], 0) == [10.0, []]
+
+
+@pytest.mark.exercise("control.scan_steps")
+def test_one_loop():
+    """The scan is one `while_loop`, so that the body is in the program once."""
+    loop = Scan(program(lambda c, x: [sin(c), x], 1.0, 1.0), 3, 1, 0, False, 1)
+    traced = program(lambda c, xs: scan_by_while(loop, [c, xs]), 1.0, ROW)
+    names = [eqn.primitive.name for eqn in traced.eqns]
+    assert (names.count("while"), names.count("sin")) == (1, 0)
 
 
 # transpose_rest -----------------------------------------------------------------------------------
@@ -294,19 +318,21 @@ def right_scan(*args, jaxpr, length, num_carry, num_consts, reverse, unroll):
     return [*carry, *ys]
 
 
-def transposed(rest, sizes, values, cts, reverse=False):
+def transposed(rest, sizes, values, cts, reverse=False, known=0):
     """Cotangents of constants, carry and rows, in one list.
 
     `rest` takes residuals, linear constants, carry, linear rows and residuals in rows, all 0-d;
     `sizes` are the numbers of linear constants, of the carry, and of all inputs. `values` are the
-    residuals that are the same in all steps, and the others.
+    residuals that are the same in all steps, and the others. Of the carry of the whole scan, so
+    many values are `known` and not linear.
     """
     num_consts, num_carry, number = sizes
     same, stacks = values
     jaxpr = program(rest, *[0.0] * number)
-    marks = (True,) * num_carry, (True,) * len(jaxpr.out_avals), (True,) * len(stacks)
+    carry = (False,) * known + (True,) * num_carry
+    marks = carry, (False,) * known + (True,) * len(jaxpr.out_avals), (True,) * len(stacks)
     split = SplitScan(jaxpr, jaxpr, jaxpr, *marks)
-    loop = Scan(jaxpr, 3, num_carry, len(same) + num_consts, reverse, 1)
+    loop = Scan(jaxpr, 3, len(carry), len(same) + num_consts, reverse, 1)
     consts = jaxpr.in_avals[len(same) : len(same) + num_consts]
     with patch.dict(impl_rules, {scan_p: right_scan}):
         outs = transpose_rest(loop, split, consts, same, stacks, cts)
@@ -315,7 +341,7 @@ def transposed(rest, sizes, values, cts, reverse=False):
 
 @pytest.mark.exercise("control.scan_transpose")
 def test_last_step_first():
-    """Each step multiplies the carry; what it has been before is a y."""
+    """The last step comes first. Each multiplies the carry, and gives the one before as its y."""
     stack, ct = np.array([2.0, 3.0, 5.0]), np.array([1.0, 10.0, 100.0])
     sizes = (0, 1, 2)
     assert transposed(lambda c, r: [c * r, c], sizes, ([], [stack]), [1.0, ct]) == [651.0]
@@ -332,6 +358,15 @@ def test_constants_add_up():
 
 @pytest.mark.exercise("control.scan_transpose")
 def test_no_cotangent():
-    """None is zero."""
-    out = transposed(lambda c, x: [c + x, c], (0, 1, 2), ([], []), [1.0, None])
-    assert out == [1.0, [1.0, 1.0, 1.0]]
+    """None is zero, as the cotangent of the ys or of the carry."""
+    step, sizes, ct = lambda c, x: [c + x, c], (0, 1, 2), np.array([1.0, 10.0, 100.0])
+    assert transposed(step, sizes, ([], []), [1.0, None]) == [1.0, [1.0, 1.0, 1.0]]
+    assert transposed(step, sizes, ([], []), [None, ct]) == [111.0, [110.0, 100.0, 0.0]]
+
+
+@pytest.mark.exercise("control.scan_transpose")
+def test_a_part_of_the_carry_is_linear():
+    """The carry of the new scan has the linear part alone, as `cts` and `split.carry` say."""
+    step, sizes, ct = lambda c, x: [c + x, c], (0, 1, 2), np.array([1.0, 10.0, 100.0])
+    out = transposed(step, sizes, ([], []), [1.0, ct], known=1)
+    assert out == [112.0, [111.0, 101.0, 1.0]]

@@ -37,12 +37,20 @@ def first_equation(f, *args):
 
 @pytest.mark.exercise("custom.eval_equation")
 def test_an_operation_is_bound():
-    """With its operands in their order, and its params; one result is in a list."""
+    """An operation is bound, with its operands in order and its params; one result is in a list."""
     (out,) = eval_equation(first_equation(lax.sub, 1.0, 1.0), [5.0, 2.0])
     assert float(out) == 3.0
     eqn = first_equation(lambda x: lax.transpose(x, (1, 0)), np.ones((1, 3)))
     (out,) = eval_equation(eqn, [ROW[None]])
     assert out.tolist() == [[1.0], [2.0], [4.0]]
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_a_list_of_one():
+    """What `bind` gives is a list already if the primitive has multiple_results, even of one."""
+    choice = make_jaxpr(lambda x: lax.cond(x > 0.0, lax.neg, lambda x: x + 1.0, x))(1.0).eqns[-1]
+    (out,) = eval_equation(choice, [np.array(1, np.int32), 5.0])
+    assert float(out) == -5.0
 
 
 @pytest.mark.exercise("custom.eval_equation")
@@ -67,7 +75,7 @@ def test_a_call_leaves_no_trace():
 
 @pytest.mark.exercise("custom.inverse_chain")
 def test_a_chain_is_undone():
-    """From its last operation to its first."""
+    """The chain is undone from its last operation to its first."""
     assert float(inverse_chain(lambda x: -lax.exp(x))(-1.0)) == 0.0
     back = inverse_chain(lambda x: lax.exp(lax.tanh(x)))
     assert back(np.array([1.0, 2.0])) == pytest.approx([0.0, 0.853988], abs=1e-6)
@@ -75,14 +83,14 @@ def test_a_chain_is_undone():
 
 @pytest.mark.exercise("custom.inverse_chain")
 def test_the_inverse_of_a_chain_is_a_program():
-    """Made of the functions of lax, and so it can be traced."""
+    """The inverse is made of the functions of lax, and so it can be traced."""
     closed = make_jaxpr(inverse_chain(lambda x: lax.log(lax.neg(lax.exp(x)))))(1.0)
     assert [e.primitive.name for e in closed.eqns] == ["exp", "neg", "log"]
 
 
 @pytest.mark.exercise("custom.inverse_chain")
 def test_rules_get_params():
-    """By keyword."""
+    """A rule gets the params of the equation by keyword."""
     with patch.dict(custom.inverse_rules, {"integer_pow": [lambda z, *, y: z / y]}):
         assert float(inverse_chain(lambda x: lax.integer_pow(x, 3))(6.0)) == 2.0
 
@@ -111,18 +119,31 @@ def test_either_operand_is_found():
 
 @pytest.mark.exercise("custom.invert")
 def test_the_operands_of_a_rule():
-    """The result, then the known operands in their order."""
+    """A rule gets the result, then the known operands in their order, and params by keyword."""
     eqn = first_equation(lax.clamp, 1.0, 1.0, 1.0)
     rules = [None, lambda z, x, y: [z, x, y], None]
     with patch.dict(custom.inverse_rules, {"clamp": rules}):
         assert invert(eqn, 1, [1.0, None, 3.0], [2.0]) == [1.0, [2.0, 1.0, 3.0], 3.0]
+    eqn = first_equation(lambda x: lax.integer_pow(x, 3), 1.0)
+    with patch.dict(custom.inverse_rules, {"integer_pow": [lambda z, *, y: [z, y]]}):
+        assert invert(eqn, 1, [None], [2.0]) == [[2.0, 3]]
+
+
+@pytest.mark.exercise("custom.invert")
+def test_operands_that_are_arrays():
+    """An array is known, whatever its elements are."""
+    first, second = invert(first_equation(lax.sub, ROW, ROW), 1, [ROW, None], [np.ones(3)])
+    assert first is ROW
+    assert second.tolist() == [0.0, 1.0, 3.0]
 
 
 @pytest.mark.exercise("custom.invert")
 def test_equations_that_stop():
-    """No rule, or two unknown operands."""
+    """The walk stops where there is no rule, which is asked first, or two unknown operands."""
     with pytest.raises(NotImplementedError, match="stops at equation 3"):
         invert(first_equation(lax.sin, 1.0), 3, [None], [0.5])
+    with pytest.raises(NotImplementedError, match="stops at equation 4"):
+        invert(first_equation(lax.max, 1.0, 1.0), 4, [None, None], [0.5])
     with pytest.raises(ValueError, match="stops at equation 2"):
         invert(first_equation(lax.add, 1.0, 1.0), 2, [None, None], [0.5])
 
@@ -147,22 +168,33 @@ def after(eqn, ins, outs=()):
 
 @pytest.mark.exercise("custom.evaluate_if_known")
 def test_what_is_known_is_computed():
-    """Also from literals; zero is a value like others."""
+    """What is known is computed, also from literals; zero is a value like others."""
     assert after(first_equation(lax.sub, 1.0, 1.0), [5.0, 2.0]) == [3.0]
     assert after(first_equation(lambda x: 3.0 - x, 1.0), [None, 0.0]) == [3.0]
 
 
 @pytest.mark.exercise("custom.evaluate_if_known")
 def test_what_is_not_known_is_not_computed():
-    """One operand that is not known is enough."""
+    """One operand that is not known is enough, and nothing is computed."""
     assert after(first_equation(lax.sub, 1.0, 1.0), [5.0, None]) == [None]
     assert after(first_equation(lax.sub, 1.0, 1.0), [None, 5.0]) == [None]
 
 
 @pytest.mark.exercise("custom.evaluate_if_known")
 def test_known_results_stay():
-    """They are not computed again."""
+    """Results that are known are not computed again."""
     assert after(first_equation(lax.sub, 1.0, 1.0), [5.0, 2.0], [7.0]) == [7.0]
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_a_call_with_one_known_result():
+    """One result that is not known is enough: `eval_equation` computes all of them, also arrays."""
+    eqn = first_equation(jit(lambda x: (-x, x + ROW)), ROW)
+    env = {}
+    write(env, [*eqn.invars, *eqn.outvars], [ROW, ROW, None])
+    with patch.object(custom, "eval_equation", lambda eqn, args: [args[0] * 2.0, args[0] * 3.0]):
+        evaluate_if_known(env, eqn)
+    assert [read(env, x).tolist() for x in eqn.outvars] == [[2.0, 4.0, 8.0], [3.0, 6.0, 12.0]]
 
 
 # inverse_jaxpr ------------------------------------------------------------------------------------
@@ -209,12 +241,28 @@ def test_known_and_unknown_inputs():
     assert swept(lambda x, y: lax.exp(y), [None, None], [7.0]) == [None, 8.0]
 
 
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_all_that_is_known_at_the_start():
+    """Constants are known before the first sweep; so is an input that is a result as well."""
+    seen = []
+    closed = make_jaxpr(lambda x, y: (x * ROW, y))(ROW, ROW)
+
+    def compute(env, eqn):
+        seen.append([read(env, x) is not None for x in [*eqn.invars, *closed.jaxpr.invars]])
+
+    with patch.multiple(custom, evaluate_if_known=compute, invert_if_needed=lambda *args: None):
+        ins = inverse_jaxpr(closed.jaxpr, closed.consts, [None, None], [ROW, 2.0 * ROW])
+    assert seen == [[False, True, False, True]]  # x, the constant; and the inputs x, y
+    assert ins[0] is None
+    assert ins[1].tolist() == [2.0, 4.0, 8.0]
+
+
 # inverse_equation ---------------------------------------------------------------------------------
 
 
 @pytest.mark.exercise("custom.inverse_equation")
 def test_an_operation_goes_to_invert():
-    """With all that is known."""
+    """An operation goes to `invert`, with all that is known."""
     eqn = first_equation(lax.sub, 1.0, 1.0)
     with patch.object(custom, "invert", lambda *args: [args]):
         assert inverse_equation(eqn, 3, [None, 2.0], [5.0]) == [(eqn, 3, [None, 2.0], [5.0])]
@@ -222,7 +270,7 @@ def test_an_operation_goes_to_invert():
 
 @pytest.mark.exercise("custom.inverse_equation")
 def test_a_call_goes_to_inverse_jaxpr():
-    """With the program, its constants, and all that is known."""
+    """A call goes to `inverse_jaxpr`: the program, its constants, and all that is known."""
     eqn = first_equation(jit(lambda x, y: x * y + ROW), ROW, ROW)
     with patch.object(custom, "inverse_jaxpr", lambda *args: list(args)):
         jaxpr, consts, ins, outs = inverse_equation(eqn, 3, [None, 2.0], [5.0])
@@ -235,7 +283,10 @@ def test_a_call_goes_to_inverse_jaxpr():
 
 def thin(f, used, *args):
     """The names of the operations that are left over, and which inputs."""
-    jaxpr, used_inputs = dce_jaxpr(make_jaxpr(f)(*args).jaxpr, used)
+    whole = make_jaxpr(f)(*args).jaxpr
+    before = str(whole)
+    jaxpr, used_inputs = dce_jaxpr(whole, used)
+    assert str(whole) == before  # the program that was given is not changed
     assert len(jaxpr.outvars) == sum(used)
     assert len(jaxpr.invars) == sum(used_inputs)
     return [eqn.primitive.name for eqn in jaxpr.eqns], used_inputs
@@ -243,7 +294,7 @@ def thin(f, used, *args):
 
 @pytest.mark.exercise("custom.dce_jaxpr")
 def test_what_is_needed_stays():
-    """In its order, with the inputs that it needs."""
+    """What is needed stays, in its order, with the inputs that it needs."""
 
     def f(x, y):
         return lax.sin(x) * 2.0, lax.cos(lax.exp(y))
@@ -255,7 +306,7 @@ def test_what_is_needed_stays():
 
 @pytest.mark.exercise("custom.dce_jaxpr")
 def test_what_only_dead_code_reads_is_dead():
-    """Over several steps; an output may be an input or a number."""
+    """What only dead code reads is dead, over several steps; an output may be input or number."""
     dead = lambda x, y: (lax.exp(lax.sin(lax.neg(x))), y, 2.0)  # noqa: E731
     assert thin(dead, [False, True, True], 1.0, 2.0) == ([], [False, True])
 
@@ -269,6 +320,14 @@ def test_calls_are_thinned_out():
     assert [eqn.primitive.name for eqn in jaxpr.eqns] == ["neg", "jit"]
     assert [eqn.primitive.name for eqn in jaxpr.eqns[1].params["jaxpr"].eqns] == ["cos"]
     assert used_inputs == [False, True]
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_effects_stay():
+    """An equation with an effect stays, though nobody reads its result, and so does its operand."""
+    with patch.object(custom, "has_effects", lambda eqn: eqn.primitive.name == "sin"):
+        left = thin(lambda x, y: (lax.exp(lax.sin(lax.neg(x))), y), [False, True], 1.0, 2.0)
+    assert left == (["neg", "sin"], [True, True])
 
 
 # dot_general_cost ---------------------------------------------------------------------------------
