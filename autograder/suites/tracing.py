@@ -722,8 +722,8 @@ def built(mj, arrays, order, outputs):
 
     aval = raise_to_shaped(get_aval(arrays[0]))
     builder = JaxprBuilder()
-    for x in arrays:  # what is kept is not what the user has now
-        builder.consts[id(x)] = Constant(Var(raise_to_shaped(get_aval(x))), x, x * 10.0)
+    for i, x in enumerate(arrays):  # what is kept is not what the user has now
+        builder.consts[-i] = Constant(Var(raise_to_shaped(get_aval(x))), x, x * 10.0)
     variables = [const.var for const in builder.consts.values()]
     a, b = Var(aval), Var(aval)
     last = a
