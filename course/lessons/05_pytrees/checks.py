@@ -142,8 +142,9 @@ def test_namedtuples():
 
 @pytest.mark.exercise("pytrees.flatten")
 def test_a_leaf():
-    """A leaf is its own only leaf."""
+    """A leaf is its own only leaf, and its structure is the constant `leaf`."""
     assert tree_flatten(3.0) == ([3.0], leaf)
+    assert tree_flatten(3.0)[1] is leaf
 
 
 @pytest.mark.exercise("pytrees.flatten")
@@ -328,6 +329,14 @@ def test_structure_of_the_last_call():
     for count in (1, 2):
         assert flat_f(1, 2, count) == [7.0] * count
         assert out_tree() == PyTreeDef(list, None, (leaf,) * count)
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_error_in_the_function():
+    """An error in the function comes out as it is."""
+    flat_f, _ = flatten_fun(lambda d, x: d["not there"], TWO_ARGUMENTS)
+    with pytest.raises(KeyError):
+        flat_f(1, 2, 30)
 
 
 @pytest.mark.exercise("pytrees.flatten_fun")

@@ -72,6 +72,7 @@ def test_shape_of_an_example():
     """The batch axis is gone from the shape, wherever it was."""
     batch = ShapedArray((2, 3, 4), np.dtype("float64"))
     assert [remove_axis(batch, axis).shape for axis in range(3)] == [(3, 4), (2, 4), (2, 3)]
+    assert remove_axis(ShapedArray((3, 3), np.dtype("float64")), 0).shape == (3,)
 
 
 @pytest.mark.exercise("vmap.remove_axis")
