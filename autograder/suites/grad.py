@@ -1575,3 +1575,111 @@ def test_jacobian_within_jvp(student):
 def test_jacrev_on_top(student):
     """The functions jacrev and hessian, which use it, are right."""
     student.agrees(public_jacobians, ALL, ROW)
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# With these, values are used several times; are stretched along an axis; are matrices.
+OFTEN = ["add", "sub", "mul", "div", "sin", "infix"]
+STRETCHING = ["infix", "broadcast_in_dim", "sin"]
+MATRIX = ["broadcast_in_dim", "broadcast_in_dim", "transpose", "dot_general", "sin", "infix"]
+
+
+@probe
+def cotangents_back(mj, f, xs, cts):
+    """What cotangents of a program's results are pulled back to."""
+    return mj.vjp(f, *xs)[1](cts)
+
+
+@probe
+def program_run_back(mj, f, xs, cts):
+    """The program of a derivative, linear in the second half of its inputs, run backwards."""
+    from minijax.jaxpr import eval_jaxpr
+    from minijax.transpose import transposed_jaxpr
+
+    n = len(xs)
+    program = mj.make_jaxpr(lambda *both: mj.jvp(f, both[:n], both[n:])[1])(*xs, *xs)
+    back = transposed_jaxpr(program, (False,) * n + (True,) * n)
+    leaves = cts if isinstance(cts, tuple) else (cts,)
+    return eval_jaxpr(back.jaxpr, back.consts, *xs, *leaves)
+
+
+@probe
+def value_and_cotangents(mj, f, xs, cts):
+    """The value of a program, and what comes back of its cotangents, and of these once more."""
+    value, f_vjp = mj.vjp(f, *xs)
+    return value, f_vjp(cts), f_vjp(cts)
+
+
+@probe
+def gradients_of_sum(mj, f, xs):
+    """The sum of a program's result, and how it moves with each argument."""
+    return mj.value_and_grad(lambda *ys: mj.numpy.sum(f(*ys)), tuple(range(len(xs))))(*xs)
+
+
+@probe
+def slope_of_gradient(mj, f, xs, ts):
+    """The gradient by the first argument, and its derivative in a direction."""
+    return mj.jvp(mj.grad(lambda *ys: mj.numpy.sum(f(*ys))), xs, ts)
+
+
+@probe
+def jacobians_back(mj, f, xs):
+    """How each result of a program moves with each argument."""
+    return mj.jacrev(f, tuple(range(len(xs))))(*xs)
+
+
+@pytest.mark.exercise("grad.accumulate")
+def test_values_used_in_programs(student):
+    """In random programs, where values are used several times, cotangents come back rightly."""
+    student.agrees_on_programs(cotangents_back, SIBLINGS, operations=OFTEN, steps=8)
+
+
+@pytest.mark.exercise("grad.unbroadcast")
+def test_stretched_operands_in_programs(student):
+    """Random programs in which something is stretched are run backwards rightly."""
+    student.agrees_on_programs(cotangents_back, SIBLINGS, operations=STRETCHING, using=["infix"])
+
+
+@pytest.mark.exercise("grad.mul_rule")
+def test_products_in_programs(student):
+    """Random programs with products are run backwards rightly."""
+    student.agrees_on_programs(cotangents_back, SIBLINGS, using=["mul", "infix"])
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_contractions_in_programs(student):
+    """Random programs with contracted axes are run backwards rightly."""
+    using = ["dot_general"]
+    student.agrees_on_programs(cotangents_back, SIBLINGS, operations=MATRIX, using=using)
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_programs_run_backwards(student):
+    """Random programs with any operations are run backwards rightly."""
+    student.agrees_on_programs(cotangents_back, SIBLINGS)
+
+
+@pytest.mark.exercise("grad.call_rule")
+def test_programs_of_derivatives(student):
+    """The program of a derivative becomes a program that gives cotangents."""
+    student.agrees_on_programs(program_run_back, SIBLINGS)
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_vjp_of_programs(student):
+    """The value of a random program is right, and what comes back, however often."""
+    student.agrees_on_programs(value_and_cotangents, SIBLINGS)
+
+
+@pytest.mark.exercise("grad.value_and_gradients")
+def test_gradients_of_programs(student):
+    """Value and gradients of the sum of a random program are right, and so are second slopes."""
+    student.agrees_on_programs(gradients_of_sum, SIBLINGS, results=1)
+    student.agrees_on_programs(slope_of_gradient, SIBLINGS, results=1, number=5)
+
+
+@pytest.mark.exercise("grad.jacobian_of_output")
+def test_jacobians_of_programs(student):
+    """How each result of a random program moves with each argument is right."""
+    student.agrees_on_programs(jacobians_back, SIBLINGS)
