@@ -981,3 +981,154 @@ def test_cost_in_bytes(student):
     student.agrees(product_cost, [(2, 3), (3, 5)], numbers, "float32")
     student.agrees(product_cost, [(2, 3), (3, 5)], numbers, "int8")
     student.agrees(product_cost, [(0, 3), (3, 5)], numbers)
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# What `inverse` can undo: operations on one array. With those on two, most programs need a value
+# twice, and then there is no inverse; so constants and calls of calls are left to `random_chain`.
+# Dead code in calls within a program is left to `random_program`.
+CHAIN = ["neg", "exp", "log"]
+INVERTIBLE = [*CHAIN, "with_literal", "literal_with"]
+
+
+@probe
+def evaluated_call(mj, f, xs):
+    """What the call of a program gives, and which operations are evaluated for that."""
+    from minijax.custom_interpreters import eval_equation
+
+    (call,) = mj.make_jaxpr(mj.jit(f))(*xs).eqns
+    opened = mj.make_jaxpr(lambda *ys: list(eval_equation(call, ys)))(*xs)
+    return list(eval_equation(call, xs)), [eqn.primitive.name for eqn in opened.eqns]
+
+
+@probe
+def chain_undone(mj, f, xs):
+    """What the result of a chain came from."""
+    from minijax.custom_interpreters import inverse_chain
+
+    return inverse_chain(f)(f(*xs))
+
+
+@probe
+def program_undone(mj, f, xs):
+    """What the result of a program came from."""
+    from minijax.custom_interpreters import inverse
+
+    return inverse(f)(f(*xs))
+
+
+@probe
+def call_undone(mj, f, xs):
+    """The same of a call, one of whose operands is known."""
+    from minijax.custom_interpreters import inverse
+
+    call = mj.jit(lambda x, y: f(x) * y)
+    return inverse(lambda x: call(x, 2.0))(f(*xs) * 2.0)
+
+
+@probe
+def inputs_found(mj, f, xs):
+    """The inputs of a program, found from its results."""
+    from minijax.custom_interpreters import inverse_jaxpr
+
+    closed, outs = mj.make_jaxpr(f)(*xs), f(*xs)
+    leaves = outs if isinstance(outs, tuple) else (outs,)
+    return inverse_jaxpr(closed.jaxpr, closed.consts, [None] * len(xs), leaves)
+
+
+@probe
+def input_beside_another(mj, f, xs):
+    """The input of a chain, whose result is multiplied with an input that is known."""
+    from minijax.custom_interpreters import inverse_jaxpr
+
+    closed = mj.make_jaxpr(lambda x, y: f(x) * y)(*xs, 2.0)
+    return inverse_jaxpr(closed.jaxpr, closed.consts, [None, 2.0], [f(*xs) * 2.0])
+
+
+@probe
+def known_from_first(mj, f, xs):
+    """The values of all equations that follow from a program's first argument alone."""
+    from minijax.custom_interpreters import evaluate_if_known, read, write
+
+    closed, env = mj.make_jaxpr(f)(*xs), {}
+    write(env, closed.jaxpr.constvars, closed.consts)
+    write(env, closed.jaxpr.invars[:1], xs[:1])
+    for eqn in closed.eqns:
+        evaluate_if_known(env, eqn)
+    return [read(env, var) for eqn in closed.eqns for var in eqn.outvars]
+
+
+@probe
+def last_result(mj, f, xs):
+    """The last result, computed without what the others need; how much that is."""
+    from minijax.custom_interpreters import dce_jaxpr, eval_jaxpr
+
+    closed = mj.make_jaxpr(mj.jit(f))(*xs)
+    used = [var is closed.jaxpr.outvars[-1] for var in closed.jaxpr.outvars]
+    jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
+    left = [x for x, is_kept in zip(xs, kept, strict=True) if is_kept]
+    sizes = [len(eqn.params["jaxpr"].eqns) for eqn in jaxpr.eqns]
+    return eval_jaxpr(jaxpr, closed.consts, left), len(left), sizes
+
+
+@probe
+def counted(mj, f, xs):
+    """What a program costs."""
+    from minijax.custom_interpreters import cost
+
+    total = cost(f)(*xs)
+    return int(total.flops), int(total.transcendentals), int(total.bytes)
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_eval_programs(student):
+    """A call of a random program gives what the program gives."""
+    student.agrees_on_programs(evaluated_call, SIBLINGS)
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_chain_programs(student):
+    """Random chains of operations are undone."""
+    kinds = {"operations": CHAIN, "dtypes": ["float64"], "results": 1}
+    student.agrees_on_programs(chain_undone, SIBLINGS, **kinds)
+
+
+@pytest.mark.exercise("custom.invert")
+def test_invert_programs(student):
+    """Random programs are undone, equation by equation."""
+    kinds = {"operations": INVERTIBLE, "dtypes": ["float64"], "results": 1}
+    student.agrees_on_programs(program_undone, SIBLINGS, **kinds)
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_known_programs(student):
+    """In a random program, what follows from the first argument is known, and nothing else."""
+    student.agrees_on_programs(known_from_first, SIBLINGS)
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_sweep_programs(student):
+    """The inputs of random programs are found, also if there are several or some are known."""
+    kinds = {"operations": INVERTIBLE, "dtypes": ["float64"], "number": 5}
+    student.agrees_on_programs(inputs_found, SIBLINGS, **kinds)
+    student.agrees_on_programs(input_beside_another, SIBLINGS, **kinds, results=1)
+
+
+@pytest.mark.exercise("custom.inverse_equation")
+def test_undo_programs(student):
+    """Random programs are undone where they are called."""
+    kinds = {"operations": INVERTIBLE, "dtypes": ["float64"], "results": 1}
+    student.agrees_on_programs(call_undone, SIBLINGS, **kinds)
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_dce_programs(student):
+    """The last result of a random program does not change, and only what it needs is left."""
+    student.agrees_on_programs(last_result, SIBLINGS, steps=8)
+
+
+@pytest.mark.exercise("custom.dot_general_cost")
+def test_cost_of_programs(student):
+    """A random program with products of arrays costs what its operations cost."""
+    student.agrees_on_programs(counted, SIBLINGS, using=["dot_general"])
