@@ -13,6 +13,8 @@ from unittest.mock import patch
 import minijax.numpy as jnp
 import numpy as np
 import pytest
+from programs import for_programs, numbers, results_of, slope
+
 from minijax import jit, make_jaxpr, vmap, xla
 from minijax.array import Array
 from minijax.core import (
@@ -489,3 +491,23 @@ def test_batched_programs_are_kept():
     again, dims = batched_jaxpr(program, 3, [0, 0], three)
     assert again is first
     assert list(dims) == [0]
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# All but comparisons, and float32, in which slopes have too few digits.
+OPERATIONS = (
+    *("add", "sub", "mul", "div", "neg", "sin", "cos", "exp", "log"),
+    *("infix", "with_literal", "literal_with", "constant"),
+    *("reduce_sum", "transpose", "broadcast_in_dim", "dot_general"),
+)
+
+
+@pytest.mark.exercise("jit.jvp")
+@for_programs(seed="jit", operations=OPERATIONS, dtypes=["float64"])
+def test_slopes_of_random_programs(f, xs, ts):
+    """The values of a random program, then its slopes along the tangents."""
+    program = trace_to_jaxpr(lambda *xs: results_of(f(*xs)), [typed(x.shape) for x in xs])
+    out = jvp_jaxpr(program, (True,) * len(xs))
+    values = eval_jaxpr(out.jaxpr, out.consts, *xs, *ts)
+    assert numbers(values) == numbers([*results_of(f(*xs)), *slope(f, xs, ts)])

@@ -8,6 +8,7 @@ before it.
 import importlib
 
 import numpy as np
+import programs
 import pytest
 
 import minijax.numpy as jnp
@@ -468,3 +469,26 @@ def test_the_call_for_later(trace, split_by_hand, staged_by_hand):
     boxes = [trace.pure(3.0), trace.new_arg(unknown(FLOAT))]
     jit_partial_eval(trace, boxes, name="f", jaxpr="the program")
     assert staged_by_hand == [(jit_p, [6.0, None], {"name": "f", "jaxpr": second})]
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# All but comparisons, and float32, in which slopes have too few digits.
+OPERATIONS = (
+    *("add", "sub", "mul", "div", "neg", "sin", "cos", "exp", "log"),
+    *("infix", "with_literal", "literal_with", "constant"),
+    *("reduce_sum", "transpose", "broadcast_in_dim", "dot_general"),
+)
+
+
+@pytest.mark.exercise("linearize.flat")
+@programs.for_programs(seed="linearize", operations=OPERATIONS, dtypes=["float64"])
+def test_slopes_of_random_programs(f, xs, ts):
+    """The values of a random program, and a program that gives its slope in a direction."""
+    outs = programs.results_of(f(*xs))
+    values, linear = linearize_flat(
+        lambda *xs: programs.results_of(f(*xs)), list(xs), lambda: len(outs)
+    )
+    assert programs.numbers(values) == programs.numbers(outs)
+    slopes = eval_jaxpr(linear.jaxpr, linear.consts, *ts)
+    assert programs.numbers(slopes) == programs.numbers(programs.slope(f, xs, ts))

@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from programs import for_programs, numbers, results_of, slope
 
 import minijax.numpy as jnp
 from minijax import transpose
@@ -407,3 +408,27 @@ def test_jacobian_of_a_matrix():
     (jacobian,) = jacobian_of_output(lin, 0)
     assert jacobian.shape == (3, 2, 2, 3)
     assert (jacobian[2, 1, 1, 2], jacobian[2, 1, 0, 2]) == (1.0, 0.0)
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# What needs no rule of an exercise that this one does not need.
+OPERATIONS = (
+    *("add", "sub", "mul", "div", "neg", "sin", "cos", "exp", "log"),
+    *("infix", "with_literal", "literal_with", "constant"),
+    *("reduce_sum", "transpose", "broadcast_in_dim"),
+)
+
+
+def inner(xs, ys):
+    """The sum of all products of an entry here and the entry there."""
+    return sum(np.sum(x * y) for x, y in zip(results_of(xs), results_of(ys), strict=True))
+
+
+@pytest.mark.exercise("grad.vjp")
+@for_programs(seed="grad", operations=OPERATIONS, dtypes=["float64"])
+def test_cotangents_of_random_programs(f, xs, ts, cts):
+    """What the results count for as they move is what the inputs count for as they move."""
+    value, f_vjp = vjp(f, *xs)
+    assert numbers(value) == numbers(f(*xs))
+    assert numbers(inner(f_vjp(cts), ts)) == numbers(inner(cts, slope(f, xs, ts)))

@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from programs import for_programs, numbers, results_of, slope
 
 import minijax
 from minijax import control_flow
@@ -370,3 +371,25 @@ def test_a_part_of_the_carry_is_linear():
     step, sizes, ct = lambda c, x: [c + x, c], (0, 1, 2), np.array([1.0, 10.0, 100.0])
     out = transposed(step, sizes, ([], []), [1.0, ct], known=1)
     assert out == [112.0, [111.0, 101.0, 1.0]]
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# All but comparisons, and float32, in which slopes have too few digits.
+OPERATIONS = (
+    *("add", "sub", "mul", "div", "neg", "sin", "cos", "exp", "log"),
+    *("infix", "with_literal", "literal_with", "constant"),
+    *("reduce_sum", "transpose", "broadcast_in_dim", "dot_general"),
+)
+
+
+@pytest.mark.exercise("control.cond_jvp")
+@for_programs(seed="control", operations=OPERATIONS, dtypes=["float64"])
+def test_slopes_of_random_branches(f, xs, ts):
+    """The branch that is taken is a random program; the other one gives its opposite."""
+    branches = (lambda *xs: [-y for y in results_of(f(*xs))], lambda *xs: results_of(f(*xs)))
+    values, changes = choice_jvp(branches, 1, xs, ts)
+    moves = [
+        np.zeros(np.shape(y)) if t is None else t for y, t in zip(values, changes, strict=True)
+    ]
+    assert numbers(values + moves) == numbers([*results_of(f(*xs)), *slope(f, xs, ts)])

@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from programs import for_programs, numbers
 
 from minijax import custom_interpreters as custom
 from minijax import jit, lax, make_jaxpr
@@ -23,6 +24,7 @@ from minijax.custom_interpreters import (
     read,
     write,
 )
+from minijax.jaxpr import eval_jaxpr
 
 ROW = np.array([1.0, 2.0, 4.0])
 
@@ -352,3 +354,27 @@ def test_several_axes():
     """Contracted axes multiply; batch axes are axes of the result."""
     assert cost_of((2, 3, 4), (3, 4), ((1, 2), (0, 1))).flops == 48
     assert cost_of((7, 2, 3), (7, 3, 5), ((2,), (1,)), ((0,), (0,))).flops == 420
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+@for_programs(seed="custom", operations=["neg", "exp", "log"], dtypes=["float64"], results=1)
+def test_random_chains_are_undone(f, xs):
+    """The inverse takes the result back to the argument."""
+    assert numbers(inverse_chain(f)(f(*xs))) == numbers(xs)
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+@for_programs(seed="custom", steps=8)
+def test_random_programs_lose_dead_code(f, xs, want):
+    """The first result of a random program is what it was, and all that is left is read."""
+    closed = make_jaxpr(f)(*xs)
+    used = [i == 0 for i in range(len(want))]
+    jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
+    left = [x for x, is_kept in zip(xs, kept, strict=True) if is_kept]
+    assert numbers(eval_jaxpr(jaxpr, closed.consts, *left)) == numbers(want[:1])
+    reads = [x for eqn in jaxpr.eqns for x in eqn.invars] + jaxpr.outvars
+    made = [x for eqn in jaxpr.eqns for x in eqn.outvars] + jaxpr.invars
+    assert [x for x in made if x not in reads] == []

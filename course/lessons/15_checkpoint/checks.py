@@ -8,9 +8,10 @@ import importlib
 
 import numpy as np
 import pytest
+from programs import for_programs, numbers, results_of, slope
 
 import minijax.numpy as jnp
-from minijax import checkpoint, make_jaxpr
+from minijax import checkpoint, jvp, make_jaxpr
 from minijax.core import ShapedArray, new_main
 from minijax.jaxpr import eval_jaxpr
 from minijax.jit import Emitter
@@ -224,3 +225,22 @@ def test_no_barrier():
         )
     lines, _ = emitted([], [], lambda: [2.0], prevent_cse=True, differentiated=True)
     assert len(lines) == 1
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# All but comparisons, and float32, in which slopes have too few digits.
+OPERATIONS = (
+    *("add", "sub", "mul", "div", "neg", "sin", "cos", "exp", "log"),
+    *("infix", "with_literal", "literal_with", "constant"),
+    *("reduce_sum", "transpose", "broadcast_in_dim", "dot_general"),
+)
+
+
+@pytest.mark.exercise("checkpoint.call")
+@for_programs(seed="checkpoint", operations=OPERATIONS, dtypes=["float64"])
+def test_slopes_of_random_programs(f, xs, ts):
+    """A random program with a checkpoint has its values, and its slopes along the tangents."""
+    values, tangents = jvp(checkpoint(f), xs, ts)
+    assert numbers(values) == numbers(f(*xs))
+    assert numbers(tangents) == numbers(slope(f, xs, ts))
