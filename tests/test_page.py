@@ -120,6 +120,13 @@ def test_each_exercise_stands_on_the_page_once(hello):
 REAL = [lesson for lesson in lessons.load().values() if lesson.exercises]
 
 
+def test_every_page_has_the_length_of_one_sitting():
+    pages = [lesson for lesson in lessons.load().values() if lesson.has_page]
+    words = {lesson.id: len(page.read(lesson).split()) for lesson in pages}
+    assert len(words) == 18
+    assert {name: count for name, count in words.items() if not 1500 <= count <= 3500} == {}
+
+
 @pytest.mark.parametrize("lesson", REAL, ids=[x.id for x in REAL])
 def test_no_page_holds_a_line_that_only_a_solution_holds(lesson):
     made = page.expand(page.read(lesson), lesson)
