@@ -110,7 +110,9 @@ def find_exercise(exercise_id: str) -> Exercise:
     """The exercise of this id, in whichever lesson it is."""
     exercises = {e.id: e for lesson in load().values() for e in lesson.exercises}
     if exercise_id not in exercises:
-        raise _unknown("exercise", exercise_id, exercises)
+        names = {x: (x.rpartition(".")[2], e.target) for x, e in exercises.items()}
+        meant = [x for x, other in names.items() if exercise_id in other]
+        raise _unknown("exercise", exercise_id, exercises, meant)
     return exercises[exercise_id]
 
 
@@ -136,10 +138,10 @@ def package_of(lesson: Lesson) -> list[Lesson]:
     return [other for other in every if other.package == lesson.package]
 
 
-def _unknown(kind: str, name: str, known: Iterable[str]) -> Problem:
-    close = difflib.get_close_matches(name, list(known))
-    meant = f"Did you mean {' or '.join(close)}?" if close else "See `./jaxprentice list`."
-    return Problem(f"There is no {kind} {name!r}. {meant}")
+def _unknown(kind: str, name: str, known: Iterable[str], meant: Sequence[str] = ()) -> Problem:
+    close = meant or difflib.get_close_matches(name, list(known))
+    advice = f"Did you mean {' or '.join(close)}?" if close else "See `./jaxprentice list`."
+    return Problem(f"There is no {kind} {name!r}. {advice}")
 
 
 # ------------------------------------------------------------------------------------------
