@@ -167,6 +167,7 @@ def test_any_axis(student):
         student.agrees(example_type, (2, 3, 4, 5), "float64", False, axis)
     student.agrees(example_type, (7,), "float64", False, 0)
     student.agrees(example_type, (3, 3, 0), "float64", False, 2)
+    student.agrees(example_type, (3, 3, 2), "float64", False, 1)
 
 
 @pytest.mark.exercise("vmap.remove_axis")
