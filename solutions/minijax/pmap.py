@@ -532,9 +532,9 @@ def replica_program(
     """The program that each device runs: that of one example, from pieces to pieces.
 
     `jaxpr` takes and gives what one example has. A device gets its *piece* of each operand instead:
-    an array whose mapped axis, `in_axes` says which, is still there and has length 1. It gives
-    pieces of the results, whose mapped axes of length 1 are in `out_axes`. Where an axis is None,
-    the whole operand is on each device, and the whole result comes from it.
+    an array that still has the mapped axis, named in `in_axes`, with length 1. It gives pieces of
+    the results, which have axes of length 1 where `out_axes` says. Where an axis is None, the whole
+    operand is on each device, and the whole result comes from it.
 
     `squeeze(x, (axis,))` takes an axis of length 1 away, and `expand_dims(x, (axis,))` puts one in.
     `eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)` runs the program, and gives a list.
@@ -616,7 +616,7 @@ def pmap_jvp(
     out_axes: Axes,
     **params: Any,
 ) -> tuple[list[Any], list[Any]]:
-    """Values and tangents of a call of `pmap_p`: two lists, as long as there are results.
+    """Values and tangents of a call of `pmap_p`: two lists, with an item for each result.
 
     `jaxpr` is the program of one example; `primals` and `tangents` are whole arrays, a tangent
     being None where nothing moves. The devices shall run *another* program, which computes values

@@ -11,8 +11,8 @@ import pytest
 from programs import for_programs, numbers, results_of, slope
 
 import minijax.numpy as jnp
-from minijax import checkpoint, jvp, make_jaxpr
-from minijax.core import ShapedArray, new_main
+from minijax import checkpoint, jit, jvp, make_jaxpr
+from minijax.core import ShapedArray, impl_rules, new_main
 from minijax.jaxpr import eval_jaxpr
 from minijax.jit import Emitter
 from minijax.linearize import PartialEvalTrace, unknown
@@ -57,6 +57,7 @@ def test_constants_are_operands():
     """Two constants come before the argument, and the program inside has none left."""
     f = checkpoint(lambda x: x * ROW + np.array([7.0, 8.0, 9.0]), prevent_cse=False)
     outer = make_jaxpr(f)(2.0)
+    assert names(outer) == ["remat2"]
     (eqn,) = outer.eqns
     assert eqn.invars == [*outer.jaxpr.constvars, *outer.jaxpr.invars]
     assert (len(eqn.invars), eqn.params["jaxpr"].consts) == (3, [])
@@ -95,6 +96,22 @@ def test_nothing_above_a_kept_value():
     """What a kept value was made from is not needed for it."""
     assert kept(lambda x: [jnp.sin(jnp.sin(x)) * 2.0], [SCALAR], 0, sines) == [1]
     assert kept(lambda x: [jnp.cos(jnp.sin(x))], [SCALAR], 0, sines) == [0]
+
+
+@pytest.mark.exercise("checkpoint.kept_values")
+def test_an_equation_with_several_results():
+    """The policy is asked once, and the needed results are kept, in the program's order."""
+    asked = []
+
+    def policy(primitive, *avals, **params):
+        asked.append(primitive.name)
+        return True
+
+    inner = jit(lambda x: [jnp.sin(x), jnp.cos(x), jnp.exp(x)])
+    program = trace_to_jaxpr(lambda x: inner(x)[::2], [SCALAR])
+    values = MODULE.kept_values(program.jaxpr, 0, policy)
+    made = program.eqns[0].outvars
+    assert ([made.index(var) for var in values], asked) == ([0, 2], ["jit"])
 
 
 @pytest.mark.exercise("checkpoint.kept_values")
@@ -143,6 +160,25 @@ def test_kept_values_are_inputs():
     assert run(made, 2.0, 5.0, 7.0, 3.0, 10.0) == [30.0, -8.0]
 
 
+@pytest.mark.exercise("checkpoint.later")
+def test_one_of_two_results_is_kept():
+    """An equation is not there again if any of its results is kept."""
+    inner = jit(lambda x: [jnp.sin(x), jnp.cos(x)])
+    known = trace_to_jaxpr(lambda x: [inner(x)[1]], [SCALAR])
+    rest = trace_to_jaxpr(lambda r, y: [r * y], [SCALAR, SCALAR])
+    made = MODULE.program_for_later(known, 0, known.eqns[0].outvars[1:], rest)
+    assert names(MODULE.without_dead_code(made)[0]) == ["mul"]
+
+
+@pytest.mark.exercise("checkpoint.later")
+def test_constants_are_there_again():
+    """The known part has a constant, which the residual is computed from."""
+    known = trace_to_jaxpr(lambda x: [x * ROW], [VECTOR])
+    rest = trace_to_jaxpr(lambda r, y: [r + y], [VECTOR, VECTOR])
+    made = MODULE.program_for_later(known, 0, [], rest)
+    assert run(made, np.array([1.0, 2.0, 3.0]), np.ones(3)) == [[2.0, 21.0, 301.0]]
+
+
 # remat_partial_eval -------------------------------------------------------------------------------
 
 
@@ -166,24 +202,30 @@ def test_now_and_later(monkeypatch):
 
 
 @pytest.mark.exercise("checkpoint.partial_eval")
-def test_split_is_asked(monkeypatch):
-    """The split is told which operands are known, and the policy."""
-    asked = []
+def test_parameters(monkeypatch):
+    """The split is told which operands are known; the policy and all else go to both calls."""
+    asked, called = [], []
+    now, rest = trace_to_jaxpr(list, []), trace_to_jaxpr(lambda y: [y], [SCALAR])
 
     def by_hand(jaxpr, is_known, policy):
         asked.append((is_known, policy))
-        now, rest = trace_to_jaxpr(list, []), trace_to_jaxpr(lambda y: [y], [SCALAR])
         return MODULE.Split(now, [False], rest, [False, True], [False])
 
+    def call_now(*args, jaxpr, **params):
+        called.append(params)
+        return MODULE.remat_impl(*args, jaxpr=jaxpr, **params)
+
     monkeypatch.setattr(MODULE, "split_and_forget", by_hand)
+    monkeypatch.setitem(impl_rules, MODULE.remat_p, call_now)
     whole = trace_to_jaxpr(lambda y, x: [y], [SCALAR] * 2)
     with new_main(PartialEvalTrace) as main:
         trace = PartialEvalTrace(main)
         y, x = trace.new_arg(unknown(SCALAR)), trace.pure(3.0)
-        params = {**PARAMS, "policy": sines}
+        params = {"prevent_cse": False, "policy": sines, "differentiated": False}
         (out,) = MODULE.remat_partial_eval(trace, [y, x], jaxpr=whole, **params)
     assert asked == [((False, True), sines)]
-    assert out.recipe.params["policy"] is sines
+    assert called == [params]
+    assert out.recipe.params == {**params, "differentiated": True, "jaxpr": rest}
 
 
 # remat_hlo ----------------------------------------------------------------------------------------
@@ -225,6 +267,17 @@ def test_no_barrier():
         )
     lines, _ = emitted([], [], lambda: [2.0], prevent_cse=True, differentiated=True)
     assert len(lines) == 1
+
+
+@pytest.mark.exercise("checkpoint.barrier")
+def test_constants_of_the_program():
+    """A program with a constant: the argument goes through the barrier, the constant does not."""
+    flags = {"prevent_cse": True, "differentiated": True}
+    lines, _ = emitted([VECTOR], ["%arg0"], lambda x: [x * ROW], **flags)
+    assert [line.split()[2] for line in lines] == [
+        "stablehlo.optimization_barrier",
+        "stablehlo.multiply",
+    ]
 
 
 # Random programs ----------------------------------------------------------------------------------

@@ -72,10 +72,12 @@ def test_one_behind_the_other():
 
 @pytest.mark.exercise("pmap.gather_type")
 def test_weak_type():
-    """A weak type stays weak."""
-    params = {"all_gather_dimension": 0, "axis_name": "i", "axis_size": 3, "tiled": False}
-    assert all_gather_type(typed((), weak_type=True), **params).weak_type is True
-    assert all_gather_type(typed(()), **params).weak_type is False
+    """A weak type stays weak, and a shape is a tuple."""
+    params = {"all_gather_dimension": 0, "axis_name": "i", "axis_size": 3}
+    for tiled, shape in [(False, (3, 2)), (True, (6,))]:
+        for weak in (True, False):
+            found = all_gather_type(typed((2,), weak_type=weak), tiled=tiled, **params)
+            assert found == typed(shape, weak_type=weak)
 
 
 # psum_batch ---------------------------------------------------------------------------------------
@@ -108,6 +110,8 @@ def test_sums_over_two_axes():
     assert outer(GRID).tolist() == [[11.0, 22.0, 33.0]] * 2
     inner = vmap(vmap(lambda x: psum(x, "j"), axis_name="j"), axis_name="i")
     assert inner(GRID).tolist() == [[6.0] * 3, [60.0] * 3]
+    columns = vmap(vmap(lambda x: psum(x, "i"), in_axes=1, axis_name="j"), axis_name="i")
+    assert columns(np.stack([GRID, GRID])).tolist() == [[[2.0, 20.0], [4.0, 40.0], [6.0, 60.0]]] * 2
 
 
 @pytest.mark.exercise("pmap.psum_batch")
@@ -155,9 +159,11 @@ def test_vectors_were_stacked():
 
 @pytest.mark.exercise("pmap.gather_transpose")
 def test_vectors_stood_in_a_row():
-    """Example 1 has the second half."""
+    """Example 1 has the second half, of a vector or of each row."""
     cts = [[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]]
     assert sent_back(cts, (2,), tiled=True) == [[11.0, 22.0], [33.0, 44.0]]
+    rows = [[ct] for ct in cts]
+    assert sent_back(rows, (1, 2), axis=1, tiled=True) == [[[11.0, 22.0]], [[33.0, 44.0]]]
 
 
 # mapped_size --------------------------------------------------------------------------------------
@@ -172,15 +178,20 @@ def test_one_size():
 
 @pytest.mark.exercise("pmap.mapped_size")
 def test_sizes_that_do_not_fit():
-    """Two lengths; another one than was given; none; nothing to do."""
-    for shapes, axes, given in [
-        ([(5, 3), (4,)], [0, 0], None),
-        ([(5,)], [0], 4),
-        ([(5,)], [None], 5),
-        ([(0, 2)], [0], None),
-    ]:
-        with pytest.raises(ValueError):
+    """Two lengths; another one than was given; none; nothing to do: all are refused."""
+    cases = {
+        "lengths 5 and 4": ([(5, 3), (4,)], [0, 0], None),
+        "length 5, given 4": ([(5,)], [0], 4),
+        "nothing mapped, given 5": ([(5,)], [None], 5),
+        "length 0": ([(0, 2)], [0], None),
+    }
+    refused = []
+    for name, (shapes, axes, given) in cases.items():
+        try:
             mapped_size([typed(shape) for shape in shapes], axes, given)
+        except ValueError:
+            refused.append(name)
+    assert refused == list(cases)
 
 
 @pytest.mark.exercise("pmap.mapped_size")
@@ -196,6 +207,7 @@ def test_axes_that_are_not_there():
 # replica_program ----------------------------------------------------------------------------------
 
 PARAMS = {"axis_name": "i", "axis_size": 3}
+ADDED = np.array([100.0, 200.0, 300.0, 400.0])  # a constant of a program
 
 
 def per_example(f, *avals):
@@ -212,12 +224,13 @@ def types(closed):
 @pytest.mark.exercise("pmap.replica_program")
 def test_pieces():
     """The mapped axis is there, with length 1; what is whole has none."""
-    closed = per_example(lambda w, x: [w * x, w], typed(()), typed((4,)))
-    program = replica_program(closed, (None, 1), (0, None), **PARAMS)
-    assert types(program) == [["f64[]", "f64[4,1]"], ["f64[1,4]", "f64[]"]]
+    closed = per_example(lambda w, x: [w * x, w, x + ADDED], typed(()), typed((4,)))
+    program = replica_program(closed, (None, 1), (0, None, 1), **PARAMS)
+    assert types(program) == [["f64[]", "f64[4,1]"], ["f64[1,4]", "f64[]", "f64[4,1]"]]
     column = np.array([[1.0], [2.0], [3.0], [4.0]])
     outs = eval_jaxpr(program.jaxpr, program.consts, np.array(10.0), column)
-    assert [out.tolist() for out in outs] == [[[10.0, 20.0, 30.0, 40.0]], 10.0]
+    more = [[101.0], [202.0], [303.0], [404.0]]
+    assert [out.tolist() for out in outs] == [[[10.0, 20.0, 30.0, 40.0]], 10.0, more]
 
 
 @pytest.mark.exercise("pmap.replica_program")
@@ -275,11 +288,11 @@ def test_values_and_tangents():
     """One call computes both; tangents are cut as primals are."""
     x, t = np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 10.0, 100.0]])
     (values, tangents), calls = derivative(
-        lambda x: [x * x], [typed((1,))], [x], [t], in_axes=(1,), out_axes=(0,)
+        lambda x: [x * x], [typed((1,))], [x], [t], in_axes=(1,), out_axes=(1,)
     )
-    assert calls == [((1, 1), (0, 0))]
-    assert values[0].tolist() == [[1.0], [4.0], [9.0]]
-    assert tangents[0].tolist() == [[2.0], [40.0], [600.0]]
+    assert calls == [((1, 1), (1, 1))]
+    assert values[0].tolist() == [[1.0, 4.0, 9.0]]
+    assert tangents[0].tolist() == [[2.0, 40.0, 600.0]]
 
 
 @pytest.mark.exercise("pmap.jvp")
@@ -287,17 +300,27 @@ def test_what_has_no_tangent():
     """An operand that does not move, and a result that is an integer."""
     xs = np.array([1.0, 2.0, 3.0])
     (values, tangents), calls = derivative(
-        lambda w, x, n: [n, w * x],
+        lambda w, x, n: [n, w * x, w],
         [typed(()), typed(()), typed((), "int64")],
         [np.array(5.0), xs, np.array([7, 8, 9])],
         [np.array(1.0), None, None],
         in_axes=(None, 0, 0),
-        out_axes=(0, 0),
+        out_axes=(0, 0, None),
     )
-    assert calls == [((None, 0, 0, None), (0, 0, 0))]
+    assert calls == [((None, 0, 0, None), (0, 0, None, 0, None))]
     assert values[0].tolist() == [7, 8, 9]
     assert tangents[0] is None
-    assert tangents[1].tolist() == [1.0, 2.0, 3.0]
+    assert (tangents[1].tolist(), float(tangents[2])) == ([1.0, 2.0, 3.0], 1.0)
+
+
+@pytest.mark.exercise("pmap.jvp")
+def test_a_program_that_uses_the_name():
+    """The sum of squares over all devices, and its slope."""
+    xs = np.array([1.0, 2.0, 3.0])
+    (values, tangents), _ = derivative(
+        lambda x: [psum(x * x, "i")], [typed(())], [xs], [np.ones(3)], in_axes=(0,), out_axes=(0,)
+    )
+    assert (values[0].tolist(), tangents[0].tolist()) == ([14.0] * 3, [12.0] * 3)
 
 
 @pytest.mark.exercise("pmap.jvp")

@@ -4,6 +4,8 @@ Each exercise has a few. They need no other exercise than their own and those th
 before it.
 """
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 
@@ -21,21 +23,24 @@ from microjax.stackless import (
     linearize_flat,
     make_jaxpr,
     set_interpreter,
+    transpose_rules,
     types_of,
     vmap,
 )
 from minijax import core
+from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 
 
 class Watch(EvalInterpreter):
-    """Computes, and keeps the names of the operations that it was given."""
+    """Computes, and keeps the names of the operations that it was given, and of what `jit` calls."""
 
     def __init__(self):
-        self.seen = []
+        self.seen, self.called = [], []
 
     def interpret_op(self, primitive, args, params):
         """The result of one operation."""
         self.seen.append(primitive.name)
+        self.called += [params["name"]] if "name" in params else []
         return EvalInterpreter.interpret_op(self, primitive, args, params)
 
 
@@ -68,7 +73,9 @@ def test_several_results():
         rules = {pair_p: lambda values, extras, *, k: ([values[0], k], [extras[0] + k, None])}
 
     interpreter = Pairs()
-    first, second = interpreter.interpret_op(pair_p, [interpreter.box(2.0, 5.0)], {"k": 10.0})
+    outs = interpreter.interpret_op(pair_p, [interpreter.box(2.0, 5.0)], {"k": 10.0})
+    assert type(outs) is list
+    first, second = outs
     assert (first.value, first.extra, second) == (2.0, 15.0, 10.0)
 
 
@@ -95,6 +102,22 @@ def test_transformations_of_transformations():
     assert vmap(slope)(np.array([1.0, 2.0])).tolist() == [3.0, 12.0]
 
 
+@pytest.mark.exercise("stackless.box_op")
+def test_constants_have_no_box():
+    """1.0 + 2.0 is no batch: it is the same number for both examples."""
+    assert vmap(lambda x: lax.add(1.0, 2.0))(np.array([1.0, 2.0])).tolist() == [3.0, 3.0]
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_boxes_of_others_are_constants():
+    """The inner derivative is by y alone: its result 2 x does not take x's tangent for y's."""
+
+    def inner(x):
+        return jvp(lambda y: lax.add(lax.mul(x, x), y), (0.0,), (1.0,))[1]
+
+    assert numbers(jvp(lambda x: x * inner(x), (3.0,), (1.0,))) == [3.0, 1.0]
+
+
 # LinearInterpreter.interpret_op -------------------------------------------------------------------
 
 
@@ -119,6 +142,20 @@ def test_one_operand_is_enough():
     assert names(program) == ["mul", "mul", "sub"]
 
 
+@pytest.mark.exercise("stackless.linear_op")
+def test_variables_of_another_program():
+    """Of two programs, one inside the other, each records what depends on its own variable."""
+    outer, inner = LinearInterpreter(), []
+
+    def f(t):
+        g = lambda u: ([lax.mul(lax.neg(t), u)], None)  # noqa: E731
+        inner.append(LinearInterpreter().run(g, types_of([1.0]))[0])
+        return [t], None
+
+    program, _ = outer.run(f, types_of([1.0]))
+    assert (names(program), names(inner[0])) == (["neg"], ["mul"])
+
+
 # linearize_flat -----------------------------------------------------------------------------------
 
 
@@ -136,6 +173,19 @@ def test_which_results_have_tangents():
     program, outs = linearize_flat(lambda x, n: [n, x, 2.0], [3.0, 4], [True, False])
     assert numbers(outs) == [4, 3.0, 2.0]
     assert numbers(eval_jaxpr(program.jaxpr, program.consts, 10.0)) == [10.0, 0.0]
+
+
+@pytest.mark.exercise("stackless.linearize_flat")
+def test_the_function_is_called_once():
+    """What it does besides, such as printing, happens once."""
+    calls = []
+
+    def f(x):
+        calls.append("f")
+        return [x]
+
+    _, outs = linearize_flat(f, [3.0], [True])
+    assert (calls, numbers(outs)) == (["f"], [3.0])
 
 
 # backward_pass ------------------------------------------------------------------------------------
@@ -158,6 +208,32 @@ def test_sums_and_zeros():
     assert numbers(backward_pass(program, [None, None])) == [0.0, [0.0, 0.0]]
 
 
+@pytest.mark.exercise("stackless.backward_pass")
+def test_one_variable_that_is_two_results():
+    """Its cotangents are added, too."""
+    program = make_jaxpr(lambda t: [t, lax.neg(t), t])(1.0)
+    assert numbers(backward_pass(program, [1.0, 10.0, 100.0])) == [91.0]
+
+
+@pytest.mark.exercise("stackless.backward_pass")
+def test_a_primitive_with_several_results():
+    """Its rule gets a list, with None for a result that has no cotangent."""
+    pair_p = core.Primitive("pair", multiple_results=True)
+    scalar = types_of([1.0])[0]
+    t, first, second = Var(scalar), Var(scalar), Var(scalar)
+    eqn = JaxprEqn([t], [first, second], pair_p, {"k": 5.0})
+    program = ClosedJaxpr(Jaxpr([], [t], [second], [eqn]), [])
+    got = []
+
+    def rule(cts, x, *, k):
+        got.append(cts)
+        return [cts[1] * k]
+
+    with patch.dict(transpose_rules, {pair_p: rule}):
+        assert numbers(backward_pass(program, [3.0])) == [15.0]
+    assert got == [[None, 3.0]]
+
+
 # jit_jvp ------------------------------------------------------------------------------------------
 
 
@@ -176,5 +252,6 @@ def test_two_calls():
     program = make_jaxpr(lambda x: [lax.sin(x) * x])(3.0)
     watch = Watch()
     with set_interpreter(watch):
-        jit_jvp([3.0], [1.0], name="f", jaxpr=program)
+        jit_jvp([3.0], [1.0], name="mine", jaxpr=program)
     assert watch.seen == ["jit", "jit"]
+    assert watch.called == ["mine", "mine"]
