@@ -23,6 +23,14 @@ def test_statements_are_counted_without_docstrings(source):
     assert found == COUNTED[source]
 
 
+def test_lines_of_code_hold_no_words_only():
+    source = '"""Words.\n\nMore."""\n\nX = """text\nof two lines"""  # words\n\n# Words.\n'
+    assert (
+        sizes.lines_of_code(source + "def f():\n    'Words.'\n\n    return (\n        X\n    )\n")
+        == 6
+    )
+
+
 @pytest.mark.parametrize("each", sizes.reference(), ids=lambda each: each.name)
 def test_no_function_of_the_reference_is_long(each):
     too_long = {name: n for name, n in each.functions.items() if n > sizes.LIMIT}
