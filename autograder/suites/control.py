@@ -609,7 +609,7 @@ def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
     carry = (False, *(True,) * num_carry)  # a carry that is not linear stands before them
     marks = carry, (True,) * len(program.out_avals), (True,) * num_stacks
     split = module.SplitScan(program, program, program, *marks)
-    loop = module.Scan(program, length, num_carry, num_same + num_consts, reverse, 1)
+    loop = module.Scan(program, length, len(carry), num_same + num_consts, reverse, 1)
 
     def run(*xs, jaxpr, length, num_carry, num_consts, reverse, unroll):
         steps.append(length)

@@ -689,12 +689,13 @@ def backwards(mj, tools, spec, consts, args, cts):
 
 @probe
 def rules_called(mj, tools, eqns, outs, args, cts):
-    """What rules are called with; two made-up operations with two and one results note it."""
+    """What rules are called with; made-up operations note it, with two, one and a list of one."""
     scope = {}
     exec(tools, scope)
     core, operand = scope["core"], scope["operand"]
-    split = core.Primitive("split", multiple_results=True)
-    scaled = core.Primitive("scaled")
+    lists = {"split": True, "wrapped": True, "scaled": False}
+    extra = {name: core.Primitive(name, multiple_results=gives) for name, gives in lists.items()}
+    split, wrapped, scaled = extra.values()
     calls = []
 
     def described(x):
@@ -707,13 +708,16 @@ def rules_called(mj, tools, eqns, outs, args, cts):
         a, b = cts
         return [(0.0 if a is None else a) * k + (0.0 if b is None else b)]
 
+    def wrapped_rule(cts, x):
+        calls.append(("wrapped", cts, described(x)))
+        return [2.0 * cts[0]]
+
     def scaled_rule(ct, x, y, *, by):
         calls.append(("scaled", ct, described(x), described(y), by))
-        is_linear = isinstance(x, scope["UndefPrimal"])
-        return [ct * by, None] if is_linear else [None, ct * by]
+        return [ct * by, None] if isinstance(x, scope["UndefPrimal"]) else [None, ct * by]
 
-    types = {split: lambda x, *, k: [x, x], scaled: lambda x, y, *, by: x}
-    rules = {split: split_rule, scaled: scaled_rule}
+    types = {split: lambda x, *, k: [x, x], wrapped: lambda x: [x], scaled: lambda x, y, *, by: x}
+    rules = {split: split_rule, wrapped: wrapped_rule, scaled: scaled_rule}
     impls = {scaled: lambda x, y, *, by: x * by + y}
     patch = scope["patch"].dict
     with (
@@ -723,7 +727,6 @@ def rules_called(mj, tools, eqns, outs, args, cts):
         patch(core.impl_rules, impls),
     ):
         inputs = [[[], "float64"]] * len(args)
-        extra = {"split": split, "scaled": scaled}
         jaxpr = scope["program"](0, inputs, eqns, outs, extra)
         back = module.backward_pass(jaxpr, [], [operand(x) for x in args], cts)
         return back, calls
@@ -825,6 +828,9 @@ def test_results_that_are_constants(student):
     spec = (0, [NUMBER, NUMBER], eqns, [7.0, 3, 2])
     passes(student, spec, [linear(()), 4.0], [1.0, 10.0, 100.0])
     passes(student, spec, [4.0, linear(())], [1.0, 10.0, 100.0])
+    # Equations without a linear operand are not run backwards: a sine could not be.
+    known = [("sin", [0], {}), ("mul", [2, 1], {})]
+    passes(student, (0, [NUMBER, NUMBER], known, [3, 2]), [4.0, linear(())], [1.0, 10.0])
 
 
 @pytest.mark.exercise("grad.backward_pass")
@@ -866,6 +872,13 @@ def test_operations_with_several_results(student):
     student.agrees(rules_called, RULES, eqns, [1, 2], [linear(())], [5.0, 7.0])
     student.agrees(rules_called, RULES, eqns, [2], [linear(())], [7.0])
     student.agrees(rules_called, RULES, eqns, [3, 1], [linear(())], [5.0, 7.0])
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_a_list_of_one_result(student):
+    """A primitive with `multiple_results` gets a list of cotangents, also where it has one."""
+    eqns = [("wrapped", [0], {}), ("scaled", [1, 3.0], {"by": 5.0})]
+    student.agrees(rules_called, RULES, eqns, [2], [linear(())], [7.0])
 
 
 @pytest.mark.exercise("grad.backward_pass")

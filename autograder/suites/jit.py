@@ -278,8 +278,9 @@ def computed(mj, args, kwargs, static=None):
 
 
 @probe
-def of_another_program(mj, x):
+def of_another_program(mj, x, nameless=False):
     """A jitted function for whose arguments the program of another function is kept."""
+    import functools
     import importlib
     from unittest.mock import patch
 
@@ -299,7 +300,7 @@ def of_another_program(mj, x):
         patch.object(module.Jitted, "program", lambda self, args, kwargs: kept),
         patch.dict(impl_rules, {module.jit_p: run}),
     ):
-        return mj.jit(double).bind((x,), {})
+        return mj.jit(functools.partial(double) if nameless else double).bind((x,), {})
 
 
 @probe
@@ -360,6 +361,7 @@ def test_bind_runs_the_program(student):
 def test_bind_runs_the_program_on_arrays(student):
     """The same for arrays, and the name goes with the call."""
     student.agrees(of_another_program, GRID)
+    student.agrees(of_another_program, GRID, True)  # what is jitted may have no `__name__`
 
 
 @pytest.mark.exercise("jit.bind")

@@ -493,6 +493,28 @@ def visited(mj, cotangents):
 
 
 @probe
+def a_list_of_one(mj, ct):
+    """The cotangent through a primitive that gives a list of one result."""
+    from unittest.mock import patch
+
+    from microjax import stackless as st
+    from minijax import core
+
+    one = core.Primitive("one", multiple_results=True)
+
+    def back(cts, x):
+        (only,) = cts
+        return [only * 10.0]
+
+    with (
+        patch.dict(core.abstract_eval_rules, {one: lambda x: [x]}),
+        patch.dict(st.transpose_rules, {one: back}),
+    ):
+        program = st.make_jaxpr(lambda t: [st.lax.neg(st.bind(one, t)[0])])(ct)
+        return st.backward_pass(program, [ct])
+
+
+@probe
 def backwards_staged(mj, x):
     """The program that a backward pass writes, the derivative of one, and its values."""
     from microjax import stackless as st
@@ -545,6 +567,13 @@ def test_backward_rules(student):
     student.agrees(visited, [one, one, two, two, None])
     student.agrees(visited, [one, None, None, None, None])
     student.agrees(visited, [None, None, None, None, two])
+
+
+@pytest.mark.exercise("stackless.backward_pass")
+def test_backward_lists(student):
+    """A primitive with `multiple_results` has a list of cotangents, also where it has one."""
+    student.agrees(a_list_of_one, 3.0)
+    student.agrees(a_list_of_one, np.array([1.0, 2.0]))
 
 
 @pytest.mark.exercise("stackless.backward_pass")

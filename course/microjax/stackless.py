@@ -515,10 +515,11 @@ def backward_pass(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
     `get_rule(transpose_rules, eqn.primitive, "Transpose rule")` is called as
     `rule(ct, *operands, **eqn.params)`. An operand is the value of a constant of the program or of
     a literal, and an `UndefPrimal` for each other variable (`value_of` gives it). `ct` is the
-    cotangent of the result; if the primitive gives several results, it is a list, with `None` for
-    those without. The rule gives a cotangent for each operand, or `None`. A variable that is used
-    in several places gets the sum of all that comes from there (`add_up`). The result is a list of
-    arrays: zeros of its type for an input that gets no cotangent (`instantiate`).
+    cotangent of the result; if `eqn.primitive.multiple_results`, it is a list of those of the
+    results, with `None` for those without. The rule gives a cotangent for each operand, or `None`.
+    A variable that is used in several places gets the sum of all that comes from there (`add_up`).
+    The result is a list of arrays: zeros of its type for an input that gets no cotangent
+    (`instantiate`).
 
     >>> program = make_jaxpr(lambda t, u: lax.mul(t, 3.0) + t)(1.0, 1.0)
     >>> backward_pass(program, [2.0])
