@@ -321,18 +321,18 @@ def constant_call(mj, primals, params):
 
 
 @probe
-def several(mj, primals, tangents, params):
-    """A made-up primitive with three results, one of which never moves."""
+def several(mj, primals, tangents, params, number=3):
+    """A made-up primitive with up to three results, one of which never moves."""
     from minijax.core import Primitive, impl_rules, jvp_rules, new_main
     from minijax.jvp import JVPTrace, JVPTracer
 
     toy = Primitive("toy", multiple_results=True)
 
     def evaluate(x, y, *, scale=1.0):
-        return [np.multiply(scale, x), np.subtract(x, y), np.negative(y)]
+        return [np.multiply(scale, x), np.subtract(x, y), np.negative(y)][:number]
 
     def differentiate(primals, tangents, *, scale=1.0):
-        return evaluate(*primals, scale=scale), [50.0 * scale, None, 7.0]
+        return evaluate(*primals, scale=scale), [50.0 * scale, None, 7.0][:number]
 
     impl_rules[toy] = evaluate
     jvp_rules[toy] = differentiate
@@ -430,6 +430,9 @@ def test_several_results(student):
     student.agrees(several, [ROW, STEP], [None, ROW], {"scale": 3.0})
     student.agrees(several, [5.0, 2.0], [None, None], {})
     student.agrees(several, [ROW, STEP], [None, None], {"scale": 3.0})
+    # `multiple_results` says whether there is a list, not how many stand in it.
+    student.agrees(several, [5.0, 2.0], [0.5, 0.25], {}, 1)
+    student.agrees(several, [5.0, 2.0], [None, None], {}, 1)
 
 
 @pytest.mark.exercise("jvp.process_primitive")

@@ -174,10 +174,11 @@ def right(*names):
 
 
 @probe
-def processed(mj, vals, is_known, params, multiple=False, has_rule=False):
+def processed(mj, vals, is_known, params, multiple=False, has_rule=False, number=2):
     """What becomes of a made-up operation, and who was asked for it.
 
-    `is_known` says which operands are known. Operands are shown by their numbers.
+    `is_known` says which operands are known. Operands are shown by their numbers. `number` says
+    how many results there are where they are `multiple`.
     """
     import importlib
     from unittest.mock import patch
@@ -194,15 +195,15 @@ def processed(mj, vals, is_known, params, multiple=False, has_rule=False):
     def evaluate(*xs, scale=1.0, shift=0.0):
         asked.append(["evaluated", scale, shift])
         out = scale * sum(xs) + shift
-        return [out, -out] if multiple else out
+        return [out, -out][:number] if multiple else out
 
     def stage_out(self, primitive, tracers, params):
         asked.append(["staged", self is trace, primitive is toy, places(tracers), params])
-        return [11.0, 22.0] if multiple else [11.0]
+        return [11.0, 22.0][:number] if multiple else [11.0]
 
     def rule(trace_given, tracers, **params):
         asked.append(["rule", trace_given is trace, places(tracers), params])
-        return [33.0, 44.0] if multiple else 33.0
+        return [33.0, 44.0][:number] if multiple else 33.0
 
     rules = {toy: rule} if has_rule else {}
     with (
@@ -294,6 +295,8 @@ def test_several_results_for_later(student):
     """What is left for later gives a list where the primitive has several results."""
     student.agrees(processed, [2.0, 5.0], [False, False], {"scale": 3.0}, True)
     student.agrees(processed, [2.0, ROW], [True, False], {}, True)
+    # `multiple_results` says whether there is a list, not how many stand in it.
+    student.agrees(processed, [2.0, ROW], [True, False], {}, True, False, 1)
 
 
 @pytest.mark.exercise("linearize.process_primitive")

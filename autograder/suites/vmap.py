@@ -287,8 +287,8 @@ def rule_call(mj, siblings, axis_size, vals, dims, dim_out, params):
 
 
 @probe
-def several(mj, siblings, vals, params):
-    """A made-up primitive with three results, one of them the same for all examples."""
+def several(mj, siblings, vals, params, number=3):
+    """A made-up primitive with up to three results, one of them the same for all examples."""
     import importlib
     from unittest.mock import patch
 
@@ -300,7 +300,7 @@ def several(mj, siblings, vals, params):
     toy = Primitive("toy", multiple_results=True)
 
     def toy_batch(axis_size, vals, dims, *, scale=1.0):
-        return [scale * vals[0], vals[1], 7.5], [0, 1, not_mapped]
+        return [scale * vals[0], vals[1], 7.5][:number], [0, 1, not_mapped][:number]
 
     with (
         patch.dict(vmap_rules, {toy: toy_batch}),
@@ -424,6 +424,8 @@ def test_several_results(student):
     """A primitive with several results gives a list of boxes, each with its own batch axis."""
     student.agrees(several, right(*BOXED), [np.ones((3, 2)), CUBE], {})
     student.agrees(several, right(*BOXED), [np.ones((3, 2)), CUBE], {"scale": -2.0})
+    # `multiple_results` says whether there is a list, not how many stand in it.
+    student.agrees(several, right(*BOXED), [np.ones((3, 2)), CUBE], {}, 1)
 
 
 @pytest.mark.exercise("vmap.process_primitive")
