@@ -102,7 +102,7 @@ def get(lesson_id: str) -> Lesson:
     """The lesson of this id."""
     lessons = load()
     if lesson_id not in lessons:
-        raise _unknown("lesson", lesson_id, [x.id for x in lessons.values() if x.exercises])
+        raise unknown("lesson", lesson_id, [x.id for x in lessons.values() if x.exercises])
     return lessons[lesson_id]
 
 
@@ -110,9 +110,7 @@ def find_exercise(exercise_id: str) -> Exercise:
     """The exercise of this id, in whichever lesson it is."""
     exercises = {e.id: e for lesson in load().values() for e in lesson.exercises}
     if exercise_id not in exercises:
-        names = {x: (x.rpartition(".")[2], e.target) for x, e in exercises.items()}
-        meant = [x for x, other in names.items() if exercise_id in other]
-        raise _unknown("exercise", exercise_id, exercises, meant)
+        raise unknown("exercise", exercise_id, exercises)
     return exercises[exercise_id]
 
 
@@ -138,8 +136,12 @@ def package_of(lesson: Lesson) -> list[Lesson]:
     return [other for other in every if other.package == lesson.package]
 
 
-def _unknown(kind: str, name: str, known: Iterable[str], meant: Sequence[str] = ()) -> Problem:
-    close = meant or difflib.get_close_matches(name, list(known))
+def unknown(kind: str, name: str, known: Iterable[str]) -> Problem:
+    """The error for a name that is not known, with what may be meant: functions' names count."""
+    known = list(known)
+    exercises = [e for lesson in load().values() for e in lesson.exercises]
+    called = {e.id for e in exercises if name in (e.target, e.id.rpartition(".")[2])}
+    close = [x for x in known if x in called] or difflib.get_close_matches(name, known)
     advice = f"Did you mean {' or '.join(close)}?" if close else "See `./jaxprentice list`."
     return Problem(f"There is no {kind} {name!r}. {advice}")
 

@@ -1,6 +1,5 @@
 """What the students' commands do: check, watch, list, progress, and changing a module."""
 
-import difflib
 import os
 import sys
 from collections.abc import Iterable
@@ -40,10 +39,7 @@ def resolve(name: str) -> tuple[Lesson, Exercise | None]:
     if name in lessons.load():
         return taught(name), None
     known = [*exercises, *(lesson.id for lesson in all_taught())]
-    close = [known_id for known_id in exercises if known_id.endswith(f".{name}")]
-    close = close or difflib.get_close_matches(name, known)
-    meant = f"Did you mean {' or '.join(close)}?" if close else "See `./jaxprentice list`."
-    raise Problem(f"There is no lesson or exercise {name!r}. {meant}")
+    raise lessons.unknown("lesson or exercise", name, known)
 
 
 # ------------------------------------------------------------------------------------------

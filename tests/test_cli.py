@@ -118,6 +118,7 @@ def test_wrong_usage_is_one_sentence_and_status_2(work, say, line, words):
     [
         ("check helo", "There is no lesson or exercise 'helo'. Did you mean hello?"),
         ("check grow", "Did you mean hello.grow?"),
+        ("hint Box.grow", "Did you mean hello.grow?"),
         ("check between", "The lesson between has no exercises."),
         ("check zzz", "See `./jaxprentice list`."),
         ("hint hello.gret", "There is no exercise 'hello.gret'. Did you mean hello.greet"),
