@@ -14,6 +14,7 @@ from minijax import xla
 from minijax.core import ShapedArray
 from minijax.dtypes import float0
 from minijax.jaxpr import typecheck_jaxpr
+from oracle import prints_as_promised
 from random_programs import Type, assume_tame, programs
 
 jax.config.update("jax_enable_x64", True)
@@ -658,6 +659,7 @@ def test_transformed_programs_are_well_typed(name):
         typecheck_jaxpr(closed.jaxpr)
 
 
+@prints_as_promised
 @pytest.mark.parametrize("name", ["scan", "cond that captures", "recurrent network", "late mover"])
 def test_printed_programs_are_those_of_jax(name):
     f = BOTH_MODES[name]
