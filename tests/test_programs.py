@@ -195,6 +195,20 @@ def test_a_failure_is_shown_as_the_smallest_program(mistaken):
     assert found.endswith("print(mj.jvp(f, xs, ts))\n")
 
 
+LAWS = {
+    "def law(mj, f, xs):\n    'Words.'\n    return mj.jit(f)(*xs)": "print(mj.jit(f)(*xs))",
+    "def law(mj, f, xs):\n    secret = mj.jit(f)\n    return secret(*xs)": None,
+}
+
+
+@pytest.mark.parametrize("source", LAWS)
+def test_a_law_is_shown_only_if_it_is_one_step(source):
+    (program,) = programs.make("seed", number=1)
+    shown = generated.Test(Probe("law", source), [program], {}, "minijax.jit").listing(program)
+    start = f"import minijax as mj\n{program.text(['f', 'xs'])}\n"
+    assert shown == start + (f"{LAWS[source]}\n" if LAWS[source] else "")
+
+
 @needs_isolation
 def test_the_program_runs_and_shows_the_mistake(mistaken, tmp_path):
     source, result = mistaken
