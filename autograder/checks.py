@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder import assemble, lessons
+from autograder import assemble, lessons, skeleton
 from autograder.edition import Problem
 from autograder.lessons import Exercise, Lesson
 
@@ -171,7 +171,7 @@ def stubs(source: bytes) -> dict[str, Stub]:
     found: dict[str, Stub] = {}
     for function in ast.walk(ast.parse(source)):
         if isinstance(function, ast.FunctionDef):
-            code = function.body[1:] if ast.get_docstring(function) is not None else function.body
+            code = skeleton.code(function)
             for node in ast.walk(function):
                 if isinstance(node, ast.Raise) and (name := raised_name(node)):
                     found.setdefault(name, Stub(node.lineno, alone=len(code) == 1))

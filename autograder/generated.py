@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder import on_programs, programs, results, trees
+from autograder import on_programs, programs, results, skeleton, trees
 from autograder.programs import Program
 from autograder.session import Reply
 from autograder.suite import (
@@ -77,10 +77,8 @@ class Test:
 
         Of a law with more steps than one the program alone is shown: the rest is the hidden test's.
         """
-        definition = definition_of(self.law)
-        steps = definition.body[bool(ast.get_docstring(definition)) :]
         lines = ["import minijax as mj", program.text(self.parameters)]
-        match steps:
+        match skeleton.code(definition_of(self.law)):
             case [ast.Return(value=ast.expr() as value)]:
                 lines.append(f"print({ast.unparse(value)})")
         return "\n".join([*lines, ""])

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder import assemble, edition, known_mistakes, lessons
+from autograder import assemble, edition, known_mistakes, lessons, skeleton
 from autograder.lessons import Lesson
 
 LONG = 25  # characters: shorter code says little, and stands in many places
@@ -181,7 +181,7 @@ def _bodies(source: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The functions and methods of a source with their bodies, docstrings left out."""
     lines = source.split("\n")
     for name, node in _functions(ast.parse(source).body, ""):
-        statements = node.body[1:] if ast.get_docstring(node) is not None else node.body
+        statements = skeleton.code(node)
         if statements:
             first, last = statements[0].lineno - 1, node.end_lineno
             yield name, _normal("\n".join(lines[first:last]))

@@ -60,8 +60,7 @@ def _parsed(definition: str) -> ast.FunctionDef:
     module = ast.parse("\n".join(line[indent:] for line in definition.splitlines()))
     (function,) = module.body
     assert isinstance(function, ast.FunctionDef)
-    if ast.get_docstring(function) is not None:
-        del function.body[0]
+    function.body = skeleton.code(function)
     return function
 
 
@@ -190,10 +189,8 @@ def _without_docstrings(source: str) -> str:
     """A module as Python understands it: without comments, docstrings and layout."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        match node:
-            case ast.Module(body) | ast.ClassDef(body=body) | ast.FunctionDef(body=body):
-                if ast.get_docstring(node, clean=False) is not None:
-                    del body[0]
+        if isinstance(node, skeleton.Documented):
+            node.body = skeleton.code(node)
     return ast.dump(tree)
 
 

@@ -233,12 +233,26 @@ def _reindent(text: str, indent: str) -> str:
 
 def _string_rows(root: ast.stmt) -> Iterator[int]:
     """The rows (from 0) that begin inside a string which is no docstring."""
-    docs = [n.body[0].value for n in ast.walk(root) if _has_docstring(n)]  # type: ignore[attr-defined]
+    docs = [docstring.value for docstring in docstrings(root)]
     for node in ast.walk(root):
         if isinstance(node, (ast.Constant, ast.JoinedStr)) and node not in docs:
             assert node.end_lineno is not None
             yield from range(node.lineno - 1, node.end_lineno - 1)
 
 
-def _has_docstring(node: ast.AST) -> bool:
-    return isinstance(node, Definition) and ast.get_docstring(node, clean=False) is not None
+# Docstrings ---------------------------------------------------------------------------------------
+
+Documented = ast.Module | ast.ClassDef | ast.FunctionDef
+
+
+def code(node: Documented) -> list[ast.stmt]:
+    """The statements of a module or a definition, without its docstring."""
+    return node.body if ast.get_docstring(node, clean=False) is None else node.body[1:]
+
+
+def docstrings(root: ast.AST) -> Iterator[ast.Expr]:
+    """The docstrings of a syntax tree and of everything in it, as statements."""
+    for node in ast.walk(root):
+        if isinstance(node, Documented) and ast.get_docstring(node, clean=False) is not None:
+            assert isinstance(node.body[0], ast.Expr)
+            yield node.body[0]

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder import edition, lessons
+from autograder import edition, lessons, skeleton
 
 LIMIT = 25
 FIRST_CIRCLE = (4, 12)  # the numbers of the lessons from core to grad
@@ -57,11 +57,8 @@ def lines_of_code(text: str) -> int:
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in (*layout, tokenize.ENDMARKER):
             lines.update(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(text)):
-        match node:
-            case ast.Module(body) | ast.ClassDef(body=body) | ast.FunctionDef(body=body):
-                if ast.get_docstring(node) is not None:
-                    lines.difference_update(range(body[0].lineno, (body[0].end_lineno or 0) + 1))
+    for words in skeleton.docstrings(ast.parse(text)):
+        lines.difference_update(range(words.lineno, (words.end_lineno or 0) + 1))
     return len(lines)
 
 
@@ -79,11 +76,7 @@ def functions(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.Functi
 def statements(function: ast.FunctionDef) -> int:
     """The statements in the body of a function, without docstrings and without its own line."""
     inside = [node for node in ast.walk(function) if isinstance(node, ast.stmt)]
-    docstrings = sum(
-        isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None
-        for node in inside
-    )
-    return len(inside) - 1 - docstrings
+    return len(inside) - 1 - sum(1 for _ in skeleton.docstrings(function))
 
 
 def reference() -> list[Sizes]:

@@ -619,7 +619,7 @@ def lower_body(
 
 
 def emit_literal(emitter: Emitter, literal: Literal) -> str:
-    value = xla.host_array(literal.val, literal.aval.dtype)
+    value = np.asarray(literal.val, on_device(literal.aval.dtype))
     text = str(value).lower() if value.dtype.kind in "biu" else f'"0x{value.tobytes()[::-1].hex()}"'
     text = text.replace('"', "")
     return emitter.emit(f"stablehlo.constant dense<{text}> : {tensor_type(literal.aval)}")

@@ -19,7 +19,7 @@ from jaxlib import _jax, xla_client
 from jaxlib._jax import Device
 
 from minijax.core import ShapedArray
-from minijax.dtypes import float0, on_device
+from minijax.dtypes import on_device
 from minijax.tree import node_types
 
 Devices = tuple[Device, ...]
@@ -114,10 +114,11 @@ COPY = xla_client.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
 
 def to_device(aval: Any, x: Any, devices: Devices, axis: int | None = None) -> Any:
     """A buffer with a copy of the host array `x`: whole on each device, or cut along `axis`."""
-    host, parts = host_array(x, aval.dtype), len(devices)
+    aval = device_type(aval)
+    host, parts = np.asarray(x, dtype=aval.dtype), len(devices)
     pieces = [host] * parts if axis is None else [host.take([i], axis) for i in range(parts)]
     return xla_client.batched_device_put(
-        device_type(aval),
+        aval,
         sharding(devices, axis, host.ndim),
         pieces,
         list(devices),
@@ -126,13 +127,10 @@ def to_device(aval: Any, x: Any, devices: Devices, axis: int | None = None) -> A
     )
 
 
-def host_array(x: Any, dtype: np.dtype) -> np.ndarray:
-    """`x` with the dtype that a device has for `dtype`."""
-    return np.zeros(np.shape(x), bool) if dtype == float0 else np.asarray(x, dtype)
-
-
 def device_type(aval: Any) -> Any:
-    return ShapedArray(aval.shape, on_device(aval.dtype)) if aval.dtype == float0 else aval
+    """The type that an array of type `aval` has on a device."""
+    dtype = on_device(aval.dtype)
+    return aval if dtype is aval.dtype else ShapedArray(aval.shape, dtype)
 
 
 def to_host(buffer: Any, devices: Devices, axis: int | None = None) -> np.ndarray:
