@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from minijax import dtypes, lax
+from minijax import dtypes
 from minijax.core import Tracer, array_methods, get_aval, trace_state
 from minijax.jit import jit
+from minijax.lax import basic, elementwise
 from minijax.numpy.basic import (
     binary,
     broadcast_to,
@@ -20,6 +21,7 @@ from minijax.numpy.basic import (
     divide,
     multiply,
     ndim,
+    of_booleans,
     promote_dtypes,
     promote_float,
     promote_shapes,
@@ -109,30 +111,36 @@ def unary(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def everywhere(value: bool) -> Callable[[Any], Any]:
     """The function that is `value` for each element."""
-    return lambda x: lax.full_like(x, value, bool)
+    return lambda x: elementwise.full_like(x, value, bool)
 
 
-tanh, sqrt = unary_float(lax.tanh), unary_float(lax.sqrt)
-log1p, expm1, exp2 = unary_float(lax.log1p), unary_float(lax.expm1), unary_float(lax.exp2)
-fabs, floor, ceil = (
-    unary_float(lax.abs),
-    unless_whole(lax.floor, itself),
-    unless_whole(lax.ceil, itself),
+tanh, sqrt = unary_float(elementwise.tanh), unary_float(elementwise.sqrt)
+log1p, expm1, exp2 = (
+    unary_float(elementwise.log1p),
+    unary_float(elementwise.expm1),
+    unary_float(elementwise.exp2),
 )
-isfinite = unless_whole(lax.is_finite, everywhere(True))
-isnan = unless_whole(lambda x: lax.ne(x, x), everywhere(False))
-isinf = unless_whole(lambda x: lax.eq(lax.abs(x), lax.full_like(x, inf)), everywhere(False))
-maximum, minimum = binary(lax.max), binary(lax.min)
-bitwise_and, bitwise_or = binary(lax.bitwise_and), binary(lax.bitwise_or)
-bitwise_xor, bitwise_not = binary(lax.bitwise_xor), unary(lax.bitwise_not)
-equal, not_equal = binary(lax.eq), binary(lax.ne)
-greater_equal, less_equal = binary(lax.ge), binary(lax.le)
-sign, invert = unary(lax.sign), bitwise_not
+fabs, floor, ceil = (
+    unary_float(elementwise.abs),
+    unless_whole(elementwise.floor, itself),
+    unless_whole(elementwise.ceil, itself),
+)
+isfinite = unless_whole(elementwise.is_finite, everywhere(True))
+isnan = unless_whole(lambda x: elementwise.ne(x, x), everywhere(False))
+isinf = unless_whole(
+    lambda x: elementwise.eq(elementwise.abs(x), elementwise.full_like(x, inf)), everywhere(False)
+)
+maximum, minimum = binary(elementwise.max), binary(elementwise.min)
+bitwise_and, bitwise_or = binary(elementwise.bitwise_and), binary(elementwise.bitwise_or)
+bitwise_xor, bitwise_not = binary(elementwise.bitwise_xor), unary(elementwise.bitwise_not)
+equal, not_equal = binary(elementwise.eq), binary(elementwise.ne)
+greater_equal, less_equal = binary(elementwise.ge), binary(elementwise.le)
+sign, invert = unary(elementwise.sign), bitwise_not
 
 
 def abs(x: Any, /) -> Any:
     """The absolute value; what has no sign is its own."""
-    return x if get_aval(x).dtype.kind in "bu" else lax.abs(x)
+    return x if get_aval(x).dtype.kind in "bu" else elementwise.abs(x)
 
 
 absolute = abs
@@ -140,7 +148,7 @@ absolute = abs
 
 def square(x: Any, /) -> Any:
     """`x * x`."""
-    return lax.square(*promote_numeric(x))
+    return elementwise.square(*promote_numeric(x))
 
 
 def reciprocal(x: Any, /) -> Any:
@@ -150,12 +158,12 @@ def reciprocal(x: Any, /) -> Any:
 
 def log2(x: Any, /) -> Any:
     """The logarithm to the base 2."""
-    return divide(lax.log(*promote_float(x)), math.log(2))
+    return divide(basic.log(*promote_float(x)), math.log(2))
 
 
 def log10(x: Any, /) -> Any:
     """The logarithm to the base 10."""
-    return divide(lax.log(*promote_float(x)), math.log(10))
+    return divide(basic.log(*promote_float(x)), math.log(10))
 
 
 def round(a: Any, decimals: int = 0) -> Any:
@@ -166,7 +174,7 @@ def round(a: Any, decimals: int = 0) -> Any:
         return a
     factor = 10.0**decimals
     scaled = a if decimals == 0 else multiply(a, factor)
-    rounded = lax.round(scaled, lax.RoundingMethod.TO_NEAREST_EVEN)
+    rounded = elementwise.round(scaled, elementwise.RoundingMethod.TO_NEAREST_EVEN)
     return rounded if decimals == 0 else divide(rounded, factor)
 
 
@@ -199,12 +207,12 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
 def power(x1: Any, x2: Any, /) -> Any:
     """`x1` to the power `x2`; a known integer as exponent becomes products."""
     if not isinstance(x2, Tracer) and get_aval(x2).shape == () and not is_float_type(x2):
-        return lax.integer_pow(promote_numeric(x1)[0], int(x2))
+        return elementwise.integer_pow(promote_numeric(x1)[0], int(x2))
     x1, x2 = promote_shapes(x1, x2)
     base, exponent = promote_numeric(x1, x2)
     if not is_float_type(base):
         return integer_powers(base, exponent)
-    return lax.pow(base, x2 if get_aval(x2).dtype.kind in "iu" else exponent)
+    return elementwise.pow(base, x2 if get_aval(x2).dtype.kind in "iu" else exponent)
 
 
 pow = power
@@ -213,10 +221,12 @@ pow = power
 def integer_powers(x: Any, y: Any) -> Any:
     """Integers to integer powers by squaring: one step for each of the lower six bits of `y`."""
     zero, one = constant_like(y, 0), constant_like(y, 1)
-    result = _where(lax.bitwise_and(lax.eq(x, zero), lax.ne(y, zero)), zero, one)
+    result = _where(
+        elementwise.bitwise_and(elementwise.eq(x, zero), elementwise.ne(y, zero)), zero, one
+    )
     for _ in range(6):
-        result = _where(lax.bitwise_and(y, one), lax.mul(result, x), result)
-        x, y = lax.mul(x, x), lax.shift_right_logical(y, one)
+        result = _where(elementwise.bitwise_and(y, one), basic.mul(result, x), result)
+        x, y = basic.mul(x, x), elementwise.shift_right_logical(y, one)
     return result
 
 
@@ -238,13 +248,13 @@ def remainder(x1: Any, x2: Any, /) -> Any:
     """The remainder of a division that rounds down: it has the sign of `x2`."""
     x, y = promote_shapes(*promote_numeric(x1, x2))
     if not is_float_type(x):
-        no_divisor = lax.eq(y, constant_like(y, 0))
-        y = _where(no_divisor, lax.broadcast_in_dim(constant_like(y, 1), shape(y), ()), y)
-    rest = lax.rem(x, y)
+        no_divisor = elementwise.eq(y, constant_like(y, 0))
+        y = _where(no_divisor, basic.broadcast_in_dim(constant_like(y, 1), shape(y), ()), y)
+    rest = elementwise.rem(x, y)
     zero = constant_like(rest, 0)
-    uneven = lax.ne(rest, zero)
-    wrong = lax.bitwise_and(lax.ne(lax.lt(rest, zero), lax.lt(y, zero)), uneven)
-    return lax.select(wrong, lax.add(rest, y), rest)
+    uneven = elementwise.ne(rest, zero)
+    wrong = elementwise.bitwise_and(elementwise.ne(basic.lt(rest, zero), basic.lt(y, zero)), uneven)
+    return elementwise.select(wrong, basic.add(rest, y), rest)
 
 
 mod = remainder
@@ -256,24 +266,28 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
     x, y = promote_shapes(*promote_numeric(x1, x2))
     if is_float_type(x):
         return float_floor_divide(x, y)
-    quotient = lax.div(x, y)
+    quotient = basic.div(x, y)
     if get_aval(x).dtype.kind == "u":
         return quotient
-    signs_differ = lax.ne(lax.sign(x), lax.sign(y))
-    uneven = lax.ne(lax.rem(x, y), constant_like(x, 0))
+    signs_differ = elementwise.ne(elementwise.sign(x), elementwise.sign(y))
+    uneven = elementwise.ne(elementwise.rem(x, y), constant_like(x, 0))
     return _where(
-        logical_and(signs_differ, uneven), lax.sub(quotient, constant_like(x, 1)), quotient
+        logical_and(signs_differ, uneven), basic.sub(quotient, constant_like(x, 1)), quotient
     )
 
 
 def float_floor_divide(x: Any, y: Any) -> Any:
     """By the remainder, as JAX does it: floor(x / y) is off by one where x / y is rounded up."""
-    rest = lax.rem(x, y)
+    rest = elementwise.rem(x, y)
     zero = constant_like(rest, 0)
-    exact = lax.div(_where(lax.eq(y, zero), x, lax.sub(x, rest)), y)
-    wrong = lax.bitwise_and(lax.ne(rest, zero), lax.ne(lax.sign(y), lax.sign(rest)))
-    lax.select(wrong, lax.add(rest, y), rest)  # the remainder, which JAX computes along with it
-    return lax.round(lax.select(wrong, lax.sub(exact, constant_like(rest, 1)), exact))
+    exact = basic.div(_where(elementwise.eq(y, zero), x, basic.sub(x, rest)), y)
+    wrong = elementwise.bitwise_and(
+        elementwise.ne(rest, zero), elementwise.ne(elementwise.sign(y), elementwise.sign(rest))
+    )
+    # The remainder, which JAX computes along with the quotient.
+    elementwise.select(wrong, basic.add(rest, y), rest)
+    quotient = elementwise.select(wrong, basic.sub(exact, constant_like(rest, 1)), exact)
+    return elementwise.round(quotient)
 
 
 def is_float_type(x: Any) -> bool:
@@ -285,7 +299,7 @@ def is_float_type(x: Any) -> bool:
 
 def truth(x: Any) -> Any:
     """Booleans: what is not zero is true."""
-    return x if get_aval(x).dtype == bool else lax.ne(x, constant_like(x, 0))
+    return x if get_aval(x).dtype == bool else elementwise.ne(x, constant_like(x, 0))
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
@@ -296,7 +310,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     pred = truth(condition)
     common = np.broadcast_shapes(*map(shape, (pred, x, y)))
     x, y = (v if shape(v) == common else broadcast_to(v, common) for v in (x, y))
-    return lax.select(pred if not ndim(pred) else match_shapes(pred, x)[0], x, y)
+    return elementwise.select(pred if not ndim(pred) else match_shapes(pred, x)[0], x, y)
 
 
 def logical(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -306,13 +320,13 @@ def logical(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return function
 
 
-logical_and, logical_or = logical(lax.bitwise_and), logical(lax.bitwise_or)
-logical_xor = logical(lax.bitwise_xor)
+logical_and, logical_or = logical(elementwise.bitwise_and), logical(elementwise.bitwise_or)
+logical_xor = logical(elementwise.bitwise_xor)
 
 
 def logical_not(x: Any, /) -> Any:
     """Whether an element is zero."""
-    return lax.bitwise_not(truth(x))
+    return elementwise.bitwise_not(truth(x))
 
 
 # Operators and methods ----------------------------------------------------------------------------
@@ -328,6 +342,7 @@ for _name, _function in {
     array_methods[f"__{_name}__"] = _function
     array_methods[f"__r{_name}__"] = swapped(_function)
 
+of_booleans.update({basic.add: elementwise.bitwise_or, basic.mul: elementwise.bitwise_and})
 array_methods.update(
     {
         "__abs__": abs,

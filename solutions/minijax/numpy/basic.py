@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from minijax import dtypes, lax
+from minijax import dtypes
 from minijax.core import (
     Tracer,
     array_methods,
@@ -19,6 +19,7 @@ from minijax.core import (
     convert_element_type_p,
     get_aval,
 )
+from minijax.lax import basic
 
 __all__ = [
     "add",
@@ -103,25 +104,25 @@ def promote_shapes(*args: Any) -> list[Any]:
 
 def expand_rank(x: Any, rank: int) -> Any:
     missing = rank - ndim(x)
-    return lax.broadcast_in_dim(x, (1,) * missing + shape(x), range(missing, rank))
+    return basic.broadcast_in_dim(x, (1,) * missing + shape(x), range(missing, rank))
 
 
 # Element-wise functions -------------------------------------------------------------------------
 
 
-def binary(
-    operation: Callable[..., Any],
-    promote: Callable[..., Any] = promote_dtypes,
-    of_booleans: str = "",
-) -> Callable[[Any, Any], Any]:
-    """`of_booleans` names the operation for booleans, which joins `minijax.lax` later on."""
+# What an operation is for booleans, if it is another one: `minijax/numpy/elementwise.py` says it.
+of_booleans: dict[Callable[..., Any], Callable[..., Any]] = {}
 
+
+def binary(
+    operation: Callable[..., Any], promote: Callable[..., Any] = promote_dtypes
+) -> Callable[[Any, Any], Any]:
     def function(x: Any, y: Any, /) -> Any:
         x, y = promote(x, y)
         if shape(x) != shape(y):
             x, y = promote_shapes(x, y)
-        if of_booleans and get_aval(x).dtype.kind == "b":
-            return getattr(lax, of_booleans, operation)(x, y)
+        if operation in of_booleans and get_aval(x).dtype.kind == "b":
+            return of_booleans[operation](x, y)
         return operation(x, y)
 
     return function
@@ -134,20 +135,20 @@ def unary_float(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return function
 
 
-add = binary(lax.add, of_booleans="bitwise_or")
-subtract = binary(lax.sub)
-multiply = binary(lax.mul, of_booleans="bitwise_and")
-divide = true_divide = binary(lax.div, promote_float)
-greater = binary(lax.gt)
-less = binary(lax.lt)
-sin = unary_float(lax.sin)
-cos = unary_float(lax.cos)
-exp = unary_float(lax.exp)
-log = unary_float(lax.log)
+add = binary(basic.add)
+subtract = binary(basic.sub)
+multiply = binary(basic.mul)
+divide = true_divide = binary(basic.div, promote_float)
+greater = binary(basic.gt)
+less = binary(basic.lt)
+sin = unary_float(basic.sin)
+cos = unary_float(basic.cos)
+exp = unary_float(basic.exp)
+log = unary_float(basic.log)
 
 
 def negative(x: Any, /) -> Any:
-    return lax.neg(x)
+    return basic.neg(x)
 
 
 def positive(x: Any, /) -> Any:
@@ -165,8 +166,8 @@ def sum(
     a = numeric(a)
     aval, axes = get_aval(a), normal_axes(axis, ndim(a))
     widest = {"u": np.uint64, "i": np.int64}.get(aval.dtype.kind, aval.dtype)
-    a = lax.convert_element_type(a, dtype or widest)
-    return keep_axes(lax.reduce_sum(a, axes), aval.shape, axes if keepdims else ())
+    a = basic.convert_element_type(a, dtype or widest)
+    return keep_axes(basic.reduce_sum(a, axes), aval.shape, axes if keepdims else ())
 
 
 def keep_axes(reduced: Any, shape: Sequence[int], axes: Sequence[int]) -> Any:
@@ -174,7 +175,9 @@ def keep_axes(reduced: Any, shape: Sequence[int], axes: Sequence[int]) -> Any:
     if not axes:
         return reduced
     kept = [i for i in range(len(shape)) if i not in axes]
-    return lax.broadcast_in_dim(reduced, [1 if i in axes else n for i, n in enumerate(shape)], kept)
+    return basic.broadcast_in_dim(
+        reduced, [1 if i in axes else n for i, n in enumerate(shape)], kept
+    )
 
 
 def mean(
@@ -183,7 +186,7 @@ def mean(
     """The sum over `axis`, divided by the number of its elements."""
     count = math.prod(shape(a)[i] for i in normal_axes(axis, ndim(a)))
     a = numeric(a)
-    a = promote_float(a)[0] if dtype is None else lax.convert_element_type(a, dtype)
+    a = promote_float(a)[0] if dtype is None else basic.convert_element_type(a, dtype)
     return divide(sum(a, axis, keepdims=keepdims), count)
 
 
@@ -202,7 +205,7 @@ def normal_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
 
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
     """The axes in the order `axes`, or reversed."""
-    return lax.transpose(a, range(ndim(a))[::-1] if axes is None else [i % ndim(a) for i in axes])
+    return basic.transpose(a, range(ndim(a))[::-1] if axes is None else [i % ndim(a) for i in axes])
 
 
 def matmul(a: Any, b: Any) -> Any:
@@ -221,7 +224,7 @@ def matmul(a: Any, b: Any) -> Any:
     shared = min(a_rank, b_rank)
     batch = tuple(range(a_rank - shared, a_rank)), tuple(range(b_rank - shared, b_rank))
     numbers = (((ndim(a) - 1,), (max(ndim(b) - 2, 0),)), batch)
-    out = lax.dot_general(a, b, numbers, preferred_element_type=dtype)
+    out = basic.dot_general(a, b, numbers, preferred_element_type=dtype)
     if a_rank == b_rank:
         return out
     # `out` has the shared axes first, then what only `a` has, then what only `b` has.
@@ -229,14 +232,14 @@ def matmul(a: Any, b: Any) -> Any:
     extra = [*range(shared, shared + a_only)]
     extra += [*range(shared + a_only + rows, shared + a_only + rows + b_rank - shared)]
     order = [*extra, *range(shared)]
-    return lax.transpose(out, order + [i for i in range(ndim(out)) if i not in order])
+    return basic.transpose(out, order + [i for i in range(ndim(out)) if i not in order])
 
 
 def stretch_batch(x: Any, common: Sequence[int]) -> Any:
     """`x` with its batch axes of length 1 repeated to what the other operand has."""
     own = ndim(x) - 2
     wanted = (*common[len(common) - own :], *shape(x)[-2:]) if own > 0 else shape(x)
-    return x if shape(x) == wanted else lax.broadcast_in_dim(x, wanted, range(ndim(x)))
+    return x if shape(x) == wanted else basic.broadcast_in_dim(x, wanted, range(ndim(x)))
 
 
 def dot(a: Any, b: Any) -> Any:
@@ -247,7 +250,7 @@ def dot(a: Any, b: Any) -> Any:
 def broadcast_to(array: Any, shape: Sequence[int]) -> Any:
     """`array` repeated into `shape`, by NumPy's broadcasting rules."""
     missing = len(shape) - ndim(array)
-    return lax.broadcast_in_dim(array, tuple(shape), range(missing, len(shape)))
+    return basic.broadcast_in_dim(array, tuple(shape), range(missing, len(shape)))
 
 
 # Making and inspecting arrays -------------------------------------------------------------------
@@ -256,7 +259,7 @@ def broadcast_to(array: Any, shape: Sequence[int]) -> Any:
 def asarray(a: Any, dtype: Any = None) -> Any:
     """`a` as an array; lists of numbers become arrays, tracers stay tracers."""
     if isinstance(a, Tracer) or type(a).__module__.startswith("minijax"):
-        return a if dtype is None else lax.convert_element_type(a, dtype)
+        return a if dtype is None else basic.convert_element_type(a, dtype)
     leaves = leaves_of(a)
     if any(isinstance(x, Tracer) for x in leaves):
         types = [(aval.dtype, aval.weak_type) for aval in map(get_aval, leaves)]
@@ -364,6 +367,6 @@ array_methods.update(
         "sum": sum,
         "mean": mean,
         "transpose": transpose,
-        "astype": lax.convert_element_type,
+        "astype": basic.convert_element_type,
     }
 )

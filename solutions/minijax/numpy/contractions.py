@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from minijax import lax
 from minijax.core import array_methods, get_aval
+from minijax.lax import basic
 from minijax.numpy.basic import dot, multiply, ndim, promote_dtypes, sum
 from minijax.numpy.shapes import expand_dims, ravel
 
@@ -17,7 +17,7 @@ def contraction(a: Any, b: Any, contract: Any, batch: Any = ((), ())) -> Any:
     """`dot_general` in the common dtype."""
     a, b = promote_dtypes(a, b)
     numbers = (contract, batch)
-    return lax.dot_general(a, b, numbers, preferred_element_type=get_aval(a).dtype)
+    return basic.dot_general(a, b, numbers, preferred_element_type=get_aval(a).dtype)
 
 
 def tensordot(a: Any, b: Any, axes: Axes = 2) -> Any:
@@ -57,7 +57,7 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
     for i, (y, others) in enumerate(zip(operands[1:], terms[1:], strict=True), 2):
         x, letters = einsum_pair(x, letters, y, others, out + "".join(terms[i:]))
     x, letters = sum_out(x, letters, out)
-    return lax.transpose(x, [letters.index(letter) for letter in out])
+    return basic.transpose(x, [letters.index(letter) for letter in out])
 
 
 def parse(subscripts: str, operands: Sequence[Any]) -> tuple[list[str], str]:

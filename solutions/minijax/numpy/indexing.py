@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from minijax import lax
 from minijax.core import Tracer, array_methods, get_aval
-from minijax.lax.indexing import along_axis
+from minijax.lax import basic, elementwise, indexing, shapes
 from minijax.numpy.basic import asarray, broadcast_to, ndim, shape, size
 from minijax.numpy.shapes import one_axis
 
@@ -107,9 +106,9 @@ def static_item(x: Any, parts: Sequence[Any]) -> Any:
     axes = [part for part in parts if part is not None]
     ranges = [axis_range(part, n) for part, n in zip(axes, shape(x), strict=True)]
     x = sliced(x, ranges)
-    x = lax.squeeze(x, [i for i, part in enumerate(axes) if isinstance(part, int)])
+    x = shapes.squeeze(x, [i for i, part in enumerate(axes) if isinstance(part, int)])
     kept = [part for part in parts if not isinstance(part, int)]
-    return lax.expand_dims(x, [i for i, part in enumerate(kept) if part is None])
+    return shapes.expand_dims(x, [i for i, part in enumerate(kept) if part is None])
 
 
 def axis_range(part: Any, n: int) -> range:
@@ -128,9 +127,9 @@ def sliced(x: Any, ranges: Sequence[range]) -> Any:
     stops = [max(start, stop) for start, stop in zip(starts, stops, strict=True)]
     steps = [r.step for r in upwards]
     same = all(step == 1 for step in steps)
-    x = lax.slice(x, starts, stops, None if same else steps)
+    x = shapes.slice(x, starts, stops, None if same else steps)
     turned = [i for i, r in enumerate(ranges) if r.step < 0]
-    return lax.rev(x, turned) if turned else x
+    return shapes.rev(x, turned) if turned else x
 
 
 def dynamic_item(x: Any, parts: Sequence[Any]) -> Any:
@@ -139,20 +138,20 @@ def dynamic_item(x: Any, parts: Sequence[Any]) -> Any:
     starts = [np.int32(s) if isinstance(s, int) else to_int32(s) for s in starts]
     single = [i for i, part in enumerate(parts) if not isinstance(part, slice)]
     sizes = [1 if i in single else n for i, n in enumerate(shape(x))]
-    return lax.squeeze(lax.dynamic_slice(x, starts, sizes), single)
+    return shapes.squeeze(indexing.dynamic_slice(x, starts, sizes), single)
 
 
 def to_int32(index: Any) -> Any:
-    return lax.convert_element_type(index, np.int32)
+    return basic.convert_element_type(index, np.int32)
 
 
 def gathered_item(x: Any, parts: Sequence[Any]) -> Any:
     """By `gather`, after the slices have been taken."""
     indexer = make_indexer(shape(x), parts)
     x = sliced(x, indexer.ranges) if indexer.cuts else x
-    mode = lax.GatherScatterMode.PROMISE_IN_BOUNDS
-    y = lax.gather(x, indexer.indices, indexer.numbers, indexer.sizes, mode=mode)
-    return lax.expand_dims(y, indexer.new_axes)
+    mode = indexing.GatherScatterMode.PROMISE_IN_BOUNDS
+    y = indexing.gather(x, indexer.indices, indexer.numbers, indexer.sizes, mode=mode)
+    return shapes.expand_dims(y, indexer.new_axes)
 
 
 @dataclass
@@ -162,7 +161,7 @@ class Indexer:
     ranges: list[range]
     cuts: bool
     indices: Any
-    numbers: lax.GatherDimensionNumbers
+    numbers: indexing.GatherDimensionNumbers
     sizes: list[int]
     new_axes: list[int]
 
@@ -187,7 +186,7 @@ def make_indexer(sizes: Sequence[int], parts: Sequence[Any]) -> Indexer:
         order = ["count"] * count + order
     without_new = [kind for kind in order if kind != "new"]
     offset = tuple(i for i, kind in enumerate(without_new) if kind == "kept")
-    numbers = lax.GatherDimensionNumbers(offset, tuple(chosen), tuple(chosen))
+    numbers = indexing.GatherDimensionNumbers(offset, tuple(chosen), tuple(chosen))
     windows = [1 if i in chosen else len(r) for i, r in enumerate(ranges)]
     cuts = any(r != range(n) for r, n in zip(ranges, sizes, strict=True))
     new_axes = [i for i, kind in enumerate(order) if kind == "new"]
@@ -204,7 +203,7 @@ def stacked(indices: Sequence[Any], sizes: Sequence[int]) -> Any:
     common = np.broadcast_shapes(*map(shape, positive))
     full = [i if shape(i) == common else broadcast_to(i, common) for i in positive]
     columns = [to_int32(i) for i in full]
-    return lax.concatenate([lax.expand_dims(c, [len(common)]) for c in columns], len(common))
+    return shapes.concatenate([shapes.expand_dims(c, [len(common)]) for c in columns], len(common))
 
 
 def from_front(index: Any, n: int) -> Any:
@@ -212,8 +211,8 @@ def from_front(index: Any, n: int) -> Any:
     if get_aval(index).dtype.kind == "u" or (not isinstance(index, Tracer) and np.all(index >= 0)):
         return index
     dtype = get_aval(index).dtype
-    negative = lax.lt(index, np.asarray(0, dtype))
-    return lax.select(negative, lax.add(index, np.asarray(n, dtype)), index)
+    negative = basic.lt(index, np.asarray(0, dtype))
+    return elementwise.select(negative, basic.add(index, np.asarray(n, dtype)), index)
 
 
 # x.at[...] ----------------------------------------------------------------------------------------
@@ -242,21 +241,21 @@ class IndexUpdateRef:
 
     def set(self, values: Any) -> Any:
         """`x` with `values` at `index`; values outside are dropped."""
-        return self.scattered(lax.scatter, values)
+        return self.scattered(indexing.scatter, values)
 
     def add(self, values: Any) -> Any:
         """`x` with `values` added at `index`, once for each time that a place is named."""
-        return self.scattered(lax.scatter_add, values)
+        return self.scattered(indexing.scatter_add, values)
 
     def scattered(self, scatter: Callable[..., Any], values: Any) -> Any:
         """By a scatter of single elements: the places of `x[index]` are found by indexing."""
         places = getitem_of_places(self.array, self.index)
         dtype = get_aval(self.array).dtype
-        updates = broadcast_to(lax.convert_element_type(values, dtype), shape(places))
-        numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
-        flat = lax.reshape(self.array, (size(self.array),))
-        indices = lax.expand_dims(places, [ndim(places)])
-        return lax.reshape(scatter(flat, indices, updates, numbers), shape(self.array))
+        updates = broadcast_to(basic.convert_element_type(values, dtype), shape(places))
+        numbers = indexing.ScatterDimensionNumbers((), (0,), (0,))
+        flat = shapes.reshape(self.array, (size(self.array),))
+        indices = shapes.expand_dims(places, [ndim(places)])
+        return shapes.reshape(scatter(flat, indices, updates, numbers), shape(self.array))
 
 
 def getitem_of_places(x: Any, index: Any) -> Any:
@@ -267,13 +266,13 @@ def getitem_of_places(x: Any, index: Any) -> Any:
         axes = zip([p for p in parts if p is not None], shape(x), strict=True)
         outside = any(isinstance(p, int) and not -n <= p < n for p, n in axes)
         found = static_item(asarray(numbers), parts)
-        return lax.full_like(found, -1) if outside else found
+        return elementwise.full_like(found, -1) if outside else found
     indexer = make_indexer(shape(x), parts)
     numbers = sliced(asarray(numbers), indexer.ranges) if indexer.cuts else asarray(numbers)
-    places = lax.gather(
+    places = indexing.gather(
         numbers, indexer.indices, indexer.numbers, indexer.sizes, mode="fill", fill_value=-1
     )
-    return lax.expand_dims(places, indexer.new_axes)
+    return shapes.expand_dims(places, indexer.new_axes)
 
 
 # Look-ups and sorting -----------------------------------------------------------------------------
@@ -292,22 +291,22 @@ def take(
     What lies outside gives NaN (for integers the smallest one), or with mode "clip" the last part.
     """
     if axis is None:
-        a, axis = lax.reshape(a, (size(a),)), 0
+        a, axis = shapes.reshape(a, (size(a),)), 0
     axis, indices = one_axis(axis, ndim(a)), asarray(indices)
     if mode != "clip":
         indices = from_front(indices, shape(a)[axis])
     count = ndim(indices)
     offset = tuple(i for i in range(ndim(a) - 1 + count) if not axis <= i < axis + count)
-    numbers = lax.GatherDimensionNumbers(offset, (axis,), (axis,))
+    numbers = indexing.GatherDimensionNumbers(offset, (axis,), (axis,))
     sizes = [1 if i == axis else n for i, n in enumerate(shape(a))]
-    starts = lax.expand_dims(indices, [count])
-    return lax.gather(a, starts, numbers, sizes, mode=mode or "fill", fill_value=fill_value)
+    starts = shapes.expand_dims(indices, [count])
+    return indexing.gather(a, starts, numbers, sizes, mode=mode or "fill", fill_value=fill_value)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """For each element of `indices` the element of `arr` at that place along the axis."""
     if axis is None:
-        arr, axis = lax.reshape(arr, (size(arr),)), 0
+        arr, axis = shapes.reshape(arr, (size(arr),)), 0
     axis = one_axis(axis, ndim(arr))
     indices = from_front(indices, shape(arr)[axis])
     pairs = [
@@ -315,7 +314,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     ]
     x = broadcast_to(arr, [n if i != axis else shape(arr)[i] for i, n in enumerate(pairs)])
     i = broadcast_to(indices, [n if i != axis else shape(indices)[i] for i, n in enumerate(pairs)])
-    return along_axis(x, i, axis, "fill")
+    return indexing.along_axis(x, i, axis, "fill")
 
 
 def sort(a: Any, axis: int | None = -1, *, stable: bool = True, descending: bool = False) -> Any:
@@ -326,8 +325,8 @@ def sort(a: Any, axis: int | None = -1, *, stable: bool = True, descending: bool
 def argsort(a: Any, axis: int | None = -1, *, stable: bool = True, descending: bool = False) -> Any:
     """The indices that sort the array."""
     if axis is None:
-        a, axis = lax.reshape(a, (size(a),)), 0
-    numbers = lax.broadcasted_iota(np.int64, shape(a), one_axis(axis, ndim(a)))
+        a, axis = shapes.reshape(a, (size(a),)), 0
+    numbers = shapes.broadcasted_iota(np.int64, shape(a), one_axis(axis, ndim(a)))
     return sorted_with(a, axis, stable, descending, numbers)[1]
 
 
@@ -336,13 +335,13 @@ def sorted_with(
 ) -> Sequence[Any]:
     """The array, and others beside it, in its order."""
     if axis is None:
-        a, axis = lax.reshape(a, (size(a),)), 0
+        a, axis = shapes.reshape(a, (size(a),)), 0
     axis = one_axis(axis, ndim(a))
     operands = (a, *others)
     if descending:  # turned round before and after, so that equal elements keep their order
-        operands = tuple(lax.rev(x, (axis,)) for x in operands)
-    outs = lax.sort(operands, axis, is_stable=stable)
-    return tuple(lax.rev(x, (axis,)) for x in outs) if descending else outs
+        operands = tuple(shapes.rev(x, (axis,)) for x in operands)
+    outs = indexing.sort(operands, axis, is_stable=stable)
+    return tuple(shapes.rev(x, (axis,)) for x in outs) if descending else outs
 
 
 def iterate(x: Any) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from minijax import lax
 from minijax.core import array_methods, get_aval
+from minijax.lax import basic, elementwise, shapes
 from minijax.numpy.basic import (
     broadcast_to,
     ndim,
@@ -53,7 +53,7 @@ def reshape(a: Any, shape: int | Sequence[int]) -> Any:
     if -1 in sizes:
         others = math.prod(n for n in sizes if n != -1)
         sizes[sizes.index(-1)] = size(a) // others if others else 0
-    return lax.reshape(a, sizes)
+    return shapes.reshape(a, sizes)
 
 
 def reshape_method(a: Any, *shape: Any) -> Any:
@@ -68,18 +68,18 @@ def transpose_method(a: Any, *axes: Any) -> Any:
 
 def ravel(a: Any) -> Any:
     """All elements along one axis."""
-    return lax.reshape(a, (size(a),))
+    return shapes.reshape(a, (size(a),))
 
 
 def squeeze(a: Any, axis: int | Sequence[int] | None = None) -> Any:
     """Without the axes of length 1, or without those in `axis`."""
     ones = [i for i, n in enumerate(shape(a)) if n == 1]
-    return lax.squeeze(a, ones if axis is None else normal_axes(axis, ndim(a)))
+    return shapes.squeeze(a, ones if axis is None else normal_axes(axis, ndim(a)))
 
 
 def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
     """With new axes of length 1."""
-    return lax.expand_dims(a, [axis] if isinstance(axis, int) else axis)
+    return shapes.expand_dims(a, [axis] if isinstance(axis, int) else axis)
 
 
 def concatenate(arrays: Any, axis: int | None = 0) -> Any:
@@ -87,7 +87,7 @@ def concatenate(arrays: Any, axis: int | None = 0) -> Any:
     arrays = promote_dtypes(*arrays)
     if axis is None:
         arrays, axis = [ravel(x) for x in arrays], 0
-    return lax.concatenate(arrays, one_axis(axis, ndim(arrays[0])))
+    return shapes.concatenate(arrays, one_axis(axis, ndim(arrays[0])))
 
 
 def stack(arrays: Any, axis: int = 0) -> Any:
@@ -98,7 +98,7 @@ def stack(arrays: Any, axis: int = 0) -> Any:
 
 def vstack(tup: Any) -> Any:
     """Rows below each other."""
-    rows = [x if ndim(x) > 1 else lax.reshape(x, (1, size(x))) for x in tup]
+    rows = [x if ndim(x) > 1 else shapes.reshape(x, (1, size(x))) for x in tup]
     return concatenate(rows, 0)
 
 
@@ -119,7 +119,7 @@ def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> 
     else:
         cuts = [int(i) for i in indices_or_sections]
     ends = zip([0, *cuts], [*cuts, length], strict=True)
-    return [lax.slice_in_dim(ary, start, end, axis=axis) for start, end in ends]
+    return [shapes.slice_in_dim(ary, start, end, axis=axis) for start, end in ends]
 
 
 def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
@@ -129,19 +129,19 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
     order = [i for i in range(ndim(a)) if i not in sources]
     for place, axis in sorted(zip(places, sources, strict=True)):
         order.insert(place, axis)
-    return lax.transpose(a, order)
+    return basic.transpose(a, order)
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """Two axes in each other's place."""
     order = list(range(ndim(a)))
     order[axis1], order[axis2] = order[axis2], order[axis1]
-    return lax.transpose(a, order)
+    return basic.transpose(a, order)
 
 
 def flip(m: Any, axis: int | Sequence[int] | None = None) -> Any:
     """The elements in the opposite order."""
-    return lax.rev(m, normal_axes(axis, ndim(m)))
+    return shapes.rev(m, normal_axes(axis, ndim(m)))
 
 
 def roll(a: Any, shift: int, axis: int | None = None) -> Any:
@@ -153,7 +153,10 @@ def roll(a: Any, shift: int, axis: int | None = None) -> Any:
         return reshape(roll(ravel(a), shift, 0), shape(a))
     length = shape(a)[one_axis(axis, ndim(a))]
     cut = -shift % length if length else 0
-    parts = [lax.slice_in_dim(a, cut, None, axis=axis), lax.slice_in_dim(a, 0, cut, axis=axis)]
+    parts = [
+        shapes.slice_in_dim(a, cut, None, axis=axis),
+        shapes.slice_in_dim(a, 0, cut, axis=axis),
+    ]
     return concatenate(parts, axis)
 
 
@@ -162,8 +165,8 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: 
     if mode != "constant":
         raise NotImplementedError(f"pad knows the mode 'constant' only, not {mode!r}.")
     widths = np.broadcast_to(np.asarray(pad_width), (ndim(array), 2)).tolist()
-    value = lax.convert_element_type(constant_values, get_aval(array).dtype)
-    return lax.pad(array, value, [(before, after, 0) for before, after in widths])
+    value = basic.convert_element_type(constant_values, get_aval(array).dtype)
+    return shapes.pad(array, value, [(before, after, 0) for before, after in widths])
 
 
 def tile(A: Any, reps: int | Sequence[int]) -> Any:
@@ -174,8 +177,8 @@ def tile(A: Any, reps: int | Sequence[int]) -> Any:
     sizes = [1] * (rank - ndim(A)) + list(shape(A))
     pairs = [n for pair in zip(counts, sizes, strict=True) for n in pair]
     kept = [2 * i + 1 for i in range(rank - ndim(A), rank)]
-    copies = lax.broadcast_in_dim(A, pairs, kept)
-    return lax.reshape(copies, [c * n for c, n in zip(counts, sizes, strict=True)])
+    copies = basic.broadcast_in_dim(A, pairs, kept)
+    return shapes.reshape(copies, [c * n for c, n in zip(counts, sizes, strict=True)])
 
 
 def repeat(a: Any, repeats: int, axis: int | None = None) -> Any:
@@ -184,9 +187,9 @@ def repeat(a: Any, repeats: int, axis: int | None = None) -> Any:
         a, axis = ravel(a), 0
     axis, sizes = one_axis(axis, ndim(a)), list(shape(a))
     wide = [*sizes[: axis + 1], repeats, *sizes[axis + 1 :]]
-    copies = lax.broadcast_in_dim(a, wide, [i for i in range(len(wide)) if i != axis + 1])
+    copies = basic.broadcast_in_dim(a, wide, [i for i in range(len(wide)) if i != axis + 1])
     sizes[axis] *= repeats
-    return lax.reshape(copies, sizes)
+    return shapes.reshape(copies, sizes)
 
 
 def broadcast_arrays(*args: Any) -> list[Any]:
@@ -197,19 +200,19 @@ def broadcast_arrays(*args: Any) -> list[Any]:
 
 def triangle(m: Any, k: int) -> Any:
     """Which elements stand on or below diagonal number `k`."""
-    rows, columns = (lax.broadcasted_iota(np.int64, shape(m)[-2:], i) for i in (0, 1))
-    below = lax.ge(lax.add(rows, np.int64(k)), columns)
+    rows, columns = (shapes.broadcasted_iota(np.int64, shape(m)[-2:], i) for i in (0, 1))
+    below = elementwise.ge(basic.add(rows, np.int64(k)), columns)
     return broadcast_to(below, shape(m))
 
 
 def tril(m: Any, k: int = 0) -> Any:
     """Zeros above diagonal number `k`."""
-    return where(triangle(m, k), m, lax.full_like(m, 0))
+    return where(triangle(m, k), m, elementwise.full_like(m, 0))
 
 
 def triu(m: Any, k: int = 0) -> Any:
     """Zeros below diagonal number `k`."""
-    return where(triangle(m, k - 1), lax.full_like(m, 0), m)
+    return where(triangle(m, k - 1), elementwise.full_like(m, 0), m)
 
 
 array_methods.update(
