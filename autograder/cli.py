@@ -13,8 +13,8 @@ import click
 import typer
 from typer.core import TyperGroup
 
-from autograder import edition
-from autograder.edition import Problem
+from autograder.lessons import places
+from autograder.lessons.problem import Problem
 
 STUDENTS, INSTRUCTORS, MAINTAINERS = "For students", "For instructors", "For maintainers"
 
@@ -59,7 +59,7 @@ ExerciseName = Annotated[
 def main(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit status."""
     command = typer.main.get_command(app)
-    if not edition.is_complete():
+    if not places.is_complete():
         _keep_students_commands(command)
     try:
         status = command.main(list(arguments), prog_name="jaxprentice", standalone_mode=False)
@@ -105,7 +105,7 @@ def _fail_usage(error: click.ClickException) -> int:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"jaxprentice {edition.VERSION}")
+        print(f"jaxprentice {places.VERSION}")
         raise typer.Exit()
 
 
@@ -127,7 +127,7 @@ def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
 ) -> None:
     """Make a workspace of your own, in which you write your JAX."""
-    from autograder import workspace
+    from autograder.student import workspace
 
     workspace.init(folder)
     print(f"Your workspace is {folder}. Begin with:")
@@ -138,9 +138,9 @@ def init(
 @app.command("list", rich_help_panel=STUDENTS)
 def list_() -> None:
     """List the lessons, and how far you are."""
-    from autograder import student, workspace
+    from autograder.student import commands, workspace
 
-    student.list_lessons(workspace.find())
+    commands.list_lessons(workspace.find())
 
 
 @app.command(rich_help_panel=STUDENTS)
@@ -158,57 +158,58 @@ def check(
     ] = False,
 ) -> int:
     """Check your work, and say what is not right."""
-    from autograder import student, workspace
+    from autograder.student import commands, workspace
 
-    return student.check(workspace.find(), name, mine=mine)
+    return commands.check(workspace.find(), name, mine=mine)
 
 
 @app.command(rich_help_panel=STUDENTS)
 def watch() -> None:
     """Check again each time you save a file; end it with Ctrl-C."""
-    from autograder import student, workspace
+    from autograder.student import commands, workspace
 
-    student.watch(workspace.find())
+    commands.watch(workspace.find())
 
 
 @app.command(rich_help_panel=STUDENTS)
 def hint(name: ExerciseName) -> None:
     """Give a hint for an exercise, a better one each time."""
-    from autograder import lessons, student, workspace
+    from autograder.lessons import manifest
+    from autograder.student import commands, workspace
 
-    student.hint(workspace.find(), lessons.find_exercise(name))
+    commands.hint(workspace.find(), manifest.find_exercise(name))
 
 
 @app.command(rich_help_panel=STUDENTS)
 def give(name: LessonName) -> None:
     """Take the solution of a lesson (your file is kept)."""
-    from autograder import student, workspace
+    from autograder.student import commands, workspace
 
-    lesson = student.taught(name)
-    student.replace(workspace.find(), lesson, workspace.solution(lesson), "the solution")
+    lesson = commands.taught(name)
+    commands.replace(workspace.find(), lesson, workspace.solution(lesson), "the solution")
 
 
 @app.command(rich_help_panel=STUDENTS)
 def reset(name: LessonName) -> None:
     """Begin a lesson again (your file is kept)."""
-    from autograder import student, workspace
+    from autograder.student import commands, workspace
 
-    lesson = student.taught(name)
-    student.replace(workspace.find(), lesson, workspace.skeleton(lesson), "the skeleton")
+    lesson = commands.taught(name)
+    commands.replace(workspace.find(), lesson, workspace.skeleton(lesson), "the skeleton")
 
 
 @app.command(rich_help_panel=STUDENTS)
 def progress() -> None:
     """Show which exercises are done, as the last checks found."""
-    from autograder import student, workspace
+    from autograder.student import commands, workspace
 
-    student.progress(workspace.find())
+    commands.progress(workspace.find())
 
 
 @app.command(rich_help_panel=STUDENTS)
 def doctor() -> int:
     """Look whether this machine is fit for the course."""
-    from autograder import doctor
+    from autograder.student import doctor
 
     return doctor.examine()
 
@@ -222,7 +223,7 @@ def nbgrader_init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
 ) -> None:
     """Write a course directory in which nbgrader's own commands work."""
-    from autograder import nbgrader_course
+    from autograder.classroom import nbgrader_course
 
     made = nbgrader_course.init(folder)
     print(f"The course directory is {folder}, with the assignments {', '.join(made)}. Go on with:")
@@ -236,9 +237,10 @@ def release(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the handout goes.")],
 ) -> None:
     """Write the handout of a lesson, as a folder and as a ZIP archive."""
-    from autograder import release, student
+    from autograder.classroom import release
+    from autograder.student import commands
 
-    made = release.release(student.taught(lesson), out)
+    made = release.release(commands.taught(lesson), out)
     print(f"The handout of {lesson} is {made.folder}, and {made.archive} ({made.files} files).")
     if made.publishes:
         print(f"With it you publish the solutions of: {', '.join(made.publishes)}.")
@@ -266,12 +268,15 @@ def grade(
     ] = None,
 ) -> None:
     """Grade a folder of submissions, in isolation."""
-    from autograder import batch, student
+    from autograder.classroom import class_run
+    from autograder.student import commands
 
     if jobs and scheduler:
         raise Problem("The cluster has the workers that it has. Give --jobs or --scheduler.")
-    chosen = student.taught(lesson)
-    batch.grade_folder(submissions, chosen, out, jobs=jobs, level=isolation, scheduler=scheduler)
+    chosen = commands.taught(lesson)
+    class_run.grade_folder(
+        submissions, chosen, out, jobs=jobs, level=isolation, scheduler=scheduler
+    )
 
 
 @app.command(rich_help_panel=INSTRUCTORS)
@@ -279,7 +284,7 @@ def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.")],
 ) -> None:
     """Write a report on a class from its results."""
-    from autograder import report
+    from autograder.classroom import report
 
     print(f"The report is {report.write(folder)}.")
 
@@ -298,7 +303,7 @@ def export(
     ] = None,
 ) -> None:
     """Write results in a form that another system reads."""
-    from autograder import exports
+    from autograder.classroom import exports
 
     print(f"The export is in {exports.export(folder, form, out)}.")
 
@@ -306,7 +311,7 @@ def export(
 @app.command(rich_help_panel=INSTRUCTORS)
 def demo() -> None:
     """Grade a sample class through nbgrader."""
-    from autograder import demo
+    from autograder.upkeep import demo
 
     demo.run()
 
@@ -322,7 +327,7 @@ def sync(
     ] = False,
 ) -> None:
     """Write all generated files anew."""
-    from autograder import sync
+    from autograder.upkeep import sync
 
     changed = sync.sync(check)
     for path in changed:
@@ -341,9 +346,10 @@ def audit(
     quick: Annotated[bool, typer.Option("--quick", help="A sample, in a minute or two.")] = False,
 ) -> int:
     """Examine the hidden suites; without LESSON, also sweep the reference against JAX."""
-    from autograder import audit, student, sweep
+    from autograder.student import commands
+    from autograder.upkeep import audit, sweep
 
-    chosen = [student.taught(lesson)] if lesson else student.all_taught()
+    chosen = [commands.taught(lesson)] if lesson else commands.all_taught()
     status = audit.run(chosen, quick, hostile=lesson is None)
     return status if lesson or quick else sweep.run() or status
 
@@ -355,7 +361,7 @@ def bench(
     ] = None,
 ) -> int:
     """Measure speed beside JAX's and others'."""
-    from autograder import bench
+    from autograder.upkeep import bench
 
     return bench.run(name)
 
@@ -367,7 +373,7 @@ def bench(
 )
 def test(context: typer.Context) -> int:
     """Run all tests; arguments go to pytest. With --every-python, under each Python found."""
-    from autograder import selftest
+    from autograder.upkeep import selftest
 
     return selftest.run(context.args)
 
@@ -375,7 +381,7 @@ def test(context: typer.Context) -> int:
 @site.command("build")
 def site_build() -> None:
     """Build the site into build/site."""
-    from autograder import site
+    from autograder.upkeep import site
 
     print(f"The site is in {site.build()}.")
 
@@ -383,6 +389,6 @@ def site_build() -> None:
 @site.command("serve")
 def site_serve() -> None:
     """Serve the site on this machine, built anew when a page changes."""
-    from autograder import site
+    from autograder.upkeep import site
 
     site.serve()

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder import cgroup
+from autograder.sandbox import cgroup
 
 _FILES = {"cpuacct.usage": 1e-9, "cpu.stat": 1e-6}  # version 1 in ns, version 2 in us
 

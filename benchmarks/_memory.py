@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder import engine
-from autograder.lessons import Lesson
+from autograder.grading import engine
+from autograder.lessons.manifest import Lesson
 
 
 @dataclass(frozen=True)

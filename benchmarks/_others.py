@@ -19,9 +19,14 @@ from unittest.mock import patch
 
 import nbformat
 
-from autograder import assemble, engine, isolation, nbgrader_course, skeleton, wire
-from autograder.edition import ROOT, Problem
-from autograder.lessons import Lesson
+from autograder.classroom import nbgrader_course
+from autograder.grading import engine
+from autograder.lessons import assemble, skeleton
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.places import ROOT
+from autograder.lessons.problem import Problem
+from autograder.sandbox import isolation
+from autograder.worker import wire
 from benchmarks import _same_checks as same_checks
 
 HERE = Path(__file__).parent

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder import wire
-from autograder.suite import agree
+from autograder.grading.suite import agree
+from autograder.worker import wire
 
 ANSWERS = "same_checks.pickle"
 

@@ -7,12 +7,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from autograder import assemble, engine, isolation, lessons
-from autograder.session import Session
+from autograder.grading import engine
+from autograder.lessons import assemble, manifest
+from autograder.sandbox import isolation
+from autograder.sandbox.session import Session
 
 
 def main(name: str, number: int) -> None:
-    lesson, level = lessons.get(name), isolation.choose()
+    lesson, level = manifest.get(name), isolation.choose()
     files = {**engine._given(lesson), lesson.module: assemble.read_solution(lesson.module)}
     for _ in range(number):
         with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:

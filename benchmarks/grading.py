@@ -20,9 +20,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from autograder import known_mistakes, lessons, results, sample_class
-from autograder.edition import Problem
-from autograder.lessons import Lesson
+from autograder.grading import answers, results
+from autograder.lessons import manifest
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.problem import Problem
+from autograder.upkeep import sample_class
 from benchmarks import _cost as cost
 from benchmarks import _measure as measure
 from benchmarks import _memory as memory
@@ -53,7 +55,7 @@ class Sizes:
 def make_class(lesson: Lesson, number: int) -> list[Job]:
     """So many students with their modules, in an order that is mixed and always the same."""
     made = {each.kind: each.source for each in sample_class.make(lesson)}
-    mistakes = [known_mistakes.variant_source(m) for m in known_mistakes.load(lesson.id)]
+    mistakes = [answers.variant_source(m) for m in answers.load(lesson.id)]
     kinds = [[made["right"]], [made["half"]], mistakes, [made["untouched"]]]
     jobs = []
     for i in range(number):
@@ -256,7 +258,7 @@ def document(rows: Sequence[Row], found: Sequence[Aim], grown: memory.Growth) ->
 
 def chosen(words: Sequence[str]) -> list[Lesson]:
     picked = [name for name in LESSONS if not words or any(word in name for word in words)]
-    return [lessons.get(name) for name in picked]
+    return [manifest.get(name) for name in picked]
 
 
 def main(

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder import edition, lessons, skeleton
+from autograder.lessons import manifest, places, skeleton
 
 LIMIT = 25
 FIRST_CIRCLE = (4, 12)  # the numbers of the lessons from core to grad
@@ -81,8 +81,8 @@ def statements(function: ast.FunctionDef) -> int:
 
 def reference() -> list[Sizes]:
     """Every file of the reference that holds functions, in the order of the lessons."""
-    files = dict.fromkeys(file for lesson in lessons.load().values() for file in lesson.files)
-    found = [sizes(file, edition.SOLUTIONS / file) for file in files]
+    files = dict.fromkeys(file for lesson in manifest.load().values() for file in lesson.files)
+    found = [sizes(file, places.SOLUTIONS / file) for file in files]
     return [each for each in found if each.functions]
 
 
@@ -102,7 +102,7 @@ def main() -> int:
     for each in [*ours, *models()]:
         print(each.row)
     every = [n for each in ours for n in each.functions.values()]
-    known = lessons.load().values()
+    known = manifest.load().values()
     taught = {x.module for x in known if FIRST_CIRCLE[0] <= x.number <= FIRST_CIRCLE[1]}
     code = sum(each.code for each in ours if each.name in taught)
     print(f"\nThe {len(taught)} modules of lessons core to grad: {code} lines of code.")

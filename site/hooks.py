@@ -1,8 +1,8 @@
 """What mkdocs does for this course beyond its plugins; mkdocs.yml names this file.
 
 - Lessons with a page are published at /lessons/<id>/ and listed in the menu.
-- A lesson's page is expanded (autograder/page.py), and its worked examples run on the modules that
-  exist up to that lesson. No page sees what another page's examples did.
+- A lesson's page is expanded (autograder/lessons/page.py), and its worked examples run on the
+  modules that exist up to that lesson. No page sees what another page's examples did.
 - Formulas become MathML while the site is built, so that pages need no script for them.
 """
 
@@ -27,9 +27,10 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 
 # Found through the line above.
-from autograder import assemble, lessons  # noqa: E402
-from autograder.edition import SOLUTIONS, Problem  # noqa: E402
-from autograder.page import check, expand  # noqa: E402
+from autograder.lessons import assemble, manifest  # noqa: E402
+from autograder.lessons.page import check, expand  # noqa: E402
+from autograder.lessons.places import SOLUTIONS  # noqa: E402
+from autograder.lessons.problem import Problem  # noqa: E402
 
 _trees = tempfile.TemporaryDirectory(prefix="jaxprentice-site-")
 _rendered = itertools.count()
@@ -69,11 +70,11 @@ def _move(file: File, lesson_id: str, name: str) -> None:
     file.dest_uri = f"lessons/{lesson_id}/{'index.html' if name == 'lesson.md' else name}"
 
 
-def _published() -> dict[str, lessons.Lesson]:
-    return {_source(x): x for x in lessons.load().values() if x.has_page}
+def _published() -> dict[str, manifest.Lesson]:
+    return {_source(x): x for x in manifest.load().values() if x.has_page}
 
 
-def _source(lesson: lessons.Lesson) -> str:
+def _source(lesson: manifest.Lesson) -> str:
     return f"lessons/{lesson.folder.name}/lesson.md"
 
 
@@ -105,7 +106,7 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
 
 
-def _expand(markdown: str, lesson: lessons.Lesson) -> str:
+def _expand(markdown: str, lesson: manifest.Lesson) -> str:
     try:
         check(markdown, lesson)
         return expand(markdown, lesson)
@@ -142,7 +143,7 @@ else:
 """
 
 
-def _use_tree(lesson: lessons.Lesson | None) -> None:
+def _use_tree(lesson: manifest.Lesson | None) -> None:
     """Let the next imports find the reference's modules up to this lesson, freshly loaded."""
     tree = SOLUTIONS
     if lesson:
@@ -152,7 +153,7 @@ def _use_tree(lesson: lessons.Lesson | None) -> None:
     for path in old:
         sys.path.remove(path)
     sys.path.insert(0, str(tree))
-    packages = {known.package for known in lessons.load().values()}
+    packages = {known.package for known in manifest.load().values()}
     for name in [n for n in sys.modules if n.split(".")[0] in packages]:
         del sys.modules[name]
 

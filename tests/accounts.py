@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder import edition
+from autograder.lessons import places
 
 only_root = pytest.mark.skipif(
     sys.platform != "linux" or os.getuid() != 0 or not all(map(shutil.which, ("bwrap", "setpriv"))),
@@ -25,7 +25,7 @@ def run_as(user, *arguments, cwd="/", **environment):
     number = user if user.isdigit() else str(pwd.getpwnam(user).pw_uid)
     become = ["setpriv", "--reuid", number, "--regid", number, "--clear-groups"]
     home = Path.home().resolve()
-    needed = {Path(p).resolve() for p in (sys.prefix, sys.base_prefix, edition.ROOT)}
+    needed = {Path(p).resolve() for p in (sys.prefix, sys.base_prefix, places.ROOT)}
     view = ["bwrap", "--dev-bind", "/", "/", "--tmpfs", str(home), "--chdir", str(cwd)]
     hidden = sorted(path for path in needed if path.is_relative_to(home))
     for path in hidden:
@@ -34,7 +34,7 @@ def run_as(user, *arguments, cwd="/", **environment):
         view += ["--bind", str(path), str(path)]
     if hidden:
         become = [*view, "--cap-add", "ALL", "--", *become]
-    path = os.pathsep.join([str(edition.ROOT), *sys.path])
+    path = os.pathsep.join([str(places.ROOT), *sys.path])
     done = subprocess.run(
         [*become, sys.executable, *arguments],
         env={**os.environ, "PYTHONPATH": path, "HOME": "/nonexistent", **environment},

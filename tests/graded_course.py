@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from autograder import edition, isolation, lessons
+from autograder.lessons import manifest, places
+from autograder.sandbox import isolation
 
 # A worker that does not even start without isolation is broken: then the tests run, and fail.
 NO_ISOLATION = isolation.detect("process") is None and None not in (
@@ -86,7 +87,7 @@ SUITE = '''"""The hidden suite."""
 
 import pytest
 
-from autograder.suite import probe
+from autograder.grading.suite import probe
 
 
 @probe
@@ -163,28 +164,28 @@ FILES = {
     "solutions/tiny/numbers.py": MODULE,
     "solutions/tiny/errors.py": ERRORS,
     "suites/tiny.py": SUITE,
-    "misconceptions/tiny.py": MISTAKES,
+    "answers/tiny.py": MISTAKES,
 }
 
 
-PARTS = ("course", "solutions", "suites", "misconceptions")
+PARTS = ("course", "solutions", "suites", "answers")
 
 
-def write(monkeypatch, root: Path, changes: dict[str, str] | None = None) -> lessons.Lesson:
+def write(monkeypatch, root: Path, changes: dict[str, str] | None = None) -> manifest.Lesson:
     """Write the course below `root`, make it this edition's, and give its lesson."""
     for path, text in {**FILES, **(changes or {})}.items():
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     for name in PARTS:
-        monkeypatch.setattr(edition, name.upper(), root / name)
-    return lessons.get("tiny")
+        monkeypatch.setattr(places, name.upper(), root / name)
+    return manifest.get("tiny")
 
 
 def adopt(root: str) -> None:
     """Make the course below `root` the edition of this process, one of a pool's."""
     for name in PARTS:
-        setattr(edition, name.upper(), Path(root, name))
+        setattr(places, name.upper(), Path(root, name))
 
 
 def changed(old: str, new: str) -> bytes:

@@ -1,6 +1,8 @@
 """Whether right answers that are written differently from the reference pass."""
 
-from autograder import assemble, checks, engine, lessons, skeleton
+from autograder.grading import engine
+from autograder.lessons import assemble, manifest, skeleton
+from autograder.student import checks
 
 
 def lost(lesson_id, answers):
@@ -8,7 +10,7 @@ def lost(lesson_id, answers):
 
     `answers` has a definition for each exercise of the lesson, by the exercise's id.
     """
-    lesson = lessons.get(lesson_id)
+    lesson = manifest.get(lesson_id)
     source = assemble.read_solution(lesson.module)
     for exercise in lesson.exercises:
         source = skeleton.replace_function(source, exercise.target, answers[exercise.id])

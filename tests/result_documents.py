@@ -1,6 +1,6 @@
 """Result documents of an invented class, as `grade` writes them."""
 
-from autograder import results
+from autograder.grading import results
 
 
 def exercise(name, *passed, kind="wrong_value", mistake=None, program=None, points=2.0):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from autograder import edition
+from autograder.lessons import places
 
 HELLO = '''"""The first lesson's module."""
 
@@ -184,7 +184,7 @@ def write(monkeypatch, root: Path, changes: dict[str, str] | None = None) -> Pat
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(edition, "ROOT", root)
-    monkeypatch.setattr(edition, "COURSE", root / "course")
-    monkeypatch.setattr(edition, "SOLUTIONS", root / "solutions")
+    monkeypatch.setattr(places, "ROOT", root)
+    monkeypatch.setattr(places, "COURSE", root / "course")
+    monkeypatch.setattr(places, "SOLUTIONS", root / "solutions")
     return root

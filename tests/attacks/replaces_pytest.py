@@ -13,5 +13,12 @@ class Kind(types.ModuleType):
         return lambda *args, **kwargs: True
 
 
-for name in ("pytest", "_pytest", "unittest", "autograder", "autograder.suite", "hypothesis"):
+for name in (
+    "pytest",
+    "_pytest",
+    "unittest",
+    "autograder",
+    "autograder.grading.suite",
+    "hypothesis",
+):
     sys.modules[name] = Kind(name)

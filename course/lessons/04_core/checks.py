@@ -7,7 +7,7 @@ here, and they are toys that only note what is done.
 
 import numpy as np
 import pytest
-from programs import for_programs, numbers
+from random_programs import for_programs, numbers
 
 from minijax.core import (
     ConcreteArray,

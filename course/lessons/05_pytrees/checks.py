@@ -7,8 +7,8 @@ from collections import namedtuple
 from typing import Any, NamedTuple
 
 import pytest
-from programs import for_programs
-from trees import make
+from random_programs import for_programs
+from random_trees import make
 
 from minijax.tree import (
     NodeType,

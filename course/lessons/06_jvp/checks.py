@@ -7,7 +7,7 @@ before it, so you can do them in any order that pleases you.
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from programs import for_programs, numbers, slope
+from random_programs import for_programs, numbers, slope
 
 import minijax.numpy as jnp
 from minijax.core import (

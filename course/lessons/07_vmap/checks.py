@@ -6,7 +6,7 @@ before it, so you can do them in any order that pleases you.
 
 import numpy as np
 import pytest
-from programs import each_example, for_programs, numbers, results_of, slope
+from random_programs import each_example, for_programs, numbers, results_of, slope
 
 import minijax.numpy as jnp
 from minijax.core import (

@@ -6,7 +6,7 @@ own and those that the page names before it.
 
 import numpy as np
 import pytest
-from programs import LAX, for_programs, numbers
+from random_programs import LAX, for_programs, numbers
 
 from minijax.core import (
     Primitive,

@@ -13,7 +13,7 @@ from unittest.mock import patch
 import minijax.numpy as jnp
 import numpy as np
 import pytest
-from programs import for_programs, numbers, results_of, slope
+from random_programs import for_programs, numbers, results_of, slope
 
 from minijax import jit, make_jaxpr, vmap, xla
 from minijax.array import Array

@@ -8,7 +8,7 @@ before it.
 import importlib
 
 import numpy as np
-import programs
+import random_programs
 import pytest
 
 import minijax.numpy as jnp
@@ -482,13 +482,15 @@ OPERATIONS = (
 
 
 @pytest.mark.exercise("linearize.flat")
-@programs.for_programs(seed="linearize", operations=OPERATIONS, dtypes=["float64"])
+@random_programs.for_programs(seed="linearize", operations=OPERATIONS, dtypes=["float64"])
 def test_slopes_of_random_programs(f, xs, ts):
     """The values of a random program, and a program that gives its slope in a direction."""
-    outs = programs.results_of(f(*xs))
+    outs = random_programs.results_of(f(*xs))
     values, linear = linearize_flat(
-        lambda *xs: programs.results_of(f(*xs)), list(xs), lambda: len(outs)
+        lambda *xs: random_programs.results_of(f(*xs)), list(xs), lambda: len(outs)
     )
-    assert programs.numbers(values) == programs.numbers(outs)
+    assert random_programs.numbers(values) == random_programs.numbers(outs)
     slopes = eval_jaxpr(linear.jaxpr, linear.consts, *ts)
-    assert programs.numbers(slopes) == programs.numbers(programs.slope(f, xs, ts))
+    assert random_programs.numbers(slopes) == random_programs.numbers(
+        random_programs.slope(f, xs, ts)
+    )

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from programs import for_programs, numbers, results_of, slope
+from random_programs import for_programs, numbers, results_of, slope
 
 import minijax.numpy as jnp
 from minijax import transpose

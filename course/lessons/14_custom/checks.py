@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from programs import for_programs, numbers
+from random_programs import for_programs, numbers
 
 from minijax import custom_interpreters as custom
 from minijax import jit, lax, make_jaxpr

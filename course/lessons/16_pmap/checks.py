@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from programs import for_programs, numbers, results_of, slope
+from random_programs import for_programs, numbers, results_of, slope
 
 from minijax import vmap
 from minijax.axis_env import AxisSize

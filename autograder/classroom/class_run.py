@@ -1,0 +1,201 @@
+"""Grades a folder of submissions into a folder of results.
+
+A run that breaks off, however it does, has kept each result that it had made, and the next run goes
+on from there: a result is made again only if its module, or anything else that it depends on, is
+not the same as then. `grades.csv` is written at the end, from all the results in the folder.
+"""
+
+import contextlib
+import hashlib
+import signal
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn
+
+from autograder.classroom import intake
+from autograder.classroom.display import display
+from autograder.grading import engine, results
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.problem import Interrupted, Problem
+from autograder.sandbox import isolation
+
+Taken = tuple[str, bytes | None, str]  # student, module, why there is none
+
+
+def grade_folder(
+    submissions: Path,
+    lesson: Lesson,
+    out: Path,
+    *,
+    jobs: int | None = None,
+    level: str | None = None,
+    scheduler: str | None = None,
+) -> None:
+    """Grade every student's folder, and write a result each and a table into `out`.
+
+    With the address of a Dask `scheduler`, its workers do it, else `jobs` processes here.
+    """
+    taken = list(intake.submissions(submissions, lesson))
+    _check_names(submissions, [student for student, _, _ in taken])
+    level = isolation.choose(level)
+    print(f"Isolation: {level}, {isolation.MEANING[level]}.", flush=True)
+    with results.locked(out):
+        known = _known(out, lesson, [student for student, _, _ in taken])
+        mark = engine.fingerprint(lesson, level)
+        todo = [each for each in taken if not _is_done(each, known, mark)]
+        if len(todo) < len(taken):
+            print(f"{len(taken) - len(todo)} of {len(taken)} were graded before, and stay.")
+        with _breaking_off_well(lesson, len(taken) - len(todo), len(taken)) as finished:
+            work = [(student, source) for student, source, _ in todo]
+            if scheduler:
+                made = _cluster().grade_many(work, lesson, scheduler, level=level, mark=mark)
+            else:
+                options: dict[str, Any] = {"isolation": level, "kept": out / "programs"}
+                made = engine.grade_many(work, lesson, workers=jobs, **options)
+            keep(made, todo, out, mark, finished)
+            table = results.grades_csv(out)
+        _name_the_odd(out, [student for student, _, _ in taken])
+        _name_the_absent(out, sorted(set(known) - {student for student, _, _ in taken}))
+    print(f"{len(taken)} submissions graded. The results are in {out}, the grades in {table}.")
+
+
+def _cluster() -> ModuleType:
+    try:
+        from autograder.classroom import cluster
+    except ImportError as error:
+        raise Problem(
+            f"Grading on a cluster needs a package that is not installed ({error.name}). Start "
+            "the command by ./jaxprentice, which installs what is missing."
+        ) from None
+    return cluster
+
+
+def keep(
+    made: engine.Results, taken: Sequence[Taken], out: Path, mark: str, finished: list[str]
+) -> None:
+    """Write results as they come, and say each score; `finished` grows meanwhile."""
+    reasons = {student: reason for student, _, reason in taken}
+    width = max(map(len, reasons), default=0)
+    with contextlib.closing(made), display(len(taken)) as shows:
+        for result in made:
+            student = result["student"]
+            if reasons[student]:
+                result["remarks"] = [reasons[student], *result["remarks"]]
+            results.write({**result, "fingerprint": mark}, out)
+            finished.append(student)
+            score = f"{result['score']:g} of {result['max_score']:g}"
+            shows.add(f"{student:<{width}}  {score}", result)
+
+
+def _name_the_odd(out: Path, students: Sequence[str]) -> None:
+    """Say which submissions need a human eye; why stands in their results."""
+    odd = [s for s in students if results.read(out / f"{s}.json").get("review")]
+    if odd:
+        print(f"{len(odd)} need a human eye (`review` in the result): {', '.join(odd)}.")
+
+
+def _name_the_absent(out: Path, students: Sequence[str]) -> None:
+    """Say whose results are older than this run: nothing is deleted that may be a grade."""
+    if students:
+        names = ", ".join(students)
+        print(f"{len(students)} have a result in {out} and no submission; they stay: {names}.")
+
+
+def shown(name: str) -> str:
+    """A student's name without characters that would play with the terminal."""
+    return "".join(c if c.isprintable() else "?" for c in name)
+
+
+def _check_names(folder: Path, students: Sequence[str]) -> None:
+    """Complain about names that could not each have a file of results, on any file system."""
+    if not students:
+        raise Problem(f"{folder} holds no folders. It should hold one folder a student.")
+    seen: dict[str, str] = {}
+    for student in students:
+        if not results.is_file_name(student):
+            raise Problem(f"{shown(student)!r} cannot name a file of results. Rename that folder.")
+        alike = seen.setdefault(unicodedata.normalize("NFC", student).casefold(), student)
+        if alike != student:
+            raise Problem(
+                f"{alike!r} and {student!r} would be one file where capitals do not count. "
+                "Rename one of the two folders."
+            )
+
+
+# ------------------------------------------------------------------------------------------
+# Going on after a run that broke off
+
+
+def _known(out: Path, lesson: Lesson, students: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The results in the folder by student, but for damaged ones that will be made again."""
+    known: dict[str, dict[str, Any]] = {}
+    for path in results.paths(out):
+        try:
+            known[path.stem] = result = results.read(path)
+        except Problem:
+            if path.stem not in students:
+                raise
+            continue
+        if result["lesson"] != lesson.id:
+            raise Problem(
+                f"{out} holds results of the lesson {result['lesson']!r}, which would be "
+                "overwritten. Give another folder as --out."
+            )
+    return known
+
+
+def _is_done(taken: Taken, known: Mapping[str, Mapping[str, Any]], mark: str) -> bool:
+    """Is there a result that would be the same if it was made again, or that is the last word?"""
+    student, source, reason = taken
+    result = known.get(student)
+    if result is None or reason == intake.VANISHED:
+        return result is not None
+    if source is None or result.get("fingerprint") != mark:
+        return False
+    same = result["submission_sha256"] == hashlib.sha256(source).hexdigest()
+    return same and result["student"] == student and engine.is_graded(result)
+
+
+@contextlib.contextmanager
+def _breaking_off_well(lesson: Lesson, before: int, total: int) -> Iterator[list[str]]:
+    """Say in one sentence why grading broke off, how far it had come, and how to go on."""
+    finished: list[str] = []
+    try:
+        with _signals_interrupt():
+            yield finished
+    except engine.SuiteError as error:
+        why = " ".join(str(error).split()).rstrip(".")
+        raise Problem(
+            f"The hidden suite of {lesson.id} is at fault, so nothing is graded ({why}). "
+            f"Repair it, and run `./jaxprentice audit {lesson.id}`."
+        ) from None
+    except (KeyboardInterrupt, OSError) as error:
+        done = f"{before + len(finished)} of {total} submissions are graded, and kept"
+        if isinstance(error, KeyboardInterrupt):
+            raise Interrupted(f"Stopped: {done}. Run the same command again to go on.") from None
+        reason = error.strerror or str(error)
+        raise Problem(
+            f"Stopped by the system ({reason}): {done}. Set that right, then run the same "
+            "command again to go on."
+        ) from error
+
+
+@contextlib.contextmanager
+def _signals_interrupt() -> Iterator[None]:
+    """Let the signals that ask a program to end do what Ctrl-C does."""
+    wanted = [getattr(signal, name, signal.SIGTERM) for name in ("SIGTERM", "SIGHUP")]
+    before = {number: signal.getsignal(number) for number in wanted}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:  # as `nohup` asks
+            signal.signal(number, _interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt

@@ -1,0 +1,173 @@
+"""Gradescope: results as it shows them, and an autograder that it builds and runs.
+
+The archive holds all that grading one lesson needs. Gradescope unpacks it to `source/` in its
+folder /autograder, runs `setup.sh` once, and `run_autograder` for each submission, which starts
+`main` below. See "Autograder Specifications" on gradescope-autograders.readthedocs.io.
+"""
+
+import json
+import sys
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom import intake
+from autograder.grading import engine, feedback, results
+from autograder.lessons import assemble, manifest, places
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.problem import Problem
+from autograder.sandbox import isolation
+
+# ------------------------------------------------------------------------------------------
+# Results
+
+
+def document(result: dict[str, Any]) -> dict[str, Any]:
+    """A result as `results.json`. What is for the instructor alone is hidden from students."""
+    titles = {e.id: e.title for lesson in manifest.load().values() for e in lesson.exercises}
+    tests = [
+        _test(number, exercise, titles.get(exercise["id"], ""))
+        for number, exercise in enumerate(result["exercises"], 1)
+    ]
+    return {
+        "score": result["score"],
+        "execution_time": round(result["seconds"]),
+        "output": "\n".join(result["remarks"]),
+        "output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": [*tests, *_for_instructors(result)],
+    }
+
+
+def _test(number: int, exercise: dict[str, Any], title: str) -> dict[str, Any]:
+    passed = exercise["points"] >= exercise["max_points"]
+    return {
+        "number": str(number),
+        "name": f"{exercise['id']}: {title}" if title else exercise["id"],
+        "score": exercise["points"],
+        "max_score": exercise["max_points"],
+        "status": "passed" if passed else "failed",
+        "output": feedback.message(exercise, []),
+        "output_format": "text",
+        "visibility": "visible",
+    }
+
+
+def _for_instructors(result: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Why a person should look at the submission: worth no points, so that it can be hidden."""
+    if notes := result.get("review"):
+        name = "For instructors: this needs a human eye"
+        output = "\n".join(notes)
+        yield {"name": name, "output": output, "output_format": "text", "visibility": "hidden"}
+
+
+# ------------------------------------------------------------------------------------------
+# The autograder's archive
+
+SETUP = """\
+#!/usr/bin/env bash
+# Run once, when Gradescope builds the image of the autograder: Python and its packages.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+new_enough() {
+    command -v "$1" > /dev/null && "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+}
+
+if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq
+    apt-get install -qq -y --no-install-recommends bubblewrap python3 python3-venv > /dev/null
+    new_enough python3 || apt-get install -qq -y python3.11 python3.11-venv > /dev/null
+fi
+for python in python3.13 python3.12 python3.11 python3; do
+    if new_enough "$python"; then
+        "$python" -m venv .venv
+        .venv/bin/python -m pip install --quiet --no-deps --requirement requirements/grader.txt
+        exit 0
+    fi
+done
+echo "The autograder needs Python 3.11 or newer. Choose a newer base image." >&2
+exit 1
+"""
+
+RUN = """\
+#!/usr/bin/env bash
+# Run for each submission: grades submission/ and writes results/results.json.
+# ISOLATION is empty for the best that the machine has. With "process" a submission can read the
+# hidden tests in this container, and send them away if the container has a network.
+ISOLATION=""
+folder="${{AUTOGRADER_FOLDER:-/autograder}}"
+export PYTHONPATH="$folder/source" JAX_PLATFORMS=cpu
+python="$folder/source/.venv/bin/python"
+exec "$python" -P -m autograder.classroom.gradescope {lesson} "$folder" "$ISOLATION"
+"""
+
+ROOMS = (".", "lessons", "worker", "sandbox", "grading", "classroom")
+WHEN = (1980, 1, 1, 0, 0, 0)  # the same autograder is the same archive, whenever it is made
+
+
+def write_archive(lesson: Lesson, path: Path) -> None:
+    """Write the autograder of a lesson, to be uploaded to Gradescope as it is."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted(_files(lesson).items()):
+            entry = zipfile.ZipInfo(name, WHEN)
+            entry.external_attr = (0o100755 if "/" not in name else 0o100644) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content)
+
+
+def _files(lesson: Lesson) -> dict[str, bytes]:
+    """What grading the lesson needs, by path: nothing of later lessons."""
+    rooms = [file for room in ROOMS for file in (places.PACKAGE / room).glob("*.py")]
+    held = {f"autograder/{x.relative_to(places.PACKAGE).as_posix()}": x for x in rooms}
+    held["autograder/grading/result.json"] = results.SCHEMA
+    held["requirements/grader.txt"] = places.ROOT / "requirements" / "grader.txt"
+    for hidden in (places.SUITES, places.ANSWERS):
+        file = hidden / f"{lesson.id}.py"
+        if file.exists():
+            held[f"autograder/hidden/{hidden.name}/{file.name}"] = file
+    for part in assemble.prefix(lesson):
+        facts = part.folder / "lesson.toml"
+        held[f"course/lessons/{part.folder.name}/lesson.toml"] = facts
+        held |= {f"solutions/{file}": places.SOLUTIONS / file for file in part.files}
+    scripts = {"setup.sh": SETUP, "run_autograder": RUN.format(lesson=lesson.id)}
+    return {name: path.read_bytes() for name, path in held.items()} | {
+        name: text.encode() for name, text in scripts.items()
+    }
+
+
+# ------------------------------------------------------------------------------------------
+# Inside the autograder
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Grade FOLDER/submission and write FOLDER/results/results.json; the exit status.
+
+    If that cannot be done there is no such file, and Gradescope says so, which is better than a
+    score that nobody has earned or lost.
+    """
+    name, folder, level = arguments
+    try:
+        result = _grade(manifest.get(name), Path(folder), level or None)
+    except (Problem, engine.SuiteError) as error:
+        print(f"Not graded. {error}", file=sys.stderr)
+        return 1
+    print(f"{result['score']:g} of {result['max_score']:g}, isolation: {result['isolation']}")
+    text = json.dumps(document(result), indent=1, ensure_ascii=False)
+    results.write_text(Path(folder, "results", "results.json"), text + "\n")
+    return 0
+
+
+def _grade(lesson: Lesson, folder: Path, level: str | None) -> dict[str, Any]:
+    source, reason = intake.take_module(folder, ["submission"], lesson)
+    (result,) = engine.grade_many(
+        [("submission", source)], lesson, workers=1, isolation=isolation.choose(level)
+    )
+    return {**result, "remarks": [reason, *result["remarks"]] if reason else result["remarks"]}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

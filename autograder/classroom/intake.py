@@ -1,0 +1,246 @@
+"""Takes the graded file out of a submission without trusting anything in it.
+
+Only the lesson's module is taken, by its exact name. Every folder on the way is opened without
+following links, the file must be an ordinary one, small, and UTF-8. What cannot be taken is refused
+with a reason for the student; the reason never repeats a name or text from the submission.
+Archives are never unpacked: the one entry that is wanted is read from them.
+"""
+
+import io
+import json
+import os
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.problem import Problem
+
+MODULE_LIMIT = 256 * 1024  # bytes; the longest module of the course has a tenth of it
+NOTEBOOK_LIMIT = 8 * 1024 * 1024
+ARCHIVE_LIMIT = 8 * 1024 * 1024
+ARCHIVE_ENTRIES = 2000
+_ENTRY = b"PK\1\2"  # with which each entry of an archive's list begins
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+VANISHED = "The submission was removed or changed while it was being read."
+
+
+class Refused(Exception):
+    """A file of a submission was not taken; the text is the reason, one sentence."""
+
+
+class Missing(Refused):
+    """The file is not there."""
+
+
+def submissions(folder: Path, lesson: Lesson) -> Iterator[tuple[str, bytes | None, str]]:
+    """Go through a folder of students' folders: (student, module or None, reason or "").
+
+    An archive STUDENT.zip stands for a folder.
+    """
+    if not folder.is_dir():
+        raise Problem(f"There is no folder {folder}. Give the folder that holds the submissions.")
+    seen: set[str] = set()
+    for entry in sorted(os.scandir(folder), key=lambda e: e.name):
+        archive = _is_archive(entry.name) and not entry.is_dir(follow_symlinks=False)
+        wanted = archive or entry.is_symlink() or entry.is_dir()
+        if entry.name.startswith(".") or not wanted:
+            continue
+        # A name that is not UTF-8 could be neither printed nor stored.
+        student = os.fsencode(entry.name).decode("utf-8", "backslashreplace")
+        student = student[: -len(".zip")] if archive else student
+        if student in seen:
+            raise Problem(f"{student!r} is in {folder} twice, as folder and archive. Remove one.")
+        seen.add(student)
+        yield (student, *take_module(folder, [entry.name], lesson))
+        if not folder.is_dir():
+            raise Problem(f"The folder {folder} has vanished. Bring it back, and begin again.")
+
+
+def take_module(root: Path, inside: list[str], lesson: Lesson) -> tuple[bytes | None, str]:
+    """The module of the submission in the folder or archive root/inside, or None and the reason.
+
+    `root` is the instructor's own folder; links are refused in `inside` and below it. The module is
+    looked for at its place in the package (minijax/jvp.py), then beside it (jvp.py), then in the
+    folder's archive, if it has one.
+    """
+    try:
+        return _checked(_find(root, inside, lesson), lesson), ""
+    except Refused as refused:
+        reason = str(refused)
+    except OSError:  # it changes at this moment
+        reason = VANISHED
+    return None, reason if os.path.lexists(Path(root, *inside)) else VANISHED
+
+
+def _find(root: Path, inside: list[str], lesson: Lesson) -> bytes:
+    package, _, name = lesson.module.rpartition("/")
+    if inside and _is_archive(inside[-1]) and not Path(root, *inside).is_dir():
+        return _from_archive(root, inside, lesson)
+    for parts in ([*inside, *package.split("/"), name], [*inside, name]):
+        try:
+            return read(root, parts, MODULE_LIMIT, lesson.module)
+        except Missing as error:
+            missing = error
+    folder = Path(root, *inside)
+    archives = [path.name for path in folder.glob("*.zip") if _is_archive(path.name)]
+    if len(archives) == 1:
+        return _from_archive(root, [*inside, archives[0]], lesson)
+    raise missing
+
+
+def _checked(source: bytes, lesson: Lesson) -> bytes:
+    """The module, if it is a text."""
+    try:
+        source.decode("utf-8")
+    except UnicodeDecodeError as error:
+        reason = f"{lesson.module} is not a UTF-8 text: {_place(source, error.start)} is none."
+        raise Refused(reason) from None
+    if b"\0" in source:
+        place = _place(source, source.index(b"\0"))
+        raise Refused(f"{lesson.module} is no text: {place} is 0.")
+    return source
+
+
+def _place(source: bytes, index: int) -> str:
+    before = source[:index].decode("utf-8", "replace").split("\n")
+    return f"the byte in line {len(before)}, column {len(before[-1]) + 1},"
+
+
+def read(root: Path, parts: list[str], limit: int, label: str) -> bytes:
+    """The bytes of an ordinary file root/parts of at most `limit` bytes; no link is followed."""
+    with ExitStack() as stack:
+        folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+        stack.callback(os.close, folder)
+        for part in parts[:-1]:
+            folder = _open(part, folder, os.O_DIRECTORY, label)
+            stack.callback(os.close, folder)
+        # O_NONBLOCK: opening a FIFO would otherwise wait for a writer that never comes.
+        file = _open(parts[-1], folder, os.O_NONBLOCK, label)
+        stack.callback(os.close, file)
+        return _content(file, limit, label)
+
+
+def _open(name: str, folder: int, extra: int, label: str) -> int:
+    # A file system that ignores case would open JVP.py as jvp.py, another one would not.
+    if name not in os.listdir(folder):
+        raise Missing(
+            f"The file {label} is missing, under exactly this name; it is what is graded, "
+            "a notebook alone is not."
+        )
+    if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        raise Refused(f"{label} is a link or lies behind one; hand in the file itself.")
+    try:
+        return os.open(name, _FLAGS | extra, dir_fd=folder)
+    except OSError:
+        raise Refused(f"{label} is not an ordinary file that can be read.") from None
+
+
+def _content(file: int, limit: int, label: str) -> bytes:
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        raise Refused(f"{label} is not an ordinary file.")
+    with open(file, "rb", closefd=False) as stream:
+        content = stream.read(limit + 1)
+    if len(content) > limit:
+        raise Refused(f"{label} is larger than {limit // 1024} KiB.")
+    return content
+
+
+# ------------------------------------------------------------------------------------------
+# Archives
+
+
+def _is_archive(name: str) -> bool:
+    return name.endswith(".zip") and len(name) > len(".zip")
+
+
+def _from_archive(root: Path, parts: list[str], lesson: Lesson) -> bytes:
+    """The module in a ZIP archive, at its place or beside it, at the top or in one folder."""
+    content = read(root, parts, ARCHIVE_LIMIT, "The archive")
+    if content.count(_ENTRY) > ARCHIVE_ENTRIES:  # before a list of all is made
+        raise Refused(f"The archive holds more than {ARCHIVE_ENTRIES} files.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return _unpacked(archive, _entry(archive.infolist(), lesson), lesson)
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, OSError):
+        raise Refused("The archive is damaged; hand in a plain ZIP.") from None
+
+
+def _entry(entries: list[zipfile.ZipInfo], lesson: Lesson) -> zipfile.ZipInfo:
+    """The module's entry, in an archive without tricks."""
+    if any(_leads_outside(entry.filename) for entry in entries):
+        raise Refused("The archive holds a path that leads outside.")
+    for path in (lesson.module, lesson.module.rpartition("/")[2]):
+        found = [e for e in entries if path in (e.filename, e.filename.partition("/")[2])]
+        if len(found) > 1:
+            raise Refused(f"The archive holds {lesson.module} more than once.")
+        if found:
+            return found[0]
+    raise Missing(
+        f"The file {lesson.module} is missing in the archive, under exactly this name; "
+        "it is what is graded."
+    )
+
+
+def _leads_outside(name: str) -> bool:
+    parts = name.replace("\\", "/").split("/")
+    return ".." in parts or parts[0] == "" or bool(re.match("[A-Za-z]:", name))
+
+
+def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, lesson: Lesson) -> bytes:
+    if stat.S_ISLNK(entry.external_attr >> 16):
+        raise Refused(f"{lesson.module} is a link; hand in the file itself.")
+    if entry.flag_bits & 1:
+        raise Refused("The archive is encrypted; hand in one without a password.")
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise Refused("The archive is packed in an unusual way; hand in a plain ZIP.")
+    with archive.open(entry) as stream:
+        content = stream.read(MODULE_LIMIT + 1)  # whatever size the archive claims
+    if len(content) > MODULE_LIMIT:
+        raise Refused(f"{lesson.module} is larger than {MODULE_LIMIT // 1024} KiB.")
+    return content
+
+
+# ------------------------------------------------------------------------------------------
+# Notebooks
+
+
+def take_answers(root: Path, parts: list[str]) -> dict[str, str]:
+    """The texts of the nbgrader cells of a submitted notebook by grade_id; {} when it has none.
+
+    A broken notebook counts as one without answers: the graded file is the module. Of cells with
+    the same grade_id the last counts, as in nbgrader.
+    """
+    try:
+        notebook = json.loads(read(root, parts, NOTEBOOK_LIMIT, "The notebook"))
+        return dict(filter(None, map(_answer, notebook["cells"])))
+    except (Refused, ValueError, RecursionError, TypeError, KeyError):
+        return {}
+
+
+def _answer(cell: Any) -> tuple[str, str] | None:
+    try:
+        name, source = cell["metadata"]["nbgrader"]["grade_id"], cell["source"]
+        text = source if isinstance(source, str) else "".join(source)
+    except (KeyError, TypeError):
+        return None
+    if not isinstance(name, str):
+        return None
+    return name, text.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be written
+
+
+def rebuild_notebook(release: Mapping[str, Any], answers: Mapping[str, str]) -> dict[str, Any]:
+    """The released notebook with a student's answers in its solution cells, and nothing else."""
+    notebook = json.loads(json.dumps(release))
+    for cell in notebook["cells"]:
+        about = cell["metadata"].get("nbgrader", {})
+        if about.get("solution") and about.get("grade_id") in answers:
+            cell["source"] = answers[about["grade_id"]]
+    return notebook

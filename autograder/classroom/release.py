@@ -1,0 +1,179 @@
+"""The handout of a lesson: what a class gets, as a folder and as a ZIP archive.
+
+A handout is a workspace that brings the command along. In `tool/` lie the students' part of this
+package, and of the course the manifests, checks and reference that the lesson stands on. So it
+works where nothing of this repository is, with the students' requirements alone. Before it is put
+into place, everything in it is searched for what must not get out (see `leaks`).
+"""
+
+import shutil
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.classroom import leaks, nbgrader_course
+from autograder.lessons import assemble, manifest, places
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.problem import Problem
+from autograder.student import workspace
+
+# The part of this package that the students' commands are made of.
+MODULES = (
+    *("__init__", "__main__", "cli", "lessons/__init__", "lessons/assemble", "lessons/manifest"),
+    *("lessons/places", "lessons/problem", "lessons/skeleton", "grading/__init__"),
+    *("grading/random_programs", "grading/random_trees", "student/__init__", "student/capstone"),
+    *("student/check_plugin", "student/checks", "student/commands", "student/doctor"),
+    *("student/explain", "student/workspace"),
+)
+WHEN = (1980, 1, 1, 0, 0, 0)  # the same handout is the same archive, whenever it is made
+
+README = """\
+# {title}
+
+Everything that you need for the lesson `{id}` is in this folder. Read `lessons/{folder}/lesson.md`,
+or open `{id}.ipynb` in Jupyter, which is the same text with code to run. Write the functions that
+it asks for in `{module}`, and look whether they are right:
+
+    ./jaxprentice check            check this lesson
+    ./jaxprentice watch            the same, again each time you save a file
+    ./jaxprentice hint EXERCISE    a hint, then a better one
+    ./jaxprentice reset {id}       begin again (your file is kept)
+
+On Windows write `python jaxprentice ...`. The first call installs Python packages in `tool/.venv`.
+To have them once for all lessons, name a folder for them before the first call:
+
+    export JAXPRENTICE_VENV=~/.jaxprentice-venv
+
+**Hand in the file `{module}`**, and nothing else; only this file is graded.
+
+The other modules in `{package}/` are the course's. You may put your own work from earlier lessons
+in their place: `./jaxprentice check --mine` then checks this lesson with it.
+
+`glossary.md` explains the words that the lessons use.
+"""
+
+
+@dataclass(frozen=True)
+class Handout:
+    """What was made."""
+
+    folder: Path
+    archive: Path
+    files: int
+    publishes: list[str]  # the lessons whose solutions are in it
+
+
+def release(lesson: Lesson, out: Path) -> Handout:
+    """Write `out/<lesson>` and `out/<lesson>.zip`: both whole, or none."""
+    folder, archive = out / lesson.id, out / f"{lesson.id}.zip"
+    for path in (folder, archive):
+        if path.exists():
+            raise Problem(f"{path} exists. Remove it, or give another folder as --out.")
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{lesson.id}-", dir=out) as name:
+        new = Path(name, lesson.id)
+        fill(new, lesson)
+        _refuse_leaks(new, lesson)
+        files = _pack(new, new.with_suffix(".zip"))
+        new.with_suffix(".zip").replace(archive)
+        new.replace(folder)
+    before = assemble.prefix(lesson)[:-1]
+    return Handout(folder, archive, files, [part.id for part in before if part.exercises])
+
+
+def _refuse_leaks(folder: Path, lesson: Lesson) -> None:
+    found = sorted({f"{what} in {path}" for what, path in leaks.find(folder, lesson)})
+    if found:
+        more = f" There are {len(found) - 1} more." if len(found) > 1 else ""
+        raise Problem(
+            f"The handout of {lesson.id} would give away {found[0]}.{more} Nothing was written. "
+            "Take it out of the lesson's files, then release again."
+        )
+
+
+def _pack(folder: Path, archive: Path) -> int:
+    """Write an archive that unpacks to this folder; how many files it holds."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path in files:
+            entry = zipfile.ZipInfo(path.relative_to(folder.parent).as_posix(), WHEN)
+            entry.external_attr = (0o100755 if path.name == "jaxprentice" else 0o100644) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            packed.writestr(entry, path.read_bytes())
+    return len(files)
+
+
+# ------------------------------------------------------------------------------------------
+# What is in it
+
+
+def fill(folder: Path, lesson: Lesson) -> None:
+    """Write everything that a handout holds."""
+    nbgrader_course.write_source(folder, lesson)  # package, notebook, and the checks that it runs
+    workspace.add_glossary(folder)
+    for part in (lesson, *_to_run(lesson)):
+        workspace.add_lesson(folder / "lessons" / part.folder.name, part)
+        workspace.add_programs(folder, part)
+    facts = {"title": lesson.title, "id": lesson.id, "module": lesson.module}
+    text = README.format(**facts, folder=lesson.folder.name, package=lesson.package)
+    (folder / "README.md").write_text(text, encoding="utf-8")
+    workspace.add_launcher(folder, "tool")
+    _add_tool(folder / "tool")
+    _add_course(folder / "tool", lesson)
+    _mark_given_lessons_done(folder, lesson)
+
+
+def _to_run(lesson: Lesson) -> list[Lesson]:
+    """The lessons of programs that need no more than the package of this handout."""
+    ready = {part.id for part in assemble.prefix(lesson)}
+    known = manifest.load().values()
+    return [part for part in known if part.programs and ready.issuperset(part.requires)]
+
+
+def _add_tool(tool: Path) -> None:
+    """The wrapper, what it installs, and the students' commands."""
+    for file in ("jaxprentice", "LICENSE", "requirements/student.txt"):
+        _copy(places.ROOT / file, tool / file)
+    for name in MODULES:
+        _copy(places.PACKAGE / f"{name}.py", tool / "autograder" / f"{name}.py")
+
+
+def _add_course(tool: Path, lesson: Lesson) -> None:
+    """The manifests, checks and reference up to this lesson, of which there is the skeleton."""
+    for part in assemble.prefix(lesson):
+        lesson_folder = tool / "course" / "lessons" / part.folder.name
+        _copy(part.folder / "lesson.toml", lesson_folder / "lesson.toml")
+        if part.exercises:
+            _copy(part.folder / "checks.py", lesson_folder / "checks.py")
+        for file in part.files:
+            if file != lesson.module:
+                _write(tool / "solutions" / file, assemble.read_solution(file))
+    for part in _to_run(lesson):
+        workspace.add_programs(tool / "course", part)
+        _copy(
+            part.folder / "lesson.toml", tool / "course/lessons" / part.folder.name / "lesson.toml"
+        )
+    _write(tool / "course" / lesson.module, assemble.read_handout(lesson.module))
+
+
+def _mark_given_lessons_done(folder: Path, lesson: Lesson) -> None:
+    """Let `check` begin with this lesson: the ones before it are complete as they are given."""
+    place = workspace.Workspace(folder, own=True)
+    for part in assemble.prefix(lesson)[:-1]:
+        if part.exercises:
+            done = [exercise.id for exercise in part.exercises]
+            place.remember("checked", part.id, {"of": place.fingerprint(part), "done": done})
+
+
+def _copy(file: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        shutil.copy(file, to)
+    except FileNotFoundError:
+        raise Problem(f"{file} is missing. Get a complete copy of the course.") from None
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())

@@ -1,0 +1,347 @@
+"""The report: a page for the class, a page for each student, and a table, made from results.
+
+The class page is for the instructor. A student's page is for that student: it holds what feedback
+holds, and nothing of what is for the instructor's eye. Both are single files. Nothing that a
+submission wrote is shown; names of students are escaped. The programs that are shown are the
+grader's own: the smallest generated ones on which a submission goes wrong.
+"""
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from autograder.classroom import charts
+from autograder.grading import feedback, results
+from autograder.lessons import manifest
+from autograder.lessons.manifest import Exercise
+
+# What may be more than a slip: somebody should look at these submissions.
+SUSPECT = ("does_not_terminate", "crashed", "out_of_memory")
+BINS = 10
+STUDENTS = "students"
+FEW = 10  # submissions, with fewer of which discrimination means nothing
+POOR = 0.2  # discrimination below which an exercise tells little (Ebel and Frisbie 1991)
+NAMED = ("1st", "2nd", "3rd")  # mistakes of an exercise in the heat map, by frequency
+PROGRAMS = 5  # counterexamples that are shown
+COLUMNS = ("lesson", "student", "exercise", "points", "max_points", "class", "mistake")
+
+Result = dict[str, Any]
+Verdict = dict[str, Any]
+Class = dict[str, list[Result]]  # results by lesson
+
+
+def write(folder: Path) -> Path:
+    """Write report.html, report.csv and a page for each student into a folder of results.
+
+    The results in its subfolders count too. Gives the path of the class page.
+    """
+    found = results.by_lesson(folder)
+    # All are made before any is written.
+    pages, page, table = student_pages(found), render(found), results.table(list(_rows(found)))
+    with results.made_whole(folder / STUDENTS) as new:
+        for student, text in pages.items():
+            (new / f"{results.file_name(student)}.html").write_text(text, encoding="utf-8")
+    results.write_text(folder / "report.csv", table)
+    results.write_text(folder / "report.html", page)
+    return folder / "report.html"
+
+
+def _rows(found: Class) -> Iterable[list[Any]]:
+    """The table: one line for each exercise of each submission."""
+    yield list(COLUMNS)
+    for lesson, class_results in found.items():
+        for result in class_results:
+            for verdict in result["exercises"]:
+                mistake = (verdict["misconception"] or {}).get("name", "")
+                values = [verdict[key] for key in ("id", "points", "max_points", "class")]
+                yield [lesson, result["student"], *values, mistake]
+
+
+# ------------------------------------------------------------------------------------------
+# The pages
+
+
+def render(found: Class) -> str:
+    """The class page."""
+    everything = [result for class_results in found.values() for result in class_results]
+    return _template("report.html.j2").render(
+        lessons=[_lesson(name, class_results) for name, class_results in found.items()],
+        students=len({result["student"] for result in everything}),
+        submissions=len(everything),
+        isolation=sorted({result["isolation"] for result in everything}),
+        few=FEW,
+        poor=POOR,
+    )
+
+
+def student_pages(found: Class) -> dict[str, str]:
+    """Each student's page."""
+    by_student: dict[str, list[Result]] = {}
+    for class_results in found.values():
+        for result in class_results:
+            by_student.setdefault(result["student"], []).append(result)
+    template = _template("student.html.j2")
+    return {
+        student: template.render(student=student, lessons=[_own_lesson(x) for x in own])
+        for student, own in by_student.items()
+    }
+
+
+def _own_lesson(result: Result) -> dict[str, Any]:
+    exercises = [
+        {
+            "id": verdict["id"],
+            "title": _title(verdict["id"]),
+            "points": verdict["points"],
+            "max_points": verdict["max_points"],
+            "feedback": "\n".join(feedback.lines(verdict, [])),
+            "program": verdict["counterexample"],
+        }
+        for verdict in result["exercises"]
+    ]
+    facts = {key: result[key] for key in ("score", "max_score", "remarks")}
+    return {**facts, "title": _lesson_title(result["lesson"]), "exercises": exercises}
+
+
+def _template(name: str) -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["file"] = results.file_name
+    return environment.get_template(name)
+
+
+@cache
+def _known() -> dict[str, Exercise]:
+    return {e.id: e for lesson in manifest.load().values() for e in lesson.exercises}
+
+
+def _title(exercise: str) -> str:
+    """An exercise's title; its id where the course does not have it any more."""
+    return _known()[exercise].title if exercise in _known() else exercise
+
+
+def _lesson_title(lesson: str) -> str:
+    known = manifest.load()
+    return known[lesson].title if lesson in known else lesson
+
+
+# ------------------------------------------------------------------------------------------
+# A lesson on the class page
+
+
+def _lesson(name: str, found: list[Result]) -> dict[str, Any]:
+    scores = [result["score"] for result in found]
+    exercises = _exercises(found)
+    bins, mistakes, sinks = _histogram(found), _mistakes(found), _time_sinks(found)
+    suspects = [suspect for result in found if (suspect := _suspect(result))]
+    return {
+        "id": name,
+        "title": _lesson_title(name),
+        "count": len(found),
+        "max_score": found[0]["max_score"],
+        "mean": statistics.fmean(scores),
+        "median": statistics.median(scores),
+        "bins": bins,
+        "exercises": exercises,
+        "unclear": [x for x in exercises if x["unclear"]],
+        "mistakes": mistakes,
+        "sinks": sinks,
+        "grading": _grading_time(found),
+        "programs": _programs(found),
+        "suspects": sorted(suspects, key=lambda suspect: not suspect["cheating"]),
+        "grades": [_grade(result) for result in found],
+        "charts": _charts(name, len(found), bins, exercises, mistakes, sinks),
+    }
+
+
+def _charts(
+    name: str,
+    count: int,
+    bins: list[tuple[str, int]],
+    exercises: list[dict[str, Any]],
+    mistakes: dict[str, list[tuple[str, int]]],
+    sinks: list[dict[str, Any]],
+) -> dict[str, str]:
+    rates = {x["id"].partition(".")[2]: (x["full"], x["part"]) for x in exercises}
+    notes = [f"{x['full']} of {count}" for x in exercises]
+    hours = {x["id"].partition(".")[2]: (x["hours"], 0.0) for x in sinks}
+    longest = max((x["hours"] for x in sinks), default=0.0)
+    heat = {name.partition(".")[2]: _cells(found) for name, found in mistakes.items()}
+    about = f"in {name}. The table below has the numbers."
+    return {
+        "scores": charts.histogram(
+            [label.split()[0] for label, _ in bins], [n for _, n in bins], f"Scores {about}"
+        ),
+        "rates": charts.bars(rates, notes, count, f"Submissions with full points {about}"),
+        "sinks": charts.bars(
+            hours, [f"{x['hours']:.1f} h" for x in sinks], longest, f"Time sinks {about}"
+        )
+        if sinks
+        else "",
+        "mistakes": charts.heat_map(heat, [*NAMED, "no name"], f"Mistakes {about}") if heat else "",
+    }
+
+
+def _cells(found: list[tuple[str, int]]) -> list[int]:
+    """The most frequent named mistakes of an exercise, and what has no name, as counts."""
+    named = [count for name, count in found if name][: len(NAMED)]
+    nameless = sum(count for name, count in found if not name)
+    return [*named, *[0] * (len(NAMED) - len(named)), nameless]
+
+
+def _histogram(found: list[Result]) -> list[tuple[str, int]]:
+    """How many submissions have how much of the maximum, in tenths; the last has full points."""
+    shares = (result["score"] / result["max_score"] for result in found)
+    counts = Counter(min(int(share * BINS + 1e-9), BINS) for share in shares)
+    labels = [*(f"{i * 10} to {i * 10 + 9} %" for i in range(BINS)), "100 %"]
+    return [(label, counts[i]) for i, label in enumerate(labels)]
+
+
+# ------------------------------------------------------------------------------------------
+# Exercises
+
+
+def _by_exercise(found: list[Result]) -> dict[str, list[tuple[Result, Verdict]]]:
+    """The verdicts on each exercise, each with the result that it stands in."""
+    rows: dict[str, list[tuple[Result, Verdict]]] = {}
+    for result in found:
+        for verdict in result["exercises"]:
+            rows.setdefault(verdict["id"], []).append((result, verdict))
+    return rows
+
+
+def _exercises(found: list[Result]) -> list[dict[str, Any]]:
+    """Every exercise with its pass rate, discrimination, and why points were lost."""
+    return [_exercise(name, pairs) for name, pairs in _by_exercise(found).items()]
+
+
+def _exercise(name: str, pairs: list[tuple[Result, Verdict]]) -> dict[str, Any]:
+    verdicts = [verdict for _, verdict in pairs]
+    shares = [v["points"] / v["max_points"] for v in verdicts]
+    classes = Counter(v["class"] for v in verdicts if v["class"])
+    rest = [result["score"] - verdict["points"] for result, verdict in pairs]
+    value = discrimination(shares, rest)
+    return {
+        "id": name,
+        "full": sum(share >= 1 for share in shares),
+        "part": sum(0 < share < 1 for share in shares),
+        "mean": 100 * statistics.fmean(shares),
+        "discrimination": value,
+        "unclear": _unclear(shares, value),
+        "reasons": [(plain(kind), count) for kind, count in classes.most_common()],
+    }
+
+
+def discrimination(shares: Sequence[float], rest: Sequence[float]) -> float | None:
+    """How an exercise's points go together with the points of the other exercises, from -1 to 1.
+
+    It is Pearson's correlation, without the exercise itself in the total; None where there are too
+    few submissions, or where all have the same.
+    """
+    if len(shares) < FEW or len(set(shares)) == 1 or len(set(rest)) == 1:
+        return None
+    return statistics.correlation(shares, rest)
+
+
+def _unclear(shares: Sequence[float], value: float | None) -> str:
+    """Why an exercise does not tell the strong from the weak; nothing where it does."""
+    if len(shares) < FEW:
+        return ""
+    if len(set(shares)) == 1:
+        return {1.0: "All have full points.", 0.0: "Nobody has points."}.get(
+            shares[0], "All have the same points."
+        )
+    if value is None or value >= POOR:
+        return ""
+    if value < 0:
+        return "Who does well in it does worse in the rest: it may be at fault."
+    return "Who does well in it does hardly better in the rest."
+
+
+def _mistakes(found: list[Result]) -> dict[str, list[tuple[str, int]]]:
+    """By exercise the named mistakes, most frequent first, then the failures without a name.
+
+    What was not tried is no mistake.
+    """
+    rows: dict[str, list[tuple[str, int]]] = {}
+    for name, pairs in _by_exercise(found).items():
+        tried = [v for _, v in pairs if v["class"] not in (None, "not_implemented")]
+        named = Counter(v["misconception"]["name"] for v in tried if v["misconception"])
+        nameless = len(tried) - named.total()
+        if tried:
+            rows[name] = [*named.most_common(), *([("", nameless)] if nameless else [])]
+    return rows
+
+
+def _time_sinks(found: list[Result]) -> list[dict[str, Any]]:
+    """The exercises that were tried and not finished, with the working time that is planned."""
+    rows = []
+    for name, pairs in _by_exercise(found).items():
+        stuck = sum(v["class"] not in (None, "not_implemented") for _, v in pairs)
+        if stuck and name in _known():
+            minutes = _known()[name].minutes
+            rows.append(
+                {"id": name, "stuck": stuck, "minutes": minutes, "hours": stuck * minutes / 60}
+            )
+    return sorted(rows, key=lambda row: -row["hours"])
+
+
+def _grading_time(found: list[Result]) -> dict[str, Any]:
+    """How long grading took: the middle, and the longest submission."""
+    longest = max(found, key=lambda result: result["seconds"])
+    middle = statistics.median(result["seconds"] for result in found)
+    return {"median": middle, "longest": longest["seconds"], "student": longest["student"]}
+
+
+def _programs(found: list[Result]) -> list[tuple[str, str, int]]:
+    """The most common counterexamples: exercise, program, how many submissions it is of."""
+    counts = Counter(
+        (name, verdict["counterexample"])
+        for name, pairs in _by_exercise(found).items()
+        for _, verdict in pairs
+        if verdict["counterexample"]
+    )
+    return [(name, program, count) for (name, program), count in counts.most_common(PROGRAMS)]
+
+
+# ------------------------------------------------------------------------------------------
+# Students
+
+
+def _suspect(result: Result) -> dict[str, Any] | None:
+    """Why a person should look at a submission; signs of cheating first."""
+    signs = result.get("review", [])
+    reasons = [
+        *signs,
+        *(
+            f"{verdict['id']}: {plain(verdict['class'])}"
+            for verdict in result["exercises"]
+            if verdict["class"] in SUSPECT
+        ),
+        *result["remarks"],
+    ]
+    found = {"student": result["student"], "reasons": reasons, "cheating": bool(signs)}
+    return found if reasons else None
+
+
+def _grade(result: Result) -> dict[str, Any]:
+    verdicts = result["exercises"]
+    lost = [v["id"] for v in verdicts if v["points"] < v["max_points"]]
+    # What all lost is told in one word; a lesson has too many exercises to list them all.
+    where = "every exercise" if len(lost) == len(verdicts) > 1 else ", ".join(lost)
+    return {key: result[key] for key in ("student", "score", "max_score")} | {"lost": where}
+
+
+def plain(kind: str) -> str:
+    """A kind of failure in words."""
+    return kind.replace("_", " ")

@@ -1,0 +1,71 @@
+"""From two replies to a verdict: does the submission answer as the reference does?"""
+
+from collections.abc import Collection
+
+from autograder.grading import suite
+from autograder.grading.suite import Disagreement, agree
+from autograder.sandbox.session import Reply
+
+_ENDLESS = "Your code does not come to an end, or takes far longer than it should."
+_TOO_DEEP = "Your code calls itself without end (RecursionError)."
+_CRASHED = "The Python process died while your code was running."
+_OUT_OF_MEMORY = "Your code needs more memory than there is."
+_UNSENDABLE = "Your code gives a value that is far too large."
+_NO_ERROR = "No error is raised where there should be one."
+_NO_IMPORT = "Your module could not be imported."
+
+
+def compare(
+    got: Reply,
+    want: Reply,
+    stubs: Collection[str] = (),
+    rtol: float | None = None,
+    atol: float | None = None,
+) -> Disagreement | None:
+    """Compare a submission's reply with the reference's: None where they agree.
+
+    `stubs` holds the exercises' ids: a skeleton raises NotImplementedError with its own.
+    """
+    if got.kind == "value":
+        return _compare_value(got, want, rtol, atol)
+    if got.kind != "raised":
+        return _no_answer(got)
+    if got.name == "NotImplementedError" and got.message in stubs:
+        return Disagreement(suite.NOT_IMPLEMENTED, got.message)
+    if want.kind == "raised" and want.name == got.name:
+        return None
+    return _wrong_error(got, want)
+
+
+def _compare_value(
+    got: Reply, want: Reply, rtol: float | None, atol: float | None
+) -> Disagreement | None:
+    if want.kind == "raised":
+        return Disagreement(suite.WRONG_TYPE, _NO_ERROR, f"Expected: {want.name}.")
+    found = agree(got.value, want.value, rtol, atol)
+    if found is None:
+        return None
+    sentence = f"Your code gives {found.message}."
+    return Disagreement(found.kind, sentence, f"{found.expected.capitalize()}.")
+
+
+def _no_answer(got: Reply) -> Disagreement:
+    kind, message = {
+        "timed_out": (suite.ENDLESS, _ENDLESS),
+        "crashed": (suite.CRASHED, _CRASHED),
+        "unsendable": (suite.WRONG_TYPE, _UNSENDABLE),
+    }.get(got.kind, (suite.CRASHED, _NO_IMPORT))
+    return Disagreement(kind, message)
+
+
+def _wrong_error(got: Reply, want: Reply) -> Disagreement:
+    if got.name == "MemoryError":
+        return Disagreement(suite.OUT_OF_MEMORY, _OUT_OF_MEMORY)
+    if got.name == "RecursionError":
+        return Disagreement(suite.ENDLESS, _TOO_DEEP)
+    # Only built-in names are shown: a submission can choose the others, and tell things with them.
+    name = "an error of the package's own" if "." in got.name else got.name
+    if want.kind == "raised":
+        message = f"Your code raises {name} where another error is expected."
+        return Disagreement(suite.WRONG_TYPE, message, f"Expected: {want.name}.")
+    return Disagreement(suite.WRONG_TYPE, f"Your code raises {name}.", "Expected: no error.")

@@ -1,0 +1,818 @@
+"""Hidden tests of the lesson control: choices and loops as operations with programs in them.
+
+Every exercise is tested alone. Programs travel as text, and are traced in the worker. Where a
+target binds `cond`, `while` or `scan`, the probe evaluates these by loops of Python meanwhile, so
+that most tests compile nothing.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.grading.suite import probe
+
+F32 = np.float32
+ROW = np.array([0.5, -2.0, 3.0])
+OTHER = np.array([4.0, 1.5, -0.25])
+GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
+
+
+# cond_impl ----------------------------------------------------------------------------------------
+
+
+@probe
+def branch_taken(mj, branches, index, operands):
+    """The results of the rule; which of them are numbers of Python; what kind of list it is."""
+    from minijax.control_flow import cond_impl
+    from minijax.programs import types_of
+    from minijax.tracing import trace_to_jaxpr
+
+    scope = {**vars(mj.lax), "np": np}
+    programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(operands)) for f in branches)
+    outs = cond_impl(np.array(index, np.int32), *operands, branches=programs)
+    return list(outs), [type(out) in (bool, int, float) for out in outs]
+
+
+@probe
+def branch_of_boxes(mj, branches, index, operands, tangents):
+    """Values, tangents and the number of operations, where the operands are tracers."""
+    from minijax.control_flow import cond_impl
+    from minijax.core import counted
+    from minijax.jvp import jvp_flat
+    from minijax.programs import types_of
+    from minijax.tracing import trace_to_jaxpr
+
+    scope = {**vars(mj.lax), "np": np}
+    programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(operands)) for f in branches)
+
+    def f(*args):
+        return cond_impl(np.array(index, np.int32), *args, branches=programs)
+
+    def first(x):
+        return f(x, *operands[1:])[0]
+
+    return jvp_flat(f, operands, tangents), counted(first)(operands[0])[1]
+
+
+THREE = ("lambda x, y: [x - y, x]", "lambda x, y: [y, x * y]", "lambda x, y: [sin(x) * y, y - x]")
+
+
+@pytest.mark.exercise("control.cond_eval")
+def test_eval_takes_the_branch(student):
+    """The branch that the index names gives the results."""
+    student.agrees(branch_taken, THREE, 1, [ROW, OTHER])
+    student.agrees(branch_taken, THREE, 0, [3.0, np.array(5.0)])
+
+
+@pytest.mark.exercise("control.cond_eval")
+def test_eval_takes_any_branch(student):
+    """The same for the first and the last one of several."""
+    student.agrees(branch_taken, THREE, 2, [ROW, OTHER])
+    student.agrees(branch_taken, THREE, 0, [ROW, OTHER])
+
+
+@pytest.mark.exercise("control.cond_eval")
+def test_eval_gives_arrays(student):
+    """Results are arrays, also where a branch hands on a number of Python."""
+    student.agrees(branch_taken, THREE, 0, [3.0, 5.0])
+    student.agrees(branch_taken, ("lambda n: [n, 7]", "lambda n: [n + 1, n]"), 0, [4])
+
+
+@pytest.mark.exercise("control.cond_eval")
+def test_eval_of_tracers(student):
+    """Operands may be tracers: tangents come through."""
+    student.agrees(branch_of_boxes, THREE, 2, [ROW, OTHER], [OTHER, ROW])
+    student.agrees(branch_of_boxes, THREE, 1, [0.5, 2.0], [1.0, 10.0])
+
+
+@pytest.mark.exercise("control.cond_eval")
+def test_eval_runs_one_branch(student):
+    """The operations of one branch are carried out, and those of no other."""
+    one = ("lambda x: [x * 2.0]", "lambda x: [sin(x * x) - x]", "lambda x: [log(x - x)]")
+    student.agrees(branch_of_boxes, one, 0, [ROW], [OTHER])
+    student.agrees(branch_of_boxes, one, 1, [0.5], [1.0])
+
+
+# cond_jvp -----------------------------------------------------------------------------------------
+
+
+@probe
+def moved(mj, branches, index, operands, tangents):
+    """Values and tangents of a choice; how many operations the rule binds; what moves."""
+    from unittest.mock import patch
+
+    from minijax import control_flow as module
+    from minijax.core import impl_rules
+    from minijax.jaxpr import eval_jaxpr
+    from minijax.programs import types_of
+    from minijax.tracing import trace_to_jaxpr
+
+    scope = {**vars(mj.lax), "np": np}
+    programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(operands)) for f in branches)
+    moving, kinds = [t for t in tangents if t is not None], []
+
+    def f(index, *args):
+        xs, given = args[: len(operands)], iter(args[len(operands) :])
+        full = [None if t is None else next(given) for t in tangents]
+        values, changes = module.cond_jvp([index, *xs], [None, *full], branches=programs)
+        kinds.extend([len(values), [t is not None for t in changes]])
+        return [*values, *(t for t in changes if t is not None)]
+
+    def run(index, *args, branches):
+        taken = branches[int(index)]
+        return eval_jaxpr(taken.jaxpr, taken.consts, *args)
+
+    args = [np.array(index, np.int32), *operands, *moving]
+    closed = trace_to_jaxpr(f, types_of(args))
+    with patch.dict(impl_rules, {module.cond_p: run}):
+        outs = eval_jaxpr(closed.jaxpr, closed.consts, *args)
+    names = [(eqn.primitive.name, len(eqn.params["branches"])) for eqn in closed.eqns]
+    return outs, [str(aval) for aval in closed.out_avals], kinds, names
+
+
+SMOOTH = ("lambda x, y: [x * y, y]", "lambda x, y: [sin(x), x - y]", "lambda x, y: [y - x, x]")
+PARTLY = ("lambda x, y: [x, y, y * 2.0]", "lambda x, y: [y, y - 1.0, y]")
+COUNTS = ("lambda n, x: [n + 1, x * 2.0]", "lambda n, x: [n * 2, x - 5.0]")
+CAPTURED = (
+    "lambda x: [x * np.array([2.0, 3.0, 5.0]), np.array([1.0, 2.0, 3.0])]",
+    "lambda x: [np.array([7.0, 8.0, 9.0]), x - np.array([0.5, 0.25, 4.0])]",
+)
+
+
+@pytest.mark.exercise("control.cond_jvp")
+def test_jvp_of_choice(student):
+    """Values and tangents are those of the branch that the index names."""
+    student.agrees(moved, SMOOTH, 0, [ROW, OTHER], [OTHER, ROW * 3.0])
+    student.agrees(moved, SMOOTH, 1, [0.5, 2.0], [1.0, 10.0])
+
+
+@pytest.mark.exercise("control.cond_jvp")
+def test_jvp_of_other_branches(student):
+    """The same for each of the other branches."""
+    student.agrees(moved, SMOOTH, 2, [ROW, OTHER], [OTHER, ROW * 3.0])
+    student.agrees(moved, SMOOTH, 1, [GRID, GRID * 2.0], [GRID + 1.0, GRID])
+
+
+@pytest.mark.exercise("control.cond_jvp")
+def test_jvp_operands_that_stay(student):
+    """An operand that does not move has no tangent; what depends on others alone has none."""
+    student.agrees(moved, PARTLY, 0, [ROW, OTHER], [GRID[0], None])
+    student.agrees(moved, SMOOTH, 2, [0.5, 2.0], [None, 1.0])
+
+
+@pytest.mark.exercise("control.cond_jvp")
+def test_jvp_branches_agree(student):
+    """A result that moves in one branch has a tangent in all: zeros where it stays."""
+    student.agrees(moved, PARTLY, 1, [ROW, OTHER], [GRID[0], None])
+    student.agrees(moved, CAPTURED, 0, [ROW], [OTHER])
+
+
+@pytest.mark.exercise("control.cond_jvp")
+def test_jvp_of_integers(student):
+    """Integers do not move, before and behind the choice."""
+    student.agrees(moved, COUNTS, 1, [3, 2.0], [None, 1.0])
+    student.agrees(moved, COUNTS, 0, [np.array([3, 4]), ROW], [None, OTHER])
+
+
+@pytest.mark.exercise("control.cond_jvp")
+def test_jvp_of_captured_arrays(student):
+    """Arrays that a branch has captured are in the new branches too."""
+    student.agrees(moved, CAPTURED, 1, [ROW], [OTHER])
+    student.agrees(moved, CAPTURED[::-1], 1, [OTHER], [ROW])
+
+
+# select_branches ----------------------------------------------------------------------------------
+
+
+@probe
+def each_its_own(mj, branches, indices, operands, axes, examples):
+    """The results for a batch, and their batch axes; None is the axis of what is not mapped."""
+    from minijax.control_flow import select_branches
+    from minijax.core import not_mapped
+    from minijax.programs import types_of
+    from minijax.tracing import trace_to_jaxpr
+
+    scope = {**vars(mj.lax), "np": np}
+    programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(examples)) for f in branches)
+    dims = [not_mapped if axis is None else axis for axis in axes]
+    indices = np.array(indices, np.int32)
+    outs, out_dims = select_branches(len(indices), indices, operands, dims, programs)
+    return [np.asarray(out) for out in outs], [dim if dim == 0 else "other" for dim in out_dims]
+
+
+@probe
+def within_a_program(mj, branches, indices, operands, examples):
+    """Everything traced: the names of the equations, and what they compute."""
+    from minijax.control_flow import select_branches
+    from minijax.jaxpr import eval_jaxpr
+    from minijax.programs import types_of
+    from minijax.tracing import trace_to_jaxpr
+
+    scope = {**vars(mj.lax), "np": np}
+    programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(examples)) for f in branches)
+    indices = np.array(indices, np.int32)
+    dims = [0] * len(operands)
+
+    def f(indices, *args):
+        return select_branches(len(operands[0]), indices, args, dims, programs)[0]
+
+    closed = trace_to_jaxpr(f, types_of([indices, *operands]))
+    names = [eqn.primitive.name for eqn in closed.eqns]
+    counts = {name: names.count(name) for name in ("sin", "exp", "log", "cond", "while", "scan")}
+    return counts, eval_jaxpr(closed.jaxpr, closed.consts, indices, *operands)
+
+
+@probe
+def pulled_back(mj, branches, indices, x, ct):
+    """Values of a choice for each example, and the cotangent of the operand."""
+    from minijax.control_flow import select_branches
+    from minijax.programs import types_of
+    from minijax.tracing import trace_to_jaxpr
+
+    scope = {**vars(mj.lax), "np": np}
+    programs = tuple(trace_to_jaxpr(eval(f, scope), types_of([x[0]])) for f in branches)
+    indices = np.array(indices, np.int32)
+
+    def f(x):
+        return select_branches(len(x), indices, [x], [0], programs)[0][0]
+
+    value, back = mj.vjp(f, x)
+    return value, back(ct)
+
+
+@pytest.mark.exercise("control.select")
+def test_select_own_branch(student):
+    """Each example has the results of its own branch."""
+    student.agrees(each_its_own, THREE, [2, 0, 1], [ROW, OTHER], [0, 0], [0.0, 0.0])
+    student.agrees(each_its_own, THREE, [1, 2, 2], [OTHER, ROW], [0, 0], [0.0, 0.0])
+
+
+@pytest.mark.exercise("control.select")
+def test_select_of_two(student):
+    """Two branches, as for a condition; the first example does not speak for the others."""
+    student.agrees(each_its_own, THREE[:2], [0, 1, 0], [ROW, OTHER], [0, 0], [0.0, 0.0])
+    student.agrees(each_its_own, THREE[:2], [1, 0, 0], [ROW, OTHER], [0, 0], [0.0, 0.0])
+
+
+@pytest.mark.exercise("control.select")
+def test_select_axes(student):
+    """Operands have their batch axes anywhere, or nowhere; those of the results are in front."""
+    two = ("lambda x, y: [x - y, y]", "lambda x, y: [y * x, x]")
+    student.agrees(each_its_own, two, [1, 0, 1], [GRID, OTHER[:2]], [1, None], [ROW[:2], ROW[:2]])
+    student.agrees(each_its_own, two, [0, 1], [2.0, GRID], [None, 0], [2.0, ROW])
+
+
+@pytest.mark.exercise("control.select")
+def test_select_results_without_axis(student):
+    """A result that is the same for all examples of a branch is selected as well."""
+    two = ("lambda x, y: [y, x, 7.0]", "lambda x, y: [y * 2.0, x + 1.0, 5.0]")
+    student.agrees(each_its_own, two, [1, 0, 1], [ROW, 4.0], [0, None], [0.0, 0.0])
+    student.agrees(each_its_own, two, [0, 1], [GRID, ROW], [0, None], [ROW, ROW])
+
+
+@pytest.mark.exercise("control.select")
+def test_select_arrays(student):
+    """Examples may be matrices, integers or booleans."""
+    two = ("lambda x, n: [x * 2.0, n, x > 1.0]", "lambda x, n: [sin(x), n + 5, x < 0.0]")
+    cube, counts = np.arange(12.0).reshape(2, 3, 2) - 4.0, np.array([[3, 4, 5], [6, 7, 8]])
+    student.agrees(each_its_own, two, [1, 0], [cube, counts], [0, 0], [cube[0], counts[0]])
+    student.agrees(each_its_own, two, [0, 1], [cube, counts], [0, 0], [cube[0], counts[0]])
+
+
+@pytest.mark.exercise("control.select")
+def test_select_traced(student):
+    """The branches of the examples need not be known: every branch is in the program once."""
+    two = ("lambda x: [sin(x)]", "lambda x: [exp(x) * 2.0]")
+    student.agrees(within_a_program, two, [1, 0, 1], [ROW], [0.0])
+    student.agrees(within_a_program, two, [0, 0, 1, 1], [np.ones((4, 2))], [ROW[:2]])
+
+
+@pytest.mark.exercise("control.select")
+def test_select_gradients(student):
+    """What happens in a branch that is not chosen does not spoil the gradient."""
+    two = ("lambda x: [x * 3.0]", "lambda x: [log(x)]")
+    x, ct = np.array([0.0, 2.0, 0.0, 4.0]), np.array([1.0, 10.0, 100.0, 1000.0])
+    student.agrees(pulled_back, two, [0, 1, 0, 0], x, ct)
+
+
+@pytest.mark.exercise("control.select")
+def test_select_other_gradients(student):
+    """The same where the chosen branch is another one, for rows."""
+    two = ("lambda x: [div(x, x * x)]", "lambda x: [x * 3.0]")
+    student.agrees(pulled_back, two, [1, 0, 1], np.array([0.0, 2.0, 0.0]), ROW)
+    student.agrees(pulled_back, two, [0, 1], np.array([[1.0, 2.0], [0.0, 4.0]]), GRID[:, :2])
+
+
+# settled ------------------------------------------------------------------------------------------
+
+
+@probe
+def fixed_point(mj, carry, sources, further=()):
+    """The three results, and the marks for which the step was transformed.
+
+    A value of the carry is marked after a step if one of its sources is.
+    """
+    from minijax.control_flow import settled
+
+    calls = []
+
+    def transform(marks):
+        calls.append(list(marks))
+        if len(calls) > 20:
+            raise RuntimeError("transformed too often")
+        out = [any(marks[i] for i in own) for own in (*sources, *further)]
+        return {"step for": list(marks)}, tuple(out)
+
+    step, marks, others = settled(transform, carry)
+    return step, list(marks), list(others), calls
+
+
+@probe
+def derivative_of_step(mj, step, types, carry):
+    """The same for the derivative of a step: which inputs and results it has in the end."""
+    from minijax.control_flow import settled
+    from minijax.programs import jvp_program, types_of
+    from minijax.tracing import trace_to_jaxpr
+
+    body = trace_to_jaxpr(eval(step, {**vars(mj.lax), "np": np}), types_of(types))
+    more = (False,) * (len(types) - len(carry))
+    program, marks, others = settled(
+        lambda marks: jvp_program(body, (*marks, *more), marks), tuple(carry)
+    )
+    return [str(a) for a in (*program.in_avals, *program.out_avals)], list(marks), list(others)
+
+
+CHAIN = ((0,), (0, 1), (1, 2), (2, 3))
+
+
+@pytest.mark.exercise("control.settled")
+def test_settled_at_once(student):
+    """Marks that come out as they went in are the answer, after one transformation."""
+    student.agrees(fixed_point, (True, False), [(0,), (1,)], [(0,), (1,)])
+    student.agrees(fixed_point, (False, False, False), CHAIN[:3], [(0,)])
+
+
+@pytest.mark.exercise("control.settled")
+def test_settled_later(student):
+    """A value that is marked after the first step is marked before the next one."""
+    student.agrees(fixed_point, (True, False), [(0,), (0, 1)])
+    student.agrees(fixed_point, (False, True, False), [(0, 1), (1,), (2,)], [(2,), (0,)])
+
+
+@pytest.mark.exercise("control.settled")
+def test_settled_in_several_rounds(student):
+    """Marks may need several rounds to reach the last value of the carry."""
+    student.agrees(fixed_point, (True, False, False, False), CHAIN, [(3,), ()])
+    student.agrees(fixed_point, (False, True, False, False), CHAIN, [(0,), (3,)])
+
+
+@pytest.mark.exercise("control.settled")
+def test_settled_step(student):
+    """The step that comes back belongs to the marks that come back."""
+    student.agrees(fixed_point, (False, False, True), [(0, 1), (1, 2), (2,)], [(0,), (2,), (0,)])
+    student.agrees(fixed_point, (True, False, False), CHAIN[:3], [(2,), (1,)])
+
+
+@pytest.mark.exercise("control.settled")
+def test_settled_without_carry(student):
+    """There may be no carry at all, or nothing besides."""
+    student.agrees(fixed_point, (), [], [(), ()])
+    student.agrees(fixed_point, (True,), [(0,)])
+
+
+@pytest.mark.exercise("control.settled")
+def test_settled_derivatives(student):
+    """The derivative of a step takes and gives the tangents of the same values."""
+    late = "lambda a, b, c, n: [a, b + a, sin(c) + b, n + 1, c, n]"
+    student.agrees(derivative_of_step, late, [1.0, 2.0, 3.0, 4], [True, False, False, False])
+    student.agrees(derivative_of_step, late, [ROW, ROW, ROW, 4], [False, True, False, False])
+
+
+# where_condition_holds ----------------------------------------------------------------------------
+
+
+@probe
+def after_steps(mj, condition, body, cond_consts, consts, carry, steps=1):
+    """The carry after so many steps; types; how often each operation is in the program."""
+    from minijax.control_flow import where_condition_holds
+    from minijax.jaxpr import eval_jaxpr
+    from minijax.programs import types_of
+    from minijax.tracing import trace_to_jaxpr
+
+    scope = {**vars(mj.lax), "np": np}
+    asked = trace_to_jaxpr(eval(condition, scope), types_of([*cond_consts, *carry]))
+    done = trace_to_jaxpr(eval(body, scope), types_of([*consts, *carry]))
+    step = where_condition_holds(done, asked, len(consts))
+    again = where_condition_holds(done, asked, len(consts)) is step
+    for _ in range(steps):
+        carry = eval_jaxpr(step.jaxpr, step.consts, *cond_consts, *consts, *carry)
+    names = [eqn.primitive.name for eqn in step.eqns]
+    counts = {name: names.count(name) for name in ("sin", "exp", "lt", "gt", "while", "cond")}
+    return list(carry), [str(aval) for aval in step.in_avals], counts, again
+
+
+SMALL = "lambda x: [lt(x, np.array([8.0, 8.0, 8.0]))]"
+TWO_OF_EACH = (
+    "lambda low, high, x, n: [gt(high - x, low)]",
+    "lambda k, m, x, n: [x * k - m, n + 1]",
+    [np.array([1.0, 2.0, 3.0]), np.array([9.0, 8.0, 7.0])],
+    [np.array([2.0, 3.0, 4.0]), np.array([0.5, 0.25, 0.125])],
+    [np.array([3.0, 7.5, 1.0]), np.array([10, 20, 30])],
+)
+
+
+@pytest.mark.exercise("control.finished")
+def test_finished_keep_their_carry(student):
+    """An example whose condition does not hold comes out of a step as it went in."""
+    student.agrees(after_steps, SMALL, "lambda x: [x * 2.0]", [], [], [np.array([3.0, 9.0, 8.0])])
+    student.agrees(after_steps, SMALL, "lambda x: [x - 1.0]", [], [], [np.array([30.0, 7.0, 9.0])])
+
+
+@pytest.mark.exercise("control.finished")
+def test_finished_for_good(student):
+    """After several steps, each example stands where it was done."""
+    carry = [np.array([1.0, 3.0, 5.0])]
+    student.agrees(after_steps, SMALL, "lambda x: [x * 2.0]", [], [], carry, 5)
+    student.agrees(after_steps, SMALL, "lambda x: [x + exp(x)]", [], [], [ROW], 4)
+
+
+@pytest.mark.exercise("control.finished")
+def test_finished_with_constants(student):
+    """Constants of the condition come first, then those of the body, then the carry."""
+    student.agrees(after_steps, *TWO_OF_EACH)
+    student.agrees(after_steps, *TWO_OF_EACH, 3)
+
+
+@pytest.mark.exercise("control.finished")
+def test_finished_with_other_numbers_of_constants(student):
+    """The condition and the body may have different numbers of constants, or none."""
+    limit, k = np.array([4.0, 4.0, 2.0]), np.array([2.0, 3.0, 5.0])
+    once = "lambda limit, x: [x < limit]"
+    student.agrees(after_steps, once, "lambda x: [x + 3.0]", [limit], [], [ROW], 3)
+    student.agrees(after_steps, once, "lambda x: [x + 3.0]", [2.5], [], [ROW], 2)
+    student.agrees(after_steps, SMALL, "lambda k, m, x: [k - m * x]", [], [k, limit], [ROW], 2)
+
+
+@pytest.mark.exercise("control.finished")
+def test_finished_old_carry(student):
+    """The condition is asked about the carry before the step, not about the new one."""
+    grow = "lambda x: [x * 10.0]"
+    student.agrees(after_steps, SMALL, grow, [], [], [np.array([1.0, 0.5, 20.0])])
+    student.agrees(after_steps, SMALL, "lambda x: [x - 9.0]", [], [], [np.array([12.0, 7.0, 8.5])])
+
+
+@pytest.mark.exercise("control.finished")
+def test_finished_arrays(student):
+    """The carry may hold matrices and values of other dtypes."""
+    carry = [np.arange(12.0).reshape(2, 3, 2), np.array([True, True]), np.array([7, 5], np.int8)]
+    body = "lambda x, b, n: [x - 1.0, b & (n > 6), n - 1]"
+    student.agrees(after_steps, "lambda x, b, n: [b]", body, [], [], carry)
+    student.agrees(after_steps, "lambda x, b, n: [b]", body, [], [], carry, 3)
+
+
+# scan_by_while ------------------------------------------------------------------------------------
+
+
+@probe
+def scanned(mj, body, sizes, args, length, reverse=False):
+    """The last carry and the ys; `sizes` are the numbers of constants and of the carry."""
+    from unittest.mock import patch
+
+    from minijax import control_flow as module
+    from minijax.core import impl_rules
+    from minijax.jaxpr import eval_jaxpr
+    from minijax.programs import types_of
+    from minijax.tracing import trace_to_jaxpr
+
+    num_consts, num_carry = sizes
+    rows = [np.zeros(np.shape(x)[1:], x.dtype) for x in args[sum(sizes) :]]
+    types = types_of([*args[: sum(sizes)], *rows])
+    jaxpr = trace_to_jaxpr(eval(body, {**vars(mj.lax), "np": np}), types)
+    loop = module.Scan(jaxpr, length, num_carry, num_consts, reverse, 1)
+
+    def run(*xs, cond_nconsts, cond_jaxpr, body_nconsts, body_jaxpr):
+        asked, xs = xs[:cond_nconsts], xs[cond_nconsts:]
+        consts, carry = xs[:body_nconsts], xs[body_nconsts:]
+        for _ in range(20):
+            if not eval_jaxpr(cond_jaxpr.jaxpr, cond_jaxpr.consts, *asked, *carry)[0]:
+                break
+            carry = eval_jaxpr(body_jaxpr.jaxpr, body_jaxpr.consts, *consts, *carry)
+        return list(carry)
+
+    with patch.dict(impl_rules, {module.while_p: run}):
+        return list(module.scan_by_while(loop, args))
+
+
+@probe
+def loops_in(mj, body, sizes, args, length):
+    """How many loops and other operations there are in the program for a scan."""
+    from minijax import control_flow as module
+    from minijax.programs import types_of
+    from minijax.tracing import trace_to_jaxpr
+
+    num_consts, num_carry = sizes
+    rows = [np.zeros(np.shape(x)[1:], x.dtype) for x in args[sum(sizes) :]]
+    types = types_of([*args[: sum(sizes)], *rows])
+    jaxpr = trace_to_jaxpr(eval(body, {**vars(mj.lax), "np": np}), types)
+    loop = module.Scan(jaxpr, length, num_carry, num_consts, False, 1)
+    closed = trace_to_jaxpr(lambda *xs: module.scan_by_while(loop, xs), types_of(args))
+    names = [eqn.primitive.name for eqn in closed.eqns]
+    whiles = [eqn for eqn in closed.eqns if eqn.primitive.name == "while"]
+    inner = [eqn.primitive.name for loop in whiles for eqn in loop.params["body_jaxpr"].eqns]
+    counted = {name: [names.count(name), inner.count(name)] for name in ("sin", "while", "scan")}
+    return counted, [str(aval) for aval in closed.out_avals]
+
+
+SUMS = "lambda c, x: [c + x, c * x]"
+FULL = "lambda k, m, a, b, x, y: [a * k + x, b - y * m, a - b, x * y, k * x]"
+FULL_ARGS = [2.0, 0.5, 1.0, np.array([3.0, 5.0]), ROW, np.arange(6.0).reshape(3, 2)]
+
+
+@pytest.mark.exercise("control.scan_steps")
+def test_scan_carry_and_ys(student):
+    """The last carry comes first, then one row for each step."""
+    student.agrees(scanned, SUMS, (0, 1), [1.0, ROW], 3)
+    student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0, 3.0]), GRID], 2)
+
+
+@pytest.mark.exercise("control.scan_steps")
+def test_scan_of_several(student):
+    """Several constants, carries, arrays of rows and ys keep their order."""
+    student.agrees(scanned, FULL, (2, 2), FULL_ARGS, 3)
+    student.agrees(scanned, FULL, (2, 2), [3.0, *FULL_ARGS[1:]], 3)
+
+
+@pytest.mark.exercise("control.scan_steps")
+def test_scan_reversed(student):
+    """In a reversed scan the last row comes first, and each y stands where its row does."""
+    student.agrees(scanned, SUMS, (0, 1), [1.0, ROW], 3, True)
+    student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0, 3.0]), GRID], 2, True)
+
+
+@pytest.mark.exercise("control.scan_steps")
+def test_scan_of_several_reversed(student):
+    """Both together."""
+    student.agrees(scanned, FULL, (2, 2), FULL_ARGS, 3, True)
+    student.agrees(scanned, FULL, (2, 2), [3.0, *FULL_ARGS[1:]], 3, True)
+
+
+@pytest.mark.exercise("control.scan_steps")
+def test_scan_of_no_steps(student):
+    """Without steps, the carry is the first one, and the ys have no rows."""
+    student.agrees(scanned, SUMS, (0, 1), [4.0, np.zeros(0)], 0)
+    student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0]), np.zeros((0, 2))], 0, True)
+    student.agrees(loops_in, SUMS, (0, 1), [4.0, np.zeros(0)], 0)
+
+
+@pytest.mark.exercise("control.scan_steps")
+def test_scan_of_one_step(student):
+    """One step, and other dtypes."""
+    student.agrees(scanned, SUMS, (0, 1), [np.array(3, np.int32), np.array([5], np.int32)], 1)
+    student.agrees(scanned, "lambda b, n: [b & (n > 1), n < 3]", (0, 1), [True, np.arange(4)], 4)
+
+
+@pytest.mark.exercise("control.scan_steps")
+def test_scan_of_parts(student):
+    """There may be no carry, no ys, or no rows."""
+    student.agrees(scanned, "lambda k, x: [x * k]", (1, 0), [5.0, ROW], 3)
+    student.agrees(scanned, "lambda c: [c * 2.0]", (0, 1), [ROW], 4)
+    student.agrees(scanned, "lambda a, b: [b, a + b, a]", (0, 2), [0.0, 1.0], 6)
+
+
+@pytest.mark.exercise("control.scan_steps")
+def test_scan_is_one_loop(student):
+    """However many steps there are, the program is one loop, and the body is in it once."""
+    student.agrees(loops_in, "lambda c, x: [sin(c) + x, c]", (0, 1), [1.0, ROW], 3)
+    student.agrees(loops_in, "lambda k, c, x: [sin(c) + x * k]", (1, 1), [2.0, 1.0, ROW], 3)
+
+
+# transpose_rest -----------------------------------------------------------------------------------
+
+
+@probe
+def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
+    """Cotangents of linear constants, carry and rows, and how many scans and steps they took.
+
+    `sizes`: numbers of residuals that are the same, linear constants, carry, stacks. `given`:
+    values of these residuals, of the stacks, and cotangents (None for zero).
+    """
+    from unittest.mock import patch
+
+    from minijax import control_flow as module
+    from minijax.core import impl_rules
+    from minijax.jaxpr import jaxpr_as_fun
+    from minijax.programs import types_of
+    from minijax.tracing import trace_to_jaxpr
+
+    num_same, num_consts, num_carry, num_stacks = sizes
+    avals, steps = types_of(types), []
+    program = trace_to_jaxpr(eval(rest, {**vars(mj.lax), "np": np}), avals)
+    carry = (False, *(True,) * num_carry)  # a carry that is not linear stands before them
+    marks = carry, (True,) * len(program.out_avals), (True,) * num_stacks
+    split = module.SplitScan(program, program, program, *marks)
+    loop = module.Scan(program, length, len(carry), num_same + num_consts, reverse, 1)
+
+    def run(*xs, jaxpr, length, num_carry, num_consts, reverse, unroll):
+        steps.append(length)
+        consts, carry, rows = module.groups(xs, num_consts, num_carry)
+        outs = {}
+        for i in reversed(range(length)) if reverse else range(length):
+            found = jaxpr_as_fun(jaxpr)(*consts, *carry, *(x[i] for x in rows))
+            carry, outs[i] = module.groups(found, num_carry)
+        ys = [np.zeros((length, *aval.shape), aval.dtype) for aval in jaxpr.out_avals[num_carry:]]
+        for i, k in np.ndindex(length, len(ys)):
+            ys[k][i] = outs[i][k]
+        return [*carry, *ys]
+
+    consts = avals[num_same : num_same + num_consts]
+    with patch.dict(impl_rules, {module.scan_p: run}):
+        outs = module.transpose_rest(loop, split, consts, *given)
+    return [np.asarray(out) for out in outs], steps
+
+
+# same s, linear constant w | carry c | row x, residual r -> c, y
+LINE = "lambda s, w, c, x, r: [c * r + w * s, c - x * r]"
+NUMBERS, ONE_EACH = [0.0] * 5, (1, 1, 1, 1)
+STACK = np.array([2.0, 3.0, 5.0])
+
+
+@pytest.mark.exercise("control.scan_transpose")
+def test_backwards_from_the_last_step(student):
+    """The steps are undone from the last one to the first."""
+    given = ([10.0], [STACK], [1.0, np.array([7.0, 11.0, 13.0])])
+    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, given)
+    chain = "lambda c, r: [c * r, c]"
+    student.agrees(backwards, chain, NUMBERS[:2], (0, 0, 1, 1), ([], [STACK], [1.0, ROW]))
+
+
+@pytest.mark.exercise("control.scan_transpose")
+def test_backwards_of_reversed(student):
+    """A reversed scan is undone from its first row to its last."""
+    given = ([10.0], [STACK], [1.0, np.array([7.0, 11.0, 13.0])])
+    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, given, True)
+    chain = "lambda c, r: [c * r, c]"
+    student.agrees(backwards, chain, NUMBERS[:2], (0, 0, 1, 1), ([], [STACK], [1.0, ROW]), True)
+
+
+@pytest.mark.exercise("control.scan_transpose")
+def test_backwards_constants(student):
+    """The cotangents of a constant are added up over all steps."""
+    two = "lambda a, b, c, x: [c + a * 2.0 + x, b - c]"
+    cts = [np.array([1.0, 2.0]), np.arange(6.0).reshape(3, 2)]
+    student.agrees(backwards, two, [ROW[:2]] * 4, (0, 2, 1, 0), ([], [], cts))
+    given = ([], [STACK], [np.array([7.0, 11.0, 13.0])])
+    student.agrees(backwards, "lambda w, r: [w * r]", NUMBERS[:2], (0, 1, 0, 1), given)
+
+
+@pytest.mark.exercise("control.scan_transpose")
+def test_backwards_zero_cotangents(student):
+    """A cotangent that is None is zero, of the carry or of a whole array of ys."""
+    given = ([10.0], [STACK], [None, np.array([7.0, 11.0, 13.0])])
+    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, given)
+    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, ([10.0], [STACK], [2.0, None]))
+
+
+@pytest.mark.exercise("control.scan_transpose")
+def test_backwards_several(student):
+    """Several of each, of several shapes, keep their order."""
+    rest = "lambda s, t, w, c, d, x, r, q: [c * r + w * s, d * q - x, c * q, d * s + x * t]"
+    types = [0.0, ROW[:2], 0.0, 0.0, ROW[:2], ROW[:2], 0.0, 0.0]
+    cts = [1.0, np.array([2.0, 3.0]), np.array([4.0, 5.0, 6.0]), GRID.T]
+    given = ([0.5, np.array([7.0, 8.0])], [STACK, STACK * 0.1], cts)
+    student.agrees(backwards, rest, types, (2, 1, 2, 2), given)
+    student.agrees(backwards, rest, types, (2, 1, 2, 2), given, True)
+
+
+@pytest.mark.exercise("control.scan_transpose")
+def test_backwards_no_steps(student):
+    """A scan of no steps hands the carry's cotangent on, and adds up nothing."""
+    given = ([10.0], [np.zeros(0)], [4.0, np.zeros(0)])
+    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, given, False, 0)
+    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, ([5.0], [np.zeros(0)], [3.0, None]), True, 0)
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+SIBLINGS = {
+    "cond_impl": """
+def cond_impl(index, *operands, branches):
+    taken = jaxpr_as_fun(branches[int(index)])
+    return list(map(as_array, taken(*operands)))
+""",
+    "cond_jvp": """
+def cond_jvp(primals, tangents, *, branches):
+    moves = tuple(t is not None for t in tangents[1:])
+    programs, out_moves = agreed(lambda b, need: jvp_program(b, moves, need), branches)
+    given = [t for t in tangents[1:] if t is not None]
+    outs = bind_cond(primals[0], programs, [*primals[1:], *given])
+    changes = iter(outs[len(out_moves) :])
+    return outs[: len(out_moves)], [next(changes) if move else None for move in out_moves]
+""",
+    "select_branches": """
+def select_branches(axis_size, indices, operands, dims, branches):
+    results = len(branches[0].out_avals)
+    xs = to_front(axis_size, operands, dims, (True,) * len(dims))
+    outs = []
+    for i, branch in enumerate(branches):
+        taken = eq(indices, np.array(i, np.int32))
+        given = [select(stretch(taken, x), x, stop_gradient(x)) for x in xs]
+        marks = (True,) * len(xs), (True,) * results
+        outs.append(jaxpr_as_fun(batched_program(branch, axis_size, *marks)[0])(*given))
+    columns = [[out[k] for out in outs] for k in range(results)]
+    return [select_n(stretch(indices, c[0]), *c) for c in columns], [0] * results
+""",
+    "settled": """
+def settled(transform, carry):
+    step, marks = transform(carry)
+    number = len(carry)
+    if marks[:number] != carry:
+        return settled(transform, marks[:number])
+    return step, carry, marks[number:]
+""",
+    "where_condition_holds": """
+@kept_beside
+def where_condition_holds(body, condition, body_nconsts):
+    first = len(condition.in_avals) - len(body.out_avals)
+
+    def step(*args):
+        carry = args[first + body_nconsts :]
+        (runs,) = jaxpr_as_fun(condition)(*args[:first], *carry)
+        new = jaxpr_as_fun(body)(*args[first:])
+        return [select(stretch(runs, x), x, y) for x, y in zip(new, carry)]
+
+    return trace_to_jaxpr(step, condition.in_avals[:first] + body.in_avals)
+""",
+    "scan_by_while": """
+def scan_by_while(loop, args):
+    consts, init, rows = loop.parts(args)
+    n, last = loop.num_carry, loop.length - 1
+    ys = [zeros(stacked(aval, loop.length)) for aval in loop.jaxpr.out_avals[n:]]
+
+    def step(state):
+        i, *values = state
+        at = last - i if loop.reverse else i
+        outs = jaxpr_as_fun(loop.jaxpr)(*consts, *values[:n], *[row_at(x, at) for x in rows])
+        new = [put_row(y, row, at) for y, row in zip(values[n:], outs[n:])]
+        return [i + 1, *outs[:n], *new]
+
+    if last < 0:
+        return [*init, *ys]
+    return while_loop(lambda s: lt(s[0], np.int64(last + 1)), step, [np.int64(0), *init, *ys])[1:]
+""",
+    "transpose_rest": """
+def transpose_rest(loop, split, consts, same, stacks, cts):
+    number = sum(split.carry)
+    avals = list(split.rest.out_avals[:number])
+    avals += [stacked(aval, loop.length) for aval in split.rest.out_avals[number:]]
+    full = [instantiate(ct, aval) for ct, aval in zip(cts, avals)]
+    body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
+    back = replace(loop, reverse=not loop.reverse)
+    start = [zeros(aval) for aval in consts] + full[:number]
+    return back.bind(body, same, start, full[number:] + list(stacks))
+""",
+}
+
+
+@probe
+def derivative_of_choice(mj, f, xs, ts):
+    """Values and tangents, where one branch is the program, and one hands on what it has."""
+    return mj.jvp(lambda *ys: mj.lax.cond(True, f, lambda *ys: f(*xs), *ys), xs, ts)
+
+
+@probe
+def choice_of_each(mj, f, batch, in_axes):
+    """The first example takes the program, the second one its squares."""
+    return mj.vmap(
+        lambda first, *ys: mj.lax.cond(
+            first, f, lambda *ys: mj.tree.map(lambda y: mj.lax.mul(y, y), f(*ys)), *ys
+        ),
+        (0, *in_axes),
+    )(np.array([True, False]), *batch)
+
+
+@probe
+def pulled_through_steps(mj, f, xs, cts):
+    """Cotangents of what three steps have captured, of which the last one's results count."""
+    return mj.vjp(
+        lambda *ys: mj.tree.map(
+            lambda y: y[2], mj.lax.scan(lambda i, row: (i + 1, f(*ys)), 0, None, 3)[1]
+        ),
+        *xs,
+    )[1](cts)
+
+
+@pytest.mark.exercise("control.cond_jvp")
+def test_jvp_of_random_branches(student):
+    """Random programs as branches are differentiated rightly."""
+    student.agrees_on_programs(derivative_of_choice, SIBLINGS)
+
+
+@pytest.mark.exercise("control.select")
+def test_select_among_random_branches(student):
+    """Each example has the results of its own branch, if the branches are random programs."""
+    student.agrees_on_programs(choice_of_each, SIBLINGS)
+
+
+@pytest.mark.exercise("control.scan_transpose")
+def test_backwards_through_random_steps(student):
+    """A scan whose step is a random program can be transposed."""
+    student.agrees_on_programs(pulled_through_steps, SIBLINGS, number=4, steps=4)

@@ -1,0 +1,1251 @@
+"""Hidden tests of the lesson core.
+
+No test needs another exercise of the lesson than its own and those that the manifest names after
+it: probes put interpreters on the stack by hand, and bring toy interpreters that only note what is
+done to them. A probe clears the stack first, so that nothing an earlier one left there matters.
+Tracers' interpreters are on the stack unless they are meant to have escaped, so that an answer may
+ask whether they are active.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.grading.suite import probe
+
+# core.new_main ----------------------------------------------------------------------------------
+
+
+@probe
+def in_a_block(mj, height, data):
+    """What `new_main` gives and pushes on a stack of `height` interpreters."""
+    from minijax.core import MainTrace, Trace, new_main, trace_state
+
+    class Toy(Trace):
+        pass
+
+    trace_state.stack[1:] = [MainTrace(level, Trace) for level in range(1, height)]
+    with new_main(Toy, data) as main:
+        stack = list(trace_state.stack)
+    right_type = isinstance(main, MainTrace) and main.trace_type is Toy
+    return main.level, len(stack), stack[-1] is main, right_type, main.global_data
+
+
+@probe
+def after_blocks(mj):
+    """The stack's height and its top in and after two blocks, one in the other."""
+    from minijax.core import Trace, new_main, trace_state
+
+    del trace_state.stack[1:]
+    bottom, heights = list(trace_state.stack), []
+    with new_main(Trace) as outer:
+        with new_main(Trace, 7) as inner:
+            heights.append(len(trace_state.stack))
+        heights.append(len(trace_state.stack))
+        outer_on_top = trace_state.stack[-1] is outer
+    with new_main(Trace) as later:
+        heights.append(len(trace_state.stack))
+    levels = [outer.level, inner.level, later.level]
+    return heights, levels, outer_on_top, later is outer, trace_state.stack == bottom
+
+
+@probe
+def after_an_error(mj, kind, height):
+    """Which error leaves the block, and how high the stack is then."""
+    import builtins
+
+    from minijax.core import MainTrace, Trace, new_main, trace_state
+
+    trace_state.stack[1:] = [MainTrace(level, Trace) for level in range(1, height)]
+    below, caught = list(trace_state.stack), ["nothing"]
+    try:
+        with new_main(Trace):
+            raise getattr(builtins, kind)("on purpose")
+    except BaseException as error:
+        caught = [type(error).__name__, str(error)]
+    return caught, len(trace_state.stack), trace_state.stack == below
+
+
+@probe
+def error_between_blocks(mj):
+    """The stack's height where the inner of two blocks fails and the outer one goes on."""
+    from minijax.core import Trace, new_main, trace_state
+
+    del trace_state.stack[1:]
+    with new_main(Trace) as outer:
+        try:
+            with new_main(Trace):
+                raise ValueError
+        except ValueError:
+            pass
+        heights = [len(trace_state.stack), trace_state.stack[-1] is outer]
+    return [*heights, len(trace_state.stack)]
+
+
+@probe
+def in_another_thread(mj):
+    """Levels and heights where a block in a thread runs inside a block of the main thread."""
+    import threading
+
+    from minijax.core import Trace, new_main, trace_state
+
+    seen = []
+
+    def work():
+        with new_main(Trace) as main:
+            seen.extend([main.level, len(trace_state.stack)])
+
+    del trace_state.stack[1:]
+    with new_main(Trace):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        seen.append(len(trace_state.stack))
+    return seen
+
+
+@pytest.mark.exercise("core.new_main")
+@pytest.mark.parametrize("height", [1, 4])
+def test_level_is_place_on_stack(student, height):
+    """The new interpreter stands on top of the stack, and its level is its index there."""
+    student.agrees(in_a_block, height, None)
+
+
+@pytest.mark.exercise("core.new_main")
+def test_data_are_kept(student):
+    """The block gets the interpreter that was pushed, with its type and its data."""
+    student.agrees(in_a_block, 3, {"log": [1, 2]})
+
+
+@pytest.mark.exercise("core.new_main")
+def test_block_ends(student):
+    """When blocks end, one inside the other or one after the other, their interpreters are gone."""
+    student.agrees(after_blocks)
+
+
+@pytest.mark.exercise("core.new_main")
+def test_error_in_block(student):
+    """An error in the block takes the interpreter off the stack and then goes on its way."""
+    student.agrees(after_an_error, "ValueError", 1)
+    student.agrees(after_an_error, "ZeroDivisionError", 3)
+
+
+@pytest.mark.exercise("core.new_main")
+def test_interrupt_in_block(student):
+    """Also a keyboard interrupt in the block leaves the stack clean."""
+    student.agrees(after_an_error, "KeyboardInterrupt", 2)
+
+
+@pytest.mark.exercise("core.new_main")
+def test_error_in_inner_block(student):
+    """An error in an inner block takes off the inner interpreter only."""
+    student.agrees(error_between_blocks)
+
+
+@pytest.mark.exercise("core.new_main")
+def test_threads_have_their_own_stack(student):
+    """A block in one thread changes nothing for another thread."""
+    student.agrees(in_another_thread)
+
+
+# core.get_aval ----------------------------------------------------------------------------------
+
+
+@probe
+def aval_of(mj, value):
+    """The abstract value of a value, in parts."""
+    from minijax.core import get_aval
+
+    aval = get_aval(value)
+    val = getattr(aval, "val", "no value")
+    return type(aval).__name__, aval.shape, str(aval.dtype), aval.weak_type, val
+
+
+@probe
+def aval_of_tracer(mj, shape, dtype, weak_type):
+    """Whether a tracer's own abstract value is given, and how often the tracer was asked for it."""
+    from minijax.core import ShapedArray, Tracer, get_aval
+
+    own, asked = ShapedArray(shape, np.dtype(dtype), weak_type), []
+
+    class Box(Tracer):
+        @property
+        def aval(self):
+            asked.append("aval")
+            return own
+
+    return get_aval(Box()) is own, asked
+
+
+@probe
+def aval_of_registered(mj):
+    """The abstract values of classes that were put into the table, and of their subclasses."""
+    from minijax.core import ShapedArray, aval_makers, get_aval
+
+    class Celsius:
+        days = 4
+
+    class Weather(Celsius):
+        pass
+
+    class Matrix(np.ndarray):
+        pass
+
+    class Diagonal(Matrix):
+        pass
+
+    aval_makers[Celsius] = lambda x: ShapedArray((x.days, 1), np.dtype("float32"))
+    aval_makers[Matrix] = lambda x: ShapedArray((9,), np.dtype("int8"))
+    try:
+        values = [Celsius(), Weather(), np.zeros(2).view(Matrix), np.zeros(2).view(Diagonal)]
+        return [str(get_aval(value)) for value in values]
+    finally:
+        del aval_makers[Celsius], aval_makers[Matrix]
+
+
+@probe
+def aval_of_array_subclass(mj):
+    """The abstract value of an instance of a subclass of NumPy's array class."""
+    from minijax.core import get_aval
+
+    class Matrix(np.ndarray):
+        pass
+
+    aval = get_aval(np.array([[1, 2, 3]], np.int32).view(Matrix))
+    return type(aval).__name__, str(aval), aval.weak_type
+
+
+@probe
+def aval_refused(mj, value):
+    """The error for a value that is no array."""
+    from minijax.core import get_aval
+
+    try:
+        get_aval(value)
+    except TypeError as error:
+        return "TypeError", repr(value) in str(error)
+    return "no error"
+
+
+@pytest.mark.exercise("core.get_aval")
+@pytest.mark.parametrize("value", [2.5, -3, True])
+def test_python_numbers(student, value):
+    """Python's numbers and booleans are weakly typed arrays without axes."""
+    student.agrees(aval_of, value)
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_arrays(student):
+    """An array's abstract value has its shape and dtype, is not weakly typed, and holds it."""
+    for dtype in ("float32", "float64", "int32", "bool", "uint8"):
+        student.agrees(aval_of, np.array([[1, 0, 2], [3, 0, 5]], dtype))
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_small_arrays(student):
+    """Arrays without axes and arrays without elements are arrays too."""
+    student.agrees(aval_of, np.array(2.5, np.float32))
+    student.agrees(aval_of, np.zeros((0, 3), np.int32))
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_numpy_scalars(student):
+    """NumPy's scalars are not weakly typed, whatever Python class they inherit from."""
+    for value in (np.float64(2.5), np.float64(-0.5), np.float32(1.5), np.int64(7), np.bool_(True)):
+        student.agrees(aval_of, value)
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_tracer_answers_for_itself(student):
+    """A tracer's abstract value is the tracer's own, the very object."""
+    student.agrees(aval_of_tracer, (2, 3), "float32", False)
+    student.agrees(aval_of_tracer, (), "int32", True)
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_array_subclass(student):
+    """An instance of a subclass of NumPy's array class is an array."""
+    student.agrees(aval_of_array_subclass)
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_registered_classes(student):
+    """A class that is put into the table later is known, and a subclass counts as its nearest."""
+    student.agrees(aval_of_registered)
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_no_arrays(student):
+    """What is neither a number nor an array is refused by a TypeError that shows it."""
+    for value in ("one", None, [1.0, 2.0], (3, 4), {"a": 1.0}):
+        student.agrees(aval_refused, value)
+
+
+# core.find_top_trace ----------------------------------------------------------------------------
+
+
+@probe
+def top_of(mj, levels, height, dynamic):
+    """The type and level of the top trace for operands on a stack of `height` interpreters.
+
+    An operand is given as the level of a tracer, or as None for a constant; `dynamic` is the level
+    of the dynamic trace, or None.
+    """
+    from minijax.core import MainTrace, Trace, Tracer, find_top_trace, trace_state
+
+    class Odd(Trace):
+        pass
+
+    class Even(Trace):
+        pass
+
+    class Box(Tracer):
+        def __init__(self, main):
+            self._trace = main.trace_type(main)
+
+    upper = [MainTrace(level, Odd if level % 2 else Even) for level in range(1, height)]
+    trace_state.stack[1:] = upper
+    mains = list(trace_state.stack)
+    operands = [np.ones(3) if level is None else Box(mains[level]) for level in levels]
+    trace_state.dynamic_trace = None if dynamic is None else mains[dynamic]
+    try:
+        trace = find_top_trace(operands)
+    finally:
+        trace_state.dynamic_trace = None
+    level = trace.main.level
+    return type(trace).__name__, level, trace.main is mains[level]
+
+
+@probe
+def top_of_escaped(mj, height, escaped_level, other_level):
+    """The error for a tracer whose interpreter has left the stack, beside one that is active."""
+    from minijax.core import MainTrace, ShapedArray, Trace, Tracer, find_top_trace, trace_state
+    from minijax.errors import UnexpectedTracerError
+
+    class Box(Tracer):
+        aval = ShapedArray((), np.dtype("float64"))
+
+        def __init__(self, main):
+            self._trace = Trace(main)
+
+    trace_state.stack[1:] = [MainTrace(level, Trace) for level in range(1, height)]
+    operands = [Box(MainTrace(escaped_level, Trace)), Box(trace_state.stack[other_level])]
+    answers = []
+    for args in (operands, operands[::-1], operands[:1]):
+        try:
+            answers.append(find_top_trace(args).main.level)
+        except UnexpectedTracerError:
+            answers.append("escaped")
+    return answers
+
+
+@pytest.mark.exercise("core.find_top_trace")
+def test_constants_go_to_the_bottom(student):
+    """Where no operand is a tracer, evaluation takes the operation, however high the stack is."""
+    for levels in ([], [None], [None, None, None]):
+        student.agrees(top_of, levels, 1, None)
+        student.agrees(top_of, levels, 4, None)
+
+
+@pytest.mark.exercise("core.find_top_trace")
+def test_one_tracer_among_constants(student):
+    """One tracer decides, wherever it stands among constants."""
+    for levels in ([1, None, None], [None, 1, None], [None, None, 1]):
+        student.agrees(top_of, levels, 2, None)
+
+
+@pytest.mark.exercise("core.find_top_trace")
+def test_operands_decide(student):
+    """An interpreter that no operand belongs to is not concerned, even if it is the newest."""
+    student.agrees(top_of, [1], 4, None)
+    student.agrees(top_of, [2, None, 1], 5, None)
+
+
+@pytest.mark.exercise("core.find_top_trace")
+def test_highest_level(student):
+    """Of several tracers the one of the highest level decides, wherever it stands."""
+    for levels in ([3, 1, 2], [1, 3, 2], [2, 1, 3], [1, None, 3, 3, 2]):
+        student.agrees(top_of, levels, 5, None)
+
+
+@pytest.mark.exercise("core.find_top_trace")
+def test_many_levels(student):
+    """Levels are compared as numbers, also above nine."""
+    student.agrees(top_of, [9, 11, 10], 13, None)
+
+
+@pytest.mark.exercise("core.find_top_trace")
+def test_dynamic_trace_above_constants(student):
+    """A dynamic trace takes operations on constants."""
+    student.agrees(top_of, [], 2, 1)
+    student.agrees(top_of, [None, None], 5, 3)
+
+
+@pytest.mark.exercise("core.find_top_trace")
+def test_dynamic_trace_above_tracers(student):
+    """A dynamic trace takes operations on tracers of lower levels."""
+    student.agrees(top_of, [1], 5, 3)
+    student.agrees(top_of, [None, 1, 2], 5, 3)
+
+
+@pytest.mark.exercise("core.find_top_trace")
+def test_lower_dynamic_trace(student):
+    """A dynamic trace that is not above the highest operand changes nothing."""
+    for levels in ([4, None], [1, 3], [2]):
+        student.agrees(top_of, levels, 5, 2)
+
+
+@pytest.mark.exercise("core.find_top_trace")
+def test_escaped_tracers(student):
+    """A tracer whose transformation has ended is refused, beside any other operand."""
+    for height, escaped, other in [(2, 2, 1), (4, 1, 3), (4, 3, 1)]:
+        student.agrees(top_of_escaped, height, escaped, other)
+
+
+# core.full_raise --------------------------------------------------------------------------------
+
+
+@probe
+def constant_boxed(mj, values):
+    """How constants are boxed: the answer's label, whether the value is in it, and the calls."""
+    from minijax.core import MainTrace, Trace, full_raise, trace_state
+
+    calls = []
+
+    class Toy(Trace):
+        def pure(self, val):
+            calls.append("pure")
+            return "pure box", val
+
+        def lift(self, val):
+            calls.append("lift")
+            return "lift box", val
+
+    answers, main = [], MainTrace(1, Toy)
+    trace_state.stack[1:] = [main]
+    for value in values:
+        label, inside = full_raise(Toy(main), value)
+        answers.append([label, inside is value])
+    return answers, calls
+
+
+@probe
+def tracer_boxed(mj, level, own_level, same_type):
+    """How a tracer of `level` is boxed for another interpreter at `own_level`, which is active."""
+    from minijax.core import MainTrace, ShapedArray, Trace, Tracer, full_raise, trace_state
+    from minijax.errors import UnexpectedTracerError
+
+    class Box(Tracer):
+        aval = ShapedArray((), np.dtype("float64"))
+
+        def __init__(self, main):
+            self._trace = main.trace_type(main)
+
+        def full_lower(self):
+            return 0.5
+
+    class Toy(Trace):
+        def pure(self, val):
+            return "pure", val
+
+        def lift(self, val):
+            return "lift", val
+
+    class Other(Toy):
+        pass
+
+    tracer = Box(MainTrace(level, Toy if same_type else Other))
+    upper = [MainTrace(i, Toy) for i in range(1, 8)]
+    upper[level - 1] = tracer._trace.main
+    upper[own_level - 1] = main = MainTrace(own_level, Toy)
+    trace_state.stack[1:] = upper
+    try:
+        out = full_raise(Toy(main), tracer)
+    except UnexpectedTracerError:
+        return "escaped"
+    return "as it is" if out is tracer else [out[0], out[1] is tracer]
+
+
+@probe
+def own_tracer_boxed(mj, level, data):
+    """Whether tracers of the same use of an interpreter, from two traces, are left as they are."""
+    from minijax.core import MainTrace, Trace, Tracer, full_raise, trace_state
+
+    class Box(Tracer):
+        def __init__(self, trace):
+            self._trace = trace
+
+    main = MainTrace(level, Trace, data)
+    trace_state.stack[1:] = [*(MainTrace(i, Trace) for i in range(1, level)), main]
+    trace = Trace(main)
+    tracers = [Box(trace), Box(Trace(main))]
+    return [full_raise(trace, tracer) is tracer for tracer in tracers]
+
+
+@pytest.mark.exercise("core.full_raise")
+def test_constants_are_pure(student):
+    """A number or an array is boxed by pure, once, whatever its value is."""
+    student.agrees(constant_boxed, [2.5, 7, True])
+    student.agrees(constant_boxed, [0.0, 0, False, np.zeros(3), np.ones((0, 2)), np.float32(0)])
+
+
+@pytest.mark.exercise("core.full_raise")
+def test_own_tracer_is_left_alone(student):
+    """A tracer of the same use of the interpreter is returned itself, even if its Trace is not."""
+    student.agrees(own_tracer_boxed, 1, None)
+    student.agrees(own_tracer_boxed, 3, {"log": []})
+
+
+@pytest.mark.exercise("core.full_raise")
+@pytest.mark.parametrize("same_type", [True, False])
+def test_tracer_from_below_is_lifted(student, same_type):
+    """A tracer of a lower level is boxed by lift, box and all."""
+    student.agrees(tracer_boxed, 1, 2, same_type)
+    student.agrees(tracer_boxed, 1, 4, same_type)
+
+
+@pytest.mark.exercise("core.full_raise")
+def test_tracer_from_above_has_escaped(student):
+    """A tracer of a higher level is refused."""
+    for level, same_type in [(3, True), (3, False), (6, True), (6, False)]:
+        student.agrees(tracer_boxed, level, 2, same_type)
+
+
+@pytest.mark.exercise("core.full_raise")
+@pytest.mark.parametrize("same_type", [True, False])
+def test_another_use_at_the_same_level(student, same_type):
+    """A tracer of another use of an interpreter is refused, also where the levels are equal."""
+    for level in (1, 2, 5):
+        student.agrees(tracer_boxed, level, level, same_type)
+
+
+# core.bind --------------------------------------------------------------------------------------
+
+
+@probe
+def handed_over(mj, values, boxed, params):
+    """What an interpreter is given for operands, of which those in `boxed` are its tracers."""
+    from minijax.core import MainTrace, Primitive, Trace, Tracer, bind, trace_state
+
+    seen = []
+
+    class Box(Tracer):
+        def __init__(self, trace, val, label):
+            self._trace, self.val, self.label = trace, val, label
+
+    class Toy(Trace):
+        def pure(self, val):
+            return Box(self, val, "pure")
+
+        def process_primitive(self, primitive, tracers, params):
+            seen.append([primitive.name, [[t.label, t.val] for t in tracers], params])
+            return Box(self, 0.5, "result")
+
+    main = MainTrace(1, Toy)
+    trace_state.stack[1:] = [main]
+    operands = [
+        Box(Toy(main), v, "own") if own else v for v, own in zip(values, boxed, strict=True)
+    ]
+    return bind(Primitive("toy"), *operands, **params).label, seen
+
+
+@probe
+def results(mj, kept, multiple_results):
+    """What `bind` makes of results in boxes, of which those in `kept` add something."""
+    from minijax.core import MainTrace, Primitive, Trace, Tracer, bind, trace_state
+
+    class Box(Tracer):
+        def __init__(self, trace, val, kept):
+            self._trace, self.val, self.kept = trace, val, kept
+
+        def full_lower(self):
+            return self if self.kept else self.val
+
+    class Toy(Trace):
+        def process_primitive(self, primitive, tracers, params):
+            outs = [Box(self, 1.5 * i, keep) for i, keep in enumerate(kept, 1)]
+            return outs if primitive.multiple_results else outs[0]
+
+    main = MainTrace(1, Toy)
+    trace_state.stack[1:] = [main]
+    out = bind(Primitive("toy", multiple_results), Box(Toy(main), 2.0, True))
+    outs = out if type(out) is list else [out]
+    found = [["box", x.val] if isinstance(x, Box) else x for x in outs]
+    return type(out) is list, found
+
+
+@probe
+def plain_results(mj, values, multiple_results):
+    """What `bind` makes of results that have no box, as those of evaluation."""
+    from minijax.core import MainTrace, Primitive, Trace, Tracer, bind, trace_state
+
+    class Box(Tracer):
+        def __init__(self, trace):
+            self._trace = trace
+
+    class Toy(Trace):
+        def process_primitive(self, primitive, tracers, params):
+            return list(values) if primitive.multiple_results else values[0]
+
+    main = MainTrace(1, Toy)
+    trace_state.stack[1:] = [main]
+    out = bind(Primitive("toy", multiple_results), Box(Toy(main)))
+    same = [a is b for a, b in zip(out if multiple_results else [out], values, strict=False)]
+    return type(out).__name__, same
+
+
+@probe
+def two_interpreters(mj, levels):
+    """What the higher of two interpreters is given for tracers of both and a constant."""
+    from minijax.core import MainTrace, Primitive, Trace, Tracer, bind, trace_state
+
+    class Low(Trace):
+        pass
+
+    class LowBox(Tracer):
+        def __init__(self, trace):
+            self._trace = trace
+
+    class HighBox(Tracer):
+        def __init__(self, trace, val):
+            self._trace, self.val = trace, val
+
+    class High(Trace):
+        def pure(self, val):
+            return HighBox(self, val)
+
+        lift = pure
+
+        def process_primitive(self, primitive, tracers, params):
+            return [type(t).__name__ + " of " + type(t.val).__name__ for t in tracers]
+
+    low, high = MainTrace(1, Low), MainTrace(2, High)
+    trace_state.stack[1:] = [low, high]
+    make = {0: lambda: 2.5, 1: lambda: LowBox(Low(low)), 2: lambda: HighBox(High(high), 3)}
+    return bind(Primitive("toy"), *[make[level]() for level in levels])
+
+
+@probe
+def escaped_operand(mj):
+    """What becomes of a tracer whose interpreter has left the stack, under a higher one."""
+    from minijax.core import MainTrace, Primitive, ShapedArray, Trace, Tracer, bind, trace_state
+    from minijax.errors import UnexpectedTracerError
+
+    class Box(Tracer):
+        aval = ShapedArray((), np.dtype("float64"))
+
+        def __init__(self, trace):
+            self._trace = trace
+
+    class Toy(Trace):
+        def pure(self, val):
+            return Box(self)
+
+        lift = pure
+
+        def process_primitive(self, primitive, tracers, params):
+            return 7.5
+
+    trace_state.stack[1:] = [MainTrace(1, Toy), MainTrace(2, Toy)]
+    escaped = Box(Toy(MainTrace(1, Toy)))
+    answers = []
+    for operands in ([escaped], [escaped, Box(Toy(trace_state.stack[2]))]):
+        try:
+            answers.append(bind(Primitive("toy"), *operands))
+        except UnexpectedTracerError:
+            answers.append("escaped")
+    return answers
+
+
+@probe
+def whole_program(mj, start, unit):
+    """A program of several operations under an interpreter that computes and counts."""
+    from minijax import core
+
+    class Box(core.Tracer):
+        def __init__(self, trace, val):
+            self._trace, self.val = trace, val
+
+    class Counting(core.Trace):
+        def pure(self, val):
+            return Box(self, val)
+
+        def process_primitive(self, primitive, tracers, params):
+            self.main.global_data.append(primitive.name)
+            rule = core.impl_rules[primitive]
+            return Box(self, rule(*[t.val for t in tracers], **params))
+
+    main = core.MainTrace(1, Counting, [])
+    core.trace_state.stack[1:] = [main]
+    x = Box(Counting(main), start)
+    y = core.sub_p.bind(core.mul_p.bind(unit, x), core.neg_p.bind(x))
+    z = core.reduce_sum_p.bind(core.sub_p.bind(y, unit), axes=(0,))
+    return z.val, main.global_data
+
+
+@pytest.mark.exercise("core.bind")
+def test_operands_are_boxed_in_order(student):
+    """The interpreter gets all operands in boxes of its own, in their order, and works once."""
+    for boxed in ([True, False, True], [False, True, False], [False, False, True]):
+        student.agrees(handed_over, [2.5, np.arange(3), -7], boxed, {})
+
+
+@pytest.mark.exercise("core.bind")
+def test_params_are_handed_on(student):
+    """The interpreter gets the parameters under their names, as they were given."""
+    student.agrees(handed_over, [4.0], [True], {"axes": (1, 0), "new_dtype": "float32"})
+    student.agrees(handed_over, [4.0, 0.5], [False, True], {"permutation": None})
+
+
+@pytest.mark.exercise("core.bind")
+def test_one_result(student):
+    """A result leaves its box where the box adds nothing, and keeps it elsewhere."""
+    student.agrees(results, [True], False)
+    student.agrees(results, [False], False)
+
+
+@pytest.mark.exercise("core.bind")
+@pytest.mark.parametrize("kept", [[False, True, False], [True, False]])
+def test_several_results(student, kept):
+    """Each of several results leaves its box where the box adds nothing; they come in a list."""
+    student.agrees(results, kept, True)
+
+
+@pytest.mark.exercise("core.bind")
+def test_few_of_several_results(student):
+    """A primitive of several results gives a list, also where it has one result or none."""
+    student.agrees(results, [True], True)
+    student.agrees(results, [False], True)
+    student.agrees(results, [], True)
+
+
+@pytest.mark.exercise("core.bind")
+def test_plain_results(student):
+    """Results that have no box, such as arrays and numbers, are returned as they are."""
+    for value in (np.array([2.5, 3.5]), 7, np.float32(0.5)):
+        student.agrees(plain_results, [value], False)
+    student.agrees(plain_results, [np.array([2.5, 3.5]), 7], True)
+
+
+@pytest.mark.exercise("core.bind")
+def test_operands_of_two_interpreters(student):
+    """Operands of a lower interpreter are boxed again for the higher one, box and all."""
+    for levels in ([2, 1, 0], [2, 0, 1], [2, 2, 1, 1]):
+        student.agrees(two_interpreters, levels)
+
+
+@pytest.mark.exercise("core.bind")
+def test_escaped_operand(student):
+    """An operation on a tracer whose transformation has ended is refused."""
+    student.agrees(escaped_operand)
+
+
+@pytest.mark.exercise("core.bind")
+def test_whole_program(student):
+    """A program runs operation by operation under the interpreter of its input."""
+    student.agrees(whole_program, np.array([0.5, 2.0, 3.5]), 3.0)
+
+
+# core.evaluate ----------------------------------------------------------------------------------
+
+
+@probe
+def evaluated(mj, name, values, params):
+    """The value of a primitive, and which kind of array it is."""
+    from minijax import core
+
+    primitive = getattr(core, f"{name}_p")
+    out = core.EvalTrace(core.trace_state.stack[0]).process_primitive(primitive, values, params)
+    return np.asarray(out), type(out).__name__, out.flags.writeable
+
+
+@probe
+def evaluated_by_own_rule(mj, values, multiple_results):
+    """How a rule is called, and what becomes of its results."""
+    from minijax import core
+
+    calls = []
+
+    def rule(*args, scale, offset):
+        calls.append([args, scale, offset])
+        outs = [x * scale + offset for x in args]
+        return outs if multiple_results else outs[0]
+
+    primitive = core.Primitive("toy", multiple_results)
+    core.impl_rules[primitive] = rule
+    trace = core.EvalTrace(core.trace_state.stack[0])
+    out = trace.process_primitive(primitive, values, {"offset": 10, "scale": 3})
+    outs = out if multiple_results else [out]
+    kinds = [[type(x).__name__, x.flags.writeable] for x in outs]
+    return type(out).__name__, kinds, [np.asarray(x) for x in outs], calls
+
+
+@probe
+def operand_of_identity(mj):
+    """Whether an operand that comes back as the result stays as it was for its owner."""
+    from minijax import core
+
+    primitive = core.Primitive("identity")
+    core.impl_rules[primitive] = lambda x: x
+    x = np.array([1.5, 2.5])
+    out = core.EvalTrace(core.trace_state.stack[0]).process_primitive(primitive, [x], {})
+    return x.flags.writeable, out.flags.writeable, out
+
+
+@probe
+def warnings_of(mj, name, values):
+    """The value of a primitive where NumPy would warn, and the number of warnings."""
+    import warnings
+
+    from minijax import core
+
+    primitive = getattr(core, f"{name}_p")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        out = core.EvalTrace(core.trace_state.stack[0]).process_primitive(primitive, values, {})
+    return np.asarray(out), len(caught)
+
+
+@probe
+def without_a_rule(mj):
+    """What is said of a primitive without an evaluation rule."""
+    from minijax import core
+
+    trace = core.EvalTrace(core.trace_state.stack[0])
+    try:
+        trace.process_primitive(core.Primitive("erf"), [0.5], {})
+    except NotImplementedError as error:
+        return "NotImplementedError", "'erf'" in str(error), str(error)[:15]
+    return "no error"
+
+
+@pytest.mark.exercise("core.evaluate")
+def test_values(student):
+    """The rule of the primitive computes the value from the operands in their order."""
+    for dtype in ("float32", "float64", "int32"):
+        x, y = np.array([[7, 2, 5], [1, 4, 9]], dtype), np.array([[2, 3, 4], [6, 5, 8]], dtype)
+        student.agrees(evaluated, "sub", [x, y], {})
+        student.agrees(evaluated, "gt", [x, y], {})
+
+
+@pytest.mark.exercise("core.evaluate")
+def test_params_reach_the_rule(student):
+    """Parameters reach the rule by name."""
+    x = np.arange(6.0).reshape(2, 3)
+    student.agrees(evaluated, "reduce_sum", [x], {"axes": (1,)})
+    student.agrees(evaluated, "transpose", [x], {"permutation": (1, 0)})
+
+
+@pytest.mark.exercise("core.evaluate")
+def test_scalars_become_arrays(student):
+    """A result without axes is an array too, never a NumPy scalar."""
+    student.agrees(evaluated, "mul", [2.5, -3.0], {})
+    student.agrees(evaluated, "reduce_sum", [np.arange(4, dtype=np.int32)], {"axes": (0,)})
+    student.agrees(evaluated, "lt", [2, 3], {})
+
+
+@pytest.mark.exercise("core.evaluate")
+def test_one_result_of_own_rule(student):
+    """A new primitive's rule is called once, and its result is read-only."""
+    student.agrees(evaluated_by_own_rule, [np.array([1, 2]), np.array([5, 6])], False)
+
+
+@pytest.mark.exercise("core.evaluate")
+def test_several_results_of_own_rule(student):
+    """Of several results each becomes a read-only array, and they come in a list."""
+    student.agrees(evaluated_by_own_rule, [np.float64(2.5), np.array([4, 5]), np.int32(6)], True)
+    student.agrees(evaluated_by_own_rule, [np.float32(0.5)], True)
+
+
+@pytest.mark.exercise("core.evaluate")
+def test_operands_keep_their_flags(student):
+    """That results are read-only changes nothing for the user's own arrays."""
+    student.agrees(operand_of_identity)
+
+
+@pytest.mark.exercise("core.evaluate")
+def test_no_warnings(student):
+    """Where NumPy warns, evaluation gives the same value and keeps quiet."""
+    for name, value in [("log", -2.0), ("exp", 1e4)]:
+        student.agrees(warnings_of, name, [np.array([value, 0.5])])
+
+
+@pytest.mark.exercise("core.evaluate")
+def test_missing_rule(student):
+    """A primitive without a rule is named in the error."""
+    student.agrees(without_a_rule)
+
+
+# core.div_impl ----------------------------------------------------------------------------------
+
+
+@probe
+def quotient(mj, x, y):
+    """The quotient, without NumPy's warnings: get_rule keeps them away in a program."""
+    from minijax.core import div_impl
+
+    with np.errstate(all="ignore"):
+        return np.asarray(div_impl(x, y))
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_floats(student):
+    """Floats divide as in NumPy and keep their dtype, also where the divisor is 0."""
+    for dtype in ("float16", "float32", "float64"):
+        x, y = np.array([7, -7, 5, -3, 0], dtype), np.array([2, 2, -4, 0, 0], dtype)
+        student.agrees(quotient, x, y)
+        student.agrees(quotient, x[:, None], y[None, 1:3])
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_positive_integers(student):
+    """Quotients of positive integers lose their fraction."""
+    student.agrees(quotient, np.array([7, 8, 9, 2]), np.array([2, 4, 5, 3]))
+    student.agrees(quotient, 17, 5)
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_negative_integers(student):
+    """Quotients of integers round towards zero, whichever operand is negative."""
+    student.agrees(quotient, np.array([-7, 7, -7, -1, 1]), np.array([2, -2, -3, 4, -5]))
+    student.agrees(quotient, -17, 5)
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_exact_negative_quotients(student):
+    """Nothing is rounded where a negative quotient is exact."""
+    student.agrees(quotient, np.array([-8, 9, -6, 0]), np.array([2, -3, -6, -4]))
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_integer_zero_divisor(student):
+    """An integer divided by zero gives -1, and the other elements do not suffer."""
+    student.agrees(quotient, np.array([7, 0, -7, 9, -9]), np.array([0, 0, 0, 2, 2]))
+    student.agrees(quotient, -5, 0)
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_large_integers(student):
+    """Large integers are divided exactly."""
+    x = np.array([2**53 + 1, -(2**62) - 3, 2**63 - 1])
+    student.agrees(quotient, x, np.array([1, 1, -3]))
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_integer_dtypes(student):
+    """Integers keep their dtype, rounded or not, divided by zero or not."""
+    for dtype in ("int8", "int16", "int32", "int64"):
+        x, y = np.array([100, -100, 7, -7], dtype), np.array([7, 7, 0, 0], dtype)
+        student.agrees(quotient, x, y)
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_unsigned_integers(student):
+    """Unsigned integers divided by zero give the largest number of their dtype."""
+    for dtype in ("uint8", "uint32"):
+        student.agrees(quotient, np.array([200, 7, 0], dtype), np.array([7, 0, 0], dtype))
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_integer_shapes(student):
+    """Operands of different shapes stretch as everywhere."""
+    x, y = np.array([[-7, 7, 9]], np.int32), np.array([[2], [0]], np.int32)
+    student.agrees(quotient, x, y)
+    student.agrees(quotient, x, np.array(-2, np.int32))
+    student.agrees(quotient, np.array(-9, np.int32), y)
+
+
+# core.broadcast_impl ----------------------------------------------------------------------------
+
+
+@probe
+def repeated(mj, x, shape, axes):
+    """`x` repeated into `shape`, its axes becoming `axes`."""
+    from minijax.core import broadcast_in_dim_impl
+
+    return np.asarray(broadcast_in_dim_impl(x, shape=shape, broadcast_dimensions=axes))
+
+
+@pytest.mark.exercise("core.broadcast_impl")
+def test_one_axis(student):
+    """One axis may become any axis of the result."""
+    student.agrees(repeated, np.array([2.5, 3.5]), (2, 3), (0,))
+    student.agrees(repeated, np.array([2.5, 3.5]), (3, 2), (1,))
+    student.agrees(repeated, np.array([2.5, 3.5]), (3, 2, 4), (1,))
+
+
+@pytest.mark.exercise("core.broadcast_impl")
+def test_one_axis_of_equal_lengths(student):
+    """The axes decide where an operand goes, also where its length would fit elsewhere."""
+    for axis in (0, 1, 2):
+        student.agrees(repeated, np.array([2.5, 3.5, 4.5]), (3, 3, 3), (axis,))
+
+
+@pytest.mark.exercise("core.broadcast_impl")
+def test_two_axes(student):
+    """Two axes may leave room for a new one before, between or behind them."""
+    x = np.arange(6.0).reshape(2, 3)
+    for shape, axes in [((2, 3, 4), (0, 1)), ((2, 4, 3), (0, 2)), ((4, 2, 3), (1, 2))]:
+        student.agrees(repeated, x, shape, axes)
+
+
+@pytest.mark.exercise("core.broadcast_impl")
+def test_two_axes_of_equal_lengths(student):
+    """The axes decide where each axis of an operand goes, also where all lengths are equal."""
+    for axes in [(0, 1), (0, 2), (1, 2)]:
+        student.agrees(repeated, np.arange(4.0).reshape(2, 2), (2, 2, 2), axes)
+
+
+@pytest.mark.exercise("core.broadcast_impl")
+def test_axes_of_length_one(student):
+    """An axis of length 1 is repeated as often as the shape asks for."""
+    student.agrees(repeated, np.array([[1.5, 2.5, 3.5]]), (2, 3), (0, 1))
+    student.agrees(repeated, np.array([[1.5], [2.5]]), (2, 4, 3), (0, 2))
+    student.agrees(repeated, np.array([1.5]), (3, 2), (0,))
+
+
+@pytest.mark.exercise("core.broadcast_impl")
+def test_no_axes(student):
+    """A number or an array without axes fills any shape."""
+    student.agrees(repeated, np.array(2.5, np.float32), (2, 3), ())
+    student.agrees(repeated, 7, (4,), ())
+    student.agrees(repeated, 0.5, (), ())
+
+
+@pytest.mark.exercise("core.broadcast_impl")
+def test_nothing_to_repeat(student):
+    """An operand that has the shape already, and a result without elements, are no exceptions."""
+    student.agrees(repeated, np.arange(6).reshape(2, 3), (2, 3), (0, 1))
+    student.agrees(repeated, np.zeros((0,), np.float32), (0, 3), (0,))
+    student.agrees(repeated, np.array([1.5, 2.5]), (2, 0), (0,))
+
+
+@pytest.mark.exercise("core.broadcast_impl")
+def test_dtype_stays(student):
+    """The dtype stays as it is."""
+    for dtype in ("float32", "int32", "bool"):
+        student.agrees(repeated, np.array([0, 1, 1], dtype), (3, 2), (0,))
+
+
+# core.counted -----------------------------------------------------------------------------------
+
+
+@probe
+def count_of(mj, program, x):
+    """The value of a counted program, its count, the count of a second call, and inner counts.
+
+    The program's primitives bind themselves: the first tracer's interpreter takes the operation,
+    without `bind`, the stack and evaluation, which are other exercises.
+    """
+    from minijax.core import Primitive, Tracer, counted, impl_rules, trace_state
+
+    class Toy(Primitive):
+        def bind(self, *args, **params):
+            for tracer in args:
+                if isinstance(tracer, Tracer):
+                    trace = tracer._trace.main.trace_type(tracer._trace.main)
+                    boxes = [trace.pure(x) if x is not tracer else x for x in args]
+                    return trace.process_primitive(self, boxes, params)
+            return impl_rules[self](*args, **params)
+
+    def toy(rule, multiple_results=False):
+        primitive = Toy(rule.__name__, multiple_results)
+        impl_rules[primitive] = rule
+        return primitive.bind
+
+    sin, cos, sub, mul = toy(np.sin), toy(np.cos), toy(np.subtract), toy(np.multiply)
+    parts = toy(lambda x, *, size: [x * (i + 1) for i in range(size)], multiple_results=True)
+    total = toy(lambda x, *, axes: np.sum(x, axis=axes))
+    inner_counts = []
+
+    def inner(f, y):
+        value, count = counted(f)(y)
+        inner_counts.append(count)
+        return value
+
+    def repeated(x):
+        for _ in range(5):
+            x = cos(x)
+        return x
+
+    def two_levels(x):
+        y = inner(lambda y: sin(sub(cos(y), 1.5)), sin(x))
+        return mul(inner(lambda y: sub(y, sin(x)), y), 2.0)
+
+    programs = {
+        "chain": lambda x: sin(sin(cos(x))),
+        "constant operand": lambda x: sub(mul(x, 3.0), 1.5),
+        "params": lambda x: total(mul(x, 0.5), axes=(0,)),
+        "repeated": repeated,
+        "not used": lambda x: [sin(x), x][1],
+        "constant operation": lambda x: mul(x, cos(sin(0.5))),
+        "input": lambda x: x,
+        "constant": lambda x: 2.5,
+        "constant result": lambda x: cos(0.5),
+        "all of several": lambda x: [sin(part) for part in parts(x, size=3)][1],
+        "one of several": lambda x: sub(parts(x, size=1)[0], 1.5),
+        "last of several": lambda x: parts(parts(x, size=2)[1], size=3)[2],
+        "two levels": two_levels,
+        "inner constant": lambda x: mul(x, inner(lambda y: sub(sin(y), 0.5), 2.5)),
+        "inner input": lambda x: inner(lambda y: x, 2.5),
+        "inner has its own": lambda x: inner(cos, x),
+    }
+    del trace_state.stack[1:]
+    f = counted(programs[program])
+    value, count = f(x)
+    shown = "a box" if isinstance(value, Tracer) else np.asarray(value)
+    return shown, count, f(x)[1], inner_counts
+
+
+@probe
+def counts_of_branches(mj, values):
+    """Counts where Python's `if` looks at the input, in one call after another."""
+    from minijax.core import Primitive, counted, trace_state
+
+    class Twice(Primitive):
+        def bind(self, x):
+            return x * 2.0 if type(x) is float else x._trace.process_primitive(self, [x], {})
+
+    def f(x):
+        twice = Twice("twice").bind
+        return twice(twice(x)) if x else twice(x)
+
+    del trace_state.stack[1:]
+    counted_f = counted(f)
+    return [counted_f(value) for value in values]
+
+
+@pytest.mark.exercise("core.counted")
+@pytest.mark.parametrize("program", ["chain", "constant operand", "params", "repeated", "not used"])
+def test_count(student, program):
+    """The value is the function's own, and every operation on what depends on the input counts."""
+    student.agrees(count_of, program, np.array([0.5, 2.5, -1.5]))
+    student.agrees(count_of, program, np.array([[0.5, 2.5]], np.float32))
+
+
+@pytest.mark.exercise("core.counted")
+def test_constants_do_not_count(student):
+    """Operations on constants alone do not count."""
+    student.agrees(count_of, "constant operation", 2.5)
+    student.agrees(count_of, "constant operation", np.array([2.5, 3.5]))
+
+
+@pytest.mark.exercise("core.counted")
+def test_results_that_need_no_operation(student):
+    """A function may return its input, or a constant."""
+    for program in ("input", "constant", "constant result"):
+        student.agrees(count_of, program, np.array([0.5, 2.5]))
+
+
+@pytest.mark.exercise("core.counted")
+def test_counts_within_counts(student):
+    """Each of several interpreters counts what depends on its own input, and on no other."""
+    for program in ("two levels", "inner constant", "inner input", "inner has its own"):
+        student.agrees(count_of, program, 0.5)
+        student.agrees(count_of, program, np.array([0.5, 1.5]))
+
+
+@pytest.mark.exercise("core.counted")
+@pytest.mark.parametrize("program", ["all of several", "one of several", "last of several"])
+def test_several_results_count_once(student, program):
+    """An operation with several results counts once, and each of them can be used further."""
+    student.agrees(count_of, program, 2.5)
+
+
+@pytest.mark.exercise("core.counted")
+def test_branches_count_for_themselves(student):
+    """Python's `if` may look at the input, and every call counts only what it did itself."""
+    student.agrees(counts_of_branches, [2.5, 0.0, 3.5])
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# Right answers of all exercises: a generated test gets those of the others.
+SIBLINGS = {
+    "new_main": """
+@contextmanager
+def new_main(trace_type, global_data=None):
+    stack = trace_state.stack
+    height = len(stack)
+    stack.append(MainTrace(height, trace_type, global_data))
+    try:
+        yield stack[height]
+    finally:
+        del stack[height:]
+""",
+    "get_aval": """
+def get_aval(x):
+    if isinstance(x, Tracer):
+        return x.aval
+    known = [cls for cls in type(x).mro() if cls in aval_makers]
+    if not known:
+        raise TypeError("no array")
+    return aval_makers[known[0]](x)
+""",
+    "find_top_trace": """
+def find_top_trace(args):
+    mains = [main_of(x) for x in args if isinstance(x, Tracer)]
+    mains += [trace_state.dynamic_trace or trace_state.stack[0]]
+    top = max(mains, key=lambda main: main.level)
+    return top.trace_type(top)
+""",
+    "full_raise": """
+def full_raise(trace, val):
+    if not isinstance(val, Tracer):
+        return trace.pure(val)
+    return val if val._trace.main is trace.main else trace.lift(val)
+""",
+    "bind": """
+def bind(primitive, *args, **params):
+    trace = find_top_trace(args)
+    out = trace.process_primitive(primitive, [full_raise(trace, x) for x in args], params)
+    return [full_lower(x) for x in out] if primitive.multiple_results else full_lower(out)
+""",
+    "EvalTrace.process_primitive": """
+def process_primitive(self, primitive, tracers, params):
+    return as_result(get_rule(impl_rules, primitive, "")(*tracers, **params))
+""",
+    "div_impl": "div_impl = lambda x, y: np.true_divide(x, y)",
+    "broadcast_in_dim_impl": """
+def broadcast_in_dim_impl(x, shape, broadcast_dimensions):
+    new = [i for i in range(len(shape)) if i not in broadcast_dimensions]
+    return np.broadcast_to(np.expand_dims(x, new), shape)
+""",
+}
+
+
+@probe
+def program_value(mj, f, xs):
+    """The results of a program."""
+    return f(*xs)
+
+
+@probe
+def counted_program(mj, f, xs):
+    """The result of a program, and how many of its operations depend on the first argument."""
+    from minijax.core import counted
+
+    return counted(lambda x: f(x, *xs[1:]))(xs[0])
+
+
+@pytest.mark.exercise("core.bind")
+def test_random_programs(student):
+    """A random program of the functions of lax is evaluated rightly."""
+    student.agrees_on_programs(program_value, SIBLINGS)
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_quotients_in_programs(student):
+    """Programs with quotients of floats are evaluated rightly."""
+    student.agrees_on_programs(program_value, SIBLINGS, using=["div"])
+
+
+@pytest.mark.exercise("core.broadcast_impl")
+def test_repetitions_in_programs(student):
+    """Programs that repeat arrays along new axes are evaluated rightly."""
+    student.agrees_on_programs(program_value, SIBLINGS, using=["broadcast_in_dim"])
+
+
+@pytest.mark.exercise("core.counted")
+def test_counted_programs(student):
+    """The operations of a random program that depend on its first argument are counted."""
+    student.agrees_on_programs(counted_program, SIBLINGS, results=1)

@@ -1,0 +1,1134 @@
+"""Hidden tests of the lesson custom: evaluation, inverses, dead code, and costs of programs.
+
+Every exercise is tested alone. Where its target calls what a sibling exercise defines, the probe
+puts a right one in its place meanwhile, whose text travels with the question. Functions to be
+traced travel as text, too. Nothing here is compiled: calls of `jit` are only ever traced.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.grading.suite import probe
+
+F32 = np.float32
+
+ROW = np.array([0.2, 0.7, 1.3])
+OTHER = np.array([2.0, -1.0, 0.5])
+GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
+
+SIBLINGS = {
+    "eval_equation": """
+def eval_equation(eqn, args):
+    program = called_program(eqn)
+    if program is not None:
+        jaxpr, consts = program
+        return eval_jaxpr(jaxpr, consts, args)
+    out = eqn.primitive.bind(*args, **eqn.params)
+    return list(out) if eqn.primitive.multiple_results else [out]
+""",
+    "invert": """
+def invert(eqn, number, ins, outs):
+    rules = inverse_rules.get(eqn.primitive.name)
+    if rules is None:
+        stop(NotImplementedError, eqn, number, "no rule")
+    missing = [i for i in range(len(ins)) if ins[i] is None]
+    if len(missing) != 1:
+        stop(ValueError, eqn, number, "too little is known")
+    i = missing[0]
+    others = [*ins[:i], *ins[i + 1 :]]
+    found = rules[i](*outs, *others, **given_params(eqn))
+    return [*ins[:i], found, *ins[i + 1 :]]
+""",
+    "evaluate_if_known": """
+def evaluate_if_known(env, eqn):
+    args = [read(env, atom) for atom in eqn.invars]
+    known = [read(env, var) is not None for var in eqn.outvars]
+    if not any(x is None for x in args) and not all(known):
+        write(env, eqn.outvars, eval_equation(eqn, args))
+""",
+    "inverse_jaxpr": """
+def inverse_jaxpr(jaxpr, consts, ins, outs):
+    env = {}
+    for atoms, values in [(jaxpr.constvars, consts), (jaxpr.invars, ins), (jaxpr.outvars, outs)]:
+        write(env, atoms, values)
+    number = 0
+    while number < len(jaxpr.eqns):
+        evaluate_if_known(env, jaxpr.eqns[number])
+        number += 1
+    while number > 0:
+        invert_if_needed(env, jaxpr.eqns[number - 1], number)
+        number -= 1
+    return [read(env, var) for var in jaxpr.invars]
+""",
+    "inverse_equation": """
+def inverse_equation(eqn, number, ins, outs):
+    program = called_program(eqn)
+    if program is None:
+        return invert(eqn, number, ins, outs)
+    jaxpr, consts = program
+    return inverse_jaxpr(jaxpr, consts, ins, outs)
+""",
+}
+
+
+def right(*names):
+    """The text of right siblings, which a probe executes in the module."""
+    return "".join(SIBLINGS[name] for name in names)
+
+
+# Functions with a derivative of their own, as text.
+OWN_JVP = """(lambda f: (f.defjvp(lambda xs, ts: (f(*xs), ts[0])), f)[1])(
+    mj.custom_jvp(lambda x: lax.tanh(x) * 2.0))"""
+OWN_VJP = """(lambda f: (f.defvjp(lambda x: (f(x), x), lambda x, ct: (ct,)), f)[1])(
+    mj.custom_vjp(lambda x: lax.tanh(x) * 2.0))"""
+
+
+# eval_equation ------------------------------------------------------------------------------------
+
+
+@probe
+def evaluated(mj, program, args, how):
+    """The results of the first equation of a program, whose operands are the program's inputs."""
+    from minijax.custom_interpreters import eval_equation
+
+    f = eval(program, {**vars(mj), "np": np, "jnp": mj.numpy, "mj": mj})
+    eqn = mj.make_jaxpr(f)(*args).eqns[0]
+
+    def results(*xs):
+        return list(eval_equation(eqn, xs))
+
+    def tangents(*xs):
+        return mj.jvp(results, xs, xs)
+
+    if how == "":
+        return results(*args)
+    return str(mj.make_jaxpr(tangents if how == "tangents" else results)(*args))
+
+
+@probe
+def evaluated_by_hand(mj, x, count):
+    """An equation whose primitive gives a list of so many results."""
+    from minijax.core import Primitive, get_aval, impl_rules
+    from minijax.custom_interpreters import eval_equation
+    from minijax.jaxpr import JaxprEqn, Var
+
+    a, *results = (Var(get_aval(x)) for _ in range(count + 1))
+    many_p = Primitive("many", multiple_results=True)
+    impl_rules[many_p] = lambda x, *, count: [np.multiply(x, 3.0 + i) for i in range(count)]
+    return list(eval_equation(JaxprEqn([a], results, many_p, {"count": count}), [x]))
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_eval_binds(student):
+    """An operation is applied to its operands in their order, and gives a list of one result."""
+    student.agrees(evaluated, "lambda x, y: lax.sub(x, y)", [5.0, 2.0], "")
+    student.agrees(evaluated, "lambda x, y: lax.div(x, y)", [ROW, OTHER], "")
+    student.agrees(evaluated, "lambda x: lax.neg(x)", [np.zeros((0, 2), F32)], "")
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_eval_params(student):
+    """The params of an equation reach its primitive."""
+    student.agrees(evaluated, "lambda x: lax.transpose(x, (1, 0))", [GRID], "")
+    student.agrees(evaluated, "lambda x: lax.reduce_sum(x, (1,))", [GRID], "")
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_eval_several_results(student):
+    """An equation may have several results."""
+    student.agrees(evaluated_by_hand, 2.0, 2)
+    student.agrees(evaluated_by_hand, ROW, 3)
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_eval_lists(student):
+    """A primitive may give its one result in a list, or have none at all."""
+    student.agrees(evaluated_by_hand, ROW, 1)
+    student.agrees(evaluated_by_hand, 2.0, 1)
+    student.agrees(evaluated_by_hand, 2.0, 0)
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_eval_calls(student):
+    """Of a call, the equations of the program are evaluated, and the call itself is not there."""
+    double = "jit(lambda x, y: (x - y, lax.exp(y)))"
+    student.agrees(evaluated, double, [ROW, OTHER], "program")
+    student.agrees(evaluated, double, [ROW, OTHER], "")
+    nested = "jit(lambda x: jit(lambda y: lax.sin(y) * 2.0)(x) + 1.0)"
+    student.agrees(evaluated, nested, [ROW], "program")
+    student.agrees(evaluated, nested, [3.0], "program")
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_eval_constants_of_a_call(student):
+    """A program that is called may have constants of its own."""
+    program = "jit(lambda x: x * np.array([2.0, -1.0, 0.5]) - np.array([5.0, 6.0, 7.0]))"
+    student.agrees(evaluated, program, [ROW], "program")
+    student.agrees(evaluated, program, [ROW], "")
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_eval_other_calls(student):
+    """A function with a derivative of its own is a call, too."""
+    student.agrees(evaluated, OWN_JVP, [ROW], "program")
+    student.agrees(evaluated, OWN_VJP, [ROW], "program")
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_eval_is_transformed(student):
+    """Other transformations see each operation that is evaluated."""
+    student.agrees(evaluated, "lambda x, y: lax.div(x, y)", [3.0, 2.0], "tangents")
+    student.agrees(evaluated, "jit(lambda x, y: lax.sin(x) / y)", [ROW, OTHER], "tangents")
+
+
+# inverse_chain ------------------------------------------------------------------------------------
+
+
+@probe
+def chain(mj, program, y, how="", rules=()):
+    """The inverse of a chain, at y; `how` names transformations, from the inside to the outside."""
+    from unittest.mock import patch
+
+    from minijax.custom_interpreters import inverse_chain, inverse_rules
+
+    scope = {**vars(mj), "np": np, "jnp": mj.numpy, "mj": mj}
+    more = {name: [eval(rule, scope)] for name, rule in rules}
+    back = inverse_chain(eval(program, scope))
+    for name in how.split():
+        back = getattr(mj, name)(back)
+    with patch.dict(inverse_rules, more):
+        out = back(y)
+    return str(out) if how.endswith("make_jaxpr") else out
+
+
+@probe
+def chain_stops(mj, program, y):
+    """Which error, and at which equation."""
+    import re
+
+    from minijax.custom_interpreters import inverse_chain
+
+    f = eval(program, {**vars(mj), "np": np})
+    back = inverse_chain(f)
+    try:
+        return back(y)
+    except (ValueError, NotImplementedError) as error:
+        number = re.search(r"stops at equation (\d+)", str(error))
+        return type(error).__name__, number and number[1]
+
+
+@probe
+def chain_runs(mj, values):
+    """How often the function has run: after it was made, and after each value, which is given."""
+    from minijax.custom_interpreters import inverse_chain
+
+    runs = []
+
+    def f(x):
+        runs.append(x)
+        return mj.lax.exp(x)
+
+    back = inverse_chain(f)
+    counts = [len(runs)]
+    for value in values:
+        counts += [back(value), len(runs)]
+    return counts
+
+
+LONG = "lambda x: lax.exp(lax.tanh(lax.neg(lax.log1p(x))))"
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_chain_of_one(student):
+    """One operation is undone by its rule."""
+    student.agrees(chain, "lax.exp", 3.0)
+    student.agrees(chain, "lax.neg", GRID)
+    student.agrees(chain, "lax.tanh", ROW / 2)
+    student.agrees(chain, "lax.sqrt", ROW.astype(F32))
+    student.agrees(chain, "lax.logistic", np.array([0.1, 0.5, 0.7]))
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_chain_goes_backwards(student):
+    """The last operation is undone first."""
+    student.agrees(chain, "lambda x: lax.neg(lax.exp(x))", -3.0)
+    student.agrees(chain, "lambda x: lax.exp(lax.neg(x))", ROW)
+    student.agrees(chain, LONG, np.array([0.5, 0.7, 0.9]))
+    student.agrees(chain, LONG, np.array([0.5, 0.7, 0.9]), "make_jaxpr")
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_chain_of_nothing(student):
+    """A function that gives its argument back is its own inverse; others are not."""
+    student.agrees(chain, "lax.log", 0.5)
+    student.agrees(chain, "lambda x: x", 3.0)
+    student.agrees(chain, "lambda x: x", ROW)
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_chain_params(student):
+    """Rules are looked up at each call, by name, and get the params of the equation."""
+    cube_root = ("integer_pow", "lambda z, *, y: lax.exp(lax.log(z) / y)")
+    student.agrees(chain, "lambda x: lax.integer_pow(x, 3)", 8.0, "", [cube_root])
+    student.agrees(chain, "lambda x: lax.exp(lax.integer_pow(x, 5))", ROW + 1.0, "", [cube_root])
+    flip = ("rev", "lambda z, *, dimensions: lax.rev(z, dimensions)")
+    student.agrees(chain, "lambda x: lax.exp(lax.rev(x, (1,)))", abs(GRID), "", [flip])
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_chain_is_transformed(student):
+    """The inverse is mapped and differentiated like any function of lax."""
+    ys = np.array([0.4, 0.7, 0.9])
+    student.agrees(chain, "lambda x: lax.exp(lax.tanh(x))", 0.7, "grad")
+    student.agrees(chain, "lambda x: lax.exp(lax.tanh(x))", ys, "grad vmap")
+    student.agrees(chain, "lambda x: lax.exp(lax.tanh(x))", ys, "vmap make_jaxpr")
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_chain_has_no_rule(student):
+    """A primitive that is not in the table raises its error, which names the equation."""
+    student.agrees(chain_stops, "lax.sin", 0.5)
+    student.agrees(chain_stops, "lambda x: lax.exp(lax.neg(lax.sin(lax.neg(x))))", ROW)
+    student.agrees(chain_stops, "lambda x: lax.exp(lax.sin(x))", ROW)
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_chain_is_no_chain(student):
+    """An equation with two operands raises its error, which names the equation."""
+    student.agrees(chain_stops, "lambda x: lax.exp(lax.exp(x * 2.0))", ROW + 2.0)
+    student.agrees(chain_stops, "lambda x: lax.neg(lax.exp(x + x))", 3.0)
+    student.agrees(chain_stops, "lambda x: lax.exp(lax.rem(x, 2.0))", 0.3)
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_chain_traces_once(student):
+    """The function is run once for each call of its inverse, and not before."""
+    student.agrees(chain_runs, [3.0, 2.0])
+    student.agrees(chain_runs, [ROW])
+
+
+# invert -------------------------------------------------------------------------------------------
+
+
+@probe
+def inverted(mj, program, ins, outs, rules=(), number=1, how=""):
+    """The operands of the first equation of a program, whose inputs are these operands."""
+    import re
+    from unittest.mock import patch
+
+    from minijax.custom_interpreters import inverse_rules, invert
+
+    scope = {**vars(mj), "np": np}
+    more = {name: [eval(rule, scope) for rule in several] for name, several in rules}
+    examples = [outs[0] if x is None else x for x in ins]
+    eqn = mj.make_jaxpr(eval(program, scope))(*examples).eqns[0]
+    with patch.dict(inverse_rules, more):
+        if how == "program":
+            return str(mj.make_jaxpr(lambda *zs: list(invert(eqn, number, ins, zs)))(*outs))
+        try:
+            found = list(invert(eqn, number, list(ins), outs))
+        except (ValueError, NotImplementedError) as error:
+            place = re.search(r"stops at equation (\d+), `(.*?)`", str(error))
+            return type(error).__name__, place and place.groups()
+    same = [x is y for x, y in zip(found, ins, strict=True)]
+    return found, same
+
+
+@probe
+def inverted_two_results(mj, ins, outs, params):
+    """An equation with two results and two operands."""
+    from unittest.mock import patch
+
+    from minijax.core import Primitive, get_aval
+    from minijax.custom_interpreters import inverse_rules, invert
+    from minijax.jaxpr import JaxprEqn, Var
+
+    def rule(*args, **params):
+        return args[0] + 10.0 * args[1] + 100.0 * args[2] + 1000.0 * params.get("more", 7.0)
+
+    a, b, c, d = (Var(get_aval(outs[0])) for _ in range(4))
+    eqn = JaxprEqn([a, b], [c, d], Primitive("both", multiple_results=True), params)
+    with patch.dict(inverse_rules, {"both": [lambda *args, **params: 0.0, rule]}):
+        return list(invert(eqn, 1, ins, outs))
+
+
+@pytest.mark.exercise("custom.invert")
+def test_invert_first_operand(student):
+    """The first operand is found, if the second one is known."""
+    student.agrees(inverted, "lax.add", [None, 2.0], [5.0])
+    student.agrees(inverted, "lax.sub", [None, OTHER], [ROW])
+    student.agrees(inverted, "lax.mul", [None, OTHER], [ROW])
+    student.agrees(inverted, "lax.div", [None, GRID], [GRID + 1.0])
+
+
+@pytest.mark.exercise("custom.invert")
+def test_invert_second_operand(student):
+    """The second operand is found, if the first one is known."""
+    student.agrees(inverted, "lax.add", [2.0, None], [5.0])
+    student.agrees(inverted, "lax.sub", [OTHER, None], [ROW])
+    student.agrees(inverted, "lax.mul", [OTHER, None], [ROW])
+    student.agrees(inverted, "lax.div", [GRID, None], [GRID + 1.0])
+
+
+@pytest.mark.exercise("custom.invert")
+def test_invert_single_operand(student):
+    """An operation on one operand is undone."""
+    student.agrees(inverted, "lax.exp", [None], [ROW])
+    student.agrees(inverted, "lax.tanh", [None], [np.array(0.5)])
+
+
+THREE = [
+    "lambda z, x, y: z + 10.0 * x + 100.0 * y",
+    "lambda z, x, y: z + 1000.0 * x + 10000.0 * y",
+    "lambda z, x, y: z + 3.0 * x + 30.0 * y",
+]
+
+
+@pytest.mark.exercise("custom.invert")
+def test_invert_three_operands(student):
+    """A rule gets the result, then the known operands in their order, wherever the gap is."""
+    rules = [("clamp", THREE)]
+    for place in range(3):
+        ins = [1.0, 2.0, 3.0]
+        ins[place] = None
+        student.agrees(inverted, "lax.clamp", ins, [0.5], rules)
+    student.agrees(inverted, "lax.clamp", [ROW, None, OTHER], [ROW + OTHER], rules)
+
+
+@pytest.mark.exercise("custom.invert")
+def test_invert_params(student):
+    """A rule gets the params that say something, by keyword, and all results."""
+    rules = [("integer_pow", ["lambda z, *, y: lax.exp(lax.log(z) / y)"])]
+    student.agrees(inverted, "lambda x: lax.integer_pow(x, 3)", [None], [8.0], rules)
+    student.agrees(inverted, "lambda x: lax.integer_pow(x, 5)", [None], [ROW], rules)
+    student.agrees(inverted_two_results, [2.0, None], [3.0, 5.0], {"more": 4.0, "less": None})
+    student.agrees(inverted_two_results, [2.0, None], [3.0, 5.0], {"more": None})
+
+
+@pytest.mark.exercise("custom.invert")
+def test_invert_is_traced(student):
+    """What is computed is computed with operations that transformations see."""
+    student.agrees(inverted, "lax.sub", [OTHER, None], [ROW], (), 1, "program")
+    student.agrees(inverted, "lax.logistic", [None], [ROW / 2], (), 1, "program")
+
+
+@pytest.mark.exercise("custom.invert")
+def test_invert_stops(student):
+    """No rule, or more than one unknown operand: the error of its kind names the equation."""
+    student.agrees(inverted, "lax.sin", [None], [0.5], (), 3)
+    student.agrees(inverted, "lax.add", [None, None], [ROW], (), 12)
+    student.agrees(inverted, "lax.rem", [None, None], [0.5], (), 2)
+    student.agrees(inverted, "lax.clamp", [None, 1.0, None], [0.5], [("clamp", THREE)], 4)
+
+
+# evaluate_if_known --------------------------------------------------------------------------------
+
+
+@probe
+def known(mj, siblings, program, ins, outs, more=()):
+    """What is known after the first equation of a program, how often it was bound, and the rest.
+
+    `ins` and `outs` are the values of the operands that are variables, and of the results, before.
+    """
+    import importlib
+    from unittest.mock import patch
+
+    custom = importlib.import_module("minijax.custom_interpreters")
+    runs = []
+
+    def counting(eqn, args):
+        runs.append(eqn.primitive.name)
+        return right_one(eqn, args)
+
+    f = eval(program, {**vars(mj), "np": np})
+    eqn = mj.make_jaxpr(f)(*more).eqns[0]
+    variables = [x for x in eqn.invars if custom.is_variable(x)]
+    env = {"another": 5.0}
+    custom.write(env, [*variables, *eqn.outvars], [*ins, *outs])
+    with patch.dict(vars(custom)):
+        exec(siblings, vars(custom))
+        right_one, custom.eval_equation = custom.eval_equation, counting
+        gave = custom.evaluate_if_known(env, eqn)
+    after = [env.get(v) for v in (*variables, *eqn.outvars)]
+    names = len({*env} - {*variables, *eqn.outvars})
+    return gave, after, runs, names, env["another"]
+
+
+def ask_known(student, *args):
+    """Compare what is known then."""
+    student.agrees(known, right("eval_equation"), *args)
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_known_operands(student):
+    """If all operands are known, the result is computed and noted."""
+    ask_known(student, "lax.sub", [5.0, 2.0], [None], (1.0, 1.0))
+    ask_known(student, "lax.div", [ROW, OTHER], [None], (ROW, ROW))
+    ask_known(student, "lambda x: 3.0 - x", [ROW], [None], (ROW,))
+    ask_known(student, "lambda x: lax.transpose(x, (1, 0))", [GRID], [None], (GRID,))
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_known_zero(student):
+    """Zero, False and empty arrays are values like others."""
+    ask_known(student, "lax.sub", [0.0, 0.0], [None], (1.0, 1.0))
+    ask_known(student, "lax.bitwise_not", [False], [None], (True,))
+    ask_known(student, "lax.neg", [np.zeros((0, 2))], [None], (np.zeros((0, 2)),))
+    ask_known(student, "lax.neg", [2.0], [0.0], (1.0,))
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_known_in_part(student):
+    """If an operand is not known, nothing is computed; else it is."""
+    ask_known(student, "lax.mul", [5.0, 2.0], [None], (1.0, 1.0))
+    ask_known(student, "lax.sub", [5.0, None], [None], (1.0, 1.0))
+    ask_known(student, "lax.sub", [None, ROW], [None], (ROW, ROW))
+    ask_known(student, "lambda x: 3.0 - x", [None], [None], (ROW,))
+    ask_known(student, "lax.sub", [None, None], [7.0], (1.0, 1.0))
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_known_results(student):
+    """If the results are known already, nothing is computed, and they stay; else it is."""
+    ask_known(student, "jit(lambda x: (x, -x))", [2.0], [None, None], (1.0,))
+    ask_known(student, "lax.sub", [5.0, 2.0], [7.0], (1.0, 1.0))
+    ask_known(student, "lax.exp", [ROW], [OTHER], (ROW,))
+    ask_known(student, "jit(lambda x: (x, -x))", [2.0], [8.0, 9.0], (1.0,))
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_known_no_operands(student):
+    """An operation without operands can always be computed."""
+    ask_known(student, "lambda: lax.iota(np.dtype('int32'), 4)", [], [None])
+    ask_known(student, "lambda: lax.iota(np.dtype('float64'), 2)", [], [None])
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_known_several_results(student):
+    """Several results are computed together."""
+    ask_known(student, "jit(lambda x, y: (x - y, x * y))", [5.0, 2.0], [None, None], (1.0, 1.0))
+    ask_known(student, "jit(lambda x: (x, -x, x * x))", [ROW], [None, None, None], (ROW,))
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_known_first_result(student):
+    """That the first one of several results is known is not enough."""
+    ask_known(student, "jit(lambda x, y: (x - y, x * y))", [5.0, 2.0], [3.0, None], (1.0, 1.0))
+    ask_known(student, "jit(lambda x: (x, -x, x * x))", [ROW], [ROW, -ROW, None], (ROW,))
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_known_last_result(student):
+    """That the last one of several results is known is not enough."""
+    ask_known(student, "jit(lambda x, y: (x - y, x * y))", [5.0, 2.0], [None, 10.0], (1.0, 1.0))
+    ask_known(student, "jit(lambda x: (x, -x, x * x))", [ROW], [None, None, ROW**2], (ROW,))
+
+
+# inverse_jaxpr, and inverse -----------------------------------------------------------------------
+
+
+@probe
+def swept(mj, siblings, program, examples, ins, outs):
+    """The inputs of a program, from what is known of them and from its results; and the errors."""
+    import importlib
+    import re
+    from unittest.mock import patch
+
+    custom = importlib.import_module("minijax.custom_interpreters")
+    f = eval(program, {**vars(mj), "np": np})
+    closed = mj.make_jaxpr(f)(*examples)
+    with patch.dict(vars(custom)):
+        exec(siblings, vars(custom))
+        try:
+            found = custom.inverse_jaxpr(closed.jaxpr, closed.consts, ins, outs)
+        except (ValueError, NotImplementedError) as error:
+            number = re.search(r"stops at equation (\d+)", str(error))
+            return type(error).__name__, number and number[1]
+    return list(found)
+
+
+@probe
+def inverse_of(mj, siblings, program, ys, how):
+    """`inverse` of a function, transformed from the inside to the outside, or as a program."""
+    import importlib
+    from unittest.mock import patch
+
+    custom = importlib.import_module("minijax.custom_interpreters")
+    with patch.dict(vars(custom)):
+        exec(siblings, vars(custom))
+        back = custom.inverse(eval(program, {**vars(mj), "np": np}))
+        for name in how.split():
+            back = getattr(mj, name)(back)
+        out = back(*ys)
+    return str(out) if how.endswith("make_jaxpr") else out
+
+
+@probe
+def traced_in_calls(mj, siblings, program, ys):
+    """The program of jit(vmap(grad(inverse(f)))): names of its primitives, and its value at ys."""
+    import importlib
+    from unittest.mock import patch
+
+    custom = importlib.import_module("minijax.custom_interpreters")
+    with patch.dict(vars(custom)):
+        exec(siblings, vars(custom))
+        back = custom.inverse(eval(program, {**vars(mj), "np": np}))
+        closed = mj.make_jaxpr(mj.jit(mj.vmap(mj.grad(back))))(ys)
+        (call,) = closed.eqns
+        jaxpr, consts = custom.called_program(call)
+        names = [eqn.primitive.name for eqn in jaxpr.eqns]
+        return call.primitive.name, names, custom.eval_jaxpr(jaxpr, consts, [ys])
+
+
+AROUND_JAXPR = right("eval_equation", "evaluate_if_known", "inverse_equation", "invert")
+
+
+def sweep(student, program, ins, outs, examples=None):
+    """Compare what is found."""
+    given = examples or [outs[0] if x is None else x for x in ins]
+    student.agrees(swept, AROUND_JAXPR, program, given, ins, outs)
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_sweep_backward(student):
+    """A chain is undone from its last equation to its first."""
+    sweep(student, "lambda x: lax.exp(lax.neg(x))", [None], [3.0])
+    sweep(student, "lambda x: lax.exp(lax.tanh(x)) * 2.0", [None], [np.array([2.5, 1.5, 3.0])])
+    sweep(student, "lambda x: 5.0 - (x - 2.0) / 4.0", [None], [GRID])
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_sweep_constants(student):
+    """Constants are known, and so is what is computed from them alone."""
+    sweep(student, "lambda x: x * np.array([2.0, -1.0, 0.5])", [None], [ROW])
+    program = """lambda x: (x - np.array([1.0, 2.0, 3.0])) * lax.sin(
+        lax.exp(np.array([2.0, -1.0, 0.5])) + 1.0)"""
+    sweep(student, program, [None], [ROW])
+    sweep(student, "lambda x: x + lax.exp(lax.neg(2.0))", [None], [3.0])
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_sweep_known_inputs(student):
+    """Inputs that are known help to find the others, and are given back."""
+    sweep(student, "lambda x, y: (x + 2.0) / lax.exp(y)", [None, 0.5], [5.0])
+    sweep(student, "lambda x, y: (x + 2.0) / lax.exp(y)", [0.5, None], [5.0])
+    sweep(student, "lambda x, y: x - lax.sin(y * 2.0)", [None, OTHER], [ROW])
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_sweep_several_results(student):
+    """With several results, an input that is a result itself helps from the start."""
+    coupled = "lambda x, y: (x * lax.exp(y) + lax.sin(y), y)"
+    sweep(student, coupled, [None, None], [ROW, OTHER])
+    sweep(student, "lambda x, y: (lax.exp(y), x - 1.0)", [None, None], [3.0, 4.0])
+    sweep(student, "lambda x, y: (y, x - y)", [None, None], [3.0, 4.0])
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_sweep_unknown(student):
+    """What the results do not tell stays unknown, and dead code stops nobody."""
+    sweep(student, "lambda x, y: lax.exp(x)", [None, None], [ROW])
+    sweep(student, "lambda x, y: 2.0 * lax.neg(y)", [None, None], [3.0])
+    sweep(student, "lambda x: (lax.sin(x) * x, lax.exp(x))[1]", [None], [ROW])
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_sweep_calls(student):
+    """A program that is called twice has values of its own each time."""
+    twice = "lambda x, g=jit(lambda x, y: lax.exp(x - y)): g(g(x, 1.0), 2.0)"
+    sweep(student, twice, [None], [4.0])
+    sweep(student, twice, [None], [ROW])
+    sweep(student, "lambda x, y: jit(lambda a, b: a / b)(x, lax.exp(y))", [None, 1.0], [2.0])
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_sweep_stops(student):
+    """The equation that stops it is named by its number, counted from the top."""
+    sweep(student, "lambda x: lax.exp(lax.sin(lax.neg(x) * 2.0))", [None], [ROW])
+    sweep(student, "lambda x: lax.exp(lax.neg(x) + x) - 1.0", [None], [ROW])
+    sweep(student, "lambda x: lax.sin(x) * 2.0", [None], [0.5])
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_sweep_as_a_program(student):
+    """The inverse is a program itself, with the operations that are needed and no others."""
+    for program in (
+        "lambda x: lax.exp(lax.tanh(x))",
+        "lambda x: 3.0 - lax.exp(x) * lax.sin(np.array([2.0, -1.0, 0.5]))",
+        "lambda x: jit(lambda y: lax.log(y) - 1.0)(x) / 2.0",
+    ):
+        student.agrees(inverse_of, AROUND_JAXPR, program, [ROW], "make_jaxpr")
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_sweep_is_transformed(student):
+    """The inverse can be differentiated, mapped and compiled, in this order."""
+    ys = np.array([0.4, 0.7, 0.9])
+    student.agrees(inverse_of, AROUND_JAXPR, "lambda x: lax.exp(lax.tanh(x))", [ys], "grad vmap")
+    affine = "lambda x: lax.exp(x * 3.0) + lax.exp(2.0)"
+    student.agrees(inverse_of, AROUND_JAXPR, affine, [ys + 8.0], "grad vmap")
+    student.agrees(traced_in_calls, AROUND_JAXPR, "lambda x: lax.exp(lax.tanh(x))", ys)
+
+
+STEPS = (
+    "-x",
+    "x + {}",
+    "{} - x",
+    "lax.exp({}) * x",
+    "x / {}",
+    "lax.log(lax.exp(x) + 1.0)",
+    "64.0 * lax.tanh(x / 64.0)",
+    "jit(lambda y: (y + {}) * jit(lax.exp)(0.5))(x)",
+)
+
+
+def random_chain(rng):
+    """A function, as text: up to six steps, each of which has an inverse."""
+    text = "x"
+    for _ in range(rng.integers(2, 6)):
+        step = STEPS[rng.integers(len(STEPS))].format(round(rng.uniform(0.5, 2.0), 2))
+        text = f"(lambda x: {step})({text})"
+    return f"lambda x: {text}"
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_sweep_random_chains(student):
+    """Random chains of invertible steps are undone."""
+    rng = np.random.default_rng(14)
+    for _ in range(6):
+        sweep(student, random_chain(rng), [None], [rng.uniform(1.0, 2.0, 3)])
+
+
+# inverse_equation ---------------------------------------------------------------------------------
+
+
+@probe
+def operands(mj, siblings, program, examples, ins, outs, number):
+    """The operands of the first equation of a program; and the errors."""
+    import importlib
+    import re
+    from unittest.mock import patch
+
+    custom = importlib.import_module("minijax.custom_interpreters")
+    eqn = mj.make_jaxpr(eval(program, {**vars(mj), "np": np, "mj": mj}))(*examples).eqns[0]
+    with patch.dict(vars(custom)):
+        exec(siblings, vars(custom))
+        try:
+            return list(custom.inverse_equation(eqn, number, ins, outs))
+        except (ValueError, NotImplementedError) as error:
+            found = re.search(r"stops at equation (\d+)", str(error))
+            return type(error).__name__, found and found[1]
+
+
+AROUND_EQUATION = right("eval_equation", "evaluate_if_known", "inverse_jaxpr", "invert")
+
+
+def undo(student, program, ins, outs, number=1):
+    """Compare the operands that are found."""
+    examples = [outs[0] if x is None else x for x in ins]
+    student.agrees(operands, AROUND_EQUATION, program, examples, ins, outs, number)
+
+
+@pytest.mark.exercise("custom.inverse_equation")
+def test_undo_operations(student):
+    """An operation that calls no program is undone by its rule."""
+    undo(student, "lax.exp", [None], [3.0])
+    undo(student, "lax.sub", [OTHER, None], [ROW])
+    undo(student, "lax.div", [None, 2.0], [5.0])
+
+
+@pytest.mark.exercise("custom.inverse_equation")
+def test_undo_calls(student):
+    """A call is undone equation by equation, also one inside another."""
+    undo(student, "jit(lambda x: lax.exp(x * 2.0) - 1.0)", [None], [3.0])
+    undo(student, "jit(lambda x: jit(lambda y: lax.exp(y))(x + 1.0) / 4.0)", [None], [ROW])
+    undo(student, OWN_JVP, [None], [ROW])
+
+
+@pytest.mark.exercise("custom.inverse_equation")
+def test_undo_with_known_operands(student):
+    """What is known of the operands of a call is known inside."""
+    undo(student, "jit(lambda x, y: x * y + 1.0)", [None, 2.0], [7.0])
+    undo(student, "jit(lambda x, y: x * y + 1.0)", [OTHER, None], [ROW])
+    undo(student, "jit(lambda x, y: lax.exp(x) - lax.sin(y))", [None, ROW], [OTHER + 9.0])
+
+
+@pytest.mark.exercise("custom.inverse_equation")
+def test_undo_gives_known_operands_back(student):
+    """Operands that were known are in the answer, also where the result does not tell them."""
+    undo(student, "jit(lambda x, y: lax.neg(x))", [None, 2.0], [7.0])
+    undo(student, "jit(lambda x, y, z: jit(lambda a, b: a - b)(y, z))", [3.0, None, 5.0], [7.0])
+
+
+@pytest.mark.exercise("custom.inverse_equation")
+def test_undo_constants(student):
+    """Constants of a program that is called are known."""
+    undo(student, "jit(lambda x: x * np.array([2.0, -1.0, 0.5]))", [None], [ROW])
+    program = "jit(lambda x: np.array([5.0, 6.0, 7.0]) - x / np.array([2.0, -1.0, 0.5]))"
+    undo(student, program, [None], [ROW])
+
+
+@pytest.mark.exercise("custom.inverse_equation")
+def test_undo_in_part(student):
+    """Of several results some may be unknown, and then operands may stay unknown."""
+    undo(student, "jit(lambda x, y: (lax.exp(x), y - 1.0))", [None, None], [3.0, None])
+    undo(student, "jit(lambda x, y: (y - 1.0, lax.sin(x)))", [None, None], [ROW, None])
+
+
+@pytest.mark.exercise("custom.inverse_equation")
+def test_undo_stops(student):
+    """The number of an operation is handed on; in a call, equations are counted from 1 again."""
+    undo(student, "lax.sin", [None], [0.5], 7)
+    undo(student, "lax.add", [None, None], [0.5], 12)
+    undo(student, "jit(lambda x: lax.exp(lax.sin(x * 2.0)))", [None], [0.5], 7)
+
+
+# dce_jaxpr ----------------------------------------------------------------------------------------
+
+
+@probe
+def without_dead_code(mj, program, examples, used, effects=()):
+    """The program for these outputs, the inputs that it still has, its value, and the old program.
+
+    `effects` are the numbers of equations that do something besides giving results.
+    """
+    from minijax.custom_interpreters import dce_jaxpr
+
+    closed = mj.make_jaxpr(eval(program, {**vars(mj), "np": np}))(*examples)
+    for i in effects:
+        closed.jaxpr.eqns[i].effects = {"prints"}
+    before = str(closed.jaxpr)
+    jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
+    kept = [bool(x) for x in kept]
+    identical = [eqn for eqn in jaxpr.eqns if eqn in closed.jaxpr.eqns]
+    types = [type(x).__name__ for x in (jaxpr.invars, jaxpr.outvars, jaxpr.eqns)]
+    same = (len(identical), str(closed.jaxpr) == before, jaxpr is closed.jaxpr)
+    return str(jaxpr), kept, same, types
+
+
+@probe
+def evaluated_without_dead_code(mj, program, args, used):
+    """The values of these outputs, computed without dead code, and the number of equations."""
+    from minijax.custom_interpreters import dce_jaxpr
+    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
+
+    closed = mj.make_jaxpr(eval(program, {**vars(mj), "np": np}))(*args)
+    jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
+    typecheck_jaxpr(jaxpr)
+    args = [x for x, still_there in zip(args, kept, strict=True) if still_there]
+    return eval_jaxpr(jaxpr, closed.consts, *args), len(jaxpr.eqns)
+
+
+def thin(student, program, examples, used, effects=()):
+    """Compare the programs."""
+    student.agrees(without_dead_code, program, examples, used, effects)
+
+
+TREE = "lambda x, y: (lax.sin(x) * 2.0, lax.cos(lax.exp(y)), x - lax.exp(y))"
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_dce_equations(student):
+    """Equations stay if a used output needs them, directly or through others, in their order."""
+    thin(student, TREE, [1.0, 2.0], [True, False, False])
+    thin(student, TREE, [1.0, 2.0], [False, True, False])
+    thin(student, TREE, [ROW, ROW], [True, False, True])
+    thin(student, TREE, [ROW, ROW], [True, True, True])
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_dce_chains_of_dead_code(student):
+    """What only dead code needs is dead, too."""
+    thin(student, "lambda x, y: (lax.sin(lax.exp(lax.neg(x))) * y, -y)", [1.0, 1.0], [False, True])
+    thin(student, "lambda x: (lax.exp(lax.sin(x) + lax.sin(x)), -x)[1]", [ROW], [True])
+    thin(student, "lambda x: (lax.exp(x), lax.sin(x))", [ROW], [False, False])
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_dce_inputs(student):
+    """Inputs of no use are left out, and it is said of each whether it is still there."""
+    thin(student, "lambda x, y, z: (x - z, y)", [1.0, 2.0, 3.0], [True, False])
+    thin(student, "lambda x, y, z: (x - z, y)", [1.0, 2.0, 3.0], [False, True])
+    thin(student, "lambda x, y, z: (lax.neg(y), z * x)", [ROW, ROW, ROW], [True, False])
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_dce_outputs(student):
+    """Outputs may be inputs or numbers, and may stand there twice."""
+    thin(student, "lambda x, y: (y, 2.0, x, y)", [1.0, 2.0], [True, True, False, True])
+    thin(student, "lambda x: (x * 2.0, 3.0)", [1.0], [False, True])
+    thin(student, "lambda x, y: (lax.exp(y), y, x)", [1.0, 2.0], [False, True, False])
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_dce_constants(student):
+    """Constants stay, whether they are used or not."""
+    program = "lambda x: (x * np.array([2.0, -1.0, 0.5]), x - np.array([5.0, 6.0, 7.0]))"
+    thin(student, program, [ROW], [False, True])
+    thin(student, program, [ROW], [False, False])
+
+
+CALL = "lambda x, y: jit(lambda a, b: (lax.exp(a), lax.cos(b), a * 2.0))(lax.sin(x), y)"
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_dce_calls(student):
+    """A call loses what it is not asked for, and with that what only those results needed."""
+    thin(student, CALL, [1.0, 2.0], [False, True, False])
+    thin(student, CALL, [1.0, 2.0], [True, False, True])
+    thin(student, CALL, [ROW, ROW], [False, False, True])
+    nested = "lambda x, y: jit(lambda a, b: (a, jit(lambda c, d: (-c, d * b))(a, b)[1]))(x, y)"
+    thin(student, nested, [1.0, 2.0], [False, True])
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_dce_effects(student):
+    """An equation that does something besides giving results stays, with what it needs."""
+    program = "lambda x, y: (lax.sin(lax.neg(x)), lax.exp(y))"
+    thin(student, program, [1.0, 2.0], [False, True], [1])
+    thin(student, program, [1.0, 2.0], [False, False], [0])
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_dce_values(student):
+    """What is left over computes the same values."""
+    student.agrees(evaluated_without_dead_code, TREE, [ROW, OTHER], [False, True, True])
+    student.agrees(evaluated_without_dead_code, TREE, [2.0, 3.0], [True, False, False])
+
+
+def random_program(rng):
+    """A function of three arrays with four results, as text; some of it is dead."""
+    names = ["x", "y", "z"]
+    lines = []
+    for i in range(8):
+        a, b = (names[j] for j in rng.integers(len(names), size=2))
+        step = ("lax.sin({0})", "{0} * {1}", "{0} - {1}", "jit(lambda a, b: (b, -a))({0}, {1})[0]")
+        lines.append((f"v{i}", step[rng.integers(len(step))].format(a, b)))
+        names.append(f"v{i}")
+    outs = ", ".join(names[j] for j in rng.integers(len(names), size=4))
+    body = f"({outs})"
+    for name, line in reversed(lines):
+        body = f"(lambda {name}: {body})({line})"
+    return f"lambda x, y, z: {body}"
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_dce_random_programs(student):
+    """Random programs lose exactly what is dead."""
+    rng = np.random.default_rng(14)
+    for _ in range(6):
+        used = [bool(x) for x in rng.integers(2, size=4)]
+        thin(student, random_program(rng), [ROW, OTHER, ROW], used)
+
+
+# dot_general_cost ---------------------------------------------------------------------------------
+
+
+@probe
+def product_cost(mj, shapes, numbers, dtype="float64"):
+    """The cost of a product of arrays of these shapes."""
+    from minijax.custom_interpreters import Cost, dot_general_cost
+
+    x, y = (np.ones(shape, dtype) for shape in shapes)
+    (eqn,) = mj.make_jaxpr(lambda x, y: mj.lax.dot_general(x, y, numbers))(x, y).eqns
+    cost = dot_general_cost(eqn)
+    counts = [int(cost.flops), int(cost.transcendentals), int(cost.bytes)]
+    return isinstance(cost, Cost), counts
+
+
+NO_AXES = ((), ())
+
+
+@pytest.mark.exercise("custom.dot_general_cost")
+def test_cost_of_matrices(student):
+    """A product of matrices costs a multiplication and an addition for each term."""
+    student.agrees(product_cost, [(2, 3), (3, 5)], (((1,), (0,)), NO_AXES))
+    student.agrees(product_cost, [(7, 3), (3, 7)], (((1,), (0,)), NO_AXES))
+
+
+@pytest.mark.exercise("custom.dot_general_cost")
+def test_cost_of_contracted_axes(student):
+    """The contracted axes may stand anywhere, and differ between the operands."""
+    student.agrees(product_cost, [(2, 3), (5, 2)], (((0,), (1,)), NO_AXES))
+    student.agrees(product_cost, [(2, 7, 3), (5, 7)], (((1,), (1,)), NO_AXES))
+
+
+@pytest.mark.exercise("custom.dot_general_cost")
+def test_cost_of_several_contracted_axes(student):
+    """Several contracted axes have one term for each combination of indices."""
+    student.agrees(product_cost, [(2, 3, 5), (3, 5, 7)], (((1, 2), (0, 1)), NO_AXES))
+    student.agrees(product_cost, [(4, 3, 5), (5, 4)], (((0, 2), (1, 0)), NO_AXES))
+
+
+@pytest.mark.exercise("custom.dot_general_cost")
+def test_cost_without_contracted_axes(student):
+    """An outer product has one term for each element; a product of vectors has one element."""
+    student.agrees(product_cost, [(2,), (3,)], (NO_AXES, NO_AXES))
+    student.agrees(product_cost, [(5,), (5,)], (((0,), (0,)), NO_AXES))
+
+
+@pytest.mark.exercise("custom.dot_general_cost")
+def test_cost_of_batches(student):
+    """A batch axis counts once."""
+    student.agrees(product_cost, [(4, 2, 3), (4, 3, 5)], (((2,), (1,)), ((0,), (0,))))
+    student.agrees(product_cost, [(2, 4, 3), (3, 5, 4)], (((2,), (0,)), ((1,), (2,))))
+
+
+@pytest.mark.exercise("custom.dot_general_cost")
+def test_cost_in_bytes(student):
+    """The operands and the result are read and written once, with their own dtypes."""
+    numbers = (((1,), (0,)), NO_AXES)
+    student.agrees(product_cost, [(2, 3), (3, 5)], numbers, "float32")
+    student.agrees(product_cost, [(2, 3), (3, 5)], numbers, "int8")
+    student.agrees(product_cost, [(0, 3), (3, 5)], numbers)
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# What `inverse` can undo: operations on one array. With those on two, most programs need a value
+# twice, and then there is no inverse; so constants and calls of calls are left to `random_chain`.
+# Dead code in calls within a program is left to `random_program`.
+CHAIN = ["neg", "exp", "log"]
+INVERTIBLE = [*CHAIN, "with_literal", "literal_with"]
+
+
+@probe
+def evaluated_call(mj, f, xs):
+    """What the call of a program gives, and which operations are evaluated for that."""
+    from minijax.custom_interpreters import eval_equation
+
+    (call,) = mj.make_jaxpr(mj.jit(f))(*xs).eqns
+    opened = mj.make_jaxpr(lambda *ys: list(eval_equation(call, ys)))(*xs)
+    return list(eval_equation(call, xs)), [eqn.primitive.name for eqn in opened.eqns]
+
+
+@probe
+def chain_undone(mj, f, xs):
+    """What the result of a chain came from."""
+    from minijax.custom_interpreters import inverse_chain
+
+    return inverse_chain(f)(f(*xs))
+
+
+@probe
+def program_undone(mj, f, xs):
+    """What the result of a program came from."""
+    from minijax.custom_interpreters import inverse
+
+    return inverse(f)(f(*xs))
+
+
+@probe
+def call_undone(mj, f, xs):
+    """The same of a call, one of whose operands is known."""
+    from minijax.custom_interpreters import inverse
+
+    call = mj.jit(lambda x, y: f(x) * y)
+    return inverse(lambda x: call(x, 2.0))(f(*xs) * 2.0)
+
+
+@probe
+def inputs_found(mj, f, xs):
+    """The inputs of a program, found from its results."""
+    from minijax.custom_interpreters import inverse_jaxpr
+
+    closed, outs = mj.make_jaxpr(f)(*xs), f(*xs)
+    leaves = outs if isinstance(outs, tuple) else (outs,)
+    return inverse_jaxpr(closed.jaxpr, closed.consts, [None] * len(xs), leaves)
+
+
+@probe
+def input_beside_another(mj, f, xs):
+    """The input of a chain, whose result is multiplied with an input that is known."""
+    from minijax.custom_interpreters import inverse_jaxpr
+
+    closed = mj.make_jaxpr(lambda x, y: f(x) * y)(*xs, 2.0)
+    return inverse_jaxpr(closed.jaxpr, closed.consts, [None, 2.0], [f(*xs) * 2.0])
+
+
+@probe
+def known_from_first(mj, f, xs):
+    """The values of all equations that follow from a program's first argument alone."""
+    from minijax.custom_interpreters import evaluate_if_known, read, write
+
+    closed, env = mj.make_jaxpr(f)(*xs), {}
+    write(env, closed.jaxpr.constvars, closed.consts)
+    write(env, closed.jaxpr.invars[:1], xs[:1])
+    for eqn in closed.eqns:
+        evaluate_if_known(env, eqn)
+    return [read(env, var) for eqn in closed.eqns for var in eqn.outvars]
+
+
+@probe
+def last_result(mj, f, xs):
+    """The last result, computed without what the others need; how much that is."""
+    from minijax.custom_interpreters import dce_jaxpr, eval_jaxpr
+
+    closed = mj.make_jaxpr(mj.jit(f))(*xs)
+    used = [var is closed.jaxpr.outvars[-1] for var in closed.jaxpr.outvars]
+    jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
+    left = [x for x, is_kept in zip(xs, kept, strict=True) if is_kept]
+    sizes = [len(eqn.params["jaxpr"].eqns) for eqn in jaxpr.eqns]
+    return eval_jaxpr(jaxpr, closed.consts, left), len(left), sizes
+
+
+@probe
+def counted(mj, f, xs):
+    """What a program costs."""
+    from minijax.custom_interpreters import cost
+
+    total = cost(f)(*xs)
+    return int(total.flops), int(total.transcendentals), int(total.bytes)
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_eval_programs(student):
+    """A call of a random program gives what the program gives."""
+    student.agrees_on_programs(evaluated_call, SIBLINGS)
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_chain_programs(student):
+    """Random chains of operations are undone."""
+    kinds = {"operations": CHAIN, "dtypes": ["float64"], "results": 1}
+    student.agrees_on_programs(chain_undone, SIBLINGS, **kinds)
+
+
+@pytest.mark.exercise("custom.invert")
+def test_invert_programs(student):
+    """Random programs are undone, equation by equation."""
+    kinds = {"operations": INVERTIBLE, "dtypes": ["float64"], "results": 1}
+    student.agrees_on_programs(program_undone, SIBLINGS, **kinds)
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_known_programs(student):
+    """In a random program, what follows from the first argument is known, and nothing else."""
+    student.agrees_on_programs(known_from_first, SIBLINGS)
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_sweep_programs(student):
+    """The inputs of random programs are found, also if there are several or some are known."""
+    kinds = {"operations": INVERTIBLE, "dtypes": ["float64"], "number": 5}
+    student.agrees_on_programs(inputs_found, SIBLINGS, **kinds)
+    student.agrees_on_programs(input_beside_another, SIBLINGS, **kinds, results=1)
+
+
+@pytest.mark.exercise("custom.inverse_equation")
+def test_undo_programs(student):
+    """Random programs are undone where they are called."""
+    kinds = {"operations": INVERTIBLE, "dtypes": ["float64"], "results": 1}
+    student.agrees_on_programs(call_undone, SIBLINGS, **kinds)
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_dce_programs(student):
+    """The last result of a random program does not change, and only what it needs is left."""
+    student.agrees_on_programs(last_result, SIBLINGS, steps=8)
+
+
+@pytest.mark.exercise("custom.dot_general_cost")
+def test_cost_of_programs(student):
+    """A random program with products of arrays costs what its operations cost."""
+    student.agrees_on_programs(counted, SIBLINGS, using=["dot_general"])

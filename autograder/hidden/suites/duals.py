@@ -1,0 +1,723 @@
+"""Hidden tests of the lesson duals: dual numbers, the rules, the interpreter, and what it is for.
+
+Every exercise is tested alone. A probe that needs sibling exercises brings right ones along, as
+text (`setting`), and puts them in place for its own time; never the exercise that it asks for.
+"""
+
+import pytest
+
+from autograder.grading.suite import probe
+
+# What probes begin with: an interpreter that computes with floats and keeps a list of what it was
+# asked, one whose values Python's operators refuse, and a place for right siblings.
+BASE = """
+from contextlib import ExitStack
+from unittest.mock import patch
+from microjax import duals
+from microjax.duals import DualNumber, JVPInterpreter
+from microjax.interpreters import Interpreter, Op, add, context, mul, set_interpreter
+
+right = {}
+
+class Watch(Interpreter):
+    def __init__(self):
+        self.asked = []
+
+    def interpret_op(self, op, args):
+        self.asked.append(op.name)
+        x, y = args
+        return x + y if op is Op.add else x * y
+
+class Box:
+    def __init__(self, value):
+        self.value = value
+
+class Boxes(Interpreter):
+    def interpret_op(self, op, args):
+        x, y = [arg.value if isinstance(arg, Box) else arg for arg in args]
+        return Box(x + y if op is Op.add else x * y)
+
+def siblings():
+    stack = ExitStack()
+    for name, value in right.items():
+        place, _, attribute = name.rpartition(".")
+        owner = getattr(duals, place) if place else duals
+        stack.enter_context(patch.object(owner, attribute, value))
+    rules = {op: right[f"{op}_jvp"] for op in Op if f"{op}_jvp" in right}
+    stack.enter_context(patch.dict(duals.jvp_rules, rules))
+    return stack
+"""
+
+RULES = """
+def sum_rule(primals, tangents):
+    return add(*primals), add(*tangents)
+
+def product_rule(primals, tangents):
+    (x, y), (s, t) = primals, tangents
+    return mul(x, y), add(mul(s, y), mul(t, x))
+
+right |= {"add_jvp": sum_rule, "mul_jvp": product_rule}
+"""
+
+LIFT = """
+def lifted(self, x):
+    mine = type(x) is DualNumber and x.interpreter is self
+    return x if mine else DualNumber(self, x, 0.0)
+
+right["JVPInterpreter.lift"] = lifted
+"""
+
+INTERPRET = """
+def applied(self, op, args):
+    pairs = [self.lift(x) for x in args]
+    with set_interpreter(self.prev_interpreter):
+        out = duals.jvp_rules[op](tuple(d.primal for d in pairs), tuple(d.tangent for d in pairs))
+    return DualNumber(self, *out)
+
+right["JVPInterpreter.interpret_op"] = applied
+"""
+
+JVP = """
+def value_and_speed(f, primal, tangent):
+    mine = JVPInterpreter(context.interpreter)
+    with set_interpreter(mine):
+        out = f(DualNumber(mine, primal, tangent))
+    out = mine.lift(out)
+    return out.primal, out.tangent
+
+right["jvp"] = value_and_speed
+"""
+
+DERIVATIVE = """
+right["derivative"] = lambda f, x: value_and_speed(f, x, 1.0)[1]
+"""
+
+FOR_JVP = BASE + RULES + LIFT + INTERPRET
+FOR_DERIVATIVE = FOR_JVP + JVP
+FOR_NTH = FOR_DERIVATIVE + DERIVATIVE
+
+
+# add_jvp and mul_jvp ------------------------------------------------------------------------------
+
+
+@probe
+def rule(mj, setting, name, primals, tangents):
+    """What a rule gives for floats, and which operations it applies."""
+    exec(setting, names := {})
+    names["context"].interpreter = watch = names["Watch"]()
+    primal, tangent = getattr(names["duals"], name)(tuple(primals), tuple(tangents))
+    return primal, tangent, sorted(watch.asked)
+
+
+@probe
+def rule_on_boxes(mj, setting, name, primals, tangents):
+    """The same for values with which only the current interpreter can compute."""
+    exec(setting, names := {})
+    names["context"].interpreter = names["Boxes"]()
+    boxes = [tuple(names["Box"](x) for x in values) for values in (primals, tangents)]
+    primal, tangent = getattr(names["duals"], name)(*boxes)
+    return primal.value, tangent.value
+
+
+@pytest.mark.exercise("duals.add_rule")
+def test_sum_of_two_that_move(student):
+    """A sum of two operands that move moves by what both of them contribute."""
+    student.agrees(rule, BASE, "add_jvp", [3.0, 5.5], [0.5, 10.0])
+    student.agrees(rule, BASE, "add_jvp", [-2.0, 0.25], [7.0, -3.0])
+
+
+@pytest.mark.exercise("duals.add_rule")
+def test_sum_with_one_that_rests(student):
+    """An operand that does not move contributes nothing to how a sum moves."""
+    student.agrees(rule, BASE, "add_jvp", [3.0, 5.5], [0.0, 10.0])
+    student.agrees(rule, BASE, "add_jvp", [3.0, 5.5], [0.5, 0.0])
+
+
+@pytest.mark.exercise("duals.add_rule")
+def test_sum_under_another_interpreter(student):
+    """The rule of sums leaves all arithmetic to the current interpreter."""
+    student.agrees(rule_on_boxes, BASE, "add_jvp", [3.0, 5.5], [0.5, 10.0])
+
+
+@pytest.mark.exercise("duals.mul_rule")
+def test_product_of_two_that_move(student):
+    """A product of two operands that move moves by what both of them contribute."""
+    student.agrees(rule, BASE, "mul_jvp", [3.0, 5.5], [0.5, 10.0])
+    student.agrees(rule, BASE, "mul_jvp", [-2.0, 0.25], [7.0, -3.0])
+
+
+@pytest.mark.exercise("duals.mul_rule")
+def test_product_with_a_second_that_rests(student):
+    """Where only the first operand of a product moves, the product moves by its share alone."""
+    student.agrees(rule, BASE, "mul_jvp", [3.0, 5.5], [0.5, 0.0])
+    student.agrees(rule, BASE, "mul_jvp", [0.0, -4.0], [2.0, 0.0])
+
+
+@pytest.mark.exercise("duals.mul_rule")
+def test_product_with_a_first_that_rests(student):
+    """Where only the second operand of a product moves, the product moves by its share alone."""
+    student.agrees(rule, BASE, "mul_jvp", [3.0, 5.5], [0.0, 10.0])
+    student.agrees(rule, BASE, "mul_jvp", [-4.0, 0.0], [0.0, 2.0])
+
+
+@pytest.mark.exercise("duals.mul_rule")
+def test_product_under_another_interpreter(student):
+    """The rule of products leaves all arithmetic to the current interpreter."""
+    student.agrees(rule_on_boxes, BASE, "mul_jvp", [3.0, 5.5], [0.5, 10.0])
+
+
+# JVPInterpreter.lift ------------------------------------------------------------------------------
+
+
+@probe
+def lifted_constants(mj, values):
+    """What becomes of values that are no dual numbers."""
+    interpreter = mj.JVPInterpreter(mj.current_interpreter())
+    duals = [interpreter.lift(value) for value in values]
+    return [
+        (type(d).__name__, d.interpreter is interpreter, d.primal is value, d.tangent)
+        for d, value in zip(duals, values, strict=True)
+    ]
+
+
+@probe
+def lifted_own(mj, primal, tangent):
+    """Whether a dual number of the interpreter itself comes back as it is."""
+    interpreter = mj.JVPInterpreter(mj.current_interpreter())
+    other = mj.JVPInterpreter(mj.current_interpreter())
+    dual = mj.DualNumber(interpreter, primal, tangent)
+    whole = mj.DualNumber(interpreter, mj.DualNumber(other, primal, tangent), tangent)
+    return [interpreter.lift(d) is d for d in (dual, whole)]
+
+
+@probe
+def lifted_foreign(mj, primal, tangent, nested):
+    """What becomes of a dual number of another interpreter: which parts are where."""
+    outer = mj.JVPInterpreter(mj.current_interpreter())
+    inner = mj.JVPInterpreter(outer if nested else mj.current_interpreter())
+    answers = []
+    for mine, theirs in ((inner, outer), (outer, inner)):
+        x = mj.DualNumber(theirs, primal, tangent)
+        out = mine.lift(x)
+        tangent_out = out.tangent if isinstance(out.tangent, float) else "no float"
+        answers.append((out is x, out.interpreter is mine, out.primal is x, tangent_out))
+        answers.append((x.primal, x.tangent, x.interpreter is theirs))
+    return answers
+
+
+@probe
+def lifted_twice(mj, value):
+    """A constant that is lifted by one interpreter, then by another, then by the first again."""
+    first, second = (mj.JVPInterpreter(mj.current_interpreter()) for _ in range(2))
+    one = first.lift(value)
+    two = second.lift(one)
+    three = first.lift(two)
+    chain = [two.primal is one, three.primal is two, three.interpreter is first]
+    return chain, second.lift(two) is two, [d.tangent for d in (one, two, three)]
+
+
+@pytest.mark.exercise("duals.lift")
+def test_constants(student):
+    """A value that is no dual number becomes the primal of one that does not move."""
+    student.agrees(lifted_constants, [3.0, -0.5, 0.0])
+    student.agrees(lifted_constants, ["v_1", None, (1.0, 2.0)])
+
+
+@pytest.mark.exercise("duals.lift")
+def test_own_dual_numbers(student):
+    """A dual number of this interpreter comes back itself, whatever it holds."""
+    student.agrees(lifted_own, 3.0, 1.0)
+    student.agrees(lifted_own, 0.0, 0.0)
+
+
+@pytest.mark.exercise("duals.lift")
+def test_dual_numbers_of_another_one(student):
+    """A dual number of another interpreter is a constant here, and is put in as a whole."""
+    student.agrees(lifted_foreign, 3.0, 1.0, False)
+    student.agrees(lifted_foreign, -2.0, 0.25, False)
+
+
+@pytest.mark.exercise("duals.lift")
+def test_dual_numbers_of_the_one_outside(student):
+    """That holds too where one of the two interpreters was made under the other."""
+    student.agrees(lifted_foreign, 3.0, 5.0, True)
+
+
+@pytest.mark.exercise("duals.lift")
+def test_lifting_what_was_lifted(student):
+    """What one interpreter has lifted is a constant for another one like any value."""
+    student.agrees(lifted_twice, 3.0)
+
+
+# JVPInterpreter.interpret_op ----------------------------------------------------------------------
+
+
+@probe
+def rule_calls(mj, setting, name, operands):
+    """What the rule of an operation is called with; operands are constants or [primal, tangent]."""
+    exec(setting, names := {})
+    calls, op = [], mj.Op[name]
+    interpreter = mj.JVPInterpreter(mj.current_interpreter())
+
+    def toy(primals, tangents):
+        calls.append((primals, tangents))
+        return 100.0 + len(calls), -7.0
+
+    def wrong(primals, tangents):
+        return "the rule", "of another operation"
+
+    rules = {other: toy if other is op else wrong for other in mj.Op}
+    args = [mj.DualNumber(interpreter, *x) if isinstance(x, list) else x for x in operands]
+    with names["siblings"](), names["patch"].dict(names["duals"].jvp_rules, rules):
+        out = interpreter.interpret_op(op, tuple(args))
+    mine = isinstance(out, mj.DualNumber) and out.interpreter is interpreter
+    return calls, mine, out.primal, out.tangent
+
+
+@probe
+def foreign_operand(mj, setting):
+    """What the rule gets for a dual number of another interpreter."""
+    exec(setting, names := {})
+    outer, inner = (mj.JVPInterpreter(mj.current_interpreter()) for _ in range(2))
+    x, y = mj.DualNumber(outer, 3.0, 5.0), mj.DualNumber(inner, 4.0, 10.0)
+    seen = []
+
+    def toy(primals, tangents):
+        seen.append([primals[0] is x, primals[1], *tangents])
+        return x, y
+
+    rules = dict.fromkeys(mj.Op, toy)
+    with names["siblings"](), names["patch"].dict(names["duals"].jvp_rules, rules):
+        out = inner.interpret_op(mj.Op.add, (x, y))
+    return seen, out.interpreter is inner, out.primal is x, out.tangent is y
+
+
+@probe
+def who_applies_the_rule(mj, setting, name, primals, tangents, current):
+    """What the interpreter before is asked by the rule, and who is current in it and afterwards."""
+    exec(setting, names := {})
+    watch, other = names["Watch"](), names["Watch"]()
+    interpreter = mj.JVPInterpreter(watch)
+    names["context"].interpreter = now = interpreter if current == "itself" else other
+    args = [mj.DualNumber(interpreter, x, t) for x, t in zip(primals, tangents, strict=True)]
+    with names["siblings"]():
+        out = interpreter.interpret_op(mj.Op[name], tuple(args))
+    return out.primal, out.tangent, watch.asked, other.asked, mj.current_interpreter() is now
+
+
+@probe
+def failing_rule(mj, setting):
+    """Who is current after a rule that raises."""
+    exec(setting, names := {})
+    interpreter = mj.JVPInterpreter(names["Watch"]())
+    names["context"].interpreter = interpreter
+
+    def toy(primals, tangents):
+        raise KeyError("out")
+
+    rules = dict.fromkeys(mj.Op, toy)
+    with names["siblings"](), names["patch"].dict(names["duals"].jvp_rules, rules):
+        try:
+            interpreter.interpret_op(mj.Op.add, (1.0, 2.0))
+        except KeyError as error:
+            return error.args[0], mj.current_interpreter() is interpreter
+    return "no error"
+
+
+FOR_INTERPRET = BASE + RULES + LIFT
+
+
+@pytest.mark.exercise("duals.interpret_op")
+def test_what_the_rule_gets(student):
+    """The rule of the operation is called once, with all primals and with all tangents."""
+    student.agrees(rule_calls, BASE + LIFT, "add", [[3.0, 0.5], [5.5, 10.0]])
+    student.agrees(rule_calls, BASE + LIFT, "mul", [[3.0, 0.5], [5.5, 10.0]])
+
+
+@pytest.mark.exercise("duals.interpret_op")
+def test_constants_among_the_operands(student):
+    """Operands that are constants reach the rule as well, with the tangent of a constant."""
+    student.agrees(rule_calls, BASE + LIFT, "mul", [[3.0, 0.5], 5.5])
+    student.agrees(rule_calls, BASE + LIFT, "add", [5.5, [3.0, 0.5]])
+    student.agrees(rule_calls, BASE + LIFT, "mul", [2.0, 4.0])
+
+
+@pytest.mark.exercise("duals.interpret_op")
+def test_operands_of_another_interpreter(student):
+    """A dual number of another interpreter reaches the rule as a whole, as a constant."""
+    student.agrees(foreign_operand, BASE + LIFT)
+
+
+@pytest.mark.exercise("duals.interpret_op")
+def test_the_rule_of_products_is_applied_before(student):
+    """The operations of the rule of products go to the interpreter before this one."""
+    arguments = (FOR_INTERPRET, "mul", [3.0, 5.5], [0.5, 10.0])
+    student.agrees(who_applies_the_rule, *arguments, "other")
+    student.agrees(who_applies_the_rule, *arguments, "itself")
+
+
+@pytest.mark.exercise("duals.interpret_op")
+def test_the_rule_of_sums_is_applied_before(student):
+    """The operations of the rule of sums go to the interpreter before this one."""
+    arguments = (FOR_INTERPRET, "add", [3.0, 5.5], [0.5, 10.0])
+    student.agrees(who_applies_the_rule, *arguments, "other")
+    student.agrees(who_applies_the_rule, *arguments, "itself")
+
+
+@pytest.mark.exercise("duals.interpret_op")
+def test_a_rule_that_fails(student):
+    """After a rule that raises, the interpreter that was current before is current again."""
+    student.agrees(failing_rule, BASE + LIFT)
+
+
+# jvp ----------------------------------------------------------------------------------------------
+
+
+@probe
+def polynomial(mj, setting, coefficients, x, x_dot):
+    """A polynomial by Horner's rule: value and tangent."""
+    exec(setting, names := {})
+
+    def f(x):
+        out = coefficients[0]
+        for c in coefficients[1:]:
+            out = mj.add(mj.mul(out, x), c)
+        return out
+
+    with names["siblings"]():
+        value, tangent = mj.jvp(f, x, x_dot)
+    return value, tangent
+
+
+@probe
+def what_the_function_gets(mj, setting, x, x_dot):
+    """Calls of the function: its argument, and the interpreters then and afterwards."""
+    exec(setting, names := {})
+    names["context"].interpreter = watch = names["Watch"]()
+    calls = []
+
+    def f(dual):
+        now = mj.current_interpreter()
+        fine = isinstance(now, mj.JVPInterpreter) and now is not watch
+        calls.append((fine, dual.interpreter is now, now.prev_interpreter is watch))
+        calls.append((dual.primal, dual.tangent))
+        return dual
+
+    with names["siblings"]():
+        out = mj.jvp(f, x, x_dot)
+    return calls, type(out).__name__, list(out), mj.current_interpreter() is watch, watch.asked
+
+
+@probe
+def constant_result(mj, setting, value, x_dot):
+    """A function that does not use its argument."""
+    exec(setting, names := {})
+    with names["siblings"]():
+        out, tangent = mj.jvp(lambda x: value, 2.0, x_dot)
+    return out is value, tangent
+
+
+@probe
+def result_of_another_one(mj, setting, primal, tangent, x_dot):
+    """A function whose result is a dual number of an interpreter outside."""
+    exec(setting, names := {})
+    outside = mj.DualNumber(mj.JVPInterpreter(mj.current_interpreter()), primal, tangent)
+    with names["siblings"]():
+        out, out_dot = mj.jvp(lambda x: outside, 2.0, x_dot)
+    return out is outside, out_dot if isinstance(out_dot, float) else "no float"
+
+
+@probe
+def tangent_of_tangent(mj, setting, x, x_dot):
+    """jvp of a function that gives the tangent of jvp: of x * x * (x + 2)."""
+    exec(setting, names := {})
+
+    def f(x):
+        return mj.mul(mj.mul(x, x), mj.add(x, 2.0))
+
+    with names["siblings"]():
+        out = mj.jvp(lambda y: mj.jvp(f, y, x_dot)[1], x, x_dot)
+    return list(out)
+
+
+@probe
+def operations(mj, setting, x, x_dot):
+    """Which operations the interpreter outside is asked for while jvp runs."""
+    exec(setting, names := {})
+    names["context"].interpreter = watch = names["Watch"]()
+    with names["siblings"]():
+        out = mj.jvp(lambda y: mj.mul(y, mj.add(y, 3.0)), x, x_dot)
+    return list(out), sorted(watch.asked)
+
+
+@probe
+def failing_function(mj, setting):
+    """Who is current after a function that raises."""
+    exec(setting, names := {})
+    names["context"].interpreter = watch = names["Watch"]()
+    with names["siblings"]():
+        try:
+            mj.jvp(lambda x: {}["out"], 2.0, 1.0)
+        except KeyError as error:
+            return error.args[0], mj.current_interpreter() is watch
+    return "no error"
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_value_and_tangent(student):
+    """The value of a function and how fast it moves come back, the value first."""
+    student.agrees(polynomial, FOR_JVP, [1.0, 3.0, 0.0], 2.0, 1.0)
+    student.agrees(polynomial, FOR_JVP, [2.0, -1.0, 0.5, 4.0], -1.5, 1.0)
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_speed_of_the_input(student):
+    """The input may move at any speed, also backwards."""
+    student.agrees(polynomial, FOR_JVP, [1.0, 3.0, 0.0], 2.0, 0.5)
+    student.agrees(polynomial, FOR_JVP, [2.0, -1.0, 0.5, 4.0], -1.5, -10.0)
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_one_call_of_the_function(student):
+    """The function runs once, on a dual number of a new interpreter that is current meanwhile."""
+    student.agrees(what_the_function_gets, FOR_JVP, 2.0, 0.5)
+    student.agrees(operations, FOR_JVP, 2.0, 0.5)
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_constant_results(student):
+    """A function whose result is a constant does not move."""
+    student.agrees(constant_result, FOR_JVP, 5.0, 1.0)
+    student.agrees(constant_result, FOR_JVP, "v_1", 3.0)
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_a_result_from_outside(student):
+    """A dual number of an interpreter outside is a constant result, whatever its own tangent."""
+    student.agrees(result_of_another_one, FOR_JVP, 3.0, 5.0, 1.0)
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_another_result_from_outside(student):
+    """It stays one where its tangent is 0, or where the input moves at another speed."""
+    student.agrees(result_of_another_one, FOR_JVP, 3.0, 0.0, 2.0)
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_jvp_of_jvp(student):
+    """A function that uses jvp can be differentiated."""
+    student.agrees(tangent_of_tangent, FOR_JVP, 2.0, 1.0)
+    student.agrees(tangent_of_tangent, FOR_JVP, -1.5, 3.0)
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_a_function_that_fails(student):
+    """After a function that raises, the interpreter that was current before is current again."""
+    student.agrees(failing_function, FOR_JVP)
+
+
+# derivative ---------------------------------------------------------------------------------------
+
+
+@probe
+def derived(mj, setting, coefficients, x):
+    """The derivative of a polynomial."""
+    exec(setting, names := {})
+
+    def f(x):
+        out = coefficients[0]
+        for c in coefficients[1:]:
+            out = mj.add(mj.mul(out, x), c)
+        return out
+
+    with names["siblings"]():
+        return mj.derivative(f, x)
+
+
+@probe
+def derived_twice(mj, setting, x):
+    """The derivative of a derivative, of x * x * x."""
+    exec(setting, names := {})
+
+    def cube(x):
+        return mj.mul(mj.mul(x, x), x)
+
+    with names["siblings"]():
+        return mj.derivative(lambda y: mj.derivative(cube, y), x)
+
+
+@probe
+def derived_inside(mj, setting, a, x, point):
+    """The derivative of x times an inner derivative that uses x, at two places."""
+    exec(setting, names := {})
+
+    def f(x):
+        return mj.mul(x, mj.derivative(lambda y: mj.mul(a, mj.add(x, mj.mul(y, y))), point))
+
+    def g(x):
+        return mj.mul(x, mj.derivative(lambda y: x, point))
+
+    with names["siblings"]():
+        return [mj.derivative(f, x), mj.derivative(g, x)]
+
+
+@probe
+def runs(mj, setting, x):
+    """How often the function runs, and which operations are applied."""
+    exec(setting, names := {})
+    names["context"].interpreter = watch = names["Watch"]()
+    calls = []
+
+    def f(x):
+        calls.append((x.primal, x.tangent))
+        return mj.mul(x, mj.add(x, 3.0))
+
+    with names["siblings"]():
+        out = mj.derivative(f, x)
+    return out, calls, sorted(watch.asked)
+
+
+@pytest.mark.exercise("duals.derivative")
+def test_derivatives(student):
+    """The derivative of a function at a point comes back."""
+    student.agrees(derived, FOR_DERIVATIVE, [1.0, 3.0, 0.0], 2.0)
+    student.agrees(derived, FOR_DERIVATIVE, [2.0, -1.0, 0.5, 4.0], -1.5)
+
+
+@pytest.mark.exercise("duals.derivative")
+def test_derivatives_of_constants(student):
+    """The derivative of a function that does not use its argument is right as well."""
+    student.agrees(derived, FOR_DERIVATIVE, [4.0], 2.0)
+
+
+@pytest.mark.exercise("duals.derivative")
+def test_derivative_of_a_derivative(student):
+    """A derivative can be differentiated."""
+    student.agrees(derived_twice, FOR_DERIVATIVE, 2.0)
+    student.agrees(derived_twice, FOR_DERIVATIVE, -1.5)
+
+
+@pytest.mark.exercise("duals.derivative")
+def test_derivative_inside_a_function(student):
+    """A derivative inside a function that is differentiated does not disturb that one."""
+    student.agrees(derived_inside, FOR_DERIVATIVE, 5.0, 2.0, 3.0)
+    student.agrees(derived_inside, FOR_DERIVATIVE, -1.0, 0.5, 0.0)
+
+
+@pytest.mark.exercise("duals.derivative")
+def test_work_of_a_derivative(student):
+    """The function runs once, and the derivative takes no more operations than jvp does."""
+    student.agrees(runs, FOR_DERIVATIVE, 2.0)
+    student.agrees(runs, FOR_DERIVATIVE, -1.5)
+
+
+# nth_order_derivative -----------------------------------------------------------------------------
+
+
+@probe
+def orders(mj, setting, numbers, coefficients, x):
+    """Derivatives of these orders of a polynomial."""
+    exec(setting, names := {})
+
+    def f(x):
+        out = coefficients[0]
+        for c in coefficients[1:]:
+            out = mj.add(mj.mul(out, x), c)
+        return out
+
+    with names["siblings"]():
+        return [mj.nth_order_derivative(n, f, x) for n in numbers]
+
+
+@probe
+def order_zero(mj, setting):
+    """What the function gets for order 0, and whether its result comes back itself."""
+    exec(setting, names := {})
+    calls, x, answer = [], object(), object()
+
+    def f(argument):
+        calls.append(argument is x)
+        return answer
+
+    with names["siblings"]():
+        return mj.nth_order_derivative(0, f, x) is answer, calls
+
+
+@probe
+def runs_of_order(mj, setting, n):
+    """How often the function runs for a derivative of order n, and how deep its argument is."""
+    exec(setting, names := {})
+    depths = []
+
+    def f(x):
+        depth, inside = 0, x
+        while isinstance(inside, mj.DualNumber):
+            depth, inside = depth + 1, inside.primal
+        depths.append((depth, inside))
+        return mj.mul(x, mj.mul(x, x))
+
+    with names["siblings"]():
+        return mj.nth_order_derivative(n, f, 2.0), depths
+
+
+@probe
+def order_inside(mj, setting, n, m, x):
+    """A derivative of order n of a function that has one of order m inside: of x**4 * d(y**3)."""
+    exec(setting, names := {})
+
+    def power(x, k):
+        out = x
+        for _ in range(k - 1):
+            out = mj.mul(out, x)
+        return out
+
+    def f(x):
+        return mj.mul(power(x, 4), mj.nth_order_derivative(m, lambda y: power(y, 3), x))
+
+    with names["siblings"]():
+        return mj.nth_order_derivative(n, f, x)
+
+
+CUBIC = [2.0, -1.0, 0.5, 4.0]
+
+
+@pytest.mark.exercise("duals.nth_order")
+def test_order_zero(student):
+    """For order 0 the function itself is called, on the argument itself."""
+    student.agrees(order_zero, FOR_NTH)
+    student.agrees(orders, FOR_NTH, [0], CUBIC, -1.5)
+
+
+@pytest.mark.exercise("duals.nth_order")
+def test_first_order(student):
+    """The derivative of order 1 is the derivative."""
+    student.agrees(orders, FOR_NTH, [1], CUBIC, -1.5)
+    student.agrees(orders, FOR_NTH, [1], [1.0, 3.0, 0.0], 2.0)
+
+
+@pytest.mark.exercise("duals.nth_order")
+def test_higher_orders(student):
+    """Derivatives of higher orders are right."""
+    student.agrees(orders, FOR_NTH, [2, 3], CUBIC, -1.5)
+    student.agrees(orders, FOR_NTH, [2, 3, 4], [1.0, 0.0, -2.0, 0.5, 3.0, 7.0], 2.0)
+
+
+@pytest.mark.exercise("duals.nth_order")
+def test_beyond_the_degree(student):
+    """Orders above the degree of a polynomial give what they should."""
+    student.agrees(orders, FOR_NTH, [3, 4], [1.0, 3.0, 0.0], 2.0)
+    student.agrees(orders, FOR_NTH, [1, 2], [4.0], 2.0)
+
+
+@pytest.mark.exercise("duals.nth_order")
+def test_one_run_for_all_orders(student):
+    """The function runs once, on a dual number as deep as the order is high."""
+    student.agrees(runs_of_order, FOR_NTH, 1)
+    student.agrees(runs_of_order, FOR_NTH, 3)
+
+
+@pytest.mark.exercise("duals.nth_order")
+def test_orders_inside_each_other(student):
+    """A derivative of some order inside a function that is differentiated is right."""
+    student.agrees(order_inside, FOR_NTH, 2, 1, 2.0)
+    student.agrees(order_inside, FOR_NTH, 1, 2, -1.5)

@@ -1,0 +1,1698 @@
+"""Hidden tests of the lesson grad: transposition, and reverse mode.
+
+Every exercise is tested alone. Where its target calls what a sibling exercise defines, the probe
+puts a right one in its place meanwhile; `right` makes the text that travels for that, together with
+`TOOLS`, which several probes share. In data that are sent, `["linear", shape, dtype]` stands for an
+`UndefPrimal`, and programs are lists (see `program` in `TOOLS`). Nothing here is compiled: calls of
+programs are evaluated equation by equation.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.grading.suite import probe
+
+F32 = np.float32
+F64 = "float64"
+
+ROW = np.array([0.5, -2.0, 3.0])
+GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
+CUBE = np.sin(np.arange(24.0)).reshape(2, 3, 4)
+EMPTY = np.zeros((0, 2))
+
+TOOLS = """
+import contextlib
+import importlib
+from unittest.mock import patch
+
+import numpy as np
+
+from minijax import core, jaxpr, tracing
+from minijax.core import ShapedArray, Trace, Tracer, UndefPrimal, get_aval, new_main
+from minijax.jit import jit_p
+
+module = importlib.import_module("minijax.transpose")
+
+
+@contextlib.contextmanager
+def in_place():
+    '''The module, with right siblings in it, and calls of programs without a compiler.'''
+    scope = dict(vars(module))
+    for source in SOURCES:
+        exec(source, scope)
+    siblings = {name: scope[name] for name in NAMES}
+    rules = {core.mul_p: scope["mul_transpose"]} if "mul_transpose" in NAMES else {}
+    evaluate = lambda *args, name, jaxpr: run(jaxpr, args)
+    with (
+        patch.dict(vars(module), siblings),
+        patch.dict(core.transpose_rules, rules),
+        patch.dict(core.impl_rules, {jit_p: evaluate}),
+    ):
+        yield module
+
+
+def run(closed, args):
+    return jaxpr.eval_jaxpr(closed.jaxpr, closed.consts, *args)
+
+
+class Box(Tracer):
+    def __init__(self, trace, val):
+        self._trace, self.val = trace, val
+
+    @property
+    def aval(self):
+        return get_aval(self.val)
+
+
+class Watch(Trace):
+    '''Evaluates, and notes the names of the primitives that it is given.'''
+
+    def pure(self, val):
+        return Box(self, val)
+
+    lift = pure
+
+    def process_primitive(self, primitive, tracers, params):
+        self.main.global_data.append(primitive.name)
+        outs = primitive.bind(*[t.val for t in tracers], **params)
+        several = primitive.multiple_results
+        return [Box(self, x) for x in outs] if several else Box(self, outs)
+
+
+@contextlib.contextmanager
+def watching():
+    '''A function that boxes arrays, and the list of what was done with them.'''
+    with new_main(Watch, []) as main:
+        yield (lambda x: Box(Watch(main), x)), main.global_data
+
+
+def operand(x):
+    '''An operand of a rule, from the data that were sent.'''
+    if isinstance(x, list) and x and x[0] == "linear":
+        return UndefPrimal(ShapedArray(tuple(x[1]), np.dtype(x[2])))
+    return x
+
+
+def shown(x):
+    '''Plain data of boxes and lists.'''
+    if isinstance(x, (list, tuple)):
+        return type(x)(shown(y) for y in x)
+    return getattr(x, "val", x)
+
+
+def program(num_consts, types, eqns, outs, extra={}):
+    '''A jaxpr. Variables are numbered: constants, inputs, then the results of the equations.'''
+    variables = [jaxpr.Var(ShapedArray(tuple(shape), np.dtype(dtype))) for shape, dtype in types]
+    number = len(variables)
+
+    def atom(x):
+        scalar = ShapedArray((), np.dtype(float))
+        return variables[x] if isinstance(x, int) else jaxpr.Literal(x, scalar)
+
+    lines = []
+    for name, operands, params in eqns:
+        primitive = extra[name] if name in extra else getattr(core, name + "_p")
+        invars = [atom(x) for x in operands]
+        avals = jaxpr.abstract_eval(primitive, [x.aval for x in invars], params)
+        outvars = [jaxpr.Var(aval) for aval in avals]
+        lines.append(jaxpr.JaxprEqn(invars, outvars, primitive, params))
+        variables.extend(outvars)
+    constvars, invars = variables[:num_consts], variables[num_consts:number]
+    return jaxpr.Jaxpr(constvars, invars, [atom(x) for x in outs], lines)
+"""
+
+SIBLINGS = {
+    "accumulate": """
+def accumulate(ct_env, atom, ct):
+    if ct is not None and isinstance(atom, Var):
+        ct_env[atom] = ct if atom not in ct_env else add_tangents(ct_env[atom], ct)
+""",
+    "unbroadcast": """
+def unbroadcast(ct, x):
+    if not isinstance(x, UndefPrimal):
+        return None
+    have, want = get_aval(ct).shape, x.aval.shape
+    if have == want:
+        return ct
+    if want == ():
+        return reduce_sum_p.bind(ct, axes=tuple(range(len(have))))
+    stretched = [i for i in range(len(want)) if want[i] != have[i]]
+    sums = reduce_sum_p.bind(ct, axes=tuple(stretched))
+    return broadcast_in_dim(sums, want, [i for i in range(len(want)) if i not in stretched])
+""",
+    "mul_transpose": """
+def mul_transpose(ct, x, y):
+    if isinstance(y, UndefPrimal):
+        return [None, unbroadcast(mul_p.bind(ct, x), y)]
+    return [unbroadcast(mul_p.bind(ct, y), x), None]
+""",
+    "dot_cotangent": """
+def dot_cotangent(ct, aval, other, contract, batch, comes_last):
+    size, kept = len(batch[0]), other_axes(get_aval(other), contract[1], batch[1])
+    rank = len(get_aval(ct).shape)
+    of_ct = range(size, size + len(kept)) if comes_last else range(rank - len(kept), rank)
+    numbers = ((tuple(of_ct), tuple(kept)), (tuple(range(size)), tuple(batch[1])))
+    params = {"dimension_numbers": numbers, "preferred_element_type": get_aval(ct).dtype}
+    return as_operand(dot_general_p.bind(ct, other, **params), aval, contract, batch)
+""",
+    "backward_pass": """
+def backward_pass(jaxpr, consts, args, cotangents):
+    eqns, env = linear_equations(jaxpr, consts, args)
+    table = {}
+    for atom, ct in zip(jaxpr.outvars, cotangents):
+        accumulate(table, atom, ct)
+    for eqn in eqns[::-1]:
+        cts = [table.get(var) for var in eqn.outvars]
+        if any(ct is not None for ct in cts):
+            rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+            ct = cts if eqn.primitive.multiple_results else cts[0]
+            back = rule(ct, *[read(env, x) for x in eqn.invars], **eqn.params)
+            for atom, ct in zip(eqn.invars, back):
+                accumulate(table, atom, ct)
+    pairs = zip(jaxpr.invars, args)
+    return [table.get(var) for var, arg in pairs if isinstance(arg, UndefPrimal)]
+""",
+    "transposed_jaxpr": """
+def transposed_jaxpr(jaxpr, linear):
+    number = linear.count(False)
+
+    def backwards(*inputs):
+        known, cts = list(inputs[:number]), list(inputs[number:])
+        pairs = zip(linear, jaxpr.in_avals)
+        args = [UndefPrimal(aval) if lin else known.pop(0) for lin, aval in pairs]
+        outs = backward_pass(jaxpr.jaxpr, jaxpr.consts, args, cts)
+        avals = [x.aval for x in args if isinstance(x, UndefPrimal)]
+        return [instantiate(ct, aval) for ct, aval in zip(outs, avals)]
+
+    known = [aval for aval, lin in zip(jaxpr.in_avals, linear) if not lin]
+    return derived(jaxpr, ("transpose", linear), backwards, known + jaxpr.out_avals)
+""",
+    "vjp": """
+def vjp(fun, *primals, has_aux=False):
+    lin = linearize_tree(fun, primals, has_aux)
+
+    def f_vjp(cotangent):
+        leaves = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
+        cts = transpose_program(lin.program, only_floats(leaves, lin.out_avals))
+        return tree_unflatten(lin.in_tree, with_float0(cts, lin.in_avals))
+
+    return (lin.value, f_vjp) + ((lin.aux,) if has_aux else ())
+""",
+}
+
+
+def right(*names):
+    """The text that a probe executes: the tools, and right siblings for `in_place`."""
+    return f"{TOOLS}\nSOURCES = {[SIBLINGS[name] for name in names]!r}\nNAMES = {names!r}\n"
+
+
+RULES = right("accumulate", "unbroadcast", "mul_transpose", "dot_cotangent")
+PASS = right("accumulate", "unbroadcast", "mul_transpose", "dot_cotangent", "backward_pass")
+# Whole functions are taken backwards by all siblings but the one that is asked for.
+ALL = right(
+    *("accumulate", "unbroadcast", "mul_transpose", "dot_cotangent"),
+    *("backward_pass", "transposed_jaxpr"),
+)
+WITH_VJP = right(*SIBLINGS)
+
+
+def linear(shape, dtype=F64):
+    """What is sent in the place of a linear operand."""
+    return ["linear", list(shape), dtype]
+
+
+# accumulate ---------------------------------------------------------------------------------------
+
+PLAIN = right()
+
+
+@probe
+def accumulated(mj, tools, cts):
+    """The cotangent of a variable after each step, and the number of entries; what came first."""
+    scope = {}
+    exec(tools, scope)
+    accumulate, jaxpr = scope["module"].accumulate, scope["jaxpr"]
+    cts = [ct.copy() if isinstance(ct, np.ndarray) else ct for ct in cts]  # can be written to
+    first = next((ct for ct in cts if ct is not None), None)
+    shape = np.shape(first)
+    a = jaxpr.Var(scope["ShapedArray"](shape, np.dtype(getattr(first, "dtype", float))))
+    env, seen = {}, []
+    for ct in cts:
+        seen.append(accumulate(env, a, ct))
+        seen.append((len(env), env.get(a)))
+    return seen, first
+
+
+@probe
+def several_variables(mj, tools, steps):
+    """Two variables of one type and a literal, given cotangents in some order."""
+    scope = {}
+    exec(tools, scope)
+    accumulate, jaxpr = scope["module"].accumulate, scope["jaxpr"]
+    aval = scope["ShapedArray"]((), np.dtype(float))
+    atoms = [jaxpr.Var(aval), jaxpr.Var(aval), jaxpr.Literal(2.0, aval)]
+    env, other = {}, jaxpr.Var(aval)
+    env[other] = 100.0
+    for i, ct in steps:
+        accumulate(env, atoms[i], ct)
+    return [env.get(atom) for atom in atoms], len(env), env[other]
+
+
+@probe
+def untouched(mj, tools, x, y):
+    """Whether the first cotangent is kept as it is; both arrays after they were added."""
+    scope = {}
+    exec(tools, scope)
+    accumulate, jaxpr = scope["module"].accumulate, scope["jaxpr"]
+    x, y = x.copy(), y.copy()  # can be written to
+    a = jaxpr.Var(scope["get_aval"](x))
+    env = {}
+    accumulate(env, a, x)
+    kept = env[a] is x
+    accumulate(env, a, y)
+    accumulate(env, a, y)
+    return kept, env[a], x, y
+
+
+@probe
+def accumulated_boxes(mj, tools, x, y):
+    """Cotangents that are tracers, and what was done with them."""
+    scope = {}
+    exec(tools, scope)
+    accumulate, jaxpr = scope["module"].accumulate, scope["jaxpr"]
+    a = jaxpr.Var(scope["get_aval"](x))
+    env = {}
+    with scope["watching"]() as (box, log):
+        for ct in (box(x), None, box(y)):
+            accumulate(env, a, ct)
+        return scope["shown"](env[a]), log
+
+
+@pytest.mark.exercise("grad.accumulate")
+def test_cotangents_are_added(student):
+    """Several cotangents of one variable are added up."""
+    student.agrees(accumulated, PLAIN, [ROW, 2.0 * ROW, -5.0 * ROW, ROW])
+    student.agrees(accumulated, PLAIN, [3.0, 4.0, -10.0])
+    student.agrees(accumulated, PLAIN, [GRID.astype(F32), GRID.astype(F32)])
+
+
+@pytest.mark.exercise("grad.accumulate")
+def test_a_single_cotangent(student):
+    """The first cotangent of a variable is kept as it is."""
+    student.agrees(accumulated, PLAIN, [3.0])
+    student.agrees(accumulated, PLAIN, [EMPTY])
+
+
+@pytest.mark.exercise("grad.accumulate")
+def test_no_cotangent(student):
+    """Where there is no cotangent nothing changes, and no entry is made."""
+    student.agrees(accumulated, PLAIN, [None])
+    student.agrees(accumulated, PLAIN, [None, ROW, None, ROW, None])
+    student.agrees(several_variables, PLAIN, [(0, None), (1, 2.0), (0, None)])
+
+
+@pytest.mark.exercise("grad.accumulate")
+def test_variables_are_apart(student):
+    """Each variable has a cotangent of its own, and the others stay as they are."""
+    student.agrees(several_variables, PLAIN, [(0, 1.0), (1, 10.0), (0, 2.0), (1, 20.0)])
+    student.agrees(several_variables, PLAIN, [(1, 5.0)])
+
+
+@pytest.mark.exercise("grad.accumulate")
+def test_literals_have_no_cotangent(student):
+    """A literal is a constant: it gets no entry."""
+    student.agrees(several_variables, PLAIN, [(2, 1.0)])
+    student.agrees(several_variables, PLAIN, [(0, 1.0), (2, 3.0), (0, 5.0), (2, None)])
+
+
+@pytest.mark.exercise("grad.accumulate")
+def test_arrays_are_not_written_to(student):
+    """The arrays that come in are never changed."""
+    student.agrees(untouched, PLAIN, ROW, 10.0 * ROW)
+    student.agrees(untouched, PLAIN, GRID, np.exp(GRID))
+
+
+@pytest.mark.exercise("grad.accumulate")
+def test_cotangents_may_be_tracers(student):
+    """Cotangents may be tracers; nothing is computed but their sum."""
+    student.agrees(accumulated_boxes, PLAIN, ROW, 10.0 * ROW)
+
+
+# unbroadcast --------------------------------------------------------------------------------------
+
+
+@probe
+def unstretched(mj, tools, ct, x):
+    """What `unbroadcast` gives, and whether it is the cotangent itself."""
+    scope = {}
+    exec(tools, scope)
+    out = scope["module"].unbroadcast(ct, scope["operand"](x))
+    return out, out is ct
+
+
+@probe
+def unstretched_box(mj, tools, ct, x):
+    """The same for a tracer: how often something was summed, or that nothing was done at all."""
+    scope = {}
+    exec(tools, scope)
+    with scope["watching"]() as (box, log):
+        out = scope["module"].unbroadcast(box(ct), scope["operand"](x))
+        return scope["shown"](out), log.count("reduce_sum"), not log
+
+
+@probe
+def stretched_sum(mj, tools, name, ct, x, y):
+    """The given rule of an operation with two operands of unequal shape."""
+    scope = {}
+    exec(tools, scope)
+    rule = getattr(scope["module"], name + "_transpose")
+    return rule(ct, scope["operand"](x), scope["operand"](y))
+
+
+@pytest.mark.exercise("grad.unbroadcast")
+def test_nothing_was_stretched(student):
+    """Where operand and result have one shape, the cotangent comes back as it is."""
+    for ct in (ROW, GRID, CUBE.astype(F32), np.ones((1, 3)), EMPTY, np.array(2.0)):
+        student.agrees(unstretched, PLAIN, ct, linear(ct.shape, ct.dtype.name))
+    student.agrees(unstretched, PLAIN, 2.5, linear(()))
+    student.agrees(unstretched_box, PLAIN, GRID, linear((2, 3)))
+
+
+@pytest.mark.exercise("grad.unbroadcast")
+def test_known_operands_have_none(student):
+    """An operand that is known has no cotangent, whatever its shape."""
+    student.agrees(unstretched, PLAIN, GRID, np.ones((1, 3)))
+    student.agrees(unstretched, PLAIN, GRID, 2.5)
+    student.agrees(unstretched, PLAIN, ROW, np.array(7.0))
+    student.agrees(unstretched, PLAIN, GRID, np.ones((2, 3)))
+
+
+@pytest.mark.exercise("grad.unbroadcast")
+def test_a_number_was_stretched(student):
+    """A number that was stretched to an array gets the sum of all entries."""
+    for ct in (ROW, GRID, CUBE, EMPTY, GRID.astype(F32), np.ones((1, 1))):
+        student.agrees(unstretched, PLAIN, ct, linear((), ct.dtype.name))
+
+
+@pytest.mark.exercise("grad.unbroadcast")
+def test_an_axis_was_stretched(student):
+    """Along an axis of length 1 that was stretched there is a sum, and the axis stays."""
+    student.agrees(unstretched, PLAIN, ROW, linear((1,)))
+    student.agrees(unstretched, PLAIN, GRID, linear((1, 3)))
+    student.agrees(unstretched, PLAIN, GRID, linear((2, 1)))
+    student.agrees(unstretched, PLAIN, GRID.astype(F32), linear((2, 1), "float32"))
+    student.agrees(unstretched, PLAIN, EMPTY, linear((1, 2)))
+
+
+@pytest.mark.exercise("grad.unbroadcast")
+def test_several_axes_were_stretched(student):
+    """Several axes may have been stretched; those of length 1 that were not stay as they are."""
+    for shape in [(1, 3, 4), (2, 1, 4), (2, 3, 1), (1, 1, 4), (1, 3, 1), (2, 1, 1), (1, 1, 1)]:
+        student.agrees(unstretched, PLAIN, CUBE, linear(shape))
+    student.agrees(unstretched, PLAIN, CUBE[:1], linear((1, 1, 4)))
+    student.agrees(unstretched, PLAIN, CUBE[:, :1], linear((1, 1, 4)))
+
+
+@pytest.mark.exercise("grad.unbroadcast")
+def test_rules_that_stretch(student):
+    """Both operands of a sum or a difference get a cotangent of their own shape."""
+    student.agrees(stretched_sum, PLAIN, "add", GRID, linear((2, 1)), linear(()))
+    student.agrees(stretched_sum, PLAIN, "sub", GRID, linear((2, 3)), linear((1, 3)))
+    student.agrees(stretched_sum, PLAIN, "sub", GRID, np.ones((2, 3)), linear((1, 1)))
+    student.agrees(stretched_sum, PLAIN, "add", ROW, linear((3,)), 2.0)
+
+
+@pytest.mark.exercise("grad.unbroadcast")
+def test_work_of_a_sum(student):
+    """The cotangent may be a tracer, and is summed once."""
+    student.agrees(unstretched_box, PLAIN, CUBE, linear((1, 3, 1)))
+    student.agrees(unstretched_box, PLAIN, CUBE, linear(()))
+    student.agrees(unstretched_box, PLAIN, GRID, linear((2, 1)))
+
+
+# mul_transpose ------------------------------------------------------------------------------------
+
+STRETCH = right("unbroadcast")
+
+
+@probe
+def product_rule(mj, tools, ct, x, y):
+    """The cotangents of both operands, and which arrays of them can be written to."""
+    scope = {}
+    exec(tools, scope)
+    with scope["in_place"]() as module:
+        outs = module.mul_transpose(ct, scope["operand"](x), scope["operand"](y))
+    writeable = [isinstance(out, np.ndarray) and out.flags.writeable for out in outs]
+    return list(outs), writeable
+
+
+@probe
+def product_rule_of_boxes(mj, tools, ct, x, y):
+    """The same for tracers, with what was done."""
+    scope = {}
+    exec(tools, scope)
+    with scope["in_place"]() as module, scope["watching"]() as (box, log):
+        sent = [scope["operand"](z) for z in (x, y)]
+        boxed = [z if isinstance(z, scope["UndefPrimal"]) else box(z) for z in sent]
+        outs = module.mul_transpose(box(ct), *boxed)
+        return scope["shown"](list(outs)), log.count("mul"), log.count("reduce_sum")
+
+
+def product(student, ct, x, y):
+    """Compare what the rule gives, for both orders of the operands."""
+    student.agrees(product_rule, STRETCH, ct, x, y)
+    student.agrees(product_rule, STRETCH, ct, y, x)
+
+
+@pytest.mark.exercise("grad.mul_rule")
+def test_first_operand_is_linear(student):
+    """If the first operand is linear, its cotangent is the result's times the second operand."""
+    student.agrees(product_rule, STRETCH, 5.0, linear(()), 3.0)
+    student.agrees(product_rule, STRETCH, GRID, linear((2, 3)), np.exp(GRID))
+
+
+@pytest.mark.exercise("grad.mul_rule")
+def test_second_operand_is_linear(student):
+    """If the second operand is linear, its cotangent is the result's times the first operand."""
+    student.agrees(product_rule, STRETCH, 5.0, -3.0, linear(()))
+    student.agrees(product_rule, STRETCH, CUBE, np.exp(CUBE), linear((2, 3, 4)))
+
+
+@pytest.mark.exercise("grad.mul_rule")
+def test_product_keeps_the_dtype(student):
+    """Cotangents have the dtype of the operands; a Python number takes it over."""
+    product(student, GRID.astype(F32), linear((2, 3), "float32"), np.exp(GRID).astype(F32))
+    product(student, ROW.astype(F32), linear((3,), "float32"), 2.5)
+
+
+@pytest.mark.exercise("grad.mul_rule")
+def test_linear_operand_was_stretched(student):
+    """A linear operand that is smaller than the product gets a cotangent of its own shape."""
+    product(student, ROW, linear(()), np.exp(ROW))
+    product(student, GRID, linear((1, 3)), np.exp(GRID))
+    product(student, GRID, linear((2, 1)), np.array([[7.0, 0.5, -1.0]]))
+
+
+@pytest.mark.exercise("grad.mul_rule")
+def test_known_operand_was_stretched(student):
+    """A known operand that is smaller than the product is stretched in the cotangent, too."""
+    product(student, ROW, linear((3,)), 4.0)
+    product(student, GRID, linear((2, 3)), np.array([[7.0], [0.5]]))
+    product(student, EMPTY, linear((0, 2)), 4.0)
+
+
+@pytest.mark.exercise("grad.mul_rule")
+def test_zero_and_infinity(student):
+    """A factor of zero makes the cotangent zero; an infinite one makes it infinite."""
+    product(student, ROW, linear((3,)), np.array([0.0, np.inf, -np.inf]))
+    product(student, np.array([np.inf, 0.0, 2.0]), linear((3,)), np.array([2.0, 5.0, 0.0]))
+
+
+@pytest.mark.exercise("grad.mul_rule")
+def test_work_of_a_product(student):
+    """Operands may be tracers, and one product is computed."""
+    student.agrees(product_rule_of_boxes, STRETCH, GRID, linear((2, 3)), np.exp(GRID))
+    student.agrees(product_rule_of_boxes, STRETCH, GRID, np.exp(GRID), linear((2, 1)))
+
+
+# dot_cotangent ------------------------------------------------------------------------------------
+
+MATRICES = (((1,), (0,)), ((), ()))
+STACKS = (((2,), (1,)), ((0,), (0,)))
+
+
+@probe
+def operand_cotangent(mj, tools, ct, shape, dtype, other, contract, batch, comes_last):
+    """The cotangent of one operand."""
+    scope = {}
+    exec(tools, scope)
+    aval = scope["ShapedArray"](tuple(shape), np.dtype(dtype))
+    return scope["module"].dot_cotangent(ct, aval, other, contract, batch, comes_last)
+
+
+@probe
+def operand_cotangent_of_boxes(mj, tools, ct, shape, other, contract, batch, comes_last):
+    """The same for tracers, with the number of products, sums and changes of shape."""
+    scope = {}
+    exec(tools, scope)
+    with scope["watching"]() as (box, log):
+        aval = scope["ShapedArray"](tuple(shape), np.dtype(float))
+        out = scope["module"].dot_cotangent(box(ct), aval, box(other), contract, batch, comes_last)
+        return scope["shown"](out), sorted(set(log) - {"transpose"}), log.count("dot_general")
+
+
+@probe
+def whole_rule(mj, tools, ct, x, y, numbers, dtype):
+    """The given rule around it, for either operand."""
+    scope = {}
+    exec(tools, scope)
+    return scope["module"].dot_general_transpose(
+        ct,
+        scope["operand"](x),
+        scope["operand"](y),
+        dimension_numbers=numbers,
+        preferred_element_type=dtype,
+    )
+
+
+def waves(shape, start=0):
+    """An array of numbers that are all different."""
+    return np.sin(start + np.arange(float(np.prod(shape, dtype=int)))).reshape(shape)
+
+
+def operands(x_shape, y_shape, numbers):
+    """A cotangent for the product of operands of these shapes, and the operands."""
+    (x_contract, y_contract), (x_batch, y_batch) = numbers
+    x_kept = [n for i, n in enumerate(x_shape) if i not in (*x_contract, *x_batch)]
+    y_kept = [n for i, n in enumerate(y_shape) if i not in (*y_contract, *y_batch)]
+    shape = (*(x_shape[i] for i in x_batch), *x_kept, *y_kept)
+    return waves(shape, 100), waves(x_shape, 200), waves(y_shape, 300)
+
+
+def of_first(student, x_shape, y_shape, numbers):
+    """Compare the cotangent of the first operand."""
+    ct, _, y = operands(x_shape, y_shape, numbers)
+    student.agrees(operand_cotangent, PLAIN, ct, x_shape, F64, y, *numbers, False)
+
+
+def of_second(student, x_shape, y_shape, numbers):
+    """Compare the cotangent of the second operand."""
+    ct, x, _ = operands(x_shape, y_shape, numbers)
+    mirrored = [pair[::-1] for pair in numbers]
+    student.agrees(operand_cotangent, PLAIN, ct, y_shape, F64, x, *mirrored, True)
+
+
+def of_both(student, x_shape, y_shape, numbers):
+    """Compare both cotangents."""
+    of_first(student, x_shape, y_shape, numbers)
+    of_second(student, x_shape, y_shape, numbers)
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_first_matrix(student):
+    """In a product of matrices, the first one gets its cotangent."""
+    of_first(student, (3, 3), (3, 3), MATRICES)
+    of_first(student, (2, 3), (3, 4), MATRICES)
+    of_first(student, (2, 3), (3,), MATRICES)
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_second_matrix(student):
+    """In a product of matrices, the second one gets its cotangent."""
+    of_second(student, (3, 3), (3, 3), MATRICES)
+    of_second(student, (2, 3), (3, 4), MATRICES)
+    of_second(student, (2, 3), (3,), MATRICES)
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_vectors(student):
+    """Products of vectors: one with all axes contracted, one with none."""
+    of_both(student, (3,), (3,), (((0,), (0,)), ((), ())))
+    of_both(student, (3,), (4,), (((), ()), ((), ())))
+    of_both(student, (3,), (3,), (((), ()), ((0,), (0,))))
+    # A Python number as the cotangent, and one as the other operand.
+    student.agrees(operand_cotangent, PLAIN, 5.0, (3,), F64, ROW, ((0,), (0,)), ((), ()), True)
+    student.agrees(operand_cotangent, PLAIN, ROW, (3,), F64, 2.5, ((), ()), ((), ()), False)
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_axes_in_any_place(student):
+    """Contracted axes may stand anywhere in the operands."""
+    of_both(student, (3, 3), (3, 3), (((0,), (1,)), ((), ())))
+    of_both(student, (3, 2), (4, 3), (((0,), (1,)), ((), ())))
+    of_both(student, (2, 3, 4), (5, 3), (((1,), (1,)), ((), ())))
+    of_both(student, (3, 2, 4), (5, 3, 6), (((0,), (1,)), ((), ())))
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_stacks_of_matrices(student):
+    """Products with batch axes, one or two, in any place and order."""
+    of_both(student, (3, 3, 3), (3, 3, 3), STACKS)
+    of_both(student, (2, 3, 4), (2, 4, 5), STACKS)
+    of_both(student, (3, 4, 2), (4, 2, 5), (((1,), (0,)), ((2,), (1,))))
+    of_both(student, (2, 3, 4), (3, 5, 2), (((1,), (0,)), ((0,), (2,))))
+    numbers = (((0,), (3,)), ((2, 1), (0, 2)))
+    of_both(student, (6, 3, 2, 7), (2, 5, 3, 6), numbers)
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_several_contracted_axes(student):
+    """Several axes may be contracted, in any order."""
+    of_both(student, (2, 3, 4), (4, 2, 5), (((2, 0), (0, 1)), ((), ())))
+    of_both(student, (2, 3, 4, 5), (5, 3, 2), (((1, 3), (1, 0)), ((0,), (2,))))
+    of_both(student, (2, 3), (3, 2), (((0, 1), (1, 0)), ((), ())))
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_dtype_of_an_operand(student):
+    """The cotangent has the operand's dtype, also where the product was asked for in another."""
+    ct, x, y = operands((2, 3), (3, 4), MATRICES)
+    ct32, x32, y32 = (z.astype(F32) for z in (ct, x, y))
+    student.agrees(operand_cotangent, PLAIN, ct32, (2, 3), "float32", y32, *MATRICES, False)
+    student.agrees(operand_cotangent, PLAIN, ct, (2, 3), "float32", y32, *MATRICES, False)
+    student.agrees(whole_rule, PLAIN, ct, x32, linear((3, 4), "float32"), MATRICES, F64)
+    # Digits that float32 has not: the product must be computed in the cotangent's dtype.
+    large = np.array([[1e8 + 1.0, 1e8]])
+    ones = np.array([[1.0, -1.0]], F32)
+    student.agrees(operand_cotangent, PLAIN, large, (1, 1), "float32", ones, *MATRICES, False)
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_whole_rule(student):
+    """The rule around it gives a cotangent to the linear operand, and none to the other."""
+    ct, x, y = operands((2, 3, 4), (2, 4, 5), STACKS)
+    student.agrees(whole_rule, PLAIN, ct, linear(x.shape), y, STACKS, None)
+    student.agrees(whole_rule, PLAIN, ct, x, linear(y.shape), STACKS, None)
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_work_of_a_cotangent(student):
+    """Operands may be tracers, and one product does it."""
+    ct, x, y = operands((2, 3), (3, 4), MATRICES)
+    mirrored = [pair[::-1] for pair in MATRICES]
+    student.agrees(operand_cotangent_of_boxes, PLAIN, ct, (2, 3), y, *MATRICES, False)
+    student.agrees(operand_cotangent_of_boxes, PLAIN, ct, (3, 4), x, *mirrored, True)
+
+
+# backward_pass ------------------------------------------------------------------------------------
+
+
+@probe
+def backwards(mj, tools, spec, consts, args, cts):
+    """What the backward pass gives for a program."""
+    scope = {}
+    exec(tools, scope)
+    with scope["in_place"]() as module:
+        jaxpr = scope["program"](*spec)
+        return module.backward_pass(jaxpr, consts, [scope["operand"](x) for x in args], cts)
+
+
+@probe
+def rules_called(mj, tools, eqns, outs, args, cts):
+    """What rules are called with; made-up operations note it, with two, one and a list of one."""
+    scope = {}
+    exec(tools, scope)
+    core, operand = scope["core"], scope["operand"]
+    lists = {"split": True, "wrapped": True, "scaled": False}
+    extra = {name: core.Primitive(name, multiple_results=gives) for name, gives in lists.items()}
+    split, wrapped, scaled = extra.values()
+    calls = []
+
+    def described(x):
+        if isinstance(x, scope["UndefPrimal"]):
+            return ["linear", x.aval.shape, x.aval.dtype.name]
+        return x
+
+    def split_rule(cts, x, *, k):
+        calls.append(("split", cts, described(x), k))
+        a, b = cts
+        return [(0.0 if a is None else a) * k + (0.0 if b is None else b)]
+
+    def wrapped_rule(cts, x):
+        calls.append(("wrapped", cts, described(x)))
+        return [2.0 * cts[0]]
+
+    def scaled_rule(ct, x, y, *, by):
+        calls.append(("scaled", ct, described(x), described(y), by))
+        return [ct * by, None] if isinstance(x, scope["UndefPrimal"]) else [None, ct * by]
+
+    types = {split: lambda x, *, k: [x, x], wrapped: lambda x: [x], scaled: lambda x, y, *, by: x}
+    rules = {split: split_rule, wrapped: wrapped_rule, scaled: scaled_rule}
+    impls = {scaled: lambda x, y, *, by: x * by + y}
+    patch = scope["patch"].dict
+    with (
+        scope["in_place"]() as module,
+        patch(core.abstract_eval_rules, types),
+        patch(core.transpose_rules, rules),
+        patch(core.impl_rules, impls),
+    ):
+        inputs = [[[], "float64"]] * len(args)
+        jaxpr = scope["program"](0, inputs, eqns, outs, extra)
+        back = module.backward_pass(jaxpr, [], [operand(x) for x in args], cts)
+        return back, calls
+
+
+@probe
+def backwards_of_boxes(mj, tools, spec, args, cts):
+    """A pass over tracers, and what was done with them, in order."""
+    scope = {}
+    exec(tools, scope)
+    with scope["in_place"]() as module, scope["watching"]() as (box, log):
+        jaxpr = scope["program"](*spec)
+        args = [scope["operand"](x) for x in args]
+        back = module.backward_pass(jaxpr, [], args, [box(ct) for ct in cts])
+        return scope["shown"](list(back)), log
+
+
+@probe
+def twice(mj, tools, spec, args, cts):
+    """Two passes over one program: the second one starts afresh."""
+    scope = {}
+    exec(tools, scope)
+    with scope["in_place"]() as module:
+        jaxpr = scope["program"](*spec)
+        args = [scope["operand"](x) for x in args]
+        return [module.backward_pass(jaxpr, [], args, cts) for _ in range(2)]
+
+
+@probe
+def missing_rule(mj, tools, used):
+    """The error where an operation has no transpose rule, if its result counts at all."""
+    scope = {}
+    exec(tools, scope)
+    with scope["in_place"]() as module:
+        jaxpr = scope["program"](0, [[[], "float64"]], [("sin", [0], {}), ("neg", [0], {})], [1, 2])
+        args = [scope["operand"](["linear", [], "float64"])]
+        try:
+            return module.backward_pass(jaxpr, [], args, [1.0 if used else None, 5.0])
+        except NotImplementedError as error:
+            return str(error)
+
+
+NUMBER: tuple[list[int], str] = ([], F64)
+THREE: tuple[list[int], str] = ([3], F64)
+
+
+def passes(student, spec, args, cts, consts=()):
+    """Compare a backward pass."""
+    student.agrees(backwards, RULES, list(spec), list(consts), list(args), list(cts))
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_a_chain(student):
+    """Along a chain of operations, each cotangent comes from the one after it."""
+    chain = [("mul", [0, 3.0], {}), ("neg", [1], {}), ("mul", [2.0, 2], {}), ("div", [3, 8.0], {})]
+    passes(student, (0, [NUMBER], chain, [4]), [linear(())], [5.0])
+    passes(student, (0, [THREE], chain, [4]), [linear((3,))], [ROW])
+    shapes = [
+        ("transpose", [0], {"permutation": (1, 0)}),
+        ("mul", [1, 2.0], {}),
+        ("reduce_sum", [2], {"axes": (1,)}),
+        ("neg", [3], {}),
+    ]
+    passes(student, (0, [([2, 3], F64)], shapes, [4]), [linear((2, 3))], [ROW])
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_a_value_used_twice(student):
+    """A value that is used several times gets the sum of the cotangents."""
+    fork = [("mul", [0, 3.0], {}), ("neg", [1], {}), ("mul", [1, 10.0], {}), ("add", [2, 3], {})]
+    passes(student, (0, [NUMBER], fork, [4]), [linear(())], [5.0])
+    double = [("add", [0, 0], {}), ("sub", [1, 0], {}), ("add", [1, 2], {}), ("add", [3, 3], {})]
+    passes(student, (0, [THREE], double, [4]), [linear((3,))], [ROW])
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_several_results(student):
+    """Several results, of which one depends on the other, add up their cotangents."""
+    eqns = [("mul", [0, 3.0], {}), ("mul", [2, 2.0], {}), ("sub", [3, 1], {})]
+    spec = (0, [NUMBER, NUMBER], eqns, [2, 4, 3])
+    passes(student, spec, [linear(()), linear(())], [1.0, 10.0, 100.0])
+    passes(student, spec, [linear(()), linear(())], [1.0, None, 100.0])
+    passes(student, spec, [linear(()), linear(())], [None, 10.0, None])
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_a_result_that_stands_twice(student):
+    """One variable may be several results, or an input at the same time."""
+    eqns = [("mul", [0, 3.0], {})]
+    passes(student, (0, [NUMBER], eqns, [1, 1, 0]), [linear(())], [1.0, 10.0, 100.0])
+    passes(student, (0, [THREE], [], [0, 0]), [linear((3,))], [ROW, 10.0 * ROW])
+    passes(student, (0, [THREE], eqns, [0, 1, 0]), [linear((3,))], [ROW, None, 2.0 * ROW])
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_results_that_are_constants(student):
+    """Results that are literals, or known, do not matter."""
+    eqns = [("mul", [0, 3.0], {}), ("neg", [1], {})]
+    spec = (0, [NUMBER, NUMBER], eqns, [7.0, 3, 2])
+    passes(student, spec, [linear(()), 4.0], [1.0, 10.0, 100.0])
+    passes(student, spec, [4.0, linear(())], [1.0, 10.0, 100.0])
+    # Equations without a linear operand are not run backwards: a sine could not be.
+    known = [("sin", [0], {}), ("mul", [2, 1], {})]
+    passes(student, (0, [NUMBER, NUMBER], known, [3, 2]), [4.0, linear(())], [1.0, 10.0])
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_known_inputs_and_constants(student):
+    """Operations on known values are computed first, and their results are used backwards."""
+    eqns = [("sin", [0], {}), ("mul", [3, 1], {}), ("mul", [2, 4], {}), ("mul", [5, 0], {})]
+    spec = (1, [THREE, THREE, THREE], eqns, [6, 4])
+    passes(student, spec, [np.exp(ROW), linear((3,))], [ROW, None], [GRID[0]])
+    # No linear operation at all: nothing flows.
+    passes(student, (0, [NUMBER, NUMBER], [("neg", [0], {})], [2]), [3.0, linear(())], [1.0])
+    passes(student, (0, [NUMBER], [("neg", [0], {})], [1]), [3.0], [1.0])
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_inputs_without_influence(student):
+    """An input that no result depends on has no cotangent; the order is that of the inputs."""
+    eqns = [("neg", [2], {}), ("mul", [0, 5.0], {}), ("mul", [3, 1], {})]
+    spec = (0, [NUMBER, NUMBER, NUMBER, NUMBER], eqns, [4, 5])
+    args = [linear(()), 7.0, linear(()), linear(())]
+    passes(student, spec, args, [1.0, 10.0])
+    passes(student, spec, args, [1.0, None])
+    passes(student, spec, args, [None, None])
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_what_a_rule_gets(student):
+    """A rule gets the cotangent, linear operands by type, known ones by value, and parameters."""
+    eqns = [("scaled", [0, 1], {"by": 3.0}), ("scaled", [1, 2], {"by": 10.0})]
+    student.agrees(rules_called, RULES, eqns, [3], [linear(()), 4.0], [5.0])
+    student.agrees(rules_called, RULES, eqns, [3], [4.0, linear(())], [5.0])
+    known = [("scaled", [0, 0], {"by": 2.0}), ("scaled", [2, 1], {"by": 7.0})]
+    student.agrees(rules_called, RULES, known, [3], [4.0, linear(())], [5.0])
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_operations_with_several_results(student):
+    """An operation with several results gets the list of their cotangents, some of them none."""
+    eqns = [("split", [0], {"k": 10.0}), ("scaled", [1, 3.0], {"by": 2.0})]
+    student.agrees(rules_called, RULES, eqns, [1, 2], [linear(())], [5.0, 7.0])
+    student.agrees(rules_called, RULES, eqns, [2], [linear(())], [7.0])
+    student.agrees(rules_called, RULES, eqns, [3, 1], [linear(())], [5.0, 7.0])
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_a_list_of_one_result(student):
+    """A primitive with `multiple_results` gets a list of cotangents, also where it has one."""
+    eqns = [("wrapped", [0], {}), ("scaled", [1, 3.0], {"by": 5.0})]
+    student.agrees(rules_called, RULES, eqns, [2], [linear(())], [7.0])
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_operations_without_influence(student):
+    """The rule of an operation whose results do not count is not called."""
+    eqns = [("split", [0], {"k": 10.0}), ("scaled", [0, 3.0], {"by": 2.0})]
+    student.agrees(rules_called, RULES, eqns, [3], [linear(())], [5.0])
+    student.agrees(rules_called, RULES, eqns, [1, 3], [linear(())], [5.0, None])
+    student.agrees(rules_called, RULES, eqns, [1, 2, 3], [linear(())], [None, None, None])
+    student.agrees(missing_rule, RULES, False)
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_missing_rule(student):
+    """A missing rule is an error that names the primitive and the task."""
+    student.agrees(missing_rule, RULES, True)
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_pass_over_tracers(student):
+    """Cotangents may be tracers; each operation is done once, from the last to the first."""
+    eqns = [("mul", [0, 3.0], {}), ("neg", [1], {}), ("transpose", [2], {"permutation": (1, 0)})]
+    spec = [0, [([2, 3], F64)], eqns, [3]]
+    student.agrees(backwards_of_boxes, RULES, spec, [linear((2, 3))], [GRID.T])
+    fork = [("neg", [0], {}), ("div", [1, 4.0], {}), ("sub", [1, 2], {})]
+    spec = [0, [THREE], fork, [3, 2]]
+    student.agrees(backwards_of_boxes, RULES, spec, [linear((3,))], [ROW, 10.0 * ROW])
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_pass_after_pass(student):
+    """A program may be run backwards again and again."""
+    spec = [0, [THREE], [("mul", [0, 3.0], {}), ("add", [1, 0], {})], [2, 1, 2]]
+    student.agrees(twice, RULES, spec, [linear((3,))], [ROW, 10.0 * ROW, 7.0 * ROW])
+
+
+def linear_program(seed):
+    """A random program on arrays of three, linear in its first two inputs; the third is known."""
+    rng = np.random.default_rng(seed)
+    moving, eqns = [0, 1], []
+    for number in range(3, 11):
+        a, b = (int(i) for i in rng.choice(moving, 2))
+        factor = [float(rng.normal()), 2][int(rng.integers(2))]
+        eqns.append(
+            [
+                ("add", [a, b], {}),
+                ("sub", [a, b], {}),
+                ("neg", [a], {}),
+                ("mul", [a, factor], {}),
+                ("mul", [factor, a], {}),
+                ("div", [a, 2], {}),
+            ][int(rng.integers(6))]
+        )
+        moving.append(number)
+    return [0, [THREE] * 3, eqns, [int(i) for i in rng.choice(moving[2:], 2)]]
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_random_programs(student):
+    """Linear programs of eight operations, put together at random, run backwards."""
+    for seed in range(6):
+        args = [linear((3,)), linear((3,)), np.array([2.0, -0.5, 3.0])]
+        passes(student, linear_program(seed), args, [ROW, np.exp(ROW)])
+
+
+# transposed_jaxpr ---------------------------------------------------------------------------------
+
+
+@probe
+def program_backwards(mj, tools, name, args, flags, values):
+    """The types of the program that runs a function's program backwards, and what it gives."""
+    scope = {}
+    exec(tools, scope)
+    jnp = mj.numpy
+    functions = {
+        "product": lambda a, x: a * x,
+        "mirrored": lambda x, a: x * a,
+        "two": lambda a, x, b, y: (a * x - y * b, jnp.sin(a) * y, x + x),
+        "unused": lambda a, x, y: a * x,
+        "matrix": lambda m, x: m @ x,
+        "constant": lambda x: x * np.array([2.0, 3.0, 5.0]),
+        "shapes": lambda x: jnp.sum(x.T * 2.0, 0),
+        "nothing": lambda x: (),
+    }
+    with scope["in_place"]() as module:
+        closed = scope["tracing"].make_jaxpr(functions[name])(*args)
+        back = module.transposed_jaxpr(closed, tuple(flags))
+        types = [[str(aval) for aval in avals] for avals in (back.in_avals, back.out_avals)]
+        return type(back).__name__, types, scope["run"](back, values)
+
+
+@probe
+def program_kept(mj, tools):
+    """Which programs are the same object, and how often a rule was asked."""
+    scope = {}
+    exec(tools, scope)
+    core, calls = scope["core"], []
+
+    def neg_rule(ct, x):
+        calls.append(1)
+        return [core.neg_p.bind(ct)]
+
+    with scope["in_place"]() as module:
+        make = scope["tracing"].make_jaxpr
+        closed = make(lambda x, y: (-x, y))(2.0, 3.0)
+        other = make(lambda x, y: (-x, y))(2.0, 3.0)
+        with scope["patch"].dict(core.transpose_rules, {core.neg_p: neg_rule}):
+            first = module.transposed_jaxpr(closed, (True, True))
+            again = module.transposed_jaxpr(closed, (True, True))
+            mixed = module.transposed_jaxpr(closed, (True, False))
+            third = module.transposed_jaxpr(closed, (True, True))
+            of_other = module.transposed_jaxpr(other, (True, True))
+    same = [first is x for x in (again, mixed, third, of_other)]
+    kept = closed.jaxpr.cache.get(("transpose", (True, True))) is first
+    return same, kept, len(calls), len(mixed.in_avals), len(mixed.out_avals)
+
+
+@probe
+def operations_of(mj, tools, flags):
+    """The operations that the new program consists of."""
+    scope = {}
+    exec(tools, scope)
+    with scope["in_place"]() as module:
+        closed = scope["tracing"].make_jaxpr(lambda a, x: mj.numpy.sin(a) * (-x))(2.0, 3.0)
+        back = module.transposed_jaxpr(closed, tuple(flags))
+        return sorted(eqn.primitive.name for eqn in back.eqns), len(back.consts)
+
+
+@probe
+def call_rule(mj, tools, cts, args):
+    """The given rule of the call primitive: cotangents, and what was bound for them."""
+    scope = {}
+    exec(tools, scope)
+    with scope["in_place"]() as module, scope["watching"]() as (box, log):
+        f = scope["tracing"].make_jaxpr(lambda a, x, y: (a * x, x - y))(2.0, 3.0, 4.0)
+        args = [scope["operand"](x) for x in args]
+        args = [x if isinstance(x, scope["UndefPrimal"]) else box(x) for x in args]
+        outs = module.jit_transpose(cts, *args, name="f", jaxpr=f)
+        return scope["shown"](list(outs)), log
+
+
+@probe
+def call_inside(mj, tools, x, ct):
+    """A call within a call, in a program that runs backwards."""
+    scope = {}
+    exec(tools, scope)
+    inner = mj.jit(lambda a, x: mj.numpy.sin(a) * x)
+    outer = mj.jit(lambda a, x: inner(a, inner(a, x)) + x)
+    with scope["in_place"]() as module:
+        closed = scope["tracing"].make_jaxpr(outer)(x, x)
+        back = module.transposed_jaxpr(closed, (False, True))
+        names = [eqn.primitive.name for eqn in back.eqns]
+        return names, scope["run"](back, [x, ct])
+
+
+@pytest.mark.exercise("grad.call_rule")
+def test_program_of_a_product(student):
+    """The program takes known inputs, then cotangents, and gives those of the linear inputs."""
+    student.agrees(program_backwards, PASS, "product", [2.0, 3.0], [False, True], [7.0, 5.0])
+    student.agrees(program_backwards, PASS, "mirrored", [3.0, 2.0], [True, False], [7.0, 5.0])
+    args = [np.array([2.0, 4.0, 6.0]), ROW]
+    student.agrees(program_backwards, PASS, "product", args, [False, True], [ROW, np.exp(ROW)])
+
+
+@pytest.mark.exercise("grad.call_rule")
+def test_program_of_several(student):
+    """Linear and known inputs may stand in any order, and there may be several results."""
+    values = [3.0, 5.0, 1.0, 10.0, 100.0]
+    flags = [False, True, False, True]
+    student.agrees(program_backwards, PASS, "two", [2.0] * 4, flags, values)
+    student.agrees(program_backwards, PASS, "two", [2.0] * 4, flags, [-7.0, 0.5, 4.0, 2.0, 1.0])
+
+
+@pytest.mark.exercise("grad.call_rule")
+def test_program_with_zeros(student):
+    """An input without influence gets zeros of its own shape and dtype."""
+    args = [ROW, ROW, GRID.astype(F32)]
+    student.agrees(program_backwards, PASS, "unused", args, [False, True, True], [ROW, ROW])
+    flags = [False, False, True]
+    student.agrees(program_backwards, PASS, "unused", args, flags, [ROW, ROW, ROW])
+    student.agrees(program_backwards, PASS, "nothing", [ROW], [True], [])
+
+
+@pytest.mark.exercise("grad.call_rule")
+def test_program_of_unequal_shapes(student):
+    """Inputs, results and cotangents may have all shapes and dtypes."""
+    args = [GRID, ROW]
+    values = [GRID, np.array([3.0, -1.0])]
+    student.agrees(program_backwards, PASS, "matrix", args, [False, True], values)
+    values = [ROW, np.array([3.0, -1.0])]
+    student.agrees(program_backwards, PASS, "matrix", args, [True, False], values)
+    args = [GRID.astype(F32), ROW.astype(F32)]
+    values = [GRID.astype(F32), np.array([3.0, -1.0], F32)]
+    student.agrees(program_backwards, PASS, "matrix", args, [False, True], values)
+    student.agrees(program_backwards, PASS, "shapes", [GRID], [True], [np.array([2.0, 7.0])])
+
+
+@pytest.mark.exercise("grad.call_rule")
+def test_program_with_constants(student):
+    """The constants of the program are used in the new one."""
+    student.agrees(program_backwards, PASS, "constant", [ROW], [True], [np.exp(ROW)])
+    student.agrees(program_backwards, PASS, "constant", [ROW], [True], [10.0 * ROW])
+
+
+@pytest.mark.exercise("grad.call_rule")
+def test_program_is_kept(student):
+    """The program is made once for each choice of linear inputs, and not with each call."""
+    student.agrees(program_kept, PASS)
+
+
+@pytest.mark.exercise("grad.call_rule")
+def test_operations_of_the_program(student):
+    """The program does what is needed to go backwards, and nothing else."""
+    student.agrees(operations_of, PASS, [False, True])
+
+
+@pytest.mark.exercise("grad.call_rule")
+def test_rule_of_the_call(student):
+    """The call's rule calls the new program; known operands get no cotangent."""
+    student.agrees(call_rule, PASS, [5.0, 7.0], [3.0, linear(()), linear(())])
+    student.agrees(call_rule, PASS, [5.0, None], [3.0, linear(()), linear(())])
+    student.agrees(call_rule, PASS, [None, 7.0], [3.0, 4.0, linear(())])
+
+
+@pytest.mark.exercise("grad.call_rule")
+def test_calls_within_calls(student):
+    """A call in the program becomes a call in the new one."""
+    student.agrees(call_inside, PASS, 2.0, 5.0)
+    student.agrees(call_inside, PASS, ROW, np.exp(ROW))
+
+
+# vjp ----------------------------------------------------------------------------------------------
+
+
+@probe
+def pulled_back(mj, tools, name, primals, cotangents, has_aux):
+    """The value, what several cotangents are pulled back to, and how often the function ran."""
+    scope = {}
+    exec(tools, scope)
+    jnp = mj.numpy
+    functions = {
+        "product": lambda x, y: x * y,
+        "wave": lambda x: jnp.sin(x) * x,
+        "sums": lambda x: jnp.sum(jnp.exp(x) * x, 0),
+        "dict": lambda d, x: {"out": d["w"] @ x + d["b"], "w": [d["w"].T, x]},
+        "pair": lambda x, y: (x * 3.0, (y, x)),
+        "constant": lambda x: (7.0, x, jnp.ones(2)),
+        "mixed": lambda x, y: jnp.sum(x * y),
+        "aux": lambda x: (x * x, {"seen": x + 1.0, "n": 3}),
+        "jit": mj.jit(lambda x, y: mj.jit(jnp.sin)(x) * y),
+    }
+    runs = []
+
+    def f(*args):
+        runs.append(1)
+        return functions[name](*args)
+
+    with scope["in_place"]() as module:
+        kept, f_vjp, *aux = module.vjp(f, *primals, **({"has_aux": True} if has_aux else {}))
+        return kept, aux, [f_vjp(ct) for ct in cotangents], len(runs)
+
+
+@probe
+def refused(mj, tools, name, cotangent):
+    """The kind of error for a cotangent that does not fit."""
+    scope = {}
+    exec(tools, scope)
+    functions = {"pair": lambda x: (x, {"a": x}), "number": lambda x: x, "list": lambda x: [x, x]}
+    with scope["in_place"]() as module:
+        _, f_vjp = module.vjp(functions[name], 3.0)
+        try:
+            return f_vjp(cotangent)
+        except ValueError as error:
+            return type(error).__name__
+
+
+@probe
+def work_of_vjp(mj, tools, x, ct):
+    """What is done forwards, and what with each cotangent."""
+    scope = {}
+    exec(tools, scope)
+    jnp = mj.numpy
+    with scope["in_place"]() as module, scope["watching"]() as (box, log):
+        y, f_vjp = module.vjp(lambda x: jnp.sum(jnp.sin(jnp.exp(x))), box(x))
+        forwards = sorted(set(log))
+        log.clear()
+        outs = [f_vjp(ct), f_vjp(ct)]
+        return scope["shown"](y), forwards, sorted(set(log)), log.count("exp"), scope["shown"](outs)
+
+
+@probe
+def vjp_in_jvp(mj, tools, x, x_dot):
+    """Forward mode over reverse mode; the derivative of what was pulled back."""
+    scope = {}
+    exec(tools, scope)
+    jnp = mj.numpy
+    with scope["in_place"]() as module:
+
+        def pulled(x):
+            _, f_vjp = module.vjp(lambda x: jnp.sin(x) * x, x)
+            return f_vjp(jnp.cos(x))[0]
+
+        return mj.jvp(pulled, (x,), (x_dot,))
+
+
+@probe
+def program_of_vjp(mj, tools, x):
+    """A vjp while it is traced to a program, and what that program gives."""
+    scope = {}
+    exec(tools, scope)
+    jnp = mj.numpy
+    with scope["in_place"]() as module:
+
+        def pulled(x, ct):
+            y, f_vjp = module.vjp(lambda x: jnp.exp(x) * x, x)
+            return y, f_vjp(ct)
+
+        closed = scope["tracing"].make_jaxpr(pulled)(x, x)
+        return scope["run"](closed, [x, 10.0 * x])
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_value_and_cotangents(student):
+    """The value comes at once, and the cotangents from the function that comes with it."""
+    student.agrees(pulled_back, ALL, "product", [3.0, 4.0], [10.0, -1.0], False)
+    student.agrees(pulled_back, ALL, "wave", [ROW], [GRID[0], GRID[1]], False)
+    student.agrees(pulled_back, ALL, "sums", [GRID], [ROW, 2.0 * ROW], False)
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_vjp_over_containers(student):
+    """Arguments and results may be containers, and cotangents have their structures."""
+    params = {"w": GRID, "b": np.array([1.0, 2.0])}
+    cotangent = {"out": np.array([3.0, -1.0]), "w": [np.exp(GRID.T), 5.0 * ROW]}
+    student.agrees(pulled_back, ALL, "dict", [params, ROW], [cotangent], False)
+    student.agrees(pulled_back, ALL, "pair", [2.0, ROW], [(1.0, (ROW, 10.0))], False)
+    student.agrees(pulled_back, ALL, "product", [2.0, 3.0], [1.0], False)
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_vjp_of_constants(student):
+    """Results that do not depend on the inputs do not matter; cotangents are arrays of zeros."""
+    cotangents = [(1.0, ROW, np.ones(2)), (5.0, 0.0 * ROW, np.zeros(2))]
+    student.agrees(pulled_back, ALL, "constant", [ROW], cotangents, False)
+    ct = (1.0, (np.zeros((2, 3), F32), 0.0))
+    student.agrees(pulled_back, ALL, "pair", [2.0, GRID.astype(F32)], [ct], False)
+
+
+@probe
+def integers(mj, tools, n, x):
+    """Integers among the inputs and the results."""
+    scope = {}
+    exec(tools, scope)
+    from minijax.dtypes import float0
+
+    with scope["in_place"]() as module:
+        y, f_vjp = module.vjp(lambda n, x: (n * 2, x * n), n, x)
+        return y, f_vjp((np.zeros(np.shape(n), float0), x))
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_vjp_of_integers(student):
+    """Integers among inputs and results have cotangents of dtype float0."""
+    student.agrees(integers, ALL, np.array([1, 2, 3]), ROW)
+    student.agrees(integers, ALL, 4, 2.5)
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_vjp_keeps_the_dtype(student):
+    """Single precision stays single precision."""
+    x = ROW.astype(F32)
+    student.agrees(pulled_back, ALL, "wave", [x], [x], False)
+    student.agrees(pulled_back, ALL, "mixed", [x, 2.0], [np.array(3.0, F32)], False)
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_vjp_with_aux(student):
+    """With has_aux, the second part of the result is handed through as a third result."""
+    student.agrees(pulled_back, ALL, "aux", [3.0], [10.0], True)
+    student.agrees(pulled_back, ALL, "aux", [ROW], [ROW, -ROW], True)
+    student.agrees(pulled_back, ALL, "pair", [3.0, 2.0], [1.0, -2.0], True)
+    student.agrees(pulled_back, ALL, "pair", [3.0, 2.0], [(1.0, (2.0, 10.0))], False)
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_cotangents_that_do_not_fit(student):
+    """A cotangent of another structure, shape or dtype is refused."""
+    student.agrees(refused, ALL, "pair", 1.0)
+    student.agrees(refused, ALL, "pair", (1.0, 2.0))
+    student.agrees(refused, ALL, "number", ROW)
+    student.agrees(refused, ALL, "number", np.array(1.0, F32))
+    student.agrees(refused, ALL, "list", (1.0, 2.0))
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_work_of_vjp(student):
+    """The function runs once, and what does not depend on cotangents is computed then."""
+    student.agrees(work_of_vjp, ALL, ROW, 2.0)
+    student.agrees(work_of_vjp, ALL, GRID, 1.0)
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_vjp_within_transformations(student):
+    """It works within jvp, and while a program is traced."""
+    student.agrees(vjp_in_jvp, ALL, 2.0, 1.0)
+    student.agrees(vjp_in_jvp, ALL, ROW, GRID[0])
+    student.agrees(program_of_vjp, ALL, ROW)
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_vjp_of_calls(student):
+    """Calls of jit in the function are run backwards as calls."""
+    student.agrees(pulled_back, ALL, "jit", [2.0, 3.0], [1.0, 5.0], False)
+    student.agrees(pulled_back, ALL, "jit", [ROW, GRID[0]], [ROW], False)
+
+
+# value_and_gradients ------------------------------------------------------------------------------
+
+
+@probe
+def gradients_of(mj, tools, name, args, has_aux):
+    """Value, gradients and aux, the kinds of both, and how often the function ran."""
+    scope = {}
+    exec(tools, scope)
+    jnp = mj.numpy
+    functions = {
+        "product": lambda x, y: x * y,
+        "cube": lambda x: x * x * x,
+        "squares": lambda x: jnp.sum(x * x * x),
+        "three": lambda x, y, z: jnp.sum(x * y) / z,
+        "loss": lambda p, x: jnp.sum((p["w"] @ x + p["b"]) * (p["w"] @ x)),
+        "constant": lambda x: 7.0,
+        "aux": lambda x: (jnp.sum(x * x), {"twice": x * 2.0, "n": 3}),
+    }
+    runs = []
+
+    def f(*args):
+        runs.append(1)
+        return functions[name](*args)
+
+    with scope["in_place"]() as module:
+        out = module.value_and_gradients(f, args, **({"has_aux": True} if has_aux else {}))
+        return out, len(runs)
+
+
+@probe
+def cotangent_used(mj, tools, name, x):
+    """What the function of cotangents is called with."""
+    scope = {}
+    exec(tools, scope)
+    calls = []
+    functions = {"number": lambda x: x * 3.0, "sum": lambda x: mj.numpy.sum(x * 3.0)}
+    with scope["in_place"]() as module:
+        right_vjp = module.vjp
+
+        def watched_vjp(f, *args, **kwargs):
+            value, f_vjp, *aux = right_vjp(f, *args, **kwargs)
+
+            def watched(ct):
+                calls.append(ct)
+                return f_vjp(ct)
+
+            return (value, watched, *aux)
+
+        with scope["patch"].object(module, "vjp", watched_vjp):
+            return module.value_and_gradients(functions[name], [x]), calls
+
+
+@probe
+def no_gradient(mj, tools, name):
+    """The kind of error for a function that has no gradient, and whether anything was run back."""
+    scope = {}
+    exec(tools, scope)
+    functions = {
+        "vector": lambda x: mj.numpy.ones(3) * x,
+        "tuple": lambda x: (x, x),
+        "one": lambda x: (x,),
+        "integer": lambda x: 3,
+        "dict": lambda x: {"a": x},
+    }
+    with scope["in_place"]() as module:
+        try:
+            return module.value_and_gradients(functions[name], [2.0])
+        except TypeError as error:
+            return type(error).__name__
+
+
+@probe
+def gradient_of_gradient(mj, tools, x):
+    """A gradient within a gradient, and within jvp."""
+    scope = {}
+    exec(tools, scope)
+    with scope["in_place"]() as module:
+
+        def slope(x):
+            return module.value_and_gradients(lambda x: mj.numpy.sin(x) * x, [x])[1][0]
+
+        return slope(x), module.value_and_gradients(slope, [x]), mj.jvp(slope, (x,), (1.0,))
+
+
+@probe
+def public_gradients(mj, tools, x, y):
+    """`grad` and `value_and_grad`, which are given, on top of it."""
+    scope = {}
+    exec(tools, scope)
+
+    def f(x, y, *, scale=1.0):
+        return mj.numpy.sum(x * x * y) * scale
+
+    with scope["in_place"]() as module:
+        both = module.grad(f, argnums=(1, 0))(x, y, scale=10.0)
+        aux = module.value_and_grad(lambda x, y: (f(x, y), y), 1, has_aux=True)(x, y)
+        return module.grad(f)(x, y), both, aux
+
+
+@pytest.mark.exercise("grad.value_and_gradients")
+def test_value_and_gradients(student):
+    """The value, and how it moves with each argument."""
+    student.agrees(gradients_of, WITH_VJP, "product", [3.0, 4.0], False)
+    student.agrees(gradients_of, WITH_VJP, "cube", [3.0], False)
+    student.agrees(gradients_of, WITH_VJP, "squares", [ROW], False)
+    student.agrees(gradients_of, WITH_VJP, "three", [ROW, GRID[0], 4.0], False)
+
+
+@pytest.mark.exercise("grad.value_and_gradients")
+def test_gradients_of_containers(student):
+    """Gradients have the structure of the arguments; one argument gives a tuple of one."""
+    params = {"w": GRID, "b": np.array([1.0, 2.0])}
+    student.agrees(gradients_of, WITH_VJP, "loss", [params, ROW], False)
+    student.agrees(gradients_of, WITH_VJP, "squares", [GRID], False)
+    student.agrees(gradients_of, WITH_VJP, "constant", [ROW], False)
+
+
+@pytest.mark.exercise("grad.value_and_gradients")
+def test_gradients_with_aux(student):
+    """With has_aux, the second part of the result comes as a third result."""
+    student.agrees(gradients_of, WITH_VJP, "aux", [ROW], True)
+    student.agrees(gradients_of, WITH_VJP, "aux", [GRID.astype(F32)], True)
+
+
+@pytest.mark.exercise("grad.value_and_gradients")
+def test_dtype_of_the_cotangent(student):
+    """It starts from a one, of the dtype of the value."""
+    student.agrees(cotangent_used, WITH_VJP, "number", 2.0)
+    student.agrees(cotangent_used, WITH_VJP, "sum", ROW)
+    student.agrees(cotangent_used, WITH_VJP, "sum", ROW.astype(F32))
+    student.agrees(cotangent_used, WITH_VJP, "number", np.array(2.0, np.float16))
+
+
+@pytest.mark.exercise("grad.value_and_gradients")
+def test_no_gradient(student):
+    """A function whose value is not one float has no gradient, and is refused."""
+    for name in ("vector", "tuple", "one", "integer", "dict"):
+        student.agrees(no_gradient, WITH_VJP, name)
+
+
+@pytest.mark.exercise("grad.value_and_gradients")
+def test_gradients_of_gradients(student):
+    """It can be differentiated again, by itself and by jvp."""
+    student.agrees(gradient_of_gradient, WITH_VJP, 2.0)
+
+
+@pytest.mark.exercise("grad.value_and_gradients")
+def test_grad_on_top(student):
+    """The functions grad and value_and_grad, which use it, are right."""
+    student.agrees(public_gradients, WITH_VJP, ROW, GRID[0])
+
+
+# jacobian_of_output -------------------------------------------------------------------------------
+
+
+@probe
+def jacobians(mj, tools, name, primals):
+    """The Jacobians of all leaves of the result, and the structure of each answer."""
+    scope = {}
+    exec(tools, scope)
+    jnp = mj.numpy
+    functions = {
+        "square": lambda x: x * x,
+        "turn": lambda x: x.T * 2.0,
+        "two": lambda x, y: (x * y, jnp.sum(y), jnp.sin(x)),
+        "matrix": lambda m, x: m @ jnp.sin(x),
+        "constant": lambda x, y: (x, jnp.ones(2)),
+        "integer": lambda n, x: x * n,
+        "outer": lambda x: jnp.broadcast_to(x, (2, 3)) * np.array([[1.0], [10.0]]),
+    }
+    from minijax.linearize import linearize_tree
+
+    with scope["in_place"]() as module:
+        lin = linearize_tree(functions[name], tuple(primals), False)
+        outs = [module.jacobian_of_output(lin, i) for i in range(len(lin.out_avals))]
+        return [type(out).__name__ for out in outs], [list(out) for out in outs]
+
+
+@probe
+def work_of_a_jacobian(mj, tools, rows):
+    """How often the backward pass runs, and how often each rule, for a result of many entries."""
+    scope = {}
+    exec(tools, scope)
+    core, passes, calls = scope["core"], [], []
+    from minijax.linearize import linearize_tree
+
+    def neg_rule(ct, x):
+        calls.append(scope["get_aval"](ct).shape)
+        return [core.neg_p.bind(ct)]
+
+    with (
+        scope["in_place"]() as module,
+        scope["patch"].dict(core.transpose_rules, {core.neg_p: neg_rule}),
+    ):
+        right_program = module.transpose_program
+
+        def watched(program, cts):
+            passes.append([ct is None for ct in cts])
+            return right_program(program, cts)
+
+        lin = linearize_tree(lambda x: (x, -x), (np.ones((rows, 3)),), False)
+        with scope["patch"].object(module, "transpose_program", watched):
+            (out,) = module.jacobian_of_output(lin, 1)
+        return passes, calls, out
+
+
+@probe
+def jacobian_inside(mj, tools, x, x_dot):
+    """The derivative of a Jacobian."""
+    scope = {}
+    exec(tools, scope)
+    from minijax.linearize import linearize_tree
+
+    with scope["in_place"]() as module:
+
+        def jacobian(x):
+            lin = linearize_tree(lambda x: mj.numpy.sin(x) * x, (x,), False)
+            return module.jacobian_of_output(lin, 0)[0]
+
+        return mj.jvp(jacobian, (x,), (x_dot,))
+
+
+@probe
+def public_jacobians(mj, tools, x):
+    """`jacrev` and `hessian`, which are given, on top of it."""
+    scope = {}
+    exec(tools, scope)
+    jnp = mj.numpy
+
+    def f(x, y):
+        return {"a": x * jnp.sum(y), "b": jnp.sin(y)}
+
+    with scope["in_place"]() as module:
+        both = module.jacrev(f, argnums=(0, 1))(x, 2.0 * x)
+        return module.jacrev(f)(x, x), both, module.hessian(lambda x: jnp.sum(x * x * x))(x)
+
+
+@pytest.mark.exercise("grad.jacobian_of_output")
+def test_jacobian_of_a_vector(student):
+    """Each entry of the result says how it moves with each entry of the input."""
+    student.agrees(jacobians, ALL, "square", [ROW])
+    student.agrees(jacobians, ALL, "matrix", [GRID, ROW])
+    student.agrees(jacobians, ALL, "square", [ROW.astype(F32)])
+
+
+@pytest.mark.exercise("grad.jacobian_of_output")
+def test_jacobian_of_a_number(student):
+    """A result that is a number has the Jacobian of the input's shape."""
+    student.agrees(jacobians, ALL, "square", [3.0])
+    student.agrees(jacobians, ALL, "two", [2.0, ROW])
+
+
+@pytest.mark.exercise("grad.jacobian_of_output")
+def test_order_of_axes(student):
+    """The axes of the result come first, those of the input behind, each in their order."""
+    student.agrees(jacobians, ALL, "turn", [GRID])
+    student.agrees(jacobians, ALL, "outer", [ROW])
+    student.agrees(jacobians, ALL, "turn", [CUBE])
+    student.agrees(jacobians, ALL, "square", [np.zeros((0, 2))])
+
+
+@pytest.mark.exercise("grad.jacobian_of_output")
+def test_several_leaves(student):
+    """Each leaf of a result has its own Jacobians, one for each float among the inputs."""
+    student.agrees(jacobians, ALL, "two", [ROW, GRID[0]])
+    student.agrees(jacobians, ALL, "integer", [np.array([1, 2, 3]), ROW])
+
+
+@pytest.mark.exercise("grad.jacobian_of_output")
+def test_results_without_influence(student):
+    """Where a leaf does not depend on an input, the Jacobian is zero, and has its full shape."""
+    student.agrees(jacobians, ALL, "constant", [ROW, GRID])
+    student.agrees(jacobians, ALL, "constant", [3.0, ROW.astype(F32)])
+
+
+@pytest.mark.exercise("grad.jacobian_of_output")
+def test_work_of_a_jacobian(student):
+    """One backward pass serves all entries of the leaf, and is about that leaf alone."""
+    student.agrees(work_of_a_jacobian, ALL, 2)
+    student.agrees(work_of_a_jacobian, ALL, 20)
+
+
+@pytest.mark.exercise("grad.jacobian_of_output")
+def test_jacobian_within_jvp(student):
+    """A Jacobian can be differentiated."""
+    student.agrees(jacobian_inside, ALL, 2.0, 1.0)
+    student.agrees(jacobian_inside, ALL, ROW, GRID[0])
+
+
+@pytest.mark.exercise("grad.jacobian_of_output")
+def test_jacrev_on_top(student):
+    """The functions jacrev and hessian, which use it, are right."""
+    student.agrees(public_jacobians, ALL, ROW)
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# With these, values are used several times; are stretched along an axis; are matrices.
+OFTEN = ["add", "sub", "mul", "div", "sin", "infix"]
+STRETCHING = ["infix", "broadcast_in_dim", "sin"]
+MATRIX = ["broadcast_in_dim", "broadcast_in_dim", "transpose", "dot_general", "sin", "infix"]
+
+
+@probe
+def cotangents_back(mj, f, xs, cts):
+    """What cotangents of a program's results are pulled back to."""
+    return mj.vjp(f, *xs)[1](cts)
+
+
+@probe
+def program_run_back(mj, f, xs, cts):
+    """The program of a derivative, linear in the second half of its inputs, run backwards."""
+    from minijax.jaxpr import eval_jaxpr
+    from minijax.transpose import transposed_jaxpr
+
+    n = len(xs)
+    program = mj.make_jaxpr(lambda *both: mj.jvp(f, both[:n], both[n:])[1])(*xs, *xs)
+    back = transposed_jaxpr(program, (False,) * n + (True,) * n)
+    leaves = cts if isinstance(cts, tuple) else (cts,)
+    return eval_jaxpr(back.jaxpr, back.consts, *xs, *leaves)
+
+
+@probe
+def value_and_cotangents(mj, f, xs, cts):
+    """The value of a program, and what comes back of its cotangents, and of these once more."""
+    value, f_vjp = mj.vjp(f, *xs)
+    return value, f_vjp(cts), f_vjp(cts)
+
+
+@probe
+def gradients_of_sum(mj, f, xs):
+    """The sum of a program's result, and how it moves with each argument."""
+    return mj.value_and_grad(lambda *ys: mj.numpy.sum(f(*ys)), tuple(range(len(xs))))(*xs)
+
+
+@probe
+def slope_of_gradient(mj, f, xs, ts):
+    """The gradient by the first argument, and its derivative in a direction."""
+    return mj.jvp(mj.grad(lambda *ys: mj.numpy.sum(f(*ys))), xs, ts)
+
+
+@probe
+def jacobians_back(mj, f, xs):
+    """How each result of a program moves with each argument."""
+    return mj.jacrev(f, tuple(range(len(xs))))(*xs)
+
+
+@pytest.mark.exercise("grad.accumulate")
+def test_values_used_in_programs(student):
+    """In random programs, where values are used several times, cotangents come back rightly."""
+    student.agrees_on_programs(cotangents_back, SIBLINGS, operations=OFTEN, steps=8)
+
+
+@pytest.mark.exercise("grad.unbroadcast")
+def test_stretched_operands_in_programs(student):
+    """Random programs in which something is stretched are run backwards rightly."""
+    student.agrees_on_programs(cotangents_back, SIBLINGS, operations=STRETCHING, using=["infix"])
+
+
+@pytest.mark.exercise("grad.mul_rule")
+def test_products_in_programs(student):
+    """Random programs with products are run backwards rightly."""
+    student.agrees_on_programs(cotangents_back, SIBLINGS, using=["mul", "infix"])
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
+def test_contractions_in_programs(student):
+    """Random programs with contracted axes are run backwards rightly."""
+    using = ["dot_general"]
+    student.agrees_on_programs(cotangents_back, SIBLINGS, operations=MATRIX, using=using)
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_programs_run_backwards(student):
+    """Random programs with any operations are run backwards rightly."""
+    student.agrees_on_programs(cotangents_back, SIBLINGS)
+
+
+@pytest.mark.exercise("grad.call_rule")
+def test_programs_of_derivatives(student):
+    """The program of a derivative becomes a program that gives cotangents."""
+    student.agrees_on_programs(program_run_back, SIBLINGS)
+
+
+@pytest.mark.exercise("grad.vjp")
+def test_vjp_of_programs(student):
+    """The value of a random program is right, and what comes back, however often."""
+    student.agrees_on_programs(value_and_cotangents, SIBLINGS)
+
+
+@pytest.mark.exercise("grad.value_and_gradients")
+def test_gradients_of_programs(student):
+    """Value and gradients of the sum of a random program are right, and so are second slopes."""
+    student.agrees_on_programs(gradients_of_sum, SIBLINGS, results=1)
+    student.agrees_on_programs(slope_of_gradient, SIBLINGS, results=1, number=5)
+
+
+@pytest.mark.exercise("grad.jacobian_of_output")
+def test_jacobians_of_programs(student):
+    """How each result of a random program moves with each argument is right."""
+    student.agrees_on_programs(jacobians_back, SIBLINGS)

@@ -1,0 +1,604 @@
+"""Hidden tests of the lesson interpreters: what operations mean, and who decides it.
+
+Every exercise is tested alone. Probes put interpreters of their own in charge, most of which give
+texts, so that it shows who was asked for what, and replace sibling exercises that they need.
+"""
+
+import pytest
+
+from autograder.grading.suite import probe
+
+INF = float("inf")
+NAN = float("nan")
+
+
+# EvalInterpreter.interpret_op ---------------------------------------------------------------------
+
+
+@probe
+def evaluated(mj, name, pairs):
+    """The results of one operation on pairs of numbers, and their types."""
+    interpreter = mj.EvalInterpreter()
+    results = [interpreter.interpret_op(mj.Op[name], (x, y)) for x, y in pairs]
+    return [(type(result).__name__, result) for result in results]
+
+
+@probe
+def refused(mj, name, pairs):
+    """What is raised for each of these pairs, or the result if nothing is."""
+    interpreter, answers = mj.EvalInterpreter(), []
+    for pair in pairs:
+        try:
+            answers.append(interpreter.interpret_op(mj.Op[name], tuple(pair)))
+        except TypeError as error:
+            answers.append(("TypeError", str(error)))
+    return answers
+
+
+@probe
+def evaluated_elsewhere(mj, x, y):
+    """Evaluation while another interpreter is the current one, and how often that one was asked."""
+    from microjax.interpreters import context
+
+    class Other(mj.Interpreter):
+        asked = 0
+
+        def interpret_op(self, op, args):
+            self.asked += 1
+            return 1000.0
+
+    context.interpreter = other = Other()
+    interpreter = mj.EvalInterpreter()
+    results = [interpreter.interpret_op(op, (x, y)) for op in (mj.Op.add, mj.Op.mul)]
+    return results, other.asked
+
+
+@pytest.mark.exercise("interpreters.evaluate")
+def test_sums(student):
+    """Op.add gives the sum of the two floats."""
+    student.agrees(evaluated, "add", [(2.5, 4.0), (-1.5, 0.25), (0.1, 0.2)])
+    student.agrees(evaluated, "add", [(INF, -3.0), (INF, -INF), (0.0, -0.5)])
+
+
+@pytest.mark.exercise("interpreters.evaluate")
+def test_products(student):
+    """Op.mul gives the product of the two floats."""
+    student.agrees(evaluated, "mul", [(2.5, 4.0), (-1.5, 0.25), (0.1, 0.2)])
+    student.agrees(evaluated, "mul", [(INF, -3.0), (INF, 0.0), (0.0, -0.5)])
+
+
+@pytest.mark.exercise("interpreters.evaluate")
+def test_terms_that_are_no_floats(student):
+    """A term of a sum that is not a float is refused with the error of check_floats."""
+    student.agrees(refused, "add", [(2, 3.5), (2.5, 3), (True, 2.0), ("2.0", "3.0")])
+
+
+@pytest.mark.exercise("interpreters.evaluate")
+def test_factors_that_are_no_floats(student):
+    """A factor that is not a float is refused with the error of check_floats."""
+    student.agrees(refused, "mul", [(2, 3.5), (2.5, 3), (2.0, False), ("2.0", 3)])
+
+
+@pytest.mark.exercise("interpreters.evaluate")
+def test_evaluation_asks_nobody(student):
+    """Evaluation computes by itself, whichever interpreter is the current one."""
+    student.agrees(evaluated_elsewhere, 2.5, 4.0)
+    student.agrees(evaluated_elsewhere, -1.5, 8.0)
+
+
+# set_interpreter ----------------------------------------------------------------------------------
+
+
+@probe
+def currents(mj, depth):
+    """Which interpreter is current before, inside and after blocks that stand inside each other."""
+    made = [mj.current_interpreter(), *(mj.EvalInterpreter() for _ in range(depth))]
+    seen = []
+
+    def look():
+        seen.append([i for i, x in enumerate(made) if x is mj.current_interpreter()])
+
+    def nest(level):
+        look()
+        if level <= depth:
+            with mj.set_interpreter(made[level]):
+                nest(level + 1)
+            look()
+
+    nest(1)
+    return seen
+
+
+@probe
+def one_after_another(mj, times):
+    """Which interpreter is current in blocks that follow each other, and between them."""
+    made = [mj.current_interpreter(), *(mj.EvalInterpreter() for _ in range(times))]
+    seen = []
+    for interpreter in made[1:]:
+        with mj.set_interpreter(interpreter):
+            seen.append([x is mj.current_interpreter() for x in made])
+        seen.append([x is mj.current_interpreter() for x in made])
+    return seen
+
+
+@probe
+def same_twice(mj):
+    """The same interpreter in two blocks, one inside the other."""
+    first, other = mj.current_interpreter(), mj.EvalInterpreter()
+    seen = []
+    with mj.set_interpreter(other):
+        with mj.set_interpreter(other):
+            seen.append(mj.current_interpreter() is other)
+        seen.append(mj.current_interpreter() is other)
+    seen.append(mj.current_interpreter() is first)
+    return seen
+
+
+@probe
+def after_an_error(mj, depth, error_class="KeyError"):
+    """Whether the error of a block comes out, and which interpreter is current then."""
+    import builtins
+
+    error_class = getattr(builtins, error_class)
+    made = [mj.current_interpreter(), *(mj.EvalInterpreter() for _ in range(depth))]
+    seen = []
+
+    def nest(level):
+        if level > depth:
+            raise error_class("out")
+        try:
+            with mj.set_interpreter(made[level]):
+                nest(level + 1)
+        finally:
+            seen.append([i for i, x in enumerate(made) if x is mj.current_interpreter()])
+
+    try:
+        nest(1)
+    except error_class as error:
+        seen.append(error.args[0])
+    return seen
+
+
+@probe
+def left_early(mj, how):
+    """A block that is left by return, break or continue."""
+    first, other = mj.current_interpreter(), mj.EvalInterpreter()
+
+    def leave():
+        with mj.set_interpreter(other):
+            return mj.current_interpreter() is other
+
+    inside = leave()
+    for _ in range(2):
+        with mj.set_interpreter(other):
+            if how == "break":
+                break
+            continue
+    return inside, mj.current_interpreter() is first
+
+
+@probe
+def two_threads(mj):
+    """What another thread sees while this one is in a block, and the other way round."""
+    import threading
+
+    mine, theirs, seen = mj.EvalInterpreter(), mj.EvalInterpreter(), []
+
+    def work():
+        seen.append(mj.current_interpreter() is mine)
+        with mj.set_interpreter(theirs):
+            seen.append(mj.current_interpreter() is theirs)
+            started.set()
+            looked.wait(5.0)
+
+    started, looked = threading.Event(), threading.Event()
+    thread = threading.Thread(target=work)
+    with mj.set_interpreter(mine):
+        thread.start()
+        started.wait(5.0)
+        seen.append(mj.current_interpreter() is mine)
+        looked.set()
+        thread.join()
+        seen.append(mj.current_interpreter() is mine)
+    return seen
+
+
+@pytest.mark.exercise("interpreters.set_interpreter")
+def test_inside_the_block(student):
+    """Inside the block the new interpreter is the current one, and no longer behind it."""
+    student.agrees(one_after_another, 1)
+    student.agrees(one_after_another, 3)
+
+
+@pytest.mark.exercise("interpreters.set_interpreter")
+def test_blocks_inside_each_other(student):
+    """Each block gives back the interpreter of the block around it."""
+    student.agrees(currents, 2)
+    student.agrees(currents, 4)
+    student.agrees(same_twice)
+
+
+@pytest.mark.exercise("interpreters.set_interpreter")
+def test_a_block_that_fails(student):
+    """An exception in the block comes out of it, and the interpreter before is current again."""
+    student.agrees(after_an_error, 1)
+    student.agrees(after_an_error, 1, "KeyboardInterrupt")
+
+
+@pytest.mark.exercise("interpreters.set_interpreter")
+def test_blocks_that_fail(student):
+    """An exception in blocks that stand inside each other ends each of them."""
+    student.agrees(after_an_error, 3)
+
+
+@pytest.mark.exercise("interpreters.set_interpreter")
+def test_blocks_that_are_left_early(student):
+    """A block that is left by return, break or continue gives the interpreter back, too."""
+    student.agrees(left_early, "break")
+    student.agrees(left_early, "continue")
+
+
+@pytest.mark.exercise("interpreters.set_interpreter")
+def test_threads(student):
+    """Each thread has its own current interpreter."""
+    student.agrees(two_threads)
+
+
+# bind ---------------------------------------------------------------------------------------------
+
+
+@probe
+def asked(mj, name, operands):
+    """What the current interpreter is asked, and whether its answer comes back itself."""
+    from microjax.interpreters import bind, context
+
+    calls, answer = [], object()
+
+    class Ask(mj.Interpreter):
+        def interpret_op(self, op, args):
+            calls.append((self is asked, op is mj.Op[name], args))
+            return answer
+
+    context.interpreter = asked = Ask()
+    out = bind(mj.Op[name], *operands)
+    return calls, out is answer
+
+
+@probe
+def asked_last(mj, number, name, operands):
+    """Interpreters become current one after the other; the one that is current now is asked."""
+    from microjax.interpreters import bind, context
+
+    class Tell(mj.Interpreter):
+        def __init__(self, number):
+            self.number = number
+
+        def interpret_op(self, op, args):
+            return f"{self.number}: {op} {args}"
+
+    answers = []
+    for i in range(number):
+        context.interpreter = Tell(i)
+        answers.append(bind(mj.Op[name], *operands))
+    return answers
+
+
+@probe
+def operand_itself(mj):
+    """Operands that are neither copied nor looked at."""
+    from microjax.interpreters import bind, context
+
+    class Second(mj.Interpreter):
+        def interpret_op(self, op, args):
+            return args[1]
+
+    class Odd:
+        __hash__ = None
+
+        def __eq__(self, other):
+            raise AssertionError("compared")
+
+        def __bool__(self):
+            raise AssertionError("looked at")
+
+    context.interpreter, x, y = Second(), Odd(), Odd()
+    return bind(mj.Op.add, x, y) is y, bind(mj.Op.mul, y, x) is x
+
+
+@probe
+def formula(mj, x):
+    """What a program is when operations give texts, through add and mul."""
+    from microjax.interpreters import context
+
+    class Text(mj.Interpreter):
+        def interpret_op(self, op, args):
+            return f"({args[0]} {'+' if op is mj.Op.add else '*'} {args[1]})"
+
+    context.interpreter = Text()
+    return mj.mul(x, mj.add(x, 3.0)), mj.add(mj.mul(2.0, x), x)
+
+
+@pytest.mark.exercise("interpreters.bind")
+def test_the_question(student):
+    """The current interpreter is asked once, for the operation, with all operands in one tuple."""
+    student.agrees(asked, "add", [2.5, 4.0])
+    student.agrees(asked, "mul", [4.0, "x"])
+    student.agrees(asked, "mul", [1.5])
+
+
+@pytest.mark.exercise("interpreters.bind")
+def test_who_is_asked(student):
+    """It is always the interpreter which is current at that moment that is asked."""
+    student.agrees(asked_last, 3, "add", [2.5, 4.0])
+    student.agrees(asked_last, 2, "mul", ["x", 7.0])
+
+
+@pytest.mark.exercise("interpreters.bind")
+def test_operands_of_any_kind(student):
+    """Operands reach the interpreter themselves, unseen, whatever they are."""
+    student.agrees(operand_itself)
+
+
+@pytest.mark.exercise("interpreters.bind")
+def test_add_and_mul(student):
+    """With bind, add and mul mean what the current interpreter makes of them."""
+    student.agrees(formula, "x")
+    student.agrees(formula, 0.5)
+
+
+# CountingInterpreter.interpret_op -----------------------------------------------------------------
+
+
+@probe
+def counted_calls(mj, names):
+    """The count after each operation, and what the interpreter before was asked."""
+    from microjax.interpreters import CountingInterpreter
+
+    class Tell(mj.Interpreter):
+        def __init__(self):
+            self.asked = []
+
+        def interpret_op(self, op, args):
+            self.asked.append(f"{op} {args}")
+            return f"answer {len(self.asked)}"
+
+    before = Tell()
+    interpreter, seen = CountingInterpreter(before), []
+    for place, name in enumerate(names):
+        out = interpreter.interpret_op(mj.Op[name], (float(place), 2.5))
+        seen.append((out, interpreter.count))
+    return seen, before.asked
+
+
+@probe
+def two_counters(mj, first, second):
+    """Two of them, one on top of the other: what each has counted."""
+    from microjax.interpreters import CountingInterpreter
+
+    class Tell(mj.Interpreter):
+        def interpret_op(self, op, args):
+            return f"{op} {args}"
+
+    lower = CountingInterpreter(Tell())
+    upper = CountingInterpreter(lower)
+    answers = [upper.interpret_op(mj.Op.add, (float(i), 2.5)) for i in range(first)]
+    answers += [lower.interpret_op(mj.Op.mul, (float(i), 2.5)) for i in range(second)]
+    return answers, lower.count, upper.count
+
+
+@probe
+def passed_on(mj):
+    """Whether operands and result are handed on themselves, and the count where that one fails."""
+    from microjax.interpreters import CountingInterpreter
+
+    x, y, answer, seen = object(), object(), object(), []
+
+    class Look(mj.Interpreter):
+        def interpret_op(self, op, args):
+            seen.append((type(args).__name__, args[0] is x, args[1] is y, op is mj.Op.mul))
+            return answer
+
+    out = CountingInterpreter(Look()).interpret_op(mj.Op.mul, (x, y))
+    return seen, out is answer
+
+
+@probe
+def not_the_current_one(mj, current):
+    """The interpreter before does the work, whichever one is current; what that one was asked."""
+    from microjax.interpreters import CountingInterpreter, context
+
+    class Tell(mj.Interpreter):
+        def __init__(self, name):
+            self.name, self.asked = name, 0
+
+        def interpret_op(self, op, args):
+            self.asked += 1
+            return f"{self.name}: {op} {args}"
+
+    before, other = Tell("before"), Tell("other")
+    interpreter = CountingInterpreter(before)
+    context.interpreter = {"itself": interpreter, "other": other}[current]
+    out = interpreter.interpret_op(mj.Op.add, ("x", 2.5))
+    return out, interpreter.count, before.asked, other.asked
+
+
+@pytest.mark.exercise("interpreters.count_op")
+def test_every_operation_counts(student):
+    """Each operation, be it a sum or a product, counts once."""
+    student.agrees(counted_calls, ["add", "mul", "mul"])
+    student.agrees(counted_calls, ["mul", "add", "add", "mul", "add"])
+
+
+@pytest.mark.exercise("interpreters.count_op")
+def test_the_other_one_works(student):
+    """The result is what the interpreter before this one gives for the same operands."""
+    student.agrees(counted_calls, ["mul"])
+    student.agrees(passed_on)
+
+
+@pytest.mark.exercise("interpreters.count_op")
+def test_a_counter_on_a_counter(student):
+    """Where the interpreter before counts as well, both count."""
+    student.agrees(two_counters, 3, 0)
+    student.agrees(two_counters, 2, 3)
+
+
+@pytest.mark.exercise("interpreters.count_op")
+def test_work_goes_to_the_one_before(student):
+    """The work goes to the interpreter before this one, whichever is current."""
+    student.agrees(not_the_current_one, "other")
+    student.agrees(not_the_current_one, "itself")
+
+
+# count_ops ----------------------------------------------------------------------------------------
+
+# Right answers to two sibling exercises, and an interpreter that gives texts. It travels with the
+# probes of this exercise alone, so that they need no other exercise.
+SETTING = """
+from contextlib import contextmanager
+from unittest.mock import patch
+from microjax import interpreters as module
+
+@contextmanager
+def right_set(new):
+    context = module.context
+    old, context.interpreter = context.interpreter, new
+    try:
+        yield
+    finally:
+        context.interpreter = old
+
+def right_count(self, op, args):
+    self.count += 1
+    return self.prev_interpreter.interpret_op(op, args)
+
+class Text(module.Interpreter):
+    asked = 0
+    def interpret_op(self, op, args):
+        self.asked += 1
+        return f"{op}({args[0]}, {args[1]})"
+
+def ask(name, *args):
+    return module.context.interpreter.interpret_op(module.Op[name], args)
+
+@contextmanager
+def siblings():
+    with patch.object(module, "set_interpreter", right_set):
+        with patch.object(module.CountingInterpreter, "interpret_op", right_count):
+            yield
+"""
+
+
+@probe
+def counts(mj, setting, programs, x):
+    """Result and number of operations of functions that apply these operations one by one."""
+    from microjax.interpreters import context, count_ops
+
+    exec(setting, names := {})
+    context.interpreter = text = names["Text"]()
+
+    def run(program):
+        def f(value):
+            for name in program:
+                value = names["ask"](name, value, "x")
+            return value
+
+        return count_ops(f, x)
+
+    with names["siblings"]():
+        outs = [run(program) for program in programs]
+    return outs, text.asked, context.interpreter is text
+
+
+@probe
+def arguments(mj, setting, args):
+    """What the function is called with, how often, and under which interpreter."""
+    from microjax.interpreters import CountingInterpreter, context, count_ops
+
+    exec(setting, names := {})
+    context.interpreter = text = names["Text"]()
+    calls = []
+
+    def f(*args):
+        now = context.interpreter
+        calls.append((args, isinstance(now, CountingInterpreter), now.prev_interpreter is text))
+        return list(args), "kept"
+
+    with names["siblings"]():
+        out, count = count_ops(f, *args)
+    return out, count, calls, context.interpreter is text
+
+
+@probe
+def nested_counts(mj, setting, inner, after):
+    """A function that counts the operations of another one, and applies some itself."""
+    from microjax.interpreters import context, count_ops
+
+    exec(setting, names := {})
+    context.interpreter = text = names["Text"]()
+    ask = names["ask"]
+
+    def many(number):
+        def f(value):
+            for _ in range(number):
+                value = ask("mul", value, 2.5)
+            return value
+
+        return f
+
+    def outer(x):
+        y, count = count_ops(many(inner), ask("add", x, 1.5))
+        return many(after)(y), count
+
+    with names["siblings"]():
+        out = count_ops(outer, 4.0)
+    return out, text.asked
+
+
+@probe
+def failing(mj, setting):
+    """Which interpreter is current after a function that raises, and what comes out."""
+    from microjax.interpreters import context, count_ops
+
+    exec(setting, names := {})
+    context.interpreter = text = names["Text"]()
+    with names["siblings"]():
+        try:
+            count_ops(lambda x: {}[x], "x")
+        except KeyError as error:
+            return error.args[0], context.interpreter is text
+    return "no error"
+
+
+@pytest.mark.exercise("interpreters.count_ops")
+def test_result_and_number(student):
+    """The result of the function and the number of its operations come back, in this order."""
+    student.agrees(counts, SETTING, [["add"], ["mul", "add", "mul"]], 2.5)
+    student.agrees(counts, SETTING, [["mul", "mul"]], "y")
+
+
+@pytest.mark.exercise("interpreters.count_ops")
+def test_each_call_begins_at_zero(student):
+    """Each call counts from zero, and a function without operations has none."""
+    student.agrees(counts, SETTING, [["add"] * 3, ["mul"], [], ["mul"] * 2], "x")
+
+
+@pytest.mark.exercise("interpreters.count_ops")
+def test_the_function_runs_once(student):
+    """The function runs once, on the arguments as they are, while a new counter is current."""
+    student.agrees(arguments, SETTING, [2.5])
+    student.agrees(arguments, SETTING, [2.5, "x", (4.0, None)])
+    student.agrees(arguments, SETTING, [])
+
+
+@pytest.mark.exercise("interpreters.count_ops")
+def test_counting_inside_counting(student):
+    """A function that counts the operations of another one can be counted itself."""
+    student.agrees(nested_counts, SETTING, 3, 2)
+    student.agrees(nested_counts, SETTING, 1, 0)
+
+
+@pytest.mark.exercise("interpreters.count_ops")
+def test_after_an_error(student):
+    """After a function that raises, the interpreter that was current before is current again."""
+    student.agrees(failing, SETTING)

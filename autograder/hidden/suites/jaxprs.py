@@ -1,0 +1,908 @@
+"""Hidden tests of the lesson jaxprs: programs as data, their types, and how to run them.
+
+Programs are made by hand, of variables, literals and equations. Every exercise is tested alone:
+where its target calls what a sibling exercise defines, the probe puts a right one in its place.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.grading.suite import probe
+
+ROW = np.array([0.5, -2.0, 3.0])
+GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
+EMPTY = np.zeros((0, 2))
+
+
+# eval_jaxpr ---------------------------------------------------------------------------------------
+
+
+@probe
+def difference(mj, x, y):
+    """Two equations in which the order of operands matters."""
+    from minijax.core import ShapedArray, exp_p, get_aval, sub_p
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+    a, b, c, d = (Var(ShapedArray(np.shape(x), get_aval(x).dtype)) for _ in range(4))
+    eqns = [JaxprEqn([a, b], [c], sub_p, {}), JaxprEqn([c], [d], exp_p, {})]
+    return eval_jaxpr(Jaxpr([], [a, b], [d], eqns), [], x, y)
+
+
+@probe
+def with_literals(mj, x):
+    """Literals as operands, on both sides, and as an output."""
+    from minijax.core import ShapedArray, div_p, get_aval, sub_p
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr
+
+    scalar = ShapedArray((), np.dtype(float))
+    a, b, c = (Var(get_aval(x)) for _ in range(3))
+    two, ten = Literal(2.0, scalar), Literal(np.array(10.0), scalar)
+    eqns = [JaxprEqn([ten, a], [b], sub_p, {}), JaxprEqn([b, two], [c], div_p, {})]
+    return eval_jaxpr(Jaxpr([], [a], [c, two, b], eqns), [], x)
+
+
+@probe
+def with_constants(mj, consts, args):
+    """Two constants and two inputs, all different; every one of them is an output too."""
+    from minijax.core import get_aval, mul_p, sub_p
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+    k, m, a, b, c, d = (Var(get_aval(args[0])) for _ in range(6))
+    eqns = [JaxprEqn([k, a], [c], sub_p, {}), JaxprEqn([c, b], [d], mul_p, {})]
+    return eval_jaxpr(Jaxpr([k, m], [a, b], [d, m, k, b, a], eqns), consts, *args)
+
+
+@probe
+def outputs(mj, x, y):
+    """Outputs that are inputs, an early result, and one that stands there twice; or none at all."""
+    from minijax.core import get_aval, neg_p, sin_p
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+    a, b, c, d = (Var(get_aval(x)) for _ in range(4))
+    eqns = [JaxprEqn([a], [c], neg_p, {}), JaxprEqn([b], [d], sin_p, {})]
+    out = eval_jaxpr(Jaxpr([], [a, b], [c, b, c, a], eqns), [], x, y)
+    none = eval_jaxpr(Jaxpr([], [a, b], [], eqns), [], x, y)
+    copy = eval_jaxpr(Jaxpr([], [a], [a], []), [], x)
+    return out, out[1] is y, out[3] is x, none, copy
+
+
+@probe
+def with_params(mj, x):
+    """Equations whose params say what they do."""
+    from minijax.core import get_aval, reduce_sum_p, transpose_p
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+    a, b, c = (Var(get_aval(x)) for _ in range(3))
+    eqns = [
+        JaxprEqn([a], [b], transpose_p, {"permutation": (1, 0)}),
+        JaxprEqn([b], [c], reduce_sum_p, {"axes": (1,)}),
+    ]
+    return eval_jaxpr(Jaxpr([], [a], [b, c], eqns), [], x)
+
+
+@probe
+def several_results(mj, x, y):
+    """A primitive with two results, one with a list of one, and one with none."""
+    from minijax.core import Primitive, get_aval, impl_rules, sub_p
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+    swap_p, one_p, none_p = (Primitive(name, multiple_results=True) for name in ("s", "o", "n"))
+    impl_rules[swap_p] = lambda x, y: [np.multiply(y, 3.0), np.negative(x)]
+    impl_rules[one_p] = lambda x: [np.multiply(x, 7.0)]
+    impl_rules[none_p] = lambda x: []
+    a, b, c, d, e, f = (Var(get_aval(x)) for _ in range(6))
+    eqns = [
+        JaxprEqn([a, b], [c, d], swap_p, {}),
+        JaxprEqn([c], [e], one_p, {}),
+        JaxprEqn([c], [], none_p, {}),
+        JaxprEqn([e, d], [f], sub_p, {}),
+    ]
+    return eval_jaxpr(Jaxpr([], [a, b], [f, d, c], eqns), [], x, y)
+
+
+@probe
+def calls_itself(mj, n, x):
+    """A program with an equation that runs the program again, n times: n * (n - 1) * ... * x."""
+    from minijax.core import Primitive, ShapedArray, impl_rules, mul_p
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+    again_p = Primitive("again")
+    a, b, c, d = (Var(ShapedArray((), np.dtype(float))) for _ in range(4))
+    eqns = [JaxprEqn([a, b], [c], again_p, {}), JaxprEqn([a, c], [d], mul_p, {})]
+    jaxpr = Jaxpr([], [a, b], [d], eqns)
+    impl_rules[again_p] = lambda n, x: eval_jaxpr(jaxpr, [], n - 1.0, x)[0] if n > 1.0 else x
+    return eval_jaxpr(jaxpr, [], n, x)
+
+
+@probe
+def two_programs(mj, x, leave_out):
+    """A program, run; then another one that uses a variable of the first and does not bind it."""
+    from minijax.core import get_aval, neg_p
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+    a, b, c = (Var(get_aval(x)) for _ in range(3))
+    whole = Jaxpr([], [a], [b], [JaxprEqn([a], [b], neg_p, {})])
+    first = eval_jaxpr(whole, [], x)
+    eqns = [] if leave_out else [JaxprEqn([b], [c], neg_p, {})]
+    try:
+        second = eval_jaxpr(Jaxpr([], [], [b if leave_out else c], eqns), [])
+    except KeyError:
+        second = "KeyError"
+    return first, second
+
+
+@probe
+def what_ran(mj, x):
+    """The operations that an interpreter above sees, and how often each of them was evaluated."""
+    from minijax.core import Primitive, counted, get_aval, impl_rules
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+    runs = []
+
+    def evaluate(x, *, name):
+        runs.append(name)
+        return x
+
+    same_p = Primitive("same")
+    impl_rules[same_p] = evaluate
+    a, b, c, unused = (Var(get_aval(x)) for _ in range(4))
+    eqns = [
+        JaxprEqn([a], [b], same_p, {"name": "first"}),
+        JaxprEqn([a], [unused], same_p, {"name": "second"}),
+        JaxprEqn([b], [c], same_p, {"name": "third"}),
+    ]
+    jaxpr = Jaxpr([], [a], [c], eqns)
+    out, count = counted(lambda x: eval_jaxpr(jaxpr, [], x)[0])(x)
+    return out, count, runs
+
+
+@probe
+def wrong_number(mj, consts, args):
+    """A program with one constant and two inputs, given these values."""
+    from minijax.core import ShapedArray
+    from minijax.jaxpr import Jaxpr, Var, eval_jaxpr
+
+    k, a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
+    try:
+        return eval_jaxpr(Jaxpr([k], [a, b], [k, b], []), consts, *args)
+    except ValueError:
+        return "ValueError"
+
+
+@probe
+def wrong_number_of_results(mj, given, bound):
+    """An equation whose primitive gives so many results, for so many variables."""
+    from minijax.core import Primitive, ShapedArray, impl_rules
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+    some_p = Primitive("some", multiple_results=True)
+    impl_rules[some_p] = lambda: [np.array(1.0 + i) for i in range(given)]
+    results = [Var(ShapedArray((), np.dtype(float))) for _ in range(bound)]
+    jaxpr = Jaxpr([], [], results[:1], [JaxprEqn([], results, some_p, {})])
+    try:
+        return eval_jaxpr(jaxpr, [])
+    except ValueError:
+        return "ValueError"
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_eval_equations(student):
+    """Equations run in order, each on the values of its own operands."""
+    student.agrees(difference, 1.5, 4.0)
+    student.agrees(difference, GRID, GRID[::-1].copy())
+    student.agrees(difference, EMPTY, EMPTY)
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_eval_literals(student):
+    """A literal stands for its own value, as an operand and as an output."""
+    student.agrees(with_literals, 4.0)
+    student.agrees(with_literals, ROW)
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_eval_constants(student):
+    """Constants get their values from consts, and inputs theirs from the arguments."""
+    student.agrees(with_constants, [2.0, 3.0], [5.0, 7.0])
+    student.agrees(with_constants, [ROW, ROW * 2.0], [ROW + 1.0, ROW - 5.0])
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_eval_outputs(student):
+    """Outputs are looked up one by one: inputs, early results, the same one twice, or none."""
+    student.agrees(outputs, np.array(2.0), np.array(0.5))
+    student.agrees(outputs, ROW, ROW[::-1].copy())
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_eval_params(student):
+    """The params of an equation reach its primitive."""
+    student.agrees(with_params, GRID)
+    student.agrees(with_params, EMPTY)
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_eval_several_results(student):
+    """An equation may have several results, one, or none."""
+    student.agrees(several_results, 2.0, 5.0)
+    student.agrees(several_results, ROW, GRID[0])
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_eval_within_itself(student):
+    """Two runs of one program at the same time do not disturb each other."""
+    student.agrees(calls_itself, 4.0, 2.0)
+    student.agrees(calls_itself, 3.0, ROW)
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_eval_forgets(student):
+    """What one program has computed is not known to the next one."""
+    student.agrees(two_programs, 2.0, True)
+    student.agrees(two_programs, ROW, False)
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_eval_binds(student):
+    """Every equation is bound once, in order, so that interpreters above see it."""
+    student.agrees(what_ran, 3.0)
+    student.agrees(what_ran, ROW)
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_eval_counts_values(student):
+    """More or fewer values than variables are refused."""
+    student.agrees(wrong_number, [1.0], [2.0, 3.0])
+    student.agrees(wrong_number, [1.0], [2.0])
+    student.agrees(wrong_number, [1.0], [2.0, 3.0, 4.0])
+    student.agrees(wrong_number, [], [2.0, 3.0])
+    student.agrees(wrong_number_of_results, 1, 2)
+    student.agrees(wrong_number_of_results, 3, 2)
+
+
+# Types of results ---------------------------------------------------------------------------------
+
+
+@probe
+def type_of_sum(mj, x, y, concrete=False):
+    """The type for two operands, each given as shape, dtype and weak type."""
+    from minijax.core import ConcreteArray, ShapedArray
+    from minijax.jaxpr import binary_type
+
+    kind = ConcreteArray if concrete else ShapedArray
+    x, y = (kind(shape, np.dtype(dtype), weak) for shape, dtype, weak in (x, y))
+    try:
+        out = binary_type(x, y)
+    except TypeError:
+        return "TypeError"
+    return type(out).__name__, out.shape, str(out.dtype), out.weak_type
+
+
+@probe
+def type_of_comparison(mj, x, y):
+    """The same for a comparison, with a right binary_type in place."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import ShapedArray
+    from minijax.lax.basic import broadcast_shapes
+
+    module = importlib.import_module("minijax.jaxpr")
+
+    def right(x, y):
+        if x.dtype != y.dtype:
+            raise TypeError("dtypes")
+        shape = broadcast_shapes("operation", x.shape, y.shape)
+        return ShapedArray(shape, x.dtype, x.weak_type and y.weak_type)
+
+    x, y = (ShapedArray(shape, np.dtype(dtype), weak) for shape, dtype, weak in (x, y))
+    with patch.object(module, "binary_type", right):
+        try:
+            out = module.comparison_type(x, y)
+        except TypeError:
+            return "TypeError"
+    return out.shape, isinstance(out.dtype, np.dtype), str(out.dtype), out.weak_type
+
+
+@probe
+def type_of_reduction(mj, shape, dtype, axes, weak=False):
+    """The type of a sum along axes."""
+    from minijax.core import ShapedArray
+    from minijax.jaxpr import reduce_sum_type
+
+    try:
+        out = reduce_sum_type(ShapedArray(shape, np.dtype(dtype), weak), axes=axes)
+    except TypeError:
+        return "TypeError"
+    return type(out).__name__, out.shape, str(out.dtype), out.weak_type
+
+
+@probe
+def type_of_product(mj, x, y, numbers, preferred=None):
+    """The type of a product of two arrays, each given as shape and dtype."""
+    from minijax.core import ShapedArray
+    from minijax.jaxpr import dot_general_type
+
+    x, y = (ShapedArray(shape, np.dtype(dtype), True) for shape, dtype in (x, y))
+    try:
+        out = dot_general_type(x, y, dimension_numbers=numbers, preferred_element_type=preferred)
+    except TypeError:
+        return "TypeError"
+    return out.shape, isinstance(out.dtype, np.dtype), str(out.dtype), out.weak_type
+
+
+@pytest.mark.exercise("jaxprs.binary_type")
+def test_binary_alike(student):
+    """Operands of one shape and dtype give a result of that shape and dtype."""
+    student.agrees(type_of_sum, ((2, 3), "float64", False), ((2, 3), "float64", False))
+    student.agrees(type_of_sum, ((3,), "int8", False), ((3,), "int8", False))
+    student.agrees(type_of_sum, ((0, 2), "float32", False), ((0, 2), "float32", False))
+
+
+@pytest.mark.exercise("jaxprs.binary_type")
+def test_binary_stretches(student):
+    """A 0-d operand, or an axis of length 1, takes the length of the other operand's."""
+    student.agrees(type_of_sum, ((), "float32", True), ((2, 3), "float32", False))
+    student.agrees(type_of_sum, ((4,), "int32", False), ((), "int32", False))
+    student.agrees(type_of_sum, ((1, 3), "float64", False), ((2, 1), "float64", False))
+    student.agrees(type_of_sum, ((1, 2), "float64", False), ((0, 2), "float64", False))
+
+
+@pytest.mark.exercise("jaxprs.binary_type")
+def test_binary_refuses_lengths(student):
+    """Axes of different lengths, neither of them 1, are refused."""
+    student.agrees(type_of_sum, ((2,), "float64", False), ((3,), "float64", False))
+    student.agrees(type_of_sum, ((2, 1), "float64", False), ((3, 4), "float64", False))
+    student.agrees(type_of_sum, ((0,), "float64", False), ((3,), "float64", False))
+
+
+@pytest.mark.exercise("jaxprs.binary_type")
+def test_binary_refuses_fewer_axes(student):
+    """A first operand with fewer axes is refused, even if NumPy would add axes in front."""
+    student.agrees(type_of_sum, ((3,), "float64", False), ((2, 3), "float64", False))
+    student.agrees(type_of_sum, ((1,), "int64", False), ((2, 3), "int64", False))
+
+
+@pytest.mark.exercise("jaxprs.binary_type")
+def test_binary_refuses_more_axes(student):
+    """A second operand with fewer axes is refused, even if NumPy would add axes in front."""
+    student.agrees(type_of_sum, ((2, 3), "float64", False), ((1,), "float64", False))
+    student.agrees(type_of_sum, ((2, 3, 5), "float32", False), ((3, 5), "float32", False))
+
+
+@pytest.mark.exercise("jaxprs.binary_type")
+def test_binary_refuses_dtypes(student):
+    """Operands of two dtypes are refused: nothing is converted, whatever the weak types are."""
+    student.agrees(type_of_sum, ((3,), "float32", False), ((3,), "float64", False))
+    student.agrees(type_of_sum, ((3,), "int64", False), ((3,), "float64", False))
+    student.agrees(type_of_sum, ((3,), "float32", False), ((), "float64", True))
+
+
+@pytest.mark.exercise("jaxprs.binary_type")
+def test_binary_weak_type(student):
+    """The weak type of the result follows from both operands'."""
+    student.agrees(type_of_sum, ((), "float64", True), ((), "float64", True))
+    student.agrees(type_of_sum, ((), "float64", True), ((2,), "float64", False))
+    student.agrees(type_of_sum, ((2,), "float64", False), ((), "float64", True))
+
+
+@pytest.mark.exercise("jaxprs.binary_type")
+def test_binary_is_abstract(student):
+    """Operands may be of the type that knows a value; the result is of the one that does not."""
+    student.agrees(type_of_sum, ((2,), "int64", False), ((2,), "int64", False), True)
+    student.agrees(type_of_sum, ((), "float64", True), ((), "float64", True), True)
+
+
+@pytest.mark.exercise("jaxprs.comparison_type")
+def test_comparison_dtype(student):
+    """The result of a comparison has the dtype of a comparison, whatever is compared."""
+    student.agrees(type_of_comparison, ((2, 3), "float64", False), ((2, 3), "float64", False))
+    student.agrees(type_of_comparison, ((3,), "int8", False), ((3,), "int8", False))
+    student.agrees(type_of_comparison, ((), "bool", False), ((), "bool", False))
+
+
+@pytest.mark.exercise("jaxprs.comparison_type")
+def test_comparison_shape(student):
+    """The shape of a comparison is found as for other operations, stretched operands included."""
+    student.agrees(type_of_comparison, ((), "float32", False), ((2, 3), "float32", False))
+    student.agrees(type_of_comparison, ((1, 3), "int32", False), ((2, 1), "int32", False))
+
+
+@pytest.mark.exercise("jaxprs.comparison_type")
+def test_comparison_refuses(student):
+    """Operands that do not fit each other cannot be compared either."""
+    student.agrees(type_of_comparison, ((3,), "float32", False), ((3,), "float64", False))
+    student.agrees(type_of_comparison, ((3,), "float64", False), ((2, 3), "float64", False))
+
+
+@pytest.mark.exercise("jaxprs.comparison_type")
+def test_comparison_weak_type(student):
+    """The weak type of a comparison follows from both operands'."""
+    student.agrees(type_of_comparison, ((), "float64", True), ((), "float64", True))
+    student.agrees(type_of_comparison, ((), "float64", True), ((2,), "float64", False))
+
+
+@pytest.mark.exercise("jaxprs.reduce_sum_type")
+def test_reduction_shape(student):
+    """The axes that are added up disappear; the others keep their order."""
+    student.agrees(type_of_reduction, (2, 3, 5), "float64", (1,))
+    student.agrees(type_of_reduction, (2, 3, 5, 7), "float64", (0, 2))
+    student.agrees(type_of_reduction, (2, 3, 2), "float64", (0,))
+    student.agrees(type_of_reduction, (0, 3), "float64", (1,))
+
+
+@pytest.mark.exercise("jaxprs.reduce_sum_type")
+def test_reduction_all_and_none(student):
+    """All axes may be added up, in any order, or none."""
+    student.agrees(type_of_reduction, (2, 3, 5), "float64", (2, 0, 1))
+    student.agrees(type_of_reduction, (2, 3), "float64", ())
+    student.agrees(type_of_reduction, (), "float64", ())
+
+
+@pytest.mark.exercise("jaxprs.reduce_sum_type")
+def test_reduction_dtype(student):
+    """A sum has the dtype of what is added up, small integers included, and its weak type."""
+    student.agrees(type_of_reduction, (2, 3), "int8", (0,))
+    student.agrees(type_of_reduction, (2, 3), "float32", (1,))
+    student.agrees(type_of_reduction, (2,), "bool", (0,))
+    student.agrees(type_of_reduction, (2,), "float64", (0,), True)
+
+
+@pytest.mark.exercise("jaxprs.reduce_sum_type")
+def test_reduction_refuses_axes(student):
+    """Axes that are not there are refused, negative numbers among them."""
+    student.agrees(type_of_reduction, (2, 3), "float64", (2,))
+    student.agrees(type_of_reduction, (2, 3), "float64", (0, 5))
+    student.agrees(type_of_reduction, (2, 3), "float64", (-1,))
+    student.agrees(type_of_reduction, (), "float64", (0,))
+
+
+MATRICES = (((1,), (0,)), ((), ()))
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
+def test_product_of_matrices(student):
+    """Matrices and vectors multiply: the contracted axes disappear, rows come before columns."""
+    student.agrees(type_of_product, ((2, 3), "float64"), ((3, 5), "float64"), MATRICES)
+    student.agrees(type_of_product, ((3,), "float32"), ((3,), "float32"), (((0,), (0,)), ((), ())))
+    student.agrees(
+        type_of_product, ((3, 2), "float64"), ((5, 3), "float64"), (((0,), (1,)), ((), ()))
+    )
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
+def test_product_without_contraction(student):
+    """Nothing need be contracted, and several axes may be."""
+    student.agrees(type_of_product, ((2, 3), "float64"), ((5,), "float64"), (((), ()), ((), ())))
+    student.agrees(
+        type_of_product, ((2, 3, 7), "int32"), ((7, 5, 2), "int32"), (((0, 2), (2, 0)), ((), ()))
+    )
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
+def test_product_batch_axes(student):
+    """Batch axes come first in the result, in their own order, wherever they stand in x and y."""
+    batch = (((1,), (0,)), ((2,), (1,)))
+    student.agrees(type_of_product, ((2, 3, 7), "float64"), ((3, 7, 5), "float64"), batch)
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
+def test_product_of_stacks(student):
+    """Several batch axes come in the order in which the call lists them."""
+    two = (((), ()), ((3, 1), (0, 2)))
+    student.agrees(type_of_product, ((2, 11, 3, 7), "float64"), ((7, 5, 11, 13), "float64"), two)
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
+def test_product_refuses_lengths(student):
+    """Axes that go together must have one length, contracted axes and batch axes alike."""
+    student.agrees(type_of_product, ((2, 3), "float64"), ((4, 5), "float64"), MATRICES)
+    student.agrees(
+        type_of_product, ((2, 3), "float64"), ((4, 3), "float64"), (((1,), (1,)), ((0,), (0,)))
+    )
+    student.agrees(
+        type_of_product, ((2, 3), "float64"), ((1, 3), "float64"), (((1,), (1,)), ((0,), (0,)))
+    )
+    pairs = (((0, 1), (0, 1)), ((), ()))  # the same lengths, in another order
+    student.agrees(type_of_product, ((2, 3), "float64"), ((3, 2), "float64"), pairs)
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
+def test_product_dtype(student):
+    """The operands share a dtype, which is the result's, or the call says in which one to work."""
+    student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int8"), MATRICES)
+    student.agrees(type_of_product, ((2, 3), "float32"), ((3, 5), "float64"), MATRICES)
+    student.agrees(type_of_product, ((2, 3), "float32"), ((3, 5), "float64"), MATRICES, "float64")
+    student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int8"), MATRICES, "int32")
+
+
+# TypeChecker --------------------------------------------------------------------------------------
+
+
+@probe
+def use_of_variable(mj, which, bound):
+    """Whether one of three variables of one type may be used where some of them are bound."""
+    from minijax.core import ShapedArray
+    from minijax.jaxpr import Jaxpr, TypeChecker, Var
+
+    variables = [Var(ShapedArray((2,), np.dtype(float))) for _ in range(3)]
+    checker = TypeChecker(Jaxpr([], variables[:2], variables[2:], []))
+    checker.bound = {variables[i] for i in bound}
+    try:
+        out = checker.check_atom(variables[which])
+    except TypeError:
+        return "TypeError"
+    return out, [var in checker.bound for var in variables]
+
+
+@probe
+def use_of_literal(mj, val, shape, dtype, weak=False):
+    """Whether a literal of this value and this type may be used."""
+    from minijax.core import ShapedArray
+    from minijax.jaxpr import Jaxpr, Literal, TypeChecker
+
+    literal = Literal(val, ShapedArray(shape, np.dtype(dtype), weak))
+    checker = TypeChecker(Jaxpr([], [], [literal], []))
+    try:
+        out = checker.check_atom(literal)
+    except TypeError:
+        return "TypeError"
+    return out, len(checker.bound)
+
+
+@probe
+def binding(mj, before, now):
+    """What is bound after these of four variables of one type were bound, in one call each."""
+    from minijax.core import ShapedArray
+    from minijax.jaxpr import Jaxpr, TypeChecker, Var
+
+    variables = [Var(ShapedArray((), np.dtype(float))) for _ in range(4)]
+    checker = TypeChecker(Jaxpr([], variables, [], []))
+    try:
+        checker.bind([variables[i] for i in before])
+        out = checker.bind([variables[i] for i in now])
+    except TypeError:
+        return "TypeError"
+    return out, [var in checker.bound for var in variables]
+
+
+@probe
+def equation(mj, operands, results, types, bound=(), inner=None):
+    """Whether an equation holds, and what is bound then.
+
+    `operands` and `results` are numbers of variables (or None for a literal of a wrong dtype), all
+    of type f64[2]; `types` are what the rule says, as shape, dtype and weak type.
+    """
+    from minijax.core import Primitive, ShapedArray, abstract_eval_rules
+    from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, TypeChecker, Var
+
+    class Checker(TypeChecker):  # with right siblings, which may still be missing
+        def check_atom(self, atom):
+            if atom is bad or atom not in self.bound:
+                raise TypeError("atom")
+
+        def bind(self, variables):
+            for var in variables:
+                if var in self.bound:
+                    raise TypeError("twice")
+                self.bound.add(var)
+
+        def check_inner(self, eqn):
+            if "jaxpr" in eqn.params and eqn.params["jaxpr"].jaxpr.outvars[0] is not inside:
+                raise TypeError("inner")
+
+    f = np.dtype(float)
+    inside = Var(ShapedArray((), f))
+    variables = [Var(ShapedArray((2,), f)) for _ in range(5)]
+    bad = Literal(2, ShapedArray((), f))
+    made_up_p = Primitive("made_up", multiple_results=True)
+    abstract_eval_rules[made_up_p] = lambda *avals, **params: [
+        ShapedArray(shape, np.dtype(dtype), weak) for shape, dtype, weak in types
+    ]
+    params = {}
+    if inner:
+        outvars = [inside if inner == "right" else Var(ShapedArray((), f))]
+        params = {"jaxpr": ClosedJaxpr(Jaxpr([], [inside], outvars, []), [])}
+    ins = [bad if i is None else variables[i] for i in operands]
+    eqn = JaxprEqn(ins, [variables[i] for i in results], made_up_p, params)
+    checker = Checker(Jaxpr([], [], [], [eqn]))
+    checker.bound = {variables[i] for i in bound}
+    try:
+        out = checker.check_equation(eqn)
+    except TypeError:
+        return "TypeError"
+    return out, [var in checker.bound for var in variables]
+
+
+@probe
+def sine(mj, x, y):
+    """Whether `y = sin x` holds for variables of these shapes and dtypes."""
+    from minijax.core import ShapedArray, sin_p
+    from minijax.jaxpr import Jaxpr, JaxprEqn, TypeChecker, Var
+
+    class Checker(TypeChecker):  # with right siblings, which may still be missing
+        def check_atom(self, atom):
+            if atom not in self.bound:
+                raise TypeError("atom")
+
+        def bind(self, variables):
+            self.bound.update(variables)
+
+    a, b = (Var(ShapedArray(shape, np.dtype(dtype))) for shape, dtype in (x, y))
+    eqn = JaxprEqn([a], [b], sin_p, {})
+    checker = Checker(Jaxpr([], [a], [b], [eqn]))
+    checker.bound = {a}
+    try:
+        out = checker.check_equation(eqn)
+    except TypeError:
+        return "TypeError"
+    return out, b in checker.bound
+
+
+@pytest.mark.exercise("jaxprs.check_atom")
+def test_atom_bound(student):
+    """A variable that is bound may be used; to use it changes nothing."""
+    student.agrees(use_of_variable, 0, [0, 1])
+    student.agrees(use_of_variable, 2, [1, 2])
+
+
+@pytest.mark.exercise("jaxprs.check_atom")
+def test_atom_unbound(student):
+    """A variable that is not bound is refused, although others of its type are."""
+    student.agrees(use_of_variable, 2, [0, 1])
+    student.agrees(use_of_variable, 0, [2])
+
+
+@pytest.mark.exercise("jaxprs.check_atom")
+def test_atom_nothing_bound(student):
+    """Where nothing is bound, no variable may be used, an input of the program neither."""
+    student.agrees(use_of_variable, 0, [])
+    student.agrees(use_of_variable, 2, [])
+
+
+@pytest.mark.exercise("jaxprs.check_atom")
+def test_atom_literals(student):
+    """A literal that is what its type says may be used, be it a Python number or an array."""
+    student.agrees(use_of_literal, 2.0, (), "float64")
+    student.agrees(use_of_literal, 2.0, (), "float64", True)
+    student.agrees(use_of_literal, 3, (), "int64", True)
+    student.agrees(use_of_literal, True, (), "bool")
+    student.agrees(use_of_literal, np.array(2.0, np.float32), (), "float32")
+    student.agrees(use_of_literal, np.float32(0.0), (), "float32")
+
+
+@pytest.mark.exercise("jaxprs.check_atom")
+def test_atom_literal_dtype(student):
+    """A literal whose dtype is not that of its type is refused."""
+    student.agrees(use_of_literal, 2.0, (), "float32")
+    student.agrees(use_of_literal, 2, (), "float64", True)
+    student.agrees(use_of_literal, np.array(1, np.int8), (), "int32")
+
+
+@pytest.mark.exercise("jaxprs.check_atom")
+def test_atom_literal_shape(student):
+    """A literal with axes is refused, whether its value has them, its type, or both."""
+    student.agrees(use_of_literal, ROW, (3,), "float64")
+    student.agrees(use_of_literal, ROW, (), "float64")
+    student.agrees(use_of_literal, 2.0, (3,), "float64")
+
+
+@pytest.mark.exercise("jaxprs.bind")
+def test_bind_new(student):
+    """Variables that are new are bound, one, several or none, and no others."""
+    student.agrees(binding, [], [2])
+    student.agrees(binding, [1], [3, 0])
+    student.agrees(binding, [1, 2], [])
+
+
+@pytest.mark.exercise("jaxprs.bind")
+def test_bind_again(student):
+    """A variable that was bound earlier cannot be bound again."""
+    student.agrees(binding, [2], [2])
+    student.agrees(binding, [0, 1], [3, 1])
+    student.agrees(binding, [0, 1], [0, 2])
+
+
+@pytest.mark.exercise("jaxprs.bind")
+def test_bind_twice_at_once(student):
+    """A variable cannot be bound twice in one go either."""
+    student.agrees(binding, [], [2, 2])
+
+
+@pytest.mark.exercise("jaxprs.bind")
+def test_bind_twice_among_others(student):
+    """The same, with other variables before, between or behind the two."""
+    student.agrees(binding, [0], [1, 3, 1])
+    student.agrees(binding, [0], [1, 1, 2])
+
+
+VECTOR = ((2,), "float64", False)
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_equation_that_holds(student):
+    """An equation that is right binds its results, be they several, one or none."""
+    student.agrees(equation, [0], [1], [VECTOR], [0])
+    student.agrees(equation, [0, 2], [1, 3], [VECTOR, VECTOR], [0, 2])
+    student.agrees(equation, [0], [], [], [0])
+    student.agrees(equation, [], [4], [((2,), "float64", True)])
+    student.agrees(sine, ((3,), "float32"), ((3,), "float32"))
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_equation_operands(student):
+    """Each operand must be one that may be used, the first and the last."""
+    student.agrees(equation, [1, 0], [3], [VECTOR], [0])
+    student.agrees(equation, [0, 1], [3], [VECTOR], [0])
+    student.agrees(equation, [0, None], [3], [VECTOR], [0])
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_equation_uses_its_result(student):
+    """An equation cannot use its own results."""
+    student.agrees(equation, [1], [1], [VECTOR], [0])
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_equation_uses_one_of_its_results(student):
+    """The same where it has several results and other operands."""
+    student.agrees(equation, [0, 3], [2, 3], [VECTOR, VECTOR], [0])
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_equation_shapes(student):
+    """A result of another shape than its variable is refused, be it the first or the last."""
+    student.agrees(equation, [0], [1], [((3,), "float64", False)], [0])
+    student.agrees(equation, [0], [1], [((), "float64", False)], [0])
+    student.agrees(equation, [0], [1, 2], [VECTOR, ((2, 1), "float64", False)], [0])
+    student.agrees(equation, [0], [1, 2], [((1, 2), "float64", False), VECTOR], [0])
+    student.agrees(sine, ((3,), "float64"), ((2,), "float64"))
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_equation_dtypes(student):
+    """A result of another dtype than its variable is refused, even if it could be converted."""
+    student.agrees(equation, [0], [1], [((2,), "float32", False)], [0])
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_equation_dtypes_everywhere(student):
+    """The same for a result among several, and for a rule of this module."""
+    student.agrees(equation, [0], [1, 2], [VECTOR, ((2,), "int64", True)], [0])
+    student.agrees(sine, ((3,), "float32"), ((3,), "float64"))
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_equation_number_of_results(student):
+    """More variables than results are refused."""
+    student.agrees(equation, [0], [1, 2], [VECTOR], [0])
+    student.agrees(equation, [0], [1], [], [0])
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_equation_results_left_over(student):
+    """Fewer variables than results are refused."""
+    student.agrees(equation, [0], [1], [VECTOR, VECTOR], [0])
+    student.agrees(equation, [0], [], [VECTOR], [0])
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_equation_binds_once(student):
+    """A result cannot go to a variable that has a value already, or to one variable twice."""
+    student.agrees(equation, [0], [0], [VECTOR], [0])
+    student.agrees(equation, [0], [1, 1], [VECTOR, VECTOR], [0])
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_equation_inside(student):
+    """Programs among the parameters are checked too, and operands that the rule refuses are."""
+    student.agrees(equation, [0], [1], [VECTOR], [0], "right")
+    student.agrees(equation, [0], [1], [VECTOR], [0], "wrong")
+    student.agrees(sine, ((3,), "int64"), ((3,), "int64"))
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# Right answers of the exercises that another one's target calls.
+SIBLINGS = {
+    "binary_type": """
+def binary_type(x, y):
+    if x.dtype != y.dtype:
+        raise TypeError("dtypes")
+    shape = broadcast_shapes("operation", x.shape, y.shape)
+    return ShapedArray(shape, x.dtype, x.weak_type and y.weak_type)
+""",
+    "comparison_type": """
+def comparison_type(x, y):
+    both = broadcast_shapes("operation", x.shape, y.shape)
+    return ShapedArray(both, np.dtype(bool), x.weak_type and y.weak_type)
+""",
+    "reduce_sum_type": """
+def reduce_sum_type(x, *, axes):
+    kept = [i for i in range(len(x.shape)) if i not in axes]
+    return ShapedArray(tuple(x.shape[i] for i in kept), x.dtype, x.weak_type)
+""",
+    "dot_general_type": """
+def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
+    gone, shared = dimension_numbers
+    shape = [x.shape[i] for i in shared[0]]
+    for side, z in enumerate((x, y)):
+        shape += [n for i, n in enumerate(z.shape) if i not in gone[side] + shared[side]]
+    return ShapedArray(tuple(shape), np.dtype(preferred_element_type or x.dtype))
+""",
+    "TypeChecker.check_atom": """
+def check_atom(self, atom):
+    if isinstance(atom, Var) and atom not in self.bound:
+        self.fail("{} is unknown", atom)
+""",
+    "TypeChecker.bind": """
+def bind(self, variables):
+    for var in variables:
+        if var in self.bound:
+            self.fail("{} again", var)
+        self.bound = self.bound | {var}
+""",
+    "TypeChecker.check_equation": """
+def check_equation(self, eqn):
+    for atom in eqn.invars:
+        self.check_atom(atom)
+    for var, aval in zip(eqn.outvars, self.result_types(eqn), strict=True):
+        if (aval.shape, aval.dtype) != (var.aval.shape, var.aval.dtype):
+            self.fail("{} is wrong", var)
+    self.bind(eqn.outvars)
+""",
+}
+LAX = [
+    *("neg", "sin", "cos", "exp", "log", "add", "sub", "mul", "div", "gt", "lt"),
+    *("reduce_sum", "transpose", "broadcast_in_dim", "convert_element_type", "dot_general"),
+]
+
+
+@probe
+def program_run(mj, jaxpr, xs):
+    """The results of a program."""
+    from minijax.jaxpr import eval_jaxpr
+
+    return eval_jaxpr(jaxpr, [], *xs)
+
+
+@probe
+def program_type(mj, jaxpr):
+    """The type of a program."""
+    from minijax.jaxpr import typecheck_jaxpr
+
+    return str(typecheck_jaxpr(jaxpr))
+
+
+@probe
+def types_in_program(mj, jaxpr):
+    """The types of the results of each operation, by the rules."""
+    from minijax.jaxpr import abstract_eval
+
+    found = [abstract_eval(e.primitive, [x.aval for x in e.invars], e.params) for e in jaxpr.eqns]
+    return [[(aval.shape, str(aval.dtype)) for aval in avals] for avals in found]
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_random_programs_run(student):
+    """A random program is run rightly."""
+    student.agrees_on_programs(program_run, SIBLINGS, operations=LAX)
+
+
+@pytest.mark.exercise("jaxprs.binary_type")
+def test_element_wise_operations_in_programs(student):
+    """In random programs the results of element-wise operations have the right types."""
+    using = ["add", "sub", "mul", "div"]
+    student.agrees_on_programs(types_in_program, SIBLINGS, operations=LAX, using=using)
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
+def test_contractions_in_programs(student):
+    """In random programs the results of contractions have the right types."""
+    student.agrees_on_programs(types_in_program, SIBLINGS, operations=LAX, using=["dot_general"])
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_random_programs_are_well_typed(student):
+    """A random program that holds together has a type."""
+    student.agrees_on_programs(program_type, SIBLINGS, operations=LAX)

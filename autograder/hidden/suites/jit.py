@@ -1,0 +1,1321 @@
+"""Hidden tests of the lesson jit: the call of a program, its cache, its lowering and its rules.
+
+Values cannot tell a compiled program from the function it was made from. So most probes count: how
+often the Python function runs, what was compiled or copied, which equations there are. Every
+exercise is tested alone: where its target needs a sibling, the probe puts a right one in its place.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.grading.suite import probe
+
+ROW = np.array([0.5, -2.0, 3.0])
+GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
+CUBE = np.arange(24.0).reshape(2, 3, 4) - 7.5
+
+
+# Jitted.program -----------------------------------------------------------------------------------
+
+
+@probe
+def requests(mj, calls, static=None):
+    """Programs for these arguments in turn: runs of the function so far, and which are the same."""
+    runs = []
+
+    def f(x, y=1.0, *, scale=3.0):
+        runs.append(1)
+        leaves = mj.tree.leaves((x, y))
+        return [leaf * scale for leaf in leaves], len(leaves)
+
+    jitted = mj.jit(f, static_argnames=static)
+    programs, counts = [], []
+    for args, kwargs in calls:
+        programs.append(jitted.program(tuple(args), kwargs))
+        counts.append(len(runs))
+    same = [[one is other for other in programs] for one in programs]
+    return counts, same, [str(program.closed) for program in programs]
+
+
+@probe
+def by_weak_type(mj, dtype):
+    """The same for a Python number, a number of NumPy, and each of them again."""
+    runs = []
+
+    def f(x):
+        runs.append(1)
+        return x + np.ones(2, np.float32)
+
+    jitted, counts = mj.jit(f), []
+    number = int if np.dtype(dtype).kind == "i" else float
+    values = [number(2), np.dtype(dtype).type(3), number(4), np.array(5, dtype)]
+    programs = []
+    for x in values:
+        programs.append(jitted.program((x,), {}))
+        counts.append(len(runs))
+    return counts, [[str(aval) for aval in p.closed.out_avals] for p in programs]
+
+
+@probe
+def within_a_trace(mj, x):
+    """Requests with an array, with a tracer of its type, and with a boxed array of its type."""
+    from minijax.jvp import jvp_flat
+    from minijax.tracing import trace_to_jaxpr
+
+    runs, programs = [], []
+
+    def f(x):
+        runs.append(1)
+        return x * 2.0
+
+    jitted = mj.jit(f)
+
+    def ask(x):
+        programs.append(jitted.program((x,), {}))
+        return [x]
+
+    ask(x)
+    trace_to_jaxpr(ask, [programs[0].closed.in_avals[0]])
+    jvp_flat(ask, [x], [x])
+    return len(runs), [program is programs[0] for program in programs]
+
+
+@probe
+def with_named_axes(mj, sizes, x):
+    """Requests where an axis "rows" of each of these lengths can be used; None for none."""
+    from minijax.axis_env import AxisSize, axis_sizes, mapped_axis
+
+    seen = []
+
+    def f(x):
+        seen.append(axis_sizes())
+        return x * float(sum(size for _, size in axis_sizes()))
+
+    jitted, texts = mj.jit(f), []
+    for size in sizes:
+        with mapped_axis(AxisSize(size or 1, None if size is None else "rows"), None):
+            texts.append(str(jitted.program((x,), {}).closed))
+    return len(seen), texts
+
+
+@probe
+def shared_programs(mj, x):
+    """Two times `jit` of one function, and `jit` of another one."""
+    runs = []
+
+    def f(x):
+        runs.append("f")
+        return x * 2.0
+
+    def g(x):
+        runs.append("g")
+        return x * 3.0
+
+    jitted = [mj.jit(f), mj.jit(f), mj.jit(g)]
+    programs = [one.program((x,), {}) for one in jitted]
+    return runs, [p is programs[0] for p in programs], str(programs[2].closed)
+
+
+@probe
+def what_a_program_is(mj, x, y):
+    """The parts of a program: inputs, structure of the result, which inputs are given away."""
+
+    def f(point, scale):
+        return {"scaled": (point["x"] * scale, point["y"]), "first": point["x"]}
+
+    jitted = mj.jit(f, donate_argnums=1)
+    program = jitted.program(({"x": x, "y": y}, 2.0), {})
+    kept = jitted.programs
+    text = str(program.closed)
+    return text, str(program.out_tree), program.donated, [p is program for p in kept.values()]
+
+
+ONE, TWO = np.array(1.5), np.array([1.0, 2.0])
+
+
+@pytest.mark.exercise("jit.program")
+def test_program_not_for_each_value(student):
+    """The function runs once for arguments of the same types, whatever their values are."""
+    student.agrees(requests, [((2.0,), {}), ((3.0,), {}), ((-4.0,), {})])
+    student.agrees(requests, [((ROW,), {}), ((ROW * 2.0,), {}), ((ROW, 2.0), {}), ((ROW, 3.0), {})])
+
+
+@pytest.mark.exercise("jit.program")
+def test_program_for_each_type(student):
+    """Arguments of another shape or dtype have a program of their own, and the first ones stay."""
+    student.agrees(
+        requests, [((ROW,), {}), ((TWO,), {}), ((ROW,), {}), ((GRID,), {}), ((TWO,), {})]
+    )
+    student.agrees(requests, [((ONE,), {}), ((np.array(1, np.int8),), {}), ((ONE * 3.0,), {})])
+
+
+@pytest.mark.exercise("jit.program")
+def test_program_for_weak_types(student):
+    """A Python number and an array of its dtype are of two types, with a program each."""
+    student.agrees(by_weak_type, "float64")
+
+
+@pytest.mark.exercise("jit.program")
+def test_program_for_weak_integers(student):
+    """The same for integers."""
+    student.agrees(by_weak_type, "int64")
+
+
+@pytest.mark.exercise("jit.program")
+def test_program_for_each_structure(student):
+    """The same leaves in other containers, or by name, make a new program."""
+    calls = [(([ROW, TWO],), {}), (((ROW, TWO),), {}), ((ROW, TWO), {}), (([ROW, TWO],), {})]
+    student.agrees(requests, calls)
+    student.agrees(requests, [(({"a": ROW},), {}), (({"b": ROW},), {}), ((ROW,), {})])
+
+
+@pytest.mark.exercise("jit.program")
+def test_program_by_name(student):
+    """An argument that is given by name is not taken for one that is given by position."""
+    student.agrees(requests, [((ROW, ROW), {}), ((ROW,), {"y": ROW}), ((ROW,), {"scale": ROW})])
+
+
+@pytest.mark.exercise("jit.program")
+def test_program_for_static_values(student):
+    """Each value of a static argument has a program of its own, and so has each of its types."""
+    calls = [((2.0,), {"scale": 2.0}), ((5.0,), {"scale": 3.0}), ((7.0,), {"scale": 2.0})]
+    student.agrees(requests, calls, "scale")
+    student.agrees(requests, [((ONE, 2), {}), ((ONE, 2.0), {}), ((ONE, 2), {})], "y")
+
+
+@pytest.mark.exercise("jit.program")
+def test_program_for_tracers(student):
+    """Tracers and arrays of one type share a program."""
+    student.agrees(within_a_trace, ROW)
+    student.agrees(within_a_trace, np.array(2.0, np.float32))
+
+
+@pytest.mark.exercise("jit.program")
+def test_program_with_named_axes(student):
+    """A program that was traced inside a mapped axis with a name is used for that length only."""
+    student.agrees(with_named_axes, [None, 2, 3, 2, None], ROW)
+    student.agrees(with_named_axes, [4, 5, 4], ONE)
+
+
+@pytest.mark.exercise("jit.program")
+def test_program_is_shared(student):
+    """Programs are kept where every `jit` of the same function finds them."""
+    student.agrees(shared_programs, ROW)
+    student.agrees(shared_programs, 2)
+
+
+@pytest.mark.exercise("jit.program")
+def test_program_parts(student):
+    """The program that comes back is complete: equations, structure and donated inputs."""
+    student.agrees(what_a_program_is, ROW, ONE)
+    student.agrees(what_a_program_is, ONE, GRID)
+
+
+# Jitted.bind --------------------------------------------------------------------------------------
+
+
+@probe
+def staged(mj, args, kwargs, static=None):
+    """The program of a function that calls a jitted one, and how often that one has run."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import abstract_eval_rules
+
+    module = importlib.import_module("minijax.jit")
+    runs = []
+
+    def inner(x, k=2.0):
+        runs.append(1)
+        first = x["a"] if isinstance(x, dict) else x
+        return {"sum": first * k - 1.0, "pair": (k, first)}
+
+    def outer(*args, **kwargs):
+        return mj.jit(inner, static_argnames=static).bind(args, kwargs)
+
+    numbers = 1 if static else ()
+    rules = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
+    with (
+        patch.object(module.Jitted, "program", module.Jitted.traced),
+        patch.dict(abstract_eval_rules, rules),
+    ):
+        traced = mj.make_jaxpr(outer, numbers, return_shape=True)(*args, **kwargs)
+    jaxpr, shapes = traced
+    leaves, tree = mj.tree.flatten(shapes)
+    return str(jaxpr), str(tree), [str(leaf) for leaf in leaves], len(runs)
+
+
+@probe
+def computed(mj, args, kwargs, static=None):
+    """The result itself; the interpreters above see so many operations."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import counted, impl_rules
+    from minijax.jaxpr import eval_jaxpr
+
+    module = importlib.import_module("minijax.jit")
+
+    def inner(x, y=3.0, *, z=5.0):
+        first = x["a"] - x["b"] if isinstance(x, dict) else x
+        return [first * z, {"y": y, "all": (first + y) / z}]
+
+    def run(*args, name, jaxpr):
+        return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+
+    jitted = mj.jit(inner, static_argnames=static)
+    with (
+        patch.object(module.Jitted, "program", module.Jitted.traced),
+        patch.dict(impl_rules, {module.jit_p: run}),
+    ):
+        out = jitted.bind(tuple(args), kwargs)
+        first, *others = args
+        leaf, rest = (first, {}) if not isinstance(first, dict) else (first["a"], first)
+        _, count = counted(
+            lambda x: jitted.bind(({**rest, "a": x} if rest else x, *others), kwargs)[0]
+        )(leaf)
+    return out, count
+
+
+@probe
+def of_another_program(mj, x, nameless=False):
+    """A jitted function for whose arguments the program of another function is kept."""
+    import functools
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import impl_rules
+    from minijax.jaxpr import eval_jaxpr
+
+    module = importlib.import_module("minijax.jit")
+    kept = mj.jit(lambda x: {"kept": x * 10.0}).traced((x,), {})
+
+    def run(*args, name, jaxpr):
+        return [out + len(name) for out in eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)]
+
+    def double(x):
+        return {"run": x * 2.0}
+
+    with (
+        patch.object(module.Jitted, "program", lambda self, args, kwargs: kept),
+        patch.dict(impl_rules, {module.jit_p: run}),
+    ):
+        return mj.jit(functools.partial(double) if nameless else double).bind((x,), {})
+
+
+@probe
+def with_captured(mj, x, y):
+    """The program of a function that calls a jitted one which uses what it finds outside."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import abstract_eval_rules
+
+    module = importlib.import_module("minijax.jit")
+    constant = np.array([10.0, 20.0, 30.0])
+
+    def outer(x):
+        def inner(y):
+            return x - y, constant
+
+        return mj.jit(inner).bind((y,), {})
+
+    rules = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
+    with (
+        patch.object(module.Jitted, "program", module.Jitted.traced),
+        patch.dict(abstract_eval_rules, rules),
+    ):
+        closed = mj.make_jaxpr(outer)(x)
+    return str(closed), closed.consts
+
+
+@pytest.mark.exercise("jit.bind")
+def test_bind_one_equation(student):
+    """A call of a jitted function is one equation, which holds the program and the name."""
+    student.agrees(staged, (ROW,), {})
+    student.agrees(staged, (ONE, GRID), {})
+
+
+@pytest.mark.exercise("jit.bind")
+def test_bind_leaves(student):
+    """The operands are the leaves of all arguments that are not static, also of those by name."""
+    student.agrees(staged, ({"b": ONE, "a": ROW},), {"k": 7.0})
+    student.agrees(staged, (ROW, 4.0), {}, "k")
+
+
+@pytest.mark.exercise("jit.bind")
+def test_bind_values(student):
+    """The values are those of the function, in the containers that it returns."""
+    student.agrees(computed, (3.0,), {})
+    student.agrees(computed, ({"b": ROW, "a": ROW * 3.0}, ONE), {"z": 4.0})
+    student.agrees(computed, (ROW,), {"y": 2.0, "z": 8.0}, "z")
+
+
+@pytest.mark.exercise("jit.bind")
+def test_bind_runs_the_program(student):
+    """The program is what is called, not the Python function again."""
+    student.agrees(of_another_program, 3.0)
+
+
+@pytest.mark.exercise("jit.bind")
+def test_bind_runs_the_program_on_arrays(student):
+    """The same for arrays, and the name goes with the call."""
+    student.agrees(of_another_program, GRID)
+    student.agrees(of_another_program, GRID, True)  # what is jitted may have no `__name__`
+
+
+@pytest.mark.exercise("jit.bind")
+def test_bind_captured(student):
+    """What the function uses from outside reaches the program, be it an array or a tracer."""
+    student.agrees(with_captured, ROW, 2.0)
+    student.agrees(with_captured, GRID, ROW)
+
+
+# jit_type -----------------------------------------------------------------------------------------
+
+
+@probe
+def type_of_call(mj, operands):
+    """The types of a call with these operands (shape, dtype, weak type) of one program.
+
+    The program takes f64[3], f32[] and i64[2] and has four results.
+    """
+    from minijax.core import ShapedArray
+    from minijax.jit import jit_type
+    from minijax.tracing import trace_to_jaxpr
+
+    def f(x, y, n):
+        return [n, x < 1.0, x * 2.0, 3.0]
+
+    inputs = [((3,), "float64"), ((), "float32"), ((2,), "int64")]
+    jaxpr = trace_to_jaxpr(f, [ShapedArray(shape, np.dtype(dtype)) for shape, dtype in inputs])
+    avals = [ShapedArray(shape, np.dtype(dtype), weak) for shape, dtype, weak in operands]
+    try:
+        out = jit_type(*avals, name="f", jaxpr=jaxpr)
+    except TypeError:
+        return "TypeError"
+    return [(aval.shape, str(aval.dtype), aval.weak_type) for aval in out]
+
+
+@probe
+def type_by_the_table(mj, shapes, called_with):
+    """What abstract evaluation says of a call of a program that swaps its two inputs."""
+    from minijax.core import ShapedArray
+    from minijax.jaxpr import abstract_eval
+    from minijax.jit import jit_p
+    from minijax.tracing import trace_to_jaxpr
+
+    def types(shapes):
+        return [ShapedArray(shape, np.dtype(float)) for shape in shapes]
+
+    jaxpr = trace_to_jaxpr(lambda x, y: [y, x], types(shapes))
+    try:
+        out = abstract_eval(jit_p, types(called_with), {"name": "swap", "jaxpr": jaxpr})
+    except TypeError:
+        return "TypeError"
+    return [aval.shape for aval in out]
+
+
+RIGHT = [((3,), "float64", False), ((), "float32", False), ((2,), "int64", False)]
+
+
+@pytest.mark.exercise("jit.type")
+def test_type_of_results(student):
+    """The results of a call have the types of the program's outputs."""
+    student.agrees(type_of_call, RIGHT)
+    student.agrees(type_by_the_table, [(2,), (3, 4)], [(2,), (3, 4)])
+
+
+@pytest.mark.exercise("jit.type")
+def test_type_of_no_results(student):
+    """The same for a program whose inputs and outputs are of other shapes, or 0-d."""
+    student.agrees(type_by_the_table, [(), (0, 2)], [(), (0, 2)])
+    student.agrees(type_by_the_table, [(5,), ()], [(5,), ()])
+
+
+@pytest.mark.exercise("jit.type")
+def test_type_weak(student):
+    """An operand may be weakly typed where the input is not."""
+    student.agrees(type_of_call, [((3,), "float64", True), *RIGHT[1:]])
+
+
+@pytest.mark.exercise("jit.type")
+def test_type_weak_everywhere(student):
+    """So may all of them, and the results are what the program says all the same."""
+    student.agrees(type_of_call, [(shape, dtype, True) for shape, dtype, _ in RIGHT])
+
+
+@pytest.mark.exercise("jit.type")
+def test_type_shapes(student):
+    """Operands of other shapes are refused, each of them, even if they could be stretched."""
+    student.agrees(type_of_call, [((), "float64", False), *RIGHT[1:]])
+    student.agrees(type_of_call, [*RIGHT[:2], ((1,), "int64", False)])
+    student.agrees(type_by_the_table, [(2, 3), (3,)], [(3,), (2, 3)])
+
+
+@pytest.mark.exercise("jit.type")
+def test_type_dtypes(student):
+    """Operands of other dtypes are refused, even if they could be converted."""
+    student.agrees(type_of_call, [((3,), "float32", False), *RIGHT[1:]])
+    student.agrees(type_of_call, [*RIGHT[:2], ((2,), "int32", True)])
+
+
+@pytest.mark.exercise("jit.type")
+def test_type_number_of_operands(student):
+    """Operands that are missing or left over are refused."""
+    student.agrees(type_of_call, RIGHT[:2])
+    student.agrees(type_of_call, [*RIGHT, RIGHT[2]])
+    student.agrees(type_by_the_table, [(2,), (3,)], [])
+
+
+# tensor_type --------------------------------------------------------------------------------------
+
+
+@probe
+def in_stablehlo(mj, types):
+    """The names of types, given as shape and dtype."""
+    from minijax.core import ShapedArray
+    from minijax.jit import tensor_type
+
+    return [tensor_type(ShapedArray(shape, np.dtype(dtype))) for shape, dtype in types]
+
+
+@pytest.mark.exercise("jit.tensor_type")
+def test_tensor_type_axes(student):
+    """The lengths of the axes stand in their order, those of length 1 and 0 too."""
+    student.agrees(in_stablehlo, [((2, 3), "float64"), ((10,), "float64")])
+    student.agrees(in_stablehlo, [((1, 7, 1, 12), "float64"), ((0, 4), "float64")])
+
+
+@pytest.mark.exercise("jit.tensor_type")
+def test_tensor_type_numbers(student):
+    """A number has no axes."""
+    student.agrees(in_stablehlo, [((), "float64"), ((), "int64")])
+
+
+@pytest.mark.exercise("jit.tensor_type")
+def test_tensor_type_dtypes(student):
+    """The dtype has StableHLO's name: floats, signed and unsigned integers, booleans."""
+    student.agrees(in_stablehlo, [((2,), "float32"), ((), "int8"), ((3, 1), "bool")])
+    student.agrees(in_stablehlo, [((2, 2), "uint16"), ((5,), "float16")])
+
+
+# reduce_sum_hlo -----------------------------------------------------------------------------------
+
+
+@probe
+def summed(mj, x, axes):
+    """The sum, compiled from what the rule emits, and which operations that is."""
+    import importlib
+    import re
+    from unittest.mock import patch
+
+    from minijax import xla
+    from minijax.core import ShapedArray
+
+    module = importlib.import_module("minijax.jit")
+
+    def right_type(aval):
+        lengths = "".join(f"{n}x" for n in aval.shape)
+        return f"tensor<{lengths}{module.element_type(aval.dtype)}>"
+
+    aval = ShapedArray(x.shape, x.dtype)
+    shape = tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
+    out, emitter = ShapedArray(shape, x.dtype), module.Emitter()
+    types = [right_type(aval), right_type(out)]
+    with patch.object(module, "tensor_type", right_type):
+        names = module.reduce_sum_hlo(emitter, [aval], [out], ["%operand"], axes=axes)
+    lines = "\n".join(emitter.lines)
+    head = f"module @m {{ func.func public @main(%operand: {types[0]}) -> {types[1]} {{"
+    text = f"{head}\n{lines}\n return {', '.join(names)} : {types[1]} }} }}"
+    on = xla.alone(xla.current_device())
+    executable = xla.compile_text(text, on, [out])
+    (buffer,) = xla.run(executable, [xla.to_device(aval, x, on)])
+    operations = re.findall(r"= stablehlo\.(\w+)", lines)
+    return xla.to_host(buffer, on), operations, len(names)
+
+
+@probe
+def summed_twice(mj, x):
+    """Two sums, one of the other one's result, emitted behind another operation."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax import xla
+    from minijax.core import ShapedArray
+
+    module = importlib.import_module("minijax.jit")
+
+    def right_type(aval):
+        lengths = "".join(f"{n}x" for n in aval.shape)
+        return f"tensor<{lengths}{module.element_type(aval.dtype)}>"
+
+    avals = [ShapedArray(x.shape[i:], x.dtype) for i in range(3)]
+    types, emitter = [right_type(aval) for aval in avals], module.Emitter()
+    names = [emitter.emit(f"stablehlo.negate %operand : {types[0]}")]
+    with patch.object(module, "tensor_type", right_type):
+        for i in range(2):
+            names = module.reduce_sum_hlo(emitter, [avals[i]], [avals[i + 1]], names, axes=(0,))
+    lines = "\n".join(emitter.lines)
+    head = f"module @m {{ func.func public @main(%operand: {types[0]}) -> {types[2]} {{"
+    text = f"{head}\n{lines}\n return {names[0]} : {types[2]} }} }}"
+    on = xla.alone(xla.current_device())
+    executable = xla.compile_text(text, on, avals[2:])
+    (buffer,) = xla.run(executable, [xla.to_device(avals[0], x, on)])
+    return xla.to_host(buffer, on), len(emitter.lines)
+
+
+@pytest.mark.exercise("jit.reduce_sum_lowering")
+def test_sum_one_axis(student):
+    """The sum along one axis is right, and two operations are all that is needed."""
+    student.agrees(summed, GRID, (0,))
+    student.agrees(summed, GRID, (1,))
+    student.agrees(summed, CUBE, (1,))
+
+
+@pytest.mark.exercise("jit.reduce_sum_lowering")
+def test_sum_several_axes(student):
+    """The sum along several axes, along all, or along none is right."""
+    student.agrees(summed, CUBE, (0, 2))
+    student.agrees(summed, CUBE, (0, 1, 2))
+    student.agrees(summed, GRID, ())
+
+
+@pytest.mark.exercise("jit.reduce_sum_lowering")
+def test_sum_dtypes(student):
+    """The sum has the dtype of its operand, also in single precision."""
+    student.agrees(summed, GRID.astype(np.float32), (1,))
+
+
+@pytest.mark.exercise("jit.reduce_sum_lowering")
+def test_sum_integers(student):
+    """The sum of integers is one of integers."""
+    student.agrees(summed, np.array([[100, 100, 100], [1, 2, -3]], np.int8), (1,))
+    student.agrees(summed, np.array([[5, 6], [7, 8]], np.uint32), (0, 1))
+
+
+@pytest.mark.exercise("jit.reduce_sum_lowering")
+def test_sum_of_nothing(student):
+    """The sum along an axis of length 0 is the start value."""
+    student.agrees(summed, np.zeros((0, 2)), (0,))
+    student.agrees(summed, np.zeros((3, 0), np.int16), (1,))
+
+
+@pytest.mark.exercise("jit.reduce_sum_lowering")
+def test_sum_names(student):
+    """Operand, start value and result are called by the names that they have in this text."""
+    student.agrees(summed_twice, CUBE)
+
+
+# lower_body ---------------------------------------------------------------------------------------
+
+
+@probe
+def lowered(mj, which, args):
+    """The results of a program, compiled from what lower_body emits, and its operations."""
+    import importlib
+    import re
+    from unittest.mock import patch
+
+    from minijax import xla
+    from minijax.core import abstract_eval_rules, broadcast_in_dim_p, get_aval, transpose_p
+    from minijax.jaxpr import raise_to_shaped
+    from minijax.tracing import trace_to_jaxpr
+
+    module = importlib.import_module("minijax.jit")
+
+    def right_type(aval):
+        lengths = "".join(f"{n}x" for n in aval.shape)
+        return f"tensor<{lengths}{module.element_type(aval.dtype)}>"
+
+    def call(x, y):
+        inner = trace_to_jaxpr(lambda a, b: [b - a * k, a], [y.aval, x.aval])
+        c, d = module.jit_p.bind(y, x, name="inner", jaxpr=inner)
+        return [-c, d, c]
+
+    k, m = np.array([[10.0, 20.0, 30.0]]), np.array([[0.5], [0.25]])
+    functions = {
+        "order": lambda x, y: [x - y, (y - x) / y],
+        "literals": lambda x, y: [2.0 - x, x / 4.0 - 2.0, y],
+        "outputs": lambda x, y: [y, x - y, y, 7.0, x],
+        "nothing": lambda x, y: [y, x, y],
+        "constants": lambda x, y: [(x - k) * m, y - m, k],
+        "early": lambda x, y: [x - y, x * y][:1],
+        "transpose": lambda x, y: [transpose_p.bind(x, permutation=(1, 0)), y],
+        "broadcast": lambda x, y: [
+            broadcast_in_dim_p.bind(x, shape=(2, 4, 3), broadcast_dimensions=(0, 2)),
+            broadcast_in_dim_p.bind(y, shape=(3, 2), broadcast_dimensions=(1,)),
+        ],
+        "used again": lambda x, y: [(x * y) * (x * y), x * x],
+        "call": call,
+    }
+    rules = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
+    with patch.dict(abstract_eval_rules, rules), patch.object(module, "tensor_type", right_type):
+        closed = trace_to_jaxpr(functions[which], [raise_to_shaped(get_aval(x)) for x in args])
+        text, emitter = module.lower(closed)
+    on = xla.alone(xla.current_device())
+    executable = xla.compile_text(text, on, closed.out_avals)
+    buffers = [xla.to_device(get_aval(x), x, on) for x in [*emitter.captured, *args]]
+    outs = [xla.to_host(out, on) for out in xla.run(executable, buffers)]
+    operations = [name for name in re.findall(r"= stablehlo\.(\w+)", text) if name != "constant"]
+    return outs, sorted(operations), len(emitter.captured)
+
+
+@probe
+def what_rules_get(mj, number):
+    """What a rule is called with, and the names that come out, for so many results."""
+    from minijax.core import Primitive, ShapedArray, hlo_lowerings
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Var
+    from minijax.jit import Emitter, lower_body
+
+    calls = []
+
+    def rule(emitter, avals, out_avals, names, **params):
+        calls.append([[str(a) for a in avals], [str(a) for a in out_avals], list(names), params])
+        return [f"%{params['tag']}_{i}" for i in range(len(out_avals))]
+
+    made_up_p = Primitive("made_up", multiple_results=True)
+    hlo_lowerings[made_up_p] = rule
+    f32, i8 = np.dtype("float32"), np.dtype("int8")
+    a, b = Var(ShapedArray((2,), f32)), Var(ShapedArray((), i8))
+    first = [Var(ShapedArray((i,), f32)) for i in range(number)]
+    last = [Var(ShapedArray((7,), i8))]
+    eqns = [
+        JaxprEqn([b, a], first, made_up_p, {"tag": "first", "sizes": (1, 2)}),
+        JaxprEqn([*first, a], last, made_up_p, {"tag": "last", "sizes": ()}),
+    ]
+    jaxpr = Jaxpr([], [a, b], [*last, *reversed(first), a], eqns)
+    return list(lower_body(Emitter(), jaxpr, ["%left", "%right"])), calls
+
+
+@probe
+def without_a_rule(mj, name):
+    """A program with a primitive that has no lowering rule."""
+    from minijax.core import Primitive, ShapedArray
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Var
+    from minijax.jit import Emitter, lower_body
+
+    a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
+    jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], Primitive(name), {})])
+    try:
+        return list(lower_body(Emitter(), jaxpr, ["%arg0"]))
+    except NotImplementedError as error:
+        return ["NotImplementedError", f"'{name}'" in str(error)]
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_lower_equations(student):
+    """Equations are emitted in order, each on its own operands."""
+    student.agrees(lowered, "order", [GRID, GRID + 5.0])
+    student.agrees(lowered, "order", [ONE, ONE * 5.0])
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_lower_literals(student):
+    """A literal stands in the text with its value, as an operand and as an output."""
+    student.agrees(lowered, "literals", [ROW, ONE])
+    student.agrees(lowered, "outputs", [ROW, ROW * 2.0])
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_lower_constants(student):
+    """Constants are handed over as arguments, and are not mistaken for inputs or for each other."""
+    student.agrees(lowered, "constants", [GRID, GRID * 3.0])
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_lower_constants_of_a_call(student):
+    """A program in an equation is emitted in its place, with its constants and its own names."""
+    student.agrees(lowered, "call", [GRID, GRID - 4.0])
+    student.agrees(lowered, "call", [GRID[1:], GRID[:1] * 2.0])
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_lower_params(student):
+    """The parameters of an equation reach its rule."""
+    student.agrees(lowered, "transpose", [GRID, ONE])
+    student.agrees(lowered, "broadcast", [GRID.astype(np.float32), TWO])
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_lower_once(student):
+    """Each equation is emitted once, however often its result is used."""
+    student.agrees(lowered, "used again", [ROW, ROW + 1.0])
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_lower_outputs(student):
+    """Outputs may be early results or inputs, several times, and there may be no equation."""
+    student.agrees(lowered, "early", [ROW, ROW + 4.0])
+    student.agrees(lowered, "nothing", [ROW, GRID])
+    student.agrees(lowered, "outputs", [GRID, GRID * 2.0])
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_lower_rules(student):
+    """A rule gets the types of operands and results, the operands' names, and the parameters."""
+    student.agrees(what_rules_get, 1)
+    student.agrees(what_rules_get, 3)
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_lower_missing_rule(student):
+    """A primitive without a rule is named in the error."""
+    student.agrees(without_a_rule, "made_up")
+
+
+# jit_impl -----------------------------------------------------------------------------------------
+
+
+@probe
+def called(mj, batches, of="float64"):
+    """A program called again and again: results, and what was compiled and copied at each call.
+
+    The program is (k * x) - y, x and k, where k is a constant; its text is written by hand.
+    """
+    import importlib
+    from unittest.mock import patch
+
+    from minijax import xla
+    from minijax.core import ShapedArray
+    from minijax.tracing import trace_to_jaxpr
+
+    module = importlib.import_module("minijax.jit")
+    dtype = np.dtype(of)
+    k = np.array([10, 20, 30], dtype)
+    row, one = ShapedArray((3,), dtype), ShapedArray((), dtype)
+    closed = trace_to_jaxpr(lambda x, y: [k * x - y, x, k], [row, one])
+    t = {"float64": "f64", "float32": "f32", "int32": "i32"}[of]
+    vector = f"tensor<3x{t}>"
+    text = f"""module @m {{
+      func.func public @main(%k: {vector}, %x: {vector}, %y: tensor<{t}>)
+          -> ({vector}, {vector}, {vector}) {{
+        %0 = stablehlo.multiply %k, %x : {vector}
+        %1 = stablehlo.broadcast_in_dim %y, dims = [] : (tensor<{t}>) -> {vector}
+        %2 = stablehlo.subtract %0, %1 : {vector}
+        return %2, %x, %k : {vector}, {vector}, {vector}
+      }}
+    }}"""
+
+    def right_lower(jaxpr, donated=()):
+        emitter = module.Emitter()
+        emitter.captured = list(jaxpr.consts)
+        return text, emitter
+
+    results = []
+    with (
+        patch.object(module, "lower", right_lower),
+        patch.object(xla, "compile_text", wraps=xla.compile_text) as compiled,
+        patch.object(xla, "to_device", wraps=xla.to_device) as sent,
+        patch.object(xla, "to_host", wraps=xla.to_host) as fetched,
+    ):
+        for x, y in batches:
+            outs = module.jit_impl(np.asarray(x, dtype), y, name="f", jaxpr=closed)
+            counts = [compiled.call_count, sent.call_count, fetched.call_count]
+            results.append((outs, [type(out).__name__ for out in outs], counts))
+    return [([np.asarray(out) for out in outs], *others) for outs, *others in results]
+
+
+@probe
+def of_device_arrays(mj, x, y, committed):
+    """Results for arrays that are on the device: values, types, where they are, and copies made."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax import xla
+    from minijax.array import Array
+    from minijax.core import get_aval
+    from minijax.jaxpr import raise_to_shaped
+    from minijax.tracing import trace_to_jaxpr
+
+    module = importlib.import_module("minijax.jit")
+    on = xla.alone(xla.current_device())
+    avals = [raise_to_shaped(get_aval(value)) for value in (x, y)]
+    closed = trace_to_jaxpr(lambda x, y: [y, x < y], avals)
+    n = x.shape[0]
+    text = f"""module @m {{
+      func.func public @main(%x: tensor<{n}xf64>, %y: tensor<{n}xf64>)
+          -> (tensor<{n}xf64>, tensor<{n}xi1>) {{
+        %0 = stablehlo.compare LT, %x, %y : (tensor<{n}xf64>, tensor<{n}xf64>) -> tensor<{n}xi1>
+        return %y, %0 : tensor<{n}xf64>, tensor<{n}xi1>
+      }}
+    }}"""
+    pairs = zip(avals, (x, y), strict=True)
+    args = [Array(aval, xla.to_device(aval, v, on), on, committed) for aval, v in pairs]
+    with (
+        patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())),
+        patch.object(xla, "to_device", wraps=xla.to_device) as sent,
+    ):
+        outs = module.jit_impl(*args, name="f", jaxpr=closed)
+    facts = [(str(out.aval), out.aval.weak_type, out.committed, out.on is on) for out in outs]
+    return [np.asarray(out) for out in outs], facts, sent.call_count
+
+
+@probe
+def of_python_numbers(mj, x, n):
+    """Results for Python numbers, whose program takes and gives weakly typed numbers."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import get_aval
+    from minijax.jaxpr import raise_to_shaped
+    from minijax.tracing import trace_to_jaxpr
+
+    module = importlib.import_module("minijax.jit")
+    avals = [raise_to_shaped(get_aval(value)) for value in (x, n)]
+    closed = trace_to_jaxpr(lambda x, n: [n, -x], avals)
+    text = """module @m {
+      func.func public @main(%x: tensor<f64>, %n: tensor<i64>) -> (tensor<i64>, tensor<f64>) {
+        %0 = stablehlo.negate %x : tensor<f64>
+        return %n, %0 : tensor<i64>, tensor<f64>
+      }
+    }"""
+    with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
+        outs = module.jit_impl(x, n, name="f", jaxpr=closed)
+    return [np.asarray(out) for out in outs], [(str(o.aval), o.aval.weak_type) for o in outs]
+
+
+@pytest.mark.exercise("jit.impl")
+def test_impl_values(student):
+    """The values are those that the program gives, in its order, with constants and inputs."""
+    student.agrees(called, [(ROW, 2.0)])
+    student.agrees(called, [(ROW, np.array(0.25)), (ROW * 2.0, 1.0)], "float32")
+
+
+@pytest.mark.exercise("jit.impl")
+def test_impl_dtypes(student):
+    """Results have the dtypes that the program says."""
+    student.agrees(called, [([1, 2, 3], np.array(4, np.int32))], "int32")
+    student.agrees(of_python_numbers, 2.5, 7)
+
+
+@pytest.mark.exercise("jit.impl")
+def test_impl_compiles_once(student):
+    """The program is compiled at the first call, and not again."""
+    student.agrees(called, [(ROW, 2.0), (ROW * 3.0, -1.0), (ROW, 2.0)])
+
+
+@pytest.mark.exercise("jit.impl")
+def test_impl_stays_on_the_device(student):
+    """Results are arrays on the device: nothing is copied to NumPy before somebody asks."""
+    student.agrees(called, [(ROW - 1.0, 7.0)])
+    student.agrees(of_device_arrays, ROW, ROW[::-1].copy(), False)
+
+
+@pytest.mark.exercise("jit.impl")
+def test_impl_device_arguments(student):
+    """Arguments that are on the device are used as they are."""
+    student.agrees(of_device_arrays, TWO, TWO[::-1].copy(), False)
+
+
+@pytest.mark.exercise("jit.impl")
+def test_impl_committed(student):
+    """Results are committed to a device if an argument is."""
+    student.agrees(of_device_arrays, TWO, TWO + 1.0, True)
+
+
+@pytest.mark.exercise("jit.impl")
+def test_impl_weak_types(student):
+    """Results are weakly typed where the program says so."""
+    student.agrees(of_python_numbers, -4.0, 3)
+
+
+# jvp_jaxpr ----------------------------------------------------------------------------------------
+
+
+@probe
+def tangent_program(mj, which, moves, values, tangents):
+    """The program of values and tangents: its types, its operations, and what it computes."""
+    from minijax.core import get_aval, reduce_sum_p
+    from minijax.jaxpr import eval_jaxpr, raise_to_shaped
+    from minijax.jit import jvp_jaxpr
+    from minijax.lax import cos, exp, sin
+    from minijax.tracing import trace_to_jaxpr
+
+    k = np.array([[2.0], [-3.0]])
+    functions = {
+        "one": lambda x: [sin(x) * x],
+        "two": lambda x, y: [x * y - y, exp(y), reduce_sum_p.bind(x, axes=(0,))],
+        "integers": lambda n, x: [n + 1, x * 2.0, x < 1.0, n, cos(x)],
+        "still": lambda x, y: [y, sin(x), y * 3.0, 5.0],
+        "constants": lambda x, y: [x * k, k, y / k],
+    }
+    avals = [raise_to_shaped(get_aval(value)) for value in values]
+    out = jvp_jaxpr(trace_to_jaxpr(functions[which], avals), tuple(moves))
+    types = [[str(aval) for aval in side] for side in (out.in_avals, out.out_avals)]
+    operations = sorted(eqn.primitive.name for eqn in out.jaxpr.eqns)
+    try:
+        outs = eval_jaxpr(out.jaxpr, out.consts, *values, *tangents)
+    except ValueError:
+        outs = "these are not its inputs"
+    return types, operations, outs
+
+
+@probe
+def kept_tangent_programs(mj, all_moves):
+    """Which of these programs are the same, made from one program, and from another like it."""
+    from minijax.core import Primitive, ShapedArray, abstract_eval_rules, jvp_rules, neg_p
+    from minijax.jit import jvp_jaxpr
+    from minijax.tracing import trace_to_jaxpr
+
+    derived = []
+    same_p = Primitive("same")
+    abstract_eval_rules[same_p] = lambda x: x
+
+    def rule(primals, tangents):
+        derived.append(1)
+        return same_p.bind(*primals), neg_p.bind(*tangents)
+
+    jvp_rules[same_p] = rule
+    aval = ShapedArray((2,), np.dtype(float))
+    programs = [trace_to_jaxpr(lambda x, y: [same_p.bind(x), y], [aval, aval]) for _ in range(2)]
+    made = [jvp_jaxpr(program, tuple(moves)) for moves in all_moves for program in programs]
+    return [[one is other for other in made] for one in made], len(derived)
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_jvp_program(student):
+    """The program gives values and tangents, by the rules of its operations."""
+    student.agrees(tangent_program, "one", [True], [ROW], [ROW * 2.0])
+    student.agrees(tangent_program, "one", [True], [np.array(0.5, np.float32)], [np.float32(3.0)])
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_jvp_order(student):
+    """Values come first, then tangents, and each tangent belongs to its own value and input."""
+    student.agrees(tangent_program, "two", [True, True], [ROW, ROW + 1.0], [ROW * 3.0, ROW - 4.0])
+    student.agrees(tangent_program, "two", [True, True], [GRID, GRID * 2.0], [GRID + 1.0, GRID])
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_jvp_first_still(student):
+    """An input that does not move has no tangent among the inputs, here the first one."""
+    student.agrees(tangent_program, "two", [False, True], [ROW, ROW + 1.0], [ROW * 3.0])
+    student.agrees(tangent_program, "still", [False, True], [ROW, ROW - 1.0], [ROW])
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_jvp_second_still(student):
+    """The same where the second one does not move, and shapes differ."""
+    student.agrees(tangent_program, "two", [True, False], [ROW, ROW + 1.0], [ROW * 3.0])
+    student.agrees(tangent_program, "still", [True, False], [GRID, ROW], [GRID * 2.0])
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_jvp_integers(student):
+    """Results that are integers or booleans have no tangent."""
+    student.agrees(tangent_program, "integers", [False, True], [np.arange(3), ROW], [ROW * 2.0])
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_jvp_numbers(student):
+    """The same for numbers, among several results."""
+    student.agrees(tangent_program, "integers", [False, True], [np.array(4), ONE], [ONE])
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_jvp_zeros(student):
+    """A floating-point result that does not move has a tangent, which is zero."""
+    student.agrees(tangent_program, "still", [True, False], [ROW, TWO], [ROW + 2.0])
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_jvp_constants(student):
+    """The constants of the program are there, and do not move."""
+    student.agrees(tangent_program, "constants", [True, True], [ROW, GRID], [ROW * 2.0, GRID - 1.0])
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_jvp_kept(student):
+    """Asked again, the same program comes back, and nothing is differentiated anew."""
+    student.agrees(kept_tangent_programs, [[True, True], [True, True]])
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_jvp_kept_for_moves(student):
+    """What moves decides which program comes back."""
+    student.agrees(kept_tangent_programs, [[True, False], [True, True], [True, False]])
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_jvp_kept_for_other_moves(student):
+    """The same for inputs of which one moves, and then the other one."""
+    student.agrees(kept_tangent_programs, [[False, True], [True, False], [False, True]])
+
+
+# batched_jaxpr ------------------------------------------------------------------------------------
+
+
+@probe
+def batch_program(mj, which, size, dims, values):
+    """The program for batches: its types, operations and results, and where the batch axes are."""
+    from minijax.core import get_aval, not_mapped, reduce_sum_p, transpose_p
+    from minijax.jaxpr import eval_jaxpr, raise_to_shaped
+    from minijax.jit import batched_jaxpr
+    from minijax.lax import sin
+    from minijax.tracing import trace_to_jaxpr
+    from minijax.vmap import remove_axis
+
+    k = np.array([2.0, -3.0])
+    functions = {
+        "one": lambda x: [sin(x) * x],
+        "two": lambda x, y: [x - y, reduce_sum_p.bind(y, axes=(0,)), x * 2.0],
+        "single": lambda x, y: [y * 2.0, sin(x), 5.0, y],
+        "axes": lambda x: [transpose_p.bind(x, permutation=(1, 0)), x],
+        "constants": lambda x, y: [x * k, k, y],
+    }
+    dims = [not_mapped if dim is None else dim for dim in dims]
+    avals = [raise_to_shaped(get_aval(value)) for value in values]
+    examples = [remove_axis(aval, dim) for aval, dim in zip(avals, dims, strict=True)]
+    jaxpr = trace_to_jaxpr(functions[which], examples)
+    out, out_dims = batched_jaxpr(jaxpr, size, dims, avals)
+    types = [[str(aval) for aval in side] for side in (out.in_avals, out.out_avals)]
+    operations = sorted(eqn.primitive.name for eqn in out.jaxpr.eqns)
+    axes = [None if dim is not_mapped else dim for dim in out_dims]
+    return types, operations, axes, eval_jaxpr(out.jaxpr, out.consts, *values)
+
+
+@probe
+def kept_batch_programs(mj, cases, other):
+    """Which of the programs for these sizes, names and batch axes are the same; rules called.
+
+    If `other`, a second program like the first one is asked, too.
+    """
+    from minijax.axis_env import AxisSize
+    from minijax.core import Primitive, ShapedArray, abstract_eval_rules, not_mapped, vmap_rules
+    from minijax.jit import batched_jaxpr
+    from minijax.tracing import trace_to_jaxpr
+
+    calls = []
+    same_p = Primitive("same")
+    abstract_eval_rules[same_p] = lambda x: x
+
+    def rule(axis_size, vals, dims):
+        calls.append(int(axis_size))
+        return same_p.bind(*vals), dims[0]
+
+    vmap_rules[same_p] = rule
+    one = ShapedArray((), np.dtype(float))
+    jaxprs = [trace_to_jaxpr(lambda x, y: [same_p.bind(x), same_p.bind(y)], [one, one])]
+    if other:
+        jaxprs.append(trace_to_jaxpr(lambda x, y: [y, x], [one, one]))
+    made = []
+    for size, name, mapped in cases:
+        dims = [0 if flag else not_mapped for flag in mapped]
+        avals = [ShapedArray((size,) if flag else (), np.dtype(float)) for flag in mapped]
+        made += [batched_jaxpr(jaxpr, AxisSize(size, name), dims, avals) for jaxpr in jaxprs]
+    programs = [program for program, _ in made]
+    axes = [[None if dim is not_mapped else dim for dim in dims] for _, dims in made]
+    return [[a is b for b in programs] for a in programs], axes, calls
+
+
+@probe
+def kept_for_squares(mj, all_dims):
+    """Which programs are the same where the inputs have one type, whatever their batch axes are."""
+    from minijax.core import ShapedArray, sub_p
+    from minijax.jit import batched_jaxpr
+    from minijax.tracing import trace_to_jaxpr
+
+    example, batch = (ShapedArray(shape, np.dtype(float)) for shape in ((2,), (2, 2)))
+    jaxpr = trace_to_jaxpr(lambda x, y: [sub_p.bind(x, y), y], [example, example])
+    made = [batched_jaxpr(jaxpr, 2, dims, [batch, batch]) for dims in all_dims]
+    return [[one is other for other, _ in made] for one, _ in made], [[*dims] for _, dims in made]
+
+
+@pytest.mark.exercise("jit.batch")
+def test_batch_program(student):
+    """The program computes all examples at once, wherever their axis is."""
+    student.agrees(batch_program, "one", 3, [0], [ROW])
+    student.agrees(batch_program, "one", 3, [1], [GRID])
+    student.agrees(batch_program, "one", 2, [0], [GRID.astype(np.float32)])
+
+
+@pytest.mark.exercise("jit.batch")
+def test_batch_axes(student):
+    """It says where the batch axis of each result is."""
+    student.agrees(batch_program, "axes", 4, [2], [CUBE])
+    student.agrees(batch_program, "axes", 3, [1], [CUBE])
+    student.agrees(batch_program, "axes", 2, [0], [CUBE])
+
+
+@pytest.mark.exercise("jit.batch")
+def test_batch_several(student):
+    """Several inputs may be batched along different axes."""
+    student.agrees(batch_program, "two", 2, [0, 1], [GRID, GRID.T.copy()])
+    student.agrees(batch_program, "two", 3, [1, 0], [GRID, GRID.T.copy()])
+
+
+@pytest.mark.exercise("jit.batch")
+def test_batch_unmapped(student):
+    """An input that is the same for all examples stays as it is."""
+    student.agrees(batch_program, "two", 2, [0, None], [GRID, ROW])
+    student.agrees(batch_program, "two", 2, [None, 0], [ROW, GRID])
+
+
+@pytest.mark.exercise("jit.batch")
+def test_batch_single_results(student):
+    """Results that are the same for all examples have no batch axis."""
+    student.agrees(batch_program, "single", 3, [0, None], [ROW, GRID])
+
+
+@pytest.mark.exercise("jit.batch")
+def test_batch_constants(student):
+    """The same for results that are constants of the program."""
+    student.agrees(batch_program, "constants", 3, [1, None], [GRID, ONE])
+    student.agrees(batch_program, "single", 2, [1, None], [GRID.T.copy(), TWO])
+
+
+BOTH, FIRST = [True, True], [True, False]
+
+
+@pytest.mark.exercise("jit.batch")
+def test_batch_kept(student):
+    """Asked again, the same program comes back with its batch axes, and no rule is called."""
+    student.agrees(kept_batch_programs, [(3, None, BOTH), (3, None, BOTH)], False)
+    student.agrees(kept_batch_programs, [(2, None, FIRST), (2, None, FIRST)], True)
+
+
+@pytest.mark.exercise("jit.batch")
+def test_batch_kept_for_axes(student):
+    """Which inputs are batched decides which program comes back."""
+    cases = [(3, None, FIRST), (3, None, BOTH), (3, None, FIRST), (3, None, [False, True])]
+    student.agrees(kept_batch_programs, cases, False)
+
+
+@pytest.mark.exercise("jit.batch")
+def test_batch_kept_for_other_axes(student):
+    """The same for two inputs of which one is batched, and then the other one."""
+    student.agrees(kept_batch_programs, [(2, None, [False, True]), (2, None, FIRST)], False)
+    student.agrees(kept_for_squares, [[0, 0], [1, 0], [1, 1], [0, 0]])
+
+
+@pytest.mark.exercise("jit.batch")
+def test_batch_kept_for_sizes(student):
+    """So do the number of examples and the name of their axis."""
+    cases = [(3, None, BOTH), (2, None, BOTH), (3, "rows", BOTH), (3, "columns", BOTH)]
+    student.agrees(kept_batch_programs, [*cases, (3, None, BOTH)], False)
+    student.agrees(kept_batch_programs, [(2, None, FIRST), (4, None, FIRST)], True)
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# Right answers of all exercises: a generated test gets those of the others.
+SIBLINGS = {
+    "Jitted.program": """
+def program(self, args, kwargs):
+    leaves, structure = self.flatten(args, kwargs)
+    key = (structure, axis_sizes(), *[raise_to_shaped(get_aval(x)) for x in leaves])
+    return self.programs.get(key) or self.programs.setdefault(key, self.traced(args, kwargs))
+""",
+    "Jitted.bind": """
+def bind(self, args, kwargs):
+    found = self.program(args, kwargs)
+    outs = call(found.closed, self.flatten(args, kwargs)[0], self.name)
+    return tree_unflatten(found.out_tree, outs)
+""",
+    "jit_type": """
+def jit_type(*avals, name, jaxpr):
+    return list(jaxpr.out_avals)
+""",
+    "tensor_type": """
+def tensor_type(aval):
+    return "tensor<" + "x".join([*map(str, aval.shape), element_type(aval.dtype)]) + ">"
+""",
+    "reduce_sum_hlo": """
+def reduce_sum_hlo(emitter, avals, out_avals, args, axes):
+    scalar = ShapedArray((), avals[0].dtype)
+    zero = emit_literal(emitter, Literal(np.zeros((), scalar.dtype), scalar))
+    text = f"stablehlo.reduce({args[0]} init: {zero}) applies stablehlo.add across dimensions = "
+    types = f"({tensor_type(avals[0])}, {tensor_type(scalar)}) -> {tensor_type(out_avals[0])}"
+    return [emitter.emit(f"{text}{[*axes]} : {types}")]
+""",
+    "lower_body": """
+def lower_body(emitter, jaxpr, args, consts=()):
+    names = dict(zip(jaxpr.constvars, map(emitter.capture, consts)))
+    names.update(zip(jaxpr.invars, args))
+
+    def name(atom):
+        return emit_literal(emitter, atom) if isinstance(atom, Literal) else names[atom]
+
+    for eqn in jaxpr.eqns:
+        types = [[x.aval for x in atoms] for atoms in (eqn.invars, eqn.outvars)]
+        lower = get_rule(hlo_lowerings, eqn.primitive, "")
+        outs = lower(emitter, *types, [name(x) for x in eqn.invars], **eqn.params)
+        names.update(zip(eqn.outvars, outs))
+    return [name(x) for x in jaxpr.outvars]
+""",
+    "jit_impl": """
+def jit_impl(*args, name, jaxpr):
+    made = compiled(jaxpr, committed_devices(args))
+    devices = made.executable.devices
+    sent = [to_buffer(aval, x, devices) for aval, x in zip(jaxpr.in_avals, args)]
+    outs = xla.run(made.executable, list(made.captured) + sent)
+    return [Array(t, out, devices, made.committed) for t, out in zip(jaxpr.out_avals, outs)]
+""",
+    "jvp_jaxpr": """
+def jvp_jaxpr(jaxpr, moves):
+    count = len(jaxpr.in_avals)
+
+    def both(*args):
+        dots = list(args[count:])
+        dots = [dots.pop(0) if move else None for move in moves]
+        outs, out_dots = jvp_flat(jaxpr_as_fun(jaxpr), args[:count], dots)
+        return outs + [dot for dot in out_dots if is_float(get_aval(dot).dtype)]
+
+    dot_avals = [aval for aval, move in zip(jaxpr.in_avals, moves) if move]
+    return derived(jaxpr, ("jvp", moves), both, jaxpr.in_avals + dot_avals)
+""",
+    "batched_jaxpr": """
+def batched_jaxpr(jaxpr, axis_size, dims, avals):
+    found = []
+
+    def batch(*args):
+        outs, out_dims = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)
+        found.append(out_dims)
+        return outs
+
+    return trace_to_jaxpr(batch, avals), found[0]
+""",
+}
+
+
+@probe
+def compiled_program(mj, f, xs):
+    """A program, compiled."""
+    return mj.jit(f)(*xs)
+
+
+@probe
+def derivative_of_compiled(mj, f, xs, ts):
+    """The derivative of a compiled program."""
+    return mj.jvp(mj.jit(f), xs, ts)
+
+
+@probe
+def batch_of_compiled(mj, f, in_axes, batch):
+    """A compiled program on two examples at once."""
+    return mj.vmap(mj.jit(f), in_axes)(*batch)
+
+
+@pytest.mark.exercise("jit.reduce_sum_lowering")
+def test_sums_in_programs(student):
+    """Compiled programs with sums give what the program says."""
+    student.agrees_on_programs(compiled_program, SIBLINGS, using=["reduce_sum"], number=4)
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_random_programs(student):
+    """A random program gives, compiled, what it gives without."""
+    student.agrees_on_programs(compiled_program, SIBLINGS, number=5)
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_derivatives_of_programs(student):
+    """A compiled random program is differentiated rightly."""
+    student.agrees_on_programs(derivative_of_compiled, SIBLINGS, number=5)
+
+
+@pytest.mark.exercise("jit.batch")
+def test_batches_of_programs(student):
+    """A compiled random program gives on a batch what it gives on each example."""
+    student.agrees_on_programs(batch_of_compiled, SIBLINGS, number=5)

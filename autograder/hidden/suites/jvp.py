@@ -1,0 +1,1155 @@
+"""Hidden tests of the lesson jvp: forward-mode differentiation.
+
+Every exercise is tested alone: probes hand its target boxes, primitives and functions of their own,
+and where it calls what a sibling exercise defines, they put a right one in its place meanwhile.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.grading.suite import probe
+
+F32 = np.float32
+FLOAT0 = np.dtype([("float0", np.void, 0)])
+INF = np.inf
+
+ROW = np.array([0.5, -2.0, 3.0])
+STEP = np.array([10.0, 0.25, -1.0])
+GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
+GRID_STEP = np.array([[0.5, 7.0, -1.0], [2.0, -0.25, 6.0]])
+EMPTY = np.zeros((0, 2))
+
+
+# Probes that several exercises share --------------------------------------------------------------
+
+
+@probe
+def rule(mj, name, primals, tangents):
+    """What a rule gives, with a right add_tangents in place."""
+    import importlib
+    from unittest.mock import patch
+
+    module = importlib.import_module("minijax.jvp")
+
+    def total(a, b):
+        return b if a is None else a if b is None else a + b
+
+    with patch.object(module, "add_tangents", total):
+        primal_out, tangent_out = getattr(module, name)(primals, tangents)
+    return primal_out, tangent_out
+
+
+# A right add_tangents, for the rules that call it. It travels with their probes alone: one
+# that asks for add_tangents itself would bring the answer along.
+TOTAL = "lambda a, b: b if a is None else a if b is None else a + b"
+
+
+def watch(student, name, arguments, count=True):
+    """Compare what `watched` gives."""
+    total = TOTAL if name in ("mul_jvp", "div_jvp") else None
+    student.agrees(watched, name, arguments, count, total)
+
+
+@probe
+def watched(mj, name, arguments, count, total):
+    """What a function gives for boxed arguments, and the names of the operations that it binds."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import Trace, Tracer, get_aval, new_main
+
+    module = importlib.import_module("minijax.jvp")
+    function = getattr(module, name)
+
+    class Box(Tracer):
+        def __init__(self, trace, val):
+            self._trace, self.val = trace, val
+
+        @property
+        def aval(self):
+            return get_aval(self.val)
+
+    class Watch(Trace):
+        def pure(self, val):
+            return Box(self, val)
+
+        def process_primitive(self, primitive, tracers, params):
+            self.main.global_data.append(primitive.name)
+            return Box(self, primitive.bind(*[t.val for t in tracers], **params))
+
+    def boxed(x):
+        return [boxed(y) for y in x] if isinstance(x, list) else x if x is None else Box(trace, x)
+
+    def unboxed(x):
+        return [unboxed(y) for y in x] if isinstance(x, tuple) else getattr(x, "val", x)
+
+    total = eval(total) if total else module.add_tangents
+    with new_main(Watch, []) as main, patch.object(module, "add_tangents", total):
+        trace = Watch(main)
+        out = function(*boxed(arguments))
+        return unboxed(out), sorted(main.global_data) if count else None
+
+
+# add_tangents -------------------------------------------------------------------------------------
+
+
+@probe
+def added(mj, a, b):
+    """The sum, and whether it is one of the arguments itself."""
+    from minijax.jvp import add_tangents
+
+    out = add_tangents(a, b)
+    return out, out is a, out is b
+
+
+@pytest.mark.exercise("jvp.add_tangents")
+def test_two_symbolic_zeros(student):
+    """The sum of two symbolic zeros is the symbolic zero."""
+    student.agrees(added, None, None)
+
+
+@pytest.mark.exercise("jvp.add_tangents")
+def test_zero_on_the_left(student):
+    """The symbolic zero plus a tangent is that tangent itself, not a copy."""
+    student.agrees(added, None, 2.5)
+    student.agrees(added, None, ROW)
+    student.agrees(added, None, np.array(0.0, F32))
+
+
+@pytest.mark.exercise("jvp.add_tangents")
+def test_zero_on_the_right(student):
+    """A tangent plus the symbolic zero is that tangent itself, not a copy."""
+    student.agrees(added, -1.5, None)
+    student.agrees(added, GRID, None)
+    student.agrees(added, EMPTY, None)
+
+
+@pytest.mark.exercise("jvp.add_tangents")
+def test_two_tangents(student):
+    """Two tangents, neither of them the symbolic zero, are added element by element."""
+    student.agrees(added, 3.25, -1.5)
+    student.agrees(added, ROW, STEP)
+    student.agrees(added, GRID.astype(F32), GRID_STEP.astype(F32))
+    student.agrees(added, EMPTY, EMPTY)
+
+
+@pytest.mark.exercise("jvp.add_tangents")
+def test_numbers_that_are_zero(student):
+    """A tangent whose numbers are all 0 is a tangent like any other, not the symbolic zero."""
+    student.agrees(added, np.zeros(3), np.zeros(3))
+    student.agrees(added, np.zeros(1), np.full((2, 1), 4.0))
+    student.agrees(added, np.full((2, 1), 4.0), np.zeros(1))
+
+
+@pytest.mark.exercise("jvp.add_tangents")
+def test_work_of_a_sum(student):
+    """Tangents may be tracers: two of them take one addition, and one with a zero takes none."""
+    watch(student, "add_tangents", [3.0, 0.5])
+    watch(student, "add_tangents", [None, 0.5])
+    watch(student, "add_tangents", [ROW, None])
+
+
+# JVPTrace.pure ------------------------------------------------------------------------------------
+
+
+@probe
+def pure_box(mj, val):
+    """Type, primal and tangent of the box of a constant, and whose box it is."""
+    from minijax.core import new_main
+    from minijax.jvp import JVPTrace, JVPTracer
+
+    with new_main(JVPTrace) as main:
+        box = JVPTrace(main).pure(val)
+        mine = isinstance(box, JVPTracer) and box._trace.main is main
+        return mine, box.primal, box.primal is val, box.tangent
+
+
+@probe
+def lifted_box(mj, val, tangent):
+    """The box around another jvp's box: what it holds, and what becomes of the inner one."""
+    from minijax.core import new_main
+    from minijax.jvp import JVPTrace, JVPTracer
+
+    with new_main(JVPTrace) as lower, new_main(JVPTrace) as upper:
+        inner = JVPTracer(JVPTrace(lower), val, tangent)
+        box = JVPTrace(upper).lift(inner)
+        mine = isinstance(box, JVPTracer) and box._trace.main is upper
+        return mine, box.primal is inner, box.tangent, inner.primal, inner.tangent
+
+
+@probe
+def raised_tangents(mj, vals):
+    """The tangents of constants that full_raise boxes, as bind does with them."""
+    from minijax.core import full_raise, new_main
+    from minijax.jvp import JVPTrace
+
+    with new_main(JVPTrace) as main:
+        return [full_raise(JVPTrace(main), val).tangent for val in vals]
+
+
+@probe
+def lifted_foreign(mj, val):
+    """The box around a box of another kind of interpreter."""
+    from minijax.core import Trace, Tracer, get_aval, new_main
+    from minijax.jvp import JVPTrace
+
+    class Foreign(Tracer):
+        def __init__(self, trace, val):
+            self._trace, self.val = trace, val
+
+        @property
+        def aval(self):
+            return get_aval(self.val)
+
+    with new_main(Trace) as lower, new_main(JVPTrace) as upper:
+        inner = Foreign(Trace(lower), val)
+        box = JVPTrace(upper).lift(inner)
+        return box.primal is inner, box.tangent, box.shape, str(box.dtype)
+
+
+@pytest.mark.exercise("jvp.pure")
+def test_box_of_a_number(student):
+    """A number is boxed as it is, in a box of this trace, with the tangent of a constant."""
+    student.agrees(pure_box, 3.5)
+    student.agrees(pure_box, 0.0)
+    student.agrees(pure_box, 7)
+    student.agrees(pure_box, True)
+
+
+@pytest.mark.exercise("jvp.pure")
+def test_box_of_an_array(student):
+    """An array of any shape and dtype is boxed as it is, with the tangent of a constant."""
+    student.agrees(pure_box, GRID)
+    student.agrees(pure_box, ROW.astype(F32))
+    student.agrees(pure_box, np.array([3, 5], np.int32))
+    student.agrees(pure_box, EMPTY)
+
+
+@pytest.mark.exercise("jvp.pure")
+def test_constants_through_full_raise(student):
+    """Constants that meet a moving value are boxed as constants."""
+    student.agrees(raised_tangents, [2.0, ROW, np.array(4.0, F32)])
+
+
+@pytest.mark.exercise("jvp.pure")
+def test_box_around_another_jvp(student):
+    """A tracer of a lower jvp is a constant here, whatever its own tangent."""
+    student.agrees(lifted_box, 2.0, 5.0)
+    student.agrees(lifted_box, 2.0, None)
+
+
+@pytest.mark.exercise("jvp.pure")
+def test_box_around_an_array_of_another_jvp(student):
+    """A tracer of a lower jvp is boxed whole, and stays as it was."""
+    student.agrees(lifted_box, ROW, STEP)
+
+
+@pytest.mark.exercise("jvp.pure")
+def test_box_around_another_interpreter(student):
+    """A tracer of any other lower interpreter is boxed whole, too."""
+    student.agrees(lifted_foreign, GRID)
+
+
+# JVPTrace.process_primitive -----------------------------------------------------------------------
+
+
+@probe
+def sine_of_a_box(mj, x, x_dot):
+    """The primitive sin, with the rule of the module."""
+    from minijax.core import new_main, sin_p
+    from minijax.jvp import JVPTrace, JVPTracer
+
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        out = trace.process_primitive(sin_p, [JVPTracer(trace, x, x_dot)], {})
+        return isinstance(out, JVPTracer) and out._trace.main is main, out.primal, out.tangent
+
+
+@probe
+def rule_call(mj, primals, tangents, params):
+    """What the rule of a made-up primitive is called with, and what becomes of its answer."""
+    from minijax.core import Primitive, impl_rules, jvp_rules, new_main
+    from minijax.jvp import JVPTrace, JVPTracer
+
+    toy = Primitive("toy")
+    calls = []
+
+    def toy_jvp(primals, tangents, *, scale=1.0, shift=0.0):
+        calls.append((list(primals), list(tangents), scale, shift))
+        return scale * (primals[0] - primals[1]), 100.0 * scale + shift
+
+    impl_rules[toy] = lambda x, y, *, scale=1.0, shift=0.0: np.multiply(scale, x - y)
+    jvp_rules[toy] = toy_jvp
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        boxes = [JVPTracer(trace, x, t) for x, t in zip(primals, tangents, strict=True)]
+        out = trace.process_primitive(toy, boxes, params)
+        return calls, out.primal, out.tangent
+
+
+@probe
+def constant_call(mj, primals, params):
+    """A primitive without a rule, on constants; the operation is watched one level down."""
+    from minijax.core import Primitive, Trace, Tracer, get_aval, impl_rules, new_main
+    from minijax.jvp import JVPTrace, JVPTracer
+
+    toy = Primitive("toy")
+    impl_rules[toy] = lambda x, y, *, scale=1.0: np.multiply(scale, x - y)
+
+    class Box(Tracer):
+        def __init__(self, trace, val):
+            self._trace, self.val = trace, val
+
+        @property
+        def aval(self):
+            return get_aval(self.val)
+
+    class Watch(Trace):
+        def pure(self, val):
+            return Box(self, val)
+
+        def process_primitive(self, primitive, tracers, params):
+            self.main.global_data.append((primitive.name, sorted(params)))
+            return Box(self, primitive.bind(*[t.val for t in tracers], **params))
+
+    with new_main(Watch, []) as lower, new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        boxes = [JVPTracer(trace, Box(Watch(lower), x), None) for x in primals]
+        out = trace.process_primitive(toy, boxes, params)
+        mine = isinstance(out, JVPTracer) and out._trace.main is main
+        return mine, out.primal.val, out.tangent, lower.global_data
+
+
+@probe
+def several(mj, primals, tangents, params, number=3):
+    """A made-up primitive with up to three results, one of which never moves."""
+    from minijax.core import Primitive, impl_rules, jvp_rules, new_main
+    from minijax.jvp import JVPTrace, JVPTracer
+
+    toy = Primitive("toy", multiple_results=True)
+
+    def evaluate(x, y, *, scale=1.0):
+        return [np.multiply(scale, x), np.subtract(x, y), np.negative(y)][:number]
+
+    def differentiate(primals, tangents, *, scale=1.0):
+        return evaluate(*primals, scale=scale), [50.0 * scale, None, 7.0][:number]
+
+    impl_rules[toy] = evaluate
+    jvp_rules[toy] = differentiate
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        boxes = [JVPTracer(trace, x, t) for x, t in zip(primals, tangents, strict=True)]
+        outs = trace.process_primitive(toy, boxes, params)
+        if not isinstance(outs, list):  # a single box must not be iterated over
+            return type(outs).__name__
+        mine = [isinstance(out, JVPTracer) and out._trace.main is main for out in outs]
+        return mine, [(out.primal, out.tangent) for out in outs]
+
+
+@probe
+def missing_rule(mj, x_dot):
+    """The error where a rule is needed and there is none."""
+    from minijax.core import Primitive, impl_rules, new_main
+    from minijax.jvp import JVPTrace, JVPTracer
+
+    toy = Primitive("wobble")
+    impl_rules[toy] = lambda x: x
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        try:
+            out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, x_dot)], {})
+        except NotImplementedError as error:
+            return str(error)
+        return out.tangent
+
+
+@probe
+def level_of_the_rule(mj, val, tangent):
+    """Whether a rule gets another jvp's box as it is, and what its operations do on it."""
+    from minijax.core import Primitive, jvp_rules, new_main
+    from minijax.jvp import JVPTrace, JVPTracer
+
+    toy = Primitive("toy")
+    seen = []
+
+    def toy_jvp(primals, tangents):
+        seen.extend([*primals, *tangents])
+        return primals[0], tangents[0]
+
+    jvp_rules[toy] = toy_jvp
+    with new_main(JVPTrace) as lower, new_main(JVPTrace) as upper:
+        inner = JVPTracer(JVPTrace(lower), val, tangent)
+        trace = JVPTrace(upper)
+        out = trace.process_primitive(toy, [JVPTracer(trace, inner, inner)], {})
+        return [x is inner for x in [*seen, out.primal, out.tangent]], out._trace.main is upper
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_a_primitive_with_a_rule(student):
+    """A primitive with a rule gives a box of this trace, with the rule's value and tangent."""
+    student.agrees(sine_of_a_box, 0.7, 3.0)
+    student.agrees(sine_of_a_box, ROW, STEP)
+    student.agrees(sine_of_a_box, GRID.astype(F32), GRID_STEP.astype(F32))
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_what_the_rule_gets(student):
+    """The rule is called once, with all values, all tangents, and the parameters by name."""
+    student.agrees(rule_call, [5.0, 2.0], [0.5, 0.25], {})
+    student.agrees(rule_call, [5.0, 2.0], [0.5, 0.25], {"scale": 3.0})
+    student.agrees(rule_call, [ROW, STEP], [STEP, ROW], {"shift": 4.0, "scale": -2.0})
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_some_operands_constant(student):
+    """The rule is called also where only some operands move, the others with the symbolic zero."""
+    student.agrees(rule_call, [5.0, 2.0], [None, 0.25], {})
+    student.agrees(rule_call, [5.0, 2.0], [0.5, None], {})
+    student.agrees(rule_call, [5.0, 2.0], [0.0, None], {})
+    student.agrees(rule_call, [ROW, STEP], [np.zeros(3), None], {"shift": 4.0})
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_nothing_moves(student):
+    """Where no operand moves the result is a constant, and the rule is not called."""
+    student.agrees(rule_call, [5.0, 2.0], [None, None], {})
+    student.agrees(rule_call, [ROW, STEP], [None, None], {"scale": 3.0})
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_constants_need_no_rule(student):
+    """Where no operand moves the primitive is bound one level down, and needs no rule here."""
+    student.agrees(constant_call, [5.0, 2.0], {})
+    student.agrees(constant_call, [ROW, STEP], {"scale": -2.0})
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_several_results(student):
+    """A primitive with several results gives a list of boxes, each with its own tangent."""
+    student.agrees(several, [5.0, 2.0], [0.5, 0.25], {})
+    student.agrees(several, [ROW, STEP], [None, ROW], {"scale": 3.0})
+    student.agrees(several, [5.0, 2.0], [None, None], {})
+    student.agrees(several, [ROW, STEP], [None, None], {"scale": 3.0})
+    # `multiple_results` says whether there is a list, not how many stand in it.
+    student.agrees(several, [5.0, 2.0], [0.5, 0.25], {}, 1)
+    student.agrees(several, [5.0, 2.0], [None, None], {}, 1)
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_missing_rule(student):
+    """A rule that is needed and missing is an error that names the primitive and the task."""
+    student.agrees(missing_rule, 1.5)
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_level_of_the_rule(student):
+    """Values and tangents that are tracers of a lower level go through the rule as they are."""
+    student.agrees(level_of_the_rule, 2.0, 5.0)
+
+
+# cos_jvp ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("jvp.cos_rule")
+def test_cos_value_and_tangent(student):
+    """The rule gives the cosine, and its derivative at that point times the tangent."""
+    student.agrees(rule, "cos_jvp", [0.7], [3.0])
+    student.agrees(rule, "cos_jvp", [-2.0], [-0.5])
+    student.agrees(rule, "cos_jvp", [np.array(4.0)], [np.array(0.0)])
+
+
+@pytest.mark.exercise("jvp.cos_rule")
+def test_cos_of_arrays(student):
+    """The rule works element by element on arrays, also on empty ones."""
+    student.agrees(rule, "cos_jvp", [GRID], [GRID_STEP])
+    student.agrees(rule, "cos_jvp", [EMPTY], [EMPTY])
+
+
+@pytest.mark.exercise("jvp.cos_rule")
+def test_cos_keeps_the_dtype(student):
+    """Value and tangent have the dtype of the operand."""
+    student.agrees(rule, "cos_jvp", [ROW.astype(F32)], [STEP.astype(F32)])
+    student.agrees(rule, "cos_jvp", [np.array(0.7, np.float16)], [np.array(3.0, np.float16)])
+
+
+@pytest.mark.exercise("jvp.cos_rule")
+def test_cos_of_tracers(student):
+    """The operand may be a tracer, so that derivatives of derivatives can be taken."""
+    watch(student, "cos_jvp", [[0.7], [3.0]], False)
+    watch(student, "cos_jvp", [[ROW], [STEP]], False)
+
+
+# mul_jvp ------------------------------------------------------------------------------------------
+
+
+@probe
+def value_of_a_product(mj, x, y, x_dot):
+    """The value, and whether it can be written to."""
+    from minijax.jvp import mul_jvp
+
+    value, _ = mul_jvp([x, y], [x_dot, None])
+    return value, isinstance(value, np.ndarray) and not value.flags.writeable
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_mul_both_move(student):
+    """Where both operands move, the tangent has a term for each of them."""
+    student.agrees(rule, "mul_jvp", [3.0, 5.0], [0.5, 10.0])
+    student.agrees(rule, "mul_jvp", [-2.0, 0.25], [7.0, -3.0])
+    student.agrees(rule, "mul_jvp", [GRID, GRID + 1.5], [GRID_STEP, 2.0 - GRID])
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_mul_first_moves(student):
+    """Where only the first operand moves, its term is the whole tangent."""
+    student.agrees(rule, "mul_jvp", [3.0, 5.0], [0.5, None])
+    student.agrees(rule, "mul_jvp", [ROW, STEP], [ROW + 2.0, None])
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_mul_second_moves(student):
+    """Where only the second operand moves, its term is the whole tangent."""
+    student.agrees(rule, "mul_jvp", [3.0, 5.0], [None, 0.5])
+    student.agrees(rule, "mul_jvp", [ROW, STEP], [None, ROW + 2.0])
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_mul_zero_times_infinity(student):
+    """A constant operand contributes nothing, even where the other operand is infinite."""
+    student.agrees(rule, "mul_jvp", [INF, 4.0], [0.5, None])
+    student.agrees(rule, "mul_jvp", [3.0, -INF], [None, 0.5])
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_mul_shapes(student):
+    """Operands of different shapes stretch, and the tangent has the shape of the product."""
+    student.agrees(rule, "mul_jvp", [GRID, 4.0], [GRID_STEP, 0.5])
+    student.agrees(rule, "mul_jvp", [4.0, GRID], [0.5, None])
+    student.agrees(rule, "mul_jvp", [ROW, np.array(4.0)], [None, np.array(0.5)])
+    student.agrees(rule, "mul_jvp", [GRID, 4.0], [None, 0.0])
+    student.agrees(rule, "mul_jvp", [4.0, GRID], [0.0, None])
+    student.agrees(rule, "mul_jvp", [GRID[:1], GRID[:, :1]], [GRID_STEP[:1], GRID_STEP[:, :1]])
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_mul_keeps_the_dtype(student):
+    """Value and tangent have the dtype of the operands."""
+    student.agrees(rule, "mul_jvp", [ROW.astype(F32), STEP.astype(F32)], [STEP.astype(F32), None])
+    student.agrees(rule, "mul_jvp", [ROW.astype(F32), F32(2.0)], [STEP.astype(F32), F32(3.0)])
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_mul_value_is_read_only(student):
+    """The value is what evaluation gives: an array that cannot be written to."""
+    student.agrees(value_of_a_product, 3.0, 5.0, 0.5)
+    student.agrees(value_of_a_product, ROW, STEP, ROW)
+    student.agrees(value_of_a_product, GRID.astype(F32), F32(2.0), GRID_STEP.astype(F32))
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_mul_work(student):
+    """Operands may be tracers, and for a constant operand no term is computed."""
+    watch(student, "mul_jvp", [[3.0, 5.0], [0.5, 10.0]])
+    watch(student, "mul_jvp", [[3.0, 5.0], [0.5, None]])
+    watch(student, "mul_jvp", [[ROW, STEP], [None, ROW]])
+
+
+# div_jvp ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_div_numerator_moves(student):
+    """Where only the numerator moves, its tangent is divided as the value is."""
+    student.agrees(rule, "div_jvp", [3.0, 4.0], [0.5, None])
+    student.agrees(rule, "div_jvp", [ROW, STEP], [ROW + 2.0, None])
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_div_denominator_moves(student):
+    """Where only the denominator moves, the tangent is the derivative with respect to it."""
+    student.agrees(rule, "div_jvp", [3.0, 4.0], [None, 0.5])
+    student.agrees(rule, "div_jvp", [-3.0, 0.25], [None, 7.0])
+    student.agrees(rule, "div_jvp", [ROW, STEP], [None, ROW + 2.0])
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_div_both_move(student):
+    """Where both operands move, the tangent has a term for each of them."""
+    student.agrees(rule, "div_jvp", [3.0, 4.0], [0.5, 10.0])
+    student.agrees(rule, "div_jvp", [GRID, GRID_STEP], [2.0 - GRID, GRID + 1.5])
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_div_infinities(student):
+    """A constant operand contributes nothing, even where 0 or infinity is divided by or divided."""
+    student.agrees(rule, "div_jvp", [INF, 4.0], [0.5, None])
+    student.agrees(rule, "div_jvp", [np.array(3.0), np.array(0.0)], [np.array(0.5), None])
+    student.agrees(rule, "div_jvp", [3.0, 0.0], [0.5, None])
+    student.agrees(rule, "div_jvp", [3.0, 0.0], [None, 0.5])
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_div_shapes(student):
+    """Operands of different shapes stretch, and the tangent has the shape of the quotient."""
+    student.agrees(rule, "div_jvp", [GRID, 4.0], [GRID_STEP, 0.5])
+    student.agrees(rule, "div_jvp", [4.0, GRID], [0.5, None])
+    student.agrees(rule, "div_jvp", [ROW, np.array(4.0)], [None, np.array(0.5)])
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_div_keeps_the_dtype(student):
+    """Value and tangent have the dtype of the operands."""
+    row, step = ROW.astype(F32), STEP.astype(F32)
+    student.agrees(rule, "div_jvp", [row, step], [step, row])
+    student.agrees(rule, "div_jvp", [row, F32(2.0)], [None, F32(3.0)])
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_div_of_tracers(student):
+    """Operands and tangents may be tracers."""
+    watch(student, "div_jvp", [[3.0, 4.0], [0.5, 10.0]], False)
+    watch(student, "div_jvp", [[ROW, STEP], [None, ROW]], False)
+
+
+# linear_jvp ---------------------------------------------------------------------------------------
+
+
+@probe
+def linear(mj, name, x, x_dot, params):
+    """The rule for one of the linear primitives of core."""
+    from minijax import core
+    from minijax.jvp import linear_jvp
+
+    primal_out, tangent_out = linear_jvp(getattr(core, name), [x], [x_dot], **params)
+    return primal_out, tangent_out
+
+
+@probe
+def linear_toy(mj, x, x_dot, params):
+    """The rule for a made-up linear primitive, and what it was bound with."""
+    from minijax.core import Primitive, impl_rules
+    from minijax.jvp import linear_jvp
+
+    toy = Primitive("toy")
+    calls = []
+
+    def evaluate(x, *, scale=1.0, reverse=False):
+        calls.append((float(x[0]), scale, reverse))
+        return scale * (x[::-1] if reverse else x)
+
+    impl_rules[toy] = evaluate
+    primal_out, tangent_out = linear_jvp(toy, [x], [x_dot], **params)
+    return primal_out, tangent_out, sorted(calls)
+
+
+@probe
+def linear_boxes(mj, x, x_dot):
+    """The rule on tracers of a lower level."""
+    from minijax.core import Trace, Tracer, get_aval, new_main, reduce_sum_p
+    from minijax.jvp import linear_jvp
+
+    class Box(Tracer):
+        def __init__(self, trace, val):
+            self._trace, self.val = trace, val
+
+        @property
+        def aval(self):
+            return get_aval(self.val)
+
+    class Watch(Trace):
+        def process_primitive(self, primitive, tracers, params):
+            self.main.global_data.append((primitive.name, params))
+            return Box(self, primitive.bind(*[t.val for t in tracers], **params))
+
+    with new_main(Watch, []) as main:
+        trace = Watch(main)
+        outs = linear_jvp(reduce_sum_p, [Box(trace, x)], [Box(trace, x_dot)], axes=(1,))
+        return [out.val for out in outs], main.global_data
+
+
+@pytest.mark.exercise("jvp.linear_rule")
+def test_linear_sum(student):
+    """A sum along axes treats the tangent as it treats the value."""
+    student.agrees(linear, "reduce_sum_p", GRID, GRID_STEP, {"axes": (0,)})
+    student.agrees(linear, "reduce_sum_p", GRID, GRID_STEP, {"axes": (1,)})
+    student.agrees(linear, "reduce_sum_p", ROW.astype(F32), STEP.astype(F32), {"axes": (0,)})
+    student.agrees(linear, "reduce_sum_p", EMPTY, EMPTY, {"axes": (0,)})
+
+
+@pytest.mark.exercise("jvp.linear_rule")
+def test_linear_transpose(student):
+    """A permutation of axes treats the tangent as it treats the value."""
+    student.agrees(linear, "transpose_p", GRID, GRID_STEP, {"permutation": (1, 0)})
+    cube = np.arange(24.0).reshape(2, 3, 4)
+    student.agrees(linear, "transpose_p", cube, cube**2 - 5.0, {"permutation": (2, 0, 1)})
+
+
+@pytest.mark.exercise("jvp.linear_rule")
+def test_linear_broadcast(student):
+    """A repetition along new axes treats the tangent as it treats the value."""
+    into = {"shape": (2, 3), "broadcast_dimensions": (1,)}
+    student.agrees(linear, "broadcast_in_dim_p", ROW, STEP, into)
+    into = {"shape": (3, 2), "broadcast_dimensions": (0,)}
+    student.agrees(linear, "broadcast_in_dim_p", ROW, STEP, into)
+
+
+@pytest.mark.exercise("jvp.linear_rule")
+def test_linear_params(student):
+    """Any linear primitive will do, and its parameters go along with value and tangent."""
+    student.agrees(linear_toy, ROW, STEP, {})
+    student.agrees(linear_toy, ROW, STEP, {"scale": 3.0})
+    student.agrees(linear_toy, ROW, STEP, {"scale": -2.0, "reverse": True})
+
+
+@pytest.mark.exercise("jvp.linear_rule")
+def test_linear_tracers(student):
+    """Value and tangent may be tracers, and each is bound once."""
+    student.agrees(linear_boxes, GRID, GRID_STEP)
+
+
+# jvp_flat -----------------------------------------------------------------------------------------
+
+
+@probe
+def exchanged(mj, primals, tangents):
+    """A function that exchanges its two arguments, and repeats one."""
+    from minijax.jvp import jvp_flat
+
+    primals_out, tangents_out = jvp_flat(lambda x, y: [y, x, y], primals, tangents)
+    return primals_out, tangents_out
+
+
+@probe
+def elementwise(mj, x, x_dot):
+    """A function with real operations, whose rules are given."""
+    from minijax.jvp import jvp_flat
+
+    def f(x):
+        return [mj.numpy.exp(mj.numpy.sin(x)), -x]
+
+    primals_out, tangents_out = jvp_flat(f, [x], [x_dot])
+    return primals_out, tangents_out
+
+
+@probe
+def constant_outputs(mj, constants):
+    """Outputs that are not boxed, with a right pure in place."""
+    from unittest.mock import patch
+
+    from minijax.jvp import JVPTrace, JVPTracer, jvp_flat
+
+    def pure(self, val):
+        return JVPTracer(self, val, None)
+
+    with patch.multiple(JVPTrace, pure=pure, lift=pure):
+        primals_out, tangents_out = jvp_flat(lambda x: [x, *constants], [3.0], [0.5])
+    return primals_out, tangents_out
+
+
+@probe
+def unmoved_outputs(mj, values):
+    """Outputs that are boxed, with the symbolic zero as tangent."""
+    from minijax.jvp import JVPTracer, jvp_flat
+
+    def f(x):
+        return [*[JVPTracer(x._trace, value, None) for value in values], x]
+
+    primals_out, tangents_out = jvp_flat(f, [3.0], [0.5])
+    return primals_out, tangents_out
+
+
+@probe
+def outer_outputs(mj, val, tangent):
+    """Outputs that are tracers of an outer jvp, with a right lift in place."""
+    from unittest.mock import patch
+
+    from minijax.core import new_main
+    from minijax.jvp import JVPTrace, JVPTracer, jvp_flat
+
+    def pure(self, val):
+        return JVPTracer(self, val, None)
+
+    with patch.multiple(JVPTrace, pure=pure, lift=pure), new_main(JVPTrace) as main:
+        outer = JVPTracer(JVPTrace(main), val, tangent)
+        (primal, _), tangents_out = jvp_flat(lambda y: [outer, y], [3.0], [0.5])
+        return primal is outer, tangents_out
+
+
+@probe
+def boxed_inputs(mj, primals, tangents):
+    """What the function gets, and the stack before, during and after its call."""
+    from minijax.core import trace_state
+    from minijax.jvp import JVPTrace, JVPTracer, jvp_flat
+
+    calls = []
+    sizes = [len(trace_state.stack)]
+
+    def f(*xs):
+        top = trace_state.stack[-1]
+        mine = [isinstance(x, JVPTracer) and x._trace.main is top for x in xs]
+        calls.append((mine, [(x.primal, x.tangent) for x in xs], top.trace_type is JVPTrace))
+        sizes.append(len(trace_state.stack))
+        return [xs[0]]
+
+    jvp_flat(f, primals, tangents)
+    return calls, [*sizes, len(trace_state.stack)]
+
+
+@probe
+def failing_function(mj):
+    """The stack after a function that raises."""
+    from minijax.core import trace_state
+    from minijax.jvp import jvp_flat
+
+    try:
+        jvp_flat(lambda x: [1 // 0], [3.0], [0.5])
+    except ZeroDivisionError:
+        return len(trace_state.stack)
+    return "no error"
+
+
+@probe
+def escaped_output(mj):
+    """An output that is a tracer of an inner jvp that has ended."""
+    from minijax.errors import UnexpectedTracerError
+    from minijax.jvp import jvp_flat
+
+    kept = []
+
+    def inner(y):
+        kept.append(y)
+        return [y]
+
+    def f(x):
+        jvp_flat(inner, [2.0], [1.0])
+        return [kept[0]]
+
+    try:
+        jvp_flat(f, [3.0], [0.5])
+    except UnexpectedTracerError:
+        return "refused"
+    return "taken"
+
+
+@probe
+def no_outputs(mj):
+    """A function without results."""
+    from minijax.jvp import jvp_flat
+
+    primals_out, tangents_out = jvp_flat(lambda x: [], [3.0], [0.5])
+    return primals_out, tangents_out
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_flat_passes_values_through(student):
+    """Outputs come back as a list of values and a list of tangents, in the function's order."""
+    student.agrees(exchanged, [3.0, 4.0], [0.5, 10.0])
+    student.agrees(exchanged, [GRID, ROW.astype(F32)], [GRID_STEP, STEP.astype(F32)])
+    student.agrees(no_outputs)
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_flat_differentiates(student):
+    """Operations of the function are differentiated by their rules."""
+    student.agrees(elementwise, 0.7, 3.0)
+    student.agrees(elementwise, GRID, GRID_STEP)
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_flat_boxes_inputs(student):
+    """The function is called once, on boxes of a new interpreter that is gone afterwards."""
+    student.agrees(boxed_inputs, [3.0, ROW], [0.5, STEP])
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_flat_integer_inputs(student):
+    """The tangent of an integer goes into its box as the symbolic zero."""
+    student.agrees(boxed_inputs, [3.0, 7], [0.5, np.zeros((), FLOAT0)])
+    student.agrees(boxed_inputs, [np.arange(3), ROW], [np.zeros(3, FLOAT0), STEP])
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_flat_constant_outputs(student):
+    """An output that is a constant comes back with zeros of its own shape as tangent."""
+    student.agrees(constant_outputs, [2.5, GRID])
+    student.agrees(constant_outputs, [ROW.astype(F32), 7, EMPTY])
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_flat_instantiates_zeros(student):
+    """A symbolic zero comes back as zeros that fit the value in shape and dtype."""
+    student.agrees(unmoved_outputs, [2.5, ROW])
+    student.agrees(unmoved_outputs, [GRID.astype(F32), np.array([3, 5]), np.array(True)])
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_flat_outer_tracers(student):
+    """An output that is a tracer of an outer jvp is a constant here, whatever its own tangent."""
+    student.agrees(outer_outputs, 2.0, 5.0)
+    student.agrees(outer_outputs, ROW, STEP)
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_flat_after_an_error(student):
+    """A function that raises leaves the stack of interpreters as it was."""
+    student.agrees(failing_function)
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_flat_escaped_output(student):
+    """An output that escaped from an inner transformation is refused."""
+    student.agrees(escaped_output)
+
+
+# jvp ----------------------------------------------------------------------------------------------
+
+
+@probe
+def rearranged(mj, primals, tangents):
+    """A function from a dict and a number to other containers."""
+
+    def f(d, z):
+        return {"s": d["b"], "t": [z, (d["a"],)]}
+
+    out, out_dot = mj.jvp(f, primals, tangents)
+    return out, out_dot
+
+
+@probe
+def pair_of_dict(mj, primals, tangents):
+    """A function from a dict of two to a pair of two."""
+    out, out_dot = mj.jvp(lambda d: (d["b"], d["a"]), primals, tangents)
+    return out, out_dot
+
+
+@probe
+def arguments_seen(mj, primals, tangents):
+    """The containers that the function gets, with an empty one and None among its results."""
+    seen = []
+
+    def f(*xs):
+        seen.append([type(x).__name__ for x in xs])
+        return xs[0], [], None, {"last": xs[-1]}
+
+    out, out_dot = mj.jvp(f, primals, tangents)
+    return seen, out, out_dot
+
+
+@probe
+def derivative(mj, name, x, x_dot):
+    """The derivative of one function of minijax.numpy."""
+    y, y_dot = mj.jvp(getattr(mj.numpy, name), (x,), (x_dot,))
+    return y, y_dot
+
+
+@probe
+def refused(mj, primals, tangents):
+    """What is raised for these arguments, if anything, for a function that ignores them."""
+    try:
+        out = mj.jvp(lambda *xs: 1.0, primals, tangents)
+    except (TypeError, ValueError) as error:
+        return type(error).__name__
+    return out
+
+
+@probe
+def branches(mj, x, x_dot, n):
+    """Python control flow on a moving value and on an integer."""
+
+    def f(x, n):
+        x = mj.numpy.sin(x) if x > 0.0 else mj.numpy.exp(x)
+        return -x if n > 2 else x
+
+    y, y_dot = mj.jvp(f, (x, n), (x_dot, np.zeros((), [("float0", np.void, 0)])))
+    return y, y_dot
+
+
+@probe
+def nested(mj, x, x_dot):
+    """The derivative of x * cos(x), got as a jvp of a jvp, with right rules of mul and cos."""
+    from unittest.mock import patch
+
+    from minijax.core import cos_p, jvp_rules, mul_p
+
+    def total(a, b):
+        return b if a is None else a if b is None else a + b
+
+    def right_mul(primals, tangents):
+        (x, y), (x_dot, y_dot) = primals, tangents
+        from_x = None if x_dot is None else x_dot * y
+        return x * y, total(from_x, None if y_dot is None else x * y_dot)
+
+    def right_cos(primals, tangents):
+        (x,), (x_dot,) = primals, tangents
+        return mj.numpy.cos(x), -(mj.numpy.sin(x) * x_dot)
+
+    def f(x):
+        return mj.jvp(mj.numpy.sin, (x,), (x,))[1]
+
+    with patch.dict(jvp_rules, {mul_p: right_mul, cos_p: right_cos}):
+        y, y_dot = mj.jvp(f, (x,), (x_dot,))
+    return y, y_dot
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_jvp_of_functions(student):
+    """The value of a function and its derivative along a tangent come back, each by itself."""
+    student.agrees(derivative, "sin", 0.7, 3.0)
+    student.agrees(derivative, "exp", GRID, GRID_STEP)
+    student.agrees(derivative, "log", np.array([0.5, 4.0], F32), np.array([3.0, -2.0], F32))
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_jvp_containers(student):
+    """Values and tangents both come back in the containers of the function's result."""
+    student.agrees(rearranged, ({"a": 1.5, "b": ROW}, 4.0), ({"a": 7.0, "b": STEP}, -2.0))
+    student.agrees(rearranged, [{"a": GRID, "b": 3.0}, 4.0], [{"a": GRID_STEP, "b": 0.5}, 8.0])
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_jvp_same_number_of_leaves(student):
+    """The containers of the arguments do not matter for those of the results."""
+    student.agrees(pair_of_dict, ({"a": 1.5, "b": 4.0},), ({"a": 7.0, "b": -2.0},))
+    student.agrees(pair_of_dict, [{"a": ROW, "b": 4.0}], [{"a": STEP, "b": 0.5}])
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_jvp_arguments(student):
+    """The function gets its arguments in their containers, also empty ones."""
+    student.agrees(arguments_seen, ([1.5], (), None, 4.0), ([7.0], (), None, -2.0))
+    student.agrees(arguments_seen, [{"k": ROW}, [GRID, 2.0]], [{"k": STEP}, [GRID_STEP, 0.5]])
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_jvp_refuses_other_types(student):
+    """Arguments that are neither tuple nor list are refused with TypeError."""
+    student.agrees(refused, {"x": 3.0}, {"x": 1.0})
+    student.agrees(refused, 3.0, 1.0)
+    student.agrees(refused, (3.0,), 1.0)
+    student.agrees(refused, 3.0, (1.0,))
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_jvp_refuses_other_structures(student):
+    """Tangents in other containers than the primals are refused with TypeError."""
+    student.agrees(refused, (1.5, 4.0), [7.0, -2.0])
+    student.agrees(refused, ([1.5, 4.0],), ((7.0, -2.0),))
+    student.agrees(refused, ({"a": 1.5},), ({"b": 7.0},))
+    student.agrees(refused, (1.5, 4.0), (7.0,))
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_jvp_refuses_leaves_that_do_not_match(student):
+    """A tangent of another shape or dtype than its primal is refused, whichever leaf it is."""
+    student.agrees(refused, (1.5, ROW), (7.0, GRID))
+    student.agrees(refused, (ROW, 1.5), (STEP.astype(F32), 7.0))
+    student.agrees(refused, (1.5, 3), (7.0, 2))
+    student.agrees(refused, ({"a": [1.5, ROW]},), ({"a": [7.0, 0.5]},))
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_jvp_control_flow(student):
+    """Python's if on a value follows the branch of that value, for floats and for integers."""
+    student.agrees(branches, 0.7, 3.0, 5)
+    student.agrees(branches, -0.7, 3.0, 5)
+    student.agrees(branches, -0.7, 3.0, 1)
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_jvp_of_jvp(student):
+    """A function that calls jvp itself can be differentiated."""
+    student.agrees(nested, np.array(0.7), np.array(3.0))
+    student.agrees(nested, ROW, STEP)
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# Right answers of all exercises: a generated test gets those of the others.
+SIBLINGS = {
+    "add_tangents": "add_tangents = lambda a, b: b if a is None else a if b is None else a + b",
+    "JVPTrace.pure": "pure = lambda self, val: JVPTracer(self, val, None)",
+    "JVPTrace.process_primitive": """
+def process_primitive(self, primitive, tracers, params):
+    values, moves = [t.primal for t in tracers], [t.tangent for t in tracers]
+    if any(t is not None for t in moves):
+        return JVPTracer(self, *get_rule(jvp_rules, primitive, "")(values, moves, **params))
+    return JVPTracer(self, primitive.bind(*values, **params), None)
+""",
+    "cos_jvp": "cos_jvp = lambda xs, ts: (cos(xs[0]), -(sin(xs[0]) * ts[0]))",
+    "mul_jvp": """
+def mul_jvp(primals, tangents):
+    (x, y), (s, t) = primals, tangents
+    z = mul_p.bind(x, y)
+    return z, y * s if t is None else x * t if s is None else x * t + y * s
+""",
+    "div_jvp": """
+def div_jvp(primals, tangents):
+    (x, y), (s, t) = primals, tangents
+    z = div_p.bind(x, y)
+    down = None if t is None else z * (t / y)
+    return z, s / y if t is None else -down if s is None else s / y - down
+""",
+    "linear_jvp": """
+def linear_jvp(primitive, primals, tangents, **params):
+    return tuple(primitive.bind(x, **params) for (x,) in (primals, tangents))
+""",
+    "jvp_flat": """
+def jvp_flat(f, primals, tangents):
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        boxes = [JVPTracer(trace, x, drop_float0(t)) for x, t in zip(primals, tangents)]
+        outs = [full_raise(trace, out) for out in f(*boxes)]
+        return [x.primal for x in outs], [instantiate(x.tangent, x.primal) for x in outs]
+""",
+    "jvp": """
+def jvp(fun, primals, tangents):
+    xs, tree = tree_flatten(primals)
+    flat_fun, out_tree = flatten_fun(fun, tree)
+    outs = jvp_flat(flat_fun, xs, tree_flatten(tangents)[0])
+    return tuple(tree_unflatten(out_tree(), x) for x in outs)
+""",
+}
+
+
+@probe
+def program_derivative(mj, f, xs, ts):
+    """Values of a program and their tangents."""
+    return mj.jvp(f, xs, ts)
+
+
+@probe
+def second_derivative(mj, f, xs, ts):
+    """The same of the program that computes a tangent."""
+    return mj.jvp(lambda *ys: mj.jvp(f, ys, ts)[1], xs, ts)
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_boxes_in_programs(student):
+    """Each operation of a program hands on values and tangents as it should."""
+    student.agrees_on_programs(program_derivative, SIBLINGS)
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_products_in_programs(student):
+    """Programs with products are differentiated rightly."""
+    student.agrees_on_programs(program_derivative, SIBLINGS, using=["mul", "infix"])
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_quotients_in_programs(student):
+    """Programs with quotients are differentiated rightly."""
+    student.agrees_on_programs(program_derivative, SIBLINGS, using=["div"])
+
+
+@pytest.mark.exercise("jvp.linear_rule")
+def test_linear_operations_in_programs(student):
+    """Programs with operations that are linear in one operand are differentiated rightly."""
+    using = ["reduce_sum", "transpose", "broadcast_in_dim"]
+    student.agrees_on_programs(program_derivative, SIBLINGS, using=using)
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_random_programs(student):
+    """The derivative of a random program is right, and so is the derivative of that."""
+    student.agrees_on_programs(program_derivative, SIBLINGS)
+    student.agrees_on_programs(second_derivative, SIBLINGS)

@@ -1,0 +1,1428 @@
+"""Hidden tests of the lesson linearize: partial evaluation.
+
+Every exercise is tested alone. Where its target calls what a sibling exercise defines, the probe
+puts a right one in its place meanwhile; `right` makes the text that travels for that. A call of a
+program is evaluated operation by operation, so that no test compiles anything.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.grading.suite import probe
+
+F32 = np.float32
+
+ROW = np.array([0.5, -2.0, 3.0])
+STEP = np.array([1.0, 10.0, 100.0])
+GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
+GRID_STEP = np.array([[1.0, 0.0, -1.0], [0.5, 2.0, 1.0]])
+EMPTY = np.zeros((0, 2))
+
+SIBLINGS = {
+    "process_primitive": """
+def process_primitive(self, primitive, tracers, params):
+    if not [t for t in tracers if not t.pval.is_known]:
+        return primitive.bind(*[t.pval.const for t in tracers], **params)
+    rule = partial_eval_rules.get(primitive)
+    if rule is not None:
+        return rule(self, tracers, **params)
+    outs = self.stage_out(primitive, tracers, params)
+    return outs if primitive.multiple_results else outs[0]
+""",
+    "stage_out": """
+def stage_out(self, primitive, tracers, params):
+    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
+    variables = [Var(raise_to_shaped(aval)) for aval in avals]
+    recipe = EqnRecipe(primitive, tracers, params, variables)
+    return [PartialEvalTracer(self, unknown(v.aval), v, recipe) for v in variables]
+""",
+    "toposort": """
+def toposort(outs):
+    order, seen = [], set()
+
+    def visit(recipe):
+        if id(recipe) not in seen:
+            seen.add(id(recipe))
+            for t in recipe.tracers_in:
+                if t.recipe:
+                    visit(t.recipe)
+            order.append(recipe)
+
+    for recipe in outs:
+        visit(recipe)
+    return order
+""",
+    "tracers_to_jaxpr": """
+def tracers_to_jaxpr(tracers_in, tracers_out):
+    builder = JaxprBuilder()
+    atom = lambda t: builder.constant(t.pval.const) if t.pval.is_known else t.var
+    for r in toposort([t.recipe for t in tracers_out if t.recipe]):
+        operands = [atom(t) for t in r.tracers_in]
+        builder.eqns.append(JaxprEqn(operands, r.outvars, r.primitive, r.params))
+    return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
+""",
+    "partial_eval_flat": """
+def partial_eval_flat(f, pvals, instantiate=lambda i: False):
+    with new_main(PartialEvalTrace) as main:
+        trace = PartialEvalTrace(main)
+        boxes = [trace.new_arg(pval) for pval in pvals]
+        outs = [full_raise(trace, out) for out in f(*boxes)]
+        later = [instantiate(i) or not t.pval.is_known for i, t in enumerate(outs)]
+        pvals_out = [unknown(t.aval) if late else t.pval for t, late in zip(outs, later)]
+        program = tracers_to_jaxpr(
+            [t for t in boxes if not t.pval.is_known],
+            [t for t, late in zip(outs, later) if late],
+        )
+    return pvals_out, program
+""",
+    "split_jaxpr": """
+def split_jaxpr(jaxpr, is_known, instantiate):
+    seen = {}
+
+    def first_part(*vals):
+        pvals = partial_values(vals, is_known, jaxpr.in_avals)
+        outs, rest = partial_eval_flat(jaxpr_as_fun(jaxpr), pvals, lambda i: i in instantiate)
+        seen.update(rest=rest, flags=[p.is_known for p in outs])
+        return [p.const for p in outs if p.is_known] + list(rest.consts)
+
+    avals = [aval for aval, flag in zip(jaxpr.in_avals, is_known) if flag]
+    first = trace_to_jaxpr(first_part, avals)
+    return first, ClosedJaxpr(without_consts(seen["rest"].jaxpr), []), seen["flags"]
+""",
+    "linearize_flat": """
+def linearize_flat(f, primals, count):
+    values = []
+
+    def tangents_of(*moving):
+        outs, out_dots = jvp_flat(f, primals, moving)
+        values.extend(outs)
+        return out_dots[: count()]
+
+    unknowns = [unknown(get_aval(x)) for x in primals]
+    return values, partial_eval_flat(tangents_of, unknowns, lambda i: True)[1]
+""",
+    "jit_partial_eval": """
+def jit_partial_eval(trace, tracers, *, name, jaxpr):
+    flags = [t.pval.is_known for t in tracers]
+    first, second, out_flags = partial_eval_jaxpr(jaxpr, tuple(flags))
+    now = call(first, [t.pval.const for t in tracers if t.pval.is_known], name)
+    operands = list(map(trace.pure, now[sum(out_flags):])) + [
+        t for t in tracers if not t.pval.is_known
+    ]
+    later = trace.stage_out(jit_p, operands, dict(name=name, jaxpr=second))
+    return [(now if flag else later).pop(0) for flag in out_flags]
+""",
+}
+
+METHODS = ("process_primitive", "stage_out")
+
+# What a probe executes: `in_place()` is the time in which the right siblings are in place. `runs`
+# holds the name of each call of a program that was evaluated meanwhile. The other functions show
+# what a program is made of, and choose or box values by flags.
+INSTALLATION = """
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
+import minijax.core
+from minijax.jaxpr import inner_jaxprs
+
+runs = []
+
+def run_call(*args, name, jaxpr):
+    runs.append(name)
+    return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+
+@contextmanager
+def in_place():
+    with ExitStack() as stack:
+        stack.enter_context(patch.dict(lin, FUNCTIONS))
+        stack.enter_context(patch.dict(minijax.core.impl_rules, {jit_p: run_call}))
+        rule = FUNCTIONS.get("jit_partial_eval", partial_eval_rules[jit_p])
+        stack.enter_context(patch.dict(partial_eval_rules, {jit_p: rule}))
+        for name, method in OWN.items():
+            stack.enter_context(patch.object(PartialEvalTrace, name, method))
+        yield
+
+def names(jaxpr):
+    found = [eqn.primitive.name for eqn in jaxpr.eqns]
+    for eqn in jaxpr.eqns:
+        for inner in inner_jaxprs(eqn.params):
+            found += names(inner)
+    return sorted(found)
+
+def types(atoms):
+    return [(x.aval.shape, x.aval.dtype.name) for x in atoms]
+
+def chosen(xs, flags, wanted):
+    return [x for x, flag in zip(xs, flags, strict=True) if flag == wanted]
+
+def partial_of(vals, flags):
+    return [
+        known(x) if flag else unknown(get_aval(x)) for x, flag in zip(vals, flags, strict=True)
+    ]
+"""
+
+
+def right(*names):
+    """The text of right siblings, which a probe executes."""
+    functions = ", ".join(f"{name}={name}" for name in names if name not in METHODS)
+    methods = ", ".join(f"{name}={name}" for name in names if name in METHODS)
+    texts = "".join(SIBLINGS[name] for name in names)
+    return f"{texts}\nFUNCTIONS = dict({functions})\nOWN = dict({methods})\n{INSTALLATION}"
+
+
+# PartialEvalTrace.process_primitive ---------------------------------------------------------------
+
+
+@probe
+def processed(mj, vals, is_known, params, multiple=False, has_rule=False, number=2):
+    """What becomes of a made-up operation, and who was asked for it.
+
+    `is_known` says which operands are known. Operands are shown by their numbers. `number` says
+    how many results there are where they are `multiple`.
+    """
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import Primitive, get_aval, impl_rules, new_main, partial_eval_rules
+
+    lin = importlib.import_module("minijax.linearize")
+    toy = Primitive("toy", multiple_results=multiple)
+    asked = []
+
+    def places(tracers):
+        return [[x is t for x in boxes].index(True) for t in tracers]
+
+    def evaluate(*xs, scale=1.0, shift=0.0):
+        asked.append(["evaluated", scale, shift])
+        out = scale * sum(xs) + shift
+        return [out, -out][:number] if multiple else out
+
+    def stage_out(self, primitive, tracers, params):
+        asked.append(["staged", self is trace, primitive is toy, places(tracers), params])
+        return [11.0, 22.0][:number] if multiple else [11.0]
+
+    def rule(trace_given, tracers, **params):
+        asked.append(["rule", trace_given is trace, places(tracers), params])
+        return [33.0, 44.0][:number] if multiple else 33.0
+
+    rules = {toy: rule} if has_rule else {}
+    with (
+        patch.dict(impl_rules, {toy: evaluate}),
+        patch.dict(partial_eval_rules, rules),
+        patch.object(lin.PartialEvalTrace, "stage_out", stage_out),
+        new_main(lin.PartialEvalTrace) as main,
+    ):
+        trace = lin.PartialEvalTrace(main)
+        boxes = [
+            trace.new_arg(lin.known(x) if flag else lin.unknown(get_aval(x)))
+            for x, flag in zip(vals, is_known, strict=True)
+        ]
+        return trace.process_primitive(toy, boxes, params), asked
+
+
+@probe
+def seen_below(mj, vals):
+    """The operations on known values that an interpreter further down sees."""
+    import importlib
+
+    from minijax.core import Trace, Tracer, get_aval, mul_p, new_main, sin_p
+
+    lin = importlib.import_module("minijax.linearize")
+
+    class Box(Tracer):
+        def __init__(self, trace, val):
+            self._trace, self.val = trace, val
+
+        @property
+        def aval(self):
+            return get_aval(self.val)
+
+    class Watch(Trace):
+        def pure(self, val):
+            return Box(self, val)
+
+        def process_primitive(self, primitive, tracers, params):
+            self.main.global_data.append(primitive.name)
+            return Box(self, primitive.bind(*[t.val for t in tracers], **params))
+
+    with new_main(Watch, []) as below, new_main(lin.PartialEvalTrace) as main:
+        watch, trace = Watch(below), lin.PartialEvalTrace(main)
+        boxes = [trace.pure(Box(watch, x)) for x in vals]
+        product = trace.process_primitive(mul_p, boxes, {})
+        sine = trace.process_primitive(sin_p, boxes[:1], {})
+        return product.val, sine.val, below.global_data
+
+
+@pytest.mark.exercise("linearize.process_primitive")
+def test_known_operands(student):
+    """An operation whose operands are all known is evaluated at once, once, with its parameters."""
+    student.agrees(processed, [2.0, 5.0], [True, True], {"scale": 3.0})
+    student.agrees(processed, [ROW, 2.0], [True, True], {"scale": -1.0, "shift": 0.5})
+    student.agrees(processed, [], [], {"shift": 4.0})
+
+
+@pytest.mark.exercise("linearize.process_primitive")
+def test_known_operands_of_several_results(student):
+    """The same for an operation with several results: they come as a list of plain values."""
+    student.agrees(processed, [ROW, GRID], [True, True], {"scale": 2.0}, True)
+    student.agrees(processed, [7], [True], {}, True)
+
+
+@pytest.mark.exercise("linearize.process_primitive")
+def test_known_operands_need_no_rule(student):
+    """Where all operands are known, the primitive's rule for partial evaluation is not asked."""
+    student.agrees(processed, [2.0, 5.0], [True, True], {}, False, True)
+    student.agrees(processed, [2.0, 5.0], [True, True], {"scale": 3.0}, True, True)
+
+
+@pytest.mark.exercise("linearize.process_primitive")
+def test_known_values_of_others(student):
+    """A known value may be a tracer of an interpreter further down, which gets the operation."""
+    student.agrees(seen_below, [2.0, 5.0])
+    student.agrees(seen_below, [GRID, ROW])
+
+
+@pytest.mark.exercise("linearize.process_primitive")
+def test_one_unknown_operand(student):
+    """One operand that is unknown is enough: the operation is left for later, with all operands."""
+    student.agrees(processed, [2.0, 5.0], [True, False], {"scale": 3.0})
+    student.agrees(processed, [2.0, 5.0, 7.0], [False, True, True], {"shift": 1.0})
+    student.agrees(processed, [ROW], [False], {})
+
+
+@pytest.mark.exercise("linearize.process_primitive")
+def test_several_results_for_later(student):
+    """What is left for later gives a list where the primitive has several results."""
+    student.agrees(processed, [2.0, 5.0], [False, False], {"scale": 3.0}, True)
+    student.agrees(processed, [2.0, ROW], [True, False], {}, True)
+    # `multiple_results` says whether there is a list, not how many stand in it.
+    student.agrees(processed, [2.0, ROW], [True, False], {}, True, False, 1)
+
+
+@pytest.mark.exercise("linearize.process_primitive")
+def test_rule(student):
+    """A primitive with a rule of its own is handed to it, with the trace, operands and params."""
+    student.agrees(processed, [2.0, 5.0], [True, False], {"scale": 3.0}, False, True)
+    student.agrees(processed, [ROW], [False], {}, False, True)
+
+
+@pytest.mark.exercise("linearize.process_primitive")
+def test_rule_with_several_results(student):
+    """What the rule gives is the result, also where it is a list."""
+    student.agrees(processed, [2.0, 5.0, 7.0], [False, False, True], {"shift": 1.0}, True, True)
+    student.agrees(processed, [5.0], [False], {}, True, True)
+
+
+# PartialEvalTrace.stage_out -----------------------------------------------------------------------
+
+
+@probe
+def staged(mj, operands, is_known, types, params):
+    """The recipe and the boxes of a made-up operation whose results have these types."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import Primitive, ShapedArray, abstract_eval_rules, get_aval, new_main
+    from minijax.jaxpr import Var
+
+    lin = importlib.import_module("minijax.linearize")
+    toy = Primitive("toy", multiple_results=True)
+    asked = []
+
+    def result_types(*avals, **params):
+        asked.append([[aval.shape, aval.dtype.name] for aval in avals] + [params])
+        return tuple(ShapedArray(shape, np.dtype(dtype), weak) for shape, dtype, weak in types)
+
+    with (
+        patch.dict(abstract_eval_rules, {toy: result_types}),
+        new_main(lin.PartialEvalTrace) as main,
+    ):
+        trace = lin.PartialEvalTrace(main)
+        boxes = [
+            trace.new_arg(lin.known(x) if flag else lin.unknown(get_aval(x)))
+            for x, flag in zip(operands, is_known, strict=True)
+        ]
+        outs = trace.stage_out(toy, boxes, params)
+        told = [
+            [
+                type(out).__name__,
+                out._trace.main is main,
+                out.pval.is_known,
+                [(a.shape, a.dtype.name, a.weak_type) for a in (out.aval, out.pval.aval)],
+                type(out.var) is Var and (out.var.aval.shape, out.var.aval.dtype.name),
+                out.recipe.outvars[i] is out.var,
+                out.recipe is outs[0].recipe,
+            ]
+            for i, out in enumerate(outs)
+        ]
+        recipe = outs[0].recipe if outs else None
+        made = recipe and [
+            recipe.primitive is toy,
+            [[x is t for x in boxes].index(True) for t in recipe.tracers_in],
+            recipe.params,
+            len(recipe.outvars),
+            len(set(map(id, recipe.outvars))),
+        ]
+        return type(outs).__name__, told, made, asked
+
+
+@probe
+def staged_primitive(mj, name, operands, params):
+    """A primitive of the library, left for later with all its operands unknown."""
+    import importlib
+
+    from minijax import core
+
+    lin = importlib.import_module("minijax.linearize")
+    with core.new_main(lin.PartialEvalTrace) as main:
+        trace = lin.PartialEvalTrace(main)
+        boxes = [trace.new_arg(lin.unknown(core.get_aval(x))) for x in operands]
+        outs = trace.stage_out(getattr(core, name), boxes, params)
+        return [(out.shape, out.dtype.name, out.weak_type, out.pval.const is None) for out in outs]
+
+
+@probe
+def staged_twice(mj, x):
+    """Whether two operations on one operand share anything."""
+    import importlib
+
+    from minijax.core import get_aval, neg_p, new_main
+
+    lin = importlib.import_module("minijax.linearize")
+    with new_main(lin.PartialEvalTrace) as main:
+        trace = lin.PartialEvalTrace(main)
+        box = trace.new_arg(lin.unknown(get_aval(x)))
+        (a,), (b,) = (trace.stage_out(neg_p, [box], {}) for _ in range(2))
+        return a is b, a.var is b.var, a.recipe is b.recipe, box.var is a.var, box.recipe is None
+
+
+@probe
+def work_of_staging(mj, x):
+    """How often an operation was evaluated when it was left for later, though all is known."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import Primitive, abstract_eval_rules, impl_rules, new_main
+
+    lin = importlib.import_module("minijax.linearize")
+    toy = Primitive("toy")
+    runs = []
+    with (
+        patch.dict(impl_rules, {toy: lambda x: (runs.append(x), x)[1]}),
+        patch.dict(abstract_eval_rules, {toy: lambda aval: aval}),
+        new_main(lin.PartialEvalTrace) as main,
+    ):
+        trace = lin.PartialEvalTrace(main)
+        outs = trace.stage_out(toy, [trace.pure(x)], {})
+        types = [type(out.aval).__name__ for out in outs]
+        return len(outs), types, [out.pval.is_known for out in outs], len(runs)
+
+
+VECTOR = ((3,), "float64", False)
+NUMBER = ((), "float32", True)
+COUNTS = ((2, 1), "int8", False)
+
+
+@pytest.mark.exercise("linearize.stage_out")
+def test_staged_types(student):
+    """The results have the types that abstract evaluation gives for the operands' types."""
+    student.agrees(staged_primitive, "mul_p", [np.ones((2, 1), F32), np.ones((1, 3), F32)], {})
+    student.agrees(staged_primitive, "reduce_sum_p", [GRID], {"axes": (0,)})
+    student.agrees(staged_primitive, "gt_p", [ROW, 2.0], {})
+    student.agrees(staged_primitive, "neg_p", [2.0], {})
+    student.agrees(staged_primitive, "transpose_p", [EMPTY], {"permutation": (1, 0)})
+
+
+@pytest.mark.exercise("linearize.stage_out")
+def test_staged_recipe(student):
+    """The recipe holds the operation, its parameters and its operands, all of them, in order."""
+    student.agrees(staged, [ROW, 2.0], [False, True], [VECTOR], {"scale": 3.0})
+    student.agrees(staged, [ROW, GRID], [False, False], [VECTOR], {})
+
+
+@pytest.mark.exercise("linearize.stage_out")
+def test_staged_known_operands(student):
+    """Known operands belong to the recipe too, wherever they stand."""
+    student.agrees(staged, [2.0, ROW, GRID], [True, False, True], [VECTOR], {})
+    student.agrees(staged, [ROW, ROW, 1.0], [True, True, False], [COUNTS], {"axes": (0,)})
+
+
+@pytest.mark.exercise("linearize.stage_out")
+def test_staged_box(student):
+    """A result is unknown, belongs to this trace, and has a variable of its own type."""
+    student.agrees(staged, [ROW], [False], [COUNTS], {})
+    student.agrees(staged, [ROW], [False], [NUMBER], {})
+
+
+@pytest.mark.exercise("linearize.stage_out")
+def test_staged_several(student):
+    """Several results have one recipe, and each has its own type and its own variable."""
+    student.agrees(staged, [ROW], [False], [VECTOR, COUNTS, NUMBER], {"n": 2})
+    student.agrees(staged, [ROW], [False], [], {})
+
+
+@pytest.mark.exercise("linearize.stage_out")
+def test_staged_alike(student):
+    """Two results of the same type are two variables."""
+    student.agrees(staged, [ROW, 2.0], [False, True], [VECTOR, VECTOR], {})
+
+
+@pytest.mark.exercise("linearize.stage_out")
+def test_staged_anew(student):
+    """Each operation has a recipe and variables of its own."""
+    student.agrees(staged_twice, 2.0)
+    student.agrees(staged_twice, GRID)
+
+
+@pytest.mark.exercise("linearize.stage_out")
+def test_staging_computes_nothing(student):
+    """Nothing is computed, and of the results only a type is known, even if all operands are."""
+    student.agrees(work_of_staging, 2.0)
+    student.agrees(work_of_staging, ROW)
+
+
+# toposort -----------------------------------------------------------------------------------------
+
+
+@probe
+def order(mj, needs, outs):
+    """The order of recipes, by their numbers.
+
+    `needs` has for each recipe the numbers of those that its operands come from; -1 is an input,
+    and -2 a known value. `outs` are the recipes asked for.
+    """
+    import importlib
+
+    from minijax.core import get_aval, new_main, sin_p
+    from minijax.jaxpr import Var
+
+    lin = importlib.import_module("minijax.linearize")
+    with new_main(lin.PartialEvalTrace) as main:
+        trace, aval = lin.PartialEvalTrace(main), lin.raise_to_shaped(get_aval(1.0))
+        made = {-1: trace.new_arg(lin.unknown(aval)), -2: trace.pure(2.0)}
+        for number, operands in enumerate(needs):
+            recipe = lin.EqnRecipe(sin_p, [made[i] for i in operands], {}, [Var(aval)])
+            made[number] = lin.PartialEvalTracer(
+                trace, lin.unknown(aval), recipe.outvars[0], recipe
+            )
+        number_of = {id(made[i].recipe): i for i in range(len(needs))}
+        asked = [made[i].recipe for i in outs]
+        found = [number_of[id(recipe)] for recipe in lin.toposort(asked)]
+        return found, [number_of[id(recipe)] for recipe in asked]
+
+
+@probe
+def any_order(mj, needs, outs):
+    """Which recipes are listed, sorted; and which of them stand behind all that they need."""
+    import importlib
+
+    from minijax.core import get_aval, new_main, sin_p
+    from minijax.jaxpr import Var
+
+    lin = importlib.import_module("minijax.linearize")
+    with new_main(lin.PartialEvalTrace) as main:
+        trace, aval = lin.PartialEvalTrace(main), lin.raise_to_shaped(get_aval(1.0))
+        made = {-1: trace.new_arg(lin.unknown(aval)), -2: trace.pure(2.0)}
+        for number, operands in enumerate(needs):
+            recipe = lin.EqnRecipe(sin_p, [made[i] for i in operands], {}, [Var(aval)])
+            made[number] = lin.PartialEvalTracer(
+                trace, lin.unknown(aval), recipe.outvars[0], recipe
+            )
+        number_of = {id(made[i].recipe): i for i in range(len(needs))}
+        found = [number_of[id(r)] for r in lin.toposort([made[i].recipe for i in outs])]
+    place = {number: i for i, number in enumerate(found)}
+    return sorted(found), [
+        number
+        for number in sorted(place)
+        if all(place.get(i, len(found)) < place[number] for i in needs[number] if i >= 0)
+    ]
+
+
+@probe
+def long_chain(mj, length, uses):
+    """A chain of operations, each of which uses the one before so many times."""
+    import importlib
+
+    from minijax.core import get_aval, new_main, sin_p
+    from minijax.jaxpr import Var
+
+    lin = importlib.import_module("minijax.linearize")
+    with new_main(lin.PartialEvalTrace) as main:
+        trace, aval = lin.PartialEvalTrace(main), lin.raise_to_shaped(get_aval(1.0))
+        tracer, recipes = trace.new_arg(lin.unknown(aval)), []
+        for _ in range(length):
+            recipe = lin.EqnRecipe(sin_p, [tracer] * uses, {}, [Var(aval)])
+            tracer = lin.PartialEvalTracer(trace, lin.unknown(aval), recipe.outvars[0], recipe)
+            recipes.append(recipe)
+        found = lin.toposort([recipes[-1]])
+        return len(found), [a is b for a, b in zip(found, recipes, strict=False)].count(True)
+
+
+# Each recipe needs the one before, so that there is one order only.
+LADDER = [[-1], [0, -1], [0, 1], [2, 0, -2], [3, 3], [4, 1, 2]]
+FORK = [[-1], [0], [1, 0], [1, 2, 0], [-1, 0], [3, 4, 0]]
+RNG = np.random.default_rng(20)
+WOODS = [
+    [[int(i) for i in RNG.integers(-2, n, size=RNG.integers(1, 4))] for n in range(30)]
+    for _ in range(4)
+]
+
+
+@pytest.mark.exercise("linearize.toposort")
+def test_order_of_a_chain(student):
+    """In a chain, the first operation comes first and the result last."""
+    student.agrees(order, [[-1], [0], [1], [2]], [3])
+    student.agrees(order, [[-1, -2]], [0])
+
+
+@pytest.mark.exercise("linearize.toposort")
+def test_order_with_shortcuts(student):
+    """A recipe that several others need, near and far, comes before all of them, once."""
+    student.agrees(order, LADDER, [5])
+    student.agrees(order, [[-1], [-2, 0], [0, 1], [0, 2], [0, 1, 3]], [4])
+
+
+@pytest.mark.exercise("linearize.toposort")
+def test_order_does_not_depend_on_operands(student):
+    """It does not matter in which order the operands stand."""
+    student.agrees(order, [operands[::-1] for operands in LADDER], [5])
+    student.agrees(order, [[-1], [0, 0], [1, 0, 1], [0, 2, 1]], [3])
+
+
+@pytest.mark.exercise("linearize.toposort")
+def test_order_of_branches(student):
+    """Where branches meet again, everything comes behind what it needs."""
+    student.agrees(any_order, FORK, [5])
+    student.agrees(any_order, [[-1], [0], [0], [0], [1, 2, 3], [3, 4]], [5])
+    for needs in WOODS:
+        student.agrees(any_order, needs, [29])
+
+
+@pytest.mark.exercise("linearize.toposort")
+def test_order_of_several_results(student):
+    """Several results may be asked for, also some that others need, or one twice."""
+    student.agrees(order, LADDER, [2, 5])
+    student.agrees(order, LADDER, [5, 2])
+    student.agrees(order, LADDER, [4, 1, 4])
+    for needs in WOODS:
+        student.agrees(any_order, needs, [29, 3, 17, 29, 28])
+
+
+@pytest.mark.exercise("linearize.toposort")
+def test_order_leaves_out_what_is_not_needed(student):
+    """What no result needs is left out; nothing is needed if there are no results."""
+    student.agrees(order, LADDER, [2])
+    student.agrees(order, FORK, [1])
+    student.agrees(order, LADDER, [])
+    student.agrees(any_order, WOODS[0], [12, 20])
+
+
+@pytest.mark.exercise("linearize.toposort")
+def test_order_of_long_programs(student):
+    """A chain of many thousands of operations is no problem."""
+    student.agrees(long_chain, 5000, 1)
+
+
+@pytest.mark.exercise("linearize.toposort")
+def test_work_of_sorting(student):
+    """Where each operation uses the one before twice, the work does not double at each step."""
+    student.agrees(long_chain, 300, 2)
+    student.agrees(long_chain, 60, 3)
+
+
+# tracers_to_jaxpr ---------------------------------------------------------------------------------
+
+STAGING = ("process_primitive", "stage_out")
+
+
+@probe
+def program_of(mj, siblings, name, vals, consts, later):
+    """A program made of the results of a function, and what it computes for `later`.
+
+    `vals` are examples of its inputs, all of them unknown; `consts` are known.
+    """
+    import importlib
+
+    from minijax.core import get_aval, new_main
+    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
+
+    lin = importlib.import_module("minijax.linearize")
+    scope = {**vars(lin), "lin": vars(lin)}
+    exec(siblings, scope)
+    sin, total = mj.numpy.sin, mj.numpy.sum
+    functions = {
+        "line": lambda x, k: [x * k, k],
+        "difference": lambda x, y: [x - y],
+        "unused": lambda x, y, z: [y * 2.0],
+        "nothing": lambda x, y: [],
+        "dead": lambda x: [(sin(x) * 5.0, -x)[1]],
+        "same": lambda x, k: [x, k, x, k, -x],
+        "early": lambda x: [sin(y := x * 3.0), y],
+        "often": lambda x, k: [x * k + sin(k * x) * k],
+        "sums": lambda x, k, m: [total(x * k, axis=0) - m, m * k],
+        "mixed": lambda x, y, k: [k, y, k - x * y, 2.5],
+    }
+    with scope["in_place"](), new_main(lin.PartialEvalTrace) as main:
+        trace = lin.PartialEvalTrace(main)
+        boxes = [trace.new_arg(lin.unknown(get_aval(x))) for x in vals]
+        outs = functions[name](*boxes, *map(trace.pure, consts))
+        raised = [scope["full_raise"](trace, out) for out in outs]
+        program = lin.tracers_to_jaxpr(boxes, raised)
+    names = [eqn.primitive.name for eqn in program.eqns]
+    types = [(x.shape, x.dtype.name) for x in [*program.in_avals, *program.out_avals]]
+    typecheck_jaxpr(program.jaxpr)
+    runs = len(program.in_avals) == len(later)
+    outs = eval_jaxpr(program.jaxpr, program.consts, *later) if runs else None
+    return names, types, len(program.consts), outs, type(program).__name__
+
+
+@probe
+def program_text(mj, siblings, x, y):
+    """How a program is printed, made twice; and which primitive has which params."""
+    import importlib
+
+    from minijax.core import get_aval, new_main
+
+    lin = importlib.import_module("minijax.linearize")
+    scope = {**vars(lin), "lin": vars(lin)}
+    exec(siblings, scope)
+    with scope["in_place"](), new_main(lin.PartialEvalTrace) as main:
+        trace = lin.PartialEvalTrace(main)
+        a, b = (trace.new_arg(lin.unknown(get_aval(v))) for v in (x, y))
+        outs = [mj.numpy.sum(a * 2.0, axis=1) - b, mj.numpy.transpose(a)]
+        return [str(lin.tracers_to_jaxpr([a, b], outs)) for _ in range(2)]
+
+
+@probe
+def two_results(mj, siblings, x):
+    """A primitive with two results, of which one, the other, or both in turn are asked for."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import Primitive, abstract_eval_rules, get_aval, impl_rules, new_main
+    from minijax.jaxpr import eval_jaxpr
+
+    lin = importlib.import_module("minijax.linearize")
+    scope = {**vars(lin), "lin": vars(lin)}
+    exec(siblings, scope)
+    toy = Primitive("toy", multiple_results=True)
+    impl = patch.dict(impl_rules, {toy: lambda x, *, by: [x * by, x + by]})
+    types = patch.dict(abstract_eval_rules, {toy: lambda aval, *, by: [aval, aval]})
+    with impl, types, scope["in_place"](), new_main(lin.PartialEvalTrace) as main:
+        trace = lin.PartialEvalTrace(main)
+        box = trace.new_arg(lin.unknown(get_aval(x)))
+        first, second = trace.stage_out(toy, [box], {"by": 7.0})
+        told = []
+        for outs in ([first], [second], [second, first]):
+            program = lin.tracers_to_jaxpr([box], outs)
+            eqns = [(len(eqn.outvars), eqn.params) for eqn in program.eqns]
+            told.append([eqns, eval_jaxpr(program.jaxpr, program.consts, x)])
+        return told
+
+
+def makes(student, name, vals, consts, later):
+    """Compare the program of a function."""
+    student.agrees(program_of, right(*STAGING, "toposort"), name, vals, consts, later)
+
+
+@pytest.mark.exercise("linearize.tracers_to_jaxpr")
+def test_program_of_an_operation(student):
+    """An operation becomes an equation, between the inputs and the outputs."""
+    makes(student, "difference", [2.0, 3.0], [], [7.0, 10.0])
+    makes(student, "difference", [GRID, ROW], [], [GRID_STEP, STEP])
+
+
+@pytest.mark.exercise("linearize.tracers_to_jaxpr")
+def test_program_as_printed(student):
+    """Equations keep their parameters, and stand in an order in which they can be run."""
+    student.agrees(program_text, right(*STAGING, "toposort"), GRID, np.ones(2))
+    makes(student, "early", [2.0], [], [0.5])
+
+
+@pytest.mark.exercise("linearize.tracers_to_jaxpr")
+def test_program_with_residuals(student):
+    """A known operand is a constant of the program: a literal, or a variable for an array."""
+    makes(student, "line", [2.0], [3.0], [10.0])
+    makes(student, "line", [ROW], [STEP], [ROW * 2])
+    makes(student, "sums", [GRID], [GRID_STEP, ROW], [GRID + 1])
+
+
+@pytest.mark.exercise("linearize.tracers_to_jaxpr")
+def test_program_keeps_a_residual_once(student):
+    """An array that is used several times is one constant."""
+    makes(student, "often", [ROW], [STEP], [ROW + 1])
+    makes(student, "same", [GRID], [GRID_STEP], [GRID * 3])
+
+
+@pytest.mark.exercise("linearize.tracers_to_jaxpr")
+def test_program_inputs(student):
+    """All inputs are inputs of the program, in order, also those that nothing needs."""
+    makes(student, "unused", [2.0, ROW, GRID], [], [1.0, STEP, GRID])
+    makes(student, "dead", [ROW], [], [STEP])
+
+
+@pytest.mark.exercise("linearize.tracers_to_jaxpr")
+def test_program_without_equations(student):
+    """There may be no output at all, and the inputs stay."""
+    makes(student, "nothing", [2.0, ROW], [], [1.0, STEP])
+
+
+@pytest.mark.exercise("linearize.tracers_to_jaxpr")
+def test_program_outputs(student):
+    """An output may be an input, a known value, or stand there twice."""
+    makes(student, "same", [2.0], [3.0], [10.0])
+    makes(student, "mixed", [ROW, STEP], [4.0], [STEP, ROW])
+
+
+@pytest.mark.exercise("linearize.tracers_to_jaxpr")
+def test_program_with_several_results(student):
+    """An operation with two results is one equation, whichever of its results is needed."""
+    student.agrees(two_results, right(*STAGING, "toposort"), 3.0)
+    student.agrees(two_results, right(*STAGING, "toposort"), ROW)
+
+
+# partial_eval_flat --------------------------------------------------------------------------------
+
+PROGRAMS = (*STAGING, "toposort", "tracers_to_jaxpr")
+
+
+@probe
+def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
+    """The partial values of a function's results; the program, and what it computes for `later`."""
+    import importlib
+
+    from minijax.core import trace_state
+    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
+
+    lin = importlib.import_module("minijax.linearize")
+    scope = {**vars(lin), "lin": vars(lin)}
+    exec(siblings, scope)
+    sin = mj.numpy.sin
+    functions = {
+        "swap": lambda x, y: [y, x],
+        "product": lambda x, y: [x * x, x * y, sin(y) * sin(x)],
+        "three": lambda x, y, z: [y - z, sin(x), z - y],
+        "constants": lambda x, y: [2.5, np.array([1.0, 2.0]), 7],
+        "none": lambda x, y: [],
+        "branch": lambda x, y: [sin(y) if x > 1.0 else -y],
+        "chain": lambda x, y: [sin(sin(x) * 2.0) * y, sin(x)],
+    }
+    calls, sizes = [], [len(trace_state.stack)]
+
+    def f(*xs):
+        calls.append([x.pval.is_known for x in xs])
+        sizes.append(len(trace_state.stack))
+        return functions[name](*xs)
+
+    pvals = scope["partial_of"](vals, is_known)
+    more = () if instantiate is None else (lambda i: i in instantiate,)
+    with scope["in_place"]():
+        pvals_out, program = lin.partial_eval_flat(f, pvals, *more)
+        sizes.append(len(trace_state.stack))
+        typecheck_jaxpr(program.jaxpr)
+        outs = eval_jaxpr(program.jaxpr, program.consts, *later)
+    told = [(p.is_known, p.const, p.aval.shape, p.aval.dtype.name) for p in pvals_out]
+    kinds = [type(p.aval).__name__ for p in pvals_out]
+    names = sorted(eqn.primitive.name for eqn in program.eqns)
+    return told, kinds, names, len(program.consts), outs, calls, sizes
+
+
+@probe
+def partial_below(mj, siblings, x, x_dot, y):
+    """A result that is a tracer of a jvp around it, and one that is computed from it."""
+    import importlib
+
+    from minijax.core import get_aval, new_main
+    from minijax.jaxpr import eval_jaxpr
+    from minijax.jvp import JVPTrace, JVPTracer
+
+    lin = importlib.import_module("minijax.linearize")
+    scope = {**vars(lin), "lin": vars(lin)}
+    exec(siblings, scope)
+    with scope["in_place"](), new_main(JVPTrace) as main:
+        outer = JVPTracer(JVPTrace(main), x, x_dot)
+        pvals, program = lin.partial_eval_flat(
+            lambda t: [outer, t * outer, outer * outer], [lin.unknown(get_aval(y))]
+        )
+        (out,) = eval_jaxpr(program.jaxpr, program.consts, y)
+        return (
+            [p.is_known for p in pvals],
+            pvals[0].const is outer,
+            [pvals[2].const.primal, pvals[2].const.tangent],
+            [out.primal, out.tangent],
+        )
+
+
+@probe
+def partial_fails(mj, siblings):
+    """The stack behind a function that raises; and a result that has escaped from another use."""
+    import importlib
+
+    from minijax.core import get_aval, trace_state
+    from minijax.errors import UnexpectedTracerError
+
+    lin = importlib.import_module("minijax.linearize")
+    scope = {**vars(lin), "lin": vars(lin)}
+    exec(siblings, scope)
+    kept, told = [], []
+
+    def keeps(x):
+        kept.append(x)
+        return [x]
+
+    with scope["in_place"]():
+        try:
+            lin.partial_eval_flat(lambda x: [1 // 0], [lin.known(2.0)])
+        except ZeroDivisionError:
+            told.append(len(trace_state.stack))
+        lin.partial_eval_flat(keeps, [lin.unknown(get_aval(1.0))])
+        try:
+            lin.partial_eval_flat(lambda x: [kept[0]], [lin.unknown(get_aval(1.0))])
+        except UnexpectedTracerError:
+            told.append("refused")
+    return told
+
+
+def splits(student, *args):
+    """Compare the partial evaluation of a function."""
+    student.agrees(partial, right(*PROGRAMS), *args)
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_partial_values_of_results(student):
+    """What depends on known inputs alone comes back as a value, all else as a type."""
+    splits(student, "product", [3.0, 5.0], [True, False], [7.0])
+    splits(student, "product", [ROW, STEP], [True, False], [ROW + 2])
+    splits(student, "product", [ROW, 5.0], [False, True], [STEP])
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_partial_program(student):
+    """The program goes from the unknown inputs to the unknown results, each in order."""
+    splits(student, "swap", [ROW, 2.0], [False, False], [STEP, 9.0])
+    splits(student, "three", [3.0, ROW, 2.0], [True, False, False], [STEP, 9.0])
+    splits(student, "three", [3.0, ROW, STEP], [False, True, False], [0.5, ROW])
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_partial_known_alone(student):
+    """If everything is known, or nothing, the program has nothing, or everything, to do."""
+    splits(student, "chain", [3.0, 5.0], [True, True], [])
+    splits(student, "chain", [3.0, 5.0], [False, False], [7.0, 0.5])
+    splits(student, "none", [3.0, 5.0], [True, False], [7.0])
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_partial_work(student):
+    """Known work is done now and not in the program, which has its results as constants."""
+    splits(student, "chain", [ROW, STEP], [True, False], [ROW])
+    splits(student, "chain", [ROW, STEP], [False, True], [ROW])
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_partial_instantiate(student):
+    """A result that is to be instantiated is unknown, and the program gives its value."""
+    splits(student, "product", [3.0, 5.0], [True, False], [7.0], [0])
+    splits(student, "product", [ROW, STEP], [True, False], [ROW], [0, 1])
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_partial_instantiate_some(student):
+    """The numbers that are to be instantiated count the results from 0, and no others are."""
+    splits(student, "chain", [3.0, 5.0], [True, True], [], [1])
+    splits(student, "constants", [3.0, 5.0], [True, False], [7.0], [0, 2])
+    splits(student, "swap", [3.0, 5.0], [True, True], [], [])
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_partial_constants(student):
+    """A result that is no box, such as a number, is known."""
+    splits(student, "constants", [3.0, 5.0], [True, False], [7.0])
+    splits(student, "constants", [3.0, 5.0], [False, False], [0.5, 7.0], [1])
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_partial_branches(student):
+    """Python's if can look at a known input, and the other one is never run."""
+    splits(student, "branch", [3.0, 5.0], [True, False], [7.0])
+    splits(student, "branch", [0.5, 5.0], [True, False], [7.0])
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_partial_below(student):
+    """A tracer of an interpreter further down counts as known, and may be a residual."""
+    student.agrees(partial_below, right(*PROGRAMS), 3.0, 1.0, 5.0)
+    student.agrees(partial_below, right(*PROGRAMS), ROW, STEP, ROW + 1)
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_partial_fails(student):
+    """A function that raises leaves the stack as it was, and escaped tracers are refused."""
+    student.agrees(partial_fails, right(*PROGRAMS))
+
+
+# linearize_flat -----------------------------------------------------------------------------------
+
+EVALUATION = (*PROGRAMS, "partial_eval_flat")
+
+
+@probe
+def linear(mj, siblings, name, primals, tangents, count=None):
+    """Values, and what the program gives for several tangents; what it is made of; runs of f."""
+    import importlib
+
+    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
+
+    lin = importlib.import_module("minijax.linearize")
+    scope = {**vars(lin), "lin": vars(lin)}
+    exec(siblings, scope)
+    jnp = mj.numpy
+    sin, exp = jnp.sin, jnp.exp
+    functions = {
+        "cube": lambda x: [x * x * x],
+        "waves": lambda x: [sin(x) * exp(x), exp(exp(x))],
+        "two": lambda x, y: [x / y, jnp.sum(x) * y],
+        "swap": lambda x, y: [y, x],
+        "index": lambda x, n: [x * n, n, sin(x)],
+        "constant": lambda x: [2.0, x * 3.0, np.array([1.0, 2.0])],
+        "compare": lambda x, y: [x > y, x - y],
+        "product": lambda x, y: [x @ y],
+        "branch": lambda x: [sin(x) if x > 0.0 else exp(x)],
+        "whole": lambda n: [n * 2],
+    }
+    calls, results = [], []
+
+    def f(*xs):
+        calls.append(len(xs))
+        outs = functions[name](*xs)
+        results.append(len(outs))
+        return outs
+
+    def how_many():
+        return results[0] if count is None else count if results else -1
+
+    with scope["in_place"]():
+        values, program = lin.linearize_flat(f, primals, how_many)
+        typecheck_jaxpr(program.jaxpr)
+        outs = [eval_jaxpr(program.jaxpr, program.consts, *ts) for ts in tangents]
+    names = sorted(eqn.primitive.name for eqn in program.eqns)
+    ins = [(x.shape, x.dtype.name) for x in program.in_avals]
+    types = [(x.shape, x.dtype.name) for x in program.out_avals]
+    return values, outs, names, len(program.consts), ins, types, calls
+
+
+@probe
+def second_derivative(mj, siblings, x, x_dot, t):
+    """The value and the derivative, by jvp, of what the linear program of x sin(x) gives for t."""
+    import importlib
+
+    from minijax.jaxpr import eval_jaxpr
+
+    lin = importlib.import_module("minijax.linearize")
+    scope = {**vars(lin), "lin": vars(lin)}
+    exec(siblings, scope)
+
+    def slope(x):
+        values, program = lin.linearize_flat(lambda x: [x * mj.numpy.sin(x)], [x], lambda: 1)
+        return values[0], eval_jaxpr(program.jaxpr, program.consts, t)[0]
+
+    with scope["in_place"]():
+        out, out_dot = mj.jvp(slope, (x,), (x_dot,))
+    return out, out_dot
+
+
+@probe
+def public(mj, siblings, primals, tangents):
+    """`linearize` itself, over containers and with something handed through; f_lin called twice."""
+    import importlib
+
+    lin = importlib.import_module("minijax.linearize")
+    scope = {**vars(lin), "lin": vars(lin)}
+    exec(siblings, scope)
+    calls = []
+
+    def f(p, n):
+        calls.append(sorted(p))
+        return {"y": p["a"] * mj.numpy.sin(p["b"]), "n": n}, {"aux": p["b"] * 2.0}
+
+    with scope["in_place"]():
+        value, f_lin, aux = mj.linearize(f, *primals, has_aux=True)
+        return value, aux, [f_lin(*ts) for ts in tangents], calls
+
+
+def linearizes(student, *args):
+    """Compare values and linear program of a function."""
+    student.agrees(linear, right(*EVALUATION), *args)
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_linear_values(student):
+    """The values are those of the function, and the program gives the derivative."""
+    linearizes(student, "cube", [2.0], [[1.0], [0.5]])
+    linearizes(student, "cube", [ROW], [[STEP]])
+    linearizes(student, "branch", [0.5], [[1.0]])
+    linearizes(student, "branch", [-0.5], [[1.0]])
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_linear_several_inputs(student):
+    """Several inputs and results of different shapes keep their order and their types."""
+    linearizes(student, "two", [ROW, 4.0], [[STEP, 0.5], [ROW, 0.0]])
+    linearizes(student, "swap", [GRID, 4.0], [[GRID_STEP, 0.5]])
+    linearizes(student, "two", [ROW.astype(F32), F32(4.0)], [[STEP.astype(F32), F32(0.5)]])
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_linear_runs_once(student):
+    """The function runs once, however often the program runs afterwards."""
+    linearizes(student, "waves", [0.5], [[1.0], [2.0], [-3.0]])
+    linearizes(student, "two", [ROW, 4.0], [[STEP, 0.5]] * 3)
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_linear_program_is_linear(student):
+    """No sine, exponential or product of primals is left to be computed by the program."""
+    linearizes(student, "waves", [ROW], [[STEP]])
+    linearizes(student, "product", [GRID, GRID.T * 2], [[GRID_STEP, GRID_STEP.T]])
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_linear_integers(student):
+    """Integers and booleans have no place in the program, as inputs and as results."""
+    linearizes(student, "index", [1.5, 3], [[1.0], [0.5]])
+    linearizes(student, "compare", [ROW, 0.0], [[STEP, 1.0]])
+    linearizes(student, "whole", [4], [[]])
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_linear_count(student):
+    """Only the results that count are differentiated; how many these are is asked late enough."""
+    linearizes(student, "waves", [ROW], [[STEP]], 1)
+    linearizes(student, "index", [1.5, 3], [[1.0]], 2)
+    linearizes(student, "cube", [2.0], [[1.0]], 0)
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_linear_constants(student):
+    """A result that does not depend on the inputs has a tangent in the program, of zeros."""
+    linearizes(student, "constant", [2.0], [[1.0]])
+    linearizes(student, "constant", [GRID], [[GRID_STEP]])
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_linear_constants_first(student):
+    """The same where such a result is the only one that counts."""
+    linearizes(student, "constant", [2.0], [[1.0]], 1)
+    linearizes(student, "constant", [ROW], [[STEP], [ROW]], 1)
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_linear_nested(student):
+    """Primals may be tracers: the derivative can be differentiated."""
+    student.agrees(second_derivative, right(*EVALUATION), 0.7, 1.0, 3.0)
+    student.agrees(second_derivative, right(*EVALUATION), ROW, STEP, ROW + 1)
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_linear_public(student):
+    """`linearize` works over containers, with integers, and with what is handed through."""
+    zero = np.zeros((), np.dtype([("float0", np.void, 0)]))
+    primals = [{"a": 2.0, "b": 0.5}, 3]
+    tangents = [[{"a": 1.0, "b": 0.0}, zero], [{"a": 0.0, "b": 1.0}, zero]]
+    student.agrees(public, right(*EVALUATION), primals, tangents)
+
+
+# split_jaxpr --------------------------------------------------------------------------------------
+
+
+@probe
+def unzipped(mj, siblings, name, vals, is_known, instantiate, runs):
+    """The two programs: their types, what they are made of, and what they compute together.
+
+    `runs` holds values of all inputs, for several runs of the two, one after the other.
+    """
+    import importlib
+
+    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
+
+    lin = importlib.import_module("minijax.linearize")
+    scope = {**vars(lin), "lin": vars(lin)}
+    exec(siblings, scope)
+    sin, exp, total = mj.numpy.sin, mj.numpy.exp, mj.numpy.sum
+    inner = mj.jit(lambda x, y: (sin(x) * y, exp(x)))
+    constant = np.array([2.0, 3.0, 5.0])
+    functions = {
+        "line": lambda x, y: [sin(x) * y],
+        "mixed": lambda x, y, z: [y * z, sin(x), y - exp(x), exp(z) * z],
+        "shared": lambda x, y: [(c := sin(x)) * y + exp(y * c), c, y],
+        "constant": lambda x, y: [x * constant, y * constant],
+        "through": lambda x, y: [x, y, x],
+        "sums": lambda x, y: [total(x, axis=0) * y, total(y * 2.0)],
+        "fixed": lambda x, y: [4.0, y],
+        "called": lambda x, y: [*inner(x, y), y],
+    }
+
+    names, types, chosen = scope["names"], scope["types"], scope["chosen"]
+    closed = mj.make_jaxpr(functions[name])(*vals)
+    outs = []
+    with scope["in_place"]():
+        first, second, out_known = lin.split_jaxpr(closed, tuple(is_known), frozenset(instantiate))
+        number = sum(out_known)
+        told = [str(typecheck_jaxpr(program.jaxpr)).count("(") for program in (first, second)]
+        for run in runs:
+            now, later = (chosen(run, is_known, flag) for flag in (True, False))
+            results = eval_jaxpr(first.jaxpr, first.consts, *now)
+            rest = eval_jaxpr(second.jaxpr, second.consts, *results[number:], *later)
+            outs.append([results[:number], rest])
+    residuals = types(first.jaxpr.outvars[number:])
+    split = len(residuals)
+    return (
+        [told, out_known, len(second.consts), outs],
+        [types(first.jaxpr.invars), types(first.jaxpr.outvars[:number])],
+        [sorted(residuals), residuals == types(second.jaxpr.invars[:split])],
+        [types(second.jaxpr.invars[split:]), types(second.jaxpr.outvars)],
+        [names(first.jaxpr), names(second.jaxpr)],
+    )
+
+
+def unzips(student, name, vals, is_known, instantiate=(), again=()):
+    """Compare the two programs of a function."""
+    siblings = right(*EVALUATION, "jit_partial_eval")
+    runs = [vals, *again]
+    student.agrees(unzipped, siblings, name, vals, is_known, list(instantiate), runs)
+
+
+@pytest.mark.exercise("linearize.split_jaxpr")
+def test_unzip_values(student):
+    """The two programs, one after the other, compute what the program does."""
+    unzips(student, "line", [0.5, 2.0], [True, False], again=[[1.5, 3.0], [-2.0, 0.5]])
+    unzips(student, "line", [ROW, STEP], [False, True], again=[[STEP, ROW]])
+
+
+@pytest.mark.exercise("linearize.split_jaxpr")
+def test_unzip_types(student):
+    """Inputs and outputs of both keep their order among themselves, with residuals between."""
+    unzips(student, "mixed", [ROW, GRID, 2.0], [True, False, True])
+    unzips(student, "mixed", [ROW, GRID, 2.0], [False, True, False])
+    unzips(student, "mixed", [0.5, ROW, STEP], [False, False, True], again=[[1.0, STEP, ROW]])
+
+
+@pytest.mark.exercise("linearize.split_jaxpr")
+def test_unzip_residuals(student):
+    """A value that the second program needs is handed over, once, however often it is used."""
+    unzips(student, "shared", [ROW, STEP], [True, False], again=[[STEP / 10, ROW]])
+    unzips(student, "sums", [GRID, ROW], [True, False])
+
+
+@pytest.mark.exercise("linearize.split_jaxpr")
+def test_unzip_work(student):
+    """No work that needs known inputs alone is left to the second program."""
+    unzips(student, "shared", [0.5, 2.0], [True, False])
+    unzips(student, "sums", [GRID, ROW], [False, True])
+
+
+@pytest.mark.exercise("linearize.split_jaxpr")
+def test_unzip_instantiate(student):
+    """An output that is to be instantiated is one of the second program."""
+    unzips(student, "mixed", [ROW, GRID, 2.0], [True, False, True], [1])
+    unzips(student, "fixed", [0.5, 2.0], [True, False], [0])
+
+
+@pytest.mark.exercise("linearize.split_jaxpr")
+def test_unzip_instantiate_all(student):
+    """The same for several outputs, and for inputs that are outputs."""
+    unzips(student, "through", [ROW, 2.0], [True, False], [0])
+    unzips(student, "mixed", [ROW, GRID, 2.0], [True, True, True], [0, 1, 2, 3])
+
+
+@pytest.mark.exercise("linearize.split_jaxpr")
+def test_unzip_one_side(student):
+    """All inputs may be known, or none; then one of the programs has nothing to do."""
+    unzips(student, "line", [0.5, 2.0], [True, True])
+    unzips(student, "line", [0.5, 2.0], [False, False])
+    unzips(student, "through", [ROW, 2.0], [True, False])
+
+
+@pytest.mark.exercise("linearize.split_jaxpr")
+def test_unzip_constants(student):
+    """Constants of the program reach both; the second one has none of its own."""
+    unzips(student, "constant", [ROW, STEP], [True, False])
+    unzips(student, "constant", [2.0, STEP], [False, False])
+    unzips(student, "fixed", [0.5, 2.0], [False, True])
+
+
+@pytest.mark.exercise("linearize.split_jaxpr")
+def test_unzip_calls(student):
+    """A call of another program within the program is unzipped as well."""
+    unzips(student, "called", [0.5, 2.0], [True, False], again=[[1.5, 3.0]])
+    unzips(student, "called", [ROW, STEP], [False, True])
+
+
+# jit_partial_eval ---------------------------------------------------------------------------------
+
+EVERYTHING = (*EVALUATION, "split_jaxpr")
+
+
+@probe
+def called(mj, siblings, name, vals, is_known, later, times=1):
+    """The results of the rule, what it leaves for later, and what that computes for `later`."""
+    import importlib
+
+    from minijax.core import new_main
+    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
+
+    lin = importlib.import_module("minijax.linearize")
+    scope = {**vars(lin), "lin": vars(lin)}
+    exec(siblings, scope)
+    sin, exp, total = mj.numpy.sin, mj.numpy.exp, mj.numpy.sum
+    functions = {
+        "line": lambda x, y: [y - sin(x)],
+        "mixed": lambda x, y, z: [y - z, sin(x), y - exp(x), exp(z), z * y],
+        "known": lambda x, y: [sin(x), x * 2.0],
+        "through": lambda x, y: [y, x, y, x],
+        "sums": lambda x, y: [total(x, axis=0) * exp(y), total(y * 2.0)],
+        "array": lambda x, y: [y * np.array([2.0, 3.0, 5.0]) * x],
+    }
+
+    closed, splits = mj.make_jaxpr(functions[name])(*vals), []
+
+    def counted(*args):
+        splits.append(len(args))
+        return scope["split_jaxpr"](*args)
+
+    scope["FUNCTIONS"]["split_jaxpr"] = counted
+    with scope["in_place"](), new_main(lin.PartialEvalTrace) as main:
+        trace = lin.PartialEvalTrace(main)
+        boxes = [trace.new_arg(pval) for pval in scope["partial_of"](vals, is_known)]
+        for _ in range(times):
+            outs = lin.jit_partial_eval(trace, boxes, name="my_name", jaxpr=closed)
+        runs = list(scope["runs"])
+        tracers = [x for x in outs if isinstance(x, lin.PartialEvalTracer)]
+        values = [None if isinstance(x, lin.PartialEvalTracer) else np.asarray(x) for x in outs]
+        unknown_in = scope["chosen"](boxes, is_known, False)
+        program = scope["tracers_to_jaxpr"](unknown_in, tracers)
+        staged = eval_jaxpr(program.jaxpr, program.consts, *later)
+    eqns = [(e.primitive.name, e.params["name"], sorted(e.params)) for e in program.eqns]
+    return (
+        [values, scope["types"](tracers), staged, str(typecheck_jaxpr(program.jaxpr))],
+        [runs, scope["runs"], splits],
+        [eqns, scope["names"](program.jaxpr), len(program.consts)],
+        type(outs).__name__,
+    )
+
+
+@probe
+def linear_call(mj, siblings, x, tangents):
+    """`linearize` of functions that call functions of `jit`; what the linear program is made of."""
+    import importlib
+
+    from minijax.jaxpr import eval_jaxpr
+
+    lin = importlib.import_module("minijax.linearize")
+    scope = {**vars(lin), "lin": vars(lin)}
+    exec(siblings, scope)
+    sin, exp, calls = mj.numpy.sin, mj.numpy.exp, []
+
+    def wave(x):
+        calls.append("wave")
+        return sin(x) * exp(x)
+
+    def told(f):
+        values, program = scope["linearize_flat"](lambda x: [f(x)], [x], lambda: 1)
+        used = set(scope["names"](program.jaxpr)) & {"sin", "cos", "exp", "log", "div"}
+        outs = [eval_jaxpr(program.jaxpr, program.consts, t) for t in tangents]
+        return [[np.asarray(v) for v in values], outs, sorted(used), len(calls)]
+
+    inner = mj.jit(wave)
+    outer = mj.jit(lambda x: inner(x) * inner(x * 2.0))
+    with scope["in_place"]():
+        return told(inner), told(outer)
+
+
+def calls(student, *args):
+    """Compare what the rule makes of a call."""
+    student.agrees(called, right(*EVERYTHING), *args)
+
+
+@pytest.mark.exercise("linearize.jit_rule")
+def test_call_of_two_parts(student):
+    """The known part is called at once, the rest by the program; together they give the result."""
+    calls(student, "line", [0.5, 2.0], [True, False], [3.0])
+    calls(student, "line", [ROW, STEP], [False, True], [ROW + 1])
+
+
+@pytest.mark.exercise("linearize.jit_rule")
+def test_call_keeps_the_order(student):
+    """Results come in the order of the call, known ones as values and others as tracers."""
+    calls(student, "mixed", [ROW, GRID, 2.0], [True, False, True], [GRID_STEP])
+    calls(student, "mixed", [ROW, GRID, 2.0], [True, True, False], [7.0])
+
+
+@pytest.mark.exercise("linearize.jit_rule")
+def test_call_keeps_the_order_of_operands(student):
+    """Several operands that are unknown keep their order too."""
+    calls(student, "mixed", [ROW, STEP, 2.0], [True, False, False], [ROW, 7.0])
+    calls(student, "mixed", [0.5, 4.0, 2.0], [False, False, True], [1.5, 7.0])
+
+
+@pytest.mark.exercise("linearize.jit_rule")
+def test_call_residuals(student):
+    """What the rest needs is handed over, and is not computed again."""
+    calls(student, "sums", [GRID, ROW], [True, False], [STEP / 100])
+    calls(student, "sums", [GRID, ROW], [False, True], [GRID_STEP])
+    calls(student, "array", [2.0, ROW], [True, False], [STEP])
+
+
+@pytest.mark.exercise("linearize.jit_rule")
+def test_call_on_one_side(student):
+    """All results may be known though an operand is not, or none of them."""
+    calls(student, "known", [0.5, 2.0], [True, False], [3.0])
+    calls(student, "line", [0.5, 2.0], [False, False], [1.5, 3.0])
+
+
+@pytest.mark.exercise("linearize.jit_rule")
+def test_call_hands_through(student):
+    """Operands that are results themselves come back in their places."""
+    calls(student, "through", [0.5, 2.0], [True, False], [3.0])
+    calls(student, "through", [ROW, STEP], [False, True], [ROW * 2])
+
+
+@pytest.mark.exercise("linearize.jit_rule")
+def test_call_splits_once(student):
+    """A program that is called several times is split once."""
+    calls(student, "line", [0.5, 2.0], [True, False], [3.0], 3)
+    calls(student, "sums", [GRID, ROW], [True, False], [STEP / 100], 2)
+
+
+@pytest.mark.exercise("linearize.jit_rule")
+def test_call_linearized(student):
+    """Functions that call functions of `jit` can be linearized, and what is left is linear."""
+    student.agrees(linear_call, right(*EVERYTHING, "linearize_flat"), 0.5, [1.0, 2.0])
+    student.agrees(linear_call, right(*EVERYTHING, "linearize_flat"), ROW, [STEP])
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+# Right answers of all exercises, by target: a generated test gets those of the others.
+ANSWERS = {
+    f"PartialEvalTrace.{name}" if name in METHODS else name: text for name, text in SIBLINGS.items()
+}
+
+
+@probe
+def linear_program(mj, f, xs, ts):
+    """A program's value, and its derivative in two directions."""
+    y, f_lin = mj.linearize(f, *xs)
+    return y, f_lin(*ts), f_lin(*xs)
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_partial_programs(student):
+    """Random programs of several inputs and results are evaluated in part rightly."""
+    student.agrees_on_programs(linear_program, ANSWERS)
+
+
+@pytest.mark.exercise("linearize.flat")
+def test_linear_programs(student):
+    """The value and the derivative of a random program are right."""
+    student.agrees_on_programs(linear_program, ANSWERS)

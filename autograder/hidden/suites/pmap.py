@@ -1,0 +1,673 @@
+"""Hidden tests of the lesson pmap: collectives, pieces, and the rules of a call on many devices.
+
+The worker has one device. What several devices would do is asked of `vmap` with a named axis: it
+runs the same program for all examples, and its collectives give the same values. Every exercise is
+tested alone: where its target needs a sibling, the probe puts a right one in its place meanwhile,
+in the rule tables too. Functions to be traced travel as text.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.grading.suite import probe
+
+F32 = np.float32
+
+ROW = np.array([0.5, -2.0, 3.0])
+GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
+CUBE = np.sin(np.arange(24.0)).reshape(2, 3, 4)
+BLOCK = np.cos(np.arange(120.0)).reshape(2, 3, 4, 5)
+
+SIBLINGS = {
+    "all_gather_type": """
+def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    shape = list(x.shape)
+    if tiled:
+        shape[all_gather_dimension] = axis_size * shape[all_gather_dimension]
+    else:
+        shape.insert(all_gather_dimension, axis_size)
+    return ShapedArray(tuple(shape), x.dtype, x.weak_type)
+""",
+    "psum_batch": """
+def psum_batch(batch_size, vals, dims, *, axes):
+    mine = name_of(batch_size)
+    left = tuple(name for name in axes if name != mine)
+    if len(left) == len(axes):
+        return psum_p.bind(vals[0], axes=left), dims[0]
+    shared = isinstance(dims[0], NotMapped)
+    total = mul_by(vals[0], batch_size) if shared else reduce_sum(vals[0], (dims[0],))
+    return psum_p.bind(total, axes=left) if left else total, not_mapped
+""",
+    "all_gather_transpose": """
+def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    all_of_them = psum_p.bind(ct, axes=(axis_name,))
+    n = x.aval.shape[all_gather_dimension] if tiled else 1
+    first = mul(axis_index(axis_name), np.int32(n))
+    part = dynamic_slice_in_dim(all_of_them, first, n, all_gather_dimension)
+    return [part if tiled else squeeze(part, (all_gather_dimension,))]
+""",
+    "mapped_size": """
+def mapped_size(avals, in_axes, given):
+    found = [] if given is None else [given]
+    mapped = False
+    for aval, axis in zip(avals, in_axes):
+        if axis is not None:
+            check_axis("in_axes", axis, len(aval.shape))
+            found.append(aval.shape[axis])
+            mapped = True
+    if not mapped or found != found[:1] * len(found) or found[0] == 0:
+        raise ValueError("wrong sizes")
+    return found[0]
+""",
+    "replica_program": """
+def replica_program(jaxpr, in_axes, out_axes, **params):
+    def on_pieces(*pieces):
+        values = []
+        for piece, axis in zip(pieces, in_axes):
+            values.append(piece if axis is None else squeeze(piece, (axis,)))
+        results = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *values)
+        return [r if a is None else expand_dims(r, (a,)) for r, a in zip(results, out_axes)]
+
+    avals = [with_axis(aval, axis, 1) for aval, axis in zip(jaxpr.in_avals, in_axes)]
+    with inside(**params):
+        return trace_to_jaxpr(on_pieces, avals)
+""",
+    "pmap_jvp": """
+def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
+    also_in = [axis for axis, t in zip(in_axes, tangents) if t is not None]
+    also_out = [axis for axis, a in zip(out_axes, jaxpr.out_avals) if is_float(a.dtype)]
+
+    def rebind(program, args):
+        axes = {"in_axes": [*in_axes, *also_in], "out_axes": [*out_axes, *also_out]}
+        return pmap_call(program, args, **axes, **params)
+
+    with inside(**params):
+        return call_jvp(rebind, primals, tangents, jaxpr)
+""",
+}
+
+# Puts the functions in RIGHT in the place of the student's, in the module and in rule tables; and
+# traces the program of one example.
+HELPERS = """
+from contextlib import ExitStack, contextmanager
+
+@contextmanager
+def in_place(home):
+    from unittest.mock import patch
+    from minijax import core
+
+    tables = [table for name, table in vars(core).items() if name.endswith("_rules")]
+    with ExitStack() as undo:
+        for name, new in RIGHT.items():
+            old = vars(home)[name]
+            undo.enter_context(patch.dict(vars(home), {name: new}))
+            for table in tables:
+                found = {key: new for key, rule in table.items() if rule is old}
+                undo.enter_context(patch.dict(table, found))
+        yield
+
+def traced(mj, text, args, in_axes, params):
+    f = eval(text, {"jnp": mj.numpy, "lax": mj.lax, "np": np})
+    avals = [raise_to_shaped(get_aval(x)) for x in args]
+    avals = [a if axis is None else remove_axis(a, axis) for a, axis in zip(avals, in_axes)]
+    with inside(**params):
+        return trace_to_jaxpr(f, avals)
+"""
+
+
+def right(*names):
+    """The text of right siblings, which a probe executes in a copy of the module's names."""
+    pairs = ", ".join(f"{name}={name}" for name in names)
+    return "".join(SIBLINGS[name] for name in names) + f"\nRIGHT = dict({pairs})\n{HELPERS}"
+
+
+def all_but(name):
+    """The text of all siblings of an exercise."""
+    return right(*(other for other in SIBLINGS if other != name))
+
+
+# all_gather_type ----------------------------------------------------------------------------------
+
+
+@probe
+def gathered_type(mj, shape, dtype, weak_type, axis, size, tiled):
+    """The type of a gathered array."""
+    from minijax.core import ShapedArray
+    from minijax.pmap import all_gather_type
+
+    aval = ShapedArray(shape, np.dtype(dtype), weak_type)
+    params = {"all_gather_dimension": axis, "axis_name": "rows", "axis_size": size}
+    out = all_gather_type(aval, tiled=tiled, **params)
+    return type(out).__name__, out.shape, out.dtype.name, out.weak_type
+
+
+@probe
+def gathering_program(mj, shape, axis, size, tiled):
+    """The program of a gathered array, with its types."""
+    from minijax.axis_env import AxisSize, mapped_axis
+    from minijax.core import ShapedArray
+    from minijax.tracing import trace_to_jaxpr
+
+    def f(x):
+        return [mj.lax.all_gather(x, "rows", axis=axis, tiled=tiled)]
+
+    with mapped_axis(AxisSize(size, "rows"), None):
+        closed = trace_to_jaxpr(f, [ShapedArray(shape, np.dtype("float64"))])
+    return [str(aval) for aval in closed.out_avals], len(closed.eqns)
+
+
+@pytest.mark.exercise("pmap.gather_type")
+def test_type_of_a_stack(student):
+    """Stacked values have one axis more, of the right length, at the right place."""
+    for axis in range(4):
+        student.agrees(gathered_type, (2, 3, 4), "float64", False, axis, 7, False)
+    student.agrees(gathered_type, (), "float64", False, 0, 5, False)
+    student.agrees(gathered_type, (0, 2), "float64", False, 1, 3, False)
+
+
+@pytest.mark.exercise("pmap.gather_type")
+def test_type_of_a_row(student):
+    """Values one behind the other make one axis longer, and no new one."""
+    for axis in range(3):
+        student.agrees(gathered_type, (2, 3, 4), "float64", False, axis, 7, True)
+    student.agrees(gathered_type, (5,), "float64", False, 0, 1, True)
+    student.agrees(gathered_type, (0, 2), "float64", False, 0, 3, True)
+
+
+@pytest.mark.exercise("pmap.gather_type")
+def test_type_keeps_dtype(student):
+    """The dtype and the weak type stay as they are, in both forms."""
+    for tiled in (False, True):
+        student.agrees(gathered_type, (2, 3), "float32", False, 1, 4, tiled)
+        student.agrees(gathered_type, (2, 3), "int8", False, 0, 4, tiled)
+        student.agrees(gathered_type, (3,), "float64", True, 0, 2, tiled)
+
+
+@pytest.mark.exercise("pmap.gather_type")
+def test_type_in_a_program(student):
+    """A program that gathers has the right types, also where the axis is counted from the end."""
+    student.agrees(gathering_program, (2, 3), -1, 4, False)
+    student.agrees(gathering_program, (2, 3), -1, 4, True)
+    student.agrees(gathering_program, (), 0, 6, False)
+
+
+# psum_batch ---------------------------------------------------------------------------------------
+
+
+@probe
+def summed(mj, x, dim, axes, name, others):
+    """The sum, its batch axis, and which sums are left; a sum over devices is 10 times its operand.
+
+    `others` are the names of axes of other interpreters.
+    """
+    from contextlib import ExitStack
+
+    from minijax.axis_env import AxisSize, mapped_axis
+    from minijax.core import Trace, Tracer, get_aval, new_main, not_mapped
+    from minijax.pmap import psum_batch
+
+    class Box(Tracer):
+        def __init__(self, trace, val):
+            self._trace, self.val = trace, val
+
+        @property
+        def aval(self):
+            return get_aval(self.val)
+
+    class Watch(Trace):
+        def pure(self, val):
+            return Box(self, val)
+
+        def process_primitive(self, primitive, tracers, params):
+            self.main.global_data.append(params["axes"] if primitive.name == "psum" else None)
+            vals = [t.val for t in tracers]
+            if primitive.name == "psum":
+                return Box(self, vals[0] * np.asarray(10, vals[0].dtype))
+            return Box(self, primitive.bind(*vals, **params))
+
+    size = 4 if dim is None else x.shape[dim]
+    with new_main(Watch, []) as main, ExitStack() as frames:
+        for other in others:
+            frames.enter_context(mapped_axis(AxisSize(9, other), main))
+        box = Box(Watch(main), x)
+        dims = [not_mapped if dim is None else dim]
+        out, where = psum_batch(AxisSize(size, name), [box], dims, axes=tuple(axes))
+        sums = [tuple(done) for done in main.global_data if done is not None]
+        few = len(main.global_data) - len(sums) < 4
+        return out.val, None if where is not_mapped else where, sums, few, type(where).__name__
+
+
+@pytest.mark.exercise("pmap.psum_batch")
+def test_sum_of_a_batch(student):
+    """Over the axis of this vmap, the examples are added, and all share the result."""
+    for dim in range(3):
+        student.agrees(summed, CUBE, dim, ["i"], "i", [])
+    student.agrees(summed, ROW, 0, ["i"], "i", [])
+    student.agrees(summed, np.zeros((0, 2)), 0, ["i"], "i", [])
+
+
+@pytest.mark.exercise("pmap.psum_batch")
+def test_sum_of_equals(student):
+    """What is the same in all examples is counted once for each."""
+    student.agrees(summed, GRID, None, ["i"], "i", [])
+    student.agrees(summed, np.array(2.5), None, ["i"], "i", [])
+
+
+@pytest.mark.exercise("pmap.psum_batch")
+def test_sum_keeps_the_dtype(student):
+    """The dtype stays, for single precision and for integers."""
+    student.agrees(summed, GRID.astype(F32), 1, ["i"], "i", [])
+    student.agrees(summed, GRID.astype(F32), None, ["i"], "i", [])
+    student.agrees(summed, np.array([3, -5], np.int8), None, ["i"], "i", [])
+
+
+@pytest.mark.exercise("pmap.psum_batch")
+def test_sum_over_another_axis(student):
+    """A sum over another axis is one of whole batches; the batch axis stays where it is."""
+    student.agrees(summed, CUBE, 1, ["j"], "i", ["j"])
+    student.agrees(summed, CUBE, 2, ["j", "k"], None, ["j", "k"])
+    student.agrees(summed, GRID, None, ["j"], "i", ["j"])
+
+
+@pytest.mark.exercise("pmap.psum_batch")
+def test_sum_over_several_axes(student):
+    """Of several names, this vmap takes its own out; the others are left, in their order."""
+    student.agrees(summed, CUBE, 1, ["j", "i"], "i", ["j"])
+    student.agrees(summed, CUBE, 2, ["k", "i", "j"], "i", ["j", "k"])
+    student.agrees(summed, GRID, None, ["i", "j"], "i", ["j"])
+
+
+# all_gather_transpose -----------------------------------------------------------------------------
+
+
+@probe
+def sent_back(mj, siblings, cts, shape, dtype, axis, tiled, outer):
+    """Cotangents of the operands of all examples. `cts` has a row for each, in its last-but-`outer`
+    axes; with `outer` there is one more vmap around."""
+    import importlib
+
+    from minijax.core import ShapedArray, UndefPrimal
+
+    pmap = importlib.import_module("minijax.pmap")
+    scope = dict(vars(pmap))
+    exec(siblings, scope)
+    x = UndefPrimal(ShapedArray(shape, np.dtype(dtype)))
+    size = cts.shape[1 if outer else 0]
+    params = {"all_gather_dimension": axis, "axis_name": "rows", "axis_size": size}
+
+    def back(ct):
+        return list(pmap.all_gather_transpose(ct, x, tiled=tiled, **params))
+
+    with scope["in_place"](pmap):
+        mapped = mj.vmap(back, axis_name="rows")
+        outs = mj.vmap(mapped, axis_name="columns")(cts) if outer else mapped(cts)
+        return [np.asarray(out) for out in outs]
+
+
+@probe
+def gradients(mj, siblings, xs, weights, axis, tiled):
+    """The gradient of each example, by way of what all have gathered."""
+    import importlib
+
+    pmap = importlib.import_module("minijax.pmap")
+    scope = dict(vars(pmap))
+    exec(siblings, scope)
+
+    def f(x, w):
+        everything = mj.lax.all_gather(x, "rows", axis=axis, tiled=tiled)
+        return (everything * everything * w).sum() * (x * x).sum()
+
+    with scope["in_place"](pmap):
+        return np.asarray(mj.vmap(mj.grad(f), axis_name="rows")(xs, weights))
+
+
+ONLY_SUM = right("psum_batch")
+
+
+@pytest.mark.exercise("pmap.gather_transpose")
+def test_back_to_a_number(student):
+    """Each example gets back what all others hold for it, where it gave a number."""
+    student.agrees(sent_back, ONLY_SUM, CUBE[0, :, :3], (), "float64", 0, False, False)
+    student.agrees(sent_back, ONLY_SUM, np.array([[2.5]]), (), "float64", 0, False, False)
+
+
+@pytest.mark.exercise("pmap.gather_transpose")
+def test_back_to_a_stack(student):
+    """The same for arrays, which were stacked along any axis."""
+    student.agrees(sent_back, ONLY_SUM, BLOCK[:, :2], (4, 5), "float64", 0, False, False)
+    cts = np.swapaxes(BLOCK[:, :2], 1, 2)
+    student.agrees(sent_back, ONLY_SUM, cts, (4, 5), "float64", 1, False, False)
+    cts = np.moveaxis(BLOCK[:, :2], 1, 3)
+    student.agrees(sent_back, ONLY_SUM, cts, (4, 5), "float64", 2, False, False)
+
+
+@pytest.mark.exercise("pmap.gather_transpose")
+def test_back_to_a_row(student):
+    """The same for arrays that were laid one behind the other."""
+    student.agrees(sent_back, ONLY_SUM, BLOCK[0, :, :, :3], (4, 1), "float64", 1, True, False)
+    cts = np.cos(np.arange(60.0)).reshape(2, 6, 5)
+    student.agrees(sent_back, ONLY_SUM, cts, (3, 5), "float64", 0, True, False)
+    student.agrees(sent_back, ONLY_SUM, np.swapaxes(cts, 1, 2), (5, 3), "float64", 1, True, False)
+
+
+@pytest.mark.exercise("pmap.gather_transpose")
+def test_back_within_another_vmap(student):
+    """Only the examples of the named axis are summed, where another vmap is around."""
+    student.agrees(sent_back, ONLY_SUM, CUBE[:, :, :3], (), "float64", 0, False, True)
+    cts = np.sin(np.arange(48.0)).reshape(4, 2, 6)
+    student.agrees(sent_back, ONLY_SUM, cts, (3,), "float64", 0, True, True)
+
+
+@pytest.mark.exercise("pmap.gather_transpose")
+def test_back_keeps_the_dtype(student):
+    """The cotangent has the dtype of the operand."""
+    cts = CUBE[0, :, :3].astype(F32)
+    student.agrees(sent_back, ONLY_SUM, cts, (), "float32", 0, False, False)
+    student.agrees(sent_back, ONLY_SUM, cts, (1,), "float32", 0, True, False)
+
+
+@pytest.mark.exercise("pmap.gather_transpose")
+def test_gradients_through_a_gather(student):
+    """The gradient of a function that gathers is right in each example."""
+    siblings = right("psum_batch", "all_gather_type")
+    student.agrees(gradients, siblings, GRID, CUBE[:, :2, :3], 0, False)
+    student.agrees(gradients, siblings, GRID, BLOCK[:, 0, 0, :1], 0, True)
+
+
+# mapped_size --------------------------------------------------------------------------------------
+
+
+@probe
+def size_of(mj, shapes, axes, given):
+    """The number of examples, or the name of the error."""
+    from minijax.core import ShapedArray
+    from minijax.pmap import mapped_size
+
+    avals = [ShapedArray(shape, np.dtype("float64")) for shape in shapes]
+    try:
+        return mapped_size(avals, axes, given)
+    except (ValueError, TypeError, IndexError, KeyError) as error:
+        return type(error).__name__
+
+
+@pytest.mark.exercise("pmap.mapped_size")
+def test_size_along_any_axis(student):
+    """The mapped axis says how many examples there are, whichever it is."""
+    student.agrees(size_of, [(5, 3)], [0], None)
+    student.agrees(size_of, [(5, 3), (3,)], [1, 0], None)
+    student.agrees(size_of, [(2, 6, 7), (7, 2), (4, 7)], (2, 0, 1), None)
+
+
+@pytest.mark.exercise("pmap.mapped_size")
+def test_size_of_what_is_shared(student):
+    """What all examples share has no say."""
+    student.agrees(size_of, [(5, 3), (2,), ()], [1, None, None], None)
+    student.agrees(size_of, [(), (4,), (0, 9)], [None, 0, None], 4)
+
+
+@pytest.mark.exercise("pmap.mapped_size")
+def test_sizes_that_differ(student):
+    """Mapped axes of different lengths are refused."""
+    student.agrees(size_of, [(5, 3), (5,)], [0, 0], None)
+    student.agrees(size_of, [(5, 3), (5,)], [1, 0], None)
+    student.agrees(size_of, [(3,), (4,), (3,)], [0, 0, 0], None)
+
+
+@pytest.mark.exercise("pmap.mapped_size")
+def test_size_that_was_given(student):
+    """The length that the user gives must be the one that is there."""
+    student.agrees(size_of, [(5, 3)], [0], 5)
+    student.agrees(size_of, [(5, 3)], [0], 3)
+    student.agrees(size_of, [(5,), (5,)], [0, 0], 6)
+    student.agrees(size_of, [(1,)], [0], 0)
+
+
+@pytest.mark.exercise("pmap.mapped_size")
+def test_no_examples(student):
+    """Without a mapped axis, or with one of length 0, there is nothing to do."""
+    student.agrees(size_of, [(5, 3)], [0], None)
+    student.agrees(size_of, [(5,), ()], [None, None], None)
+    student.agrees(size_of, [(5,)], [None], 5)
+    student.agrees(size_of, [], [], None)
+    student.agrees(size_of, [(0, 2)], [0], None)
+    student.agrees(size_of, [(0, 2)], [0], 0)
+
+
+@pytest.mark.exercise("pmap.mapped_size")
+def test_axes_that_are_not_there(student):
+    """An axis that an operand does not have is refused, and so is a negative one."""
+    student.agrees(size_of, [(5, 3)], [1], None)
+    student.agrees(size_of, [(5,), ()], [0, 0], None)
+    student.agrees(size_of, [(5, 3)], [2], None)
+    student.agrees(size_of, [(5, 5)], [-1], None)
+
+
+# replica_program ----------------------------------------------------------------------------------
+
+
+@probe
+def replicas(mj, siblings, text, args, in_axes, out_axes, size):
+    """Types of the program of a device, how often it meets others, and what all devices give."""
+    import importlib
+
+    from minijax.jaxpr import eval_jaxpr
+
+    pmap = importlib.import_module("minijax.pmap")
+    scope = dict(vars(pmap))
+    exec(siblings, scope)
+    params = {"axis_name": "i", "axis_size": size}
+    with scope["in_place"](pmap):
+        closed = scope["traced"](mj, text, args, in_axes, params)
+        program = pmap.replica_program(closed, tuple(in_axes), tuple(out_axes), **params)
+        meetings = [eqn.primitive.name for eqn in program.eqns]
+        meetings = [name for name in meetings if name in ("psum", "all_gather", "axis_index")]
+        types = [[str(aval) for aval in side] for side in (program.in_avals, program.out_avals)]
+
+        def device(place):
+            pieces = zip(args, in_axes, strict=True)
+            return [x if axis is None else x.take([place], axis) for x, axis in pieces]
+
+        stacks = [np.stack(pieces) for pieces in zip(*map(device, range(size)), strict=True)]
+        run = mj.vmap(lambda *xs: eval_jaxpr(program.jaxpr, program.consts, *xs), axis_name="i")
+        return types, meetings, [np.asarray(out) for out in run(*stacks)]
+
+
+@probe
+def on_one_device(mj, siblings, text, args, in_axes, out_axes):
+    """What pmap gives on a single device."""
+    import importlib
+
+    pmap = importlib.import_module("minijax.pmap")
+    scope = dict(vars(pmap))
+    exec(siblings, scope)
+    f = eval(text, {"jnp": mj.numpy, "lax": mj.lax, "np": np})
+    with scope["in_place"](pmap):
+        mapped = mj.pmap(f, "i", in_axes=tuple(in_axes), out_axes=tuple(out_axes))
+        outs = mapped(*args)
+        return [np.asarray(out) for out in outs]
+
+
+PIECES = right("psum_batch", "all_gather_type")
+
+
+@pytest.mark.exercise("pmap.replica_program")
+def test_pieces_in_front(student):
+    """A program on pieces gives pieces, where the first axis counts the examples."""
+    text = "lambda x, y: [jnp.sin(x) * y, y]"
+    student.agrees(replicas, PIECES, text, [ROW, np.array([4.0, 5.0, 6.0])], [0, 0], [0, 0], 3)
+    student.agrees(replicas, PIECES, text, [GRID, np.array([4.0, 5.0])], [0, 0], [0, 0], 2)
+
+
+@pytest.mark.exercise("pmap.replica_program")
+def test_pieces_along_other_axes(student):
+    """Operands and results may be cut along any axis."""
+    text = "lambda x, y: [x * 2.0, x.T * y]"
+    args = [CUBE, np.array([[4.0, 5.0, 6.0]])]
+    student.agrees(replicas, PIECES, text, args, [1, 1], [2, 1], 3)
+    student.agrees(replicas, PIECES, "lambda x: [x, x + 1.0]", [CUBE], [2], [1, 0], 4)
+
+
+@pytest.mark.exercise("pmap.replica_program")
+def test_whole_arrays(student):
+    """What is not cut comes and goes as a whole."""
+    text = "lambda w, x: [w * x, w + 1.0, lax.psum(w * x, 'i')]"
+    student.agrees(replicas, PIECES, text, [np.array(2.0), ROW], [None, 0], [0, None, None], 3)
+    text = "lambda w, x: [x, w]"
+    student.agrees(replicas, PIECES, text, [GRID, CUBE], [None, 1], [1, None], 3)
+
+
+@pytest.mark.exercise("pmap.replica_program")
+def test_replicas_meet(student):
+    """Collectives inside of the program work along its axis, and their number stays."""
+    text = "lambda x: [x / lax.psum(x, 'i'), lax.all_gather(x, 'i'), x * lax.axis_index('i')]"
+    student.agrees(replicas, PIECES, text, [ROW], [0], [0, 1, 0], 3)
+    student.agrees(replicas, PIECES, "lambda x: [lax.pmean(x, 'i')]", [GRID], [1], [None], 3)
+
+
+@pytest.mark.exercise("pmap.replica_program")
+def test_captured_arrays(student):
+    """Constants of the program are there on each device."""
+    text = "lambda x: [x + np.array([10.0, 20.0, 30.0]), np.array([1.0, 7.0])]"
+    student.agrees(replicas, PIECES, text, [GRID], [0], [0, 0], 2)
+    text = "lambda x, y: [x * np.array([2.0, 3.0, 4.0]), y]"
+    student.agrees(replicas, PIECES, text, [GRID.astype(F32), np.array([3, 4])], [0, 0], [0, 0], 2)
+
+
+@pytest.mark.exercise("pmap.replica_program")
+def test_on_a_device(student):
+    """A call of pmap with one example gives the right results."""
+    siblings = all_but("replica_program")
+    text = "lambda x, y: (jnp.sin(x) + lax.psum(y, 'i'), y)"
+    args = [GRID[:1], CUBE[:, :, :1]]
+    student.agrees(on_one_device, siblings, "lambda x, y: (x, y)", args, [0, 2], [1, 0])
+    student.agrees(on_one_device, siblings, text, [GRID[:1], ROW], [0, None], [1, None])
+
+
+# pmap_jvp -----------------------------------------------------------------------------------------
+
+
+@probe
+def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, run):
+    """What is called in place of a call; and, with `run`, the values and tangents it gives.
+
+    In place of the devices, vmap runs the program for all examples.
+    """
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import impl_rules
+    from minijax.jaxpr import eval_jaxpr
+
+    pmap = importlib.import_module("minijax.pmap")
+    scope = dict(vars(pmap))
+    exec(siblings, scope)
+    calls = []
+
+    def impl(*args, jaxpr, in_axes, out_axes, **params):
+        calls.append(([str(a) for a in jaxpr.in_avals], tuple(in_axes), tuple(out_axes), params))
+        if not run:
+            return [np.zeros(aval.shape, aval.dtype) for aval in jaxpr.out_avals]
+
+        def program(*xs):
+            return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *xs)
+
+        return mj.vmap(program, tuple(in_axes), list(out_axes), params["axis_name"])(*args)
+
+    sizes = [x.shape[axis] for x, axis in zip(primals, in_axes, strict=True) if axis is not None]
+    params = {"axis_name": "rows", "axis_size": sizes[0], "devices": ("one", "another")}
+    axes = {"in_axes": tuple(in_axes), "out_axes": tuple(out_axes)}
+    with scope["in_place"](pmap), patch.dict(impl_rules, {pmap.pmap_p: impl}):
+        jaxpr = scope["traced"](mj, text, primals, in_axes, params)
+        values, changes = pmap.pmap_jvp(primals, tangents, jaxpr=jaxpr, **axes, **params)
+    if not run:
+        return calls, len(values), [t is None for t in changes]
+    changes = [None if t is None else np.asarray(t) for t in changes]
+    return [np.asarray(x) for x in values], changes
+
+
+def called(student, *arguments):
+    """Compare what is called, and then what comes out."""
+    student.agrees(rule_of_the_call, SUM_AND_TYPE, *arguments, False)
+    student.agrees(rule_of_the_call, SUM_AND_TYPE, *arguments, True)
+
+
+SUM_AND_TYPE = right("psum_batch", "all_gather_type")
+PRODUCT = "lambda x, y: [x * jnp.sin(y)]"
+
+
+@pytest.mark.exercise("pmap.jvp")
+def test_slope_in_front(student):
+    """All operands move, and are cut along their first axis."""
+    called(student, PRODUCT, [ROW, ROW * 2.0], [ROW + 1.0, ROW * ROW], [0, 0], [0])
+
+
+@pytest.mark.exercise("pmap.jvp")
+def test_slope_along_other_axes(student):
+    """A tangent is cut as its primal is, along any axis."""
+    other = GRID.T * 0.5
+    called(student, "lambda x, y: [x * y, x]", [GRID, other], [GRID * GRID, other], [1, 0], [1, 0])
+    called(student, "lambda x: [x * x]", [CUBE], [CUBE + 1.0], [2], [1])
+
+
+@pytest.mark.exercise("pmap.jvp")
+def test_slope_of_some_operands(student):
+    """What does not move has no tangent among the operands."""
+    called(student, PRODUCT, [ROW, GRID], [None, GRID + 1.0], [0, 1], [1])
+    called(student, PRODUCT, [GRID, ROW], [GRID * 2.0, None], [1, 0], [0])
+
+
+@pytest.mark.exercise("pmap.jvp")
+def test_slope_of_what_is_shared(student):
+    """An operand that all examples share has a tangent that they share; results as well."""
+    text = "lambda w, x: [lax.psum(jnp.sin(w * x), 'rows'), w * x]"
+    primals, tangents = [np.array(2.0), ROW], [np.array(3.0), ROW + 1.0]
+    called(student, text, primals, tangents, [None, 0], [None, 0])
+    called(student, text, primals, [np.array(3.0), None], [None, 0], [None, 0])
+
+
+@pytest.mark.exercise("pmap.jvp")
+def test_slope_of_integers(student):
+    """Results that are no floating-point numbers have no tangents."""
+    text = "lambda x, n: [n, x * x, x < 1.0, x * 3.0]"
+    primals, tangents = [GRID, np.array([3, 4])], [GRID + 1.0, None]
+    called(student, text, primals, tangents, [0, 0], [0, 1, 1, 0])
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+
+@probe
+def total(mj, f, in_axes, batch):
+    """The sum of a program's results over two examples."""
+    return mj.vmap(lambda *xs: mj.lax.psum(f(*xs), "i"), in_axes, axis_name="i")(*batch)
+
+
+@probe
+def on_a_device(mj, f, xs):
+    """A program on one device, with one example."""
+    return mj.pmap(f)(*[np.asarray(x)[None] for x in xs])
+
+
+@probe
+def slope_on_a_device(mj, f, xs, ts):
+    """The derivative of a program on one device."""
+    xs, ts = ([np.asarray(x)[None] for x in pair] for pair in (xs, ts))
+    return mj.jvp(mj.pmap(f), xs, ts)
+
+
+@pytest.mark.exercise("pmap.psum_batch")
+def test_sums_of_programs(student):
+    """The sum of a random program over all examples is right."""
+    student.agrees_on_programs(total, SIBLINGS)
+
+
+@pytest.mark.exercise("pmap.replica_program")
+def test_random_programs(student):
+    """A random program gives on a device what it gives without one."""
+    student.agrees_on_programs(on_a_device, SIBLINGS, number=6)
+
+
+@pytest.mark.exercise("pmap.jvp")
+def test_slopes_of_programs(student):
+    """The derivative of a random program on a device is right."""
+    student.agrees_on_programs(slope_on_a_device, SIBLINGS, number=6)

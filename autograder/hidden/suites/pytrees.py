@@ -1,0 +1,1092 @@
+"""Hidden tests of the lesson pytrees: containers taken apart, and put together again.
+
+Every exercise is tested alone: where it calls what a sibling exercise defines, the probe puts a
+right one in its place meanwhile, and structures are made by hand. A probe never brings the answer
+of the exercise that it asks for. Programs are texts, since trees may hold objects of any class.
+"""
+
+import pytest
+
+from autograder.grading.suite import probe
+
+# What all programs may use. `plain` turns a result into data that can be sent: the order of a
+# dict's keys and the class of each container count.
+GIVEN = '''
+class Point(NamedTuple):
+    x: Any
+    y: Any
+
+
+class Other(NamedTuple):
+    x: Any
+    y: Any
+
+
+class Empty(NamedTuple):
+    pass
+
+
+class Shape(tuple):
+    pass
+
+
+class Stack(list):
+    pass
+
+
+class Settings(dict):
+    pass
+
+
+class Pair:
+    def __init__(self, a, b, name):
+        self.a, self.b, self.name = a, b, name
+
+
+node_types[Pair] = NodeType(
+    lambda p: (iter((p.a, p.b)), p.name), lambda name, xs: Pair(*xs, [name, type(xs).__name__])
+)
+none = PyTreeDef(type(None), None, ())
+
+
+def tup(*children):
+    return PyTreeDef(tuple, None, children)
+
+
+def lst(*children):
+    return PyTreeDef(list, None, children)
+
+
+def dic(**children):
+    return PyTreeDef(dict, tuple(children), tuple(children.values()))
+
+
+def named(cls, *children):
+    return PyTreeDef(cls, cls, children)
+
+
+def plain(x):
+    if isinstance(x, PyTreeDef):
+        return "PyTreeDef", plain(x.node_class), plain(x.data), plain(x.children)
+    if isinstance(x, type):
+        return "class " + x.__name__
+    if isinstance(x, Pair):
+        return "Pair", plain(x.a), plain(x.b), plain(x.name)
+    if isinstance(x, dict):
+        return type(x).__name__, [(plain(k), plain(v)) for k, v in x.items()]
+    if isinstance(x, list):
+        items = [plain(y) for y in x]
+        return items if type(x) is list else (type(x).__name__, items)
+    if isinstance(x, tuple):
+        items = tuple(plain(y) for y in x)
+        return items if type(x) is tuple else (type(x).__name__, items)
+    return x
+
+
+def refused(function, *args):
+    try:
+        return plain(function(*args))
+    except ValueError:
+        return "ValueError"
+
+
+class Opaque:
+    """A leaf that notices when anything is done with it."""
+
+    def __eq__(self, other):
+        raise AssertionError
+
+    def __bool__(self):
+        raise AssertionError
+
+    def __iter__(self):
+        raise AssertionError
+'''
+
+RIGHT_DICT = """
+def right_children(d):
+    pairs = sorted(d.items(), key=lambda pair: pair[0])
+    return [v for _, v in pairs], tuple(k for k, _ in pairs)
+
+node_types[dict] = NodeType(right_children, node_types[dict].from_children)
+"""
+
+RIGHT_NODE_TYPE = """
+def node_type(cls):
+    made_by_name = tuple in cls.__mro__ and hasattr(cls, "_fields")
+    return node_types.get(cls, namedtuple_type if made_by_name else None)
+"""
+
+RIGHT_FLATTEN = """
+def tree_flatten(tree, is_leaf=None):
+    found = []
+
+    def visit(x):
+        kind = node_type(type(x))
+        if kind is None or (is_leaf and is_leaf(x)):
+            found.append(x)
+            return leaf
+        children, data = kind.to_children(x)
+        return PyTreeDef(type(x), data, tuple([visit(child) for child in children]))
+
+    structure = visit(tree)
+    return found, structure
+"""
+
+RIGHT_UNFLATTEN = """
+def tree_unflatten(treedef, leaves):
+    todo = list(leaves)
+    if len(todo) != treedef.num_leaves:
+        raise ValueError
+
+    def make(part):
+        if part.node_class is None:
+            return todo.pop(0)
+        return node_type(part.node_class).from_children(part.data, list(map(make, part.children)))
+
+    return make(treedef)
+"""
+
+RIGHT_FLATTEN_UP_TO = """
+def flatten_up_to(treedef, tree):
+    if treedef == leaf:
+        return [tree]
+    if treedef.node_class is not type(tree):
+        raise ValueError
+    children, data = node_type(type(tree)).to_children(tree)
+    children = [*children]
+    if (data, len(children)) != (treedef.data, len(treedef.children)):
+        raise ValueError
+    return sum(map(flatten_up_to, treedef.children, children), [])
+"""
+
+ONE_LEVEL = RIGHT_DICT + RIGHT_NODE_TYPE  # what the walks need
+BOTH_WAYS = ONE_LEVEL + RIGHT_FLATTEN + RIGHT_UNFLATTEN
+
+
+@probe
+def run(mj, given, right, program):
+    """The `result` of a program in minijax.tree, with right siblings in their places."""
+    import importlib
+    from unittest.mock import patch
+
+    module = importlib.import_module("minijax.tree")
+    scope = dict(vars(module))
+    with patch.dict(module.node_types):
+        exec(given, scope)
+        exec(right, scope)
+        changed = {
+            k: v for k, v in scope.items() if k in vars(module) and v is not getattr(module, k)
+        }
+        changed.pop("__builtins__", None)
+        with patch.multiple(module, **changed) if changed else patch.dict({}):
+            exec(program, scope)
+            return scope["plain"](scope["result"])
+
+
+def results(student, right, *expressions):
+    """Compare what expressions give."""
+    for expression in expressions:
+        student.agrees(run, GIVEN, right, f"result = {expression}")
+
+
+# register_pytree_node -----------------------------------------------------------------------------
+
+NEW_CLASS = """
+class Wrapped:
+    pass
+
+first, second = (lambda x: ((), 1), lambda d, xs: 2), (lambda x: ((), 3), lambda d, xs: 4)
+"""
+
+
+@pytest.mark.exercise("pytrees.register")
+def test_entry_of_a_new_class(student):
+    """A new class gets an entry of the table, with the two functions in the right places."""
+    program = """
+nothing = register_pytree_node(Wrapped, *first)
+entry = node_types[Wrapped]
+same = [entry.to_children is first[0], entry.from_children is first[1]]
+result = [nothing, type(entry) is NodeType, same]
+"""
+    student.agrees(run, GIVEN, "", NEW_CLASS + program)
+
+
+@pytest.mark.exercise("pytrees.register")
+def test_second_registration(student):
+    """A class that is registered already is refused with ValueError, and its entry stays."""
+    program = """
+register_pytree_node(Wrapped, *first)
+answer = refused(register_pytree_node, Wrapped, *second)
+result = [answer, node_types[Wrapped].to_children(0)[1], node_types[Wrapped].from_children(0, [])]
+"""
+    student.agrees(run, GIVEN, "", NEW_CLASS + program)
+    student.agrees(run, GIVEN, "", NEW_CLASS + program.replace("*second", "*first"))
+
+
+@pytest.mark.exercise("pytrees.register")
+@pytest.mark.parametrize("name", ["tuple", "list", "dict", "type(None)"])
+def test_containers_that_were_there_before(student, name):
+    """Python's own containers, and None, cannot be registered again."""
+    program = f"""
+before = node_types[{name}]
+answer = refused(register_pytree_node, {name}, *first)
+result = [answer, node_types[{name}] is before]
+"""
+    student.agrees(run, GIVEN, "", NEW_CLASS + program)
+
+
+@pytest.mark.exercise("pytrees.register")
+def test_subclasses_of_containers(student):
+    """Subclasses of a registered class can be registered, and do not change its entry."""
+    program = """
+before = {cls: node_types[cls] for cls in (tuple, list, dict)}
+for cls in (Shape, Stack, Settings, Point):
+    register_pytree_node(cls, *first)
+kept = [node_types[cls] is before[cls] for cls in before]
+result = [kept, [node_types[cls].to_children(0)[1] for cls in (Shape, Stack, Settings, Point)]]
+"""
+    student.agrees(run, GIVEN, "", NEW_CLASS + program)
+
+
+# dict_to_children ---------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("pytrees.dict")
+def test_values_in_the_order_of_keys(student):
+    """The values come in the order of the sorted keys, and the keys beside them."""
+    results(
+        student,
+        "",
+        "dict_to_children({'b': 1.0, 'c': 7.0, 'a': 5.0})",
+        "dict_to_children({10: 'x', 9: 'y', -3: 'z', 2: 'u'})",
+        "dict_to_children({(2, 1): 1, (1, 5): 2, (1, 2): 3})",
+    )
+
+
+@pytest.mark.exercise("pytrees.dict")
+def test_order_of_filling(student):
+    """Two dicts with the same keys have the same order, however they were filled."""
+    program = """
+result = []
+for keys in ("abcd", "dcba", "cadb"):
+    result.append(dict_to_children({key: 2 * ord(key) for key in keys}))
+result.append(dict_to_children(dict(zip("dcba", (1, 4, 3, 2)))))
+"""
+    student.agrees(run, GIVEN, "", program)
+
+
+@pytest.mark.exercise("pytrees.dict")
+def test_values_that_have_no_order(student):
+    """Only the keys are sorted: the values may be anything, and are not looked at."""
+    program = """
+x, y = Opaque(), Opaque()
+values, keys = dict_to_children({"q": x, "p": y})
+more, _ = dict_to_children({"b": None, "a": {"d": 1, "c": 2}})
+result = [values[0] is y, values[1] is x, keys, more]
+"""
+    student.agrees(run, GIVEN, "", program)
+
+
+@pytest.mark.exercise("pytrees.dict")
+def test_small_dicts(student):
+    """Dicts with one key and with none have their children, too."""
+    results(student, "", "dict_to_children({})", "dict_to_children({'only': [1.0]})")
+
+
+@pytest.mark.exercise("pytrees.dict")
+def test_keys_without_an_order(student):
+    """Keys that cannot be sorted are refused with ValueError."""
+    results(
+        student,
+        "",
+        "refused(dict_to_children, {'a': 1, 2: 3})",
+        "refused(dict_to_children, {None: 1, 'b': 2, 'a': 4})",
+    )
+
+
+@pytest.mark.exercise("pytrees.dict")
+def test_dict_stays_as_it_was(student):
+    """The dict itself is not changed."""
+    program = """
+d = {"b": 1, "a": 2}
+result = [dict_to_children(d), d]
+"""
+    student.agrees(run, GIVEN, "", program)
+
+
+# node_type ----------------------------------------------------------------------------------------
+
+
+def kinds(student, *classes):
+    """Compare which kinds of containers classes are."""
+    for cls in classes:
+        program = f"""
+kind = node_type({cls})
+own = kind is not None and kind is node_types.get({cls})
+result = [kind is None, own, kind is namedtuple_type]
+"""
+        student.agrees(run, GIVEN, "", program)
+
+
+@pytest.mark.exercise("pytrees.node_type")
+def test_classes_with_an_entry(student):
+    """A class with an entry in the table has that one."""
+    kinds(student, "tuple", "list", "dict", "Pair", "type(None)")
+
+
+@pytest.mark.exercise("pytrees.node_type")
+def test_class_of_none(student):
+    """None is a container, and other values that are false or zero are what their class says."""
+    results(student, "", "[node_type(type(x)) is None for x in (None, 0, (), '', 0.0, [], False)]")
+
+
+@pytest.mark.exercise("pytrees.node_type")
+def test_classes_of_leaves(student):
+    """All other classes are those of leaves, also of things that can be iterated over."""
+    kinds(student, "float", "int", "str", "set", "range", "object", "Opaque", "bytes")
+
+
+@pytest.mark.exercise("pytrees.node_type")
+def test_subclasses_of_entries(student):
+    """The entry of a base class does not count."""
+    kinds(student, "Shape", "Stack", "Settings", "type('Sub', (Pair,), {})")
+
+
+@pytest.mark.exercise("pytrees.node_type")
+def test_kinds_of_namedtuples(student):
+    """Every namedtuple is a container that keeps its class."""
+    kinds(student, "Point", "Empty", "type('Sub', (Point,), {})")
+    program = """
+children, data = node_type(Other).to_children(Other(3.0, [4.0]))
+result = [tuple(children), data is Other, node_type(Other).from_children(data, [5, 6])]
+"""
+    student.agrees(run, GIVEN, "", program)
+
+
+@pytest.mark.exercise("pytrees.node_type")
+def test_what_looks_like_a_namedtuple(student):
+    """Fields alone do not make a namedtuple: it is a tuple, too."""
+    program = """
+class Record:
+    _fields = ("x",)
+
+class Rows(list):
+    _fields = ("x",)
+
+result = [node_type(Record) is None, node_type(Rows) is None]
+"""
+    student.agrees(run, GIVEN, "", program)
+
+
+@pytest.mark.exercise("pytrees.node_type")
+def test_registered_namedtuple(student):
+    """A namedtuple with an entry of its own has that one."""
+    program = """
+node_types[Point] = NodeType(lambda p: ((p.y,), p.x), lambda x, ys: Point(x, *ys))
+result = [node_type(Point) is node_types[Point], node_type(Other) is namedtuple_type]
+"""
+    student.agrees(run, GIVEN, "", program)
+
+
+# tree_flatten -------------------------------------------------------------------------------------
+
+
+def flat(student, *trees):
+    """Compare leaves and structures."""
+    results(student, ONE_LEVEL, *(f"tree_flatten({tree})" for tree in trees))
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_single_leaf(student):
+    """A leaf is its own only leaf, whatever object it is; nothing is done with it."""
+    flat(student, "2.5", "'text'", "False")
+    program = """
+x = Opaque()
+leaves, structure = tree_flatten(x)
+nested, _ = tree_flatten((x, [x]))
+result = [type(leaves), leaves[0] is x, structure is leaf, [y is x for y in nested]]
+"""
+    student.agrees(run, GIVEN, ONE_LEVEL, program)
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_flat_containers(student):
+    """A container of leaves gives them in order, and its own class in the structure."""
+    flat(student, "[3.0, 1.0, 2.0]", "(3.0, 1.0)", "(5,)", "[5]", "{'b': 1, 'a': 2}")
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_nested_containers(student):
+    """Containers in containers are taken apart to the last, from left to right."""
+    flat(
+        student,
+        "[1, (2, [3, (4,)]), 5]",
+        "{'z': (1, {'y': 2, 'x': [3]}), 'a': [[4, 5], 6]}",
+        "((((7,),),), 8, [[9]])",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_empty_containers(student):
+    """None and empty containers give no leaves, and have their place in the structure."""
+    flat(student, "None", "()", "{}", "[None, 1, (), {'a': None, 'b': []}, 2]", "Empty()")
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_objects_of_other_classes(student):
+    """Namedtuples and registered classes are taken apart, and the structure keeps their data."""
+    flat(
+        student,
+        "Point(1, [2, 3])",
+        "[Pair((1, 2), {'a': 3}, 'p'), Other(4, None)]",
+        "Pair(Pair(1, 2, 'in'), 3, 'out')",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_subclasses_are_leaves(student):
+    """An instance of a subclass that has no entry is a leaf, and is left whole."""
+    flat(student, "[Stack([1, 2]), Settings(a=1), Shape((1, 2))]")
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_leaves_by_choice(student):
+    """A container that is_leaf chooses is not taken apart, at whichever depth."""
+    flat(
+        student,
+        "[1, (2, 3), [(4, 5), None]], lambda x: isinstance(x, tuple)",
+        "[1, [2, 3]], lambda x: type(x) is list and len(x) == 2",
+        "[1, [2, [3]]], lambda x: x == [3]",
+        "(1, 2), lambda x: False",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_none_as_a_leaf_by_choice(student):
+    """None and empty containers can be chosen as leaves, too."""
+    flat(
+        student,
+        "[1, None, {'a': None}], is_leaf=lambda x: x is None",
+        "{'a': [(), 1], 'b': ()}, lambda x: x == ()",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_structures_that_are_equal(student):
+    """Structures are equal where the containers are the same, whatever the leaves."""
+    program = """
+def same(x, y):
+    return bool(tree_flatten(x)[1] == tree_flatten(y)[1])
+
+result = [
+    same({"a": 1, "b": [2]}, {"b": ["x"], "a": 3.0}),
+    same((1, 2), [1, 2]),
+    same((1, (2, 3)), ((1, 2), 3)),
+    same([1, None], [1]),
+    same(Point(1, 2), Other(1, 2)),
+    same({"a": 1}, {"b": 1}),
+    same(Pair(1, 2, "x"), Pair(3, 4, "x")),
+    same(Pair(1, 2, "x"), Pair(1, 2, "y")),
+    hash(tree_flatten({"a": (1, [2])})[1]) == hash(dic(a=tup(leaf, lst(leaf)))),
+]
+"""
+    student.agrees(run, GIVEN, ONE_LEVEL, program)
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_argument_is_left_alone(student):
+    """The list of leaves is a new one, and the tree stays as it was."""
+    program = """
+tree = [1, [2, 3]]
+leaves, _ = tree_flatten(tree)
+leaves.append(4)
+again = tree_flatten(tree)[0]
+result = [tree, again, tree_flatten([5])[0]]
+"""
+    student.agrees(run, GIVEN, ONE_LEVEL, program)
+
+
+# tree_unflatten -----------------------------------------------------------------------------------
+
+
+def built(student, *calls):
+    """Compare the trees that are built."""
+    results(student, RIGHT_NODE_TYPE, *(f"tree_unflatten({call})" for call in calls))
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_structure_of_a_leaf(student):
+    """The tree of a single leaf is that leaf itself."""
+    built(student, "leaf, [2.5]", "leaf, [None]")
+    program = """
+x = Opaque()
+result = [tree_unflatten(leaf, [x]) is x, tree_unflatten(lst(leaf, leaf), (x, 1))[0] is x]
+"""
+    student.agrees(run, GIVEN, RIGHT_NODE_TYPE, program)
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_classes_of_containers(student):
+    """Each container comes back as one of its class: lists, tuples, dicts and None."""
+    built(
+        student,
+        "tup(leaf, leaf), [1, 2]",
+        "lst(leaf, leaf), [1, 2]",
+        "lst(leaf), [3]",
+        "dic(a=leaf, b=leaf), [1, 2]",
+        "tup(none, leaf, lst()), [4]",
+        "none, []",
+        "dic(), []",
+    )
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_places_of_leaves(student):
+    """Every leaf gets its place, also behind parts with several leaves or with none."""
+    built(
+        student,
+        "lst(tup(leaf, leaf), leaf, tup(leaf, lst(leaf, leaf))), [1, 2, 3, 4, 5, 6]",
+        "dic(a=lst(leaf, leaf), b=tup(none, leaf), c=leaf), [5, 4, 3, 2]",
+        "tup(lst(), tup(tup(leaf)), leaf), ['x', 'y']",
+    )
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_other_classes_come_back(student):
+    """Namedtuples and registered classes come back as what they were, with what they keep."""
+    built(
+        student,
+        "named(Point, leaf, tup(leaf, leaf)), [1, 2, 3]",
+        "lst(named(Other, leaf, leaf), named(Empty)), [1, 2]",
+        "PyTreeDef(Pair, 'kept', (leaf, named(Point, leaf, leaf))), [1, 2, 3]",
+    )
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_sources_of_leaves(student):
+    """Leaves may come from any iterable, also from one that can be read once only."""
+    built(
+        student,
+        "lst(leaf, tup(leaf, leaf)), iter([1, 2, 3])",
+        "lst(leaf, leaf), (10 * i for i in (1, 2))",
+        "tup(leaf, leaf), 'ab'",
+        "tup(leaf, leaf), {'k': 1, 'j': 2}",
+    )
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_leaves_of_any_kind(student):
+    """Leaves are put in as they are, containers and None too."""
+    built(
+        student,
+        "lst(leaf, tup(leaf, leaf)), [[1, 2], None, (3,)]",
+        "dic(a=leaf), [{'z': 1}]",
+        "lst(leaf, leaf), [False, 0]",
+    )
+
+
+def refusals(student, *calls):
+    """Compare what is refused."""
+    results(student, RIGHT_NODE_TYPE, *(f"refused(tree_unflatten, {call})" for call in calls))
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_too_few_leaves(student):
+    """Fewer leaves than the structure has are refused with ValueError."""
+    refusals(student, "tup(leaf, lst(leaf)), [1]", "lst(leaf, leaf), iter([])", "leaf, []")
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_too_many_leaves(student):
+    """More leaves than the structure has are refused with ValueError."""
+    refusals(
+        student,
+        "tup(leaf, leaf), [1, 2, 3]",
+        "tup(leaf, leaf), iter([1, 2, 3])",
+        "dic(a=lst(leaf), b=leaf), [1, 2, 3, 4]",
+    )
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_leaves_for_small_structures(student):
+    """A single leaf takes exactly one, and a structure without leaves takes none."""
+    refusals(student, "leaf, [1, 2]", "none, [None]", "lst(), iter([1])", "tup(none), [1, 2]")
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_list_of_leaves_stays(student):
+    """The list of leaves that was given is not changed."""
+    program = """
+leaves = [1, 2, 3]
+result = [tree_unflatten(tup(leaf, lst(leaf, leaf)), leaves), leaves]
+"""
+    student.agrees(run, GIVEN, RIGHT_NODE_TYPE, program)
+
+
+# flatten_up_to ------------------------------------------------------------------------------------
+
+
+def along(student, *calls):
+    """Compare what is found along a structure, or that it is refused."""
+    results(student, ONE_LEVEL, *(f"refused(flatten_up_to, {call})" for call in calls))
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_tree_of_the_same_structure(student):
+    """Along its own structure, a tree gives its leaves."""
+    along(
+        student,
+        "lst(leaf, tup(leaf, leaf), none), [1, (2, 3), None]",
+        "dic(a=leaf, b=lst(leaf, leaf)), {'b': [1, 2], 'a': 3}",
+        "leaf, 4.0",
+        "none, None",
+        "dic(), {}",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_subtrees_at_leaves(student):
+    """Where the structure has a leaf, whole subtrees are given as they are."""
+    along(
+        student,
+        "tup(leaf, leaf), ([1, 2], {'a': 3})",
+        "lst(leaf, tup(leaf)), [None, ((4, 5),)]",
+        "leaf, [1, [2]]",
+        "leaf, None",
+        "dic(a=tup(leaf, leaf), b=leaf), {'b': (), 'a': ([1], Point(2, 3))}",
+    )
+    program = """
+x, tree = Opaque(), [1, 2]
+found = flatten_up_to(tup(leaf, leaf), (x, tree))
+result = [found[0] is x, found[1] is tree, len(found)]
+"""
+    student.agrees(run, GIVEN, ONE_LEVEL, program)
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_containers_of_another_class(student):
+    """Where the structure has a container, one of another class does not fit."""
+    along(
+        student,
+        "tup(leaf, leaf), [1, 2]",
+        "lst(leaf, leaf), (1, 2)",
+        "named(Point, leaf, leaf), (1, 2)",
+        "named(Point, leaf, leaf), Other(1, 2)",
+        "tup(leaf, leaf), Point(1, 2)",
+        "lst(leaf, leaf), Stack([1, 2])",
+        "PyTreeDef(Pair, 'p', (leaf, leaf)), (1, 2)",
+        "none, ()",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_containers_of_another_class_inside(student):
+    """Containers are compared at every depth, empty ones too."""
+    along(
+        student,
+        "lst(lst(leaf), leaf), [(1,), 2]",
+        "dic(a=lst(leaf), b=tup(leaf)), {'b': [1], 'a': [2]}",
+        "tup(), []",
+        "lst(leaf, lst()), [1, ()]",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_leaf_in_place_of_a_container(student):
+    """A leaf, or None, does not fit a container, nor a container None."""
+    along(
+        student,
+        "tup(leaf), 3.0",
+        "lst(leaf, tup(leaf)), [1, 2]",
+        "tup(leaf), None",
+        "none, 3.0",
+        "lst(none, leaf), [1, 2]",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_number_of_children(student):
+    """A container with more children, or with fewer, does not fit."""
+    along(
+        student,
+        "tup(leaf, leaf), (1, 2, 3)",
+        "tup(leaf, leaf), (1,)",
+        "lst(), [1]",
+        "lst(leaf), []",
+        "tup(leaf, lst(leaf)), (1, [2, 3])",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_keys_of_dicts(student):
+    """A dict with other keys does not fit; the order of filling does not matter."""
+    along(
+        student,
+        "dic(a=leaf), {'b': 1}",
+        "dic(a=leaf, b=leaf), {'a': 1, 'c': 2}",
+        "dic(a=leaf, b=leaf), {'a': 1}",
+        "dic(a=leaf, b=leaf), {'b': 1, 'a': 2}",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_data_at_every_depth(student):
+    """What a container keeps besides its children must be equal, also further inside."""
+    along(
+        student,
+        "dic(a=dic(c=leaf)), {'a': {'d': 1}}",
+        "PyTreeDef(Pair, 'p', (leaf, leaf)), Pair(1, 2, 'q')",
+        "lst(leaf, PyTreeDef(Pair, 'p', (leaf, leaf))), [1, Pair(2, 3, 'P')]",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_up_to")
+def test_objects_along_a_structure(student):
+    """Namedtuples and registered classes are walked through, by any iterable of children."""
+    along(
+        student,
+        "PyTreeDef(Pair, 'p', (tup(leaf, leaf), leaf)), Pair((1, [2]), 3, 'p')",
+        "named(Point, leaf, named(Empty)), Point([1, 2], Empty())",
+        "lst(PyTreeDef(Pair, 'p', (leaf, leaf)), leaf), [Pair(1, 2, 'p'), 3]",
+    )
+
+
+# tree_map -----------------------------------------------------------------------------------------
+
+MAP = BOTH_WAYS + RIGHT_FLATTEN_UP_TO
+
+
+def mapped(student, *calls):
+    """Compare trees that tree_map makes, or that it refuses them."""
+    results(student, MAP, *(f"refused(tree_map, {call})" for call in calls))
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_map_of_one_tree(student):
+    """The function is applied to each leaf, and the containers stay what they were."""
+    mapped(
+        student,
+        "lambda x: 10 * x, [1, (2, None), {'b': 3, 'a': Point(4, 5)}]",
+        "lambda x: x + 1, 2",
+        "lambda x: x + 1, None",
+        "lambda x: -x, Pair(1, [2], 'p')",
+    )
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_map_of_several_trees(student):
+    """The function gets the leaves of all trees at one place, in the order of the trees."""
+    mapped(
+        student,
+        "lambda x, y: x - y, [1, (2, 3)], [40, (50, 60)]",
+        "lambda x, y, z: [x, y, z], {'b': 1, 'a': 2}, {'a': 3, 'b': 4}, {'b': 5, 'a': 6}",
+        "lambda *xs: xs, (1,), (2,), (3,), (4,)",
+    )
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_map_with_subtrees(student):
+    """The first tree says where the leaves are: what the others have there is given whole."""
+    mapped(
+        student,
+        "lambda x, y: (x, y), {'a': 1, 'b': [2]}, {'a': [3, 4], 'b': [None]}",
+        "lambda x, y: (x, y), 1, (2, 3)",
+        "lambda x, y, z: (x, y, z), [1, 2], [(3, 4), 5], [{}, ((6,),)]",
+    )
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_map_of_trees_that_differ(student):
+    """Trees that do not fit the first one are refused with ValueError, whichever it is."""
+    mapped(
+        student,
+        "lambda x, y: x, [1, 2], [1, 2, 3]",
+        "lambda x, y: x, [1, 2, 3], [1, 2]",
+        "lambda x, y: x, [1, 2], (1, 2)",
+        "lambda x, y: x, {'a': 1}, {'b': 1}",
+        "lambda x, y, z: x, [1, 2], [1, 2], [1, [2], 3]",
+        "lambda x, y: x, [1, [2]], [[1], 2]",
+    )
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_map_with_chosen_leaves(student):
+    """What is_leaf chooses in the first tree is a leaf; it is not asked about the others."""
+    results(
+        student,
+        MAP,
+        "tree_map(len, [(1, 2), [(3,)]], is_leaf=lambda x: isinstance(x, tuple))",
+        "tree_map(lambda x, y: (x, y), [1, (2, 3)], [(4, 5), 6], is_leaf=lambda x: x == (2, 3))",
+        "tree_map(lambda x, y: (x, y), [1, None], [2, 3], is_leaf=lambda x: x is None)",
+        "refused(lambda: tree_map(lambda x, y: y, [(1,)], [(2,)], is_leaf=lambda x: x == (2,)))",
+    )
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_calls_of_the_function(student):
+    """The function is called once for each leaf, from left to right, after all trees fit."""
+    program = """
+calls = []
+
+def f(*xs):
+    calls.append(xs)
+    return len(calls)
+
+out = tree_map(f, {"b": 1, "a": (2, None)}, {"b": 3, "a": (4, None)})
+answer = refused(tree_map, f, [1, 2], [1, 2, 3])
+result = [out, answer, calls]
+"""
+    student.agrees(run, GIVEN, MAP, program)
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_results_that_are_containers(student):
+    """What the function returns is put in as it is, containers and None too."""
+    mapped(
+        student,
+        "lambda x: (x, [x]), [1, 2]",
+        "lambda x: None, [1, (2,)]",
+        "lambda x: {'x': x}, (1, 2)",
+    )
+
+
+# flatten_fun --------------------------------------------------------------------------------------
+
+COUNTED = """
+calls = []
+
+def f(*args):
+    calls.append(args)
+    return g(*args)
+
+def g(x, y=None):
+    return {"b": x, "a": (y, [len(calls), None])}
+
+"""
+
+
+def wrapped(student, *programs):
+    """Compare what programs find that wrap functions."""
+    for program in programs:
+        student.agrees(run, GIVEN, BOTH_WAYS, COUNTED + program)
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_what_the_function_gets(student):
+    """The function is called with its arguments in their containers."""
+    wrapped(
+        student,
+        """
+flat_f, _ = flatten_fun(f, tup(dic(k=leaf, l=tup(leaf, leaf)), lst(leaf, none)))
+flat_f(1, 2, 3, 4)
+result = calls
+""",
+        """
+flat_f, _ = flatten_fun(f, tup(named(Point, leaf, leaf)))
+flat_f(1, 2)
+result = calls
+""",
+        """
+flat_f, _ = flatten_fun(f, lst(leaf, tup()))
+flat_f(5)
+result = calls
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_flat_results(student):
+    """The flat function returns the list of the leaves of the result."""
+    wrapped(
+        student,
+        "result = flatten_fun(f, tup(leaf, leaf))[0](1, 2)",
+        "result = flatten_fun(lambda x: x, tup(leaf))[0](3.0)",
+        "result = flatten_fun(lambda x: None, tup(leaf))[0](3.0)",
+        "result = flatten_fun(lambda: ((1, 2), [3]), tup())[0]()",
+        "result = flatten_fun(lambda p: (p.y, p), tup(named(Point, leaf, leaf)))[0](4, 5)",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_structure_of_the_result(student):
+    """After the call, the structure of the result can be had, as often as one likes."""
+    wrapped(
+        student,
+        """
+flat_f, out_tree = flatten_fun(f, tup(leaf, leaf))
+flat_f(1, 2)
+result = [out_tree(), out_tree()]
+""",
+        """
+flat_f, out_tree = flatten_fun(lambda x: x, tup(dic(a=leaf)))
+flat_f(1)
+result = out_tree()
+""",
+        """
+flat_f, out_tree = flatten_fun(lambda x: Point(x, None), tup(leaf))
+flat_f(1)
+result = out_tree()
+""",
+        """
+flat_f, out_tree = flatten_fun(lambda x: x, tup(leaf))
+flat_f(1)
+result = out_tree()
+""",
+        """
+flat_f, out_tree = flatten_fun(lambda x: None, tup(leaf))
+flat_f(1)
+result = out_tree()
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_runs_of_the_function(student):
+    """The function runs once for each call of the flat one, and at no other time."""
+    wrapped(
+        student,
+        """
+flat_f, out_tree = flatten_fun(f, tup(leaf))
+result = [len(calls), flat_f(1), len(calls), out_tree(), out_tree(), len(calls)]
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_functions_that_remember(student):
+    """Leaves and structure come from the same run, also where each run gives something else."""
+    wrapped(
+        student,
+        """
+flat_f, out_tree = flatten_fun(lambda x: [calls.append(x) or len(calls)] * len(calls), tup(leaf))
+result = [flat_f(7), out_tree(), flat_f(8), out_tree(), calls]
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_structure_asked_too_early(student):
+    """Before the function has run, to ask for the structure raises RuntimeError."""
+    program = """
+def early():
+    try:
+        return out_tree()
+    except RuntimeError:
+        return "RuntimeError"
+
+def failing(x):
+    raise KeyError("x")
+
+flat_f, out_tree = flatten_fun(f, tup(leaf))
+before = [early(), len(calls)]
+flat_f(1)
+between = early()
+flat_f, out_tree = flatten_fun(failing, tup(leaf))
+try:
+    flat_f(1)
+except KeyError:
+    result = [before, between, early()]
+"""
+    wrapped(student, program)
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_wrappers_side_by_side(student):
+    """Each wrapped function keeps its own structure, also where one runs inside the other."""
+    wrapped(
+        student,
+        """
+flat_f, f_tree = flatten_fun(lambda x: [x], tup(leaf))
+flat_g, g_tree = flatten_fun(lambda x: (x, x), tup(leaf))
+flat_f(1), flat_g(2)
+result = [f_tree(), g_tree()]
+""",
+        """
+def outer(x):
+    flat_g(x)
+    return {"inner": g_tree().num_leaves}
+
+flat_g, g_tree = flatten_fun(lambda x: (x, x, x), tup(leaf))
+flat_f, f_tree = flatten_fun(outer, tup(leaf))
+result = [flat_f(1), f_tree(), g_tree()]
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_several_calls(student):
+    """The structure is that of the last call."""
+    wrapped(
+        student,
+        """
+flat_f, out_tree = flatten_fun(lambda x: [x] * x, tup(leaf))
+result = []
+for n in (3, 1, 2):
+    flat_f(n)
+    result.append(out_tree())
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_wrong_number_of_flat_arguments(student):
+    """A wrong number of leaves is refused with ValueError, and the function is not called."""
+    wrapped(
+        student,
+        """
+flat_f, out_tree = flatten_fun(f, tup(leaf, lst(leaf)))
+result = [refused(flat_f, 1), refused(flat_f, 1, 2, 3), calls]
+""",
+    )
+
+
+# Random trees -------------------------------------------------------------------------------------
+
+SIBLINGS = {
+    "dict_to_children": """
+def dict_to_children(d):
+    pairs = sorted(d.items(), key=lambda pair: pair[0])
+    return [v for _, v in pairs], tuple(k for k, _ in pairs)
+""",
+    "node_type": RIGHT_NODE_TYPE,
+    "tree_flatten": RIGHT_FLATTEN,
+    "tree_unflatten": RIGHT_UNFLATTEN,
+    "flatten_up_to": RIGHT_FLATTEN_UP_TO,
+}
+
+
+@probe
+def taken_apart(mj, tree):
+    """Leaves and structure of a tree."""
+    return mj.tree.leaves(tree), str(mj.tree.structure(tree))
+
+
+@probe
+def put_together(mj, tree, other):
+    """A tree with another one's leaves."""
+    return repr(mj.tree.unflatten(mj.tree.structure(tree), mj.tree.leaves(other)))
+
+
+@probe
+def mapped_trees(mj, tree, other):
+    """A function of the leaves of two trees."""
+    return repr(mj.tree.map(lambda x, y: x - y, other, tree))
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_random_trees_apart(student):
+    """A random tree is taken apart rightly."""
+    student.agrees_on_programs(taken_apart, SIBLINGS)
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_random_trees_together(student):
+    """A random tree is put together rightly, with other leaves."""
+    student.agrees_on_programs(put_together, SIBLINGS)
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_map_of_random_trees(student):
+    """A function of the leaves of two random trees gives the right tree."""
+    student.agrees_on_programs(mapped_trees, SIBLINGS)

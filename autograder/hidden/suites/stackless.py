@@ -1,0 +1,674 @@
+"""Hidden tests of the lesson stackless: contexts, recorded tangents, reverse mode, one call rule.
+
+An exercise is tested alone: where its target needs what a sibling exercise defines, the probe gets
+right definitions as text and puts them in place. Nobody gets the text of what is asked.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.grading.suite import probe
+
+ROW = np.array([0.5, -2.0, 3.0])
+STEP = np.array([7.0, -1.0, 0.25])
+GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
+
+BOXES = """
+def box_op(self, primitive, args, params):
+    values, extras = self.open(args)
+    with set_interpreter(self.prev_interpreter):
+        if not any(extra is not None for extra in extras):
+            return bind(primitive, *values, **params)
+        result, beside = get_rule(self.rules, primitive, "rule")(values, extras, **params)
+    if primitive.multiple_results:
+        return [self.box(*pair) for pair in zip(result, beside)]
+    return self.box(result, beside)
+"""
+RECORDING = """
+def linear_op(self, primitive, args, params):
+    if [x for x in args if self.owns(x)]:
+        return StagingInterpreter.interpret_op(self, primitive, args, params)
+    with set_interpreter(self.prev_interpreter):
+        return bind(primitive, *args, **params)
+"""
+LINEARIZE = """
+def linearize_flat(f, primals, in_moves):
+    def g(*ts):
+        ts = iter(ts)
+        tangents = [next(ts) if moves else None for moves in in_moves]
+        ys, dys = JVPInterpreter().run(f, primals, tangents)
+        types = types_of(ys)
+        dys = instantiate(dys, types)
+        return [t for t, is_float in zip(dys, are_floats(types)) if is_float], ys
+
+    moving = [x for x, moves in zip(primals, in_moves) if moves]
+    return LinearInterpreter().run(g, types_of(moving))
+"""
+FORWARD = BOXES + RECORDING
+WITHOUT_CALL = FORWARD + LINEARIZE
+
+
+# BoxInterpreter.interpret_op ----------------------------------------------------------------------
+
+
+@probe
+def derivatives(mj, x, t):
+    """Values and tangents of operations with one and two operands, some of them constants."""
+    from microjax.stackless import jvp, lax
+
+    def f(x):
+        y = lax.sin(x) * x - 3.0 / x
+        return y, lax.neg(2.0 - y), lax.exp(x) + (x < 1.0).astype(float)
+
+    return jvp(f, (x,), (t,))
+
+
+@probe
+def examples(mj, xs, y):
+    """Whole batches, beside what is the same for all examples."""
+    from microjax.stackless import lax, vmap
+
+    def f(x, y):
+        return x * y, lax.sin(y), lax.reduce_sum(x, (0,)) - y, x @ y
+
+    return vmap(f, (0, None))(xs, y)
+
+
+@probe
+def made_up(mj, values, extras, several):
+    """What a rule is given, who is current while it runs, and what becomes of its results."""
+    from unittest.mock import patch
+
+    from microjax import stackless as st
+    from minijax import core
+
+    toy = core.Primitive("toy", multiple_results=several)
+    seen, below = [], []
+
+    def rule(vals, beside, **params):
+        seen.append([list(vals), list(beside), params, st.context.interpreter is watch])
+        out = vals[0] - 2.0 * vals[-1]
+        return ([out, vals[0], out], [5.0, None, 6.0]) if several else (out, 7.0)
+
+    class Toys(st.BoxInterpreter):
+        box_type, rules, task = st.Box, {toy: rule}, "Toy rule"
+
+    class Watch(st.Interpreter):
+        def interpret_op(self, primitive, args, params):
+            below.append([primitive.name, list(args), params])
+            return [1000.0] if several else 1000.0
+
+    def told(x):
+        if not isinstance(x, st.Box):
+            return x
+        return [type(x).__name__, x.interpreter is toys, x.value, x.extra]
+
+    watch = Watch()
+    with st.set_interpreter(watch):
+        toys = Toys()
+    types = {toy: lambda *avals, **params: [avals[0]] if several else avals[0]}
+    boxes = [toys.box(*pair) for pair in zip(values, extras, strict=True)]
+    with patch.dict(core.abstract_eval_rules, types), st.set_interpreter(toys):
+        out = toys.interpret_op(toy, boxes, {"scale": 3.0})
+        after = st.context.interpreter is toys
+    return [told(x) for x in out] if several else told(out), seen, below, after
+
+
+@probe
+def nested(mj, x, t):
+    """Transformations inside each other, and which operations come out at the bottom."""
+    from microjax.stackless import jvp, lax, make_jaxpr, vmap
+
+    def f(x):
+        return lax.sin(x) * x
+
+    def slope(x):
+        return jvp(f, (x,), (1.0,))[1]
+
+    def names(g, *args):
+        return [eqn.primitive.name for eqn in make_jaxpr(g)(*args).eqns]
+
+    xs = np.stack([x, t])
+    return (
+        jvp(slope, (x,), (t,)),
+        vmap(slope)(xs),
+        jvp(vmap(slope), (xs,), (xs[::-1].copy(),)),
+        names(slope, x),
+        names(lambda x: jvp(slope, (x,), (x,)), x),
+        names(vmap(slope), xs),
+    )
+
+
+@probe
+def boxes_of_others(mj, x):
+    """Inner derivatives of functions that use a box of the derivative outside."""
+    from microjax.stackless import jvp
+
+    def constant(x):
+        return x * jvp(lambda y: x, (0.0,), (1.0,))[1]
+
+    def mixed(x):
+        return x * jvp(lambda y: x * y + x * x, (2.0 * x,), (1.0,))[1]
+
+    return jvp(constant, (x,), (1.0,)), jvp(mixed, (x,), (1.0,))
+
+
+@probe
+def without_rule(mj, moves):
+    """An operation that nobody can differentiate: with an operand that moves, and without."""
+    from unittest.mock import patch
+
+    from microjax import stackless as st
+    from minijax import core
+
+    odd = core.Primitive("odd")
+    interpreter = st.JVPInterpreter()
+    x = interpreter.box(2.0, 1.0 if moves else None)
+    with (
+        patch.dict(core.impl_rules, {odd: lambda x: x * 3.0}),
+        patch.dict(core.abstract_eval_rules, {odd: lambda x: x}),
+    ):
+        try:
+            out = str(float(interpreter.interpret_op(odd, [x], {})))
+        except NotImplementedError as error:
+            out = f"NotImplementedError, about odd: {'odd' in str(error)}"
+    return out, type(st.context.interpreter).__name__
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_box_values(student):
+    """Values and tangents go through operations together."""
+    student.agrees(derivatives, 0.7, 3.0)
+    student.agrees(derivatives, ROW, STEP)
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_box_batches(student):
+    """Batches go through operations, and what is the same for all examples stays so."""
+    student.agrees(examples, GRID, ROW)
+    student.agrees(examples, GRID[:1], STEP)
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_box_rule(student):
+    """A rule gets values and extras under the previous interpreter; what it gives is boxed."""
+    student.agrees(made_up, [2.0, 5.0], [1.0, None], False)
+    student.agrees(made_up, [2.0, 5.0, 4.0], [None, 0.0, 8.0], False)
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_box_several(student):
+    """Of several results each gets a box of its own, or none."""
+    student.agrees(made_up, [2.0, 5.0], [1.0, 3.0], True)
+    student.agrees(made_up, [ROW], [STEP], True)
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_box_constants(student):
+    """An operation on constants is left to the previous interpreter, and so is its result."""
+    student.agrees(made_up, [2.0, 5.0], [None, None], False)
+    student.agrees(made_up, [2.0], [None], True)
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_box_nested(student):
+    """Transformations of transformed functions are right, in any order."""
+    student.agrees(nested, ROW, STEP)
+    student.agrees(boxes_of_others, 2.0)
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_box_missing_rule(student):
+    """A missing rule is an error, only where something moves, and the context is clean after it."""
+    student.agrees(without_rule, False)
+    student.agrees(without_rule, True)
+
+
+# LinearInterpreter.interpret_op -------------------------------------------------------------------
+
+
+@probe
+def recorded(mj, case, x):
+    """The recorded program, its constants and values; what the previous interpreter was given."""
+    from microjax import stackless as st
+    from microjax.stackless import lax
+
+    cases = {
+        "alone": lambda t: [lax.neg(t), t],
+        "left": lambda t: [lax.mul(t, lax.cos(x))],
+        "right": lambda t: [lax.sub(lax.exp(lax.sin(x)), t)],
+        "both": lambda t: [lax.add(lax.mul(t, x), t), lax.neg(x)],
+        "chain": lambda t: [lax.neg(lax.mul(lax.div(t, lax.mul(x, x)), x))],
+        "none": lambda t: [lax.sin(lax.cos(x))],
+    }
+
+    class Watch(st.EvalInterpreter):
+        def interpret_op(self, primitive, args, params):
+            below.append(primitive.name)
+            return super().interpret_op(primitive, args, params)
+
+    below = []
+    with st.set_interpreter(Watch()):
+        program, after = st.LinearInterpreter().run(
+            lambda t: (cases[case](t), type(st.context.interpreter).__name__), st.types_of([x])
+        )
+    values = st.eval_jaxpr(program.jaxpr, program.consts, x * 2.0)
+    names = " ".join(eqn.primitive.name for eqn in program.eqns)
+    return names, len(program.consts), values, " ".join(below), after
+
+
+@probe
+def in_other_contexts(mj, x):
+    """A program that is recorded while another one is written, or recorded, outside."""
+    from microjax import stackless as st
+    from microjax.stackless import lax
+
+    def inner(y):
+        program, _ = st.LinearInterpreter().run(
+            lambda t: ([lax.mul(lax.mul(t, lax.sin(y)), lax.cos(2.0))], None), st.types_of([y])
+        )
+        found.append(" ".join(eqn.primitive.name for eqn in program.eqns))
+        return st.eval_jaxpr(program.jaxpr, program.consts, y)
+
+    found = []
+    staged = st.make_jaxpr(inner)(x)
+    both, _ = st.LinearInterpreter().run(lambda t: (inner(t), None), st.types_of([x]))
+    names = [" ".join(eqn.primitive.name for eqn in p.eqns) for p in (staged, both)]
+    return names, found, [st.eval_jaxpr(p.jaxpr, p.consts, x) for p in (staged, both)]
+
+
+@probe
+def several(mj, x):
+    """A primitive with two results, recorded and computed."""
+    from unittest.mock import patch
+
+    from microjax import stackless as st
+    from minijax import core
+
+    both = core.Primitive("both", multiple_results=True)
+    impl, types = {both: lambda x, *, k: [x, x * k]}, {both: lambda x, *, k: [x, x]}
+    with patch.dict(core.impl_rules, impl), patch.dict(core.abstract_eval_rules, types):
+        program, computed = st.LinearInterpreter().run(
+            lambda t: (st.bind(both, t, k=3.0), st.bind(both, x, k=5.0)), st.types_of([x])
+        )
+        run = st.eval_jaxpr(program.jaxpr, program.consts, x)
+        computed = ["recorded" if isinstance(y, st.Tracer) else y for y in computed]
+    return run, computed, str([eqn.params for eqn in program.eqns])
+
+
+@pytest.mark.exercise("stackless.linear_op")
+def test_linear_recorded(student):
+    """What depends on a variable of the program is recorded, in order."""
+    student.agrees(recorded, "alone", ROW)
+    student.agrees(recorded, "chain", ROW)
+
+
+@pytest.mark.exercise("stackless.linear_op")
+def test_linear_one_operand(student):
+    """One operand that depends on a variable is enough, whichever it is."""
+    student.agrees(recorded, "left", ROW)
+    student.agrees(recorded, "right", ROW)
+    student.agrees(recorded, "both", GRID)
+
+
+@pytest.mark.exercise("stackless.linear_op")
+def test_linear_computed(student):
+    """The rest is computed at once by the previous interpreter, and is not in the program."""
+    student.agrees(recorded, "none", ROW)
+    student.agrees(recorded, "right", GRID)
+    student.agrees(recorded, "chain", STEP)
+
+
+@pytest.mark.exercise("stackless.linear_op")
+def test_linear_contexts(student):
+    """While another program is written, what is computed here is an operation there."""
+    student.agrees(in_other_contexts, ROW)
+    student.agrees(in_other_contexts, np.array(0.7))
+
+
+@pytest.mark.exercise("stackless.linear_op")
+def test_linear_several_results(student):
+    """Operations with several results are recorded and computed with their params."""
+    student.agrees(several, np.array(2.0))
+    student.agrees(several, ROW)
+
+
+# linearize_flat -----------------------------------------------------------------------------------
+
+
+@probe
+def linearized(mj, right, case, primals, in_moves, moving):
+    """The operations of the linear program, types and values, and how often the function ran."""
+    from contextlib import ExitStack
+    from unittest.mock import patch
+
+    from microjax import stackless as st
+    from microjax.stackless import lax
+
+    cases = {
+        "curve": lambda x: [lax.sin(x) * x * 2.0],
+        "two": lambda x, y: [x * y, lax.exp(y) - x],
+        "three": lambda x, y, z: [x * z, y, z],
+        "unmoved": lambda x, y: [lax.cos(y), x, 5.0, y * y],
+        "integers": lambda x, n: [n, x * n, lax.gt(x, 0.0), x.astype("int64"), x],
+        "conversion": lambda x, y: [x.astype("float32"), x.sum() * y],
+        "nothing": lambda x: [],
+    }
+
+    def f(*xs):
+        runs.append(len(xs))
+        return cases[case](*xs)
+
+    runs = []
+    exec(right, scope := dict(vars(st)))
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(st.BoxInterpreter, "interpret_op", scope["box_op"]))
+        stack.enter_context(patch.object(st.LinearInterpreter, "interpret_op", scope["linear_op"]))
+        program, outs = st.linearize_flat(f, primals, in_moves)
+        tangents = st.eval_jaxpr(program.jaxpr, program.consts, *moving)
+    types = " ".join(str(var.aval) for var in (*program.jaxpr.invars, *program.jaxpr.outvars))
+    floats = [np.ravel(t).astype(float) for t in tangents if np.asarray(t).dtype.kind == "f"]
+    numbers = np.concatenate([np.zeros(1), *floats])
+    return " ".join(eqn.primitive.name for eqn in program.eqns), types, list(outs), numbers, runs
+
+
+@probe
+def linearized_inside(mj, right, x):
+    """The program and the values of a linearization that is itself transformed."""
+    from contextlib import ExitStack
+    from unittest.mock import patch
+
+    from microjax import stackless as st
+    from microjax.stackless import lax
+
+    def slope(x):
+        program, outs = st.linearize_flat(lambda y: [lax.sin(y) * y * x], [x], [True])
+        return outs + st.eval_jaxpr(program.jaxpr, program.consts, np.ones(np.shape(x)))
+
+    exec(right, scope := dict(vars(st)))
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(st.BoxInterpreter, "interpret_op", scope["box_op"]))
+        stack.enter_context(patch.object(st.LinearInterpreter, "interpret_op", scope["linear_op"]))
+        second = st.jvp(slope, (x,), (x,))
+        names = [eqn.primitive.name for eqn in st.make_jaxpr(slope)(x).eqns]
+        return second, names, st.vmap(slope)(np.stack([x, 2.0 * x]))
+
+
+@pytest.mark.exercise("stackless.linearize_flat")
+def test_linearize_program(student):
+    """The program holds the operations on tangents alone, and the results are computed."""
+    student.agrees(linearized, FORWARD, "curve", [ROW], [True], [STEP])
+    student.agrees(linearized, FORWARD, "two", [ROW, STEP], [True, True], [STEP, ROW])
+    student.agrees(linearized, FORWARD, "nothing", [ROW], [True], [STEP])
+
+
+@pytest.mark.exercise("stackless.linearize_flat")
+def test_linearize_moving_inputs(student):
+    """Only inputs that move have a variable, and each tangent goes with its own input."""
+    student.agrees(linearized, FORWARD, "two", [ROW, STEP], [False, True], [ROW])
+    student.agrees(linearized, FORWARD, "three", [ROW, 2.0, STEP], [True, False, True], [STEP, ROW])
+    student.agrees(linearized, FORWARD, "curve", [ROW], [False], [])
+
+
+@pytest.mark.exercise("stackless.linearize_flat")
+def test_linearize_unmoved_results(student):
+    """The tangent of a float that does not move is zero, and no other result has one."""
+    student.agrees(linearized, FORWARD, "integers", [ROW, np.arange(3)], [False, False], [])
+    student.agrees(linearized, FORWARD, "unmoved", [ROW, GRID], [True, False], [STEP])
+    student.agrees(linearized, FORWARD, "two", [ROW, STEP], [False, False], [])
+
+
+@pytest.mark.exercise("stackless.linearize_flat")
+def test_linearize_integers(student):
+    """Results that are no floats are given as values, and have no tangents."""
+    student.agrees(linearized, FORWARD, "integers", [ROW, np.arange(3)], [True, False], [STEP])
+    student.agrees(linearized, FORWARD, "conversion", [ROW, 2.0], [True, True], [STEP, 0.5])
+
+
+@pytest.mark.exercise("stackless.linearize_flat")
+def test_linearize_inside(student):
+    """A linearization can be differentiated, batched and staged."""
+    student.agrees(linearized_inside, FORWARD, np.array(0.7))
+    student.agrees(linearized_inside, FORWARD, ROW)
+
+
+# backward_pass ------------------------------------------------------------------------------------
+
+
+@probe
+def backwards(mj, case, args, cotangents):
+    """Cotangents of the inputs of a linear program that was staged."""
+    from microjax import stackless as st
+    from microjax.stackless import lax
+
+    k = np.array([2.0, -3.0, 5.0])
+    m = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
+    cases = {
+        "chain": lambda t: [lax.neg(lax.mul(k, lax.div(t, 4.0)))],
+        "two": lambda t, u: [lax.sub(t, lax.mul(u, k)), lax.mul(t, 3.0)],
+        "shared": lambda t: [lax.add(lax.mul(t, k), lax.mul(lax.mul(t, k), 2.0)), t, t],
+        "unused": lambda t, u, v: [lax.neg(u), lax.mul(v, 2.0)],
+        "stretched": lambda t, u: [lax.mul(t, k), lax.add(u, m)],
+        "shapes": lambda t: [m @ t, t.sum(), lax.broadcast_in_dim(t, (2, 3), (1,))],
+        "types": lambda t, u: [lax.mul(t, 2.0), u.astype("float64")],
+        "outputs": lambda t, u: [u, 7.0, t, u],
+    }
+    program = st.make_jaxpr(cases[case])(*args)
+    return st.backward_pass(program, cotangents)
+
+
+@probe
+def visited(mj, cotangents):
+    """Which rules are called, with what, for a primitive with two results and one with none."""
+    from unittest.mock import patch
+
+    from microjax import stackless as st
+    from minijax import core
+
+    both = core.Primitive("both", multiple_results=True)
+    odd = core.Primitive("odd")
+    seen = []
+
+    def back(cts, x, y, *, k):
+        seen.append([list(cts), isinstance(x, core.UndefPrimal), y, k])
+        present = [ct for ct in cts if ct is not None]
+        return [sum(present) * k, None]
+
+    types = {both: lambda x, y, *, k: [x, x], odd: lambda x: x}
+    with (
+        patch.dict(core.abstract_eval_rules, types),
+        patch.dict(st.transpose_rules, {both: back}),
+    ):
+
+        def f(t, u):
+            a, b = st.bind(both, t, np.array([2.0, 3.0]), k=10.0)
+            c, d = st.bind(both, a, np.array([4.0, 5.0]), k=100.0)
+            return [a, c, d, b, st.bind(odd, u)]
+
+        program = st.make_jaxpr(f)(np.ones(2), np.ones(2))
+        try:
+            return st.backward_pass(program, [*cotangents]), seen
+        except NotImplementedError:
+            return "NotImplementedError", seen
+
+
+@probe
+def a_list_of_one(mj, ct):
+    """The cotangent through a primitive that gives a list of one result."""
+    from unittest.mock import patch
+
+    from microjax import stackless as st
+    from minijax import core
+
+    one = core.Primitive("one", multiple_results=True)
+
+    def back(cts, x):
+        (only,) = cts
+        return [only * 10.0]
+
+    with (
+        patch.dict(core.abstract_eval_rules, {one: lambda x: [x]}),
+        patch.dict(st.transpose_rules, {one: back}),
+    ):
+        program = st.make_jaxpr(lambda t: [st.lax.neg(st.bind(one, t)[0])])(ct)
+        return st.backward_pass(program, [ct])
+
+
+@probe
+def backwards_staged(mj, x):
+    """The program that a backward pass writes, the derivative of one, and its values."""
+    from microjax import stackless as st
+    from microjax.stackless import lax
+
+    linear = st.make_jaxpr(lambda t: [lax.mul(lax.neg(t), x), lax.mul(t, x)])(x)
+
+    def back(ct):
+        return st.backward_pass(linear, [ct, None])
+
+    program = st.make_jaxpr(back)(x)
+    return [e.primitive.name for e in program.eqns], program.consts, back(x * 2.0), len(linear.eqns)
+
+
+@pytest.mark.exercise("stackless.backward_pass")
+def test_backward_chain(student):
+    """Cotangents go through a chain of operations from the end to the beginning."""
+    student.agrees(backwards, "chain", [ROW], [STEP])
+    student.agrees(backwards, "two", [ROW, STEP], [STEP, ROW])
+
+
+@pytest.mark.exercise("stackless.backward_pass")
+def test_backward_sums(student):
+    """A variable that is used in several places gets the sum."""
+    student.agrees(backwards, "shared", [ROW], [STEP, ROW, STEP * 2.0])
+    student.agrees(backwards, "outputs", [ROW, STEP], [ROW, 3.0, STEP, ROW * 4.0])
+    student.agrees(backwards, "shapes", [ROW], [np.array([2.0, 11.0]), 0.5, GRID])
+
+
+@pytest.mark.exercise("stackless.backward_pass")
+def test_backward_zeros(student):
+    """An input without a cotangent gets zeros of its type."""
+    student.agrees(backwards, "unused", [GRID, ROW, np.float32(2.0)], [STEP, None])
+    student.agrees(backwards, "two", [ROW, STEP], [None, ROW])
+    student.agrees(backwards, "outputs", [ROW, STEP], [None, None, None, None])
+
+
+@pytest.mark.exercise("stackless.backward_pass")
+def test_backward_types(student):
+    """Each input gets a cotangent of its own shape and dtype."""
+    student.agrees(backwards, "stretched", [2.0, ROW], [STEP, GRID])
+    student.agrees(backwards, "types", [ROW, STEP.astype("float32")], [STEP, ROW])
+
+
+@pytest.mark.exercise("stackless.backward_pass")
+def test_backward_rules(student):
+    """Rules get what they are promised, and only where a cotangent has arrived."""
+    one, two = np.array([1.0, 2.0]), np.array([5.0, -3.0])
+    student.agrees(visited, [None, one, None, two, None])
+    student.agrees(visited, [one, one, two, two, None])
+    student.agrees(visited, [one, None, None, None, None])
+    student.agrees(visited, [None, None, None, None, two])
+
+
+@pytest.mark.exercise("stackless.backward_pass")
+def test_backward_lists(student):
+    """A primitive with `multiple_results` has a list of cotangents, also where it has one."""
+    student.agrees(a_list_of_one, 3.0)
+    student.agrees(a_list_of_one, np.array([1.0, 2.0]))
+
+
+@pytest.mark.exercise("stackless.backward_pass")
+def test_backward_staged(student):
+    """A backward pass binds its operations, so that it can be staged, and changes no program."""
+    student.agrees(backwards_staged, ROW)
+    student.agrees(backwards_staged, np.array(0.7))
+
+
+# jit_jvp ------------------------------------------------------------------------------------------
+
+
+@probe
+def called(mj, right, case, primals, tangents):
+    """What the rule gives, and which programs it calls with how many operands."""
+    from contextlib import ExitStack
+    from unittest.mock import patch
+
+    from microjax import stackless as st
+    from microjax.stackless import lax
+
+    cases = {
+        "curve": lambda x: (lax.sin(x) * x,),
+        "two": lambda x, y: (x * y - lax.exp(y), x),
+        "kinds": lambda x, n: (n, x * n, lax.gt(x, 0.0), lax.cos(x)),
+        "constant": lambda x, y: (lax.sin(y), x * 2.0),
+    }
+
+    class Watch(st.EvalInterpreter):
+        def interpret_op(self, primitive, args, params):
+            seen.append([primitive.name, len(args), params.get("name")])
+            return super().interpret_op(primitive, args, params)
+
+    seen = []
+    exec(right, scope := dict(vars(st)))
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(st.BoxInterpreter, "interpret_op", scope["box_op"]))
+        stack.enter_context(patch.object(st.LinearInterpreter, "interpret_op", scope["linear_op"]))
+        stack.enter_context(patch.object(st, "linearize_flat", scope["linearize_flat"]))
+        program = st.make_jaxpr(cases[case])(*primals)
+        stack.enter_context(st.set_interpreter(Watch()))
+        outs, outs_dot = st.jit_jvp(primals, tangents, name="mine", jaxpr=program)
+        return list(outs), list(outs_dot), seen
+
+
+@probe
+def around_jit(mj, right, x, t):
+    """Programs of derivatives of a compiled function: names of the operations, and values."""
+    from contextlib import ExitStack
+    from unittest.mock import patch
+
+    from microjax import stackless as st
+    from microjax.stackless import lax
+
+    def curve(x):
+        return lax.sin(x) * x * 3.0
+
+    def names(program):
+        return [[e.primitive.name, len(e.invars), len(e.outvars)] for e in program.eqns]
+
+    exec(right, scope := dict(vars(st)))
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(st.BoxInterpreter, "interpret_op", scope["box_op"]))
+        stack.enter_context(patch.object(st.LinearInterpreter, "interpret_op", scope["linear_op"]))
+        stack.enter_context(patch.object(st, "linearize_flat", scope["linearize_flat"]))
+        f = st.jit(curve)
+        forward = st.make_jaxpr(lambda x, t: st.jvp(f, (x,), (t,)))(x, t)
+        linear, _ = st.linearize_flat(lambda x: [f(x)], [x], [True])
+        slope = st.jit(lambda x: st.jvp(f, (x,), (t,))[1])
+        return names(forward), names(linear), st.jvp(slope, (x,), (t,))
+
+
+@pytest.mark.exercise("stackless.jit_jvp")
+def test_call_values(student):
+    """Values and tangents of a compiled function are right."""
+    student.agrees(called, WITHOUT_CALL, "curve", [ROW], [STEP])
+    student.agrees(called, WITHOUT_CALL, "two", [ROW, STEP], [STEP, GRID[0]])
+
+
+@pytest.mark.exercise("stackless.jit_jvp")
+def test_call_unmoved(student):
+    """Inputs that do not move are no operands of the linear program."""
+    student.agrees(called, WITHOUT_CALL, "two", [ROW, STEP], [None, GRID[0]])
+    student.agrees(called, WITHOUT_CALL, "constant", [ROW, STEP], [STEP, None])
+
+
+@pytest.mark.exercise("stackless.jit_jvp")
+def test_call_kinds(student):
+    """Results that are no floats have no tangents, wherever they stand."""
+    student.agrees(called, WITHOUT_CALL, "kinds", [ROW, np.arange(3)], [STEP, None])
+    student.agrees(called, WITHOUT_CALL, "kinds", [2.0, 3], [0.5, None])
+
+
+@pytest.mark.exercise("stackless.jit_jvp")
+def test_call_programs(student):
+    """A derivative calls one program for values and one for tangents, also within another."""
+    student.agrees(around_jit, WITHOUT_CALL, ROW, STEP)
+    student.agrees(around_jit, WITHOUT_CALL, np.array(0.7), np.array(3.0))

@@ -1,0 +1,697 @@
+"""Hidden tests of the lesson staging: programs as data, written down, run, and cleaned.
+
+Programs travel as lists of lines such as `["add", 0, 3.0]`. A whole number is a place: the
+parameters come first, then the results of the lines. Everything else is a constant. Probes show a
+variable by its place too, so it is told by which one it is, and not by its name.
+"""
+
+import pytest
+
+from autograder.grading.suite import probe
+
+# Right siblings, for probes that ask for another exercise of the lesson. A text travels only with
+# the probes of exercises that it does not answer.
+WRITER = """
+def fresh_var(self):
+    self.name_counter += 1
+    return Var(f"v_{self.name_counter}")
+
+def interpret_op(self, op, args):
+    var = self.fresh_var()
+    self.equations.append(Equation(var, op, args))
+    return var
+"""
+THERE_AND_BACK = """
+def build_jaxpr(f, num_args):
+    interpreter = StagingInterpreter()
+    parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
+    with set_interpreter(interpreter):
+        result = f(*parameters)
+    return Jaxpr(parameters, tuple(interpreter.equations), result)
+
+def eval_jaxpr(jaxpr, args):
+    if len(args) != len(jaxpr.parameters):
+        raise TypeError("another number of values than of parameters")
+    env = dict(zip(jaxpr.parameters, args))
+    for equation in jaxpr.equations:
+        env[equation.var] = bind(equation.op, *(env.get(arg, arg) for arg in equation.args))
+    return env.get(jaxpr.return_val, jaxpr.return_val)
+"""
+
+FOO = [["add", 0, 3.0], ["mul", 0, 1]]  # x * (x + 3.0)
+TWO = [["mul", 1, 0], ["add", 2, 1], ["mul", 0.5, 3]]  # 0.5 * (y * x + y)
+CONSTANTS = [["mul", 2.0, 4.0], ["add", 1, 0], ["add", 0.0, -1.5]]  # the last is not needed
+
+
+# StagingInterpreter.fresh_var ---------------------------------------------------------------------
+
+
+@probe
+def fresh(mj, counts):
+    """The names from several interpreters in turn, and what there is to tell variables apart."""
+    interpreters = [mj.StagingInterpreter() for _ in counts]
+    names, variables = [[] for _ in counts], []
+    for i in range(max(counts)):
+        for interpreter, count, list_of_names in zip(interpreters, counts, names, strict=True):
+            if i < count:
+                var = interpreter.fresh_var()
+                variables.append(var)
+                list_of_names.append(var.name if isinstance(var, mj.Var) else str(var))
+    equations = [len(interpreter.equations) for interpreter in interpreters]
+    return names, len({id(var) for var in variables}), len(set(variables)), equations
+
+
+@probe
+def kinds(mj, count):
+    """The type of each new variable."""
+    interpreter = mj.StagingInterpreter()
+    return [type(interpreter.fresh_var()).__name__ for _ in range(count)]
+
+
+@pytest.mark.exercise("staging.fresh_var")
+def test_names_are_numbered(student):
+    """The variables of an interpreter are called v_1, v_2 and so on, without a gap."""
+    student.agrees(fresh, [1])
+    student.agrees(fresh, [3])
+    student.agrees(fresh, [12])
+
+
+@pytest.mark.exercise("staging.fresh_var")
+def test_each_interpreter_counts_for_itself(student):
+    """Each interpreter has its own numbers, and variables of the same name are still different."""
+    student.agrees(fresh, [2, 2])
+    student.agrees(fresh, [4, 1, 3])
+
+
+@pytest.mark.exercise("staging.fresh_var")
+def test_variables_are_objects(student):
+    """What comes back is a Var, not its name."""
+    student.agrees(kinds, 2)
+
+
+# StagingInterpreter.interpret_op ------------------------------------------------------------------
+
+
+@probe
+def recorded(mj, number, lines):
+    """What stands in an interpreter after some operations, which variable each gave, who was asked.
+
+    The variables are made by a fresh_var of the probe's own.
+    """
+
+    class Names(mj.StagingInterpreter):
+        made = 0
+
+        def fresh_var(self):
+            self.made += 1
+            return mj.Var(f"t_{10 * self.made}")
+
+    class Other(mj.Interpreter):
+        asked = 0
+
+        def interpret_op(self, op, args):
+            self.asked += 1
+            return 1000.0
+
+    def shown(x):
+        places = [i for i, value in enumerate(values) if value is x and isinstance(x, mj.Var)]
+        return f"place {places[0]}" if places else str(x)
+
+    other = Other()
+    interpreter, values = Names(), [mj.Var(f"in_{i}") for i in range(number)]
+    with mj.set_interpreter(other):
+        for name, *operands in lines:
+            args = tuple(values[a] if isinstance(a, int) else a for a in operands)
+            values.append(interpreter.interpret_op(mj.Op[name], args))
+    written = [
+        (shown(equation.var), str(equation.op), [shown(arg) for arg in equation.args])
+        for equation in interpreter.equations
+    ]
+    return written, [shown(value) for value in values[number:]], interpreter.made, other.asked
+
+
+@probe
+def operands_kept(mj, name):
+    """Whether operands of other interpreters are written down as the very objects they are."""
+
+    class Names(mj.StagingInterpreter):
+        def fresh_var(self):
+            return mj.Var("new")
+
+    interpreter = Names()
+    dual = mj.DualNumber(mj.JVPInterpreter(mj.current_interpreter()), 2.0, 1.0)
+    foreign = mj.Var("new")
+    result = interpreter.interpret_op(mj.Op[name], (dual, foreign))
+    (equation,) = interpreter.equations
+    x, y = equation.args
+    kinds = [type(thing).__name__ for thing in (equation, equation.args, result)]
+    return kinds, x is dual, y is foreign, equation.var is result, result is foreign
+
+
+@pytest.mark.exercise("staging.record")
+def test_an_operation_becomes_an_equation(student):
+    """One operation is one equation, with a fresh variable that is also the result."""
+    student.agrees(recorded, 1, [["add", 0, 3.0]])
+    student.agrees(recorded, 2, [["mul", 1, 0]])
+
+
+@pytest.mark.exercise("staging.record")
+def test_equations_stand_in_order(student):
+    """Equations come in the order of the operations, each operand as it was given."""
+    student.agrees(recorded, 1, FOO)
+    student.agrees(recorded, 2, TWO)
+
+
+@pytest.mark.exercise("staging.record")
+def test_nothing_is_computed(student):
+    """An operation on constants is written down like any other, and nobody is asked to apply it."""
+    student.agrees(recorded, 0, [["add", 2.0, 4.5]])
+    student.agrees(recorded, 1, CONSTANTS)
+    student.agrees(recorded, 1, [["mul", 0, 0.0], ["add", 0, 0.0], ["mul", 1.0, 0]])
+
+
+@pytest.mark.exercise("staging.record")
+def test_the_same_operation_twice(student):
+    """An operation that comes twice is two equations with two variables."""
+    student.agrees(recorded, 1, [["mul", 0, 0], ["mul", 0, 0], ["add", 1, 2]])
+    student.agrees(recorded, 0, [["add", 1.0, 2.0], ["add", 1.0, 2.0]])
+
+
+@pytest.mark.exercise("staging.record")
+def test_operands_of_others_are_kept(student):
+    """Values of other interpreters are constants here, and are written down as they are."""
+    student.agrees(operands_kept, "add")
+    student.agrees(operands_kept, "mul")
+
+
+# build_jaxpr --------------------------------------------------------------------------------------
+
+
+@probe
+def built(mj, writer, number, lines, result):
+    """A program, its variables by place; and what the function saw while it ran."""
+    from unittest.mock import patch
+
+    class Tell(mj.Interpreter):
+        def interpret_op(self, op, args):
+            return f"told: {op}"
+
+    def f(*xs):
+        runs.append((len(xs), isinstance(mj.current_interpreter(), mj.StagingInterpreter)))
+        values.extend(xs)
+        for name, *operands in lines:
+            values.append(getattr(mj, name)(*(atom(a) for a in operands)))
+        return atom(result)
+
+    def atom(a):
+        return values[a] if isinstance(a, int) else a
+
+    def shown(x):
+        places = [i for i, value in enumerate(values) if value is x and isinstance(x, mj.Var)]
+        return f"place {places[0]}" if places else str(x)
+
+    exec(writer, right := {"Var": mj.Var, "Equation": mj.Equation})
+    methods = {name: right[name] for name in ("fresh_var", "interpret_op")}
+    runs, values, tell = [], [], Tell()
+    with patch.multiple(mj.StagingInterpreter, **methods), mj.set_interpreter(tell):
+        jaxpr = mj.build_jaxpr(f, number)
+        restored = mj.current_interpreter() is tell
+    kinds = [type(x).__name__ for x in (jaxpr, jaxpr.parameters, jaxpr.equations)]
+    equations = [(shown(e.var), str(e.op), [shown(x) for x in e.args]) for e in jaxpr.equations]
+    program = [shown(p) for p in jaxpr.parameters], equations, shown(jaxpr.return_val)
+    return str(jaxpr), program, kinds, runs, restored
+
+
+@probe
+def built_inside(mj, writer, depth):
+    """Programs that are built while others are being built, as texts, the innermost first."""
+    from unittest.mock import patch
+
+    def f(x):
+        y = mj.add(x, 1.0)
+        if len(open_programs) < depth:
+            open_programs.append(y)
+            texts.append(str(mj.build_jaxpr(f, 1)))
+        return mj.mul(open_programs[0], y)
+
+    exec(writer, right := {"Var": mj.Var, "Equation": mj.Equation})
+    methods = {name: right[name] for name in ("fresh_var", "interpret_op")}
+    open_programs, texts = [], []
+    with patch.multiple(mj.StagingInterpreter, **methods):
+        texts.append(str(mj.build_jaxpr(f, 1)))
+    return texts
+
+
+@probe
+def built_in_vain(mj, writer, number):
+    """What comes of a function that fails, and which interpreter is current afterwards."""
+    from unittest.mock import patch
+
+    def f(*xs):
+        mj.add(xs[0], 1.0)
+        raise KeyError(f"{len(xs)} arguments")
+
+    exec(writer, right := {"Var": mj.Var, "Equation": mj.Equation})
+    methods = {name: right[name] for name in ("fresh_var", "interpret_op")}
+    before = mj.current_interpreter()
+    with patch.multiple(mj.StagingInterpreter, **methods):
+        try:
+            out = mj.build_jaxpr(f, number)
+        except KeyError as error:
+            out = str(error)
+    return str(out), mj.current_interpreter() is before
+
+
+@pytest.mark.exercise("staging.build_jaxpr")
+def test_the_program_of_a_function(student):
+    """The program has the function's operations in their order, and its result."""
+    student.agrees(built, WRITER, 1, FOO, 2)
+    student.agrees(built, WRITER, 1, CONSTANTS[:2], 2)
+    student.agrees(built, WRITER, 1, [["mul", 0, 0], ["mul", 1, 1], ["mul", 2, 1]], 3)
+
+
+@pytest.mark.exercise("staging.build_jaxpr")
+def test_several_parameters(student):
+    """There is a parameter for each argument, in their order, also for those that are not used."""
+    student.agrees(built, WRITER, 2, TWO, 4)
+    student.agrees(built, WRITER, 3, [["add", 2, 0]], 3)
+    student.agrees(built, WRITER, 3, [["add", 2, 0], ["mul", 1, 1]], 3)
+    student.agrees(built, WRITER, 0, [["add", 1.0, 2.0]], 0)
+
+
+@pytest.mark.exercise("staging.build_jaxpr")
+def test_results_of_other_kinds(student):
+    """A function may return an argument, an earlier value or a constant."""
+    student.agrees(built, WRITER, 1, [*FOO, ["add", 2, 1.0]], 2)
+    student.agrees(built, WRITER, 1, CONSTANTS, 2)
+    student.agrees(built, WRITER, 2, TWO, 1)
+    student.agrees(built, WRITER, 2, [], 1)
+    student.agrees(built, WRITER, 1, FOO, 5.5)
+
+
+@pytest.mark.exercise("staging.build_jaxpr")
+def test_programs_inside_programs(student):
+    """A program that is built while another is being built leaves the other alone."""
+    student.agrees(built_inside, WRITER, 1)
+    student.agrees(built_inside, WRITER, 3)
+
+
+@pytest.mark.exercise("staging.build_jaxpr")
+def test_a_function_that_fails(student):
+    """The error of a function comes out, and the interpreter before is current again."""
+    student.agrees(built_in_vain, WRITER, 1)
+    student.agrees(built_in_vain, WRITER, 3)
+
+
+# eval_jaxpr ---------------------------------------------------------------------------------------
+
+
+@probe
+def values(mj, number, lines, result, runs):
+    """The values of a program for several lists of arguments, or the error that each raises."""
+    variables = [mj.Var(f"a{i}") for i in range(number + len(lines))]
+
+    def atom(a):
+        return variables[a] if isinstance(a, int) else a
+
+    equations = tuple(
+        mj.Equation(variables[number + i], mj.Op[name], tuple(atom(a) for a in operands))
+        for i, (name, *operands) in enumerate(lines)
+    )
+    jaxpr, found = mj.Jaxpr(tuple(variables[:number]), equations, atom(result)), []
+    for args in runs:
+        try:
+            found.append(mj.eval_jaxpr(jaxpr, tuple(args)))
+        except NotImplementedError:
+            raise
+        except Exception as error:
+            found.append(type(error).__name__)
+    return found, jaxpr.equations == equations, len(jaxpr.parameters)
+
+
+@probe
+def texts(mj, number, lines, result, args, names, outer):
+    """The value of a program where operations give texts, and all that was asked for.
+
+    `names` are those of the variables. A constant such as "outer 0" stands for the first of some
+    variables that belong to a program outside, called by the names in `outer`.
+    """
+
+    class Text(mj.Interpreter):
+        def interpret_op(self, op, args):
+            asked.append(f"{op}({', '.join(map(shown, args))})")
+            return asked[-1]
+
+    def shown(x):
+        places = [i for i, variable in enumerate(foreign) if variable is x]
+        return f"outer {places[0]}" if places else str(x)
+
+    def atom(a):
+        if isinstance(a, int):
+            return variables[a]
+        is_foreign = isinstance(a, str) and a.startswith("outer")
+        return foreign[int(a.split()[1])] if is_foreign else a
+
+    variables = [mj.Var(name) for name in names]
+    foreign = [mj.Var(name) for name in outer]
+    equations = tuple(
+        mj.Equation(variables[number + i], mj.Op[name], tuple(atom(a) for a in operands))
+        for i, (name, *operands) in enumerate(lines)
+    )
+    asked, jaxpr = [], mj.Jaxpr(tuple(variables[:number]), equations, atom(result))
+    with mj.set_interpreter(Text()):
+        return shown(mj.eval_jaxpr(jaxpr, tuple(args))), asked
+
+
+@probe
+def other_numbers(mj, number, lines, result, args):
+    """The value of a program where a sum is a maximum and a product is a sum."""
+
+    class MaxPlus(mj.Interpreter):
+        def interpret_op(self, op, args):
+            return max(args) if op is mj.Op.add else args[0] + args[1]
+
+    variables = [mj.Var(f"a{i}") for i in range(number + len(lines))]
+
+    def atom(a):
+        return variables[a] if isinstance(a, int) else a
+
+    equations = tuple(
+        mj.Equation(variables[number + i], mj.Op[name], tuple(atom(a) for a in operands))
+        for i, (name, *operands) in enumerate(lines)
+    )
+    jaxpr = mj.Jaxpr(tuple(variables[:number]), equations, atom(result))
+    with mj.set_interpreter(MaxPlus()):
+        return mj.eval_jaxpr(jaxpr, tuple(args))
+
+
+@probe
+def derivatives(mj, lines, result, x, order):
+    """Derivatives of x * program(x), in whose lines "x" stands for the x outside, as a constant."""
+    variables = [mj.Var(f"a{i}") for i in range(1 + len(lines))]
+
+    def f(x):
+        def atom(a):
+            return x if a == "x" else variables[a] if isinstance(a, int) else a
+
+        equations = tuple(
+            mj.Equation(variables[1 + i], mj.Op[name], tuple(atom(a) for a in operands))
+            for i, (name, *operands) in enumerate(lines)
+        )
+        jaxpr = mj.Jaxpr((variables[0],), equations, atom(result))
+        return mj.mul(x, mj.eval_jaxpr(jaxpr, (x,)))
+
+    return [mj.nth_order_derivative(n, f, x) for n in range(order + 1)]
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_values_of_programs(student):
+    """A program gives what its operations give, for any arguments, as often as one likes."""
+    student.agrees(values, 1, FOO, 2, [[2.0], [-1.5], [2.0]])
+    student.agrees(values, 2, TWO, 4, [[2.0, 5.0], [5.0, 2.0]])
+    student.agrees(values, 1, FOO, 1, [[2.0], [0.0], [-3.0]])
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_constants_stand_for_themselves(student):
+    """An operand or a result that is a constant is that constant, whatever kind of thing it is."""
+    student.agrees(values, 1, CONSTANTS, 2, [[2.0], [7.5]])
+    student.agrees(values, 1, CONSTANTS, 3, [[2.0], [7.5]])
+    student.agrees(values, 1, [], 5.5, [[2.0]])
+    student.agrees(texts, 1, [["add", 0, None], ["mul", "k", 1]], 2, ["x"], ["a", "b", "c"], [])
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_zeros_are_values_like_others(student):
+    """A variable whose value is 0.0 has that value."""
+    student.agrees(values, 1, FOO, 2, [[0.0], [-0.5]])
+    student.agrees(values, 2, [["mul", 0, 1], ["add", 2, 0]], 3, [[0.0, 4.0], [4.0, 0.0]])
+    student.agrees(values, 1, [], 0, [[0.0]])
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_the_current_interpreter_applies_the_operations(student):
+    """The current interpreter is asked once for each equation, with the operands in their order."""
+    student.agrees(texts, 1, [["add", 0, "c"], ["add", 0, 1]], 2, ["x"], ["a", "b", "c"], [])
+    student.agrees(texts, 2, TWO, 4, ["x", "y"], ["a", "b", "c", "d", "e"], [])
+    student.agrees(texts, 1, CONSTANTS, 2, ["x"], ["a", "b", "c", "d"], [])
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_sums_mean_what_the_interpreter_says(student):
+    """Where another interpreter is current, a sum is what that one makes of it."""
+    student.agrees(other_numbers, 1, [["add", 0, 3.0], ["add", 1, 0]], 2, [2.0])
+    student.agrees(other_numbers, 2, TWO, 4, [2.0, 5.5])
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_products_mean_what_the_interpreter_says(student):
+    """Where another interpreter is current, a product is what that one makes of it."""
+    student.agrees(other_numbers, 1, [["mul", 0, 3.0], ["mul", 1, 0]], 2, [2.0])
+    student.agrees(other_numbers, 2, [["mul", 0, 1], ["mul", 2, -1.0]], 3, [4.0, 0.5])
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_variables_of_the_same_name(student):
+    """Two variables are two variables, also where they have the same name."""
+    student.agrees(texts, 2, TWO, 4, ["x", "y"], ["v", "v", "v", "v", "v"], [])
+    student.agrees(texts, 1, FOO, 2, ["x"], ["v", "w", "v"], [])
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_variables_of_a_program_outside(student):
+    """A variable of a program outside is a constant where it is an operand, whatever its name."""
+    lines = [["add", 0, "outer 0"], ["mul", "outer 1", 1]]
+    student.agrees(texts, 1, lines, 2, ["x"], ["v_1", "v_2", "v_3"], ["v_1", "v_2"])
+    student.agrees(texts, 1, lines, 2, ["outer"], ["v_1", "v_2", "v_3"], ["w_1", "w_2"])
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_a_result_from_outside(student):
+    """A program may return a variable of a program outside, whatever its name."""
+    lines = [["mul", 0, 2.0], ["add", 0, 1.0]]
+    student.agrees(texts, 1, lines, "outer 1", ["x"], ["v_1", "v_2", "v_3"], ["v_3", "v_2"])
+    student.agrees(texts, 1, [], "outer 0", ["x"], ["v_1"], ["w"])
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_derivatives_of_programs(student):
+    """A program can be differentiated, also several times, and with moving constants in it."""
+    student.agrees(derivatives, FOO, 2, 2.0, 4)
+    student.agrees(derivatives, [["mul", 0, "x"], ["add", "x", 1]], 2, -1.5, 3)
+    student.agrees(derivatives, [["mul", 0, 0]], "x", 3.0, 2)
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_a_wrong_number_of_values(student):
+    """More or fewer values than parameters are refused with TypeError."""
+    student.agrees(values, 1, FOO, 2, [[], [2.0], [2.0, 5.0]])
+    student.agrees(values, 2, TWO, 4, [[2.0], [2.0, 5.0, 7.0]])
+    student.agrees(values, 0, [], 1.5, [[], [2.0]])
+
+
+# staged -------------------------------------------------------------------------------------------
+
+
+@probe
+def round_trip(mj, siblings, number, lines, result, calls):
+    """What a staged function gives in several calls, and how often the function itself has run."""
+    from unittest.mock import patch
+
+    from microjax import interpreters, staging
+
+    class Text(mj.Interpreter):
+        def interpret_op(self, op, args):
+            return f"{op}({', '.join(map(str, args))})"
+
+    def f(*xs):
+        runs.append(len(xs))
+        values = list(xs)
+
+        def atom(a):
+            return values[a] if isinstance(a, int) else a
+
+        for name, *operands in lines:
+            values.append(getattr(mj, name)(*(atom(a) for a in operands)))
+        return atom(result)
+
+    exec(siblings, names := {**vars(interpreters), **vars(staging)})
+    methods = {name: names[name] for name in ("fresh_var", "interpret_op")}
+    functions = {name: names[name] for name in ("build_jaxpr", "eval_jaxpr")}
+    runs, found = [], []
+    with patch.multiple(mj.StagingInterpreter, **methods), patch.multiple(staging, **functions):
+        g = staging.staged(f, number)
+        found.append(len(runs))
+        for args in calls:
+            is_text = bool(args) and isinstance(args[0], str)
+            with mj.set_interpreter(Text() if is_text else mj.EvalInterpreter()):
+                try:
+                    found.append(g(*args))
+                except TypeError:
+                    found.append("TypeError")
+            found.append(len(runs))
+    return found, runs
+
+
+@probe
+def later(mj, siblings, x, order):
+    """A staged function whose surroundings change after it was staged, and its derivatives."""
+    from unittest.mock import patch
+
+    from microjax import interpreters, staging
+
+    exec(siblings, names := {**vars(interpreters), **vars(staging)})
+    methods = {name: names[name] for name in ("fresh_var", "interpret_op")}
+    functions = {name: names[name] for name in ("build_jaxpr", "eval_jaxpr")}
+    factor = [3.0]
+    with patch.multiple(mj.StagingInterpreter, **methods), patch.multiple(staging, **functions):
+        g = staging.staged(lambda x: mj.mul(mj.mul(x, x), factor[0]), 1)
+        before = [mj.nth_order_derivative(n, g, x) for n in range(order)]
+        factor[0] = 100.0
+        return before, [mj.nth_order_derivative(n, g, x) for n in range(order)]
+
+
+SIBLINGS = WRITER + THERE_AND_BACK
+
+
+@pytest.mark.exercise("staging.staged")
+def test_a_staged_function_gives_the_same(student):
+    """A staged function gives what the function gives, with any number of arguments."""
+    student.agrees(round_trip, SIBLINGS, 1, FOO, 2, [[2.0], [-1.5]])
+    student.agrees(round_trip, SIBLINGS, 2, TWO, 4, [[2.0, 5.0], [5.0, 2.0]])
+    student.agrees(round_trip, SIBLINGS, 0, [["add", 1.5, 2.0]], 0, [[], []])
+
+
+@pytest.mark.exercise("staging.staged")
+def test_the_function_itself_runs_once(student):
+    """The function runs once, when it is staged, and not when the staged one is called."""
+    student.agrees(round_trip, SIBLINGS, 1, FOO, 2, [])
+    student.agrees(round_trip, SIBLINGS, 1, CONSTANTS, 2, [[2.0], [3.0], [4.0]])
+    student.agrees(later, SIBLINGS, 2.0, 1)
+
+
+@pytest.mark.exercise("staging.staged")
+def test_a_staged_function_can_be_interpreted(student):
+    """A staged function means what the interpreter says that is current when it is called."""
+    student.agrees(round_trip, SIBLINGS, 1, FOO, 2, [["x"], [2.0], ["y"]])
+    student.agrees(round_trip, SIBLINGS, 2, TWO, 4, [["x", "y"]])
+    student.agrees(later, SIBLINGS, 1.5, 4)
+
+
+@pytest.mark.exercise("staging.staged")
+def test_staged_functions_count_their_arguments(student):
+    """A call with another number of arguments is refused with TypeError."""
+    student.agrees(round_trip, SIBLINGS, 1, FOO, 2, [[], [2.0, 5.0], [2.0]])
+
+
+# dce_jaxpr ----------------------------------------------------------------------------------------
+
+
+@probe
+def cleaned(mj, number, lines, result, names):
+    """What is left of a program, its variables by place, and whether the program itself changed."""
+    variables = [mj.Var(name) for name in names]
+
+    def atom(a):
+        return variables[a] if isinstance(a, int) else a
+
+    def shown(x):
+        places = [i for i, variable in enumerate(variables) if variable is x]
+        return f"place {places[0]}" if places else str(x)
+
+    equations = tuple(
+        mj.Equation(variables[number + i], mj.Op[name], tuple(atom(a) for a in operands))
+        for i, (name, *operands) in enumerate(lines)
+    )
+    given = mj.Jaxpr(tuple(variables[:number]), equations, atom(result))
+    jaxpr = mj.dce_jaxpr(given)
+    kinds = [type(x).__name__ for x in (jaxpr, jaxpr.parameters, jaxpr.equations)]
+    left = [(shown(e.var), str(e.op), [shown(x) for x in e.args]) for e in jaxpr.equations]
+    program = [shown(p) for p in jaxpr.parameters], left, shown(jaxpr.return_val)
+    same = given.equations == equations and given.parameters == tuple(variables[:number])
+    return program, kinds, same
+
+
+@probe
+def cleaned_long(mj, length):
+    """How much is left of a long chain of which every third equation is needed by nobody."""
+    x = last = mj.Var("x")
+    equations = []
+    for i in range(length):
+        var = mj.Var(f"v{i}")
+        equations.append(mj.Equation(var, mj.Op.add, (last, x)))
+        last = last if i % 3 == 2 else var
+    jaxpr = mj.dce_jaxpr(mj.Jaxpr((x,), tuple(equations), last))
+    return len(jaxpr.equations), [str(e.var) for e in jaxpr.equations[-3:]]
+
+
+def letters(number, lines):
+    """A name for each variable of a program."""
+    return [f"{chr(97 + i)}" for i in range(number + len(lines))]
+
+
+def cleans(student, number, lines, result):
+    """Compare what is left of a program."""
+    student.agrees(cleaned, number, lines, result, letters(number, lines))
+
+
+@pytest.mark.exercise("staging.dce_jaxpr")
+def test_what_is_needed_stays(student):
+    """Equations that the result needs stay, all of them, in their order."""
+    cleans(student, 1, FOO, 2)
+    cleans(student, 2, TWO, 4)
+    cleans(student, 1, [["mul", 0, 0], ["mul", 1, 1], ["mul", 2, 1], ["add", 3, 1]], 4)
+
+
+@pytest.mark.exercise("staging.dce_jaxpr")
+def test_what_nobody_uses_goes(student):
+    """An equation goes whose variable nobody uses."""
+    cleans(student, 1, CONSTANTS, 2)
+    cleans(student, 1, [["mul", 0, 0], ["add", 0, 3.0], ["mul", 0, 2]], 3)
+    cleans(student, 2, [*TWO, ["add", 4, 4]], 4)
+
+
+@pytest.mark.exercise("staging.dce_jaxpr")
+def test_what_only_useless_equations_use_goes(student):
+    """An equation goes also where only equations use it that are not needed themselves."""
+    cleans(student, 1, [["add", 0, 1.0], ["mul", 1, 1], ["add", 2, 1], ["mul", 0, 4.0]], 4)
+    cleans(student, 1, [["add", 0, 1.0], ["mul", 1, 1], ["mul", 1, 2.0], ["mul", 2, 3]], 3)
+    cleans(student, 2, TWO, 2)
+
+
+@pytest.mark.exercise("staging.dce_jaxpr")
+def test_programs_that_need_nothing(student):
+    """Where the result is a constant or a parameter, no equation is needed."""
+    cleans(student, 1, FOO, 5.5)
+    cleans(student, 2, TWO, 1)
+    cleans(student, 0, [["add", 1.0, 2.0]], 3.0)
+
+
+@pytest.mark.exercise("staging.dce_jaxpr")
+def test_parameters_stay(student):
+    """All parameters stay, also those that are not needed."""
+    cleans(student, 3, [["add", 2, 2.0], ["mul", 0, 0]], 3)
+    cleans(student, 2, [], 1)
+    cleans(student, 2, [["add", 0, 1]], 7.0)
+
+
+@pytest.mark.exercise("staging.dce_jaxpr")
+def test_each_equation_stays_once(student):
+    """An equation that is used twice stays once, and equations that look alike all stay."""
+    cleans(student, 1, [["add", 0, 1.0], ["mul", 1, 1], ["mul", 2, 1], ["mul", 2, 3]], 4)
+    cleans(student, 1, [["mul", 0, 0], ["mul", 0, 0], ["add", 1, 2]], 3)
+    cleans(student, 0, [["mul", 2.0, 3.0], ["mul", 2.0, 3.0], ["add", 0, 1]], 2)
+
+
+@pytest.mark.exercise("staging.dce_jaxpr")
+def test_names_do_not_matter(student):
+    """Variables are told apart by what they are, not by their names."""
+    student.agrees(cleaned, 1, CONSTANTS, 2, ["v", "v", "v", "v"])
+    student.agrees(cleaned, 2, TWO, 2, ["v", "v", "w", "w", "w"])
+
+
+@pytest.mark.exercise("staging.dce_jaxpr")
+def test_long_programs(student):
+    """Long programs are no problem."""
+    student.agrees(cleaned_long, 7)
+    student.agrees(cleaned_long, 6_001)

@@ -1,0 +1,1371 @@
+"""Hidden tests of the lesson tracing: how a Python function becomes a program.
+
+Every exercise is tested alone: probes make boxes, builders and interpreters by hand, and put right
+siblings in place. Values cannot tell much here, so the tests look at structure: which variables are
+the same object, which equations there are, what was evaluated, and how often a function ran.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.grading.suite import probe
+
+ROW = np.array([0.5, -2.0, 3.0])
+GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
+SCALAR = ((), "float64", False)
+VECTOR = ((3,), "float64", False)
+MATRIX = ((2, 3), "float32", False)
+
+
+# Right answers of all exercises, for tests that need the others. They travel as texts, with probes
+# of `constant` (one of them), of `trace_with`, and with random programs. The tests of `trace_with`
+# come last: who keeps what is sent with them has no use for it any more.
+SIBLINGS = {
+    "JaxprTrace.new_arg": """
+def new_arg(self, aval):
+    variable = Var(raise_to_shaped(aval))
+    return JaxprTracer(self, variable)
+""",
+    "JaxprTrace.record": """
+def record(self, primitive, tracers, params):
+    operands = [t.atom for t in tracers]
+    outs = [*map(Var, abstract_eval(primitive, [a.aval for a in operands], params))]
+    self.builder.eqns.append(JaxprEqn(operands, outs, primitive, params))
+    return [JaxprTracer(self, var) for var in outs]
+""",
+    "literal_of": """
+def literal_of(val):
+    if isinstance(val, (bool, int, float, np.generic)) or type(val) is np.ndarray and not val.ndim:
+        return Literal(np.array(val), raise_to_shaped(get_aval(val)))
+""",
+    "JaxprBuilder.constant": """
+def constant(self, val):
+    literal = literal_of(val)
+    if literal is None:
+        var = Var(raise_to_shaped(get_aval(val)))
+        copy = val.copy() if isinstance(val, np.ndarray) else val
+        return self.consts.setdefault(id(val), Constant(var, val, copy)).var
+    return literal
+""",
+    "JaxprBuilder.build": """
+def build(self, invars, outvars):
+    notes = [*self.consts.values()]
+    jaxpr = Jaxpr([note.var for note in notes], invars, outvars, self.eqns)
+    return ClosedJaxpr(jaxpr, [note.kept for note in notes])
+""",
+    "new_dynamic": """
+@contextmanager
+def new_dynamic(main):
+    before = trace_state.dynamic_trace
+    trace_state.dynamic_trace = main
+    try:
+        yield
+    finally:
+        trace_state.dynamic_trace = before
+""",
+    "trace_with": """
+def trace_with(builder, f, avals):
+    with new_main(JaxprTrace, builder) as main, new_dynamic(main):
+        trace = JaxprTrace(main)
+        boxes = [*map(trace.new_arg, avals)]
+        results = [full_raise(trace, result).atom for result in f(*boxes)]
+    return builder.build([box.atom for box in boxes], results)
+""",
+    "without_equation": """
+def without_equation(primitive, atom, aval, params):
+    if aval != atom.aval and primitive is convert_element_type_p and type(atom) is Literal:
+        return Literal(impl_rules[primitive](atom.val, **params), aval)
+    return atom if aval == atom.aval else None
+""",
+}
+LITERAL = SIBLINGS["literal_of"]
+
+# `siblings()` puts all of them but `trace_with` in place for a block.
+KIT = f"""
+import contextlib, importlib
+from unittest.mock import patch
+
+definitions = { {target: text for target, text in SIBLINGS.items() if target != "trace_with"}!r}
+
+def siblings():
+    module, blocks = importlib.import_module("minijax.tracing"), contextlib.ExitStack()
+    for target, text in definitions.items():
+        *owner, name = target.split(".")
+        exec(text, vars(module), made := dict())
+        home = getattr(module, owner[0]) if owner else module
+        blocks.enter_context(patch.object(home, name, made[name]))
+    return blocks
+"""
+
+
+# new_arg ------------------------------------------------------------------------------------------
+
+
+@probe
+def boxes(mj, avals):
+    """Boxes for arguments of these types (shape, dtype, weak type)."""
+    from minijax.core import ShapedArray, new_main
+    from minijax.tracing import JaxprBuilder, JaxprTrace
+
+    with new_main(JaxprTrace, JaxprBuilder()) as main:
+        trace = JaxprTrace(main)
+        made = [trace.new_arg(ShapedArray(s, np.dtype(d), weak)) for s, d, weak in avals]
+        return [
+            (
+                *(type(x).__name__ for x in (box, box.atom, box.aval)),
+                box._trace.main is main,
+                (box.atom.aval.shape, str(box.atom.aval.dtype), box.atom.aval.weak_type),
+                (box.shape, str(box.dtype), box.weak_type),
+            )
+            for box in made
+        ]
+
+
+@probe
+def boxes_of_values(mj, values):
+    """Boxes for the abstract values of these arguments, whose values are known."""
+    from minijax.core import get_aval, new_main
+    from minijax.tracing import JaxprBuilder, JaxprTrace
+
+    with new_main(JaxprTrace, JaxprBuilder()) as main:
+        made = [JaxprTrace(main).new_arg(get_aval(value)) for value in values]
+    return [
+        (type(box.aval).__name__, type(box.atom.aval).__name__, str(box.aval), box.weak_type)
+        for box in made
+    ]
+
+
+@probe
+def decides(mj, x):
+    """Whether Python's `if`, and an index, can look at the value of a box for `x`."""
+    from minijax.core import get_aval, new_main
+    from minijax.errors import TracerBoolConversionError, TracerIntegerConversionError
+    from minijax.tracing import JaxprBuilder, JaxprTrace
+
+    with new_main(JaxprTrace, JaxprBuilder()) as main:
+        box = JaxprTrace(main).new_arg(get_aval(x))
+    found = []
+    for convert in (bool, int):
+        try:
+            found.append(convert(box))
+        except (TracerBoolConversionError, TracerIntegerConversionError):
+            found.append("not known")
+    return found
+
+
+@probe
+def different_boxes(mj, value, count):
+    """How many variables and boxes there are for so many arguments, and what was written."""
+    from minijax.core import get_aval, new_main
+    from minijax.tracing import JaxprBuilder, JaxprTrace
+
+    builder = JaxprBuilder()
+    with new_main(JaxprTrace, builder) as main:
+        trace, aval = JaxprTrace(main), get_aval(value)
+        made = [trace.new_arg(aval) for _ in range(count)]
+        made += [JaxprTrace(main).new_arg(aval) for _ in range(count)]
+    number = len({id(box.atom) for box in made})
+    kinds = {(type(box).__name__, type(box.atom).__name__, str(box.atom.aval)) for box in made}
+    return kinds == {("JaxprTracer", "Var", str(aval))}, number, len(builder.eqns)
+
+
+@pytest.mark.exercise("tracing.new_arg")
+def test_arg_is_a_variable(student):
+    """The box holds a variable of the argument's shape and dtype, and belongs to the trace."""
+    student.agrees(boxes, [VECTOR, MATRIX, ((0, 2), "int8", False)])
+    student.agrees(boxes, [SCALAR, ((), "bool", False)])
+
+
+@pytest.mark.exercise("tracing.new_arg")
+def test_arg_weak_type(student):
+    """The type of a Python number stays weak, and that of a boolean or an array does not."""
+    student.agrees(boxes, [((), "float64", True), ((), "int64", True), ((), "int64", False)])
+    student.agrees(boxes_of_values, [2.0, 3, True, np.float64(2.0), np.array(2.0)])
+
+
+@pytest.mark.exercise("tracing.new_arg")
+def test_arg_forgets_the_value(student):
+    """The box says nothing of the value, even where this is known."""
+    student.agrees(boxes_of_values, [2.0, ROW, GRID.astype("float32"), np.array(7)])
+
+
+@pytest.mark.exercise("tracing.new_arg")
+def test_arg_decides_nothing(student):
+    """Python can decide nothing by what is in the box."""
+    student.agrees(decides, 3)
+    student.agrees(decides, np.array(0))
+
+
+@pytest.mark.exercise("tracing.new_arg")
+def test_arg_is_new(student):
+    """Each argument has a variable of its own, also among arguments of one type."""
+    student.agrees(different_boxes, 2.0, 2)
+    student.agrees(different_boxes, ROW, 3)
+
+
+# record -------------------------------------------------------------------------------------------
+
+
+@probe
+def recorded(mj, name, operands, params):
+    """One operation on new variables of these types: the results, and what was written."""
+    from minijax import core
+    from minijax.jaxpr import Var
+    from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer
+
+    builder, primitive = JaxprBuilder(), getattr(core, name)
+    with core.new_main(JaxprTrace, builder) as main:
+        trace = JaxprTrace(main)
+        types = [core.ShapedArray(s, np.dtype(d), weak) for s, d, weak in operands]
+        tracers = [JaxprTracer(trace, Var(aval)) for aval in types]
+        outs = trace.record(primitive, tracers, params)
+    (eqn,) = builder.eqns
+    return (
+        type(outs).__name__,
+        [(type(out).__name__, str(out.aval), out.weak_type) for out in outs],
+        [out._trace.main is main for out in outs],
+        [out.atom is var for out, var in zip(outs, eqn.outvars, strict=True)],
+        [var is tracer.atom for var, tracer in zip(eqn.invars, tracers, strict=True)],
+        (type(eqn.invars).__name__, type(eqn.outvars).__name__, eqn.primitive is primitive),
+        eqn.params,
+        str(eqn),
+        len(builder.consts),
+    )
+
+
+@probe
+def several(mj, steps):
+    """A program of several operations on two variables and a literal.
+
+    A step is a primitive's name and the numbers of its operands among what there is so far.
+    """
+    from minijax import core
+    from minijax.jaxpr import Jaxpr, Literal, Var
+    from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer
+
+    vector = core.ShapedArray((3,), np.dtype(float))
+    scalar = core.ShapedArray((), np.dtype(float))
+    a, b, ten = Var(vector), Var(vector), Literal(10.0, scalar)
+    builder = JaxprBuilder()
+    with core.new_main(JaxprTrace, builder) as main:
+        trace = JaxprTrace(main)
+        have = [JaxprTracer(trace, atom) for atom in (a, b, ten)]
+        for name, *numbers in steps:
+            have += trace.record(getattr(core, name), [have[i] for i in numbers], {})
+    return str(Jaxpr([], [a, b], [x.atom for x in have[3:]], builder.eqns))
+
+
+@probe
+def many_results(mj, count, shape):
+    """A primitive with so many results, of different types."""
+    from minijax.core import Primitive, ShapedArray, abstract_eval_rules, new_main
+    from minijax.jaxpr import Var
+    from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer
+
+    many_p = Primitive("many", multiple_results=True)
+    abstract_eval_rules[many_p] = lambda x, *, times: tuple(
+        ShapedArray((*x.shape, i), x.dtype) for i in range(times)
+    )
+    builder = JaxprBuilder()
+    with new_main(JaxprTrace, builder) as main:
+        trace = JaxprTrace(main)
+        box = JaxprTracer(trace, Var(ShapedArray(shape, np.dtype("float32"))))
+        outs = trace.record(many_p, [box], {"times": count})
+    (eqn,) = builder.eqns
+    same = [out.atom is var for out, var in zip(outs, eqn.outvars, strict=True)]
+    return type(outs).__name__, [str(out.aval) for out in outs], same, str(eqn)
+
+
+@probe
+def evaluated(mj, times):
+    """How often a primitive was evaluated or bound while it was written down so many times."""
+    from minijax.core import Primitive, ShapedArray, abstract_eval_rules, impl_rules, new_main
+    from minijax.jaxpr import Var
+    from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer
+
+    runs, typed = [], []
+
+    class Watched(Primitive):
+        def bind(self, *args, **params):
+            runs.append("bound")
+            return super().bind(*args, **params)
+
+    def type_of(x):
+        typed.append(str(x))
+        return x
+
+    same_p = Watched("same")
+    impl_rules[same_p] = lambda x: runs.append("evaluated") or x
+    abstract_eval_rules[same_p] = type_of
+    builder = JaxprBuilder()
+    with new_main(JaxprTrace, builder) as main:
+        trace = JaxprTrace(main)
+        box = JaxprTracer(trace, Var(ShapedArray((), np.dtype(float))))
+        for _ in range(times):
+            (box,) = trace.record(same_p, [box], {})
+    return runs, len(builder.eqns), set(typed) == {"f64[]"}
+
+
+@probe
+def refused(mj, shapes, has_rule):
+    """A sum of arrays that do not fit, or a primitive without a rule: the error, and the rest."""
+    from minijax.core import Primitive, ShapedArray, add_p, new_main
+    from minijax.jaxpr import Var
+    from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer
+
+    builder = JaxprBuilder()
+    primitive = add_p if has_rule else Primitive("unheard_of")
+    with new_main(JaxprTrace, builder) as main:
+        trace = JaxprTrace(main)
+        types = [ShapedArray(shape, np.dtype(float)) for shape in shapes]
+        tracers = [JaxprTracer(trace, Var(aval)) for aval in types]
+        try:
+            trace.record(primitive, tracers, {})
+        except (TypeError, NotImplementedError) as error:
+            return type(error).__name__, "unheard_of" in str(error), len(builder.eqns)
+    return "no error", False, len(builder.eqns)
+
+
+@pytest.mark.exercise("tracing.record")
+def test_record_one(student):
+    """An operation becomes an equation on its operands' variables, and its result is boxed."""
+    student.agrees(recorded, "sin_p", [VECTOR], {})
+    student.agrees(recorded, "sub_p", [MATRIX, MATRIX], {})
+
+
+@pytest.mark.exercise("tracing.record")
+def test_record_types(student):
+    """The type of a result is what the primitive's rule says, not that of an operand."""
+    student.agrees(recorded, "lt_p", [VECTOR, VECTOR], {})
+    student.agrees(recorded, "mul_p", [((), "float32", True), MATRIX], {})
+    student.agrees(recorded, "reduce_sum_p", [MATRIX], {"axes": (1,)})
+
+
+@pytest.mark.exercise("tracing.record")
+def test_record_params(student):
+    """The params of an operation stand in its equation."""
+    student.agrees(recorded, "reduce_sum_p", [VECTOR], {"axes": ()})
+    student.agrees(recorded, "transpose_p", [((2, 3), "int8", False)], {"permutation": (1, 0)})
+
+
+@pytest.mark.exercise("tracing.record")
+def test_record_order(student):
+    """Equations stand in the order of the operations, and later ones use earlier results."""
+    student.agrees(several, [("sub_p", 0, 1), ("sin_p", 3), ("div_p", 4, 3)])
+    student.agrees(several, [("exp_p", 1), ("mul_p", 2, 3), ("sub_p", 4, 0)])
+
+
+@pytest.mark.exercise("tracing.record")
+def test_record_again(student):
+    """An operation that comes twice is written twice, with two results."""
+    student.agrees(several, [("mul_p", 0, 0), ("mul_p", 0, 0), ("sub_p", 3, 4)])
+    student.agrees(several, [("neg_p", 2), ("neg_p", 2)])
+
+
+@pytest.mark.exercise("tracing.record")
+def test_record_several_results(student):
+    """There is a box and a variable for each result, also where there are several or none."""
+    student.agrees(many_results, 3, (2,))
+    student.agrees(many_results, 1, ())
+    student.agrees(many_results, 0, (2,))
+
+
+@pytest.mark.exercise("tracing.record")
+def test_record_computes_nothing(student):
+    """While an operation is written down, nothing is computed."""
+    student.agrees(evaluated, 1)
+    student.agrees(evaluated, 3)
+
+
+@pytest.mark.exercise("tracing.record")
+def test_record_refuses(student):
+    """An operation that its rule refuses is an error, and leaves no equation behind."""
+    student.agrees(refused, [(3,), (2,)], True)
+    student.agrees(refused, [(3,)], False)
+
+
+# literal_of ---------------------------------------------------------------------------------------
+
+
+@probe
+def literals(mj, values):
+    """What becomes of these values, tracers aside."""
+    from minijax.jaxpr import Literal
+    from minijax.tracing import literal_of
+
+    found = []
+    for value in values:
+        out = literal_of(value)
+        if type(out) is Literal:
+            kinds = type(out.val).__name__, type(out.aval).__name__
+            found.append((out.val, *kinds, str(out.aval), out.aval.weak_type))
+        else:
+            found.append(repr(out))
+    return found
+
+
+@probe
+def literals_of_tracers(mj, which, x):
+    """What becomes of a tracer that stands for `x`."""
+    from minijax.core import counted, get_aval, new_main
+    from minijax.jaxpr import Literal, Var
+    from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer, literal_of
+
+    seen = []
+
+    def look(x):
+        out = literal_of(x)
+        seen.append(out.val if type(out) is Literal else repr(out))
+        return x
+
+    if which == "jvp":
+        mj.jvp(look, (x,), (x,))
+    elif which == "vmap":
+        mj.vmap(look)(np.stack([x, x]))
+    elif which == "counted":
+        counted(look)(x)
+    else:
+        with new_main(JaxprTrace, JaxprBuilder()) as main:
+            look(JaxprTracer(JaxprTrace(main), Var(get_aval(x))))
+    return seen
+
+
+@probe
+def literal_after_a_write(mj, x):
+    """A literal of the array `x`, after the user has written into `x`."""
+    from minijax.tracing import literal_of
+
+    x = np.array(x)
+    literal = literal_of(x)
+    x[...] = 99
+    return literal.val, literal.val is x
+
+
+@probe
+def not_values(mj):
+    """Things that are no arrays at all."""
+    from minijax.tracing import literal_of
+
+    class Lazy:
+        shape, ndim, dtype = (), 0, np.dtype(float)
+
+    return [repr(literal_of(x)) for x in (Lazy(), None, [2.0], (), "2.0")]
+
+
+@pytest.mark.exercise("tracing.literal")
+def test_literal_floats(student):
+    """A Python float is a literal of a weak type, a NumPy one of a type that is not weak."""
+    student.agrees(literals, [2.0, -0.5, np.inf, np.nan])
+    student.agrees(literals, [np.float64(2.0), np.float32(0.5)])
+
+
+@pytest.mark.exercise("tracing.literal")
+def test_literal_integers(student):
+    """Integers and booleans are literals too, and keep their dtypes."""
+    student.agrees(literals, [3, 0, -7, True, False])
+    student.agrees(literals, [np.int8(3), np.uint64(7), np.bool_(True)])
+
+
+@pytest.mark.exercise("tracing.literal")
+def test_literal_arrays_without_axes(student):
+    """A NumPy array without axes is a literal."""
+    student.agrees(literals, [np.array(2.0), np.array(3, "int16"), np.array(False)])
+
+
+@pytest.mark.exercise("tracing.literal")
+def test_literal_vectors(student):
+    """An array with one axis is no literal, however short it is."""
+    student.agrees(literals, [np.array([2.0]), ROW, np.zeros(0)])
+
+
+@pytest.mark.exercise("tracing.literal")
+def test_literal_matrices(student):
+    """An array with several axes is no literal."""
+    student.agrees(literals, [np.array([[7]]), GRID, np.zeros((1, 1, 1), "float32")])
+
+
+@pytest.mark.exercise("tracing.literal")
+def test_literal_tracer_of_jvp(student):
+    """A number in a box that knows its value and a tangent is no literal."""
+    student.agrees(literals_of_tracers, "jvp", np.array(3.0))
+    student.agrees(literals_of_tracers, "jvp", np.array(0.5, "float32"))
+
+
+@pytest.mark.exercise("tracing.literal")
+def test_literal_tracers(student):
+    """A number in a box of another interpreter is no literal."""
+    student.agrees(literals_of_tracers, "counted", np.array(3.0))
+    student.agrees(literals_of_tracers, "vmap", np.array(3.0))
+    student.agrees(literals_of_tracers, "jaxpr", np.array(3.0))
+
+
+@pytest.mark.exercise("tracing.literal")
+def test_literal_is_a_copy(student):
+    """What the user writes into an array later does not change the program."""
+    student.agrees(literal_after_a_write, np.array(2.0))
+    student.agrees(literal_after_a_write, np.array(3, "int8"))
+
+
+@pytest.mark.exercise("tracing.literal")
+def test_literal_no_values(student):
+    """What is no value of these types gives None."""
+    student.agrees(not_values)
+
+
+# constant -----------------------------------------------------------------------------------------
+
+
+@probe
+def constants(mj, sibling, values):
+    """The atoms for these arrays, and what is noted of them."""
+    import importlib
+    from unittest.mock import patch
+
+    module = importlib.import_module("minijax.tracing")
+    exec(sibling, right := dict(vars(module)))
+    builder = module.JaxprBuilder()
+    with patch.object(module, "literal_of", right["literal_of"]):
+        atoms = [builder.constant(value) for value in values]
+    noted = [
+        (
+            type(note).__name__,
+            key == id(note.value),
+            [i for i, value in enumerate(values) if note.value is value],
+            [i for i, atom in enumerate(atoms) if note.var is atom],
+            type(note.kept).__name__,
+            note.kept,
+            note.kept is note.value,
+        )
+        for key, note in builder.consts.items()
+    ]
+    kinds = [(type(a).__name__, str(a.aval), a.aval.weak_type) for a in atoms]
+    exact = [type(atom.aval).__name__ for atom in atoms]
+    return kinds, exact, noted, len(builder.eqns)
+
+
+@probe
+def met_again(mj, sibling, value, equal, times):
+    """One array, and an equal one, each met several times, in turns: which atoms are the same."""
+    import importlib
+    from unittest.mock import patch
+
+    module = importlib.import_module("minijax.tracing")
+    exec(sibling, right := dict(vars(module)))
+    builder = module.JaxprBuilder()
+    with patch.object(module, "literal_of", right["literal_of"]):
+        atoms = [builder.constant(x) for _ in range(times) for x in (value, equal)]
+    return [atoms.index(atom) for atom in atoms], len(builder.consts)
+
+
+@probe
+def kept_after_a_write(mj, sibling, x, number):
+    """What the program keeps of the array `x`, after the user has written into `x`."""
+    import importlib
+    from unittest.mock import patch
+
+    module = importlib.import_module("minijax.tracing")
+    exec(sibling, right := dict(vars(module)))
+    builder, x = module.JaxprBuilder(), np.array(x)
+    with patch.object(module, "literal_of", right["literal_of"]):
+        first = builder.constant(x)
+        x[...] = number
+        again = builder.constant(x)
+    (note,) = builder.consts.values()
+    return note.kept, first is again
+
+
+@probe
+def short_lived(mj, sibling, shape, times):
+    """Arrays that are gone as soon as they were used: is each of them a constant of its own?"""
+    import importlib
+    from unittest.mock import patch
+
+    module = importlib.import_module("minijax.tracing")
+    exec(sibling, right := dict(vars(module)))
+    builder = module.JaxprBuilder()
+    with patch.object(module, "literal_of", right["literal_of"]):
+        atoms = [builder.constant(np.full(shape, float(i))) for i in range(times)]
+    return len(set(atoms)) == times, len(builder.consts) == times
+
+
+@probe
+def constant_tracers(mj, sibling, which, x):
+    """A tracer of another interpreter as a constant, met twice."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import counted
+
+    module = importlib.import_module("minijax.tracing")
+    exec(sibling, right := dict(vars(module)))
+    builder, seen = module.JaxprBuilder(), []
+
+    def look(x):
+        with patch.object(module, "literal_of", right["literal_of"]):
+            first, again = builder.constant(x), builder.constant(x)
+        (note,) = builder.consts.values()
+        seen.append((type(first).__name__, str(first.aval), type(first.aval).__name__))
+        seen.append((first is again, note.var is first, note.value is x, note.kept is x))
+        return x
+
+    if which == "jvp":
+        mj.jvp(look, (x,), (x,))
+    elif which == "vmap":
+        mj.vmap(look)(np.stack([x, x]))
+    else:
+        counted(look)(x)
+    return seen
+
+
+@probe
+def other_arrays(mj, sibling):
+    """An array of a class that NumPy does not know, which must not be converted."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import ShapedArray, aval_makers
+
+    class Lazy:
+        def __array__(self, dtype=None, copy=None):
+            raise RuntimeError("This array was converted.")
+
+    module = importlib.import_module("minijax.tracing")
+    exec(sibling, right := dict(vars(module)))
+    aval_makers[Lazy] = lambda x: ShapedArray((2,), np.dtype("float32"))
+    builder, lazy = module.JaxprBuilder(), Lazy()
+    with patch.object(module, "literal_of", right["literal_of"]):
+        atom = builder.constant(lazy)
+        same = builder.constant(lazy) is atom
+        try:
+            builder.constant("text")
+        except TypeError:
+            same = same, "TypeError"
+    (note,) = builder.consts.values()
+    return str(atom.aval), same, note.value is lazy, note.kept is lazy
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_constant_arrays(student):
+    """An array is a variable of its type; variable, array and copy are noted, in order."""
+    student.agrees(constants, LITERAL, [ROW])
+    student.agrees(constants, LITERAL, [GRID.astype("float32"), ROW, np.zeros((0, 2), "int8")])
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_constant_numbers(student):
+    """What is a literal is none of the constants."""
+    student.agrees(constants, LITERAL, [2.0, 3, True, np.float32(0.5), np.array(7)])
+    student.agrees(constants, LITERAL, [2.0, ROW, np.array(2.0)])
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_constant_again(student):
+    """The same array is the same variable each time."""
+    student.agrees(constants, LITERAL, [ROW, GRID, ROW.astype("float32")])
+    student.agrees(met_again, LITERAL, ROW, GRID, 3)
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_constant_equal_floats(student):
+    """Another array is another variable, even if all its entries are the same."""
+    student.agrees(met_again, LITERAL, ROW, ROW.copy(), 2)
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_constant_equal_integers(student):
+    """Two arrays of the same integers, each used several times, are two constants."""
+    student.agrees(met_again, LITERAL, np.array([[1, 2]]), np.array([[1, 2]]), 3)
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_constant_is_a_copy(student):
+    """What the user writes into an array later does not change the program."""
+    student.agrees(kept_after_a_write, LITERAL, ROW, 99.0)
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_constant_is_a_copy_of_integers(student):
+    """An array is still known after the user has written into it, and the program keeps the old."""
+    student.agrees(kept_after_a_write, LITERAL, np.array([[1, 2]], "int32"), 7)
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_constant_short_lived(student):
+    """An array that the user has dropped is not mistaken for a new one."""
+    student.agrees(short_lived, LITERAL, (3,), 40)
+    student.agrees(short_lived, LITERAL, (2, 2), 40)
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_constant_tracers(student):
+    """A tracer of another interpreter is a constant, kept as it is."""
+    student.agrees(constant_tracers, LITERAL, "jvp", np.array(3.0))
+    student.agrees(constant_tracers, LITERAL, "vmap", ROW)
+    student.agrees(constant_tracers, LITERAL, "counted", ROW)
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_constant_other_arrays(student):
+    """Arrays that are not NumPy's are kept as they are, and what is no array is refused."""
+    student.agrees(other_arrays, LITERAL)
+
+
+# build --------------------------------------------------------------------------------------------
+
+
+@probe
+def built(mj, arrays, order, outputs):
+    """A program with these constants and two inputs; `order` says which constants are used when."""
+    from minijax.core import get_aval, sub_p
+    from minijax.jaxpr import JaxprEqn, Literal, Var, eval_jaxpr, raise_to_shaped, typecheck_jaxpr
+    from minijax.tracing import Constant, JaxprBuilder
+
+    aval = raise_to_shaped(get_aval(arrays[0]))
+    builder = JaxprBuilder()
+    for i, x in enumerate(arrays):  # what is kept is not what the user has now
+        builder.consts[-i] = Constant(Var(raise_to_shaped(get_aval(x))), x, x * 10.0)
+    variables = [const.var for const in builder.consts.values()]
+    a, b = Var(aval), Var(aval)
+    last = a
+    for i in order:
+        out = Var(aval)
+        builder.eqns.append(JaxprEqn([last, variables[i]], [out], sub_p, {}))
+        last = out
+    scalar = raise_to_shaped(get_aval(2.0))
+    atoms = {"a": a, "b": b, "last": last, "two": Literal(2.0, scalar), "const": variables[0]}
+    inputs, outs = [a, b], [atoms[name] for name in outputs]
+    closed = builder.build(inputs, outs)
+    return (
+        (type(closed).__name__, type(closed.jaxpr).__name__, str(closed)),
+        [closed.jaxpr.constvars[i] is var for i, var in enumerate(variables)],
+        (closed.jaxpr.invars == inputs, closed.jaxpr.outvars == outs),
+        [x is y for x, y in zip(closed.jaxpr.eqns, builder.eqns, strict=True)],
+        closed.consts,
+        type(closed.consts).__name__,
+        str(typecheck_jaxpr(closed.jaxpr)),
+        eval_jaxpr(closed.jaxpr, closed.consts, arrays[0], arrays[-1]),
+    )
+
+
+@probe
+def built_without_constants(mj, shape):
+    """A program without constants, and one without anything."""
+    from minijax.core import ShapedArray, neg_p
+    from minijax.jaxpr import JaxprEqn, Var
+    from minijax.tracing import JaxprBuilder
+
+    a, b = (Var(ShapedArray(shape, np.dtype(float))) for _ in range(2))
+    builder = JaxprBuilder()
+    builder.eqns.append(JaxprEqn([a], [b], neg_p, {}))
+    closed, empty = builder.build([a], [b, a]), JaxprBuilder().build([], [])
+    return str(closed), closed.consts, str(empty), empty.consts
+
+
+@pytest.mark.exercise("tracing.build")
+def test_build_plain(student):
+    """Inputs, equations and outputs are those that were given and written."""
+    student.agrees(built_without_constants, ())
+    student.agrees(built_without_constants, (3,))
+
+
+@pytest.mark.exercise("tracing.build")
+def test_build_one_constant(student):
+    """A constant has a variable in the program, and what was kept of it stands beside it."""
+    student.agrees(built, [ROW], [0], ["last"])
+    student.agrees(built, [GRID], [0, 0], ["last", "a"])
+
+
+@pytest.mark.exercise("tracing.build")
+def test_build_two_constants(student):
+    """Several constants stand in the order in which they were met."""
+    student.agrees(built, [ROW, ROW + 1.0], [0, 1], ["last"])
+
+
+@pytest.mark.exercise("tracing.build")
+def test_build_three_constants(student):
+    """The order of the constants does not depend on which equation uses them first."""
+    student.agrees(built, [ROW, ROW + 1.0, ROW * 3.0], [2, 0, 1, 2], ["last", "b"])
+
+
+@pytest.mark.exercise("tracing.build")
+def test_build_outputs(student):
+    """Inputs, constants and literals may be outputs, and one atom may stand there twice."""
+    student.agrees(built, [ROW, ROW + 1.0], [1], ["two", "b", "last", "const", "last"])
+    student.agrees(built, [GRID], [], ["const", "a"])
+
+
+# new_dynamic --------------------------------------------------------------------------------------
+
+
+@probe
+def in_charge(mj, operands):
+    """Who takes an operation on plain values before, in and after a block."""
+    from minijax.core import find_top_trace, new_main, trace_state
+    from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
+
+    def who():
+        dynamic = trace_state.dynamic_trace
+        return type(find_top_trace(operands)).__name__, dynamic is None, len(trace_state.stack)
+
+    before = who()
+    with new_main(JaxprTrace, JaxprBuilder()) as main:
+        outside = who()
+        with new_dynamic(main):
+            inside = who(), trace_state.dynamic_trace is main
+        again = who()
+    return before, outside, inside, again, who()
+
+
+@probe
+def blocks_within(mj, depth, fails):
+    """Blocks within blocks: whose turn it is on the way in and on the way out.
+
+    If `fails`, the innermost block ends by an exception, and so do those around it.
+    """
+    from minijax.core import new_main, trace_state
+    from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
+
+    mains, turns = [None], []
+
+    def note():
+        turns.append(mains.index(trace_state.dynamic_trace))
+
+    def enter(level):
+        note()
+        if level > depth:
+            return 1 // (0 if fails else 1)
+        with new_main(JaxprTrace, JaxprBuilder()) as main:
+            mains.append(main)
+            try:
+                with new_dynamic(main):
+                    enter(level + 1)
+                    note()
+            finally:
+                note()
+
+    try:
+        enter(1)
+    except ZeroDivisionError:
+        turns.append("ZeroDivisionError")
+    note()
+    trace_state.dynamic_trace = None  # for whoever comes next
+    return turns
+
+
+@probe
+def other_thread(mj):
+    """Who takes an operation in another thread, while a block is active in this one."""
+    import threading
+
+    from minijax.core import find_top_trace, new_main
+    from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
+
+    seen = []
+
+    def look():
+        seen.append(type(find_top_trace([2.0])).__name__)
+
+    with new_main(JaxprTrace, JaxprBuilder()) as main, new_dynamic(main):
+        look()
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+    return seen
+
+
+@probe
+def higher_levels(mj, x):
+    """In a block, an operation on boxes of a higher level still belongs to that level."""
+    from minijax.core import counted, find_top_trace, new_main, sin_p
+    from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
+
+    seen = []
+
+    def f(x):
+        seen.append(type(find_top_trace([x, 2.0])).__name__)
+        seen.append(type(find_top_trace([2.0])).__name__)
+        return x
+
+    with new_main(JaxprTrace, JaxprBuilder()) as main, new_dynamic(main):
+        _, count = counted(f)(x)
+    return seen, count, float(sin_p.bind(0.0))
+
+
+@pytest.mark.exercise("tracing.new_dynamic")
+def test_dynamic_takes_over(student):
+    """In the block all operations go to the interpreter, also those on plain values."""
+    student.agrees(in_charge, [2.0, 3.0])
+    student.agrees(in_charge, [])
+
+
+@pytest.mark.exercise("tracing.new_dynamic")
+def test_dynamic_higher_levels(student):
+    """An interpreter higher on the stack keeps the operations on its own boxes."""
+    student.agrees(higher_levels, 2.0)
+
+
+@pytest.mark.exercise("tracing.new_dynamic")
+def test_dynamic_nested(student):
+    """A block within a block takes over, and gives back to the block outside."""
+    student.agrees(blocks_within, 2, False)
+
+
+@pytest.mark.exercise("tracing.new_dynamic")
+def test_dynamic_deeply_nested(student):
+    """Three blocks within each other give back one after the other."""
+    student.agrees(blocks_within, 3, False)
+
+
+@pytest.mark.exercise("tracing.new_dynamic")
+def test_dynamic_exception(student):
+    """A block that ends by an exception gives back too, and the exception comes out."""
+    student.agrees(blocks_within, 1, True)
+
+
+@pytest.mark.exercise("tracing.new_dynamic")
+def test_dynamic_nested_exception(student):
+    """An exception in an inner block leaves the outer one in charge."""
+    student.agrees(blocks_within, 2, True)
+    student.agrees(blocks_within, 3, True)
+
+
+@pytest.mark.exercise("tracing.new_dynamic")
+def test_dynamic_threads(student):
+    """Other threads do not notice the block."""
+    student.agrees(other_thread)
+
+
+# without_equation ---------------------------------------------------------------------------------
+
+
+@probe
+def shortened(mj, name, operand, aval, params):
+    """An operation on a variable (its type) or a literal (its value and type)."""
+    from minijax import core
+    from minijax.jaxpr import Literal, Var
+    from minijax.tracing import without_equation
+
+    *value, shape, dtype, weak = operand
+    type_in = core.ShapedArray(shape, np.dtype(dtype), weak)
+    atom = Literal(np.array(value[0], dtype), type_in) if value else Var(type_in)
+    aval = core.ShapedArray(aval[0], np.dtype(aval[1]), aval[2])
+    out = without_equation(getattr(core, name), atom, aval, params)
+    if out is atom:
+        return "the operand"
+    if isinstance(out, Literal):
+        return out.val, (out.aval.shape, str(out.aval.dtype), out.aval.weak_type)
+    return "an equation" if out is None else type(out).__name__
+
+
+@probe
+def shortened_while_tracing(mj, value, new_dtype):
+    """A literal is converted while all operations are written down: is there an equation?"""
+    from minijax.core import ShapedArray, convert_element_type_p, new_main, trace_state
+    from minijax.jaxpr import Literal
+    from minijax.tracing import JaxprBuilder, JaxprTrace, without_equation
+
+    builder = JaxprBuilder()
+    literal = Literal(np.array(value), ShapedArray((), np.array(value).dtype))
+    aval = ShapedArray((), np.dtype(new_dtype))
+    params = {"new_dtype": np.dtype(new_dtype), "weak_type": False}
+    with new_main(JaxprTrace, builder) as main:
+        trace_state.dynamic_trace = main
+        try:
+            out = without_equation(convert_element_type_p, literal, aval, params)
+        finally:
+            trace_state.dynamic_trace = None
+    return out.val, str(out.aval), literal.val, str(literal.aval), len(builder.eqns)
+
+
+def to(dtype, weak=False):
+    """The params of a conversion."""
+    return {"new_dtype": np.dtype(dtype).name, "weak_type": weak}
+
+
+def repeat(*shape, along=()):
+    """The params of a repetition."""
+    return {"shape": shape, "broadcast_dimensions": along}
+
+
+CONVERT, REPEAT = "convert_element_type_p", "broadcast_in_dim_p"
+
+
+@pytest.mark.exercise("tracing.without_equation")
+def test_shorten_nothing_changes(student):
+    """What neither shape, dtype nor weak type is changed by is the operand itself."""
+    student.agrees(shortened, CONVERT, VECTOR, VECTOR, to("float64"))
+    student.agrees(shortened, REPEAT, MATRIX, MATRIX, repeat(2, 3, along=(0, 1)))
+    student.agrees(shortened, CONVERT, (2.0, (), "float64", True), ((), "float64", True), to(float))
+
+
+@pytest.mark.exercise("tracing.without_equation")
+def test_shorten_variables(student):
+    """A variable that is converted or repeated needs an equation."""
+    student.agrees(shortened, CONVERT, VECTOR, ((3,), "int32", False), to("int32"))
+    student.agrees(shortened, REPEAT, VECTOR, ((2, 3), "float64", False), repeat(2, 3, along=(1,)))
+    student.agrees(shortened, REPEAT, SCALAR, VECTOR, repeat(3))
+
+
+@pytest.mark.exercise("tracing.without_equation")
+def test_shorten_weak_variables(student):
+    """A variable that only loses or gets its weak type needs an equation."""
+    student.agrees(shortened, CONVERT, ((), "float64", True), SCALAR, to("float64"))
+    student.agrees(shortened, CONVERT, SCALAR, ((), "float64", True), to("float64", True))
+
+
+@pytest.mark.exercise("tracing.without_equation")
+def test_shorten_weak_literals(student):
+    """A literal that only loses or gets its weak type is a literal of the new type."""
+    student.agrees(shortened, CONVERT, (2.5, (), "float64", True), SCALAR, to("float64"))
+    weak = ((), "int64", True)
+    student.agrees(shortened, CONVERT, (7, (), "int64", False), weak, to("int64", True))
+
+
+@pytest.mark.exercise("tracing.without_equation")
+def test_shorten_to_floats(student):
+    """A literal that is converted to a float has the value in the new dtype."""
+    student.agrees(shortened, CONVERT, (3, (), "int64", True), ((), "float32", False), to("f4"))
+    student.agrees(shortened, CONVERT, (0.1, (), "float64", True), ((), "float32", False), to("f4"))
+
+
+@pytest.mark.exercise("tracing.without_equation")
+def test_shorten_to_integers(student):
+    """A literal that is converted to an integer or boolean has the value that evaluation gives."""
+    for value in (2.75, -2.75, np.nan, np.inf):
+        literal = (value, (), "float64", False)
+        student.agrees(shortened, CONVERT, literal, ((), "int32", False), to("int32"))
+    student.agrees(shortened, CONVERT, (0.5, (), "float64", True), ((), "bool", False), to("bool"))
+
+
+@pytest.mark.exercise("tracing.without_equation")
+def test_shorten_repeated_literals(student):
+    """A literal that is repeated into an array needs an equation."""
+    student.agrees(shortened, REPEAT, (2.0, (), "float64", True), VECTOR, repeat(3))
+
+
+@pytest.mark.exercise("tracing.without_equation")
+def test_shorten_literals_of_more_shapes(student):
+    """A literal that is repeated into any other shape needs an equation, too."""
+    student.agrees(shortened, REPEAT, (7, (), "int8", False), ((2, 2), "int8", False), repeat(2, 2))
+    student.agrees(shortened, REPEAT, (7, (), "int8", False), ((0,), "int8", False), repeat(0))
+
+
+@pytest.mark.exercise("tracing.without_equation")
+def test_shorten_while_tracing(student):
+    """The conversion of a literal is evaluated, not written down, and the old one stays."""
+    student.agrees(shortened_while_tracing, 2.75, "int32")
+    student.agrees(shortened_while_tracing, 3, "float32")
+
+
+# trace_with ---------------------------------------------------------------------------------------
+
+
+@probe
+def program(mj, kit, case, avals):
+    """The program of one of these functions, for inputs of these types; and how it was made."""
+    from minijax import numpy as jnp
+    from minijax import tracing
+    from minijax.core import ShapedArray, add_p, cos_p, exp_p, gt_p, mul_p, sin_p, sub_p
+    from minijax.jaxpr import typecheck_jaxpr
+
+    row = np.array([1.0, 2.0, 4.0])
+    functions = {
+        "one": lambda x: [sin_p.bind(x)],
+        "two": lambda x, y: [sub_p.bind(y, mul_p.bind(x, y))],
+        "outputs": lambda x, y: [y, cos_p.bind(x), x, y],
+        "unused": lambda x, y, z: [sin_p.bind(y)],
+        "nothing": lambda x: [],
+        "no inputs": lambda: [sin_p.bind(2.0)],
+        "plain outputs": lambda x: [2.0, row, x],
+        "number": lambda x: [mul_p.bind(3.0, x)],
+        "array": lambda x: [mul_p.bind(x, row)],
+        "on numbers": lambda x: [add_p.bind(x, mul_p.bind(2.0, 5.0))],
+        "on arrays": lambda x: [sub_p.bind(x, exp_p.bind(row))],
+        "comparison": lambda x: [gt_p.bind(sin_p.bind(1.0), 0.5)],
+        "not used": lambda x: [exp_p.bind(1.0)] and [x],
+        "numpy": lambda x: [jnp.ones((3,)) * x, jnp.sum(x)],
+    }
+    types = [ShapedArray(s, np.dtype(d), weak) for s, d, weak in avals]
+    calls = []
+
+    def f(*args):
+        calls.append([type(arg).__name__ for arg in args])
+        return functions[case](*args)
+
+    exec(kit, right := {})
+    with right["siblings"]():
+        builder = tracing.JaxprBuilder()
+        closed = tracing.trace_with(builder, f, types)
+    written = [x is y for x, y in zip(closed.eqns, builder.eqns, strict=True)]
+    return str(closed), closed.consts, calls, written, str(typecheck_jaxpr(closed.jaxpr))
+
+
+@probe
+def evaluations(mj, kit, x):
+    """How often primitives are evaluated while a function is traced, and afterwards."""
+    from minijax import tracing
+    from minijax.core import Primitive, abstract_eval_rules, get_aval, impl_rules
+    from minijax.jaxpr import eval_jaxpr
+
+    runs = []
+    same_p = Primitive("same")
+    impl_rules[same_p] = lambda x: runs.append(1) or x
+    abstract_eval_rules[same_p] = lambda x: x
+
+    def f(x):
+        return [same_p.bind(x), same_p.bind(2.0)]
+
+    exec(kit, right := {})
+    with right["siblings"]():
+        closed = tracing.trace_with(tracing.JaxprBuilder(), f, [get_aval(x)])
+    while_tracing = len(runs)
+    return while_tracing, eval_jaxpr(closed.jaxpr, closed.consts, x), len(runs)
+
+
+@probe
+def inside_jvp(mj, kit, x, t):
+    """A function that is traced in one that is differentiated, and uses its argument."""
+    from minijax import tracing
+    from minijax.core import Tracer, mul_p, sin_p
+    from minijax.jaxpr import eval_jaxpr
+
+    seen = []
+
+    def f(x):
+        builder = tracing.JaxprBuilder()
+        closed = tracing.trace_with(builder, lambda y: [mul_p.bind(y, sin_p.bind(x))], [x.aval])
+        seen.append((str(closed), [type(const).__name__ for const in closed.consts]))
+        seen.append([const is x for const in closed.consts if isinstance(const, Tracer)])
+        (out,) = eval_jaxpr(closed.jaxpr, closed.consts, x)
+        return out
+
+    exec(kit, right := {})
+    with right["siblings"]():
+        return mj.jvp(f, (x,), (t,)), seen
+
+
+@probe
+def around_jvp(mj, kit, aval):
+    """A function that differentiates and maps inside, traced."""
+    from minijax import tracing
+    from minijax.core import ShapedArray, cos_p, mul_p, sin_p
+
+    def f(x):
+        value, slope = mj.jvp(lambda x: mul_p.bind(sin_p.bind(x), x), (x,), (x,))
+        return [slope, value, mj.vmap(lambda a: mul_p.bind(a, 2.0))(cos_p.bind(x))]
+
+    shape, dtype, weak = aval
+    exec(kit, right := {})
+    with right["siblings"]():
+        builder = tracing.JaxprBuilder()
+        return str(tracing.trace_with(builder, f, [ShapedArray(shape, np.dtype(dtype), weak)]))
+
+
+@probe
+def nested(mj, kit, aval):
+    """A function that is traced in another one, and uses its argument and its constants."""
+    from minijax import tracing
+    from minijax.core import ShapedArray, exp_p, mul_p, sin_p
+
+    shape, dtype, weak = aval
+    aval, seen = ShapedArray(shape, np.dtype(dtype), weak), []
+
+    def outer(x):
+        def inner(y):
+            return [mul_p.bind(y, x), exp_p.bind(1.0)]
+
+        closed = tracing.trace_with(tracing.JaxprBuilder(), inner, [aval])
+        seen.append((str(closed), [const is x for const in closed.consts]))
+        return [sin_p.bind(x), exp_p.bind(2.0)]
+
+    exec(kit, right := {})
+    with right["siblings"]():
+        return str(tracing.trace_with(tracing.JaxprBuilder(), outer, [aval])), seen
+
+
+@probe
+def afterwards(mj, kit, fails):
+    """The stack after a function was traced, or has failed; and what an escaped box says."""
+    from minijax import tracing
+    from minijax.core import ShapedArray, sin_p, trace_state
+    from minijax.errors import UnexpectedTracerError
+
+    kept, levels = [], []
+
+    def f(x):
+        kept.append(x)
+        levels.append((len(trace_state.stack), x._trace.main is trace_state.stack[-1]))
+        levels.append(trace_state.dynamic_trace is trace_state.stack[-1])
+        if fails:
+            raise ZeroDivisionError
+        return [x]
+
+    exec(kit, right := {})
+    try:
+        with right["siblings"]():
+            tracing.trace_with(tracing.JaxprBuilder(), f, [ShapedArray((), np.dtype(float))])
+    except ZeroDivisionError:
+        levels.append("ZeroDivisionError")
+    try:
+        sin_p.bind(kept[0])
+    except UnexpectedTracerError:
+        levels.append("UnexpectedTracerError")
+    clean = len(trace_state.stack), trace_state.dynamic_trace is None
+    return levels, clean, float(sin_p.bind(0.0))
+
+
+@probe
+def public(mj, kit, case):
+    """What `make_jaxpr` gives: containers, static arguments, types of the results."""
+    from minijax import numpy as jnp
+
+    def layer(params, x):
+        w, b = params["w"], params["b"]
+        return {"out": jnp.exp(x @ w + b), "x": x}
+
+    params = {"w": np.ones((3, 2)), "b": np.zeros(2)}
+    exec(kit, right := {})
+    with right["siblings"]():
+        if case == "containers":
+            return str(mj.make_jaxpr(layer)(params, np.ones((5, 3))))
+        if case == "static":
+            return str(mj.make_jaxpr(lambda x, n: x * n if n > 1 else x, static_argnums=1)(2.0, 3))
+        _, shape = mj.make_jaxpr(layer, return_shape=True)(params, np.ones((5, 3)))
+        return {key: str(aval) for key, aval in shape.items()}
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_trace_operations(student):
+    """The operations on the inputs become the equations of a program, in their order."""
+    student.agrees(program, KIT, "one", [VECTOR])
+    student.agrees(program, KIT, "one", [((), "float32", True)])
+    student.agrees(program, KIT, "two", [SCALAR, VECTOR])
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_trace_outputs(student):
+    """Outputs are what the function gives, one by one: results, inputs, or nothing."""
+    student.agrees(program, KIT, "outputs", [VECTOR, MATRIX])
+    student.agrees(program, KIT, "nothing", [VECTOR])
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_trace_plain_outputs(student):
+    """A number or an array that the function gives is an output too."""
+    student.agrees(program, KIT, "plain outputs", [VECTOR])
+    student.agrees(program, KIT, "plain outputs", [((), "int64", True)])
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_trace_unused_inputs(student):
+    """There is an input for each type, in order, also where the function does not use it."""
+    student.agrees(program, KIT, "unused", [VECTOR, MATRIX, SCALAR])
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_trace_no_inputs(student):
+    """A function may have no inputs, or give what it got."""
+    student.agrees(program, KIT, "no inputs", [])
+    student.agrees(program, KIT, "not used", [MATRIX])
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_trace_constants(student):
+    """Numbers that are used stand in the program, and arrays become its constants."""
+    student.agrees(program, KIT, "number", [VECTOR])
+    student.agrees(program, KIT, "array", [VECTOR])
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_trace_operations_on_numbers(student):
+    """Operations that no input takes part in are written down too: on numbers."""
+    student.agrees(program, KIT, "on numbers", [VECTOR])
+    student.agrees(program, KIT, "comparison", [SCALAR])
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_trace_operations_on_arrays(student):
+    """Operations that no input takes part in are written down too: on arrays."""
+    student.agrees(program, KIT, "on arrays", [VECTOR])
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_trace_functions_of_arrays(student):
+    """What functions of arrays make without the inputs is not computed beforehand."""
+    student.agrees(program, KIT, "numpy", [VECTOR])
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_trace_evaluates_nothing(student):
+    """Nothing is evaluated while a function is traced, and the program can be run later."""
+    student.agrees(evaluations, KIT, np.array(3.0))
+    student.agrees(evaluations, KIT, ROW)
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_trace_inside_jvp(student):
+    """A box of a transformation outside is a constant of the program, and keeps its tangent."""
+    student.agrees(inside_jvp, KIT, np.array(2.0), np.array(3.0))
+    student.agrees(inside_jvp, KIT, ROW, ROW * 2.0)
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_trace_around_transformations(student):
+    """What transformations inside the function compute is written down."""
+    student.agrees(around_jvp, KIT, VECTOR)
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_trace_nested(student):
+    """A function that is traced within another one has a program of its own."""
+    student.agrees(nested, KIT, VECTOR)
+    student.agrees(nested, KIT, ((2,), "float64", False))
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_trace_afterwards(student):
+    """The function runs at the top of the stack, in charge of all, and leaves no trace behind."""
+    student.agrees(afterwards, KIT, False)
+    student.agrees(afterwards, KIT, True)
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_make_jaxpr(student):
+    """The public function gives the right programs for containers and static arguments."""
+    student.agrees(public, KIT, "containers")
+    student.agrees(public, KIT, "static")
+    student.agrees(public, KIT, "shape")
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+
+@probe
+def program_and_values(mj, f, xs):
+    """The program of a function, its constants, and what it computes."""
+    from minijax.jaxpr import eval_jaxpr
+
+    closed = mj.make_jaxpr(f)(*xs)
+    return str(closed), closed.consts, eval_jaxpr(closed.jaxpr, closed.consts, *xs)
+
+
+@probe
+def program_of_derivative(mj, f, xs, ts):
+    """The same of the function that computes a derivative."""
+    from minijax.jaxpr import eval_jaxpr
+
+    closed = mj.make_jaxpr(lambda *ys: mj.jvp(f, ys, ts)[1])(*xs)
+    return str(closed), eval_jaxpr(closed.jaxpr, closed.consts, *xs)
+
+
+@pytest.mark.exercise("tracing.record")
+def test_operations_of_programs(student):
+    """Each operation of a random program is written down as it should be."""
+    student.agrees_on_programs(program_and_values, SIBLINGS)
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_random_programs(student):
+    """A random program is written down rightly, and so is the program of its derivative."""
+    student.agrees_on_programs(program_and_values, SIBLINGS)
+    student.agrees_on_programs(program_of_derivative, SIBLINGS)

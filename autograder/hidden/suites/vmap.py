@@ -1,0 +1,1209 @@
+"""Hidden tests of the lesson vmap: batching.
+
+Every exercise is tested alone. Where its target calls what a sibling exercise defines, the probe
+puts a right one in its place meanwhile; `right` makes the text that travels for that. In data
+that are sent, None stands for `not_mapped`.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.grading.suite import probe
+
+F32 = np.float32
+
+ROW = np.array([0.5, -2.0, 3.0])
+GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
+CUBE = np.sin(np.arange(24.0)).reshape(2, 3, 4)
+BLOCK = np.cos(np.arange(120.0)).reshape(2, 3, 4, 5)
+EMPTY = np.zeros((0, 2))
+
+SIBLINGS = {
+    "remove_axis": """
+def remove_axis(aval, axis):
+    if isinstance(axis, NotMapped):
+        return aval
+    shape = tuple(n for i, n in enumerate(aval.shape) if i != axis)
+    return ShapedArray(shape, aval.dtype, aval.weak_type)
+""",
+    "move_batch_axis": """
+def move_batch_axis(axis_size, src, dst, x):
+    rank = len(get_aval(x).shape)
+    if isinstance(src, NotMapped):
+        shape = list(get_aval(x).shape)
+        shape.insert(dst, axis_size)
+        return broadcast_in_dim(x, shape, [*range(dst), *range(dst + 1, rank + 1)])
+    others = [i for i in range(rank) if i != src]
+    return transpose(x, [*others[:dst], src, *others[dst:]])
+""",
+    "process_primitive": """
+def process_primitive(self, primitive, tracers, params):
+    rule = get_rule(vmap_rules, primitive, "Batching rule")
+    vals, dims = [t.val for t in tracers], [t.batch_dim for t in tracers]
+    out, dim = rule(self.main.global_data, vals, dims, **params)
+    if primitive.multiple_results:
+        return [BatchTracer(self, *pair) for pair in zip(out, dim)]
+    return BatchTracer(self, out, dim)
+""",
+    "align_operand": """
+def align_operand(axis_size, dim, x, rank):
+    if dim is not_mapped and get_aval(x).shape == ():
+        return x
+    x = move_batch_axis(axis_size, dim, 0, x)
+    size, *example = get_aval(x).shape
+    shape = [size] + [1] * (rank - len(example)) + example
+    if len(example) == rank:
+        return x
+    return broadcast_in_dim(x, shape, [0, *range(len(shape) - len(example), len(shape))])
+""",
+    "vmap_flat": """
+def vmap_flat(f, axis_size, in_dims, args):
+    with batching(axis_size) as main:
+        trace = BatchTrace(main)
+        pairs = zip(args, in_dims)
+        xs = [x if dim is not_mapped else BatchTracer(trace, x, dim) for x, dim in pairs]
+        outs = [full_raise(trace, out) for out in f(*xs)]
+    return [out.val for out in outs], [out.batch_dim for out in outs]
+""",
+    "place_axis": """
+def place_axis(axis_size, dim, axis, out):
+    if axis is None and dim is not_mapped:
+        return out
+    if axis is None:
+        raise ValueError("mapped")
+    rank = len(get_aval(out).shape) + (dim is not_mapped)
+    return move_batch_axis(axis_size, dim, axis % rank, out)
+""",
+}
+
+
+def right(*names):
+    """The text of right siblings, which a probe executes; `RIGHT` holds them by name."""
+    pairs = ", ".join(f"{name}={name}" for name in names)
+    return "".join(SIBLINGS[name] for name in names) + f"\nRIGHT = dict({pairs})\n"
+
+
+def ask(student, name, *arguments, siblings=(), work=False, **params):
+    """Compare what `answer` gives."""
+    student.agrees(answer, right(*siblings), name, list(arguments), params, work)
+
+
+@probe
+def answer(mj, siblings, name, arguments, params, work):
+    """What a function gives; with `work`, for boxed arrays, and with the operations it binds."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import Trace, Tracer, get_aval, new_main, not_mapped
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+
+    class Box(Tracer):
+        def __init__(self, trace, val):
+            self._trace, self.val = trace, val
+
+        @property
+        def aval(self):
+            return get_aval(self.val)
+
+    class Watch(Trace):
+        def pure(self, val):
+            return Box(self, val)
+
+        def process_primitive(self, primitive, tracers, params):
+            told = params if primitive.name == "dot_general" else sorted(params)
+            self.main.global_data.append((primitive.name, told))
+            return Box(self, primitive.bind(*[t.val for t in tracers], **params))
+
+    def sent(x):
+        if isinstance(x, list):
+            return [sent(y) for y in x]
+        if x is None:
+            return not_mapped
+        return Box(trace, x) if work and isinstance(x, (float, np.ndarray)) else x
+
+    def shown(x):
+        if isinstance(x, (list, tuple)):
+            return [shown(y) for y in x]
+        return None if x is not_mapped else getattr(x, "val", x)
+
+    with new_main(Watch, []) as main, patch.dict(vars(vmap), scope["RIGHT"]):
+        trace = Watch(main)
+        out = getattr(vmap, name)(*sent(arguments), **params)
+        return shown(out), main.global_data
+
+
+# remove_axis --------------------------------------------------------------------------------------
+
+
+@probe
+def example_type(mj, shape, dtype, weak_type, axis):
+    """The type of one example of a batch, and whether it is the batch's own."""
+    from minijax.core import ShapedArray, not_mapped
+    from minijax.vmap import remove_axis
+
+    aval = ShapedArray(shape, np.dtype(dtype), weak_type)
+    out = remove_axis(aval, not_mapped if axis is None else axis)
+    return type(out).__name__, out.shape, out.dtype.name, out.weak_type, out is aval
+
+
+@probe
+def example_of_value(mj, x, axis):
+    """The type of one example of a batch whose values are known."""
+    from minijax.core import get_aval, not_mapped
+    from minijax.vmap import remove_axis
+
+    aval = get_aval(x)
+    out = remove_axis(aval, not_mapped if axis is None else axis)
+    return type(out).__name__, out.shape, out is aval, aval.shape
+
+
+@pytest.mark.exercise("vmap.remove_axis")
+def test_any_axis(student):
+    """The batch axis is gone from the shape, wherever it was; the others keep their order."""
+    for axis in range(4):
+        student.agrees(example_type, (2, 3, 4, 5), "float64", False, axis)
+    student.agrees(example_type, (7,), "float64", False, 0)
+    student.agrees(example_type, (3, 3, 0), "float64", False, 2)
+    student.agrees(example_type, (3, 3, 2), "float64", False, 1)
+
+
+@pytest.mark.exercise("vmap.remove_axis")
+def test_dtype_and_weak_type(student):
+    """The dtype and the weak type of an example are those of the batch."""
+    student.agrees(example_type, (2, 3), "float32", False, 1)
+    student.agrees(example_type, (2, 3), "int8", False, 0)
+    student.agrees(example_type, (4,), "float64", True, 0)
+
+
+@pytest.mark.exercise("vmap.remove_axis")
+def test_nothing_is_mapped(student):
+    """Without a batch axis the type is that of the value itself, and the same object."""
+    student.agrees(example_type, (2, 3), "float64", False, None)
+    student.agrees(example_type, (), "float32", True, None)
+    student.agrees(example_of_value, GRID, None)
+    student.agrees(example_of_value, 2.5, None)
+
+
+@pytest.mark.exercise("vmap.remove_axis")
+def test_values_do_not_count(student):
+    """The type of an example says nothing of values, even where the batch is known."""
+    student.agrees(example_of_value, GRID, 0)
+    student.agrees(example_of_value, CUBE, 1)
+    student.agrees(example_of_value, EMPTY, 0)
+
+
+# move_batch_axis ----------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("vmap.move_batch_axis")
+def test_to_the_front(student):
+    """The batch axis comes to the front, and the other axes keep their order."""
+    for src in range(4):
+        ask(student, "move_batch_axis", BLOCK.shape[src], src, 0, BLOCK)
+
+
+@pytest.mark.exercise("vmap.move_batch_axis")
+def test_to_any_place(student):
+    """The batch axis goes to any place, forwards or backwards."""
+    for src, dst in [(0, 3), (0, 2), (1, 2), (1, 3), (2, 1), (3, 1), (3, 2), (2, 2)]:
+        ask(student, "move_batch_axis", BLOCK.shape[src], src, dst, BLOCK)
+    ask(student, "move_batch_axis", 2, 0, 1, GRID)
+    ask(student, "move_batch_axis", 0, 0, 1, EMPTY)
+
+
+@pytest.mark.exercise("vmap.move_batch_axis")
+def test_repeats_what_is_not_mapped(student):
+    """A value without a batch axis is repeated along a new one, at any place."""
+    for dst in range(3):
+        ask(student, "move_batch_axis", 4, None, dst, GRID)
+    ask(student, "move_batch_axis", 3, None, 0, ROW)
+    ask(student, "move_batch_axis", 3, None, 1, ROW)
+    ask(student, "move_batch_axis", 0, None, 1, GRID)
+
+
+@pytest.mark.exercise("vmap.move_batch_axis")
+def test_repeats_a_number(student):
+    """A number without a batch axis becomes an array of equal numbers."""
+    ask(student, "move_batch_axis", 3, None, 0, 2.5)
+    ask(student, "move_batch_axis", 2, None, 0, np.array(4.0, F32))
+
+
+@pytest.mark.exercise("vmap.move_batch_axis")
+def test_move_keeps_the_dtype(student):
+    """The dtype stays, for single precision, for integers and for booleans."""
+    ask(student, "move_batch_axis", 3, 1, 0, GRID.astype(F32))
+    ask(student, "move_batch_axis", 2, None, 1, np.array([3, -5], np.int8))
+    ask(student, "move_batch_axis", 2, 0, 1, np.array([[True, False, True], [False, True, True]]))
+
+
+@pytest.mark.exercise("vmap.move_batch_axis")
+def test_work_of_a_move(student):
+    """Values may be tracers, and one operation does it, however large the batch."""
+    ask(student, "move_batch_axis", 4, 2, 0, CUBE, work=True)
+    ask(student, "move_batch_axis", 2, 0, 1, CUBE, work=True)
+    ask(student, "move_batch_axis", 50, None, 0, ROW, work=True)
+    ask(student, "move_batch_axis", 50, None, 0, 2.5, work=True)
+
+
+# BatchTrace.process_primitive ---------------------------------------------------------------------
+
+BOXED = ("remove_axis",)
+
+
+@probe
+def rule_call(mj, siblings, axis_size, vals, dims, dim_out, params):
+    """What the rule of a made-up primitive is called with, and what becomes of its answer."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import Primitive, new_main, not_mapped, vmap_rules
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    calls = []
+    toy = Primitive("toy")
+
+    def toy_batch(axis_size, vals, dims, *, scale=1.0, shift=0.0):
+        shown = [None if dim is not_mapped else dim for dim in dims]
+        calls.append((axis_size, list(vals), shown, scale, shift))
+        return scale * vals[0] + shift, not_mapped if dim_out is None else dim_out
+
+    with (
+        patch.dict(vmap_rules, {toy: toy_batch}),
+        patch.dict(vars(vmap), scope["RIGHT"]),
+        new_main(vmap.BatchTrace, axis_size) as main,
+    ):
+        trace = vmap.BatchTrace(main)
+        dims = [not_mapped if dim is None else dim for dim in dims]
+        boxes = [vmap.BatchTracer(trace, x, d) for x, d in zip(vals, dims, strict=True)]
+        out = trace.process_primitive(toy, boxes, params)
+        mine = isinstance(out, vmap.BatchTracer) and out._trace.main is main
+        dim = None if out.batch_dim is not_mapped else out.batch_dim
+        return calls, mine, out.val, dim, out.shape
+
+
+@probe
+def several(mj, siblings, vals, params, number=3):
+    """A made-up primitive with up to three results, one of them the same for all examples."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import Primitive, new_main, not_mapped, vmap_rules
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    toy = Primitive("toy", multiple_results=True)
+
+    def toy_batch(axis_size, vals, dims, *, scale=1.0):
+        return [scale * vals[0], vals[1], 7.5][:number], [0, 1, not_mapped][:number]
+
+    with (
+        patch.dict(vmap_rules, {toy: toy_batch}),
+        patch.dict(vars(vmap), scope["RIGHT"]),
+        new_main(vmap.BatchTrace, 3) as main,
+    ):
+        trace = vmap.BatchTrace(main)
+        boxes = [vmap.BatchTracer(trace, x, 0) for x in vals]
+        outs = trace.process_primitive(toy, boxes, params)
+        if not isinstance(outs, list):  # a single box must not be iterated over
+            return type(outs).__name__
+        mine = [isinstance(x, vmap.BatchTracer) and x._trace.main is main for x in outs]
+        dims = [None if x.batch_dim is not_mapped else x.batch_dim for x in outs]
+        return mine, [x.val for x in outs], dims
+
+
+@probe
+def real_primitive(mj, siblings, x, dim):
+    """The primitive sin, with the rule of the module."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import new_main, sin_p
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    with (
+        patch.dict(vars(vmap), scope["RIGHT"]),
+        new_main(vmap.BatchTrace, x.shape[dim]) as main,
+    ):
+        trace = vmap.BatchTrace(main)
+        out = trace.process_primitive(sin_p, [vmap.BatchTracer(trace, x, dim)], {})
+        return out.val, out.batch_dim, out.shape
+
+
+@probe
+def missing_rule(mj, siblings):
+    """The error where there is no rule."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import Primitive, new_main
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    with patch.dict(vars(vmap), scope["RIGHT"]), new_main(vmap.BatchTrace, 3) as main:
+        trace = vmap.BatchTrace(main)
+        box = vmap.BatchTracer(trace, np.ones(3), 0)
+        try:
+            out = trace.process_primitive(Primitive("wobble"), [box], {})
+        except NotImplementedError as error:
+            return str(error)
+        return out.val
+
+
+@probe
+def level_of_the_rule(mj, siblings, x):
+    """Whether a rule gets another vmap's box as it is, and the size as it stands in the trace."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import Primitive, new_main, vmap_rules
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    toy = Primitive("toy")
+    seen = []
+
+    def toy_batch(axis_size, vals, dims):
+        seen.extend([axis_size, *vals])
+        return vals[0], dims[0]
+
+    with (
+        patch.dict(vmap_rules, {toy: toy_batch}),
+        patch.dict(vars(vmap), scope["RIGHT"]),
+        new_main(vmap.BatchTrace, x.shape[1]) as lower,
+        new_main(vmap.BatchTrace, x.shape[0]) as upper,
+    ):
+        inner = vmap.BatchTracer(vmap.BatchTrace(lower), x, 1)
+        trace = vmap.BatchTrace(upper)
+        out = trace.process_primitive(toy, [vmap.BatchTracer(trace, inner, 0)], {})
+        return seen[0] is upper.global_data, seen[1] is inner, out.val is inner, out.shape
+
+
+@pytest.mark.exercise("vmap.process_primitive")
+def test_a_primitive_with_a_rule(student):
+    """An operation on a batch gives a batch, with the values and the batch axis of its rule."""
+    student.agrees(real_primitive, right(*BOXED), ROW, 0)
+    student.agrees(real_primitive, right(*BOXED), CUBE, 2)
+    student.agrees(real_primitive, right(*BOXED), GRID.astype(F32), 1)
+
+
+@pytest.mark.exercise("vmap.process_primitive")
+def test_what_the_rule_gets(student):
+    """The rule gets the number of examples, all values, all batch axes, and the parameters."""
+    student.agrees(rule_call, right(*BOXED), 3, [ROW, GRID], [0, 1], 0, {})
+    student.agrees(rule_call, right(*BOXED), 2, [GRID, GRID], [0, 0], 1, {"scale": 3.0})
+    params = {"shift": 4.0, "scale": -2.0}
+    student.agrees(rule_call, right(*BOXED), 3, [CUBE, CUBE], [1, 1], 2, params)
+
+
+@pytest.mark.exercise("vmap.process_primitive")
+def test_operands_that_are_not_mapped(student):
+    """An operand that is the same for all examples goes to the rule as it is, and is told so."""
+    student.agrees(rule_call, right(*BOXED), 3, [ROW, 2.5], [0, None], 0, {})
+    student.agrees(rule_call, right(*BOXED), 7, [GRID, np.ones(7)], [None, 0], 1, {"shift": 1.0})
+
+
+@pytest.mark.exercise("vmap.process_primitive")
+def test_results_that_are_not_mapped(student):
+    """Where the rule says that the result is the same for all, its box says so too."""
+    student.agrees(rule_call, right(*BOXED), 3, [ROW, 2.5], [0, None], None, {})
+    student.agrees(rule_call, right(*BOXED), 3, [ROW, 2.5], [None, None], None, {"scale": 4.0})
+
+
+@pytest.mark.exercise("vmap.process_primitive")
+def test_several_results(student):
+    """A primitive with several results gives a list of boxes, each with its own batch axis."""
+    student.agrees(several, right(*BOXED), [np.ones((3, 2)), CUBE], {})
+    student.agrees(several, right(*BOXED), [np.ones((3, 2)), CUBE], {"scale": -2.0})
+    # `multiple_results` says whether there is a list, not how many stand in it.
+    student.agrees(several, right(*BOXED), [np.ones((3, 2)), CUBE], {}, 1)
+
+
+@pytest.mark.exercise("vmap.process_primitive")
+def test_missing_rule(student):
+    """A missing rule is an error that names the primitive and the task."""
+    student.agrees(missing_rule, right(*BOXED))
+
+
+@pytest.mark.exercise("vmap.process_primitive")
+def test_level_of_the_rule(student):
+    """Values that are tracers of a lower level go through the rule as they are."""
+    student.agrees(level_of_the_rule, right(*BOXED), GRID)
+    student.agrees(level_of_the_rule, right(*BOXED), CUBE)
+
+
+# align_operand ------------------------------------------------------------------------------------
+
+MOVES = ("move_batch_axis",)
+
+
+def align(student, axis_size, dim, x, rank, work=False):
+    """Compare what `align_operand` gives."""
+    ask(student, "align_operand", axis_size, dim, x, rank, siblings=MOVES, work=work)
+
+
+@probe
+def combined(mj, siblings, name, axis_size, vals, dims):
+    """An element-wise operation of two operands, by the given rule."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax import core
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    with patch.dict(vars(vmap), scope["RIGHT"]):
+        dims = [core.not_mapped if dim is None else dim for dim in dims]
+        out, dim = vmap.binary_batch(getattr(core, name), axis_size, vals, dims)
+    return out, dim
+
+
+@pytest.mark.exercise("vmap.align_operand")
+def test_batch_axis_in_front(student):
+    """An operand of full rank has its batch axis in front afterwards."""
+    align(student, 3, 1, GRID, 1)
+    align(student, 2, 0, GRID, 1)
+    align(student, 4, 2, CUBE, 2)
+    align(student, 3, 1, CUBE.astype(F32), 2)
+
+
+@pytest.mark.exercise("vmap.align_operand")
+def test_missing_axes(student):
+    """Axes that one example lacks are of length 1, and stand behind the batch axis."""
+    align(student, 3, 0, ROW, 1)
+    align(student, 3, 0, ROW, 3)
+    align(student, 2, 0, GRID, 2)
+    align(student, 3, 1, GRID, 3)
+    align(student, 3, 1, CUBE, 4)
+    align(student, 0, 0, EMPTY, 2)
+
+
+@pytest.mark.exercise("vmap.align_operand")
+def test_numbers_that_are_not_mapped(student):
+    """A number that is the same for all examples stays a number, whatever the rank."""
+    align(student, 3, None, 2.5, 0)
+    align(student, 3, None, 2.5, 2)
+    align(student, 4, None, np.array(7.0, F32), 1)
+
+
+@pytest.mark.exercise("vmap.align_operand")
+def test_arrays_that_are_not_mapped(student):
+    """An array that is the same for all examples gets a batch axis in front."""
+    align(student, 4, None, ROW, 1)
+    align(student, 4, None, GRID, 2)
+    align(student, 4, None, ROW, 2)
+    align(student, 2, None, GRID, 4)
+
+
+@pytest.mark.exercise("vmap.align_operand")
+def test_two_operands(student):
+    """Two operands that were brought into this form go together, example by example."""
+    both = right("remove_axis", "move_batch_axis")
+    student.agrees(combined, both, "sub_p", 3, [GRID, np.exp(GRID.T)], [1, 0])
+    student.agrees(combined, both, "mul_p", 3, [ROW, CUBE], [0, 1])
+    student.agrees(combined, both, "sub_p", 2, [CUBE, np.array([4.0, -1.0])], [0, 0])
+    student.agrees(combined, both, "div_p", 3, [2.5, GRID], [None, 1])
+    student.agrees(combined, both, "sub_p", 3, [GRID, ROW], [None, 0])
+    student.agrees(combined, both, "gt_p", 2, [GRID, ROW], [0, None])
+    student.agrees(combined, both, "lt_p", 3, [np.arange(3), np.array(1)], [0, None])
+
+
+@pytest.mark.exercise("vmap.align_operand")
+def test_work_of_aligning(student):
+    """Operands may be tracers, and no more operations are bound than are needed."""
+    align(student, 3, 1, GRID, 1, work=True)
+    align(student, 2, 0, GRID, 1, work=True)
+    align(student, 2, 0, GRID, 3, work=True)
+    align(student, 3, 1, GRID, 3, work=True)
+    align(student, 3, None, 2.5, 3, work=True)
+    align(student, 3, None, ROW, 1, work=True)
+
+
+# reduce_sum_batch ---------------------------------------------------------------------------------
+
+
+def sums(student, x, dim, axes, work=False):
+    """Compare what `reduce_sum_batch` gives."""
+    ask(student, "reduce_sum_batch", x.shape[dim], [x], [dim], work=work, axes=axes)
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_batch_axis_first(student):
+    """With the batch axis in front, each example is summed along its own axes."""
+    sums(student, GRID, 0, (0,))
+    sums(student, CUBE, 0, (0,))
+    sums(student, CUBE, 0, (1,))
+    sums(student, BLOCK, 0, (0, 2))
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_batch_axis_last(student):
+    """With the batch axis behind all others, each example is summed along its own axes."""
+    sums(student, GRID, 1, (0,))
+    sums(student, CUBE, 2, (0,))
+    sums(student, CUBE, 2, (1,))
+    sums(student, BLOCK, 3, (0, 1))
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_batch_axis_between(student):
+    """With the batch axis in the middle, summed axes may stand on both sides of it."""
+    for axes in [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]:
+        sums(student, BLOCK, 1, axes)
+        sums(student, BLOCK, 2, axes)
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_all_axes_or_none(student):
+    """Examples may be summed along all their axes, or along none."""
+    sums(student, CUBE, 1, (0, 1))
+    sums(student, CUBE, 1, ())
+    sums(student, EMPTY, 0, (0,))
+    sums(student, EMPTY, 1, (0,))
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_sum_keeps_the_dtype(student):
+    """The sums have the dtype of the batch."""
+    sums(student, CUBE.astype(F32), 1, (1,))
+    sums(student, np.array([[100, 100, 3], [1, 2, 3]], np.int8), 1, (0,))
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_work_of_a_sum(student):
+    """The batch may be a tracer, and one sum is bound for all examples together."""
+    sums(student, CUBE, 1, (1,), work=True)
+    sums(student, BLOCK, 2, (0, 2), work=True)
+    sums(student, GRID, 1, (0,), work=True)
+
+
+# dot_general_batch --------------------------------------------------------------------------------
+
+MATRICES = (((1,), (0,)), ((), ()))
+VECTORS = (((0,), (0,)), ((), ()))
+LEFT = np.sin(np.arange(6.0)).reshape(2, 3)
+RIGHT_SIDE = np.cos(np.arange(12.0)).reshape(3, 4)
+
+
+def stack(x, size, axis, seed):
+    """A batch of arrays like x, all different, along an axis."""
+    weights = np.random.default_rng(seed).normal(size=size)
+    return np.stack([x * w + w for w in weights], axis).astype(x.dtype)
+
+
+def product(student, vals, dims, numbers, dtype=None, work=False):
+    """Compare what `dot_general_batch` gives."""
+    size = next(x.shape[dim] for x, dim in zip(vals, dims, strict=True) if dim is not None)
+    ask(
+        student,
+        "dot_general_batch",
+        size,
+        list(vals),
+        list(dims),
+        work=work,
+        dimension_numbers=numbers,
+        preferred_element_type=dtype,
+    )
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_both_mapped(student):
+    """Two batches are multiplied example by example, wherever their batch axes are."""
+    for x_dim in range(3):
+        for y_dim in range(3):
+            vals = stack(LEFT, 5, x_dim, 1), stack(RIGHT_SIDE, 5, y_dim, 2)
+            product(student, vals, (x_dim, y_dim), MATRICES)
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_first_mapped(student):
+    """If the first operand alone is a batch, each of its examples meets the same second one."""
+    for dim in range(3):
+        product(student, (stack(LEFT, 5, dim, 3), RIGHT_SIDE), (dim, None), MATRICES)
+    product(student, (stack(ROW, 4, 1, 3), ROW), (1, None), VECTORS)
+    product(student, (stack(ROW, 4, 0, 3), RIGHT_SIDE), (0, None), VECTORS)
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_second_mapped(student):
+    """If the second operand alone is a batch, the same first one meets each of its examples."""
+    for dim in range(3):
+        product(student, (LEFT, stack(RIGHT_SIDE, 5, dim, 4)), (None, dim), MATRICES)
+    product(student, (ROW, stack(ROW, 4, 1, 4)), (None, 1), VECTORS)
+    product(student, (LEFT, stack(ROW, 4, 0, 4)), (None, 0), MATRICES)
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_products_with_batch_axes(student):
+    """Products that have batch axes of their own get one more, or keep those they have."""
+    numbers = (((2,), (1,)), ((0,), (0,)))  # stacks of matrices
+    x, y = CUBE, BLOCK[:, 0]
+    for dim in range(4):
+        product(student, (stack(x, 3, dim, 5), y), (dim, None), numbers)
+        product(student, (x, stack(y, 3, dim, 6)), (None, dim), numbers)
+        product(student, (stack(x, 3, dim, 5), stack(y, 3, 3 - dim, 6)), (dim, 3 - dim), numbers)
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_several_contracted_axes(student):
+    """Several contracted axes, in any order, are those of one example."""
+    numbers = (((2, 0), (0, 1)), ((), ()))
+    x, y = CUBE, np.cos(np.arange(8.0)).reshape(4, 2)
+    for dim in range(3):
+        product(student, (stack(x, 3, dim, 7), y), (dim, None), numbers)
+        product(student, (x, stack(y, 3, dim, 8)), (None, dim), numbers)
+        product(student, (stack(x, 3, dim, 7), stack(y, 3, 2 - dim, 8)), (dim, 2 - dim), numbers)
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_element_type(student):
+    """The dtype is that of the operands, or the one that is asked for."""
+    vals = stack(LEFT.astype(F32), 2, 1, 9), RIGHT_SIDE.astype(F32)
+    product(student, vals, (1, None), MATRICES)
+    product(student, vals, (1, None), MATRICES, "float64")
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_work_of_a_product(student):
+    """Operands may be tracers, and one product is bound for all examples, nothing else."""
+    product(student, (stack(LEFT, 5, 1, 1), RIGHT_SIDE), (1, None), MATRICES, work=True)
+    product(student, (LEFT, stack(RIGHT_SIDE, 5, 2, 1)), (None, 2), MATRICES, work=True)
+    vals = stack(LEFT, 5, 2, 1), stack(RIGHT_SIDE, 5, 1, 2)
+    product(student, vals, (2, 1), MATRICES, work=True)
+
+
+# vmap_flat ----------------------------------------------------------------------------------------
+
+INSIDE = right("remove_axis", "process_primitive")
+
+
+@probe
+def passed_through(mj, siblings, axis_size, in_dims, args):
+    """A function that exchanges its arguments, and gives a constant and an array too."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import not_mapped
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    patches = scope["RIGHT"]
+    process = patches.pop("process_primitive")
+    with (
+        patch.dict(vars(vmap), patches),
+        patch.object(vmap.BatchTrace, "process_primitive", process),
+    ):
+        in_dims = [not_mapped if dim is None else dim for dim in in_dims]
+        outs, dims = vmap.vmap_flat(
+            lambda x, y: [y, x, 7.5, np.ones(2), y], axis_size, in_dims, args
+        )
+    return outs, [None if dim is not_mapped else dim for dim in dims]
+
+
+@probe
+def computed(mj, siblings, in_dim, x):
+    """A function with real operations, whose rules are given, and how often they were bound."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import Trace, Tracer, get_aval, new_main
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    patches = scope["RIGHT"]
+    process = patches.pop("process_primitive")
+    runs = []
+
+    class Box(Tracer):
+        def __init__(self, trace, val):
+            self._trace, self.val = trace, val
+
+        @property
+        def aval(self):
+            return get_aval(self.val)
+
+    class Watch(Trace):
+        def pure(self, val):
+            return Box(self, val)
+
+        def process_primitive(self, primitive, tracers, params):
+            self.main.global_data.append(primitive.name)
+            return Box(self, primitive.bind(*[t.val for t in tracers], **params))
+
+    def f(x):
+        runs.append(x.shape)
+        return [mj.numpy.exp(mj.numpy.sin(x)), -x]
+
+    with (
+        patch.dict(vars(vmap), patches),
+        patch.object(vmap.BatchTrace, "process_primitive", process),
+        new_main(Watch, []) as main,
+    ):
+        outs, dims = vmap.vmap_flat(f, x.shape[in_dim], [in_dim], [Box(Watch(main), x)])
+        return [out.val for out in outs], list(dims), runs, sorted(main.global_data)
+
+
+@probe
+def boxed_inputs(mj, siblings, axis_size, in_dims, args):
+    """What the function gets, and the stack before, during and after its call."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import not_mapped, trace_state
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    patches = scope["RIGHT"]
+    patches.pop("process_primitive")
+    calls, sizes = [], [len(trace_state.stack)]
+
+    def f(*xs):
+        top = trace_state.stack[-1]
+        sizes.append(len(trace_state.stack))
+        seen = []
+        for x, arg in zip(xs, args, strict=True):
+            if isinstance(x, vmap.BatchTracer):
+                seen.append((x._trace.main is top, x.val is arg, x.batch_dim, x.shape))
+            else:
+                seen.append(("no box", x is arg))
+        calls.append((seen, top.trace_type is vmap.BatchTrace, top.global_data))
+        return [xs[0]]
+
+    with patch.dict(vars(vmap), patches):
+        dims = [not_mapped if dim is None else dim for dim in in_dims]
+        vmap.vmap_flat(f, axis_size, dims, args)
+    return calls, [*sizes, len(trace_state.stack)]
+
+
+@probe
+def outer_outputs(mj, siblings, x):
+    """An output that is a tracer of an outer vmap, and one that is computed from both."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import new_main, not_mapped
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    patches = scope["RIGHT"]
+    patches.pop("process_primitive")
+    with patch.dict(vars(vmap), patches), new_main(vmap.BatchTrace, x.shape[1]) as main:
+        outer = vmap.BatchTracer(vmap.BatchTrace(main), x, 1)
+        (out, _), dims = vmap.vmap_flat(lambda y: [outer, y], 4, [0], [np.ones(4)])
+        return out is outer, [None if dim is not_mapped else dim for dim in dims]
+
+
+@probe
+def nested(mj, siblings, x, dim):
+    """A vmap in a vmap, whose inner function gives the outer one's box."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import not_mapped
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    patches = scope["RIGHT"]
+    patches.pop("process_primitive")
+    inner_dims = []
+
+    def f(x):
+        outs, dims = vmap.vmap_flat(lambda y: [y, x], 4, [0], [np.ones(4)])
+        inner_dims.extend(None if dim is not_mapped else dim for dim in dims)
+        return outs
+
+    with patch.dict(vars(vmap), patches):
+        outs, dims = vmap.vmap_flat(f, x.shape[dim], [dim], [x])
+        return inner_dims, outs, [None if dim is not_mapped else dim for dim in dims]
+
+
+@probe
+def failing_function(mj, siblings):
+    """The stack after a function that raises."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import trace_state
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    patches = scope["RIGHT"]
+    patches.pop("process_primitive")
+    with patch.dict(vars(vmap), patches):
+        try:
+            vmap.vmap_flat(lambda x: [1 // 0], 3, [0], [np.ones(3)])
+        except ZeroDivisionError:
+            return len(trace_state.stack)
+    return "no error"
+
+
+@probe
+def escaped_output(mj, siblings):
+    """An output that is a tracer of an inner vmap that has ended."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.errors import UnexpectedTracerError
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    patches = scope["RIGHT"]
+    patches.pop("process_primitive")
+    kept = []
+
+    def inner(y):
+        kept.append(y)
+        return [y]
+
+    def f(x):
+        vmap.vmap_flat(inner, 2, [0], [np.ones(2)])
+        return [kept[0]]
+
+    with patch.dict(vars(vmap), patches):
+        try:
+            vmap.vmap_flat(f, 3, [0], [np.ones(3)])
+        except UnexpectedTracerError:
+            return "refused"
+    return "taken"
+
+
+@probe
+def name_of_the_axis(mj, siblings, size):
+    """Whether the name of the axis can be used inside, and afterwards."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.axis_env import AxisSize, axis_frame, axis_sizes
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    patches = scope["RIGHT"]
+    patches.pop("process_primitive")
+    seen = []
+
+    def f(x):
+        seen.append((axis_frame("i").size, axis_frame("i").main is x._trace.main))
+        return [x]
+
+    with patch.dict(vars(vmap), patches):
+        vmap.vmap_flat(f, AxisSize(size, "i"), [0], [np.ones(size)])
+    return seen, len(axis_sizes())
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_flat_passes_values_through(student):
+    """Results come back as a list of values and a list of batch axes, in the function's order."""
+    student.agrees(passed_through, INSIDE, 3, [0, 1], [ROW, GRID])
+    student.agrees(passed_through, INSIDE, 4, [2, 0], [CUBE, np.ones((4, 2), F32)])
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_flat_without_a_batch_axis(student):
+    """A result that is the same for all examples comes back single, and without a batch axis."""
+    student.agrees(passed_through, INSIDE, 3, [0, None], [ROW, GRID])
+    student.agrees(passed_through, INSIDE, 2, [None, 0], [2.5, GRID.astype(F32)])
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_flat_operations(student):
+    """The function runs once, and each of its operations is bound once for all examples."""
+    student.agrees(computed, INSIDE, 0, ROW)
+    student.agrees(computed, INSIDE, 1, GRID)
+    student.agrees(computed, INSIDE, 2, CUBE)
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_flat_boxes_inputs(student):
+    """Mapped arguments come in boxes of a new interpreter, which is gone afterwards."""
+    student.agrees(boxed_inputs, INSIDE, 3, [0, 1], [ROW, GRID])
+    student.agrees(boxed_inputs, INSIDE, 2, [0], [GRID])
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_flat_arguments_that_are_not_mapped(student):
+    """Arguments that are the same for all examples come as they are, without a box."""
+    student.agrees(boxed_inputs, INSIDE, 3, [0, None], [ROW, GRID])
+    student.agrees(boxed_inputs, INSIDE, 2, [None, 0, None], [2.5, GRID, 7])
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_flat_outer_tracers(student):
+    """A result that is a tracer of an outer vmap has no batch axis of this one."""
+    student.agrees(outer_outputs, INSIDE, GRID)
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_flat_nested(student):
+    """In a vmap within a vmap each batch axis is told to the one that it belongs to."""
+    student.agrees(nested, INSIDE, GRID, 1)
+    student.agrees(nested, INSIDE, CUBE, 0)
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_flat_after_an_error(student):
+    """A function that raises leaves the stack of interpreters as it was."""
+    student.agrees(failing_function, INSIDE)
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_flat_escaped_output(student):
+    """A result that escaped from an inner transformation is refused."""
+    student.agrees(escaped_output, INSIDE)
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_flat_name_of_the_axis(student):
+    """The name of the axis can be used while the function runs, and no longer."""
+    student.agrees(name_of_the_axis, INSIDE, 3)
+
+
+# place_axis ---------------------------------------------------------------------------------------
+
+
+def place(student, axis_size, dim, axis, out):
+    """Compare what `place_axis` gives."""
+    student.agrees(placed, right(*MOVES), axis_size, dim, axis, out)
+
+
+@probe
+def placed(mj, siblings, axis_size, dim, axis, out):
+    """The result with its batch axis in place, or the name of the error."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import not_mapped
+
+    vmap = importlib.import_module("minijax.vmap")
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    with patch.dict(vars(vmap), scope["RIGHT"]):
+        dim = not_mapped if dim is None else dim
+        try:
+            result = vmap.place_axis(axis_size, dim, axis, out)
+        except ValueError as error:
+            return type(error).__name__
+    return result, result is out
+
+
+@pytest.mark.exercise("vmap.place_axis")
+def test_place_counted_from_the_front(student):
+    """The batch axis goes to the place that is asked for, from wherever it is."""
+    for dim in range(3):
+        for axis in range(3):
+            place(student, CUBE.shape[dim], dim, axis, CUBE)
+
+
+@pytest.mark.exercise("vmap.place_axis")
+def test_place_counted_from_the_end(student):
+    """A negative place is counted from the end of the result."""
+    for dim in range(3):
+        for axis in (-1, -2, -3):
+            place(student, CUBE.shape[dim], dim, axis, CUBE)
+    place(student, 3, 0, -1, ROW)
+    place(student, 4, None, -1, CUBE)
+
+
+@pytest.mark.exercise("vmap.place_axis")
+def test_place_of_what_is_not_mapped(student):
+    """A result that is the same for all examples is repeated, along the axis asked for."""
+    for axis in (0, 1, 2, -1, -2, -3):
+        place(student, 4, None, axis, GRID)
+    place(student, 3, None, 0, 2.5)
+    place(student, 3, None, -1, np.array(2.5, F32))
+
+
+@pytest.mark.exercise("vmap.place_axis")
+def test_no_place(student):
+    """A result that is the same for all examples comes back as it is where no axis is asked for."""
+    place(student, 4, None, None, GRID)
+    place(student, 4, None, None, 2.5)
+
+
+@pytest.mark.exercise("vmap.place_axis")
+def test_no_place_for_a_batch(student):
+    """A batch where no axis is asked for is an error."""
+    place(student, 2, 0, None, GRID)
+    place(student, 3, 1, None, GRID)
+    place(student, 3, 0, None, ROW)
+
+
+# jacobian_of_input --------------------------------------------------------------------------------
+
+ALL = right(
+    "remove_axis",
+    "move_batch_axis",
+    "process_primitive",
+    "align_operand",
+    "vmap_flat",
+    "place_axis",
+)
+
+
+@probe
+def jacobian(mj, siblings, function, xs, i):
+    """Values, Jacobians, and how often the function ran, on what shapes."""
+    import importlib
+    from unittest.mock import patch
+
+    vmap = importlib.import_module("minijax.vmap")
+    jnp = mj.numpy
+    scope = dict(vars(vmap))
+    exec(siblings, scope)
+    patches = scope["RIGHT"]
+    process = patches.pop("process_primitive")
+    runs = []
+    functions = {
+        "square": lambda x: [x * x],
+        "turn": lambda x: [x.T * 2.0, jnp.sin(x)],
+        "two": lambda x, y: [x * y * y, jnp.sin(y), x],
+        "outer": lambda x: [jnp.broadcast_to(x, (*x.shape, *x.shape)).T * x],
+        "constants": lambda x: [x, 2.5, np.ones(2)],
+    }
+
+    def f(*xs):
+        runs.append([np.shape(x) for x in xs])
+        return functions[function](*xs)
+
+    with (
+        patch.dict(vars(vmap), patches),
+        patch.object(vmap.BatchTrace, "process_primitive", process),
+    ):
+        values, jacobians = vmap.jacobian_of_input(f, xs, i)
+    return list(values), list(jacobians), runs
+
+
+@pytest.mark.exercise("vmap.jacobian")
+def test_jacobian_of_a_number(student):
+    """With respect to a number, the Jacobian has the shape of the result."""
+    student.agrees(jacobian, ALL, "square", [3.0], 0)
+    student.agrees(jacobian, ALL, "two", [1.5, ROW], 0)
+    student.agrees(jacobian, ALL, "two", [GRID, np.array(2.0)], 1)
+
+
+@pytest.mark.exercise("vmap.jacobian")
+def test_jacobian_of_a_vector(student):
+    """With respect to a vector, the last axis of the Jacobian counts its entries."""
+    student.agrees(jacobian, ALL, "square", [ROW], 0)
+    student.agrees(jacobian, ALL, "outer", [ROW], 0)
+    student.agrees(jacobian, ALL, "two", [GRID, ROW], 1)
+
+
+@pytest.mark.exercise("vmap.jacobian")
+def test_jacobian_of_a_matrix(student):
+    """With respect to an array with several axes, these come last, in their order."""
+    student.agrees(jacobian, ALL, "turn", [GRID], 0)
+    student.agrees(jacobian, ALL, "turn", [CUBE[:, :, :2]], 0)
+    student.agrees(jacobian, ALL, "two", [GRID, ROW], 0)
+
+
+@pytest.mark.exercise("vmap.jacobian")
+def test_jacobian_of_one_input(student):
+    """The other inputs stand still, whichever they are."""
+    student.agrees(jacobian, ALL, "two", [ROW, np.exp(ROW)], 0)
+    student.agrees(jacobian, ALL, "two", [ROW, np.exp(ROW)], 1)
+    student.agrees(jacobian, ALL, "two", [2.5, 4.0], 0)
+    student.agrees(jacobian, ALL, "two", [2.5, 4.0], 1)
+
+
+@pytest.mark.exercise("vmap.jacobian")
+def test_jacobian_of_constants(student):
+    """Results that do not move have a Jacobian of zeros, and no value has a batch axis."""
+    student.agrees(jacobian, ALL, "constants", [ROW], 0)
+    student.agrees(jacobian, ALL, "constants", [GRID], 0)
+    student.agrees(jacobian, ALL, "constants", [np.zeros((0, 2))], 0)
+
+
+@pytest.mark.exercise("vmap.jacobian")
+def test_jacobian_keeps_the_dtype(student):
+    """Values and Jacobians have the dtype of the input."""
+    student.agrees(jacobian, ALL, "square", [ROW.astype(F32)], 0)
+    student.agrees(jacobian, ALL, "turn", [GRID.astype(F32)], 0)
+
+
+@pytest.mark.exercise("vmap.jacobian")
+def test_jacobian_in_one_run(student):
+    """However many entries the input has, the function runs once."""
+    student.agrees(jacobian, ALL, "square", [np.linspace(-1.0, 2.0, 20)], 0)
+    student.agrees(jacobian, ALL, "turn", [np.linspace(-1.0, 2.0, 20).reshape(4, 5)], 0)
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+PROGRAM_SIBLINGS = {
+    **{name: text for name, text in SIBLINGS.items() if name != "process_primitive"},
+    "BatchTrace.process_primitive": SIBLINGS["process_primitive"],
+    "reduce_sum_batch": """
+def reduce_sum_batch(axis_size, vals, dims, axes):
+    x = move_batch_axis(axis_size, dims[0], 0, vals[0])
+    return reduce_sum_p.bind(x, axes=tuple(i + 1 for i in axes)), 0
+""",
+    "dot_general_batch": """
+def dot_general_batch(axis_size, vals, dims, dimension_numbers, preferred_element_type):
+    x, y = (move_batch_axis(axis_size, dim, 0, x) for x, dim in zip(vals, dims))
+    contract, batch = ([[i + 1 for i in axes] for axes in pair] for pair in dimension_numbers)
+    numbers = tuple(map(tuple, contract)), ((0, *batch[0]), (0, *batch[1]))
+    kind = {"preferred_element_type": preferred_element_type}
+    return dot_general_p.bind(x, y, dimension_numbers=numbers, **kind), 0
+""",
+}
+
+
+@probe
+def batched(mj, f, in_axes, batch):
+    """A program on two examples at once."""
+    return mj.vmap(f, in_axes)(*batch)
+
+
+@probe
+def forward_jacobian(mj, f, xs):
+    """The Jacobian with respect to the first argument."""
+    return mj.jacfwd(f)(*xs)
+
+
+@pytest.mark.exercise("vmap.align_operand")
+def test_operands_in_programs(student):
+    """Programs whose operands differ in shape or batch axis give the right batches."""
+    using = ["add", "sub", "mul", "div", "infix"]
+    student.agrees_on_programs(batched, PROGRAM_SIBLINGS, using=using)
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_sums_in_programs(student):
+    """Programs with sums along axes give the right batches."""
+    student.agrees_on_programs(batched, PROGRAM_SIBLINGS, using=["reduce_sum"])
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_products_in_programs(student):
+    """Programs with contractions give the right batches."""
+    student.agrees_on_programs(batched, PROGRAM_SIBLINGS, using=["dot_general"])
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_random_programs(student):
+    """A random program on a batch gives what it gives on each example."""
+    student.agrees_on_programs(batched, PROGRAM_SIBLINGS)
+
+
+@pytest.mark.exercise("vmap.jacobian")
+def test_jacobians_of_programs(student):
+    """The Jacobian of a random program is right."""
+    student.agrees_on_programs(forward_jacobian, PROGRAM_SIBLINGS, number=5)

@@ -1,0 +1,223 @@
+"""Assembles trees: the package as it is after a lesson, with files of one's own laid over it.
+
+A tree is made by copying files, and it is an ordinary Python package. Nothing is imported here,
+so hostile files may be laid over a tree without harm.
+"""
+
+import ast
+import py_compile
+import re
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from autograder.lessons import manifest, places, skeleton
+from autograder.lessons.manifest import Lesson, prefix
+from autograder.lessons.problem import Problem
+
+WIDTH = 100
+
+Files = Mapping[str, str | bytes]
+
+
+# ------------------------------------------------------------------------------------------
+# Trees
+
+
+def write_tree(dest: Path, lesson: Lesson, overlay: Files | None = None) -> None:
+    """Write the package as it is after `lesson` below `dest`, with `overlay` files in place.
+
+    `overlay` maps paths such as "minijax/jvp.py" to texts. Nothing of later lessons is written.
+    """
+    overlay = overlay or {}
+    for path in overlay:
+        _check_inside(path, sorted({other.package for other in prefix(lesson)}))
+    write_files(dest, {**tree(lesson, overlay), **overlay})
+
+
+def write_files(dest: Path, files: Files) -> None:
+    """Write files, given by their paths below `dest`."""
+    for path, content in files.items():
+        file = dest / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def compiled(files: Mapping[str, str]) -> dict[str, str | bytes]:
+    """The files with their bytecode beside them, which Python then takes without a look at them.
+
+    Only for files that we have written: bytecode is believed.
+    """
+    found: dict[str, str | bytes] = dict(files)
+    with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
+        write_files(Path(folder), files)
+        for path in files:
+            mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+            made = py_compile.compile(str(Path(folder, path)), doraise=True, invalidation_mode=mode)
+            assert made is not None
+            found[Path(made).relative_to(folder).as_posix()] = Path(made).read_bytes()
+    return found
+
+
+def tree(lesson: Lesson, but: Collection[str] = ()) -> dict[str, str]:
+    """The reference's files after `lesson` by path, `__init__.py` files too; `but` those named."""
+    known = prefix(lesson)
+    files = {path: read_solution(path) for x in known for path in x.files if path not in but}
+    return {**init_files(known), **files}
+
+
+def read_solution(path: str) -> str:
+    """The text of a file of the reference."""
+    file = places.SOLUTIONS / path
+    try:
+        # Not read_text, which would turn other line ends into "\n".
+        return file.read_bytes().decode()
+    except FileNotFoundError:
+        raise Problem(
+            f"solutions/{path} is missing. Write it, or drop it from lesson.toml."
+        ) from None
+
+
+def read_handout(path: str) -> str:
+    """The text of a file as students get it: of a lesson's module, its skeleton."""
+    for lesson in manifest.load().values():
+        if path == lesson.module:
+            return skeleton.make_skeleton(read_solution(path), lesson)
+        if path in lesson.given:
+            return read_solution(path)
+        if path in lesson.programs:
+            return (places.COURSE / path).read_text(encoding="utf-8")
+    raise Problem(f"No lesson holds {path}. Name a module, or a file of `given` in lesson.toml.")
+
+
+def _check_inside(path: str, packages: Sequence[str]) -> None:
+    parts = PurePosixPath(path).parts
+    plain = path == "/".join(parts) and "\\" not in path and "\0" not in path
+    if not plain or ".." in parts or len(parts) < 2 or parts[0] not in packages:
+        raise Problem(
+            f"{path!r} does not lie in the package {' or '.join(packages)}. "
+            f"Give a path like {packages[0]}/x.py."
+        )
+
+
+# ------------------------------------------------------------------------------------------
+# The files __init__.py, written from the manifests' exports
+
+_HEAD = '''"""{title}
+
+Written by `./jaxprentice sync` from the lessons' `exports`: change those, not this file.
+"""
+'''
+
+
+def init_files(part: Sequence[Lesson]) -> dict[str, str]:
+    """The texts of the packages' `__init__.py`, by path, as the lessons' exports make them."""
+    imports: dict[str, dict[str, str]] = {}  # package -> public name -> module it comes from
+    for lesson in part:
+        for folder in _folders(lesson.files):
+            imports.setdefault(folder, {})
+        for export in lesson.exports:
+            _add_export(imports, lesson, export)
+    return {
+        f"{package.replace('.', '/')}/__init__.py": _init_text(
+            package, names, _later(part, package)
+        )
+        for package, names in sorted(imports.items())
+    }
+
+
+def _later(part: Sequence[Lesson], package: str) -> str:
+    """What to say of names that are missing, if the package has lessons after these."""
+    here = [lesson for lesson in part if lesson.package == package.split(".", maxsplit=1)[0]]
+    return " Later lessons add names." if len(here) < len(manifest.package_of(here[0])) else ""
+
+
+def _folders(files: Iterable[str]) -> Iterator[str]:
+    """The packages in which these files lie, as dotted names."""
+    for file in files:
+        for folder in list(PurePosixPath(file).parents)[:-1]:
+            yield ".".join(folder.parts)
+
+
+def _add_export(imports: dict[str, dict[str, str]], lesson: Lesson, export: str) -> None:
+    path, _, module = export.partition(" from ")
+    package, _, name = f"{lesson.package}.{path}".rpartition(".")
+    module = module or lesson.module_name
+    known = imports.setdefault(package, {})
+    for public in _star(lesson, module) if name == "*" else [name]:
+        if public in known:
+            raise Problem(
+                f"{lesson.id} exports {package}.{public}, which {known[public]} gives already. "
+                "Drop one of the two from `exports`."
+            )
+        known[public] = module
+
+
+def _star(lesson: Lesson, module: str) -> list[str]:
+    """The names in a module's `__all__`, read without running it."""
+    path = f"{module.replace('.', '/')}.py"
+    for node in ast.parse(_solution_or_skeleton(path)).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    raise Problem(f"{lesson.id} exports * from {path}, which has no `__all__`. Write one there.")
+
+
+def _solution_or_skeleton(path: str) -> str:
+    """A handout has no reference of its own lesson, and its skeleton has the same `__all__`."""
+    file = places.COURSE / path
+    in_handout = file.is_file() and not (places.SOLUTIONS / path).is_file()
+    return file.read_text(encoding="utf-8") if in_handout else read_solution(path)
+
+
+# What is not there is told in one sentence. Type checkers shall not take it for a promise.
+_MISSING = """
+if not _typing.TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        missing = f"{package} has no {{name!r}}.{more}"
+        raise AttributeError(f"{{missing}} See what there is by dir({package}).")
+"""
+
+
+def _init_text(package: str, names: Mapping[str, str], more: str) -> str:
+    by_module: dict[str, list[str]] = {}
+    for name, module in names.items():
+        by_module.setdefault(module, []).append(name)
+    modules = sorted(by_module, key=_natural)
+    imports = [
+        _listing(f"from {m} import ", "()", sorted(by_module[m], key=_isort_name)) for m in modules
+    ]
+    public = _listing("__all__ = ", "[]", [f'"{name}"' for name in sorted(names, key=_all_name)])
+    text = _HEAD.format(title=f"The public names of {package}.")
+    if not names:
+        return text
+    missing = _MISSING.format(package=package, more=more)
+    return f"{text}\nimport typing as _typing\n\n{''.join(imports)}\n{public}{missing}"
+
+
+def _isort_name(name: str) -> tuple[int, list[object]]:
+    """Constants first, then classes, then the rest: the order of imported names that ruff keeps."""
+    return _rank(name), _natural(name.lower())
+
+
+def _all_name(name: str) -> tuple[int, list[object]]:
+    """The same for `__all__`, where ruff also puts capital letters before small ones."""
+    return _rank(name), _natural(name)
+
+
+def _rank(name: str) -> int:
+    return 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
+
+
+def _natural(name: str) -> list[object]:
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+
+def _listing(start: str, brackets: str, items: list[str]) -> str:
+    """A list as ruff formats it: on one line where it fits, else one item a line."""
+    flat = ", ".join(items)
+    line = f"{start}{flat}" if brackets == "()" else f"{start}[{flat}]"
+    if len(line) <= WIDTH:
+        return f"{line}\n"
+    rows = "".join(f"    {item},\n" for item in items)
+    return f"{start}{brackets[0]}\n{rows}{brackets[1]}\n"

@@ -1,0 +1,327 @@
+"""The lessons: reads the manifests `course/lessons/NN_name/lesson.toml` and checks them.
+
+A manifest is the only place where a lesson's facts stand. Everything that shows or uses them
+(skeletons, pages, notebooks, suites, grades) asks this module.
+"""
+
+import difflib
+import functools
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.lessons import places
+from autograder.lessons.problem import Problem
+
+# ------------------------------------------------------------------------------------------
+# What a lesson is
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One function or method that the student writes."""
+
+    id: str  # "jvp.mul_rule"
+    title: str
+    target: str  # qualified name in the lesson's module: "JVPTrace.pure"
+    points: float
+    minutes: int
+    difficulty: int  # 1 to 3
+    todo: str  # the sentence that stands in the skeleton in place of the body
+    hints: tuple[str, ...]  # three, each saying more than the one before
+    after: tuple[str, ...]  # exercises of this lesson without which this one cannot be tested
+    lesson: str
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson; without exercises it has programs to run, or only joins the trees."""
+
+    id: str
+    title: str
+    number: int  # from the folder's name; orders the lessons, identifies nothing
+    folder: Path
+    module: str  # "minijax/jvp.py"; "" for given code that has no module of its own
+    minutes: int
+    requires: tuple[str, ...]
+    exports: tuple[str, ...]
+    given: tuple[str, ...]
+    exercises: tuple[Exercise, ...]
+    programs: tuple[str, ...] = ()  # below course/: to be run on the package, no part of it
+    question: str = ""  # to be answered in words, and graded by a person; "" where there is none
+
+    @property
+    def has_page(self) -> bool:
+        """Is there something to read? Given code alone has no page."""
+        return bool(self.exercises or self.programs)
+
+    @property
+    def max_points(self) -> float:
+        """The points of all exercises together."""
+        return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def package(self) -> str:
+        """The package that the lesson's files belong to: "minijax"; "" for programs alone."""
+        return self.files[0].split("/")[0] if self.files else ""
+
+    @property
+    def module_name(self) -> str:
+        """The module as an import statement names it: "minijax.jvp"."""
+        return self.module.removesuffix(".py").replace("/", ".")
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that this lesson adds to a tree: the given ones, then its module."""
+        return (*self.given, self.module) if self.module else self.given
+
+
+# ------------------------------------------------------------------------------------------
+# Asking for lessons
+
+
+def load() -> dict[str, Lesson]:
+    """All lessons by id, in the order of their folders' numbers."""
+    return _load(places.COURSE / "lessons")
+
+
+@functools.cache
+def _load(folder: Path) -> dict[str, Lesson]:
+    lessons: dict[str, Lesson] = {}
+    for path in sorted(folder.glob("*/lesson.toml")):
+        lesson = _read(path)
+        _check_place(lesson, list(lessons.values()), _Where(path))
+        lessons[lesson.id] = lesson
+    return lessons
+
+
+def get(lesson_id: str) -> Lesson:
+    """The lesson of this id."""
+    lessons = load()
+    if lesson_id not in lessons:
+        raise unknown("lesson", lesson_id, [x.id for x in lessons.values() if x.exercises])
+    return lessons[lesson_id]
+
+
+def find_exercise(exercise_id: str) -> Exercise:
+    """The exercise of this id, in whichever lesson it is."""
+    exercises = {e.id: e for lesson in load().values() for e in lesson.exercises}
+    if exercise_id not in exercises:
+        raise unknown("exercise", exercise_id, exercises)
+    return exercises[exercise_id]
+
+
+def prefix(lesson: Lesson) -> list[Lesson]:
+    """The lessons whose files make up the tree of this one, in order.
+
+    They are those of the same package up to and with this one. Where one of them requires a lesson
+    of another package, the lessons of that one's tree join.
+    """
+    known = _load(lesson.folder.parent)
+    own = [other for other in package_of(lesson) if other.number <= lesson.number]
+    required = [known[lesson_id] for other in own for lesson_id in other.requires]
+    guests = [
+        guest for other in required if other.package != lesson.package for guest in prefix(other)
+    ]
+    found = {other.id for other in [*own, *guests]}
+    return [other for other in known.values() if other.id in found]
+
+
+def package_of(lesson: Lesson) -> list[Lesson]:
+    """All lessons of the same package, in order."""
+    every = _load(lesson.folder.parent).values()
+    return [other for other in every if other.package == lesson.package]
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> Problem:
+    """The error for a name that is not known, with what may be meant: functions' names count."""
+    known = list(known)
+    exercises = [e for lesson in load().values() for e in lesson.exercises]
+    called = {e.id for e in exercises if name in (e.target, e.id.rpartition(".")[2])}
+    close = [x for x in known if x in called] or difflib.get_close_matches(name, known)
+    advice = f"Did you mean {' or '.join(close)}?" if close else "See `./jaxprentice list`."
+    return Problem(f"There is no {kind} {name!r}. {advice}")
+
+
+# ------------------------------------------------------------------------------------------
+# Reading one manifest
+
+_LESSON_KEYS = {
+    "id": str,
+    "title": str,
+    "module": str,
+    "minutes": int,
+    "requires": list,
+    "exports": list,
+    "given": list,
+    "programs": list,
+    "question": str,
+    "exercise": list,
+}
+_EXERCISE_KEYS = {
+    "id": str,
+    "title": str,
+    "target": str,
+    "points": float,
+    "minutes": int,
+    "difficulty": int,
+    "todo": str,
+    "hints": list,
+    "after": list,
+}
+_OPTIONAL = {"module", "exports", "given", "programs", "question", "exercise", "after"}
+_TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a list of texts"}
+
+_ID = re.compile(r"[a-z][a-z0-9_]*")
+_MODULE = re.compile(r"[a-z]\w*(/[a-z]\w*)*/[a-z_]\w*\.py")
+_PROGRAM = re.compile(r"[a-z]\w*/\w[\w.]*")
+_TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_EXPORT = re.compile(r"([a-z]\w*\.)*(\w+|\*)( from [a-z]\w*(\.[a-z]\w*)*)?")
+_FOLDER = re.compile(r"(\d\d)_\w+")
+
+
+@dataclass(frozen=True)
+class _Where:
+    """A manifest, and the exercise in it when the place is that exact."""
+
+    path: Path
+    part: str = ""
+
+    def check(self, fine: object, key: str, expected: str) -> None:
+        """Complain about `key` unless `fine`."""
+        if not fine:
+            raise Problem(f"{_shown(self.path)}: {self.part}`{key}` {expected}.")
+
+
+def _shown(path: Path) -> Path:
+    return path.relative_to(places.ROOT) if path.is_relative_to(places.ROOT) else path
+
+
+def _read(path: Path) -> Lesson:
+    where = _Where(path)
+    table = _take(_parse(path), _LESSON_KEYS, where)
+    folder = path.parent
+    numbered = _FOLDER.fullmatch(folder.name)
+    where.check(numbered, "id", f"stands in the folder {folder.name!r}, which should be NN_name")
+    assert numbered
+    exercises = [_read_exercise(t, i, table["id"], where) for i, t in enumerate(table["exercise"])]
+    _check_lesson(table, where)
+    return Lesson(
+        number=int(numbered[1]),
+        folder=folder,
+        exercises=tuple(exercises),
+        **{key: _frozen(table[key]) for key in _LESSON_KEYS if key != "exercise"},
+    )
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Problem(f"{_shown(path)}: this is not valid TOML: {error}.") from None
+
+
+def _read_exercise(raw: object, index: int, lesson: str, where: _Where) -> Exercise:
+    where = _Where(where.path, f"[[exercise]] number {index + 1}: ")
+    where.check(isinstance(raw, dict), "exercise", "should be written as [[exercise]] tables")
+    assert isinstance(raw, dict)
+    table = _take(raw, _EXERCISE_KEYS, where)
+    table["points"] = float(table["points"])
+    _check_exercise(table, lesson, _Where(where.path, f"exercise {table['id']!r}: "))
+    return Exercise(lesson=lesson, **{key: _frozen(value) for key, value in table.items()})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+# ------------------------------------------------------------------------------------------
+# Checks
+
+
+def _take(table: dict[str, Any], keys: dict[str, type], where: _Where) -> dict[str, Any]:
+    """The table with defaults filled in, once its keys and types are found right."""
+    for key in table:
+        where.check(key in keys, key, f"is not a known key; known are {', '.join(keys)}")
+    for key, kind in keys.items():
+        where.check(key in table or key in _OPTIONAL, key, f"is missing; give {_TYPE_NAMES[kind]}")
+        where.check(_is(table.get(key, []), kind, key), key, f"should be {_TYPE_NAMES[kind]}")
+    return {key: table.get(key, "" if kind is str else []) for key, kind in keys.items()}
+
+
+def _is(value: object, kind: type, key: str) -> bool:
+    if key in _OPTIONAL and value == []:
+        return True
+    if isinstance(value, bool):  # to Python a bool is an int
+        return False
+    if isinstance(value, list) and kind is list:
+        return key == "exercise" or all(isinstance(item, str) and item for item in value)
+    if kind is float:
+        return isinstance(value, (int, float))
+    return isinstance(value, kind) and value != ""
+
+
+def _check_lesson(table: dict[str, Any], where: _Where) -> None:
+    where.check(_ID.fullmatch(table["id"]), "id", "should be lower-case letters, digits and _")
+    least = 1 if table["exercise"] or table["programs"] else 0
+    where.check(table["minutes"] >= least, "minutes", f"should be {least} or more")
+    modules = [table["module"]] if table["module"] else []
+    alone = (table["given"] or table["programs"]) and not table["exercise"]
+    where.check(
+        modules or alone, "module", "is missing; only given code may be `given` files alone"
+    )
+    package = [*modules, *table["given"], ""][0].split("/")[0]
+    for key, files in (("module", modules), ("given", table["given"])):
+        for file in files:
+            where.check(_MODULE.fullmatch(file), key, f"holds {file!r}, not like minijax/jvp.py")
+            same = file.split("/")[0] == package
+            where.check(same, key, f"holds {file!r}, which is in another package than the others")
+            generated = file.endswith("/__init__.py")
+            where.check(not generated, key, f"holds {file!r}, but sync writes those from `exports`")
+    for program in table["programs"]:
+        there = _PROGRAM.fullmatch(program) and (places.COURSE / program).is_file()
+        where.check(there, "programs", f"holds {program!r}, which is no file below course/")
+    for export in table["exports"]:
+        shape = f"holds {export!r}, not like 'NAME', 'PACKAGE.NAME' or 'PACKAGE.* from MODULE'"
+        where.check(_EXPORT.fullmatch(export), "exports", shape)
+    _check_repeats([e["id"] for e in table["exercise"]], "id", where)
+    _check_repeats([e["target"] for e in table["exercise"]], "target", where)
+    earlier: list[str] = []
+    for exercise in table["exercise"]:
+        for other in exercise.get("after", []):
+            where.check(other in earlier, "after", f"names {other!r}, no earlier exercise here")
+        earlier.append(exercise["id"])
+
+
+def _check_repeats(values: Sequence[str], key: str, where: _Where) -> None:
+    for i, value in enumerate(values):
+        where.check(value not in values[:i], key, f"{value!r} is given to two exercises")
+
+
+def _check_exercise(table: dict[str, Any], lesson: str, where: _Where) -> None:
+    start, _, name = table["id"].partition(".")
+    named = start == lesson and _ID.fullmatch(name)
+    where.check(named, "id", f"should be {lesson}.NAME, NAME in lower-case letters, digits and _")
+    target = _TARGET.fullmatch(table["target"])
+    where.check(target, "target", "should be a name such as 'jvp' or 'JVPTrace.pure'")
+    where.check(table["points"] > 0, "points", "should be more than 0")
+    where.check(table["minutes"] > 0, "minutes", "should be more than 0")
+    where.check(table["difficulty"] in (1, 2, 3), "difficulty", "should be 1, 2 or 3")
+    where.check(len(table["hints"]) == 3, "hints", "should hold three texts, each saying more")
+
+
+def _check_place(lesson: Lesson, before: Collection[Lesson], where: _Where) -> None:
+    """Check what a lesson has to do with the ones before it."""
+    known = {other.id for other in before}
+    where.check(lesson.id not in known, "id", f"{lesson.id!r} is taken by another lesson")
+    numbers = {other.number for other in before}
+    where.check(lesson.number not in numbers, "id", f"shares number {lesson.number} with another")
+    for required in lesson.requires:
+        where.check(required in known, "requires", f"names {required!r}, no earlier lesson")
+    owners = {file: other.id for other in before for file in other.files}
+    for file in lesson.files:
+        owner = owners.get(file)
+        where.check(owner is None, "module", f"or `given` holds {file!r}, which {owner!r} has")

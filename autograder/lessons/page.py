@@ -1,0 +1,237 @@
+"""Lesson pages: expands the directives in `course/lessons/*/lesson.md` to Markdown for the site.
+
+    {{ lesson }}                        the lesson's facts
+    {{ source minijax/core.py Trace }}  a definition of the reference, without any solution
+    {{ exercise core.new_main }}        an exercise: specification, command, hints
+
+A directive stands alone on its line, outside of code blocks.
+"""
+
+import itertools
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autograder.lessons import assemble, manifest, places, skeleton
+from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons.problem import Problem
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a lesson page: running text, a worked example or a directive."""
+
+    kind: str  # "text", "example", "lesson", "source" or "exercise"
+    raw: str  # as it stands in the file
+    line: int
+    argument: str = ""  # of a directive; of an example, the opening line of its fence
+
+
+# ------------------------------------------------------------------------------------------
+# The page
+
+
+def read(lesson: Lesson) -> str:
+    """The text of the lesson's page, as it is written."""
+    try:
+        return (lesson.folder / "lesson.md").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise Problem(f"{_path(lesson)} is missing. Write the lesson's page.") from None
+
+
+def expand(text: str, lesson: Lesson) -> str:
+    """The page's Markdown with all directives expanded."""
+    return "".join(_expanded(part, lesson) for part in parts(text, lesson))
+
+
+def check(text: str, lesson: Lesson) -> None:
+    """Complain unless each exercise of the lesson stands on the page exactly once."""
+    shown = [part.argument for part in parts(text, lesson) if part.kind == "exercise"]
+    for exercise in lesson.exercises:
+        if shown.count(exercise.id) != 1:
+            raise Problem(
+                f"{_path(lesson)}: the exercise {exercise.id} is shown {shown.count(exercise.id)} "
+                f"times. Write {{{{ exercise {exercise.id} }}}} once."
+            )
+
+
+def _expanded(part: Part, lesson: Lesson) -> str:
+    if part.kind in ("text", "example"):
+        return part.raw
+    try:
+        return _DIRECTIVES[part.kind](part.argument, lesson) + "\n"
+    except Problem as error:
+        raise _problem(lesson, part.line, str(error)) from None
+
+
+def _lesson(argument: str, lesson: Lesson) -> str:
+    if argument:
+        raise Problem("The directive {{ lesson }} takes no argument. Remove it.")
+    rows = [*facts(lesson), f"**Check your work**: `./jaxprentice check {lesson.id}`"]
+    items = "".join(f"    - {row}\n" for row in rows)
+    return f'!!! abstract "This lesson"\n\n{items}'
+
+
+def _source(argument: str, lesson: Lesson) -> str:
+    file = argument.partition(" ")[0]
+    return fenced(source(argument), f'python title="{file}"')
+
+
+def _exercise(argument: str, lesson: Lesson) -> str:
+    exercise = own_exercise(argument, lesson)
+    command = fenced(f"./jaxprentice check {exercise.id}\n", "sh")
+    blocks = [
+        heading(exercise) + f" {{ #{exercise.id} }}",
+        *specification(exercise, lesson),
+        command,
+    ]
+    for number, hint in enumerate(exercise.hints, 1):
+        blocks.append(f'??? tip "Hint {number}"\n\n{textwrap.indent(hint.strip(), "    ")}\n')
+    return "\n".join(f"{block.rstrip()}\n" for block in blocks)
+
+
+_DIRECTIVES = {"lesson": _lesson, "source": _source, "exercise": _exercise}
+
+
+# ------------------------------------------------------------------------------------------
+# What page and notebook share
+
+
+def facts(lesson: Lesson) -> list[str]:
+    """The rows of the facts box, as Markdown."""
+    known = manifest.load()
+    before = ", ".join(_link(known[name], lesson) for name in lesson.requires)
+    count = len(lesson.exercises)
+    points = f"**Points**: {lesson.max_points:g}, in {count} exercise{'s' if count > 1 else ''}"
+    scripts = ", ".join(f"`{path}`" for path in lesson.programs if path.endswith(".py"))
+    return [
+        f"**Time**: about {lesson.minutes} minutes",
+        *([points] if lesson.exercises else []),
+        f"**Before this lesson**: {before or 'nothing of this course'}",
+        f"**You write**: `{lesson.module}`" if lesson.module else f"**You run**: {scripts}",
+    ]
+
+
+def source(argument: str) -> str:
+    """The definition that `FILE NAME` names, as students get it."""
+    file, _, name = argument.partition(" ")
+    if not name:
+        raise Problem("Give a file and a name, as in {{ source minijax/core.py Trace }}.")
+    return textwrap.dedent(skeleton.definition(assemble.read_handout(file), name))
+
+
+def own_exercise(exercise_id: str, lesson: Lesson) -> Exercise:
+    """The exercise of this lesson that a directive names."""
+    exercise = manifest.find_exercise(exercise_id)
+    if exercise.lesson != lesson.id:
+        raise Problem(f"{exercise_id} belongs to the lesson {exercise.lesson}. Show it there.")
+    return exercise
+
+
+def heading(exercise: Exercise) -> str:
+    """The heading above an exercise."""
+    return f"### Exercise: {exercise.title}"
+
+
+def specification(exercise: Exercise, lesson: Lesson) -> list[str]:
+    """An exercise's facts and its docstring, as blocks of Markdown."""
+    what = f"Write `{exercise.target}` in `{lesson.module}`"
+    blocks = [
+        f"{what} ({exercise.points:g} point{'' if exercise.points == 1 else 's'}, "
+        f"about {exercise.minutes} minutes, difficulty {exercise.difficulty} of 3)."
+    ]
+    if exercise.after:
+        links = ", ".join(f"[{name}](#{name})" for name in exercise.after)
+        blocks.append(f"It can only be checked when these are done: {links}.")
+    doc = skeleton.docstring(assemble.read_solution(lesson.module), exercise.target)
+    return [*blocks, _doctests_fenced(doc or "")]
+
+
+def fenced(code: str, language: str) -> str:
+    """A code block; its fence is longer than any in the code."""
+    longest = max(map(len, re.findall(r"`{3,}", code)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{code.rstrip()}\n{fence}\n"
+
+
+def _link(other: Lesson, lesson: Lesson) -> str:
+    if not other.has_page:
+        return f"{other.title} (given)"
+    return f"[{other.title}](../{other.folder.name}/lesson.md)"
+
+
+def _doctests_fenced(doc: str) -> str:
+    """A docstring as Markdown, its sessions of the Python prompt as code blocks."""
+    paragraphs = re.split(r"\n\s*\n", doc.strip())
+    blocks = [fenced(text, "pycon") if text.startswith(">>> ") else text for text in paragraphs]
+    return "\n\n".join(block.rstrip() for block in blocks)
+
+
+# ------------------------------------------------------------------------------------------
+# Reading a page
+
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+_DIRECTIVE = re.compile(r"(\s*)\{\{(.*)\}\}\s*")
+_EXAMPLE = re.compile(r"`{3,}python\b.*\bexec=\"on\"")
+_SNIPPET = re.compile(r"\s*-+8<-+")
+
+
+def parts(text: str, lesson: Lesson) -> Iterator[Part]:
+    """The pieces of a page in order; their `raw` texts together are the page."""
+    pieces = (_part(raw, line, lesson) for line, raw in blocks(text))
+    for kind, group in itertools.groupby(pieces, key=lambda part: part.kind):
+        if kind != "text":
+            yield from group
+            continue
+        run = list(group)
+        yield Part("text", "".join(part.raw for part in run), run[0].line)
+
+
+def blocks(text: str) -> Iterator[tuple[int, str]]:
+    """Each line, and each code block as a whole, with the number of its first line."""
+    lines = text.splitlines(keepends=True)
+    start = 0
+    while start < len(lines):
+        end = start + 1
+        if fence := _FENCE.match(lines[start]):
+            while end < len(lines) and not _closes(lines[end].strip(), fence[1]):
+                end += 1
+            end = min(end + 1, len(lines))
+        yield start + 1, "".join(lines[start:end])
+        start = end
+
+
+def is_fenced(block: str) -> bool:
+    """Is this block of `blocks` a code block?"""
+    return _FENCE.match(block) is not None
+
+
+def _closes(line: str, fence: str) -> bool:
+    return line.startswith(fence) and not line.strip(fence[0])
+
+
+def _part(raw: str, line: int, lesson: Lesson) -> Part:
+    if _EXAMPLE.match(raw):
+        return Part("example", raw, line, raw.partition("\n")[0])
+    if _SNIPPET.match(raw):
+        raise _problem(lesson, line, "Snippets are not used. Write {{ source FILE NAME }}.")
+    directive = _DIRECTIVE.fullmatch(raw)
+    if not directive:
+        return Part("text", raw, line)
+    kind, _, argument = " ".join(directive[2].split()).partition(" ")
+    if kind not in _DIRECTIVES:
+        known = ", ".join(_DIRECTIVES)
+        raise _problem(lesson, line, f"There is no directive {kind!r}. Known are {known}.")
+    if directive[1]:
+        raise _problem(lesson, line, f"The directive {kind} is indented. Begin the line with it.")
+    return Part(kind, raw, line, argument)
+
+
+def _problem(lesson: Lesson, line: int, text: str) -> Problem:
+    return Problem(f"{_path(lesson)}, line {line}: {text}")
+
+
+def _path(lesson: Lesson) -> str:
+    path = lesson.folder / "lesson.md"
+    return str(path.relative_to(places.ROOT) if path.is_relative_to(places.ROOT) else path)

@@ -1,0 +1,19 @@
+"""Where the parts of this copy of the course lie, and its version."""
+
+from pathlib import Path
+
+VERSION = "0.1.0"
+
+PACKAGE = Path(__file__).resolve().parents[1]
+WORKER = PACKAGE / "worker"
+SUITES = PACKAGE / "hidden" / "suites"
+ANSWERS = PACKAGE / "hidden" / "answers"
+
+ROOT = PACKAGE.parent
+COURSE = ROOT / "course"
+SOLUTIONS = ROOT / "solutions"
+
+
+def is_complete() -> bool:
+    """Is this the whole repository? A handout has the students' part of it."""
+    return SUITES.is_dir()

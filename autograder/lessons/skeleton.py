@@ -1,0 +1,258 @@
+"""From the reference to the skeleton: drops the exercises' bodies, keeps all else byte for byte.
+
+Works on lines: the syntax tree says which lines a definition takes, and only these are exchanged.
+"""
+
+import ast
+import io
+import re
+import textwrap
+import tokenize
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons.problem import Problem
+
+WIDTH = 100
+
+Definition = ast.FunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True)
+class Place:
+    """Lines `start` to `end` (exclusive, from 0) of a source: a definition with its decorators."""
+
+    node: Definition
+    start: int
+    end: int
+
+
+# ------------------------------------------------------------------------------------------
+# Public functions
+
+
+def make_skeleton(source: str, lesson: Lesson) -> str:
+    """The module as the student gets it: every exercise's body is a TODO and an error."""
+    lines = _lines(source)
+    places = _places(source)
+    found = [(_only(places, e.target, lesson.module), e) for e in lesson.exercises]
+    for place, exercise in sorted(found, key=lambda pair: -pair[0].start):
+        lines[place.start : place.end] = [_stub(lines, place, exercise)]
+    return "".join(lines)
+
+
+def replace_function(source: str, target: str, new_source: str) -> str:
+    """The module with another definition in place of `target` ("func" or "Class.method").
+
+    `new_source` is the text of the whole definition, decorators included, at any indentation.
+    """
+    lines = _lines(source)
+    place = _only(_places(source), target)
+    new = new_source.strip("\n")
+    _check_defines(new, target.rpartition(".")[2])
+    indent = _indent(lines[place.start])
+    end = "\n" if lines[place.end - 1].endswith("\n") else ""
+    lines[place.start : place.end] = [_reindent(new, indent) + end]
+    return "".join(lines)
+
+
+def definition(source: str, target: str) -> str:
+    """The text of a function, method or class as it stands, decorators included."""
+    place = _only(_places(source), target)
+    return "".join(_lines(source)[place.start : place.end])
+
+
+def docstring(source: str, target: str) -> str | None:
+    """The docstring of a function, method or class, without its indentation."""
+    return ast.get_docstring(_only(_places(source), target).node)
+
+
+def contains(outer: str, target: str) -> bool:
+    """Is `target` the definition `outer` itself, or inside it?"""
+    return f"{target}.".startswith(f"{outer}.")
+
+
+# ------------------------------------------------------------------------------------------
+# Finding definitions
+
+
+def _lines(source: str) -> list[str]:
+    # str.splitlines would also split at form feeds and the like, where `ast` does not.
+    return re.findall(r"[^\n]*\n|[^\n]+", source)
+
+
+def _places(source: str) -> dict[str, list[Place]]:
+    """Where each qualified name is defined; properties and overloads are defined repeatedly."""
+    lines = _lines(source)
+    places: dict[str, list[Place]] = {}
+    for name, node in _definitions(_parse(source), ""):
+        first = node.decorator_list[0] if node.decorator_list else node
+        place = Place(node, first.lineno - 1, _end(lines, node))
+        places.setdefault(name, []).append(place)
+    return places
+
+
+def _parse(source: str) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except SyntaxError as error:
+        raise Problem(f"Line {error.lineno} is not valid Python: {error.msg}.") from None
+
+
+def _definitions(parent: ast.Module | ast.ClassDef, path: str) -> Iterator[tuple[str, Definition]]:
+    for node in parent.body:
+        if isinstance(node, Definition):
+            yield path + node.name, node
+        if isinstance(node, ast.ClassDef):
+            yield from _definitions(node, f"{path}{node.name}.")
+
+
+def _end(lines: Sequence[str], node: Definition) -> int:
+    """One past the last line; comments below the last statement count when they are indented."""
+    assert node.end_lineno is not None
+    end = node.end_lineno
+    for i in range(end, len(lines)):
+        text = lines[i].strip()
+        if text and not (text.startswith("#") and len(_indent(lines[i])) > node.col_offset):
+            break
+        if text:
+            end = i + 1
+    return end
+
+
+def _only(places: dict[str, list[Place]], target: str, module: str = "the module") -> Place:
+    found = places.get(target, [])
+    if not found:
+        raise Problem(f"There is no definition of {target!r} in {module}. Name an existing one.")
+    if len(found) > 1:
+        raise Problem(f"{target!r} is defined {len(found)} times in {module}. Define it once.")
+    return found[0]
+
+
+# ------------------------------------------------------------------------------------------
+# Writing a stub
+
+
+def _stub(lines: Sequence[str], place: Place, exercise: Exercise) -> str:
+    """Decorators, signature and docstring as they are, then the TODO and the error."""
+    node = place.node
+    if not isinstance(node, ast.FunctionDef):
+        raise Problem(f"The target of {exercise.id!r} is a class. Name one of its methods.")
+    head, indent = _signature(lines, place)
+    text = ast.get_docstring(node, clean=False)
+    if text is not None:
+        head += indent + _statement(lines, node.body[0])
+    todo = f"TODO({exercise.id}): {' '.join(exercise.todo.split())}"
+    comment = textwrap.wrap(
+        todo,
+        WIDTH,
+        initial_indent=f"{indent}# ",
+        subsequent_indent=f"{indent}# ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    end = "\n" if lines[place.end - 1].endswith("\n") else ""
+    return head + "\n".join([*comment, f'{indent}raise NotImplementedError("{exercise.id}")']) + end
+
+
+def _signature(lines: Sequence[str], place: Place) -> tuple[str, str]:
+    """The text up to the signature's colon and the line's end, and the body's indentation."""
+    first = place.node.body[0]
+    row, column = _colon(lines[place.node.lineno - 1 : place.end])
+    row += place.node.lineno - 1
+    before = "".join(lines[place.start : row])
+    if first.lineno - 1 == row:  # the body stands behind the colon
+        return f"{before}{lines[row][:column]}\n", " " * (place.node.col_offset + 4)
+    return before + lines[row], _indent(lines[first.lineno - 1])
+
+
+def _colon(lines: Sequence[str]) -> tuple[int, int]:
+    """Row (from 0) and column just behind the colon that ends a signature."""
+    depth = 0
+    for token in tokenize.generate_tokens(io.StringIO("".join(lines)).readline):
+        if token.string in ("(", "[", "{"):
+            depth += 1
+        elif token.string in (")", "]", "}"):
+            depth -= 1
+        elif token.string == ":" and depth == 0:
+            return token.end[0] - 1, token.end[1]
+    raise AssertionError("a function without a colon")
+
+
+def _statement(lines: Sequence[str], node: ast.stmt) -> str:
+    """The text of one statement without its first line's indentation, ended by a newline.
+
+    A comment behind the statement stays; another statement on the same line does not.
+    """
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    last = lines[node.end_lineno - 1].encode()
+    rest = last[node.end_col_offset :].decode().strip()
+    rest = f"  {rest}" if rest.startswith("#") else ""
+    text = [*lines[node.lineno - 1 : node.end_lineno - 1], last[: node.end_col_offset].decode()]
+    text[0] = text[0].encode()[node.col_offset :].decode()
+    return "".join(text) + rest + "\n"
+
+
+# ------------------------------------------------------------------------------------------
+# Indentation
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _check_defines(text: str, name: str) -> None:
+    names = [node.name for node in _body(text) if isinstance(node, Definition)]
+    if names != [name] or len(_body(text)) != 1:
+        raise Problem(f"The replacement should define {name!r} and nothing else.")
+
+
+def _body(text: str) -> list[ast.stmt]:
+    """The statements of an indented text; their line numbers are one too high."""
+    top = _parse(f"if True:\n{text}" if _indent(text) else f"\n{text}").body
+    return top[0].body if top and isinstance(top[0], ast.If) and _indent(text) else top
+
+
+def _reindent(text: str, indent: str) -> str:
+    """The text moved so that its first line has this indentation.
+
+    Lines inside strings stay as they are, except in docstrings, whose indentation is no content.
+    """
+    old = _indent(text)
+    if old == indent:
+        return text
+    fixed = {row for node in _body(text) for row in _string_rows(node)}
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        if line.strip() and i not in fixed and line.startswith(old):
+            lines[i] = indent + line[len(old) :]
+    return "\n".join(lines)
+
+
+def _string_rows(root: ast.stmt) -> Iterator[int]:
+    """The rows (from 0) that begin inside a string which is no docstring."""
+    docs = [docstring.value for docstring in docstrings(root)]
+    for node in ast.walk(root):
+        if isinstance(node, (ast.Constant, ast.JoinedStr)) and node not in docs:
+            assert node.end_lineno is not None
+            yield from range(node.lineno - 1, node.end_lineno - 1)
+
+
+# Docstrings ---------------------------------------------------------------------------------------
+
+Documented = ast.Module | ast.ClassDef | ast.FunctionDef
+
+
+def code(node: Documented) -> list[ast.stmt]:
+    """The statements of a module or a definition, without its docstring."""
+    return node.body if ast.get_docstring(node, clean=False) is None else node.body[1:]
+
+
+def docstrings(root: ast.AST) -> Iterator[ast.Expr]:
+    """The docstrings of a syntax tree and of everything in it, as statements."""
+    for node in ast.walk(root):
+        if isinstance(node, Documented) and ast.get_docstring(node, clean=False) is not None:
+            assert isinstance(node.body[0], ast.Expr)
+            yield node.body[0]

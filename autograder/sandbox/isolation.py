@@ -1,0 +1,486 @@
+"""The ladder of isolation: how a worker process is started so that it can harm and learn nothing.
+
+Three rungs, best first. `namespaces`: bubblewrap gives the worker its own user, mount, process,
+network and ipc namespaces, in which nothing lies but Python, NumPy and the tree under test;
+Landlock, seccomp and limits come inside, where the kernel has them. `landlock`: the same without
+namespaces, so the files of this machine are there but cannot be opened. `process`: limits (and
+seccomp, where the kernel has it), for work that one trusts. A rung is proved by running it, never
+by a version number.
+"""
+
+import contextlib
+import functools
+import importlib.util
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from autograder.lessons import places
+from autograder.lessons.problem import Problem
+from autograder.sandbox import cgroup
+from autograder.worker import wire
+
+LEVELS = ("namespaces", "landlock", "process")
+MEANING = {
+    "namespaces": "a sandbox of its own (bubblewrap), without files, network or other processes",
+    "landlock": "no files but its own, no network and no new processes (Landlock, seccomp)",
+    "process": "limits on time and memory only; not for strangers' work",
+}
+
+# What the worker may import besides the standard library: the run-time dependencies of minijax,
+# and msgpack. Whatever else is installed beside them (jax, the autograder's tools) is not there.
+_IMPORTABLE = ("numpy", "msgpack", "jaxlib", "ml_dtypes")
+_SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")
+_ENVIRONMENT = {
+    "LC_ALL": "C.UTF-8",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "1",
+    "PYTHONHASHSEED": "0",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a worker may use; sizes in bytes. XLA needs little data but much address space.
+
+    `cpu_seconds` are for the whole life of the worker, None for no limit.
+    """
+
+    memory: int = 1 << 30
+    address_space: int = 8 << 30
+    file_size: int = 8 << 20
+    disk: int = 64 << 20
+    open_files: int = 128
+    cpu_seconds: int | None = 120
+    threads: int = field(default_factory=lambda: max(512, 16 * (os.cpu_count() or 1)))
+
+    def by_name(self) -> dict[str, int]:
+        """The limits as the `resource` module names them."""
+        limits = {
+            "DATA": self.memory,
+            "AS": self.address_space,
+            "FSIZE": self.file_size,
+            "NOFILE": self.open_files,
+        }
+        if self.cpu_seconds is not None:
+            limits["CPU"] = self.cpu_seconds
+        if sys.platform == "linux":  # which counts threads, and all of the user's
+            limits["NPROC"] = _threads_of_user() + self.threads
+        return limits
+
+    def by_controller(self) -> dict[str, int]:
+        """The limits of a control group; memory there counts files and libraries as well."""
+        return {"memory": self.memory + self.disk + (256 << 20), "pids": self.threads}
+
+
+@functools.cache
+def _threads_of_user() -> int:
+    """About how many threads this user has, other programs' too; a few more start meanwhile."""
+    count = 500
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if process.stat().st_uid == os.getuid():
+                count += sum(1 for _ in (process / "task").iterdir())
+    return count
+
+
+# ------------------------------------------------------------------------------------------
+# Choosing a rung
+
+
+def choose(level: str | None = None) -> str:
+    """The rung that was asked for, or the best that strangers' work may run on.
+
+    Raises Problem where this machine does not have it.
+    """
+    if level is None:
+        for name in ("namespaces", "landlock"):
+            if detect(name) is None:
+                return name
+        reasons = "; ".join(dict.fromkeys(f"{detect(x)}" for x in ("namespaces", "landlock")))
+        remedy = "Install the Debian package bubblewrap"
+        if sys.platform != "linux":
+            remedy = "Grade on Linux (a virtual machine or a container will do)"
+        raise Problem(
+            f"This machine cannot isolate strangers' code: {reasons}. {remedy}, or give "
+            "`--isolation process` for work that you trust: then only time and memory are "
+            "limited, and the code can read and change what you can."
+        )
+    if level not in LEVELS:
+        raise Problem(f"There is no isolation {level!r}. Give one of: {', '.join(LEVELS)}.")
+    reason = detect(level)
+    if reason is not None:
+        raise Problem(f"The isolation {level!r} does not work here: {reason}. Choose another.")
+    return level
+
+
+@functools.cache
+def detect(level: str) -> str | None:
+    """Why this rung does not work on this machine, or None where it does. Tries it out."""
+    if level != "process" and sys.platform != "linux":
+        return "only Linux has the means (namespaces, Landlock, seccomp)"
+    with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
+        package = Path(folder, "proof")
+        package.mkdir()
+        package.joinpath("__init__.py").write_text("from proof.module import *\n")
+        package.joinpath("module.py").write_text("")
+        try:
+            with Worker(Path(folder), "proof/module.py", level) as worker:
+                found = worker.ask(["call", _PROOF, "proof", _proof_arguments(), False], 20)
+        except NotIsolated as error:
+            return str(error)
+        except Died:
+            return "the worker died"
+    wanted = ["value", wire.encode([] if level == "process" else ["file", "process", "network"])]
+    return None if found == wanted or level == "process" else f"it does not hold: {found}"
+
+
+# Run in the worker: says which of three things are refused there.
+_PROOF = """
+def proof(package, path):
+    import os, socket
+    refused = []
+    try:
+        open(path).close()
+    except OSError:
+        refused.append("file")
+    try:
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+    except OSError:
+        refused.append("process")
+    try:
+        socket.create_connection(("127.0.0.1", 9), timeout=1).close()
+    except PermissionError:
+        refused.append("network")
+    except OSError:
+        pass
+    return refused
+"""
+
+
+def _proof_arguments() -> Any:
+    return wire.encode([str(Path(places.__file__).resolve())])
+
+
+# ------------------------------------------------------------------------------------------
+# A running worker
+
+
+class NotIsolated(Exception):
+    """The worker did not start as it should; the text says why."""
+
+
+class Died(Exception):
+    """The worker is gone."""
+
+
+class Nonsense(Died):
+    """What came from the worker is nothing that a worker writes."""
+
+
+class TimedOut(Exception):
+    """The worker did not answer in time, and was killed."""
+
+
+CPU_FACTOR = 4
+# What a worker does to itself on each rung; only on the rung `landlock` nothing may be missing.
+_LAYERS: dict[str, tuple[str, ...]] = {
+    "namespaces": ("landlock", "seccomp"),
+    "landlock": ("landlock", "seccomp"),
+    "process": ("seccomp",),
+}
+_LISTEN, _STOP = "listen", "stop"  # in place of messages, which are lists
+
+
+@dataclass
+class Worker:
+    """One worker process. Whatever it started is dead when it is closed."""
+
+    tree: Path
+    module: str
+    level: str
+    limits: Limits = field(default_factory=Limits)
+    layers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.scratch = tempfile.TemporaryDirectory(prefix="jaxprentice-")
+        self.number = 0
+        self.group = cgroup.Group(self.limits.by_controller())
+        try:
+            self.process = self._launch()
+        except BaseException:
+            self._remove()
+            raise
+        # A thread of its own does the talking: not every system's pipes know time limits.
+        self.messages: SimpleQueue[Any] = SimpleQueue()
+        self.answers: SimpleQueue[Any] = SimpleQueue()
+        self.talker = threading.Thread(target=self._talk, daemon=True)
+        self.talker.start()
+        try:
+            self._greet()
+        except BaseException:
+            self.close()
+            raise
+
+    def _launch(self) -> subprocess.Popen[bytes]:
+        tree, scratch = self.tree, self.scratch.name
+        return launch(self.level, tree, self.module, self.limits, scratch, self.group.command())
+
+    def _greet(self) -> None:
+        """Wait until the worker says that it is confined."""
+        try:
+            hello = self._exchange(_LISTEN, 60)
+        except TimedOut:
+            raise NotIsolated("the worker did not start in time") from None
+        except Died:
+            assert self.process.stderr is not None
+            said = self.process.stderr.read(2000).decode(errors="replace").strip()
+            raise NotIsolated(said.splitlines()[-1] if said else "the worker died") from None
+        if hello[0] != "ready":
+            raise NotIsolated(hello[1])
+        self.layers = tuple(hello[1])
+
+    def ask(self, request: list[Any], seconds: float) -> list[Any]:
+        """Send a request and wait for the reply; after TimedOut or Died, close the worker.
+
+        Threads included, the worker may take CPU_FACTOR times these seconds of CPU.
+        """
+        self.number += 1
+        cpu = math.ceil(CPU_FACTOR * seconds)
+        reply = self._exchange([self.number, cpu, *request], seconds)
+        if type(reply) is not list or len(reply) < 2 or reply[0] != self.number:
+            raise Nonsense
+        return reply[1:]
+
+    def _exchange(self, message: Any, seconds: float) -> Any:
+        self.messages.put(message)
+        try:
+            answer = self.answers.get(timeout=seconds)
+        except Empty:
+            raise TimedOut from None
+        if isinstance(answer, (OSError, EOFError)):
+            raise Died from answer
+        if isinstance(answer, Exception):
+            raise Nonsense from answer
+        return answer
+
+    def _talk(self) -> None:
+        """Send each message, and receive its answer, until something goes wrong."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        try:
+            while (message := self.messages.get()) != _STOP:
+                if message != _LISTEN:
+                    wire.send(self.process.stdin.fileno(), message)
+                self.answers.put(wire.receive(self.process.stdout.fileno()))
+        except (OSError, EOFError, ValueError, MemoryError, wire.Malformed) as error:
+            self.answers.put(error)
+
+    def exit_status(self) -> int | None:
+        """How the worker ended: its exit status, less than 0 for a signal, None if it has not."""
+        try:
+            status = self.process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            return None
+        return 128 - status if status > 128 else status  # bubblewrap tells signals so
+
+    def close(self) -> None:
+        """Kill the worker and everything that it started."""
+        self.messages.put(_STOP)
+        if self.level == "process" and hasattr(os, "killpg"):
+            self.process.terminate()  # the keeper sweeps
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=6)
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
+        self.process.wait()
+        self._remove()
+        # The thread may still read: if its pipe were closed, and the next worker got a pipe of the
+        # same number, it would read that one.
+        self.talker.join(timeout=5)
+        if self.talker.is_alive():
+            return
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert pipe is not None
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+    def _remove(self) -> None:
+        self.group.close()
+        self.scratch.cleanup()
+
+    def __enter__(self) -> "Worker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+# ------------------------------------------------------------------------------------------
+# Starting one
+
+
+def launch(
+    level: str,
+    tree: Path,
+    module: str,
+    limits: Limits,
+    scratch: str,
+    prefix: Sequence[str] = (),
+) -> subprocess.Popen[bytes]:
+    """Start a worker for the package in `tree`, whose `module` is the submission's, on a rung.
+
+    `prefix` is what the command is to be run by.
+    """
+    if level == "namespaces":
+        command = [*_bubblewrap(tree.resolve(), limits), *_python("/worker/worker.py")]
+        paths = {"tree": "/tree", "site": "/site", "scratch": "/tmp"}
+        files: dict[str, Any] = {"readable": ["/"], "writable": ["/tmp", os.devnull]}
+    else:
+        command = _python(str(places.WORKER / "worker.py"))
+        command = [*(_keeper() if level == "process" else []), *command]
+        paths = {"tree": str(tree.resolve()), "site": str(_site()), "scratch": scratch}
+        files = {
+            "readable": [paths["tree"], *_readable(), str(_site())],
+            "writable": [os.devnull],  # the disk has no other limit here
+        }
+    layers = _LAYERS[level]
+    must = layers if level == "landlock" else ()
+    settings = {**paths, **files, "module": module, "limits": limits.by_name()}
+    return subprocess.Popen(
+        [*prefix, *command, json.dumps({**settings, "layers": layers, "must": must})],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        env=_environment(paths["scratch"]),
+        cwd=scratch,
+        start_new_session=True,
+    )
+
+
+def _python(script: str) -> list[str]:
+    # -I: no variables, no user folder; -S: no site-packages.
+    return [os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8", script]
+
+
+def _keeper() -> list[str]:
+    """What ends all that a worker started, where there is no namespace to do it."""
+    return _python(str(Path(__file__).with_name("keeper.py"))) if sys.platform == "linux" else []
+
+
+def _environment(scratch: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}  # Windows
+    return {**_ENVIRONMENT, **kept, "HOME": scratch, "TMPDIR": scratch}
+
+
+def _bubblewrap(tree: Path, limits: Limits) -> list[str]:
+    program = shutil.which("bwrap")
+    if program is None:
+        raise NotIsolated("bubblewrap is not installed (Debian package: bubblewrap)")
+    flags = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    flags += ["--uid", "65534", "--gid", "65534", "--hostname", "worker", "--chdir", "/"]
+    flags += ["--proc", "/proc", "--dev", "/dev", "--size", str(limits.disk), "--tmpfs", "/tmp"]
+    flags += _mounts()
+    flags += ["--ro-bind", str(places.WORKER), "/worker", "--ro-bind", str(tree), "/tree"]
+    return [program, *flags, "--remount-ro", "/dev", "--remount-ro", "/", "--"]
+
+
+@functools.cache
+def _mounts() -> tuple[str, ...]:
+    """Python, its libraries and the importable packages, read-only; nothing else of this disk."""
+    flags: list[str] = []
+    for path in map(Path, _SYSTEM):
+        if path.is_symlink():
+            flags += ["--symlink", str(path.readlink()), str(path)]
+        elif path.exists():
+            flags += ["--ro-bind", str(path), str(path)]
+    for path in _python_files():
+        flags += ["--ro-bind", str(path), str(path)]
+    for path in _foreign_packages():
+        flags += ["--tmpfs", str(path), "--remount-ro", str(path)]
+    for path in _packages():
+        flags += ["--ro-bind", str(path), f"/site/{path.name}"]
+    return tuple(flags)
+
+
+def _python_files() -> list[Path]:
+    """Python's program, its shared library if it has one, and the standard library."""
+    files = [Path(os.path.realpath(sys.executable)), Path(sysconfig.get_path("stdlib")).resolve()]
+    library = Path(sysconfig.get_config_var("LIBDIR") or "", sysconfig.get_config_var("LDLIBRARY"))
+    if library.suffix != ".a" and library.exists():
+        shared = {library.absolute(), library.resolve()}
+        files += [p for p in library.parent.glob("libpython3*.so*") if p.resolve() in shared]
+    return files
+
+
+def _foreign_packages() -> list[Path]:
+    """Folders of installed packages that lie inside the standard or the system's library."""
+    inside = [Path(sysconfig.get_path("stdlib")).resolve(), *Path("/usr/lib").glob("python3*")]
+    names = ("site-packages", "dist-packages")
+    return sorted({p / name for p in inside for name in names if (p / name).is_dir()})
+
+
+def _packages() -> Iterator[Path]:
+    """The importable packages, with the folders of shared libraries that wheels put beside them."""
+    for name in _IMPORTABLE:
+        spec = importlib.util.find_spec(name)
+        for place in (spec and spec.submodule_search_locations) or ():
+            yield Path(place).resolve()
+            libraries = Path(place).resolve().with_name(f"{name}.libs")
+            if libraries.is_dir():
+                yield libraries
+
+
+@functools.cache
+def _readable() -> tuple[str, ...]:
+    """What Landlock lets a worker read. Its rules cannot except a folder, so they go around it."""
+    foreign = _foreign_packages()
+    system = [p for p in map(Path, _SYSTEM) if p.exists()]
+    devices = [Path("/dev/urandom"), Path("/dev/zero"), Path("/proc/cpuinfo")]
+    files = [p for top in [*system, *_python_files()] for p in _around(top.resolve(), foreign)]
+    cpus = Path("/sys/devices/system/cpu")
+    return tuple(map(str, dict.fromkeys([*files, *_packages(), places.WORKER, *devices, cpus])))
+
+
+def _around(folder: Path, holes: list[Path]) -> Iterator[Path]:
+    """Paths that together are `folder` without `holes`."""
+    if folder in holes:
+        return
+    if not any(hole.is_relative_to(folder) for hole in holes):
+        yield folder
+        return
+    for child in folder.iterdir():
+        yield from _around(child, holes)
+
+
+@functools.cache
+def _site() -> Path:
+    """A folder from which the importable packages, and no others, can be imported."""
+    folder = tempfile.TemporaryDirectory(prefix="jaxprentice-")
+    _folders.append(folder)
+    for path in _packages():
+        Path(folder.name, path.name).symlink_to(path)
+    return Path(folder.name)
+
+
+_folders: list[Any] = []  # kept until the process ends, and removed then

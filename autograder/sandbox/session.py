@@ -1,0 +1,227 @@
+"""A conversation with the tree under test: probes go to a worker, replies come back, always.
+
+Whatever the submission does in its worker, the answer here is a `Reply`. A worker that does not
+answer in time, dies or talks nonsense is killed, and the next probe gets a new one.
+"""
+
+import builtins
+import math
+import re
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.lessons.problem import Problem
+from autograder.sandbox.isolation import Died, Limits, Nonsense, NotIsolated, TimedOut, Worker
+from autograder.worker import wire
+
+LEAST_SECONDS = 2.0  # that any probe may take
+IMPORT_SECONDS = 10.0
+BUDGET_SECONDS = 60.0  # for all probes of one submission together
+USUAL_START = 0.25  # seconds that a worker takes to start on a machine that is not busy
+MOST_PATIENCE = 8.0
+
+FORGED = "forged"  # the worker sent what no worker writes
+ENDED = "ended"  # the worker ended, and no signal had ended it
+KILLED = "killed"  # the worker ended by a signal that nothing can catch
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A function of the package under test, as source text that can be sent to a worker."""
+
+    name: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back.
+
+    `kind` is `value`, `raised` (with the name of the exception's class and its message),
+    `unsendable` (too large a value), `timed_out`, `crashed`, or for the import only
+    `syntax_error` and `import_error` (with the line and, where known, the column).
+    """
+
+    kind: str
+    value: Any = None
+    name: str = ""
+    message: str = ""
+    line: int | None = None
+    column: int | None = None
+
+
+class Session:
+    """A tree in an isolated worker, to be asked one probe after the other.
+
+    >>> with Session(tree, "minijax/jvp.py", "namespaces") as session:
+    ...     reply = session.call(sine_at_three)
+    """
+
+    def __init__(self, tree: Path, module: str, level: str, budget: float | None = None) -> None:
+        self.tree = tree
+        self.module = module
+        self.level = level
+        self.budget = BUDGET_SECONDS if budget is None else budget
+        self.patience = 1.0  # more than 1 on a slow or busy machine
+        self.seconds = 0.0  # spent on probes so far
+        self.trouble: Reply | None = None  # what came of the import, if it failed
+        self.looked: Reply | None = None  # what the first worker saw in the module's text
+        self.signs: set[str] = set()  # of tampering, see grading/review.py
+        self.untouched = False  # nothing was called since the package was imported
+        self.killed = False  # the last worker ended by a signal that nothing can catch
+        self.worker: Worker | None = None
+
+    def load(self) -> Reply:
+        """Start a worker and import the package; the reply says what came of it.
+
+        A worker that is killed is no answer: the system's memory may have run out, or a person has
+        stopped it. So the same is asked once more, here and in `call`.
+        """
+        reply = self._load()
+        return self._load() if self.killed else reply
+
+    def _load(self) -> Reply:
+        self._start()
+        reply = self._look()
+        if reply.kind == "value":
+            reply = self._ask(["import"], IMPORT_SECONDS)
+            # Whoever speaks now may be the submission, and what it says would be shown.
+            reply = Reply("import_error") if reply.kind == "syntax_error" else reply
+        self.trouble = None if reply.kind == "value" else reply
+        self.untouched = reply.kind == "value"
+        return reply
+
+    def _look(self) -> Reply:
+        """Ask for syntax errors and the names that the module uses: now, when none of it runs."""
+        if self.looked is None or self.looked.kind == "crashed":
+            self.looked = self._ask(["look"], IMPORT_SECONDS)
+        return self.looked
+
+    @property
+    def names(self) -> list[str]:
+        """The names that the module uses."""
+        return self.looked.value if self.looked and self.looked.kind == "value" else []
+
+    def call(self, probe: Probe, *args: Any, seconds: float = 0.0, fresh: bool = False) -> Reply:
+        """Run a probe; `fresh` imports the package again, so that nothing is left of earlier calls.
+
+        It may take `seconds`, but at least LEAST_SECONDS, and longer where the machine is slow.
+        """
+        if self.trouble is not None:
+            return self.trouble
+        if self.seconds > self.budget * self.patience:
+            return Reply("timed_out")
+        request = ["call", probe.source, probe.name, wire.encode(list(args))]
+        reply = self._call(request, fresh, max(seconds, LEAST_SECONDS))
+        return self._call(request, fresh, max(seconds, LEAST_SECONDS)) if self.killed else reply
+
+    def _call(self, request: list[Any], fresh: bool, seconds: float) -> Reply:
+        if self.worker is None and self.load().kind != "value":
+            # It was fine before: a submission that imports only sometimes.
+            return self.trouble or Reply("crashed")
+        fresh, self.untouched = fresh and not self.untouched, False
+        return self._ask([*request, fresh], seconds)
+
+    def close(self) -> None:
+        """Kill the worker and all that it started."""
+        if self.worker is not None:
+            self.worker.close()
+        self.worker = None
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _start(self) -> None:
+        self.close()
+        begin = time.monotonic()
+        try:
+            self.worker = self._worker()
+        except NotIsolated:  # a worker can be killed before it speaks
+            begin = time.monotonic()
+            try:
+                self.worker = self._worker()
+            except NotIsolated as error:
+                raise Problem(
+                    f"The isolation {self.level!r} stopped working: {error}. "
+                    "Run `./jaxprentice doctor`, then the same command again."
+                ) from error
+        slow = (time.monotonic() - begin) / USUAL_START
+        self.patience = max(self.patience, min(slow, MOST_PATIENCE))
+
+    def _worker(self) -> Worker:
+        return Worker(self.tree, self.module, self.level, self._limits())
+
+    def _limits(self) -> Limits:
+        """What is left of the submission's time is also a limit on CPU, with two threads busy."""
+        if math.isinf(self.budget):
+            return Limits(cpu_seconds=None)
+        return Limits(cpu_seconds=max(2, math.ceil(2 * (self.budget - self.seconds))))
+
+    def _ask(self, request: list[Any], seconds: float) -> Reply:
+        assert self.worker is not None
+        self.killed = False
+        begin = time.monotonic()
+        try:
+            return read_reply(self.worker.ask(request, seconds * self.patience))
+        except TimedOut:
+            reply = Reply("timed_out")
+        except (Nonsense, wire.Malformed):
+            self.signs.add(FORGED)
+            reply = Reply("crashed")
+        except Died:
+            reply = self._obituary(self.worker.exit_status())
+        finally:
+            self.seconds += time.monotonic() - begin
+        self.close()
+        return reply
+
+    def _obituary(self, status: int | None) -> Reply:
+        """What the way in which the worker ended says."""
+        if status is None or status >= 0:
+            self.signs.add(ENDED)
+        self.killed = status == -getattr(signal, "SIGKILL", 0)
+        if self.killed:
+            self.signs.add(KILLED)
+        out_of_time = status == -getattr(signal, "SIGXCPU", 0)
+        return Reply("timed_out" if out_of_time else "crashed")
+
+
+# ------------------------------------------------------------------------------------------
+# Reading replies, which the submission may have written
+
+_ERROR_NAME = re.compile(r"errors\.[A-Za-z_][A-Za-z0-9_]{0,59}")
+
+
+def read_reply(raw: list[Any]) -> Reply:
+    """The reply in a message from a worker. Raises Malformed for what is none."""
+    match raw:
+        case ["value", content]:
+            return Reply("value", wire.decode(content))
+        case ["raised", str(name), str(message)] if is_exception(name):
+            return Reply("raised", name=name, message=message)
+        case ["unsendable"]:
+            return Reply("unsendable")
+        case ["syntax_error", str(message), line, column]:
+            message = message if message.isprintable() and message.isascii() else ""
+            message = "" if len(message) > 200 or set(message) & set("<>&") else message
+            return Reply("syntax_error", None, "SyntaxError", message, *_numbers(line, column))
+        case ["import_error", str(name), str(), line] if is_exception(name):
+            return Reply("import_error", None, name, "", *_numbers(line, None))
+    raise wire.Malformed("This is no reply.")
+
+
+def is_exception(name: str) -> bool:
+    """Is this the name of a built-in exception, or of one that the package's `errors` may hold?"""
+    cls = builtins.__dict__.get(name)
+    known = isinstance(cls, type) and issubclass(cls, BaseException)
+    return known or bool(_ERROR_NAME.fullmatch(name))
+
+
+def _numbers(*values: Any) -> tuple[int | None, ...]:
+    return tuple(v if type(v) is int and 0 <= v < 1_000_000 else None for v in values)

@@ -1,0 +1,336 @@
+"""The visible checks: runs a lesson's `checks.py` on a student's module, in a process of its own.
+
+The tree under test is the reference of the earlier lessons with the student's files laid over it.
+pytest runs there with `check_plugin.py`, which writes down what happens; here it is read, and a
+test that never ends is stopped. `explain.py` puts failures into words. This is for the student's
+own machine: nothing is hidden, and nothing is isolated (the grading engine does that).
+"""
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.lessons import assemble, manifest, places, skeleton
+from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons.problem import Problem
+
+LIMIT = 10.0  # seconds a test
+PATIENCE = 3.0  # seconds that a test gets beyond its limit, before its process is ended
+PLUGIN = Path(__file__).with_name("check_plugin.py")  # not imported: pytest is slow to start
+HELPERS = tuple(
+    places.PACKAGE / "grading" / name for name in ("random_programs.py", "random_trees.py")
+)
+
+DONE, TO_DO, WRONG, WAITS, NOT_RUN = "done", "to do", "not right yet", "waits", "not run"
+
+
+# ------------------------------------------------------------------------------------------
+# What the checks found
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A line of a traceback, in a file of the tree or in checks.py."""
+
+    file: str
+    line: int
+    name: str
+    code: str
+
+
+@dataclass(frozen=True)
+class Error:
+    """Why a test failed, or why the checks did not run."""
+
+    type: str
+    message: str
+    exercise: str = ""  # the unwritten exercise that was called, by its id
+    timed_out: bool = False
+    compared: tuple[str, str, str] | None = None  # operator, left side, right side
+    frames: tuple[Frame, ...] = ()
+    printed: str = ""
+    program: str = ""  # the smallest random program on which it fails
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One test."""
+
+    test: str
+    exercise: str
+    title: str
+    case: str
+    passed: bool
+    error: Error | None
+
+
+@dataclass(frozen=True)
+class Stub:
+    """The line `raise NotImplementedError("...")` of an exercise, where it still stands."""
+
+    line: int
+    alone: bool  # there is no other code in the function
+
+
+@dataclass(frozen=True)
+class Report:
+    """One run of a lesson's checks."""
+
+    lesson: Lesson
+    exercises: tuple[Exercise, ...]  # that were asked for; those that they need are run too
+    outcomes: tuple[Outcome, ...] = ()
+    broken: Error | None = None  # nothing could be checked
+    stubs: Mapping[str, Stub] = field(default_factory=dict)
+
+    def of(self, exercise_id: str) -> list[Outcome]:
+        """The tests of an exercise."""
+        return [outcome for outcome in self.outcomes if outcome.exercise == exercise_id]
+
+    def status(self, exercise: Exercise) -> str:
+        """Done, to do, not right yet, waiting for another one, or not run."""
+        outcomes = self.of(exercise.id)
+        failed = not all(outcome.passed for outcome in outcomes)
+        if outcomes and not failed:
+            return DONE
+        if failed and exercise.id in self.stubs and self.stubs[exercise.id].alone:
+            return TO_DO
+        if self.waits_for(exercise):
+            return WAITS
+        return WRONG if failed else NOT_RUN
+
+    def waits_for(self, exercise: Exercise) -> list[str]:
+        """The exercises that have to be right before this one can be told to be."""
+        met = {outcome.error.exercise for outcome in self.of(exercise.id) if outcome.error}
+        if met and not met & {"", exercise.id}:
+            return sorted(met)
+        return [other.id for other in needed(exercise) if not self.right(other.id)]
+
+    def right(self, exercise_id: str) -> bool:
+        """Whether no test of an exercise failed."""
+        return all(outcome.passed for outcome in self.of(exercise_id))
+
+    def failure(self, exercise: Exercise) -> Outcome | None:
+        """The first failed test of an exercise that is not right, which says more than that."""
+        if self.status(exercise) != WRONG:
+            return None
+        failed = [outcome for outcome in self.of(exercise.id) if outcome.error]
+        return next((x for x in failed if x.error and x.error.exercise in ("", exercise.id)), None)
+
+    @property
+    def done(self) -> list[str]:
+        """The ids of the exercises that are done."""
+        return [x.id for x in self.exercises if self.status(x) == DONE]
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that was asked for is done."""
+        return not self.broken and len(self.done) == len(self.exercises)
+
+
+# ------------------------------------------------------------------------------------------
+# Running them
+
+
+def run(lesson: Lesson, overlay: Mapping[str, bytes], exercise: Exercise | None = None) -> Report:
+    """Check a lesson or one exercise, with the files of `overlay` laid over the reference."""
+    exercises = (exercise,) if exercise else lesson.exercises
+    for path, source in overlay.items():
+        if error := syntax_error(path, source):
+            return Report(lesson, exercises, broken=error)
+    with tempfile.TemporaryDirectory(prefix="check-") as name:
+        folder = Path(name).resolve()
+        assemble.write_tree(folder, lesson, overlay)
+        add_checks(folder, lesson)
+        wanted = [*needed(exercise), exercise] if exercise else []
+        events, end = watch(folder, [f"--exercise={x.id}" for x in wanted])
+    if end in ("status 4", "status 5"):  # pytest found no tests
+        raise Problem(f"The checks of {lesson.id} do not run. Get a complete copy of the course.")
+    return make_report(lesson, exercises, events, end, stubs(overlay.get(lesson.module, b"")))
+
+
+def needed(exercise: Exercise) -> list[Exercise]:
+    """The exercises without which this one cannot be tested, in the order of the lesson."""
+    exercises = manifest.get(exercise.lesson).exercises
+    ids = set(exercise.after)
+    for other in reversed(exercises):
+        if other.id in ids:
+            ids.update(other.after)
+    return [other for other in exercises if other.id in ids]
+
+
+def stubs(source: bytes) -> dict[str, Stub]:
+    """The lines that a student has to replace, by exercise."""
+    found: dict[str, Stub] = {}
+    for function in ast.walk(ast.parse(source)):
+        if isinstance(function, ast.FunctionDef):
+            code = skeleton.code(function)
+            for node in ast.walk(function):
+                if isinstance(node, ast.Raise) and (name := raised_name(node)):
+                    found.setdefault(name, Stub(node.lineno, alone=len(code) == 1))
+    return found
+
+
+def raised_name(node: ast.Raise) -> str:
+    """The text in `raise NotImplementedError("...")`; nothing for another exception."""
+    match node:
+        case ast.Raise(exc=ast.Call(func=ast.Name("NotImplementedError"), args=[ast.Constant(x)])):
+            return str(x)
+    return ""
+
+
+def add_checks(folder: Path, lesson: Lesson) -> None:
+    """Put a lesson's checks and what they run with beside a tree."""
+    checks = lesson.folder / "checks.py"
+    if not checks.exists():
+        raise Problem(
+            f"The lesson {lesson.id} has no checks.py. Get a complete copy of the course."
+        )
+    shutil.copyfile(checks, folder / "checks.py")
+    shutil.copyfile(PLUGIN, folder / "conftest.py")
+    for helper in HELPERS:
+        shutil.copyfile(helper, folder / helper.name)
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+
+
+def syntax_error(path: str, source: bytes) -> Error | None:
+    """Where a file is not Python, if it is not. Some errors only the compiler finds."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            compile(source, path, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        place = f"line {error.lineno}, column {error.offset}" if error.lineno else "its beginning"
+        rows = source.decode("utf-8", "replace").splitlines()
+        row = rows[error.lineno - 1] if error.lineno and error.lineno <= len(rows) else ""
+        frame = Frame(path, error.lineno or 1, "", (error.text or row).strip())
+        return Error("SyntaxError", f"Python cannot read {place}: {error.msg}", frames=(frame,))
+    except ValueError as error:
+        return Error("SyntaxError", f"Python cannot read the file: {error}", frames=())
+    return None
+
+
+Event = dict[str, Any]
+
+
+def watch(folder: Path, options: Sequence[str]) -> tuple[list[Event], str]:
+    """Run pytest in `folder`; what its plugin wrote, and why the process ended early, if it did."""
+    outcomes = folder / "outcomes.jsonl"
+    output = folder / "output.txt"
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no"]
+    command += ["-c", "pytest.ini", "--outcomes", str(outcomes), "--time-limit", str(LIMIT)]
+    command += [*options, "checks.py"]
+    with output.open("wb") as out:
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment(folder), stdin=subprocess.DEVNULL, stdout=out,
+            stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    try:
+        end = wait(process, outcomes)
+    finally:
+        process.kill()
+        process.wait()
+    events = read_events(outcomes)
+    if not end and not events:
+        end = f"status {process.returncode}"
+    return events, end
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The environment of a run: nothing of the user's may change how pytest or Python works."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "PYTHON"))}
+    return {
+        **kept,
+        "PYTHONPATH": str(folder),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "COLUMNS": "100",
+    }
+
+
+def wait(process: subprocess.Popen[bytes], outcomes: Path) -> str:
+    """Wait until the process ends, or end it when one test takes too long."""
+    size, since = -1, time.monotonic()
+    while True:
+        try:
+            status = process.wait(timeout=0.02)
+        except subprocess.TimeoutExpired:
+            now = outcomes.stat().st_size if outcomes.exists() else 0
+            if now != size:
+                size, since = now, time.monotonic()
+            if time.monotonic() - since > LIMIT + PATIENCE:
+                return "too long"
+        else:
+            return f"status {status}" if status < 0 or status > 5 else ""
+
+
+def read_events(outcomes: Path) -> list[Event]:
+    """The lines that the plugin wrote; a last one that was cut off is left out."""
+    events = []
+    for line in outcomes.read_text(encoding="utf-8").splitlines() if outcomes.exists() else []:
+        try:
+            events.append(json.loads(line))
+        except json.JSONDecodeError:
+            break
+    return events
+
+
+# ------------------------------------------------------------------------------------------
+# From events to a report
+
+
+def make_report(
+    lesson: Lesson,
+    exercises: tuple[Exercise, ...],
+    events: Sequence[Event],
+    end: str,
+    stubs: Mapping[str, Stub],
+) -> Report:
+    """What the events say; a test that began and did not end is what ended the process."""
+    outcomes = [outcome_of(event) for event in events if event["event"] == "end"]
+    broken = next((error_of(e["error"]) for e in events if e["event"] == "broken"), None)
+    ended = {outcome.test for outcome in outcomes}
+    open_ = [e for e in events if e["event"] == "begin" and e["test"] not in ended]
+    if not open_ and end:
+        broken = broken or early_end(end)
+    outcomes += [outcome_of({**event, "passed": False}, early_end(end)) for event in open_[-1:]]
+    return Report(lesson, exercises, tuple(outcomes), broken, stubs)
+
+
+def early_end(end: str) -> Error:
+    """Why the process ended before its last test."""
+    if end == "too long":
+        return Error("Died", f"does not end within {LIMIT:g} seconds", timed_out=True)
+    return Error("Died", f"Python was ended, by exit() or by a crash ({end or 'no status'})")
+
+
+def outcome_of(event: Event, error: Error | None = None) -> Outcome:
+    """One test's end as the plugin told it, or with the reason why it had none."""
+    if raw := event.get("error"):
+        error = error_of(raw)
+    names = {key: event[key] for key in ("test", "exercise", "title", "case")}
+    return Outcome(**names, passed=event["passed"], error=error)
+
+
+def error_of(raw: dict[str, Any]) -> Error:
+    """A failure as the plugin told it; only a stub's text is the id of an exercise."""
+    compared = raw["compared"]
+    known = {exercise.id for lesson in manifest.load().values() for exercise in lesson.exercises}
+    return Error(
+        type=raw["type"],
+        message=raw["message"],
+        exercise=raw["exercise"] if raw["exercise"] in known else "",
+        timed_out=raw["timed_out"],
+        compared=tuple(compared) if compared and compared[0] else None,
+        frames=tuple(Frame(**frame) for frame in raw["frames"]),
+        printed=raw.get("printed", ""),
+        program=raw.get("program", ""),
+    )

@@ -1,0 +1,334 @@
+"""What the students' commands do: check, watch, list, progress, and changing a module."""
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from autograder.lessons import manifest, places
+from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons.problem import Problem
+from autograder.student import capstone, checks, explain
+from autograder.student.checks import DONE, NOT_RUN, TO_DO, WAITS, Report
+from autograder.student.workspace import Workspace
+
+# ------------------------------------------------------------------------------------------
+# Names on the command line
+
+
+def all_taught() -> list[Lesson]:
+    """The lessons that have exercises, in order."""
+    return [lesson for lesson in manifest.load().values() if lesson.exercises]
+
+
+def taught(name: str) -> Lesson:
+    """The lesson of this name, which must have exercises."""
+    if "." in name:
+        raise Problem(f"{name} is an exercise. Give its lesson, {name.partition('.')[0]}.")
+    lesson = manifest.get(name)
+    if not lesson.exercises:
+        raise Problem(f"The lesson {name} has no exercises. See `./jaxprentice list`.")
+    return lesson
+
+
+def resolve(name: str) -> tuple[Lesson, Exercise | None]:
+    """The lesson, and the exercise if it is one, that a name means."""
+    exercises = {exercise.id: exercise for lesson in all_taught() for exercise in lesson.exercises}
+    if name in exercises:
+        return manifest.get(exercises[name].lesson), exercises[name]
+    if name in manifest.load():
+        return taught(name), None
+    known = [*exercises, *(lesson.id for lesson in all_taught())]
+    raise manifest.unknown("lesson or exercise", name, known)
+
+
+# ------------------------------------------------------------------------------------------
+# Checking
+
+
+def check(place: Workspace, name: str | None, *, mine: bool) -> int:
+    """Check what was asked for, say what was found, and return the exit status."""
+    if name in manifest.load() and manifest.get(name).programs:
+        return capstone.check(place, manifest.get(name), look=mine)
+    wanted = resolve(name) if name else None
+    if not place.own:
+        print(
+            f"This is not a workspace, so {place.root} is checked. Make your own with `init DIR`."
+        )
+    report = run(place, *wanted) if wanted else first_incomplete(place)
+    tell(report, place)
+    if mine and not report.broken:
+        return check_mine(place, report)
+    return 0 if report.complete else 1
+
+
+def run(place: Workspace, lesson: Lesson, exercise: Exercise | None = None) -> Report:
+    """Check the student's module over the reference of the earlier lessons, and remember it."""
+    report = checks.run(lesson, {lesson.module: place.source(lesson)}, exercise)
+    if not report.broken or not exercise:
+        place.remember("checked", lesson.id, found(place, report))
+    return report
+
+
+def found(place: Workspace, report: Report) -> dict[str, Any]:
+    """What to remember of a report; of one exercise, beside what was found of the others."""
+    lesson, known = report.lesson, {"of": place.fingerprint(report.lesson), "done": report.done}
+    if len(report.exercises) == len(lesson.exercises):
+        return known
+    last = place.record.get("checked", {}).get(lesson.id, {"of": "", "done": []})
+    asked = [exercise.id for exercise in report.exercises]
+    done = {*report.done, *(name for name in last["done"] if name not in asked)}
+    return {"of": last["of"], "done": [x.id for x in lesson.exercises if x.id in done]}
+
+
+def first_incomplete(place: Workspace) -> Report:
+    """The first lesson that is not complete, checked; the last one when all are."""
+    for lesson in all_taught():
+        done, current = place.checked(lesson)
+        if current and len(done) == len(lesson.exercises) and lesson is not all_taught()[-1]:
+            continue
+        report = run(place, lesson)
+        if not report.complete:
+            return report
+    return report
+
+
+def check_mine(place: Workspace, base: Report) -> int:
+    """Check again with all of the student's modules, and name the earlier lesson that breaks it."""
+    lesson, exercise = base.lesson, base.exercises[0] if len(base.exercises) == 1 else None
+    earlier = [x for x in manifest.prefix(lesson)[:-1] if x.exercises and place.file(x).exists()]
+    own = {x.module: place.source(x) for x in [*earlier, lesson]}
+    report = checks.run(lesson, own, exercise)
+    lost = lost_against(report, base)
+    print()
+    if not lost:
+        print("With your own earlier modules it is the same.")
+        return 0 if base.complete else 1
+    for suspect in earlier:
+        pair = {x.module: own[x.module] for x in (suspect, lesson)}
+        if lost_against(checks.run(lesson, pair, exercise), base):
+            print(blame(suspect, own[suspect.module], lost))
+            print(f"Next: ./jaxprentice check {suspect.id}, or ./jaxprentice give {suspect.id}")
+            return 1
+    print(f"Your own earlier modules together break {', '.join(lost)}.")
+    return 1
+
+
+def blame(lesson: Lesson, source: bytes, lost: list[str]) -> str:
+    """Why an earlier lesson is the reason that exercises are not done."""
+    exercises = {exercise.id for exercise in lesson.exercises}
+    if not checks.syntax_error(lesson.module, source) and exercises & checks.stubs(source).keys():
+        return f"Your own {lesson.module} has exercises to do, which {', '.join(lost)} may need."
+    return f"Your own {lesson.module} breaks {', '.join(lost)}."
+
+
+def lost_against(report: Report, base: Report) -> list[str]:
+    """The exercises that are done in `base` and not in `report`."""
+    return [name for name in base.done if name not in report.done]
+
+
+def watch(place: Workspace) -> None:
+    """Check a lesson each time its module is saved."""
+    import watchfiles
+
+    modules = {place.file(lesson): lesson for lesson in all_taught()}
+    check_and_wait(place, None)
+    for changes in watchfiles.watch(place.root, raise_interrupt=True):
+        saved = [modules[Path(path)] for _, path in changes if Path(path) in modules]
+        for lesson in saved[:1]:
+            print("\n" + "-" * 72)
+            check_and_wait(place, lesson)
+
+
+def check_and_wait(place: Workspace, lesson: Lesson | None) -> None:
+    """Check, and say that more will come; a file may be missing while it is being saved."""
+    try:
+        check(place, lesson.id if lesson else None, mine=False)
+    except Problem as problem:
+        print(problem)
+    print("\nWaiting for you to save a file. Ctrl-C ends this.", flush=True)
+
+
+# ------------------------------------------------------------------------------------------
+# Saying what was found
+
+
+def tell(report: Report, place: Workspace) -> None:
+    """A line for each exercise, then what is wrong with the first that is wrong, then what next."""
+    lesson = report.lesson
+    if report.broken:
+        tell_broken(report)
+        return
+    if len(report.exercises) > 1:
+        print(lesson.title)
+    print_table(report)
+    wrong = next((x for x in report.exercises if report.failure(x)), None)
+    if wrong and (failure := report.failure(wrong)):
+        print(f"\n{wrong.id} is not right yet.")
+        print_lines("  ", explain.explain(report, failure))
+    print()
+    print_lines("", next_step(report, place, wrong))
+
+
+def print_table(report: Report) -> None:
+    """A line for each exercise."""
+    width = max(len(exercise.id) for exercise in report.exercises)
+    statuses = [report.status(exercise) for exercise in report.exercises]
+    column = max(map(len, statuses))
+    for exercise, status in zip(report.exercises, statuses, strict=True):
+        waits = report.waits_for(exercise) if status == WAITS else []
+        end = f" (for {', '.join(waits)})" if waits else ""
+        status = styled(f"{status:<{column}}", status)
+        print(f"  {status}  {exercise.id:<{width}}  {exercise.title}{end}")
+
+
+def tell_broken(report: Report) -> None:
+    """Why nothing could be checked."""
+    lesson = report.lesson
+    print(f"{lesson.id} cannot be checked: {lesson.module} does not work as a whole.")
+    print_lines("  ", explain.broken(report))
+    print(f"\nNext: correct this, then ./jaxprentice check {lesson.id}")
+
+
+def next_step(report: Report, place: Workspace, wrong: Exercise | None) -> list[str]:
+    """What to do now."""
+    lesson = report.lesson
+    if report.complete:
+        return done_step(report, place)
+    if wrong:
+        again = f"./jaxprentice check {wrong.id}"
+        return [f"Next: change {shown(place.file(lesson))}, then {again}", stuck(wrong, place)]
+    exercise = next(x for x in report.exercises if report.status(x) != DONE)
+    if waits := report.waits_for(exercise) if report.status(exercise) == WAITS else []:
+        return [
+            f"{exercise.id} can be right only when {waits[0]} is, and that is not right yet.",
+            f"Next: ./jaxprentice check {waits[0]}",
+        ]
+    if report.status(exercise) == NOT_RUN:
+        return [f"There are no checks of {exercise.id}. Get a complete copy of the course."]
+    line = report.stubs[exercise.id].line
+    return [
+        f"Next: {exercise.target} in {shown(place.file(lesson))}: {exercise.todo}",
+        f"Put your code in place of line {line}, which raises NotImplementedError.",
+        f"Then: ./jaxprentice check {exercise.id}",
+    ]
+
+
+def done_step(report: Report, place: Workspace) -> list[str]:
+    """What comes after something that is complete."""
+    lesson = report.lesson
+    if len(report.exercises) < len(lesson.exercises):
+        return [after_one(report, place)]
+    later = [x for x in all_taught() if x.number > lesson.number]
+    rest = [x for x in all_taught() if len(place.checked(x)[0]) < len(x.exercises)]
+    end = "That was the last lesson." if places.is_complete() else f"Hand in {lesson.module}."
+    goal = f"Next: {later[0].title}." if later else end
+    if rest and not later:
+        count = f"{len(place.checked(rest[0])[0])} of {len(rest[0].exercises)}"
+        goal = f"Not complete yet: {rest[0].id} ({count}). Next: ./jaxprentice check {rest[0].id}"
+    return [f"The lesson {lesson.id} is complete. {goal}"]
+
+
+def after_one(report: Report, place: Workspace) -> str:
+    """How far the lesson is after an exercise that is right, and which one comes next."""
+    lesson, done = report.lesson, place.checked(report.lesson)[0]
+    count = f"Done, {len(done)} of {len(lesson.exercises)}."
+    left = [x for x in lesson.exercises if x.id not in done]
+    behind = lesson.exercises.index(report.exercises[-1])
+    following = [x for x in left if lesson.exercises.index(x) > behind] or left
+    if not following:
+        return f"{count} Next: ./jaxprentice check {lesson.id}"
+    stub = report.stubs.get(following[0].id)
+    line = f", line {stub.line}" if stub else ""
+    return f"{count} Next: {following[0].id} ({shown(place.file(lesson))}{line})."
+
+
+def shown(path: Path) -> Path:
+    """A path from here, where it lies below this folder."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def stuck(exercise: Exercise, place: Workspace) -> str:
+    """Where help is: in the hints while there are some, then in the solution."""
+    if place.hints_seen(exercise) < len(exercise.hints):
+        return f"Stuck? ./jaxprentice hint {exercise.id}"
+    module = manifest.get(exercise.lesson).module
+    if not (places.SOLUTIONS / module).exists():
+        return "That was the last hint. Ask your teacher."
+    return (
+        f"That was the last hint. ./jaxprentice give {exercise.lesson} puts the solution of the "
+        f"whole lesson into {module} (your file is kept)."
+    )
+
+
+def hint(place: Workspace, exercise: Exercise) -> None:
+    """Print the next hint for an exercise; the last one again when there is no other."""
+    count = len(exercise.hints)
+    number = min(place.hints_seen(exercise) + 1, count)
+    place.remember("hints", exercise.id, number)
+    print_lines("", [f"Hint {number} of {count} for {exercise.id}: {exercise.hints[number - 1]}"])
+    if number == count:
+        print(stuck(exercise, place))
+
+
+def print_lines(indent: str, lines: Iterable[str]) -> None:
+    """Print lines, with characters that the terminal does not know replaced."""
+    encoding = sys.stdout.encoding or "ascii"
+    for line in lines:
+        print((indent + line).encode(encoding, "backslashreplace").decode(encoding))
+
+
+COLOURS = {DONE: "32", TO_DO: "2"}
+
+
+def styled(text: str, status: str) -> str:
+    """The text in the colour of a status, on a terminal that wants colours."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return f"\033[{COLOURS.get(status, '33')}m{text}\033[0m"
+
+
+# ------------------------------------------------------------------------------------------
+# Other commands
+
+
+def list_lessons(place: Workspace) -> None:
+    """Print the lessons with how much of each is done."""
+    rows = [("lesson", "title", "time", "points", "done")]
+    for lesson in manifest.load().values():
+        if not lesson.has_page:
+            continue
+        count = f"{len(place.checked(lesson)[0])} of {len(lesson.exercises)}"
+        points = f"{lesson.max_points:g}"
+        if not lesson.exercises:
+            count, points = "yes" if capstone.is_done(place, lesson) else "no", ""
+        rows.append((lesson.id, lesson.title, f"{lesson.minutes} min", points, count))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip())
+    print("\nNext: ./jaxprentice check")
+
+
+def progress(place: Workspace) -> None:
+    """Print each exercise with whether it was done when it was last checked."""
+    points = total = 0.0
+    for lesson in all_taught():
+        done, current = place.checked(lesson)
+        last = "" if current or not done else " (not checked as a whole since the last change)"
+        print(f"{lesson.title}{last}")
+        for exercise in lesson.exercises:
+            status = DONE if exercise.id in done else TO_DO
+            print(f"  {styled(f'{status:<7}', status)}{exercise.id}")
+            points += exercise.points if exercise.id in done else 0
+            total += exercise.points
+    print(f"\n{points:g} of {total:g} points, as the last checks found.")
+
+
+def replace(place: Workspace, lesson: Lesson, text: str, what: str) -> None:
+    """Put the skeleton or the solution in place of the student's module, which is kept."""
+    copy = place.replace(lesson, text)
+    print(f"{shown(place.file(lesson))} is now {what} of {lesson.id}.")
+    if copy:
+        print(f"What you had is kept in {shown(copy)}.")

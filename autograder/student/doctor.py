@@ -1,0 +1,154 @@
+"""Looks whether this machine has what the course needs, and says how to get what is missing."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+
+from autograder.lessons import places
+from autograder.lessons.problem import Problem
+from autograder.student import workspace
+
+OK, NOTE, WRONG = "ok", "note", "wrong"
+ROOM = 1 << 30  # bytes that should be free
+# A program that some tests need: its names, and the Debian package that brings it.
+PROGRAMS = {
+    "bubblewrap": ("bwrap",),
+    "chromium": ("chromium", "chromium-browser", "google-chrome"),
+}
+
+Finding = tuple[str, str]  # how bad it is, and a sentence or two
+
+
+def examine() -> int:
+    """Print what was found; the exit status is 1 if something is wrong."""
+    found = []
+    for how, text in findings():
+        print(f"{how:<6} {text}", flush=True)
+        found.append(how)
+    return 1 if WRONG in found else 0
+
+
+def findings() -> Iterator[Finding]:
+    """Everything that is worth saying, the basics first."""
+    yield python()
+    yield packages()
+    yield xla()
+    yield disk()
+    yield place()
+    if places.is_complete():
+        yield from for_teachers()
+
+
+def for_teachers() -> Iterator[Finding]:
+    """What matters only where submissions are graded, and where the course is changed."""
+    yield isolation()
+    yield from rungs()
+    for name in PROGRAMS:
+        if not has(name):
+            yield NOTE, f"No {name}: some of `./jaxprentice test` is skipped. {install(name)}"
+
+
+def install(package: str) -> str:
+    """How to get a Debian package."""
+    return f"On Debian: sudo apt install {package}"
+
+
+def python() -> Finding:
+    """Whether this Python is one that the pins were tried on."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] > (3, 13):
+        return NOTE, f"Python {version} is newer than those that the course is tested on."
+    return OK, f"Python {version}"
+
+
+def packages() -> Finding:
+    """Whether the student's packages are installed as pinned."""
+    from packaging.requirements import Requirement
+
+    lines = (places.ROOT / "requirements" / "student.txt").read_text(encoding="utf-8").splitlines()
+    wanted = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    wanted = [x for x in wanted if not x.marker or x.marker.evaluate()]
+    other = [x.name for x in wanted if version_of(x.name) not in x.specifier]
+    if other:
+        remedy = "Delete the folder .venv, and the next command makes it again."
+        return WRONG, f"Packages are not as pinned: {', '.join(other)}. {remedy}"
+    return OK, f"{len(wanted)} packages, as pinned"
+
+
+def version_of(package: str) -> str:
+    """The installed version of a package, 0 where it is not there."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "0"
+
+
+def xla() -> Finding:
+    """Whether XLA starts; in a process of its own, for it may end the process."""
+    code = "from jaxlib import xla_client as x; x.make_cpu_client()"
+    started = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, check=False)
+    if started.returncode:
+        last = started.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        return WRONG, f"XLA does not start here: {last or f'exit status {started.returncode}'}."
+    return OK, f"XLA starts (jaxlib {version_of('jaxlib')})"
+
+
+def disk() -> Finding:
+    """Whether there is room."""
+    free = shutil.disk_usage(places.ROOT).free
+    if free < ROOM:
+        return WRONG, f"Only {free >> 20} MB are free on the disk. Make room."
+    return OK, f"{free >> 30} GB free on the disk"
+
+
+def place() -> Finding:
+    """Which workspace this is, and whether it fits this copy."""
+    here = workspace.find()
+    if not here.own:
+        return NOTE, "This is not a workspace. `./jaxprentice init DIR` makes one."
+    version = here.identity.get("version")
+    if version != places.VERSION:
+        return (
+            NOTE,
+            f"The workspace {here.root} was made by version {version}; this is {places.VERSION}.",
+        )
+    return OK, f"The workspace is {here.root}"
+
+
+def isolation() -> Finding:
+    """How students' work would be isolated when it is graded here."""
+    from autograder.sandbox import isolation
+
+    try:
+        level = isolation.choose()
+    except Problem as problem:
+        return NOTE, f"Strangers' work cannot be graded here (only instructors need to): {problem}"
+    return OK, f"Isolation for grading: {level}, {isolation.MEANING[level]}"
+
+
+def rungs() -> Iterator[Finding]:
+    """Which rungs of the ladder this machine has, why not the others, and what else limits."""
+    from autograder.sandbox import cgroup, isolation
+
+    for level in isolation.LEVELS:
+        reason = isolation.detect(level)
+        text = "works here" if reason is None else f"is not to be had here: {reason}"
+        yield (NOTE if reason else OK), f"The rung {level!r} {text}."
+    held = cgroup.held()
+    if held:
+        yield OK, f"Control groups limit {' and '.join(held)} of all that a submission starts."
+    else:
+        yield NOTE, f"No control groups can be made here: {_NO_GROUPS}"
+
+
+_NO_GROUPS = (
+    "limits then count each process alone. On a system with systemd: "
+    "systemd-run --user --scope ./jaxprentice grade ..."
+)
+
+
+def has(package: str) -> bool:
+    """Whether the program of a Debian package is there."""
+    return any(shutil.which(program) for program in PROGRAMS[package])

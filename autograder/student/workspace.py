@@ -1,0 +1,279 @@
+"""A student's workspace: the skeletons to complete, lessons to read, and what was done so far.
+
+A workspace is a folder that holds `.jaxprentice/workspace.json`. Commands find it from any folder
+inside it. Outside of one they use `course/` of this copy, whose files are generated: good for a
+look, not for work.
+"""
+
+import json
+import os
+import shutil
+import stat
+import tempfile
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from autograder.lessons import assemble, manifest, places
+from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons.problem import Problem
+
+STATE = ".jaxprentice"
+IDENTITY = f"{STATE}/workspace.json"
+
+LAUNCHER = '''\
+#!/usr/bin/env python3
+"""Starts the copy of Jaxprentice that belongs to this workspace."""
+
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+IDENTITY = os.path.join(HERE, ".jaxprentice", "workspace.json")
+
+with open(IDENTITY, encoding="utf-8") as file:
+    wrapper = os.path.join(HERE, json.load(file)["edition"], "jaxprentice")
+if not os.path.exists(wrapper):
+    sys.exit("There is no {}. Write into {} where Jaxprentice is now.".format(wrapper, IDENTITY))
+if not (os.path.realpath(os.getcwd()) + os.sep).startswith(HERE + os.sep):
+    os.chdir(HERE)
+command = [sys.executable, wrapper] + sys.argv[1:]
+if os.name != "nt":
+    os.execv(sys.executable, command)
+try:
+    sys.exit(subprocess.call(command))
+except KeyboardInterrupt:
+    sys.exit(130)
+'''
+
+README = """\
+# My own JAX
+
+Read `lessons/{first}/lesson.md`, write the functions that it asks for, and look whether they are
+right:
+
+    ./jaxprentice list             all lessons, and how far you are
+    ./jaxprentice check            check the first lesson that is not complete
+    ./jaxprentice watch            the same, again each time you save a file
+    ./jaxprentice hint EXERCISE    a hint, then a better one
+    ./jaxprentice reset LESSON     begin a lesson again (your file is kept)
+
+`glossary.md` explains the words that the lessons use.
+
+On Windows write `python jaxprentice ...`.
+"""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The files that a student works on, and the record of what was done."""
+
+    root: Path
+    own: bool  # False: course/ of this copy
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Which copy of the course made this workspace, and its version."""
+        return read_object(self.root / IDENTITY)
+
+    def file(self, lesson: Lesson) -> Path:
+        """The student's module of a lesson."""
+        return self.root / lesson.module
+
+    def source(self, lesson: Lesson) -> bytes:
+        """What the student wrote."""
+        try:
+            return self.file(lesson).read_bytes()
+        except FileNotFoundError:
+            raise Problem(
+                f"{self.file(lesson)} is missing. `./jaxprentice reset {lesson.id}` puts the "
+                "skeleton there."
+            ) from None
+
+    def fingerprint(self, lesson: Lesson) -> str:
+        """Changes when the student's module or the lesson's checks do."""
+        checks = lesson.folder / "checks.py"
+        parts = [self.source(lesson), checks.read_bytes() if checks.exists() else b""]
+        return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
+
+    @property
+    def folder(self) -> Path:
+        """Where the record is kept."""
+        return (self.root if self.own else places.ROOT) / STATE
+
+    # The record: {"hints": {exercise: seen}, "checked": {lesson: {"of": ..., "done": [...]}}}
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """What is remembered; nothing where the file is missing or spoilt."""
+        return read_object(self.folder / "state.json")
+
+    def remember(self, part: str, key: str, value: Any) -> None:
+        """Write one fact down, all or nothing."""
+        self.record.setdefault(part, {})[key] = value
+        self.folder.mkdir(parents=True, exist_ok=True)
+        new = self.folder / f"state.{os.getpid()}"
+        new.write_text(json.dumps(self.record, indent=1), encoding="utf-8")
+        new.replace(self.folder / "state.json")
+
+    def checked(self, lesson: Lesson) -> tuple[list[str], bool]:
+        """The exercises done when the lesson was last checked, and whether that still stands."""
+        last = self.record.get("checked", {}).get(lesson.id)
+        if not last:
+            return [], False
+        return last["done"], self.file(lesson).exists() and last["of"] == self.fingerprint(lesson)
+
+    def hints_seen(self, exercise: Exercise) -> int:
+        """How many hints for an exercise were given."""
+        seen = self.record.get("hints", {}).get(exercise.id, 0)
+        return int(seen)
+
+    # Changing a module
+
+    def backup(self, lesson: Lesson) -> Path | None:
+        """Keep a copy of a module under a free name."""
+        if not self.file(lesson).exists():
+            return None
+        folder = self.folder / "backups"
+        folder.mkdir(parents=True, exist_ok=True)
+        stem = lesson.module.removesuffix(".py").replace("/", "-")
+        number = 1
+        while (copy := folder / f"{stem}-{number}.py").exists():
+            number += 1
+        shutil.copyfile(self.file(lesson), copy)
+        return copy
+
+    def replace(self, lesson: Lesson, text: str) -> Path | None:
+        """Put a new module in place, and return where the old one is kept."""
+        if not self.own:
+            raise Problem(
+                "This is not a workspace. Make one with `./jaxprentice init DIR`, and work there."
+            )
+        copy = self.backup(lesson)
+        self.file(lesson).parent.mkdir(parents=True, exist_ok=True)
+        self.file(lesson).write_bytes(text.encode())
+        return copy
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file; an empty one where the file is missing or spoilt."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        value = {}
+    return value if isinstance(value, dict) else {}
+
+
+def find(start: Path | None = None) -> Workspace:
+    """The workspace around a folder, else `course/` of this copy."""
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / IDENTITY).is_file():
+            return Workspace(folder, own=True)
+    return Workspace(places.COURSE, own=False)
+
+
+def skeleton(lesson: Lesson) -> str:
+    """A lesson's module as it is before the student begins."""
+    file = places.COURSE / lesson.module
+    try:
+        return file.read_bytes().decode()
+    except FileNotFoundError:
+        if (places.SOLUTIONS / lesson.module).exists():  # a handout, of a lesson before its own
+            return assemble.read_handout(lesson.module)
+        raise Problem(f"{file} is missing. Get a complete copy, or run `sync`.") from None
+
+
+def solution(lesson: Lesson) -> str:
+    """The reference's module, where this edition holds it."""
+    if not (places.SOLUTIONS / lesson.module).exists():
+        raise Problem(f"This edition does not hold the solution of {lesson.id}. Ask your teacher.")
+    return assemble.read_solution(lesson.module)
+
+
+# ------------------------------------------------------------------------------------------
+# Making one
+
+
+def init(folder: Path) -> Workspace:
+    """Write a workspace at `folder`, new or empty: whole, or not at all."""
+    folder = folder.absolute()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Problem(f"{folder} exists and is not empty. Give a new folder for your work.")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        fill(new)
+        new.chmod(0o755)
+        if folder.exists():
+            folder.rmdir()
+        new.rename(folder)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    return Workspace(folder, own=True)
+
+
+def fill(folder: Path) -> None:
+    """Write everything that a workspace holds."""
+    readable = [lesson for lesson in manifest.load().values() if lesson.has_page]
+    if not readable:
+        raise Problem("This copy holds no lessons. Get a complete copy of the course.")
+    for package in sorted({lesson.package for lesson in readable if lesson.files}):
+        unwanted = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(places.COURSE / package, folder / package, ignore=unwanted)
+    add_glossary(folder)
+    for lesson in readable:
+        add_lesson(folder / "lessons" / lesson.folder.name, lesson)
+        add_programs(folder, lesson)
+    (folder / "README.md").write_text(
+        README.format(first=readable[0].folder.name), encoding="utf-8"
+    )
+    add_launcher(folder, str(places.ROOT))
+
+
+def add_launcher(folder: Path, place: str) -> None:
+    """The command of a workspace, and where it finds the copy of the course that it starts."""
+    launcher = folder / "jaxprentice"
+    launcher.write_text(LAUNCHER, encoding="utf-8")
+    launcher.chmod(launcher.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+    (folder / STATE).mkdir()
+    identity = {"edition": place, "version": places.VERSION}
+    (folder / IDENTITY).write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
+
+
+GLOSSARY = "../../glossary.md"  # where lessons find it, in the course and in a workspace
+
+
+def add_glossary(folder: Path) -> None:
+    """The glossary in plain Markdown; lessons link to it."""
+    from autograder.lessons import notebook
+
+    file = places.COURSE / "glossary.md"
+    if file.exists():
+        text = notebook.plain(file.read_text(encoding="utf-8"))
+        (folder / "glossary.md").write_text(text, encoding="utf-8")
+
+
+def add_lesson(folder: Path, lesson: Lesson) -> None:
+    """A lesson to read: its page in plain Markdown with its pictures, and its checks."""
+    from autograder.lessons import notebook, page
+
+    folder.mkdir(parents=True)
+    text = notebook.plain(page.expand(page.read(lesson), lesson), pages=[GLOSSARY])
+    (folder / "lesson.md").write_text(text, encoding="utf-8")
+    pictures = [x for kind in ("svg", "png") for x in lesson.folder.glob(f"*.{kind}")]
+    checks = [lesson.folder / "checks.py"] if lesson.exercises else []
+    for file in [*checks, *pictures]:
+        shutil.copy(file, folder)
+
+
+def add_programs(folder: Path, lesson: Lesson) -> None:
+    """What a lesson has to run, where it lies in the course too."""
+    for path in lesson.programs:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(places.COURSE / path, folder / path)

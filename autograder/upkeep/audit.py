@@ -1,0 +1,275 @@
+"""The hidden suites' own exam: are they fair, and do they see what they should?
+
+Submissions whose grades are known beforehand are made from the reference: the reference itself,
+the untouched skeleton, stubs that cheat, each exercise filled in alone, each known mistake, and
+mutants, which have a slip in one exercise. All of them are graded as a student's would be, and
+every grade that is not as it should be is a finding.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.progress import track
+
+from autograder.grading import answers, engine
+from autograder.grading.answers import Mistake
+from autograder.lessons import assemble, manifest, skeleton
+from autograder.lessons.manifest import Exercise, Lesson
+from autograder.sandbox import isolation
+from autograder.upkeep import attacks, mutants, sample_class
+
+T = TypeVar("T")
+
+Result = dict[str, Any]
+Check = Callable[[Result], Iterator[str]]  # gives what is wrong
+
+
+@dataclass(frozen=True)
+class Case:
+    """A made submission, and what its result must be."""
+
+    lesson: str
+    kind: str  # "reference", "skeleton", "cheat", "one exercise" or "known mistake"
+    name: str
+    source: str
+    check: Check
+
+
+@dataclass
+class Report:
+    """What came of an audit."""
+
+    rows: list[tuple[str, str, int, int]] = field(default_factory=list)  # lesson, kind, right, all
+    findings: list[str] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Is there nothing to complain of?"""
+        return bool(self.rows) and not self.findings
+
+
+def audit(
+    lesson_ids: Iterable[str] = (),
+    quick: bool = False,
+    *,
+    workers: int | None = None,
+    isolation: str | None = None,
+) -> Report:
+    """Examine the suites of these lessons, or of all.
+
+    `quick` leaves out the lone exercises, and takes a sample of the mutants.
+    """
+    known = manifest.load()
+    chosen = [manifest.get(i) for i in lesson_ids] or [x for x in known.values() if x.exercises]
+    report = Report()
+    for lesson in chosen:
+        cases = [case for case in make_cases(lesson) if not quick or case.kind != "one exercise"]
+        _examine(lesson, cases, report, workers, isolation)
+        examine_mutants(lesson, report, quick, workers, isolation)
+    return report
+
+
+def _examine(
+    lesson: Lesson, cases: Sequence[Case], report: Report, workers: int | None, level: str | None
+) -> None:
+    by_name = {case.name: case for case in cases}
+    jobs = [(case.name, case.source.encode()) for case in cases]
+    wrong: dict[str, list[str]] = {}
+    for result in engine.grade_many(jobs, lesson, workers=workers, isolation=level, shrink=False):
+        case = by_name[result["student"]]
+        wrong[case.name] = [f"{lesson.id}: {case.name}: {x}" for x in case.check(result)]
+    for kind in dict.fromkeys(case.kind for case in cases):
+        names = [case.name for case in cases if case.kind == kind]
+        right = sum(not wrong[name] for name in names)
+        report.rows.append((lesson.id, kind, right, len(names)))
+    report.findings += [text for case in cases for text in wrong[case.name]]
+
+
+SAMPLE = 12  # one mutant in so many is tried when there is little time
+
+
+def examine_mutants(
+    lesson: Lesson, report: Report, quick: bool, workers: int | None, level: str | None
+) -> None:
+    """Does the suite notice each slip? Those argued to be none are not counted."""
+    equivalent = mutants.read_equivalent(lesson)
+    made = mutants.make_mutants(lesson)
+    for gone in equivalent.keys() - {mutant.id for mutant in made}:
+        report.findings.append(f"{lesson.id}: {gone} is no mutant any more. Remove its entry.")
+    chosen = made[::SAMPLE] if quick else made
+    outcomes = mutants.try_out(lesson, chosen, workers=workers, level=level)
+    found = list(_with_progress(outcomes, f"Mutants of {lesson.id}", len(chosen)))
+    real = [outcome for outcome in found if outcome.mutant.id not in equivalent]
+    killed = sum(outcome.killed for outcome in real)
+    report.rows.append((lesson.id, "mutant", killed, len(real)))
+    report.findings += [
+        text
+        for outcome in found
+        for text in _about_mutant(outcome, outcome.mutant.id in equivalent)
+    ]
+
+
+def _with_progress(items: Iterable[T], title: str, total: int) -> Iterable[T]:
+    console = Console(stderr=True)
+    return track(
+        items, title, total, console=console, transient=True, disable=not console.is_terminal
+    )
+
+
+def _about_mutant(outcome: mutants.Outcome, is_equivalent: bool) -> Iterator[str]:
+    mutant = outcome.mutant
+    if is_equivalent and outcome.killed:
+        yield f"{mutant.id} is said to be equivalent, and a test fails it. Remove its entry."
+    if not is_equivalent and not outcome.killed:
+        advice = (
+            "Add a test that fails it, or argue in the suite's .equivalent.toml that it is right."
+        )
+        yield f"{mutant.id} passes all tests of its exercise. {advice}\n{mutant.diff}"
+    if not outcome.label_is_right:
+        yield (
+            f"{mutant.id} is labelled {outcome.label!r}, and other tests tell the two apart. Add a "
+            f"test to its exercise that does.\n{mutant.diff}"
+        )
+
+
+# ------------------------------------------------------------------------------------------
+# The made submissions
+
+
+def make_cases(lesson: Lesson) -> list[Case]:
+    """All submissions that a lesson's suite is tried on."""
+    reference = assemble.read_solution(lesson.module)
+    untouched = skeleton.make_skeleton(reference, lesson)
+    lie = sample_class.cheat(untouched, lesson)
+    everything = {exercise.id for exercise in lesson.exercises}
+    cases = [
+        Case(lesson.id, "reference", "the reference", reference, _full(everything)),
+        Case(lesson.id, "skeleton", "the untouched skeleton", untouched, _nothing_passes),
+        Case(lesson.id, "cheat", "stubs whose results claim to be right", lie, _nothing_passes),
+    ]
+    for exercise in lesson.exercises:
+        done = _with_those_before(lesson, exercise)
+        name = f"{exercise.id} alone"
+        source = _only(lesson, reference, done)
+        cases.append(Case(lesson.id, "one exercise", name, source, _exactly(done)))
+    for mistake in answers.load(lesson.id):
+        source = answers.variant_source(mistake)
+        check = _named(mistake, lesson)
+        cases.append(Case(lesson.id, "known mistake", mistake.id, source, check))
+    return cases
+
+
+def _with_those_before(lesson: Lesson, exercise: Exercise) -> set[str]:
+    """An exercise and those without which it cannot be tested."""
+    by_id = {e.id: e for e in lesson.exercises}
+    return {exercise.id}.union(*(_with_those_before(lesson, by_id[i]) for i in exercise.after))
+
+
+def _only(lesson: Lesson, reference: str, done: set[str]) -> str:
+    """The module with these exercises filled in, and no others."""
+    left = tuple(e for e in lesson.exercises if e.id not in done)
+    return skeleton.make_skeleton(reference, replace(lesson, exercises=left))
+
+
+# ------------------------------------------------------------------------------------------
+# What their results must be
+
+
+def _full(wanted: set[str]) -> Check:
+    def check(result: Result) -> Iterator[str]:
+        for exercise in result["exercises"]:
+            if exercise["id"] in wanted and exercise["points"] != exercise["max_points"]:
+                yield f"{exercise['id']} should have full points. {_failed(exercise)}"
+        yield from _unlabelled(result)
+
+    return check
+
+
+def _failed(exercise: dict[str, Any]) -> str:
+    tests = [f"{t['id']} ({t['class']})" for t in exercise["tests"] if not t["passed"]]
+    return f"These tests fail: {', '.join(tests)}. Repair them, or name what they need in `after`."
+
+
+def _nothing_passes(result: Result) -> Iterator[str]:
+    for exercise in result["exercises"]:
+        passed = [test["id"] for test in exercise["tests"] if test["passed"]]
+        if passed:
+            tests = ", ".join(passed)
+            name = exercise["id"]
+            yield f"{name}: these tests pass without an answer: {tests}. Let them ask for more."
+    yield from _unlabelled(result)
+
+
+def _unlabelled(result: Result) -> Iterator[str]:
+    for exercise in result["exercises"]:
+        if exercise["misconception"]:
+            name = exercise["misconception"]["name"]
+            yield f"{exercise['id']} is labelled {name!r}. Add a test that tells the two apart."
+
+
+def _exactly(done: set[str]) -> Check:
+    def check(result: Result) -> Iterator[str]:
+        yield from _full(done)(result)
+        for exercise in result["exercises"]:
+            if exercise["id"] not in done and exercise["points"]:
+                passed = [test["id"] for test in exercise["tests"] if test["passed"]]
+                yield (
+                    f"{exercise['id']} should have no points, but these tests pass: "
+                    f"{', '.join(passed)}. Let them ask for the exercise itself."
+                )
+
+    return check
+
+
+def _named(mistake: Mistake, lesson: Lesson) -> Check:
+    others = {exercise.id for exercise in lesson.exercises} - {mistake.exercise}
+
+    def check(result: Result) -> Iterator[str]:
+        (own,) = [e for e in result["exercises"] if e["id"] == mistake.exercise]
+        if own["points"] == own["max_points"]:
+            yield f"{own['id']} should lose points. Add a test that this mistake fails."
+            return
+        label = own["misconception"]
+        if label is None or label["name"] != mistake.name:
+            found = "not recognised" if label is None else f"taken for {label['name']!r}"
+            yield (
+                f"the mistake is {found}. At least two tests must get values that differ from the "
+                "reference's (a test stops at its first difference, so two probes in one test are "
+                "not enough), and no other known mistake may give the same in all tests."
+            )
+        elsewhere = [e for e in result["exercises"] if e["id"] in others]
+        yield from _full(others)({"exercises": elsewhere})
+
+    return check
+
+
+# ------------------------------------------------------------------------------------------
+# The command
+
+
+def run(chosen: Iterable[Lesson], quick: bool = False, hostile: bool = False) -> int:
+    """Examine these lessons and print the table; the exit status is 0 if nothing was found.
+
+    With `hostile` all attacks of the corpus are tried too, on every rung that this machine has.
+    """
+    report = audit([lesson.id for lesson in chosen], quick)
+    print(table(report))
+    findings = attacks.examine([isolation.choose()] if quick else []) if hostile else 0
+    return 0 if report.passed and not findings else 1
+
+
+def table(report: Report) -> str:
+    """The report as text: one line for each kind of submission, then the findings."""
+    rows = [("lesson", "submissions", "as they should be")]
+    rows += [(lesson, kind, f"{right} of {n}") for lesson, kind, right, n in report.rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join([*(line.rstrip() for line in lines), "", *_summary(report)])
+
+
+def _summary(report: Report) -> list[str]:
+    if report.passed:
+        return ["Every suite gives the grades that it should."]
+    return [f"{len(report.findings)} findings:", *(f"- {text}" for text in report.findings)]

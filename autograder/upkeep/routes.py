@@ -1,0 +1,207 @@
+"""Ways through the course: the map of the lessons, the routes, and the way from the seeds to here.
+
+Tables and a picture are made from the manifests, `course/routes.toml` and `course/seeds.toml`.
+"""
+
+import html
+import itertools
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.grading import answers
+from autograder.lessons import page, places
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.problem import Problem
+
+# ------------------------------------------------------------------------------------------
+# Routes
+
+
+def route_table(folder: Path, known: Sequence[Lesson]) -> str:
+    """The routes, with the lessons of each and its hours."""
+    rows = ["| route | what it is | lessons | hours |", "|---|---|---|--:|"]
+    for route in _read("routes.toml")["route"]:
+        chosen = _named(itertools.chain(*route["steps"]), known)
+        links = ", ".join(_link(lesson, folder) for lesson in chosen)
+        rows.append(f"| {route['title']} | {route['about']} | {links} | {_hours(chosen):.0f} |")
+    return _text(rows)
+
+
+def schedules(folder: Path, known: Sequence[Lesson]) -> str:
+    """Each route as a table with a row for each week."""
+    tables = []
+    for route in _read("routes.toml")["route"]:
+        rows = [f"### {route['title']}\n", f"| {route['step']} | lessons | hours | points |"]
+        rows.append("|--:|---|--:|--:|")
+        for number, names in enumerate(route["steps"], 1):
+            chosen = _named(names, known)
+            links = ", ".join(_link(lesson, folder) for lesson in chosen)
+            points = sum(lesson.max_points for lesson in chosen)
+            rows.append(f"| {number} | {links} | {_hours(chosen):.1f} | {points:g} |")
+        tables.append(_text(rows))
+    return "\n".join(tables)
+
+
+def _named(names: Iterable[str], known: Sequence[Lesson]) -> list[Lesson]:
+    by_id = {lesson.id: lesson for lesson in known}
+    return [by_id[name] for name in names if name in by_id and by_id[name].has_page]
+
+
+def _hours(chosen: Sequence[Lesson]) -> float:
+    return sum(lesson.minutes for lesson in chosen) / 60
+
+
+def _text(rows: Iterable[str]) -> str:
+    return "".join(f"{row}\n" for row in rows)
+
+
+# ------------------------------------------------------------------------------------------
+# For instructors: what each lesson is for, and what goes wrong in it
+
+_GOALS = re.compile(
+    r"^## What you will be able to do\n\n(.*?)(?=^\{\{|^#)", re.MULTILINE | re.DOTALL
+)
+
+
+def goal_lists(known: Sequence[Lesson]) -> str:
+    """What the page of each lesson says that one will be able to do."""
+    parts = []
+    for lesson in known:
+        if lesson.has_page:
+            goals = _GOALS.search(page.read(lesson))
+            if goals is None:
+                raise Problem(f"The page of {lesson.id} does not say what one will be able to do.")
+            parts.append(f"### {lesson.title}\n\n{goals[1].strip()}\n")
+    return "\n".join(parts)
+
+
+def mistake_tables(folder: Path, known: Sequence[Lesson]) -> str:
+    """The known mistakes of each lesson, with the first question to ask."""
+    parts = []
+    for lesson in known:
+        rows = [
+            f"| [{m.exercise}]({_page(lesson, folder)}#{m.exercise}) | {m.name} | {m.hints[0]} |"
+            for m in answers.load(lesson.id)
+        ]
+        if rows:
+            head = [f"### {lesson.title}\n", "| exercise | mistake | ask |", "|---|---|---|"]
+            parts.append(_text([*head, *rows]))
+    return "\n".join(parts)
+
+
+def _link(lesson: Lesson, folder: Path, anchor: str = "") -> str:
+    if not lesson.has_page:
+        return lesson.id  # given code has no page
+    return f"[{lesson.id}]({_page(lesson, folder)}{anchor and '#'}{anchor})"
+
+
+def _page(lesson: Lesson, folder: Path) -> str:
+    return Path(os.path.relpath(lesson.folder / "lesson.md", folder)).as_posix()
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads((places.COURSE / name).read_text(encoding="utf-8"))
+
+
+# ------------------------------------------------------------------------------------------
+# The map
+
+_BOX, _GAP, _STEP = (102, 38), 12, 74
+_PICTURE = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" \
+font-family="system-ui, sans-serif" font-size="16">
+  <title>Which lessons build on which; the arrows go from a lesson to those that need it</title>
+  <rect width="{width}" height="{height}" rx="10" fill="#f6f7fb"/>
+  <defs>
+    <marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="6" markerHeight="6" \
+orient="auto">
+      <path d="M0 0 10 5 0 10z" fill="#33415c"/>
+    </marker>
+  </defs>
+  <g stroke="#33415c" stroke-width="1.5" marker-end="url(#tip)">
+{arrows}  </g>
+  <g fill="#ffffff" stroke="#33415c" stroke-width="1.5">
+{boxes}  </g>
+  <g fill="#1b2440" text-anchor="middle">
+{names}  </g>
+</svg>
+"""
+
+
+def map_picture(known: Sequence[Lesson]) -> str:
+    """The lessons as boxes, each below those that it builds on, as SVG."""
+    places = _places([lesson for lesson in known if lesson.has_page])
+    width, height = _BOX
+    arrows, boxes, names = "", "", ""
+    for lesson, (x, y) in places.items():
+        boxes += f'    <rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6"/>\n'
+        text = html.escape(lesson.id)
+        names += f'    <text x="{x + width // 2}" y="{y + 25}">{text}</text>\n'
+        for other in (before for before in places if before.id in lesson.requires):
+            start = f"{places[other][0] + width // 2} {places[other][1] + height}"
+            arrows += f'    <path d="M{start} {x + width // 2} {y - 2}"/>\n'
+    size = {
+        "width": max(x for x, _ in places.values()) + width + _GAP,
+        "height": max(y for _, y in places.values()) + height + _GAP,
+    }
+    return _PICTURE.format(**size, arrows=arrows, boxes=boxes, names=names)
+
+
+def _places(shown: Sequence[Lesson]) -> dict[Lesson, tuple[int, int]]:
+    """The upper left corner of each box; a row holds lessons with equally many steps before."""
+    depth: dict[str, int] = {}
+    for lesson in shown:
+        depth[lesson.id] = 1 + max((depth.get(name, -1) for name in lesson.requires), default=-1)
+    places = {}
+    in_rows = sorted(shown, key=lambda lesson: (depth[lesson.id], lesson.number))
+    for row, group in itertools.groupby(in_rows, key=lambda lesson: depth[lesson.id]):
+        for column, lesson in enumerate(group):
+            places[lesson] = (_GAP + column * (_BOX[0] + _GAP), _GAP + row * _STEP)
+    return places
+
+
+# ------------------------------------------------------------------------------------------
+# From the seeds to here
+
+
+def seed_tables(folder: Path, known: Sequence[Lesson]) -> str:
+    """For each document that the course grew from, where its definitions and ideas are."""
+    data = _read("seeds.toml")
+    by_id = {lesson.id: lesson for lesson in known}
+    covered = {name: idea for idea in data["idea"] for name in idea["names"]}
+    parts = []
+    for seed in data["seed"]:
+        rows = [f"### {seed['title']}\n", f"By {seed['by']}: {seed['about']}.\n"]
+        rows += ["| there | lesson | here |", "|---|---|---|"]
+        names = (name for name in [*seed["names"], *seed["ideas"]] if name in covered)
+        for _, group in itertools.groupby(names, key=lambda name: id(covered[name])):
+            found = list(group)
+            rows.append(_seed_row(found, covered[found[0]], by_id, folder, seed["names"]))
+        parts.append(_text(rows))
+    return "\n".join([*parts, *_left_out(data["left_out"])])
+
+
+def _seed_row(
+    names: list[str],
+    idea: dict[str, Any],
+    by_id: dict[str, Lesson],
+    folder: Path,
+    code: Sequence[str],
+) -> str:
+    if idea["lesson"] not in by_id:
+        raise Problem(f"course/seeds.toml: there is no lesson {idea['lesson']!r}.")
+    there = ", ".join(f"`{name}`" if name in code else name for name in names)
+    link = _link(by_id[idea["lesson"]], folder, idea["anchor"])
+    file, _, name = idea.get("code", "").partition(" ")
+    here = f"`{name}` in `{file}`" if name else ""
+    return f"| {there} | {link} | {here} |"
+
+
+def _left_out(reasons: dict[str, list[str]]) -> Iterator[str]:
+    yield "### Left out\n"
+    for reason, names in reasons.items():
+        yield f"- {', '.join(f'`{name}`' for name in names)}: {reason}.\n"

@@ -1,0 +1,80 @@
+"""The course site: builds it into `build/site`, or serves it on this machine while it is edited.
+
+mkdocs does the work, in a process of its own: its pages run worked examples, which must not meet
+modules that this process has loaded. `mkdocs.yml` and `site/` hold all settings.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from autograder.lessons import places
+from autograder.lessons.problem import Problem
+
+
+def build(to: Path | None = None) -> Path:
+    """Build all pages, in `build/site` unless told; every warning is an error. Gives the folder."""
+    to = to or places.ROOT / "build" / "site"
+    result = subprocess.run(
+        _mkdocs("build", "--strict", "--site-dir", str(to)),
+        cwd=places.ROOT,
+        env=_environment(),
+        check=False,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    if result.returncode != 0:
+        raise Problem(f"The site cannot be built. {_first_complaint(result.stderr)}")
+    return to
+
+
+def serve(address: str = "127.0.0.1:8000") -> None:
+    """Serve the site until Ctrl-C; pages are built anew when their text changes.
+
+    Manifests and code of the command itself are read once, at the start.
+    """
+    command = _mkdocs("serve", "--dev-addr", address)
+    try:
+        status = subprocess.run(
+            command, check=False, cwd=places.ROOT, env=_environment()
+        ).returncode
+    except KeyboardInterrupt:
+        return
+    if status != 0:
+        raise Problem(f"The site cannot be served at {address}. The reason stands above.")
+
+
+def _mkdocs(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "mkdocs", *arguments]
+
+
+def _environment() -> dict[str, str]:
+    # The variable turns off an announcement that the theme prints at every start.
+    quiet = {"NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
+    return os.environ | quiet
+
+
+_RECORD = re.compile(r"^(WARNING|ERROR|INFO|DEBUG) +- +", re.MULTILINE)
+_PAGE = re.compile(r"<code block: session (\S+)")
+
+
+def _first_complaint(log: str) -> str:
+    """The first warning or error in mkdocs' messages, as one line."""
+    _, *pieces = _RECORD.split(log.partition("\nAborted with")[0])
+    records = [
+        [line.strip() for line in text.splitlines() if line.strip(" `")]
+        for level, text in zip(pieces[::2], pieces[1::2], strict=True)
+        # mkdocs announces an error of a page before it tells it.
+        if level in ("WARNING", "ERROR") and not text.startswith("Error reading page")
+    ]
+    if not records:
+        last = log.strip().rpartition("\n")[2]
+        return "Does an example call exit?" if last.startswith("INFO") else last
+    first = records[0]
+    page = _PAGE.search("\n".join(first))
+    if page:  # an example failed; the record holds its code and a traceback
+        return f"An example in course/{page[1]} fails: {first[-1]}"
+    return first[0]

@@ -1,0 +1,150 @@
+"""Writes all files that are generated from the manifests, the reference and the lesson pages.
+
+Skeletons, `__init__.py` files, notebooks, and the tables between markers in Markdown files:
+
+    <!-- generated: lessons -->
+    <!-- /generated -->
+"""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.lessons import assemble, manifest, notebook, page, places, skeleton
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.problem import Problem
+from autograder.upkeep import routes
+
+
+def sync(check: bool) -> list[str]:
+    """Write what is generated, or only look with `check`; what differed, as "FILE (why)"."""
+    wanted = generated()
+    drifted = []
+    for path, text in wanted.items():
+        why = _difference(places.ROOT / path, text)
+        if why:
+            drifted.append(f"{path} ({why})")
+            if not check:
+                write(places.ROOT / path, text.encode())
+    for path in _leftovers(set(wanted)):
+        drifted.append(f"{path} (nothing generates it any more)")
+        if not check:
+            (places.ROOT / path).unlink()
+    return drifted
+
+
+def generated() -> dict[str, str]:
+    """The text of every generated file, by its path below the root."""
+    known = list(manifest.load().values())
+    files: dict[str, str] = {}
+    for lesson in known:
+        _check(lesson)
+        for path in lesson.files:
+            files[f"course/{path}"] = assemble.read_handout(path)
+        if lesson.exercises:
+            place = lesson.folder.relative_to(places.ROOT).as_posix()
+            files[f"{place}/{lesson.id}.ipynb"] = notebook.text(lesson)
+    for path, text in assemble.init_files(known).items():
+        files[f"course/{path}"] = files[f"solutions/{path}"] = text
+    files["course/map.svg"] = routes.map_picture(known)
+    return {**files, **_pages(known)}
+
+
+def _check(lesson: Lesson) -> None:
+    """Check what the manifest says against the reference and the page."""
+    if lesson.has_page:
+        page.check(page.read(lesson), lesson)
+    if not lesson.exercises:
+        return
+    reference = assemble.read_solution(lesson.module)
+    skeleton.make_skeleton(reference, lesson)  # complains about targets that are not there
+    for exercise in lesson.exercises:
+        if not skeleton.docstring(reference, exercise.target):
+            raise Problem(
+                f"solutions/{lesson.module}: {exercise.target} has no docstring. "
+                f"Write one: it is the specification of the exercise {exercise.id}."
+            )
+
+
+def _difference(path: Path, text: str) -> str:
+    if not path.is_file():
+        return "missing"
+    return "" if path.read_bytes() == text.encode() else "out of date"
+
+
+def _leftovers(wanted: set[str]) -> Iterator[str]:
+    for package in {lesson.package for lesson in manifest.load().values() if lesson.files}:
+        for file in sorted((places.COURSE / package).rglob("*")):
+            path = file.relative_to(places.ROOT).as_posix()
+            if file.is_file() and "__pycache__" not in path and path not in wanted:
+                yield path
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(content)
+    new = Path(file.name)
+    new.chmod(0o644)
+    new.replace(path)
+
+
+# ------------------------------------------------------------------------------------------
+# Tables in Markdown files
+
+_TABLE = re.compile(
+    r"^(<!-- generated: (\w+) -->\n).*?^(<!-- /generated -->)$", re.MULTILINE | re.DOTALL
+)
+
+
+def _pages(known: list[Lesson]) -> dict[str, str]:
+    """The Markdown files that hold generated tables, with these tables renewed."""
+    files = {}
+    for file in [*places.ROOT.glob("*.md"), *places.COURSE.rglob("*.md")]:
+        text = file.read_text(encoding="utf-8")
+        if _TABLE.search(text):
+            files[file.relative_to(places.ROOT).as_posix()] = _renewed(text, file, known)
+    return files
+
+
+def _renewed(text: str, file: Path, known: list[Lesson]) -> str:
+    makers = {
+        "lessons": lambda: _lesson_table(file.parent, known),
+        "attacks": _attack_table,
+        "routes": lambda: routes.route_table(file.parent, known),
+        "schedules": lambda: routes.schedules(file.parent, known),
+        "goals": lambda: routes.goal_lists(known),
+        "mistakes": lambda: routes.mistake_tables(file.parent, known),
+        "seeds": lambda: routes.seed_tables(file.parent, known),
+    }
+    names = {found[2] for found in _TABLE.finditer(text)}
+    if not names <= makers.keys():
+        where = file.relative_to(places.ROOT)
+        raise Problem(f"{where} asks for {sorted(names)}. Known are: {', '.join(makers)}.")
+    return _TABLE.sub(lambda found: f"{found[1]}\n{makers[found[2]]()}\n{found[3]}", text)
+
+
+def _attack_table() -> str:
+    from autograder.sandbox import isolation
+    from autograder.upkeep import attacks
+
+    rows = ["| attack | " + " | ".join(f"`{level}`" for level in isolation.LEVELS) + " |"]
+    rows.append("|---" * (1 + len(isolation.LEVELS)) + "|")
+    for attack in sorted(attacks.load(), key=lambda attack: (len(attack.stops), attack.title)):
+        cells = ["stopped" if level in attack.stops else "**no**" for level in isolation.LEVELS]
+        rows.append(f"| {attack.title} | {' | '.join(cells)} |")
+    return "".join(f"{row}\n" for row in rows)
+
+
+def _lesson_table(folder: Path, known: list[Lesson]) -> str:
+    rows = ["| # | lesson | title | exercises | points | minutes |", "|--:|---|---|--:|--:|--:|"]
+    for lesson in known:
+        if lesson.has_page:
+            link = Path(os.path.relpath(lesson.folder / "lesson.md", folder)).as_posix()
+            graded = f"{len(lesson.exercises)} | {lesson.max_points:g}" if lesson.exercises else "|"
+            facts = f"{graded} | {lesson.minutes}"
+            rows.append(f"| {lesson.number} | `{lesson.id}` | [{lesson.title}]({link}) | {facts} |")
+    return "".join(f"{row}\n" for row in rows)

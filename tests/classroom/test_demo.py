@@ -1,0 +1,227 @@
+"""The demo: the sample class, its way through nbgrader, and that wrong grades are found out."""
+
+import ast
+import csv
+import html
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from autograder.classroom import leaks
+from autograder.grading import answers, engine
+from autograder.lessons import manifest
+from autograder.lessons.places import SUITES
+from autograder.lessons.problem import Problem
+from autograder.sandbox import isolation
+from autograder.upkeep import demo, sample_class
+
+GRADED = [lesson for lesson in manifest.load().values() if lesson.exercises]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """The demo's folder after it ran; it complains itself when a grade is wrong."""
+    folder = tmp_path_factory.mktemp("demo") / "demo"
+    assert demo.run(folder) == 0
+    return folder
+
+
+# ------------------------------------------------------------------------------------------
+# The sample class
+
+
+@pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
+def test_a_class_has_every_kind_and_eight_submissions(lesson):
+    everyone = sample_class.make(lesson)
+    kinds = [each.kind for each in everyone]
+    assert len(everyone) >= 8
+    assert set(kinds) == {"right", "half", "untouched", "mistake", "endless", "cheat"}
+    assert len({each.student for each in everyone}) == len(everyone)
+
+
+@pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
+def test_the_submissions_of_a_class_differ_and_are_python(lesson):
+    sources = [each.source for each in sample_class.make(lesson)]
+    assert len(set(sources)) == len(sources)
+    for source in sources:
+        ast.parse(source)
+
+
+@pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
+def test_the_mistakes_of_a_class_are_in_different_exercises(lesson):
+    everyone = sample_class.make(lesson)
+    places = [each.mistake.exercise for each in everyone if each.mistake]
+    available = {mistake.exercise for mistake in answers.load(lesson.id)}
+    assert len(set(places)) == min(3, len(available))
+
+
+# ------------------------------------------------------------------------------------------
+# The whole way
+
+
+@pytest.mark.slow
+def test_the_export_has_every_submission(folder):
+    with (folder / "grades.csv").open(newline="") as file:
+        found = {(row["assignment"], row["student_id"]) for row in csv.DictReader(file)}
+    lesson_ids = demo.LESSONS
+    wanted = {(i, x.student) for i in lesson_ids for x in sample_class.make(manifest.get(i))}
+    assert found == wanted
+
+
+@pytest.mark.slow
+def test_hidden_tests_are_nowhere_in_what_students_get(folder):
+    # A helper may stand in the visible checks too; whole tests may not.
+    visible = "".join(text_of(lesson.folder / "checks.py") for lesson in GRADED)
+    pieces = [piece for x in GRADED for piece in hidden_code(SUITES / f"{x.id}.py")]
+    secrets = [piece for piece in pieces if piece not in visible]
+    assert len(secrets) > max(50, 0.9 * len(pieces))
+    assert secrets[0] in text_of(SUITES / f"{GRADED[0].id}.py")
+    folders = [folder / "course" / name for name in ("release", "feedback")]
+    texts = {path: text_of(path) for top in folders for path in handed_out(top)}
+    assert [(p, line) for p, text in texts.items() for line in secrets if line in text] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson_id", demo.LESSONS)
+def test_expected_values_of_hidden_tests_are_nowhere_in_the_feedback(folder, lesson_id):
+    lesson = manifest.get(lesson_id)
+    right = next(each for each in sample_class.make(lesson) if each.kind == "right")
+    engine.grade(lesson, right.student, right.source.encode())
+    replies = engine.reference(lesson, isolation.choose()).replies.values()
+    numbers = {digits for reply, _ in replies for digits in digits_of(reply.value)}
+    course = folder / "course"
+    released = "".join(text_of(path) for path in handed_out(course / "release" / lesson_id))
+    secrets = {digits for digits in numbers if digits not in released}
+    assert len(secrets) > 30
+    pages = list((course / "feedback").glob(f"*/{lesson_id}/*.html"))
+    assert len(pages) == len(sample_class.make(lesson))
+    texts = [(page, text_of(page)) for page in pages]
+    assert [(page, digits) for page, text in texts for digits in secrets if digits in text] == []
+
+
+def digits_of(value):
+    """The numbers in a probe's answer that nobody hits by chance: five digits of each."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return {digits for item in value for digits in digits_of(item)}
+    array = np.asarray(value)
+    texts = {f"{abs(x):.10f}"[:7] for x in array.ravel()} if array.dtype.kind == "f" else set()
+    return {text for text in texts if len(set(text[2:])) > 3}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
+def test_a_solution_is_nowhere_in_its_own_release(folder, lesson):
+    # nbgrader makes the release from the source, and takes nothing away.
+    kind = "release" if lesson.id in demo.LESSONS else "source"
+    released = folder / "course" / kind / lesson.id
+    assert (released / lesson.module).exists()
+    assert list(leaks.find(released, lesson)) == []
+
+
+def hidden_code(suite):
+    """Pieces of a suite's functions of three lines, too long to stand elsewhere by chance."""
+    source = suite.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            lines = [
+                line
+                for x in body
+                for line in stripped(ast.get_source_segment(source, x)).splitlines()
+            ]
+            pieces = ["\n".join(lines[i : i + 3]) for i in range(max(len(lines) - 2, 1))]
+            yield from (piece for piece in pieces if len(piece) > 60)
+
+
+def stripped(text):
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip())
+
+
+def handed_out(folder):
+    kinds = (".py", ".ipynb", ".html", ".json")
+    return [path for path in folder.rglob("*") if path.suffix in kinds]
+
+
+def text_of(path):
+    """What a reader of the file sees."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        text = html.unescape(re.sub(r"<[^>]*>", "", text))
+    if path.suffix == ".ipynb":
+        text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+    return stripped(text)
+
+
+@pytest.mark.slow
+def test_the_demo_runs_again_in_its_own_folder_only(folder, tmp_path):
+    assert (folder / demo.MARKER).exists()
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(Problem, match="is not a demo"):
+        demo.run(tmp_path)
+    assert (tmp_path / "thesis.txt").exists()
+
+
+# ------------------------------------------------------------------------------------------
+# Wrong grades are found out
+
+LESSON = GRADED[0]
+FULL = {exercise.id: exercise.points for exercise in LESSON.exercises}
+NONE = dict.fromkeys(FULL, 0.0)
+FIRST, SECOND = list(FULL)[:2]
+
+
+def graded(kind, points):
+    submission = next(each for each in sample_class.make(LESSON) if each.kind == kind)
+    if kind == "mistake":
+        submission = replace(submission, exercises=(FIRST,))
+    kinds = ["does_not_terminate" if kind == "endless" else None]
+    result = {"exercises": [{"class": kind} for kind in kinds]}
+    feedback = html.escape(submission.mistake.name, quote=False) if submission.mistake else ""
+    return demo.Graded(submission, LESSON, points, result, feedback)
+
+
+FITTING = {
+    "right": FULL,
+    "untouched": NONE,
+    "cheat": NONE,
+    "mistake": {**FULL, FIRST: 0.5},
+    "endless": {**FULL, list(FULL)[-1]: 0.0},
+    "half": {name: FULL[name] * (i % 2 == 0) for i, name in enumerate(FULL)},
+}
+
+
+@pytest.mark.parametrize("kind", FITTING)
+def test_fitting_grades_raise_no_complaint(kind):
+    assert list(demo.complaints(graded(kind, FITTING[kind]))) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "points", "complaint"),
+    [
+        ("right", {**FULL, FIRST: 0.0}, f"points were lost in {FIRST}"),
+        ("untouched", {**NONE, FIRST: 0.1}, "0.1 points in place of 0"),
+        ("cheat", FULL, "in place of 0"),
+        ("mistake", FULL, f"{FIRST} has full points"),
+        ("mistake", {**FULL, FIRST: 0.0, SECOND: 0.0}, f"points were lost in {SECOND}"),
+        ("endless", FULL, "has full points"),
+        ("half", FULL, "has full points"),
+        ("half", NONE, "it has no points"),
+    ],
+)
+def test_a_wrong_grade_is_complained_about(kind, points, complaint):
+    assert complaint in " ".join(demo.complaints(graded(kind, points)))
+
+
+def test_a_mistake_that_the_feedback_does_not_name_is_complained_about():
+    each = replace(graded("mistake", FITTING["mistake"]), feedback="Something is wrong.")
+    assert "does not name the mistake" in " ".join(demo.complaints(each))
+
+
+def test_an_endless_submission_that_is_not_called_so_is_complained_about():
+    each = replace(graded("endless", FITTING["endless"]), result={"exercises": []})
+    assert "does not terminate" in " ".join(demo.complaints(each))

@@ -1,0 +1,343 @@
+"""Exports: each in the form that its reader takes, without what students must not see."""
+
+import base64
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from xml.etree import ElementTree
+
+import archives
+import graded_course
+import pytest
+import result_documents
+from result_documents import ADA, BELA, CY, exercise
+
+from autograder import cli
+from autograder.classroom import exports, gradescope
+from autograder.grading import results
+from autograder.lessons import manifest
+
+FORMATS = ["gradescope", "github", "junit", "csv", "canvas"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return result_documents.write(tmp_path / "results")
+
+
+def load(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+# ------------------------------------------------------------------------------------------
+# The command
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_export_has_its_place_and_is_made_anew(folder, form, capsys):
+    for _ in range(2):
+        assert cli.main(["export", str(folder), "--format", form]) == 0
+    assert f"The export is in {folder / 'exports' / form}." in capsys.readouterr().out
+    assert results.by_lesson(folder).keys() == {"core", "jvp"}  # what was made is not read
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["results", "--format", "excel"], "There is no format 'excel'. Give one of: gradescope"),
+        (["empty", "--format", "csv"], "There are no results in empty. Give the folder that"),
+        (["results", "--format", "csv", "--out", "full"], "full exists and is not empty."),
+    ],
+)
+def test_what_cannot_be_exported_is_one_sentence(folder, monkeypatch, capsys, arguments, words):
+    monkeypatch.chdir(folder.parent)
+    (folder.parent / "empty").mkdir()
+    (folder.parent / "full").mkdir()
+    (folder.parent / "full" / "mine.txt").touch()
+    assert cli.main(["export", *arguments]) == 1
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["empty", "full", "results"]
+
+
+def test_an_export_that_fails_leaves_the_old_one(folder, monkeypatch):
+    made = exports.export(folder, "junit")
+    before = {path: path.read_bytes() for path in made.rglob("*.xml")}
+    monkeypatch.setattr(exports, "junit", lambda result: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        exports.export(folder, "junit")
+    assert {path: path.read_bytes() for path in made.rglob("*.xml")} == before
+    assert [path.name for path in made.parent.iterdir()] == ["junit"]
+
+
+def test_two_results_of_one_submission_are_a_problem(folder, capsys):
+    results.write(ADA, folder / "again")
+    assert cli.main(["export", str(folder), "--format", "csv"]) == 1
+    assert "holds two results of ada in core." in capsys.readouterr().err
+
+
+def test_a_student_cannot_name_a_path(folder, capsys):
+    spoilt = {**ADA, "student": "../../ada"}
+    (folder / "core" / "ada.json").write_text(json.dumps(spoilt), encoding="utf-8")
+    assert cli.main(["export", str(folder), "--format", "junit"]) == 1
+    assert "'../../ada' cannot name a file." in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------------------------
+# Gradescope. The fields and their values are those of its Autograder Specifications.
+
+VISIBILITY = {"hidden", "after_due_date", "after_published", "visible"}
+TOP = {
+    "score": (int, float), "execution_time": int, "output": str, "output_format": str,
+    "visibility": str, "stdout_visibility": str, "tests": list,
+}  # fmt: skip
+TEST = {
+    "score": (int, float), "max_score": (int, float), "status": str, "name": str, "number": str,
+    "output": str, "output_format": str, "visibility": str,
+}  # fmt: skip
+
+
+def assert_takes(document, fields):
+    assert document.keys() <= fields.keys()
+    assert all(isinstance(value, fields[name]) for name, value in document.items())
+    assert {document[name] for name in document if name.endswith("visibility")} <= VISIBILITY
+    assert document["output_format"] in ("text", "html", "simple_format", "md", "ansi")
+    assert document.get("status", "passed") in ("passed", "failed")
+
+
+@pytest.mark.parametrize("result", [ADA, BELA, CY], ids=["right", "mistake", "odd"])
+def test_gradescope_takes_a_result(result):
+    document = json.loads(json.dumps(gradescope.document(result)))
+    assert_takes(document, TOP)
+    for test in document["tests"]:
+        assert_takes(test, TEST)
+    assert document["score"] == result["score"]
+    assert sum(test.get("max_score", 0) for test in document["tests"]) == result["max_score"]
+    assert sum(test.get("score", 0) for test in document["tests"]) == result["score"]
+
+
+def test_gradescope_shows_the_feedback_and_hides_what_is_for_instructors():
+    bind, _, eye = gradescope.document(CY)["tests"]
+    assert bind["name"] == "core.bind: bind: every operation passes through here"
+    assert bind["output"].startswith("0 of 3 tests passed.")
+    assert (eye["visibility"], eye["output"]) == ("hidden", CY["review"][0])
+    assert gradescope.document(CY)["output"] == CY["remarks"][0]
+    said = json.dumps(gradescope.document(BELA))
+    assert "Known mistake: A < B." in said
+    assert "test_hidden" not in said
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """Gradescope's folder as its harness makes it: the archive unpacked, the script beside it."""
+    lesson = graded_course.write(monkeypatch, tmp_path)
+    gradescope.write_archive(lesson, tmp_path / "autograder.zip")
+    folder = tmp_path / "machine"
+    (folder / "submission").mkdir(parents=True)
+    archives.unpack(tmp_path / "autograder.zip", folder / "source")
+    shutil.copy(folder / "source" / "run_autograder", folder)
+    return folder
+
+
+def run_autograder(machine):
+    """Run the script as Gradescope does; setup.sh would have made the `.venv`."""
+    python = machine / "source" / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    environment = {"AUTOGRADER_FOLDER": str(machine), "PATH": os.environ["PATH"]}
+    return subprocess.run(
+        [machine / "run_autograder"], cwd=machine, env=environment, capture_output=True, text=True
+    )
+
+
+@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+def test_the_autograder_grades_a_submission(machine):
+    wrong = graded_course.changed("2.0 * np", "3.0 * np")
+    (machine / "submission" / "numbers.py").write_bytes(wrong)
+    done = run_autograder(machine)
+    assert done.returncode == 0, done.stderr
+    document = load(machine / "results" / "results.json")
+    assert_takes(document, TOP)
+    assert [test["score"] for test in document["tests"]] == [0, 2, 0]
+    assert "Known mistake: It is tripled." in document["tests"][0]["output"]
+
+
+@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+def test_the_autograder_tells_what_is_missing(machine):
+    assert run_autograder(machine).returncode == 0
+    document = load(machine / "results" / "results.json")
+    assert (document["score"], len(document["tests"])) == (0, 3)
+    assert "The file tiny/numbers.py is missing" in document["output"]
+
+
+def test_the_autograder_gives_no_score_where_it_cannot_grade(machine):
+    script = machine / "run_autograder"
+    text = script.read_text(encoding="utf-8")
+    script.write_text(text.replace('ISOLATION=""', 'ISOLATION="locked"'), encoding="utf-8")
+    done = run_autograder(machine)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Not graded. ")
+    assert "Traceback" not in done.stderr
+    assert not (machine / "results").exists()
+
+
+def test_the_autograders_archive_holds_what_the_lesson_needs_and_nothing_later(tmp_path):
+    gradescope.write_archive(manifest.get("pytrees"), tmp_path / "a.zip")
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        held = {entry.filename: entry.external_attr >> 16 for entry in archive.infolist()}
+    assert held["setup.sh"] == held["run_autograder"] == 0o100755
+    assert {"autograder/hidden/suites/pytrees.py", "solutions/minijax/tree.py"} <= held.keys()
+    assert {"requirements/grader.txt", "autograder/grading/result.json"} <= held.keys()
+    assert not [name for name in held if re.search("jvp|suites/core|microjax", name)]
+
+
+def test_the_autograders_scripts_are_sound():
+    for text in (gradescope.SETUP, gradescope.RUN.format(lesson="core")):
+        assert text.startswith("#!/usr/bin/env bash\n")
+        subprocess.run(["bash", "-n"], input=text, text=True, check=True)
+
+
+# ------------------------------------------------------------------------------------------
+# GitHub Classroom
+
+
+def reported(folder, student):
+    """What the reporter makes of a student's variables: points, maximum, and the runners."""
+    lines = (folder / "core" / f"{student}.env").read_text(encoding="utf-8").splitlines()
+    variables = dict(line.split("=", 1) for line in lines)
+    found = {}
+    for name in variables.pop("RUNNERS").split(","):
+        found[name] = json.loads(base64.b64decode(variables.pop(f"{name.strip().upper()}_RESULTS")))
+    assert variables == {}
+    points = sum(test["score"] for runner in found.values() for test in runner["tests"])
+    return points, sum(runner["max_score"] for runner in found.values()), found
+
+
+@pytest.mark.parametrize("result", [ADA, BELA, CY], ids=["right", "mistake", "odd"])
+def test_the_reporter_of_github_classroom_adds_up_the_points(folder, result):
+    made = exports.export(folder, "github")
+    points, maximum, runners = reported(made, result["student"])
+    assert points == pytest.approx(result["score"])
+    assert maximum == result["max_score"]
+    for runner, own in zip(runners.values(), result["exercises"], strict=True):
+        statuses = [test["status"] for test in runner["tests"]]
+        assert statuses == ["pass" if test["passed"] else "fail" for test in own["tests"]]
+        assert runner["status"] == ("pass" if set(statuses) == {"pass"} else "fail")
+        # Its table takes the share of passed tests.
+        share = statuses.count("pass") / len(statuses) * runner["max_score"]
+        assert share == pytest.approx(own["points"], abs=0.005)
+    assert load(made / "core" / f"{result['student']}.json") == runners
+    assert "test_hidden" not in json.dumps(runners)
+
+
+@pytest.mark.parametrize(("points", "count"), [(1.34, 2), (0.67, 1), (1.0, 3), (0.0, 0), (2.0, 7)])
+def test_shares_are_cents_and_add_up(points, count):
+    shares = exports._shares(points, count)
+    assert len(shares) == count
+    assert round(sum(shares), 9) == points
+    assert max(shares, default=0) - min(shares, default=0) < 0.011
+
+
+def test_the_workflow_reads_the_variables_and_has_the_name_that_classroom_looks_for(folder):
+    import yaml
+
+    text = (exports.export(folder, "github") / "classroom.yml").read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text)
+    steps = workflow["jobs"]["run-autograding-tests"]["steps"]
+    assert steps[-1]["uses"] == "classroom-resources/autograding-grading-reporter@v1"
+    assert steps[-1]["with"] == {"runners": "${{ env.RUNNERS }}"}
+    assert workflow["permissions"]["checks"] == "write"
+    assert "${{" not in steps[0]["run"]  # an input in a script would be run
+
+
+# ------------------------------------------------------------------------------------------
+# JUnit: the elements and attributes of the schema junit-10.xsd
+
+ATTRIBUTES = {
+    "testsuites": {"name", "time", "tests", "failures", "errors"},
+    "testsuite": {"name", "tests", "failures", "errors", "time", "skipped", "timestamp"},
+    "properties": set(),
+    "property": {"name", "value"},
+    "testcase": {"name", "classname", "time"},
+    "failure": {"type", "message"},
+}
+CHILDREN = {
+    "testsuites": {"testsuite"},
+    "testsuite": {"properties", "testcase"},
+    "properties": {"property"},
+    "testcase": {"failure"},
+}
+
+
+@pytest.mark.parametrize("result", result_documents.CLASS)
+def test_junit_has_a_case_for_each_test(result):
+    root = ElementTree.fromstring(exports.junit(result))
+    for element in root.iter():
+        assert element.attrib.keys() <= ATTRIBUTES[element.tag]
+        assert {child.tag for child in element} <= CHILDREN.get(element.tag, set())
+    tests = [test for e in result["exercises"] for test in e["tests"]]
+    suite = root.find("testsuite")
+    assert re.fullmatch(r"\d+\.\d{3}", suite.get("time"))
+    failed = [case.find("failure") is not None for case in suite.iter("testcase")]
+    assert failed == [not test["passed"] for test in tests]
+    assert (suite.get("tests"), suite.get("failures")) == (str(len(tests)), str(sum(failed)))
+    facts = {p.get("name"): p.get("value") for p in suite.iter("property")}
+    assert facts["student"] == result["student"]
+
+
+def test_junit_takes_any_text():
+    odd = exercise("core.bind", False)
+    odd["tests"][0]["message"] = "a\0b\ud800 <&> \u263a\x1b[1m"
+    root = ElementTree.fromstring(exports.junit(result_documents.result("ada", odd)))
+    assert root.find(".//failure").get("message") == "a?b? <&> \u263a?[1m"
+
+
+# ------------------------------------------------------------------------------------------
+# Tables
+
+
+def rows(path):
+    return list(csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline="")))
+
+
+def test_the_table_has_a_row_for_each_student_and_a_column_for_each_lesson(folder):
+    assert rows(exports.export(folder, "csv") / "grades.csv") == [
+        ["student", "core", "jvp", "total"],
+        ["'=cy", "0.0", "", "0.0"],
+        ["ada", "4.0", "0.5", "4.5"],
+        ["bela", "2.67", "", "2.67"],
+    ]
+
+
+def test_canvas_finds_its_columns_and_the_students(folder):
+    """As Canvas reads it: lib/gradebook_importer.rb."""
+    head, points, *students = rows(exports.export(folder, "canvas") / "canvas.csv")
+    assert "Student" in head[0]
+    assert "ID" in head[1]
+    assert re.search(r"SIS\s+User\s+ID", head[2])
+    assert re.search(r"SIS\s+Login\s+ID", head[3])
+    assert "Section" in head[4]
+    assert [title.partition(":")[0] for title in head[5:]] == ["Core", "jvp"]
+    assert "Points Possible" in points[0]
+    assert points[5:] == ["4.0", "1.0"]
+    assert students[1] == ["ada", "", "", "ada", "", "4.0", "0.5"]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r\n=", "\uff1d"])
+@pytest.mark.parametrize("form", ["csv", "canvas"])
+def test_no_cell_is_a_formula(tmp_path, start, form):
+    found = {"core": [result_documents.result(f"{start}1+1", exercise("core.bind", True))]}
+    exports._WRITERS[form](found, tmp_path)
+    (path,) = tmp_path.iterdir()
+    cells = [cell for row in rows(path) for cell in row]
+    shown = re.sub(r"\s", " ", start)
+    assert f"'{shown}1+1" in cells
+    assert not [cell for cell in cells if cell.strip().startswith(start.strip())]

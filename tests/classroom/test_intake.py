@@ -1,0 +1,330 @@
+"""What is taken from a submission, and what is refused."""
+
+import json
+import os
+import zipfile
+
+import pytest
+
+from autograder.classroom import intake
+from autograder.lessons import manifest
+from autograder.lessons.problem import Problem
+
+LESSON = manifest.get("jvp")
+GOOD = b"def jvp():\n    return 1\n"
+
+
+@pytest.fixture
+def inbox(tmp_path):
+    folder = tmp_path / "inbox"
+    (folder / "ada" / "minijax").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def module(inbox):
+    return inbox / "ada" / "minijax" / "jvp.py"
+
+
+def take(inbox):
+    return intake.take_module(inbox, ["ada"], LESSON)
+
+
+def refused(inbox):
+    source, reason = take(inbox)
+    assert source is None
+    return reason
+
+
+def test_the_module_is_taken_from_its_place_in_the_package(inbox, module):
+    module.write_bytes(GOOD)
+    assert take(inbox) == (GOOD, "")
+
+
+def test_the_module_alone_in_the_folder_is_taken(inbox):
+    (inbox / "ada" / "jvp.py").write_bytes(GOOD)
+    assert take(inbox) == (GOOD, "")
+
+
+def test_the_place_in_the_package_goes_before_a_stray_copy(inbox, module):
+    module.write_bytes(GOOD)
+    (inbox / "ada" / "jvp.py").write_bytes(b"other")
+    assert take(inbox) == (GOOD, "")
+
+
+def test_a_missing_module_is_said(inbox):
+    assert "minijax/jvp.py is missing" in refused(inbox)
+
+
+@pytest.mark.parametrize("name", ["JVP.py", "jvp.PY", "jvp.py ", "jvp (1).py"])
+def test_names_are_compared_exactly(inbox, module, name):
+    module.with_name(name).write_bytes(GOOD)
+    assert "is missing" in refused(inbox)
+
+
+def test_a_link_to_a_file_is_not_followed(inbox, module):
+    module.symlink_to("/etc/passwd")
+    assert "is a link" in refused(inbox)
+
+
+def test_a_refused_module_is_not_replaced_by_a_stray_copy(inbox, module):
+    module.symlink_to("/etc/passwd")
+    (inbox / "ada" / "jvp.py").write_bytes(GOOD)
+    assert "is a link" in refused(inbox)
+
+
+def test_a_dangling_link_is_refused(inbox, module):
+    module.symlink_to("nowhere")
+    assert "is a link" in refused(inbox)
+
+
+def test_a_linked_folder_on_the_way_is_not_followed(inbox, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "jvp.py").write_bytes(GOOD)
+    (inbox / "ada" / "minijax").rmdir()
+    (inbox / "ada" / "minijax").symlink_to(tmp_path / "elsewhere")
+    assert "behind one" in refused(inbox)
+
+
+def test_a_linked_student_folder_is_not_followed(inbox, module):
+    module.write_bytes(GOOD)
+    (inbox / "bela").symlink_to(inbox / "ada")
+    taken = {student: source for student, source, _ in intake.submissions(inbox, LESSON)}
+    assert taken == {"ada": GOOD, "bela": None}
+
+
+def test_a_fifo_is_refused_without_waiting(inbox, module):
+    os.mkfifo(module)
+    assert "not an ordinary file" in refused(inbox)
+
+
+def test_a_folder_in_place_of_the_module_is_refused(inbox, module):
+    module.mkdir()
+    assert "not an ordinary file" in refused(inbox)
+
+
+def test_a_file_in_place_of_the_package_is_refused(inbox):
+    (inbox / "ada" / "minijax").rmdir()
+    (inbox / "ada" / "minijax").write_bytes(GOOD)
+    assert "not an ordinary file" in refused(inbox)
+
+
+@pytest.mark.parametrize(("extra", "taken"), [(0, True), (1, False)])
+def test_the_size_limit_is_exact(inbox, module, extra, taken):
+    module.write_bytes(b"#" * (intake.MODULE_LIMIT + extra))
+    assert (take(inbox)[0] is not None) == taken
+
+
+def test_a_large_module_is_refused_with_the_limit(inbox, module):
+    module.write_bytes(b"#" * (intake.MODULE_LIMIT + 1))
+    assert "larger than 256 KiB" in refused(inbox)
+
+
+def test_bytes_that_are_no_utf8_are_refused_with_their_line(inbox, module):
+    module.write_bytes(b"a = 1\nb = '\xff'\n")
+    assert "line 2" in refused(inbox)
+
+
+def test_reasons_repeat_nothing_from_the_submission(inbox, module):
+    module.with_name("<script>.py").write_bytes(GOOD)
+    module.symlink_to("<script>.py")
+    assert "script" not in refused(inbox)
+
+
+def test_a_class_is_read_in_order_and_one_bad_submission_stops_nothing(inbox, module):
+    os.mkfifo(module)
+    for student in ("cy", "bela"):
+        (inbox / student).mkdir()
+        (inbox / student / "jvp.py").write_bytes(GOOD)
+    (inbox / "notes.txt").write_text("not a submission")
+    taken = [(student, bool(source)) for student, source, _ in intake.submissions(inbox, LESSON)]
+    assert taken == [("ada", False), ("bela", True), ("cy", True)]
+
+
+def test_a_missing_folder_is_a_problem(tmp_path):
+    with pytest.raises(Problem, match="There is no folder"):
+        list(intake.submissions(tmp_path / "none", LESSON))
+
+
+# ------------------------------------------------------------------------------------------
+# Notebooks
+
+
+def notebook(*cells):
+    return {"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def cell(source, grade_id=None, solution=False):
+    about = {"nbgrader": {"grade_id": grade_id, "solution": solution}} if grade_id else {}
+    return {"cell_type": "code", "metadata": about, "source": source, "outputs": []}
+
+
+RELEASE = notebook(cell("prose"), cell("checks", "q1"), cell("answer here", "q2", solution=True))
+
+
+def rebuilt(folder, content):
+    (folder / "x.ipynb").write_text(content, encoding="utf-8")
+    answers = intake.take_answers(folder, ["x.ipynb"])
+    return [cell["source"] for cell in intake.rebuild_notebook(RELEASE, answers)["cells"]]
+
+
+def test_only_answers_are_kept_of_a_notebook(tmp_path):
+    student = notebook(
+        cell("evil", "q1", solution=True), cell("mine", "q2", solution=True), cell("more")
+    )
+    assert rebuilt(tmp_path, json.dumps(student)) == ["prose", "checks", "mine"]
+
+
+def test_of_duplicated_cells_the_last_counts(tmp_path):
+    student = notebook(cell("one", "q2"), cell(["t", "wo"], "q2"))
+    assert rebuilt(tmp_path, json.dumps(student)) == ["prose", "checks", "two"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", "3", '{"cells": 3}', '{"cells": [1, {}, {"metadata": []}]}', "[" * 100_000],
+)
+def test_a_broken_notebook_counts_as_one_without_answers(tmp_path, content):
+    assert rebuilt(tmp_path, content) == ["prose", "checks", "answer here"]
+
+
+def test_a_missing_notebook_counts_as_one_without_answers(tmp_path):
+    assert intake.take_answers(tmp_path, ["x.ipynb"]) == {}
+
+
+def test_half_a_surrogate_pair_in_an_answer_can_be_written(tmp_path):
+    student = json.dumps(notebook(cell("\ud800 x", "q2")))
+    assert rebuilt(tmp_path, student)[2] == "? x"
+
+
+def test_the_release_itself_is_not_changed(tmp_path):
+    intake.rebuild_notebook(RELEASE, {"q2": "mine"})
+    assert RELEASE["cells"][2]["source"] == "answer here"
+
+
+# ------------------------------------------------------------------------------------------
+# Archives
+
+
+def zipped(path, *files, **about):
+    """Write an archive of (name, content) pairs; `about` sets fields of the last entry."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files:
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            vars_of = about if (name, content) == files[-1] else {}
+            for key, value in vars_of.items():
+                setattr(entry, key, value)
+            archive.writestr(entry, content)
+
+
+PLACES = ["minijax/jvp.py", "jvp.py", "work/minijax/jvp.py", "work/jvp.py"]
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_the_module_is_taken_from_an_archive(inbox, name):
+    zipped(inbox / "ada" / "upload.zip", ("notes.txt", "x"), (name, GOOD))
+    assert take(inbox) == (GOOD, "")
+
+
+def test_an_archive_stands_for_a_students_folder(inbox):
+    zipped(inbox / "bela.zip", ("minijax/jvp.py", GOOD))
+    taken = {student: source for student, source, _ in intake.submissions(inbox, LESSON)}
+    assert taken == {"ada": None, "bela": GOOD}
+
+
+def test_a_student_who_is_there_twice_is_a_problem(inbox):
+    zipped(inbox / "ada.zip", ("minijax/jvp.py", GOOD))
+    with pytest.raises(Problem, match="twice"):
+        list(intake.submissions(inbox, LESSON))
+
+
+def test_a_module_goes_before_an_archive(inbox, module):
+    module.write_bytes(GOOD)
+    zipped(inbox / "ada" / "upload.zip", ("minijax/jvp.py", b"other"))
+    assert take(inbox) == (GOOD, "")
+
+
+def test_of_two_archives_none_is_taken(inbox):
+    for name in ("a.zip", "b.zip"):
+        zipped(inbox / "ada" / name, ("minijax/jvp.py", GOOD))
+    assert "is missing" in refused(inbox)
+
+
+OUTSIDE = ["../x", "a/../../x", "/etc/x", "..\\x", "C:\\x", "\\x", "a/.."]
+MODULE = ("minijax/jvp.py", GOOD)
+TRICKS = {
+    **{f"path {name}": ([(name, b"x"), MODULE], {}, "leads outside") for name in OUTSIDE},
+    "link": ([MODULE], {"external_attr": 0o120777 << 16}, "is a link"),
+    "bomb": ([("minijax/jvp.py", b"#" * (16 << 20))], {}, "larger than 256 KiB"),
+    "twice": ([MODULE, ("work/minijax/jvp.py", b"other")], {}, "more than once"),
+    "many": ([(f"{i}", b"") for i in range(2001)], {}, "more than 2000 files"),
+    "elsewhere": ([("a/b/minijax/jvp.py", GOOD)], {}, "is missing"),
+    "another case": ([("minijax/JVP.py", GOOD)], {}, "is missing"),
+    "no text": ([("minijax/jvp.py", b"\xff")], {}, "line 1, column 1"),
+    "empty": ([], {}, "is missing"),
+}
+
+
+@pytest.mark.parametrize("name", TRICKS)
+def test_tricks_with_archives_are_refused(inbox, name):
+    files, about, reason = TRICKS[name]
+    zipped(inbox / "ada" / "upload.zip", *files, **about)
+    assert reason in refused(inbox)
+
+
+def test_unusual_packing_is_refused(inbox):
+    with zipfile.ZipFile(inbox / "ada" / "x.zip", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr(*MODULE)
+    assert "unusual" in refused(inbox)
+
+
+def test_an_encrypted_archive_is_refused(inbox):
+    path = inbox / "ada" / "x.zip"
+    zipped(path, MODULE)
+    data = bytearray(path.read_bytes())
+    for signature, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        data[data.index(signature) + place] |= 1
+    path.write_bytes(data)
+    assert "encrypted" in refused(inbox)
+
+
+@pytest.mark.parametrize("cut", [0, 10, 60, -1])
+def test_a_damaged_archive_is_refused(inbox, cut):
+    path = inbox / "ada" / "x.zip"
+    zipped(path, MODULE)
+    path.write_bytes(path.read_bytes()[:cut])
+    assert "damaged" in refused(inbox)
+
+
+def test_an_archive_with_changed_content_is_refused(inbox):
+    path = inbox / "ada" / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(*MODULE)
+    path.write_bytes(path.read_bytes().replace(b"return 1", b"return 2"))
+    assert "damaged" in refused(inbox)
+
+
+def test_a_list_of_very_many_entries_is_not_even_read(inbox, monkeypatch):
+    monkeypatch.setattr(intake.zipfile, "ZipFile", None)
+    (inbox / "ada" / "x.zip").write_bytes(b"PK\1\2" * 100_000)
+    assert "more than 2000 files" in refused(inbox)
+
+
+def test_a_large_archive_and_a_linked_one_are_refused(inbox, tmp_path):
+    with (inbox / "ada" / "x.zip").open("wb") as file:
+        file.truncate(intake.ARCHIVE_LIMIT + 1)
+    assert "larger than" in refused(inbox)
+    (inbox / "ada" / "x.zip").unlink()
+    zipped(tmp_path / "x.zip", MODULE)
+    (inbox / "ada" / "x.zip").symlink_to(tmp_path / "x.zip")
+    assert "is a link" in refused(inbox)
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [(b"a = 1\nb = '\xff'\n", "line 2, column 6"), (b"x\n\0", "line 2, column 1")],
+)
+def test_bytes_that_are_no_text_are_refused_with_line_and_column(inbox, module, source, place):
+    module.write_bytes(source)
+    assert place in refused(inbox)

@@ -1,0 +1,575 @@
+"""nbgrader's own commands on a course directory, with honest, odd and hostile submissions."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom import intake, nbgrader_course, nbgrader_grading
+from autograder.grading import results
+from autograder.grading.feedback import REASONS, message
+from autograder.lessons import assemble, manifest, notebook, skeleton
+from autograder.lessons.problem import Problem
+from autograder.upkeep import demo
+
+LESSON = manifest.get("core")
+RIGHT = assemble.read_solution(LESSON.module)
+UNTOUCHED = skeleton.make_skeleton(RIGHT, LESSON)
+QUESTION = f"{LESSON.id}-question"  # the cell that a person grades
+FULL = {exercise.id.replace(".", "-"): exercise.points for exercise in LESSON.exercises}
+FULL[QUESTION] = 0.0
+NONE = dict.fromkeys(FULL, 0.0)
+
+
+def nbgrader(course, *arguments, **environment):
+    """Run a command as an instructor would, without an activated environment."""
+    program = Path(sys.executable).with_name("nbgrader")
+    return subprocess.run(
+        [program, *arguments],
+        cwd=course,
+        env={**demo.environment(course), "PATH": os.defpath, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def run(course, *arguments):
+    done = nbgrader(course, *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+# ------------------------------------------------------------------------------------------
+# A class of odd submissions
+
+
+def only_module(folder):
+    (folder / f"{LESSON.id}.ipynb").unlink()
+
+
+def broken_notebook(folder):
+    (folder / f"{LESSON.id}.ipynb").write_text("{ this is no notebook")
+
+
+def old_notebook(folder):
+    path = folder / f"{LESSON.id}.ipynb"
+    path.write_text(path.read_text().replace('"schema_version": 3', '"schema_version": 1'))
+
+
+def doubled_cells(folder):
+    change_notebook(folder, lambda cells: cells + cells)
+
+
+def no_cells(folder):
+    change_notebook(folder, lambda cells: [])
+
+
+def not_graded(folder):
+    path = folder / f"{LESSON.id}.ipynb"
+    path.write_text(path.read_text().replace('"grade": true', '"grade": false'))
+
+
+def change_notebook(folder, change):
+    path = folder / f"{LESSON.id}.ipynb"
+    notebook = json.loads(path.read_text())
+    path.write_text(json.dumps({**notebook, "cells": change(notebook["cells"])}))
+
+
+def linked_notebook(folder):
+    (folder / f"{LESSON.id}.ipynb").unlink()
+    (folder / f"{LESSON.id}.ipynb").symlink_to("/dev/zero")
+
+
+def extra_files(folder):
+    for name in ("numpy.py", "ipykernel_launcher.py", "conftest.py"):
+        (folder / name).write_text("raise SystemExit('this ran')")
+    (folder / "gradebook.db").symlink_to("../../../gradebook.db")
+    os.mkfifo(folder / "fifo")
+
+
+def wrong_timestamp(folder):
+    (folder / "timestamp.txt").write_text("yesterday <b>evening</b>")
+
+
+def noisy(folder):
+    (folder / LESSON.module).write_text(RIGHT + "\nimport sys\nprint('note', file=sys.stderr)\n")
+
+
+def no_module(folder):
+    (folder / LESSON.module).unlink()
+
+
+def linked_module(folder):
+    no_module(folder)
+    (folder / LESSON.module).symlink_to("/etc/passwd")
+
+
+def fifo_module(folder):
+    no_module(folder)
+    os.mkfifo(folder / LESSON.module)
+
+
+def large_module(folder):
+    (folder / LESSON.module).write_text(RIGHT + "#" * intake.MODULE_LIMIT)
+
+
+def syntax_error(folder):
+    (folder / LESSON.module).write_text(RIGHT + "\ndef <script>alert(1)</script>\n")
+
+
+def untouched(folder):
+    (folder / LESSON.module).write_text(UNTOUCHED)
+
+
+HONOURED = (
+    *(only_module, broken_notebook, old_notebook, doubled_cells, no_cells, not_graded),
+    *(linked_notebook, extra_files, wrong_timestamp, noisy),
+)
+REFUSED = {
+    no_module: "is missing",
+    linked_module: "is a link",
+    fifo_module: "is not an ordinary file",
+    large_module: "is larger than 256 KiB",
+}
+
+
+@pytest.fixture(scope="session")
+def course(tmp_path_factory):
+    """A course directory after the class was graded."""
+    course = tmp_path_factory.mktemp("nbgrader") / "course"
+    nbgrader_course.init(course, seed=0)
+    run(course, "generate_assignment", LESSON.id)
+    for spoil in (*HONOURED, *REFUSED, syntax_error, untouched):
+        spoil(demo.hand_in(course, LESSON, spoil.__name__, RIGHT))
+    before = listing(course / "submitted")
+    log = run(course, "autograde", LESSON.id)
+    assert "Traceback" not in log, log
+    assert listing(course / "submitted") == before
+    run(course, "generate_feedback", LESSON.id)
+    return course
+
+
+@pytest.fixture
+def copy(course, tmp_path):
+    """A copy of the course that a test may change; only `untouched` has handed something in."""
+    copy = tmp_path / "course"
+    shutil.copytree(course, copy, ignore=shutil.ignore_patterns("submitted"))
+    untouched(demo.hand_in(copy, LESSON, "untouched", RIGHT))
+    return copy
+
+
+def listing(folder):
+    """Every path below a folder with its kind, size and times."""
+    return {
+        path: (found.st_mode, found.st_size, found.st_mtime_ns)
+        for path in sorted(folder.rglob("*"))
+        for found in [path.lstat()]
+    }
+
+
+def grades(course, student):
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        book = gradebook.find_submission_notebook(LESSON.id, LESSON.id, student)
+        return {grade.name: grade.score for grade in book.grades}
+
+
+def feedback(course, student):
+    page = course / "feedback" / student / LESSON.id / f"{LESSON.id}.html"
+    return page.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spoil", HONOURED)
+def test_an_odd_submission_with_the_module_is_graded_on_it(course, spoil):
+    assert grades(course, spoil.__name__) == FULL
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("spoil", "reason"), REFUSED.items())
+def test_a_refused_module_gets_0_and_the_reason_in_the_feedback(course, spoil, reason):
+    assert grades(course, spoil.__name__) == NONE
+    assert reason in feedback(course, spoil.__name__)
+
+
+@pytest.mark.slow
+def test_the_skeleton_gets_0(course):
+    assert grades(course, "untouched") == NONE
+
+
+@pytest.mark.slow
+def test_a_syntax_error_gets_0_and_its_text_is_not_shown(course):
+    assert grades(course, "syntax_error") == NONE
+    assert "alert(1)" not in feedback(course, "syntax_error")
+
+
+@pytest.mark.slow
+def test_nothing_but_the_module_reaches_the_graded_copy(course):
+    graded = course / "autograded" / "extra_files" / LESSON.id
+    released = course / "release" / LESSON.id
+    files = [{p.relative_to(f) for f in [top] for p in f.rglob("*")} for top in (graded, released)]
+    assert files[0] == files[1]
+    assert "this ran" not in (graded / "conftest.py").read_text()
+
+
+@pytest.mark.slow
+def test_the_module_of_the_student_is_what_is_kept_as_graded(course):
+    kept = course / "autograded" / "noisy" / LESSON.id / LESSON.module
+    assert (
+        kept.read_bytes() == (course / "submitted/noisy" / LESSON.id / LESSON.module).read_bytes()
+    )
+
+
+@pytest.mark.slow
+def test_the_export_has_every_student_with_the_points_of_the_gradebook(course):
+    run(course, "export", "--to", "grades.csv")
+    rows = [line.split(",") for line in (course / "grades.csv").read_text().splitlines()]
+    scores = {row[3]: float(row[9]) for row in rows if row[0] == LESSON.id}
+    full = dict.fromkeys([spoil.__name__ for spoil in HONOURED], LESSON.max_points)
+    none = dict.fromkeys([s.__name__ for s in (*REFUSED, syntax_error, untouched)], 0.0)
+    assert scores == full | none
+
+
+@pytest.mark.slow
+def test_a_second_run_grades_only_what_is_new(copy):
+    demo.hand_in(copy, LESSON, "newcomer", UNTOUCHED + "\n# my first line\n")
+    assert "Grading 1 of 2" in run(copy, "autograde", LESSON.id)
+    assert grades(copy, "newcomer") == NONE
+
+
+@pytest.mark.slow
+def test_a_regrade_keeps_the_points_that_a_person_gave(copy):
+    from nbgrader.api import Gradebook
+
+    name = next(iter(FULL))
+    with Gradebook(f"sqlite:///{copy / 'gradebook.db'}") as gradebook:
+        grade = gradebook.find_grade(name, LESSON.id, LESSON.id, "untouched")
+        grade.manual_score = 0.5
+        gradebook.db.commit()
+    log = run(copy, "autograde", LESSON.id, "--student", "untouched", "--force")
+    assert "Grading 1 of 1" in log
+    assert grades(copy, "untouched") == {**NONE, name: 0.5}
+
+
+def answered(folder):
+    def change(cells):
+        (cell,) = [
+            c for c in cells if c["metadata"].get("nbgrader", {}).get("grade_id") == QUESTION
+        ]
+        cell["source"] = "Because the outer one is <b>active</b> too."
+        return cells
+
+    change_notebook(folder, change)
+
+
+@pytest.mark.slow
+def test_a_written_answer_is_graded_by_a_person_beside_the_automatic_points(copy):
+    from nbgrader.api import Gradebook
+
+    answered(demo.hand_in(copy, LESSON, "writer", RIGHT))
+    run(copy, "autograde", LESSON.id, "--student", "writer")
+    with Gradebook(f"sqlite:///{copy / 'gradebook.db'}") as gradebook:
+        grade = gradebook.find_grade(QUESTION, LESSON.id, LESSON.id, "writer")
+        assert grade.needs_manual_grade
+        grade.manual_score, grade.needs_manual_grade = 2.5, False
+        comment = gradebook.find_comment(QUESTION, LESSON.id, LESSON.id, "writer")
+        comment.manual_comment = "Say which trace."
+        gradebook.db.commit()
+    run(copy, "autograde", LESSON.id, "--student", "writer", "--force")
+    assert grades(copy, "writer") == {**FULL, QUESTION: 2.5}
+    run(copy, "generate_feedback", LESSON.id, "--student", "writer")
+    page = feedback(copy, "writer")
+    assert "Say which trace." in page
+    assert "the outer one is" in page
+
+
+@pytest.fixture
+def formgrader(copy):
+    """The address of a Jupyter server in the course, where formgrader is switched on."""
+    answered(demo.hand_in(copy, LESSON, "writer", RIGHT))
+    run(copy, "autograde", LESSON.id, "--student", "writer")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    extension = {"nbgrader.server_extensions.formgrader": True}
+    options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=", "--allow-root"]
+    with subprocess.Popen(
+        [
+            *(sys.executable, "-m", "jupyter_server", *options, f"--ServerApp.root_dir={copy}"),
+            f"--ServerApp.jpserver_extensions={extension}",
+        ],
+        cwd=copy,
+        env=demo.environment(copy),
+        stderr=subprocess.DEVNULL,
+    ) as server:
+        address = f"http://127.0.0.1:{port}/formgrader"
+        for _ in range(600):
+            with contextlib.suppress(OSError), urllib.request.urlopen(address):
+                break
+            time.sleep(0.1)
+        yield address
+        server.terminate()
+
+
+@pytest.mark.slow
+def test_formgrader_shows_the_class_and_takes_points_for_the_written_answer(
+    copy, formgrader, browser
+):
+    from nbgrader.api import Gradebook
+    from playwright.sync_api import expect
+
+    with Gradebook(f"sqlite:///{copy / 'gradebook.db'}") as gradebook:
+        number = gradebook.find_submission_notebook(LESSON.id, LESSON.id, "writer").id
+    tab = browser.new_page()
+    tab.goto(f"{formgrader}/manage_assignments")
+    expect(tab.get_by_role("link", name=LESSON.id, exact=True).first).to_be_visible()
+    tab.goto(f"{formgrader}/submissions/{number}")
+    expect(tab.get_by_text("Because the outer one is")).to_be_visible()
+    automatic = tab.locator(f"input.score[id='{next(iter(FULL))}']")
+    expect(automatic).to_have_attribute("placeholder", "2")
+    points = tab.locator(f"input.score[id='{QUESTION}']")
+    with tab.expect_response(lambda answer: "/api/grade/" in answer.url):
+        points.fill("2")
+        points.press("Tab")
+    tab.close()
+    assert grades(copy, "writer") == {**FULL, QUESTION: 2.0}
+
+
+# Appended to nbgrader_config.py: nbgrader is killed when it has come to a place.
+DEADLY = """
+import itertools, os
+from nbgrader.preprocessors import SaveAutoGrades
+calls = itertools.count()
+def deadly(self, *args, whole={place}):
+    if next(calls) == {count}:
+        os.kill(os.getpid(), 9)
+    return whole(self, *args)
+{place} = deadly
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("place", "count"),
+    [("nbgrader_grading.WriteVerdicts.preprocess", 0), ("SaveAutoGrades._add_score", 3)],
+)
+def test_a_run_that_is_killed_half_way_through_a_student_is_gone_on_with(copy, place, count):
+    demo.hand_in(copy, LESSON, "newcomer", RIGHT)
+    config = copy / "nbgrader_config.py"
+    whole = config.read_text()
+    config.write_text(whole + DEADLY.format(place=place, count=count))
+    assert nbgrader(copy, "autograde", LESSON.id).returncode == -9
+    assert (copy / "autograded" / "newcomer").exists()  # nbgrader would take it as done
+    config.write_text(whole)
+    assert "Grading 0 of 2" in run(copy, "autograde", LESSON.id)
+    assert grades(copy, "newcomer") == FULL
+    assert grades(copy, "untouched") == NONE
+
+
+def gradebook_text(course):
+    with sqlite3.connect(course / "gradebook.db") as gradebook:
+        return list(gradebook.iterdump())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda n: n.name)
+def test_a_run_that_is_stopped_while_it_grades_leaves_the_gradebook_alone(copy, number):
+    demo.hand_in(copy, LESSON, "quick", f"{RIGHT}\n# mine\n")
+    slow = f"{RIGHT}\nimport time\n\ntime.sleep(0.5)\n"
+    demo.hand_in(copy, LESSON, "slow", slow)
+    cache, before = copy / ".jaxprentice/verdicts/core", gradebook_text(copy)
+    known = set(cache.glob("*.json"))
+    program = Path(sys.executable).with_name("nbgrader")
+    with subprocess.Popen(
+        [program, "autograde", LESSON.id],
+        cwd=copy,
+        env=demo.environment(copy),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        while set(cache.glob("*.json")) == known and process.poll() is None:
+            time.sleep(0.01)
+        (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+        complaint = process.stderr.read()
+    assert process.returncode == (1 if number == signal.SIGINT else -9)
+    assert ("Stopped. What is graded is kept." in complaint) == (number == signal.SIGINT)
+    assert "Traceback" not in complaint
+    assert gradebook_text(copy) == before
+    assert "Grading 1 of 3" in run(copy, "autograde", LESSON.id)
+    assert grades(copy, "quick") == grades(copy, "slow") == FULL
+
+
+@pytest.mark.slow
+def test_a_second_grader_of_an_assignment_is_refused(copy):
+    with results.locked(copy / ".jaxprentice/verdicts/core"):
+        done = nbgrader(copy, "autograde", LESSON.id)
+    assert done.returncode == 1
+    assert "Another grader is writing to" in done.stderr
+
+
+@pytest.mark.slow
+def test_nothing_runs_when_the_repository_is_not_found(course, tmp_path):
+    elsewhere = tmp_path / "course"
+    shutil.copytree(course / "release", elsewhere / "submitted" / "ada")
+    config = (course / "nbgrader_config.py").read_text()
+    lines = [
+        f"REPOSITORY = {str(tmp_path)!r}" if "REPOSITORY =" in x else x for x in config.splitlines()
+    ]
+    (elsewhere / "nbgrader_config.py").write_text("\n".join(lines))
+    done = nbgrader(elsewhere, "autograde", LESSON.id)
+    assert done.returncode != 0
+    assert "Set REPOSITORY" in done.stderr
+    assert not (elsewhere / "autograded").exists()
+
+
+@pytest.mark.slow
+def test_an_assignment_that_is_no_lesson_is_refused(course):
+    done = nbgrader(course, "autograde", "essay")
+    assert done.returncode == 1
+    assert "'essay' is no lesson" in done.stderr
+
+
+# ------------------------------------------------------------------------------------------
+# Course directories
+
+
+def test_a_course_directory_holds_every_lesson_with_exercises(tmp_path):
+    made = nbgrader_course.init(tmp_path / "course")
+    assert made == [lesson.id for lesson in manifest.load().values() if lesson.exercises]
+    assert sorted(p.name for p in (tmp_path / "course" / "source").iterdir()) == sorted(made)
+
+
+def test_the_module_in_the_source_is_the_skeleton(tmp_path):
+    nbgrader_course.write_source(tmp_path, LESSON)
+    assert (tmp_path / LESSON.module).read_text() == UNTOUCHED
+
+
+def test_an_exercise_that_the_page_forgets_is_a_problem(tmp_path, monkeypatch):
+    whole = notebook.make(LESSON)
+    last = LESSON.exercises[-1].id
+    kept = [cell for cell in whole["cells"] if cell["id"] != last.replace(".", "-")]
+    monkeypatch.setattr(notebook, "make", lambda lesson: {**whole, "cells": kept})
+    with pytest.raises(Problem, match=last):
+        nbgrader_course.write_source(tmp_path, LESSON)
+
+
+def test_an_empty_folder_may_become_the_course(tmp_path):
+    nbgrader_course.init(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"source", "nbgrader_config.py"}
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(Problem, match="is not empty"):
+        nbgrader_course.init(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
+    def fail(folder, lesson):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(nbgrader_course, "write_source", fail)
+    with pytest.raises(KeyboardInterrupt):
+        nbgrader_course.init(tmp_path / "course")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_course_directories_draw_different_seeds(tmp_path):
+    configs = []
+    for name in ("one", "two"):
+        nbgrader_course.init(tmp_path / name)
+        configs.append((tmp_path / name / "nbgrader_config.py").read_text())
+    assert configs[0] != configs[1]
+
+
+# ------------------------------------------------------------------------------------------
+# Grade cells
+
+
+def verdict(points, passed=(True, False), mistake=None):
+    return {
+        "id": "core.bind",
+        "points": points,
+        "max_points": 2.0,
+        "tests": [{"id": str(i), "passed": value} for i, value in enumerate(passed)],
+        "class": None if all(passed) else "wrong_value",
+        "message": "The result differs.",
+        "misconception": mistake,
+        "counterexample": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("earned", "maximum", "score"),
+    [(2.0, 2.0, 2.0), (0.0, 2.0, 0.0), (1.33, 2.0, 1.33), (1.0, 5.0, 2.5), (2.0, 0.1, 0.1)],
+)
+def test_points_are_scaled_to_the_cell_and_never_above_it(earned, maximum, score):
+    assert nbgrader_grading.points(verdict(earned), maximum) == score
+
+
+@pytest.mark.parametrize("earned", [0.0, 0.67, 1.34, 2.0])
+def test_nbgrader_reads_the_score_from_the_cell(earned):
+    from nbformat.v4 import new_code_cell
+    from nbgrader.utils import determine_grade
+
+    about = {"grade": True, "solution": False, "grade_id": "x", "points": 2.0}
+    cell = new_code_cell("", metadata={"nbgrader": about})
+    nbgrader_grading.fill(cell, verdict(earned), [])
+    assert determine_grade(cell) == (earned, 2.0)
+
+
+def test_the_message_says_what_failed_and_names_the_mistake_with_one_hint():
+    mistake = {"name": "The minus is missing", "hints": ["Draw it.", "Second.", "Third."]}
+    text = message(verdict(1.0, mistake=mistake), [])
+    assert text.splitlines() == [
+        "1 of 2 tests passed.",
+        "",
+        "- The result differs.",
+        "",
+        "Known mistake: The minus is missing.",
+        "Hint: Draw it.",
+    ]
+
+
+def test_each_reason_stands_once_and_not_too_many_do():
+    failed = verdict(0.0, passed=[False] * 30)
+    for i, test in enumerate(failed["tests"]):
+        test["message"] = f"Property {i // 2} does not hold."
+    lines = message(failed, ["A remark."]).splitlines()
+    assert lines[2:5] == [
+        "- A remark.",
+        "- Property 0 does not hold.",
+        "- Property 1 does not hold.",
+    ]
+    assert lines[-1] == "- and 8 more."
+    assert len(lines) == 3 + REASONS
+
+
+def test_full_points_come_without_further_words():
+    assert message(verdict(2.0, (True,)), []) == "1 of 1 tests passed."
+
+
+@pytest.mark.parametrize(
+    ("graded", "now", "stays"),
+    [(b"a", b"a", True), (b"a", b"b", False), (b"a", None, False), (None, b"b", False)],
+)
+def test_a_changed_module_is_graded_again_without_timestamps(tmp_path, graded, now, stays):
+    folder = tmp_path / "core"
+    (folder / LESSON.module).parent.mkdir(parents=True)
+    if graded is not None:
+        (folder / LESSON.module).write_bytes(graded)
+    nbgrader_grading._drop_changed(folder, LESSON, now)
+    assert folder.exists() == stays

@@ -1,0 +1,293 @@
+"""The report: what its pages show, to whom, and what they must not."""
+
+import csv
+import json
+import re
+
+import pytest
+import result_documents
+from result_documents import ADA, BELA, CLASS, CY, exercise, result
+
+from autograder import cli
+from autograder.classroom import charts, report
+from autograder.lessons.problem import Problem
+
+
+def by_lesson(documents):
+    found = {}
+    for document in documents:
+        found.setdefault(document["lesson"], []).append(document)
+    return found
+
+
+@pytest.fixture(scope="module")
+def page():
+    return report.render(by_lesson([ADA, BELA, CY]))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return result_documents.write(tmp_path / "results")
+
+
+def rows(page, caption):
+    """The rows of the first table below a heading, as lists of texts."""
+    table = re.search(rf"<h3>{caption}</h3>.*?<tbody>(.*?)</tbody>", page, re.DOTALL)[1]
+    cells = [
+        re.findall(r"<t[hd].*?>(.*?)</t[hd]>", row, re.DOTALL) for row in table.split("</tr>")[:-1]
+    ]
+    return [[re.sub(r"<.*?>", " ", cell).strip() for cell in row] for row in cells]
+
+
+# ------------------------------------------------------------------------------------------
+# The class page
+
+
+def test_each_exercise_has_pass_rate_mean_and_reasons(page):
+    assert rows(page, "Exercises") == [
+        ["core.bind", "1 of 3", "1", "44 %", "-", "wrong value (1), does not terminate (1)"],
+        ["core.get_aval", "2 of 3", "0", "67 %", "-", "not implemented (1)"],
+    ]
+
+
+def test_mistakes_are_counted_by_name_and_what_has_none_is_too(page):
+    found = [[" ".join(name.split()), count] for name, count in rows(page, "Mistakes")]
+    assert found == [["A &lt; B core.bind", "1"], ["No known mistake core.bind", "1"]]
+
+
+def test_signs_of_cheating_time_outs_and_remarks_need_a_human_eye(page):
+    ((student, why),) = rows(page, "Submissions that need a human eye")
+    assert student == "=cy"
+    assert re.split(r" {2,}", why) == [
+        "The module uses what no exercise needs: open.",
+        "core.bind: does not terminate",
+        "The import does not come to an end.",
+    ]
+
+
+def test_those_who_may_have_cheated_come_first():
+    slow = result("ada", exercise("core.bind", False, kind="crashed"))
+    odd = result("zoe", exercise("core.bind", True), review=["It writes to the channel."])
+    found = rows(report.render({"core": [slow, odd]}), "Submissions that need a human eye")
+    assert [student for student, _ in found] == ["zoe", "ada"]
+
+
+def test_the_histogram_counts_full_points_apart(page):
+    counts = dict(rows(page, "Scores"))
+    assert {label: n for label, n in counts.items() if n != "0"} == {
+        "0 to 9 %": "1",
+        "60 to 69 %": "1",
+        "100 %": "1",
+    }
+
+
+def test_time_sinks_are_what_was_tried_and_not_finished(page):
+    minutes = report._known()["core.bind"].minutes
+    hours = f"{2 * minutes / 60:.1f}"
+    assert rows(page, "Time sinks") == [["core.bind", "2", str(minutes), hours]]
+    assert "1.5 s for the longest (ada)" in page
+
+
+def test_the_most_common_counterexamples_come_first():
+    first, second = "f(<1>)", "f(2)"
+    programs = [first, second, first]
+    found = [
+        result(f"s{i}", exercise("core.bind", False, program=p)) for i, p in enumerate(programs)
+    ]
+    page = report.render({"core": found})
+    shown = re.findall(r"core.bind</code>: (\d) submissions?</p>\n<pre[^>]*>(.*?)</pre>", page)
+    assert shown == [("2", "f(&lt;1&gt;)"), ("1", "f(2)")]
+
+
+def test_students_are_listed_with_their_points_and_pages(page):
+    assert rows(page, "Grades") == [
+        ["ada", "4 / 4", ""],
+        ["bela", "2.67 / 4", "core.bind"],
+        ["=cy", "0 / 4", "every exercise"],
+    ]
+    assert 'href="students/%3Dcy.html"' in page
+
+
+def test_names_and_messages_are_escaped():
+    name = "<i>cy</i>"
+    page = report.render({"core": [result("cy", exercise("core.bind", False, mistake=name))]})
+    assert name not in page
+    assert "&lt;i&gt;cy" in page
+    assert "a <property>" not in page
+
+
+def test_lessons_are_compared_at_the_top():
+    page = report.render(by_lesson(CLASS))
+    top = rows(page.replace("<h1>Class report</h1>", "<h3>Top</h3>"), "Top")
+    assert [row[0].partition(":")[0] for row in top] == ["Core", "jvp"]
+    assert [row[1:] for row in top] == [
+        ["3", "2.2", "2.7", "4", "1"],
+        ["1", "0.5", "0.5", "1", "0"],
+    ]
+
+
+# ------------------------------------------------------------------------------------------
+# Discrimination
+
+
+def a_class(bind):
+    """Twelve submissions, the later ones the better, but for one exercise as given."""
+    count = len(bind)
+    return [
+        result(
+            f"s{i:02}",
+            exercise("core.bind", *[k < bind[i] for k in range(4)]),
+            exercise("core.get_aval", *[k < i for k in range(count)]),
+        )
+        for i in range(count)
+    ]
+
+
+def test_an_exercise_that_goes_with_the_rest_tells_apart():
+    rising = [0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 4]
+    page = report.render({"core": a_class(rising)})
+    assert float(rows(page, "Exercises")[0][4]) > 0.9
+    assert "None: each exercise tells strong students from weak ones." in page
+
+
+UNCLEAR = {
+    "it falls as the rest rises": ([4, 4, 3, 3, 2, 2, 2, 1, 1, 1, 0, 0], "it may be at fault"),
+    "it has nothing to do with it": ([0, 4, 1, 3, 2, 2, 2, 2, 3, 1, 4, 0], "hardly better"),
+    "all have full points": ([4] * 12, "All have full points."),
+    "nobody has points": ([0] * 12, "Nobody has points."),
+    "all have the same": ([2] * 12, "All have the same points."),
+}
+
+
+@pytest.mark.parametrize(("points", "words"), UNCLEAR.values(), ids=UNCLEAR)
+def test_an_exercise_that_tells_little_is_named(points, words):
+    page = report.render({"core": a_class(points)})
+    found = rows(page, "Exercises that tell little")
+    assert found[0][0] == "core.bind"
+    assert words in found[0][2]
+
+
+def test_few_submissions_say_nothing_about_exercises(page):
+    assert "There are too few submissions to know: it takes 10." in page
+    assert report.discrimination([0.0, 1.0] * 4, [1.0, 2.0] * 4) is None
+
+
+# ------------------------------------------------------------------------------------------
+# The students' pages
+
+
+def test_a_students_page_holds_the_feedback_of_all_lessons_and_nothing_else():
+    pages = report.student_pages(by_lesson(CLASS))
+    assert pages.keys() == {"ada", "bela", "=cy"}
+    assert "4 of 4 points." in pages["ada"]
+    assert "0.5 of 1 points." in pages["ada"]
+    assert "Known mistake: A &lt; B." in pages["bela"]
+    assert "Hint: First." in pages["bela"]
+    assert "Second." not in pages["bela"]
+    assert "This does not hold yet: a &lt;property&gt;." in pages["bela"]
+    assert "The import does not come to an end." in pages["=cy"]
+
+
+def test_a_students_page_has_nothing_for_the_instructor_or_of_others():
+    pages = report.student_pages(by_lesson(CLASS))
+    assert CY["review"][0] not in pages["=cy"]
+    assert "bela" not in pages["ada"]
+    assert not [name for name, text in pages.items() if "test_hidden" in text]
+    assert not [name for name, text in pages.items() if "href" in text]
+
+
+def test_a_student_sees_the_smallest_program():
+    own = result("ada", exercise("core.bind", False, program="f(1) < 2"))
+    assert '<pre tabindex="0">f(1) &lt; 2</pre>' in report.student_pages({"core": [own]})["ada"]
+
+
+# ------------------------------------------------------------------------------------------
+# Charts
+
+
+def test_the_pages_need_no_other_file(page):
+    pages = [page, *report.student_pages(by_lesson(CLASS)).values()]
+    for text in pages:
+        assert not re.search(r"<(script|link|img|iframe)|url\((?!#)|@import", text)
+        assert not re.search(r"https?:(?!//www.w3.org/1999/xlink\")", text)
+
+
+def test_charts_take_the_colours_of_the_page_and_say_what_they_show(page):
+    found = re.findall(r"<svg .*?</svg>", page, re.DOTALL)
+    assert len(found) == 4
+    for chart in found:
+        assert "<text" in chart
+        assert re.match(r'<svg viewBox="0 0 [\d. ]+" role="img" aria-label="[^"]+ in core\.', chart)
+        assert set(re.findall(r"(?:fill|stroke): (#\w+|var\([\w-]+\))", chart)) <= {
+            "var(--text)",
+            "var(--bar)",
+            "var(--line)",
+        }
+        assert not re.search(r' id="(?!p|m)', chart)  # the same names would stand in each chart
+
+
+def test_a_chart_is_the_same_each_time():
+    drawn = [charts.histogram(["0", "10"], [1, 2], "about") for _ in range(2)]
+    assert drawn[0] == drawn[1]
+
+
+def test_a_chart_has_a_shape_for_each_number():
+    text = charts.heat_map({"a": [3, 0], "b": [1, 1]}, ["1st", "2nd"], "about")
+    shown = re.findall(r">([^<>\n]+)</text>", text)
+    assert sorted(shown) == ["1", "1", "1st", "2nd", "3", "a", "b"]
+    assert text.count("fill: var(--bar)") == 3  # zero has none
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_are_accessible_and_fit_a_phone(folder, browser, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    made = report.write(folder)
+    view = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme=scheme)
+    for page in (made, folder / "students" / "bela.html"):
+        view.goto(page.as_uri())
+        assert view.evaluate("document.documentElement.scrollWidth") == 390
+        violations = Axe().run(view).response["violations"]
+        assert [(x["id"], x["nodes"][0]["html"][:200]) for x in violations] == []
+    view.close()
+
+
+# ------------------------------------------------------------------------------------------
+# Files
+
+
+def test_the_command_writes_page_table_and_students(folder, capsys):
+    assert cli.main(["report", str(folder)]) == 0
+    assert capsys.readouterr().out == f"The report is {folder / 'report.html'}.\n"
+    made = {path.relative_to(folder).as_posix() for path in folder.rglob("*.html")}
+    assert made == {"report.html", *(f"students/{name}.html" for name in ("ada", "bela", "=cy"))}
+    assert cli.main(["report", str(folder)]) == 0  # again, over what was made
+
+
+def test_the_table_has_a_line_for_each_exercise_and_no_formula(folder):
+    report.write(folder)
+    with (folder / "report.csv").open(newline="", encoding="utf-8") as file:
+        lines = list(csv.reader(file))
+    assert len(lines) == 8
+    assert lines[1] == ["core", "'=cy", "core.bind", "0.0", "2.0", "does_not_terminate", ""]
+    assert lines[5] == ["core", "bela", "core.bind", "0.67", "2.0", "wrong_value", "A < B"]
+
+
+def test_a_report_that_fails_leaves_the_old_one(folder, monkeypatch):
+    report.write(folder)
+    before = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
+    spoilt = json.loads((folder / "core" / "ada.json").read_text(encoding="utf-8"))
+    (folder / "core" / "ada.json").unlink()
+    spoilt["student"] = "../ada"
+    (folder / "core" / "x.json").write_text(json.dumps(spoilt), encoding="utf-8")
+    with pytest.raises(Problem, match="cannot name a file"):
+        report.write(folder)
+    after = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
+    assert {p: c for p, c in before.items() if p.suffix != ".json"} == {
+        p: c for p, c in after.items() if p.suffix != ".json"
+    }
+
+
+def test_a_folder_without_results_is_a_problem(tmp_path):
+    with pytest.raises(Problem, match="There are no results"):
+        report.write(tmp_path)

@@ -1,0 +1,188 @@
+"""The capstones learn, alike on minijax and on JAX; and a student's own package is examined."""
+
+import json
+import math
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from autograder.classroom import release
+from autograder.lessons import manifest
+from autograder.lessons.places import COURSE, SOLUTIONS
+from autograder.lessons.problem import Problem
+from autograder.student import capstone, commands, workspace
+
+HERE = COURSE / "capstones"
+LESSON = manifest.get("capstone")
+PROGRAMS = ("digits", "characters", "heat")
+
+
+def run(program, *options, folder=HERE, **settings):
+    command = [sys.executable, "-B", str(folder / f"{program}.py"), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **settings)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Each program's output and what it saves: whole on minijax, a hundred steps on JAX."""
+    folder, found = tmp_path_factory.mktemp("runs"), {}
+    for program in PROGRAMS:
+        for backend, steps in (("minijax", ()), ("jax", ("--steps", "100"))):
+            saved = folder / f"{program}.{backend}.json"
+            done = run(program, "--backend", backend, "--save", str(saved), *steps)
+            assert done.returncode == 0, done.stderr
+            found[program, backend] = (done.stdout, json.loads(saved.read_text()))
+    return found
+
+
+def apart(a, b):
+    return max(abs(x - y) for x, y in zip(a[:100], b[:100], strict=True))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_losses_on_minijax_and_on_jax_agree_for_a_hundred_steps(runs, program):
+    assert apart(*(runs[program, backend][1]["losses"] for backend in ("minijax", "jax"))) < 1e-6
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_each_program_learns_and_says_how_long_it_took(runs, program):
+    saved = runs[program, "minijax"][1]
+    assert saved["losses"][-1] < 0.5 * saved["losses"][0]
+    assert sorted(saved["times"]) == ["compile", "step", "trace"]
+    assert all(seconds > 0 for seconds in saved["times"].values())
+
+
+def test_at_least_96_percent_of_the_new_digits_are_read(runs):
+    before, after = (float(x) for x in re.findall(r"([\d.]+)%", runs["digits", "minijax"][0]))
+    assert before < 30
+    assert after >= 96
+
+
+def test_the_transformer_learns_that_there_are_words(runs):
+    words = [
+        len([word for word in re.findall(r"[a-z]+", text) if word in ("the", "to", "that", "I")])
+        for text in runs["characters", "minijax"][0].split("After")
+    ]
+    assert words[0] + 3 < words[1]
+
+
+def test_the_fit_finds_where_heat_cannot_pass(runs):
+    found = re.findall(r"found +(\d+)", runs["heat", "minijax"][0])[-1]
+    truth = re.findall(r"in truth +(\d+)", runs["heat", "minijax"][0])[-1]
+    assert "1" in found
+    assert all(abs(truth.find("1") + 2 - i) <= 4 for i, x in enumerate(found) if x in "123")
+
+
+def test_the_stored_losses_are_current(runs):
+    stored = json.loads((HERE / "digits.json").read_text())["losses"]
+    assert len(stored) == 100
+    assert apart(stored, runs["digits", "minijax"][1]["losses"]) < 1e-9
+
+
+# ------------------------------------------------------------------------------------------
+# What can be wrong is told in one sentence
+
+
+def test_jax_may_be_missing(tmp_path):
+    (tmp_path / "jax.py").write_text("raise ModuleNotFoundError('no', name='jax')")
+    done = run("digits", "--backend", "jax", env={"PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "JAX is not installed. Run `pip install jax`, or take another backend."
+    ]
+
+
+def test_outside_of_a_workspace_there_is_no_package_of_ones_own():
+    done = run("digits", "--backend", "mine")
+    assert done.returncode == 1
+    assert re.fullmatch(r"This is not a workspace. Make one with .*\n", done.stderr)
+    with pytest.raises(Problem, match="not a workspace"):
+        commands.check(workspace.Workspace(COURSE, own=False), "capstone", mine=False)
+
+
+# ------------------------------------------------------------------------------------------
+# A student's package
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A workspace in which all exercises are right."""
+    made = workspace.init(tmp_path / "work")
+    shutil.rmtree(made.root / "minijax")
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(SOLUTIONS / "minijax", made.root / "minijax", ignore=ignored)
+    return made
+
+
+def test_a_workspace_holds_page_and_programs_and_its_skeletons_are_told(tmp_path):
+    made = workspace.init(tmp_path / "work")
+    assert all((made.root / path).is_file() for path in LESSON.programs)
+    assert (made.root / "lessons" / LESSON.folder.name / "times.svg").is_file()
+    done = run("digits", "--backend", "mine", folder=made.root / "capstones")
+    assert done.returncode == 1
+    assert re.fullmatch(
+        r"minijax/core.py, line \d+: the exercise core\.\w+ is not done yet.\n", done.stderr
+    )
+
+
+def test_a_right_package_passes_and_the_list_says_so(place, capsys):
+    assert commands.check(place, "capstone", mine=False) == 0
+    assert "learns on your own package as it does" in capsys.readouterr().out
+    commands.list_lessons(place)
+    rows = capsys.readouterr().out.splitlines()
+    assert next(row for row in rows if row.startswith("capstone")).endswith("yes")
+
+
+def test_the_lesson_with_a_wrong_rule_is_named(place, capsys):
+    module = place.root / "minijax" / "jvp.py"
+    wrong = "\njvp_rules[exp_p] = lambda primals, tangents: (exp(primals[0]), None)\n"
+    assert re.search(r"^def exp_jvp", module.read_text(), re.MULTILINE)
+    module.write_text(module.read_text() + wrong)
+    assert commands.check(place, "capstone", mine=True) == 1
+    said = capsys.readouterr().out
+    assert "does not learn on your own package" in said
+    assert "Your own minijax/jvp.py breaks it: The loss of step 2 is " in said
+
+
+@pytest.mark.parametrize(
+    ("got", "message"),
+    [
+        ([1.0, 2.0], ""),
+        ([1.0, 2.0 + 1e-7], ""),
+        ([1.0, 2.00001], "The loss of step 2 is 2.00001, and should be 2."),
+        ([math.nan, 2.0], "The loss of step 1 is nan, and should be 1."),
+    ],
+)
+def test_two_curves_part_where_a_loss_differs(got, message):
+    assert capstone.difference(got, [1.0, 2.0]) == message
+
+
+def test_a_handout_that_can_run_the_programs_holds_them(tmp_path):
+    assert release._to_run(manifest.get("grad")) == []
+    release.fill(tmp_path / "custom", manifest.get("custom"))
+    for folder in ("custom", "custom/tool/course"):
+        assert all((tmp_path / folder / path).is_file() for path in LESSON.programs)
+
+
+# ------------------------------------------------------------------------------------------
+# The comparison
+
+
+def test_table_and_plot_show_every_run(monkeypatch):
+    monkeypatch.syspath_prepend(str(HERE))
+    import compare
+
+    times = {"trace": 0.01, "compile": 2.0, "step": 0.0005}
+    runs = {
+        ("digits", backend): {"times": times, "losses": [1.0, last]}
+        for backend, last in (("minijax", 0.5), ("jax", 0.5 + 1e-9), ("mine", 0.6))
+    }
+    rows = compare.table(runs).splitlines()[1:]
+    assert [row.split()[1] for row in rows] == ["minijax", "jax", "mine"]
+    assert [row.split()[-1] for row in rows] == ["agree", "agree", "DIFFER"]
+    assert rows[0].split()[2:5] == ["10.0", "2000.0", "0.50"]
+    assert compare.plot(runs).count("<rect") == 1 + 9
+    assert compare.plot(runs).count("500 us") + compare.plot(runs).count("0.5 ms") == 3

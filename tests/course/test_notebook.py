@@ -1,0 +1,253 @@
+"""Notebooks are valid, repeatable, gradable by nbgrader, and free of the site's own syntax."""
+
+import base64
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+import small_course
+
+from autograder.lessons import manifest, notebook
+from autograder.lessons.problem import Problem
+from autograder.student import check_plugin
+
+PAGE = """# Greeting people { #top .big }
+
+{{ lesson }}
+
+!!! note "Mind this"
+    A box.
+
+    ```python title="x"
+    a = {1: 2}
+    ```
+
+???+ question
+    Why? See [the `map` part](../03_bye/lesson.md#top){ .external } and [this](https://a.example/b).
+
+=== "Tab"
+
+    Inside.
+
+## A part
+
+<div class="stepper" markdown>
+
+1. One \\(x_{i=1}\\), `f[0](x){a=1}` and `#!python y`.
+
+</div>
+
+![A picture](box.svg){ width="300" }
+
+{{ source toy/hello.py given }}
+
+```python exec="on" source="above" session="hello"
+a = 1  # markdown-exec: hide
+print(a)
+```
+
+```python exec="on" html="on"
+print("<svg>")
+```
+
+```python exec="on" source="above" raises="ValueError"
+int("a")
+```
+
+{{ exercise hello.greet }}
+{{ exercise hello.grow }}
+"""
+
+
+@pytest.fixture
+def hello(monkeypatch, tmp_path):
+    files = {"course/lessons/01_hello/lesson.md": PAGE, "course/lessons/01_hello/box.svg": "<svg/>"}
+    small_course.write(monkeypatch, tmp_path, files)
+    return manifest.get("hello")
+
+
+def sources(made, kind):
+    return ["".join(cell["source"]) for cell in made["cells"] if cell["cell_type"] == kind]
+
+
+def test_examples_become_code_cells_and_hidden_ones_are_left_out(hello):
+    setup, *code = sources(notebook.make(hello), "code")
+    assert setup.startswith("# Run this cell first.")
+    assert [cell for cell in code if "pytest" not in cell] == ["a = 1\nprint(a)", 'int("a")', ""]
+
+
+def test_an_example_that_raises_does_not_stop_the_notebook(hello):
+    tagged = [c["source"] for c in notebook.make(hello)["cells"] if "tags" in c["metadata"]]
+    assert tagged == [['int("a")']]
+
+
+def test_each_exercise_has_one_locked_grade_cell_with_its_points(hello):
+    cells = [c for c in notebook.make(hello)["cells"] if "nbgrader" in c["metadata"]]
+    assert [cell["metadata"]["nbgrader"] for cell in cells] == [
+        {
+            "grade": True,
+            "grade_id": name,
+            "locked": True,
+            "points": points,
+            "schema_version": 3,
+            "solution": False,
+            "task": False,
+        }
+        for name, points in [("hello-greet", 2.0), ("hello-grow", 1.5)]
+    ]
+    assert [cell["id"] for cell in cells] == ["hello-greet", "hello-grow"]
+
+
+CHECKS = """\
+import pytest
+
+@pytest.mark.exercise("hello.greet")
+def test_greeting():
+    assert "hallo" == "hello"
+
+@pytest.mark.exercise("hello.grow")
+def test_growth():
+    assert 2 == 2
+"""
+
+
+def test_a_check_cell_writes_to_stderr_when_a_check_fails_and_only_then(hello, tmp_path):
+    # nbgrader validate calls a cell failed, and shows what it wrote, if that went to stderr.
+    (tmp_path / "conftest.py").write_text(Path(check_plugin.__file__).read_text())
+    (tmp_path / "checks.py").write_text(CHECKS)
+    greet, grow = (cell for cell in sources(notebook.make(hello), "code") if "pytest" in cell)
+    wrong, right = (
+        subprocess.run(
+            [sys.executable, "-c", cell], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        for cell in (greet, grow)
+    )
+    assert "'hallo' == 'hello'" in wrong.stderr
+    assert "1 failed" in wrong.stderr
+    assert wrong.stdout == right.stderr == ""
+    assert "1 passed" in right.stdout
+
+
+def test_the_written_question_is_a_cell_that_a_person_grades(hello):
+    asked = replace(hello, question="Why?")
+    (cell,) = [c for c in notebook.make(asked)["cells"] if c.get("id") == "hello-question"]
+    about = cell["metadata"]["nbgrader"]
+    assert (cell["cell_type"], about["points"]) == ("markdown", notebook.QUESTION_POINTS)
+    assert (about["grade"], about["solution"], about["locked"]) == (True, True, False)
+    assert "Why?" in notebook.text(asked)
+    assert "hello-question" not in notebook.text(hello)
+
+
+def test_the_sites_own_syntax_becomes_plain_markdown(hello):
+    text = "\n\n".join(sources(notebook.make(hello), "markdown"))
+    assert text.startswith("# Greeting people\n")
+    assert "> **Mind this**\n>\n> A box.\n>\n> ```python\n> a = {1: 2}\n> ```\n" in text
+    assert (
+        "<details><summary><b>Question</b></summary>\n\n"
+        "Why? See the `map` part and [this](https://a.example/b).\n\n</details>" in text
+    )
+    assert "**Tab**\n\nInside.\n" in text
+    assert "\n1. One $x_{i=1}$, `f[0](x){a=1}` and `y`.\n" in text
+    assert "![A picture](attachment:box.svg)\n" in text
+    assert "```python\ndef given(x: int) -> int:\n" in text
+    assert text.count("<summary><b>Hint ") == 6
+    assert not re.search(r"^\s*(!!!|\?\?\?|===|<div|</div)", text, re.MULTILINE)
+
+
+def test_sections_are_cells_of_their_own(hello):
+    starts = [text.split("\n")[0] for text in sources(notebook.make(hello), "markdown")]
+    assert starts == [
+        "# Greeting people",
+        "## Before you begin",
+        "## A part",
+        "### Exercise: A greeting",
+        "### Exercise: A box that grows",
+        "## Playground",
+    ]
+
+
+def test_the_same_lesson_gives_the_same_file(hello):
+    assert notebook.text(hello) == notebook.text(hello)
+    assert notebook.text(hello).endswith("\n")
+
+
+CELLS = """
+import pathlib, sys
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance()
+sys.path.insert(0, "")
+shell.run_cell(sys.stdin.read())
+shell.run_cell("import toy as t; from toy import hello, bye; from toy.hello import LIMIT, box")
+shell.run_cell("x = 3")
+file = pathlib.Path("toy/hello.py")
+file.write_text("LIMIT = 44\\nclass Box: pass\\nbox = Box()\\n")
+shell.run_cell("print(x, hello.LIMIT, type(box) is hello.Box, t.bye.is_box(box), bye.is_box(box))")
+file.write_text("LIMIT = ")
+shell.run_cell("print(hello.LIMIT)")
+file.write_text("class Box: pass\\nbox = 5\\n")
+shell.run_cell("print(bye.is_box(box), box, hasattr(hello, 'LIMIT'))")
+"""
+
+
+def test_after_the_setup_cell_a_saved_edit_reaches_every_module(hello, tmp_path):
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy/__init__.py").write_text("from toy import bye\n")
+    (tmp_path / "toy/hello.py").write_text("LIMIT = 3\nclass Box: pass\nbox = Box()\n")
+    (tmp_path / "toy/bye.py").write_text(
+        "from toy.hello import Box\n\n\ndef is_box(x):\n    return isinstance(x, Box)\n"
+    )
+    setup = sources(notebook.make(hello), "code")[0]
+    command = [sys.executable, "-B", "-c", CELLS]
+    done = subprocess.run(
+        command, input=setup, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[0] == "3 44 True True True"
+    assert "SyntaxError" in done.stdout + done.stderr
+    assert done.stdout.splitlines()[-2:] == ["44", "False 5 False"]
+
+
+# ------------------------------------------------------------------------------------------
+# The small course's and the real lessons
+
+REAL = [lesson for lesson in manifest.load().values() if lesson.exercises]
+
+
+def check_with_nbgrader(lesson):
+    """Validate against nbformat, and check each cell's metadata as nbgrader does."""
+    from nbgrader.nbgraderformat import MetadataValidator
+
+    read = nbformat.reads(notebook.text(lesson), as_version=4)
+    nbformat.validate(read)
+    assert len({cell["id"] for cell in read.cells}) == len(read.cells)
+    validator = MetadataValidator()
+    for cell in read.cells:
+        validator.validate_cell(cell)
+    validator.validate_nb(read)
+    points = [c.metadata.nbgrader.points for c in read.cells if "nbgrader" in c.metadata]
+    asked = [notebook.QUESTION_POINTS] if lesson.question else []
+    assert points == [exercise.points for exercise in lesson.exercises] + asked
+
+
+def test_the_notebook_is_valid(hello):
+    check_with_nbgrader(hello)
+
+
+@pytest.mark.parametrize("lesson", REAL, ids=[x.id for x in REAL])
+def test_a_real_notebook_is_valid(lesson):
+    check_with_nbgrader(lesson)
+
+
+def test_pictures_travel_inside_the_notebook(hello):
+    (cell,) = [c for c in notebook.make(hello)["cells"] if "attachments" in c]
+    assert base64.b64decode(cell["attachments"]["box.svg"]["image/svg+xml"]) == b"<svg/>"
+
+
+def test_a_picture_that_is_missing_is_named(hello):
+    (hello.folder / "box.svg").unlink()
+    with pytest.raises(Problem, match=r"shows box\.svg, which is not in its folder"):
+        notebook.make(hello)

@@ -1,0 +1,76 @@
+"""Ways through the course: no idea of the seeds is lost; routes and map fit the manifests."""
+
+import tomllib
+import xml.etree.ElementTree as ET
+from collections import Counter
+
+import pytest
+
+from autograder.lessons import assemble, manifest, skeleton
+from autograder.lessons.places import COURSE
+from autograder.lessons.problem import Problem
+from autograder.upkeep import routes
+
+SEEDS = tomllib.loads((COURSE / "seeds.toml").read_text(encoding="utf-8"))
+ROUTES = tomllib.loads((COURSE / "routes.toml").read_text(encoding="utf-8"))["route"]
+KNOWN = manifest.load()
+TAUGHT = [lesson for lesson in KNOWN.values() if lesson.has_page]
+
+
+def test_every_definition_and_idea_of_the_seeds_is_covered_once():
+    wanted = {name for seed in SEEDS["seed"] for name in seed["names"] + seed["ideas"]}
+    covered = Counter(name for idea in SEEDS["idea"] for name in idea["names"])
+    covered.update(name for names in SEEDS["left_out"].values() for name in names)
+    assert wanted - covered.keys() == set()
+    assert covered.keys() - wanted == set()
+    assert [name for name, count in covered.items() if count > 1] == []
+
+
+def test_every_idea_has_a_lesson_that_is_taught_and_code_that_exists():
+    lessons_named = {idea["lesson"] for idea in SEEDS["idea"]}
+    assert [name for name in lessons_named if not KNOWN[name].exercises] == []
+    places = [idea["code"].split() for idea in SEEDS["idea"] if "code" in idea]
+    assert all(skeleton.definition(assemble.read_solution(f), name) for f, name in places)
+
+
+def test_a_lesson_that_is_not_there_is_told(monkeypatch):
+    seed = {"id": "s", "title": "S", "by": "x", "about": "y", "names": ["a"], "ideas": []}
+    wrong = {"names": ["a"], "lesson": "nonsense", "anchor": "z"}
+    data = {"seed": [seed], "idea": [wrong], "left_out": {}}
+    monkeypatch.setattr(routes, "_read", lambda name: data)
+    with pytest.raises(Problem, match="no lesson 'nonsense'"):
+        routes.seed_tables(COURSE, list(KNOWN.values()))
+
+
+def test_routes_go_through_lessons_that_exist_in_an_order_that_works():
+    for route in ROUTES:
+        names = [name for step in route["steps"] for name in step]
+        numbers = [KNOWN[name].number for name in names]
+        assert numbers == sorted(set(numbers))
+    assert set(names) == set(KNOWN)  # the last one is the whole course
+
+
+def test_the_hours_of_a_route_are_the_sum_of_its_lessons():
+    table = routes.route_table(COURSE, TAUGHT).splitlines()[2:]
+    for route, row in zip(ROUTES, table, strict=True):
+        names = [name for step in route["steps"] for name in step]
+        minutes = sum(KNOWN[name].minutes for name in names if KNOWN[name].has_page)
+        assert row.split("|")[-2].strip() == f"{minutes / 60:.0f}"
+    assert "[grad](lessons/12_grad/lesson.md)" in table[0]
+
+
+def test_instructors_see_goals_and_mistakes_of_every_lesson():
+    goals, mistakes = routes.goal_lists(TAUGHT), routes.mistake_tables(COURSE, TAUGHT)
+    assert [x.id for x in TAUGHT if x.title not in goals] == []
+    assert [x.id for x in TAUGHT if x.exercises and x.title not in mistakes] == []
+
+
+def test_the_map_has_every_lesson_below_those_that_it_needs():
+    picture = ET.fromstring(routes.map_picture(list(KNOWN.values())))
+    texts = list(picture.iter("{http://www.w3.org/2000/svg}text"))
+    height = {t.text: float(t.get("y")) for t in texts}
+    assert height.keys() == {lesson.id for lesson in TAUGHT}
+    shown = [(x, before) for x in TAUGHT for before in x.requires if before in height]
+    assert all(height[before] < height[lesson.id] for lesson, before in shown)
+    drawn = [p for p in picture.iter() if p.tag.endswith("path") and " " in p.get("d", "")]
+    assert len(drawn) - 1 == len(shown)  # one path is the tip of the arrows

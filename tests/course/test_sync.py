@@ -1,0 +1,118 @@
+"""Generated files follow their sources, and nothing else is touched."""
+
+import pytest
+import small_course
+
+from autograder.lessons import manifest, places
+from autograder.lessons.problem import Problem
+from autograder.upkeep import sync
+
+GENERATED = [
+    "course/lessons/01_hello/hello.ipynb",
+    "course/lessons/03_bye/bye.ipynb",
+    "course/map.svg",
+    "course/toy/__init__.py",
+    "course/toy/between.py",
+    "course/toy/bye.py",
+    "course/toy/hello.py",
+    "course/toy/text/__init__.py",
+    "course/toy/text/words.py",
+    "solutions/toy/__init__.py",
+    "solutions/toy/text/__init__.py",
+]
+
+
+@pytest.fixture
+def root(monkeypatch, tmp_path):
+    return small_course.write(monkeypatch, tmp_path)
+
+
+def all_files(root):
+    return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+
+
+def test_a_check_names_the_files_and_writes_none(root):
+    before = all_files(root)
+    assert sorted(sync.sync(check=True)) == [f"{path} (missing)" for path in GENERATED]
+    assert all_files(root) == before
+
+
+def test_sync_writes_all_and_then_finds_nothing_to_do(root):
+    before = all_files(root)
+    assert len(sync.sync(check=False)) == len(GENERATED)
+    assert sorted(set(all_files(root)) - set(before)) == GENERATED
+    assert sync.sync(check=True) == []
+    assert (root / "course/toy/hello.py").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_changed_reference_makes_the_skeleton_out_of_date(root):
+    sync.sync(check=False)
+    reference = root / "solutions/toy/hello.py"
+    reference.write_text(reference.read_text().replace("Return one more", "Add one"))
+    assert sync.sync(check=True) == [
+        "course/toy/hello.py (out of date)",
+        "course/lessons/01_hello/hello.ipynb (out of date)",
+    ]
+
+
+def test_files_that_nothing_generates_are_removed_from_the_package_only(root):
+    sync.sync(check=False)
+    for path in ["course/toy/old.py", "course/notes.py", "solutions/toy/draft.py"]:
+        (root / path).write_text("x = 1\n")
+    assert sync.sync(check=False) == ["course/toy/old.py (nothing generates it any more)"]
+    assert not (root / "course/toy/old.py").exists()
+    assert (root / "course/notes.py").exists()
+    assert (root / "solutions/toy/draft.py").exists()
+
+
+def test_an_exercise_needs_a_docstring(monkeypatch, tmp_path):
+    hello = small_course.HELLO.replace('        """Grow, and return the box."""\n', "")
+    small_course.write(monkeypatch, tmp_path, {"solutions/toy/hello.py": hello})
+    with pytest.raises(Problem, match=r"solutions/toy/hello.py: Box.grow has no docstring"):
+        sync.sync(check=True)
+
+
+def test_a_target_must_exist(monkeypatch, tmp_path):
+    toml = small_course.BYE_TOML.replace('target = "bye"', 'target = "by"')
+    small_course.write(monkeypatch, tmp_path, {"course/lessons/03_bye/lesson.toml": toml})
+    with pytest.raises(Problem, match=r"no definition of 'by' in toy/bye.py"):
+        sync.sync(check=True)
+
+
+def test_every_exercise_must_stand_on_its_page(monkeypatch, tmp_path):
+    small_course.write(monkeypatch, tmp_path, {"course/lessons/03_bye/lesson.md": "# Parting\n"})
+    with pytest.raises(Problem, match=r"lesson.md: the exercise bye.bye is shown 0 times"):
+        sync.sync(check=True)
+
+
+def test_a_table_between_markers_is_renewed(root):
+    text = "# Course\n\n<!-- generated: lessons -->\n{}<!-- /generated -->\n\nEnd.\n"
+    for file in [root / "README.md", root / "course/index.md"]:
+        file.write_text(text.format("old\n"))
+    sync.sync(check=False)
+    table = """
+| # | lesson | title | exercises | points | minutes |
+|--:|---|---|--:|--:|--:|
+| 1 | `hello` | [Greeting people]({0}lessons/01_hello/lesson.md) | 2 | 3.5 | 10 |
+| 3 | `bye` | [Parting]({0}lessons/03_bye/lesson.md) | 1 | 1 | 10 |
+
+"""
+    assert (root / "README.md").read_text() == text.format(table.format("course/"))
+    assert (root / "course/index.md").read_text() == text.format(table.format(""))
+    assert sync.sync(check=True) == []
+
+
+def test_an_unknown_table_is_refused(root):
+    (root / "README.md").write_text("<!-- generated: people -->\n<!-- /generated -->\n")
+    with pytest.raises(Problem, match=r"README.md asks for \['people'\]"):
+        sync.sync(check=True)
+
+
+def test_this_repository_is_in_step():
+    assert sync.sync(check=True) == []
+
+
+def test_every_module_of_the_reference_belongs_to_a_lesson():
+    owned = {path for lesson in manifest.load().values() for path in lesson.files}
+    found = {p.relative_to(places.SOLUTIONS).as_posix() for p in places.SOLUTIONS.rglob("*.py")}
+    assert {path for path in found if not path.endswith("/__init__.py")} == owned

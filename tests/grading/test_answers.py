@@ -1,0 +1,124 @@
+"""Known mistakes: read without being run, and recognised by behaviour only."""
+
+import graded_course
+import pytest
+from graded_course import MISTAKES, MODULE, changed
+
+from autograder.grading import answers, engine
+from autograder.lessons.problem import Problem
+
+needs_isolation = pytest.mark.skipif(
+    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
+)
+
+
+@pytest.fixture
+def lesson(monkeypatch, tmp_path):
+    return graded_course.write(monkeypatch, tmp_path)
+
+
+def test_mistakes_are_read_with_their_name_hints_and_source(lesson):
+    first, second, *_ = answers.load("tiny")
+    assert (first.id, first.exercise) == ("tiny.double/it_is_squared", "tiny.double")
+    assert (second.name, second.hints) == ("It is tripled", ("One.", "Two.", "Three."))
+    assert second.source == "def double(x):\n    return 3.0 * np.asarray(x)\n"
+
+
+def test_a_variant_is_the_reference_with_the_mistake_in_it(lesson):
+    source = answers.variant_source(answers.load("tiny")[1])
+    assert source == MODULE.replace(
+        '    """Twice x."""\n    return 2.0 * np.asarray(x)', "    return 3.0 * np.asarray(x)"
+    )
+
+
+def test_decorators_of_the_definition_stay(monkeypatch, tmp_path):
+    text = MISTAKES.replace(")\ndef double(x):", ")\n@cached\ndef double(x):", 1)
+    graded_course.write(monkeypatch, tmp_path, {"answers/tiny.py": text})
+    assert answers.load("tiny")[0].source.startswith("@cached\ndef double(x):")
+
+
+def test_a_lesson_without_a_file_has_no_mistakes(lesson):
+    assert answers.load("other") == []
+
+
+WRONG = [
+    ("def f(x): pass", "no @mistake"),
+    ("@mistake('tiny.double')\ndef f(x): pass", "write @mistake"),
+    ("@mistake('tiny.double', name='N', hints=['a'])\ndef f(x): pass", "three hints"),
+    ("@mistake('tiny.double', name=open('x'), hints=[])\ndef f(x): pass", "write @mistake"),
+    ("@mistake('tiny.dubble', name='N', hints=['a', 'b', 'c'])\ndef f(x): pass", "tiny.double"),
+    (MISTAKES + MISTAKES, "two mistakes"),
+    ("def f(:", "line 1"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG, ids=[w[1] for w in WRONG])
+def test_a_wrong_file_says_what_to_write(monkeypatch, tmp_path, text, message):
+    graded_course.write(monkeypatch, tmp_path, {"answers/tiny.py": text})
+    with pytest.raises(Problem, match=message):
+        answers.load("tiny")
+
+
+def test_the_file_is_never_run(monkeypatch, tmp_path):
+    text = MISTAKES + "\nraise SystemExit('it was run')\n"
+    graded_course.write(monkeypatch, tmp_path, {"answers/tiny.py": text})
+    assert len(answers.load("tiny")) == 4
+
+
+def labels(result):
+    found = {e["id"]: e["misconception"] for e in result["exercises"] if e["misconception"]}
+    return {name: label["name"] for name, label in found.items()}
+
+
+RECOGNISED = [
+    ("return 2.0 * np.asarray(x)", "return np.asarray(x) ** 2", "tiny.double", "It is squared"),
+    ("return 2.0 * np.asarray(x)", "return 2 * x + x", "tiny.double", "It is tripled"),
+    ("/ len(x)", "/ (len(x) - 1)", "tiny.mean", "Divided by one less"),
+]
+
+
+@needs_isolation
+@pytest.mark.parametrize(("old", "new", "exercise", "name"), RECOGNISED)
+def test_a_mistake_is_recognised_by_what_it_does(lesson, old, new, exercise, name):
+    assert labels(engine.grade(lesson, "ada", changed(old, new))) == {exercise: name}
+
+
+UNKNOWN = {
+    "right": ("return 2.0 * np.asarray(x)", "return np.asarray(x) + x"),
+    "wrong in another way": ("return 2.0 * np.asarray(x)", "return 2.5 * np.asarray(x)"),
+    "a known mistake on some inputs only": (
+        "return 2.0 * np.asarray(x)",
+        "return (3.0 if x > 0 else 5.0) * np.asarray(x)",
+    ),
+    "exceptions alone": ("if not len(x)", "if False"),
+    "not implemented": ("return 2.0", 'raise NotImplementedError("tiny.double")\n    return 2.0'),
+}
+
+
+@needs_isolation
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_in_doubt_there_is_no_label(lesson, name):
+    assert labels(engine.grade(lesson, "ada", changed(*UNKNOWN[name]))) == {}
+
+
+@needs_isolation
+def test_two_mistakes_that_behave_alike_give_no_label(monkeypatch, tmp_path):
+    twin = (
+        MISTAKES
+        + """
+@mistake("tiny.double", name="Thrice", hints=["One.", "Two.", "Three."])
+def double(x):
+    return np.asarray(x) * 3
+"""
+    )
+    lesson = graded_course.write(monkeypatch, tmp_path, {"answers/tiny.py": twin})
+    assert labels(engine.grade(lesson, "ada", changed("2.0 * np", "3.0 * np"))) == {}
+
+
+@needs_isolation
+def test_one_wrong_value_is_too_little_for_a_label(monkeypatch, tmp_path):
+    text = MISTAKES.replace("/ (len(x) - 1)", "/ (len(x) - (len(x) == 3))")
+    lesson = graded_course.write(monkeypatch, tmp_path, {"answers/tiny.py": text})
+    result = engine.grade(lesson, "ada", changed("/ len(x)", "/ (len(x) - (len(x) == 3))"))
+    assert result["exercises"][1]["class"] == "wrong_value"
+    assert labels(result) == {}

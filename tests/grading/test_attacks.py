@@ -1,0 +1,100 @@
+"""The corpus of attacks: the best rung stops them all, and each of them can succeed somewhere."""
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from autograder.grading import engine
+from autograder.sandbox import cgroup, isolation
+from autograder.upkeep import attacks
+
+BEST = next((x for x in ("namespaces", "landlock") if isolation.detect(x) is None), None)
+CORPUS = attacks.load()
+pytestmark = pytest.mark.skipif(
+    BEST is None, reason="no isolation: install the Debian package bubblewrap"
+)
+
+
+@pytest.fixture(scope="module")
+def scene():
+    with attacks.scene() as made:
+        yield made
+
+
+def test_the_corpus_is_large_and_says_what_it_tries():
+    assert len(CORPUS) >= 40
+    assert len({attack.title for attack in CORPUS}) == len(CORPUS)
+    for attack in CORPUS:
+        assert attack.tries.endswith("."), attack.name
+        assert BEST in attack.stops, attack.name
+        assert set(attack.stops) <= set(isolation.LEVELS), attack.name
+        assert attack.reported in ("", *engine.suite.CLASSES), attack.name
+
+
+# An honest submission is graded after every fifth: by then each attack has had its turn before one.
+@pytest.mark.parametrize(
+    ("attack", "followed"),
+    [(attack, i % 5 == 4) for i, attack in enumerate(CORPUS)],
+    ids=[attack.name for attack in CORPUS],
+)
+def test_an_attack_is_stopped_and_reported(scene, attack, followed):
+    if attack.name == "thread_bomb" and os.getuid() == 0 and "pids" not in cgroup.held():
+        pytest.skip("root without a control group for processes: the kernel does not limit root")
+    assert attacks.attempt(attack, BEST, scene, followed) == []
+
+
+# With one mechanism switched off, something goes through: the corpus would notice
+
+
+def without(monkeypatch, *layers):
+    kept = {k: tuple(x for x in v if x not in layers) for k, v in isolation._LAYERS.items()}
+    for level, left in kept.items():
+        monkeypatch.setitem(isolation._LAYERS, level, left)
+
+
+def succeeds(scene, name, level):
+    (attack,) = [attack for attack in CORPUS if attack.name == name]
+    attack = replace(attack, reported="", says=())
+    return attacks.attempt(attack, level, scene, followed=False)
+
+
+NEEDED = [
+    ("landlock", "reads_the_reference"),
+    ("landlock", "reads_the_suite"),
+    ("landlock", "writes_outside"),
+    ("landlock", "changes_files_in_place"),
+    ("seccomp", "connects_to_loopback"),
+    ("seccomp", "changes_rights_and_times"),
+    ("seccomp", "starves_the_grader"),
+    ("seccomp", "kills_the_grader"),
+    ("seccomp", "starts_programs"),
+]
+
+
+@pytest.mark.parametrize(("layer", "name"), NEEDED, ids=[f"{a}: {b}" for a, b in NEEDED])
+def test_without_its_mechanism_an_attack_succeeds(scene, monkeypatch, layer, name):
+    if isolation.detect("landlock") is not None:
+        pytest.skip("no isolation 'landlock'")
+    without(monkeypatch, "landlock", layer)
+    assert succeeds(scene, name, "process" if layer == "landlock" else "landlock") != []
+
+
+def test_without_fresh_checks_guessing_and_changing_answers_count(scene, monkeypatch):
+    monkeypatch.setattr(engine._Run, "ask_again", lambda run: None)
+    (attack,) = [attack for attack in CORPUS if attack.name == "time_dependent"]
+    assert any("gives different answers" in x for x in attacks.attempt(attack, BEST, scene, False))
+
+
+def test_a_leak_would_be_seen(scene):
+    """An attack whose canary stands in the open, as a message that feedback would show."""
+    attacks._clean(scene)
+    for canary in scene.canaries.values():
+        assert list(attacks._leaked({"message": f"x {canary} y"}, scene))
+
+
+def test_a_daemon_that_lives_on_would_be_seen(scene, monkeypatch):
+    monkeypatch.setattr(attacks, "_alive", lambda mark: True)
+    monkeypatch.setattr(attacks.time, "monotonic", iter(range(0, 1000, 4)).__next__)
+    attacks._clean(scene)
+    assert "a process of it lives on" in attacks._harmed(scene)

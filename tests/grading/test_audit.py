@@ -1,0 +1,96 @@
+"""The audit finds what is wrong with a suite, and only that."""
+
+import graded_course
+import pytest
+from graded_course import MISTAKES, MODULE, TOML
+
+from autograder.lessons import manifest
+from autograder.upkeep import audit, mutants
+
+pytestmark = pytest.mark.skipif(
+    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
+)
+
+EQUIVALENT = """
+[[mutant]]
+id = "tiny.double/d78ed16b"
+diff = "2.0 * x in place of 2.0 * np.asarray(x)"
+why = "The suite doubles numbers only."
+"""
+
+# The small course with exercises that are independent, and mistakes that can be recognised.
+GOOD = {
+    "course/lessons/01_tiny/lesson.toml": TOML.replace('["tiny.double", "tiny.mean"]', "[]"),
+    "solutions/tiny/numbers.py": MODULE.replace("double(x) - mean(x)", "np.max(x) - np.min(x)"),
+    "answers/tiny.py": MISTAKES.rpartition("\n@mistake")[0],
+    "suites/tiny.equivalent.toml": EQUIVALENT,
+}
+
+
+def examined(monkeypatch, tmp_path, name=None, old="", new=""):
+    changes = dict(GOOD)
+    if name:
+        text = {**graded_course.FILES, **GOOD}[name]
+        assert old in text
+        changes[name] = text.replace(old, new)
+    graded_course.write(monkeypatch, tmp_path, changes)
+    return audit.audit(["tiny"], workers=1)
+
+
+def test_a_good_suite_passes(monkeypatch, tmp_path):
+    report = examined(monkeypatch, tmp_path)
+    assert report.findings == []
+    assert report.passed
+    assert report.rows == [
+        ("tiny", "reference", 1, 1),
+        ("tiny", "skeleton", 1, 1),
+        ("tiny", "cheat", 1, 1),
+        ("tiny", "one exercise", 3, 3),
+        ("tiny", "known mistake", 3, 3),
+        ("tiny", "mutant", 26, 26),
+    ]
+    assert "tiny    known mistake  3 of 3" in audit.table(report)
+
+
+FINDINGS = [
+    ("suites/tiny.py", "return tiny.spread(np.array(x))", "return None", "pass without an answer"),
+    (
+        "suites/tiny.py",
+        "return tiny.double(x)",
+        "return tiny.double(x) + 0 * tiny.mean([1, 2])",
+        "`after`",
+    ),
+    ("answers/tiny.py", "3.0 * np", "2.0 * np", "should lose points"),
+    ("answers/tiny.py", "np.asarray(x) ** 2", "3.0 * np.asarray(x)", "not recognised"),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new", "finding"), FINDINGS, ids=[f[3] for f in FINDINGS])
+def test_each_kind_of_fault_is_found(monkeypatch, tmp_path, name, old, new, finding):
+    monkeypatch.setattr(mutants, "make_mutants", lambda lesson: [])
+    report = examined(monkeypatch, tmp_path, name, old, new)
+    assert not report.passed
+    assert any(finding in text for text in report.findings)
+
+
+@pytest.mark.parametrize(
+    ("entry", "finding"),
+    [
+        ("d78ed16b", None),
+        ("00000000", "is no mutant any more"),
+        (None, "passes all tests of its exercise"),
+        ("killed", "a test fails it"),
+    ],
+)
+def test_mutants_are_killed_or_argued_away(monkeypatch, tmp_path, entry, finding):
+    graded_course.write(monkeypatch, tmp_path, GOOD)
+    made = [m for m in mutants.make_mutants(manifest.get("tiny")) if m.exercise == "tiny.double"]
+    monkeypatch.setattr(mutants, "make_mutants", lambda lesson: made)
+    killed = next(m.id for m in made if m.id != "tiny.double/d78ed16b")
+    name = killed if entry == "killed" else f"tiny.double/{entry}"
+    text = EQUIVALENT.replace("tiny.double/d78ed16b", name) if entry else "mutant = []"
+    (tmp_path / "suites" / "tiny.equivalent.toml").write_text(text, encoding="utf-8")
+    report = audit.Report()
+    audit.examine_mutants(manifest.get("tiny"), report, quick=False, workers=1, level=None)
+    assert (finding is None) == (report.findings == [])
+    assert finding is None or any(finding in text for text in report.findings)

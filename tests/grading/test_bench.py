@@ -1,0 +1,234 @@
+"""The benchmarks: they run, and their reports have the shape that readers rely on. Not speed."""
+
+import contextlib
+import gc
+import json
+import os
+import sys
+import threading
+import tracemalloc
+from pathlib import Path
+
+import graded_course
+import pytest
+
+from autograder.cli import main
+from autograder.grading import engine
+from autograder.lessons import assemble, manifest
+from autograder.lessons.problem import Problem
+from autograder.upkeep import bench
+from benchmarks import _cost as cost
+from benchmarks import _measure as measure
+from benchmarks import _others as others
+from benchmarks import _same_checks as same_checks
+from benchmarks import control, grading, reference
+from benchmarks._memory import Growth
+from benchmarks._programs import Sizes
+
+TINY = Sizes(
+    equations=8, widths=(3, 4, 2), batch=2, small_widths=(3, 4, 1), small_batch=2, examples=2,
+    vocabulary=5, model=4, heads=2, length=3, sequences=2, blocks=1,
+)  # fmt: skip
+ONE_ROUND = measure.Effort(seconds=0.0, least_rounds=1, sample=0.0)
+
+
+@pytest.mark.slow
+def test_every_row_is_measured_and_reported(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(reference, "Sizes", lambda: TINY)
+    monkeypatch.setattr(reference, "Effort", lambda: ONE_ROUND)
+    reference.main(report=tmp_path / "report.json")
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert {"python", "jax", "jaxlib", "numpy", "autograd"} == set(report["versions"])
+    assert report["machine"]["cores"] >= 1
+    assert [row["name"] for row in report["rows"]] == [row.name for row in reference.ROWS]
+    table = capsys.readouterr().out.splitlines()[1:-1]
+    for line, row in zip(table, report["rows"], strict=True):
+        assert line.startswith(row["name"])
+        assert line.endswith(" reached" if row["reached"] else " not reached")
+        assert row["rounds"] == 1
+        assert row["ratio"] == row["quartiles"][0] == row["ours"] / row["other"] > 0
+
+
+def test_both_libraries_compute_the_same():
+    import minijax
+    import numpy as np
+
+    for row in reference.ROWS:
+        if row.name.startswith(("dispatch", "training", "per-example", "eager")):
+            ours, other = row.prepare(minijax, TINY)(), row.prepare(reference.module("jax"), TINY)()
+            leaves = [minijax.tree.leaves(ours), reference.jax.tree.leaves(other)]
+            for x, y in zip(*leaves, strict=True):
+                np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-4, atol=1e-6)
+
+
+def test_both_libraries_compute_the_same_loops():
+    import minijax
+    import numpy as np
+
+    sizes = control.Sizes(iterations=5, steps=4, width=3)
+    for row in control.ROWS:
+        ours, other = row.prepare(minijax, sizes)(), row.prepare(reference.module("jax"), sizes)()
+        leaves = [minijax.tree.leaves(ours), reference.jax.tree.leaves(other)]
+        for x, y in zip(*leaves, strict=True):
+            np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-5)
+
+
+def test_the_program_to_trace_has_as_many_equations_as_its_row_says():
+    traced = reference.trace_chain(reference.jax, Sizes())()
+    assert len(traced.eqns) == 1000
+
+
+def test_figures_summarise_the_rounds():
+    figure = measure.figure("row", "jax", 0.5, [(1.0, 2.0), (2.0, 4.0), (3.0, 4.0)])
+    assert (figure.ours, figure.other, figure.ratio, figure.rounds) == (2.0, 4.0, 0.5, 3)
+    assert figure.is_reached
+    assert figure.quartiles == (0.5, 0.6875)
+
+
+def test_quick_operations_are_repeated():
+    assert measure.repetitions(lambda: None, lambda f, n: 0.003, measure.Effort(sample=0.01)) == 4
+
+
+def test_an_unknown_benchmark_is_told_with_those_there_are(capsys):
+    assert main(["bench", "nothing"]) == 1
+    every = ", ".join(bench.names())
+    assert capsys.readouterr().err == f"There is no benchmark 'nothing'. There are: {every}.\n"
+
+
+def test_each_benchmark_is_a_process_of_its_own(monkeypatch, capfd, tmp_path):
+    folder = tmp_path / "measured"
+    folder.mkdir()
+    (folder / "_shared.py").write_text("raise SystemExit(7)")
+    (folder / "fine.py").write_text("import minijax; print('fine', __name__)")
+    (folder / "wrong.py").write_text("raise SystemExit(3)")
+    monkeypatch.setattr(bench, "ROOT", tmp_path)
+    monkeypatch.setattr(bench, "FOLDER", folder)
+    assert main(["bench", "fine"]) == 0
+    assert capfd.readouterr().out == "fine __main__\n"
+    assert main(["bench"]) == 3
+
+
+# Grading -----------------------------------------------------------------------------------------
+
+needs_isolation = pytest.mark.skipif(
+    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
+)
+
+
+@pytest.mark.parametrize("name", grading.LESSONS)
+def test_a_class_is_mixed_and_everybody_differs(name):
+    made = grading.make_class(manifest.get(name), 40)
+    assert made == grading.make_class(manifest.get(name), 40)
+    bodies = [source.rpartition("\n# ")[0] for _, source in made]
+    assert sorted(bodies.count(body) for body in set(bodies))[-3:] == [10, 10, 10]
+    assert len({source for _, source in made}) == len({student for student, _ in made}) == 40
+    assert not any("while True" in source for _, source in made)
+
+
+@needs_isolation
+def test_other_graders_make_the_same_checks(tmp_path):
+    lesson = manifest.get("jvp")
+    content = others.recorded(lesson)
+    checks = same_checks.Checks(content["package"], content["tests"])
+    for _, source in grading.make_class(lesson, 4):
+        result = engine.grade(lesson, "ada", source.encode(), shrink=False)
+        checks.package = None
+        shares = {x["id"]: x["points"] / x["max_points"] for x in result["exercises"]}
+        with package_of(tmp_path, lesson, source):
+            assert {name: checks.share(name) for name in shares} == pytest.approx(shares, abs=0.01)
+
+
+@contextlib.contextmanager
+def package_of(folder, lesson, source):
+    """The submission's package, in place of the reference that other tests import."""
+    kept = {name: sys.modules.pop(name) for name in list(sys.modules) if is_of(name, lesson)}
+    assemble.write_tree(folder, lesson, {lesson.module: source})
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in [name for name in sys.modules if is_of(name, lesson)]:
+            del sys.modules[name]
+        sys.modules.update(kept)
+
+
+def is_of(name, lesson):
+    return name.split(".")[0] == lesson.package
+
+
+def fake(name, size, scores):
+    """A grader that is measured like others, and has these scores."""
+
+    def commands(folder, lesson, jobs):
+        yield [sys.executable, "-c", "print(sum(range(1_000_000)))"]
+
+    return grading.Grader(name, size, lambda *_: None, commands, lambda *_: scores)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(grading, "LESSONS", ("jvp",))
+    sizes = grading.Sizes(ours=2, batch=2, single=1, memory=10)
+    monkeypatch.setattr(grading, "Sizes", lambda: sizes)
+    monkeypatch.setattr(grading.memory, "grown", lambda lesson, jobs: Growth((90.0,) * 10))
+    monkeypatch.setattr(grading, "start_cost", lambda lesson, number: 0.1)
+
+
+NAMES = [(grader.name, grader.size) for grader in grading.GRADERS]
+SCORES = {student: 1.0 for student, _ in grading.make_class(manifest.get("jvp"), 2)}
+
+
+def test_every_grader_is_measured_and_reported(quick, tmp_path, capsys):
+    first = dict(list(SCORES.items())[:1])
+    graders = [fake(name, size, first if size == "single" else SCORES) for name, size in NAMES]
+    grading.main(report=tmp_path / "report.json", graders=graders)
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert [row["grader"] for row in report["rows"]] == [name for name, _ in NAMES]
+    for row in report["rows"]:
+        assert row["per_minute"] == pytest.approx(60 * row["submissions"] / row["seconds"])
+    assert [aim["reached"] for aim in report["aims"]][-2:] == [None, True]
+    assert len(report["aims"]) == 6
+    table = capsys.readouterr().out
+    assert all(f"jvp: {name}" in table for name, _ in NAMES)
+
+
+def test_graders_that_disagree_are_complained_about(quick, tmp_path):
+    other = dict.fromkeys(SCORES, 0.5)
+    graders = [fake(name, "ours", other if name == grading.BATCH else SCORES) for name, _ in NAMES]
+    with pytest.raises(Problem, match="nbgrader, one batch has 2 scores for 2 submissions"):
+        grading.main(report=tmp_path / "report.json", graders=graders)
+
+
+def test_the_cost_of_a_command_counts_what_it_leaves_behind(tmp_path):
+    spin = f"{sys.executable} -c 'while True: pass'"
+    command = ["/bin/sh", "-c", f"{spin} & sleep 1; kill -9 $!"]
+    found = cost.of(command, tmp_path, dict(os.environ), tmp_path / "log")
+    assert found.seconds >= 1
+    assert found.cpu is None or found.cpu > 0.02
+
+
+def test_growing_memory_is_not_flat():
+    assert Growth(tuple(range(100, 110))).ratio == pytest.approx(108.5 / 102.5)
+    assert Growth((10.0, 20.0, *[100.0] * 18)).ratio == 1.0
+
+
+@needs_isolation
+def test_grading_leaves_nothing_in_memory(monkeypatch, tmp_path):
+    lesson = graded_course.write(monkeypatch, tmp_path)
+
+    def grade_some(first):
+        for number in range(first, first + 5):
+            source = f"{graded_course.MODULE}# {number} {'x' * 200_000}\n"
+            engine.grade(lesson, "ada", source.encode())
+        gc.collect()
+        files = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
+        return tracemalloc.get_traced_memory()[0], files, threading.active_count()
+
+    tracemalloc.start()
+    try:
+        before, after = grade_some(0), grade_some(5)
+    finally:
+        tracemalloc.stop()
+    assert after[1:] == before[1:]
+    assert after[0] - before[0] < 500_000  # one submission that stays would be 200,000 at least

@@ -1,0 +1,511 @@
+"""The engine: the right points, classes and messages, whatever the submission is or tries."""
+
+import json
+import multiprocessing
+import os
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+import graded_course
+import jsonschema
+import pytest
+from graded_course import MODULE, SUITE, changed
+
+from autograder.grading import answers, engine, results, review
+from autograder.grading.engine import Policy, SuiteError
+from autograder.lessons import assemble, manifest, places, skeleton
+from autograder.lessons.problem import Problem
+from autograder.sandbox import isolation, session
+from autograder.worker import wire
+from autograder.worker.worker import names_in
+
+pytestmark = pytest.mark.skipif(
+    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
+)
+
+
+@pytest.fixture
+def lesson(monkeypatch, tmp_path):
+    monkeypatch.setattr(session, "LEAST_SECONDS", 0.5)
+    monkeypatch.setattr(session, "IMPORT_SECONDS", 2.0)
+    monkeypatch.setattr(session, "MOST_PATIENCE", 3.0)
+    return graded_course.write(monkeypatch, tmp_path)
+
+
+def points(result):
+    return {e["id"].partition(".")[2]: e["points"] for e in result["exercises"]}
+
+
+def exercise(result, name):
+    (found,) = [e for e in result["exercises"] if e["id"] == f"tiny.{name}"]
+    return found
+
+
+def stubbed(*names):
+    text = MODULE
+    for name in names:
+        head = f"def {name}(x):\n"
+        text = text.replace(head, f'{head}    raise NotImplementedError("tiny.{name}")\n')
+    return text
+
+
+# Honest submissions
+
+
+def test_the_reference_has_full_points(lesson):
+    result = engine.grade(lesson, "ada", MODULE.encode())
+    assert (result["score"], result["max_score"]) == (6, 6)
+    assert {e["class"] for e in result["exercises"]} == {None}
+    assert {e["message"] for e in result["exercises"]} == {None}
+    assert result["isolation"] == isolation.choose()
+
+
+def test_results_follow_the_published_schema(lesson, tmp_path):
+    schema = json.loads(results.SCHEMA.read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for source in (MODULE.encode(), stubbed("double").encode(), b"(", None):
+        result = engine.grade(lesson, "ada", source)
+        path = results.write(result, tmp_path / "out")
+        assert results.read(path) == result
+
+
+def test_partial_credit_is_the_share_of_the_tests(lesson):
+    result = engine.grade(lesson, "ada", changed("if not len(x)", "if False"))
+    assert points(result) == {"double": 3, "mean": 1.33, "spread": 1}
+    assert result["score"] == 5.33
+    assert [t["passed"] for t in exercise(result, "mean")["tests"]] == [True, True, False]
+
+
+def test_untouched_exercises_are_named_as_such(lesson):
+    result = engine.grade(lesson, "ada", stubbed("double").encode())
+    assert points(result) == {"double": 0, "mean": 2, "spread": 0}
+    assert exercise(result, "double")["class"] == "not_implemented"
+    assert exercise(result, "double")["message"] == "This is not implemented yet."
+    assert "needs tiny.double" in exercise(result, "spread")["message"]
+
+
+CLASSES = [
+    ("2.0 * np.asarray(x)", "3.0 * np.asarray(x)", "wrong_value"),
+    ("2.0 * np.asarray(x)", "np.array([2.0 * x])", "wrong_shape_or_dtype"),
+    ("2.0 * np.asarray(x)", "np.float32(2 * x)", "wrong_shape_or_dtype"),
+    ("2.0 * np.asarray(x)", "[2.0 * x]", "wrong_type_or_exception"),
+    ("2.0 * np.asarray(x)", "str(2.0 * x)", "wrong_type_or_exception"),
+    ("2.0 * np.asarray(x)", "x.double", "wrong_type_or_exception"),
+    ("2.0 * np.asarray(x)", "double(x)", "does_not_terminate"),
+    ("2.0 * np.asarray(x)", "np.ones(1 << 40)", "out_of_memory"),
+    ("return 2.0 * np.asarray(x)", "__import__('os').abort()", "crashed"),
+    ("return 2.0 * np.asarray(x)", "while True: pass", "does_not_terminate"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "kind"), CLASSES, ids=[c[1] for c in CLASSES])
+def test_failures_are_classified(lesson, old, new, kind):
+    result = engine.grade(lesson, "ada", changed(old, new))
+    assert exercise(result, "double")["class"] == kind
+    assert exercise(result, "double")["points"] == 0
+    assert exercise(result, "mean")["points"] == 2
+
+
+def test_the_message_names_the_property_and_no_expected_value(lesson):
+    result = engine.grade(lesson, "ada", changed("2.0 * np", "3.0 * np"))
+    message = exercise(result, "double")["message"]
+    assert message.startswith("This does not hold yet: A number is doubled. Your code gives")
+    assert "3" not in message
+    assert "-8" not in json.dumps(result["exercises"])
+
+
+def test_expected_values_are_shown_where_the_policy_allows_it(lesson):
+    source = changed("2.0 * np", "3.0 * np")
+    result = engine.grade(lesson, "ada", source, policy=Policy(show_expected=True))
+    assert "Expected 3., got 4.5." in exercise(result, "double")["message"]
+
+
+def test_errors_of_the_package_are_told_apart_by_their_class(lesson):
+    right = changed('TinyError("nothing there")', 'TinyError("another text")')
+    assert engine.grade(lesson, "ada", right)["score"] == 6
+    wrong = changed('TinyError("nothing there")', 'ValueError("nothing there")')
+    result = engine.grade(lesson, "ada", wrong)
+    assert "raises ValueError where another error" in exercise(result, "mean")["message"]
+
+
+def test_a_probe_that_goes_wrong_does_not_spoil_the_next(lesson):
+    spoilt = "    if _broken or len(x) == 3:\n        return _broken.append(1)\n"
+    source = changed("    if not len(x):\n", f"{spoilt}    if not len(x):\n")
+    result = engine.grade(lesson, "ada", source + b"\n\n_broken = []\n")
+    assert [t["passed"] for t in exercise(result, "mean")["tests"]] == [False, True, True]
+
+
+def test_an_exercise_that_is_not_implemented_does_not_spoil_its_own_tests(lesson):
+    stub = '        raise NotImplementedError("tiny.mean")\n'
+    spoilt = f"    if len(x) == 3:\n        _broken.append(1)\n{stub}    if _broken: return 7.0\n"
+    source = changed("    if not len(x):\n", f"{spoilt}    if not len(x):\n")
+    result = engine.grade(lesson, "ada", source + b"\n\n_broken = []\n")
+    assert [t["passed"] for t in exercise(result, "mean")["tests"]] == [False, True, True]
+
+
+def test_an_untouched_exercise_costs_no_import_for_each_probe(lesson, monkeypatch):
+    asked = []
+    call = session.Session.call
+    note = lambda *args, **how: asked.append(how["fresh"]) or call(*args, **how)  # noqa: E731
+    engine.grade(lesson, "ada", MODULE.encode())
+    monkeypatch.setattr(session.Session, "call", note)
+    engine.grade(lesson, "ada", stubbed("double", "mean", "spread").encode())
+    assert asked.count(True) == 3
+
+
+def test_only_the_submission_is_compiled_in_the_worker(lesson):
+    files = engine._given(lesson)
+    compiled = {path for path in files if path.endswith(".pyc")}
+    assert len(compiled) == len(files) - len(compiled) > 0
+    assert not any("numbers" in path for path in files)
+
+
+# Submissions that cannot be examined
+
+
+def test_a_missing_module_has_no_points_and_a_remark(lesson):
+    result = engine.grade(lesson, "ada", None)
+    assert result["score"] == 0
+    assert result["remarks"] == ["The module tiny/numbers.py is missing."]
+    assert result["submission_sha256"] is None
+
+
+UNREADABLE = [
+    (b"x = 1\ny = (2,\n", "tiny/numbers.py, line 2, column 5 is no valid Python: '(' was never"),
+    (b"x = 1\n  y = 2\n", "line 2"),
+    (b"\xff\xfe\x00", "no valid Python"),
+    (b"x = '\xe9'\n", "no valid Python"),
+    (b"x = 1\0\n", "no valid Python"),
+    (b"\n\n1 / 0\n", "tiny/numbers.py cannot be imported: ZeroDivisionError, line 3."),
+    (b"import jax\n", "cannot be imported: ModuleNotFoundError, line 1."),
+    (b"x = 1\n", "cannot be imported: ImportError."),
+    (b"while True: pass\n", "does not come to an end"),
+    (b"import sys\nsys.exit(0)\n", "cannot be imported: SystemExit, line 2."),
+    (b"import os\nos._exit(0)\n", "ends the Python process"),
+    (b"raise type('ProbeText', (Exception,), {})('leak')\n", "cannot be imported: Exception"),
+    (b"(" * 5000, "no valid Python"),
+]
+
+
+@pytest.mark.parametrize(("source", "remark"), UNREADABLE, ids=[str(u[0][:30]) for u in UNREADABLE])
+def test_a_module_that_cannot_be_imported_says_where(lesson, source, remark):
+    result = engine.grade(lesson, "ada", source)
+    assert result["score"] == 0
+    assert remark in result["remarks"][0]
+    assert "leak" not in json.dumps(result)
+    assert not any(t["passed"] for e in result["exercises"] for t in e["tests"])
+
+
+# Attacks: nothing is solved, and something is tried
+
+ATTACKS = {
+    "ends with status 0 in a probe": "import os\ndouble = mean = spread = lambda x: os._exit(0)",
+    "ends with status 0 in a thread": """
+import os, threading
+threading.Timer(0.05, os._exit, (0,)).start()""",
+    "always equal": """
+class E(float):
+    __class__ = float
+    def __eq__(self, other): return True
+    def __getattr__(self, name): return self
+    __array__ = None
+double = mean = spread = lambda x: E()""",
+    "array that lies": """
+import numpy as np
+class A(np.ndarray):
+    def __eq__(self, other): return np.True_
+    def __array_ufunc__(self, *a, **k): return np.True_
+double = mean = spread = lambda x: np.zeros(()).view(A)""",
+    "memory bomb": "double = mean = spread = lambda x: [bytes(1 << 20) for _ in range(1 << 20)]",
+    "huge reply": "import numpy as np\ndouble = mean = spread = lambda x: np.zeros(1 << 24)",
+    "deep reply": """
+def deep(x):
+    out = []
+    for _ in range(10_000): out = [out]
+    return out
+double = mean = spread = deep""",
+    "endless reply": "import itertools\ndouble = mean = spread = lambda x: itertools.count()",
+    "endless loop": "def double(x):\n    while True: pass\nmean = spread = double",
+    "endless loop that swallows everything": """
+def double(x):
+    while True:
+        try:
+            while True: pass
+        except BaseException: pass
+mean = spread = double""",
+    "garbage on every descriptor": """
+import os
+for fd in range(1, 64):
+    try: os.write(fd, b"\\0\\0\\0\\1\\xc1" * 50)
+    except OSError: pass""",
+    "forged replies on every descriptor": """
+import os, struct, msgpack
+for number in range(1, 30):
+    text = msgpack.packb([number, "value", 12.5])
+    for fd in range(1, 64):
+        try: os.write(fd, struct.pack(">I", len(text)) + text)
+        except OSError: pass""",
+    "half a message": """
+import os, time
+for fd in range(1, 64):
+    try: os.write(fd, b"\\0\\0\\xff\\xff")
+    except OSError: pass""",
+    "a worker of its own": """
+import sys
+main = sys.modules["__main__"]
+for name in ("encode", "decode"):
+    setattr(main.wire, name, lambda value: value)
+main.Server.answer = lambda self, request: ["value", True]""",
+    "numpy's comparisons replaced": """
+import numpy as np
+for name in ("array_equal", "isclose", "allclose"):
+    setattr(np, name, lambda *a, **k: np.True_)""",
+    "fork": "import os\ndouble = mean = spread = lambda x: os.fork()",
+    "the reference, found on the disk": """
+import os, sys
+def look(x):
+    for top in args:
+        for folder, _, names in os.walk(top):
+            for name in names:
+                if name == "numbers.py":
+                    text = open(os.path.join(folder, name)).read()
+                    if "2.0 * np" in text:
+                        exec(text, globals())
+args = ["/", os.getcwd(), *sys.path]
+look(0)""",
+    "the grader's frames": """
+import gc, sys
+def double(x):
+    frame = sys._getframe()
+    while frame:
+        for value in frame.f_locals.values():
+            if type(value) is float and value != x: return value
+        frame = frame.f_back
+mean = spread = double""",
+    "exception as a channel": """
+def double(x):
+    raise type("_".join(map(hex, str(x).encode())), (Exception,), {})("leak")
+mean = spread = double""",
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_earns_nothing(lesson, name):
+    source = stubbed("double", "mean", "spread") + "\n" + ATTACKS[name]
+    begin = time.monotonic()
+    result = engine.grade(lesson, "eve", source.encode())
+    assert result["score"] == 0, result
+    assert "leak" not in json.dumps(result)
+    assert "_0x" not in json.dumps(result)
+    assert time.monotonic() - begin < 60
+
+
+def test_after_two_time_outs_the_rest_of_an_exercise_is_not_run(lesson, monkeypatch):
+    starts = []
+    start = session.Session._start
+    monkeypatch.setattr(session.Session, "_start", lambda s: starts.append(s) or start(s))
+    result = engine.grade(lesson, "eve", changed("return 2.0", "while True: pass\n    return 2.0"))
+    kinds = [test["class"] for test in exercise(result, "double")["tests"]]
+    assert kinds == ["does_not_terminate"] * 3
+    assert exercise(result, "mean")["points"] == 2
+    # the first worker, and one more after each time-out of double; the rest needs one of its own
+    (own,) = {s for s in starts if starts.count(s) > 1}
+    assert starts.count(own) == 1 + engine.DEATHS
+
+
+def test_a_submission_has_a_budget(lesson, monkeypatch):
+    monkeypatch.setattr(session, "BUDGET_SECONDS", 0.0)
+    result = engine.grade(lesson, "eve", MODULE.encode())
+    assert result["score"] == 0
+    assert exercise(result, "mean")["class"] == "does_not_terminate"
+
+
+FORGED = [
+    ["raised", "the text of a probe", ""],
+    ["raised", "print", ""],
+    ["raised", "errors.the text of a probe", ""],
+    ["raised", "ValueError", 1],
+    ["import_error", "the text of a probe", "", 1],
+    ["syntax_error", 1, 1, 1],
+    ["verdict", "passed"],
+    ["value"],
+    [],
+]
+
+
+@pytest.mark.parametrize("reply", FORGED, ids=repr)
+def test_a_forged_reply_is_no_reply(reply):
+    with pytest.raises(wire.Malformed):
+        session.read_reply(reply)
+
+
+# What a person should look at
+
+
+ODD = {
+    "": [],
+    "import os\n": ["The module uses what no exercise needs: os."],
+    "import time\n": [],
+    "double = lambda x: __import__('o' + 's')._exit(0)": [
+        "The module uses what no exercise needs: __import__.",
+        "The module ends the process that runs it.",
+    ],
+    "import os\nos.write(4, b'xxxxyyyy')": [
+        "The module uses what no exercise needs: os.",
+        "Something in the module writes to the grader's channel.",
+    ],
+    "import itertools, random\nn = random.random()\ndouble = lambda x: n": [],
+}
+
+
+@pytest.mark.parametrize("code", ODD)
+def test_signs_of_tampering_are_told_to_the_instructor_alone(lesson, code):
+    result = engine.grade(lesson, "eve", MODULE.encode() + code.encode())
+    assert result["review"] == ODD[code]
+    shown = [result["remarks"], *(e["message"] for e in result["exercises"])]
+    assert not any(note in str(shown) for note in result["review"])
+
+
+@pytest.mark.parametrize("name", ["core", "jvp"])
+def test_honest_mistakes_are_not_under_suspicion(name):
+    lesson = manifest.get(name)
+    reference = assemble.read_solution(lesson.module)
+    sources = [answers.variant_source(m) for m in answers.load(name)]
+    for source in [reference, skeleton.make_skeleton(reference, lesson), *sources]:
+        assert review.unusual(names_in(source.encode()), reference) == []
+
+
+WAVERING = """
+import random
+_double, _spread = double, spread
+def double(x):
+    np.first = getattr(np, "first", "double")
+    return _double(x) if np.first == "double" else 0.0
+def spread(x):
+    np.first = getattr(np, "first", "spread")
+    return _double(x) - mean(x)
+"""
+
+
+def test_an_answer_that_changes_is_not_accepted(lesson):
+    """Right in the first process that asks, wrong in the next, which is asked from the end."""
+    result = engine.grade(lesson, "eve", (MODULE + WAVERING).encode())
+    assert points(result) == {"double": 0, "mean": 2, "spread": 1}
+    assert result["review"] == ["Asked the same thing twice, the module gives different answers."]
+    assert "Asked the same thing twice" in exercise(result, "double")["message"]
+
+
+# Suites that are at fault
+
+
+def broken(old, new):
+    assert old in SUITE
+    return {"suites/tiny.py": SUITE.replace(old, new)}
+
+
+TWIN = """
+class TestAgain:
+    @pytest.mark.exercise("tiny.mean")
+    def test_mean(self, student):
+        pass
+"""
+
+FAULTS = [
+    ("student.agrees(double_of, x)", "student.agrees(double_of, undefined)", "NameError"),
+    ("student.agrees(double_of, x)", "assert False", "AssertionError"),
+    ("return tiny.double(x)", "return tiny.double", "no plain data"),
+    ("return tiny.double(x)", "return tiny.no_such_function(x)", "AttributeError"),
+    ("return tiny.double(x)", "return tiny.nothing_of_the_kind or undefined(x)", "undefined"),
+    ("import pytest", "import pytest\n\n1 / 0", "ZeroDivisionError"),
+    ('exercise("tiny.spread")', 'exercise("tiny.unknown")', "tiny.unknown"),
+    ("def test_mean_of_two(", "def not_a_test(", None),
+    ("import pytest", f"import pytest\n{TWIN}", "two tests"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "text"), FAULTS, ids=[f[1] for f in FAULTS])
+def test_a_fault_of_the_suite_is_loud(monkeypatch, tmp_path, old, new, text):
+    lesson = graded_course.write(monkeypatch, tmp_path, broken(old, new))
+    if text is None:
+        assert engine.grade(lesson, "ada", MODULE.encode())["score"] == 6
+        return
+    with pytest.raises(SuiteError, match=text):
+        engine.grade(lesson, "ada", MODULE.encode())
+
+
+def test_a_missing_suite_is_loud(monkeypatch, tmp_path):
+    lesson = graded_course.write(monkeypatch, tmp_path)
+    (tmp_path / "suites" / "tiny.py").unlink()
+    with pytest.raises(SuiteError, match="no hidden suite"):
+        engine.grade(lesson, "ada", MODULE.encode())
+
+
+def test_grading_leaves_nothing_beside_the_suite(lesson):
+    engine.grade(lesson, "ada", MODULE.encode())
+    assert [path.name for path in places.SUITES.iterdir()] == ["tiny.py"]
+
+
+# Many submissions
+
+
+@pytest.fixture
+def small_pool(monkeypatch, tmp_path):
+    """Pools whose processes, which begin afresh, know the small course."""
+    options = {"initializer": graded_course.adopt, "initargs": (str(tmp_path),)}
+    context = multiprocessing.get_context("spawn")
+    monkeypatch.setattr(engine, "_pool", lambda n: ProcessPoolExecutor(n, context, **options))
+
+
+def _dies_for_eve(lesson, student, source, options):
+    if student == "eve":
+        os._exit(1)
+    return engine.grade(lesson, student, source, **options)
+
+
+def test_many_submissions_each_have_one_result(lesson, small_pool):
+    jobs = [(f"s{i}", MODULE.encode() if i % 2 else None) for i in range(6)]
+    found = list(engine.grade_many(jobs, lesson, workers=2))
+    scores = {result["student"]: result["score"] for result in found}
+    assert scores == {f"s{i}": 6.0 * (i % 2) for i in range(6)}
+    assert len(found) == 6
+
+
+def test_a_pool_that_dies_costs_nobody_else_a_grade(lesson, small_pool, monkeypatch):
+    monkeypatch.setattr(engine, "_grade_one", _dies_for_eve)
+    jobs = [("ada", MODULE.encode()), ("eve", MODULE.encode()), ("bo", MODULE.encode())]
+    found = {r["student"]: r for r in engine.grade_many(jobs, lesson, workers=2)}
+    assert {name: r["score"] for name, r in found.items()} == {"ada": 6, "eve": 0, "bo": 6}
+    assert "could not be graded" in found["eve"]["remarks"][0]
+
+
+def test_grades_repeat(lesson):
+    source = changed("/ len(x)", "/ (len(x) + 1)")
+    first, second = (engine.grade(lesson, "ada", source) for _ in range(2))
+    assert {**first, "seconds": 0} == {**second, "seconds": 0}
+
+
+# Results on the disk
+
+
+def test_results_are_written_whole_and_tabled(lesson, tmp_path):
+    out = tmp_path / "out"
+    for student in ("Comma, with", "ada"):
+        results.write(engine.grade(lesson, student, None), out)
+    lines = results.grades_csv(out).read_text().splitlines()
+    assert lines[0].startswith("student,lesson,score,max_score,isolation,tiny.double,")
+    assert lines[1].startswith('"Comma, with",tiny,0')
+    names = sorted(path.name for path in out.iterdir())
+    assert names == ["Comma, with.json", "ada.json", "grades.csv"]
+
+
+@pytest.mark.parametrize("student", ["../eve", "a/b", "..", "", "a\0b", "x" * 300])
+def test_a_student_cannot_name_another_file(lesson, tmp_path, student):
+    with pytest.raises(Problem, match="cannot name a file"):
+        results.write(engine.grade(lesson, student, None), tmp_path / "out")
+
+
+def test_a_damaged_result_is_refused(lesson, tmp_path):
+    path = results.write(engine.grade(lesson, "ada", None), tmp_path)
+    path.write_text(path.read_text().replace('"score": 0', '"score": "full"'))
+    with pytest.raises(Problem, match="is no result"):
+        results.read(path)

@@ -1,0 +1,702 @@
+"""What a worker can and cannot do, on every rung of the ladder that this machine has."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from accounts import only_root, run_as
+
+from autograder.lessons import places
+from autograder.lessons.problem import Problem
+from autograder.sandbox import cgroup, isolation
+from autograder.sandbox.isolation import Died, Limits, Nonsense, NotIsolated, TimedOut, Worker
+from autograder.student import doctor
+from autograder.worker import wire
+
+STRICT = ("namespaces", "landlock")
+
+
+def need(level):
+    reason = isolation.detect(level)
+    if reason is not None:
+        assert isolation.detect("process") is None, "not even a worker without isolation starts"
+        assert not reason.startswith(("it does not hold", "the worker"))
+        pytest.skip(f"no isolation {level!r}: {reason}")
+
+
+@pytest.fixture(params=isolation.LEVELS)
+def level(request):
+    need(request.param)
+    return request.param
+
+
+@pytest.fixture(params=STRICT)
+def strict(request):
+    need(request.param)
+    return request.param
+
+
+@pytest.fixture
+def tree(tmp_path):
+    package = tmp_path / "tree" / "thing"
+    package.mkdir(parents=True)
+    package.joinpath("__init__.py").write_text("from thing.module import value\n")
+    package.joinpath("module.py").write_text("value = 7\n")
+    return package.parent
+
+
+def run(worker, body, *args, seconds=20):
+    """The reply of a probe with this body."""
+    lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
+    source = f"def probe(thing, *args):\n{lines}"
+    reply = worker.ask(["call", source, "probe", wire.encode(list(args)), False], seconds)
+    return wire.decode(reply[1]) if reply[0] == "value" else reply
+
+
+def ask(tree, level, body, *args, limits=None):
+    with Worker(tree, "thing/module.py", level, limits or Limits()) as worker:
+        return run(worker, body, *args)
+
+
+def test_a_worker_imports_the_tree_and_answers(tree, level):
+    with Worker(tree, "thing/module.py", level) as worker:
+        assert worker.ask(["import"], 20) == ["value", None]
+        assert run(worker, "return thing.value + args[0]", 1) == 8
+        assert run(worker, "return np.float32(2)") == 2
+
+
+def test_the_worker_says_which_layers_hold(tree, strict):
+    with Worker(tree, "thing/module.py", strict) as worker:
+        assert "limits" in worker.layers
+        assert strict == "namespaces" or worker.layers == ("limits", "landlock", "seccomp")
+
+
+def test_prints_and_input_go_nowhere(tree, level):
+    body = """
+import os, sys
+print("x" * 1_000_000)
+os.write(1, b"garbage"), os.write(2, b"garbage")
+return sys.stdin.read()
+"""
+    assert ask(tree, level, body) == ""
+
+
+def test_the_repository_cannot_be_read(tree, strict):
+    body = """
+import os
+found = []
+for path in args[0]:
+    try:
+        found.append(os.listdir(path) if os.path.isdir(path) else open(path).read())
+    except OSError:
+        pass
+return found
+"""
+    secrets = [places.SUITES, places.SOLUTIONS, places.ROOT, Path(__file__), Path("/etc/passwd")]
+    assert ask(tree, strict, body, [str(path) for path in secrets]) == []
+
+
+def test_the_tree_cannot_be_written(tree, strict):
+    body = """
+import os
+for path in (thing.__file__, os.path.join(os.path.dirname(thing.__file__), "new.py")):
+    try:
+        open(path, "a").close()
+        return "written"
+    except OSError:
+        pass
+"""
+    assert ask(tree, strict, body) is None
+
+
+def test_other_processes_cannot_be_seen_or_signalled(tree, strict):
+    body = """
+import os
+reached = []
+for act in (lambda: os.kill(args[0], 0), lambda: open(f"/proc/{args[0]}/environ").read(),
+            lambda: os.kill(os.getppid(), 0)):
+    try:
+        reached.append(str(act()))
+    except OSError:
+        pass
+return reached
+"""
+    assert ask(tree, strict, body, os.getpid()) == []
+
+
+def test_the_graders_environment_does_not_reach_the_worker(tree, level, monkeypatch):
+    monkeypatch.setenv("JAXPRENTICE_SECRET", "hidden")
+    assert "hidden" not in ask(tree, level, "import os\nreturn str(dict(os.environ))")
+
+
+def test_no_open_file_of_the_grader_reaches_the_worker(tree, level, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("hidden")
+    body = """
+import os
+found = []
+for fd in range(3, 200):
+    try:
+        found.append(os.path.basename(os.readlink(f"/proc/self/fd/{fd}")))
+    except OSError:
+        pass
+return found
+"""
+    with secret.open() as file:
+        os.set_inheritable(file.fileno(), True)
+        assert "secret" not in ask(tree, level, body)
+
+
+@pytest.mark.parametrize("address", [("127.0.0.1", 9), ("192.0.2.1", 80)])
+@pytest.mark.parametrize("kind", ["STREAM", "DGRAM"])
+def test_there_is_no_network(tree, strict, address, kind):
+    body = """
+import socket
+try:
+    s = socket.socket(socket.AF_INET, getattr(socket, "SOCK_" + args[0]))
+    s.settimeout(2)
+    s.connect(tuple(args[1]))
+    s.send(b"x")
+    return "sent"
+except OSError as error:
+    return isinstance(error, (PermissionError, OSError)) and "refused" not in str(error).lower()
+"""
+    assert ask(tree, strict, body, kind, address) is True
+
+
+def test_no_process_can_be_started(tree, strict):
+    body = """
+import os, subprocess, sys
+refused = []
+for start in (os.fork, lambda: subprocess.run([sys.executable, "-c", ""]),
+              lambda: os.posix_spawn("/bin/true", ["true"], {})):
+    try:
+        start()
+    except OSError:
+        refused.append(True)
+return refused
+"""
+    assert ask(tree, strict, body) == [True] * 3
+
+
+def test_threads_can_be_started(tree, level):
+    body = """
+import threading
+done = []
+threads = [threading.Thread(target=done.append, args=(i,)) for i in range(20)]
+[t.start() for t in threads], [t.join() for t in threads]
+return len(done)
+"""
+    assert ask(tree, level, body) == 20
+
+
+def test_too_much_memory_is_a_memory_error_and_the_worker_lives(tree, level):
+    with Worker(tree, "thing/module.py", level) as worker:
+        assert run(worker, "bytearray(2 << 30)")[:2] == ["raised", "MemoryError"]
+        assert run(worker, "np.ones((1 << 28,))")[:2] == ["raised", "MemoryError"]
+        assert run(worker, "return 1") == 1
+
+
+WRITE = """
+import os, signal, tempfile
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+written = []
+for i in range(100):
+    try:
+        with open(os.path.join("/tmp", f"f{i}"), "wb", buffering=0) as f:
+            for _ in range(100):
+                written.append(f.write(b"x" * 65536))
+    except OSError:
+        pass
+return sum(written)
+"""
+
+
+def test_files_are_limited_in_size_and_number(tree):
+    need("namespaces")
+    limits = Limits(file_size=1 << 20, disk=4 << 20)
+    assert 2 << 20 < ask(tree, "namespaces", WRITE, limits=limits) <= 4 << 20
+
+
+def test_without_a_disk_of_its_own_a_worker_writes_nothing(tree):
+    need("landlock")
+    assert ask(tree, "landlock", WRITE) == 0
+
+
+def test_limits_cannot_be_raised(tree, level):
+    body = """
+import resource
+for value in (resource.RLIM_INFINITY, 4 << 30):
+    try:
+        resource.setrlimit(resource.RLIMIT_DATA, (value, value))
+        return "raised"
+    except (OSError, ValueError):
+        pass
+"""
+    assert ask(tree, level, body) is None
+
+
+def test_nothing_but_the_dependencies_can_be_imported(tree, level):
+    body = """
+found = []
+for name in args[0]:
+    try:
+        __import__(name)
+        found.append(name)
+    except ImportError:
+        pass
+return found
+"""
+    foreign = ["jax", "pytest", "autograder", "nbgrader", "IPython", "minijax", "pip"]
+    assert ask(tree, level, body, foreign) == []
+    assert ask(tree, level, body, ["numpy", "jaxlib", "json"]) == ["numpy", "jaxlib", "json"]
+
+
+XLA = '''
+import jaxlib.xla_client as xc
+client = xc.make_cpu_client()
+text = """module @m { func.func public @main(%x: tensor<f64>) -> tensor<f64> {
+  %y = stablehlo.sine %x : tensor<f64>
+  return %y : tensor<f64> } }"""
+devices = xc.DeviceList(tuple(client.devices()[:1]))
+client.compile_and_load(text, devices, xc.CompileOptions())
+return client.platform
+'''
+
+
+def test_xla_compiles_inside(tree, level):
+    assert ask(tree, level, XLA) == "cpu"
+
+
+def test_a_worker_that_does_not_answer_is_given_up_in_time(tree, level):
+    with Worker(tree, "thing/module.py", level) as worker:
+        begin = time.monotonic()
+        with pytest.raises(TimedOut):
+            run(worker, "while True: pass", seconds=0.5)
+    assert time.monotonic() - begin < 5
+
+
+@pytest.mark.parametrize("body", ["import os; os._exit(0)", "import os; os.abort()"])
+def test_a_worker_that_ends_is_noticed(tree, level, body):
+    with Worker(tree, "thing/module.py", level) as worker, pytest.raises(Died):
+        run(worker, body)
+
+
+def dies(marker):
+    """Is the process with this argument gone soon? The kernel takes a moment."""
+    end = time.monotonic() + 10
+    while alive(marker) and time.monotonic() < end:
+        time.sleep(0.02)
+    return not alive(marker)
+
+
+def alive(marker):
+    listing = [p for p in Path("/proc").iterdir() if p.name.isdigit()]
+    found = []
+    for process in listing:
+        try:
+            found.append(marker in process.joinpath("cmdline").read_bytes())
+        except OSError:
+            continue
+    return any(found)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc, which only Linux has")
+def test_nothing_is_left_of_a_closed_worker(tree, level):
+    marker = str(tree).encode()
+    with Worker(tree, "thing/module.py", level) as worker:
+        assert alive(marker)
+        scratch = worker.scratch.name
+    assert dies(marker)
+    assert not Path(scratch).exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc, which only Linux has")
+def test_a_worker_does_not_outlive_the_grader(tree, level, tmp_path):
+    script = (
+        "import sys, os, time; from pathlib import Path;"
+        "from autograder.sandbox.isolation import Worker;"
+        "w = Worker(Path(sys.argv[1]), 'thing/module.py', sys.argv[2]);"
+        "endless = ['call', 'def f(t):\\n while 1: pass', 'f', ['l'], False];"
+        "w.messages.put([1, 60, *endless]); time.sleep(0.5); os.kill(os.getpid(), 9)"
+    )
+    command = [sys.executable, "-c", script, str(tree), level]
+    path = os.pathsep.join([str(places.ROOT), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(tmp_path)}
+    assert subprocess.run(command, env=environment, check=False).returncode == -9
+    assert dies(str(tree).encode())
+
+
+# Going over each limit
+
+BURN = """
+import signal, threading
+signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+try:
+    import resource
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
+except Exception:
+    pass
+while True:
+    pass
+"""
+
+
+def ended(worker, cpu, body):
+    """How a worker ends that may take so many seconds of CPU for this probe."""
+    source = "def probe(thing):\n" + "\n".join(f"    {line}" for line in body.splitlines())
+    with pytest.raises(Died):
+        worker._exchange([1, cpu, "call", source, "probe", ["l"], False], 60)
+    return worker.exit_status()
+
+
+def test_a_probe_may_take_only_so_much_cpu(tree, level):
+    with Worker(tree, "thing/module.py", level) as worker:
+        assert ended(worker, 1, "while True: pass") == -signal.SIGXCPU
+
+
+def test_what_lifts_the_probes_limit_meets_the_submissions(tree, level):
+    with Worker(tree, "thing/module.py", level, Limits(cpu_seconds=2)) as worker:
+        assert ended(worker, 1, BURN) == -signal.SIGKILL
+
+
+THREADS = """
+import threading, time
+threading.stack_size(65536)
+count = 0
+try:
+    while count < 5000:
+        threading.Thread(target=time.sleep, args=(30,), daemon=True).start()
+        count += 1
+except RuntimeError:
+    pass
+return count
+"""
+
+
+def test_threads_are_limited_in_number(tree, level):
+    if os.getuid() == 0 and "pids" not in cgroup.held():
+        pytest.skip("root without a control group for processes: the kernel does not limit root")
+    count = ask(tree, level, THREADS, limits=Limits(threads=60))
+    assert 20 <= count < (60 if "pids" in cgroup.held() else 5000)
+
+
+OPEN = """
+import os
+held = []
+try:
+    while len(held) < 5000:
+        held.append(os.open(os.devnull, os.O_RDONLY))
+except OSError:
+    pass
+return len(held)
+"""
+
+
+def test_open_files_are_limited_in_number(tree, level):
+    assert 20 < ask(tree, level, OPEN, limits=Limits(open_files=60)) < 60
+
+
+@pytest.mark.parametrize("make", ["mmap.mmap(-1, 1 << 20)", "mmap.mmap(zero, 1 << 20)"])
+def test_memory_that_the_limit_does_not_count_is_refused(tree, strict, make):
+    body = f"""
+import mmap, os
+try:
+    zero = os.open("/dev/zero", os.O_RDWR)
+except OSError:
+    zero = -1
+try:
+    {make}
+    return "made"
+except OSError:
+    return "refused"
+"""
+    assert ask(tree, strict, body) == "refused"
+
+
+REACH = """
+import fcntl, os, resource, signal
+reading, writing = os.pipe()
+acts = {
+    "limits": lambda: resource.prlimit(args[0], resource.RLIMIT_NOFILE),
+    "cores": lambda: os.sched_setaffinity(args[0], {0}),
+    "priority": lambda: os.setpriority(os.PRIO_PROCESS, args[0], 5),
+    "owner": lambda: fcntl.fcntl(reading, fcntl.F_SETOWN, args[0]),
+    "signal": lambda: fcntl.fcntl(reading, 10, signal.SIGKILL),
+    "rights": lambda: os.chmod(args[1], 0o777),
+    "times": lambda: os.utime(args[1]),
+    "attributes": lambda: os.setxattr(args[1], "user.x", b"x"),
+    "own limits": lambda: resource.prlimit(0, resource.RLIMIT_NOFILE),
+    "own descriptors": lambda: fcntl.fcntl(reading, fcntl.F_GETFD),
+}
+done = []
+for name, act in acts.items():
+    try:
+        act()
+        done.append(name)
+    except OSError:
+        pass
+return done
+"""
+
+
+def test_nothing_of_the_grader_can_be_changed_in_other_ways(tree, strict, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    found = ask(tree, strict, REACH, os.getpid(), str(file))
+    assert found == ["own limits", "own descriptors"]
+
+
+FORGED = {
+    "huge": b"\xff\xff\xff\xff",
+    "deep": (50_001).to_bytes(4, "big") + b"\x91" * 50_000 + b"\x90",
+    "nonsense": b"\0\0\0\1\xc1",
+    "another number": b"\0\0\0\4\x93\x63\x01\x01",
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_messages_are_told_from_a_death(tree, level, name):
+    body = """
+import os
+for descriptor in range(3, 64):
+    try:
+        os.write(descriptor, args[0])
+    except OSError:
+        pass
+"""
+    with Worker(tree, "thing/module.py", level) as worker, pytest.raises(Nonsense):
+        run(worker, body, FORGED[name])
+
+
+# What a submission starts where nothing refuses it
+
+
+DAEMON = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for descriptor in range(0, 64) if args[1] else ():
+            try:
+                os.close(descriptor)
+            except OSError:
+                pass
+        time.sleep(300)
+    os._exit(0)
+os.wait()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux only")
+@pytest.mark.parametrize("closes", [True, False], ids=["closes pipes", "holds pipes"])
+@pytest.mark.parametrize("means", ["keeper", "group"])
+def test_a_daemon_ends_with_its_worker(tree, monkeypatch, means, closes):
+    need("process")
+    monkeypatch.setitem(isolation._LAYERS, "process", ())
+    if means == "keeper":
+        monkeypatch.setattr(cgroup, "places", dict)
+    elif cgroup.places():
+        monkeypatch.setattr(isolation, "_keeper", list)
+    else:
+        pytest.skip("no control groups here")
+    marker = str(tree).encode()
+    with Worker(tree, "thing/module.py", "process") as worker:
+        run(worker, DAEMON, "", closes)
+        worker.process.kill() if means == "group" else None
+        time.sleep(0.1)
+        assert alive(marker)
+    assert dies(marker)
+
+
+FORKS = """
+import os, time
+for _ in range(2000):
+    try:
+        if os.fork() == 0:
+            os.setsid()
+    except OSError:
+        time.sleep(0.01)
+time.sleep(60)
+"""
+
+
+def test_a_fork_bomb_is_contained_and_swept(tree, monkeypatch):
+    need("process")
+    if "pids" not in cgroup.held():
+        pytest.skip("no control group for processes")
+    monkeypatch.setitem(isolation._LAYERS, "process", ())
+    with Worker(tree, "thing/module.py", "process", Limits(threads=40)) as worker:
+        with pytest.raises(TimedOut):
+            run(worker, FORKS, seconds=1)
+        (most,) = [p for p in worker.group.paths if (p / "pids.max").exists()]
+        assert int((most / "pids.current").read_text()) <= 40
+    assert dies(str(tree).encode())
+
+
+# Each layer alone: where several refuse a thing, one that is missing would not be seen
+
+
+def script(*command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+LOOK = """
+import os, sys
+for path in sys.argv[1:]:
+    try:
+        open(path + "/new", "w").close()
+        print(path)
+    except OSError:
+        pass
+for path in filter(os.path.isdir, [*sys.path, "/usr/lib/python3"]):
+    for name in os.listdir(path):
+        if name.endswith("-packages"):
+            print(*os.listdir(os.path.join(path, name)))
+print(len(os.listdir("/proc/self/fd")), *os.listdir("/site"))
+"""
+
+
+def test_the_sandbox_alone_hides_and_protects(tree):
+    need("namespaces")
+    python = [os.path.realpath(sys.executable), "-I", "-S", "-c", LOOK]
+    places = ["/", "/dev", "/tree", "/site", "/worker", "/usr", "/tmp"]
+    found = script(*isolation._bubblewrap(tree, Limits()), *python, *places)
+    writable, descriptors, *packages = found
+    assert writable == "/tmp"
+    assert int(descriptors) <= 4
+    assert set(packages) == {path.name for path in isolation._packages()}
+
+
+def confined(layer, body):
+    code = f"import sys; sys.path.insert(0, {str(isolation._here())!r}); import confine, os, socket"
+    return script(sys.executable, "-I", "-c", f"{code}\n{layer}\n{body}")
+
+
+TRY = """
+for name, act in {
+    "read": lambda: open("/etc/hostname").close(), "write": lambda: open("/tmp/x", "w").close(),
+    "null": lambda: open("/dev/null", "w").close(), "fork": lambda: os.fork() or os._exit(0),
+    "socket": lambda: socket.socket().close(), "signal": lambda: os.kill(os.getppid(), 0),
+    "run": lambda: os.posix_spawn("/bin/true", ["true"], {}),
+    "own": lambda: os.kill(os.getpid(), 0),
+}.items():
+    try:
+        act()
+        print(name)
+    except OSError:
+        pass
+"""
+
+
+def test_landlock_alone_closes_the_files():
+    need("landlock")
+    rule = "confine.give_up_privileges(); confine.restrict_files(['/usr'], ['/dev/null'])"
+    found = confined(rule, TRY)
+    assert not {"read", "write"} & set(found)
+    assert {"null", "fork", "socket", "own"} <= set(found)
+
+
+def test_seccomp_alone_refuses_processes_sockets_and_signals():
+    need("landlock")
+    found = confined("confine.give_up_privileges(); confine.refuse_calls()", TRY)
+    assert set(found) - {"write"} == {"read", "null", "own"}
+
+
+# The ladder
+
+
+NOBODY = "12345"  # nobody with this number exists, and none needs to
+RUNGS = """
+from autograder.sandbox import isolation
+print({level: isolation.detect(level) for level in isolation.LEVELS})
+"""
+HOLD = "cannot or network or refused or limited or forged or left or outlive or may or says"
+
+
+@only_root
+def test_an_ordinary_user_has_the_same_rungs():
+    own = {level: isolation.detect(level) for level in isolation.LEVELS}
+    assert run_as(NOBODY, "-c", RUNGS) == f"{own}\n"
+
+
+@only_root
+def test_the_rungs_hold_for_an_ordinary_user_as_well():
+    """Many of the tests above, run as somebody without rights."""
+    flags = ["-q", "-x", "-p", "no:cacheprovider", "--rootdir", str(places.ROOT), "-k", HOLD]
+    said = run_as(NOBODY, "-m", "pytest", *flags, __file__)
+    assert int(re.search(r"(\d+) passed", said)[1]) > 40, said
+    assert "failed" not in said
+
+
+def test_doctor_says_which_rungs_there_are_and_why_not_the_others(monkeypatch):
+    nothing = {"namespaces": "no bubblewrap", "landlock": "no Landlock", "process": None}
+    monkeypatch.setattr(isolation, "detect", nothing.get)
+    monkeypatch.setattr(cgroup, "places", dict)
+    text = " ".join(f"{how}: {text}" for how, text in doctor.rungs())
+    assert "note: The rung 'namespaces' is not to be had here: no bubblewrap." in text
+    assert "note: The rung 'landlock' is not to be had here: no Landlock." in text
+    assert "ok: The rung 'process' works here." in text
+    assert "note: No control groups" in text
+
+
+@pytest.mark.parametrize("system", ["darwin", "win32"])
+def test_systems_other_than_linux_have_the_last_rung_only(monkeypatch, system):
+    isolation.detect.cache_clear()
+    monkeypatch.setattr(isolation.sys, "platform", system)
+    try:
+        for level in STRICT:
+            assert "only Linux" in isolation.detect(level)
+        with pytest.raises(Problem, match="--isolation process") as caught:
+            isolation.choose()
+        assert "Grade on Linux" in str(caught.value)
+        assert "read and change what you can" in str(caught.value)
+    finally:
+        isolation.detect.cache_clear()
+
+
+def test_the_proof_can_fail(tree):
+    """The same proof on the lowest rung finds what is not refused there."""
+    need("process")
+    with Worker(tree, "thing/module.py", "process") as worker:
+        arguments = isolation._proof_arguments()
+        reply = worker.ask(["call", isolation._PROOF, "proof", arguments, False], 20)
+    assert "file" not in wire.decode(reply[1])
+
+
+def test_without_bubblewrap_the_next_rung_is_taken(monkeypatch):
+    need("landlock")
+    isolation.detect.cache_clear()
+    monkeypatch.setattr(isolation.shutil, "which", lambda name: None)
+    try:
+        assert "Debian package: bubblewrap" in isolation.detect("namespaces")
+        assert isolation.choose() == "landlock"
+    finally:
+        isolation.detect.cache_clear()
+
+
+def test_strangers_work_is_refused_where_only_limits_are_left(monkeypatch):
+    nothing = {"namespaces": "no bubblewrap", "landlock": "no Landlock", "process": None}
+    monkeypatch.setattr(isolation, "detect", nothing.get)
+    with pytest.raises(Problem, match="--isolation process"):
+        isolation.choose()
+    assert isolation.choose("process") == "process"
+    with pytest.raises(Problem, match="no Landlock"):
+        isolation.choose("landlock")
+    with pytest.raises(Problem, match="Give one of"):
+        isolation.choose("perfect")
+
+
+def test_a_sandbox_that_cannot_start_says_why(tree, monkeypatch):
+    need("namespaces")
+    monkeypatch.setattr(isolation, "_mounts", lambda: ("--ro-bind", "/nowhere", "/nowhere"))
+    with pytest.raises(NotIsolated, match="nowhere"):
+        Worker(tree, "thing/module.py", "namespaces")

@@ -1,0 +1,122 @@
+"""Slips are made where a tired student makes them, each alone, and what came of them is kept."""
+
+import ast
+
+import graded_course
+import pytest
+
+from autograder.grading import engine
+from autograder.lessons import places
+from autograder.upkeep import mutants
+
+# (what is written, one of the slips)
+SLIPS = [
+    ("return x - y", "return x + y"),
+    ("return x - y", "return y - x"),
+    ("return x - y", "return x"),
+    ("return x * y", "return x / y"),
+    ("return -x", "return x"),
+    ("return x < y", "return x <= y"),
+    ("return x is None", "return x is not None"),
+    ("return x and y", "return x or y"),
+    ("return x and y", "return y"),
+    ("return x if y else 0.0", "return 0.0"),
+    ("return x[1:]", "return x"),
+    ("return x[1]", "return x[2]"),
+    ("return True", "return False"),
+    ("return f(x, y)", "return f(y, x)"),
+    ("return f(x, axis=0)", "return f(x)"),
+    ("return sorted(x)", "return x"),
+    ("return (x, y)", "return (y, x)"),
+    ("return (x, y)", "return (x,)"),
+    ("return [a for a in x if a]", "return [a for a in x]"),
+    ("return x.primal", "return x.tangent"),
+    ("return self.pure(x)", "return self.lift(x)"),
+    ("return x + 0.0", "return y + 0.0"),
+    ("return x", "return None"),
+    ("x += y", "x = y"),
+    ("x += y", "pass"),
+    ("x[0] = y", "pass"),
+    ("if x:\n    f(x)", "if True:\n    f(x)"),
+    ("for a in x:\n    continue", "for a in x:\n    pass"),
+    ("with f(x):\n    g(y)", "if True:\n    g(y)"),
+    ("try:\n    f(x)\nfinally:\n    g(y)", "if True:\n    f(x)\n    g(y)"),
+    ("if x:\n    raise TypeError(y)", "if False:\n    raise TypeError(y)"),
+]  # fmt: skip
+
+
+def function(body):
+    (node,) = ast.parse(
+        f"def target(self, x, y):\n    {body.replace(chr(10), chr(10) + '    ')}"
+    ).body
+    return node
+
+
+@pytest.mark.parametrize(("body", "slip"), SLIPS, ids=[f"{a} -> {b}" for a, b in SLIPS])
+def test_a_slip_is_made(body, slip):
+    made = [ast.unparse(mutated) for mutated in mutants.mutations(function(body))]
+    assert ast.unparse(function(slip)) in made
+
+
+@pytest.mark.parametrize(
+    ("body", "slips"),
+    [
+        ("raise TypeError(f'{x + 1} is wrong')", ["pass"]),
+        ("if x:\n    z = y + 1\n    raise TypeError(z)", None),
+        ("a: dict[0, 1]", []),
+        ("zip(a, b, strict=True)", ["pass", "zip(b, a, strict=True)"]),
+        ("isinstance(a, (b, c))", ["pass"]),
+    ],
+)
+def test_what_makes_texts_and_types_stays(body, slips):
+    made = [ast.unparse(mutated.body) for mutated in mutants.mutations(function(body))]
+    if slips is None:
+        assert len(made) == 3
+        assert all("z = y + 1" in text for text in made)
+    else:
+        assert made == slips
+
+
+def test_the_function_itself_stays_as_it_was():
+    node = function("return x - y")
+    before = ast.dump(node)
+    assert len(list(mutants.mutations(node))) > 5
+    assert ast.dump(node) == before
+
+
+@pytest.fixture
+def lesson(monkeypatch, tmp_path):
+    if graded_course.NO_ISOLATION:
+        pytest.skip("no isolation: install the Debian package bubblewrap")
+    return graded_course.write(monkeypatch, tmp_path)
+
+
+def test_a_known_outcome_is_not_computed_again(lesson, monkeypatch):
+    chosen = mutants.make_mutants(lesson)[:3]
+    first = list(mutants.try_out(lesson, chosen[:2], workers=1))
+    graded = []
+    real = engine.grade
+    monkeypatch.setattr(
+        engine, "grade", lambda *args, **kw: graded.append(args) or real(*args, **kw)
+    )
+    again = list(mutants.try_out(lesson, chosen, workers=1))
+    assert again[:2] == first
+    assert [args[1] for args in graded] == [chosen[2].id]
+
+
+def test_a_half_written_line_is_forgotten(lesson):
+    memory = mutants.Memory(lesson)
+    memory.keep("tiny.double/1", {"killed": True})
+    with memory.path.open("a") as file:
+        file.write('["tiny.double/2", {"kil')
+    assert mutants.Memory(lesson).known == {"tiny.double/1": {"killed": True}}
+
+
+def test_a_better_docstring_keeps_what_is_known_and_other_code_does_not(lesson):
+    mutants.Memory(lesson).keep("tiny.double/1", {"killed": True})
+    module = places.SOLUTIONS / lesson.module
+    text = module.read_text()
+    module.write_text(text.replace('"""', '"""Better: ', 1))
+    assert mutants.Memory(lesson).known
+    module.write_text(text + "\nMORE = 1\n")
+    assert not mutants.Memory(lesson).known

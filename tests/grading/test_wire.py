@@ -1,0 +1,237 @@
+"""What crosses the border between worker and grader: plain data, exactly, and nothing else."""
+
+import os
+import resource
+import threading
+
+import msgpack
+import numpy as np
+import pytest
+
+from autograder.worker import wire
+from autograder.worker.wire import Malformed, Opaque
+
+
+def crossed(value):
+    return wire.decode(msgpack.unpackb(msgpack.packb(wire.encode(value))))
+
+
+PLAIN = [
+    None,
+    True,
+    0,
+    -(2**63),
+    2**200,
+    -(2**64),
+    1.5,
+    float("inf"),
+    1 + 2j,
+    "text",
+    b"bytes",
+    [],
+    (),
+    {},
+    [1, (2.0, ["a"]), {"k": (None,), 3: [4]}],
+]
+
+
+@pytest.mark.parametrize("value", PLAIN, ids=repr)
+def test_plain_data_cross_unchanged(value):
+    assert crossed(value) == value
+    assert type(crossed(value)) is type(value)
+
+
+DTYPES = "bool int8 int16 int32 int64 uint8 uint64 float16 float32 float64 complex64 complex128"
+
+
+@pytest.mark.parametrize("dtype", DTYPES.split())
+@pytest.mark.parametrize("shape", [(), (0,), (2, 3), (1, 0, 4)], ids=str)
+def test_arrays_cross_with_dtype_shape_and_values(dtype, shape):
+    array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
+    result = crossed(array)
+    assert (result.dtype, result.shape, type(result)) == (array.dtype, shape, np.ndarray)
+    np.testing.assert_array_equal(result, array)
+
+
+def test_numpy_scalars_and_odd_layouts_cross():
+    assert crossed(np.float32(1.5)) == np.float32(1.5)
+    assert type(crossed(np.float32(1.5))) is np.float32
+    turned = np.arange(6.0).reshape(2, 3).T[::-1]
+    np.testing.assert_array_equal(crossed(turned), turned)
+    big_endian = np.arange(3, dtype=">i4")
+    assert crossed(big_endian).dtype == np.int32
+    np.testing.assert_array_equal(crossed(big_endian), big_endian)
+
+
+def test_float0_crosses():
+    result = crossed(np.zeros((2, 3), wire.FLOAT0))
+    assert (result.dtype, result.shape) == (wire.FLOAT0, (2, 3))
+
+
+class AlwaysEqual(float):
+    def __eq__(self, other):
+        return True
+
+    __hash__ = float.__hash__
+    __class__ = float
+
+
+class Liar(list):
+    def __len__(self):
+        return 0
+
+
+STRANGE = [
+    (AlwaysEqual(1), "object"),
+    (Liar([1]), "object"),
+    (np.zeros(2).view(type("Sub", (np.ndarray,), {})), "object"),
+    (np.array([None]), "ndarray"),
+    (np.array(["a"]), "ndarray"),
+    (np.zeros(2, "datetime64[s]"), "ndarray"),
+    (ValueError("x"), "ValueError"),
+    (print, "object"),
+    (int, "type"),
+    (type("int", (), {})(), "object"),
+]
+
+
+@pytest.mark.parametrize(("value", "name"), STRANGE, ids=lambda x: type(x).__name__)
+def test_everything_else_becomes_an_opaque_marker(value, name):
+    assert crossed([value]) == [Opaque(name)]
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def endless():
+    value = []
+    value.append(value)
+    return value
+
+
+TOO_MUCH = {
+    "bytes": b"x" * wire.MAX_MESSAGE,
+    "array": np.zeros(wire.MAX_MESSAGE // 8),
+    "items": [0] * (wire.MAX_ITEMS + 1),
+    "depth": nested(wire.MAX_DEPTH + 1),
+    "endless": endless(),
+    "integer": 1 << 100_000,
+    "dict": {i: i for i in range(wire.MAX_PAIRS + 1)},
+    "text": "x" * (wire.MAX_TEXT + 1),
+}
+
+
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_what_is_too_large_is_not_written(name):
+    with pytest.raises(Malformed):
+        wire.encode(TOO_MUCH[name])
+
+
+NONSENSE = [
+    [],
+    {},
+    ["?"],
+    ["l", ["?"]],
+    [["l"]],
+    ["i", 5],
+    ["i", "f" * 10_000],
+    ["c", "a", "b"],
+    ["d", [1]],
+    ["d", [["l"], 1]],
+    ["d", *[[i * (2**61 - 1), 0] for i in range(5000)]],
+    ["a", "float64", [2], b"short"],
+    ["a", "float64", [-1], b""],
+    ["a", "float64", [2.0], b"0" * 16],
+    ["a", "float64", [0] * 17, b""],
+    ["a", "float64", [1 << 60, 1 << 60], b""],
+    ["a", "object", [], b"12345678"],
+    ["a", "float64", "x", b""],
+    ["a", "float64", [1], "12345678"],
+    ["s", "float64", [1], b"12345678"],
+    ["a", "float0", [2], b"x"],
+    msgpack.ExtType(1, b"x"),
+    nested(200),
+]
+
+
+@pytest.mark.parametrize("message", NONSENSE, ids=lambda m: repr(m)[:40])
+def test_forged_values_are_refused(message):
+    with pytest.raises(Malformed):
+        wire.decode(message)
+
+
+def test_booleans_of_forged_bytes_are_booleans():
+    assert wire.decode(["a", "bool", [2], b"\x07\x00"]).view(np.uint8).tolist() == [1, 0]
+
+
+def test_opaque_markers_name_built_in_types_only():
+    assert wire.decode(["o", "the probe's text"]) == Opaque("object")
+
+
+def received(data):
+    reading, writing = os.pipe()
+    os.write(writing, data)
+    os.close(writing)
+    try:
+        return wire.receive(reading)
+    finally:
+        os.close(reading)
+
+
+def test_messages_cross_a_pipe():
+    reading, writing = os.pipe()
+    wire.send(writing, [1, "call", b"x"])
+    os.close(writing)
+    assert wire.receive(reading) == [1, "call", b"x"]
+    with pytest.raises(EOFError):
+        wire.receive(reading)
+    os.close(reading)
+
+
+@pytest.mark.parametrize("data", [b"\xff\xff\xff\xff", b"\0\0\0\x02\xc1\xc1", b"\0\0\0\1\x81"])
+def test_broken_messages_are_refused(data):
+    with pytest.raises(Malformed):
+        received(data)
+
+
+@pytest.mark.parametrize("data", [b"", b"\0\0", b"\0\0\0\x09short"])
+def test_half_messages_are_the_end(data):
+    with pytest.raises(EOFError):
+        received(data)
+
+
+def test_deeply_nested_messages_are_refused():
+    text = b"\x91" * 50_000 + b"\x90"
+    with pytest.raises(Malformed):
+        received(len(text).to_bytes(4, "big") + text)
+
+
+def test_many_small_lists_do_not_fill_the_graders_memory():
+    """Read to the end, these 16 MB would take 1 GB."""
+    block = b"\xdc\xff\xff" + b"\x90" * 65535
+    text = b"\xdc\x00\xf0" + block * 240
+    reading, writing = os.pipe()
+    threading.Thread(target=_write, args=(writing, len(text).to_bytes(4, "big") + text)).start()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(Malformed, match="too many parts"):
+        wire.receive(reading)
+    os.close(reading)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000  # KiB
+
+
+def _write(descriptor, data):
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+
+
+def test_the_largest_value_that_can_be_written_can_be_read():
+    value = [np.zeros((0, 1, 2, 3))] * (wire.MAX_ITEMS - 1)
+    text = msgpack.packb([1, "value", wire.encode(value)])
+    reading, writing = os.pipe()
+    threading.Thread(target=_write, args=(writing, len(text).to_bytes(4, "big") + text)).start()
+    assert len(wire.decode(wire.receive(reading)[2])) == len(value)
+    os.close(reading)

@@ -1,0 +1,221 @@
+"""pmap, collectives, and the choice of a device, against JAX on eight devices of one process."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import jax
+import minijax
+import numpy as np
+import pmap_programs as programs
+import pytest
+from oracle import prints_as_promised
+
+from autograder.lessons import places
+
+jax.config.update("jax_enable_x64", True)
+
+EIGHT = "--xla_force_host_platform_device_count=8"
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What all programs gave on eight devices, in minijax and in JAX."""
+    folder = tmp_path_factory.mktemp("eight")
+    env = {**os.environ, "XLA_FLAGS": EIGHT, "PYTHONPATH": str(places.SOLUTIONS)}
+    running = [
+        (
+            name,
+            subprocess.Popen(
+                [sys.executable, programs.__file__, name, str(folder / name)], env=env
+            ),
+        )
+        for name in ("minijax", "jax")
+    ]
+    assert [process.wait() for _, process in running] == [0, 0]
+    return {name: pickle.loads((folder / name).read_bytes()) for name, _ in running}
+
+
+def same(got, want):
+    assert not programs.is_error(got), got[1]
+    assert not programs.is_error(want), want[1]
+    assert len(got) == len(want)
+    for x, y in zip(got, want, strict=True):
+        if isinstance(y, str):
+            assert x == y
+            continue
+        assert (x.shape, x.dtype) == (y.shape, y.dtype)
+        np.testing.assert_allclose(x, y, rtol=1e-5 if x.dtype == np.float32 else 1e-12, atol=1e-12)
+
+
+# On eight devices ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", programs.COLLECTIVES)
+def test_collectives_between_devices_give_what_they_give_in_jax(found, key):
+    same(*(found[lib]["collectives", key] for lib in ("minijax", "jax")))
+
+
+@pytest.mark.parametrize("key", programs.PMAP)
+def test_pmap_gives_what_it_gives_in_jax(found, key):
+    same(*(found[lib]["pmap", key] for lib in ("minijax", "jax")))
+
+
+@pytest.mark.parametrize("key", programs.ERRORS)
+def test_errors_are_those_of_jax(found, key):
+    kind, _ = programs.ERRORS[key]
+    for lib in ("jax", "minijax"):
+        result = found[lib]["errors", key]
+        assert programs.is_error(result), f"no error in {lib}"
+        assert kind.__name__ in result[0], result
+
+
+def test_an_error_says_how_to_have_more_devices(found):
+    _, text = found["minijax"]["errors", "too few devices"]
+    assert "requires 9 logical devices, but only 8 XLA devices are available" in text
+    assert "XLA_FLAGS=--xla_force_host_platform_device_count=9" in text
+
+
+def test_jax_is_not_imported(found):
+    assert not found["minijax"]["jax is there"]
+
+
+def test_training_on_eight_devices_is_training_on_one(found):
+    parallel, alone = found["minijax"]["pmap", "training"], found["minijax"]["alone"]
+    same(alone, found["jax"]["alone"])
+    for together, single in zip(parallel, alone, strict=True):
+        assert together.shape == (8, *single.shape)
+        np.testing.assert_allclose(together, np.stack([single] * 8), rtol=1e-9)
+
+
+# With vmap ----------------------------------------------------------------------------------------
+
+
+def results(program):
+    libs = (programs.Library(lib, lib.vmap) for lib in (minijax, jax))
+    return [programs.plain_data(program(lib), lib) for lib in libs]
+
+
+@pytest.mark.parametrize("program", programs.COLLECTIVES.values(), ids=programs.COLLECTIVES)
+def test_collectives_over_a_batch_give_what_they_give_in_jax(program):
+    same(*results(program))
+
+
+@pytest.mark.parametrize("program", programs.ONE_DEVICE.values(), ids=programs.ONE_DEVICE)
+def test_programs_of_one_device_give_what_they_give_in_jax(program):
+    same(*results(program))
+
+
+# Inside -------------------------------------------------------------------------------------------
+
+MINIJAX = """
+import numpy as np
+import minijax as jax
+from minijax import lax, numpy as jnp, xla
+from minijax.jaxpr import typecheck_jaxpr
+X = np.arange(8.0)
+"""
+
+
+def run(code):
+    """What a program prints on eight devices."""
+    env = {**os.environ, "XLA_FLAGS": EIGHT, "PYTHONPATH": str(places.SOLUTIONS)}
+    command = [sys.executable, "-c", MINIJAX + code]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+
+
+def test_parameters_stay_on_the_devices_from_step_to_step():
+    out = run("""
+step = jax.pmap(lambda w, x: w - lax.pmean(w * x, "i"), axis_name="i")
+x = step(X, X)
+w = step(X, x)
+def no_copy(*args, **kwargs):
+    raise AssertionError("a copy from or to the host")
+to_device, to_host = xla.to_device, xla.to_host
+xla.to_device = xla.to_host = no_copy
+for _ in range(3):
+    w = step(w, x)
+total = jax.jit(lambda w: w.sum())(w)
+xla.to_device, xla.to_host = to_device, to_host
+print(w.shape, total.shape)
+""")
+    assert out == "(8,) ()\n"
+
+
+def test_a_program_is_traced_and_compiled_once():
+    out = run("""
+traced, compile_text, compiled = [], xla.compile_text, []
+xla.compile_text = lambda *args: compiled.append(1) or compile_text(*args)
+f = jax.pmap(lambda x: traced.append(1) or x * 2.0)
+for _ in range(3):
+    f(X), jax.vmap(f)(np.ones((2, 8))), jax.grad(lambda x: f(x).sum())(X)
+print(len(traced), len(compiled))
+""")
+    assert out == "1 4\n"
+
+
+def test_programs_of_all_transformations_have_types():
+    out = run("""
+f = jax.pmap(lambda w, x: (lax.psum(jnp.sin(w * x), "i"), lax.all_gather(x, "i"), w * x),
+             axis_name="i", in_axes=(None, 0), out_axes=(None, 1, 0))
+total = lambda w, x: sum(y.sum() for y in f(w, x))
+for g, args in [
+    (f, (2.0, X)), (jax.grad(total, (0, 1)), (2.0, X)),
+    (jax.vmap(f, (None, 0)), (2.0, np.ones((3, 8)))),
+    (jax.vmap(jax.grad(total)), (np.ones(2), np.ones((2, 8)))),
+    (lambda w, x: jax.jvp(f, (w, x), (w, x)), (2.0, X)),
+]:
+    print(typecheck_jaxpr(jax.make_jaxpr(g)(*args).jaxpr))
+""")
+    assert out == (
+        "(f64[], f64[8]) -> (f64[], f64[8,8], f64[8])\n"
+        "(f64[], f64[8]) -> (f64[], f64[8])\n"
+        "(f64[], f64[3,8]) -> (f64[3], f64[3,8,8], f64[3,8])\n"
+        "(f64[2], f64[2,8]) -> (f64[2])\n"
+        "(f64[], f64[8]) -> (f64[], f64[8,8], f64[8], f64[], f64[8,8], f64[8])\n"
+    )
+
+
+def collectives(lax):
+    return lambda x: (
+        lax.psum(x, "i"),
+        lax.pmean(x, "i"),
+        lax.all_gather(x, "i", axis=-1),
+        lax.axis_index("i"),
+    )
+
+
+@prints_as_promised
+def test_collectives_print_as_in_jax():
+    pmapped = minijax.pmap(collectives(minijax.lax), "i")
+    (eqn,) = minijax.make_jaxpr(pmapped)(np.ones(1)).eqns
+    wanted = jax.make_jaxpr(collectives(jax.lax), axis_env=[("i", 1)])(np.float64(1.0))
+    assert str(eqn.params["jaxpr"]) == str(wanted)
+
+
+def test_a_thread_has_axes_of_its_own():
+    out = run("""
+import threading
+def other():
+    try:
+        lax.psum(1, "i")
+    except NameError as error:
+        print(error)
+def f(x):
+    thread = threading.Thread(target=other)
+    thread.start(); thread.join()
+    return x * lax.psum(1, "i")
+print(jax.vmap(f, axis_name="i")(X)[1])
+""")
+    assert [line[:20] for line in out.splitlines()] == ["unbound axis name: i", "8.0"]
+
+
+def test_a_name_is_unbound_again_after_an_error():
+    def f(x):
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        minijax.vmap(f, axis_name="i")(np.ones(3))
+    with pytest.raises(NameError, match="unbound axis name: i"):
+        minijax.lax.psum(1, "i")

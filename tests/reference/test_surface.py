@@ -1,0 +1,219 @@
+"""The public surface: every name of `surface.toml` is there, is JAX's, and is compared with it.
+
+Each table of comparisons counts for the names that its programs really read (`Recorder` looks),
+and each table has a test of its own, here or in its module, which compares its results with JAX's.
+"""
+
+import importlib
+import inspect
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import jax
+import minijax
+import numpy as np
+import pmap_programs
+import pytest
+import test_checkpoint
+import test_control_flow
+import test_minijax_against_jax
+import test_minijax_chain
+import test_minijax_custom_rules
+import test_minijax_jacobians
+import test_minijax_numpy
+import test_primitives
+from expressions import X, expressions, value_of
+from oracle import signed_as_promised
+
+jax.config.update("jax_enable_x64", True)
+
+SURFACE = tomllib.loads((Path(__file__).parents[1] / "surface.toml").read_text("utf-8"))
+PLACES = {place: table["names"] for place, table in SURFACE.items()}
+NAMES = [(place, name) for place, names in PLACES.items() for name in names]
+MISSING = [
+    (place, name, parameter)
+    for place, table in SURFACE.items()
+    for name, parameters in table.get("without", {}).items()
+    for parameter in parameters
+]
+
+
+def both(place):
+    """The module of this name in minijax, and JAX's."""
+    return [importlib.import_module(f"{lib}.{place}".removesuffix(".")) for lib in LIBRARIES]
+
+
+LIBRARIES = ("minijax", "jax")
+
+
+# What is there ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_nothing_else_is_public(place):
+    ours, _ = both(place)
+    names = getattr(ours, "__all__", None) or [n for n in dir(ours) if n[0] != "_"]
+    assert sorted(names) == sorted(PLACES[place])
+
+
+@pytest.mark.parametrize("place", ["", "numpy", "lax", "tree_util"])
+def test_a_package_shows_its_names_and_its_modules_only(place):
+    ours, _ = both(place)
+    rest = {name for name in dir(ours) if name[0] != "_"} - set(PLACES[place])
+    assert [name for name in rest if not isinstance(getattr(ours, name), ModuleType)] == []
+
+
+@pytest.mark.parametrize("place", ["", "numpy", "lax", "tree_util"])
+def test_every_other_name_of_jax_is_missed_in_one_sentence(place):
+    ours, theirs = both(place)
+    absent = [n for n in dir(theirs) if n[0] != "_" and n not in dir(ours)]
+    assert absent
+    for name in absent:
+        with pytest.raises(AttributeError) as caught:
+            getattr(ours, name)
+        where = ours.__name__
+        assert str(caught.value) == f"{where} has no {name!r}. See what there is by dir({where})."
+
+
+def parameters(function, without):
+    """Names, kinds and defaults of a function's parameters: what it must have without some.
+
+    What stands behind a missing parameter can be given by name only. Where only the position
+    counts, the name does not.
+    """
+    if isinstance(function, jax.numpy.ufunc):
+        return [("", inspect.Parameter.POSITIONAL_ONLY, None)] * function.nin
+    found, by_name = [], False
+    for p in inspect.signature(function).parameters.values():
+        if p.name in without:
+            by_name = by_name or p.kind is not p.KEYWORD_ONLY
+        elif p.kind is p.POSITIONAL_ONLY:
+            found.append(("", p.kind, default(p)))
+        elif p.kind is p.POSITIONAL_OR_KEYWORD and by_name:
+            found.append((p.name, p.KEYWORD_ONLY, default(p)))
+        else:
+            found.append((p.name, p.kind, default(p)))
+    return found
+
+
+def default(parameter):
+    """A default as text; an object that JAX keeps for itself counts as no default."""
+    plain = (bool, int, float, str, tuple, type(None))
+    is_plain = isinstance(parameter.default, plain)
+    return repr(parameter.default) if is_plain else None
+
+
+FUNCTIONS = [
+    (place, name)
+    for place, name in NAMES
+    if callable(getattr(both(place)[0], name))
+    and not (
+        isinstance(getattr(both(place)[0], name), type)
+        and issubclass(getattr(both(place)[0], name), (Exception, np.generic))
+    )
+]
+
+
+@signed_as_promised
+@pytest.mark.parametrize(("place", "name"), FUNCTIONS, ids=map(".".join, FUNCTIONS))
+def test_signatures_are_those_of_jax(place, name):
+    ours, theirs = (getattr(module, name) for module in both(place))
+    without = SURFACE[place].get("without", {}).get(name, [])
+    want = parameters(theirs, without)
+    if want and want[-1][1] is inspect.Parameter.VAR_KEYWORD:
+        assert parameters(ours, ())[: len(want) - 1] == want[:-1]
+    else:
+        assert parameters(ours, ()) == want
+
+
+@signed_as_promised
+@pytest.mark.parametrize(("place", "name", "parameter"), MISSING, ids=map(".".join, MISSING))
+def test_a_parameter_that_is_missing_is_named(place, name, parameter):
+    ours, theirs = (getattr(module, name) for module in both(place))
+    assert isinstance(theirs, jax.numpy.ufunc) or parameter in inspect.signature(theirs).parameters
+    with pytest.raises(TypeError) as caught:
+        ours(**{parameter: None})
+    assert str(caught.value).endswith(f"got an unexpected keyword argument '{parameter}'")
+
+
+# What is compared ---------------------------------------------------------------------------------
+
+
+class Recorder:
+    """minijax or a module of it, which notes the names that a program reads."""
+
+    def __init__(self, module=minijax, place="", seen=None):
+        self.module, self.place = module, place
+        self.seen = set() if seen is None else seen
+
+    def __getattr__(self, name):
+        value = getattr(self.module, name)
+        self.seen.add((self.place, name))
+        return Recorder(value, name, self.seen) if isinstance(value, ModuleType) else value
+
+
+@pytest.mark.parametrize("text", expressions())
+def test_expressions_give_what_they_give_in_jax(text):
+    got, want = (lib.tree.leaves(value_of(text, lib)) for lib in (minijax, jax))
+    assert len(got) == len(want)
+    for x, y in zip(got, want, strict=True):
+        if isinstance(y, str) or type(y).__name__ == "PyTreeDef":
+            assert str(x) == str(y)
+            continue
+        x, y = np.asarray(x), np.asarray(y)
+        assert (x.shape, x.dtype) == (y.shape, y.dtype)
+        np.testing.assert_allclose(x, y, rtol=1e-6)
+
+
+def tables():
+    """The programs of all tables that are compared with JAX, as functions of the library."""
+    a, c, j = test_minijax_against_jax, test_minijax_chain, test_minijax_jacobians
+    n, p, r = test_minijax_numpy, test_primitives, test_minijax_custom_rules
+    for text in expressions():
+        yield lambda lib, text=text: value_of(text, lib)
+    yield from c.PROGRAMS.values()
+    yield from c.AXES.values()
+    yield from c.REVERSE.values()
+    for f in c.LOSSES.values():
+        yield lambda lib, f=f: f(lib.numpy, c.X)
+    for f in a.EDGES.values():
+        yield lambda lib, f=f: f(lib, lib.numpy)
+    for f in {**a.UNARY, **a.BINARY}.values():
+        xs = [X] * (1 if f in a.UNARY.values() else 2)
+        yield lambda lib, f=f, xs=xs: f(lib, lib.numpy, *map(lib.numpy.asarray, xs))
+    for family in n.EXPRESSIONS:
+        yield lambda lib, family=family: n.values_and_derivatives(lib, family)(n.X, n.I, n.J, n.B)
+    yield n.training_losses
+    for case in p.CASES:
+        xs = case.make(case.shapes()[0], case.dtypes[0], 0)
+        yield lambda lib, case=case, xs=xs: case.function(lib.lax, *xs)
+    for f in {**test_control_flow.BOTH_MODES, **test_control_flow.WHILE}.values():
+        yield lambda lib, f=f: f(lib, test_control_flow.X)
+    yield from j.HESSIANS.values()
+    yield from (r.custom_sin, r.custom_product)
+    for f in pmap_programs.COLLECTIVES.values():
+        yield lambda lib, f=f: f(Mapped(lib))
+    yield from pmap_programs.ONE_DEVICE.values()
+    for policy in test_checkpoint.POLICIES:
+        yield lambda lib, policy=policy: test_checkpoint.checkpointed(lib, policy)
+    for f in j.JACOBIANS.values():
+        yield lambda lib, f=f: f(lib.jacfwd, lib)
+        yield lambda lib, f=f: f(lib.jacrev, lib)
+
+
+class Mapped:
+    """The library, and `vmap` as the transformation of the programs with collectives."""
+
+    def __init__(self, lib):
+        self.lib = lib
+
+    def __getattr__(self, name):
+        return getattr(self.lib, "vmap" if name == "mapped" else name)
+
+
+def test_every_public_name_is_read_by_a_program_that_is_compared_with_jax():
+    recorder = Recorder()
+    for program in tables():
+        program(recorder)
+    assert set(NAMES) - recorder.seen == set()

@@ -1,0 +1,449 @@
+"""The site builds strictly, shows every lesson, gives no solution away, and works in a browser."""
+
+import ast
+import functools
+import html
+import http.server
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+import urllib.request
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import small_course
+
+from autograder.lessons import assemble, manifest, places
+from autograder.lessons.problem import Problem
+from autograder.upkeep import site
+
+LESSONS = [lesson for lesson in manifest.load().values() if lesson.has_page]
+GRADED = [lesson for lesson in LESSONS if lesson.exercises]
+ASSETS = places.ROOT / "site" / "theme" / "assets"
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    return site.build(tmp_path_factory.mktemp("site"))
+
+
+def pages(folder):
+    return [p for p in sorted(folder.rglob("*.html")) if p.name != "404.html"]
+
+
+# ------------------------------------------------------------------------------------------
+# What is published
+
+
+FETCHED = {"src", "srcset", "data", "poster"}
+
+
+class Reader(HTMLParser):
+    """Collects a page's text, its anchors, and the addresses that a browser fetches."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.texts, self.anchors, self.fetched = [], set(), []
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.anchors.add(given.get("id"))
+        self.fetched += [given[name] or "" for name in FETCHED & given.keys()]
+        if tag in ("link", "use", "image"):
+            self.fetched.append(given.get("href") or "")
+        self.fetched += urls(given.get("style") or "")
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def urls(css):
+    found = re.findall(r"""url\(\s*["']?([^"')]*)|@import\s+["']([^"']*)""", css)
+    return [a or b for a, b in found]
+
+
+def is_foreign(address):
+    return re.match(r"\s*([a-z]+:)?//", address, re.IGNORECASE) is not None
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_each_lesson_has_its_page_and_each_exercise_its_anchor(built, lesson):
+    read = Reader((built / "lessons" / lesson.id / "index.html").read_text(encoding="utf-8"))
+    assert {exercise.id for exercise in lesson.exercises} <= read.anchors
+
+
+def test_each_idea_of_the_seeds_has_its_anchor(built):
+    seeds = tomllib.loads((places.COURSE / "seeds.toml").read_text(encoding="utf-8"))
+    anchors = {x.id: Reader(page_of(built, x).read_text(encoding="utf-8")).anchors for x in LESSONS}
+    ideas = [(idea["lesson"], idea["anchor"]) for idea in seeds["idea"]]
+    assert [f"{i}#{anchor}" for i, anchor in ideas if anchor not in anchors[i]] == []
+
+
+def page_of(built, lesson):
+    return built / "lessons" / lesson.id / "index.html"
+
+
+def test_every_page_of_the_menu_lists_every_lesson(built):
+    for path in pages(built):
+        shown = html.unescape(path.read_text(encoding="utf-8"))
+        assert [lesson.title for lesson in LESSONS if lesson.title not in shown] == []
+
+
+def test_only_pages_and_what_they_show_is_published(built):
+    kinds = {p.suffix for p in built.rglob("*") if p.is_file() and "assets" not in p.parts}
+    assert kinds <= {".html", ".svg", ".png", ".json", ".xml", ".gz"}
+
+
+def test_no_page_or_style_sheet_fetches_from_another_host(built):
+    fetched = {p: Reader(p.read_text(encoding="utf-8")).fetched for p in built.rglob("*.html")}
+    fetched |= {p: urls(p.read_text(encoding="utf-8")) for p in built.rglob("*.css")}
+    assert [
+        (p, address) for p, all_ in fetched.items() for address in all_ if is_foreign(address)
+    ] == []
+    assert any("course.css" in address for all_ in fetched.values() for address in all_)
+
+
+# ------------------------------------------------------------------------------------------
+# No solution is published
+
+
+def normal(text):
+    return " ".join(text.split())
+
+
+def body_lines(source, target):
+    """The lines of a function's body, without its docstring."""
+    nodes = ast.parse(source).body
+    for name in target.split("."):
+        node = next(n for n in nodes if getattr(n, "name", None) == name)
+        nodes = node.body
+    first = nodes[1] if ast.get_docstring(node) else nodes[0]
+    return source.splitlines()[first.lineno - 1 : node.end_lineno]
+
+
+@functools.cache
+def what_students_get():
+    """The skeletons and the given code of all lessons."""
+    files = [file for lesson in manifest.load().values() for file in lesson.files]
+    return " ".join(map(assemble.read_handout, files))
+
+
+def distinctive_lines(lesson):
+    """The long lines of the solutions that stand neither in what students get nor in a hint.
+
+    Hints of the lessons before it are no secret either.
+    """
+    source = assemble.read_solution(lesson.module)
+    before = [e for other in assemble.prefix(lesson) for e in other.exercises]
+    hints = " ".join(hint for exercise in before for hint in exercise.hints)
+    known = normal(f"{what_students_get()} {hints}")
+    lines = (normal(x) for e in lesson.exercises for x in body_lines(source, e.target))
+    return {line for line in lines if len(line) > 25 and line not in known}
+
+
+def published_text(folder):
+    for path in folder.rglob("*"):
+        if path.suffix == ".html":
+            yield path, normal("".join(Reader(path.read_text(encoding="utf-8")).texts))
+        elif path.suffix == ".json":
+            document = json.loads(path.read_text(encoding="utf-8"))
+            yield path, normal(html.unescape(re.sub("<[^>]*>", "", " ".join(strings(document)))))
+
+
+def leaks(texts, secret):
+    return [(path, line) for path, text in texts.items() for line in secret if line in text]
+
+
+def strings(document):
+    if isinstance(document, str):
+        yield document
+    elif isinstance(document, (dict, list)):
+        for part in document.values() if isinstance(document, dict) else document:
+            yield from strings(part)
+
+
+@pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
+def test_no_line_of_a_solution_is_published(built, lesson):
+    secret = distinctive_lines(lesson)
+    assert len(secret) >= len(lesson.exercises) / 2
+    assert leaks({"a leak": normal(assemble.read_solution(lesson.module))}, secret)
+    texts = dict(published_text(built))
+    assert {built / "index.html", built / "search" / "search_index.json"} <= texts.keys()
+    assert leaks(texts, secret) == []
+
+
+# ------------------------------------------------------------------------------------------
+# A broken page breaks the build
+
+FENCE = '\n```python exec="on" source="above" result="text"{options}\n{code}\n```\n'
+
+
+@pytest.fixture
+def small(monkeypatch, tmp_path):
+    """A copy of the site around a small course; the page that a test may spoil."""
+    for name in ("mkdocs.yml", "site", "autograder", "course/instructor", "course/glossary.md"):
+        copy = shutil.copytree if (places.ROOT / name).is_dir() else shutil.copy
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        copy(places.ROOT / name, tmp_path / name)
+    # These pages name the lessons of the real course.
+    for name in ("index.md", "path.md", "from-autodidax.md", "instructor/teaching.md"):
+        (tmp_path / "course" / name).write_text("# A page\n\n## The lessons\n")
+    small_course.write(monkeypatch, tmp_path)
+    return tmp_path / "course" / "lessons" / "01_hello" / "lesson.md"
+
+
+def add(path, text):
+    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+
+BROKEN = {
+    "an example raises": (FENCE.format(options="", code="1 / 0"), "ZeroDivisionError: division"),
+    "an example has a typo": (FENCE.format(options="", code="if:"), "SyntaxError: invalid"),
+    "an example does not raise": (FENCE.format(options=' raises="KeyError"', code="1"), "nothing"),
+    "another error": (FENCE.format(options=' raises="KeyError"', code="1 / 0"), "ZeroDivision"),
+    "a dead link": ("\n[there](../nowhere.md)\n", "nowhere.md"),
+    "a dead anchor": ("\n[there](../../glossary.md#no-such-word)\n", "#no-such-word"),
+    "an unknown formula": ("\nSee $\\notexisting$.\n", "\\notexisting"),
+    "an unknown directive": ("\n{{ exercize hello.greet }}\n", "exercize"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_page_fails_the_build_with_the_reason(small, name):
+    text, reason = BROKEN[name]
+    add(small, text)
+    with pytest.raises(Problem, match=re.escape(reason)) as caught:
+        site.build()
+    assert "lessons/01_hello/lesson.md" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_example_may_show_the_error_that_it_announces(small):
+    add(small, FENCE.format(options=' raises="TypeError"', code="print('before')\nlen(3)"))
+    code = "given(None)"  # `given` was imported by the page's first example
+    add(small, FENCE.format(options=' session="hello" raises="TypeError"', code=code))
+    shown = normal("".join(Reader((site.build() / "lessons/hello/index.html").read_text()).texts))
+    assert "len(3) before TypeError: object of type 'int' has no len()" in shown
+    assert "given(None) TypeError: unsupported operand" in shown
+
+
+def test_an_example_that_prints_nothing_has_no_output_box(small):
+    def boxes():
+        return (site.build() / "lessons/hello/index.html").read_text().count("language-text")
+
+    before = boxes()
+    add(small, FENCE.format(options="", code="silent = 1"))
+    assert boxes() == before
+    add(small, FENCE.format(options="", code="print(1)"))
+    assert boxes() == before + 1
+
+
+def test_pages_do_not_see_each_others_sessions_and_modules(small):
+    add(small, FENCE.format(options=' session="s"', code="import toy.hello\ntoy.hello.spoilt = 1"))
+    other = small.parent.parent / "03_bye" / "lesson.md"
+    add(
+        other,
+        FENCE.format(options="", code="import toy.hello\nprint(hasattr(toy.hello, 'spoilt'))"),
+    )
+    shown = (site.build() / "lessons/bye/index.html").read_text()
+    assert "False" in "".join(Reader(shown).texts)
+    add(other, FENCE.format(options=' session="s"', code="print(toy)"))
+    with pytest.raises(Problem, match="NameError: name 'toy' is not defined"):
+        site.build()
+
+
+def test_an_example_runs_on_the_modules_up_to_its_lesson_only(small):
+    add(small, FENCE.format(options="", code="import toy.bye"))
+    with pytest.raises(Problem, match=r"No module named 'toy\.bye'"):
+        site.build()
+
+
+# ------------------------------------------------------------------------------------------
+# In a browser
+
+SIZES = {"phone": 390, "desktop": 1280}
+SCHEMES = {"light": "default", "dark": "slate"}  # the theme's names for them
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(built):
+    handler = functools.partial(Quiet, directory=built)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def tabs(browser, built, address):
+    """Every page in a tab of its own, by path, with what went wrong while it was loaded."""
+
+    def foreign(url):
+        return not url.startswith((address, "data:", "blob:"))
+
+    def load(path):
+        tab, wrong = context.new_page(), []
+        tab.on("console", lambda m: m.type == "error" and wrong.append(m.text))
+        tab.on("pageerror", lambda error: wrong.append(str(error)))
+        tab.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
+        tab.on("request", lambda r: foreign(r.url) and wrong.append(f"foreign: {r.url}"))
+        tab.goto(f"{address}/{path.parent.relative_to(built)}/", wait_until="networkidle")
+        # Measured at once after a change of size, so nothing may still be on its way.
+        tab.add_style_tag(content="*, ::before, ::after { transition: none !important }")
+        return tab, wrong
+
+    with browser.new_context() as context:
+        yield {str(path.relative_to(built)): load(path) for path in pages(built)}
+
+
+def test_pages_load_without_errors_and_from_here_only(tabs):
+    assert {path: wrong for path, (_, wrong) in tabs.items() if wrong} == {}
+
+
+def show(tab, size, scheme):
+    tab.set_viewport_size({"width": SIZES[size], "height": 900})
+    tab.emulate_media(color_scheme=scheme)
+    shown = "scheme => document.body.dataset.mdColorScheme === scheme"
+    tab.wait_for_function(shown, arg=SCHEMES[scheme], polling=20, timeout=9000)
+    tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("size", SIZES)
+def test_pages_fit_the_screen_and_follow_the_system_s_colours(tabs, size, scheme):
+    for path, (tab, _) in tabs.items():
+        show(tab, size, scheme)
+        width = tab.evaluate("document.documentElement.scrollWidth")
+        assert (path, width) == (path, SIZES[size])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "scheme"), [("phone", "light"), ("desktop", "dark")])
+def test_pages_have_no_serious_accessibility_problem(tabs, size, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    serious = []
+    lesson_pages = [path for path in tabs if path.startswith("lessons/")]
+    skipped = lesson_pages[1:] if scheme == "dark" else []  # they have the same colours
+    for path, (tab, _) in tabs.items():
+        if path in skipped:
+            continue
+        show(tab, size, scheme)
+        for problem in Axe().run(tab).response["violations"]:
+            if problem["impact"] in ("serious", "critical"):
+                serious += [(path, problem["id"], node["html"]) for node in problem["nodes"]]
+    assert serious == []
+
+
+STEPPER = """
+<div class="stepper" data-label="A stack"><ol>
+<li>one</li><li>two<pre tabindex="0">code</pre></li><li>three</li></ol></div>
+"""
+
+
+@pytest.fixture
+def stepper(browser):
+    tab = browser.new_page()
+    tab.set_content(STEPPER)
+    tab.add_style_tag(path=ASSETS / "course.css")
+    tab.evaluate("document.body.className = 'md-typeset'")
+    tab.add_script_tag(path=ASSETS / "stepper.js")
+    yield tab
+    tab.close()
+
+
+def seen(tab):
+    return [i for i, step in enumerate(tab.locator("li").all(), 1) if step.is_visible()]
+
+
+def test_the_stepper_goes_by_buttons_and_keys_and_stops_at_the_ends(stepper):
+    assert seen(stepper) == [1]
+    stepper.get_by_role("button", name="Next").click()
+    assert seen(stepper) == [2]
+    assert stepper.get_by_text("Step 2 of 3").is_visible()
+    for key, expected in [("ArrowRight", 3), ("ArrowRight", 3), ("Home", 1), ("ArrowLeft", 1)]:
+        stepper.keyboard.press(key)
+        assert seen(stepper) == [expected]
+    assert stepper.get_by_role("button", name="Previous").get_attribute("aria-disabled") == "true"
+    assert stepper.locator("ol").get_attribute("aria-live") == "polite"
+
+
+def test_a_code_block_in_a_step_keeps_the_arrow_keys(stepper):
+    stepper.get_by_role("button", name="Next").click()
+    stepper.locator("pre").focus()
+    stepper.keyboard.press("ArrowRight")
+    assert seen(stepper) == [2]
+
+
+def test_without_javascript_every_step_is_shown(browser):
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    style = (ASSETS / "course.css").read_text()
+    tab.set_content(f"<style>{style}</style><body class=md-typeset>{STEPPER}")
+    assert seen(tab) == [1, 2, 3]
+    context.close()
+
+
+# ------------------------------------------------------------------------------------------
+# Serving
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="stops the server by a signal")
+def test_serve_shows_changed_pages_and_ends_quietly(small):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    code = f"from autograder.upkeep import site; site.serve({address!r})"
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=places.ROOT,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as server:
+        try:
+            wait_for(f"http://{address}/lessons/hello/", "Greeting people")
+            add(small, "\nA new sentence.\n")
+            wait_for(f"http://{address}/lessons/hello/", "A new sentence.")
+        finally:
+            os.killpg(server.pid, signal.SIGINT)
+        try:
+            said = server.communicate(timeout=20)[1].decode()
+        except subprocess.TimeoutExpired:
+            os.killpg(server.pid, signal.SIGKILL)
+            raise
+    assert "Traceback" not in said
+    assert server.returncode == 0
+
+
+def wait_for(address: str, text: str, seconds: float = 20):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        try:
+            with urllib.request.urlopen(address, timeout=5) as reply:
+                if text in reply.read().decode():
+                    return
+        except OSError:
+            pass
+        time.sleep(0.2)
+    pytest.fail(f"{address} does not show {text!r}")
+
+
+def test_the_build_folder_is_not_a_source_folder():
+    config = Path(places.ROOT, "mkdocs.yml").read_text(encoding="utf-8")
+    assert re.search(r"^site_dir: build/site$", config, re.MULTILINE)

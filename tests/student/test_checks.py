@@ -1,0 +1,416 @@
+"""The visible checks: what a student is told about right, wrong, unwritten and hostile work."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+import small_course
+
+from autograder.lessons import assemble, manifest, skeleton
+from autograder.student import checks, explain
+from autograder.student.checks import DONE, NOT_RUN, TO_DO, WAITS, WRONG, Error, Frame
+
+CHECKS = '''
+import numpy as np
+import pytest
+from toy.hello import Box, greet
+
+
+@pytest.mark.exercise("hello.greet")
+def test_colon():
+    """The greeting ends in a colon."""
+    assert greet("Ada") == "Hello,\\nAda:"
+
+
+@pytest.mark.exercise("hello.greet")
+def test_mark():
+    """The greeting ends in the mark."""
+    assert greet("Ada", mark="!") == "Hello,\\nAda!"
+
+
+@pytest.mark.exercise("hello.grow")
+def test_grow():
+    """A box grows by what is asked for."""
+    np.testing.assert_allclose(Box().grow(2).size, 3)
+
+
+@pytest.mark.exercise("hello.grow")
+@pytest.mark.parametrize("by", ["2", None])
+def test_text(by):
+    """A box cannot grow by what is no number."""
+    with pytest.raises(TypeError, match="unsupported operand"):
+        Box().grow(by)
+'''
+
+
+@pytest.fixture
+def lesson(monkeypatch, tmp_path):
+    """The lesson `hello` of the small course, with checks."""
+    small_course.write(monkeypatch, tmp_path, {"course/lessons/01_hello/checks.py": CHECKS})
+    return manifest.load()["hello"]
+
+
+def run(lesson, *changes, only=None):
+    """Check the reference with some texts in it replaced."""
+    source = small_course.HELLO
+    for old, new in changes:
+        assert old in source
+        source = source.replace(old, new)
+    return checks.run(lesson, {lesson.module: source.encode()}, only)
+
+
+def statuses(report):
+    return [report.status(exercise) for exercise in report.exercises]
+
+
+def said(report):
+    """What the student reads about the first exercise that is wrong."""
+    failures = [f for exercise in report.exercises if (f := report.failure(exercise))]
+    return "\n".join(explain.explain(report, failures[0]))
+
+
+def test_the_reference_is_done(lesson):
+    report = run(lesson)
+    assert statuses(report) == [DONE, DONE]
+    assert report.complete
+
+
+def test_the_skeleton_is_to_do(lesson):
+    source = skeleton.make_skeleton(small_course.HELLO, lesson)
+    report = checks.run(lesson, {lesson.module: source.encode()})
+    assert statuses(report) == [TO_DO, TO_DO]
+    assert not report.complete
+
+
+def test_one_exercise_can_be_checked_alone(lesson):
+    report = run(lesson, ("text + mark", "text"), only=lesson.exercises[1])
+    assert statuses(report) == [DONE]
+    assert [x.id for x in report.exercises] == ["hello.grow"]
+
+
+def test_a_wrong_value_shows_property_sides_and_places(lesson):
+    report = run(lesson, ("return text + mark", "return text + '!'"))
+    assert statuses(report) == [WRONG, DONE]
+    assert said(report).splitlines() == [
+        "It should hold that: The greeting ends in a colon.",
+        "  expected: 'Hello,\\nAda:'",
+        "  got:      'Hello,\\nAda!'",
+        "lessons/01_hello/checks.py, line 10, in test_colon:",
+        '    assert greet("Ada") == "Hello,\\nAda:"',
+    ]
+
+
+def test_numpys_comparisons_show_both_sides(lesson):
+    text = said(run(lesson, ("self.size += by", "self.size += by + 1")))
+    assert text.splitlines()[1:3] == ["  expected: 3", "  got:      4"]
+
+
+def test_a_missing_exception_is_named_and_so_is_the_case(lesson):
+    text = said(run(lesson, ("self.size += by", "self.size += int(by)")))
+    assert text.splitlines()[1:4] == [
+        "  where by = '2'",
+        "  expected: the exception TypeError",
+        "  got:      no exception",
+    ]
+
+
+def test_a_wrong_message_of_an_exception_is_told_without_pytests_words(lesson):
+    text = said(run(lesson, ("self.size += by", "self.size += int([]) if by == '2' else by")))
+    assert "expected: a message with 'unsupported operand'\n  got:      \"int() arg" in text
+    assert "egex" not in text
+
+
+@pytest.mark.parametrize(
+    ("compared", "expected", "got"),
+    [
+        (("==", "1", "2"), "2", "1"),
+        (("is", "<class 'tuple'>", "<class 'list'>"), "list", "tuple"),
+        (("is", "[1]", "[1]"), "the same object as [1]", "another object, [1]"),
+        (("!=", "3", "3"), "anything but 3", "3"),
+    ],
+)
+def test_the_left_side_of_a_comparison_is_what_the_student_gave(compared, expected, got):
+    said = explain.what_happened(Error("AssertionError", "assert 0", compared=compared))
+    assert said == [f"expected: {expected}", f"got:      {got}"]
+
+
+def test_another_comparison_is_told_as_it_stands():
+    error = Error("AssertionError", "assert 3 < 2", compared=("<", "3", "2"))
+    assert explain.what_happened(error) == ["but 3 < 2 does not hold"]
+
+
+def test_a_condition_is_told_in_words():
+    message = "assert False\n +  where False = isinstance(2, int)\n +    and   2 = f(1)"
+    error = Error("AssertionError", message)
+    assert explain.what_happened(error) == ["isinstance(2, int) is False", "f(1) is 2"]
+    message = "assert 0\n + where False = <ufunc 'isnan'>(2)\n + where <ufunc 'isnan'> = np.isnan"
+    error = Error("AssertionError", message)
+    assert explain.what_happened(error) == ["np.isnan(2) is False"]
+
+
+@pytest.mark.parametrize("body", ["text + mark", "pass"])
+def test_a_forgotten_return_is_suggested(lesson, body):
+    text = said(run(lesson, ("return text + mark", body)))
+    assert "got:      None\n            (None: is a `return` missing?)" in text
+
+
+def test_a_check_that_stumbles_over_none_suggests_a_return(lesson):
+    text = said(run(lesson, ("        return self\n", "")))
+    assert "'NoneType' object has no attribute 'size'" in text
+    assert "(None: is a `return` missing?)" in text
+
+
+def test_a_with_block_that_stumbles_over_none_suggests_a_yield():
+    frames = (Frame("checks.py", 1, "test_block", "with block():"),)
+    error = Error("TypeError", "'NoneType' object is not an iterator", frames=frames)
+    assert explain.no_return(error) == ["(None: is the `yield` missing?)"]
+
+
+def test_a_long_value_is_cut_with_a_sign(lesson):
+    text = said(run(lesson, ("return text + mark", "return text * 10_000")))
+    got = next(line for line in text.splitlines() if "got:" in line)
+    assert got.endswith(" ... (cut)")
+    assert len(got) < 500
+
+
+def test_many_lines_are_cut_with_a_sign():
+    assert explain.lines("x\n" * 100) == ["x"] * 10 + ["... (cut)"]
+
+
+def test_numbers_of_numpy_are_shown_as_pythons_where_they_are_compared_so(lesson):
+    code = "import numpy; return (numpy.float64(0.5), numpy.array(3), numpy.float32(0.5))"
+    text = said(run(lesson, ("return text + mark", code)))
+    assert "got:      (0.5, 3, np.float32(0.5))" in text
+
+
+def test_an_object_is_shown_without_its_address(lesson):
+    assert "got:      <object object>" in said(run(lesson, ("text + mark", "object()")))
+
+
+def test_an_exception_shows_where_it_was_raised(lesson):
+    text = said(run(lesson, ("return text + mark", "return text + markk")))
+    assert "raises NameError: name 'markk' is not defined" in text
+    assert "toy/hello.py, line 25, in greet:\n    return text + markk" in text
+
+
+def test_prints_are_shown_with_the_failure(lesson):
+    text = said(run(lesson, ("return text + mark", "print('was here'); return text")))
+    assert "Your code printed:\n    was here" in text
+
+
+def test_of_many_prints_the_end_is_shown_and_that_is_said(lesson):
+    prints = "print(*range(99), sep='\\n'); return text"
+    text = said(run(lesson, ("return text + mark", prints)))
+    assert "Your code printed (only the end):\n    89\n" in text
+    assert text.endswith("    98")
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("import sys; sys.exit()", "but it ends Python. Take out exit() or sys.exit()."),
+        ("input()", "but it waits for input(), and a check has no keyboard. Take it out;"),
+        ("breakpoint()", "but it stops at breakpoint(), and a check has no keyboard."),
+        ("assert name == 1", "but it raises AssertionError\n"),
+        ("raise NotImplementedError", "but it raises NotImplementedError\n"),
+    ],
+)
+def test_other_ends_are_told_in_plain_words(lesson, code, words):
+    assert words in said(run(lesson, ("return text + mark", f"{code}; return text + mark")))
+
+
+def test_a_syntax_error_has_line_and_column(lesson):
+    report = run(lesson, ("return text + mark", "return text +"))
+    assert report.broken.type == "SyntaxError"
+    assert "line 25, column" in report.broken.message
+    assert statuses(report) == [NOT_RUN, NOT_RUN]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("    return text + mark", "return text + mark", "line 25, column 1: 'return' outside"),
+        ("return text + mark", "break", "line 25, column 5: 'break' outside loop"),
+    ],
+)
+def test_an_error_that_only_the_compiler_finds_has_its_own_line(lesson, old, new, words):
+    report = run(lesson, (old, new))
+    assert words in explain.broken(report)[0]
+    assert explain.broken(report)[1:] == ["toy/hello.py, line 25:", f"    {new}"]
+
+
+def test_a_module_that_fails_on_import_says_where(lesson):
+    report = run(lesson, ("import functools", "import functools\nfunctools.nothing"))
+    assert report.broken.type == "AttributeError"
+    assert explain.broken(report)[1].startswith("toy/hello.py, line 4")
+
+
+def test_a_renamed_function_is_named(lesson):
+    text = "\n".join(explain.broken(run(lesson, ("def greet(", "def great("))))
+    assert "toy/hello.py has no greet, which the checks use. Was it renamed or removed?" in text
+    assert "`./jaxprentice reset hello`" in text
+
+
+def test_only_the_id_of_an_exercise_means_that_it_is_not_written(lesson):
+    text = "Evaluation rule for 'log' not implemented"
+    report = run(lesson, ("return text + mark", f"raise NotImplementedError({text!r})"))
+    assert report.status(report.exercises[0]) == WRONG
+    assert f"but it raises NotImplementedError: {text}" in said(report)
+
+
+def test_a_stubs_line_that_was_left_in_is_named(lesson):
+    left = "text += mark\n    raise NotImplementedError('hello.greet')"
+    report = run(lesson, ("return text + mark", left))
+    assert report.status(report.exercises[0]) == WRONG
+    assert "line 26 of toy/hello.py still raises NotImplementedError. Remove" in said(report)
+
+
+def test_an_unwritten_exercise_is_to_do_even_if_another_is_met_first(lesson):
+    stub = "        raise NotImplementedError('hello.grow')\n"
+    body = "        self.size += by\n        return self\n"
+    report = run(lesson, (body, stub), ("return text + mark", "return 0"))
+    assert statuses(report) == [WRONG, TO_DO]
+
+
+def test_an_exercise_waits_for_the_one_that_it_calls_and_that_is_not_written(lesson):
+    report = run(lesson, ("self.size += by", "raise NotImplementedError('hello.greet')"))
+    assert statuses(report) == [DONE, WAITS]
+    assert report.waits_for(lesson.exercises[1]) == ["hello.greet"]
+
+
+@pytest.mark.parametrize("only", [None, 1])
+def test_an_exercise_waits_for_those_that_it_comes_after(lesson, only):
+    wrong = [("return text + mark", "return text"), ("self.size += by", "self.size += 7")]
+    report = run(lesson, *wrong, only=lesson.exercises[only] if only else None)
+    assert report.status(lesson.exercises[1]) == WAITS
+    assert report.waits_for(lesson.exercises[1]) == ["hello.greet"]
+    assert report.failure(lesson.exercises[1]) is None
+
+
+def test_an_exercise_needs_also_what_those_before_it_need(monkeypatch, tmp_path):
+    third = small_course.HELLO_TOML.partition("[[exercise]]")[2].partition("[[exercise]]")[0]
+    third = third.replace("hello.greet", "hello.third").replace('"greet"', '"given"')
+    toml = f'{small_course.HELLO_TOML}\n[[exercise]]{third}\nafter = ["hello.grow"]\n'
+    small_course.write(monkeypatch, tmp_path, {"course/lessons/01_hello/lesson.toml": toml})
+    third_exercise = manifest.load()["hello"].exercises[2]
+    assert [x.id for x in checks.needed(third_exercise)] == ["hello.greet", "hello.grow"]
+
+
+def test_the_courses_own_code_is_named_and_not_quoted(monkeypatch, tmp_path):
+    check = '''
+import pytest
+from toy.bye import bye
+
+
+@pytest.mark.exercise("bye.bye")
+def test_bye():
+    """The parting names the person."""
+    assert bye("Ada") == "Bye"
+'''
+    changes = {
+        "course/lessons/03_bye/checks.py": check,
+        "solutions/toy/hello.py": small_course.HELLO.replace("return text + mark", "return 1 / 0"),
+    }
+    small_course.write(monkeypatch, tmp_path, changes)
+    lesson = manifest.load()["bye"]
+    text = said(checks.run(lesson, {lesson.module: small_course.BYE.encode()}))
+    assert "toy/bye.py, line 8, in bye:" in text
+    assert text.endswith("and there in the course's own toy/hello.py, in greet.")
+    assert "1 / 0" not in text
+
+
+@pytest.fixture
+def hurry(monkeypatch):
+    """Short time limits."""
+    monkeypatch.setattr(checks, "LIMIT", 1.0)
+    monkeypatch.setattr(checks, "PATIENCE", 1.0)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while True: pass",
+        "while True:\n        try:\n            while True: pass\n        except Exception: pass",
+    ],
+)
+def test_a_loop_without_end_is_said_and_the_others_are_checked(lesson, hurry, loop):
+    start = time.monotonic()
+    report = run(lesson, ("return text + mark", loop))
+    assert statuses(report) == [WRONG, DONE]
+    assert "but it does not end within 1 seconds. Is there an endless loop?" in said(report)
+    assert time.monotonic() - start < 6
+
+
+def test_a_loop_that_swallows_everything_is_ended_from_outside(lesson, hurry):
+    loop = "while True:\n        try: input\n        except BaseException: pass".replace(
+        "input", "[x for x in range(10**9)]"
+    )
+    report = run(lesson, ("return text + mark", loop))
+    assert report.status(report.exercises[0]) == WRONG
+    assert "does not end" in said(report)
+
+
+def test_a_process_that_dies_names_the_test(lesson):
+    report = run(lesson, ("return text + mark", "import os; os._exit(77)"))
+    assert statuses(report) == [WRONG, WAITS]
+    assert "but Python was ended, by exit() or by a crash (status 77)." in said(report)
+
+
+@pytest.mark.parametrize("end", ["exit()", "__import__('os')._exit(0)"])
+def test_a_module_that_ends_python_on_import_is_said(lesson, end):
+    report = run(lesson, ("import functools", f"import functools\n{end}"))
+    assert explain.broken(report)[0].startswith("Python was ended")
+
+
+def test_the_check_stands_before_the_students_lines_also_where_it_is_called_back(lesson):
+    line = '    assert greet("Ada") == "Hello,\\nAda:"'
+    path = lesson.folder / "checks.py"
+    text = path.read_text(encoding="utf-8")
+    back = '    assert greet(lambda: 1 / 0) == "Hello,\\nAda:"'
+    path.write_text(text.replace(line, back), encoding="utf-8")
+    places = [x for x in said(run(lesson, ("{name}", "{name()}"))).splitlines() if ", line " in x]
+    assert [x.split(",")[0] for x in places] == ["lessons/01_hello/checks.py", "toy/hello.py"]
+
+
+def test_a_recursion_without_end_is_shown_at_once(lesson):
+    start = time.monotonic()
+    text = said(run(lesson, ("return text + mark", "return greet(name + 'x')")))
+    assert "raises RecursionError" in text
+    assert text.count("toy/hello.py") <= 4
+    assert time.monotonic() - start < 5
+
+
+def test_no_path_of_the_temporary_folder_is_shown(lesson):
+    report = run(lesson, ("class Box", "class Bux"))
+    assert report.broken.type == "ImportError"
+    assert "(toy/hello.py)" in report.broken.message
+
+
+def test_the_students_own_pytest_settings_change_nothing(lesson, monkeypatch):
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
+    monkeypatch.setenv("PYTHONPATH", "/nowhere")
+    assert run(lesson).complete
+
+
+@pytest.mark.parametrize(
+    ("exercise", "status", "words"),
+    [("hello.grow", 0, "3 passed"), ("hello.greet", 1, "2 failed"), ("hello.gret", 4, "no checks")],
+)
+def test_plain_pytest_beside_the_notebook_runs_one_exercise(
+    lesson, tmp_path, exercise, status, words
+):
+    folder = tmp_path / "notebook"
+    source = small_course.HELLO.replace("return text + mark", "return 0")
+    assemble.write_tree(folder, lesson, {lesson.module: source})
+    checks.add_checks(folder, lesson)
+    command = [sys.executable, "-m", "pytest", "-q", "checks.py", "--exercise", exercise]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    assert words in done.stdout + done.stderr
+
+
+def test_the_first_feedback_comes_soon(lesson):
+    start = time.monotonic()
+    run(lesson)
+    assert time.monotonic() - start < 5  # 0.5 s on a quiet machine

@@ -1,0 +1,594 @@
+"""The command as its users meet it: what it says, what it changes, how it ends."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import graded_course
+import pytest
+import small_course
+
+from autograder import cli
+from autograder.lessons import manifest, places
+from autograder.student import commands, doctor, workspace
+from autograder.upkeep import sync
+
+HELLO_CHECKS = '''
+import pytest
+from toy.hello import Box, greet
+
+
+@pytest.mark.exercise("hello.greet")
+def test_greet():
+    """The greeting ends in a colon."""
+    assert greet("Ada") == "Hello,\\nAda:"
+
+
+@pytest.mark.exercise("hello.grow")
+def test_grow():
+    """A box grows by one."""
+    assert Box().grow().size == 2
+'''
+
+BYE_CHECKS = '''
+import pytest
+from toy.bye import bye
+
+
+@pytest.mark.exercise("bye.bye")
+def test_bye():
+    """The parting names the person."""
+    assert bye("Ada") == "Bye,\\nAda:"
+'''
+
+
+@pytest.fixture
+def course(monkeypatch, tmp_path):
+    """The small course with checks and everything generated."""
+    checks = {
+        "course/lessons/01_hello/checks.py": HELLO_CHECKS,
+        "course/lessons/03_bye/checks.py": BYE_CHECKS,
+    }
+    root = small_course.write(monkeypatch, tmp_path / "edition", checks)
+    sync.sync(False)
+    monkeypatch.chdir(tmp_path)
+    return root
+
+
+@pytest.fixture
+def work(course, tmp_path, monkeypatch):
+    """A new workspace, in which the user stands."""
+    assert cli.main(["init", "work"]) == 0
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path / "work"
+
+
+def solve(work, module="toy/hello.py", *changes):
+    """Put the reference in the student's place, with some texts in it replaced."""
+    text = (places.SOLUTIONS / module).read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (work / module).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def say(capsys):
+    """Run a command line: exit status, standard output, standard error."""
+
+    def run(*arguments):
+        capsys.readouterr()
+        status = cli.main(arguments)
+        return (status, *capsys.readouterr())
+
+    return run
+
+
+# ------------------------------------------------------------------------------------------
+# How commands end
+
+
+def one_sentence(text):
+    assert text.endswith("\n")
+    assert text.count("\n") == 1
+    assert "Traceback" not in text
+    return text.strip()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("chekc", "No such command 'chekc'. Did you mean 'check'? See `./jaxprentice --help`."),
+        ("check --mien", "No such option"),
+        ("hint", "Missing argument 'EXERCISE'. See `./jaxprentice hint --help`."),
+        ("grade work --lesson hello", "Missing option '--out'."),
+        ("grade work --lesson hello --out x --jobs many", "is not a valid int"),
+        ("nbgrader start", "No such command 'start'. See `./jaxprentice nbgrader --help`."),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_status_2(work, say, line, words):
+    status, out, err = say(*line.split())
+    assert (status, out) == (2, "")
+    assert words in one_sentence(err)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("check helo", "There is no lesson or exercise 'helo'. Did you mean hello?"),
+        ("check grow", "Did you mean hello.grow?"),
+        ("hint Box.grow", "Did you mean hello.grow?"),
+        ("check between", "The lesson between has no exercises."),
+        ("check zzz", "See `./jaxprentice list`."),
+        ("hint hello.gret", "There is no exercise 'hello.gret'. Did you mean hello.greet"),
+        ("give hello.greet", "hello.greet is an exercise. Give its lesson, hello."),
+        ("reset nothing", "There is no lesson 'nothing'."),
+        ("init .", "exists and is not empty. Give a new folder"),
+        ("grade nowhere --lesson hello --out x", "There is no folder nowhere."),
+    ],
+)
+def test_problems_are_one_sentence_and_status_1(work, say, line, words):
+    status, out, err = say(*line.split())
+    assert (status, out) == (1, "")
+    assert words in one_sentence(err)
+
+
+def test_ctrl_c_is_one_line_and_status_130(work, say, monkeypatch):
+    def interrupted(place):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "list_lessons", interrupted)
+    assert say("list") == (130, "", "Stopped.\n")
+
+
+def test_no_command_shows_the_help(say):
+    status, _, err = say()
+    assert status == 2
+    for name in ("init", "check", "grade", "demo", "nbgrader"):
+        assert re.search(rf"^  {name} ", err, re.MULTILINE)
+
+
+def test_the_help_lists_every_command_below_those_whom_it_is_for(say):
+    _, out, _ = say("--help")
+    students = out.partition("For students:")[2].partition("For instructors:")[0]
+    assert re.findall(r"^  (\w+) ", students, re.MULTILINE)[:3] == ["init", "list", "check"]
+    assert "grade" not in students
+    for command in cli.app.registered_commands + cli.app.registered_groups:
+        name = command.name or command.callback.__name__
+        assert re.search(rf"^  {name} ", out, re.MULTILINE)
+
+
+def test_every_command_has_a_layer_that_holds_what_it_imports():
+    """A command that the wrapper does not know gets the students' packages only."""
+    text = (places.ROOT / "jaxprentice").read_text(encoding="utf-8")
+    students = {"init", "list", "check", "watch", "hint", "give", "reset", "progress", "doctor"}
+    commands = {c.name or c.callback.__name__.rstrip("_") for c in cli.app.registered_commands}
+    groups = {group.name for group in cli.app.registered_groups}
+    for name in (commands | groups) - students - {"sync"}:
+        assert f'"{name}"' in text
+
+
+def test_cheap_commands_import_nothing_heavy():
+    code = (
+        "import sys; from autograder import cli; cli.main(['list']);"
+        "print([x for x in ('pytest', 'numpy', 'rich', 'jaxlib', 'pydantic') if x in sys.modules])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=places.ROOT, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.splitlines()[-1] == "[]"
+
+
+# ------------------------------------------------------------------------------------------
+# A workspace
+
+
+def test_a_workspace_holds_skeletons_lessons_and_no_solution(work):
+    files = {path.relative_to(work).as_posix() for path in work.rglob("*") if path.is_file()}
+    assert {"jaxprentice", "README.md", "toy/__init__.py", "toy/hello.py"} <= files
+    assert {"lessons/01_hello/lesson.md", "lessons/01_hello/checks.py"} <= files
+    everything = "".join((work / name).read_text(encoding="utf-8") for name in files)
+    assert 'raise NotImplementedError("hello.greet")' in everything
+    assert "return text + mark" not in everything
+
+
+def test_the_lesson_to_read_is_plain_markdown(work):
+    text = (work / "lessons/01_hello/lesson.md").read_text(encoding="utf-8")
+    assert not any(mark in text for mark in ("{{", "!!!", "???", "<div", "exec="))
+    assert "Greet somebody." in text
+
+
+def test_a_workspace_holds_the_glossary_and_the_pictures_of_its_lessons(course, say, tmp_path):
+    (course / "course/glossary.md").write_text("# Words\n\n### Box { #box }\n", encoding="utf-8")
+    folder = course / "course/lessons/01_hello"
+    page = folder / "lesson.md"
+    text = page.read_text(encoding="utf-8")
+    links = "A [box](../../glossary.md#box), [bye](../03_bye/lesson.md), ![it](it.png).\n"
+    page.write_text(text + links, encoding="utf-8")
+    (folder / "it.png").write_bytes(b"a picture")
+    assert say("init", "other")[0] == 0
+    made = tmp_path / "other/lessons/01_hello"
+    assert (made / "it.png").read_bytes() == b"a picture"
+    said = (made / "lesson.md").read_text(encoding="utf-8")
+    assert "A [box](../../glossary.md#box), bye, ![it](it.png)." in said
+    glossary = (made / "../../glossary.md").resolve().read_text(encoding="utf-8")
+    assert glossary == "# Words\n\n### Box\n"
+
+
+def test_init_is_all_or_nothing(course, say, tmp_path, monkeypatch):
+    monkeypatch.setattr(workspace, "add_lesson", lambda folder, lesson: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["init", "work"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["edition"]
+
+
+def test_init_takes_an_empty_folder(course, say, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert say("init", "empty")[0] == 0
+    assert (tmp_path / "empty" / "toy").is_dir()
+
+
+def test_a_workspace_is_found_from_a_folder_inside_it(work, monkeypatch):
+    monkeypatch.chdir(work / "toy")
+    assert workspace.find().root == work
+
+
+def test_the_launcher_starts_the_edition_that_made_it(work, course):
+    wrapper = course / "jaxprentice"
+    wrapper.write_text("import os, sys; print(os.getcwd(), *sys.argv[1:])", encoding="utf-8")
+    command = [sys.executable, work / "jaxprentice", "check", "x"]
+    for folder, expected in ((work / "toy", work / "toy"), ("/", work)):
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        assert run.stdout == f"{expected} check x\n"
+
+
+def test_the_launcher_says_where_to_write_a_new_place(work):
+    command = [sys.executable, work / "jaxprentice", "list"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "Write into" in one_sentence(run.stderr)
+
+
+def test_a_spoilt_record_is_begun_anew(work, say):
+    (work / ".jaxprentice" / "state.json").write_text("{", encoding="utf-8")
+    assert say("hint", "hello.greet")[0] == 0
+    record = json.loads((work / ".jaxprentice" / "state.json").read_text(encoding="utf-8"))
+    assert record == {"hints": {"hello.greet": 1}}
+
+
+# ------------------------------------------------------------------------------------------
+# Checking
+
+
+def test_an_untouched_lesson_says_what_to_do_first(work, say):
+    status, out, _ = say("check")
+    assert status == 1
+    assert "to do  hello.greet" in out
+    assert "Next: greet in toy/hello.py: Put the name behind the greeting" in out
+    assert "Put your code in place of line 23, which raises NotImplementedError." in out
+    line = (work / "toy/hello.py").read_text(encoding="utf-8").splitlines()[22]
+    assert line == '    raise NotImplementedError("hello.greet")'
+
+
+def test_a_wrong_exercise_is_explained(work, say):
+    solve(work, "toy/hello.py", ("self.size += by", "self.size += 2 * by"))
+    status, out, _ = say("check", "hello")
+    assert status == 1
+    assert "done           hello.greet" in out
+    assert "not right yet  hello.grow" in out
+    assert "It should hold that: A box grows by one.\n    expected: 2\n    got:      3\n" in out
+    assert "./jaxprentice hint hello.grow" in out
+
+
+def test_one_exercise_alone(work, say):
+    solve(work, "toy/hello.py", ("self.size += by", "self.size += 2 * by"))
+    assert say("check", "hello.greet")[0] == 0
+    assert say("check", "hello.grow")[0] == 1
+
+
+def test_after_one_exercise_the_next_one_is_named(work, say):
+    stub = 'raise NotImplementedError("hello.grow")'
+    solve(work, "toy/hello.py", ("self.size += by\n        return self", stub))
+    out = say("check", "hello.greet")[1]
+    assert "Done, 1 of 2. Next: hello.grow (toy/hello.py, line 41).\n" in out
+    solve(work)
+    assert "Done, 2 of 2. Next: ./jaxprentice check hello\n" in say("check", "hello.grow")[1]
+
+
+def test_one_exercise_alone_is_remembered_but_does_not_make_the_lesson_current(work, say):
+    solve(work)
+    say("check", "hello.greet")
+    assert "done   hello.greet\n  to do  hello.grow" in say("progress")[1]
+    say("check", "hello.grow")
+    assert "Greeting people (not checked as a whole since" in say("progress")[1]
+    say("check", "hello")
+    assert "Greeting people\n" in say("progress")[1]
+
+
+def test_an_exercise_that_waits_says_for_what(work, say):
+    changes = [("return text + mark", "return 0"), ("self.size += by", "self.size += 7")]
+    solve(work, "toy/hello.py", *changes)
+    status, out, _ = say("check", "hello.grow")
+    assert status == 1
+    assert "waits  hello.grow  A box that grows (for hello.greet)\n" in out
+    assert "hello.grow can be right only when hello.greet is, and that is not right yet." in out
+    assert "Next: ./jaxprentice check hello.greet\n" in out
+
+
+def test_the_last_lesson_names_what_is_not_complete(work, say):
+    solve(work, "toy/bye.py")
+    end = "The lesson bye is complete. Not complete yet: hello (0 of 2). "
+    assert end in say("check", "bye")[1]
+    solve(work)
+    say("check", "hello")
+    assert "The lesson bye is complete. That was the last lesson." in say("check", "bye")[1]
+
+
+def test_a_syntax_error_is_placed(work, say):
+    solve(work, "toy/hello.py", ("return text + mark", "return text +"))
+    status, out, _ = say("check", "hello")
+    assert status == 1
+    assert "line 25, column" in out
+    assert "Traceback" not in out
+
+
+def test_check_goes_on_with_the_first_incomplete_lesson(work, say):
+    solve(work)
+    assert say("check", "hello")[0] == 0
+    status, out, _ = say("check")
+    assert status == 1
+    assert "bye.bye" in out
+    assert "hello.greet" not in out
+
+
+def test_a_lesson_does_not_depend_on_the_students_earlier_ones(work, say):
+    (work / "toy/hello.py").write_text("1 / 0", encoding="utf-8")
+    solve(work, "toy/bye.py")
+    assert say("check", "bye")[0] == 0
+
+
+def test_mine_names_the_earlier_lesson_that_breaks_it(work, say):
+    solve(work)
+    solve(work, "toy/bye.py")
+    assert say("check", "bye", "--mine")[0] == 0
+    solve(work, "toy/hello.py", ("Hello,", "Hello;"))
+    status, out, _ = say("check", "bye", "--mine")
+    assert status == 1
+    assert "Your own toy/hello.py breaks bye.bye." in out
+    assert "./jaxprentice check hello" in out
+
+
+def test_mine_names_a_module_that_has_exercises_to_do(work, say):
+    solve(work, "toy/bye.py")
+    status, out, _ = say("check", "bye", "--mine")
+    assert status == 1
+    assert "Your own toy/hello.py has exercises to do, which bye.bye may need." in out
+
+
+def test_mine_names_a_module_that_cannot_be_imported(work, say):
+    solve(work, "toy/bye.py")
+    (work / "toy/hello.py").write_text("def (", encoding="utf-8")
+    status, out, _ = say("check", "bye", "--mine")
+    assert status == 1
+    assert "Your own toy/hello.py breaks bye.bye." in out
+
+
+def test_checks_that_do_not_run_are_not_the_students_fault(work, say):
+    (places.COURSE / "lessons/01_hello/checks.py").write_text("", encoding="utf-8")
+    status, _, err = say("check", "hello")
+    assert status == 1
+    assert "Get a complete copy of the course." in one_sentence(err)
+
+
+def test_outside_of_a_workspace_the_copy_is_checked_and_that_is_said(course, say):
+    status, out, _ = say("check", "hello")
+    assert status == 1
+    assert out.startswith("This is not a workspace, so ")
+
+
+def test_a_deleted_module_says_how_to_get_it_back(work, say):
+    (work / "toy/hello.py").unlink()
+    status, _, err = say("check", "hello")
+    assert status == 1
+    assert "`./jaxprentice reset hello`" in one_sentence(err)
+    assert say("reset", "hello")[0] == 0
+    assert "hello.greet" in (work / "toy/hello.py").read_text(encoding="utf-8")
+
+
+def test_output_is_plain_ascii_where_that_is_all_there_is(work):
+    solve(work, "toy/hello.py", ("return text + mark", "return 'é' + mark"))
+    lesson = manifest.get("hello")
+    code = (
+        "from pathlib import Path\n"
+        "from autograder.lessons import places\n"
+        "from autograder.student import commands, workspace\n"
+        f"places.COURSE = Path({str(places.COURSE)!r})\n"
+        f"places.SOLUTIONS = Path({str(places.SOLUTIONS)!r})\n"
+        f"commands.check(workspace.find(Path({str(work)!r})), {lesson.id!r}, mine=False)"
+    )
+    root = Path(cli.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONIOENCODING": "ascii"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, check=True
+    )
+    assert run.stdout.decode("ascii").count("\\xe9") == 1
+
+
+def test_watch_checks_again_after_a_save(work, capfd, monkeypatch):
+    import watchfiles
+
+    watching, noticed = threading.Event(), threading.Event()
+
+    def edit():  # again and again: it takes a moment until the system watches
+        watching.wait()
+        while not noticed.wait(0.5):
+            solve(work)
+
+    def one_change(*arguments, watch=watchfiles.watch, **options):
+        watching.set()
+        yield next(watch(*arguments, **options))
+        noticed.set()
+
+    monkeypatch.setattr(watchfiles, "watch", one_change)
+    writer = threading.Thread(target=edit, daemon=True)
+    writer.start()
+    cli.main(["watch"])
+    writer.join()
+    out = capfd.readouterr().out
+    before, _, after = out.partition("-" * 72)
+    assert "to do  hello.greet" in before
+    assert "done  hello.greet" in after
+
+
+# ------------------------------------------------------------------------------------------
+# Hints, solutions, progress
+
+
+def test_each_hint_says_more_than_the_one_before(work, say):
+    said = [say("hint", "hello.greet")[1] for _ in range(4)]
+    assert said[0] == "Hint 1 of 3 for hello.greet: Think of strings.\n"
+    assert said[1].startswith("Hint 2 of 3")
+    assert said[2].startswith("Hint 3 of 3")
+    assert "That was the last hint. ./jaxprentice give hello puts the solution of" in said[2]
+    assert said[3] == said[2]
+
+
+def test_after_the_last_hint_no_other_is_offered(work, say):
+    solve(work, "toy/hello.py", ("return text + mark", "return text"))
+    assert "Stuck? ./jaxprentice hint hello.greet\n" in say("check")[1]
+    for _ in range(3):
+        say("hint", "hello.greet")
+    _, out, _ = say("check")
+    assert "jaxprentice hint" not in out
+    assert "./jaxprentice give hello" in out
+
+
+def test_give_takes_the_solution_and_keeps_the_students_file(work, say):
+    (work / "toy/hello.py").write_text("# mine", encoding="utf-8")
+    status, out, _ = say("give", "hello")
+    assert status == 0
+    kept = work / ".jaxprentice" / "backups" / "toy-hello-1.py"
+    assert str(kept.relative_to(work)) in out
+    assert kept.read_text(encoding="utf-8") == "# mine"
+    assert say("check", "hello")[0] == 0
+
+
+def test_give_without_the_solution_in_this_edition_says_so(work, say):
+    (places.SOLUTIONS / "toy/hello.py").unlink()
+    assert "does not hold the solution" in one_sentence(say("give", "hello")[2])
+
+
+def test_reset_keeps_every_earlier_file(work, say):
+    for number in (1, 2):
+        (work / "toy/hello.py").write_text(f"# {number}", encoding="utf-8")
+        assert say("reset", "hello")[0] == 0
+    backups = sorted((work / ".jaxprentice" / "backups").iterdir())
+    assert [path.read_text(encoding="utf-8") for path in backups] == ["# 1", "# 2"]
+
+
+def test_outside_of_a_workspace_nothing_is_replaced(course, say):
+    before = (course / "course/toy/hello.py").read_bytes()
+    for command in ("give", "reset"):
+        assert "not a workspace" in one_sentence(say(command, "hello")[2])
+    assert (course / "course/toy/hello.py").read_bytes() == before
+
+
+def test_progress_and_list_show_what_the_last_checks_found(work, say):
+    solve(work, "toy/hello.py", ("self.size += by", "pass"))
+    say("check", "hello")
+    _, out, _ = say("progress")
+    assert "done   hello.greet\n  to do  hello.grow" in out
+    assert "2 of 4.5 points" in out
+    assert re.search(r"^hello .* 1 of 2$", say("list")[1], re.MULTILINE)
+    solve(work)
+    assert "(not checked as a whole since the last change)" in say("progress")[1]
+
+
+# ------------------------------------------------------------------------------------------
+# For instructors
+
+
+@pytest.fixture
+def handed_in(monkeypatch, tmp_path):
+    """A class of four: right, half right, a link, nothing."""
+    monkeypatch.chdir(tmp_path)
+    # A folder of another name in each test: suites are modules, and stay imported.
+    graded_course.write(monkeypatch, tmp_path / f"edition-{tmp_path.name}")
+    work = tmp_path / "handed-in"
+    for name in ("ann", "bob", "eve", "dan"):
+        (work / name / "tiny").mkdir(parents=True)
+    (work / "ann" / "tiny" / "numbers.py").write_text(graded_course.MODULE, encoding="utf-8")
+    wrong = graded_course.changed("return 2.0 * np.asarray(x)", "return 3.0 * np.asarray(x)")
+    (work / "bob" / "numbers.py").write_bytes(wrong)
+    (work / "eve" / "tiny" / "numbers.py").symlink_to(work / "ann" / "tiny" / "numbers.py")
+    return work
+
+
+GRADE = ("grade", "handed-in", "--lesson", "tiny", "--out", "results", "--jobs", "1")
+
+
+def test_grade_writes_a_result_each_and_a_table(handed_in, say, tmp_path):
+    status, out, _ = say(*GRADE, "--isolation", "process")
+    assert status == 0
+    assert out.startswith("Isolation: process")
+    rows = (tmp_path / "results" / "grades.csv").read_text(encoding="utf-8").splitlines()[1:]
+    scores = {row.split(",")[0]: float(row.split(",")[2]) for row in rows}
+    assert scores["ann"] == 6
+    assert 0 < scores["bob"] < 6
+    assert scores["eve"] == scores["dan"] == 0
+    assert "ann  6 of 6" in out
+    eve = json.loads((tmp_path / "results" / "eve.json").read_text(encoding="utf-8"))
+    assert "link" in eve["remarks"][0]
+
+
+def test_a_name_that_cannot_be_a_file_stops_before_grading(handed_in, say, tmp_path):
+    (handed_in / "a\x1b[2Jb").mkdir()
+    status, out, err = say(*GRADE)
+    assert (status, out) == (1, "")
+    assert "Rename that folder." in one_sentence(err)
+    assert "\x1b" not in err
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_suite_at_fault_gives_no_grades(handed_in, say, tmp_path):
+    (places.SUITES / "tiny.py").write_text("1 / 0", encoding="utf-8")
+    status, _, err = say(*GRADE, "--isolation", "process")
+    assert status == 1
+    assert "The hidden suite of tiny is at fault" in one_sentence(err)
+    assert not (tmp_path / "results" / "grades.csv").exists()
+
+
+# ------------------------------------------------------------------------------------------
+# For maintainers
+
+
+def test_sync_check_fails_when_a_generated_file_is_out_of_date(course, say):
+    assert say("sync", "--check")[0] == 0
+    (course / "course/toy/hello.py").write_text("", encoding="utf-8")
+    status, out, err = say("sync", "--check")
+    assert status == 1
+    assert "course/toy/hello.py" in out
+    assert "Run `./jaxprentice sync`" in one_sentence(err)
+    assert say("sync")[0] == 0
+    assert say("sync", "--check")[0] == 0
+
+
+@pytest.mark.parametrize("missing", [["bubblewrap"], []])
+def test_the_selftest_says_what_it_had_to_skip(monkeypatch, tmp_path, capfd, missing):
+    (tmp_path / "test_one.py").write_text("def test_one(): pass", encoding="utf-8")
+    monkeypatch.setattr(doctor, "has", lambda name: name not in missing)
+    monkeypatch.setattr(places, "ROOT", tmp_path)
+    assert cli.main(["test", "-q", "test_one.py"]) == 0
+    out = capfd.readouterr().out
+    assert "1 passed" in out
+    assert ("sudo apt install bubblewrap" in out) == bool(missing)
+
+
+def test_the_selftest_fails_when_a_test_fails(monkeypatch, tmp_path, capfd):
+    (tmp_path / "test_one.py").write_text("def test_one(): assert 0", encoding="utf-8")
+    monkeypatch.setattr(places, "ROOT", tmp_path)
+    assert cli.main(["test", "-q", "test_one.py"]) == 1
