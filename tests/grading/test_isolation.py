@@ -577,7 +577,7 @@ def test_the_sandbox_alone_hides_and_protects(tree):
 
 
 def confined(layer, body):
-    code = f"import sys; sys.path.insert(0, {str(isolation._here())!r}); import confine, os, socket"
+    code = f"import sys; sys.path.insert(0, {str(places.WORKER)!r}); import confine, os, socket"
     return script(sys.executable, "-I", "-c", f"{code}\n{layer}\n{body}")
 
 
