@@ -42,7 +42,6 @@ from minijax.core import (
 from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
 from minijax.jit import (
     CallPrimitive,
-    Emitter,
     call_batch,
     call_jvp,
     jit_p,
@@ -52,6 +51,7 @@ from minijax.jit import (
     without_consts,
 )
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer, partial_eval_jaxpr
+from minijax.lowering import Emitter
 from minijax.tracing import split_static, static_places, trace_to_jaxpr, trace_tree, without_static
 from minijax.transpose import call_transpose
 from minijax.tree import tree_leaves, tree_unflatten

@@ -42,10 +42,11 @@ from minijax.core import (
 )
 from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import ClosedJaxpr, eval_jaxpr, printed_params, raise_to_shaped
-from minijax.jit import Emitter, lower_body, without_consts
+from minijax.jit import lower_body, without_consts
 from minijax.jvp import JVPTracer, drop_float0, zeros_like_aval
 from minijax.lax.basic import reduce_sum
 from minijax.linearize import PartialEvalTrace, with_float0
+from minijax.lowering import Emitter
 from minijax.tracing import staging_rules, trace_to_jaxpr
 from minijax.transpose import backward_pass
 from minijax.tree import PyTreeDef, tree_flatten, tree_map, tree_structure, tree_unflatten

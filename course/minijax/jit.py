@@ -5,15 +5,14 @@ as a whole. Evaluation writes the program in StableHLO, has XLA compile it, and 
 the other rules transform the program and call the new one. What was traced or compiled is kept.
 
 This file reads from top to bottom: staging out, evaluation, the rules of the call primitive, and
-the lowering of each primitive to StableHLO. Arrays on devices stand in `minijax/array.py`.
+the lowering of a program to StableHLO. The lowerings of most primitives stand in
+`minijax/lowering.py`, and arrays on devices in `minijax/array.py`.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-import math
-import warnings
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -38,32 +37,17 @@ from minijax.core import (
     ShapedArray,
     Tracer,
     abstract_eval_rules,
-    add_p,
     bind,
-    broadcast_in_dim_p,
-    convert_element_type_p,
-    cos_p,
-    div_p,
-    dot_general_p,
-    exp_p,
     get_aval,
     get_rule,
-    gt_p,
     hlo_lowerings,
     impl_rules,
     jvp_rules,
-    log_p,
-    lt_p,
-    mul_p,
-    neg_p,
     reduce_sum_p,
-    sin_p,
-    sub_p,
     trace_state,
-    transpose_p,
     vmap_rules,
 )
-from minijax.dtypes import is_float, on_device
+from minijax.dtypes import is_float
 from minijax.jaxpr import (
     Atom,
     ClosedJaxpr,
@@ -74,6 +58,7 @@ from minijax.jaxpr import (
     raise_to_shaped,
 )
 from minijax.jvp import jvp_flat
+from minijax.lowering import Emitter, donations, element_type, emit_literal, hlo_types
 from minijax.tracing import (
     trace_to_jaxpr,
     trace_tree,
@@ -489,8 +474,6 @@ abstract_eval_rules[jit_p] = jit_type
 
 # Lowering to StableHLO --------------------------------------------------------------------------
 
-HLO_TYPES = {"bool": "i1", "uint8": "ui8", "uint16": "ui16", "uint32": "ui32", "uint64": "ui64"}
-
 
 def tensor_type(aval: ShapedArray) -> str:
     """StableHLO's name of a type: the length of each axis with an x behind it, then the dtype.
@@ -506,39 +489,7 @@ def tensor_type(aval: ShapedArray) -> str:
     raise NotImplementedError("jit.tensor_type")
 
 
-@functools.cache  # NumPy makes the name anew each time
-def element_type(dtype: np.dtype) -> str:
-    """StableHLO's name of a dtype: `f64`."""
-    name = on_device(dtype).name
-    return HLO_TYPES.get(name, name.replace("float", "f").replace("int", "i"))
-
-
-class Emitter:
-    """The lines of a function so far, with the arrays that it needs besides its arguments.
-
-    Every value has a fresh name. Captured arrays are handed over at each call, as arguments are:
-    as text in the module, large ones would take their time.
-    """
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.captured: list[Any] = []
-        self.places: dict[xla.Devices, str] = {}  # which operations need which devices
-
-    def emit(self, operation: str, results: int = 1) -> str:
-        """Write one operation down; gives the name of its result.
-
-        Of several results, the names are this one with `#0`, `#1`, ... behind it.
-        """
-        name = f"%{len(self.lines)}"
-        number = f":{results}" if results > 1 else ""
-        self.lines.append(f"    {name}{number} = {operation}")
-        return name
-
-    def capture(self, array: Any) -> str:
-        """The name of a constant of the program."""
-        self.captured.append(array)
-        return f"%const{len(self.captured) - 1}"
+hlo_types[ShapedArray] = tensor_type
 
 
 def lower(jaxpr: ClosedJaxpr, donated: Sequence[bool] = ()) -> tuple[str, Emitter]:
@@ -559,35 +510,6 @@ def lower(jaxpr: ClosedJaxpr, donated: Sequence[bool] = ()) -> tuple[str, Emitte
     end = f"    return {', '.join(outs)} : {out_types}\n" if outs else "    return\n"
     text = head + "".join(f"{line}\n" for line in emitter.lines) + end + "  }\n}\n"
     return text, emitter
-
-
-def donations(
-    donated: Sequence[bool], in_avals: Sequence[ShapedArray], out_avals: Sequence[ShapedArray]
-) -> list[str]:
-    """Attributes of the inputs: a result takes the memory of the first donated input of its type.
-
-    Donated inputs that are left go to XLA, if a result of their size is left too.
-    """
-    attributes = [""] * len(in_avals)
-    free = [i for i, flag in enumerate(donated) if flag]
-    sizes = []  # of the results that take nobody's memory
-    for number, out in enumerate(out_avals):
-        kind = (out.shape, out.dtype)
-        match = next((i for i in free if (in_avals[i].shape, in_avals[i].dtype) == kind), None)
-        if match is None:
-            sizes.append(math.prod(out.shape))
-        else:
-            free.remove(match)
-            attributes[match] = f" {{tf.aliasing_output = {number} : i32}}"
-    for i in [*free]:
-        if math.prod(in_avals[i].shape) in sizes:
-            sizes.remove(math.prod(in_avals[i].shape))
-            free.remove(i)
-            attributes[i] = " {jax.buffer_donor = true}"
-    if free:
-        names = ", ".join(str(in_avals[i]) for i in free)
-        warnings.warn(f"Some donated buffers were not usable: {names}.", stacklevel=2)
-    return attributes
 
 
 def lower_body(
@@ -618,79 +540,6 @@ def lower_body(
     raise NotImplementedError("jit.lower_body")
 
 
-def emit_literal(emitter: Emitter, literal: Literal) -> str:
-    value = np.asarray(literal.val, on_device(literal.aval.dtype))
-    text = str(value).lower() if value.dtype.kind in "biu" else f'"0x{value.tobytes()[::-1].hex()}"'
-    text = text.replace('"', "")
-    return emitter.emit(f"stablehlo.constant dense<{text}> : {tensor_type(literal.aval)}")
-
-
-def emit_broadcast(
-    emitter: Emitter, x: str, aval: ShapedArray, out: ShapedArray, axes: Sequence[int]
-) -> str:
-    if aval.shape == out.shape:
-        return x
-    dims = f"dims = [{', '.join(map(str, axes))}]"
-    types = f"({tensor_type(aval)}) -> {tensor_type(ShapedArray(out.shape, aval.dtype))}"
-    return emitter.emit(f"stablehlo.broadcast_in_dim {x}, {dims} : {types}")
-
-
-def elementwise_hlo(operation: str) -> Callable[..., list[str]]:
-    """The lowering of an element-wise primitive: operands are stretched to the result's shape."""
-
-    def lowering(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str]:
-        operands = ", ".join(stretched(emitter, avals, out_avals[0], args))
-        return [emitter.emit(f"stablehlo.{operation} {operands} : {tensor_type(out_avals[0])}")]
-
-    return lowering
-
-
-def stretched(
-    emitter: Emitter, avals: Sequence[ShapedArray], out: ShapedArray, args: Sequence[str]
-) -> list[str]:
-    """The operands in the shape of the result, for StableHLO does not broadcast by itself."""
-    rank = len(out.shape)
-    return [
-        emit_broadcast(emitter, x, aval, out, range(rank - len(aval.shape), rank))
-        for x, aval in zip(args, avals, strict=True)
-    ]
-
-
-def comparison_hlo(direction: str) -> Callable[..., list[str]]:
-    """The lowering of a comparison, whose result has another element type."""
-
-    def lowering(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str]:
-        operands = ", ".join(stretched(emitter, avals, out_avals[0], args))
-        side = tensor_type(ShapedArray(out_avals[0].shape, avals[0].dtype))
-        types = f"({side}, {side}) -> {tensor_type(out_avals[0])}"
-        return [emitter.emit(f"stablehlo.compare {direction}, {operands} : {types}")]
-
-    return lowering
-
-
-def transpose_hlo(
-    emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, permutation: tuple[int, ...]
-) -> list[str]:
-    dims = ", ".join(map(str, permutation))
-    types = f"({tensor_type(avals[0])}) -> {tensor_type(out_avals[0])}"
-    return [emitter.emit(f"stablehlo.transpose {args[0]}, dims = [{dims}] : {types}")]
-
-
-def dot_general_hlo(
-    emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any
-) -> list[str]:
-    contract, batch = params["dimension_numbers"]
-    numbers = f"contracting_dims = {list(contract[0])} x {list(contract[1])}"
-    if batch[0]:
-        numbers = f"batching_dims = {list(batch[0])} x {list(batch[1])}, {numbers}"
-    if avals[0].dtype != avals[1].dtype:
-        wanted = [ShapedArray(aval.shape, out_avals[0].dtype) for aval in avals]
-        args = [emit_converted(emitter, *x) for x in zip(avals, wanted, args, strict=True)]
-        avals = wanted
-    types = f"({tensor_type(avals[0])}, {tensor_type(avals[1])}) -> {tensor_type(out_avals[0])}"
-    return [emitter.emit(f"stablehlo.dot_general {args[0]}, {args[1]}, {numbers} : {types}")]
-
-
 def reduce_sum_hlo(
     emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, axes: tuple[int, ...]
 ) -> list[str]:
@@ -717,47 +566,11 @@ def reduce_sum_hlo(
     raise NotImplementedError("jit.reduce_sum_lowering")
 
 
-def broadcast_in_dim_hlo(
-    emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any
-) -> list[str]:
-    axes = params["broadcast_dimensions"]
-    return [emit_broadcast(emitter, args[0], avals[0], out_avals[0], axes)]
-
-
-def convert_hlo(
-    emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, new_dtype: Any, weak_type: bool
-) -> list[str]:
-    return [emit_converted(emitter, avals[0], out_avals[0], args[0])]
-
-
-def emit_converted(emitter: Emitter, aval: ShapedArray, wanted: ShapedArray, arg: str) -> str:
-    types = f"({tensor_type(aval)}) -> {tensor_type(wanted)}"
-    return emitter.emit(f"stablehlo.convert {arg} : {types}")
-
-
 def jit_hlo(
     emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, name: str, jaxpr: ClosedJaxpr
 ) -> list[str]:
     return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
 
 
-for _p, _operation in {
-    add_p: "add",
-    sub_p: "subtract",
-    mul_p: "multiply",
-    div_p: "divide",
-    neg_p: "negate",
-    sin_p: "sine",
-    cos_p: "cosine",
-    exp_p: "exponential",
-    log_p: "log",
-}.items():
-    hlo_lowerings[_p] = elementwise_hlo(_operation)
-for _p, _direction in {gt_p: "GT", lt_p: "LT"}.items():
-    hlo_lowerings[_p] = comparison_hlo(_direction)
-hlo_lowerings[transpose_p] = transpose_hlo
-hlo_lowerings[dot_general_p] = dot_general_hlo
 hlo_lowerings[reduce_sum_p] = reduce_sum_hlo
-hlo_lowerings[broadcast_in_dim_p] = broadcast_in_dim_hlo
-hlo_lowerings[convert_element_type_p] = convert_hlo
 hlo_lowerings[jit_p] = jit_hlo

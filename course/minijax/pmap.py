@@ -54,7 +54,6 @@ from minijax.jaxpr import ClosedJaxpr, eval_jaxpr, printed_params, raise_to_shap
 from minijax.jit import (
     CallPrimitive,
     Compiled,
-    Emitter,
     Lowered,
     batched_jaxpr,
     call_jvp,
@@ -69,6 +68,7 @@ from minijax.lax.elementwise import emit_operation, emit_region
 from minijax.lax.indexing import dynamic_index_in_dim, dynamic_slice_in_dim
 from minijax.lax.shapes import broadcasted_iota, expand_dims, reshape, squeeze
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer, partial_eval_jaxpr
+from minijax.lowering import Emitter
 from minijax.numpy.basic import true_divide
 from minijax.tracing import split_static, trace_to_jaxpr, without_static
 from minijax.transpose import call_transpose, instantiate

@@ -40,13 +40,14 @@ from minijax.core import (
 )
 from minijax.errors import ConcretizationTypeError
 from minijax.jaxpr import ClosedJaxpr, jaxpr_as_fun, raise_to_shaped
-from minijax.jit import CallPrimitive, Emitter, lower_body, tensor_type
+from minijax.jit import CallPrimitive, lower_body, tensor_type
 from minijax.lax.basic import add, broadcast_in_dim, convert_element_type, lt
 from minijax.lax.elementwise import clamp, eq, select, select_n, stop_gradient
 from minijax.lax.indexing import dynamic_slice_p, dynamic_update_slice_p
 from minijax.lax.reductions import reduce_or
 from minijax.lax.shapes import expand_dims, squeeze
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer
+from minijax.lowering import Emitter
 from minijax.programs import (
     Marks,
     Part,

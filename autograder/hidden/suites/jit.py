@@ -523,7 +523,8 @@ def summed(mj, x, axes):
     shape = tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
     out, emitter = ShapedArray(shape, x.dtype), module.Emitter()
     types = [right_type(aval), right_type(out)]
-    with patch.object(module, "tensor_type", right_type):
+    types_of = {ShapedArray: right_type}
+    with patch.object(module, "tensor_type", right_type), patch.dict(module.hlo_types, types_of):
         names = module.reduce_sum_hlo(emitter, [aval], [out], ["%operand"], axes=axes)
     lines = "\n".join(emitter.lines)
     head = f"module @m {{ func.func public @main(%operand: {types[0]}) -> {types[1]} {{"
@@ -553,7 +554,8 @@ def summed_twice(mj, x):
     avals = [ShapedArray(x.shape[i:], x.dtype) for i in range(3)]
     types, emitter = [right_type(aval) for aval in avals], module.Emitter()
     names = [emitter.emit(f"stablehlo.negate %operand : {types[0]}")]
-    with patch.object(module, "tensor_type", right_type):
+    types_of = {ShapedArray: right_type}
+    with patch.object(module, "tensor_type", right_type), patch.dict(module.hlo_types, types_of):
         for i in range(2):
             names = module.reduce_sum_hlo(emitter, [avals[i]], [avals[i + 1]], names, axes=(0,))
     lines = "\n".join(emitter.lines)
@@ -618,7 +620,13 @@ def lowered(mj, which, args):
     from unittest.mock import patch
 
     from minijax import xla
-    from minijax.core import abstract_eval_rules, broadcast_in_dim_p, get_aval, transpose_p
+    from minijax.core import (
+        ShapedArray,
+        abstract_eval_rules,
+        broadcast_in_dim_p,
+        get_aval,
+        transpose_p,
+    )
     from minijax.jaxpr import raise_to_shaped
     from minijax.tracing import trace_to_jaxpr
 
@@ -650,7 +658,11 @@ def lowered(mj, which, args):
         "call": call,
     }
     rules = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
-    with patch.dict(abstract_eval_rules, rules), patch.object(module, "tensor_type", right_type):
+    with (
+        patch.dict(abstract_eval_rules, rules),
+        patch.dict(module.hlo_types, {ShapedArray: right_type}),
+        patch.object(module, "tensor_type", right_type),
+    ):
         closed = trace_to_jaxpr(functions[which], [raise_to_shaped(get_aval(x)) for x in args])
         text, emitter = module.lower(closed)
     on = xla.alone(xla.current_device())

@@ -28,7 +28,6 @@ from minijax.core import (
 )
 from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr, raise_to_shaped
 from minijax.jit import (
-    Emitter,
     batched_jaxpr,
     jit_impl,
     jit_type,
@@ -38,6 +37,7 @@ from minijax.jit import (
     tensor_type,
 )
 from minijax.lax import sin
+from minijax.lowering import Emitter, element_type, hlo_types
 from minijax.tracing import trace_to_jaxpr
 
 module = importlib.import_module("minijax.jit")  # `minijax.jit` is the function
@@ -240,7 +240,15 @@ def test_names_of_types():
 
 def right_type(aval):
     """A right answer for tensor_type."""
-    return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{module.element_type(aval.dtype)}>"
+    return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{element_type(aval.dtype)}>"
+
+
+@contextlib.contextmanager
+def right_types():
+    """Types are written by that one."""
+    types = patch.dict(hlo_types, {ShapedArray: right_type})
+    with types, patch.object(module, "tensor_type", right_type):
+        yield
 
 
 def complaint(text, error):
@@ -268,7 +276,7 @@ def summed(x, axes):
     aval = typed(x.shape, x.dtype)
     out = typed(tuple(n for i, n in enumerate(x.shape) if i not in axes), x.dtype)
     emitter = Emitter()
-    with patch.object(module, "tensor_type", right_type):
+    with right_types():
         (name,) = reduce_sum_hlo(emitter, [aval], [out], ["%x"], axes=axes)
     head = f"module @m {{ func.func public @main(%x: {right_type(aval)}) -> {right_type(out)} {{"
     end = f"return {name} : {right_type(out)} }} }}"
@@ -292,7 +300,7 @@ def test_sums_of_other_dtypes():
 
 def lowered(f, *args):
     """The results of a flat function, compiled from what lower_body emits; its operations."""
-    with patch.object(module, "tensor_type", right_type):
+    with right_types():
         closed = trace_to_jaxpr(f, [raise_to_shaped(get_aval(x)) for x in args])
         text, emitter = module.lower(closed)
     outs = compiled_and_run(text, closed.out_avals, [*emitter.captured, *args])

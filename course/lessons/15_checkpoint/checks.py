@@ -14,7 +14,7 @@ import minijax.numpy as jnp
 from minijax import checkpoint, jit, jvp, make_jaxpr
 from minijax.core import ShapedArray, impl_rules, new_main
 from minijax.jaxpr import eval_jaxpr
-from minijax.jit import Emitter
+from minijax.lowering import Emitter
 from minijax.linearize import PartialEvalTrace, unknown
 from minijax.tracing import trace_to_jaxpr
 

@@ -28,7 +28,6 @@ from minijax.core import (
     vmap_rules,
 )
 from minijax.jaxpr import Jaxpr, raise_to_shaped
-from minijax.jit import Emitter
 from minijax.jvp import apply_linear
 from minijax.lax.basic import add, broadcast_in_dim, lt
 from minijax.lax.elementwise import (
@@ -62,6 +61,7 @@ from minijax.lax.shapes import (
     squeeze,
     without,
 )
+from minijax.lowering import Emitter
 from minijax.tracing import trace_to_jaxpr
 from minijax.vmap import move_batch_axis
 

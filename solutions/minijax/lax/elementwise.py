@@ -28,14 +28,7 @@ from minijax.core import (
     vmap_rules,
 )
 from minijax.jaxpr import Literal, binary_type, comparison_type, raise_to_shaped, unary_type
-from minijax.jit import (
-    Emitter,
-    comparison_hlo,
-    elementwise_hlo,
-    emit_literal,
-    lower_body,
-    tensor_type,
-)
+from minijax.jit import lower_body, tensor_type
 from minijax.jvp import add_tangents, apply_linear, stretch_like
 from minijax.lax.basic import (
     binary,
@@ -52,6 +45,7 @@ from minijax.lax.basic import (
     sub,
     unary,
 )
+from minijax.lowering import Emitter, comparison_hlo, elementwise_hlo, emit_literal
 from minijax.tracing import trace_to_jaxpr
 from minijax.tree import tree_flatten, tree_unflatten
 from minijax.vmap import align_operand, binary_batch, move_batch_axis, unary_batch

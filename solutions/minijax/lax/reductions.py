@@ -22,7 +22,7 @@ from minijax.core import (
     vmap_rules,
 )
 from minijax.jaxpr import Literal, reduce_sum_type, unary_type
-from minijax.jit import Emitter, emit_literal, tensor_type
+from minijax.jit import tensor_type
 from minijax.jvp import jvp_flat, linear_jvp
 from minijax.lax.basic import (
     add,
@@ -54,6 +54,7 @@ from minijax.lax.shapes import (
     squeeze,
     without,
 )
+from minijax.lowering import Emitter, emit_literal
 
 __all__ = [
     "argmax",
