@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder import edition
+from autograder.lessons import places
 
 FILES = {
-    ".".join(path.relative_to(edition.SOLUTIONS).with_suffix("").parts).removesuffix(".__init__"): (
+    ".".join(path.relative_to(places.SOLUTIONS).with_suffix("").parts).removesuffix(".__init__"): (
         path
     )
-    for path in edition.SOLUTIONS.rglob("*.py")
+    for path in places.SOLUTIONS.rglob("*.py")
 }
 
 
