@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,20 @@ TOOLS = {
     "lint": ["ruff", "check", "."],
     "format": ["ruff", "format", "--check", "."],
     "types": ["mypy"],
-    "spelling": ["codespell_lib"],
+    "spelling": ["codespell"],
+    "imports": ["lint-imports", "--no-cache", "--no-logo"],
+}
+TURNED_ROUND = {
+    "worker.wire": "lessons.places",
+    "lessons.places": "worker.wire",
+    "sandbox.cgroup": "grading.results",
+    "grading.results": "student.explain",
+    "student.doctor": "classroom.report",
+    "classroom.report": "upkeep.demo",
+    "upkeep.demo": "cli",
+    "grading.suite": "hidden",
+    "grading.answers": "hidden.answers.jvp",
+    "lessons.page": "hidden.suites.jvp",
 }
 MODULES = sorted(
     ".".join(path.relative_to(places.SOLUTIONS).with_suffix("").parts)
@@ -26,10 +40,38 @@ MODULES = sorted(
 
 @pytest.mark.parametrize("command", TOOLS.values(), ids=TOOLS)
 def test_the_code_passes(command):
-    run = subprocess.run(
-        [sys.executable, "-m", *command], cwd=places.ROOT, capture_output=True, text=True
-    )
+    run = run_tool(command, places.ROOT)
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.fixture
+def copy(tmp_path):
+    shutil.copy(places.ROOT / "pyproject.toml", tmp_path)
+    skip = shutil.ignore_patterns("__pycache__")
+    return Path(shutil.copytree(places.PACKAGE, tmp_path / "autograder", ignore=skip))
+
+
+def test_every_import_that_is_turned_round_is_found(copy):
+    for module, imported in TURNED_ROUND.items():
+        with (copy / f"{module.replace('.', '/')}.py").open("a", encoding="utf-8") as file:
+            file.write(f"\n\ndef later():\n    import autograder.{imported}\n")
+    run = run_tool(TOOLS["imports"], copy.parent)
+    wanted = [f"autograder.{a} -> autograder.{b} " for a, b in TURNED_ROUND.items()]
+    assert [line for line in wanted if line not in run.stdout] == [], run.stdout
+    assert run.returncode == 1
+
+
+def test_a_room_without_a_place_in_the_order_is_found(copy):
+    (copy / "attic").mkdir()
+    (copy / "attic" / "__init__.py").touch()
+    run = run_tool(TOOLS["imports"], copy.parent)
+    assert run.returncode == 1
+    assert "attic" in run.stdout
+
+
+def run_tool(command, folder):
+    tool = Path(sys.executable).with_name(command[0])
+    return subprocess.run([tool, *command[1:]], cwd=folder, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize("name", MODULES)
