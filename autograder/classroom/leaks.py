@@ -138,7 +138,7 @@ def _published(lesson: Lesson) -> Iterator[str]:
     """What students get in any case."""
     before = assemble.prefix(lesson)[:-1]
     yield from (assemble.read_solution(file) for part in before for file in part.files)
-    yield assemble.read_handout(lesson.module)
+    yield from map(assemble.read_handout, lesson.files)
     yield from (hint for part in before for exercise in part.exercises for hint in exercise.hints)
 
 

@@ -66,6 +66,13 @@ def tree(lesson: Lesson, but: Collection[str] = ()) -> dict[str, str]:
     return {**init_files(known), **files}
 
 
+def handout(packages: Collection[str]) -> dict[str, str]:
+    """The files of whole packages as students get them: the skeletons among given code."""
+    lessons = [lesson for lesson in manifest.load().values() if lesson.package in packages]
+    files = {path: read_handout(path) for lesson in lessons for path in lesson.files}
+    return {**init_files(lessons), **files}
+
+
 def read_solution(path: str) -> str:
     """The text of a file of the reference."""
     file = places.SOLUTIONS / path

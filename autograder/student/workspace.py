@@ -223,9 +223,7 @@ def fill(folder: Path) -> None:
     readable = [lesson for lesson in manifest.load().values() if lesson.has_page]
     if not readable:
         raise Problem("This copy holds no lessons. Get a complete copy of the course.")
-    for package in sorted({lesson.package for lesson in readable if lesson.files}):
-        unwanted = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(places.COURSE / package, folder / package, ignore=unwanted)
+    assemble.write_files(folder, assemble.handout({lesson.package for lesson in readable}))
     add_glossary(folder)
     for lesson in readable:
         add_lesson(folder / "lessons" / lesson.folder.name, lesson)

@@ -1,6 +1,7 @@
 """Writes all files that are generated from the manifests, the reference and the lesson pages.
 
-Skeletons, `__init__.py` files, notebooks, and the tables between markers in Markdown files:
+Skeletons, `__init__.py` files of the reference, notebooks, and the tables between markers in
+Markdown files:
 
     <!-- generated: lessons -->
     <!-- /generated -->
@@ -41,13 +42,12 @@ def generated() -> dict[str, str]:
     files: dict[str, str] = {}
     for lesson in known:
         _check(lesson)
-        for path in lesson.files:
-            files[f"course/{path}"] = assemble.read_handout(path)
         if lesson.exercises:
+            files[f"course/{lesson.module}"] = assemble.read_handout(lesson.module)
             place = lesson.folder.relative_to(places.ROOT).as_posix()
             files[f"{place}/{lesson.id}.ipynb"] = notebook.text(lesson)
     for path, text in assemble.init_files(known).items():
-        files[f"course/{path}"] = files[f"solutions/{path}"] = text
+        files[f"solutions/{path}"] = text
     files["course/map.svg"] = routes.map_picture(known)
     return {**files, **_pages(known)}
 

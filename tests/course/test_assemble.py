@@ -39,6 +39,13 @@ def test_a_tree_holds_nothing_of_later_lessons(course, tmp_path):
     }
 
 
+def test_students_get_skeletons_among_the_references_given_code(course):
+    made = assemble.handout({"toy"})
+    assert made.keys() == assemble.tree(manifest.get("bye")).keys()
+    assert made["toy/text/words.py"] == small_course.WORDS
+    assert 'NotImplementedError("bye.bye")' in made["toy/bye.py"]
+
+
 def test_an_overlay_takes_the_place_of_the_reference(course, tmp_path):
     overlay = {"toy/hello.py": "x = 'ö'\n", "toy/bye.py": b"\xff"}
     assemble.write_tree(tmp_path / "tree", manifest.get("hello"), overlay)

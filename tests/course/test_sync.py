@@ -1,5 +1,7 @@
 """Generated files follow their sources, and nothing else is touched."""
 
+import subprocess
+
 import pytest
 import small_course
 
@@ -11,12 +13,8 @@ GENERATED = [
     "course/lessons/01_hello/hello.ipynb",
     "course/lessons/03_bye/bye.ipynb",
     "course/map.svg",
-    "course/toy/__init__.py",
-    "course/toy/between.py",
     "course/toy/bye.py",
     "course/toy/hello.py",
-    "course/toy/text/__init__.py",
-    "course/toy/text/words.py",
     "solutions/toy/__init__.py",
     "solutions/toy/text/__init__.py",
 ]
@@ -57,10 +55,11 @@ def test_a_changed_reference_makes_the_skeleton_out_of_date(root):
 
 def test_files_that_nothing_generates_are_removed_from_the_package_only(root):
     sync.sync(check=False)
-    for path in ["course/toy/old.py", "course/notes.py", "solutions/toy/draft.py"]:
+    old = ["course/toy/between.py", "course/toy/old.py"]  # given code is the reference's alone
+    for path in [*old, "course/notes.py", "solutions/toy/draft.py"]:
         (root / path).write_text("x = 1\n")
-    assert sync.sync(check=False) == ["course/toy/old.py (nothing generates it any more)"]
-    assert not (root / "course/toy/old.py").exists()
+    assert sync.sync(check=False) == [f"{path} (nothing generates it any more)" for path in old]
+    assert not any((root / path).exists() for path in old)
     assert (root / "course/notes.py").exists()
     assert (root / "solutions/toy/draft.py").exists()
 
@@ -110,6 +109,20 @@ def test_an_unknown_table_is_refused(root):
 
 def test_this_repository_is_in_step():
     assert sync.sync(check=True) == []
+
+
+def test_what_is_generated_whole_is_marked_for_git_and_nothing_else_is():
+    def ask(*command, text=""):
+        command = ["git", "-C", str(places.ROOT), *command]
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+        return done.stdout.split("\0")
+
+    tracked = ask("ls-files", "-z")
+    fields = ask("check-attr", "-z", "--stdin", "linguist-generated", text="\0".join(tracked))
+    answers = zip(fields[::3], fields[2::3], strict=False)  # the last record ends with a NUL, too
+    marked = {path for path, value in answers if value == "set"}
+    whole = {path for path in sync.generated() if not path.endswith(".md")}
+    assert {path for path in marked if not path.startswith("requirements/")} == whole
 
 
 def test_every_module_of_the_reference_belongs_to_a_lesson():
