@@ -254,6 +254,10 @@ def test_what_everybody_writes_is_no_leak(course, tmp_path):
     assert list(leaks.find(tmp_path / "some", manifest.get("bye"))) == []
 
 
+def test_the_code_that_a_lesson_gives_is_no_secret(course):
+    assert small_course.WORDS in leaks._published(manifest.get("hello"))
+
+
 @pytest.mark.parametrize(("name", "leaks_out"), [("bye", True), ("other", False)])
 def test_one_line_of_a_later_lesson_counts_below_its_name(course, tmp_path, name, leaks_out):
     (tmp_path / "some").mkdir()

@@ -240,7 +240,7 @@ def test_names_of_types():
 
 def right_type(aval):
     """A right answer for tensor_type."""
-    return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{element_type(aval.dtype)}>"
+    return "tensor<" + "x".join([*map(str, aval.shape), element_type(aval.dtype)]) + ">"
 
 
 @contextlib.contextmanager
