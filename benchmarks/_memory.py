@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.grading import engine
+from autograder.grading import pool
 from autograder.lessons.manifest import Lesson
 
 
@@ -36,7 +36,7 @@ def grown(lesson: Lesson, jobs: Sequence[tuple[str, str]], workers: int = 2) -> 
     """Grade a class, and look at the memory after each submission."""
     found = []
     work = [(student, source.encode()) for student, source in jobs]
-    for _ in engine.grade_many(work, lesson, workers=workers):
+    for _ in pool.grade_many(work, lesson, workers=workers):
         children = [process.pid for process in multiprocessing.active_children()]
         found.append(sum(resident(number) for number in [os.getpid(), *filter(None, children)]))
     return Growth(tuple(found))

@@ -20,7 +20,7 @@ from unittest.mock import patch
 import nbformat
 
 from autograder.classroom import nbgrader_course
-from autograder.grading import engine
+from autograder.grading import judging, submission, suite_run
 from autograder.lessons import assemble, skeleton
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.places import ROOT
@@ -41,15 +41,15 @@ Job = tuple[str, str]  # student, module
 def recorded(lesson: Lesson) -> dict[str, Any]:
     """All probe calls of a hidden suite with the reference's answers, by exercise and test."""
     runs = []
-    judged = engine._recognise
+    judged = judging.recognise
 
     def keep(lesson: Lesson, calls: Any, level: str) -> Any:
         runs.append(calls)
         return judged(lesson, calls, level)
 
-    with patch.object(engine, "_recognise", keep):
+    with patch.object(judging, "recognise", keep):
         reference = assemble.read_solution(lesson.module).encode()
-        result = engine.grade(lesson, "reference", reference, isolation=isolation.choose(None))
+        result = submission.grade(lesson, "reference", reference, level=isolation.choose(None))
     tests: dict[str, Any] = {
         x["id"]: {test["id"]: [] for test in x["tests"]} for x in result["exercises"]
     }
@@ -59,7 +59,7 @@ def recorded(lesson: Lesson) -> dict[str, Any]:
     return {"package": lesson.package, "tests": tests}
 
 
-def _plain(call: engine.Call) -> dict[str, Any]:
+def _plain(call: suite_run.Call) -> dict[str, Any]:
     return {
         "source": call.probe.source,
         "name": call.probe.name,

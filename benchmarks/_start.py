@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from autograder.grading import engine
+from autograder.grading import oracle
 from autograder.lessons import assemble, manifest
 from autograder.sandbox import isolation
 from autograder.sandbox.session import Session
@@ -15,7 +15,7 @@ from autograder.sandbox.session import Session
 
 def main(name: str, number: int) -> None:
     lesson, level = manifest.get(name), isolation.choose()
-    files = {**engine._given(lesson), lesson.module: assemble.read_solution(lesson.module)}
+    files = {**oracle.given(lesson), lesson.module: assemble.read_solution(lesson.module)}
     for _ in range(number):
         with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
             assemble.write_files(Path(folder), files)

@@ -1,6 +1,6 @@
 """Whether right answers that are written differently from the reference pass."""
 
-from autograder.grading import engine
+from autograder.grading import submission
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.student import checks
 
@@ -14,7 +14,7 @@ def lost(lesson_id, answers):
     source = assemble.read_solution(lesson.module)
     for exercise in lesson.exercises:
         source = skeleton.replace_function(source, exercise.target, answers[exercise.id])
-    result = engine.grade(lesson, "other", source.encode())
+    result = submission.grade(lesson, "other", source.encode())
     report = checks.run(lesson, {lesson.module: source.encode()})
     points = [e["id"] for e in result["exercises"] if e["points"] != e["max_points"]]
     return points, [e.id for e in lesson.exercises if e.id not in report.done]

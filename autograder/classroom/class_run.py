@@ -16,7 +16,8 @@ from typing import Any, NoReturn
 
 from autograder.classroom import intake
 from autograder.classroom.display import display
-from autograder.grading import engine, results
+from autograder.grading import fingerprint, pool, results, submission, suite
+from autograder.grading.result import Result
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Interrupted, Problem
 from autograder.sandbox import isolation
@@ -43,7 +44,7 @@ def grade_folder(
     print(f"Isolation: {level}, {isolation.MEANING[level]}.", flush=True)
     with results.locked(out):
         known = _known(out, lesson, [student for student, _, _ in taken])
-        mark = engine.fingerprint(lesson, level)
+        mark = fingerprint.fingerprint(lesson, level)
         todo = [each for each in taken if not _is_done(each, known, mark)]
         if len(todo) < len(taken):
             print(f"{len(taken) - len(todo)} of {len(taken)} were graded before, and stay.")
@@ -52,8 +53,8 @@ def grade_folder(
             if scheduler:
                 made = _cluster().grade_many(work, lesson, scheduler, level=level, mark=mark)
             else:
-                options: dict[str, Any] = {"isolation": level, "kept": out / "programs"}
-                made = engine.grade_many(work, lesson, workers=jobs, **options)
+                options: dict[str, Any] = {"level": level, "kept": out / "programs"}
+                made = pool.grade_many(work, lesson, workers=jobs, **options)
             keep(made, todo, out, mark, finished)
             table = results.grades_csv(out)
         _name_the_odd(out, [student for student, _, _ in taken])
@@ -73,7 +74,7 @@ def _cluster() -> ModuleType:
 
 
 def keep(
-    made: engine.Results, taken: Sequence[Taken], out: Path, mark: str, finished: list[str]
+    made: pool.Results, taken: Sequence[Taken], out: Path, mark: str, finished: list[str]
 ) -> None:
     """Write results as they come, and say each score; `finished` grows meanwhile."""
     reasons = {student: reason for student, _, reason in taken}
@@ -128,9 +129,9 @@ def _check_names(folder: Path, students: Sequence[str]) -> None:
 # Going on after a run that broke off
 
 
-def _known(out: Path, lesson: Lesson, students: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _known(out: Path, lesson: Lesson, students: Sequence[str]) -> dict[str, Result]:
     """The results in the folder by student, but for damaged ones that will be made again."""
-    known: dict[str, dict[str, Any]] = {}
+    known: dict[str, Result] = {}
     for path in results.paths(out):
         try:
             known[path.stem] = result = results.read(path)
@@ -146,7 +147,7 @@ def _known(out: Path, lesson: Lesson, students: Sequence[str]) -> dict[str, dict
     return known
 
 
-def _is_done(taken: Taken, known: Mapping[str, Mapping[str, Any]], mark: str) -> bool:
+def _is_done(taken: Taken, known: Mapping[str, Result], mark: str) -> bool:
     """Is there a result that would be the same if it was made again, or that is the last word?"""
     student, source, reason = taken
     result = known.get(student)
@@ -155,7 +156,7 @@ def _is_done(taken: Taken, known: Mapping[str, Mapping[str, Any]], mark: str) ->
     if source is None or result.get("fingerprint") != mark:
         return False
     same = result["submission_sha256"] == hashlib.sha256(source).hexdigest()
-    return same and result["student"] == student and engine.is_graded(result)
+    return same and result["student"] == student and submission.is_graded(result)
 
 
 @contextlib.contextmanager
@@ -165,7 +166,7 @@ def _breaking_off_well(lesson: Lesson, before: int, total: int) -> Iterator[list
     try:
         with _signals_interrupt():
             yield finished
-    except engine.SuiteError as error:
+    except suite.SuiteError as error:
         why = " ".join(str(error).split()).rstrip(".")
         raise Problem(
             f"The hidden suite of {lesson.id} is at fault, so nothing is graded ({why}). "

@@ -1,4 +1,4 @@
-"""Grades on a Dask cluster: the work of `engine.grade_many`, sent to whatever machines have joined.
+"""Grades on a Dask cluster: the work of `pool.grade_many`, sent to whatever machines have joined.
 
 Each worker of the cluster is a grader like any other: it has a checkout of this repository, and
 runs each submission in isolation. What was in the hands of a worker that dies is given to another
@@ -13,8 +13,9 @@ from typing import Any
 from distributed import Client, KilledWorker, as_completed
 from distributed.client import FutureCancelledError
 
-from autograder.grading import engine
-from autograder.grading.engine import Job, Results
+from autograder.grading import fingerprint, submission
+from autograder.grading.pool import Job, Results
+from autograder.grading.result import Result
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
@@ -30,7 +31,7 @@ def grade_many(
     Results come as they finish. `mark` is the fingerprint that every worker must have: one with
     another version of anything that a grade depends on refuses to work.
     """
-    options = {"isolation": level}
+    options = {"level": level}
     with _connect(address) as client, client.as_current():
         futures = {
             client.submit(_grade_one, lesson.id, *job, options, mark, pure=False): job
@@ -61,11 +62,11 @@ def _connect(address: str) -> Client:
     return client
 
 
-def _result(future: Any, lesson: Lesson, job: Job, options: Mapping[str, Any]) -> dict[str, Any]:
+def _result(future: Any, lesson: Lesson, job: Job, options: Mapping[str, Any]) -> Result:
     try:
         return future.result()
     except KilledWorker:  # several, one after the other
-        return engine.ungraded(lesson, *job, options)
+        return submission.ungraded(lesson, *job, options)
 
 
 # ------------------------------------------------------------------------------------------
@@ -76,18 +77,18 @@ _one_at_a_time = threading.Lock()  # pytest, and what it captures, belong to the
 
 def _grade_one(
     lesson_id: str, student: str, source: bytes | None, options: Mapping[str, Any], mark: str
-) -> dict[str, Any]:
+) -> Result:
     with _one_at_a_time:
         lesson = manifest.get(lesson_id)
-        if _fingerprint(lesson, options["isolation"]) != mark:
+        if _fingerprint(lesson, options["level"]) != mark:
             raise Problem(
                 f"The worker at {_own_address()} has another version of the course, of Python or "
                 "of a package than this machine. Bring both to the same one."
             )
-        return engine.grade(lesson, student, source, **options)
+        return submission.grade(lesson, student, source, **options)
 
 
-_fingerprint = functools.cache(engine.fingerprint)
+_fingerprint = functools.cache(fingerprint.fingerprint)
 
 
 def _own_address() -> str:

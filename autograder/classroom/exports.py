@@ -21,10 +21,10 @@ from xml.etree import ElementTree
 
 from autograder.classroom import gradescope
 from autograder.grading import results
+from autograder.grading.result import Result, Verdict
 from autograder.lessons import manifest
 from autograder.lessons.problem import Problem
 
-Result = dict[str, Any]
 Class = dict[str, list[Result]]  # results by lesson
 
 FOLDER = "exports"
@@ -114,7 +114,7 @@ def _write_github(found: Class, folder: Path) -> None:
         place(folder, result, "env").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def github_runner(exercise: dict[str, Any]) -> dict[str, Any]:
+def github_runner(exercise: Verdict) -> dict[str, Any]:
     """An exercise as the reporter takes it."""
     tests = exercise["tests"]
     passed = sum(test["passed"] for test in tests)
@@ -127,7 +127,7 @@ def github_runner(exercise: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _github_test(exercise: dict[str, Any], index: int, scores: list[float]) -> dict[str, Any]:
+def _github_test(exercise: Verdict, index: int, scores: list[float]) -> dict[str, Any]:
     test = exercise["tests"][index]
     return {
         "name": f"{exercise['id']} {index + 1}",

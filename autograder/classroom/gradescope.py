@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom import intake
-from autograder.grading import engine, feedback, results
+from autograder.grading import feedback, pool, results, suite
+from autograder.grading.result import Result, Verdict
 from autograder.lessons import assemble, manifest, places
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
@@ -23,7 +24,7 @@ from autograder.sandbox import isolation
 # Results
 
 
-def document(result: dict[str, Any]) -> dict[str, Any]:
+def document(result: Result) -> dict[str, Any]:
     """A result as `results.json`. What is for the instructor alone is hidden from students."""
     titles = {e.id: e.title for lesson in manifest.load().values() for e in lesson.exercises}
     tests = [
@@ -41,7 +42,7 @@ def document(result: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _test(number: int, exercise: dict[str, Any], title: str) -> dict[str, Any]:
+def _test(number: int, exercise: Verdict, title: str) -> dict[str, Any]:
     passed = exercise["points"] >= exercise["max_points"]
     return {
         "number": str(number),
@@ -55,7 +56,7 @@ def _test(number: int, exercise: dict[str, Any], title: str) -> dict[str, Any]:
     }
 
 
-def _for_instructors(result: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _for_instructors(result: Result) -> Iterator[dict[str, Any]]:
     """Why a person should look at the submission: worth no points, so that it can be hidden."""
     if notes := result.get("review"):
         name = "For instructors: this needs a human eye"
@@ -152,7 +153,7 @@ def main(arguments: Sequence[str]) -> int:
     name, folder, level = arguments
     try:
         result = _grade(manifest.get(name), Path(folder), level or None)
-    except (Problem, engine.SuiteError) as error:
+    except (Problem, suite.SuiteError) as error:
         print(f"Not graded. {error}", file=sys.stderr)
         return 1
     print(f"{result['score']:g} of {result['max_score']:g}, isolation: {result['isolation']}")
@@ -161,10 +162,10 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _grade(lesson: Lesson, folder: Path, level: str | None) -> dict[str, Any]:
+def _grade(lesson: Lesson, folder: Path, level: str | None) -> Result:
     source, reason = intake.take_module(folder, ["submission"], lesson)
-    (result,) = engine.grade_many(
-        [("submission", source)], lesson, workers=1, isolation=isolation.choose(level)
+    (result,) = pool.grade_many(
+        [("submission", source)], lesson, workers=1, level=isolation.choose(level)
     )
     return {**result, "remarks": [reason, *result["remarks"]] if reason else result["remarks"]}
 

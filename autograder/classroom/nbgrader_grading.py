@@ -6,7 +6,7 @@ started (command, formgrader or Python), this happens:
 1. Intake. Of every submission only the lesson's module is taken, and the notebook is rebuilt from
    the release with the student's answers in its solution cells. The clean copies go to `intake/`;
    `submitted/` is only read, so that nothing that a student handed in is ever lost or changed.
-2. Verdicts. The engine grades the modules in parallel, and each result is written to
+2. Verdicts. The modules are graded in parallel, and each result is written to
    `results/<lesson>/<student>.json`. Modules that were graded before are not graded again.
 3. nbgrader's own run, on the clean copies. Its step `Execute` is replaced by `WriteVerdicts`, which
    starts no kernel: it writes the message and the score of each exercise into its grade cell.
@@ -36,7 +36,8 @@ from traitlets import Integer, Unicode
 from traitlets.config import Config
 
 from autograder.classroom import intake
-from autograder.grading import engine, feedback, results
+from autograder.grading import feedback, fingerprint, pool, results, submission, suite
+from autograder.grading.result import Result, Test, Verdict
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
@@ -80,7 +81,7 @@ def _start(converter: Autograde) -> None:
     try:
         with results.locked(_cache(course, lesson)):
             _grade(converter, lesson)
-    except (Problem, engine.SuiteError) as error:
+    except (Problem, suite.SuiteError) as error:
         _fail(converter, str(error))
     except KeyboardInterrupt:
         _fail(converter, f"Stopped. What is graded is kept. {_GO_ON}")
@@ -236,33 +237,33 @@ class WriteVerdicts(NbGraderPreprocessor):
         """Grade submissions, several at once, and write their results to the course directory."""
         course = self.parent.coursedir
         level = isolation.choose(self.isolation or None)
-        edition = engine.fingerprint(lesson, level, self.seed)
-        keys = {student: _key(edition, source) for student, source, _ in taken}
+        mark = fingerprint.fingerprint(lesson, level, self.seed)
+        keys = {student: _key(mark, source) for student, source, _ in taken}
         verdicts = self._recall(_cache(course, lesson), set(keys.values()))
         new = {keys[student]: source for student, source, _ in taken}
         todo = [(key, source) for key, source in new.items() if key not in verdicts]
         self.log.info("Grading %s of %s submissions of %s", len(todo), len(taken), lesson.id)
-        with contextlib.closing(self._engine(course, lesson, todo)) as made:
+        with contextlib.closing(self._graded(course, lesson, todo)) as made:
             for done, verdict in enumerate(made, start=1):
                 verdicts[verdict["student"]] = verdict
                 results.write(verdict, _cache(course, lesson))
                 self.log.info("Graded %s of %s", done, len(todo))
         for student, _, reason in taken:
-            own = {**verdicts[keys[student]], "student": student}
+            own: Result = {**verdicts[keys[student]], "student": student}
             results.write(_with_reason(own, reason), _results(course, lesson.id))
 
-    def _engine(
-        self, course: CourseDirectory, lesson: Lesson, todo: list[engine.Job]
-    ) -> engine.Results:
-        """The engine's results; in place of a student they name the key of the module.
+    def _graded(
+        self, course: CourseDirectory, lesson: Lesson, todo: list[pool.Job]
+    ) -> pool.Results:
+        """The results; in place of a student they name the key of the module.
 
         Generated programs stay in the course directory, so that grades repeat.
         """
         jobs, level = self.jobs or os.cpu_count() or 1, self.isolation or None
         options: dict[str, Any] = {"seed": self.seed, "kept": Path(course.root) / PROGRAMS}
-        return engine.grade_many(todo, lesson, workers=jobs, isolation=level, **options)
+        return pool.grade_many(todo, lesson, workers=jobs, level=level, **options)
 
-    def _recall(self, cache: Path, keys: set[str]) -> dict[str, dict]:
+    def _recall(self, cache: Path, keys: set[str]) -> dict[str, Result]:
         """The verdicts of earlier runs; `autograde --force` grades everything anew."""
         if self.parent.force:
             return {}
@@ -287,32 +288,34 @@ class WriteVerdicts(NbGraderPreprocessor):
         return nb, resources
 
 
-def _key(edition: str, source: bytes | None) -> str:
+def _key(mark: str, source: bytes | None) -> str:
     content = b"missing" if source is None else b"present" + source
-    return hashlib.sha256(edition.encode() + b"\0" + content).hexdigest()
+    return hashlib.sha256(mark.encode() + b"\0" + content).hexdigest()
 
 
 def _cache(course: CourseDirectory, lesson: Lesson) -> Path:
     return Path(course.root) / ".jaxprentice" / "verdicts" / lesson.id
 
 
-def _remembered(cache: Path, key: str) -> dict | None:
+def _remembered(cache: Path, key: str) -> Result | None:
     try:
         verdict = results.read(cache / f"{key}.json")
     except Problem:  # there is none, or it is of an older form
         return None
-    return verdict if engine.is_graded(verdict) else None
+    return verdict if submission.is_graded(verdict) else None
 
 
-def _with_reason(result: dict[str, Any], reason: str) -> dict[str, Any]:
+def _with_reason(result: Result, reason: str) -> Result:
     """The result of a module that was refused, with the reason in place of "missing"."""
     if not reason:
         return result
-    exercises = [
-        {**e, "message": reason, "tests": [{**test, "message": reason} for test in e["tests"]]}
-        for e in result["exercises"]
-    ]
+    exercises = [_refused(exercise, reason) for exercise in result["exercises"]]
     return {**result, "remarks": [reason], "exercises": exercises}
+
+
+def _refused(verdict: Verdict, reason: str) -> Verdict:
+    tests: list[Test] = [{**test, "message": reason} for test in verdict["tests"]]
+    return {**verdict, "message": reason, "tests": tests}
 
 
 def _results(course: CourseDirectory, lesson: str) -> Path:
@@ -328,7 +331,7 @@ def _is_ours(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and utils.is_grade(cell) and not utils.is_solution(cell)
 
 
-def fill(cell: NotebookNode, verdict: dict[str, Any], remarks: list[str]) -> None:
+def fill(cell: NotebookNode, verdict: Verdict, remarks: list[str]) -> None:
     """Put a verdict into a grade cell, in the form that nbgrader turns into points.
 
     nbgrader takes the number from the first execute_result. Output on stderr would give 0.
@@ -343,7 +346,7 @@ def fill(cell: NotebookNode, verdict: dict[str, Any], remarks: list[str]) -> Non
     ]
 
 
-def points(verdict: dict[str, Any], maximum: float) -> float:
+def points(verdict: Verdict, maximum: float) -> float:
     """The score on a grade cell of `maximum` points, which the instructor may have changed."""
     share = verdict["points"] / verdict["max_points"]
     return min(max(round(maximum * share, 2), 0.0), maximum)

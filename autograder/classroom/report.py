@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from autograder.classroom import charts
 from autograder.grading import feedback, results
+from autograder.grading.result import Result, Verdict
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Exercise
 
@@ -30,8 +31,6 @@ NAMED = ("1st", "2nd", "3rd")  # mistakes of an exercise in the heat map, by fre
 PROGRAMS = 5  # counterexamples that are shown
 COLUMNS = ("lesson", "student", "exercise", "points", "max_points", "class", "mistake")
 
-Result = dict[str, Any]
-Verdict = dict[str, Any]
 Class = dict[str, list[Result]]  # results by lesson
 
 
@@ -57,9 +56,10 @@ def _rows(found: Class) -> Iterable[list[Any]]:
     for lesson, class_results in found.items():
         for result in class_results:
             for verdict in result["exercises"]:
-                mistake = (verdict["misconception"] or {}).get("name", "")
-                values = [verdict[key] for key in ("id", "points", "max_points", "class")]
-                yield [lesson, result["student"], *values, mistake]
+                mistake = verdict["misconception"]["name"] if verdict["misconception"] else ""
+                points = verdict["points"], verdict["max_points"]
+                about = verdict["id"], *points, verdict["class"], mistake
+                yield [lesson, result["student"], *about]
 
 
 # ------------------------------------------------------------------------------------------

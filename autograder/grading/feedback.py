@@ -1,12 +1,13 @@
 """What a student reads about an exercise, wherever it is shown: feedback page, LMS or report."""
 
 import textwrap
-from typing import Any
+
+from autograder.grading.result import Verdict
 
 REASONS = 8  # that are listed for an exercise
 
 
-def message(verdict: dict[str, Any], remarks: list[str]) -> str:
+def message(verdict: Verdict, remarks: list[str]) -> str:
     """What the student reads about an exercise: nothing in it comes from the hidden tests' code.
 
     Lines are broken for places that show the text as it is, such as nbgrader's pages.
@@ -17,7 +18,7 @@ def message(verdict: dict[str, Any], remarks: list[str]) -> str:
     return text
 
 
-def lines(verdict: dict[str, Any], remarks: list[str]) -> list[str]:
+def lines(verdict: Verdict, remarks: list[str]) -> list[str]:
     """The message without the program, line by line."""
     failed = [test for test in verdict["tests"] if not test["passed"]]
     total = len(verdict["tests"])

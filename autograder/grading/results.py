@@ -18,6 +18,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+from autograder.grading.result import Result
 from autograder.lessons.problem import Problem
 
 SCHEMA = Path(__file__).with_name("result.json")
@@ -25,7 +26,7 @@ _WRITING = ".writing-"  # begins the names of files that are not whole yet
 MADE = ".made-by-jaxprentice"  # marks folders that are made anew from results
 
 
-def write(result: dict[str, Any], folder: Path) -> Path:
+def write(result: Result, folder: Path) -> Path:
     """Write a result to `folder/<student>.json`: whole or not at all."""
     student = result["student"]
     if not is_file_name(student):
@@ -85,7 +86,7 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> Result:
     """Read a result and check it against the schema."""
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
@@ -108,7 +109,7 @@ def _validator() -> Callable[[object], object]:
     return fastjsonschema.compile(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
-def read_all(folder: Path) -> list[dict[str, Any]]:
+def read_all(folder: Path) -> list[Result]:
     """All results of a folder, sorted by student."""
     return sorted(map(read, paths(folder)), key=lambda result: result["student"])
 
@@ -118,11 +119,11 @@ def paths(folder: Path) -> list[Path]:
     return [path for path in folder.glob("*.json") if not path.name.startswith(".")]
 
 
-def by_lesson(folder: Path) -> dict[str, list[dict[str, Any]]]:
+def by_lesson(folder: Path) -> dict[str, list[Result]]:
     """The results in a folder and the folders inside it, by lesson, in the order of the course."""
     from autograder.lessons import manifest
 
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, list[Result]] = {}
     for path in [path for place in _places(folder) for path in paths(place)]:
         result = read(path)
         found.setdefault(result["lesson"], []).append(result)
@@ -181,9 +182,10 @@ def grades_csv(folder: Path) -> Path:
     return path
 
 
-def _row(result: dict[str, Any], head: list[str], ids: list[str]) -> list[Any]:
+def _row(result: Result, head: list[str], ids: list[str]) -> list[Any]:
+    facts: dict[str, Any] = {**result}
     points = {exercise["id"]: exercise["points"] for exercise in result["exercises"]}
-    return [*(result[name] for name in head), *(points.get(name, "") for name in ids)]
+    return [*(facts[name] for name in head), *(points.get(name, "") for name in ids)]
 
 
 def table(rows: list[list[Any]]) -> str:

@@ -42,6 +42,10 @@ CLASSES = (
 )
 
 
+class SuiteError(Exception):
+    """A hidden suite is at fault, not the submission: no grade may be given before its repair."""
+
+
 class Disagreement(Exception):
     """The submission does not answer as the reference does.
 

@@ -23,13 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom import intake
-from autograder.grading import engine
+from autograder.grading import oracle, submission, under_pytest
+from autograder.grading.result import Result
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation, session
-
-Result = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -137,8 +136,8 @@ def _plant_edition(made: Scene) -> Iterator[None]:
 
 def _forget() -> None:
     """Let no oracle of this scene answer later."""
-    engine._close_oracles()
-    for cached in (engine.reference, engine.variant, engine._collect):
+    oracle._close_oracles()
+    for cached in (oracle.reference, oracle.variant, under_pytest.collect):
         cached.cache_clear()
 
 
@@ -230,21 +229,22 @@ def attempt(attack: Attack, level: str, made: Scene, followed: bool = True) -> l
 def _spoilt(lesson: Lesson, level: str) -> Iterator[str]:
     honest = assemble.read_solution(lesson.module).encode()
     exercise = lesson.exercises[-1]
-    result = engine.grade(lesson, "ada", honest, isolation=level, only=exercise.id)
+    result = submission.grade(lesson, "ada", honest, level=level, only=exercise.id)
     if result["score"] != exercise.points:
         yield f"the next submission gets {result['score']} points"
 
 
 def _graded(attack: Attack, lesson: Lesson, level: str, made: Scene) -> Result:
+    source: bytes | None
     if attack.kind == "module":
-        source, reason = submission(attack, lesson, made.words).encode(), ""
+        source, reason = made_module(attack, lesson, made.words).encode(), ""
     else:
-        source, reason = _taken(attack, lesson, made)  # type: ignore[assignment]
-    result = engine.grade(lesson, "eve", source, isolation=level, only=attack.only or None)
+        source, reason = _taken(attack, lesson, made)
+    result = submission.grade(lesson, "eve", source, level=level, only=attack.only or None)
     return {**result, "remarks": [*filter(None, [reason]), *result["remarks"]]}
 
 
-def submission(attack: Attack, lesson: Lesson, words: Mapping[str, str]) -> str:
+def made_module(attack: Attack, lesson: Lesson, words: Mapping[str, str]) -> str:
     """The module that an attack hands in."""
     text = assemble.read_solution(lesson.module)
     text = "\n".join(line for line in text.splitlines() if not line.startswith("# canary")) + "\n"

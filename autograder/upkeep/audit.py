@@ -8,13 +8,14 @@ every grade that is not as it should be is a finding.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import track
 
-from autograder.grading import answers, engine
+from autograder.grading import answers, pool
 from autograder.grading.answers import Mistake
+from autograder.grading.result import Result, Verdict
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.sandbox import isolation
@@ -22,7 +23,6 @@ from autograder.upkeep import attacks, mutants, sample_class
 
 T = TypeVar("T")
 
-Result = dict[str, Any]
 Check = Callable[[Result], Iterator[str]]  # gives what is wrong
 
 
@@ -55,7 +55,7 @@ def audit(
     quick: bool = False,
     *,
     workers: int | None = None,
-    isolation: str | None = None,
+    level: str | None = None,
 ) -> Report:
     """Examine the suites of these lessons, or of all.
 
@@ -66,8 +66,8 @@ def audit(
     report = Report()
     for lesson in chosen:
         cases = [case for case in make_cases(lesson) if not quick or case.kind != "one exercise"]
-        _examine(lesson, cases, report, workers, isolation)
-        examine_mutants(lesson, report, quick, workers, isolation)
+        _examine(lesson, cases, report, workers, level)
+        examine_mutants(lesson, report, quick, workers, level)
     return report
 
 
@@ -77,7 +77,7 @@ def _examine(
     by_name = {case.name: case for case in cases}
     jobs = [(case.name, case.source.encode()) for case in cases]
     wrong: dict[str, list[str]] = {}
-    for result in engine.grade_many(jobs, lesson, workers=workers, isolation=level, shrink=False):
+    for result in pool.grade_many(jobs, lesson, workers=workers, level=level, shrink=False):
         case = by_name[result["student"]]
         wrong[case.name] = [f"{lesson.id}: {case.name}: {x}" for x in case.check(result)]
     for kind in dict.fromkeys(case.kind for case in cases):
@@ -187,7 +187,7 @@ def _full(wanted: set[str]) -> Check:
     return check
 
 
-def _failed(exercise: dict[str, Any]) -> str:
+def _failed(exercise: Verdict) -> str:
     tests = [f"{t['id']} ({t['class']})" for t in exercise["tests"] if not t["passed"]]
     return f"These tests fail: {', '.join(tests)}. Repair them, or name what they need in `after`."
 
@@ -240,7 +240,7 @@ def _named(mistake: Mistake, lesson: Lesson) -> Check:
                 "not enough), and no other known mistake may give the same in all tests."
             )
         elsewhere = [e for e in result["exercises"] if e["id"] in others]
-        yield from _full(others)({"exercises": elsewhere})
+        yield from _full(others)({**result, "exercises": elsewhere})
 
     return check
 

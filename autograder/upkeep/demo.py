@@ -19,6 +19,7 @@ from typing import Any
 
 from autograder.classroom import nbgrader_course, report
 from autograder.grading import results
+from autograder.grading.result import Result
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.places import ROOT
@@ -39,7 +40,7 @@ class Graded:
     submission: Submission
     lesson: Lesson
     points: dict[str, float]  # by exercise id, from nbgrader's gradebook
-    result: dict[str, Any]  # the engine's document
+    result: Result
     feedback: str  # the feedback page
 
     @property

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.grading import answers, engine
+from autograder.grading import answers, pool, submission
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
@@ -109,15 +109,15 @@ def try_out(
         if mutant.id in memory.known:
             yield Outcome(mutant, **memory.known[mutant.id])
     todo = [mutant for mutant in mutants if mutant.id not in memory.known]
-    for mutant, found in engine.in_pool(functools.partial(_grade, lesson.id, level), todo, workers):
+    for mutant, found in pool.in_pool(functools.partial(_grade, lesson.id, level), todo, workers):
         memory.keep(mutant.id, found)
         yield Outcome(mutant, **found)
 
 
 def _grade(lesson_id: str, level: str | None, mutant: Mutant) -> dict[str, Any]:
     lesson, source = manifest.get(lesson_id), mutant.source.encode()
-    result = engine.grade(
-        lesson, mutant.id, source, isolation=level, only=mutant.exercise, shrink=False
+    result = submission.grade(
+        lesson, mutant.id, source, level=level, only=mutant.exercise, shrink=False
     )
     (exercise,) = result["exercises"]
     label = exercise["misconception"] and exercise["misconception"]["name"]
@@ -132,7 +132,7 @@ def _behaves_as(lesson: Lesson, level: str | None, mutant: Mutant, label: str) -
     """Does the mutant do as the known mistake does in all tests of the lesson, of any exercise?"""
     sources = [mutant.source, _mistaken(lesson.id, mutant.exercise, label)]
     results = [
-        engine.grade(lesson, "", text.encode(), isolation=level, shrink=False) for text in sources
+        submission.grade(lesson, "", text.encode(), level=level, shrink=False) for text in sources
     ]
     tests = [[e["tests"] for e in result["exercises"]] for result in results]
     return tests[0] == tests[1]

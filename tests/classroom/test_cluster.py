@@ -12,7 +12,7 @@ import graded_course
 import pytest
 
 from autograder.classroom import class_run, cluster
-from autograder.grading import engine, results
+from autograder.grading import fingerprint, pool, results
 from autograder.lessons import manifest
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
@@ -87,7 +87,7 @@ def class_of_18(tmp_path):
     """A folder of submissions, and the scores that they get from this machine's own grader."""
     folder = tmp_path / "handed-in"
     wanted = {}
-    own = engine.grade_many(((x.kind + x.student, x.source.encode()) for x in EVERYONE), LESSON)
+    own = pool.grade_many(((x.kind + x.student, x.source.encode()) for x in EVERYONE), LESSON)
     scores = {result["student"]: result["score"] for result in own}
     for number in range(18):
         each = EVERYONE[number % len(EVERYONE)]
@@ -140,7 +140,7 @@ def test_a_scheduler_that_ends_is_told_in_a_sentence(process_and_address, worker
     process, address = process_and_address
     jobs = [(f"{n}", EVERYONE[0].source.encode()) for n in range(30)]
     level = isolation.choose()
-    mark = engine.fingerprint(LESSON, level)
+    mark = fingerprint.fingerprint(LESSON, level)
     made = cluster.grade_many(jobs, LESSON, address, level=level, mark=mark)
     next(made)
     process.kill()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from autograder.classroom import leaks
-from autograder.grading import answers, engine
+from autograder.grading import answers, oracle, submission
 from autograder.lessons import manifest
 from autograder.lessons.places import SUITES
 from autograder.lessons.problem import Problem
@@ -89,8 +89,8 @@ def test_hidden_tests_are_nowhere_in_what_students_get(folder):
 def test_expected_values_of_hidden_tests_are_nowhere_in_the_feedback(folder, lesson_id):
     lesson = manifest.get(lesson_id)
     right = next(each for each in sample_class.make(lesson) if each.kind == "right")
-    engine.grade(lesson, right.student, right.source.encode())
-    replies = engine.reference(lesson, isolation.choose()).replies.values()
+    submission.grade(lesson, right.student, right.source.encode())
+    replies = oracle.reference(lesson, isolation.choose()).replies.values()
     numbers = {digits for reply, _ in replies for digits in digits_of(reply.value)}
     course = folder / "course"
     released = "".join(text_of(path) for path in handed_out(course / "release" / lesson_id))

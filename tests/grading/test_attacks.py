@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.grading import engine
+from autograder.grading import suite, suite_run
 from autograder.sandbox import cgroup, isolation
 from autograder.upkeep import attacks
 
@@ -29,7 +29,7 @@ def test_the_corpus_is_large_and_says_what_it_tries():
         assert attack.tries.endswith("."), attack.name
         assert BEST in attack.stops, attack.name
         assert set(attack.stops) <= set(isolation.LEVELS), attack.name
-        assert attack.reported in ("", *engine.suite.CLASSES), attack.name
+        assert attack.reported in ("", *suite.CLASSES), attack.name
 
 
 # An honest submission is graded after every fifth: by then each attack has had its turn before one.
@@ -81,7 +81,7 @@ def test_without_its_mechanism_an_attack_succeeds(scene, monkeypatch, layer, nam
 
 
 def test_without_fresh_checks_guessing_and_changing_answers_count(scene, monkeypatch):
-    monkeypatch.setattr(engine._Run, "ask_again", lambda run: None)
+    monkeypatch.setattr(suite_run.SuiteRun, "ask_again", lambda run: None)
     (attack,) = [attack for attack in CORPUS if attack.name == "time_dependent"]
     assert any("gives different answers" in x for x in attacks.attempt(attack, BEST, scene, False))
 

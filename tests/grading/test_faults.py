@@ -19,7 +19,7 @@ import pytest
 from graded_course import MODULE, changed
 
 from autograder.classroom import class_run, intake
-from autograder.grading import engine, results
+from autograder.grading import fingerprint, pool, results, submission
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation
@@ -214,7 +214,7 @@ def test_a_worker_that_is_killed_while_it_starts_is_started_again(lesson, monkey
 
     isolation.choose()  # the proof of the rung is another matter
     monkeypatch.setattr(isolation, "launch", struck)
-    assert engine.grade(lesson, "ada", RIGHT)["score"] == 6
+    assert submission.grade(lesson, "ada", RIGHT)["score"] == 6
     assert len(launched) >= 2
 
 
@@ -226,9 +226,9 @@ def test_a_worker_that_is_killed_again_and_again_has_crashed(lesson, monkeypatch
             kill(worker.process.pid)
         return ask(worker, request, seconds)
 
-    engine.grade(lesson, "ada", RIGHT)  # the reference's answers are known from here on
+    submission.grade(lesson, "ada", RIGHT)  # the reference's answers are known from here on
     monkeypatch.setattr(isolation.Worker, "ask", struck)
-    result = engine.grade(lesson, "eve", RIGHT)
+    result = submission.grade(lesson, "eve", RIGHT)
     assert {exercise["class"] for exercise in result["exercises"]} == {"crashed"}
     assert "was killed" in result["review"][0]
 
@@ -270,7 +270,7 @@ def test_what_could_not_be_graded_is_graded_by_the_next_run(lesson, tmp_path, mo
     for student in ("ada", "bo"):
         hand_in(work, student, RIGHT)
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "_grade_one", _dies)
+        patch.setattr(pool, "_grade_one", _dies)
         class_run.grade_folder(work, lesson, out, jobs=2, level=None)
     assert scores(out) == {"ada": 0, "bo": 0}
     assert "The grader died" in results.read(out / "bo.json")["review"][0]
@@ -482,13 +482,13 @@ def test_only_what_changed_is_graded_again(lesson, pair, tmp_path, capsys):
 
 
 def test_a_changed_course_grades_all_again(lesson, pair, tmp_path, monkeypatch):
-    marks = {engine.fingerprint(lesson, "namespaces")}
+    marks = {fingerprint.fingerprint(lesson, "namespaces")}
     for path in ("solutions/tiny/numbers.py", "suites/tiny.py", "answers/tiny.py"):
         text = graded_course.FILES[path] + "\n# changed\n"
         graded_course.write(monkeypatch, tmp_path / f"edition-{tmp_path.name}", {path: text})
-        marks.add(engine.fingerprint(lesson, "namespaces"))
-    monkeypatch.setattr(engine, "_versions", lambda: {"numpy": "0"})
-    marks |= {engine.fingerprint(lesson, level, 1) for level in ("namespaces", "process")}
+        marks.add(fingerprint.fingerprint(lesson, "namespaces"))
+    monkeypatch.setattr(fingerprint, "versions", lambda: {"numpy": "0"})
+    marks |= {fingerprint.fingerprint(lesson, level, 1) for level in ("namespaces", "process")}
     assert len(marks) == 6
 
 
@@ -510,7 +510,7 @@ def test_the_result_of_one_who_is_gone_stays_and_is_named(lesson, pair, tmp_path
 
 def test_results_of_another_lesson_are_not_overwritten(lesson, pair, tmp_path):
     out = tmp_path / "out"
-    result = engine.grade(lesson, "zoe", None)
+    result = submission.grade(lesson, "zoe", None)
     results.write({**result, "lesson": "other"}, out)
     with pytest.raises(Problem, match="results of the lesson 'other'"):
         grade(pair, lesson, out)

@@ -5,7 +5,7 @@ import ast
 import graded_course
 import pytest
 
-from autograder.grading import engine
+from autograder.grading import submission
 from autograder.lessons import places
 from autograder.upkeep import mutants
 
@@ -95,9 +95,9 @@ def test_a_known_outcome_is_not_computed_again(lesson, monkeypatch):
     chosen = mutants.make_mutants(lesson)[:3]
     first = list(mutants.try_out(lesson, chosen[:2], workers=1))
     graded = []
-    real = engine.grade
+    real = submission.grade
     monkeypatch.setattr(
-        engine, "grade", lambda *args, **kw: graded.append(args) or real(*args, **kw)
+        submission, "grade", lambda *args, **kw: graded.append(args) or real(*args, **kw)
     )
     again = list(mutants.try_out(lesson, chosen, workers=1))
     assert again[:2] == first

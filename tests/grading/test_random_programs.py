@@ -15,7 +15,15 @@ import numpy as np
 import pytest
 from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
 
-from autograder.grading import answers, engine, generated, random_programs, random_trees, run_laws
+from autograder.grading import (
+    answers,
+    generated,
+    random_programs,
+    random_trees,
+    run_laws,
+    submission,
+    suite_run,
+)
 from autograder.grading.suite import Probe
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.sandbox import session
@@ -162,7 +170,7 @@ def source_of(mistake_name):
 
 
 def graded(source, **options):
-    return engine.grade(manifest.get("jvp"), "ann", source, **options)
+    return submission.grade(manifest.get("jvp"), "ann", source, **options)
 
 
 def only(result, name):
@@ -248,7 +256,7 @@ def asked(monkeypatch):
     """Who was asked with which siblings: (worker, exercise's target, targets shown) by turns."""
     events, kept = [], []
     targets = {e.id: e.target for e in manifest.get("jvp").exercises}
-    answer = engine._Run._answer
+    answer = suite_run.SuiteRun._answer
 
     def note(run, exercise, probe, args, seconds):
         got = answer(run, exercise, probe, args, seconds)
@@ -257,7 +265,7 @@ def asked(monkeypatch):
         events.append((id(run.session.worker), targets[exercise], shown))
         return got
 
-    monkeypatch.setattr(engine._Run, "_answer", note)
+    monkeypatch.setattr(suite_run.SuiteRun, "_answer", note)
     return events
 
 
@@ -334,7 +342,8 @@ def test_siblings_stand_wherever_the_package_refers_to_them(monkeypatch):
 
 
 def test_the_exercises_own_answer_does_not_travel():
-    run = engine._Run(manifest.get("jvp"), None, None, engine.Generating(0, None, True), None)
+    generating = suite_run.Generating(0, None, True)
+    run = suite_run.SuiteRun(manifest.get("jvp"), None, None, generating, None)
     siblings = {"mul_jvp": "...", "div_jvp": "..."}
     law = Probe("law", "def law(mj, f, xs): return f(*xs)")
     test = run.law_test("test", "jvp.mul_rule", law, siblings, {})

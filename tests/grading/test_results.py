@@ -8,6 +8,7 @@ import pytest
 import result_documents
 
 from autograder.grading import results
+from autograder.grading.result import Misconception, Result, Test, Verdict
 from autograder.lessons.problem import Problem
 
 SPOILT = {
@@ -48,3 +49,15 @@ def test_what_is_made_from_results_is_not_read_as_results(tmp_path):
     (tmp_path / ".hidden" / "x.json").write_text("{}", encoding="utf-8")
     found = results.by_lesson(tmp_path)
     assert {lesson: len(documents) for lesson, documents in found.items()} == {"core": 3, "jvp": 1}
+
+
+TYPES = {"exercise": Verdict, "test": Test}
+
+
+def test_the_types_and_the_schema_name_the_same_things():
+    schema = json.loads(results.SCHEMA.read_text(encoding="utf-8"))
+    for part, kind in [(schema, Result), *((schema["$defs"][x], t) for x, t in TYPES.items())]:
+        assert set(part["properties"]) == set(kind.__annotations__)
+        assert set(part["required"]) == kind.__required_keys__
+    mistake = schema["$defs"]["exercise"]["properties"]["misconception"]
+    assert set(mistake["properties"]) == set(Misconception.__annotations__)

@@ -1,8 +1,10 @@
-"""The engine: the right points, classes and messages, whatever the submission is or tries."""
+"""Grading: the right points, classes and messages, whatever the submission is or tries."""
 
 import json
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 
@@ -11,8 +13,9 @@ import jsonschema
 import pytest
 from graded_course import MODULE, SUITE, changed
 
-from autograder.grading import answers, engine, results, review
-from autograder.grading.engine import Policy, SuiteError
+from autograder.grading import answers, oracle, pool, results, review, submission, suite_run
+from autograder.grading.judging import Policy
+from autograder.grading.suite import SuiteError
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation, session
@@ -53,7 +56,7 @@ def stubbed(*names):
 
 
 def test_the_reference_has_full_points(lesson):
-    result = engine.grade(lesson, "ada", MODULE.encode())
+    result = submission.grade(lesson, "ada", MODULE.encode())
     assert (result["score"], result["max_score"]) == (6, 6)
     assert {e["class"] for e in result["exercises"]} == {None}
     assert {e["message"] for e in result["exercises"]} == {None}
@@ -64,20 +67,20 @@ def test_results_follow_the_published_schema(lesson, tmp_path):
     schema = json.loads(results.SCHEMA.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     for source in (MODULE.encode(), stubbed("double").encode(), b"(", None):
-        result = engine.grade(lesson, "ada", source)
+        result = submission.grade(lesson, "ada", source)
         path = results.write(result, tmp_path / "out")
         assert results.read(path) == result
 
 
 def test_partial_credit_is_the_share_of_the_tests(lesson):
-    result = engine.grade(lesson, "ada", changed("if not len(x)", "if False"))
+    result = submission.grade(lesson, "ada", changed("if not len(x)", "if False"))
     assert points(result) == {"double": 3, "mean": 1.33, "spread": 1}
     assert result["score"] == 5.33
     assert [t["passed"] for t in exercise(result, "mean")["tests"]] == [True, True, False]
 
 
 def test_untouched_exercises_are_named_as_such(lesson):
-    result = engine.grade(lesson, "ada", stubbed("double").encode())
+    result = submission.grade(lesson, "ada", stubbed("double").encode())
     assert points(result) == {"double": 0, "mean": 2, "spread": 0}
     assert exercise(result, "double")["class"] == "not_implemented"
     assert exercise(result, "double")["message"] == "This is not implemented yet."
@@ -100,14 +103,14 @@ CLASSES = [
 
 @pytest.mark.parametrize(("old", "new", "kind"), CLASSES, ids=[c[1] for c in CLASSES])
 def test_failures_are_classified(lesson, old, new, kind):
-    result = engine.grade(lesson, "ada", changed(old, new))
+    result = submission.grade(lesson, "ada", changed(old, new))
     assert exercise(result, "double")["class"] == kind
     assert exercise(result, "double")["points"] == 0
     assert exercise(result, "mean")["points"] == 2
 
 
 def test_the_message_names_the_property_and_no_expected_value(lesson):
-    result = engine.grade(lesson, "ada", changed("2.0 * np", "3.0 * np"))
+    result = submission.grade(lesson, "ada", changed("2.0 * np", "3.0 * np"))
     message = exercise(result, "double")["message"]
     assert message.startswith("This does not hold yet: A number is doubled. Your code gives")
     assert "3" not in message
@@ -116,22 +119,22 @@ def test_the_message_names_the_property_and_no_expected_value(lesson):
 
 def test_expected_values_are_shown_where_the_policy_allows_it(lesson):
     source = changed("2.0 * np", "3.0 * np")
-    result = engine.grade(lesson, "ada", source, policy=Policy(show_expected=True))
+    result = submission.grade(lesson, "ada", source, policy=Policy(show_expected=True))
     assert "Expected 3., got 4.5." in exercise(result, "double")["message"]
 
 
 def test_errors_of_the_package_are_told_apart_by_their_class(lesson):
     right = changed('TinyError("nothing there")', 'TinyError("another text")')
-    assert engine.grade(lesson, "ada", right)["score"] == 6
+    assert submission.grade(lesson, "ada", right)["score"] == 6
     wrong = changed('TinyError("nothing there")', 'ValueError("nothing there")')
-    result = engine.grade(lesson, "ada", wrong)
+    result = submission.grade(lesson, "ada", wrong)
     assert "raises ValueError where another error" in exercise(result, "mean")["message"]
 
 
 def test_a_probe_that_goes_wrong_does_not_spoil_the_next(lesson):
     spoilt = "    if _broken or len(x) == 3:\n        return _broken.append(1)\n"
     source = changed("    if not len(x):\n", f"{spoilt}    if not len(x):\n")
-    result = engine.grade(lesson, "ada", source + b"\n\n_broken = []\n")
+    result = submission.grade(lesson, "ada", source + b"\n\n_broken = []\n")
     assert [t["passed"] for t in exercise(result, "mean")["tests"]] == [False, True, True]
 
 
@@ -139,7 +142,7 @@ def test_an_exercise_that_is_not_implemented_does_not_spoil_its_own_tests(lesson
     stub = '        raise NotImplementedError("tiny.mean")\n'
     spoilt = f"    if len(x) == 3:\n        _broken.append(1)\n{stub}    if _broken: return 7.0\n"
     source = changed("    if not len(x):\n", f"{spoilt}    if not len(x):\n")
-    result = engine.grade(lesson, "ada", source + b"\n\n_broken = []\n")
+    result = submission.grade(lesson, "ada", source + b"\n\n_broken = []\n")
     assert [t["passed"] for t in exercise(result, "mean")["tests"]] == [False, True, True]
 
 
@@ -147,14 +150,14 @@ def test_an_untouched_exercise_costs_no_import_for_each_probe(lesson, monkeypatc
     asked = []
     call = session.Session.call
     note = lambda *args, **how: asked.append(how["fresh"]) or call(*args, **how)  # noqa: E731
-    engine.grade(lesson, "ada", MODULE.encode())
+    submission.grade(lesson, "ada", MODULE.encode())
     monkeypatch.setattr(session.Session, "call", note)
-    engine.grade(lesson, "ada", stubbed("double", "mean", "spread").encode())
+    submission.grade(lesson, "ada", stubbed("double", "mean", "spread").encode())
     assert asked.count(True) == 3
 
 
 def test_only_the_submission_is_compiled_in_the_worker(lesson):
-    files = engine._given(lesson)
+    files = oracle.given(lesson)
     compiled = {path for path in files if path.endswith(".pyc")}
     assert len(compiled) == len(files) - len(compiled) > 0
     assert not any("numbers" in path for path in files)
@@ -164,7 +167,7 @@ def test_only_the_submission_is_compiled_in_the_worker(lesson):
 
 
 def test_a_missing_module_has_no_points_and_a_remark(lesson):
-    result = engine.grade(lesson, "ada", None)
+    result = submission.grade(lesson, "ada", None)
     assert result["score"] == 0
     assert result["remarks"] == ["The module tiny/numbers.py is missing."]
     assert result["submission_sha256"] is None
@@ -189,7 +192,7 @@ UNREADABLE = [
 
 @pytest.mark.parametrize(("source", "remark"), UNREADABLE, ids=[str(u[0][:30]) for u in UNREADABLE])
 def test_a_module_that_cannot_be_imported_says_where(lesson, source, remark):
-    result = engine.grade(lesson, "ada", source)
+    result = submission.grade(lesson, "ada", source)
     assert result["score"] == 0
     assert remark in result["remarks"][0]
     assert "leak" not in json.dumps(result)
@@ -293,7 +296,7 @@ mean = spread = double""",
 def test_an_attack_earns_nothing(lesson, name):
     source = stubbed("double", "mean", "spread") + "\n" + ATTACKS[name]
     begin = time.monotonic()
-    result = engine.grade(lesson, "eve", source.encode())
+    result = submission.grade(lesson, "eve", source.encode())
     assert result["score"] == 0, result
     assert "leak" not in json.dumps(result)
     assert "_0x" not in json.dumps(result)
@@ -304,18 +307,19 @@ def test_after_two_time_outs_the_rest_of_an_exercise_is_not_run(lesson, monkeypa
     starts = []
     start = session.Session._start
     monkeypatch.setattr(session.Session, "_start", lambda s: starts.append(s) or start(s))
-    result = engine.grade(lesson, "eve", changed("return 2.0", "while True: pass\n    return 2.0"))
+    source = changed("return 2.0", "while True: pass\n    return 2.0")
+    result = submission.grade(lesson, "eve", source)
     kinds = [test["class"] for test in exercise(result, "double")["tests"]]
     assert kinds == ["does_not_terminate"] * 3
     assert exercise(result, "mean")["points"] == 2
     # the first worker, and one more after each time-out of double; the rest needs one of its own
     (own,) = {s for s in starts if starts.count(s) > 1}
-    assert starts.count(own) == 1 + engine.DEATHS
+    assert starts.count(own) == 1 + suite_run.DEATHS
 
 
 def test_a_submission_has_a_budget(lesson, monkeypatch):
     monkeypatch.setattr(session, "BUDGET_SECONDS", 0.0)
-    result = engine.grade(lesson, "eve", MODULE.encode())
+    result = submission.grade(lesson, "eve", MODULE.encode())
     assert result["score"] == 0
     assert exercise(result, "mean")["class"] == "does_not_terminate"
 
@@ -360,7 +364,7 @@ ODD = {
 
 @pytest.mark.parametrize("code", ODD)
 def test_signs_of_tampering_are_told_to_the_instructor_alone(lesson, code):
-    result = engine.grade(lesson, "eve", MODULE.encode() + code.encode())
+    result = submission.grade(lesson, "eve", MODULE.encode() + code.encode())
     assert result["review"] == ODD[code]
     shown = [result["remarks"], *(e["message"] for e in result["exercises"])]
     assert not any(note in str(shown) for note in result["review"])
@@ -389,7 +393,7 @@ def spread(x):
 
 def test_an_answer_that_changes_is_not_accepted(lesson):
     """Right in the first process that asks, wrong in the next, which is asked from the end."""
-    result = engine.grade(lesson, "eve", (MODULE + WAVERING).encode())
+    result = submission.grade(lesson, "eve", (MODULE + WAVERING).encode())
     assert points(result) == {"double": 0, "mean": 2, "spread": 1}
     assert result["review"] == ["Asked the same thing twice, the module gives different answers."]
     assert "Asked the same thing twice" in exercise(result, "double")["message"]
@@ -427,21 +431,21 @@ FAULTS = [
 def test_a_fault_of_the_suite_is_loud(monkeypatch, tmp_path, old, new, text):
     lesson = graded_course.write(monkeypatch, tmp_path, broken(old, new))
     if text is None:
-        assert engine.grade(lesson, "ada", MODULE.encode())["score"] == 6
+        assert submission.grade(lesson, "ada", MODULE.encode())["score"] == 6
         return
     with pytest.raises(SuiteError, match=text):
-        engine.grade(lesson, "ada", MODULE.encode())
+        submission.grade(lesson, "ada", MODULE.encode())
 
 
 def test_a_missing_suite_is_loud(monkeypatch, tmp_path):
     lesson = graded_course.write(monkeypatch, tmp_path)
     (tmp_path / "suites" / "tiny.py").unlink()
     with pytest.raises(SuiteError, match="no hidden suite"):
-        engine.grade(lesson, "ada", MODULE.encode())
+        submission.grade(lesson, "ada", MODULE.encode())
 
 
 def test_grading_leaves_nothing_beside_the_suite(lesson):
-    engine.grade(lesson, "ada", MODULE.encode())
+    submission.grade(lesson, "ada", MODULE.encode())
     assert [path.name for path in places.SUITES.iterdir()] == ["tiny.py"]
 
 
@@ -453,34 +457,34 @@ def small_pool(monkeypatch, tmp_path):
     """Pools whose processes, which begin afresh, know the small course."""
     options = {"initializer": graded_course.adopt, "initargs": (str(tmp_path),)}
     context = multiprocessing.get_context("spawn")
-    monkeypatch.setattr(engine, "_pool", lambda n: ProcessPoolExecutor(n, context, **options))
+    monkeypatch.setattr(pool, "_pool", lambda n: ProcessPoolExecutor(n, context, **options))
 
 
 def _dies_for_eve(lesson, student, source, options):
     if student == "eve":
         os._exit(1)
-    return engine.grade(lesson, student, source, **options)
+    return submission.grade(lesson, student, source, **options)
 
 
 def test_many_submissions_each_have_one_result(lesson, small_pool):
     jobs = [(f"s{i}", MODULE.encode() if i % 2 else None) for i in range(6)]
-    found = list(engine.grade_many(jobs, lesson, workers=2))
+    found = list(pool.grade_many(jobs, lesson, workers=2))
     scores = {result["student"]: result["score"] for result in found}
     assert scores == {f"s{i}": 6.0 * (i % 2) for i in range(6)}
     assert len(found) == 6
 
 
 def test_a_pool_that_dies_costs_nobody_else_a_grade(lesson, small_pool, monkeypatch):
-    monkeypatch.setattr(engine, "_grade_one", _dies_for_eve)
+    monkeypatch.setattr(pool, "_grade_one", _dies_for_eve)
     jobs = [("ada", MODULE.encode()), ("eve", MODULE.encode()), ("bo", MODULE.encode())]
-    found = {r["student"]: r for r in engine.grade_many(jobs, lesson, workers=2)}
+    found = {r["student"]: r for r in pool.grade_many(jobs, lesson, workers=2)}
     assert {name: r["score"] for name, r in found.items()} == {"ada": 6, "eve": 0, "bo": 6}
     assert "could not be graded" in found["eve"]["remarks"][0]
 
 
 def test_grades_repeat(lesson):
     source = changed("/ len(x)", "/ (len(x) + 1)")
-    first, second = (engine.grade(lesson, "ada", source) for _ in range(2))
+    first, second = (submission.grade(lesson, "ada", source) for _ in range(2))
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
 
 
@@ -490,7 +494,7 @@ def test_grades_repeat(lesson):
 def test_results_are_written_whole_and_tabled(lesson, tmp_path):
     out = tmp_path / "out"
     for student in ("Comma, with", "ada"):
-        results.write(engine.grade(lesson, student, None), out)
+        results.write(submission.grade(lesson, student, None), out)
     lines = results.grades_csv(out).read_text().splitlines()
     assert lines[0].startswith("student,lesson,score,max_score,isolation,tiny.double,")
     assert lines[1].startswith('"Comma, with",tiny,0')
@@ -501,11 +505,27 @@ def test_results_are_written_whole_and_tabled(lesson, tmp_path):
 @pytest.mark.parametrize("student", ["../eve", "a/b", "..", "", "a\0b", "x" * 300])
 def test_a_student_cannot_name_another_file(lesson, tmp_path, student):
     with pytest.raises(Problem, match="cannot name a file"):
-        results.write(engine.grade(lesson, student, None), tmp_path / "out")
+        results.write(submission.grade(lesson, student, None), tmp_path / "out")
 
 
 def test_a_damaged_result_is_refused(lesson, tmp_path):
-    path = results.write(engine.grade(lesson, "ada", None), tmp_path)
+    path = results.write(submission.grade(lesson, "ada", None), tmp_path)
     path.write_text(path.read_text().replace('"score": 0', '"score": "full"'))
     with pytest.raises(Problem, match="is no result"):
         results.read(path)
+
+
+# Under plain pytest
+
+
+BROKEN = "\n\ndef bind(op, *args):\n    return 1.0\n"
+
+
+@pytest.mark.parametrize(("more", "status"), [("", 0), (BROKEN, 1)])
+def test_a_suite_runs_under_plain_pytest(tmp_path, more, status):
+    file = tmp_path / "mine.py"
+    file.write_text(assemble.read_solution("microjax/interpreters.py") + more, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--submission", file]
+    command.append(places.SUITES / "interpreters.py")
+    run = subprocess.run(command, cwd=places.ROOT, capture_output=True, text=True)
+    assert run.returncode == status, run.stdout

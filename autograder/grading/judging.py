@@ -1,0 +1,113 @@
+"""From what came of a suite's run to points, messages and the names of known mistakes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from autograder.grading import answers, result, suite
+from autograder.grading.answers import Mistake
+from autograder.grading.compare import compare
+from autograder.grading.oracle import Oracle, variant
+from autograder.grading.suite import Disagreement
+from autograder.grading.suite_run import Call
+from autograder.lessons.manifest import Exercise, Lesson
+from autograder.sandbox.session import Reply
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What feedback may say. By default it names the property and the kind of difference."""
+
+    show_expected: bool = False
+
+
+HIDDEN = Policy()
+
+
+@dataclass
+class Examined:
+    """What came of running a hidden suite on one submission."""
+
+    outcomes: dict[str, Disagreement | None] = field(default_factory=dict)  # by test id
+    labels: dict[str, Mistake] = field(default_factory=dict)  # by exercise id
+    remarks: list[str] = field(default_factory=list)
+    review: list[str] = field(default_factory=list)  # why a person should look at it
+    layers: tuple[str, ...] = ()
+    otherwise: Disagreement | None = None  # why tests have no outcome
+
+
+def judge(
+    exercise: Exercise, tests: list[str], examined: Examined, policy: Policy
+) -> result.Verdict:
+    """The result of one exercise: what did not run has not passed."""
+    missing = examined.otherwise or Disagreement(suite.CRASHED, "The test did not run.")
+    found = {test: examined.outcomes.get(test, missing) for test in tests}
+    failures = [failure for failure in found.values() if failure is not None]
+    share = (len(tests) - len(failures)) / len(tests)
+    label = examined.labels.get(exercise.id)
+    return {
+        "id": exercise.id,
+        "points": round(exercise.points * share, 2),
+        "max_points": exercise.points,
+        "tests": [_test_result(test, failure, policy) for test, failure in found.items()],
+        "class": failures[0].kind if failures else None,
+        "message": _exercise_message(exercise, failures, policy),
+        "misconception": {"name": label.name, "hints": list(label.hints)} if label else None,
+        "counterexample": next((x.program for x in failures if x.program), None),
+    }
+
+
+def _test_result(test: str, failure: Disagreement | None, policy: Policy) -> result.Test:
+    if failure is None:
+        return {"id": test, "passed": True, "class": None, "message": None}
+    message = _message(failure, policy)
+    return {"id": test, "passed": False, "class": failure.kind, "message": message}
+
+
+def _message(failure: Disagreement, policy: Policy) -> str:
+    shown = policy.show_expected and failure.expected
+    return f"{failure.message} {failure.expected}" if shown else failure.message
+
+
+def _exercise_message(
+    exercise: Exercise, failures: list[Disagreement], policy: Policy
+) -> str | None:
+    """The first failure, and how many more there are."""
+    if not failures:
+        return None
+    more = sum(str(failure) != str(failures[0]) for failure in failures)
+    text = _message(failures[0], policy)
+    if more:
+        text += f" ({more} more test{'s' * (more > 1)} of this exercise fail{'s' * (more == 1)}.)"
+    return text
+
+
+# ------------------------------------------------------------------------------------------
+# Known mistakes
+
+_NOT_A_MISTAKE = {suite.NOT_IMPLEMENTED, suite.ENDLESS, suite.CRASHED, suite.OUT_OF_MEMORY}
+
+
+def recognise(lesson: Lesson, calls: Mapping[str, list[Call]], level: str) -> dict[str, Mistake]:
+    """The known mistake behind each exercise's wrong replies, where exactly one fits them."""
+    labels: dict[str, Mistake] = {}
+    for exercise, made in calls.items():
+        kinds = {call.found.kind for call in made if call.found is not None}
+        if sum(call.wrong_value for call in made) < 2 or kinds & _NOT_A_MISTAKE:
+            continue
+        mistakes = [m for m in answers.load(lesson.id) if m.exercise == exercise]
+        telling = sorted(made, key=lambda call: not call.wrong_value)  # where most of them differ
+        fitting = [m for m in mistakes if _fits(variant(lesson, level, m), telling)]
+        if len(fitting) == 1:
+            labels[exercise] = fitting[0]
+    return labels
+
+
+def _fits(oracle: Oracle, calls: list[Call]) -> bool:
+    try:
+        return all(_same(call, oracle.ask(call.probe, call.args)[0]) for call in calls)
+    finally:
+        oracle.session.close()
+
+
+def _same(call: Call, reply: Reply) -> bool:
+    return compare(call.got, reply, (), call.rtol, call.atol) is None

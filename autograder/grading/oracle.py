@@ -1,0 +1,96 @@
+"""Oracles: the reference and its mistaken variants, asked each thing once."""
+
+import atexit
+import functools
+import math
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgpack
+
+from autograder.grading import answers, suite
+from autograder.grading.answers import Mistake
+from autograder.grading.suite import SuiteError
+from autograder.lessons import assemble
+from autograder.lessons.manifest import Lesson
+from autograder.sandbox.session import Probe, Reply, Session
+from autograder.worker import wire
+
+
+@functools.cache
+def given(lesson: Lesson) -> dict[str, str | bytes]:
+    """What every submission's tree holds besides its module, compiled here, once for all."""
+    return assemble.compiled(assemble.tree(lesson, but=[lesson.module]))
+
+
+class Oracle:
+    """A trusted tree in a worker of its own; remembers its replies for the whole process."""
+
+    def __init__(self, lesson: Lesson, level: str, overlay: Mapping[str, str]) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="jaxprentice-")
+        own = overlay or {lesson.module: assemble.read_solution(lesson.module)}
+        assemble.write_files(Path(self.folder.name), {**given(lesson), **own})
+        self.session = Session(Path(self.folder.name), lesson.module, level, budget=math.inf)
+        self.replies: dict[tuple[Probe, bytes], tuple[Reply, float]] = {}
+
+    def ask(self, probe: Probe, args: tuple[Any, ...]) -> tuple[Reply, float]:
+        """The reply, and the seconds that it took."""
+        key = probe, msgpack.packb(wire.encode(list(args)))
+        if key not in self.replies:
+            self._open()
+            begin = time.monotonic()
+            reply = self.session.call(probe, *args, seconds=30, fresh=True)
+            self.replies[key] = reply, time.monotonic() - begin
+        return self.replies[key]
+
+    def _open(self) -> None:
+        """Have a worker, and let few other oracles keep theirs."""
+        if self in _awake:
+            _awake.remove(self)
+        _awake.append(self)
+        while len(_awake) > MOST_AWAKE:
+            _awake.pop(0).session.close()
+        if self.session.worker is None:
+            self.session.load()
+
+
+MOST_AWAKE = 3
+_awake: list[Oracle] = []  # those that may have a worker, the one asked last at the end
+
+
+@atexit.register
+def _close_oracles() -> None:
+    for oracle in _awake:
+        oracle.session.close()
+
+
+@functools.lru_cache(maxsize=100)
+def reference(lesson: Lesson, level: str) -> Oracle:
+    """The reference's tree of a lesson."""
+    return Oracle(lesson, level, {})
+
+
+@functools.lru_cache(maxsize=1000)
+def variant(lesson: Lesson, level: str, mistake: Mistake) -> Oracle:
+    """The reference's tree with a known mistake in it."""
+    return Oracle(lesson, level, {lesson.module: answers.variant_source(mistake)})
+
+
+# What a probe raises that asks for something that is not there. If that counted as an answer of the
+# reference, a submission would agree with it by being broken in the same way.
+BROKEN_PROBE = (
+    *("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "AttributeError"),
+)
+
+
+def check_reference(probe: Probe, reply: Reply) -> None:
+    """Complain loudly about a probe that does not even work on the reference."""
+    if reply.kind not in ("value", "raised"):
+        raise SuiteError(f"The probe {probe.name} ends with {reply.kind!r} on the reference.")
+    if reply.name in BROKEN_PROBE:
+        raise SuiteError(f"The probe {probe.name} raises {reply.name}: {reply.message}.")
+    if suite.has_opaque(reply.value):
+        raise SuiteError(f"The probe {probe.name} returns something that is no plain data.")

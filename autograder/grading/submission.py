@@ -1,0 +1,167 @@
+"""Grades: one submission of one lesson in, one result document out.
+
+A hidden suite is ordinary pytest and runs here, in the trusted process. The student's code runs
+only in isolated workers (`sandbox/session.py`); what comes back is data, which is compared with
+what the reference answers to the same probe. Verdicts never cross the border, only values do.
+"""
+
+import contextlib
+import hashlib
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from autograder.grading import review, suite, under_pytest
+from autograder.grading.fingerprint import versions
+from autograder.grading.judging import HIDDEN, Examined, Policy, judge, recognise
+from autograder.grading.oracle import given, reference
+from autograder.grading.result import Result
+from autograder.grading.suite import Disagreement
+from autograder.grading.suite_run import Generating, SuiteRun
+from autograder.lessons import assemble
+from autograder.lessons.manifest import Lesson
+from autograder.sandbox import isolation
+from autograder.sandbox.session import Reply, Session
+
+
+def grade(
+    lesson: Lesson,
+    student: str,
+    source: bytes | None,
+    *,
+    level: str | None = None,
+    seed: int = 0,
+    policy: Policy = HIDDEN,
+    only: str | None = None,
+    kept: Path | None = None,
+    shrink: bool = True,
+) -> Result:
+    """Grade one submission and return its result document (see `result.json`).
+
+    `source` holds the bytes of the lesson's module file, or None where the submission has none.
+    `level` names a rung of the ladder; None takes the best that this machine has. With `only`,
+    the id of an exercise, the tests of the others do not run, and the result is without them.
+    `kept` is the folder that holds the assignment's generated programs, or will. Without `shrink`,
+    no counterexamples are looked for.
+    Raises Problem when that rung is not to be had, SuiteError when the hidden suite itself is
+    broken. Whatever the submission does is a result, never an exception.
+    """
+    level = isolation.choose(level)
+    begin = time.monotonic()
+    expected = under_pytest.collect(under_pytest.suite_of(lesson))
+    under_pytest.check_suite(lesson, expected)
+    if source is None:
+        examined = _unexaminable(suite.NOT_IMPLEMENTED, f"The module {lesson.module} is missing.")
+    else:
+        generating = Generating(seed, kept, shrink)
+        examined = _examine(lesson, source, level, generating, only)
+    wanted = [e for e in lesson.exercises if only in (None, e.id)]
+    exercises = [judge(e, expected[e.id], examined, policy) for e in wanted]
+    return {
+        "lesson": lesson.id,
+        "student": student,
+        "score": round(sum(exercise["points"] for exercise in exercises), 2),
+        "max_score": lesson.max_points,
+        "isolation": level,
+        "layers": list(examined.layers),
+        "exercises": exercises,
+        "remarks": examined.remarks,
+        "review": examined.review,
+        "submission_sha256": None if source is None else hashlib.sha256(source).hexdigest(),
+        "versions": versions(),
+        "seed": seed,
+        "seconds": round(time.monotonic() - begin, 3),
+    }
+
+
+def _examine(
+    lesson: Lesson, source: bytes, level: str, generating: Generating, only: str | None
+) -> Examined:
+    """Run the hidden suite of a lesson on a module."""
+    with opened(lesson, source, level) as session:
+        loaded = session.load()
+        unusual = review.unusual(session.names, assemble.read_solution(lesson.module))
+        if loaded.kind != "value":
+            found = _not_importable(loaded, lesson)
+            return replace(found, review=review.notes(unusual, session.signs))
+        assert session.worker is not None
+        layers = session.worker.layers
+        run = suite_run(lesson, session, generating, only)
+        under_pytest.run(under_pytest.suite_of(lesson), run)
+        if unusual:
+            run.ask_again()
+    labels = recognise(lesson, run.calls, level)
+    notes = review.notes(unusual, session.signs)
+    return Examined(run.outcomes, labels, [], notes, layers)
+
+
+@contextlib.contextmanager
+def opened(lesson: Lesson, source: bytes, level: str) -> Iterator[Session]:
+    """A session with the lesson's tree, in which `source` is the module."""
+    with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
+        assemble.write_files(Path(folder), {**given(lesson), lesson.module: source})
+        with Session(Path(folder), lesson.module, level) as session:
+            yield session
+
+
+def suite_run(
+    lesson: Lesson, session: Session, generating: Generating, only: str | None = None
+) -> SuiteRun:
+    """A run of the lesson's suite on the module of a session, beside the reference."""
+    return SuiteRun(lesson, session, reference(lesson, session.level), generating, only)
+
+
+def _unexaminable(kind: str, remark: str) -> Examined:
+    return Examined(remarks=[remark], otherwise=Disagreement(kind, remark))
+
+
+def _not_importable(reply: Reply, lesson: Lesson) -> Examined:
+    """The remark about a module that cannot be imported; nothing else can be said of it."""
+    if reply.kind == "raised" and reply.name == "NotImplementedError":
+        return _unexaminable(suite.NOT_IMPLEMENTED, f"{lesson.module} cannot be imported yet.")
+    if reply.kind == "timed_out":
+        remark = f"The import of {lesson.module} does not come to an end."
+        return _unexaminable(suite.ENDLESS, remark)
+    if reply.kind == "syntax_error":
+        remark = f"{lesson.module}{_place(reply)} is no valid Python: {reply.message or 'error'}."
+    elif reply.kind == "import_error":
+        name = "an error" if not reply.name or "." in reply.name else reply.name
+        remark = f"{lesson.module} cannot be imported: {name}{_place(reply)}."
+    else:
+        remark = f"The import of {lesson.module} ends the Python process."
+    memory = reply.name == "MemoryError"
+    return _unexaminable(suite.OUT_OF_MEMORY if memory else suite.CRASHED, remark)
+
+
+def _place(reply: Reply) -> str:
+    column = f", column {reply.column}" if reply.column else ""
+    return f", line {reply.line}{column}" if reply.line else ""
+
+
+# ------------------------------------------------------------------------------------------
+# Submissions that no grader survives
+
+
+def ungraded(
+    lesson: Lesson, student: str, source: bytes | None, options: Mapping[str, Any]
+) -> Result:
+    """The result of a submission that ended the grader each time: for a person to look at."""
+    result = grade(lesson, student, None, **options)
+    for exercise in result["exercises"]:
+        exercise["class"], exercise["message"] = suite.CRASHED, _UNGRADED
+        for test in exercise["tests"]:
+            test["class"], test["message"] = suite.CRASHED, _UNGRADED
+    hashed = None if source is None else hashlib.sha256(source).hexdigest()
+    look = ["The grader died each time when it graded this. Grade it again, or by hand."]
+    return {**result, "remarks": [_UNGRADED], "review": look, "submission_sha256": hashed}
+
+
+_UNGRADED = "This could not be graded: the grader itself died. Show it to your instructor."
+
+
+def is_graded(result: Result) -> bool:
+    """Does the result say something about the submission? Otherwise grade it again."""
+    return _UNGRADED not in result["remarks"]

@@ -1,0 +1,312 @@
+"""One run of a hidden suite on one submission: what tests get as `student`, and what is kept."""
+
+import functools
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from autograder.grading import generated, review, suite
+from autograder.grading.compare import compare
+from autograder.grading.oracle import Oracle, check_reference
+from autograder.grading.suite import Disagreement
+from autograder.grading.under_pytest import exercise_of
+from autograder.lessons.manifest import Lesson, prefix
+from autograder.sandbox.session import Probe, Reply, Session
+
+MOST_SECONDS = 10.0  # that any probe may take
+DEATHS = 2  # of the worker in one exercise, in whatever way; its further probes are not run
+
+
+@dataclass(frozen=True)
+class Generating:
+    """What generated tests go by: the assignment's seed, and where its programs are kept."""
+
+    seed: int
+    kept: Path | None
+    shrink: bool  # look for the smallest program that fails
+
+
+@dataclass
+class Call:
+    """One probe call: what the submission and the reference answered in a test."""
+
+    test: str
+    probe: Probe
+    args: tuple[Any, ...]
+    got: Reply
+    want: Reply
+    rtol: float | None
+    atol: float | None
+    found: Disagreement | None
+
+    @property
+    def wrong_value(self) -> bool:
+        """Is the reply a value, where the reference has another one?"""
+        return self.found is not None and self.got.kind == self.want.kind == "value"
+
+
+class Student:
+    """What a hidden test gets as `student`: the submission, to be compared with the reference."""
+
+    def __init__(self, run: "SuiteRun", test: str, exercise: str, about: str) -> None:
+        self._run = run
+        self._test = test
+        self._exercise = exercise
+        self._about = about
+
+    def agrees(
+        self, probe: Probe, *args: Any, rtol: float | None = None, atol: float | None = None
+    ) -> None:
+        """Raise Disagreement unless the submission answers the probe as the reference does."""
+        found = self.compare(probe, *args, rtol=rtol, atol=atol)
+        if found is not None:
+            raise found
+
+    def compare(
+        self, probe: Probe, *args: Any, rtol: float | None = None, atol: float | None = None
+    ) -> Disagreement | None:
+        """How the submission's answer differs from the reference's; None where it does not."""
+        found = self._run.call(self._test, self._exercise, probe, args, (rtol, atol))
+        return None if found is None else self._told(found)
+
+    def agrees_on_programs(
+        self, law: Probe, siblings: Mapping[str, str] = MappingProxyType({}), **recipe: Any
+    ) -> None:
+        """Raise Disagreement unless a law gives what it gives on the reference, on random programs.
+
+        See `generated.py`. `siblings` holds definitions for other exercises' targets; one for the
+        target of this exercise is left out. `recipe` is for `programs.make`. Such tests stand last
+        in a suite: siblings that have passed their tests until then need not be put in place.
+        """
+        test = self._run.law_test(self._test, self._exercise, law, siblings, recipe)
+        found = self._run.law(self._test, self._exercise, test)
+        if found is None:
+            return
+        if self._run.generating.shrink and not _is_stub(found, self._exercise):
+            found = self._run.shrunk(self._exercise, test) or found
+        raise self._told(found)
+
+    def _told(self, found: Disagreement) -> Disagreement:
+        """What differs, in the words for the student."""
+        if found.kind == suite.NOT_IMPLEMENTED:
+            own = found.message == self._exercise
+            message = "This is not implemented yet."
+            if not own:
+                message = f"This needs {found.message}, which is not implemented yet."
+            return Disagreement(found.kind, message)
+        about = f"This does not hold yet: {self._about} " if self._about else ""
+        return Disagreement(found.kind, about + found.message, found.expected, found.program)
+
+
+class SuiteRun:
+    """One run of a suite: a pytest plugin that gives tests their `student`, and keeps outcomes."""
+
+    def __init__(
+        self,
+        lesson: Lesson,
+        session: Session,
+        oracle: Oracle,
+        generating: Generating,
+        only: str | None,
+    ) -> None:
+        self.lesson = lesson
+        self.only = only  # the exercise whose tests run; None for all
+        self.session = session
+        self.oracle = oracle
+        self.generating = generating
+        self.stubs = {e.id for other in prefix(lesson) for e in other.exercises}
+        self.calls: dict[str, list[Call]] = defaultdict(list)
+        self.deaths: dict[str, list[Reply]] = defaultdict(list)
+        self.clean_for = ""  # the exercise for which the package was imported afresh
+        self.stubbed: set[str] = set()  # exercises whose own stub has answered
+        self.targets = {e.id: e.target for e in lesson.exercises}
+        self.shown: set[str] = set()  # targets of which the worker has seen right definitions
+        self.outcomes: dict[str, Disagreement | None] = {}
+        self.broken: list[str] = []
+
+    def call(
+        self,
+        test: str,
+        exercise: str,
+        probe: Probe,
+        args: tuple[Any, ...],
+        tolerance: tuple[float | None, float | None],
+    ) -> Disagreement | None:
+        """Ask both sides, remember what they said, and compare."""
+        want, seconds = self.oracle.ask(probe, args)
+        check_reference(probe, want)
+        self.keep_apart(exercise)
+        clean = self.clean_for == exercise
+        got = self._answer(exercise, probe, args, _allowed(seconds))
+        found = compare(got, want, self.stubs, *tolerance)
+        another = found is not None and not _is_stub(found, exercise)
+        if another and clean and exercise in self.stubbed:  # the stub may have left disorder
+            self.clean_for = ""
+            got = self._answer(exercise, probe, args, _allowed(seconds))
+            found = compare(got, want, self.stubs, *tolerance)
+        self.calls[exercise].append(Call(test, probe, args, got, want, *tolerance, found))
+        self._note(exercise, found)
+        return found
+
+    def _answer(self, exercise: str, probe: Probe, args: tuple[Any, ...], seconds: float) -> Reply:
+        """Ask the submission, unless it has killed too many workers in this exercise."""
+        if len(self.deaths[exercise]) >= DEATHS:
+            return self.deaths[exercise][-1]
+        fresh = self.clean_for != exercise
+        got = self.session.call(probe, *args, seconds=seconds, fresh=fresh)
+        if got.kind in ("timed_out", "crashed"):
+            self.deaths[exercise].append(got)
+        return got
+
+    def keep_apart(self, exercise: str, siblings: Collection[str] = ()) -> None:
+        """Give an exercise a new worker if this one was shown a right definition of its target.
+
+        Whoever sees definitions may remember them. `siblings` are the targets to be shown now.
+        """
+        if self.targets[exercise] in self.shown:
+            self.session.close()
+            self.shown.clear()
+        self.shown.update(siblings)
+
+    def _note(self, exercise: str, found: Disagreement | None) -> None:
+        """What goes wrong may leave the package in disorder: other tests shall not suffer for it.
+
+        An untouched exercise goes wrong in every test, and is spared an import for each of them.
+        """
+        if found is not None and _is_stub(found, exercise):
+            self.stubbed.add(exercise)
+            self.clean_for = exercise
+        else:
+            self.clean_for = exercise if found is None else ""
+
+    def law_test(
+        self, test: str, exercise: str, law: Probe, siblings: Mapping[str, str], recipe: Any
+    ) -> generated.Test:
+        """A law with the programs of this assignment, and the siblings that may travel with it."""
+        own = self.targets[exercise]
+        others = {target: text for target, text in siblings.items() if target != own}
+        about = test, law, self.generating.seed, recipe
+        chosen = generated.stored(self.generating.kept, self.lesson.id, *about)
+        module = self.lesson.module.removesuffix(".py").replace("/", ".")
+        return generated.Test(law, chosen, others, module)
+
+    def law(self, name: str, exercise: str, test: generated.Test) -> Disagreement | None:
+        """How the answers to a law differ from the reference's, with right siblings in place.
+
+        The submission's own will do where they have passed their tests so far, and it holds: then
+        the worker sees fewer definitions, and can mostly go on.
+        """
+        asked = test.arguments(test.programs)
+        want, seconds = self.oracle.ask(generated.OUTCOMES, asked)
+        test.check_reference(want)
+        if self._is_untouched(exercise):
+            return Disagreement(suite.NOT_IMPLEMENTED, exercise)
+        doubtful = {x: text for x, text in test.siblings.items() if not self._has_passed(x)}
+        for siblings in [doubtful, test.siblings] if doubtful != test.siblings else [doubtful]:
+            self.keep_apart(exercise, siblings)
+            arguments = replace(test, siblings=siblings).arguments(test.programs)
+            got = self._answer(exercise, generated.OUTCOMES, arguments, _allowed(seconds))
+            found = compare(got, want, self.stubs, None, generated.ATOL)
+            self._note(exercise, found)
+            if found is None:
+                break
+        call = Call(name, generated.OUTCOMES, asked, got, want, None, generated.ATOL, found)
+        self.calls[exercise].append(call)
+        return found
+
+    def _is_untouched(self, exercise: str) -> bool:
+        """Has its own stub answered, and was nothing right so far?"""
+        right = any(call.found is None for call in self.calls[exercise])
+        return exercise in self.stubbed and not right
+
+    def _has_passed(self, target: str) -> bool:
+        """Has the exercise of this target answered rightly so far?"""
+        calls = [c for e in self.lesson.exercises if e.target == target for c in self.calls[e.id]]
+        return bool(calls) and all(call.found is None for call in calls)
+
+    def shrunk(self, exercise: str, test: generated.Test) -> Disagreement | None:
+        """The difference on the smallest program found; None where none differs by itself.
+
+        Nothing of this counts: not for the time that the submission has, nor for known mistakes.
+        """
+        seconds = self.session.seconds
+        try:
+            return generated.smallest(test, functools.partial(self.differences, exercise, test))
+        finally:
+            self.session.seconds = seconds
+
+    def differences(
+        self, exercise: str, test: generated.Test, chosen: Sequence[generated.Sample]
+    ) -> list[Disagreement | None]:
+        """How the answers to each of some programs differ; nothing where the call itself fails."""
+        self.keep_apart(exercise, test.siblings)
+        arguments = test.arguments(chosen, catch=True)
+        want, seconds = self.oracle.ask(generated.OUTCOMES, arguments)
+        got = self.session.call(
+            generated.OUTCOMES, *arguments, seconds=_allowed(seconds), fresh=True
+        )
+        pairs = zip(generated.replies(got), generated.replies(want), strict=False)
+        return [
+            compare(x, y, self.stubs, None, generated.ATOL) if y.kind == "value" else None
+            for x, y in pairs
+        ]
+
+    def ask_again(self) -> None:
+        """Ask a new worker what was answered rightly; a test whose answer has changed fails."""
+        self.session.close()
+        right = [c for calls in self.calls.values() for c in calls if c.found is None]
+        for call in reversed(right):
+            seconds = self.oracle.ask(call.probe, call.args)[1]
+            got = self.session.call(call.probe, *call.args, seconds=_allowed(seconds))
+            answered = got.kind in ("value", "raised")
+            if answered and compare(got, call.want, self.stubs, call.rtol, call.atol) is not None:
+                self.session.signs.add(review.UNSTABLE)
+                self.outcomes[call.test] = Disagreement(suite.WRONG_VALUE, _CHANGING)
+
+    @pytest.fixture
+    def student(self, request: pytest.FixtureRequest) -> Student:
+        """The submission under test."""
+        return self.student_of(request.node)
+
+    def student_of(self, item: pytest.Function) -> Student:
+        """What a test gets as `student`."""
+        about = (item.function.__doc__ or "").strip().partition("\n")[0]
+        return Student(self, item.name, exercise_of(item), about)
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out the tests of other exercises than `only`."""
+        items[:] = [item for item in items if self.only in (None, exercise_of(item))]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> pytest.TestReport:
+        """Keep what came of a test; anything but a Disagreement is the suite's own fault.
+
+        pytest's own report would take time for a traceback that nobody sees.
+        """
+        error = call.excinfo.value if call.excinfo else None
+        if call.when == "call" and (error is None or isinstance(error, Disagreement)):
+            self.outcomes[item.name] = error
+        elif error is not None:
+            self.broken.append(f"{item.name}: {type(error).__name__}: {error}")
+        outcome, when = "passed" if error is None else "failed", call.when
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, when)  # type: ignore[arg-type]
+
+
+_CHANGING = "Asked the same thing twice, your code gives different answers."
+
+
+def _allowed(seconds: float) -> float:
+    """The time for a probe that takes the reference so many seconds."""
+    return min(20 * seconds, MOST_SECONDS)
+
+
+def _is_stub(found: Disagreement, exercise: str) -> bool:
+    """Is it the exercise itself that is not implemented, and not one that it needs?"""
+    return found.kind == suite.NOT_IMPLEMENTED and found.message == exercise

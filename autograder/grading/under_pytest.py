@@ -1,0 +1,94 @@
+"""Has pytest run a hidden suite in this process, without a trace on the screen or on the disk."""
+
+import functools
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.grading.suite import SuiteError
+from autograder.lessons import places
+from autograder.lessons.manifest import Lesson
+
+_QUIET = [
+    *("--disable-plugin-autoload", "--noconftest", "--import-mode=importlib", "--strict-markers"),
+    *("-o", "markers=exercise(id): the exercise that a test belongs to", "-c", os.devnull),
+    *(f"-pno:{name}" for name in ("cacheprovider", "terminal", "capture", "logging", "warnings")),
+    *(f"-pno:{name}" for name in ("faulthandler", "doctest", "unittest", "junitxml", "stepwise")),
+    *(f"-pno:{name}" for name in ("unraisableexception", "threadexception")),
+]
+
+
+def run(path: Path, plugin: Any, *flags: str) -> None:
+    """Run a suite in this process, without a trace on the screen or on the disk."""
+    if not path.is_file():
+        raise SuiteError(f"The lesson {path.stem!r} has no hidden suite.")
+    before = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        status = pytest.main([*_QUIET, *_only_this_file(path), *flags, str(path)], plugins=[plugin])
+    finally:
+        sys.dont_write_bytecode = before
+    if status == pytest.ExitCode.INTERRUPTED and not plugin.broken:
+        raise KeyboardInterrupt
+    if plugin.broken or status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise SuiteError(f"The hidden suite {path.name} is broken. {'; '.join(plugin.broken[:3])}")
+
+
+def _only_this_file(path: Path) -> list[str]:
+    """Flags without which pytest reads all folders from the top of the disk down to the file's."""
+    return ["--rootdir", str(path.parents[2]), "--confcutdir", str(path.parent)]
+
+
+class _Collector:
+    """A pytest plugin that only looks which tests there are."""
+
+    def __init__(self) -> None:
+        self.tests: dict[str, list[str]] = defaultdict(list)
+        self.broken: list[str] = []
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Note each test under its exercise."""
+        for item in items:
+            self.tests[exercise_of(item)].append(item.name)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note what is wrong with the file."""
+        if report.failed:
+            self.broken.append(str(report.longrepr))
+
+
+def suite_of(lesson: Lesson) -> Path:
+    """The file of a lesson's hidden suite."""
+    return places.SUITES / f"{lesson.id}.py"
+
+
+@functools.cache
+def collect(path: Path) -> dict[str, list[str]]:
+    """The ids of the tests of every exercise: those that must pass."""
+    collector = _Collector()
+    run(path, collector, "--collect-only")
+    return dict(collector.tests)
+
+
+def check_suite(lesson: Lesson, tests: Mapping[str, list[str]]) -> None:
+    """Complain loudly where suite and manifest do not fit together."""
+    wanted = {exercise.id for exercise in lesson.exercises}
+    if wanted != set(tests):
+        odd = ", ".join(sorted(wanted ^ set(tests)))
+        raise SuiteError(f"The suite and the manifest of {lesson.id!r} do not both have: {odd}.")
+    names = [test for group in tests.values() for test in group]
+    if len(names) != len(set(names)):
+        raise SuiteError(f"The suite of {lesson.id!r} has two tests of one name.")
+
+
+def exercise_of(item: pytest.Item) -> str:
+    """The id of the exercise that a test belongs to."""
+    marks = [mark.args for mark in item.iter_markers("exercise")]
+    if len(marks) != 1 or len(marks[0]) != 1:
+        raise SuiteError(f"The test {item.name} needs exactly one mark, exercise(ID).")
+    return marks[0][0]

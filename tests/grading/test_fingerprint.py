@@ -1,0 +1,54 @@
+"""A result knows what it depends on: which change makes which grades again."""
+
+import shutil
+
+import graded_course
+import pytest
+
+from autograder.grading.fingerprint import fingerprint
+from autograder.lessons import manifest, places
+
+# A file of each room, and whether a change in it may change a grade.
+ROOMS = {
+    "worker/wire.py": True,
+    "sandbox/session.py": True,
+    "grading/judging.py": True,
+    "lessons/page.py": False,
+    "student/explain.py": False,
+    "classroom/report.py": False,
+    "upkeep/site.py": False,
+    "cli.py": False,
+}
+
+
+@pytest.fixture
+def package(monkeypatch, tmp_path):
+    """A copy of the package whose files may be changed, beside the small course."""
+    ignored = shutil.ignore_patterns("__pycache__", "hidden")
+    copy = shutil.copytree(places.PACKAGE, tmp_path / "autograder", ignore=ignored)
+    monkeypatch.setattr(places, "PACKAGE", copy)
+    graded_course.write(monkeypatch, tmp_path)
+    return copy
+
+
+def test_every_room_is_in_the_table():
+    rooms = {path.parent.name for path in places.PACKAGE.glob("*/__init__.py")}
+    assert rooms - {"hidden"} == {name.partition("/")[0] for name in ROOMS if "/" in name}
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_only_what_grades_counts(package, name):
+    before = fingerprint(manifest.get("tiny"), "process")
+    file = package / name
+    file.write_text(file.read_text(encoding="utf-8") + "\n# Changed.\n", encoding="utf-8")
+    assert (fingerprint(manifest.get("tiny"), "process") != before) is ROOMS[name]
+
+
+@pytest.mark.parametrize(
+    "name", ["suites/tiny.py", "answers/tiny.py", "course/lessons/01_tiny/lesson.toml"]
+)
+def test_the_lessons_own_files_count(package, name):
+    before = fingerprint(manifest.get("tiny"), "process")
+    file = package.parent / name
+    file.write_text(file.read_text(encoding="utf-8") + "\n# Changed.\n", encoding="utf-8")
+    assert fingerprint(manifest.get("tiny"), "process") != before
