@@ -7,8 +7,8 @@ import jsonschema
 import pytest
 import result_documents
 
+from autograder.grading import result as types
 from autograder.grading import results
-from autograder.grading.result import Misconception, Result, Test, Verdict
 from autograder.lessons.problem import Problem
 
 SPOILT = {
@@ -51,13 +51,16 @@ def test_what_is_made_from_results_is_not_read_as_results(tmp_path):
     assert {lesson: len(documents) for lesson, documents in found.items()} == {"core": 3, "jvp": 1}
 
 
-TYPES = {"exercise": Verdict, "test": Test}
+TYPES = {"exercise": types.Verdict, "test": types.Test}
 
 
 def test_the_types_and_the_schema_name_the_same_things():
     schema = json.loads(results.SCHEMA.read_text(encoding="utf-8"))
-    for part, kind in [(schema, Result), *((schema["$defs"][x], t) for x, t in TYPES.items())]:
+    for part, kind in [
+        (schema, types.Result),
+        *((schema["$defs"][x], t) for x, t in TYPES.items()),
+    ]:
         assert set(part["properties"]) == set(kind.__annotations__)
         assert set(part["required"]) == kind.__required_keys__
     mistake = schema["$defs"]["exercise"]["properties"]["misconception"]
-    assert set(mistake["properties"]) == set(Misconception.__annotations__)
+    assert set(mistake["properties"]) == set(types.Misconception.__annotations__)
