@@ -15,13 +15,13 @@ import minijax
 import numpy as np
 import pmap_programs
 import pytest
+import test_against_jax
+import test_chain
 import test_checkpoint
 import test_control_flow
-import test_minijax_against_jax
-import test_minijax_chain
-import test_minijax_custom_rules
-import test_minijax_jacobians
-import test_minijax_numpy
+import test_custom_rules
+import test_jacobians
+import test_numpy
 import test_primitives
 from expressions import X, expressions, value_of
 from oracle import signed_as_promised
@@ -168,8 +168,8 @@ def test_expressions_give_what_they_give_in_jax(text):
 
 def tables():
     """The programs of all tables that are compared with JAX, as functions of the library."""
-    a, c, j = test_minijax_against_jax, test_minijax_chain, test_minijax_jacobians
-    n, p, r = test_minijax_numpy, test_primitives, test_minijax_custom_rules
+    a, c, j = test_against_jax, test_chain, test_jacobians
+    n, p, r = test_numpy, test_primitives, test_custom_rules
     for text in expressions():
         yield lambda lib, text=text: value_of(text, lib)
     yield from c.PROGRAMS.values()
