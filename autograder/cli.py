@@ -372,7 +372,10 @@ def bench(
     add_help_option=True,
 )
 def test(context: typer.Context) -> int:
-    """Run all tests; arguments go to pytest. With --every-python, under each Python found."""
+    """Run a choice of the tests; all with --all. Other arguments go to pytest.
+
+    With --every-python they run under each Python found.
+    """
     from autograder.upkeep import selftest
 
     return selftest.run(context.args)

@@ -6,6 +6,7 @@
 import os
 import shutil
 import signal
+from collections import defaultdict
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -28,6 +29,32 @@ def pytest_addoption(parser):
     parser.addoption(
         "--full", action="store_true", help="walk every shape and dtype in test_primitives.py"
     )
+    parser.addoption(
+        "--choice", action="store_true", help="a choice of the tests that covers every part"
+    )
+
+
+CASES = 3  # of each test function, in the choice
+
+
+def pytest_collection_modifyitems(config, items):
+    """Make the choice: of each test a few of its cases, and none that is marked slow."""
+    if not config.getoption("--choice"):
+        return
+    of_one_test = defaultdict(list)
+    for item in items:
+        of_one_test[item.nodeid.partition("[")[0]].append(item)
+    chosen = {item for cases in of_one_test.values() for item in few(cases)}
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = [item for item in items if item in chosen]
+
+
+def few(cases):
+    """Some of a test's cases, from its first to its last; all where every one is wanted."""
+    cases = [case for case in cases if not case.get_closest_marker("slow")]
+    if len(cases) <= CASES or cases[0].get_closest_marker("every"):
+        return cases
+    return [cases[i * (len(cases) - 1) // (CASES - 1)] for i in range(CASES)]
 
 
 @pytest.fixture(scope="session")

@@ -8,17 +8,36 @@ from collections.abc import Sequence
 from autograder.lessons import places
 from autograder.student import doctor
 
-# All tests take minutes, so two processes share the files. A file stays in one process, for its
-# tests share what is expensive: a graded class, a built site.
+# Two processes share the files. A file stays in one process, for its tests share what is expensive:
+# a graded class, a built site.
 IN_PARALLEL = ("-n", "2", "--dist", "loadfile")
+ALL = "--all"
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run pytest with the given arguments (none: all tests), and return its exit status."""
-    command = [sys.executable, "-m", "pytest", "-r", "fEs", *(arguments or IN_PARALLEL)]
+    """Run pytest with the given arguments, and return its exit status.
+
+    Without arguments it runs a choice of the tests that covers every part; `--all` runs all.
+    """
+    command = [sys.executable, "-m", "pytest", "-r", "fEs", *flags(list(arguments))]
     status = subprocess.call(command, cwd=places.ROOT, env={**os.environ, "PYTHONPATH": ""})
     missing = [name for name in doctor.PROGRAMS if not doctor.has(name)]
     if missing:
         print(f"Tests that need {' and '.join(missing)} were skipped. To run them, on Debian:")
         print(f"    sudo apt install {' '.join(missing)}")
     return status
+
+
+def flags(arguments: Sequence[str]) -> list[str]:
+    """What pytest is called with. One file starts at once; more of them share two processes."""
+    if not arguments:
+        return [*IN_PARALLEL, "--choice"]
+    rest = [word for word in arguments if word != ALL]
+    named = [word for word in rest if (places.ROOT / word.partition("::")[0]).exists()]
+    one_file = len(named) == 1 and (places.ROOT / named[0].partition("::")[0]).is_file()
+    single = one_file or any(word in SINGLE for word in rest)
+    return rest if single else [*IN_PARALLEL, *rest]
+
+
+# Flags of pytest that want one process: those that list tests, or that stop in a debugger.
+SINGLE = ("--collect-only", "--co", "--pdb", "--trace", "--version", "--help", "--markers")

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ import small_course
 from autograder import cli
 from autograder.lessons import manifest, places
 from autograder.student import commands, doctor, workspace
-from autograder.upkeep import sync
+from autograder.upkeep import selftest, sync
 
 HELLO_CHECKS = '''
 import pytest
@@ -592,3 +593,40 @@ def test_the_selftest_fails_when_a_test_fails(monkeypatch, tmp_path, capfd):
     (tmp_path / "test_one.py").write_text("def test_one(): assert 0", encoding="utf-8")
     monkeypatch.setattr(places, "ROOT", tmp_path)
     assert cli.main(["test", "-q", "test_one.py"]) == 1
+
+
+FLAGS = {
+    (): [*selftest.IN_PARALLEL, "--choice"],
+    ("--all",): [*selftest.IN_PARALLEL],
+    ("tests/student/test_cli.py", "-k", "x"): ["tests/student/test_cli.py", "-k", "x"],
+    ("tests/student/test_cli.py::test_x",): ["tests/student/test_cli.py::test_x"],
+    ("tests/student",): [*selftest.IN_PARALLEL, "tests/student"],
+    ("-k", "x"): [*selftest.IN_PARALLEL, "-k", "x"],
+    ("tests", "--pdb"): ["tests", "--pdb"],
+}
+
+
+@pytest.mark.parametrize("arguments", FLAGS)
+def test_the_selftest_runs_in_parallel_where_that_pays(arguments):
+    assert selftest.flags(arguments) == FLAGS[arguments]
+
+
+def test_the_choice_has_the_first_and_the_last_case(tmp_path):
+    shutil.copy(places.ROOT / "tests" / "conftest.py", tmp_path)
+    text = """
+import pytest
+ten = pytest.mark.parametrize("i", range(10))
+@ten
+def test_few(i): print(f"few{i}")
+@ten
+@pytest.mark.every
+def test_all(i): print(f"all{i}")
+@pytest.mark.slow
+def test_slow(): print("slow")
+"""
+    (tmp_path / "test_ten.py").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "--choice"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert sorted(re.findall(r"[a-z]+\d|slow", run.stdout)) == sorted(
+        ["few0", "few4", "few9", *(f"all{i}" for i in range(10))]
+    )
