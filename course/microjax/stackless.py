@@ -47,7 +47,7 @@ from minijax.transpose import check_scalar, flat_cotangents
 from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_unflatten
 from minijax.vmap import check_floats, chosen_args, common_size, flat_axes, function_of, normal_axis
 
-from microjax.arrays import ArrayLike, Lax, inverse, others, shifted
+from microjax.arrays import ArrayLike, Lax, inverse_permutation, others, shifted
 from microjax.flat import are_floats, flat_tangents, instantiate, merge, once, types_of
 
 Fun = Callable[..., Any]
@@ -550,7 +550,10 @@ flows_back(core.sub_p, lambda ct, x, y: ct, lambda ct, x, y: lax.neg(ct))
 flows_back(core.mul_p, lambda ct, x, y: lax.mul(ct, y), lambda ct, x, y: lax.mul(x, ct))
 flows_back(core.div_p, lambda ct, x, y: lax.div(ct, y), lambda ct, x, y: None)
 flows_back(core.dot_general_p, lax.dot_general_lhs, lax.dot_general_rhs)
-flows_back(core.transpose_p, lambda ct, x, *, permutation: lax.transpose(ct, inverse(permutation)))
+flows_back(
+    core.transpose_p,
+    lambda ct, x, *, permutation: lax.transpose(ct, inverse_permutation(permutation)),
+)
 flows_back(
     core.reduce_sum_p,
     lambda ct, x, *, axes: lax.broadcast_in_dim(ct, x.aval.shape, others(x.aval.shape, axes)),

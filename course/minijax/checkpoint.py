@@ -39,7 +39,17 @@ from minijax.core import (
     transpose_rules,
     vmap_rules,
 )
-from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
+from minijax.jaxpr import (
+    Atom,
+    ClosedJaxpr,
+    Jaxpr,
+    Literal,  # noqa: F401 (answers may ask for it)
+    Var,
+    apply_equation,
+    eval_jaxpr,
+    kept_beside,
+    read,
+)
 from minijax.jit import (
     CallPrimitive,
     call_batch,
@@ -52,6 +62,7 @@ from minijax.jit import (
 )
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer, partial_eval_jaxpr
 from minijax.lowering import Emitter
+from minijax.marks import chosen
 from minijax.tracing import split_static, static_places, trace_to_jaxpr, trace_tree, without_static
 from minijax.transpose import call_transpose
 from minijax.tree import tree_leaves, tree_unflatten
@@ -203,6 +214,7 @@ def remat_partial_eval(
     raise NotImplementedError("checkpoint.partial_eval")
 
 
+@kept_beside
 def split_and_forget(
     jaxpr: ClosedJaxpr, is_known: tuple[bool, ...], policy: Policy | None
 ) -> Split:
@@ -210,16 +222,13 @@ def split_and_forget(
 
     Kept beside the program, as all that is made from it.
     """
-    cache, key = jaxpr.jaxpr.cache, ("checkpoint", is_known, policy)
-    if key not in cache:
-        known_part, rest, out_known = partial_eval_jaxpr(jaxpr, is_known)
-        if policy is not None:
-            known_part = with_calls_inlined(known_part)
-        kept = kept_values(known_part.jaxpr, sum(out_known), policy)
-        now = program_for_now(known_part, sum(out_known), kept)
-        later = program_for_later(known_part, sum(out_known), kept, rest)
-        cache[key] = Split(*without_dead_code(now), *without_dead_code(later), out_known)
-    return cache[key]
+    known_part, rest, out_known = partial_eval_jaxpr(jaxpr, is_known)
+    if policy is not None:
+        known_part = with_calls_inlined(known_part)
+    kept = kept_values(known_part.jaxpr, sum(out_known), policy)
+    now = program_for_now(known_part, sum(out_known), kept)
+    later = program_for_later(known_part, sum(out_known), kept, rest)
+    return Split(*without_dead_code(now), *without_dead_code(later), out_known)
 
 
 def kept_values(jaxpr: Jaxpr, number: int, policy: Policy | None) -> list[Var]:
@@ -316,10 +325,6 @@ def without_dead_code(program: ClosedJaxpr) -> tuple[ClosedJaxpr, list[bool]]:
     return ClosedJaxpr(smaller, program.consts), takes
 
 
-def chosen(items: Sequence[Any], which: Sequence[bool]) -> list[Any]:
-    return [item for item, wanted in zip(items, which, strict=True) if wanted]
-
-
 def with_calls_inlined(program: ClosedJaxpr) -> ClosedJaxpr:
     """The same program without `jit` equations, so that a policy sees what is inside them."""
     return trace_to_jaxpr(lambda *args: eval_inlined(program, args), program.in_avals)
@@ -329,20 +334,15 @@ def eval_inlined(program: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
     """Evaluate a program, going into `jit` equations; calls with rules of their own stay calls."""
     jaxpr = program.jaxpr
     inputs = [*jaxpr.constvars, *jaxpr.invars]
-    env: dict[Atom, Any] = dict(zip(inputs, [*program.consts, *args], strict=True))
-
-    def read(atom: Atom) -> Any:
-        return atom.val if isinstance(atom, Literal) else env[atom]
-
+    env: dict[Var, Any] = dict(zip(inputs, [*program.consts, *args], strict=True))
     for eqn in jaxpr.eqns:
-        operands = [read(x) for x in eqn.invars]
+        operands = [read(env, atom) for atom in eqn.invars]
         if eqn.primitive is jit_p:
             outs = eval_inlined(eqn.params["jaxpr"], operands)
         else:
-            outs = eqn.primitive.bind(*operands, **eqn.params)
-            outs = outs if eqn.primitive.multiple_results else [outs]
+            outs = apply_equation(eqn, operands)
         env.update(zip(eqn.outvars, outs, strict=True))
-    return [read(atom) for atom in jaxpr.outvars]
+    return [read(env, atom) for atom in jaxpr.outvars]
 
 
 abstract_eval_rules[remat_p] = remat_type

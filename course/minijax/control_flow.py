@@ -39,8 +39,9 @@ from minijax.core import (
     vmap_rules,
 )
 from minijax.errors import ConcretizationTypeError
-from minijax.jaxpr import ClosedJaxpr, jaxpr_as_fun, raise_to_shaped
+from minijax.jaxpr import ClosedJaxpr, jaxpr_as_fun, kept_beside, raise_to_shaped
 from minijax.jit import CallPrimitive, lower_body, tensor_type
+from minijax.jvp import instantiate
 from minijax.lax.basic import add, broadcast_in_dim, convert_element_type, lt
 from minijax.lax.elementwise import clamp, eq, select, select_n, stop_gradient
 from minijax.lax.indexing import dynamic_slice_p, dynamic_update_slice_p
@@ -48,13 +49,14 @@ from minijax.lax.reductions import reduce_or
 from minijax.lax.shapes import expand_dims, squeeze
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer
 from minijax.lowering import Emitter
+from minijax.marks import Marks, chosen, filled, groups, mapped, moving, opposite
 from minijax.programs import (
-    Marks,
     Part,
     Split,
     Types,
     Values,
     agreed,
+    are_unknown,
     as_array,
     batched_program,
     beside,
@@ -62,22 +64,15 @@ from minijax.programs import (
     check_carry_tree,
     check_carry_types,
     check_same,
-    chosen,
     evaluate_compiled,
-    filled,
     fixed_to_consts,
     front_or_none,
     full_tangents,
-    groups,
     handed_through,
     hoisted,
     jvp_program,
-    kept_beside,
     kept_for,
     known_values,
-    mapped,
-    moving,
-    opposite,
     rearranged,
     share_consts,
     split_program,
@@ -86,13 +81,12 @@ from minijax.programs import (
     to_front,
     trace_part,
     types_of,
-    unknown,
     with_results,
     with_unread,
     zeros,
 )
 from minijax.tracing import trace_to_jaxpr
-from minijax.transpose import instantiate, transposed_jaxpr
+from minijax.transpose import transposed_jaxpr
 from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
 from minijax.vmap import move_batch_axis
 
@@ -287,7 +281,7 @@ def cond_partial_eval(
     index, *operands = tracers
     if not index.pval.is_known:
         return trace.stage_out(cond_p, tracers, {"branches": branches})
-    marks = unknown(operands)
+    marks = are_unknown(operands)
     splits, out_unknown = agreed(lambda b, need: split_program(b, marks, need), branches)
     number = out_unknown.count(False)
     known, rests = share_residuals(splits, number)
@@ -373,13 +367,13 @@ def cond_hlo(
     for number, branch in enumerate(branches):
         if number:
             emitter.lines.append("    }, {")
-        emit_region(emitter, branch, operands)
+        emit_end_of_region(emitter, branch, operands)
     types = ", ".join(map(tensor_type, out_avals))
     emitter.lines.append(f"    }}) : ({tensor_type(avals[0])}) -> ({types})")
     return result_names(name, len(out_avals))
 
 
-def emit_region(emitter: Emitter, program: ClosedJaxpr, args: Sequence[str]) -> None:
+def emit_end_of_region(emitter: Emitter, program: ClosedJaxpr, args: Sequence[str]) -> None:
     """The equations of a program, and its results as the end of a region."""
     outs = lower_body(emitter, program.jaxpr, args, program.consts)
     types = ", ".join(map(tensor_type, program.out_avals))
@@ -640,11 +634,11 @@ def while_partial_eval(trace: PartialEvalTrace, tracers: Tracers, **params: Any)
     """
     loop = While(**params)
     cond_consts, consts, init = loop.parts(tracers)
-    marks = unknown(consts)
+    marks = are_unknown(consts)
     body, carry, _ = settled(
-        lambda carry: split_program(loop.body_jaxpr, (*marks, *carry), carry), unknown(init)
+        lambda carry: split_program(loop.body_jaxpr, (*marks, *carry), carry), are_unknown(init)
     )
-    cond_marks = (*unknown(cond_consts), *carry)
+    cond_marks = (*are_unknown(cond_consts), *carry)
     condition, (never_known,) = split_program(loop.cond_jaxpr, cond_marks, ())
     later = trace.stage_out(while_p, tracers, params)
     if never_known:
@@ -692,9 +686,9 @@ def while_hlo(
     start = ", ".join(f"{name} = {x}" for name, x in zip(carry, init, strict=True))
     types = ", ".join(map(tensor_type, out_avals))
     name = emitter.emit(f"stablehlo.while({start}) : {types} cond {{", len(out_avals))
-    emit_region(emitter, loop.cond_jaxpr, [*cond_consts, *carry])
+    emit_end_of_region(emitter, loop.cond_jaxpr, [*cond_consts, *carry])
     emitter.lines.append("    } do {")
-    emit_region(emitter, loop.body_jaxpr, [*consts, *carry])
+    emit_end_of_region(emitter, loop.body_jaxpr, [*consts, *carry])
     emitter.lines.append("    }")
     return result_names(name, len(out_avals))
 
@@ -1016,15 +1010,15 @@ def run_known(
 def scan_partial_eval(trace: PartialEvalTrace, tracers: Tracers, **params: Any) -> list[Any]:
     """Scan with the known part of the step now, and with the rest later."""
     loop = Scan(**params)
-    split = split_scan(loop, unknown(tracers))
+    split = split_scan(loop, are_unknown(tracers))
     consts, init, rows = loop.parts(tracers)
     known_init = known_values(chosen(init, opposite(split.carry)))
     known_outs, same, stacks = run_known(
         loop, split, known_values(consts), known_init, known_values(rows)
     )
-    later_consts = [*map(trace.pure, same), *chosen(consts, unknown(consts))]
+    later_consts = [*map(trace.pure, same), *chosen(consts, are_unknown(consts))]
     later_init = chosen(init, split.carry)
-    later_rows = [*chosen(rows, unknown(rows)), *map(trace.pure, stacks)]
+    later_rows = [*chosen(rows, are_unknown(rows)), *map(trace.pure, stacks)]
     later = loop.with_body(split.rest, len(later_consts), len(later_init))
     outs = trace.stage_out(scan_p, [*later_consts, *later_init, *later_rows], vars(later))
     return filled(split.out, outs, known_outs)

@@ -8,12 +8,13 @@ JAX does.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import string
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
 
@@ -42,6 +43,9 @@ from minijax.core import (
 )
 from minijax.lax.basic import broadcast_shapes
 from minijax.layout import SPACE, Document, Group, Indent, Line, joined, layout
+
+Made = TypeVar("Made")
+Make = TypeVar("Make", bound=Callable[..., Any])
 
 
 @dataclass(eq=False)
@@ -87,7 +91,7 @@ class Jaxpr:
     invars: list[Var]
     outvars: list[Atom]
     eqns: list[JaxprEqn]
-    cache: dict[Any, Any] = field(default_factory=dict)  # what was derived from it
+    cache: dict[Hashable, Any] = field(default_factory=dict)  # see `kept`
 
     def replace(self, **changes: Any) -> Jaxpr:
         """The same program with other inputs, outputs or equations; nothing is derived from it."""
@@ -114,6 +118,40 @@ class ClosedJaxpr:
 
     def __repr__(self) -> str:
         return str(self.jaxpr)
+
+
+def open_jaxpr(jaxpr: Jaxpr | ClosedJaxpr) -> Jaxpr:
+    return jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
+
+
+def kept(jaxpr: Jaxpr | ClosedJaxpr, key: Hashable, make: Callable[[], Made]) -> Made:
+    """What is kept beside a program under `key`; `make()` makes it if there is nothing yet.
+
+    So it is the same object every time; and what is made from it, compiled code in the end, is made
+    once too. It goes when the program goes.
+
+    >>> program = Jaxpr([], [], [], [])
+    >>> kept(program, "numbers", lambda: [1, 2]) is kept(program, "numbers", lambda: [1, 2])
+    True
+    """
+    cache = open_jaxpr(jaxpr).cache
+    if key not in cache:
+        cache[key] = make()
+    return cache[key]
+
+
+def kept_beside(make: Make) -> Make:
+    """`make`, which gets a program first, so that each result of it is kept beside the program.
+
+    Its other arguments are the key: they must be hashable.
+    """
+
+    @functools.wraps(make)
+    def find_or_make(jaxpr: Jaxpr | ClosedJaxpr, *args: Any, **params: Any) -> Any:
+        key = (make, *args, *params.items())
+        return kept(jaxpr, key, lambda: make(jaxpr, *args, **params))
+
+    return cast(Make, find_or_make)
 
 
 # Evaluation -------------------------------------------------------------------------------------
@@ -432,10 +470,6 @@ def inner_jaxprs(params: Mapping[str, Any]) -> Iterator[Jaxpr]:
         for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, Jaxpr | ClosedJaxpr):
                 yield open_jaxpr(part)
-
-
-def open_jaxpr(jaxpr: Jaxpr | ClosedJaxpr) -> Jaxpr:
-    return jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
 
 
 # Printing ---------------------------------------------------------------------------------------

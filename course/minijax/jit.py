@@ -55,10 +55,13 @@ from minijax.jaxpr import (
     Literal,
     inner_jaxprs,
     jaxpr_as_fun,
+    kept,
+    kept_beside,
     raise_to_shaped,
 )
 from minijax.jvp import jvp_flat
 from minijax.lowering import Emitter, donations, element_type, emit_literal, hlo_types
+from minijax.marks import chosen, filled, groups, moving
 from minijax.tracing import (
     trace_to_jaxpr,
     trace_tree,
@@ -79,13 +82,12 @@ class CallPrimitive(AxisPrimitive):
         return super().bind(*args, **params) if axis_env.frames else bind(self, *args, **params)
 
 
+@kept_beside
 def names_in(jaxpr: Jaxpr) -> frozenset[Hashable]:
-    """The names that a program uses; kept beside it."""
-    if "names" not in jaxpr.cache:
-        uses = [eqn for eqn in jaxpr.eqns if isinstance(eqn.primitive, AxisPrimitive)]
-        names = (eqn.primitive.names(eqn.params) for eqn in uses)  # type: ignore[attr-defined]
-        jaxpr.cache["names"] = frozenset(itertools.chain.from_iterable(names))
-    return jaxpr.cache["names"]
+    """The names that a program uses."""
+    uses = [eqn for eqn in jaxpr.eqns if isinstance(eqn.primitive, AxisPrimitive)]
+    names = (eqn.primitive.names(eqn.params) for eqn in uses)  # type: ignore[attr-defined]
+    return frozenset(itertools.chain.from_iterable(names))
 
 
 jit_p = CallPrimitive("jit", multiple_results=True)
@@ -280,12 +282,10 @@ def call(closed: ClosedJaxpr, args: Sequence[Any], name: str) -> list[Any]:
     return jit_p.bind(*closed.consts, *args, name=name, jaxpr=jaxpr)
 
 
+@kept_beside
 def without_consts(jaxpr: Jaxpr) -> Jaxpr:
-    """The program with its constants as further inputs in front; made once for each program."""
-    if "without_consts" not in jaxpr.cache:
-        inputs = [*jaxpr.constvars, *jaxpr.invars]
-        jaxpr.cache["without_consts"] = Jaxpr([], inputs, jaxpr.outvars, jaxpr.eqns)
-    return jaxpr.cache["without_consts"]
+    """The program with its constants as further inputs in front."""
+    return Jaxpr([], [*jaxpr.constvars, *jaxpr.invars], jaxpr.outvars, jaxpr.eqns)
 
 
 # Evaluation: compile, and run -------------------------------------------------------------------
@@ -330,15 +330,19 @@ def compiled(
 ) -> Compiled:
     """The program for the devices that its arguments ask for; kept beside the program."""
     given = any(donated) and donated
-    cache, key = jaxpr.jaxpr.cache, ("executable", asked, xla.current_device(), given)
-    if key not in cache:
-        text, emitter = lower(jaxpr, donated)
-        place = the_one_place({asked: "an argument"} | emitter.places if asked else emitter.places)
-        on = place or xla.alone(xla.current_device())
-        buffers = [to_buffer(raise_to_shaped(get_aval(x)), x, on) for x in emitter.captured]
-        executable = xla.compile_text(text, on, jaxpr.out_avals)
-        cache[key] = Compiled(executable, buffers, place is not None)
-    return cache[key]
+    key = "executable", asked, xla.current_device(), given
+    return kept(jaxpr, key, lambda: compile_for(jaxpr, asked, donated))
+
+
+def compile_for(
+    jaxpr: ClosedJaxpr, asked: xla.Devices | None, donated: tuple[bool, ...]
+) -> Compiled:
+    text, emitter = lower(jaxpr, donated)
+    place = the_one_place({asked: "an argument"} | emitter.places if asked else emitter.places)
+    on = place or xla.alone(xla.current_device())
+    buffers = [to_buffer(raise_to_shaped(get_aval(x)), x, on) for x in emitter.captured]
+    executable = xla.compile_text(text, on, jaxpr.out_avals)
+    return Compiled(executable, buffers, place is not None)
 
 
 impl_rules[jit_p] = jit_impl
@@ -362,10 +366,10 @@ def call_jvp(
     rebind: Rebind, primals: Sequence[Any], tangents: Sequence[Any], jaxpr: ClosedJaxpr
 ) -> tuple[list[Any], list[Any]]:
     """Call the program that computes values and tangents; only what moves has a tangent in it."""
-    moves = tuple(t is not None for t in tangents)
-    outs = rebind(jvp_jaxpr(jaxpr, moves), [*primals, *(t for t in tangents if t is not None)])
-    primals_out, moving = outs[: len(jaxpr.out_avals)], iter(outs[len(jaxpr.out_avals) :])
-    return primals_out, [next(moving) if is_float(a.dtype) else None for a in jaxpr.out_avals]
+    moves = moving(tangents)
+    outs = rebind(jvp_jaxpr(jaxpr, moves), [*primals, *chosen(tangents, moves)])
+    primals_out, tangents_out = groups(outs, len(jaxpr.out_avals))
+    return primals_out, filled((is_float(a.dtype) for a in jaxpr.out_avals), tangents_out)
 
 
 def jvp_jaxpr(jaxpr: ClosedJaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
@@ -396,10 +400,7 @@ def jvp_jaxpr(jaxpr: ClosedJaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
 
 def derived(jaxpr: ClosedJaxpr, key: Any, f: Any, avals: Sequence[ShapedArray]) -> ClosedJaxpr:
     """A program made from another one, kept beside it so that it is made (and compiled) once."""
-    cache = jaxpr.jaxpr.cache
-    if key not in cache:
-        cache[key] = trace_to_jaxpr(f, avals)
-    return cache[key]
+    return kept(jaxpr, key, lambda: trace_to_jaxpr(f, avals))
 
 
 def jit_batch(
@@ -430,15 +431,15 @@ def batched_jaxpr(
     and the list of their batch axes. `trace_to_jaxpr(g, avals)` gives the program of `g`, a
     function from arguments of these types to a list. The batch axes are known when `g` has run.
 
-    Both are kept: the pair stands in the dict `jaxpr.jaxpr.cache` with the key
-    `batching_key(axis_size, dims)`, and is made only if it is not there.
+    Both are kept: `kept(jaxpr, batching_key(axis_size, dims), make)` gives the pair that stands
+    beside the program, and calls `make()`, which gives it, only if there is none.
 
     >>> one, three = (ShapedArray(shape, np.dtype("float64")) for shape in ((), (3,)))
     >>> batched_jaxpr(trace_to_jaxpr(lambda x: [x, 2.0], [one]), 3, [0], [three])
     ({ lambda ; a:f64[3]. let  in (a, 2.0:f64[]) }, [0, not_mapped])
     """
-    # TODO(jit.batch): look into the cache; else trace a function that calls vmap_flat, and keep the
-    # program and the batch axes.
+    # TODO(jit.batch): trace a function that calls vmap_flat, and keep the program and the batch
+    # axes.
     raise NotImplementedError("jit.batch")
 
 

@@ -37,6 +37,7 @@ from minijax.jaxpr import (
     abstract_eval,
     eval_jaxpr,
     jaxpr_as_fun,
+    kept,
     raise_to_shaped,
 )
 from minijax.jit import call, jit_p, without_consts
@@ -385,10 +386,8 @@ def partial_eval_jaxpr(
     jaxpr: ClosedJaxpr, is_known: tuple[bool, ...], instantiate: frozenset[int] = frozenset()
 ) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
     """As `split_jaxpr`; what was split is kept beside the program, so that it is split once."""
-    cache, key = jaxpr.jaxpr.cache, ("partial_eval", is_known, instantiate)
-    if key not in cache:
-        cache[key] = split_jaxpr(jaxpr, is_known, instantiate)
-    return cache[key]
+    key = "partial_eval", is_known, instantiate
+    return kept(jaxpr, key, lambda: split_jaxpr(jaxpr, is_known, instantiate))
 
 
 def split_jaxpr(

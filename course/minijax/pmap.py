@@ -50,7 +50,7 @@ from minijax.core import (
     vmap_rules,
 )
 from minijax.dtypes import is_float
-from minijax.jaxpr import ClosedJaxpr, eval_jaxpr, printed_params, raise_to_shaped
+from minijax.jaxpr import ClosedJaxpr, eval_jaxpr, kept_beside, printed_params, raise_to_shaped
 from minijax.jit import (
     CallPrimitive,
     Compiled,
@@ -62,16 +62,17 @@ from minijax.jit import (
     lower_body,
     without_consts,
 )
-from minijax.jvp import linear_jvp
+from minijax.jvp import instantiate, linear_jvp
 from minijax.lax.basic import add, convert_element_type, div, mul, reduce_sum
 from minijax.lax.elementwise import emit_operation, emit_region
 from minijax.lax.indexing import dynamic_index_in_dim, dynamic_slice_in_dim
 from minijax.lax.shapes import broadcasted_iota, expand_dims, reshape, squeeze
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer, partial_eval_jaxpr
 from minijax.lowering import Emitter
+from minijax.marks import chosen, filled, groups, opposite
 from minijax.numpy.basic import true_divide
 from minijax.tracing import split_static, trace_to_jaxpr, without_static
-from minijax.transpose import call_transpose, instantiate
+from minijax.transpose import call_transpose
 from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_map, tree_unflatten
 from minijax.vmap import flat_axes, move_batch_axis, remove_axis
 
@@ -480,7 +481,7 @@ def pmap_impl(
     *args: Any, jaxpr: ClosedJaxpr, in_axes: Axes, out_axes: Axes, **params: Any
 ) -> list[Any]:
     """Give each device its piece, and run the same program on all of them."""
-    program = compiled(jaxpr, in_axes, out_axes, **params)
+    program = compiled_replicas(jaxpr, in_axes, out_axes, **params)
     size, on = params["axis_size"], program.executable.devices
     in_avals, out_avals = (
         whole_avals(avals, axes, size)
@@ -503,19 +504,17 @@ def to_pieces(aval: ShapedArray, x: Any, axis: int | None, devices: xla.Devices)
     return xla.to_device(aval, x, devices, axis)
 
 
-def compiled(
+@kept_beside
+def compiled_replicas(
     jaxpr: ClosedJaxpr, in_axes: Axes, out_axes: Axes, *, devices: xla.Devices, **params: Any
 ) -> Compiled:
     """The program of a replica, compiled for these devices; kept beside that of one example."""
-    cache, key = jaxpr.jaxpr.cache, ("replicas", devices, in_axes, out_axes)
-    if key not in cache:
-        with inside(**params):
-            text, emitter = lower(replica_program(jaxpr, in_axes, out_axes, **params))
-        captured = [to_buffer(raise_to_shaped(get_aval(x)), x, devices) for x in emitter.captured]
-        avals = whole_avals(jaxpr.out_avals, out_axes, len(devices))
-        executable = xla.compile_text(text, devices, avals, out_axes)
-        cache[key] = Compiled(executable, captured, committed=True)
-    return cache[key]
+    with inside(**params):
+        text, emitter = lower(replica_program(jaxpr, in_axes, out_axes, **params))
+    captured = [to_buffer(raise_to_shaped(get_aval(x)), x, devices) for x in emitter.captured]
+    avals = whole_avals(jaxpr.out_avals, out_axes, len(devices))
+    executable = xla.compile_text(text, devices, avals, out_axes)
+    return Compiled(executable, captured, committed=True)
 
 
 def replica_program(
@@ -693,22 +692,16 @@ def pmap_partial_eval(
     is_known = tuple(t.pval.is_known for t in tracers)
     with inside(**params):
         known_part, rest, out_known = partial_eval_jaxpr(jaxpr, is_known)
-    known_in, unknown_in = split(in_axes, is_known)
-    known_out, unknown_out = split(out_axes, out_known)
+    known_in, unknown_in = chosen(in_axes, is_known), chosen(in_axes, opposite(is_known))
+    known_out, unknown_out = chosen(out_axes, out_known), chosen(out_axes, opposite(out_known))
     stacked = [0] * (len(known_part.out_avals) - len(known_out))
     args = [t.pval.const for t in tracers if t.pval.is_known]
     outs = pmap_call(known_part, args, in_axes=known_in, out_axes=[*known_out, *stacked], **params)
-    values, residuals = iter(outs[: len(known_out)]), outs[len(known_out) :]
+    values, residuals = groups(outs, len(known_out))
     axes = {"in_axes": (*stacked, *unknown_in), "out_axes": tuple(unknown_out)}
     inputs = [*map(trace.pure, residuals), *(t for t in tracers if not t.pval.is_known)]
-    later = iter(trace.stage_out(pmap_p, inputs, {"jaxpr": rest, **axes, **params}))
-    return [next(values) if known else next(later) for known in out_known]
-
-
-def split(xs: Sequence[Any], flags: Sequence[bool]) -> tuple[list[Any], list[Any]]:
-    """Those whose flag is set, and the others."""
-    pairs = list(zip(xs, flags, strict=True))
-    return [x for x, flag in pairs if flag], [x for x, flag in pairs if not flag]
+    later = trace.stage_out(pmap_p, inputs, {"jaxpr": rest, **axes, **params})
+    return filled(out_known, values, later)
 
 
 def pmap_transpose(
@@ -729,7 +722,8 @@ def pmap_transpose(
     full = [instantiate(ct, aval) for ct, aval in zip(cts, avals, strict=True)]
     pairs = zip(full, out_axes, strict=True)
     full = [div(ct, np.asarray(size, ct.dtype)) if axis is None else ct for ct, axis in pairs]
-    linear, known = split(in_axes, [isinstance(x, UndefPrimal) for x in args])
+    is_linear = [isinstance(x, UndefPrimal) for x in args]
+    linear, known = chosen(in_axes, is_linear), chosen(in_axes, opposite(is_linear))
 
     def backwards(program: ClosedJaxpr, inputs: Sequence[Any]) -> list[Any]:
         summed = shared_summed(program, linear, params["axis_name"])

@@ -159,7 +159,7 @@ class Lax:
         numbers = (ct_axes, other_kept), (ct_batch, batch[1])
         out = self.dot_general(ct, other, numbers, preferred_element_type=like.dtype)
         contracted = [contract[0][contract[1].index(i)] for i in sorted(contract[1])]
-        return self.transpose(out, inverse([*batch[0], *kept, *contracted]))
+        return self.transpose(out, inverse_permutation([*batch[0], *kept, *contracted]))
 
 
 def others(shape: Shape, axes: Sequence[int]) -> list[int]:
@@ -176,10 +176,10 @@ def shifted(axes: Sequence[int]) -> list[int]:
     return [axis + 1 for axis in axes]
 
 
-def inverse(permutation: Sequence[int]) -> list[int]:
+def inverse_permutation(permutation: Sequence[int]) -> list[int]:
     """The permutation that undoes this one.
 
-    >>> inverse([2, 0, 1])
+    >>> inverse_permutation([2, 0, 1])
     [1, 2, 0]
     """
     return [list(permutation).index(i) for i in range(len(permutation))]

@@ -47,6 +47,7 @@ from minijax.jvp import JVPTracer, drop_float0, zeros_like_aval
 from minijax.lax.basic import reduce_sum
 from minijax.linearize import PartialEvalTrace, with_float0
 from minijax.lowering import Emitter
+from minijax.marks import filled
 from minijax.tracing import staging_rules, trace_to_jaxpr
 from minijax.transpose import backward_pass
 from minijax.tree import PyTreeDef, tree_flatten, tree_map, tree_structure, tree_unflatten
@@ -349,8 +350,8 @@ def custom_hlo(
 
 def custom_transpose(cts: Sequence[Any], *args: Any, call: Staged, **params: Any) -> list[Any]:
     """Where it is linear itself, the program runs backwards as any other."""
-    back = iter(backward_pass(call.jaxpr.jaxpr, [], args, cts))
-    return [next(back) if isinstance(x, UndefPrimal) else None for x in args]
+    back = backward_pass(call.jaxpr.jaxpr, [], args, cts)
+    return filled((isinstance(x, UndefPrimal) for x in args), back)
 
 
 def split_consts(num_consts: int, tangents: Sequence[Any]) -> Sequence[Any]:

@@ -58,13 +58,13 @@ def zeros_like_aval(aval: ShapedArray) -> np.ndarray:
     return np.zeros(aval.shape, dtypes.tangent_dtype(aval.dtype))
 
 
-def instantiate(tangent: Any, primal: Any) -> Any:
-    """`tangent` as an array: the symbolic zero becomes zeros that fit `primal`.
+def instantiate(tangent: Any, aval: ShapedArray) -> Any:
+    """`tangent` as an array: the symbolic zero becomes zeros, for a value of type `aval`.
 
-    >>> instantiate(None, np.ones((2, 3))).shape
+    >>> instantiate(None, get_aval(np.ones((2, 3)))).shape
     (2, 3)
     """
-    return as_result(zeros_like_aval(get_aval(primal)) if tangent is None else tangent)
+    return as_result(zeros_like_aval(aval) if tangent is None else tangent)
 
 
 def add_tangents(a: Any, b: Any) -> Any:
@@ -362,7 +362,7 @@ def jvp_flat(
         ]
         tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]
         primals_out = [t.primal for t in tracers_out]
-        tangents_out = [instantiate(t.tangent, t.primal) for t in tracers_out]
+        tangents_out = [instantiate(t.tangent, get_aval(t.primal)) for t in tracers_out]
     return primals_out, tangents_out
 
 

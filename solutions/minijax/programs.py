@@ -15,7 +15,6 @@ told of which results it must hold in any case, since the branches of a choice h
 from __future__ import annotations
 
 import functools
-import itertools
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -24,7 +23,6 @@ import numpy as np
 
 from minijax.axis_env import axis_sizes, name_of
 from minijax.core import (
-    NotMapped,
     Primitive,
     ShapedArray,
     Tracer,
@@ -34,66 +32,24 @@ from minijax.core import (
     new_main,
     not_mapped,
 )
-from minijax.jaxpr import ClosedJaxpr, Jaxpr, Var, jaxpr_as_fun, raise_to_shaped
+from minijax.jaxpr import ClosedJaxpr, Jaxpr, Var, jaxpr_as_fun, kept_beside, raise_to_shaped
 from minijax.jit import derived, jit_impl, without_consts
 from minijax.jvp import JVPTrace, JVPTracer, instantiate
 from minijax.lax.elementwise import full
 from minijax.linearize import PartialEvalTracer, partial_eval_jaxpr
+from minijax.marks import Marks, chosen, either, filled, groups, mapped, moving, opposite
 from minijax.tracing import trace_to_jaxpr, trace_with_uses
 from minijax.tree import PyTreeDef, flatten_fun
 from minijax.vmap import move_batch_axis, vmap_flat
 
 Values = Sequence[Any]
 Types = Sequence[ShapedArray]
-Marks = tuple[bool, ...]  # whether something holds, of each input or each result of a program
 
 
-# Lists in parts ---------------------------------------------------------------------------------
+# What is known, and types -----------------------------------------------------------------------
 
 
-def groups(xs: Sequence[Any], *sizes: int) -> list[Any]:
-    """`xs` cut into parts of these sizes, and what is left as the last part.
-
-    >>> groups("abcdef", 1, 3)
-    ['a', 'bcd', 'ef']
-    """
-    ends = list(itertools.accumulate(sizes))
-    return [xs[start:end] for start, end in zip([0, *ends], [*ends, len(xs)], strict=True)]
-
-
-def chosen(xs: Iterable[Any], marks: Marks) -> list[Any]:
-    """Those of `xs` that are marked."""
-    return list(itertools.compress(xs, marks))
-
-
-def filled(marks: Marks, marked: Iterable[Any], others: Iterable[Any] | None = None) -> list[Any]:
-    """One list again: from `marked` where there is a mark, elsewhere from `others`, or None.
-
-    >>> filled((True, False, True), "ac"), filled((True, False, True), "ac", "b")
-    (['a', None, 'c'], ['a', 'b', 'c'])
-    """
-    yes, no = iter(marked), itertools.repeat(None) if others is None else iter(others)
-    return [next(yes if mark else no) for mark in marks]
-
-
-def either(a: Iterable[bool], b: Iterable[bool]) -> Marks:
-    """The marks of both; the shorter one is filled up with False."""
-    return tuple(x or y for x, y in itertools.zip_longest(a, b, fillvalue=False))
-
-
-def opposite(marks: Marks) -> Marks:
-    return tuple(not mark for mark in marks)
-
-
-def moving(tangents: Iterable[Any]) -> Marks:
-    return tuple(t is not None for t in tangents)
-
-
-def mapped(dims: Iterable[Any]) -> Marks:
-    return tuple(not isinstance(dim, NotMapped) for dim in dims)
-
-
-def unknown(tracers: Iterable[PartialEvalTracer]) -> Marks:
+def are_unknown(tracers: Iterable[PartialEvalTracer]) -> Marks:
     return tuple(not t.pval.is_known for t in tracers)
 
 
@@ -106,23 +62,6 @@ def types_of(xs: Iterable[Any]) -> list[ShapedArray]:
 
 
 # From functions to programs ---------------------------------------------------------------------
-
-
-def kept_beside(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep what `make(program, *key)` gives beside the program.
-
-    So it is the same object every time; and what is made from it, compiled code in the end, is made
-    once too.
-    """
-
-    @functools.wraps(make)
-    def kept(program: ClosedJaxpr, *key: Hashable) -> Any:
-        cache = program.jaxpr.cache
-        if (make.__name__, *key) not in cache:
-            cache[make.__name__, *key] = make(program, *key)
-        return cache[make.__name__, *key]
-
-    return kept
 
 
 class Part(NamedTuple):
@@ -283,7 +222,7 @@ def jvp_program(program: ClosedJaxpr, moves: Marks, at_least: Marks) -> tuple[Cl
             ]
             outs = [full_raise(trace, out) for out in jaxpr_as_fun(program)(*tracers)]
         out_moves = either(moving(t.tangent for t in outs), at_least)
-        out_tangents = [instantiate(t.tangent, t.primal) for t in chosen(outs, out_moves)]
+        out_tangents = [instantiate(t.tangent, get_aval(t.primal)) for t in chosen(outs, out_moves)]
         return [*(t.primal for t in outs), *out_tangents]
 
     avals = [*program.in_avals, *chosen(program.in_avals, moves)]
@@ -379,7 +318,7 @@ def beside(sizes: Sequence[int], moves: Sequence[Marks]) -> tuple[int, ...]:
 def full_tangents(primals: Values, tangents: Values, moves: Marks) -> list[Any]:
     """The tangents of those that move, as arrays also where they start as zero."""
     pairs = chosen(zip(primals, tangents, strict=True), moves)
-    return [instantiate(tangent, primal) for primal, tangent in pairs]
+    return [instantiate(tangent, get_aval(primal)) for primal, tangent in pairs]
 
 
 def zeros(aval: ShapedArray) -> Any:

@@ -40,9 +40,10 @@ from minijax.core import (
 )
 from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Var, apply_equation, read
 from minijax.jit import Rebind, call, derived, jit_p
-from minijax.jvp import add_tangents, zeros_like_aval
+from minijax.jvp import add_tangents, instantiate
 from minijax.lax.basic import broadcast_in_dim, convert_element_type, transpose
 from minijax.linearize import Linearized, check_types, linearize_tree, only_floats, with_float0
+from minijax.marks import filled
 from minijax.tracing import trace_tree
 from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
 from minijax.vmap import (
@@ -72,11 +73,6 @@ def accumulate(ct_env: dict[Var, Any], atom: Atom, ct: Any) -> None:
     """
     if isinstance(atom, Var) and ct is not None:
         ct_env[atom] = add_tangents(ct_env.get(atom), ct)
-
-
-def instantiate(ct: Any, aval: ShapedArray) -> Any:
-    """A cotangent as an array, also where it is zero."""
-    return zeros_like_aval(aval) if ct is None else ct
 
 
 # Transpose rules: (cotangent of the result, *operands) -> cotangents of the operands --------------
@@ -150,13 +146,13 @@ def neg_transpose(ct: Any, x: Any) -> list[Any]:
 
 
 def transpose_transpose(ct: Any, x: Any, *, permutation: tuple[int, ...]) -> list[Any]:
-    return [transpose(ct, inverse(permutation))]
+    return [transpose(ct, inverse_permutation(permutation))]
 
 
-def inverse(permutation: Sequence[int]) -> list[int]:
+def inverse_permutation(permutation: Sequence[int]) -> list[int]:
     """The permutation that leads back: it says where each axis went.
 
-    >>> inverse([2, 0, 1])
+    >>> inverse_permutation([2, 0, 1])
     [1, 2, 0]
     """
     return [permutation.index(i) for i in range(len(permutation))]
@@ -217,7 +213,7 @@ def as_operand(out: Any, aval: ShapedArray, contract: Any, batch: Any) -> Any:
     kept = other_axes(aval, contract[0], batch[0])
     contracted = [contract[0][contract[1].index(i)] for i in sorted(contract[1])]
     order = [*batch[0], *kept, *contracted]
-    return transpose(convert_element_type(out, aval.dtype), inverse(order))
+    return transpose(convert_element_type(out, aval.dtype), inverse_permutation(order))
 
 
 def other_axes(aval: ShapedArray, contract: Sequence[int], batch: Sequence[int]) -> list[int]:
@@ -341,8 +337,7 @@ def call_transpose(
     linear = tuple(isinstance(x, UndefPrimal) for x in args)
     full_cts = [instantiate(ct, aval) for ct, aval in zip(cts, jaxpr.out_avals, strict=True)]
     known_args = [x for x in args if not isinstance(x, UndefPrimal)]
-    outs = iter(rebind(transposed_jaxpr(jaxpr, linear), [*known_args, *full_cts]))
-    return [next(outs) if lin else None for lin in linear]
+    return filled(linear, rebind(transposed_jaxpr(jaxpr, linear), [*known_args, *full_cts]))
 
 
 def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxpr:

@@ -380,7 +380,7 @@ def jvp_jaxpr(jaxpr, moves):
     hints=[
         "`vmap` of a jitted function is called a thousand times. How often does its program have to be batched?",
         "A new program is compiled anew, too, for what was compiled is kept beside its program.",
-        "Look for `batching_key(axis_size, dims)` in `jaxpr.jaxpr.cache` first.",
+        "Let `kept(jaxpr, batching_key(axis_size, dims), make)` call your function, and only if there is nothing yet.",
     ],
 )
 def batched_jaxpr(jaxpr, axis_size, dims, avals):

@@ -227,7 +227,7 @@ def linear_jvp(primitive, primals, tangents, **params):
     hints=[
         "What does a user get who differentiates `lambda x: [7.0]`, and can the user compute with it?",
         "`None` is a private matter between the interpreter and its rules. Outside, zero is an array of zeros.",
-        "`instantiate(t.tangent, t.primal)` gives the tangent where there is one, and zeros that fit where there is none.",
+        "`instantiate(t.tangent, get_aval(t.primal))` gives the tangent where there is one, and zeros that fit where there is none.",
     ],
 )
 def jvp_flat(f, primals, tangents):
@@ -256,7 +256,7 @@ def jvp_flat(f, primals, tangents):
         outs = f(*tracers_in)
         tracers_out = [x if isinstance(x, JVPTracer) else full_raise(trace, x) for x in outs]
         primals_out = [t.primal for t in tracers_out]
-        tangents_out = [instantiate(t.tangent, t.primal) for t in tracers_out]
+        tangents_out = [instantiate(t.tangent, get_aval(t.primal)) for t in tracers_out]
     return primals_out, tangents_out
 
 

@@ -1099,7 +1099,7 @@ def jvp_flat(f, primals, tangents):
         trace = JVPTrace(main)
         boxes = [JVPTracer(trace, x, drop_float0(t)) for x, t in zip(primals, tangents)]
         outs = [full_raise(trace, out) for out in f(*boxes)]
-        return [x.primal for x in outs], [instantiate(x.tangent, x.primal) for x in outs]
+        return [x.primal for x in outs], [instantiate(x.tangent, get_aval(x.primal)) for x in outs]
 """,
     "jvp": """
 def jvp(fun, primals, tangents):
