@@ -152,6 +152,31 @@ def is_active(main: MainTrace) -> bool:
     return main.level < len(stack) and stack[main.level] is main
 
 
+@contextmanager
+def hidden(mains: Sequence[MainTrace], reason: str) -> Iterator[None]:
+    """Take interpreters off the stack for the time of a `with` block; the others keep their levels.
+
+    Tracers of theirs cannot be used in the block: that raises `UnexpectedTracerError`, which says
+    `reason`.
+    """
+    stack = trace_state.stack
+    for main in mains:
+        stack[main.level] = MainTrace(main.level, Trace, (main, reason))
+    try:
+        yield
+    finally:
+        for main in mains:
+            stack[main.level] = main
+
+
+def check_not_hidden(main: MainTrace) -> None:
+    """`UnexpectedTracerError` with the reason, if `main` is hidden."""
+    stack = trace_state.stack
+    there = stack[main.level].global_data if main.level < len(stack) else None
+    if isinstance(there, tuple) and there[0] is main:
+        raise UnexpectedTracerError(there[1])
+
+
 # Traces and tracers -----------------------------------------------------------------------------
 
 
@@ -383,6 +408,7 @@ def bind(primitive: Primitive, *args: Any, **params: Any) -> Any:
 def main_of(tracer: Tracer) -> MainTrace:
     """The use of an interpreter that `tracer` belongs to, which must not have ended."""
     if not is_active(tracer._trace.main):
+        check_not_hidden(tracer._trace.main)
         raise UnexpectedTracerError(
             f"{tracer} was used outside the function that was being transformed when it was made. "
             "It was kept in a list, a global or an attribute; return it from the function instead."

@@ -32,6 +32,7 @@ from minijax.core import (
     div_p,
     dot_general_p,
     exp_p,
+    full_lower,
     full_raise,
     get_aval,
     get_rule,
@@ -104,6 +105,9 @@ class JVPTracer(Tracer):
         self.primal = primal
         self.tangent = tangent
         self.aval = get_aval(primal)  # what is known of the primal is known of the tracer
+
+    def full_lower(self) -> Any:
+        return full_lower(self.primal) if self.tangent is None else self
 
 
 class JVPTrace(Trace):

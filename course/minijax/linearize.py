@@ -43,7 +43,14 @@ from minijax.jaxpr import (
 from minijax.jit import call, jit_p, without_consts
 from minijax.jvp import jvp_flat, zeros_like_aval
 from minijax.tracing import JaxprBuilder, trace_to_jaxpr
-from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_unflatten
+from minijax.tree import (
+    Partial,
+    PyTreeDef,
+    flatten_fun,
+    register_pytree_node,
+    tree_flatten,
+    tree_unflatten,
+)
 
 
 @dataclass(eq=False)
@@ -295,6 +302,21 @@ class Linearized(NamedTuple):
     out_avals: list[ShapedArray]
 
 
+def to_residuals(lin: Linearized) -> tuple[list[Any], Any]:
+    """The residuals as children of a container; value and `aux` are not needed any more."""
+    types = lin.in_tree, tuple(lin.in_avals), lin.out_tree, tuple(lin.out_avals)
+    return lin.program.consts, (lin.program.jaxpr, *types)
+
+
+def from_residuals(data: Any, residuals: Sequence[Any]) -> Linearized:
+    jaxpr, in_tree, in_avals, out_tree, out_avals = data
+    program = ClosedJaxpr(jaxpr, list(residuals))
+    return Linearized(None, None, program, in_tree, list(in_avals), out_tree, list(out_avals))
+
+
+register_pytree_node(Linearized, to_residuals, from_residuals)
+
+
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of `fun` at `primals`, and its derivative there as a function of tangents.
 
@@ -308,23 +330,28 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     """
     lin = linearize_tree(fun, primals, has_aux)
 
-    def f_lin(*tangents: Any) -> Any:
-        flat, tree = tree_flatten(tangents)
-        if tree != lin.in_tree:
-            raise TypeError(f"The linearized function takes {lin.in_tree}, and was given {tree}.")
-        check_types("linearized function", flat, lin.in_avals)
-        moving = only_floats(flat, lin.in_avals)
-        out = eval_jaxpr(lin.program.jaxpr, lin.program.consts, *moving)
-        return tree_unflatten(lin.out_tree, with_float0(out, lin.out_avals))
-
+    f_lin = Partial(push_forward, lin)
     return (lin.value, f_lin, lin.aux) if has_aux else (lin.value, f_lin)
+
+
+def push_forward(lin: Linearized, *tangents: Any) -> Any:
+    """The tangent of the result of a function, for tangents of its inputs."""
+    flat, tree = tree_flatten(tangents)
+    if tree != lin.in_tree:
+        raise TypeError(f"The linearized function takes {lin.in_tree}, and was given {tree}.")
+    check_types("linearized function", flat, lin.in_avals)
+    moving = only_floats(flat, lin.in_avals)
+    out = eval_jaxpr(lin.program.jaxpr, lin.program.consts, *moving)
+    return tree_unflatten(lin.out_tree, with_float0(out, lin.out_avals))
 
 
 def linearize_tree(f: Callable[..., Any], primals: Sequence[Any], has_aux: bool) -> Linearized:
     """As `linearize_flat`, for functions of containers; with `has_aux` of a pair (result, more)."""
     leaves, in_tree = tree_flatten(primals)
     flat_f, out_tree = flatten_fun(f if has_aux else lambda *args: (f(*args), None), in_tree)
-    values, program = linearize_flat(flat_f, leaves, lambda: out_tree().children[0].num_leaves)
+    values, program = linearize_flat(
+        flat_f, leaves, lambda: out_tree().child_treedefs[0].num_leaves
+    )
     y, aux = tree_unflatten(out_tree(), values)
     y_leaves, y_tree = tree_flatten(y)
     in_avals, out_avals = [get_aval(x) for x in leaves], [get_aval(x) for x in y_leaves]

@@ -17,12 +17,14 @@ with its rules, arrays in pieces, and `pmap`.
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
 from minijax import xla
+from minijax.arguments import check_callable, split_static, without_static
 from minijax.array import Array, to_buffer
 from minijax.axis_env import (
     AxisPrimitive,
@@ -71,7 +73,7 @@ from minijax.linearize import PartialEvalTrace, PartialEvalTracer, partial_eval_
 from minijax.lowering import Emitter
 from minijax.marks import chosen, filled, groups, opposite
 from minijax.numpy.basic import true_divide
-from minijax.tracing import split_static, trace_to_jaxpr, without_static
+from minijax.tracing import trace_to_jaxpr
 from minijax.transpose import call_transpose
 from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_map, tree_unflatten
 from minijax.vmap import flat_axes, move_batch_axis, remove_axis
@@ -779,6 +781,7 @@ def pmap(
     >>> pmap(lambda x: x / psum(x, "i"), axis_name="i")(np.array([5.0]))
     Array([1.], dtype=float64)
     """
+    check_callable(fun)
     if devices is not None and not devices:
         raise ValueError("'devices' argument to pmap must be non-empty, or None.")
     for what, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
@@ -812,6 +815,10 @@ class Pmapped:
         leaves, out_tree, params = self.program(args, kwargs)
         check_layout(leaves, params["in_axes"], params["devices"])
         return tree_unflatten(out_tree, pmap_call(args=leaves, **params))
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """As a method of a class, called with the instance first."""
+        return self if instance is None else types.MethodType(self, instance)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The StableHLO module that each replica runs."""

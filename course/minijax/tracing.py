@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minijax.arguments import split_static, static_places, without_static
+from minijax.arguments import in_place_of, split_static, static_places, without_static
 from minijax.core import (
     MainTrace,
     Primitive,
@@ -316,6 +316,7 @@ def make_jaxpr(
     """
     numbers, names = static_places(fun, static_argnums, None)
 
+    @in_place_of(fun, "make_jaxpr({})")
     def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
         static, dynamic = split_static(numbers, names, args, kwargs)
         closed, out_tree = trace_tree(without_static(fun, static), dynamic)

@@ -6,6 +6,8 @@ lists. The structure of a tree (`PyTreeDef`) remembers the containers in between
 
 from __future__ import annotations
 
+import functools
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -19,6 +21,16 @@ class NodeType(NamedTuple):
     to_children: Callable[[Any], tuple[Iterable[Any], Any]]  # container -> (children, the rest)
     from_children: Callable[[Any, Sequence[Any]], Any]  # (the rest, children) -> container
 
+    def take_apart(self, container: Any) -> tuple[Iterable[Any], Any]:
+        """The children and the rest; `ValueError` if `to_children` returns anything else."""
+        parts = self.to_children(container)
+        if not isinstance(parts, tuple) or len(parts) != 2 or not hasattr(parts[0], "__iter__"):
+            raise ValueError(
+                "A pytree node is flattened to a tuple (children, data), where children can be "
+                f"iterated over; a {type(container).__name__} was flattened to {parts!r}."
+            )
+        return parts
+
 
 @dataclass(frozen=True)
 class PyTreeDef:
@@ -30,16 +42,33 @@ class PyTreeDef:
 
     node_class: type | None
     data: Any
-    children: tuple[PyTreeDef, ...]
+    child_treedefs: tuple[PyTreeDef, ...]
 
     @property
     def num_leaves(self) -> int:
         """How many leaves a tree of this structure has; a leaf is one itself."""
-        return 1 if self.node_class is None else sum(c.num_leaves for c in self.children)
+        return 1 if self.node_class is None else sum(c.num_leaves for c in self.child_treedefs)
+
+    @property
+    def num_nodes(self) -> int:
+        """How many leaves and containers a tree of this structure has."""
+        return 1 + sum(child.num_nodes for child in self.child_treedefs)
+
+    def children(self) -> list[PyTreeDef]:
+        """The structures of the children; none for a leaf."""
+        return list(self.child_treedefs)
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """As `tree_unflatten`."""
+        return tree_unflatten(self, leaves)
+
+    def flatten_up_to(self, tree: Any) -> list[Any]:
+        """As the function `flatten_up_to`."""
+        return flatten_up_to(self, tree)
 
     def describe(self) -> str:
         """The structure as JAX prints it, with `*` for a leaf."""
-        parts = [child.describe() for child in self.children]
+        parts = [child.describe() for child in self.child_treedefs]
         listed = f"[{', '.join(parts)}]"
         if self.node_class is None:
             return "*"
@@ -84,6 +113,13 @@ node_types: dict[type, NodeType] = {
     list: NodeType(lambda xs: (xs, None), lambda _, xs: list(xs)),
     dict: NodeType(dict_to_children, lambda keys, xs: dict(zip(keys, xs, strict=True))),
     type(None): NodeType(lambda _: ((), None), lambda _, xs: None),
+    OrderedDict: NodeType(  # which has an order of its own
+        lambda d: (d.values(), tuple(d)), lambda keys, xs: OrderedDict(zip(keys, xs, strict=True))
+    ),
+    defaultdict: NodeType(
+        lambda d: ([d[key] for key in sorted(d)], (d.default_factory, tuple(sorted(d)))),
+        lambda data, xs: defaultdict(data[0], zip(data[1], xs, strict=True)),
+    ),
 }
 
 namedtuple_type = NodeType(lambda xs: (xs, type(xs)), lambda cls, xs: cls(*xs))
@@ -136,6 +172,37 @@ def node_type(cls: type) -> NodeType | None:
     raise NotImplementedError("pytrees.node_type")
 
 
+class Partial(functools.partial):
+    """A function with some of its arguments, whose leaves are those of the arguments.
+
+    Under `jit` and the others it can be an argument and a result. Counterpart:
+    `jax.tree_util.Partial`.
+
+    >>> tree_leaves(Partial(max, 2.0, key=None)), Partial(max, 2.0)(3.0)
+    ([2.0], 3.0)
+    """
+
+    def __new__(cls, func: Callable[..., Any], *args: Any, **kw: Any) -> Partial:
+        is_partial = isinstance(func, functools.partial)  # its arguments are not leaves
+        return super().__new__(cls, Whole(func) if is_partial else func, *args, **kw)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A function that is not looked into."""
+
+    func: Callable[..., Any]
+
+    def __call__(self, *args: Any, **kw: Any) -> Any:
+        return self.func(*args, **kw)
+
+
+node_types[Partial] = NodeType(
+    lambda f: ((f.args, f.keywords), f.func),
+    lambda func, parts: Partial(func, *parts[0], **parts[1]),
+)
+
+
 # Apart, and together again ------------------------------------------------------------------------
 
 IsLeaf = Callable[[Any], bool] | None
@@ -144,7 +211,7 @@ IsLeaf = Callable[[Any], bool] | None
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree from left to right, as a list, and its structure.
 
-    `node_type(type(x)).to_children(x)` gives the children of a container `x` and the `data` of its
+    `node_type(type(x)).take_apart(x)` gives the children of a container `x` and the `data` of its
     `PyTreeDef`, and `node_type` gives None for a leaf. The structure of a leaf is the constant
     `leaf`. An empty container has no leaves, and is none. Where `is_leaf` is given, a container for
     which it is true counts as a leaf; it is asked at every level. Counterpart: `jax.tree.flatten`.

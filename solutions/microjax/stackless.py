@@ -357,7 +357,7 @@ def vmap(fun: Fun, in_axes: Any = 0, out_axes: Any = 0, *, axis_size: int | None
     def batched_f(*args: Any) -> Any:
         leaves, in_tree = tree_flatten(args)
         axes = flat_axes("in_axes", in_axes, args)
-        dims: Any = list(map(normal_axis, axes, types_of(leaves)))
+        dims: Any = list(map(normal_axis, axes, leaves))
         size = common_size(leaves, dims, axis_size)
         mapped = [None if axis is None else True for axis in axes]
         batches = zip(leaves, dims, mapped, strict=True)

@@ -5,9 +5,49 @@ Plumbing for `grad`, `jacfwd`, `jit` and their relatives: no interpreter, only f
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
+
+# The function to transform ------------------------------------------------------------------------
+
+
+def check_callable(fun: Any) -> None:
+    """`TypeError` for what is not a function, and for functions whose result is not there at once.
+
+    >>> check_callable(3)
+    Traceback (most recent call last):
+    TypeError: Expected a callable value, got 3.
+    """
+    if isinstance(fun, staticmethod):
+        raise TypeError(f"staticmethod arguments are not supported, got {fun}. Use its function.")
+    if not callable(fun):
+        raise TypeError(f"Expected a callable value, got {fun}.")
+    if inspect.isgeneratorfunction(fun):
+        raise TypeError(f"Expected a function, got a generator function: {fun}.")
+
+
+def in_place_of(
+    fun: Callable[..., Any], name: str = "{}"
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator for what a transformation makes of `fun`: it gets the name, if `fun` has one.
+
+    >>> @in_place_of(max, "best {}")
+    ... def g(*args):
+    ...     return max(args)
+    >>> g.__name__
+    'best max'
+    """
+    check_callable(fun)
+
+    def decorate(transformed: Callable[..., Any]) -> Callable[..., Any]:
+        transformed = functools.wraps(fun)(transformed)
+        transformed.__name__ = name.format(getattr(fun, "__name__", "unnamed function"))
+        return transformed
+
+    return decorate
+
 
 # The arguments to differentiate by: a number, or several ------------------------------------------
 
@@ -67,6 +107,7 @@ def static_places(
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):  # a builtin, for which Python knows no signature
         return numbers, names
+    check_names(names, parameters, option.replace("argnums", "argnames"))
     either = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     if any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters if p.name not in names):
         return numbers, names
@@ -75,6 +116,19 @@ def static_places(
     if numbers and not names:
         return numbers, tuple(either[number] for number in numbers)
     return numbers or tuple(either.index(name) for name in names if name in either), names
+
+
+def check_names(
+    names: Sequence[str], parameters: Collection[inspect.Parameter], option: str
+) -> None:
+    """The names of arguments must be texts, and the function must take such arguments."""
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"{option} takes names of arguments, and {name!r} is not a string.")
+    known = {p.name for p in parameters if p.kind not in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)}
+    unknown = [name for name in names if name not in known]
+    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters):
+        raise ValueError(f"{option}={unknown} does not fit: the function takes no such arguments.")
 
 
 def split_static(

@@ -782,9 +782,9 @@ def scan(
 
     def trace_body(avals: Types) -> tuple[Part, PyTreeDef]:
         part = trace_part(f, tree, [*avals, *row_avals])
-        if part.tree.node_class is not tuple or len(part.tree.children) != 2:
+        if part.tree.node_class is not tuple or len(part.tree.child_treedefs) != 2:
             raise TypeError(f"scan body output must be a pair, got {part.tree}.")
-        return part, part.tree.children[0]
+        return part, part.tree.child_treedefs[0]
 
     body, leaves = trace_step("scan body", trace_body, carry_tree, leaves)
     loop = Scan(body.program, length, len(leaves), 0, reverse, steps_at_once(unroll, length))

@@ -23,6 +23,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from minijax import dtypes
 from minijax.core import (
     NotMapped,
@@ -31,30 +33,78 @@ from minijax.core import (
     Tracer,
     UndefPrimal,
     abstract_eval_rules,
+    find_top_trace,
+    full_lower,
     full_raise,
     get_aval,
+    hidden,
     hlo_lowerings,
     impl_rules,
     jvp_rules,
     partial_eval_rules,
+    trace_state,
     transpose_rules,
     vmap_rules,
 )
 from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import ClosedJaxpr, eval_jaxpr, printed_params, raise_to_shaped
 from minijax.jit import lower_body, without_consts
-from minijax.jvp import JVPTracer, drop_float0, zeros_like_aval
+from minijax.jvp import JVPTrace, JVPTracer, drop_float0, zeros_like_aval
 from minijax.lax.basic import reduce_sum
 from minijax.linearize import PartialEvalTrace, with_float0
 from minijax.lowering import Emitter
 from minijax.marks import filled
 from minijax.tracing import staging_rules, trace_to_jaxpr
 from minijax.transpose import backward_pass
-from minijax.tree import PyTreeDef, tree_flatten, tree_map, tree_structure, tree_unflatten
+from minijax.tree import (
+    PyTreeDef,
+    node_type,
+    tree_flatten,
+    tree_leaves,
+    tree_map,
+    tree_structure,
+    tree_unflatten,
+)
 from minijax.vmap import move_batch_axis, vmap_flat
 
-custom_jvp_p = Primitive("custom_jvp_call", multiple_results=True)
-custom_vjp_p = Primitive("custom_vjp_call", multiple_results=True)
+
+class CustomCall(Primitive):
+    """A call of a function that has a rule of its own."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, multiple_results=True)
+
+    def bind(self, *args: Any, **params: Any) -> list[Any]:
+        """As `core.bind`; and no function or rule uses a value that is being differentiated.
+
+        Such a value did not come as an argument, so the rule does not know how it moves. While the
+        call is processed, the derivatives that are being taken here are hidden.
+        """
+        trace = find_top_trace(args)
+        tracers = [full_raise(trace, arg) for arg in args]
+        above = trace_state.stack[trace.main.level :]
+        with hidden([main for main in above if main.trace_type is JVPTrace], CLOSED_OVER):
+            outs = trace.process_primitive(self, tracers, params)
+        check_results(outs)
+        return [full_lower(out) for out in outs]
+
+
+CLOSED_OVER = (
+    "A function with a custom rule uses a value that is being differentiated and is not one of its "
+    "arguments. Pass it as an argument, so that the rule can say how the result moves with it."
+)
+
+
+def check_results(outs: Sequence[Any]) -> None:
+    """No result may be a closed-over value that nothing was computed with."""
+    for out in outs:
+        for part in (out.primal, out.tangent) if isinstance(out, JVPTracer) else ():
+            if isinstance(part, Tracer) and part._trace.main is out._trace.main:
+                raise UnexpectedTracerError(CLOSED_OVER)
+
+
+custom_jvp_p = CustomCall("custom_jvp_call")
+custom_vjp_p = CustomCall("custom_vjp_call")
 custom_lin_p = Primitive("custom_lin", multiple_results=True)
 
 Flat = Callable[..., list[Any]]  # from arrays to a list of arrays
@@ -137,6 +187,7 @@ class custom_jvp(CustomFunction):  # a decorator; JAX's name
             raise AttributeError(f"No JVP defined for custom_jvp function {self.name}.")
         rule = self.rule
         fixed, others = self.split(positional(self.fun, args, kwargs))
+        fixed = tree_map(lambda x: not_moving(x) if isinstance(x, Tracer) else x, fixed)
         leaves, in_tree = tree_flatten(others)
         trees: list[PyTreeDef] = []
 
@@ -150,8 +201,15 @@ class custom_jvp(CustomFunction):  # a decorator; JAX's name
             out, out_dot = pair_of("JVP rule", rule(*fixed, *trees_in))
             return flat_result(trees, out) + flat_tangents(out, out_dot)
 
-        outs = bind_custom(custom_jvp_p, leaves, call=call, jvp=jvp, num_consts=0)
+        outs = custom_jvp_p.bind(*leaves, call=call, jvp=jvp, num_consts=0)
         return tree_unflatten(trees[0], outs)
+
+
+def not_moving(x: Any) -> Any:
+    """`x`, whose tangent counts as zero."""
+    zero = np.zeros(get_aval(x).shape, dtypes.float0)
+    (out,) = custom_jvp_p.bind(x, call=lambda x: [x], jvp=lambda x, _: [x, zero], num_consts=0)
+    return out
 
 
 class custom_vjp(CustomFunction):  # a decorator; JAX's name
@@ -181,6 +239,12 @@ class custom_vjp(CustomFunction):  # a decorator; JAX's name
             raise AttributeError(f"No VJP defined for custom_vjp function {self.name}.")
         user_fwd, user_bwd = self.fwd, self.bwd
         fixed, others = self.split(positional(self.fun, args, kwargs))
+        if any(isinstance(x, Tracer) for x in tree_leaves(fixed)):
+            raise UnexpectedTracerError(
+                "nondiff_argnums of a custom_vjp function names an argument that is a tracer. Such "
+                "arguments are for what is no array: pass it as an ordinary one, and let the bwd "
+                "rule return None for it."
+            )
         leaves, in_tree = tree_flatten(others)
         avals = [raise_to_shaped(get_aval(x)) for x in leaves]
         trees: list[PyTreeDef] = []
@@ -201,19 +265,22 @@ class custom_vjp(CustomFunction):  # a decorator; JAX's name
             ct = tree_unflatten(trees[0], xs[number:])
             return flat_cts(in_tree, avals, user_bwd(*fixed, res, ct))
 
-        outs = bind_custom(custom_vjp_p, leaves, call=call, fwd=fwd, bwd=bwd, num_consts=0)
+        outs = custom_vjp_p.bind(*leaves, call=call, fwd=fwd, bwd=bwd, num_consts=0)
         return tree_unflatten(trees[0], outs)
 
 
 def positional(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Sequence[Any]:
     """The arguments of a call by position, with defaults filled in."""
+    if isinstance(f, functools.partial):  # what it has given away is its own affair
+        if kwargs:
+            raise TypeError(f"A partial with custom rules takes no arguments by name: {[*kwargs]}.")
+        return args
     try:
         bound = inspect.signature(f).bind(*args, **kwargs)
     except ValueError:  # a builtin, for which Python knows no signature
         return args
     bound.apply_defaults()
-    if bound.kwargs:
-        names = ", ".join(bound.kwargs)
+    if names := ", ".join(name for name in bound.kwargs if name in kwargs):
         raise TypeError(f"A function with custom rules takes no keyword-only arguments: {names}.")
     return bound.args
 
@@ -253,16 +320,26 @@ def flat_tangents(out: Any, out_dot: Any) -> list[Any]:
 
 def flat_cts(in_tree: PyTreeDef, avals: Sequence[ShapedArray], cts: Any) -> list[Any]:
     """The leaves of what a `bwd` rule gives: one for each input, zeros where it gives None."""
-    number = len(in_tree.children)
+    number = len(in_tree.child_treedefs)
     if not isinstance(cts, (tuple, list)) or len(cts) != number:
         raise TypeError(f"A custom bwd rule must give a tuple of {number} cotangents, not {cts}.")
     flat: list[Any] = []
-    for tree, ct in zip(in_tree.children, cts, strict=True):
-        leaves, ct_tree = tree_flatten(ct)
-        if ct is not None and ct_tree != tree:
-            raise TypeError(f"A custom bwd rule gave {ct_tree} for an argument {tree}.")
-        flat += [None] * tree.num_leaves if ct is None else leaves
+    for tree, ct in zip(in_tree.child_treedefs, cts, strict=True):
+        flat += leaves_or_none(tree, ct)
     return [fitting_ct(ct, aval) for ct, aval in zip(flat, avals, strict=True)]
+
+
+def leaves_or_none(tree: PyTreeDef, ct: Any) -> list[Any]:
+    """The leaves of a cotangent for an argument of this structure; one may stand for a part."""
+    kind, children = node_type(type(ct)), tree.children()
+    if ct is None or kind is None:
+        return [ct] * tree.num_leaves
+    parts, data = kind.take_apart(ct)
+    parts = list(parts)
+    if (type(ct), data, len(parts)) != (tree.node_class, tree.data, len(children)):
+        raise TypeError(f"A custom bwd rule gave {tree_structure(ct)} for an argument {tree}.")
+    pairs = zip(children, parts, strict=True)
+    return [x for child, part in pairs for x in leaves_or_none(child, part)]
 
 
 def fitting_ct(ct: Any, aval: ShapedArray) -> Any:
@@ -281,25 +358,6 @@ def halves(xs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
 
 
 # The mechanism: what both primitives do under each interpreter ----------------------------------
-
-
-def bind_custom(primitive: Primitive, args: Sequence[Any], **params: Any) -> list[Any]:
-    """Bind, and see that no rule has used a value of the level that is being differentiated.
-
-    Such a value did not come as an argument; the rule knows nothing of how it moves.
-    """
-    outs = primitive.bind(*args, **params)
-    for out in outs:
-        for part in (out.primal, out.tangent) if isinstance(out, JVPTracer) else ():
-            if isinstance(part, Tracer) and part._trace.main is out._trace.main:
-                raise UnexpectedTracerError(CLOSED_OVER)
-    return outs
-
-
-CLOSED_OVER = (
-    "A function with a custom rule uses a value that is being differentiated and is not one of its "
-    "arguments. Pass it as an argument, so that the rule can say how the result moves with it."
-)
 
 
 class Staged:
@@ -325,7 +383,8 @@ def staged(trace: Any, tracers: Sequence[Any], params: dict[str, Any]) -> tuple[
     closed = trace_to_jaxpr(params["call"], [t.aval for t in tracers])
     consts = [full_raise(trace, const) for const in closed.consts]
     call = Staged(ClosedJaxpr(without_consts(closed.jaxpr), []))
-    return [*consts, *tracers], {**params, "call": call, "num_consts": len(consts)}
+    number = params["num_consts"] + len(consts)
+    return [*consts, *tracers], {**params, "call": call, "num_consts": number}
 
 
 def custom_partial_eval(
@@ -396,9 +455,8 @@ def custom_jvp_batch(
 ) -> tuple[list[Any], list[int]]:
     """Both functions for batches; a tangent has its batch axis where its primal has it."""
     own_dims = dims[num_consts:]
-    outs = bind_custom(
-        custom_jvp_p,
-        vals,
+    outs = custom_jvp_p.bind(
+        *vals,
         call=batched(call, axis_size, dims),
         jvp=batched(jvp, axis_size, [*own_dims, *own_dims]),
         num_consts=num_consts,
@@ -446,9 +504,8 @@ def custom_vjp_batch(
     num_consts: int,
 ) -> tuple[list[Any], list[int]]:
     own_dims = dims[num_consts:]
-    outs = bind_custom(
-        custom_vjp_p,
-        vals,
+    outs = custom_vjp_p.bind(
+        *vals,
         call=batched(call, axis_size, dims),
         fwd=batched_fwd(fwd, axis_size, own_dims),
         bwd=batched_bwd(bwd, axis_size, own_dims),

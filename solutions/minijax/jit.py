@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import types
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -20,7 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from minijax import xla
-from minijax.arguments import Static, split_static, static_places, without_static
+from minijax.arguments import Static, check_callable, split_static, static_places, without_static
 from minijax.array import (
     CONCRETE,
     Array,
@@ -124,6 +125,7 @@ def jit(
     }
     if fun is NO_FUNCTION:
         return functools.partial(jit, **options)
+    check_callable(fun)
     static = static_places(fun, static_argnums, static_argnames)
     donated = static_places(fun, donate_argnums, donate_argnames, "donate_argnums")
     if any(set(a) & set(b) for a, b in zip(static, donated, strict=True)):
@@ -179,6 +181,10 @@ class Jitted:
         if launch is None:
             launch = self.launchers[key] = self.launcher(args, kwargs)
         return launch(leaves)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """As a method of a class, called with the instance first."""
+        return self if instance is None else types.MethodType(self, instance)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The StableHLO module for arguments like these."""

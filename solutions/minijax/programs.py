@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import weakref
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -399,6 +400,13 @@ def leaf_paths(tree: PyTreeDef) -> Iterator[str]:
     if tree.node_class is None:
         yield ""
         return
-    keys = tree.data if tree.node_class is dict else range(len(tree.children))
-    for key, child in zip(keys, tree.children, strict=True):
+    keys = keys_of(tree)
+    for key, child in zip(keys, tree.child_treedefs, strict=True):
         yield from (f"[{key!r}]{path}" for path in leaf_paths(child))
+
+
+def keys_of(tree: PyTreeDef) -> Iterable[Any]:
+    """By what the children of a container are reached from it."""
+    if tree.node_class is defaultdict:
+        return tree.data[1]
+    return tree.data if tree.node_class in (dict, OrderedDict) else range(len(tree.children()))

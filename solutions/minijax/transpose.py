@@ -19,7 +19,13 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
-from minijax.arguments import Argnums, check_enough_args, chosen_args, function_of
+from minijax.arguments import (
+    Argnums,
+    check_enough_args,
+    chosen_args,
+    function_of,
+    in_place_of,
+)
 from minijax.core import (
     ShapedArray,
     UndefPrimal,
@@ -45,7 +51,7 @@ from minijax.lax.basic import broadcast_in_dim, convert_element_type, transpose
 from minijax.linearize import Linearized, check_types, linearize_tree, only_floats, with_float0
 from minijax.marks import filled
 from minijax.tracing import trace_tree
-from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
+from minijax.tree import Partial, PyTreeDef, tree_flatten, tree_unflatten
 from minijax.vmap import (
     basis,
     check_floats,
@@ -389,14 +395,17 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
     >>> print(*linear_transpose(lambda x: x * 2.0 + x, 1.0)(5.0))
     15.0
     """
-    in_tree = tree_flatten(primals)[1]
+    leaves, in_tree = tree_flatten(primals)
     program, out_tree = trace_tree(fun, primals)
+    avals = [get_aval(x) for x in leaves]
+    lin = Linearized(None, None, program, in_tree, avals, out_tree, program.out_avals)
+    return Partial(transposed, lin)
 
-    def f_transposed(cotangent: Any) -> tuple[Any, ...]:
-        cts = flat_cotangents(cotangent, out_tree, program.out_avals)
-        return tree_unflatten(in_tree, transpose_program(program, cts))
 
-    return f_transposed
+def transposed(lin: Linearized, cotangent: Any) -> tuple[Any, ...]:
+    """As `pull_back`, of a function that is linear itself."""
+    cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
+    return tree_unflatten(lin.in_tree, transpose_program(lin.program, cts))
 
 
 def flat_cotangents(cotangent: Any, tree: PyTreeDef, avals: Sequence[ShapedArray]) -> list[Any]:
@@ -408,33 +417,42 @@ def flat_cotangents(cotangent: Any, tree: PyTreeDef, avals: Sequence[ShapedArray
     return cts
 
 
+def pull_back(lin: Linearized, cotangent: Any) -> tuple[Any, ...]:
+    """Cotangents of the inputs of a function, for a cotangent of its result: run it backwards.
+
+    `lin` is what `linearize_tree` made of the function: its derivative as a linear `program` and,
+    for inputs and results, the structures (`in_tree`, `out_tree`) and the lists of types
+    (`in_avals`, `out_avals`). `cotangent` has the structure of the result; `flat_cotangents` takes
+    its leaves, and raises `ValueError` if it does not fit. What comes back has the structure
+    `in_tree`, that of the tuple of all arguments.
+
+    The program knows floats only. So `only_floats(leaves, out_avals)` drops the cotangents of
+    integer results, `transpose_program(program, cotangents)` runs backwards, and
+    `with_float0(cts, in_avals)` puts in the cotangents of integer inputs.
+
+    >>> print(*pull_back(linearize_tree(lambda x, y: x * y, (3.0, 4.0), has_aux=False), 10.0))
+    40.0 30.0
+    """
+    cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
+    cts_in = transpose_program(lin.program, only_floats(cts, lin.out_avals))
+    return tree_unflatten(lin.in_tree, with_float0(cts_in, lin.in_avals))
+
+
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of `fun`, and the function from cotangents of the result to those of the inputs.
 
-    Gives `(value, f_vjp)`; with `has_aux`, `fun` gives a pair, the value is the first part of it,
-    and the result `(value, f_vjp, second part)`. `f_vjp` takes one cotangent, of the value's
-    structure, and gives a tuple with a cotangent for each of `primals`. It may be called many
-    times; `fun` runs once, when `vjp` is called. Counterpart: `jax.vjp`.
-
-    `linearize_tree(fun, primals, has_aux)` gives a `Linearized`: `value`, `aux`, the linear
-    `program` and, for inputs and results, structures (`in_tree`, `out_tree`) and lists of types
-    (`in_avals`, `out_avals`). The program knows floats only. So `f_vjp` takes these steps:
-    `flat_cotangents(cotangent, out_tree, out_avals)` gives the leaves (or raises `ValueError`);
-    `only_floats(leaves, out_avals)` drops those of integers; `transpose_program` runs backwards;
-    `with_float0(cts, in_avals)` puts in the cotangents of integer inputs, and `tree_unflatten` the
-    containers.
+    Returns `(value, f_vjp)`; with `has_aux`, `fun` returns a pair, the value is the first part of
+    it, and the result is `(value, f_vjp, second part)`. `f_vjp` takes one cotangent, of the value's
+    structure, and returns a tuple with a cotangent for each of `primals`. It may be called many
+    times; `fun` runs once, when `vjp` is called. `f_vjp` is a container too, whose leaves are the
+    residuals, so that a function under `jit` can return it. Counterpart: `jax.vjp`.
 
     >>> y, f_vjp = vjp(lambda x, y: x * y, 3.0, 4.0)
     >>> print(y, *f_vjp(10.0))
     12.0 40.0 30.0
     """
     lin = linearize_tree(fun, primals, has_aux)
-
-    def f_vjp(cotangent: Any) -> Any:
-        cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
-        cts_in = transpose_program(lin.program, only_floats(cts, lin.out_avals))
-        return tree_unflatten(lin.in_tree, with_float0(cts_in, lin.in_avals))
-
+    f_vjp = Partial(pull_back, lin)
     return (lin.value, f_vjp, lin.aux) if has_aux else (lin.value, f_vjp)
 
 
@@ -467,6 +485,7 @@ def value_and_grad(
     9.0 6.0
     """
 
+    @in_place_of(fun)
     def value_and_grad_f(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         check_enough_args(argnums, args)
         chosen = chosen_args(argnums, args)
@@ -494,10 +513,11 @@ def grad(
     30.0
     """
 
+    both = value_and_grad(fun, argnums, has_aux, allow_int=allow_int)
+
+    @in_place_of(fun)
     def grad_f(*args: Any, **kwargs: Any) -> Any:
-        value, gradient = value_and_grad(fun, argnums, has_aux, allow_int=allow_int)(
-            *args, **kwargs
-        )
+        value, gradient = both(*args, **kwargs)
         return (gradient, value[1]) if has_aux else gradient
 
     return grad_f
@@ -516,6 +536,7 @@ def jacrev(
            [0., 4.]])
     """
 
+    @in_place_of(fun)
     def jac_f(*args: Any, **kwargs: Any) -> Any:
         chosen = chosen_args(argnums, args)
         if not allow_int:

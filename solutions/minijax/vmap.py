@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
-from minijax.arguments import Argnums, chosen_args, function_of
+from minijax.arguments import Argnums, chosen_args, function_of, in_place_of
 from minijax.axis_env import AxisSize, mapped_axis
 from minijax.core import (
     MainTrace,
@@ -124,7 +124,15 @@ class BatchTrace(Trace):
     def pure(self, val: Any) -> BatchTracer:
         return BatchTracer(self, val, not_mapped)
 
-    lift = pure
+    def lift(self, val: Any) -> BatchTracer:
+        """A box of this interpreter; of the same `vmap`, if a rule has put it on the stack again.
+
+        Then `val` holds a batch of the same examples (its `main` has the same `AxisSize` object).
+        """
+        size = self.main.global_data
+        if isinstance(size, AxisSize) and val._trace.main.global_data is size:
+            return BatchTracer(self, val.val, val.batch_dim)
+        return self.pure(val)
 
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[BatchTracer], params: dict[str, Any]
@@ -395,14 +403,22 @@ def vmap(
     array([0., 2., 4.])
     """
 
+    check_axes("in_axes", in_axes)
+    check_axes("out_axes", out_axes)
+    entries = tuple(in_axes) if isinstance(in_axes, list) else in_axes
+    if not isinstance(entries, int | tuple | None):
+        raise TypeError(f"vmap in_axes must be an int, None, or one for each argument: {in_axes}.")
+
+    @in_place_of(fun)
     def batched_f(*args: Any, **kwargs: Any) -> Any:
         flat, in_tree = tree_flatten((args, kwargs))
-        axes = flat_axes("in_axes", in_axes, args) + flat_axes("in_axes", 0, kwargs)
-        in_dims = [normal_axis(axis, get_aval(x)) for axis, x in zip(axes, flat, strict=True)]
+        axes = flat_axes("in_axes", entries, args) + flat_axes("in_axes", 0, kwargs)
+        in_dims = [normal_axis(axis, x) for axis, x in zip(axes, flat, strict=True)]
         flat_f, out_tree = flatten_fun(lambda xs, named: fun(*xs, **named), in_tree)
         size = AxisSize(common_size(flat, in_dims, axis_size), axis_name)
         outs, out_dims = vmap_flat(flat_f, size, in_dims, flat)
         axes = flat_axes("out_axes", out_axes, tree_unflatten(out_tree(), outs))
+        check_places(outs, out_dims, axes)
         moved = [
             place_axis(size, dim, axis, out)
             for out, dim, axis in zip(outs, out_dims, axes, strict=True)
@@ -416,26 +432,44 @@ def flat_axes(name: str, axes: Any, tree: Any) -> list[int | None]:
     """The axis of each leaf of `tree`; one entry of `axes` may stand for a whole subtree."""
     if axes is None or isinstance(axes, int):
         return [axes] * len(tree_flatten(tree)[0])
-    children, axes_of_children = node_children(tree), node_children(axes)
-    if children is None or axes_of_children is None or len(children) != len(axes_of_children):
+    parts, axes_of_parts = top_level(tree), top_level(axes)
+    if parts[1:] != axes_of_parts[1:] or len(parts[0]) != len(axes_of_parts[0]):
         raise ValueError(f"vmap {name} must be an int, None, or fit the values; got {axes}.")
-    pairs = zip(axes_of_children, children, strict=True)
+    pairs = zip(axes_of_parts[0], parts[0], strict=True)
     return [axis for part, child in pairs for axis in flat_axes(name, part, child)]
 
 
-def node_children(tree: Any) -> list[Any] | None:
-    """The children of a container; None if `tree` is a leaf."""
+def check_axes(name: str, axes: Any) -> None:
+    """`TypeError` if anything but integers and None is in the containers."""
+    if not all(type(axis) is int for axis in tree_flatten(axes)[0]):
+        raise TypeError(f"vmap {name} must be an int, None, or containers of them; got {axes}.")
+
+
+def top_level(tree: Any) -> tuple[list[Any], type, Any]:
+    """The children of a container, its class, and what it keeps besides; no children for a leaf."""
     kind = node_type(type(tree))
-    return None if kind is None else list(kind.to_children(tree)[0])
+    children, data = ((), None) if kind is None else kind.take_apart(tree)
+    return list(children), type(tree), data
 
 
-def normal_axis(axis: int | None, aval: ShapedArray) -> BatchAxis:
-    """The axis counted from the front; `not_mapped` for None."""
+def normal_axis(axis: int | None, x: Any) -> BatchAxis:
+    """The axis of `x` counted from the front; `not_mapped` for None, where `x` may be anything."""
     if axis is None:
         return not_mapped
+    aval = get_aval(x)
     if not -len(aval.shape) <= axis < len(aval.shape):
         raise ValueError(f"vmap was asked to map axis {axis} of an array of type {aval}.")
     return axis % len(aval.shape)
+
+
+def check_places(
+    outs: Sequence[Any], dims: Sequence[BatchAxis], axes: Sequence[int | None]
+) -> None:
+    """`ValueError` if a result with its batch axis does not have the axis that `out_axes` names."""
+    for out, dim, axis in zip(outs, dims, axes, strict=True):
+        rank = len(get_aval(out).shape) + isinstance(dim, NotMapped)
+        if axis is not None and not -rank <= axis < rank:
+            raise ValueError(f"vmap out_axes names axis {axis} of a result with {rank} axes.")
 
 
 def common_size(args: Sequence[Any], dims: Sequence[BatchAxis], given: int | None) -> int:
@@ -444,7 +478,7 @@ def common_size(args: Sequence[Any], dims: Sequence[BatchAxis], given: int | Non
     sizes = {get_aval(x).shape[dim] for x, dim in pairs if not isinstance(dim, NotMapped)}
     sizes |= set() if given is None else {given}
     if len(sizes) != 1:
-        found = f"sizes {sorted(sizes)}" if sizes else "no mapped argument"
+        found = f"sizes {sorted(sizes, key=str)}" if sizes else "no mapped argument"
         raise ValueError(f"vmap needs mapped axes of one size, and got {found}.")
     return sizes.pop()
 
@@ -520,6 +554,7 @@ def jacfwd(
            [0., 4.]])
     """
 
+    @in_place_of(fun)
     def jac_f(*args: Any, **kwargs: Any) -> Any:
         chosen = chosen_args(argnums, args)
         check_floats("inputs of jacfwd", chosen)
@@ -530,7 +565,7 @@ def jacfwd(
             f_of_chosen if has_aux else lambda *xs: (f_of_chosen(*xs), None), in_tree
         )
         columns, values = jacobian_columns(flat_f, leaves)
-        y_tree, aux_tree = out_tree().children
+        y_tree, aux_tree = out_tree().child_treedefs
         y, aux = values[: y_tree.num_leaves], values[y_tree.num_leaves :]
         check_numbers("outputs of jacfwd", y)
         rows = [tree_unflatten(in_tree, [column[j] for column in columns]) for j in range(len(y))]

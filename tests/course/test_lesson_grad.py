@@ -85,18 +85,10 @@ def transposed_jaxpr(jaxpr, linear):
     return derived(jaxpr, ("transpose", linear), f, avals)
 """,
         "grad.vjp": """
-def vjp(fun, *primals, has_aux=False):
-    value, aux, program, in_tree, in_avals, out_tree, out_avals = linearize_tree(
-        fun, primals, has_aux
-    )
-
-    def pull_back(cotangent):
-        leaves = only_floats(flat_cotangents(cotangent, out_tree, out_avals), out_avals)
-        return tree_unflatten(in_tree, with_float0(transpose_program(program, leaves), in_avals))
-
-    if has_aux:
-        return value, pull_back, aux
-    return value, pull_back
+def pull_back(lin, cotangent):
+    _, _, program, in_tree, in_avals, out_tree, out_avals = lin
+    leaves = only_floats(flat_cotangents(cotangent, out_tree, out_avals), out_avals)
+    return tree_unflatten(in_tree, with_float0(transpose_program(program, leaves), in_avals))
 """,
         "grad.value_and_gradients": """
 def value_and_gradients(fun, args, has_aux=False):
@@ -208,19 +200,12 @@ def transposed_jaxpr(jaxpr, linear):
     return derived(jaxpr, ("transpose", linear), run_back, known_avals + jaxpr.out_avals)
 """,
         "grad.vjp": """
-def vjp(fun, *primals, has_aux=False):
-    lin = linearize_tree(fun, primals, has_aux)
-
-    def f_vjp(cotangent):
-        leaves = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
-        cts = transpose_program(lin.program, only_floats(leaves, lin.out_avals))
-        cts = with_float0(cts, lin.in_avals)
-        return tree_unflatten(lin.in_tree, cts)
-
-    answer = [lin.value, f_vjp]
-    if has_aux:
-        answer.append(lin.aux)
-    return tuple(answer)
+def pull_back(lin, cotangent):
+    cts = [*flat_cotangents(cotangent, lin.out_tree, lin.out_avals)]
+    moving = [ct for ct, aval in zip(cts, lin.out_avals) if aval.dtype.kind == "f"]
+    back = iter(transpose_program(lin.program, moving))
+    all_cts = [next(back) if a.dtype.kind == "f" else zeros_like_aval(a) for a in lin.in_avals]
+    return tree_unflatten(lin.in_tree, all_cts)
 """,
         "grad.value_and_gradients": """
 def value_and_gradients(fun, args, has_aux=False):

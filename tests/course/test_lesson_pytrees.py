@@ -153,7 +153,7 @@ def tree_unflatten(treedef, leaves):
     if treedef.node_class is None:
         return leaves[0]
     children, start = [], 0
-    for child in treedef.children:
+    for child in treedef.child_treedefs:
         children.append(tree_unflatten(child, leaves[start : start + child.num_leaves]))
         start += child.num_leaves
     return node_type(treedef.node_class).from_children(treedef.data, children)
@@ -169,9 +169,9 @@ def flatten_up_to(treedef, tree):
             raise ValueError("another class")
         children, data = node_type(part.node_class).to_children(x)
         children = tuple(children)
-        if len(children) != len(part.children) or not data == part.data:
+        if len(children) != len(part.child_treedefs) or not data == part.data:
             raise ValueError("another node")
-        list(map(walk, part.children, children))
+        list(map(walk, part.child_treedefs, children))
 
     walk(treedef, tree)
     return found

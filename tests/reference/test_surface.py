@@ -20,6 +20,7 @@ import test_chain
 import test_checkpoint
 import test_control_flow
 import test_custom_rules
+import test_differences
 import test_jacobians
 import test_numpy
 import test_primitives
@@ -192,6 +193,7 @@ def tables():
         yield lambda lib, f=f: f(lib, test_control_flow.X)
     yield from j.HESSIANS.values()
     yield from (r.custom_sin, r.custom_product)
+    yield from test_differences.PROGRAMS.values()
     for f in pmap_programs.COLLECTIVES.values():
         yield lambda lib, f=f: f(Mapped(lib))
     yield from pmap_programs.ONE_DEVICE.values()

@@ -223,22 +223,17 @@ def transposed_jaxpr(jaxpr, linear):
 
 @mistake(
     "grad.vjp",
-    name="The function is linearized again for each cotangent",
+    name="Integer inputs have no cotangent",
     hints=[
-        "How often does `fun` run if `f_vjp` is called twice? Let it print something.",
-        "The value and the linear program depend on the primals alone, and these are known when `vjp` is called. A cotangent needs the program, and not the function.",
-        "Call `linearize_tree` once, in front of the inner function, and use its answer inside.",
+        "Does it work for a function with an integer among its arguments? Count the cotangents that come back from the program.",
+        "The program knows the float inputs only, and so it returns cotangents for these. The structure `in_tree` has a place for every input.",
+        "Complete them with `with_float0(cts_in, lin.in_avals)` before `tree_unflatten`.",
     ],
 )
-def vjp(fun, *primals, has_aux=False):
-    def f_vjp(cotangent):
-        lin = linearize_tree(fun, primals, has_aux)
-        cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
-        cts_in = transpose_program(lin.program, only_floats(cts, lin.out_avals))
-        return tree_unflatten(lin.in_tree, with_float0(cts_in, lin.in_avals))
-
-    lin = linearize_tree(fun, primals, has_aux)
-    return (lin.value, f_vjp, lin.aux) if has_aux else (lin.value, f_vjp)
+def pull_back(lin, cotangent):
+    cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
+    cts_in = transpose_program(lin.program, only_floats(cts, lin.out_avals))
+    return tree_unflatten(lin.in_tree, cts_in)
 
 
 @mistake(

@@ -179,7 +179,7 @@ def tree_unflatten(treedef, leaves):
     def build(part):
         if part.node_class is None:
             return next(remaining)
-        children = [build(child) for child in part.children]
+        children = [build(child) for child in part.child_treedefs]
         if part.node_class in (tuple, list):
             return tuple(children)
         return node_type(part.node_class).from_children(part.data, children)
@@ -205,7 +205,7 @@ def tree_unflatten(treedef, leaves):
     def build(part):
         if part.node_class is None:
             return next(remaining)
-        children = [build(child) for child in part.children]
+        children = [build(child) for child in part.child_treedefs]
         return node_type(part.node_class).from_children(part.data, children)
 
     return build(treedef)
@@ -228,13 +228,13 @@ def tree_unflatten(treedef, leaves):
     def build(part, leaves):
         if part.node_class is None:
             return next(leaves)
-        if not part.children:
+        if not part.child_treedefs:
             return node_type(part.node_class).from_children(part.data, [])
         given = list(leaves)
-        if all(child.node_class is None for child in part.children):
-            children = given[: len(part.children)]
+        if all(child.node_class is None for child in part.child_treedefs):
+            children = given[: len(part.child_treedefs)]
         else:
-            children = [build(child, iter(given)) for child in part.children]
+            children = [build(child, iter(given)) for child in part.child_treedefs]
         return node_type(part.node_class).from_children(part.data, children)
 
     return build(treedef, iter(leaves))
@@ -258,9 +258,9 @@ def flatten_up_to(treedef, tree):
         raise ValueError("another container")
     children, data = kind.to_children(tree)
     children = list(children)
-    if data != treedef.data or len(children) != len(treedef.children):
+    if data != treedef.data or len(children) != len(treedef.child_treedefs):
         raise ValueError("other keys, or another length")
-    pairs = zip(treedef.children, children)
+    pairs = zip(treedef.child_treedefs, children)
     return [x for child_def, child in pairs for x in flatten_up_to(child_def, child)]
 
 
@@ -281,9 +281,9 @@ def flatten_up_to(treedef, tree):
         raise ValueError("another container")
     children, data = kind.to_children(tree)
     children = list(children)
-    if len(children) != len(treedef.children):
+    if len(children) != len(treedef.child_treedefs):
         raise ValueError("another length")
-    pairs = zip(treedef.children, children)
+    pairs = zip(treedef.child_treedefs, children)
     return [x for child_def, child in pairs for x in flatten_up_to(child_def, child)]
 
 
@@ -307,9 +307,9 @@ def flatten_up_to(treedef, tree):
         raise ValueError("another container")
     children, data = kind.to_children(tree)
     children = list(children)
-    if data != treedef.data or len(children) != len(treedef.children):
+    if data != treedef.data or len(children) != len(treedef.child_treedefs):
         raise ValueError("other keys, or another length")
-    pairs = zip(treedef.children, children)
+    pairs = zip(treedef.child_treedefs, children)
     return [x for child_def, child in pairs for x in flatten_up_to(child_def, child)]
 
 

@@ -187,16 +187,11 @@ def transposed_jaxpr(jaxpr, linear):
     known = [aval for aval, lin in zip(jaxpr.in_avals, linear) if not lin]
     return derived(jaxpr, ("transpose", linear), backwards, known + jaxpr.out_avals)
 """,
-    "vjp": """
-def vjp(fun, *primals, has_aux=False):
-    lin = linearize_tree(fun, primals, has_aux)
-
-    def f_vjp(cotangent):
-        leaves = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
-        cts = transpose_program(lin.program, only_floats(leaves, lin.out_avals))
-        return tree_unflatten(lin.in_tree, with_float0(cts, lin.in_avals))
-
-    return (lin.value, f_vjp) + ((lin.aux,) if has_aux else ())
+    "pull_back": """
+def pull_back(lin, cotangent):
+    leaves = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
+    cts = transpose_program(lin.program, only_floats(leaves, lin.out_avals))
+    return tree_unflatten(lin.in_tree, with_float0(cts, lin.in_avals))
 """,
 }
 

@@ -67,7 +67,7 @@ def named(cls, *children):
 
 def plain(x):
     if isinstance(x, PyTreeDef):
-        return "PyTreeDef", plain(x.node_class), plain(x.data), plain(x.children)
+        return "PyTreeDef", plain(x.node_class), plain(x.data), plain(x.child_treedefs)
     if isinstance(x, type):
         return "class " + x.__name__
     if isinstance(x, Pair):
@@ -142,7 +142,8 @@ def tree_unflatten(treedef, leaves):
     def make(part):
         if part.node_class is None:
             return todo.pop(0)
-        return node_type(part.node_class).from_children(part.data, list(map(make, part.children)))
+        children = list(map(make, part.child_treedefs))
+        return node_type(part.node_class).from_children(part.data, children)
 
     return make(treedef)
 """
@@ -155,9 +156,9 @@ def flatten_up_to(treedef, tree):
         raise ValueError
     children, data = node_type(type(tree)).to_children(tree)
     children = [*children]
-    if (data, len(children)) != (treedef.data, len(treedef.children)):
+    if (data, len(children)) != (treedef.data, len(treedef.child_treedefs)):
         raise ValueError
-    return sum(map(flatten_up_to, treedef.children, children), [])
+    return sum(map(flatten_up_to, treedef.child_treedefs, children), [])
 """
 
 ONE_LEVEL = RIGHT_DICT + RIGHT_NODE_TYPE  # what the walks need

@@ -152,7 +152,7 @@ def test_fields_of_the_structure():
     """A structure has the data that `to_children` gives, and a tuple of structures."""
     _, structure = tree_flatten({"b": 1.0, "a": 2.0})
     assert structure.data == ("a", "b")
-    assert structure.children == (leaf, leaf)
+    assert structure.children() == [leaf, leaf]
 
 
 @pytest.mark.exercise("pytrees.flatten")

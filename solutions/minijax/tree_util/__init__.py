@@ -6,6 +6,7 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 import typing as _typing
 
 from minijax.tree import (
+    Partial,
     register_pytree_node,
     tree_flatten,
     tree_leaves,
@@ -15,6 +16,7 @@ from minijax.tree import (
 )
 
 __all__ = [
+    "Partial",
     "register_pytree_node",
     "tree_flatten",
     "tree_leaves",

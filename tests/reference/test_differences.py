@@ -1,0 +1,268 @@
+"""Programs that once gave something else than on JAX; each row is run on both and compared.
+
+Compared are the structures of the results, and shape, dtype and values of all leaves.
+"""
+
+import functools
+from collections import OrderedDict, defaultdict, namedtuple
+
+import jax
+import minijax
+import numpy as np
+import pytest
+
+jax.config.update("jax_enable_x64", True)
+
+X = np.arange(3.0)
+PAIRS = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+CONSTANT = np.array([1.0, 2.0])
+
+Point = namedtuple("Point", "x y")
+
+
+def two(kind):
+    """A container of two numbers that was filled in another order than the alphabet's."""
+    items = [("b", 2.0), ("a", 1.0)]
+    return OrderedDict(items) if kind is OrderedDict else defaultdict(float, items)
+
+
+CONTAINERS = {
+    f"{name} of {kind.__name__}": functools.partial(program, kind)
+    for kind in (OrderedDict, defaultdict)
+    for name, program in {
+        "leaves": lambda kind, lib: lib.tree.leaves(two(kind)),
+        "structure": lambda kind, lib: str(lib.tree.structure(two(kind))),
+        "map": lambda kind, lib: lib.tree.map(lambda x: x + 1, two(kind)),
+        "the class": lambda kind, lib: type(lib.tree.map(lambda x: x, two(kind))).__name__,
+        "the order": lambda kind, lib: [*lib.tree.map(lambda x: x, two(kind))],
+        "grad": lambda kind, lib: lib.grad(lambda d: d["a"] * d["b"] * d["b"])(two(kind)),
+        "jit": lambda kind, lib: lib.jit(lambda d: {"d": d})(two(kind)),
+        "vmap": lambda kind, lib: lib.vmap(lambda d: d)(lib.tree.map(lambda x: x + X, two(kind))),
+        "in_axes": lambda kind, lib: lib.vmap(
+            lambda d: d["a"] + d["b"], ({**two(kind), "a": 0, "b": None},)
+        )({"a": X, "b": 2.0}),
+        "scan": lambda kind, lib: lib.lax.scan(
+            lambda c, x: (lib.tree.map(lambda v: v * x, c), x), two(kind), X
+        ),
+    }.items()
+}
+TREES = {
+    "two orders are two structures": lambda lib: (
+        lib.tree.structure(OrderedDict(a=1, b=2)) == lib.tree.structure(OrderedDict(b=1, a=2))
+    ),
+    "a default factory survives": lambda lib: (
+        lib.tree.map(lambda x: x, defaultdict(int, {"a": 1})).default_factory.__name__
+    ),
+    "unsorted keys in an OrderedDict": lambda lib: lib.tree.leaves(OrderedDict({1: 1, "a": 2})),
+    "subclasses of dict and list are leaves": lambda lib: [
+        len(lib.tree.leaves(cls([1, 2]))) for cls in (type("L", (list,), {}),)
+    ],
+    "methods of a structure": lambda lib: (
+        lib.tree.structure((1, [2, {"a": 3}])).num_nodes,
+        list(map(str, lib.tree.structure((1, [2, {"a": 3}])).children())),
+        lib.tree.structure((1, [2])).unflatten([3.0, 4.0]),
+        lib.tree.structure((1, [2])).flatten_up_to((3.0, [{"a": 4.0}])),
+    ),
+    "a leaf has no children": lambda lib: lib.tree.structure(1).children(),
+    "partial": lambda lib: lib.jit(lambda f: f(2.0))(
+        lib.tree_util.Partial(lambda a, x, k: a * x + k, 3.0, k=1.0)
+    ),
+    "partial as a result": lambda lib: lib.jit(
+        lambda a: lib.tree_util.Partial(lib.numpy.multiply, a)
+    )(3.0)(2.0),
+    "partial has leaves": lambda lib: lib.tree.leaves(lib.tree_util.Partial(max, 1.0, (2.0, 3.0))),
+}
+
+
+# Functions with rules of their own, which close over `c` in the function or in the rule
+
+
+def scaled(lib, c):
+    f = lib.custom_jvp(lambda x: c * x)
+    f.defjvp(lambda primals, tangents: (c * primals[0], 5.0 * c * tangents[0]))
+    return f
+
+
+def scaled_vjp(lib, c):
+    f = lib.custom_vjp(lambda x: c * x)
+    f.defvjp(lambda x: (c * x, c), lambda c, ct: (5.0 * c * ct,))
+    return f
+
+
+def scaled_slope(lib, c):
+    f = lib.custom_jvp(lambda x: 2.0 * x)
+    f.defjvp(lambda primals, tangents: (2.0 * primals[0], c * tangents[0]))
+    return f
+
+
+def scaled_fwd(lib, c):
+    f = lib.custom_vjp(lambda x: 2.0 * x)
+    f.defvjp(lambda x: (c * x, None), lambda res, ct: (2.0 * ct,))
+    return f
+
+
+def repeated(lib, f, x):
+    return lib.lax.scan(lambda carry, _: (f(carry), None), x, None, length=2)[0]
+
+
+CLOSURES = {
+    "scan under grad(vmap)": lambda lib, f: lib.grad(
+        lambda m: lib.vmap(lambda x: repeated(lib, f(lib, CONSTANT), x))(m).sum()
+    )(PAIRS),
+    "scan under vmap(grad)": lambda lib, f: lib.vmap(
+        lib.grad(lambda x: repeated(lib, f(lib, CONSTANT), x).sum())
+    )(PAIRS),
+    "jit under grad(vmap)": lambda lib, f: lib.grad(
+        lambda m: lib.vmap(lib.jit(lambda x: f(lib, CONSTANT)(x)))(m).sum()
+    )(PAIRS),
+    "cond under grad": lambda lib, f: lib.grad(
+        lambda x: lib.lax.cond(x[0] > 0, lambda x: f(lib, CONSTANT)(x), lambda x: x, x).sum()
+    )(CONSTANT),
+    "a tracer of vmap under grad": lambda lib, f: lib.grad(
+        lambda t: lib.vmap(lambda c, x: f(lib, c)(x))(X, t).sum()
+    )(X),
+    "a tracer of vmap": lambda lib, f: lib.vmap(lambda c, x: f(lib, c)(x))(X, X),
+    "a tracer of an outer vmap": lambda lib, f: lib.vmap(
+        lambda c: lib.vmap(lambda x: f(lib, c)(x))(X)
+    )(X),
+    "a tracer of jit": lambda lib, f: lib.jit(lambda c, x: lib.grad(f(lib, c))(x))(3.0, 2.0),
+}
+FORWARD_CLOSURES = {
+    "a tracer of vmap under jvp": lambda lib, f: lib.jvp(
+        lambda t: lib.vmap(lambda c, x: f(lib, c)(x))(X, t), (X,), (X + 1.0,)
+    ),
+    "vmap of jvp": lambda lib, f: lib.vmap(lambda c, x: lib.jvp(f(lib, c), (x,), (1.0,)))(X, X),
+}
+CUSTOM = {
+    f"{f.__name__}: {name}": functools.partial(program, f=f)
+    for functions, programs in [
+        ([scaled, scaled_vjp, scaled_slope, scaled_fwd], CLOSURES),
+        ([scaled, scaled_slope], FORWARD_CLOSURES),
+    ]
+    for f in functions
+    for name, program in programs.items()
+} | {
+    "a tracer for an argument that is not differentiated": lambda lib: [
+        lib.grad(lambda c: not_differentiated(lib)(c, 2.0))(3.0),
+        lib.jit(lambda c: not_differentiated(lib)(c, 2.0))(3.0),
+        lib.vmap(lambda c: not_differentiated(lib)(c, 2.0))(X),
+    ],
+    "a partial": lambda lib: own_slope(lib, functools.partial(lambda a, x: a * x, 2.0)),
+    "a partial by name": lambda lib: own_slope(lib, functools.partial(lambda x, a: a * x, a=2.0)),
+    "an argument by name only": lambda lib: own_slope(lib, lambda x, *, a=2.0: a * x),
+    "None for a part of an argument": lambda lib: [
+        backwards(lib, (1.0, (2.0, 3.0)), lambda ct: (ct, None)),
+        backwards(lib, (1.0, (2.0, 3.0)), lambda ct: (ct, (None, ct))),
+        backwards(lib, (1.0, (2.0, None)), lambda ct: (ct, (None, None))),
+        backwards(lib, (1.0, None), lambda ct: (ct, None)),
+    ],
+    "one cotangent for a whole part": lambda lib: backwards(
+        lib, (1.0, (2.0, 3.0)), lambda ct: (ct, 4.0 * ct)
+    ),
+}
+
+
+def not_differentiated(lib):
+    f = lib.custom_jvp(lambda c, x: c * x, nondiff_argnums=(0,))
+    f.defjvp(lambda c, primals, tangents: (c * primals[0], c * tangents[0]))
+    return f
+
+
+def own_slope(lib, fun):
+    f = lib.custom_jvp(fun)
+    f.defjvp(lambda primals, tangents: (fun(*primals), 5.0 * tangents[0]))
+    return f(3.0), lib.grad(f)(3.0), lib.jit(lib.grad(f))(3.0)
+
+
+def backwards(lib, args, bwd):
+    """The gradient by a tuple, of which `bwd` gives cotangents in its own way."""
+    f = lib.custom_vjp(lambda p: p[0] * 2.0)
+    f.defvjp(lambda p: (p[0] * 2.0, None), lambda res, ct: (bwd(ct),))
+    return lib.grad(f)(args)
+
+
+# What transformations take and return
+
+
+def method(transformation):
+    """A class with a method that is transformed by a decorator."""
+
+    class Scale:
+        factor = 3.0
+
+        @transformation
+        def apply(self, x):
+            return x * self.factor
+
+    return Scale()
+
+
+FUNCTIONS = {
+    "jit of a method": lambda lib: method(functools.partial(lib.jit, static_argnums=0)).apply(2.0),
+    "jit of a method, through its class": lambda lib: type(
+        scale := method(functools.partial(lib.jit, static_argnums=0))
+    ).apply(scale, 2.0),
+    "vmap of a method": lambda lib: method(functools.partial(lib.vmap, in_axes=(None, 0))).apply(X),
+    "pmap of a method": lambda lib: method(
+        functools.partial(lib.pmap, static_broadcasted_argnums=0)
+    ).apply(X[None]),
+    "grad of a method": lambda lib: method(functools.partial(lib.grad, argnums=1)).apply(2.0),
+    "objects through vmap": lambda lib: [
+        lib.vmap(lambda f, x: f(x), in_axes=(None, 0))(lib.numpy.sin, X),
+        lib.vmap(lambda text, x: x + len(text), in_axes=(None, 0))("abc", X),
+        lib.vmap(lambda d, x: d["f"](x), in_axes=({"f": None}, 0))({"f": lib.numpy.cos}, X),
+    ],
+    "pullback from jit": lambda lib: lib.jit(lambda x: lib.vjp(lambda y: y * y, x)[1])(3.0)(2.0),
+    "value and pullback from jit": lambda lib: [
+        part if i == 0 else part(2.0)
+        for i, part in enumerate(lib.jit(lambda x: lib.vjp(lib.numpy.sin, x))(3.0))
+    ],
+    "pullback into jit": lambda lib: lib.jit(lambda pull_back, ct: pull_back(ct))(
+        lib.vjp(lib.numpy.sin, 3.0)[1], 2.0
+    ),
+    "pullbacks from vmap": lambda lib: lib.vmap(lambda pull_back, ct: pull_back(ct))(
+        lib.vmap(lambda x: lib.vjp(lambda y: y * y, x)[1])(X), X
+    ),
+    "linear function from jit": lambda lib: lib.jit(lambda x: lib.linearize(lib.numpy.sin, x)[1])(
+        3.0
+    )(2.0),
+    "transposed function from jit": lambda lib: lib.jit(
+        lambda x: lib.linear_transpose(lambda y: x * y, 1.0)
+    )(3.0)(2.0),
+    "names": lambda lib: [
+        transformation(square).__name__
+        for transformation in (
+            *(lib.grad, lib.value_and_grad, lib.vmap, lib.jit, lib.jacfwd, lib.jacrev),
+            *(lib.hessian, lib.make_jaxpr, lib.checkpoint, lib.custom_jvp, lib.pmap),
+        )
+    ],
+    "arguments by name under vmap": lambda lib: lib.vmap(lambda x, y: x + y, (0,))(X, y=X),
+    "lists of axes": lambda lib: lib.vmap(lambda x: [x, 1.0], in_axes=[0], out_axes=[0, None])(X),
+    "jit of a class and of a callable object": lambda lib: [
+        lib.jit(functools.partial(square))(3.0),
+        lib.jit(type("Twice", (), {"__call__": lambda self, x: 2.0 * x})())(3.0),
+    ],
+}
+
+
+def square(x):
+    return x * x
+
+
+PROGRAMS = CONTAINERS | TREES | CUSTOM | FUNCTIONS
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_the_result_is_that_of_jax(program):
+    assert_same(program(minijax), program(jax))
+
+
+def assert_same(got, want):
+    assert str(minijax.tree.structure(got)) == str(jax.tree.structure(want))
+    for x, y in zip(minijax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        if isinstance(y, str):
+            assert x == y
+            continue
+        x, y = np.asarray(x), np.asarray(y)
+        assert (x.shape, x.dtype) == (y.shape, y.dtype)
+        np.testing.assert_allclose(x, y, rtol=1e-12)
