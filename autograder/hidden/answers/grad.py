@@ -223,17 +223,17 @@ def transposed_jaxpr(jaxpr, linear):
 
 @mistake(
     "grad.vjp",
-    name="Integer inputs have no cotangent",
+    name="The cotangents come as a flat list",
     hints=[
-        "Does it work for a function with an integer among its arguments? Count the cotangents that come back from the program.",
-        "The program knows the float inputs only, and so it returns cotangents for these. The structure `in_tree` has a place for every input.",
-        "Complete them with `with_float0(cts_in, lin.in_avals)` before `tree_unflatten`.",
+        "Pull back through a function of a dict. What do you get, and what did the function take?",
+        "Inside, everything is a flat list. Outside, the user expects what the function was given: a tuple of all arguments, with their containers.",
+        "End with `tree_unflatten(lin.in_tree, ...)`.",
     ],
 )
 def pull_back(lin, cotangent):
     cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
     cts_in = transpose_program(lin.program, only_floats(cts, lin.out_avals))
-    return tree_unflatten(lin.in_tree, cts_in)
+    return with_float0(cts_in, lin.in_avals)
 
 
 @mistake(
