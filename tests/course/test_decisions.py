@@ -20,6 +20,7 @@ def tracked():
     return [line for line in listed.stdout.splitlines() if not line.startswith("docs/")]
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("path", DECISIONS, ids=IDS)
 def test_a_decision_has_its_number_a_title_and_four_parts(path):
     text = path.read_text(encoding="utf-8")
@@ -36,12 +37,14 @@ def test_the_index_lists_every_decision_once():
     assert len({name[:4] for name in titles}) == len(titles)
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("path", DECISIONS, ids=IDS)
 def test_the_files_that_a_decision_names_are_there(path, tracked):
     named = re.findall(r"`([\w/]+\.(?:py|toml|txt)|\w+(?:/\w+)*/)`", path.read_text())
     assert [n for n in named if not any(f"/{n}" in f"/{file}" for file in tracked)] == []
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("path", DECISIONS, ids=IDS)
 def test_the_definitions_that_a_decision_names_are_there(path, tracked):
     for module, name in re.findall(r"`(\w+)\.(\w+)`", path.read_text(encoding="utf-8")):

@@ -6,9 +6,11 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from autograder.lessons import places
 
@@ -104,3 +106,32 @@ def test_lock_files_hold_pins_and_no_addresses():
 
 def text_of(path):
     return path.read_bytes().decode("utf-8", "replace")
+
+
+def test_the_changelog_begins_with_this_version():
+    text = (places.ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## \[(.+?)\] - (.+)$", text, re.MULTILINE)
+    assert newest[1] == places.VERSION.removesuffix(".dev0")
+    assert (newest[2] == "in progress") == places.VERSION.endswith(".dev0")
+
+
+def test_the_map_names_every_folder():
+    text = (places.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w./]+)/`", text.partition("## To change")[0]))
+    tracked = {path.relative_to(places.ROOT).parts for path in tracked_files()}
+    folders = {parts[0] for parts in tracked if len(parts) > 1 and parts[0][0] != "."}
+    folders |= {f"course/{parts[1]}" for parts in tracked if parts[0] == "course" and parts[2:]}
+    assert folders - {name.partition("/NN")[0] for name in named} == {"course"}
+    rooms = {parts[1] for parts in tracked if parts[0] == "autograder" and len(parts) > 2}
+    in_order = re.search(r"in rooms: (.+?);", text)[1]
+    assert {"cli", *rooms} == {"hidden", *re.findall(r"`(\w+)`", in_order)}
+
+
+def test_hosted_ci_runs_what_ci_runs_anywhere_on_the_oldest_python():
+    flow = yaml.safe_load((places.ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
+    steps = flow["jobs"]["test"]["steps"]
+    project = tomllib.loads((places.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (python,) = [step["with"]["python-version"] for step in steps if "with" in step]
+    assert project["project"]["requires-python"] == f">={python}"
+    assert steps[-1] == {"run": ".ci/run"}
+    assert "secrets." not in str(flow)
