@@ -170,7 +170,7 @@ def _hidden_tests() -> Iterator[Secret]:
 
 def _mistakes() -> Iterator[Secret]:
     for lesson in manifest.load().values():
-        for mistake in answers.load(lesson.id):
+        for mistake in answers.mistakes(lesson.id):
             what = f"the known mistake {mistake.id}"
             yield from (Secret(what, body, name) for name, body in _bodies(mistake.source))
             yield from (

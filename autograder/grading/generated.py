@@ -7,7 +7,7 @@
     @pytest.mark.exercise("jvp.jvp")
     def test_random_programs(student):
         \"\"\"The derivative of a random program is right.\"\"\"
-        student.agrees_on_programs(derivative, siblings=SIBLINGS)
+        student.agrees_on_programs(derivative)
 
 A law is a probe whose parameters name what it wants of a program (see `Program.text`). The programs
 are made here, where the submission cannot see how, sent as text, several in a call, and the
@@ -47,7 +47,7 @@ Sample = Program | Tree
 TELLING = (WRONG_VALUE, WRONG_SHAPE, WRONG_TYPE)  # what a program can be shrunk for
 
 
-OUTCOMES = Probe("outcomes", Path(run_laws.__file__).read_text(encoding="utf-8"))
+OUTCOMES: Probe = run_laws.outcomes
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Test:
 
 def definition_of(law: Probe) -> ast.FunctionDef:
     """A law's syntax tree."""
-    (found,) = ast.parse(law.source).body
+    found = ast.parse(law.source).body[-1]
     assert isinstance(found, ast.FunctionDef)
     return found
 

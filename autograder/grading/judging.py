@@ -94,7 +94,7 @@ def recognise(lesson: Lesson, calls: Mapping[str, list[Call]], level: str) -> di
         kinds = {call.found.kind for call in made if call.found is not None}
         if sum(call.wrong_value for call in made) < 2 or kinds & _NOT_A_MISTAKE:
             continue
-        mistakes = [m for m in answers.load(lesson.id) if m.exercise == exercise]
+        mistakes = [m for m in answers.mistakes(lesson.id) if m.exercise == exercise]
         telling = sorted(made, key=lambda call: not call.wrong_value)  # where most of them differ
         fitting = [m for m in mistakes if _fits(variant(lesson, level, m), telling)]
         if len(fitting) == 1:

@@ -13,15 +13,27 @@
 
 The probe runs in the workers that hold the student's tree and the reference's; the test runs here,
 and compares. The first line of a test's docstring is what the student reads when it fails.
+
+A probe may bring helpers along, and right answers to other exercises, which it puts in place:
+
+    @probe(uses=[in_place])
+    def two_rules(mj, siblings, x):
+        with in_place("minijax.jvp", siblings) as module:
+            return module.mul_jvp((x, x), (1.0, None))
+
+    student.agrees(two_rules, siblings("jvp.add_tangents"), 3.0)
 """
 
 import ast
 import builtins
 import dis
+import functools
 import inspect
+import sys
 import textwrap
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -66,30 +78,87 @@ class Disagreement(Exception):
 # Probes
 
 
-def probe(function: Callable[..., Any]) -> Probe:
+@dataclass(frozen=True)
+class Siblings:
+    """Stands among a probe's arguments for right definitions, by target, of these exercises."""
+
+    exercises: tuple[str, ...]
+
+
+def siblings(*exercises: str) -> Siblings:
+    """Right answers to some exercises, for a probe that asks for another one.
+
+    The probe gets a dict that `in_place` takes. The definitions are the first right ones of the
+    lesson's file in `hidden/answers`.
+    """
+    return Siblings(exercises)
+
+
+Helper = Callable[..., Any]  # a function or a class
+
+# Annotations stay text: the names in them are not there.
+_FIRST_LINE = "from __future__ import annotations"
+
+
+def probe(function: Callable[..., Any] | None = None, *, uses: Sequence[Helper] = ()) -> Any:
     """Make a probe of a function at the top of a suite.
 
-    The function may use its arguments, its own imports, built-in names and `np`, nothing else:
-    only its text is sent.
+    The function may use its arguments, its own imports, built-in names, `np` and the helpers that
+    `uses` lists: only texts are sent. A helper is a function or a class at the top of a module,
+    and brings along what it uses of that module: functions, classes and imported modules.
     """
+    if function is None:
+        return functools.partial(probe, uses=uses)
     if function.__qualname__ != function.__name__:
         raise TypeError(f"The probe {function.__qualname__} must stand at the top of its module.")
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    definition = tree.body[0]
-    assert isinstance(definition, ast.FunctionDef)
-    definition.decorator_list = []
-    source = ast.unparse(definition)
-    foreign = sorted(set(_free_names(compile(source, "<probe>", "exec"))))
+    texts: dict[str, str] = {}
+    for helper in uses:
+        _pack(helper, texts)
+    own = _text(function, decorated=False)
+    foreign = sorted(_free_names(own) - texts.keys())
     if foreign:
         raise NameError(
-            f"The probe {definition.name} uses {', '.join(foreign)} from outside. "
-            "Pass it as an argument, or import it inside the probe."
+            f"The probe {function.__name__} uses {', '.join(foreign)} from outside. "
+            "Pass it as an argument, list it in `uses`, or import it inside the probe."
         )
-    return Probe(definition.name, source)
+    return Probe(function.__name__, "\n\n".join([_FIRST_LINE, *texts.values(), own]))
 
 
-def _free_names(code: types.CodeType) -> Iterator[str]:
-    """The global names that a piece of code reads, but for built-ins and `np`."""
+def _pack(helper: Helper, texts: dict[str, str]) -> None:
+    """Add a helper's text to `texts`, and what it uses of its module before it."""
+    if helper.__name__ in texts:
+        return
+    texts[helper.__name__] = ""  # it may call itself
+    text = _text(helper)
+    home = vars(sys.modules[helper.__module__])
+    for name in sorted(_free_names(text)):
+        value = home.get(name)
+        if isinstance(value, types.ModuleType):
+            texts[name] = f"import {value.__name__} as {name}"
+        elif isinstance(value, types.FunctionType | type) and value.__name__ == name:
+            _pack(value, texts)
+        else:
+            raise NameError(f"The helper {helper.__name__} uses {name}. Import it inside.")
+    del texts[helper.__name__]
+    texts[helper.__name__] = text
+
+
+def _text(thing: Helper, decorated: bool = True) -> str:
+    """The text of a function's or a class's definition."""
+    definition = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
+    if not decorated:
+        assert isinstance(definition, ast.FunctionDef)
+        definition.decorator_list = []
+    return ast.unparse(definition)
+
+
+def _free_names(text: str) -> set[str]:
+    """The names from outside that a text reads, but for built-ins and `np`."""
+    return set(_read_in(compile(f"{_FIRST_LINE}\n{text}", "<probe>", "exec")))
+
+
+def _read_in(code: types.CodeType) -> Iterator[str]:
+    """The global names that a piece of code reads."""
     steps = list(dis.get_instructions(code))
     known = {"np", *dir(builtins), *(s.argval for s in steps if s.opname == "STORE_NAME")}
     for step in steps:
@@ -97,7 +166,7 @@ def _free_names(code: types.CodeType) -> Iterator[str]:
             yield step.argval
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _free_names(constant)
+            yield from _read_in(constant)
 
 
 # ------------------------------------------------------------------------------------------

@@ -2,18 +2,17 @@
 
 import functools
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pytest
 
-from autograder.grading import generated, review, suite
+from autograder.grading import answers, generated, review, suite
 from autograder.grading.compare import compare
 from autograder.grading.oracle import Oracle, check_reference
-from autograder.grading.suite import Disagreement
+from autograder.grading.suite import Disagreement, SuiteError
 from autograder.grading.under_pytest import exercise_of
 from autograder.lessons.manifest import Lesson, prefix
 from autograder.sandbox.session import Probe, Reply, Session
@@ -74,16 +73,14 @@ class Student:
         found = self._run.call(self._test, self._exercise, probe, args, (rtol, atol))
         return None if found is None else self._told(found)
 
-    def agrees_on_programs(
-        self, law: Probe, siblings: Mapping[str, str] = MappingProxyType({}), **recipe: Any
-    ) -> None:
+    def agrees_on_programs(self, law: Probe, *_: Any, **recipe: Any) -> None:
         """Raise Disagreement unless a law gives what it gives on the reference, on random programs.
 
-        See `generated.py`. `siblings` holds definitions for other exercises' targets; one for the
-        target of this exercise is left out. `recipe` is for `programs.make`. Such tests stand last
-        in a suite: siblings that have passed their tests until then need not be put in place.
+        See `generated.py`. Right answers to the other exercises are put in place. `recipe` is for
+        `random_programs.make`. Such tests come last in a suite: siblings that have passed their
+        tests until then do not have to be put in place.
         """
-        test = self._run.law_test(self._test, self._exercise, law, siblings, recipe)
+        test = self._run.law_test(self._test, self._exercise, law, recipe)
         found = self._run.law(self._test, self._exercise, test)
         if found is None:
             return
@@ -125,6 +122,7 @@ class SuiteRun:
         self.clean_for = ""  # the exercise for which the package was imported afresh
         self.stubbed: set[str] = set()  # exercises whose own stub has answered
         self.targets = {e.id: e.target for e in lesson.exercises}
+        self.siblings = answers.siblings(lesson.id)
         self.shown: set[str] = set()  # targets of which the worker has seen right definitions
         self.outcomes: dict[str, Disagreement | None] = {}
         self.broken: list[str] = []
@@ -138,9 +136,10 @@ class SuiteRun:
         tolerance: tuple[float | None, float | None],
     ) -> Disagreement | None:
         """Ask both sides, remember what they said, and compare."""
+        args, siblings = self.with_siblings(exercise, args)
         want, seconds = self.oracle.ask(probe, args)
         check_reference(probe, want)
-        self.keep_apart(exercise)
+        self.keep_apart(exercise, siblings)
         clean = self.clean_for == exercise
         got = self._answer(exercise, probe, args, _allowed(seconds))
         found = compare(got, want, self.stubs, *tolerance)
@@ -152,6 +151,23 @@ class SuiteRun:
         self.calls[exercise].append(Call(test, probe, args, got, want, *tolerance, found))
         self._note(exercise, found)
         return found
+
+    def with_siblings(
+        self, exercise: str, args: tuple[Any, ...]
+    ) -> tuple[tuple[Any, ...], set[str]]:
+        """The arguments with definitions in the place of each `Siblings`, and their targets."""
+        shown: set[str] = set()
+
+        def filled(arg: Any) -> Any:
+            if not isinstance(arg, suite.Siblings):
+                return arg
+            if exercise in arg.exercises:
+                raise SuiteError(f"A probe of {exercise} brings the answer to it along.")
+            targets = [self.targets[name] for name in arg.exercises]
+            shown.update(targets)
+            return {target: self.siblings[target] for target in targets}
+
+        return tuple(map(filled, args)), shown
 
     def _answer(self, exercise: str, probe: Probe, args: tuple[Any, ...], seconds: float) -> Reply:
         """Ask the submission, unless it has killed too many workers in this exercise."""
@@ -184,12 +200,10 @@ class SuiteRun:
         else:
             self.clean_for = exercise if found is None else ""
 
-    def law_test(
-        self, test: str, exercise: str, law: Probe, siblings: Mapping[str, str], recipe: Any
-    ) -> generated.Test:
+    def law_test(self, test: str, exercise: str, law: Probe, recipe: Any) -> generated.Test:
         """A law with the programs of this assignment, and the siblings that may travel with it."""
         own = self.targets[exercise]
-        others = {target: text for target, text in siblings.items() if target != own}
+        others = {target: text for target, text in self.siblings.items() if target != own}
         about = test, law, self.generating.seed, recipe
         chosen = generated.stored(self.generating.kept, self.lesson.id, *about)
         module = self.lesson.module.removesuffix(".py").replace("/", ".")

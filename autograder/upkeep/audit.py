@@ -1,24 +1,29 @@
 """The hidden suites' own exam: are they fair, and do they see what they should?
 
 Submissions whose grades are known beforehand are made from the reference: the reference itself,
-the untouched skeleton, stubs that cheat, each exercise filled in alone, each known mistake, and
-mutants, which have a slip in one exercise. All of them are graded as a student's would be, and
-every grade that is not as it should be is a finding.
+the untouched skeleton, stubs that cheat, each exercise filled in alone, right answers in other
+styles, each known mistake, each wrong answer without a name, and mutants, which have a slip in one
+exercise. All of them are graded as a student's would be, and every grade that is not as it should
+be is a finding.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import track
 
-from autograder.grading import answers, pool
-from autograder.grading.answers import Mistake
+from autograder.grading import answers, oracle, pool
+from autograder.grading.answers import Mistake, Wrong
+from autograder.grading.oracle import Oracle
 from autograder.grading.result import Result, Verdict
+from autograder.grading.suite import probe
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.sandbox import isolation
+from autograder.sandbox.session import Reply
+from autograder.student import checks
 from autograder.upkeep import attacks, mutants, sample_class
 
 T = TypeVar("T")
@@ -31,7 +36,7 @@ class Case:
     """A made submission, and what its result must be."""
 
     lesson: str
-    kind: str  # "reference", "skeleton", "cheat", "one exercise" or "known mistake"
+    kind: str  # "reference", "one exercise", "known mistake" and so on
     name: str
     source: str
     check: Check
@@ -154,11 +159,24 @@ def make_cases(lesson: Lesson) -> list[Case]:
         name = f"{exercise.id} alone"
         source = _only(lesson, reference, done)
         cases.append(Case(lesson.id, "one exercise", name, source, _exactly(done)))
-    for mistake in answers.load(lesson.id):
+    return [*cases, *cases_of_right_answers(lesson), *_cases_of_wrong_answers(lesson)]
+
+
+def cases_of_right_answers(lesson: Lesson) -> Iterator[Case]:
+    """The right answers: in each case one to every exercise."""
+    for i, chosen in enumerate(answers.in_turn(lesson.id), 1):
+        source = answers.variant_source(*chosen)
+        check = _right(lesson, source)
+        yield Case(lesson.id, "right answer", f"right answers, number {i}", source, check)
+
+
+def _cases_of_wrong_answers(lesson: Lesson) -> Iterator[Case]:
+    for mistake in answers.mistakes(lesson.id):
         source = answers.variant_source(mistake)
-        check = _named(mistake, lesson)
-        cases.append(Case(lesson.id, "known mistake", mistake.id, source, check))
-    return cases
+        yield Case(lesson.id, "known mistake", mistake.id, source, _named(mistake, lesson))
+    for i, answer in enumerate(answers.wrong(lesson.id), 1):
+        source, name = answers.variant_source(answer), f"{answer.exercise}, wrong answer {i}"
+        yield Case(lesson.id, "wrong answer", name, source, _loses(answer, lesson))
 
 
 def _with_those_before(lesson: Lesson, exercise: Exercise) -> set[str]:
@@ -221,6 +239,55 @@ def _exactly(done: set[str]) -> Check:
                 )
 
     return check
+
+
+def _right(lesson: Lesson, source: str) -> Check:
+    full = _full({exercise.id for exercise in lesson.exercises})
+
+    def check(result: Result) -> Iterator[str]:
+        yield from full(result)
+        report = checks.run(lesson, {lesson.module: source.encode()})
+        for exercise in lesson.exercises:
+            if exercise.id not in report.done:
+                yield f"{exercise.id}: a visible check refuses it. Let it ask for what is promised."
+
+    return check
+
+
+def _loses(answer: Wrong, lesson: Lesson) -> Check:
+    def check(result: Result) -> Iterator[str]:
+        (own,) = [e for e in result["exercises"] if e["id"] == answer.exercise]
+        if own["points"] == own["max_points"]:
+            yield f"{own['id']} should lose points. Add a test that this answer fails."
+        level = result["isolation"]
+        variant = {lesson.module: answers.variant_source(answer)}
+        right = _run(oracle.reference(lesson, level), answer.shown_by)
+        with_it = _run(Oracle(lesson, level, variant), answer.shown_by)
+        if right == with_it or right.kind != "value":
+            yield "its program shows no difference. Let it run with the reference, and print one."
+
+    return check
+
+
+def _run(tree: Oracle, program: str) -> Reply:
+    try:
+        return tree.ask(printed, (program,))[0]
+    finally:
+        tree.session.close()
+
+
+@probe
+def printed(package: Any, program: str) -> str:
+    """What a program prints; an error that ends it is its last line."""
+    import contextlib
+    import io
+
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        try:
+            exec(program, {})
+        except Exception as error:
+            print(type(error).__name__)
+    return out.getvalue()
 
 
 def _named(mistake: Mistake, lesson: Lesson) -> Check:

@@ -139,7 +139,7 @@ def _behaves_as(lesson: Lesson, level: str | None, mutant: Mutant, label: str) -
 
 
 def _mistaken(lesson_id: str, exercise: str, label: str) -> str:
-    mistakes = answers.load(lesson_id)
+    mistakes = answers.mistakes(lesson_id)
     (found,) = [m for m in mistakes if (m.exercise, m.name) == (exercise, label)]
     return answers.variant_source(found)
 

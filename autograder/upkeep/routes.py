@@ -85,7 +85,7 @@ def mistake_tables(folder: Path, known: Sequence[Lesson]) -> str:
     for lesson in known:
         rows = [
             f"| [{m.exercise}]({_page(lesson, folder)}#{m.exercise}) | {m.name} | {m.hints[0]} |"
-            for m in answers.load(lesson.id)
+            for m in answers.mistakes(lesson.id)
         ]
         if rows:
             head = [f"### {lesson.title}\n", "| exercise | mistake | ask |", "|---|---|---|"]

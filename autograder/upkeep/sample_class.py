@@ -54,7 +54,7 @@ def _ids(exercises: Iterable[Exercise]) -> tuple[str, ...]:
 
 def _different(lesson: Lesson) -> list[Mistake]:
     """Known mistakes of this lesson, in as many different exercises as there are."""
-    mistakes = answers.load(lesson.id)
+    mistakes = answers.mistakes(lesson.id)
     first = {m.exercise: m for m in reversed(mistakes)}
     spread = [m for m in mistakes if first[m.exercise] is m]
     return [*spread, *(m for m in mistakes if m not in spread)][:MISTAKES]

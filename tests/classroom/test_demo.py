@@ -54,7 +54,7 @@ def test_the_submissions_of_a_class_differ_and_are_python(lesson):
 def test_the_mistakes_of_a_class_are_in_different_exercises(lesson):
     everyone = sample_class.make(lesson)
     places = [each.mistake.exercise for each in everyone if each.mistake]
-    available = {mistake.exercise for mistake in answers.load(lesson.id)}
+    available = {mistake.exercise for mistake in answers.mistakes(lesson.id)}
     assert len(set(places)) == min(3, len(available))
 
 

@@ -1,4 +1,4 @@
-"""Known mistakes: read without being run, and recognised by behaviour only."""
+"""Answers: read without being run. Known mistakes are recognised by behaviour only."""
 
 import graded_course
 import pytest
@@ -18,14 +18,14 @@ def lesson(monkeypatch, tmp_path):
 
 
 def test_mistakes_are_read_with_their_name_hints_and_source(lesson):
-    first, second, *_ = answers.load("tiny")
+    first, second, *_ = answers.mistakes("tiny")
     assert (first.id, first.exercise) == ("tiny.double/it_is_squared", "tiny.double")
     assert (second.name, second.hints) == ("It is tripled", ("One.", "Two.", "Three."))
     assert second.source == "def double(x):\n    return 3.0 * np.asarray(x)\n"
 
 
 def test_a_variant_is_the_reference_with_the_mistake_in_it(lesson):
-    source = answers.variant_source(answers.load("tiny")[1])
+    source = answers.variant_source(answers.mistakes("tiny")[1])
     assert source == MODULE.replace(
         '    """Twice x."""\n    return 2.0 * np.asarray(x)', "    return 3.0 * np.asarray(x)"
     )
@@ -34,18 +34,78 @@ def test_a_variant_is_the_reference_with_the_mistake_in_it(lesson):
 def test_decorators_of_the_definition_stay(monkeypatch, tmp_path):
     text = MISTAKES.replace(")\ndef double(x):", ")\n@cached\ndef double(x):", 1)
     graded_course.write(monkeypatch, tmp_path, {"answers/tiny.py": text})
-    assert answers.load("tiny")[0].source.startswith("@cached\ndef double(x):")
+    assert answers.mistakes("tiny")[0].source.startswith("@cached\ndef double(x):")
 
 
 def test_a_lesson_without_a_file_has_no_mistakes(lesson):
-    assert answers.load("other") == []
+    assert answers.mistakes("other") == []
+
+
+ANSWERS = """
+@right("tiny.double")
+def double(x):
+    return x + x
+
+
+@right("tiny.mean", style="with NumPy")
+@cached
+def mean(x):
+    return np.mean(x)
+
+
+@right("tiny.double")
+def double(x):
+    return 2 * x
+
+
+@mistake("tiny.double", shown_by="import tiny\\nprint(tiny.double(3.0))")
+def double(x):
+    return 4.0
+"""
+
+
+@pytest.fixture
+def answered(monkeypatch, tmp_path):
+    graded_course.write(monkeypatch, tmp_path, {"answers/tiny.py": MISTAKES + ANSWERS})
+
+
+def test_right_and_unnamed_wrong_answers_are_no_known_mistakes(answered):
+    assert len(answers.mistakes("tiny")) == 4
+    assert [right.exercise for right in answers.rights("tiny")] == [
+        *("tiny.double", "tiny.mean", "tiny.double")
+    ]
+    assert answers.rights("tiny")[1].style == "with NumPy"
+    (wrong,) = answers.wrong("tiny")
+    assert wrong.shown_by.splitlines() == ["import tiny", "print(tiny.double(3.0))"]
+
+
+def test_the_first_right_answer_stands_in_for_a_students(answered):
+    assert answers.siblings("tiny") == {
+        "double": "def double(x):\n    return x + x\n",
+        "mean": "@cached\ndef mean(x):\n    return np.mean(x)\n",
+    }
+
+
+def test_right_answers_are_tried_in_turn(answered):
+    first, second = answers.in_turn("tiny")
+    assert [answer.exercise for answer in first] == ["tiny.double", "tiny.mean"]
+    source = answers.variant_source(*first)
+    assert "return x + x" in source
+    assert "return np.mean(x)" in source
+    assert answers.variant_source(*second) == MODULE.replace(
+        '    """Twice x."""\n    return 2.0 * np.asarray(x)', "    return 2 * x"
+    )
 
 
 WRONG = [
-    ("def f(x): pass", "no @mistake"),
+    ("def f(x): pass", "or @mistake"),
     ("@mistake('tiny.double')\ndef f(x): pass", "write @mistake"),
-    ("@mistake('tiny.double', name='N', hints=['a'])\ndef f(x): pass", "three hints"),
+    ("@mistake('tiny.double', name='N', hints=['a'])\ndef f(x): pass", "TEXT, TEXT, TEXT"),
     ("@mistake('tiny.double', name=open('x'), hints=[])\ndef f(x): pass", "write @mistake"),
+    ("@mistake('tiny.double', name='N', shown_by='x')\ndef f(x): pass", "shown_by=PROGRAM"),
+    ("@right('tiny.double', name='N')\ndef f(x): pass", "write @right"),
+    ("@right('tiny.double')\ndef twice(x): pass", "tiny.double defines double, not twice"),
+    ("@cached\ndef double(x): pass", "no @right"),
     ("@mistake('tiny.dubble', name='N', hints=['a', 'b', 'c'])\ndef f(x): pass", "tiny.double"),
     (MISTAKES + MISTAKES, "two mistakes"),
     ("def f(:", "line 1"),
@@ -56,13 +116,13 @@ WRONG = [
 def test_a_wrong_file_says_what_to_write(monkeypatch, tmp_path, text, message):
     graded_course.write(monkeypatch, tmp_path, {"answers/tiny.py": text})
     with pytest.raises(Problem, match=message):
-        answers.load("tiny")
+        answers.mistakes("tiny")
 
 
 def test_the_file_is_never_run(monkeypatch, tmp_path):
     text = MISTAKES + "\nraise SystemExit('it was run')\n"
     graded_course.write(monkeypatch, tmp_path, {"answers/tiny.py": text})
-    assert len(answers.load("tiny")) == 4
+    assert len(answers.mistakes("tiny")) == 4
 
 
 def labels(result):

@@ -18,11 +18,55 @@ diff = "2.0 * x in place of 2.0 * np.asarray(x)"
 why = "The suite doubles numbers only."
 """
 
+RIGHT = """
+@right("tiny.double")
+def double(x):
+    return np.add(x, x)
+
+
+@right("tiny.mean")
+def mean(x):
+    if len(x) == 0:
+        raise TinyError("empty")
+    return sum(x) / float(len(x))
+
+
+@right("tiny.double")
+def double(x):
+    return np.multiply(x, 2.0)
+
+
+@mistake("tiny.double", shown_by="import tiny\\nprint(tiny.double(3.0))")
+def double(x):
+    return np.add(x, 1.5)
+"""
+
+CHECKS = """
+import pytest
+import tiny
+
+
+@pytest.mark.exercise("tiny.double")
+def test_double():
+    assert tiny.double(2.0) == 4.0
+
+
+@pytest.mark.exercise("tiny.mean")
+def test_mean():
+    assert tiny.mean([1.0, 2.0]) == 1.5
+
+
+@pytest.mark.exercise("tiny.spread")
+def test_spread():
+    assert tiny.spread([1.0, 2.0]) == 1.0
+"""
+
 # The small course with exercises that are independent, and mistakes that can be recognised.
 GOOD = {
     "course/lessons/01_tiny/lesson.toml": TOML.replace('["tiny.double", "tiny.mean"]', "[]"),
     "solutions/tiny/numbers.py": MODULE.replace("double(x) - mean(x)", "np.max(x) - np.min(x)"),
-    "answers/tiny.py": MISTAKES.rpartition("\n@mistake")[0],
+    "answers/tiny.py": MISTAKES.rpartition("\n@mistake")[0] + RIGHT,
+    "course/lessons/01_tiny/checks.py": CHECKS,
     "suites/tiny.equivalent.toml": EQUIVALENT,
 }
 
@@ -46,7 +90,9 @@ def test_a_good_suite_passes(monkeypatch, tmp_path):
         ("tiny", "skeleton", 1, 1),
         ("tiny", "cheat", 1, 1),
         ("tiny", "one exercise", 3, 3),
+        ("tiny", "right answer", 2, 2),
         ("tiny", "known mistake", 3, 3),
+        ("tiny", "wrong answer", 1, 1),
         ("tiny", "mutant", 26, 26),
     ]
     assert "tiny    known mistake  3 of 3" in audit.table(report)
@@ -61,6 +107,11 @@ FINDINGS = [
         "`after`",
     ),
     ("answers/tiny.py", "3.0 * np", "2.0 * np", "should lose points"),
+    ("answers/tiny.py", "np.multiply(x, 2.0)", "np.multiply(x, 2.5)", "should have full points"),
+    ("course/lessons/01_tiny/checks.py", "[1.0, 2.0]) == 1.5", "[1.0, 2.0]) == 2.0", "refuses it"),
+    ("answers/tiny.py", "np.add(x, 1.5)", "np.add(x, x)", "tiny.double should lose points"),
+    ("answers/tiny.py", "double(3.0)", "double(1.5)", "shows no difference"),
+    ("answers/tiny.py", "print(tiny.double(3.0))", "tiny.double(3.0)", "shows no difference"),
     ("answers/tiny.py", "np.asarray(x) ** 2", "3.0 * np.asarray(x)", "not recognised"),
 ]
 

@@ -165,7 +165,7 @@ def test_stored_programs_are_used_again(tmp_path, monkeypatch):
 
 
 def source_of(mistake_name):
-    (found,) = [m for m in answers.load("jvp") if m.name == mistake_name]
+    (found,) = [m for m in answers.mistakes("jvp") if m.name == mistake_name]
     return answers.variant_source(found).encode()
 
 

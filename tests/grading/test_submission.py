@@ -374,7 +374,7 @@ def test_signs_of_tampering_are_told_to_the_instructor_alone(lesson, code):
 def test_honest_mistakes_are_not_under_suspicion(name):
     lesson = manifest.get(name)
     reference = assemble.read_solution(lesson.module)
-    sources = [answers.variant_source(m) for m in answers.load(name)]
+    sources = [answers.variant_source(m) for m in answers.mistakes(name)]
     for source in [reference, skeleton.make_skeleton(reference, lesson), *sources]:
         assert review.unusual(names_in(source.encode()), reference) == []
 

@@ -1,7 +1,19 @@
-"""Known mistakes of the lesson core: each function stands in for the target of its exercise.
+"""Answers to the exercises of the lesson core: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
+
+
+@right("core.new_main")
+@contextmanager
+def new_main(trace_type, global_data=None):
+    before = list(trace_state.stack)
+    main = MainTrace(before[-1].level + 1, trace_type, global_data)
+    trace_state.stack = [*before, main]
+    try:
+        yield main
+    finally:
+        trace_state.stack = before
 
 
 @mistake(
@@ -40,6 +52,19 @@ def new_main(trace_type, global_data=None):
         trace_state.stack.pop()
 
 
+@right("core.get_aval")
+def get_aval(x):
+    match x:
+        case Tracer():
+            return x.aval
+        case np.generic():
+            return ConcreteArray(np.shape(x), np.dtype(type(x)), False, np.asarray(x))
+    maker = next((aval_makers[c] for c in type(x).__mro__ if c in aval_makers), None)
+    if maker is None:
+        raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
+    return maker(x)
+
+
 @mistake(
     "core.get_aval",
     name="Python numbers are treated as arrays with a dtype of their own",
@@ -76,6 +101,17 @@ def get_aval(x):
         if isinstance(x, cls):
             return maker(x)
     raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
+
+
+@right("core.find_top_trace")
+def find_top_trace(args):
+    top = trace_state.stack[0]
+    for arg in args:
+        if isinstance(arg, Tracer) and main_of(arg).level >= top.level:
+            top = arg._trace.main
+    if trace_state.dynamic_trace and trace_state.dynamic_trace.level > top.level:
+        top = trace_state.dynamic_trace
+    return top.trace_type(top)
 
 
 @mistake(
@@ -131,6 +167,18 @@ def find_top_trace(args):
     return top.trace_type(top)
 
 
+@right("core.full_raise")
+def full_raise(trace, val):
+    if not isinstance(val, Tracer):
+        return trace.pure(val)
+    above = main_of(val).level - trace.main.level
+    if above < 0:
+        return trace.lift(val)
+    if above > 0:
+        raise UnexpectedTracerError("escaped")
+    return val
+
+
 @mistake(
     "core.full_raise",
     name="Tracers from below are boxed by pure instead of lift",
@@ -171,6 +219,15 @@ def full_raise(trace, val):
     raise UnexpectedTracerError(f"{val} has escaped.")
 
 
+@right("core.bind")
+def bind(primitive, *args, **params):
+    trace = find_top_trace(args)
+    outs = trace.process_primitive(primitive, tuple(full_raise(trace, x) for x in args), params)
+    if primitive.multiple_results:
+        return list(map(full_lower, outs))
+    return full_lower(outs)
+
+
 @mistake(
     "core.bind",
     name="Results are never unboxed",
@@ -201,6 +258,15 @@ def bind(primitive, *args, **params):
     return full_lower(top_trace.process_primitive(primitive, tracers, params))
 
 
+@right("core.evaluate")
+def process_primitive(self, primitive, tracers, params):
+    rule = get_rule(impl_rules, primitive, "Evaluation rule")
+    out = rule(*tracers, **params)
+    if not primitive.multiple_results:
+        return as_result(out)
+    return list(map(as_result, out))
+
+
 @mistake(
     "core.evaluate",
     name="Results do not pass through as_result",
@@ -213,6 +279,16 @@ def bind(primitive, *args, **params):
 def process_primitive(self, primitive, tracers, params):
     outs = get_rule(impl_rules, primitive, "Evaluation rule")(*tracers, **params)
     return list(outs) if primitive.multiple_results else outs
+
+
+@right("core.div_impl")
+def div_impl(x, y):
+    x, y = np.asarray(x), np.asarray(y)
+    if x.dtype.kind == "f":
+        return x / y
+    divisor = np.where(y == 0, np.array(1, y.dtype), y)
+    quotient = (x - np.fmod(x, divisor)) // divisor
+    return np.where(y == 0, ~np.zeros_like(quotient), quotient)
 
 
 @mistake(
@@ -249,6 +325,17 @@ def div_impl(x, y):
     return quotient + ((quotient < 0) & (quotient * y != x))
 
 
+@right("core.broadcast_impl")
+def broadcast_in_dim_impl(x, *, shape, broadcast_dimensions):
+    x = np.asarray(x)
+    for axis in range(len(shape)):
+        if axis not in broadcast_dimensions:
+            x = np.expand_dims(x, axis)
+    out = np.empty(shape, x.dtype)
+    out[...] = x
+    return out
+
+
 @mistake(
     "core.broadcast_impl",
     name="Axes are lined up from the right, as NumPy does it",
@@ -260,6 +347,28 @@ def div_impl(x, y):
 )
 def broadcast_in_dim_impl(x, *, shape, broadcast_dimensions):
     return np.broadcast_to(x, shape)
+
+
+@right("core.counted")
+def counted(f):
+    def counted_f(x):
+        count = 0
+
+        class CountTrace(Trace):
+            pure = lift = lambda self, val: CountTracer(self, val)
+
+            def process_primitive(self, primitive, tracers, params):
+                nonlocal count
+                count += 1
+                out = primitive.bind(*(tracer.value for tracer in tracers), **params)
+                return [self.pure(x) for x in out] if type(out) is list else self.pure(out)
+
+        with new_main(CountTrace) as main:
+            out = f(CountTracer(CountTrace(main), x))
+            mine = isinstance(out, Tracer) and out._trace.main is main
+        return out.value if mine else out, count
+
+    return counted_f
 
 
 @mistake(

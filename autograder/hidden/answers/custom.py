@@ -1,7 +1,28 @@
-"""Known mistakes of the lesson custom: each function stands in for the target of its exercise.
+"""Answers to the exercises of the lesson custom: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
+
+
+@right("custom.eval_equation")
+def eval_equation(eqn, args):
+    match called_program(eqn):
+        case (jaxpr, consts):
+            return eval_jaxpr(jaxpr, consts, args)
+        case None:
+            out = eqn.primitive.bind(*args, **eqn.params)
+            return list(out) if eqn.primitive.multiple_results else [out]
+
+
+@right("custom.eval_equation")
+def eval_equation(eqn, args):
+    if called_program(eqn) is not None:
+        jaxpr, consts = called_program(eqn)
+        return eval_jaxpr(jaxpr, list(consts), list(args))
+    results = eqn.primitive.bind(*args, **eqn.params)
+    if not eqn.primitive.multiple_results:
+        results = [results]
+    return results
 
 
 @mistake(
@@ -32,6 +53,44 @@ def eval_equation(eqn, args):
     if called:
         return eval_jaxpr(*called, args)
     return [eqn.primitive.bind(*args, **eqn.params)]
+
+
+@right("custom.inverse_chain")
+def inverse_chain(f):
+    def undo(y):
+        program = make_jaxpr(f)(y).jaxpr
+        value = y
+        for i in range(len(program.eqns) - 1, -1, -1):
+            eqn = program.eqns[i]
+            rules = inverse_rules.get(eqn.primitive.name)
+            if len(eqn.invars) > 1:
+                stop(ValueError, eqn, i + 1, "more than one operand")
+            if rules is None:
+                stop(NotImplementedError, eqn, i + 1, "no rule")
+            value = rules[0](value, **given_params(eqn))
+        return value
+
+    return undo
+
+
+@right("custom.inverse_chain")
+def inverse_chain(f):
+    def step(z, numbered):
+        number, eqn = numbered
+        match eqn.invars:
+            case [_]:
+                pass
+            case _:
+                stop(ValueError, eqn, number, "operands")
+        if eqn.primitive.name in inverse_rules:
+            return inverse_rules[eqn.primitive.name][0](z, **given_params(eqn))
+        stop(NotImplementedError, eqn, number, "rule")
+
+    def back(z):
+        eqns = list(enumerate(make_jaxpr(f)(z).eqns, 1))
+        return functools.reduce(step, eqns[::-1], z)
+
+    return back
 
 
 @mistake(
@@ -80,6 +139,39 @@ def inverse_chain(f):
     return f_inverse
 
 
+@right("custom.invert")
+def invert(eqn, number, ins, outs):
+    try:
+        rules = inverse_rules[eqn.primitive.name]
+    except KeyError:
+        stop(NotImplementedError, eqn, number, "no rule")
+    unknown = [x is None for x in ins]
+    if sum(unknown) != 1:
+        stop(ValueError, eqn, number, "too many unknowns")
+    place = unknown.index(True)
+    answer = list(ins)
+    others = answer[:place] + answer[place + 1 :]
+    answer[place] = rules[place](*outs, *others, **given_params(eqn))
+    return answer
+
+
+@right("custom.invert")
+def invert(eqn, number, ins, outs):
+    if eqn.primitive.name not in inverse_rules:
+        stop(NotImplementedError, eqn, number, "I do not know how")
+    place = None
+    others = []
+    for i, x in enumerate(ins):
+        if x is not None:
+            others.append(x)
+        elif place is None:
+            place = i
+        else:
+            stop(ValueError, eqn, number, "two unknowns")
+    found = inverse_rules[eqn.primitive.name][place](*outs, *others, **given_params(eqn))
+    return others[:place] + [found] + others[place:]
+
+
 @mistake(
     "custom.invert",
     name="The rule of the first operand is taken, whichever is unknown",
@@ -118,6 +210,29 @@ def invert(eqn, number, ins, outs):
     return [inverse_rules[eqn.primitive.name][places[0]](*outs, *known, **given_params(eqn))]
 
 
+@right("custom.evaluate_if_known")
+def evaluate_if_known(env, eqn):
+    operands = []
+    for atom in eqn.invars:
+        value = read(env, atom)
+        if value is None:
+            return
+        operands.append(value)
+    if not all(var in env for var in eqn.outvars):
+        write(env, eqn.outvars, eval_equation(eqn, operands))
+
+
+@right("custom.evaluate_if_known")
+def evaluate_if_known(env, eqn):
+    is_known = lambda atom: read(env, atom) is not None
+    if all(map(is_known, eqn.outvars)):
+        return None
+    if all(map(is_known, eqn.invars)):
+        results = eval_equation(eqn, [read(env, atom) for atom in eqn.invars])
+        for var, value in zip(eqn.outvars, results):
+            env[var] = value
+
+
 @mistake(
     "custom.evaluate_if_known",
     name="Results that are known already are computed again",
@@ -146,6 +261,35 @@ def evaluate_if_known(env, eqn):
     args = [read(env, x) for x in eqn.invars]
     if all(x is not None for x in args) and all(read(env, v) is None for v in eqn.outvars):
         write(env, eqn.outvars, eval_equation(eqn, args))
+
+
+@right("custom.inverse_jaxpr")
+def inverse_jaxpr(jaxpr, consts, ins, outs):
+    known = {}
+    atoms = [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars]
+    write(known, atoms, [*consts, *ins, *outs])
+    numbered = [(i + 1, eqn) for i, eqn in enumerate(jaxpr.eqns)]
+    for _, eqn in numbered:
+        evaluate_if_known(known, eqn)
+    while numbered:
+        number, eqn = numbered.pop()
+        invert_if_needed(known, eqn, number)
+    return [known.get(var) for var in jaxpr.invars]
+
+
+@right("custom.inverse_jaxpr")
+def inverse_jaxpr(jaxpr, consts, ins, outs):
+    env = dict(zip(jaxpr.constvars, consts))
+    write(env, jaxpr.invars, ins)
+    write(env, jaxpr.outvars, outs)
+    count = 0
+    for eqn in jaxpr.eqns:
+        evaluate_if_known(env, eqn)
+        count += 1
+    for eqn in reversed(jaxpr.eqns):
+        invert_if_needed(env, eqn, count)
+        count -= 1
+    return [read(env, var) for var in jaxpr.invars]
 
 
 @mistake(
@@ -189,6 +333,23 @@ def inverse_jaxpr(jaxpr, consts, ins, outs):
     return [read(env, x) for x in jaxpr.invars]
 
 
+@right("custom.inverse_equation")
+def inverse_equation(eqn, number, ins, outs):
+    program = called_program(eqn)
+    if program is None:
+        return invert(eqn, number, ins, outs)
+    return inverse_jaxpr(program[0], program[1], list(ins), list(outs))
+
+
+@right("custom.inverse_equation")
+def inverse_equation(eqn, number, ins, outs):
+    match called_program(eqn):
+        case jaxpr, consts:
+            return inverse_jaxpr(jaxpr, consts, ins, outs)
+        case _:
+            return invert(eqn, number, ins, outs)
+
+
 @mistake(
     "custom.inverse_equation",
     name="In a call nothing is known of the operands",
@@ -203,6 +364,49 @@ def inverse_equation(eqn, number, ins, outs):
     if called:
         return inverse_jaxpr(*called, [None] * len(ins), outs)
     return invert(eqn, number, ins, outs)
+
+
+@right("custom.dce_jaxpr")
+def dce_jaxpr(jaxpr, used_outputs):
+    outvars = [x for x, used in zip(jaxpr.outvars, used_outputs) if used]
+    wanted = {x for x in outvars if is_variable(x)}
+    kept = []
+    for eqn in jaxpr.eqns[::-1]:
+        used = [var in wanted for var in eqn.outvars]
+        if not any(used) and not has_effects(eqn):
+            continue
+        smaller = thinned(eqn, used)
+        kept.insert(0, smaller)
+        for atom in smaller.invars:
+            if is_variable(atom):
+                wanted.add(atom)
+    still = [var in wanted for var in jaxpr.invars]
+    invars = [var for var in jaxpr.invars if var in wanted]
+    return jaxpr.replace(eqns=kept, invars=invars, outvars=outvars), still
+
+
+@right("custom.dce_jaxpr")
+def dce_jaxpr(jaxpr, used_outputs):
+    live = {}
+    outvars = [atom for atom, used in zip(jaxpr.outvars, used_outputs) if used]
+
+    def use(atoms):
+        for atom in atoms:
+            if is_variable(atom):
+                live[atom] = True
+
+    use(outvars)
+    eqns = list(jaxpr.eqns)
+    for i in reversed(range(len(eqns))):
+        used = [live.get(var, False) for var in eqns[i].outvars]
+        if True in used or has_effects(eqns[i]):
+            eqns[i] = thinned(eqns[i], used)
+            use(eqns[i].invars)
+        else:
+            eqns[i] = None
+    eqns = [eqn for eqn in eqns if eqn is not None]
+    kept = [live.get(var, False) for var in jaxpr.invars]
+    return jaxpr.replace(invars=chosen(jaxpr.invars, kept), outvars=outvars, eqns=eqns), kept
 
 
 @mistake(
@@ -271,6 +475,24 @@ def dce_jaxpr(jaxpr, used_outputs):
             eqns.append(thinned(eqn, used))
             live.update(filter(is_variable, eqns[-1].invars))
     return jaxpr.replace(outvars=outvars, eqns=eqns[::-1]), [True] * len(jaxpr.invars)
+
+
+@right("custom.dot_general_cost")
+def dot_general_cost(eqn):
+    x, y = eqn.invars
+    (contracted, _), _ = eqn.params["dimension_numbers"]
+    (z,) = eqn.outvars
+    flops = 2 * size(z)
+    for axis in contracted:
+        flops *= x.aval.shape[axis]
+    return Cost(flops, 0, moved(eqn))
+
+
+@right("custom.dot_general_cost")
+def dot_general_cost(eqn):
+    (_, contracted), _ = eqn.params["dimension_numbers"]
+    lengths = [eqn.invars[1].aval.shape[axis] for axis in contracted]
+    return Cost(size(eqn.outvars[0]) * 2 * math.prod(lengths), bytes=moved(eqn))
 
 
 @mistake(

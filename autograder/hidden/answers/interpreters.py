@@ -1,7 +1,21 @@
-"""Known mistakes of the lesson interpreters: each function stands in for its exercise's target.
+"""Answers to the exercises of the lesson interpreters: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
+
+
+@right("interpreters.evaluate")
+def interpret_op(self, op, args):
+    check_floats(op, args)
+    if op is Op.add:
+        return sum(args)
+    return args[1] * args[0]
+
+
+@right("interpreters.evaluate")
+def interpret_op(self, op, args):
+    check_floats(op, args)
+    return {Op.add: float.__add__, Op.mul: float.__mul__}[op](*args)
 
 
 @mistake(
@@ -30,6 +44,29 @@ def interpret_op(self, op, args):
 def interpret_op(self, op, args):
     x, y = args
     return x + y if op is Op.add else x * y
+
+
+@right("interpreters.set_interpreter")
+class set_interpreter:
+    def __init__(self, new_interpreter):
+        self.new_interpreter = new_interpreter
+
+    def __enter__(self):
+        self.before, context.interpreter = context.interpreter, self.new_interpreter
+
+    def __exit__(self, *error):
+        context.interpreter = self.before
+
+
+@right("interpreters.set_interpreter")
+@contextmanager
+def set_interpreter(new_interpreter):
+    outside = current_interpreter()
+    try:
+        context.interpreter = new_interpreter
+        yield new_interpreter
+    finally:
+        setattr(context, "interpreter", outside)
 
 
 @mistake(
@@ -67,6 +104,17 @@ def set_interpreter(new_interpreter):
         context.interpreter = Context.interpreter
 
 
+@right("interpreters.bind")
+def bind(op, *args):
+    return context.interpreter.interpret_op(op, tuple(args))
+
+
+@right("interpreters.bind")
+def bind(op, *args):
+    interpreter = current_interpreter()
+    return interpreter.interpret_op(op=op, args=args)
+
+
 @mistake(
     "interpreters.bind",
     name="The operation is always evaluated",
@@ -91,6 +139,20 @@ def bind(op, *args):
 )
 def bind(op, *args):
     current_interpreter().interpret_op(op, args)
+
+
+@right("interpreters.count_op")
+def interpret_op(self, op, args):
+    self.count = self.count + 1
+    with set_interpreter(self.prev_interpreter):
+        return bind(op, *args)
+
+
+@right("interpreters.count_op")
+def interpret_op(self, op, args):
+    out = self.prev_interpreter.interpret_op(op, args)
+    self.count += 1
+    return out
 
 
 @mistake(
@@ -120,6 +182,25 @@ def interpret_op(self, op, args):
 def interpret_op(self, op, args):
     self.count += 1
     return current_interpreter().interpret_op(op, args)
+
+
+@right("interpreters.count_ops")
+def count_ops(f, *args):
+    counting = CountingInterpreter(context.interpreter)
+    with set_interpreter(counting):
+        return f(*args), counting.count
+
+
+@right("interpreters.count_ops")
+def count_ops(f, *args):
+    outside = current_interpreter()
+    inside = CountingInterpreter(outside)
+    try:
+        context.interpreter = inside
+        out = f(*args)
+    finally:
+        context.interpreter = outside
+    return out, inside.count
 
 
 @mistake(

@@ -1,7 +1,12 @@
-"""Known mistakes of the lesson jvp: each function stands in for the target of its exercise.
+"""Answers to the exercises of the lesson jvp: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
+
+
+@right("jvp.add_tangents")
+def add_tangents(a, b):
+    return b if a is None else a if b is None else a + b
 
 
 @mistake(
@@ -17,6 +22,11 @@ def add_tangents(a, b):
     if a is None or b is None:
         return None
     return a + b
+
+
+@right("jvp.pure")
+def pure(self, val):
+    return JVPTracer(self, val, None)
 
 
 @mistake(
@@ -45,6 +55,22 @@ def pure(self, val):
 def pure(self, val):
     tangent = val.tangent if isinstance(val, JVPTracer) else None
     return JVPTracer(self, val, tangent)
+
+
+@right("jvp.process_primitive")
+def process_primitive(self, primitive, tracers, params):
+    values, moves = [t.primal for t in tracers], [t.tangent for t in tracers]
+    several = primitive.multiple_results
+    if any(t is not None for t in moves):
+        rule = get_rule(jvp_rules, primitive, "Differentiation rule")
+        out, out_dot = rule(values, moves, **params)
+        return (
+            [JVPTracer(self, *pair) for pair in zip(out, out_dot)]
+            if several
+            else JVPTracer(self, out, out_dot)
+        )
+    out = primitive.bind(*values, **params)
+    return [JVPTracer(self, x, None) for x in out] if several else JVPTracer(self, out, None)
 
 
 @mistake(
@@ -112,6 +138,11 @@ def process_primitive(self, primitive, tracers, params):
     return [JVPTracer(self, x, t) for x, t in zip(primal_out, tangent_out)]
 
 
+@right("jvp.cos_rule")
+def cos_jvp(xs, ts):
+    return cos(xs[0]), -(sin(xs[0]) * ts[0])
+
+
 @mistake(
     "jvp.cos_rule",
     name="The minus sign of the cosine's derivative is missing",
@@ -124,6 +155,13 @@ def process_primitive(self, primitive, tracers, params):
 def cos_jvp(primals, tangents):
     (x,), (x_dot,) = primals, tangents
     return cos(x), sin(x) * x_dot
+
+
+@right("jvp.mul_rule")
+def mul_jvp(primals, tangents):
+    (x, y), (s, t) = primals, tangents
+    z = mul_p.bind(x, y)
+    return z, y * s if t is None else x * t if s is None else x * t + y * s
 
 
 @mistake(
@@ -173,6 +211,15 @@ def mul_jvp(primals, tangents):
     return mul_p.bind(x, y), apply_linear(lambda t: t * y, x_dot)
 
 
+@right("jvp.div_rule")
+def div_jvp(primals, tangents):
+    (x, y), (s, t) = primals, tangents
+    z = div_p.bind(x, y)
+    up = None if s is None else div_p.bind(s, y)
+    down = None if t is None else z * div_p.bind(t, y)
+    return z, up if down is None else -down if up is None else up - down
+
+
 @mistake(
     "jvp.div_rule",
     name="The quotient rule has a plus in place of the minus",
@@ -207,6 +254,11 @@ def div_jvp(primals, tangents):
     return z, add_tangents(from_x, from_y)
 
 
+@right("jvp.linear_rule")
+def linear_jvp(primitive, primals, tangents, **params):
+    return tuple(primitive.bind(x, **params) for (x,) in (primals, tangents))
+
+
 @mistake(
     "jvp.linear_rule",
     name="The tangent goes through a linear operation unchanged",
@@ -219,6 +271,15 @@ def div_jvp(primals, tangents):
 def linear_jvp(primitive, primals, tangents, **params):
     (x,), (x_dot,) = primals, tangents
     return primitive.bind(x, **params), x_dot
+
+
+@right("jvp.flat")
+def jvp_flat(f, primals, tangents):
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        boxes = [JVPTracer(trace, x, drop_float0(t)) for x, t in zip(primals, tangents)]
+        outs = [full_raise(trace, out) for out in f(*boxes)]
+        return [x.primal for x in outs], [instantiate(x.tangent, get_aval(x.primal)) for x in outs]
 
 
 @mistake(
@@ -258,6 +319,19 @@ def jvp_flat(f, primals, tangents):
         primals_out = [t.primal for t in tracers_out]
         tangents_out = [instantiate(t.tangent, get_aval(t.primal)) for t in tracers_out]
     return primals_out, tangents_out
+
+
+@right("jvp.jvp")
+def jvp(fun, primals, tangents):
+    if not all(isinstance(given, (list, tuple)) for given in (primals, tangents)):
+        raise TypeError("jvp takes tuples")
+    (xs, tree), (ts, other_tree) = tree_flatten(primals), tree_flatten(tangents)
+    if tree != other_tree:
+        raise TypeError("jvp takes arguments and tangents of one structure")
+    list(map(check_tangent, xs, ts))
+    flat_fun, out_tree = flatten_fun(fun, tree)
+    outs = jvp_flat(flat_fun, xs, ts)
+    return tuple(tree_unflatten(out_tree(), x) for x in outs)
 
 
 @mistake(

@@ -1,7 +1,14 @@
-"""Known mistakes of the lesson pytrees: each function stands in for the target of its exercise.
+"""Answers to the exercises of the lesson pytrees: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
+
+
+@right("pytrees.register")
+def register_pytree_node(nodetype, flatten_func, unflatten_func):
+    entry = NodeType(to_children=flatten_func, from_children=unflatten_func)
+    if node_types.setdefault(nodetype, entry) is not entry:
+        raise ValueError("It is there already.")
 
 
 @mistake(
@@ -15,6 +22,15 @@ This file is parsed, never imported (see `autograder/grading/answers.py`).
 )
 def register_pytree_node(nodetype, flatten_func, unflatten_func):
     node_types[nodetype] = NodeType(flatten_func, unflatten_func)
+
+
+@right("pytrees.dict")
+def dict_to_children(d):
+    try:
+        pairs = sorted(d.items(), key=lambda item: item[0])
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+    return [value for _, value in pairs], tuple(key for key, _ in pairs)
 
 
 @mistake(
@@ -50,6 +66,15 @@ def dict_to_children(d):
     except TypeError:
         raise ValueError("keys without an order") from None
     return list(d.values()), tuple(keys)
+
+
+@right("pytrees.node_type")
+def node_type(cls):
+    match node_types.get(cls):
+        case None if tuple in cls.__mro__ and getattr(cls, "_fields", None) is not None:
+            return namedtuple_type
+        case kind:
+            return kind
 
 
 @mistake(
@@ -101,6 +126,21 @@ def node_type(cls):
             return node_types[base]
     is_namedtuple = issubclass(cls, tuple) and hasattr(cls, "_fields")
     return namedtuple_type if is_namedtuple else None
+
+
+@right("pytrees.flatten")
+def tree_flatten(tree, is_leaf=None):
+    if is_leaf and is_leaf(tree):
+        return [tree], leaf
+    if (kind := node_type(type(tree))) is None:
+        return [tree], leaf
+    leaves, structures = [], ()
+    children, data = kind.to_children(tree)
+    for child in children:
+        more, structure = tree_flatten(child, is_leaf)
+        leaves += more
+        structures += (structure,)
+    return leaves, PyTreeDef(type(tree), data, structures)
 
 
 @mistake(
@@ -159,6 +199,20 @@ def tree_flatten(tree, is_leaf=None):
     flat = [tree_flatten(child) for child in children]
     leaves = [x for xs, _ in flat for x in xs]
     return leaves, PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))
+
+
+@right("pytrees.unflatten")
+def tree_unflatten(treedef, leaves):
+    leaves = tuple(leaves)
+    if len(leaves) - treedef.num_leaves:
+        raise ValueError("wrong number of leaves")
+    if treedef.node_class is None:
+        return leaves[0]
+    children, start = [], 0
+    for child in treedef.child_treedefs:
+        children.append(tree_unflatten(child, leaves[start : start + child.num_leaves]))
+        start += child.num_leaves
+    return node_type(treedef.node_class).from_children(treedef.data, children)
 
 
 @mistake(
@@ -240,6 +294,25 @@ def tree_unflatten(treedef, leaves):
     return build(treedef, iter(leaves))
 
 
+@right("pytrees.flatten_up_to")
+def flatten_up_to(treedef, tree):
+    found = []
+
+    def walk(part, x):
+        if part.node_class is None:
+            return found.append(x)
+        if part.node_class is not type(x):
+            raise ValueError("another class")
+        children, data = node_type(part.node_class).to_children(x)
+        children = tuple(children)
+        if len(children) != len(part.child_treedefs) or not data == part.data:
+            raise ValueError("another node")
+        list(map(walk, part.child_treedefs, children))
+
+    walk(treedef, tree)
+    return found
+
+
 @mistake(
     "pytrees.flatten_up_to",
     name="Lists and tuples are taken for the same",
@@ -313,6 +386,13 @@ def flatten_up_to(treedef, tree):
     return [x for child_def, child in pairs for x in flatten_up_to(child_def, child)]
 
 
+@right("pytrees.map")
+def tree_map(f, tree, *rest, is_leaf=None):
+    first, treedef = tree_flatten(tree, is_leaf)
+    others = [flatten_up_to(treedef, other) for other in rest]
+    return tree_unflatten(treedef, list(map(f, first, *others)))
+
+
 @mistake(
     "pytrees.map",
     name="The other trees are flattened without the first one's structure",
@@ -341,6 +421,24 @@ def tree_map(f, tree, *rest, is_leaf=None):
     leaves, treedef = tree_flatten(tree, is_leaf)
     columns = [leaves, *(flatten_up_to(treedef, other) for other in rest)]
     return [f(*xs) for xs in zip(*columns)]
+
+
+@right("pytrees.flatten_fun")
+def flatten_fun(f, in_tree):
+    known = None
+
+    def flat_f(*leaves):
+        nonlocal known
+        result = f(*tree_unflatten(in_tree, leaves))
+        flat, known = tree_flatten(result)
+        return flat
+
+    def out_tree():
+        if known is None:
+            raise RuntimeError("too early")
+        return known
+
+    return flat_f, out_tree
 
 
 @mistake(

@@ -1,7 +1,20 @@
-"""Known mistakes of the lesson staging: each function stands in for the target of its exercise.
+"""Answers to the exercises of the lesson staging: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
+
+
+@right("staging.fresh_var")
+def fresh_var(self):
+    number = self.name_counter + 1
+    self.name_counter = number
+    return Var("v_" + str(number))
+
+
+@right("staging.fresh_var")
+def fresh_var(self):
+    self.name_counter += 1
+    return Var(name="v_%d" % self.name_counter)
 
 
 @mistake(
@@ -17,6 +30,20 @@ def fresh_var(self):
     var = Var(f"v_{self.name_counter}")
     self.name_counter += 1
     return var
+
+
+@right("staging.record")
+def interpret_op(self, op, args):
+    equation = Equation(self.fresh_var(), op, tuple(args))
+    self.equations.append(equation)
+    return equation.var
+
+
+@right("staging.record")
+def interpret_op(self, op, args):
+    result = self.fresh_var()
+    self.equations = [*self.equations, Equation(var=result, op=op, args=args)]
+    return result
 
 
 @mistake(
@@ -52,6 +79,26 @@ def interpret_op(self, op, args):
     return equation
 
 
+@right("staging.build_jaxpr")
+def build_jaxpr(f, num_args):
+    interpreter = StagingInterpreter()
+    with set_interpreter(interpreter):
+        variables = [interpreter.fresh_var() for _ in range(num_args)]
+        out = f(*variables)
+    return Jaxpr(parameters=tuple(variables), equations=(*interpreter.equations,), return_val=out)
+
+
+@right("staging.build_jaxpr")
+def build_jaxpr(f, num_args):
+    writer, parameters = StagingInterpreter(), ()
+    while len(parameters) < num_args:
+        parameters += (writer.fresh_var(),)
+    with set_interpreter(writer):
+        return_val = f(*parameters)
+        equations = tuple(writer.equations)
+    return Jaxpr(parameters, equations, return_val)
+
+
 @mistake(
     "staging.build_jaxpr",
     name="The function runs without the staging interpreter",
@@ -84,6 +131,37 @@ def build_jaxpr(f, num_args):
         result = f(*parameters)
     equations = tuple(interpreter.equations)
     return Jaxpr(parameters, equations, equations[-1].var if equations else result)
+
+
+@right("staging.eval_jaxpr")
+def eval_jaxpr(jaxpr, args):
+    from microjax.interpreters import current_interpreter
+
+    if len(args) != len(jaxpr.parameters):
+        raise TypeError(f"{len(args)} values are too many or too few.")
+    env = {}
+    for parameter, arg in zip(jaxpr.parameters, args):
+        env[parameter] = arg
+
+    def read(atom):
+        return env[atom] if atom in env else atom
+
+    for equation in jaxpr.equations:
+        values = tuple(map(read, equation.args))
+        env[equation.var] = current_interpreter().interpret_op(equation.op, values)
+    return read(jaxpr.return_val)
+
+
+@right("staging.eval_jaxpr")
+def eval_jaxpr(jaxpr, args):
+    if len(args) - len(jaxpr.parameters):
+        raise TypeError("Give one value for each parameter.")
+    env = {id(parameter): arg for parameter, arg in zip(jaxpr.parameters, args)}
+    for equation in jaxpr.equations:
+        x, y = equation.args
+        out = bind(equation.op, env.get(id(x), x), env.get(id(y), y))
+        env[id(equation.var)] = out
+    return env.get(id(jaxpr.return_val), jaxpr.return_val)
 
 
 @mistake(
@@ -188,6 +266,22 @@ def eval_jaxpr(jaxpr, args):
     return env.get(jaxpr.return_val, jaxpr.return_val)
 
 
+@right("staging.staged")
+def staged(f, num_args):
+    program = build_jaxpr(f, num_args)
+
+    def by_way_of_the_program(*args):
+        return eval_jaxpr(program, list(args))
+
+    return by_way_of_the_program
+
+
+@right("staging.staged")
+def staged(f, num_args):
+    program = build_jaxpr(f=f, num_args=num_args)
+    return lambda *values: eval_jaxpr(jaxpr=program, args=values)
+
+
 @mistake(
     "staging.staged",
     name="The program is built anew at every call",
@@ -199,6 +293,29 @@ def eval_jaxpr(jaxpr, args):
 )
 def staged(f, num_args):
     return lambda *args: eval_jaxpr(build_jaxpr(f, num_args), args)
+
+
+@right("staging.dce_jaxpr")
+def dce_jaxpr(jaxpr):
+    lines = {equation.var: equation for equation in jaxpr.equations}
+    needed, todo = set(), [jaxpr.return_val]
+    while todo:
+        atom = todo.pop()
+        if atom in lines and atom not in needed:
+            needed.add(atom)
+            todo.extend(lines[atom].args)
+    kept = tuple(equation for equation in jaxpr.equations if equation.var in needed)
+    return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
+
+
+@right("staging.dce_jaxpr")
+def dce_jaxpr(jaxpr):
+    used, kept = [jaxpr.return_val], ()
+    for equation in jaxpr.equations[::-1]:
+        if any(atom is equation.var for atom in used):
+            used = [*used, *(a for a in equation.args if not any(a is u for u in used))]
+            kept = (equation, *kept)
+    return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
 
 
 @mistake(

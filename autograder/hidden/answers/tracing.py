@@ -1,7 +1,20 @@
-"""Known mistakes of the lesson tracing: each function stands in for the target of its exercise.
+"""Answers to the exercises of the lesson tracing: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
+
+
+@right("tracing.new_arg")
+def new_arg(self, aval):
+    variable = Var(raise_to_shaped(aval))
+    tracer = JaxprTracer(self, variable)
+    return tracer
+
+
+@right("tracing.new_arg")
+def new_arg(self, aval):
+    weak = aval.weak_type and aval.dtype != bool
+    return JaxprTracer(self, Var(ShapedArray(aval.shape, aval.dtype, weak)))
 
 
 @mistake(
@@ -28,6 +41,34 @@ def new_arg(self, aval):
 )
 def new_arg(self, aval):
     return JaxprTracer(self, Var(ShapedArray(aval.shape, aval.dtype)))
+
+
+@right("tracing.record")
+def record(self, primitive, tracers, params):
+    operands, outs = [], []
+    for tracer in tracers:
+        operands.append(tracer.atom)
+    for aval in abstract_eval(primitive, [atom.aval for atom in operands], params):
+        outs.append(JaxprTracer(self, Var(aval)))
+    eqn = JaxprEqn(operands, [out.atom for out in outs], primitive, dict(params))
+    self.main.global_data.eqns += [eqn]
+    return outs
+
+
+@right("tracing.record")
+def record(self, primitive, tracers, params):
+    from minijax.core import abstract_eval_rules
+
+    types = get_rule(abstract_eval_rules, primitive, "Abstract evaluation")(
+        *(t.aval for t in tracers), **params
+    )
+    results = list(map(Var, types if primitive.multiple_results else [types]))
+    self.builder.eqns.append(
+        JaxprEqn(
+            invars=[t.atom for t in tracers], outvars=results, primitive=primitive, params=params
+        )
+    )
+    return [JaxprTracer(self, result) for result in results]
 
 
 @mistake(
@@ -79,6 +120,28 @@ def record(self, primitive, tracers, params):
     return [JaxprTracer(self, Var(aval)) for aval in avals]
 
 
+@right("tracing.literal")
+def literal_of(val):
+    match val:
+        case bool() | int() | float() | np.generic():
+            pass
+        case np.ndarray(shape=()):
+            pass
+        case _:
+            return None
+    aval = raise_to_shaped(get_aval(val))
+    return Literal(np.array(val, aval.dtype), aval)
+
+
+@right("tracing.literal")
+def literal_of(val):
+    if isinstance(val, Tracer):
+        return None
+    if not isinstance(val, (int, float, np.generic, np.ndarray)) or np.asarray(val).ndim:
+        return None
+    return Literal(np.asarray(val).copy(), raise_to_shaped(get_aval(val)))
+
+
 @mistake(
     "tracing.literal",
     name="Arrays with one entry count as numbers",
@@ -125,6 +188,32 @@ def literal_of(val):
     if isinstance(val, (bool, int, float, np.generic, np.ndarray)) and np.ndim(val) == 0:
         return Literal(np.array(val), ShapedArray((), np.asarray(val).dtype))
     return None
+
+
+@right("tracing.constant")
+def constant(self, val):
+    literal = literal_of(val)
+    if literal:
+        return literal
+    known = self.consts.get(id(val))
+    if known is None:
+        kept = val.copy() if isinstance(val, np.ndarray) else val
+        known = Constant(Var(raise_to_shaped(get_aval(val))), val, kept)
+        self.consts[id(val)] = known
+    return known.var
+
+
+@right("tracing.constant")
+def constant(self, val):
+    atom = literal_of(val)
+    if atom is None:
+        if id(val) in self.consts:
+            atom = self.consts[id(val)].var
+        else:
+            atom = Var(raise_to_shaped(get_aval(val)))
+            copied = np.copy(val) if isinstance(val, np.ndarray) else val
+            self.consts.update({id(val): Constant(var=atom, value=val, kept=copied)})
+    return atom
 
 
 @mistake(
@@ -190,6 +279,24 @@ def constant(self, val):
     return self.consts[id(val)].var
 
 
+@right("tracing.build")
+def build(self, invars, outvars):
+    constvars, consts = [], []
+    for var, _, kept in self.consts.values():
+        constvars.append(var)
+        consts.append(kept)
+    return ClosedJaxpr(Jaxpr(constvars, invars, outvars, self.eqns), consts)
+
+
+@right("tracing.build")
+def build(self, invars, outvars):
+    notes = list(self.consts.values())
+    program = Jaxpr(
+        constvars=[note.var for note in notes], invars=invars, outvars=outvars, eqns=self.eqns
+    )
+    return ClosedJaxpr(jaxpr=program, consts=[note[2] for note in notes])
+
+
 @mistake(
     "tracing.build",
     name="The program is closed over the user's arrays",
@@ -218,6 +325,29 @@ def build(self, invars, outvars):
     constants = list(self.consts.values())
     jaxpr = Jaxpr([const.var for const in constants], invars, outvars, self.eqns)
     return ClosedJaxpr(jaxpr, [const.kept for const in reversed(constants)])
+
+
+@right("tracing.new_dynamic")
+@contextmanager
+def new_dynamic(main):
+    before = trace_state.dynamic_trace
+    trace_state.dynamic_trace = main
+    try:
+        yield main
+    finally:
+        trace_state.dynamic_trace = before
+
+
+@right("tracing.new_dynamic")
+@contextmanager
+def new_dynamic(main):
+    from contextlib import ExitStack
+
+    blocks = ExitStack()
+    blocks.callback(setattr, trace_state, "dynamic_trace", trace_state.dynamic_trace)
+    with blocks:
+        trace_state.dynamic_trace = main
+        yield
 
 
 @mistake(
@@ -252,6 +382,30 @@ def new_dynamic(main):
     previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main
     yield
     trace_state.dynamic_trace = previous
+
+
+@right("tracing.trace_with")
+def trace_with(builder, f, avals):
+    with new_main(JaxprTrace, builder) as main:
+        trace = main.trace_type(main)
+        boxes = list(map(trace.new_arg, avals))
+        with new_dynamic(main):
+            results = f(*boxes)
+    atoms = [full_raise(trace, result).atom for result in results]
+    return builder.build([box.atom for box in boxes], atoms)
+
+
+@right("tracing.trace_with")
+def trace_with(builder, f, avals):
+    with new_main(JaxprTrace, builder) as main:
+        trace = JaxprTrace(main)
+        tracers = tuple(trace.new_arg(aval) for aval in avals)
+        invars = [tracer.atom for tracer in tracers]
+        with new_dynamic(main):
+            outvars = []
+            for out in f(*tracers):
+                outvars.append(full_raise(trace, out).atom)
+            return builder.build(invars, outvars)
 
 
 @mistake(
@@ -289,6 +443,27 @@ def trace_with(builder, f, avals):
         read |= {id(out.atom) for out in outs}
         invars = [t.atom for t in tracers if id(t.atom) in read]
         return builder.build(invars, [out.atom for out in outs])
+
+
+@right("tracing.without_equation")
+def without_equation(primitive, atom, aval, params):
+    match atom:
+        case Var(same) | Literal(_, same) if same == aval:
+            return atom
+        case Literal(val=val) if primitive.name == "convert_element_type":
+            return Literal(impl_rules[primitive](val, **params), aval)
+    return None
+
+
+@right("tracing.without_equation")
+def without_equation(primitive, atom, aval, params):
+    changed = aval != atom.aval
+    if changed and (isinstance(atom, Var) or primitive is broadcast_in_dim_p):
+        return None
+    if not changed:
+        return atom
+    rule = get_rule(impl_rules, primitive, "Evaluation rule")
+    return Literal(rule(atom.val, **params), aval)
 
 
 @mistake(

@@ -1,0 +1,23 @@
+"""Right answers written differently from the reference have full points in every lesson."""
+
+import pytest
+
+from autograder.grading import answers
+from autograder.grading.submission import grade
+from autograder.lessons import manifest
+from autograder.upkeep import audit
+
+LESSONS = [lesson for lesson in manifest.load().values() if lesson.exercises]
+CASES = [case for lesson in LESSONS for case in audit.cases_of_right_answers(lesson)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{case.lesson}-{case.name}" for case in CASES])
+def test_the_suite_and_the_visible_checks_accept_them(case):
+    lesson = manifest.get(case.lesson)
+    result = grade(lesson, "other", case.source.encode(), shrink=False)
+    assert list(case.check(result)) == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_every_exercise_has_one(lesson):
+    assert list(answers.siblings(lesson.id)) == [e.target for e in lesson.exercises]
