@@ -55,7 +55,7 @@ class Sizes:
 def make_class(lesson: Lesson, number: int) -> list[Job]:
     """So many students with their modules, in an order that is mixed and always the same."""
     made = {each.kind: each.source for each in sample_class.make(lesson)}
-    mistakes = [answers.variant_source(m) for m in answers.load(lesson.id)]
+    mistakes = [answers.variant_source(m) for m in answers.mistakes(lesson.id)]
     kinds = [[made["right"]], [made["half"]], mistakes, [made["untouched"]]]
     jobs = []
     for i in range(number):

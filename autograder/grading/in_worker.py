@@ -101,7 +101,7 @@ def watching(note: Callable[[Any, dict[str, Any]], Any] | None = None) -> Iterat
             self._trace, self.val = trace, val
 
         @property
-        def aval(self) -> Any:
+        def aval(self) -> Any:  # type: ignore[override]
             return get_aval(self.val)
 
     class Watch(Trace):
