@@ -160,7 +160,8 @@ def _free_names(text: str) -> set[str]:
 def _read_in(code: types.CodeType) -> Iterator[str]:
     """The global names that a piece of code reads."""
     steps = list(dis.get_instructions(code))
-    known = {"np", "__annotations__", *dir(builtins), *(s.argval for s in steps if s.opname == "STORE_NAME")}
+    known = {"np", "__annotations__", *dir(builtins)}
+    known |= {step.argval for step in steps if step.opname == "STORE_NAME"}
     for step in steps:
         if step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval not in known:
             yield step.argval
