@@ -407,9 +407,8 @@ def pull_back(lin, cotangent):
 def pull_back(lin, cotangent):
     cts = [*flat_cotangents(cotangent, lin.out_tree, lin.out_avals)]
     moving = [ct for ct, aval in zip(cts, lin.out_avals) if aval.dtype.kind == "f"]
-    back = iter(transpose_program(lin.program, moving))
-    all_cts = [next(back) if a.dtype.kind == "f" else zeros_like_aval(a) for a in lin.in_avals]
-    return tree_unflatten(lin.in_tree, all_cts)
+    back = transpose_program(lin.program, moving)
+    return tree_unflatten(lin.in_tree, with_float0([*back], [*lin.in_avals]))
 
 
 @mistake(
