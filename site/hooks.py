@@ -1,6 +1,7 @@
 """What mkdocs does for this course beyond its plugins; mkdocs.yml names this file.
 
-- Lessons with a page are published at /lessons/<id>/ and listed in the menu.
+- Lessons with a page are published at /lessons/<id>/ and listed in the menu, and each is a notebook
+  to download, too.
 - A lesson's page is expanded (autograder/lessons/page.py), and its worked examples run on the
   modules that exist up to that lesson. No page sees what another page's examples did.
 - Formulas become MathML while the site is built, so that pages need no script for them.
@@ -17,7 +18,7 @@ from pathlib import Path
 from latex2mathml.converter import convert
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 
 # Found through the line above.
-from autograder.lessons import assemble, manifest  # noqa: E402
+from autograder.lessons import assemble, manifest, notebook  # noqa: E402
 from autograder.lessons.page import check, expand  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
 from autograder.lessons.problem import Problem  # noqa: E402
@@ -53,7 +54,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Publish lessons under their ids; leave out folders of given code."""
+    """Publish lessons under their ids, with notebooks; leave out folders of given code."""
     folders = {lesson.folder.name: lesson.id for lesson in _published().values()}
     for file in list(files):
         parts = file.src_uri.split("/")
@@ -63,7 +64,22 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             _move(file, folders[parts[1]], "/".join(parts[2:]))
         else:
             files.remove(file)
+    _add_notebooks(files, config)
     return files
+
+
+def _add_notebooks(files: Files, config: MkDocsConfig) -> None:
+    lessons = [lesson for lesson in _published().values() if lesson.exercises]
+    try:
+        texts = notebook.texts(lessons, notebook.WORKSPACE)
+    except Problem as error:
+        raise PluginError(str(error)) from None
+    for lesson, text in zip(lessons, texts, strict=True):
+        source = f"lessons/{lesson.folder.name}/{lesson.id}.ipynb"
+        shown = InclusionLevel.INCLUDED
+        file = File.generated(config, source, content=text, inclusion=shown)
+        _move(file, lesson.id, f"{lesson.id}.ipynb")
+        files.append(file)
 
 
 def _move(file: File, lesson_id: str, name: str) -> None:

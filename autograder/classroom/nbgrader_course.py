@@ -6,6 +6,7 @@
 Nothing hidden is in it: suites and reference stay in the repository.
 """
 
+import json
 import secrets
 import shutil
 import tempfile
@@ -57,8 +58,8 @@ def init(folder: Path, seed: int | None = None) -> list[str]:
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         assignments = [x for x in manifest.load().values() if x.exercises]
-        for lesson in assignments:
-            write_source(new / "source" / lesson.id, lesson)
+        for lesson, text in zip(assignments, notebook.texts(assignments), strict=True):
+            write_source(new / "source" / lesson.id, lesson, text)
         _write_config(new, secrets.randbelow(2**31) if seed is None else seed)
         new.chmod(0o755)
         _move(new, folder)
@@ -76,21 +77,24 @@ def _move(new: Path, folder: Path) -> None:
         part.rename(folder / part.name)
 
 
-def write_source(folder: Path, lesson: Lesson) -> None:
-    """Write the instructor's version of an assignment, which is the student's version too."""
+def write_source(folder: Path, lesson: Lesson, text: str) -> None:
+    """Write the instructor's version of an assignment, which is the student's version too.
+
+    `text` is that of its notebook.
+    """
+    _check_graded(lesson, text)
     reference = assemble.read_solution(lesson.module)
     assemble.write_tree(folder, lesson, {lesson.module: skeleton.make_skeleton(reference, lesson)})
     shutil.copy(lesson.folder / "checks.py", folder / "checks.py")
     shutil.copy(check_plugin.__file__, folder / "conftest.py")
     for helper in checks.HELPERS:
         shutil.copy(helper, folder / helper.name)
-    _check_graded(lesson)
-    (folder / f"{lesson.id}.ipynb").write_text(notebook.text(lesson), encoding="utf-8")
+    (folder / f"{lesson.id}.ipynb").write_text(text, encoding="utf-8")
 
 
-def _check_graded(lesson: Lesson) -> None:
+def _check_graded(lesson: Lesson, text: str) -> None:
     """Complain about an exercise that the page forgets: it would have no grade cell."""
-    marks = [cell["metadata"].get("nbgrader", {}) for cell in notebook.make(lesson)["cells"]]
+    marks = [cell["metadata"].get("nbgrader", {}) for cell in json.loads(text)["cells"]]
     graded = {mark.get("grade_id") for mark in marks if mark.get("grade")}
     for exercise in lesson.exercises:
         if exercise.id.replace(".", "-") not in graded:

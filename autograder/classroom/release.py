@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.classroom import leaks, nbgrader_course
-from autograder.lessons import assemble, manifest, places
+from autograder.lessons import assemble, manifest, notebook, places
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.student import workspace
@@ -110,7 +110,8 @@ def _pack(folder: Path, archive: Path) -> int:
 
 def fill(folder: Path, lesson: Lesson) -> None:
     """Write everything that a handout holds."""
-    nbgrader_course.write_source(folder, lesson)  # package, notebook, and the checks that it runs
+    # package, notebook, and the checks that it runs
+    nbgrader_course.write_source(folder, lesson, notebook.text(lesson))
     workspace.add_glossary(folder)
     for part in (lesson, *_to_run(lesson)):
         workspace.add_lesson(folder / "lessons" / part.folder.name, part)

@@ -5,6 +5,7 @@ so hostile files may be laid over a tree without harm.
 """
 
 import ast
+import functools
 import py_compile
 import re
 import tempfile
@@ -163,10 +164,20 @@ def _add_export(imports: dict[str, dict[str, str]], lesson: Lesson, export: str)
 def _star(lesson: Lesson, module: str) -> list[str]:
     """The names in a module's `__all__`, read without running it."""
     path = f"{module.replace('.', '/')}.py"
-    for node in ast.parse(_solution_or_skeleton(path)).body:
+    names = _public(_solution_or_skeleton(path))
+    if names is None:
+        raise Problem(
+            f"{lesson.id} exports * from {path}, which has no `__all__`. Write one there."
+        )
+    return names
+
+
+@functools.lru_cache(maxsize=64)  # every tree of a package asks for the same
+def _public(source: str) -> list[str] | None:
+    for node in ast.parse(source).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return list(ast.literal_eval(node.value))
-    raise Problem(f"{lesson.id} exports * from {path}, which has no `__all__`. Write one there.")
+    return None
 
 
 def _solution_or_skeleton(path: str) -> str:

@@ -1,20 +1,23 @@
 """Notebooks: the lesson page as a Jupyter notebook, with a graded cell for each exercise.
 
-Running text becomes Markdown cells, worked examples become code cells without output. nbgrader
-takes the points from the locked cells; the student's code stays in the module beside the notebook.
+Running text becomes Markdown cells. Worked examples become code cells, with what the reference left
+below them. nbgrader takes the points from the locked cells; the student's code stays in the module.
 """
 
 import base64
 import json
+import os
 import re
 import textwrap
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from autograder.lessons import page
+from autograder.lessons import examples, page
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.page import Part
 from autograder.lessons.problem import Problem
+from autograder.lessons.run_examples import Output
 
 Cell = dict[str, Any]
 
@@ -23,9 +26,15 @@ Cell = dict[str, Any]
 # The notebook
 
 
-def make(lesson: Lesson) -> dict[str, Any]:
+# How the checks of an exercise are run in the folder of the package: where `checks.py` is there
+# too, and in a workspace.
+BESIDE = '[sys.executable, "-m", "pytest", "-q", "--tb=short", "checks.py", "--exercise", "{id}"]'
+WORKSPACE = '[sys.executable, "jaxprentice", "check", "{id}"]'
+
+
+def make(lesson: Lesson, command: str = BESIDE) -> dict[str, Any]:
     """The lesson's notebook, as nbformat 4.5 has it; the same lesson gives the same notebook."""
-    cells = list(_cells(lesson))
+    cells = list(_cells(lesson, command))
     cells[1:1] = _setup(lesson)  # behind the title, so that it is there when the first example is
     for number, cell in enumerate(cells, 1):
         cell.setdefault("id", f"cell-{number}")
@@ -42,13 +51,20 @@ def make(lesson: Lesson) -> dict[str, Any]:
     }
 
 
-def text(lesson: Lesson) -> str:
+def text(lesson: Lesson, command: str = BESIDE) -> str:
     """The text of the notebook's file."""
-    return json.dumps(make(lesson), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(make(lesson, command), indent=1, ensure_ascii=False) + "\n"
 
 
-def _cells(lesson: Lesson) -> Iterator[Cell]:
+def texts(lessons: Sequence[Lesson], command: str = BESIDE) -> list[str]:
+    """The texts of several; their examples, which take the time, run on all processors."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(lambda lesson: text(lesson, command), lessons))
+
+
+def _cells(lesson: Lesson, command: str) -> Iterator[Cell]:
     prose = ""  # waits for more, so that text and definitions between two code cells stay together
+    outputs = examples.outputs(lesson)
     for part in page.parts(page.read(lesson), lesson):
         if part.kind == "example" and " source=" not in part.argument:
             continue  # the page shows only what it prints, such as a picture
@@ -57,7 +73,10 @@ def _cells(lesson: Lesson) -> Iterator[Cell]:
             continue
         yield from _markdown(prose)
         prose = ""
-        yield from _CODE[part.kind](part, lesson)
+        if part.kind == "example":
+            yield _example(part, outputs[part.line])
+        else:
+            yield from _exercise(part, lesson, command)
     yield from _markdown(prose)
     if lesson.question:
         yield from _question(lesson)
@@ -102,24 +121,22 @@ def _prose(part: Part, lesson: Lesson) -> str:
     return part.raw
 
 
-def _example(part: Part, lesson: Lesson) -> Iterator[Cell]:
-    code = "".join(part.raw.splitlines(keepends=True)[1:-1])
-    cell = _code(re.sub(r"[ \t]*# markdown-exec: hide$", "", code, flags=re.MULTILINE))
+def _example(part: Part, outputs: list[Output]) -> Cell:
+    cell = _code(page.code(part))
+    cell["outputs"] = outputs
+    cell["metadata"]["jaxprentice"] = {"outputs": "reference"}
     if "raises=" in part.argument:
         cell["metadata"]["tags"] = ["raises-exception"]
-    yield cell
+    return cell
 
 
-def _exercise(part: Part, lesson: Lesson) -> Iterator[Cell]:
+def _exercise(part: Part, lesson: Lesson, command: str) -> Iterator[Cell]:
     exercise = page.own_exercise(part.argument, lesson)
     blocks = [page.heading(exercise), *page.specification(exercise, lesson)]
     for number, hint in enumerate(exercise.hints, 1):
         blocks.append(f'??? tip "Hint {number}"\n\n{textwrap.indent(hint.strip(), "    ")}')
     yield from _markdown("\n\n".join(blocks))
-    yield _check(exercise)
-
-
-_CODE = {"example": _example, "exercise": _exercise}
+    yield _check(exercise, command)
 
 
 # `nbgrader validate` takes a cell as failed, and shows its text, when it writes to stderr. The
@@ -128,16 +145,16 @@ _CHECK = """\
 import subprocess
 import sys
 
-command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "checks.py", "--exercise", "{id}"]
+command = {command}
 done = subprocess.run(command, capture_output=True, text=True)
 print(done.stdout + done.stderr, file=sys.stderr if done.returncode else sys.stdout)
 """
 
 
-def _check(exercise: Exercise) -> Cell:
+def _check(exercise: Exercise, command: str) -> Cell:
     """The locked cell that runs the visible checks, and into which nbgrader writes the grade."""
     name = exercise.id.replace(".", "-")
-    cell = _code(_CHECK.format(id=exercise.id))
+    cell = _code(_CHECK.format(command=command.format(id=exercise.id)))
     cell["id"] = name
     cell["metadata"]["nbgrader"] = _about(name, exercise.points)
     return cell
@@ -176,9 +193,9 @@ def _question(lesson: Lesson) -> Iterator[Cell]:
 
 def _setup(lesson: Lesson) -> Iterator[Cell]:
     yield from _markdown(
-        f"## Before you begin\n\nYou write your code in `{lesson.module}`, beside this notebook. "
-        "Run the next cell first: from then on, each cell that you run uses the file as you last "
-        "saved it."
+        f"## Before you begin\n\nYou write your code in `{lesson.module}`. Run the next cell "
+        "first: from then on, each cell that you run uses the file as you last saved it. Output "
+        "that is below an example before you run it comes from the course's own solution."
     )
     cell = _code(_SETUP.replace("MODULE", lesson.module).replace("PACKAGE", lesson.package))
     cell["metadata"]["jupyter"] = {"source_hidden": True}
@@ -227,10 +244,15 @@ def _sections(source: str) -> Iterator[str]:
 _SETUP = '''\
 # Run this cell first. Every cell that you run after it uses MODULE as you last saved it.
 import importlib
+import os
 import sys
 from pathlib import Path
 
 from IPython import get_ipython
+
+# Work in the folder that holds PACKAGE: the notebook's own, or one around it.
+here = Path.cwd()
+os.chdir(next((x for x in (here, *here.parents) if (x / "PACKAGE").is_dir()), here))
 
 
 class UseSavedFiles:

@@ -62,13 +62,16 @@ def _expanded(part: Part, lesson: Lesson) -> str:
     try:
         return _DIRECTIVES[part.kind](part.argument, lesson) + "\n"
     except Problem as error:
-        raise _problem(lesson, part.line, str(error)) from None
+        raise problem(lesson, part.line, str(error)) from None
 
 
 def _lesson(argument: str, lesson: Lesson) -> str:
     if argument:
         raise Problem("The directive {{ lesson }} takes no argument. Remove it.")
     rows = [*facts(lesson), f"**Check your work**: `./jaxprentice check {lesson.id}`"]
+    if lesson.exercises:
+        file = f"{lesson.id}.ipynb"
+        rows.append(f'**As a notebook**: [{file}]({file}){{: download="{file}" }}')
     items = "".join(f"    - {row}\n" for row in rows)
     return f'!!! abstract "This lesson"\n\n{items}'
 
@@ -202,6 +205,12 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
         start = end
 
 
+def code(example: Part) -> str:
+    """The text of a worked example, without its fence and the marks of lines that are not shown."""
+    lines = "".join(example.raw.splitlines(keepends=True)[1:-1])
+    return re.sub(r"[ \t]*# markdown-exec: hide$", "", lines, flags=re.MULTILINE)
+
+
 def is_fenced(block: str) -> bool:
     """Is this block of `blocks` a code block?"""
     return _FENCE.match(block) is not None
@@ -215,20 +224,21 @@ def _part(raw: str, line: int, lesson: Lesson) -> Part:
     if _EXAMPLE.match(raw):
         return Part("example", raw, line, raw.partition("\n")[0])
     if _SNIPPET.match(raw):
-        raise _problem(lesson, line, "Snippets are not used. Write {{ source FILE NAME }}.")
+        raise problem(lesson, line, "Snippets are not used. Write {{ source FILE NAME }}.")
     directive = _DIRECTIVE.fullmatch(raw)
     if not directive:
         return Part("text", raw, line)
     kind, _, argument = " ".join(directive[2].split()).partition(" ")
     if kind not in _DIRECTIVES:
         known = ", ".join(_DIRECTIVES)
-        raise _problem(lesson, line, f"There is no directive {kind!r}. Known are {known}.")
+        raise problem(lesson, line, f"There is no directive {kind!r}. Known are {known}.")
     if directive[1]:
-        raise _problem(lesson, line, f"The directive {kind} is indented. Begin the line with it.")
+        raise problem(lesson, line, f"The directive {kind} is indented. Begin the line with it.")
     return Part(kind, raw, line, argument)
 
 
-def _problem(lesson: Lesson, line: int, text: str) -> Problem:
+def problem(lesson: Lesson, line: int, text: str) -> Problem:
+    """The error for a line of a page."""
     return Problem(f"{_path(lesson)}, line {line}: {text}")
 
 

@@ -4,6 +4,7 @@ Works on lines: the syntax tree says which lines a definition takes, and only th
 """
 
 import ast
+import functools
 import io
 import re
 import textwrap
@@ -82,6 +83,7 @@ def _lines(source: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", source)
 
 
+@functools.lru_cache(maxsize=8)  # a page asks for many definitions of few files
 def _places(source: str) -> dict[str, list[Place]]:
     """Where each qualified name is defined; properties and overloads are defined repeatedly."""
     lines = _lines(source)

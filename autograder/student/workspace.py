@@ -10,6 +10,7 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -53,8 +54,8 @@ except KeyboardInterrupt:
 README = """\
 # My own JAX
 
-Read `lessons/{first}/lesson.md`, write the functions that it asks for, and look whether they are
-right:
+Read `lessons/{first}/lesson.md`, or open the notebook beside it in Jupyter, which is the same text
+with code to run. Write the functions that it asks for, and look whether they are right:
 
     ./jaxprentice list             all lessons, and how far you are
     ./jaxprentice check            check the first lesson that is not complete
@@ -228,6 +229,7 @@ def fill(folder: Path) -> None:
     for lesson in readable:
         add_lesson(folder / "lessons" / lesson.folder.name, lesson)
         add_programs(folder, lesson)
+    add_notebooks(folder / "lessons", [lesson for lesson in readable if lesson.exercises])
     (folder / "README.md").write_text(
         README.format(first=readable[0].folder.name), encoding="utf-8"
     )
@@ -268,6 +270,14 @@ def add_lesson(folder: Path, lesson: Lesson) -> None:
     checks = [lesson.folder / "checks.py"] if lesson.exercises else []
     for file in [*checks, *pictures]:
         shutil.copy(file, folder)
+
+
+def add_notebooks(folder: Path, lessons: Sequence[Lesson]) -> None:
+    """The same pages as notebooks, beside them."""
+    from autograder.lessons import notebook
+
+    for lesson, text in zip(lessons, notebook.texts(lessons, notebook.WORKSPACE), strict=True):
+        (folder / lesson.folder.name / f"{lesson.id}.ipynb").write_text(text, encoding="utf-8")
 
 
 def add_programs(folder: Path, lesson: Lesson) -> None:

@@ -1,7 +1,7 @@
 """Writes all files that are generated from the manifests, the reference and the lesson pages.
 
-Skeletons, `__init__.py` files of the reference, notebooks, and the tables between markers in
-Markdown files:
+Skeletons, the reference's `__init__.py` files, the map, and the tables between markers in Markdown
+files. (Notebooks are built where they are needed, see `autograder/lessons/notebook.py`.)
 
     <!-- generated: lessons -->
     <!-- /generated -->
@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.lessons import assemble, manifest, notebook, page, places, skeleton
+from autograder.lessons import assemble, manifest, page, places, skeleton
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.upkeep import routes
@@ -44,8 +44,6 @@ def generated() -> dict[str, str]:
         _check(lesson)
         if lesson.exercises:
             files[f"course/{lesson.module}"] = assemble.read_handout(lesson.module)
-            place = lesson.folder.relative_to(places.ROOT).as_posix()
-            files[f"{place}/{lesson.id}.ipynb"] = notebook.text(lesson)
     for path, text in assemble.init_files(known).items():
         files[f"solutions/{path}"] = text
     files["course/map.svg"] = routes.map_picture(known)
@@ -75,11 +73,13 @@ def _difference(path: Path, text: str) -> str:
 
 
 def _leftovers(wanted: set[str]) -> Iterator[str]:
-    for package in {lesson.package for lesson in manifest.load().values() if lesson.files}:
-        for file in sorted((places.COURSE / package).rglob("*")):
-            path = file.relative_to(places.ROOT).as_posix()
-            if file.is_file() and "__pycache__" not in path and path not in wanted:
-                yield path
+    """Files where only generated ones are, and notebooks, which once were generated there."""
+    packages = {lesson.package for lesson in manifest.load().values() if lesson.files}
+    found = [file for package in packages for file in (places.COURSE / package).rglob("*")]
+    for file in sorted([*found, *places.COURSE.glob("lessons/*/*.ipynb")]):
+        path = file.relative_to(places.ROOT).as_posix()
+        if file.is_file() and "__pycache__" not in path and path not in wanted:
+            yield path
 
 
 def write(path: Path, content: bytes) -> None:

@@ -85,6 +85,31 @@ def test_an_example_that_raises_does_not_stop_the_notebook(hello):
     assert tagged == [['int("a")']]
 
 
+def test_below_an_example_is_what_the_reference_left_there_and_that_is_said(hello):
+    made = notebook.make(hello)
+    marked = [c for c in made["cells"] if "jaxprentice" in c["metadata"]]
+    assert [cell["outputs"] for cell in marked] == [
+        [{"output_type": "stream", "name": "stdout", "text": ["1\n"]}],
+        [
+            {
+                "output_type": "error",
+                "ename": "ValueError",
+                "evalue": "invalid literal for int() with base 10: 'a'",
+                "traceback": ["ValueError: invalid literal for int() with base 10: 'a'"],
+            }
+        ],
+    ]
+    assert {cell["metadata"]["jaxprentice"]["outputs"] for cell in marked} == {"reference"}
+    assert "comes from the course's own solution" in sources(made, "markdown")[1]
+    others = [c for c in made["cells"] if c["cell_type"] == "code" and c not in marked]
+    assert not any(cell["outputs"] for cell in others)
+
+
+def test_several_are_made_at_once_and_are_the_same(hello):
+    lessons = [hello, manifest.get("bye")]
+    assert notebook.texts(lessons) == [notebook.text(lesson) for lesson in lessons]
+
+
 def test_each_exercise_has_one_locked_grade_cell_with_its_points(hello):
     cells = [c for c in notebook.make(hello)["cells"] if "nbgrader" in c["metadata"]]
     assert [cell["metadata"]["nbgrader"] for cell in cells] == [
@@ -130,6 +155,31 @@ def test_a_check_cell_writes_to_stderr_when_a_check_fails_and_only_then(hello, t
     assert "1 failed" in wrong.stderr
     assert wrong.stdout == right.stderr == ""
     assert "1 passed" in right.stdout
+
+
+def test_in_a_workspace_a_check_cell_runs_the_command_from_the_folder_of_the_package(
+    hello, tmp_path
+):
+    place = tmp_path / "work"
+    (place / "lessons" / "01_hello").mkdir(parents=True)
+    (place / "toy").mkdir()
+    (place / "jaxprentice").write_text("import sys\nprint(sys.argv[1:])")
+    setup, *code = sources(notebook.make(hello, notebook.WORKSPACE), "code")
+    check = next(cell for cell in code if "jaxprentice" in cell)
+    done = subprocess.run(
+        [sys.executable, "-c", CELLS_ALONE.format(cells=[setup, check])],
+        cwd=place / "lessons" / "01_hello", capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == "['check', 'hello.greet']"
+
+
+CELLS_ALONE = """
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance()
+for cell in {cells!r}:
+    shell.run_cell(cell)
+"""
 
 
 def test_the_written_question_is_a_cell_that_a_person_grades(hello):

@@ -191,7 +191,8 @@ def test_cheap_commands_import_nothing_heavy():
 def test_a_workspace_holds_skeletons_lessons_and_no_solution(work):
     files = {path.relative_to(work).as_posix() for path in work.rglob("*") if path.is_file()}
     assert {"jaxprentice", "README.md", "toy/__init__.py", "toy/hello.py"} <= files
-    assert {"lessons/01_hello/lesson.md", "lessons/01_hello/checks.py"} <= files
+    kinds = ("lesson.md", "checks.py", "hello.ipynb")
+    assert {f"lessons/01_hello/{name}" for name in kinds} <= files
     everything = "".join((work / name).read_text(encoding="utf-8") for name in files)
     assert 'raise NotImplementedError("hello.greet")' in everything
     assert "return text + mark" not in everything

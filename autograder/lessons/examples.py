@@ -1,0 +1,100 @@
+"""What the worked examples of a lesson's page print when they run on the reference.
+
+The examples of a page run one after the other in a process of their own, on the tree of the lesson.
+What they left is kept in `build/examples`, with a hash of all that it depends on: most pages are as
+they were the last time.
+"""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from hashlib import sha256
+from importlib import metadata
+from pathlib import Path
+
+from autograder.lessons import assemble, page, places, run_examples
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.page import Part
+from autograder.lessons.run_examples import Output
+
+PATIENCE = 300  # seconds for all examples of a page
+
+
+def outputs(lesson: Lesson) -> dict[int, list[Output]]:
+    """What nbformat has below each example of the page, which is named by its line."""
+    examples = [x for x in page.parts(page.read(lesson), lesson) if x.kind == "example"]
+    if not examples:
+        return {}
+    codes, tree = [page.code(example) for example in examples], assemble.tree(lesson)
+    place, mark = places.ROOT / "build" / "examples" / f"{lesson.id}.json", _mark(codes, tree)
+    found = _kept(place, mark)
+    if found is None:
+        found = _run(codes, tree, lesson)
+        for example, left in zip(examples, found, strict=True):
+            _check(example, left, lesson)
+        _keep(place, mark, found)
+    return {example.line: left for example, left in zip(examples, found, strict=True)}
+
+
+def _run(codes: list[str], tree: dict[str, str], lesson: Lesson) -> list[list[Output]]:
+    environment = {key: value for key, value in os.environ.items() if key != "XLA_FLAGS"}
+    with tempfile.TemporaryDirectory(prefix="examples-") as folder:
+        assemble.write_files(Path(folder), tree)
+        try:
+            done = subprocess.run(
+                [sys.executable, "-I", "-B", run_examples.__file__, folder],
+                input=json.dumps(codes), env=environment, cwd=folder, timeout=PATIENCE,
+                capture_output=True, text=True, encoding="utf-8", check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise page.problem(lesson, 1, f"The examples take over {PATIENCE} seconds.") from None
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["no word of why"])[-1]
+        raise page.problem(lesson, 1, f"An example ends Python ({last}). Change it.")
+    return json.loads(done.stdout)
+
+
+_RAISES = re.compile(r'\braises="(\w+)"')
+
+
+def _check(example: Part, left: list[Output], lesson: Lesson) -> None:
+    """Complain unless the example raises the error that it promises, and no other."""
+    promised = _RAISES.search(example.argument)
+    error = next((output for output in left if output["output_type"] == "error"), None)
+    if (promised and promised[1]) != (error and error["ename"]):
+        found = "".join(error["traceback"]) if error else "no error"
+        wanted = promised[1] if promised else "no error"
+        text = f"The example should raise {wanted}, and raises {found}"
+        raise page.problem(lesson, example.line, f"{text.rstrip('.')}. Correct the example.")
+
+
+# ------------------------------------------------------------------------------------------
+# What is kept
+
+
+def _mark(codes: list[str], tree: dict[str, str]) -> str:
+    """Changes with everything on which the outputs depend."""
+    runner = Path(run_examples.__file__).read_text(encoding="utf-8")
+    versions = [sys.version, *(metadata.version(name) for name in ("numpy", "jaxlib"))]
+    return sha256(json.dumps([codes, tree, runner, versions]).encode()).hexdigest()
+
+
+def _kept(place: Path, mark: str) -> list[list[Output]] | None:
+    try:
+        kept = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return kept["outputs"] if kept["of"] == mark else None
+
+
+def _keep(place: Path, mark: str, found: list[list[Output]]) -> None:
+    """Write it down, unless this copy of the course belongs to somebody else."""
+    with contextlib.suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        new = place.with_suffix(f".{os.getpid()}")
+        new.write_text(json.dumps({"of": mark, "outputs": found}), encoding="utf-8")
+        new.replace(place)

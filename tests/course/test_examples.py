@@ -1,0 +1,93 @@
+"""Worked examples run once on the reference, and what they left is kept as long as it is true."""
+
+import pytest
+import small_course
+
+from autograder.lessons import examples, manifest
+from autograder.lessons.problem import Problem
+
+PAGE = """# Greeting people
+
+```python exec="on" source="above" session="hello"
+from toy import greet
+
+name = "Ada"
+```
+
+{{ exercise hello.greet }}
+
+```python exec="on" source="above" session="hello"
+print("to", name)
+greet(name)
+```
+"""
+RAISING = """# Greeting people
+
+```python exec="on" source="above" session="hello"RAISES
+CODE
+```
+"""
+FILE = "course/lessons/01_hello/lesson.md"
+
+
+@pytest.fixture
+def hello(monkeypatch, tmp_path):
+    small_course.write(monkeypatch, tmp_path, {FILE: PAGE})
+    return manifest.get("hello")
+
+
+def test_they_run_in_order_and_the_value_of_a_last_expression_is_shown(hello):
+    shown = [
+        {"output_type": "stream", "name": "stdout", "text": ["to Ada\n"]},
+        {
+            "output_type": "execute_result",
+            "execution_count": None,
+            "metadata": {},
+            "data": {"text/plain": ["'Hello,\\nAda:'"]},
+        },
+    ]
+    assert examples.outputs(hello) == {3: [], 11: shown}
+
+
+def test_what_they_left_is_kept_until_page_or_reference_change(hello, tmp_path, monkeypatch):
+    runs = []
+    run = examples._run
+    monkeypatch.setattr(examples, "_run", lambda *args: runs.append(1) or run(*args))
+    first = examples.outputs(hello)
+    assert (examples.outputs(hello), len(runs)) == (first, 1)
+    reference = tmp_path / "solutions/toy/hello.py"
+    reference.write_text(reference.read_text().replace("Hello", "Hallo"))
+    assert "Hallo" in str(examples.outputs(hello)[11])
+    page = hello.folder / "lesson.md"
+    page.write_text(page.read_text().replace("Ada", "Grace"))
+    assert "Grace" in str(examples.outputs(hello)[11])
+    assert len(runs) == 3
+
+
+def test_a_copy_in_which_nothing_can_be_kept_is_good_enough(hello, tmp_path):
+    (tmp_path / "build").write_text("no folder")
+    assert examples.outputs(hello) == examples.outputs(hello) != {}
+
+
+@pytest.mark.parametrize(
+    ("raises", "code", "complaint"),
+    [
+        ("", "1 / 0", "should raise no error, and raises ZeroDivisionError: division by zero."),
+        ("KeyError", "1 / 0", "should raise KeyError, and raises ZeroDivisionError: division by"),
+        ("KeyError", "1", "should raise KeyError, and raises no error."),
+        ("", "1 +", "should raise no error, and raises SyntaxError: invalid syntax"),
+    ],
+)
+def test_another_error_than_the_page_promises_is_told(hello, raises, code, complaint):
+    promise = f' raises="{raises}"' if raises else ""
+    page = RAISING.replace("RAISES", promise).replace("CODE", code)
+    (hello.folder / "lesson.md").write_text(page)
+    with pytest.raises(Problem, match="lesson.md, line 3: The example " + complaint):
+        examples.outputs(hello)
+
+
+def test_an_example_that_ends_python_is_told(hello):
+    page = RAISING.replace("RAISES", "").replace("CODE", "import sys; sys.exit('gone')")
+    (hello.folder / "lesson.md").write_text(page)
+    with pytest.raises(Problem, match=r"lesson.md, line 1: An example ends Python \(gone\)"):
+        examples.outputs(hello)
