@@ -66,8 +66,8 @@ def _check(example: Part, left: list[Output], lesson: Lesson) -> None:
     promised = _RAISES.search(example.argument)
     error = next((output for output in left if output["output_type"] == "error"), None)
     if (promised and promised[1]) != (error and error["ename"]):
-        found = "".join(error["traceback"]) if error else "no error"
-        wanted = promised[1] if promised else "no error"
+        found = "".join(error["traceback"]) if error else "nothing"
+        wanted = promised[1] if promised else "nothing"
         text = f"The example should raise {wanted}, and raises {found}"
         raise page.problem(lesson, example.line, f"{text.rstrip('.')}. Correct the example.")
 

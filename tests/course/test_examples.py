@@ -72,10 +72,10 @@ def test_a_copy_in_which_nothing_can_be_kept_is_good_enough(hello, tmp_path):
 @pytest.mark.parametrize(
     ("raises", "code", "complaint"),
     [
-        ("", "1 / 0", "should raise no error, and raises ZeroDivisionError: division by zero."),
+        ("", "1 / 0", "should raise nothing, and raises ZeroDivisionError: division by zero."),
         ("KeyError", "1 / 0", "should raise KeyError, and raises ZeroDivisionError: division by"),
-        ("KeyError", "1", "should raise KeyError, and raises no error."),
-        ("", "1 +", "should raise no error, and raises SyntaxError: invalid syntax"),
+        ("KeyError", "1", "should raise KeyError, and raises nothing."),
+        ("", "1 +", "should raise nothing, and raises SyntaxError: invalid syntax"),
     ],
 )
 def test_another_error_than_the_page_promises_is_told(hello, raises, code, complaint):
