@@ -452,17 +452,16 @@ def test_a_course_directory_holds_every_lesson_with_exercises(tmp_path):
 
 
 def test_the_module_in_the_source_is_the_skeleton(tmp_path):
-    nbgrader_course.write_source(tmp_path, LESSON)
+    nbgrader_course.write_source(tmp_path, LESSON, notebook.text(LESSON))
     assert (tmp_path / LESSON.module).read_text() == UNTOUCHED
 
 
-def test_an_exercise_that_the_page_forgets_is_a_problem(tmp_path, monkeypatch):
+def test_an_exercise_that_the_page_forgets_is_a_problem(tmp_path):
     whole = notebook.make(LESSON)
     last = LESSON.exercises[-1].id
     kept = [cell for cell in whole["cells"] if cell["id"] != last.replace(".", "-")]
-    monkeypatch.setattr(notebook, "make", lambda lesson: {**whole, "cells": kept})
     with pytest.raises(Problem, match=last):
-        nbgrader_course.write_source(tmp_path, LESSON)
+        nbgrader_course.write_source(tmp_path, LESSON, json.dumps({**whole, "cells": kept}))
 
 
 def test_an_empty_folder_may_become_the_course(tmp_path):
@@ -478,7 +477,7 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
 
 
 def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
-    def fail(folder, lesson):
+    def fail(folder, lesson, text):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(nbgrader_course, "write_source", fail)
