@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 import small_course
 
-from autograder.lessons import assemble, manifest, places
+from autograder.lessons import assemble, manifest, notebook, places
 from autograder.lessons.problem import Problem
 from autograder.upkeep import site
 
@@ -101,7 +101,14 @@ def test_every_page_of_the_menu_lists_every_lesson(built):
 
 def test_only_pages_and_what_they_show_is_published(built):
     kinds = {p.suffix for p in built.rglob("*") if p.is_file() and "assets" not in p.parts}
-    assert kinds <= {".html", ".svg", ".png", ".json", ".xml", ".gz"}
+    assert kinds <= {".html", ".ipynb", ".svg", ".png", ".json", ".xml", ".gz"}
+
+
+@pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
+def test_each_lesson_can_be_downloaded_as_a_notebook(built, lesson):
+    folder, file = built / "lessons" / lesson.id, f"{lesson.id}.ipynb"
+    assert f'download="{file}" href="{file}"' in (folder / "index.html").read_text("utf-8")
+    assert (folder / file).read_text("utf-8") == notebook.text(lesson, notebook.WORKSPACE)
 
 
 def test_no_page_or_style_sheet_fetches_from_another_host(built):
@@ -155,6 +162,9 @@ def published_text(folder):
     for path in folder.rglob("*"):
         if path.suffix == ".html":
             yield path, normal("".join(Reader(path.read_text(encoding="utf-8")).texts))
+        elif path.suffix == ".ipynb":
+            document = json.loads(path.read_text(encoding="utf-8"))
+            yield path, normal(" ".join(strings(document)))
         elif path.suffix == ".json":
             document = json.loads(path.read_text(encoding="utf-8"))
             yield path, normal(html.unescape(re.sub("<[^>]*>", "", " ".join(strings(document)))))
