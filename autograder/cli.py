@@ -321,13 +321,30 @@ def demo() -> None:
 
 
 @app.command(rich_help_panel=MAINTAINERS)
+def new(
+    lesson: Annotated[str, typer.Argument(metavar="LESSON", help="Its id, such as random.")],
+) -> None:
+    """Begin a lesson: write its files, with marks where they are to be filled in."""
+    from autograder.upkeep import new
+
+    files = new.begin(lesson)
+    print(f"The lesson {lesson} is begun. Replace what is marked with {new.MARK}, in this order:")
+    for path in files:
+        print(f"    {path}")
+    print("It works as it is. Try it now, and again after each step:")
+    for step in ("sync", f"audit {lesson}", "site serve"):
+        print(f"    ./jaxprentice {step}")
+    print("`./jaxprentice sync --check` lists what is left. docs/lessons.md says more.")
+
+
+@app.command(rich_help_panel=MAINTAINERS)
 def sync(
     check: Annotated[
         bool, typer.Option("--check", help="Change nothing; fail if it would.")
     ] = False,
 ) -> None:
     """Write all generated files anew."""
-    from autograder.upkeep import sync
+    from autograder.upkeep import new, sync
 
     changed = sync.sync(check)
     for path in changed:
@@ -336,6 +353,11 @@ def sync(
         raise Problem("Generated files are out of date. Run `./jaxprentice sync`.")
     if not changed:
         print("Everything generated is up to date.")
+    unfinished = new.unfinished()
+    for place in unfinished:
+        print(place)
+    if check and unfinished:
+        raise Problem(f"A lesson is not finished. Replace each {new.MARK} by what it asks for.")
 
 
 @app.command(rich_help_panel=MAINTAINERS)

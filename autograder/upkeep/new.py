@@ -1,0 +1,90 @@
+"""Begins a lesson: its six files, a tiny lesson that works, with marks where it is to be changed.
+
+The files are those in `templates/`, with the lesson's names put in. Each mark, "FILL IN", stands
+before the text that says what belongs there; `unfinished` finds those that are left.
+"""
+
+import keyword
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.lessons import manifest, places
+from autograder.lessons.problem import Problem
+
+TEMPLATES = Path(__file__).with_name("templates")
+PACKAGE = "minijax"  # that new lessons extend; another one is a matter of two lines
+MARK = "FILL IN"
+
+_ID = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def begin(lesson_id: str) -> list[str]:
+    """Write the files of a new lesson, after all others; their paths, in the order of the work.
+
+    Raises Problem, and writes nothing, if the id is not a module's name or if something has it.
+    """
+    _check_id(lesson_id)
+    known = manifest.load().values()
+    number = max((lesson.number for lesson in known), default=0) + 1
+    earlier = [lesson.id for lesson in known if lesson.package == PACKAGE and lesson.exercises]
+    names = {"newlesson": lesson_id, "PACKAGE": PACKAGE, "LATEST": earlier[-1]}
+    files = _files(places.COURSE / "lessons" / f"{number:02}_{lesson_id}", lesson_id)
+    for path in files:
+        if path.exists():
+            raise Problem(f"{_shown(path)} is there already. Give the lesson another name.")
+    for path, template in files.items():
+        text = (TEMPLATES / template).read_text(encoding="utf-8")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(_with_names(text, names), encoding="utf-8")
+    return [_shown(path) for path in files]
+
+
+def _check_id(lesson_id: str) -> None:
+    if not _ID.fullmatch(lesson_id) or keyword.iskeyword(lesson_id):
+        raise Problem(
+            f"A lesson cannot be called {lesson_id!r}: its module has that name. "
+            "Use lower-case letters, digits and _, such as custom_rules."
+        )
+    if lesson_id in manifest.load():
+        place = _shown(manifest.get(lesson_id).folder)
+        raise Problem(f"There is a lesson {lesson_id!r} already, in {place}. Give another name.")
+
+
+def _files(folder: Path, lesson_id: str) -> dict[Path, str]:
+    """The template of each file that a person writes, in the order of the work."""
+    return {
+        folder / "lesson.toml": "lesson.toml",
+        places.SOLUTIONS / PACKAGE / f"{lesson_id}.py": "module.py",
+        places.SUITES / f"{lesson_id}.py": "suite.py",
+        places.ANSWERS / f"{lesson_id}.py": "answers.py",
+        folder / "checks.py": "checks.py",
+        folder / "lesson.md": "lesson.md",
+    }
+
+
+def _with_names(text: str, names: dict[str, str]) -> str:
+    return re.sub("|".join(names), lambda found: names[found[0]], text)
+
+
+def unfinished() -> list[str]:
+    """The marks that are left in the lessons, each as "FILE, line N: FILL IN: ..."."""
+    return [
+        f"{_shown(path)}, line {number}: {line[line.index(MARK) :].strip()}"
+        for path in _written_by_hand()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if MARK in line
+    ]
+
+
+def _written_by_hand() -> Iterator[Path]:
+    for lesson in manifest.load().values():
+        module = places.SOLUTIONS / lesson.module
+        hidden = [folder / f"{lesson.id}.py" for folder in (places.SUITES, places.ANSWERS)]
+        folder = [lesson.folder / name for name in ("lesson.toml", "checks.py", "lesson.md")]
+        files = (folder[0], module, *hidden, *folder[1:])
+        yield from (path for path in files if path.is_file())
+
+
+def _shown(path: Path) -> str:
+    return path.relative_to(places.ROOT).as_posix()

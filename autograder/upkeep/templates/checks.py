@@ -1,0 +1,11 @@
+"""Checks of the newlesson lesson, for you to read and to run: `./jaxprentice check newlesson`."""
+
+import pytest
+
+from PACKAGE.newlesson import first
+
+
+@pytest.mark.exercise("newlesson.first")
+def test_a_number():
+    """FILL IN: a whole sentence; the command prints it after "It should hold that:"."""
+    assert first(3.0) == 6.0  # FILL IN: what the student's code returns is on the left
