@@ -172,7 +172,7 @@ PARTS = ("course", "solutions", "suites", "answers")
 
 
 def write(monkeypatch, root: Path, changes: dict[str, str] | None = None) -> manifest.Lesson:
-    """Write the course below `root`, make it this edition's, and give its lesson."""
+    """Write the course below `root`, make it this process's, and give its lesson."""
     for path, text in {**FILES, **(changes or {})}.items():
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -183,7 +183,7 @@ def write(monkeypatch, root: Path, changes: dict[str, str] | None = None) -> man
 
 
 def adopt(root: str) -> None:
-    """Make the course below `root` the edition of this process, one of a pool's."""
+    """Make the course below `root` the course of this process, one of a pool's."""
     for name in PARTS:
         setattr(places, name.upper(), Path(root, name))
 

@@ -179,7 +179,7 @@ FILES = {
 
 
 def write(monkeypatch, root: Path, changes: dict[str, str] | None = None) -> Path:
-    """Write the course below `root`, with some files changed, and make it this edition's."""
+    """Write the course below `root`, with some files changed, and make it this process's."""
     for path, text in {**FILES, **(changes or {})}.items():
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -157,7 +157,7 @@ def stored(
 ) -> list[Sample]:
     """The programs of a test: those in `folder`, if they are there, else new ones, kept there.
 
-    A later edition of the course may make others from the same seed; what is stored stays.
+    A later version of the course may make others from the same seed; what is stored stays.
     """
     kind: Any = random_trees if "tree" in parameters_of(law) else random_programs
     about = json.loads(json.dumps({"seed": seed, "law": law.name, "recipe": recipe}))

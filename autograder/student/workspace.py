@@ -37,7 +37,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 IDENTITY = os.path.join(HERE, ".jaxprentice", "workspace.json")
 
 with open(IDENTITY, encoding="utf-8") as file:
-    wrapper = os.path.join(HERE, json.load(file)["edition"], "jaxprentice")
+    wrapper = os.path.join(HERE, json.load(file)["copy"], "jaxprentice")
 if not os.path.exists(wrapper):
     sys.exit("There is no {}. Write into {} where Jaxprentice is now.".format(wrapper, IDENTITY))
 if not (os.path.realpath(os.getcwd()) + os.sep).startswith(HERE + os.sep):
@@ -190,9 +190,9 @@ def skeleton(lesson: Lesson) -> str:
 
 
 def solution(lesson: Lesson) -> str:
-    """The reference's module, where this edition holds it."""
+    """The reference's module, if this copy of the course holds it."""
     if not (places.SOLUTIONS / lesson.module).exists():
-        raise Problem(f"This edition does not hold the solution of {lesson.id}. Ask your teacher.")
+        raise Problem(f"This copy does not hold the solution of {lesson.id}. Ask your teacher.")
     return assemble.read_solution(lesson.module)
 
 
@@ -242,7 +242,7 @@ def add_launcher(folder: Path, place: str) -> None:
     launcher.write_text(LAUNCHER, encoding="utf-8")
     launcher.chmod(launcher.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     (folder / STATE).mkdir()
-    identity = {"edition": place, "version": places.VERSION}
+    identity = {"copy": place, "version": places.VERSION}
     (folder / IDENTITY).write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
 
 

@@ -72,7 +72,7 @@ def course(monkeypatch, tmp_path):
         "requirements/student.txt": "numpy\n",
     }
     real = places.ROOT
-    root = small_course.write(monkeypatch, tmp_path / "edition", files)
+    root = small_course.write(monkeypatch, tmp_path / "copy", files)
     shutil.copy(real / "jaxprentice", root)
     monkeypatch.setattr(places, "SUITES", root / "suites")
     monkeypatch.setattr(places, "ANSWERS", root / "answers")
@@ -197,7 +197,7 @@ def test_the_students_commands_work_and_no_others_are_there(run):
     assert "2 of 2" in run("list")[1]
     assert run("reset", "hello")[0] == 0
     assert run("give", "hello")[0] == 0
-    assert "This edition does not hold the solution of bye." in run("give", "bye")[1]
+    assert "This copy does not hold the solution of bye." in run("give", "bye")[1]
     assert "Hint 3 of 3" in [run("hint", "bye.bye")[1] for _ in range(3)][-1]
     assert "ok     The workspace is" in run("doctor")[1]
 

@@ -44,7 +44,7 @@ SLOW = changed("import numpy as np\n", "import time\n\nimport numpy as np\n\ntim
 
 @pytest.fixture
 def lesson(monkeypatch, tmp_path):
-    return graded_course.write(monkeypatch, tmp_path / f"edition-{tmp_path.name}")
+    return graded_course.write(monkeypatch, tmp_path / f"copy-{tmp_path.name}")
 
 
 def hand_in(folder, student, source):
@@ -91,7 +91,7 @@ from pathlib import Path
 sys.path.insert(0, {root!r})
 from autograder.lessons import places
 for name in ("course", "solutions", "suites", "answers"):  # in the pool's processes too
-    setattr(places, name.upper(), Path({edition!r}, name))
+    setattr(places, name.upper(), Path({copy!r}, name))
 if __name__ == "__main__":
     from autograder.cli import main
     sys.exit(main(sys.argv[1:]))
@@ -116,9 +116,9 @@ class Command:
 
     @staticmethod
     def line(tmp_path, work, out, *more):
-        edition = str(tmp_path / f"edition-{tmp_path.name}")
+        copy = str(tmp_path / f"copy-{tmp_path.name}")
         script = tmp_path / "run.py"
-        script.write_text(RUN.format(root=str(ROOT), edition=edition))
+        script.write_text(RUN.format(root=str(ROOT), copy=copy))
         options = ["--lesson", "tiny", "--out", str(out), "--jobs", "2", *more]
         return [sys.executable, str(script), "grade", str(work), *options]
 
@@ -485,7 +485,7 @@ def test_a_changed_course_grades_all_again(lesson, pair, tmp_path, monkeypatch):
     marks = {fingerprint.fingerprint(lesson, "namespaces")}
     for path in ("solutions/tiny/numbers.py", "suites/tiny.py", "answers/tiny.py"):
         text = graded_course.FILES[path] + "\n# changed\n"
-        graded_course.write(monkeypatch, tmp_path / f"edition-{tmp_path.name}", {path: text})
+        graded_course.write(monkeypatch, tmp_path / f"copy-{tmp_path.name}", {path: text})
         marks.add(fingerprint.fingerprint(lesson, "namespaces"))
     monkeypatch.setattr(fingerprint, "versions", lambda: {"numpy": "0"})
     marks |= {fingerprint.fingerprint(lesson, level, 1) for level in ("namespaces", "process")}

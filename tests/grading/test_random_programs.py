@@ -153,7 +153,7 @@ def test_stored_programs_are_used_again(tmp_path, monkeypatch):
     law = Probe("law", "def law(mj, f, xs): return f(*xs)")
     about = tmp_path, "jvp", "test_a", law
     first = generated.stored(*about, 7, {"using": ["mul"]})
-    monkeypatch.setattr(generated, "_made", None)  # a later edition makes others
+    monkeypatch.setattr(generated, "_made", None)  # a later version makes others
     again = generated.stored(*about, 7, {"using": ["mul"]})
     assert [p.text() for p in again] == [p.text() for p in first]
     with pytest.raises(TypeError):

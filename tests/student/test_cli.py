@@ -54,7 +54,7 @@ def course(monkeypatch, tmp_path):
         "course/lessons/01_hello/checks.py": HELLO_CHECKS,
         "course/lessons/03_bye/checks.py": BYE_CHECKS,
     }
-    root = small_course.write(monkeypatch, tmp_path / "edition", checks)
+    root = small_course.write(monkeypatch, tmp_path / "copy", checks)
     sync.sync(False)
     monkeypatch.chdir(tmp_path)
     return root
@@ -225,7 +225,7 @@ def test_init_is_all_or_nothing(course, say, tmp_path, monkeypatch):
     monkeypatch.setattr(workspace, "add_lesson", lambda folder, lesson: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         cli.main(["init", "work"])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["edition"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy"]
 
 
 def test_init_takes_an_empty_folder(course, say, tmp_path):
@@ -239,7 +239,7 @@ def test_a_workspace_is_found_from_a_folder_inside_it(work, monkeypatch):
     assert workspace.find().root == work
 
 
-def test_the_launcher_starts_the_edition_that_made_it(work, course):
+def test_the_launcher_starts_the_copy_that_made_it(work, course):
     wrapper = course / "jaxprentice"
     wrapper.write_text("import os, sys; print(os.getcwd(), *sys.argv[1:])", encoding="utf-8")
     command = [sys.executable, work / "jaxprentice", "check", "x"]
@@ -479,7 +479,7 @@ def test_give_takes_the_solution_and_keeps_the_students_file(work, say):
     assert say("check", "hello")[0] == 0
 
 
-def test_give_without_the_solution_in_this_edition_says_so(work, say):
+def test_give_without_the_solution_in_this_copy_says_so(work, say):
     (places.SOLUTIONS / "toy/hello.py").unlink()
     assert "does not hold the solution" in one_sentence(say("give", "hello")[2])
 
@@ -519,7 +519,7 @@ def handed_in(monkeypatch, tmp_path):
     """A class of four: right, half right, a link, nothing."""
     monkeypatch.chdir(tmp_path)
     # A folder of another name in each test: suites are modules, and stay imported.
-    graded_course.write(monkeypatch, tmp_path / f"edition-{tmp_path.name}")
+    graded_course.write(monkeypatch, tmp_path / f"copy-{tmp_path.name}")
     work = tmp_path / "handed-in"
     for name in ("ann", "bob", "eve", "dan"):
         (work / name / "tiny").mkdir(parents=True)
