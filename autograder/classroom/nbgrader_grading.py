@@ -58,9 +58,9 @@ def configure(config: Config) -> None:
     config.HTMLExporter.sanitize_html = True
     Autograde.start = _start
     # nbgrader calls alembic by its name to make a gradebook; the .venv need not be activated.
-    programs = str(Path(sys.executable).parent)
-    if programs not in os.environ["PATH"].split(os.pathsep):
-        os.environ["PATH"] = programs + os.pathsep + os.environ["PATH"]
+    commands = str(Path(sys.executable).parent)
+    if commands not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] = commands + os.pathsep + os.environ["PATH"]
 
 
 # ------------------------------------------------------------------------------------------

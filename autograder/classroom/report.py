@@ -28,7 +28,7 @@ STUDENTS = "students"
 FEW = 10  # submissions, with fewer of which discrimination means nothing
 POOR = 0.2  # discrimination below which an exercise tells little (Ebel and Frisbie 1991)
 NAMED = ("1st", "2nd", "3rd")  # mistakes of an exercise in the heat map, by frequency
-PROGRAMS = 5  # counterexamples that are shown
+SHOWN = 5  # counterexamples
 COLUMNS = ("lesson", "student", "exercise", "points", "max_points", "class", "mistake")
 
 Class = dict[str, list[Result]]  # results by lesson
@@ -311,7 +311,7 @@ def _programs(found: list[Result]) -> list[tuple[str, str, int]]:
         for _, verdict in pairs
         if verdict["counterexample"]
     )
-    return [(name, program, count) for (name, program), count in counts.most_common(PROGRAMS)]
+    return [(name, program, count) for (name, program), count in counts.most_common(SHOWN)]
 
 
 # ------------------------------------------------------------------------------------------

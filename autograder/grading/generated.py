@@ -36,8 +36,8 @@ from autograder.grading.suite import (
 from autograder.lessons import skeleton
 from autograder.sandbox.session import Probe, Reply
 
-# Values and slopes of a program are up to 30 (`programs.LARGEST`), and may cancel in one right
-# solution where they do not in another: in float32 that leaves about 30 * 6e-8 for each operation,
+# Values and slopes of a program are up to 30 (`random_programs.LARGEST`). They may cancel in one
+# right solution and not in another: in float32 that leaves about 30 * 6e-8 for each operation,
 # 1e-5 for some of them. A program's arguments are multiples of a quarter, so that a mistake is far
 # above this.
 ATOL = 1e-4

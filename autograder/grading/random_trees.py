@@ -1,7 +1,7 @@
 """Random trees for generated tests of lesson pytrees: containers of numbers, as plain data.
 
-They have what `programs.py` asks of a program: text, data, a size, and smaller ones. A copy of this
-file stands beside that one.
+They have what `random_programs.py` asks of a program: text, data, a size, and smaller ones. Where
+a copy of that file goes, a copy of this one goes too.
 """
 
 import random

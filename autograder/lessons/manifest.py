@@ -102,7 +102,7 @@ def get(lesson_id: str) -> Lesson:
     """The lesson of this id."""
     lessons = load()
     if lesson_id not in lessons:
-        raise unknown("lesson", lesson_id, [x.id for x in lessons.values() if x.exercises])
+        raise unknown_name("lesson", lesson_id, [x.id for x in lessons.values() if x.exercises])
     return lessons[lesson_id]
 
 
@@ -110,7 +110,7 @@ def find_exercise(exercise_id: str) -> Exercise:
     """The exercise of this id, in whichever lesson it is."""
     exercises = {e.id: e for lesson in load().values() for e in lesson.exercises}
     if exercise_id not in exercises:
-        raise unknown("exercise", exercise_id, exercises)
+        raise unknown_name("exercise", exercise_id, exercises)
     return exercises[exercise_id]
 
 
@@ -136,7 +136,7 @@ def package_of(lesson: Lesson) -> list[Lesson]:
     return [other for other in every if other.package == lesson.package]
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> Problem:
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> Problem:
     """The error for a name that is not known, with what may be meant: functions' names count."""
     known = list(known)
     exercises = [e for lesson in load().values() for e in lesson.exercises]

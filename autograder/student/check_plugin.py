@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-OURS = ("conftest.py", "programs.py", "trees.py")  # what stands beside checks.py
+OURS = ("conftest.py", "random_programs.py", "random_trees.py")  # what is beside checks.py
 LONGEST = 20_000  # characters of a text that is passed on; the reader cuts further
 
 compared = pytest.StashKey[tuple[str, str, str]]()

@@ -40,7 +40,7 @@ def resolve(name: str) -> tuple[Lesson, Exercise | None]:
     if name in manifest.load():
         return taught(name), None
     known = [*exercises, *(lesson.id for lesson in all_taught())]
-    raise manifest.unknown("lesson or exercise", name, known)
+    raise manifest.unknown_name("lesson or exercise", name, known)
 
 
 # ------------------------------------------------------------------------------------------

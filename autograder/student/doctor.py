@@ -12,8 +12,8 @@ from autograder.student import workspace
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
 ROOM = 1 << 30  # bytes that should be free
-# A program that some tests need: its names, and the Debian package that brings it.
-PROGRAMS = {
+# Debian packages that some tests need, and the names of the command that each brings.
+DEBIAN_PACKAGES = {
     "bubblewrap": ("bwrap",),
     "chromium": ("chromium", "chromium-browser", "google-chrome"),
 }
@@ -45,7 +45,7 @@ def for_teachers() -> Iterator[Finding]:
     """What matters only where submissions are graded, and where the course is changed."""
     yield isolation()
     yield from rungs()
-    for name in PROGRAMS:
+    for name in DEBIAN_PACKAGES:
         if not has(name):
             yield NOTE, f"No {name}: some of `./jaxprentice test` is skipped. {install(name)}"
 
@@ -150,5 +150,5 @@ _NO_GROUPS = (
 
 
 def has(package: str) -> bool:
-    """Whether the program of a Debian package is there."""
-    return any(shutil.which(program) for program in PROGRAMS[package])
+    """Whether the command of a Debian package is there."""
+    return any(shutil.which(command) for command in DEBIAN_PACKAGES[package])

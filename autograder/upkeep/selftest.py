@@ -21,7 +21,7 @@ def run(arguments: Sequence[str]) -> int:
     """
     command = [sys.executable, "-m", "pytest", "-r", "fEs", *flags(list(arguments))]
     status = subprocess.call(command, cwd=places.ROOT, env={**os.environ, "PYTHONPATH": ""})
-    missing = [name for name in doctor.PROGRAMS if not doctor.has(name)]
+    missing = [name for name in doctor.DEBIAN_PACKAGES if not doctor.has(name)]
     if missing:
         print(f"Tests that need {' and '.join(missing)} were skipped. To run them, on Debian:")
         print(f"    sudo apt install {' '.join(missing)}")

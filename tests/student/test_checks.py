@@ -8,7 +8,7 @@ import pytest
 import small_course
 
 from autograder.lessons import assemble, manifest, skeleton
-from autograder.student import checks, explain
+from autograder.student import check_plugin, checks, explain
 from autograder.student.checks import DONE, NOT_RUN, TO_DO, WAITS, WRONG, Error, Frame
 
 CHECKS = '''
@@ -385,6 +385,12 @@ def test_no_path_of_the_temporary_folder_is_shown(lesson):
     report = run(lesson, ("class Box", "class Bux"))
     assert report.broken.type == "ImportError"
     assert "(toy/hello.py)" in report.broken.message
+
+
+def test_what_lies_beside_the_checks_is_no_line_of_the_students(lesson, tmp_path):
+    checks.add_checks(tmp_path, lesson)
+    beside = {path.name for path in tmp_path.glob("*.py")} - {"checks.py"}
+    assert beside == set(check_plugin.OURS)
 
 
 def test_the_students_own_pytest_settings_change_nothing(lesson, monkeypatch):
