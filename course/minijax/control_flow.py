@@ -90,7 +90,7 @@ from minijax.transpose import transposed_jaxpr
 from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
 from minijax.vmap import move_batch_axis
 
-__all__ = ["cond", "fori_loop", "scan", "switch", "while_loop"]
+__all__ = ["cond", "cond_p", "fori_loop", "scan", "scan_p", "switch", "while_loop", "while_p"]
 
 Function = Callable[..., Any]
 Branches = Sequence[ClosedJaxpr]

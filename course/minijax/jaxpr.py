@@ -10,10 +10,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import os
 import string
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
@@ -46,6 +48,10 @@ from minijax.layout import SPACE, Document, Group, Indent, Line, joined, layout
 
 Made = TypeVar("Made")
 Make = TypeVar("Make", bound=Callable[..., Any])
+
+# For finding mistakes: every program that is made is type-checked at once. It can be switched on
+# before Python starts, by the environment variable of JAX's flag, or later by this attribute.
+checks = SimpleNamespace(enabled=os.environ.get("JAX_ENABLE_CHECKS") in ("1", "true", "True"))
 
 
 @dataclass(eq=False)
@@ -108,6 +114,11 @@ class ClosedJaxpr:
     jaxpr: Jaxpr
     consts: list[Any]
 
+    def __post_init__(self) -> None:
+        if checks.enabled:
+            typecheck_jaxpr(self.jaxpr)
+
+    literals = property(lambda self: self.consts)  # JAX's other name for them
     in_avals = property(lambda self: [v.aval for v in self.jaxpr.invars])
     out_avals = property(lambda self: [v.aval for v in self.jaxpr.outvars])
     eqns = property(lambda self: self.jaxpr.eqns)

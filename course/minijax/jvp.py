@@ -177,7 +177,7 @@ def sin_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     0.0 5.0
     """
     (x,), (x_dot,) = primals, tangents
-    return sin(x), cos(x) * x_dot
+    return sin(x), x_dot * cos(x)
 
 
 def cos_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -199,7 +199,7 @@ def exp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """
     (x,), (x_dot,) = primals, tangents
     y = exp(x)
-    return y, y * x_dot
+    return y, x_dot * y
 
 
 def log_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -230,10 +230,16 @@ def add_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
 
 
 def sub_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """As for add, with the second tangent negated."""
+    """The difference of the tangents; a constant operand has none.
+
+    >>> print(*sub_jvp([3.0, 2.0], [None, 5.0]))
+    1.0 -5.0
+    """
     (x, y), (x_dot, y_dot) = primals, tangents
     z = sub_p.bind(x, y)
-    return z, stretch_like(add_tangents(x_dot, apply_linear(lambda t: -t, y_dot)), z)
+    if x_dot is None or y_dot is None:
+        return z, stretch_like(-y_dot if x_dot is None else x_dot, z)
+    return z, stretch_like(sub_p.bind(x_dot, y_dot), z)
 
 
 def mul_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -274,9 +280,10 @@ def dot_general_jvp(
 ) -> tuple[Any, Any]:
     """A product in each operand, so the product rule again, with `dot_general` for `*`."""
     (x, y), (x_dot, y_dot) = primals, tangents
+    z = dot_general_p.bind(x, y, **params)
     from_x = apply_linear(lambda t: dot_general_p.bind(t, y, **params), x_dot)
     from_y = apply_linear(lambda t: dot_general_p.bind(x, t, **params), y_dot)
-    return dot_general_p.bind(x, y, **params), add_tangents(from_x, from_y)
+    return z, add_tangents(from_x, from_y)
 
 
 def comparison_jvp(

@@ -33,12 +33,15 @@ from minijax.jaxpr import (
     Atom,
     ClosedJaxpr,
     JaxprEqn,
+    JaxprType,
     Var,
     abstract_eval,
+    checks,
     eval_jaxpr,
     jaxpr_as_fun,
     kept,
     raise_to_shaped,
+    typecheck_jaxpr,
 )
 from minijax.jit import call, jit_p, without_consts
 from minijax.jvp import jvp_flat, zeros_like_aval
@@ -413,8 +416,14 @@ def partial_eval_jaxpr(
     jaxpr: ClosedJaxpr, is_known: tuple[bool, ...], instantiate: frozenset[int] = frozenset()
 ) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
     """As `split_jaxpr`; what was split is kept beside the program, so that it is split once."""
-    key = "partial_eval", is_known, instantiate
-    return kept(jaxpr, key, lambda: split_jaxpr(jaxpr, is_known, instantiate))
+
+    def split() -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
+        first, second, out_known = split_jaxpr(jaxpr, is_known, instantiate)
+        if checks.enabled:
+            typecheck_partial_eval_jaxpr(jaxpr, is_known, out_known, first, second)
+        return first, second, out_known
+
+    return kept(jaxpr, ("partial_eval", is_known, instantiate), split)
 
 
 def split_jaxpr(
@@ -450,6 +459,45 @@ def split_jaxpr(
     # TODO(linearize.split_jaxpr): trace a function that partially evaluates the program; its
     # results are what is known, and the residuals.
     raise NotImplementedError("linearize.split_jaxpr")
+
+
+def typecheck_partial_eval_jaxpr(
+    jaxpr: ClosedJaxpr,
+    is_known: Sequence[bool],
+    out_known: Sequence[bool],
+    first: ClosedJaxpr,
+    second: ClosedJaxpr,
+) -> None:
+    """Check the types of the two programs that `split_jaxpr` made of one; `TypeError` if wrong.
+
+    The types of all three must hold together: what the first takes and gives, the known inputs and
+    outputs, and the residuals, which are the rest of its outputs and the first inputs of the other.
+
+    >>> closed = trace_to_jaxpr(lambda x, y: [x * x * y], [raise_to_shaped(get_aval(1.0))] * 2)
+    >>> first, second, out_known = split_jaxpr(closed, (True, False), frozenset())
+    >>> typecheck_partial_eval_jaxpr(closed, (True, False), out_known, first, second)
+    >>> typecheck_partial_eval_jaxpr(closed, (True, False), out_known, second, first)
+    Traceback (most recent call last):
+    TypeError: The first program is (f64[], f64[]) -> (f64[]), and should be (f64[]) -> (f64[]).
+    """
+    whole, one, two = (typecheck_jaxpr(without_consts(x.jaxpr)) for x in (jaxpr, first, second))
+    known_ins, unknown_ins = in_parts(is_known, whole.in_types)
+    known_outs, unknown_outs = in_parts(out_known, whole.out_types)
+    residuals = one.out_types[len(known_outs) :]
+    for name, got, wanted in (
+        ("first", one, JaxprType(known_ins, [*known_outs, *residuals])),
+        ("second", two, JaxprType([*residuals, *unknown_ins], unknown_outs)),
+    ):
+        if str(got) != str(wanted):
+            raise TypeError(f"The {name} program is {got}, and should be {wanted}.")
+
+
+def in_parts(
+    marks: Sequence[bool], types: Sequence[ShapedArray]
+) -> tuple[list[ShapedArray], list[ShapedArray]]:
+    """The types that are marked, and the others."""
+    pairs = list(zip(marks, types, strict=True))
+    return [x for mark, x in pairs if mark], [x for mark, x in pairs if not mark]
 
 
 def partial_values(

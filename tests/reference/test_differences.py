@@ -4,6 +4,7 @@ Compared are the structures of the results, and shape, dtype and values of all l
 """
 
 import functools
+import inspect
 from collections import OrderedDict, defaultdict, namedtuple
 
 import jax
@@ -249,7 +250,51 @@ def square(x):
     return x * x
 
 
-PROGRAMS = CONTAINERS | TREES | CUSTOM | FUNCTIONS
+# What programs of derivatives look like: the operands stand in JAX's order, a difference is one
+# operation, and nothing is converted that JAX does not convert
+
+
+def changes(f):
+    """The program of the value of a function and its change."""
+    return lambda lib: str(
+        lib.make_jaxpr(lambda xs, ts: lib.jvp(lambda *xs: f(lib.numpy, *xs), xs, ts))(
+            *(
+                ((1.0, 2.0),) * 2
+                if len(inspect.signature(f).parameters) == 3
+                and "name" not in inspect.signature(f).parameters
+                else ((1.0,),) * 2
+            )
+        )
+    )
+
+
+PICTURES = {
+    "two variables": changes(lambda jnp, x, y: jnp.sin(x) - jnp.exp(x + y)),
+    "a difference": changes(lambda jnp, x, y: x - y),
+    "a difference of products": changes(lambda jnp, x, y: x * 2.0 - y * 3.0),
+    "one minus": changes(lambda jnp, x: 1.0 - x),
+    **{
+        name: changes(lambda jnp, x, name=name: getattr(jnp, name)(x))
+        for name in ("sin", "cos", "exp", "log", "tanh", "log1p", "expm1", "sqrt", "square")
+    },
+    "names of primitives": lambda lib: [
+        getattr(lib.lax, name).name for name in [*dir(minijax.lax)] if name.endswith("_p")
+    ],
+    "arctanh": lambda lib: [
+        lib.numpy.arctanh(0.5),
+        lib.jit(lib.numpy.arctanh)(np.linspace(-0.9, 0.9, 5)),
+        lib.numpy.arctanh(np.float32(0.5)),
+        lib.numpy.arctanh(0),
+        lib.grad(lib.grad(lib.numpy.arctanh))(0.5),
+        lib.lax.atanh(0.25),
+        str(lib.make_jaxpr(lib.numpy.arctanh)(0.5)),
+        str(lib.make_jaxpr(lib.grad(lib.numpy.arctanh))(0.5)),
+    ],
+    "literals": lambda lib: lib.make_jaxpr(lambda x: x * CONSTANT)(2.0).literals,
+}
+
+
+PROGRAMS = PICTURES | CONTAINERS | TREES | CUSTOM | FUNCTIONS
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)

@@ -3,6 +3,10 @@
 import minijax
 import numpy as np
 import pytest
+from minijax import jaxpr
+from minijax.core import ShapedArray, sin_p
+from minijax.linearize import partial_eval_jaxpr, typecheck_partial_eval_jaxpr
+from minijax.tracing import JaxprBuilder
 
 jnp = minijax.numpy
 
@@ -37,3 +41,30 @@ def residuals(f, x):
 )
 def test_residuals_are_values_that_are_used_each_once(f, count):
     assert len(residuals(f, 1.0)) == count
+
+
+# The debug flag ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def checked(monkeypatch):
+    monkeypatch.setattr(jaxpr.checks, "enabled", True)
+
+
+def test_a_program_that_is_built_wrong_is_found_under_the_debug_flag(checked):
+    x, y = (jaxpr.Var(ShapedArray((), np.dtype(float))) for _ in range(2))
+    builder = JaxprBuilder()
+    builder.eqns.append(jaxpr.JaxprEqn([x], [y], sin_p, {}))
+    with pytest.raises(TypeError, match="is used and not bound"):
+        builder.build([], [y])
+    assert str(builder.build([x], [y])).endswith("in (b,) }")
+
+
+@pytest.mark.parametrize("is_known", [(True, False), (False, True), (True, True), (False, False)])
+def test_the_types_of_a_split_program_hold_together(checked, is_known):
+    closed = minijax.make_jaxpr(lambda x, y: (minijax.numpy.sin(x) * y, x * 2.0))(2.0, np.ones(3))
+    first, second, out_known = partial_eval_jaxpr(closed, is_known)
+    typecheck_partial_eval_jaxpr(closed, is_known, out_known, first, second)
+    wrong = [*out_known[1:], not out_known[0]]
+    with pytest.raises((TypeError, ValueError)):
+        typecheck_partial_eval_jaxpr(closed, is_known, wrong, first, second)

@@ -31,6 +31,7 @@ from minijax.jaxpr import Literal, binary_type, comparison_type, raise_to_shaped
 from minijax.jit import lower_body, tensor_type
 from minijax.jvp import add_tangents, apply_linear, stretch_like
 from minijax.lax.basic import (
+    add,
     binary,
     broadcast_in_dim,
     convert_element_type,
@@ -53,39 +54,71 @@ from minijax.vmap import align_operand, binary_batch, move_batch_axis, unary_bat
 __all__ = [
     "RoundingMethod",
     "abs",
+    "abs_p",
+    "and_p",
+    "atanh",
+    "atanh_p",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",
     "bitwise_xor",
     "ceil",
+    "ceil_p",
     "clamp",
+    "clamp_p",
     "eq",
+    "eq_p",
     "exp2",
+    "exp2_p",
     "expm1",
+    "expm1_p",
     "floor",
+    "floor_p",
     "full",
     "full_like",
     "ge",
+    "ge_p",
     "integer_pow",
+    "integer_pow_p",
     "is_finite",
+    "is_finite_p",
     "le",
+    "le_p",
     "log1p",
+    "log1p_p",
     "logistic",
+    "logistic_p",
     "max",
+    "max_p",
     "min",
+    "min_p",
     "ne",
+    "ne_p",
+    "not_p",
+    "or_p",
     "pow",
+    "pow_p",
     "rem",
+    "rem_p",
     "round",
+    "round_p",
     "rsqrt",
+    "rsqrt_p",
     "select",
     "select_n",
+    "select_n_p",
     "shift_right_logical",
+    "shift_right_logical_p",
     "sign",
+    "sign_p",
     "sqrt",
+    "sqrt_p",
     "square",
+    "square_p",
     "stop_gradient",
     "tanh",
+    "tanh_p",
+    "xor_p",
 ]
 
 # Means for all families ---------------------------------------------------------------------------
@@ -222,24 +255,37 @@ def with_sign_of(x: Any, t: Any) -> Any:
     return select(ge(x, scalar(0, x)), t, neg(t))
 
 
-tanh_p = define("tanh", np.tanh, "tanh", lambda t, z, x: t - t * (z * z))
-log1p_p = define("log1p", np.log1p, "log_plus_one", lambda t, z, x: div(t, x + scalar(1, x)))
-expm1_p = define("expm1", np.expm1, "exponential_minus_one", lambda t, z, x: t * z + t)
-sqrt_p = define("sqrt", np.sqrt, "sqrt", lambda t, z, x: t * div(scalar(0.5, x), z))
+def one_minus(x: Any) -> Any:
+    return sub(scalar(1, x), x)
+
+
+def one_plus(x: Any) -> Any:
+    return add(scalar(1, x), x)
+
+
+tanh_p = define("tanh", np.tanh, "tanh", lambda t, z, x: mul(add(t, mul(t, z)), one_minus(z)))
+log1p_p = define("log1p", np.log1p, "log_plus_one", lambda t, z, x: div(t, add(x, scalar(1, x))))
+expm1_p = define(
+    "expm1", np.expm1, "exponential_minus_one", lambda t, z, x: mul(t, add(z, scalar(1, z)))
+)
+sqrt_p = define("sqrt", np.sqrt, "sqrt", lambda t, z, x: mul(t, div(scalar(0.5, x), z)))
 rsqrt_p = define(
-    "rsqrt", lambda x: 1 / np.sqrt(x), "rsqrt", lambda t, z, x: t * scaled(-0.5, div(z, x))
+    "rsqrt", lambda x: 1 / np.sqrt(x), "rsqrt", lambda t, z, x: mul(t, scaled(-0.5, div(z, x)))
 )
 logistic_p = define(
-    "logistic", lambda x: 1 / (1 + np.exp(-x)), "logistic", lambda t, z, x: t * z * (1 - z)
+    "logistic",
+    lambda x: 1 / (1 + np.exp(-x)),
+    "logistic",
+    lambda t, z, x: mul(t, mul(z, one_minus(z))),
 )
 exp2_p = define(
     "exp2",
     np.exp2,
     hlo_of(lambda x: exp(scaled(math.log(2), x))),
-    lambda t, z, x: scaled(math.log(2), t * z),
+    lambda t, z, x: scaled(math.log(2), mul(t, z)),
 )
 square_p = define(
-    "square", np.square, hlo_of(lambda x: mul(x, x)), lambda t, z, x: t * scaled(2, x)
+    "square", np.square, hlo_of(lambda x: mul(x, x)), lambda t, z, x: mul(t, scaled(2, x))
 )
 abs_p = define("abs", np.abs, "abs", lambda t, z, x: with_sign_of(x, t))
 sign_p = define("sign", np.sign, "sign")
@@ -252,6 +298,14 @@ tanh, log1p, expm1 = unary(tanh_p, "f"), unary(log1p_p, "f"), unary(expm1_p, "f"
 sqrt, rsqrt, exp2 = unary(sqrt_p, "f"), unary(rsqrt_p, "f"), unary(exp2_p, "f")
 logistic, floor, ceil = unary(logistic_p, "f"), unary(floor_p, "f"), unary(ceil_p, "f")
 square, sign, abs = unary(square_p, "iuf"), unary(sign_p, "iuf"), unary(abs_p, "if")
+
+atanh_p = define(
+    "atanh",
+    np.arctanh,
+    hlo_of(lambda x: scaled(0.5, sub(log1p(x), log1p(neg(x))))),
+    lambda t, z, x: mul(integer_pow(one_plus(x), -1), div(t, one_minus(x))),
+)
+atanh = unary(atanh_p, "f")
 bitwise_not = named(unary(not_p, "biu"), "bitwise_not")
 
 
@@ -296,7 +350,7 @@ def integer_power(x: Any, *, y: int) -> Any:
 
 
 def integer_pow_derivative(t: Any, z: Any, x: Any, *, y: int) -> Any:
-    return t * scaled(y, integer_pow(x, y - 1)) if y else zeros_like(t)
+    return mul(t, scaled(y, integer_pow(x, y - 1))) if y else zeros_like(t)
 
 
 integer_pow_p = define(

@@ -72,13 +72,19 @@ __all__ = [
     "dynamic_index_in_dim",
     "dynamic_slice",
     "dynamic_slice_in_dim",
+    "dynamic_slice_p",
     "dynamic_update_index_in_dim",
     "dynamic_update_slice",
     "dynamic_update_slice_in_dim",
+    "dynamic_update_slice_p",
     "gather",
+    "gather_p",
     "scatter",
     "scatter_add",
+    "scatter_add_p",
+    "scatter_p",
     "sort",
+    "sort_p",
 ]
 
 

@@ -60,11 +60,17 @@ __all__ = [
     "argmax",
     "argmin",
     "cumsum",
+    "cumsum_p",
     "reduce_and",
+    "reduce_and_p",
     "reduce_max",
+    "reduce_max_p",
     "reduce_min",
+    "reduce_min_p",
     "reduce_or",
+    "reduce_or_p",
     "reduce_prod",
+    "reduce_prod_p",
 ]
 
 

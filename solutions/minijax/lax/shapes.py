@@ -34,14 +34,21 @@ __all__ = [
     "broadcast",
     "broadcasted_iota",
     "concatenate",
+    "concatenate_p",
     "expand_dims",
     "iota",
+    "iota_p",
     "pad",
+    "pad_p",
     "reshape",
+    "reshape_p",
     "rev",
+    "rev_p",
     "slice",
     "slice_in_dim",
+    "slice_p",
     "squeeze",
+    "squeeze_p",
 ]
 
 

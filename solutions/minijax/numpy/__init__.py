@@ -56,6 +56,7 @@ from minijax.numpy.contractions import einsum, inner, outer, tensordot, vdot
 from minijax.numpy.elementwise import (
     abs,
     absolute,
+    arctanh,
     bitwise_and,
     bitwise_not,
     bitwise_or,
@@ -145,6 +146,7 @@ __all__ = [
     "amin",
     "any",
     "arange",
+    "arctanh",
     "argmax",
     "argmin",
     "argsort",

@@ -33,6 +33,7 @@ from minijax.numpy.basic import (
 __all__ = [
     "abs",
     "absolute",
+    "arctanh",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",
@@ -114,6 +115,7 @@ def everywhere(value: bool) -> Callable[[Any], Any]:
     return lambda x: elementwise.full_like(x, value, bool)
 
 
+arctanh = unary_float(elementwise.atanh)
 tanh, sqrt = unary_float(elementwise.tanh), unary_float(elementwise.sqrt)
 log1p, expm1, exp2 = (
     unary_float(elementwise.log1p),
