@@ -400,9 +400,9 @@ def jvp_jaxpr(jaxpr: ClosedJaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> jvp_jaxpr(trace_to_jaxpr(lambda x, y: [x * y], [f64, f64]), (True, False))
     { lambda ; a:f64[] b:f64[] c:f64[]. let
-        d:f64[] = mul c b
-        e:f64[] = mul a b
-      in (e, d) }
+        d:f64[] = mul a b
+        e:f64[] = mul c b
+      in (d, e) }
     """
     avals, f = jaxpr.in_avals, jaxpr_as_fun(jaxpr)
 
