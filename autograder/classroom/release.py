@@ -115,7 +115,7 @@ def fill(folder: Path, lesson: Lesson) -> None:
     workspace.add_glossary(folder)
     for part in (lesson, *_to_run(lesson)):
         workspace.add_lesson(folder / "lessons" / part.folder.name, part)
-        workspace.add_programs(folder, part)
+        workspace.add_scripts(folder, part)
     facts = {"title": lesson.title, "id": lesson.id, "module": lesson.module}
     text = README.format(**facts, folder=lesson.folder.name, package=lesson.package)
     (folder / "README.md").write_text(text, encoding="utf-8")
@@ -126,10 +126,10 @@ def fill(folder: Path, lesson: Lesson) -> None:
 
 
 def _to_run(lesson: Lesson) -> list[Lesson]:
-    """The lessons of programs that need no more than the package of this handout."""
+    """The lessons of scripts that need no more than the package of this handout."""
     ready = {part.id for part in assemble.prefix(lesson)}
     known = manifest.load().values()
-    return [part for part in known if part.programs and ready.issuperset(part.requires)]
+    return [part for part in known if part.scripts and ready.issuperset(part.requires)]
 
 
 def _add_tool(tool: Path) -> None:
@@ -151,7 +151,7 @@ def _add_course(tool: Path, lesson: Lesson) -> None:
             if file != lesson.module:
                 _write(tool / "solutions" / file, assemble.read_solution(file))
     for part in _to_run(lesson):
-        workspace.add_programs(tool / "course", part)
+        workspace.add_scripts(tool / "course", part)
         _copy(
             part.folder / "lesson.toml", tool / "course/lessons" / part.folder.name / "lesson.toml"
         )

@@ -23,7 +23,7 @@ from autograder.worker import wire
 @functools.cache
 def given(lesson: Lesson) -> dict[str, str | bytes]:
     """What every submission's tree holds besides its module, compiled here, once for all."""
-    return assemble.compiled(assemble.tree(lesson, but=[lesson.module]))
+    return assemble.with_bytecode(assemble.tree(lesson, but=[lesson.module]))
 
 
 class Oracle:

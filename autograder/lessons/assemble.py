@@ -44,7 +44,7 @@ def write_files(dest: Path, files: Files) -> None:
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-def compiled(files: Mapping[str, str]) -> dict[str, str | bytes]:
+def with_bytecode(files: Mapping[str, str]) -> dict[str, str | bytes]:
     """The files with their bytecode beside them, which Python then takes without a look at them.
 
     Only for files that we have written: bytecode is believed.
@@ -93,7 +93,7 @@ def read_handout(path: str) -> str:
             return skeleton.make_skeleton(read_solution(path), lesson)
         if path in lesson.given:
             return read_solution(path)
-        if path in lesson.programs:
+        if path in lesson.scripts:
             return (places.COURSE / path).read_text(encoding="utf-8")
     raise Problem(f"No lesson holds {path}. Name a module, or a file of `given` in lesson.toml.")
 

@@ -38,7 +38,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson; without exercises it has programs to run, or only joins the trees."""
+    """One lesson; without exercises it has scripts to run, or only joins the trees."""
 
     id: str
     title: str
@@ -50,13 +50,13 @@ class Lesson:
     exports: tuple[str, ...]
     given: tuple[str, ...]
     exercises: tuple[Exercise, ...]
-    programs: tuple[str, ...] = ()  # below course/: to be run on the package, no part of it
+    scripts: tuple[str, ...] = ()  # below course/: run on the package, with what they read
     question: str = ""  # to be answered in words, and graded by a person; "" where there is none
 
     @property
     def has_page(self) -> bool:
         """Is there something to read? Given code alone has no page."""
-        return bool(self.exercises or self.programs)
+        return bool(self.exercises or self.scripts)
 
     @property
     def max_points(self) -> float:
@@ -65,7 +65,7 @@ class Lesson:
 
     @property
     def package(self) -> str:
-        """The package that the lesson's files belong to: "minijax"; "" for programs alone."""
+        """The package that the lesson's files belong to: "minijax"; "" for scripts alone."""
         return self.files[0].split("/")[0] if self.files else ""
 
     @property
@@ -157,7 +157,7 @@ _LESSON_KEYS = {
     "requires": list,
     "exports": list,
     "given": list,
-    "programs": list,
+    "scripts": list,
     "question": str,
     "exercise": list,
 }
@@ -172,12 +172,12 @@ _EXERCISE_KEYS = {
     "hints": list,
     "after": list,
 }
-_OPTIONAL = {"module", "exports", "given", "programs", "question", "exercise", "after"}
+_OPTIONAL = {"module", "exports", "given", "scripts", "question", "exercise", "after"}
 _TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a list of texts"}
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _MODULE = re.compile(r"[a-z]\w*(/[a-z]\w*)*/[a-z_]\w*\.py")
-_PROGRAM = re.compile(r"[a-z]\w*/\w[\w.]*")
+_SCRIPT = re.compile(r"[a-z]\w*/\w[\w.]*")
 _TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _EXPORT = re.compile(r"([a-z]\w*\.)*(\w+|\*)( from [a-z]\w*(\.[a-z]\w*)*)?")
 _FOLDER = re.compile(r"(\d\d)_\w+")
@@ -266,10 +266,10 @@ def _is(value: object, kind: type, key: str) -> bool:
 
 def _check_lesson(table: dict[str, Any], where: _Where) -> None:
     where.check(_ID.fullmatch(table["id"]), "id", "should be lower-case letters, digits and _")
-    least = 1 if table["exercise"] or table["programs"] else 0
+    least = 1 if table["exercise"] or table["scripts"] else 0
     where.check(table["minutes"] >= least, "minutes", f"should be {least} or more")
     modules = [table["module"]] if table["module"] else []
-    alone = (table["given"] or table["programs"]) and not table["exercise"]
+    alone = (table["given"] or table["scripts"]) and not table["exercise"]
     where.check(
         modules or alone, "module", "is missing; only given code may be `given` files alone"
     )
@@ -281,9 +281,9 @@ def _check_lesson(table: dict[str, Any], where: _Where) -> None:
             where.check(same, key, f"holds {file!r}, which is in another package than the others")
             generated = file.endswith("/__init__.py")
             where.check(not generated, key, f"holds {file!r}, but sync writes those from `exports`")
-    for program in table["programs"]:
-        there = _PROGRAM.fullmatch(program) and (places.COURSE / program).is_file()
-        where.check(there, "programs", f"holds {program!r}, which is no file below course/")
+    for script in table["scripts"]:
+        there = _SCRIPT.fullmatch(script) and (places.COURSE / script).is_file()
+        where.check(there, "scripts", f"holds {script!r}, which is not a file below course/")
     for export in table["exports"]:
         shape = f"holds {export!r}, not like 'NAME', 'PACKAGE.NAME' or 'PACKAGE.* from MODULE'"
         where.check(_EXPORT.fullmatch(export), "exports", shape)

@@ -107,7 +107,7 @@ def facts(lesson: Lesson) -> list[str]:
     before = ", ".join(_link(known[name], lesson) for name in lesson.requires)
     count = len(lesson.exercises)
     points = f"**Points**: {lesson.max_points:g}, in {count} exercise{'s' if count > 1 else ''}"
-    scripts = ", ".join(f"`{path}`" for path in lesson.programs if path.endswith(".py"))
+    scripts = ", ".join(f"`{path}`" for path in lesson.scripts if path.endswith(".py"))
     return [
         f"**Time**: about {lesson.minutes} minutes",
         *([points] if lesson.exercises else []),

@@ -1,4 +1,4 @@
-"""Checks a lesson of programs: the first of them learns on the student's own package as it should.
+"""Checks a lesson of scripts: the first of them learns on the student's own package as it should.
 
 It runs as a student would run it, `python capstones/digits.py --backend mine`, and its losses are
 compared with those that the reference had, which lie beside it as JSON.
@@ -21,7 +21,7 @@ PATIENCE = 300  # seconds for one run
 
 
 def check(place: Workspace, lesson: Lesson, look: bool) -> int:
-    """Run the program, say how its losses are, and return the exit status.
+    """Run the script, say how its losses are, and return the exit status.
 
     Where something is wrong and `look` is set, name the lesson that breaks it.
     """
@@ -29,7 +29,7 @@ def check(place: Workspace, lesson: Lesson, look: bool) -> int:
         raise Problem(
             "This is not a workspace. Make one with `./jaxprentice init DIR`, and run this there."
         )
-    script = lesson.programs[0]
+    script = lesson.scripts[0]
     wrong = complaint(place.root, lesson)
     place.remember("capstones", lesson.id, not wrong)
     if not wrong:
@@ -47,10 +47,10 @@ def is_done(place: Workspace, lesson: Lesson) -> bool:
 
 def complaint(root: Path, lesson: Lesson) -> str:
     """What is wrong with the losses on the package below `root`; "" if nothing is."""
-    script = root / lesson.programs[0]
+    script = root / lesson.scripts[0]
     if not script.is_file():
         raise Problem(f"{script} is missing. Copy it from a new workspace.")
-    stored = (places.COURSE / lesson.programs[0]).with_suffix(".json")
+    stored = (places.COURSE / lesson.scripts[0]).with_suffix(".json")
     want = json.loads(stored.read_text(encoding="utf-8"))["losses"]
     with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
         saved = Path(folder, "run.json")
@@ -88,7 +88,7 @@ def culprit(place: Workspace, lesson: Lesson) -> str:
         with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
             own = {suspect.module: place.source(suspect)}
             assemble.write_files(Path(folder), {**assemble.tree(lesson, but=own), **own})
-            workspace.add_programs(Path(folder), lesson)
+            workspace.add_scripts(Path(folder), lesson)
             workspace.add_launcher(Path(folder), str(places.ROOT))
             wrong = complaint(Path(folder), lesson)
         if wrong:

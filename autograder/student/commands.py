@@ -49,7 +49,7 @@ def resolve(name: str) -> tuple[Lesson, Exercise | None]:
 
 def check(place: Workspace, name: str | None, *, mine: bool) -> int:
     """Check what was asked for, say what was found, and return the exit status."""
-    if name in manifest.load() and manifest.get(name).programs:
+    if name in manifest.load() and manifest.get(name).scripts:
         return capstone.check(place, manifest.get(name), look=mine)
     wanted = resolve(name) if name else None
     if not place.own:

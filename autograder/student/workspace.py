@@ -228,7 +228,7 @@ def fill(folder: Path) -> None:
     add_glossary(folder)
     for lesson in readable:
         add_lesson(folder / "lessons" / lesson.folder.name, lesson)
-        add_programs(folder, lesson)
+        add_scripts(folder, lesson)
     add_notebooks(folder / "lessons", [lesson for lesson in readable if lesson.exercises])
     (folder / "README.md").write_text(
         README.format(first=readable[0].folder.name), encoding="utf-8"
@@ -280,8 +280,8 @@ def add_notebooks(folder: Path, lessons: Sequence[Lesson]) -> None:
         (folder / lesson.folder.name / f"{lesson.id}.ipynb").write_text(text, encoding="utf-8")
 
 
-def add_programs(folder: Path, lesson: Lesson) -> None:
+def add_scripts(folder: Path, lesson: Lesson) -> None:
     """What a lesson has to run, where it lies in the course too."""
-    for path in lesson.programs:
+    for path in lesson.scripts:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(places.COURSE / path, folder / path)

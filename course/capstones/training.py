@@ -143,15 +143,15 @@ def _own() -> Path:
     return WORKSPACE
 
 
-def _edition() -> Path:
+def _copy() -> Path:
     """The copy of the course that this folder belongs to, or was made by."""
     if not IDENTITY.is_file():
         return WORKSPACE.parent
-    return WORKSPACE / json.loads(IDENTITY.read_text(encoding="utf-8"))["edition"]
+    return WORKSPACE / json.loads(IDENTITY.read_text(encoding="utf-8"))["copy"]
 
 
 def _reference() -> Path:
-    folder = _edition() / "solutions"
+    folder = _copy() / "solutions"
     if not (folder / "minijax" / "__init__.py").is_file():
         raise Unavailable(
             "This copy of the course does not hold the whole reference. Take --backend mine."
@@ -160,7 +160,7 @@ def _reference() -> Path:
 
 
 def _python() -> Path:
-    return _edition() / ".venv" / "bin" / "python"
+    return _copy() / ".venv" / "bin" / "python"
 
 
 # ------------------------------------------------------------------------------------------

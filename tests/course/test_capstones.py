@@ -119,7 +119,7 @@ def place(tmp_path):
 
 def test_a_workspace_holds_page_and_programs_and_its_skeletons_are_told(tmp_path):
     made = workspace.init(tmp_path / "work")
-    assert all((made.root / path).is_file() for path in LESSON.programs)
+    assert all((made.root / path).is_file() for path in LESSON.scripts)
     assert (made.root / "lessons" / LESSON.folder.name / "times.svg").is_file()
     done = run("digits", "--backend", "mine", folder=made.root / "capstones")
     assert done.returncode == 1
@@ -164,7 +164,7 @@ def test_a_handout_that_can_run_the_programs_holds_them(tmp_path):
     assert release._to_run(manifest.get("grad")) == []
     release.fill(tmp_path / "custom", manifest.get("custom"))
     for folder in ("custom", "custom/tool/course"):
-        assert all((tmp_path / folder / path).is_file() for path in LESSON.programs)
+        assert all((tmp_path / folder / path).is_file() for path in LESSON.scripts)
 
 
 # ------------------------------------------------------------------------------------------
