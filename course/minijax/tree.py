@@ -187,11 +187,17 @@ class Partial(functools.partial):
         return super().__new__(cls, Whole(func) if is_partial else func, *args, **kw)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Whole:
-    """A function that is not looked into."""
+    """A function that is not looked into; it equals that function."""
 
     func: Callable[..., Any]
+
+    def __eq__(self, other: object) -> bool:
+        return self.func == (other.func if isinstance(other, Whole) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.func)
 
     def __call__(self, *args: Any, **kw: Any) -> Any:
         return self.func(*args, **kw)

@@ -44,6 +44,7 @@ def in_place_of(
     def decorate(transformed: Callable[..., Any]) -> Callable[..., Any]:
         transformed = functools.wraps(fun)(transformed)
         transformed.__name__ = name.format(getattr(fun, "__name__", "unnamed function"))
+        transformed.__qualname__ = name.format(transformed.__qualname__)
         return transformed
 
     return decorate
@@ -108,11 +109,13 @@ def static_places(
     except (TypeError, ValueError):  # a builtin, for which Python knows no signature
         return numbers, names
     check_names(names, parameters, option.replace("argnums", "argnames"))
+    by_position = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    takes_any = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    if not takes_any and any(not -len(by_position) <= i < len(by_position) for i in numbers):
+        raise ValueError(f"{option}={numbers} does not fit a function of {len(by_position)}.")
     either = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     if any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters if p.name not in names):
         return numbers, names
-    if any(not -len(either) <= number < len(either) for number in numbers):
-        raise ValueError(f"{option}={numbers} does not fit the {len(either)} arguments of f.")
     if numbers and not names:
         return numbers, tuple(either[number] for number in numbers)
     return numbers or tuple(either.index(name) for name in names if name in either), names
@@ -127,7 +130,9 @@ def check_names(
             raise TypeError(f"{option} takes names of arguments, and {name!r} is not a string.")
     known = {p.name for p in parameters if p.kind not in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)}
     unknown = [name for name in names if name not in known]
-    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters):
+    by_position = {p.name for p in parameters} - known
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    if any(name in by_position or not takes_any for name in unknown):
         raise ValueError(f"{option}={unknown} does not fit: the function takes no such arguments.")
 
 

@@ -19,6 +19,7 @@ PAIRS = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 CONSTANT = np.array([1.0, 2.0])
 
 Point = namedtuple("Point", "x y")
+SOME = functools.partial(max, 1.0)
 
 
 def two(kind):
@@ -71,6 +72,12 @@ TREES = {
     "partial as a result": lambda lib: lib.jit(
         lambda a: lib.tree_util.Partial(lib.numpy.multiply, a)
     )(3.0)(2.0),
+    "a partial within": lambda lib: [
+        lib.tree.leaves(lib.tree_util.Partial(functools.partial(max, 1.0), 2.0)),
+        lib.tree.structure(lib.tree_util.Partial(SOME, 2.0))
+        == lib.tree.structure(lib.tree_util.Partial(SOME, 3.0)),
+        SOME == lib.tree_util.Partial(SOME, 2.0).func,
+    ],
     "partial has leaves": lambda lib: lib.tree.leaves(lib.tree_util.Partial(max, 1.0, (2.0, 3.0))),
 }
 
@@ -237,6 +244,7 @@ FUNCTIONS = {
             *(lib.hessian, lib.make_jaxpr, lib.checkpoint, lib.custom_jvp, lib.pmap),
         )
     ],
+    "the long name": lambda lib: lib.make_jaxpr(square).__qualname__,
     "arguments by name under vmap": lambda lib: lib.vmap(lambda x, y: x + y, (0,))(X, y=X),
     "lists of axes": lambda lib: lib.vmap(lambda x: [x, 1.0], in_axes=[0], out_axes=[0, None])(X),
     "jit of a class and of a callable object": lambda lib: [

@@ -28,6 +28,10 @@ def product(x, n):
     return x * n
 
 
+def mixed(a, /, b, *args, **kwargs):
+    return a
+
+
 def numbers(x):
     yield x
 
@@ -133,6 +137,19 @@ JIT = [
     ("one unknown static name", lambda lib, jnp: lib.jit(product, static_argnames=("n", "k"))),
     ("a number for a static name", lambda lib, jnp: lib.jit(product, static_argnames=[1])),
     ("unknown donated name", lambda lib, jnp: lib.jit(product, donate_argnames="k")),
+    *(
+        (f"{kind} beyond {case}", lambda lib, jnp, f=f, k=kind, v=v: lib.jit(f, **{k: v}))
+        for kind in ("static_argnums", "donate_argnums")
+        for case, f, v in [
+            ("the slash, too large", lambda a, /, b, *, c: a, 2),
+            ("the slash, too small", lambda a, /, b, *, c: a, -3),
+        ]
+    ),
+    *(
+        (f"{kind} of {case}", lambda lib, jnp, k=kind, v=v: lib.jit(mixed, **{k: v}))
+        for kind in ("static_argnames", "donate_argnames")
+        for case, v in [("a positional argument", "a"), ("the others", ("args", "b"))]
+    ),
     ("static number too large", lambda lib, jnp: lib.jit(product, static_argnums=2)),
     ("static number too small", lambda lib, jnp: lib.jit(product, static_argnums=-3)),
     ("donated number too large", lambda lib, jnp: lib.jit(product, donate_argnums=2)),
