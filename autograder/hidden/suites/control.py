@@ -692,85 +692,6 @@ def test_backwards_no_steps(student):
 
 # Random programs ----------------------------------------------------------------------------------
 
-SIBLINGS = {
-    "cond_impl": """
-def cond_impl(index, *operands, branches):
-    taken = jaxpr_as_fun(branches[int(index)])
-    return list(map(as_array, taken(*operands)))
-""",
-    "cond_jvp": """
-def cond_jvp(primals, tangents, *, branches):
-    moves = tuple(t is not None for t in tangents[1:])
-    programs, out_moves = agreed(lambda b, need: jvp_program(b, moves, need), branches)
-    given = [t for t in tangents[1:] if t is not None]
-    outs = bind_cond(primals[0], programs, [*primals[1:], *given])
-    changes = iter(outs[len(out_moves) :])
-    return outs[: len(out_moves)], [next(changes) if move else None for move in out_moves]
-""",
-    "select_branches": """
-def select_branches(axis_size, indices, operands, dims, branches):
-    results = len(branches[0].out_avals)
-    xs = to_front(axis_size, operands, dims, (True,) * len(dims))
-    outs = []
-    for i, branch in enumerate(branches):
-        taken = eq(indices, np.array(i, np.int32))
-        given = [select(stretch(taken, x), x, stop_gradient(x)) for x in xs]
-        marks = (True,) * len(xs), (True,) * results
-        outs.append(jaxpr_as_fun(batched_program(branch, axis_size, *marks)[0])(*given))
-    columns = [[out[k] for out in outs] for k in range(results)]
-    return [select_n(stretch(indices, c[0]), *c) for c in columns], [0] * results
-""",
-    "settled": """
-def settled(transform, carry):
-    step, marks = transform(carry)
-    number = len(carry)
-    if marks[:number] != carry:
-        return settled(transform, marks[:number])
-    return step, carry, marks[number:]
-""",
-    "where_condition_holds": """
-@kept_beside
-def where_condition_holds(body, condition, body_nconsts):
-    first = len(condition.in_avals) - len(body.out_avals)
-
-    def step(*args):
-        carry = args[first + body_nconsts :]
-        (runs,) = jaxpr_as_fun(condition)(*args[:first], *carry)
-        new = jaxpr_as_fun(body)(*args[first:])
-        return [select(stretch(runs, x), x, y) for x, y in zip(new, carry)]
-
-    return trace_to_jaxpr(step, condition.in_avals[:first] + body.in_avals)
-""",
-    "scan_by_while": """
-def scan_by_while(loop, args):
-    consts, init, rows = loop.parts(args)
-    n, last = loop.num_carry, loop.length - 1
-    ys = [zeros(stacked(aval, loop.length)) for aval in loop.jaxpr.out_avals[n:]]
-
-    def step(state):
-        i, *values = state
-        at = last - i if loop.reverse else i
-        outs = jaxpr_as_fun(loop.jaxpr)(*consts, *values[:n], *[row_at(x, at) for x in rows])
-        new = [put_row(y, row, at) for y, row in zip(values[n:], outs[n:])]
-        return [i + 1, *outs[:n], *new]
-
-    if last < 0:
-        return [*init, *ys]
-    return while_loop(lambda s: lt(s[0], np.int64(last + 1)), step, [np.int64(0), *init, *ys])[1:]
-""",
-    "transpose_rest": """
-def transpose_rest(loop, split, consts, same, stacks, cts):
-    number = sum(split.carry)
-    avals = list(split.rest.out_avals[:number])
-    avals += [stacked(aval, loop.length) for aval in split.rest.out_avals[number:]]
-    full = [instantiate(ct, aval) for ct, aval in zip(cts, avals)]
-    body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
-    back = replace(loop, reverse=not loop.reverse)
-    start = [zeros(aval) for aval in consts] + full[:number]
-    return back.bind(body, same, start, full[number:] + list(stacks))
-""",
-}
-
 
 @probe
 def derivative_of_choice(mj, f, xs, ts):
@@ -803,16 +724,16 @@ def pulled_through_steps(mj, f, xs, cts):
 @pytest.mark.exercise("control.cond_jvp")
 def test_jvp_of_random_branches(student):
     """Random programs as branches are differentiated rightly."""
-    student.agrees_on_programs(derivative_of_choice, SIBLINGS)
+    student.agrees_on_programs(derivative_of_choice)
 
 
 @pytest.mark.exercise("control.select")
 def test_select_among_random_branches(student):
     """Each example has the results of its own branch, if the branches are random programs."""
-    student.agrees_on_programs(choice_of_each, SIBLINGS)
+    student.agrees_on_programs(choice_of_each)
 
 
 @pytest.mark.exercise("control.scan_transpose")
 def test_backwards_through_random_steps(student):
     """A scan whose step is a random program can be transposed."""
-    student.agrees_on_programs(pulled_through_steps, SIBLINGS, number=4, steps=4)
+    student.agrees_on_programs(pulled_through_steps, number=4, steps=4)

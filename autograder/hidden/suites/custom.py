@@ -1,80 +1,21 @@
 """Hidden tests of the lesson custom: evaluation, inverses, dead code, and costs of programs.
 
 Every exercise is tested alone. Where its target calls what a sibling exercise defines, the probe
-puts a right one in its place meanwhile, whose text travels with the question. Functions to be
-traced travel as text, too. Nothing here is compiled: calls of `jit` are only ever traced.
+puts a right one in its place meanwhile. Functions to be traced travel as text. Nothing here is
+compiled: calls of `jit` are only ever traced.
 """
 
 import numpy as np
 import pytest
 
-from autograder.grading.suite import probe
+from autograder.grading.in_worker import in_place
+from autograder.grading.suite import probe, siblings
 
 F32 = np.float32
 
 ROW = np.array([0.2, 0.7, 1.3])
 OTHER = np.array([2.0, -1.0, 0.5])
 GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
-
-SIBLINGS = {
-    "eval_equation": """
-def eval_equation(eqn, args):
-    program = called_program(eqn)
-    if program is not None:
-        jaxpr, consts = program
-        return eval_jaxpr(jaxpr, consts, args)
-    out = eqn.primitive.bind(*args, **eqn.params)
-    return list(out) if eqn.primitive.multiple_results else [out]
-""",
-    "invert": """
-def invert(eqn, number, ins, outs):
-    rules = inverse_rules.get(eqn.primitive.name)
-    if rules is None:
-        stop(NotImplementedError, eqn, number, "no rule")
-    missing = [i for i in range(len(ins)) if ins[i] is None]
-    if len(missing) != 1:
-        stop(ValueError, eqn, number, "too little is known")
-    i = missing[0]
-    others = [*ins[:i], *ins[i + 1 :]]
-    found = rules[i](*outs, *others, **given_params(eqn))
-    return [*ins[:i], found, *ins[i + 1 :]]
-""",
-    "evaluate_if_known": """
-def evaluate_if_known(env, eqn):
-    args = [read(env, atom) for atom in eqn.invars]
-    known = [read(env, var) is not None for var in eqn.outvars]
-    if not any(x is None for x in args) and not all(known):
-        write(env, eqn.outvars, eval_equation(eqn, args))
-""",
-    "inverse_jaxpr": """
-def inverse_jaxpr(jaxpr, consts, ins, outs):
-    env = {}
-    for atoms, values in [(jaxpr.constvars, consts), (jaxpr.invars, ins), (jaxpr.outvars, outs)]:
-        write(env, atoms, values)
-    number = 0
-    while number < len(jaxpr.eqns):
-        evaluate_if_known(env, jaxpr.eqns[number])
-        number += 1
-    while number > 0:
-        invert_if_needed(env, jaxpr.eqns[number - 1], number)
-        number -= 1
-    return [read(env, var) for var in jaxpr.invars]
-""",
-    "inverse_equation": """
-def inverse_equation(eqn, number, ins, outs):
-    program = called_program(eqn)
-    if program is None:
-        return invert(eqn, number, ins, outs)
-    jaxpr, consts = program
-    return inverse_jaxpr(jaxpr, consts, ins, outs)
-""",
-}
-
-
-def right(*names):
-    """The text of right siblings, which a probe executes in the module."""
-    return "".join(SIBLINGS[name] for name in names)
-
 
 # Functions with a derivative of their own, as text.
 OWN_JVP = """(lambda f: (f.defjvp(lambda xs, ts: (f(*xs), ts[0])), f)[1])(
@@ -424,14 +365,13 @@ def test_invert_stops(student):
 # evaluate_if_known --------------------------------------------------------------------------------
 
 
-@probe
+@probe(uses=[in_place])
 def known(mj, siblings, program, ins, outs, more=()):
     """What is known after the first equation of a program, how often it was bound, and the rest.
 
     `ins` and `outs` are the values of the operands that are variables, and of the results, before.
     """
     import importlib
-    from unittest.mock import patch
 
     custom = importlib.import_module("minijax.custom_interpreters")
     runs = []
@@ -445,8 +385,7 @@ def known(mj, siblings, program, ins, outs, more=()):
     variables = [x for x in eqn.invars if custom.is_variable(x)]
     env = {"another": 5.0}
     custom.write(env, [*variables, *eqn.outvars], [*ins, *outs])
-    with patch.dict(vars(custom)):
-        exec(siblings, vars(custom))
+    with in_place("minijax.custom_interpreters", siblings):
         right_one, custom.eval_equation = custom.eval_equation, counting
         gave = custom.evaluate_if_known(env, eqn)
     after = [env.get(v) for v in (*variables, *eqn.outvars)]
@@ -456,7 +395,7 @@ def known(mj, siblings, program, ins, outs, more=()):
 
 def ask_known(student, *args):
     """Compare what is known then."""
-    student.agrees(known, right("eval_equation"), *args)
+    student.agrees(known, siblings("custom.eval_equation"), *args)
 
 
 @pytest.mark.exercise("custom.evaluate_if_known")
@@ -527,18 +466,14 @@ def test_known_last_result(student):
 # inverse_jaxpr, and inverse -----------------------------------------------------------------------
 
 
-@probe
+@probe(uses=[in_place])
 def swept(mj, siblings, program, examples, ins, outs):
     """The inputs of a program, from what is known of them and from its results; and the errors."""
-    import importlib
     import re
-    from unittest.mock import patch
 
-    custom = importlib.import_module("minijax.custom_interpreters")
     f = eval(program, {**vars(mj), "np": np})
     closed = mj.make_jaxpr(f)(*examples)
-    with patch.dict(vars(custom)):
-        exec(siblings, vars(custom))
+    with in_place("minijax.custom_interpreters", siblings) as custom:
         try:
             found = custom.inverse_jaxpr(closed.jaxpr, closed.consts, ins, outs)
         except (ValueError, NotImplementedError) as error:
@@ -547,15 +482,11 @@ def swept(mj, siblings, program, examples, ins, outs):
     return list(found)
 
 
-@probe
+@probe(uses=[in_place])
 def inverse_of(mj, siblings, program, ys, how):
     """`inverse` of a function, transformed from the inside to the outside, or as a program."""
-    import importlib
-    from unittest.mock import patch
 
-    custom = importlib.import_module("minijax.custom_interpreters")
-    with patch.dict(vars(custom)):
-        exec(siblings, vars(custom))
+    with in_place("minijax.custom_interpreters", siblings) as custom:
         back = custom.inverse(eval(program, {**vars(mj), "np": np}))
         for name in how.split():
             back = getattr(mj, name)(back)
@@ -563,15 +494,11 @@ def inverse_of(mj, siblings, program, ys, how):
     return str(out) if how.endswith("make_jaxpr") else out
 
 
-@probe
+@probe(uses=[in_place])
 def traced_in_calls(mj, siblings, program, ys):
     """The program of jit(vmap(grad(inverse(f)))): names of its primitives, and its value at ys."""
-    import importlib
-    from unittest.mock import patch
 
-    custom = importlib.import_module("minijax.custom_interpreters")
-    with patch.dict(vars(custom)):
-        exec(siblings, vars(custom))
+    with in_place("minijax.custom_interpreters", siblings) as custom:
         back = custom.inverse(eval(program, {**vars(mj), "np": np}))
         closed = mj.make_jaxpr(mj.jit(mj.vmap(mj.grad(back))))(ys)
         (call,) = closed.eqns
@@ -580,7 +507,9 @@ def traced_in_calls(mj, siblings, program, ys):
         return call.primitive.name, names, custom.eval_jaxpr(jaxpr, consts, [ys])
 
 
-AROUND_JAXPR = right("eval_equation", "evaluate_if_known", "inverse_equation", "invert")
+AROUND_JAXPR = siblings(
+    "custom.eval_equation", "custom.evaluate_if_known", "custom.inverse_equation", "custom.invert"
+)
 
 
 def sweep(student, program, ins, outs, examples=None):
@@ -702,17 +631,13 @@ def test_sweep_random_chains(student):
 # inverse_equation ---------------------------------------------------------------------------------
 
 
-@probe
+@probe(uses=[in_place])
 def operands(mj, siblings, program, examples, ins, outs, number):
     """The operands of the first equation of a program; and the errors."""
-    import importlib
     import re
-    from unittest.mock import patch
 
-    custom = importlib.import_module("minijax.custom_interpreters")
     eqn = mj.make_jaxpr(eval(program, {**vars(mj), "np": np, "mj": mj}))(*examples).eqns[0]
-    with patch.dict(vars(custom)):
-        exec(siblings, vars(custom))
+    with in_place("minijax.custom_interpreters", siblings) as custom:
         try:
             return list(custom.inverse_equation(eqn, number, ins, outs))
         except (ValueError, NotImplementedError) as error:
@@ -720,7 +645,9 @@ def operands(mj, siblings, program, examples, ins, outs, number):
             return type(error).__name__, found and found[1]
 
 
-AROUND_EQUATION = right("eval_equation", "evaluate_if_known", "inverse_jaxpr", "invert")
+AROUND_EQUATION = siblings(
+    "custom.eval_equation", "custom.evaluate_if_known", "custom.inverse_jaxpr", "custom.invert"
+)
 
 
 def undo(student, program, ins, outs, number=1):
@@ -1084,51 +1011,51 @@ def counted(mj, f, xs):
 @pytest.mark.exercise("custom.eval_equation")
 def test_eval_programs(student):
     """A call of a random program gives what the program gives."""
-    student.agrees_on_programs(evaluated_call, SIBLINGS)
+    student.agrees_on_programs(evaluated_call)
 
 
 @pytest.mark.exercise("custom.inverse_chain")
 def test_chain_programs(student):
     """Random chains of operations are undone."""
     kinds = {"operations": CHAIN, "dtypes": ["float64"], "results": 1}
-    student.agrees_on_programs(chain_undone, SIBLINGS, **kinds)
+    student.agrees_on_programs(chain_undone, **kinds)
 
 
 @pytest.mark.exercise("custom.invert")
 def test_invert_programs(student):
     """Random programs are undone, equation by equation."""
     kinds = {"operations": INVERTIBLE, "dtypes": ["float64"], "results": 1}
-    student.agrees_on_programs(program_undone, SIBLINGS, **kinds)
+    student.agrees_on_programs(program_undone, **kinds)
 
 
 @pytest.mark.exercise("custom.evaluate_if_known")
 def test_known_programs(student):
     """In a random program, what follows from the first argument is known, and nothing else."""
-    student.agrees_on_programs(known_from_first, SIBLINGS)
+    student.agrees_on_programs(known_from_first)
 
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
 def test_sweep_programs(student):
     """The inputs of random programs are found, also if there are several or some are known."""
     kinds = {"operations": INVERTIBLE, "dtypes": ["float64"], "number": 5}
-    student.agrees_on_programs(inputs_found, SIBLINGS, **kinds)
-    student.agrees_on_programs(input_beside_another, SIBLINGS, **kinds, results=1)
+    student.agrees_on_programs(inputs_found, **kinds)
+    student.agrees_on_programs(input_beside_another, **kinds, results=1)
 
 
 @pytest.mark.exercise("custom.inverse_equation")
 def test_undo_programs(student):
     """Random programs are undone where they are called."""
     kinds = {"operations": INVERTIBLE, "dtypes": ["float64"], "results": 1}
-    student.agrees_on_programs(call_undone, SIBLINGS, **kinds)
+    student.agrees_on_programs(call_undone, **kinds)
 
 
 @pytest.mark.exercise("custom.dce_jaxpr")
 def test_dce_programs(student):
     """The last result of a random program does not change, and only what it needs is left."""
-    student.agrees_on_programs(last_result, SIBLINGS, steps=8)
+    student.agrees_on_programs(last_result, steps=8)
 
 
 @pytest.mark.exercise("custom.dot_general_cost")
 def test_cost_of_programs(student):
     """A random program with products of arrays costs what its operations cost."""
-    student.agrees_on_programs(counted, SIBLINGS, using=["dot_general"])
+    student.agrees_on_programs(counted, using=["dot_general"])

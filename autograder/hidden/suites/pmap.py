@@ -9,7 +9,8 @@ in the rule tables too. Functions to be traced travel as text.
 import numpy as np
 import pytest
 
-from autograder.grading.suite import probe
+from autograder.grading.in_worker import in_place
+from autograder.grading.suite import probe, siblings
 
 F32 = np.float32
 
@@ -18,112 +19,21 @@ GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 CUBE = np.sin(np.arange(24.0)).reshape(2, 3, 4)
 BLOCK = np.cos(np.arange(120.0)).reshape(2, 3, 4, 5)
 
-SIBLINGS = {
-    "all_gather_type": """
-def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    shape = list(x.shape)
-    if tiled:
-        shape[all_gather_dimension] = axis_size * shape[all_gather_dimension]
-    else:
-        shape.insert(all_gather_dimension, axis_size)
-    return ShapedArray(tuple(shape), x.dtype, x.weak_type)
-""",
-    "psum_batch": """
-def psum_batch(batch_size, vals, dims, *, axes):
-    mine = name_of(batch_size)
-    left = tuple(name for name in axes if name != mine)
-    if len(left) == len(axes):
-        return psum_p.bind(vals[0], axes=left), dims[0]
-    shared = isinstance(dims[0], NotMapped)
-    total = mul_by(vals[0], batch_size) if shared else reduce_sum(vals[0], (dims[0],))
-    return psum_p.bind(total, axes=left) if left else total, not_mapped
-""",
-    "all_gather_transpose": """
-def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    all_of_them = psum_p.bind(ct, axes=(axis_name,))
-    n = x.aval.shape[all_gather_dimension] if tiled else 1
-    first = mul(axis_index(axis_name), np.int32(n))
-    part = dynamic_slice_in_dim(all_of_them, first, n, all_gather_dimension)
-    return [part if tiled else squeeze(part, (all_gather_dimension,))]
-""",
-    "mapped_size": """
-def mapped_size(avals, in_axes, given):
-    found = [] if given is None else [given]
-    mapped = False
-    for aval, axis in zip(avals, in_axes):
-        if axis is not None:
-            check_axis("in_axes", axis, len(aval.shape))
-            found.append(aval.shape[axis])
-            mapped = True
-    if not mapped or found != found[:1] * len(found) or found[0] == 0:
-        raise ValueError("wrong sizes")
-    return found[0]
-""",
-    "replica_program": """
-def replica_program(jaxpr, in_axes, out_axes, **params):
-    def on_pieces(*pieces):
-        values = []
-        for piece, axis in zip(pieces, in_axes):
-            values.append(piece if axis is None else squeeze(piece, (axis,)))
-        results = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *values)
-        return [r if a is None else expand_dims(r, (a,)) for r, a in zip(results, out_axes)]
-
-    avals = [with_axis(aval, axis, 1) for aval, axis in zip(jaxpr.in_avals, in_axes)]
-    with inside(**params):
-        return trace_to_jaxpr(on_pieces, avals)
-""",
-    "pmap_jvp": """
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
-    also_in = [axis for axis, t in zip(in_axes, tangents) if t is not None]
-    also_out = [axis for axis, a in zip(out_axes, jaxpr.out_avals) if is_float(a.dtype)]
-
-    def rebind(program, args):
-        axes = {"in_axes": [*in_axes, *also_in], "out_axes": [*out_axes, *also_out]}
-        return pmap_call(program, args, **axes, **params)
-
-    with inside(**params):
-        return call_jvp(rebind, primals, tangents, jaxpr)
-""",
-}
-
-# Puts the functions in RIGHT in the place of the student's, in the module and in rule tables; and
-# traces the program of one example.
-HELPERS = """
-from contextlib import ExitStack, contextmanager
-
-@contextmanager
-def in_place(home):
-    from unittest.mock import patch
-    from minijax import core
-
-    tables = [table for name, table in vars(core).items() if name.endswith("_rules")]
-    with ExitStack() as undo:
-        for name, new in RIGHT.items():
-            old = vars(home)[name]
-            undo.enter_context(patch.dict(vars(home), {name: new}))
-            for table in tables:
-                found = {key: new for key, rule in table.items() if rule is old}
-                undo.enter_context(patch.dict(table, found))
-        yield
 
 def traced(mj, text, args, in_axes, params):
+    """The program of one example; the function is text."""
+    from minijax.core import get_aval
+    from minijax.jaxpr import raise_to_shaped
+    from minijax.pmap import inside
+    from minijax.tracing import trace_to_jaxpr
+    from minijax.vmap import remove_axis
+
     f = eval(text, {"jnp": mj.numpy, "lax": mj.lax, "np": np})
     avals = [raise_to_shaped(get_aval(x)) for x in args]
-    avals = [a if axis is None else remove_axis(a, axis) for a, axis in zip(avals, in_axes)]
+    pairs = zip(avals, in_axes, strict=True)
+    avals = [aval if axis is None else remove_axis(aval, axis) for aval, axis in pairs]
     with inside(**params):
         return trace_to_jaxpr(f, avals)
-"""
-
-
-def right(*names):
-    """The text of right siblings, which a probe executes in a copy of the module's names."""
-    pairs = ", ".join(f"{name}={name}" for name in names)
-    return "".join(SIBLINGS[name] for name in names) + f"\nRIGHT = dict({pairs})\n{HELPERS}"
-
-
-def all_but(name):
-    """The text of all siblings of an exercise."""
-    return right(*(other for other in SIBLINGS if other != name))
 
 
 # all_gather_type ----------------------------------------------------------------------------------
@@ -280,17 +190,13 @@ def test_sum_over_several_axes(student):
 # all_gather_transpose -----------------------------------------------------------------------------
 
 
-@probe
+@probe(uses=[in_place])
 def sent_back(mj, siblings, cts, shape, dtype, axis, tiled, outer):
     """Cotangents of the operands of all examples. `cts` has a row for each, in its last-but-`outer`
     axes; with `outer` there is one more vmap around."""
-    import importlib
 
     from minijax.core import ShapedArray, UndefPrimal
 
-    pmap = importlib.import_module("minijax.pmap")
-    scope = dict(vars(pmap))
-    exec(siblings, scope)
     x = UndefPrimal(ShapedArray(shape, np.dtype(dtype)))
     size = cts.shape[1 if outer else 0]
     params = {"all_gather_dimension": axis, "axis_name": "rows", "axis_size": size}
@@ -298,30 +204,25 @@ def sent_back(mj, siblings, cts, shape, dtype, axis, tiled, outer):
     def back(ct):
         return list(pmap.all_gather_transpose(ct, x, tiled=tiled, **params))
 
-    with scope["in_place"](pmap):
+    with in_place("minijax.pmap", siblings) as pmap:
         mapped = mj.vmap(back, axis_name="rows")
         outs = mj.vmap(mapped, axis_name="columns")(cts) if outer else mapped(cts)
         return [np.asarray(out) for out in outs]
 
 
-@probe
+@probe(uses=[in_place])
 def gradients(mj, siblings, xs, weights, axis, tiled):
     """The gradient of each example, by way of what all have gathered."""
-    import importlib
-
-    pmap = importlib.import_module("minijax.pmap")
-    scope = dict(vars(pmap))
-    exec(siblings, scope)
 
     def f(x, w):
         everything = mj.lax.all_gather(x, "rows", axis=axis, tiled=tiled)
         return (everything * everything * w).sum() * (x * x).sum()
 
-    with scope["in_place"](pmap):
+    with in_place("minijax.pmap", siblings):
         return np.asarray(mj.vmap(mj.grad(f), axis_name="rows")(xs, weights))
 
 
-ONLY_SUM = right("psum_batch")
+ONLY_SUM = siblings("pmap.psum_batch")
 
 
 @pytest.mark.exercise("pmap.gather_transpose")
@@ -369,9 +270,9 @@ def test_back_keeps_the_dtype(student):
 @pytest.mark.exercise("pmap.gather_transpose")
 def test_gradients_through_a_gather(student):
     """The gradient of a function that gathers is right in each example."""
-    siblings = right("psum_batch", "all_gather_type")
-    student.agrees(gradients, siblings, GRID, CUBE[:, :2, :3], 0, False)
-    student.agrees(gradients, siblings, GRID, BLOCK[:, 0, 0, :1], 0, True)
+    needs = siblings("pmap.psum_batch", "pmap.gather_type")
+    student.agrees(gradients, needs, GRID, CUBE[:, :2, :3], 0, False)
+    student.agrees(gradients, needs, GRID, BLOCK[:, 0, 0, :1], 0, True)
 
 
 # mapped_size --------------------------------------------------------------------------------------
@@ -445,19 +346,15 @@ def test_axes_that_are_not_there(student):
 # replica_program ----------------------------------------------------------------------------------
 
 
-@probe
+@probe(uses=[in_place, traced])
 def replicas(mj, siblings, text, args, in_axes, out_axes, size):
     """Types of the program of a device, how often it meets others, and what all devices give."""
-    import importlib
 
     from minijax.jaxpr import eval_jaxpr
 
-    pmap = importlib.import_module("minijax.pmap")
-    scope = dict(vars(pmap))
-    exec(siblings, scope)
     params = {"axis_name": "i", "axis_size": size}
-    with scope["in_place"](pmap):
-        closed = scope["traced"](mj, text, args, in_axes, params)
+    with in_place("minijax.pmap", siblings) as pmap:
+        closed = traced(mj, text, args, in_axes, params)
         program = pmap.replica_program(closed, tuple(in_axes), tuple(out_axes), **params)
         meetings = [eqn.primitive.name for eqn in program.eqns]
         meetings = [name for name in meetings if name in ("psum", "all_gather", "axis_index")]
@@ -472,22 +369,18 @@ def replicas(mj, siblings, text, args, in_axes, out_axes, size):
         return types, meetings, [np.asarray(out) for out in run(*stacks)]
 
 
-@probe
+@probe(uses=[in_place])
 def on_one_device(mj, siblings, text, args, in_axes, out_axes):
     """What pmap gives on a single device."""
-    import importlib
 
-    pmap = importlib.import_module("minijax.pmap")
-    scope = dict(vars(pmap))
-    exec(siblings, scope)
     f = eval(text, {"jnp": mj.numpy, "lax": mj.lax, "np": np})
-    with scope["in_place"](pmap):
+    with in_place("minijax.pmap", siblings):
         mapped = mj.pmap(f, "i", in_axes=tuple(in_axes), out_axes=tuple(out_axes))
         outs = mapped(*args)
         return [np.asarray(out) for out in outs]
 
 
-PIECES = right("psum_batch", "all_gather_type")
+PIECES = siblings("pmap.psum_batch", "pmap.gather_type")
 
 
 @pytest.mark.exercise("pmap.replica_program")
@@ -536,31 +429,33 @@ def test_captured_arrays(student):
 @pytest.mark.exercise("pmap.replica_program")
 def test_on_a_device(student):
     """A call of pmap with one example gives the right results."""
-    siblings = all_but("replica_program")
+    needs = siblings(
+        "pmap.gather_type",
+        "pmap.psum_batch",
+        "pmap.gather_transpose",
+        "pmap.mapped_size",
+        "pmap.jvp",
+    )
     text = "lambda x, y: (jnp.sin(x) + lax.psum(y, 'i'), y)"
     args = [GRID[:1], CUBE[:, :, :1]]
-    student.agrees(on_one_device, siblings, "lambda x, y: (x, y)", args, [0, 2], [1, 0])
-    student.agrees(on_one_device, siblings, text, [GRID[:1], ROW], [0, None], [1, None])
+    student.agrees(on_one_device, needs, "lambda x, y: (x, y)", args, [0, 2], [1, 0])
+    student.agrees(on_one_device, needs, text, [GRID[:1], ROW], [0, None], [1, None])
 
 
 # pmap_jvp -----------------------------------------------------------------------------------------
 
 
-@probe
+@probe(uses=[in_place, traced])
 def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, run):
     """What is called in place of a call; and, with `run`, the values and tangents it gives.
 
     In place of the devices, vmap runs the program for all examples.
     """
-    import importlib
     from unittest.mock import patch
 
     from minijax.core import impl_rules
     from minijax.jaxpr import eval_jaxpr
 
-    pmap = importlib.import_module("minijax.pmap")
-    scope = dict(vars(pmap))
-    exec(siblings, scope)
     calls = []
 
     def impl(*args, jaxpr, in_axes, out_axes, **params):
@@ -576,8 +471,8 @@ def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, r
     sizes = [x.shape[axis] for x, axis in zip(primals, in_axes, strict=True) if axis is not None]
     params = {"axis_name": "rows", "axis_size": sizes[0], "devices": ("one", "another")}
     axes = {"in_axes": tuple(in_axes), "out_axes": tuple(out_axes)}
-    with scope["in_place"](pmap), patch.dict(impl_rules, {pmap.pmap_p: impl}):
-        jaxpr = scope["traced"](mj, text, primals, in_axes, params)
+    with in_place("minijax.pmap", siblings) as pmap, patch.dict(impl_rules, {pmap.pmap_p: impl}):
+        jaxpr = traced(mj, text, primals, in_axes, params)
         values, changes = pmap.pmap_jvp(primals, tangents, jaxpr=jaxpr, **axes, **params)
     if not run:
         return calls, len(values), [t is None for t in changes]
@@ -591,7 +486,7 @@ def called(student, *arguments):
     student.agrees(rule_of_the_call, SUM_AND_TYPE, *arguments, True)
 
 
-SUM_AND_TYPE = right("psum_batch", "all_gather_type")
+SUM_AND_TYPE = siblings("pmap.psum_batch", "pmap.gather_type")
 PRODUCT = "lambda x, y: [x * jnp.sin(y)]"
 
 
@@ -658,16 +553,16 @@ def slope_on_a_device(mj, f, xs, ts):
 @pytest.mark.exercise("pmap.psum_batch")
 def test_sums_of_programs(student):
     """The sum of a random program over all examples is right."""
-    student.agrees_on_programs(total, SIBLINGS)
+    student.agrees_on_programs(total)
 
 
 @pytest.mark.exercise("pmap.replica_program")
 def test_random_programs(student):
     """A random program gives on a device what it gives without one."""
-    student.agrees_on_programs(on_a_device, SIBLINGS, number=6)
+    student.agrees_on_programs(on_a_device, number=6)
 
 
 @pytest.mark.exercise("pmap.jvp")
 def test_slopes_of_programs(student):
     """The derivative of a random program on a device is right."""
-    student.agrees_on_programs(slope_on_a_device, SIBLINGS, number=6)
+    student.agrees_on_programs(slope_on_a_device, number=6)

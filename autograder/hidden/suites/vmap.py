@@ -1,14 +1,14 @@
 """Hidden tests of the lesson vmap: batching.
 
 Every exercise is tested alone. Where its target calls what a sibling exercise defines, the probe
-puts a right one in its place meanwhile; `right` makes the text that travels for that. In data
-that are sent, None stands for `not_mapped`.
+puts a right one in its place meanwhile. In data that are sent, None stands for `not_mapped`.
 """
 
 import numpy as np
 import pytest
 
-from autograder.grading.suite import probe
+from autograder.grading.in_worker import in_place, watching
+from autograder.grading.suite import probe, siblings
 
 F32 = np.float32
 
@@ -18,121 +18,38 @@ CUBE = np.sin(np.arange(24.0)).reshape(2, 3, 4)
 BLOCK = np.cos(np.arange(120.0)).reshape(2, 3, 4, 5)
 EMPTY = np.zeros((0, 2))
 
-SIBLINGS = {
-    "remove_axis": """
-def remove_axis(aval, axis):
-    if isinstance(axis, NotMapped):
-        return aval
-    shape = tuple(n for i, n in enumerate(aval.shape) if i != axis)
-    return ShapedArray(shape, aval.dtype, aval.weak_type)
-""",
-    "move_batch_axis": """
-def move_batch_axis(axis_size, src, dst, x):
-    rank = len(get_aval(x).shape)
-    if isinstance(src, NotMapped):
-        shape = list(get_aval(x).shape)
-        shape.insert(dst, axis_size)
-        return broadcast_in_dim(x, shape, [*range(dst), *range(dst + 1, rank + 1)])
-    others = [i for i in range(rank) if i != src]
-    return transpose(x, [*others[:dst], src, *others[dst:]])
-""",
-    "process_primitive": """
-def process_primitive(self, primitive, tracers, params):
-    rule = get_rule(vmap_rules, primitive, "Batching rule")
-    vals, dims = [t.val for t in tracers], [t.batch_dim for t in tracers]
-    out, dim = rule(self.main.global_data, vals, dims, **params)
-    if primitive.multiple_results:
-        return [BatchTracer(self, *pair) for pair in zip(out, dim)]
-    return BatchTracer(self, out, dim)
-""",
-    "align_operand": """
-def align_operand(axis_size, dim, x, rank):
-    if dim is not_mapped and get_aval(x).shape == ():
-        return x
-    x = move_batch_axis(axis_size, dim, 0, x)
-    size, *example = get_aval(x).shape
-    shape = [size] + [1] * (rank - len(example)) + example
-    if len(example) == rank:
-        return x
-    return broadcast_in_dim(x, shape, [0, *range(len(shape) - len(example), len(shape))])
-""",
-    "vmap_flat": """
-def vmap_flat(f, axis_size, in_dims, args):
-    with batching(axis_size) as main:
-        trace = BatchTrace(main)
-        pairs = zip(args, in_dims)
-        xs = [x if dim is not_mapped else BatchTracer(trace, x, dim) for x, dim in pairs]
-        outs = [full_raise(trace, out) for out in f(*xs)]
-    return [out.val for out in outs], [out.batch_dim for out in outs]
-""",
-    "place_axis": """
-def place_axis(axis_size, dim, axis, out):
-    if axis is None and dim is not_mapped:
-        return out
-    if axis is None:
-        raise ValueError("mapped")
-    rank = len(get_aval(out).shape) + (dim is not_mapped)
-    return move_batch_axis(axis_size, dim, axis % rank, out)
-""",
-}
+NOTHING = siblings()
 
 
-def right(*names):
-    """The text of right siblings, which a probe executes; `RIGHT` holds them by name."""
-    pairs = ", ".join(f"{name}={name}" for name in names)
-    return "".join(SIBLINGS[name] for name in names) + f"\nRIGHT = dict({pairs})\n"
-
-
-def ask(student, name, *arguments, siblings=(), work=False, **params):
+def ask(student, name, *arguments, needs=NOTHING, work=False, **params):
     """Compare what `answer` gives."""
-    student.agrees(answer, right(*siblings), name, list(arguments), params, work)
+    student.agrees(answer, needs, name, list(arguments), params, work)
 
 
-@probe
+@probe(uses=[in_place, watching])
 def answer(mj, siblings, name, arguments, params, work):
     """What a function gives; with `work`, for boxed arrays, and with the operations it binds."""
-    import importlib
-    from unittest.mock import patch
 
-    from minijax.core import Trace, Tracer, get_aval, new_main, not_mapped
+    from minijax.core import not_mapped
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
-
-    class Box(Tracer):
-        def __init__(self, trace, val):
-            self._trace, self.val = trace, val
-
-        @property
-        def aval(self):
-            return get_aval(self.val)
-
-    class Watch(Trace):
-        def pure(self, val):
-            return Box(self, val)
-
-        def process_primitive(self, primitive, tracers, params):
-            told = params if primitive.name == "dot_general" else sorted(params)
-            self.main.global_data.append((primitive.name, told))
-            return Box(self, primitive.bind(*[t.val for t in tracers], **params))
+    def note(primitive, params):
+        return primitive.name, params if primitive.name == "dot_general" else sorted(params)
 
     def sent(x):
         if isinstance(x, list):
             return [sent(y) for y in x]
         if x is None:
             return not_mapped
-        return Box(trace, x) if work and isinstance(x, (float, np.ndarray)) else x
+        return box(x) if work and isinstance(x, (float, np.ndarray)) else x
 
     def shown(x):
         if isinstance(x, (list, tuple)):
             return [shown(y) for y in x]
         return None if x is not_mapped else getattr(x, "val", x)
 
-    with new_main(Watch, []) as main, patch.dict(vars(vmap), scope["RIGHT"]):
-        trace = Watch(main)
+    with in_place("minijax.vmap", siblings) as vmap, watching(note) as (box, log):
         out = getattr(vmap, name)(*sent(arguments), **params)
-        return shown(out), main.global_data
+        return shown(out), log
 
 
 # remove_axis --------------------------------------------------------------------------------------
@@ -250,20 +167,16 @@ def test_work_of_a_move(student):
 
 # BatchTrace.process_primitive ---------------------------------------------------------------------
 
-BOXED = ("remove_axis",)
+BOXED = siblings("vmap.remove_axis")
 
 
-@probe
+@probe(uses=[in_place])
 def rule_call(mj, siblings, axis_size, vals, dims, dim_out, params):
     """What the rule of a made-up primitive is called with, and what becomes of its answer."""
-    import importlib
     from unittest.mock import patch
 
     from minijax.core import Primitive, new_main, not_mapped, vmap_rules
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
     calls = []
     toy = Primitive("toy")
 
@@ -274,7 +187,7 @@ def rule_call(mj, siblings, axis_size, vals, dims, dim_out, params):
 
     with (
         patch.dict(vmap_rules, {toy: toy_batch}),
-        patch.dict(vars(vmap), scope["RIGHT"]),
+        in_place("minijax.vmap", siblings) as vmap,
         new_main(vmap.BatchTrace, axis_size) as main,
     ):
         trace = vmap.BatchTrace(main)
@@ -286,17 +199,13 @@ def rule_call(mj, siblings, axis_size, vals, dims, dim_out, params):
         return calls, mine, out.val, dim, out.shape
 
 
-@probe
+@probe(uses=[in_place])
 def several(mj, siblings, vals, params, number=3):
     """A made-up primitive with up to three results, one of them the same for all examples."""
-    import importlib
     from unittest.mock import patch
 
     from minijax.core import Primitive, new_main, not_mapped, vmap_rules
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
     toy = Primitive("toy", multiple_results=True)
 
     def toy_batch(axis_size, vals, dims, *, scale=1.0):
@@ -304,7 +213,7 @@ def several(mj, siblings, vals, params, number=3):
 
     with (
         patch.dict(vmap_rules, {toy: toy_batch}),
-        patch.dict(vars(vmap), scope["RIGHT"]),
+        in_place("minijax.vmap", siblings) as vmap,
         new_main(vmap.BatchTrace, 3) as main,
     ):
         trace = vmap.BatchTrace(main)
@@ -317,19 +226,14 @@ def several(mj, siblings, vals, params, number=3):
         return mine, [x.val for x in outs], dims
 
 
-@probe
+@probe(uses=[in_place])
 def real_primitive(mj, siblings, x, dim):
     """The primitive sin, with the rule of the module."""
-    import importlib
-    from unittest.mock import patch
 
     from minijax.core import new_main, sin_p
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
     with (
-        patch.dict(vars(vmap), scope["RIGHT"]),
+        in_place("minijax.vmap", siblings) as vmap,
         new_main(vmap.BatchTrace, x.shape[dim]) as main,
     ):
         trace = vmap.BatchTrace(main)
@@ -337,18 +241,13 @@ def real_primitive(mj, siblings, x, dim):
         return out.val, out.batch_dim, out.shape
 
 
-@probe
+@probe(uses=[in_place])
 def missing_rule(mj, siblings):
     """The error where there is no rule."""
-    import importlib
-    from unittest.mock import patch
 
     from minijax.core import Primitive, new_main
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
-    with patch.dict(vars(vmap), scope["RIGHT"]), new_main(vmap.BatchTrace, 3) as main:
+    with in_place("minijax.vmap", siblings) as vmap, new_main(vmap.BatchTrace, 3) as main:
         trace = vmap.BatchTrace(main)
         box = vmap.BatchTracer(trace, np.ones(3), 0)
         try:
@@ -358,17 +257,13 @@ def missing_rule(mj, siblings):
         return out.val
 
 
-@probe
+@probe(uses=[in_place])
 def level_of_the_rule(mj, siblings, x):
     """Whether a rule gets another vmap's box as it is, and the size as it stands in the trace."""
-    import importlib
     from unittest.mock import patch
 
     from minijax.core import Primitive, new_main, vmap_rules
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
     toy = Primitive("toy")
     seen = []
 
@@ -378,7 +273,7 @@ def level_of_the_rule(mj, siblings, x):
 
     with (
         patch.dict(vmap_rules, {toy: toy_batch}),
-        patch.dict(vars(vmap), scope["RIGHT"]),
+        in_place("minijax.vmap", siblings) as vmap,
         new_main(vmap.BatchTrace, x.shape[1]) as lower,
         new_main(vmap.BatchTrace, x.shape[0]) as upper,
     ):
@@ -391,78 +286,73 @@ def level_of_the_rule(mj, siblings, x):
 @pytest.mark.exercise("vmap.process_primitive")
 def test_a_primitive_with_a_rule(student):
     """An operation on a batch gives a batch, with the values and the batch axis of its rule."""
-    student.agrees(real_primitive, right(*BOXED), ROW, 0)
-    student.agrees(real_primitive, right(*BOXED), CUBE, 2)
-    student.agrees(real_primitive, right(*BOXED), GRID.astype(F32), 1)
+    student.agrees(real_primitive, BOXED, ROW, 0)
+    student.agrees(real_primitive, BOXED, CUBE, 2)
+    student.agrees(real_primitive, BOXED, GRID.astype(F32), 1)
 
 
 @pytest.mark.exercise("vmap.process_primitive")
 def test_what_the_rule_gets(student):
     """The rule gets the number of examples, all values, all batch axes, and the parameters."""
-    student.agrees(rule_call, right(*BOXED), 3, [ROW, GRID], [0, 1], 0, {})
-    student.agrees(rule_call, right(*BOXED), 2, [GRID, GRID], [0, 0], 1, {"scale": 3.0})
+    student.agrees(rule_call, BOXED, 3, [ROW, GRID], [0, 1], 0, {})
+    student.agrees(rule_call, BOXED, 2, [GRID, GRID], [0, 0], 1, {"scale": 3.0})
     params = {"shift": 4.0, "scale": -2.0}
-    student.agrees(rule_call, right(*BOXED), 3, [CUBE, CUBE], [1, 1], 2, params)
+    student.agrees(rule_call, BOXED, 3, [CUBE, CUBE], [1, 1], 2, params)
 
 
 @pytest.mark.exercise("vmap.process_primitive")
 def test_operands_that_are_not_mapped(student):
     """An operand that is the same for all examples goes to the rule as it is, and is told so."""
-    student.agrees(rule_call, right(*BOXED), 3, [ROW, 2.5], [0, None], 0, {})
-    student.agrees(rule_call, right(*BOXED), 7, [GRID, np.ones(7)], [None, 0], 1, {"shift": 1.0})
+    student.agrees(rule_call, BOXED, 3, [ROW, 2.5], [0, None], 0, {})
+    student.agrees(rule_call, BOXED, 7, [GRID, np.ones(7)], [None, 0], 1, {"shift": 1.0})
 
 
 @pytest.mark.exercise("vmap.process_primitive")
 def test_results_that_are_not_mapped(student):
     """Where the rule says that the result is the same for all, its box says so too."""
-    student.agrees(rule_call, right(*BOXED), 3, [ROW, 2.5], [0, None], None, {})
-    student.agrees(rule_call, right(*BOXED), 3, [ROW, 2.5], [None, None], None, {"scale": 4.0})
+    student.agrees(rule_call, BOXED, 3, [ROW, 2.5], [0, None], None, {})
+    student.agrees(rule_call, BOXED, 3, [ROW, 2.5], [None, None], None, {"scale": 4.0})
 
 
 @pytest.mark.exercise("vmap.process_primitive")
 def test_several_results(student):
     """A primitive with several results gives a list of boxes, each with its own batch axis."""
-    student.agrees(several, right(*BOXED), [np.ones((3, 2)), CUBE], {})
-    student.agrees(several, right(*BOXED), [np.ones((3, 2)), CUBE], {"scale": -2.0})
+    student.agrees(several, BOXED, [np.ones((3, 2)), CUBE], {})
+    student.agrees(several, BOXED, [np.ones((3, 2)), CUBE], {"scale": -2.0})
     # `multiple_results` says whether there is a list, not how many stand in it.
-    student.agrees(several, right(*BOXED), [np.ones((3, 2)), CUBE], {}, 1)
+    student.agrees(several, BOXED, [np.ones((3, 2)), CUBE], {}, 1)
 
 
 @pytest.mark.exercise("vmap.process_primitive")
 def test_missing_rule(student):
     """A missing rule is an error that names the primitive and the task."""
-    student.agrees(missing_rule, right(*BOXED))
+    student.agrees(missing_rule, BOXED)
 
 
 @pytest.mark.exercise("vmap.process_primitive")
 def test_level_of_the_rule(student):
     """Values that are tracers of a lower level go through the rule as they are."""
-    student.agrees(level_of_the_rule, right(*BOXED), GRID)
-    student.agrees(level_of_the_rule, right(*BOXED), CUBE)
+    student.agrees(level_of_the_rule, BOXED, GRID)
+    student.agrees(level_of_the_rule, BOXED, CUBE)
 
 
 # align_operand ------------------------------------------------------------------------------------
 
-MOVES = ("move_batch_axis",)
+MOVES = siblings("vmap.move_batch_axis")
 
 
 def align(student, axis_size, dim, x, rank, work=False):
     """Compare what `align_operand` gives."""
-    ask(student, "align_operand", axis_size, dim, x, rank, siblings=MOVES, work=work)
+    ask(student, "align_operand", axis_size, dim, x, rank, needs=MOVES, work=work)
 
 
-@probe
+@probe(uses=[in_place])
 def combined(mj, siblings, name, axis_size, vals, dims):
     """An element-wise operation of two operands, by the given rule."""
-    import importlib
-    from unittest.mock import patch
 
     from minijax import core
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
-    with patch.dict(vars(vmap), scope["RIGHT"]):
+    with in_place("minijax.vmap", siblings) as vmap:
         dims = [core.not_mapped if dim is None else dim for dim in dims]
         out, dim = vmap.binary_batch(getattr(core, name), axis_size, vals, dims)
     return out, dim
@@ -508,7 +398,7 @@ def test_arrays_that_are_not_mapped(student):
 @pytest.mark.exercise("vmap.align_operand")
 def test_two_operands(student):
     """Two operands that were brought into this form go together, example by example."""
-    both = right("remove_axis", "move_batch_axis")
+    both = siblings("vmap.remove_axis", "vmap.move_batch_axis")
     student.agrees(combined, both, "sub_p", 3, [GRID, np.exp(GRID.T)], [1, 0])
     student.agrees(combined, both, "mul_p", 3, [ROW, CUBE], [0, 1])
     student.agrees(combined, both, "sub_p", 2, [CUBE, np.array([4.0, -1.0])], [0, 0])
@@ -684,26 +574,16 @@ def test_work_of_a_product(student):
 
 # vmap_flat ----------------------------------------------------------------------------------------
 
-INSIDE = right("remove_axis", "process_primitive")
+INSIDE = siblings("vmap.remove_axis", "vmap.process_primitive")
 
 
-@probe
+@probe(uses=[in_place])
 def passed_through(mj, siblings, axis_size, in_dims, args):
     """A function that exchanges its arguments, and gives a constant and an array too."""
-    import importlib
-    from unittest.mock import patch
 
     from minijax.core import not_mapped
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
-    patches = scope["RIGHT"]
-    process = patches.pop("process_primitive")
-    with (
-        patch.dict(vars(vmap), patches),
-        patch.object(vmap.BatchTrace, "process_primitive", process),
-    ):
+    with in_place("minijax.vmap", siblings) as vmap:
         in_dims = [not_mapped if dim is None else dim for dim in in_dims]
         outs, dims = vmap.vmap_flat(
             lambda x, y: [y, x, 7.5, np.ones(2), y], axis_size, in_dims, args
@@ -711,63 +591,30 @@ def passed_through(mj, siblings, axis_size, in_dims, args):
     return outs, [None if dim is not_mapped else dim for dim in dims]
 
 
-@probe
+@probe(uses=[in_place, watching])
 def computed(mj, siblings, in_dim, x):
     """A function with real operations, whose rules are given, and how often they were bound."""
-    import importlib
-    from unittest.mock import patch
 
-    from minijax.core import Trace, Tracer, get_aval, new_main
-
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
-    patches = scope["RIGHT"]
-    process = patches.pop("process_primitive")
     runs = []
-
-    class Box(Tracer):
-        def __init__(self, trace, val):
-            self._trace, self.val = trace, val
-
-        @property
-        def aval(self):
-            return get_aval(self.val)
-
-    class Watch(Trace):
-        def pure(self, val):
-            return Box(self, val)
-
-        def process_primitive(self, primitive, tracers, params):
-            self.main.global_data.append(primitive.name)
-            return Box(self, primitive.bind(*[t.val for t in tracers], **params))
 
     def f(x):
         runs.append(x.shape)
         return [mj.numpy.exp(mj.numpy.sin(x)), -x]
 
     with (
-        patch.dict(vars(vmap), patches),
-        patch.object(vmap.BatchTrace, "process_primitive", process),
-        new_main(Watch, []) as main,
+        in_place("minijax.vmap", siblings) as vmap,
+        watching() as (box, log),
     ):
-        outs, dims = vmap.vmap_flat(f, x.shape[in_dim], [in_dim], [Box(Watch(main), x)])
-        return [out.val for out in outs], list(dims), runs, sorted(main.global_data)
+        outs, dims = vmap.vmap_flat(f, x.shape[in_dim], [in_dim], [box(x)])
+        return [out.val for out in outs], list(dims), runs, sorted(log)
 
 
-@probe
+@probe(uses=[in_place])
 def boxed_inputs(mj, siblings, axis_size, in_dims, args):
     """What the function gets, and the stack before, during and after its call."""
-    import importlib
-    from unittest.mock import patch
 
     from minijax.core import not_mapped, trace_state
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
-    patches = scope["RIGHT"]
-    patches.pop("process_primitive")
     calls, sizes = [], [len(trace_state.stack)]
 
     def f(*xs):
@@ -782,44 +629,30 @@ def boxed_inputs(mj, siblings, axis_size, in_dims, args):
         calls.append((seen, top.trace_type is vmap.BatchTrace, top.global_data))
         return [xs[0]]
 
-    with patch.dict(vars(vmap), patches):
+    with in_place("minijax.vmap", siblings) as vmap:
         dims = [not_mapped if dim is None else dim for dim in in_dims]
         vmap.vmap_flat(f, axis_size, dims, args)
     return calls, [*sizes, len(trace_state.stack)]
 
 
-@probe
+@probe(uses=[in_place])
 def outer_outputs(mj, siblings, x):
     """An output that is a tracer of an outer vmap, and one that is computed from both."""
-    import importlib
-    from unittest.mock import patch
 
     from minijax.core import new_main, not_mapped
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
-    patches = scope["RIGHT"]
-    patches.pop("process_primitive")
-    with patch.dict(vars(vmap), patches), new_main(vmap.BatchTrace, x.shape[1]) as main:
+    with in_place("minijax.vmap", siblings) as vmap, new_main(vmap.BatchTrace, x.shape[1]) as main:
         outer = vmap.BatchTracer(vmap.BatchTrace(main), x, 1)
         (out, _), dims = vmap.vmap_flat(lambda y: [outer, y], 4, [0], [np.ones(4)])
         return out is outer, [None if dim is not_mapped else dim for dim in dims]
 
 
-@probe
+@probe(uses=[in_place])
 def nested(mj, siblings, x, dim):
     """A vmap in a vmap, whose inner function gives the outer one's box."""
-    import importlib
-    from unittest.mock import patch
 
     from minijax.core import not_mapped
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
-    patches = scope["RIGHT"]
-    patches.pop("process_primitive")
     inner_dims = []
 
     def f(x):
@@ -827,25 +660,18 @@ def nested(mj, siblings, x, dim):
         inner_dims.extend(None if dim is not_mapped else dim for dim in dims)
         return outs
 
-    with patch.dict(vars(vmap), patches):
+    with in_place("minijax.vmap", siblings) as vmap:
         outs, dims = vmap.vmap_flat(f, x.shape[dim], [dim], [x])
         return inner_dims, outs, [None if dim is not_mapped else dim for dim in dims]
 
 
-@probe
+@probe(uses=[in_place])
 def failing_function(mj, siblings):
     """The stack after a function that raises."""
-    import importlib
-    from unittest.mock import patch
 
     from minijax.core import trace_state
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
-    patches = scope["RIGHT"]
-    patches.pop("process_primitive")
-    with patch.dict(vars(vmap), patches):
+    with in_place("minijax.vmap", siblings) as vmap:
         try:
             vmap.vmap_flat(lambda x: [1 // 0], 3, [0], [np.ones(3)])
         except ZeroDivisionError:
@@ -853,19 +679,12 @@ def failing_function(mj, siblings):
     return "no error"
 
 
-@probe
+@probe(uses=[in_place])
 def escaped_output(mj, siblings):
     """An output that is a tracer of an inner vmap that has ended."""
-    import importlib
-    from unittest.mock import patch
 
     from minijax.errors import UnexpectedTracerError
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
-    patches = scope["RIGHT"]
-    patches.pop("process_primitive")
     kept = []
 
     def inner(y):
@@ -876,7 +695,7 @@ def escaped_output(mj, siblings):
         vmap.vmap_flat(inner, 2, [0], [np.ones(2)])
         return [kept[0]]
 
-    with patch.dict(vars(vmap), patches):
+    with in_place("minijax.vmap", siblings) as vmap:
         try:
             vmap.vmap_flat(f, 3, [0], [np.ones(3)])
         except UnexpectedTracerError:
@@ -884,26 +703,19 @@ def escaped_output(mj, siblings):
     return "taken"
 
 
-@probe
+@probe(uses=[in_place])
 def name_of_the_axis(mj, siblings, size):
     """Whether the name of the axis can be used inside, and afterwards."""
-    import importlib
-    from unittest.mock import patch
 
     from minijax.axis_env import AxisSize, axis_frame, axis_sizes
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
-    patches = scope["RIGHT"]
-    patches.pop("process_primitive")
     seen = []
 
     def f(x):
         seen.append((axis_frame("i").size, axis_frame("i").main is x._trace.main))
         return [x]
 
-    with patch.dict(vars(vmap), patches):
+    with in_place("minijax.vmap", siblings) as vmap:
         vmap.vmap_flat(f, AxisSize(size, "i"), [0], [np.ones(size)])
     return seen, len(axis_sizes())
 
@@ -980,21 +792,16 @@ def test_flat_name_of_the_axis(student):
 
 def place(student, axis_size, dim, axis, out):
     """Compare what `place_axis` gives."""
-    student.agrees(placed, right(*MOVES), axis_size, dim, axis, out)
+    student.agrees(placed, MOVES, axis_size, dim, axis, out)
 
 
-@probe
+@probe(uses=[in_place])
 def placed(mj, siblings, axis_size, dim, axis, out):
     """The result with its batch axis in place, or the name of the error."""
-    import importlib
-    from unittest.mock import patch
 
     from minijax.core import not_mapped
 
-    vmap = importlib.import_module("minijax.vmap")
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
-    with patch.dict(vars(vmap), scope["RIGHT"]):
+    with in_place("minijax.vmap", siblings) as vmap:
         dim = not_mapped if dim is None else dim
         try:
             result = vmap.place_axis(axis_size, dim, axis, out)
@@ -1047,28 +854,20 @@ def test_no_place_for_a_batch(student):
 
 # jacobian_of_input --------------------------------------------------------------------------------
 
-ALL = right(
-    "remove_axis",
-    "move_batch_axis",
-    "process_primitive",
-    "align_operand",
-    "vmap_flat",
-    "place_axis",
+ALL = siblings(
+    "vmap.remove_axis",
+    "vmap.move_batch_axis",
+    "vmap.process_primitive",
+    "vmap.align_operand",
+    "vmap.flat",
+    "vmap.place_axis",
 )
 
 
-@probe
+@probe(uses=[in_place])
 def jacobian(mj, siblings, function, xs, i):
     """Values, Jacobians, and how often the function ran, on what shapes."""
-    import importlib
-    from unittest.mock import patch
-
-    vmap = importlib.import_module("minijax.vmap")
     jnp = mj.numpy
-    scope = dict(vars(vmap))
-    exec(siblings, scope)
-    patches = scope["RIGHT"]
-    process = patches.pop("process_primitive")
     runs = []
     functions = {
         "square": lambda x: [x * x],
@@ -1082,10 +881,7 @@ def jacobian(mj, siblings, function, xs, i):
         runs.append([np.shape(x) for x in xs])
         return functions[function](*xs)
 
-    with (
-        patch.dict(vars(vmap), patches),
-        patch.object(vmap.BatchTrace, "process_primitive", process),
-    ):
+    with in_place("minijax.vmap", siblings) as vmap:
         values, jacobians = vmap.jacobian_of_input(f, xs, i)
     return list(values), list(jacobians), runs
 
@@ -1147,24 +943,6 @@ def test_jacobian_in_one_run(student):
 
 # Random programs ----------------------------------------------------------------------------------
 
-PROGRAM_SIBLINGS = {
-    **{name: text for name, text in SIBLINGS.items() if name != "process_primitive"},
-    "BatchTrace.process_primitive": SIBLINGS["process_primitive"],
-    "reduce_sum_batch": """
-def reduce_sum_batch(axis_size, vals, dims, axes):
-    x = move_batch_axis(axis_size, dims[0], 0, vals[0])
-    return reduce_sum_p.bind(x, axes=tuple(i + 1 for i in axes)), 0
-""",
-    "dot_general_batch": """
-def dot_general_batch(axis_size, vals, dims, dimension_numbers, preferred_element_type):
-    x, y = (move_batch_axis(axis_size, dim, 0, x) for x, dim in zip(vals, dims))
-    contract, batch = ([[i + 1 for i in axes] for axes in pair] for pair in dimension_numbers)
-    numbers = tuple(map(tuple, contract)), ((0, *batch[0]), (0, *batch[1]))
-    kind = {"preferred_element_type": preferred_element_type}
-    return dot_general_p.bind(x, y, dimension_numbers=numbers, **kind), 0
-""",
-}
-
 
 @probe
 def batched(mj, f, in_axes, batch):
@@ -1182,28 +960,28 @@ def forward_jacobian(mj, f, xs):
 def test_operands_in_programs(student):
     """Programs whose operands differ in shape or batch axis give the right batches."""
     using = ["add", "sub", "mul", "div", "infix"]
-    student.agrees_on_programs(batched, PROGRAM_SIBLINGS, using=using)
+    student.agrees_on_programs(batched, using=using)
 
 
 @pytest.mark.exercise("vmap.reduce_sum_rule")
 def test_sums_in_programs(student):
     """Programs with sums along axes give the right batches."""
-    student.agrees_on_programs(batched, PROGRAM_SIBLINGS, using=["reduce_sum"])
+    student.agrees_on_programs(batched, using=["reduce_sum"])
 
 
 @pytest.mark.exercise("vmap.dot_general_rule")
 def test_products_in_programs(student):
     """Programs with contractions give the right batches."""
-    student.agrees_on_programs(batched, PROGRAM_SIBLINGS, using=["dot_general"])
+    student.agrees_on_programs(batched, using=["dot_general"])
 
 
 @pytest.mark.exercise("vmap.flat")
 def test_random_programs(student):
     """A random program on a batch gives what it gives on each example."""
-    student.agrees_on_programs(batched, PROGRAM_SIBLINGS)
+    student.agrees_on_programs(batched)
 
 
 @pytest.mark.exercise("vmap.jacobian")
 def test_jacobians_of_programs(student):
     """The Jacobian of a random program is right."""
-    student.agrees_on_programs(forward_jacobian, PROGRAM_SIBLINGS, number=5)
+    student.agrees_on_programs(forward_jacobian, number=5)
