@@ -6,17 +6,17 @@ This file is parsed, never imported (see `autograder/grading/answers.py`).
 
 @right("grad.accumulate")
 def accumulate(ct_env, atom, ct):
-    match atom:
-        case Var() if ct is not None:
-            ct_env[atom] = ct_env[atom] + ct if atom in ct_env else ct
-
-
-@right("grad.accumulate")
-def accumulate(ct_env, atom, ct):
     if isinstance(atom, Var):
         total = add_tangents(ct_env.get(atom), ct)
         if total is not None:
             ct_env[atom] = total
+
+
+@right("grad.accumulate")
+def accumulate(ct_env, atom, ct):
+    match atom:
+        case Var() if ct is not None:
+            ct_env[atom] = ct_env[atom] + ct if atom in ct_env else ct
 
 
 @mistake(

@@ -143,16 +143,16 @@ def bind(op, *args):
 
 @right("interpreters.count_op")
 def interpret_op(self, op, args):
-    self.count = self.count + 1
-    with set_interpreter(self.prev_interpreter):
-        return bind(op, *args)
+    out = self.prev_interpreter.interpret_op(op, args)
+    self.count += 1
+    return out
 
 
 @right("interpreters.count_op")
 def interpret_op(self, op, args):
-    out = self.prev_interpreter.interpret_op(op, args)
-    self.count += 1
-    return out
+    self.count = self.count + 1
+    with set_interpreter(self.prev_interpreter):
+        return bind(op, *args)
 
 
 @mistake(

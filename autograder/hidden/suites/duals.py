@@ -1,169 +1,124 @@
 """Hidden tests of the lesson duals: dual numbers, the rules, the interpreter, and what it is for.
 
-Every exercise is tested alone. A probe that needs sibling exercises brings right ones along, as
-text (`setting`), and puts them in place for its own time; never the exercise that it asks for.
+Every exercise is tested alone. A probe that needs sibling exercises brings right ones along, and
+puts them in place for its own time; never the exercise that it asks for.
 """
 
 import pytest
 
-from autograder.grading.suite import probe
+from autograder.grading.in_worker import in_place
+from autograder.grading.suite import probe, siblings
 
-# What probes begin with: an interpreter that computes with floats and keeps a list of what it was
-# asked, one whose values Python's operators refuse, and a place for right siblings.
-BASE = """
-from contextlib import ExitStack
-from unittest.mock import patch
-from microjax import duals
-from microjax.duals import DualNumber, JVPInterpreter
-from microjax.interpreters import Interpreter, Op, add, context, mul, set_interpreter
+LIFT = siblings("duals.lift")
+FOR_INTERPRET = siblings("duals.add_rule", "duals.mul_rule", "duals.lift")
+FOR_JVP = siblings(*FOR_INTERPRET.exercises, "duals.interpret_op")
+FOR_DERIVATIVE = siblings(*FOR_JVP.exercises, "duals.jvp")
+FOR_NTH = siblings(*FOR_DERIVATIVE.exercises, "duals.derivative")
 
-right = {}
 
-class Watch(Interpreter):
-    def __init__(self):
-        self.asked = []
+def watch():
+    """An interpreter that computes with floats and keeps a list of what it was asked."""
+    from microjax.interpreters import Interpreter, Op
 
-    def interpret_op(self, op, args):
-        self.asked.append(op.name)
-        x, y = args
-        return x + y if op is Op.add else x * y
+    class Watch(Interpreter):
+        def __init__(self):
+            self.asked = []
 
-class Box:
-    def __init__(self, value):
-        self.value = value
+        def interpret_op(self, op, args):
+            self.asked.append(op.name)
+            x, y = args
+            return x + y if op is Op.add else x * y
 
-class Boxes(Interpreter):
-    def interpret_op(self, op, args):
-        x, y = [arg.value if isinstance(arg, Box) else arg for arg in args]
-        return Box(x + y if op is Op.add else x * y)
+    return Watch()
 
-def siblings():
-    stack = ExitStack()
-    for name, value in right.items():
-        place, _, attribute = name.rpartition(".")
-        owner = getattr(duals, place) if place else duals
-        stack.enter_context(patch.object(owner, attribute, value))
-    rules = {op: right[f"{op}_jvp"] for op in Op if f"{op}_jvp" in right}
-    stack.enter_context(patch.dict(duals.jvp_rules, rules))
-    return stack
-"""
 
-RULES = """
-def sum_rule(primals, tangents):
-    return add(*primals), add(*tangents)
+def boxes():
+    """An interpreter whose values Python's operators refuse, and the class of these values."""
+    from microjax.interpreters import Interpreter, Op
 
-def product_rule(primals, tangents):
-    (x, y), (s, t) = primals, tangents
-    return mul(x, y), add(mul(s, y), mul(t, x))
+    class Box:
+        def __init__(self, value):
+            self.value = value
 
-right |= {"add_jvp": sum_rule, "mul_jvp": product_rule}
-"""
+    class Boxes(Interpreter):
+        def interpret_op(self, op, args):
+            x, y = [arg.value if isinstance(arg, Box) else arg for arg in args]
+            return Box(x + y if op is Op.add else x * y)
 
-LIFT = """
-def lifted(self, x):
-    mine = type(x) is DualNumber and x.interpreter is self
-    return x if mine else DualNumber(self, x, 0.0)
-
-right["JVPInterpreter.lift"] = lifted
-"""
-
-INTERPRET = """
-def applied(self, op, args):
-    pairs = [self.lift(x) for x in args]
-    with set_interpreter(self.prev_interpreter):
-        out = duals.jvp_rules[op](tuple(d.primal for d in pairs), tuple(d.tangent for d in pairs))
-    return DualNumber(self, *out)
-
-right["JVPInterpreter.interpret_op"] = applied
-"""
-
-JVP = """
-def value_and_speed(f, primal, tangent):
-    mine = JVPInterpreter(context.interpreter)
-    with set_interpreter(mine):
-        out = f(DualNumber(mine, primal, tangent))
-    out = mine.lift(out)
-    return out.primal, out.tangent
-
-right["jvp"] = value_and_speed
-"""
-
-DERIVATIVE = """
-right["derivative"] = lambda f, x: value_and_speed(f, x, 1.0)[1]
-"""
-
-FOR_JVP = BASE + RULES + LIFT + INTERPRET
-FOR_DERIVATIVE = FOR_JVP + JVP
-FOR_NTH = FOR_DERIVATIVE + DERIVATIVE
+    return Boxes(), Box
 
 
 # add_jvp and mul_jvp ------------------------------------------------------------------------------
 
 
-@probe
-def rule(mj, setting, name, primals, tangents):
+@probe(uses=[watch])
+def rule(mj, name, primals, tangents):
     """What a rule gives for floats, and which operations it applies."""
-    exec(setting, names := {})
-    names["context"].interpreter = watch = names["Watch"]()
-    primal, tangent = getattr(names["duals"], name)(tuple(primals), tuple(tangents))
-    return primal, tangent, sorted(watch.asked)
+    from microjax import duals
+    from microjax.interpreters import context
+
+    context.interpreter = watcher = watch()
+    primal, tangent = getattr(duals, name)(tuple(primals), tuple(tangents))
+    return primal, tangent, sorted(watcher.asked)
 
 
-@probe
-def rule_on_boxes(mj, setting, name, primals, tangents):
+@probe(uses=[boxes])
+def rule_on_boxes(mj, name, primals, tangents):
     """The same for values with which only the current interpreter can compute."""
-    exec(setting, names := {})
-    names["context"].interpreter = names["Boxes"]()
-    boxes = [tuple(names["Box"](x) for x in values) for values in (primals, tangents)]
-    primal, tangent = getattr(names["duals"], name)(*boxes)
+    from microjax import duals
+    from microjax.interpreters import context
+
+    context.interpreter, box = boxes()
+    given = [tuple(box(x) for x in values) for values in (primals, tangents)]
+    primal, tangent = getattr(duals, name)(*given)
     return primal.value, tangent.value
 
 
 @pytest.mark.exercise("duals.add_rule")
 def test_sum_of_two_that_move(student):
     """A sum of two operands that move moves by what both of them contribute."""
-    student.agrees(rule, BASE, "add_jvp", [3.0, 5.5], [0.5, 10.0])
-    student.agrees(rule, BASE, "add_jvp", [-2.0, 0.25], [7.0, -3.0])
+    student.agrees(rule, "add_jvp", [3.0, 5.5], [0.5, 10.0])
+    student.agrees(rule, "add_jvp", [-2.0, 0.25], [7.0, -3.0])
 
 
 @pytest.mark.exercise("duals.add_rule")
 def test_sum_with_one_that_rests(student):
     """An operand that does not move contributes nothing to how a sum moves."""
-    student.agrees(rule, BASE, "add_jvp", [3.0, 5.5], [0.0, 10.0])
-    student.agrees(rule, BASE, "add_jvp", [3.0, 5.5], [0.5, 0.0])
+    student.agrees(rule, "add_jvp", [3.0, 5.5], [0.0, 10.0])
+    student.agrees(rule, "add_jvp", [3.0, 5.5], [0.5, 0.0])
 
 
 @pytest.mark.exercise("duals.add_rule")
 def test_sum_under_another_interpreter(student):
     """The rule of sums leaves all arithmetic to the current interpreter."""
-    student.agrees(rule_on_boxes, BASE, "add_jvp", [3.0, 5.5], [0.5, 10.0])
+    student.agrees(rule_on_boxes, "add_jvp", [3.0, 5.5], [0.5, 10.0])
 
 
 @pytest.mark.exercise("duals.mul_rule")
 def test_product_of_two_that_move(student):
     """A product of two operands that move moves by what both of them contribute."""
-    student.agrees(rule, BASE, "mul_jvp", [3.0, 5.5], [0.5, 10.0])
-    student.agrees(rule, BASE, "mul_jvp", [-2.0, 0.25], [7.0, -3.0])
+    student.agrees(rule, "mul_jvp", [3.0, 5.5], [0.5, 10.0])
+    student.agrees(rule, "mul_jvp", [-2.0, 0.25], [7.0, -3.0])
 
 
 @pytest.mark.exercise("duals.mul_rule")
 def test_product_with_a_second_that_rests(student):
     """Where only the first operand of a product moves, the product moves by its share alone."""
-    student.agrees(rule, BASE, "mul_jvp", [3.0, 5.5], [0.5, 0.0])
-    student.agrees(rule, BASE, "mul_jvp", [0.0, -4.0], [2.0, 0.0])
+    student.agrees(rule, "mul_jvp", [3.0, 5.5], [0.5, 0.0])
+    student.agrees(rule, "mul_jvp", [0.0, -4.0], [2.0, 0.0])
 
 
 @pytest.mark.exercise("duals.mul_rule")
 def test_product_with_a_first_that_rests(student):
     """Where only the second operand of a product moves, the product moves by its share alone."""
-    student.agrees(rule, BASE, "mul_jvp", [3.0, 5.5], [0.0, 10.0])
-    student.agrees(rule, BASE, "mul_jvp", [-4.0, 0.0], [0.0, 2.0])
+    student.agrees(rule, "mul_jvp", [3.0, 5.5], [0.0, 10.0])
+    student.agrees(rule, "mul_jvp", [-4.0, 0.0], [0.0, 2.0])
 
 
 @pytest.mark.exercise("duals.mul_rule")
 def test_product_under_another_interpreter(student):
     """The rule of products leaves all arithmetic to the current interpreter."""
-    student.agrees(rule_on_boxes, BASE, "mul_jvp", [3.0, 5.5], [0.5, 10.0])
+    student.agrees(rule_on_boxes, "mul_jvp", [3.0, 5.5], [0.5, 10.0])
 
 
 # JVPInterpreter.lift ------------------------------------------------------------------------------
@@ -252,10 +207,13 @@ def test_lifting_what_was_lifted(student):
 # JVPInterpreter.interpret_op ----------------------------------------------------------------------
 
 
-@probe
-def rule_calls(mj, setting, name, operands):
+@probe(uses=[in_place])
+def rule_calls(mj, siblings, name, operands):
     """What the rule of an operation is called with; operands are constants or [primal, tangent]."""
-    exec(setting, names := {})
+    from unittest.mock import patch
+
+    from microjax import duals
+
     calls, op = [], mj.Op[name]
     interpreter = mj.JVPInterpreter(mj.current_interpreter())
 
@@ -268,16 +226,19 @@ def rule_calls(mj, setting, name, operands):
 
     rules = {other: toy if other is op else wrong for other in mj.Op}
     args = [mj.DualNumber(interpreter, *x) if isinstance(x, list) else x for x in operands]
-    with names["siblings"](), names["patch"].dict(names["duals"].jvp_rules, rules):
+    with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
         out = interpreter.interpret_op(op, tuple(args))
     mine = isinstance(out, mj.DualNumber) and out.interpreter is interpreter
     return calls, mine, out.primal, out.tangent
 
 
-@probe
-def foreign_operand(mj, setting):
+@probe(uses=[in_place])
+def foreign_operand(mj, siblings):
     """What the rule gets for a dual number of another interpreter."""
-    exec(setting, names := {})
+    from unittest.mock import patch
+
+    from microjax import duals
+
     outer, inner = (mj.JVPInterpreter(mj.current_interpreter()) for _ in range(2))
     x, y = mj.DualNumber(outer, 3.0, 5.0), mj.DualNumber(inner, 4.0, 10.0)
     seen = []
@@ -287,36 +248,41 @@ def foreign_operand(mj, setting):
         return x, y
 
     rules = dict.fromkeys(mj.Op, toy)
-    with names["siblings"](), names["patch"].dict(names["duals"].jvp_rules, rules):
+    with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
         out = inner.interpret_op(mj.Op.add, (x, y))
     return seen, out.interpreter is inner, out.primal is x, out.tangent is y
 
 
-@probe
-def who_applies_the_rule(mj, setting, name, primals, tangents, current):
+@probe(uses=[in_place, watch])
+def who_applies_the_rule(mj, siblings, name, primals, tangents, current):
     """What the interpreter before is asked by the rule, and who is current in it and afterwards."""
-    exec(setting, names := {})
-    watch, other = names["Watch"](), names["Watch"]()
-    interpreter = mj.JVPInterpreter(watch)
-    names["context"].interpreter = now = interpreter if current == "itself" else other
+    from microjax.interpreters import context
+
+    watcher, other = watch(), watch()
+    interpreter = mj.JVPInterpreter(watcher)
+    context.interpreter = now = interpreter if current == "itself" else other
     args = [mj.DualNumber(interpreter, x, t) for x, t in zip(primals, tangents, strict=True)]
-    with names["siblings"]():
+    with in_place("microjax.duals", siblings):
         out = interpreter.interpret_op(mj.Op[name], tuple(args))
-    return out.primal, out.tangent, watch.asked, other.asked, mj.current_interpreter() is now
+    return out.primal, out.tangent, watcher.asked, other.asked, mj.current_interpreter() is now
 
 
-@probe
-def failing_rule(mj, setting):
+@probe(uses=[in_place, watch])
+def failing_rule(mj, siblings):
     """Who is current after a rule that raises."""
-    exec(setting, names := {})
-    interpreter = mj.JVPInterpreter(names["Watch"]())
-    names["context"].interpreter = interpreter
+    from unittest.mock import patch
+
+    from microjax import duals
+    from microjax.interpreters import context
+
+    interpreter = mj.JVPInterpreter(watch())
+    context.interpreter = interpreter
 
     def toy(primals, tangents):
         raise KeyError("out")
 
     rules = dict.fromkeys(mj.Op, toy)
-    with names["siblings"](), names["patch"].dict(names["duals"].jvp_rules, rules):
+    with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
         try:
             interpreter.interpret_op(mj.Op.add, (1.0, 2.0))
         except KeyError as error:
@@ -324,28 +290,25 @@ def failing_rule(mj, setting):
     return "no error"
 
 
-FOR_INTERPRET = BASE + RULES + LIFT
-
-
 @pytest.mark.exercise("duals.interpret_op")
 def test_what_the_rule_gets(student):
     """The rule of the operation is called once, with all primals and with all tangents."""
-    student.agrees(rule_calls, BASE + LIFT, "add", [[3.0, 0.5], [5.5, 10.0]])
-    student.agrees(rule_calls, BASE + LIFT, "mul", [[3.0, 0.5], [5.5, 10.0]])
+    student.agrees(rule_calls, LIFT, "add", [[3.0, 0.5], [5.5, 10.0]])
+    student.agrees(rule_calls, LIFT, "mul", [[3.0, 0.5], [5.5, 10.0]])
 
 
 @pytest.mark.exercise("duals.interpret_op")
 def test_constants_among_the_operands(student):
     """Operands that are constants reach the rule as well, with the tangent of a constant."""
-    student.agrees(rule_calls, BASE + LIFT, "mul", [[3.0, 0.5], 5.5])
-    student.agrees(rule_calls, BASE + LIFT, "add", [5.5, [3.0, 0.5]])
-    student.agrees(rule_calls, BASE + LIFT, "mul", [2.0, 4.0])
+    student.agrees(rule_calls, LIFT, "mul", [[3.0, 0.5], 5.5])
+    student.agrees(rule_calls, LIFT, "add", [5.5, [3.0, 0.5]])
+    student.agrees(rule_calls, LIFT, "mul", [2.0, 4.0])
 
 
 @pytest.mark.exercise("duals.interpret_op")
 def test_operands_of_another_interpreter(student):
     """A dual number of another interpreter reaches the rule as a whole, as a constant."""
-    student.agrees(foreign_operand, BASE + LIFT)
+    student.agrees(foreign_operand, LIFT)
 
 
 @pytest.mark.exercise("duals.interpret_op")
@@ -367,16 +330,15 @@ def test_the_rule_of_sums_is_applied_before(student):
 @pytest.mark.exercise("duals.interpret_op")
 def test_a_rule_that_fails(student):
     """After a rule that raises, the interpreter that was current before is current again."""
-    student.agrees(failing_rule, BASE + LIFT)
+    student.agrees(failing_rule, LIFT)
 
 
 # jvp ----------------------------------------------------------------------------------------------
 
 
-@probe
-def polynomial(mj, setting, coefficients, x, x_dot):
+@probe(uses=[in_place])
+def polynomial(mj, siblings, coefficients, x, x_dot):
     """A polynomial by Horner's rule: value and tangent."""
-    exec(setting, names := {})
 
     def f(x):
         out = coefficients[0]
@@ -384,82 +346,88 @@ def polynomial(mj, setting, coefficients, x, x_dot):
             out = mj.add(mj.mul(out, x), c)
         return out
 
-    with names["siblings"]():
+    with in_place("microjax.duals", siblings):
         value, tangent = mj.jvp(f, x, x_dot)
     return value, tangent
 
 
-@probe
-def what_the_function_gets(mj, setting, x, x_dot):
+@probe(uses=[in_place, watch])
+def what_the_function_gets(mj, siblings, x, x_dot):
     """Calls of the function: its argument, and the interpreters then and afterwards."""
-    exec(setting, names := {})
-    names["context"].interpreter = watch = names["Watch"]()
+    from microjax.interpreters import context
+
+    context.interpreter = watcher = watch()
     calls = []
 
     def f(dual):
         now = mj.current_interpreter()
-        fine = isinstance(now, mj.JVPInterpreter) and now is not watch
-        calls.append((fine, dual.interpreter is now, now.prev_interpreter is watch))
+        fine = isinstance(now, mj.JVPInterpreter) and now is not watcher
+        calls.append((fine, dual.interpreter is now, now.prev_interpreter is watcher))
         calls.append((dual.primal, dual.tangent))
         return dual
 
-    with names["siblings"]():
+    with in_place("microjax.duals", siblings):
         out = mj.jvp(f, x, x_dot)
-    return calls, type(out).__name__, list(out), mj.current_interpreter() is watch, watch.asked
+    return (
+        calls,
+        type(out).__name__,
+        list(out),
+        mj.current_interpreter() is watcher,
+        watcher.asked,
+    )
 
 
-@probe
-def constant_result(mj, setting, value, x_dot):
+@probe(uses=[in_place])
+def constant_result(mj, siblings, value, x_dot):
     """A function that does not use its argument."""
-    exec(setting, names := {})
-    with names["siblings"]():
+    with in_place("microjax.duals", siblings):
         out, tangent = mj.jvp(lambda x: value, 2.0, x_dot)
     return out is value, tangent
 
 
-@probe
-def result_of_another_one(mj, setting, primal, tangent, x_dot):
+@probe(uses=[in_place])
+def result_of_another_one(mj, siblings, primal, tangent, x_dot):
     """A function whose result is a dual number of an interpreter outside."""
-    exec(setting, names := {})
     outside = mj.DualNumber(mj.JVPInterpreter(mj.current_interpreter()), primal, tangent)
-    with names["siblings"]():
+    with in_place("microjax.duals", siblings):
         out, out_dot = mj.jvp(lambda x: outside, 2.0, x_dot)
     return out is outside, out_dot if isinstance(out_dot, float) else "no float"
 
 
-@probe
-def tangent_of_tangent(mj, setting, x, x_dot):
+@probe(uses=[in_place])
+def tangent_of_tangent(mj, siblings, x, x_dot):
     """jvp of a function that gives the tangent of jvp: of x * x * (x + 2)."""
-    exec(setting, names := {})
 
     def f(x):
         return mj.mul(mj.mul(x, x), mj.add(x, 2.0))
 
-    with names["siblings"]():
+    with in_place("microjax.duals", siblings):
         out = mj.jvp(lambda y: mj.jvp(f, y, x_dot)[1], x, x_dot)
     return list(out)
 
 
-@probe
-def operations(mj, setting, x, x_dot):
+@probe(uses=[in_place, watch])
+def operations(mj, siblings, x, x_dot):
     """Which operations the interpreter outside is asked for while jvp runs."""
-    exec(setting, names := {})
-    names["context"].interpreter = watch = names["Watch"]()
-    with names["siblings"]():
+    from microjax.interpreters import context
+
+    context.interpreter = watcher = watch()
+    with in_place("microjax.duals", siblings):
         out = mj.jvp(lambda y: mj.mul(y, mj.add(y, 3.0)), x, x_dot)
-    return list(out), sorted(watch.asked)
+    return list(out), sorted(watcher.asked)
 
 
-@probe
-def failing_function(mj, setting):
+@probe(uses=[in_place, watch])
+def failing_function(mj, siblings):
     """Who is current after a function that raises."""
-    exec(setting, names := {})
-    names["context"].interpreter = watch = names["Watch"]()
-    with names["siblings"]():
+    from microjax.interpreters import context
+
+    context.interpreter = watcher = watch()
+    with in_place("microjax.duals", siblings):
         try:
             mj.jvp(lambda x: {}["out"], 2.0, 1.0)
         except KeyError as error:
-            return error.args[0], mj.current_interpreter() is watch
+            return error.args[0], mj.current_interpreter() is watcher
     return "no error"
 
 
@@ -519,10 +487,9 @@ def test_a_function_that_fails(student):
 # derivative ---------------------------------------------------------------------------------------
 
 
-@probe
-def derived(mj, setting, coefficients, x):
+@probe(uses=[in_place])
+def derived(mj, siblings, coefficients, x):
     """The derivative of a polynomial."""
-    exec(setting, names := {})
 
     def f(x):
         out = coefficients[0]
@@ -530,26 +497,24 @@ def derived(mj, setting, coefficients, x):
             out = mj.add(mj.mul(out, x), c)
         return out
 
-    with names["siblings"]():
+    with in_place("microjax.duals", siblings):
         return mj.derivative(f, x)
 
 
-@probe
-def derived_twice(mj, setting, x):
+@probe(uses=[in_place])
+def derived_twice(mj, siblings, x):
     """The derivative of a derivative, of x * x * x."""
-    exec(setting, names := {})
 
     def cube(x):
         return mj.mul(mj.mul(x, x), x)
 
-    with names["siblings"]():
+    with in_place("microjax.duals", siblings):
         return mj.derivative(lambda y: mj.derivative(cube, y), x)
 
 
-@probe
-def derived_inside(mj, setting, a, x, point):
+@probe(uses=[in_place])
+def derived_inside(mj, siblings, a, x, point):
     """The derivative of x times an inner derivative that uses x, at two places."""
-    exec(setting, names := {})
 
     def f(x):
         return mj.mul(x, mj.derivative(lambda y: mj.mul(a, mj.add(x, mj.mul(y, y))), point))
@@ -557,24 +522,25 @@ def derived_inside(mj, setting, a, x, point):
     def g(x):
         return mj.mul(x, mj.derivative(lambda y: x, point))
 
-    with names["siblings"]():
+    with in_place("microjax.duals", siblings):
         return [mj.derivative(f, x), mj.derivative(g, x)]
 
 
-@probe
-def runs(mj, setting, x):
+@probe(uses=[in_place, watch])
+def runs(mj, siblings, x):
     """How often the function runs, and which operations are applied."""
-    exec(setting, names := {})
-    names["context"].interpreter = watch = names["Watch"]()
+    from microjax.interpreters import context
+
+    context.interpreter = watcher = watch()
     calls = []
 
     def f(x):
         calls.append((x.primal, x.tangent))
         return mj.mul(x, mj.add(x, 3.0))
 
-    with names["siblings"]():
+    with in_place("microjax.duals", siblings):
         out = mj.derivative(f, x)
-    return out, calls, sorted(watch.asked)
+    return out, calls, sorted(watcher.asked)
 
 
 @pytest.mark.exercise("duals.derivative")
@@ -614,10 +580,9 @@ def test_work_of_a_derivative(student):
 # nth_order_derivative -----------------------------------------------------------------------------
 
 
-@probe
-def orders(mj, setting, numbers, coefficients, x):
+@probe(uses=[in_place])
+def orders(mj, siblings, numbers, coefficients, x):
     """Derivatives of these orders of a polynomial."""
-    exec(setting, names := {})
 
     def f(x):
         out = coefficients[0]
@@ -625,28 +590,26 @@ def orders(mj, setting, numbers, coefficients, x):
             out = mj.add(mj.mul(out, x), c)
         return out
 
-    with names["siblings"]():
+    with in_place("microjax.duals", siblings):
         return [mj.nth_order_derivative(n, f, x) for n in numbers]
 
 
-@probe
-def order_zero(mj, setting):
+@probe(uses=[in_place])
+def order_zero(mj, siblings):
     """What the function gets for order 0, and whether its result comes back itself."""
-    exec(setting, names := {})
     calls, x, answer = [], object(), object()
 
     def f(argument):
         calls.append(argument is x)
         return answer
 
-    with names["siblings"]():
+    with in_place("microjax.duals", siblings):
         return mj.nth_order_derivative(0, f, x) is answer, calls
 
 
-@probe
-def runs_of_order(mj, setting, n):
+@probe(uses=[in_place])
+def runs_of_order(mj, siblings, n):
     """How often the function runs for a derivative of order n, and how deep its argument is."""
-    exec(setting, names := {})
     depths = []
 
     def f(x):
@@ -656,14 +619,13 @@ def runs_of_order(mj, setting, n):
         depths.append((depth, inside))
         return mj.mul(x, mj.mul(x, x))
 
-    with names["siblings"]():
+    with in_place("microjax.duals", siblings):
         return mj.nth_order_derivative(n, f, 2.0), depths
 
 
-@probe
-def order_inside(mj, setting, n, m, x):
+@probe(uses=[in_place])
+def order_inside(mj, siblings, n, m, x):
     """A derivative of order n of a function that has one of order m inside: of x**4 * d(y**3)."""
-    exec(setting, names := {})
 
     def power(x, k):
         out = x
@@ -674,7 +636,7 @@ def order_inside(mj, setting, n, m, x):
     def f(x):
         return mj.mul(power(x, 4), mj.nth_order_derivative(m, lambda y: power(y, 3), x))
 
-    with names["siblings"]():
+    with in_place("microjax.duals", siblings):
         return mj.nth_order_derivative(n, f, x)
 
 

@@ -6,7 +6,8 @@ texts, so that it shows who was asked for what, and replace sibling exercises th
 
 import pytest
 
-from autograder.grading.suite import probe
+from autograder.grading.in_worker import in_place
+from autograder.grading.suite import probe, siblings
 
 INF = float("inf")
 NAN = float("nan")
@@ -452,71 +453,56 @@ def test_work_goes_to_the_one_before(student):
 
 # count_ops ----------------------------------------------------------------------------------------
 
-# Right answers to two sibling exercises, and an interpreter that gives texts. It travels with the
-# probes of this exercise alone, so that they need no other exercise.
-SETTING = """
-from contextlib import contextmanager
-from unittest.mock import patch
-from microjax import interpreters as module
+SIBLINGS = siblings("interpreters.set_interpreter", "interpreters.count_op")
 
-@contextmanager
-def right_set(new):
-    context = module.context
-    old, context.interpreter = context.interpreter, new
-    try:
-        yield
-    finally:
-        context.interpreter = old
 
-def right_count(self, op, args):
-    self.count += 1
-    return self.prev_interpreter.interpret_op(op, args)
+def texts():
+    """An interpreter that gives texts, and counts how often it was asked."""
+    from microjax.interpreters import Interpreter
 
-class Text(module.Interpreter):
-    asked = 0
-    def interpret_op(self, op, args):
-        self.asked += 1
-        return f"{op}({args[0]}, {args[1]})"
+    class Text(Interpreter):
+        asked = 0
+
+        def interpret_op(self, op, args):
+            self.asked += 1
+            return f"{op}({args[0]}, {args[1]})"
+
+    return Text()
+
 
 def ask(name, *args):
-    return module.context.interpreter.interpret_op(module.Op[name], args)
+    """Apply an operation without `bind`, which is an exercise."""
+    from microjax.interpreters import Op, context
 
-@contextmanager
-def siblings():
-    with patch.object(module, "set_interpreter", right_set):
-        with patch.object(module.CountingInterpreter, "interpret_op", right_count):
-            yield
-"""
+    return context.interpreter.interpret_op(Op[name], args)
 
 
-@probe
-def counts(mj, setting, programs, x):
+@probe(uses=[ask, in_place, texts])
+def counts(mj, siblings, programs, x):
     """Result and number of operations of functions that apply these operations one by one."""
     from microjax.interpreters import context, count_ops
 
-    exec(setting, names := {})
-    context.interpreter = text = names["Text"]()
+    context.interpreter = text = texts()
 
     def run(program):
         def f(value):
             for name in program:
-                value = names["ask"](name, value, "x")
+                value = ask(name, value, "x")
             return value
 
         return count_ops(f, x)
 
-    with names["siblings"]():
+    with in_place("microjax.interpreters", siblings):
         outs = [run(program) for program in programs]
     return outs, text.asked, context.interpreter is text
 
 
-@probe
-def arguments(mj, setting, args):
+@probe(uses=[in_place, texts])
+def arguments(mj, siblings, args):
     """What the function is called with, how often, and under which interpreter."""
     from microjax.interpreters import CountingInterpreter, context, count_ops
 
-    exec(setting, names := {})
-    context.interpreter = text = names["Text"]()
+    context.interpreter = text = texts()
     calls = []
 
     def f(*args):
@@ -524,19 +510,17 @@ def arguments(mj, setting, args):
         calls.append((args, isinstance(now, CountingInterpreter), now.prev_interpreter is text))
         return list(args), "kept"
 
-    with names["siblings"]():
+    with in_place("microjax.interpreters", siblings):
         out, count = count_ops(f, *args)
     return out, count, calls, context.interpreter is text
 
 
-@probe
-def nested_counts(mj, setting, inner, after):
+@probe(uses=[ask, in_place, texts])
+def nested_counts(mj, siblings, inner, after):
     """A function that counts the operations of another one, and applies some itself."""
     from microjax.interpreters import context, count_ops
 
-    exec(setting, names := {})
-    context.interpreter = text = names["Text"]()
-    ask = names["ask"]
+    context.interpreter = text = texts()
 
     def many(number):
         def f(value):
@@ -550,19 +534,18 @@ def nested_counts(mj, setting, inner, after):
         y, count = count_ops(many(inner), ask("add", x, 1.5))
         return many(after)(y), count
 
-    with names["siblings"]():
+    with in_place("microjax.interpreters", siblings):
         out = count_ops(outer, 4.0)
     return out, text.asked
 
 
-@probe
-def failing(mj, setting):
+@probe(uses=[in_place, texts])
+def failing(mj, siblings):
     """Which interpreter is current after a function that raises, and what comes out."""
     from microjax.interpreters import context, count_ops
 
-    exec(setting, names := {})
-    context.interpreter = text = names["Text"]()
-    with names["siblings"]():
+    context.interpreter = text = texts()
+    with in_place("microjax.interpreters", siblings):
         try:
             count_ops(lambda x: {}[x], "x")
         except KeyError as error:
@@ -573,32 +556,32 @@ def failing(mj, setting):
 @pytest.mark.exercise("interpreters.count_ops")
 def test_result_and_number(student):
     """The result of the function and the number of its operations come back, in this order."""
-    student.agrees(counts, SETTING, [["add"], ["mul", "add", "mul"]], 2.5)
-    student.agrees(counts, SETTING, [["mul", "mul"]], "y")
+    student.agrees(counts, SIBLINGS, [["add"], ["mul", "add", "mul"]], 2.5)
+    student.agrees(counts, SIBLINGS, [["mul", "mul"]], "y")
 
 
 @pytest.mark.exercise("interpreters.count_ops")
 def test_each_call_begins_at_zero(student):
     """Each call counts from zero, and a function without operations has none."""
-    student.agrees(counts, SETTING, [["add"] * 3, ["mul"], [], ["mul"] * 2], "x")
+    student.agrees(counts, SIBLINGS, [["add"] * 3, ["mul"], [], ["mul"] * 2], "x")
 
 
 @pytest.mark.exercise("interpreters.count_ops")
 def test_the_function_runs_once(student):
     """The function runs once, on the arguments as they are, while a new counter is current."""
-    student.agrees(arguments, SETTING, [2.5])
-    student.agrees(arguments, SETTING, [2.5, "x", (4.0, None)])
-    student.agrees(arguments, SETTING, [])
+    student.agrees(arguments, SIBLINGS, [2.5])
+    student.agrees(arguments, SIBLINGS, [2.5, "x", (4.0, None)])
+    student.agrees(arguments, SIBLINGS, [])
 
 
 @pytest.mark.exercise("interpreters.count_ops")
 def test_counting_inside_counting(student):
     """A function that counts the operations of another one can be counted itself."""
-    student.agrees(nested_counts, SETTING, 3, 2)
-    student.agrees(nested_counts, SETTING, 1, 0)
+    student.agrees(nested_counts, SIBLINGS, 3, 2)
+    student.agrees(nested_counts, SIBLINGS, 1, 0)
 
 
 @pytest.mark.exercise("interpreters.count_ops")
 def test_after_an_error(student):
     """After a function that raises, the interpreter that was current before is current again."""
-    student.agrees(failing, SETTING)
+    student.agrees(failing, SIBLINGS)

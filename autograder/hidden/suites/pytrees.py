@@ -5,24 +5,33 @@ right one in its place meanwhile, and structures are made by hand. A probe never
 of the exercise that it asks for. Programs are texts, since trees may hold objects of any class.
 """
 
+import typing
+
 import pytest
 
-from autograder.grading.suite import probe
+from autograder.grading.in_worker import in_place
+from autograder.grading.suite import probe, siblings
 
-# What all programs may use. `plain` turns a result into data that can be sent: the order of a
-# dict's keys and the class of each container count.
-GIVEN = '''
-class Point(NamedTuple):
-    x: Any
-    y: Any
-
-
-class Other(NamedTuple):
-    x: Any
-    y: Any
+ONE_LEVEL = siblings("pytrees.dict", "pytrees.node_type")  # what the walks need
+NODE_TYPE = siblings("pytrees.node_type")
+BOTH_WAYS = siblings(*ONE_LEVEL.exercises, "pytrees.flatten", "pytrees.unflatten")
+NOTHING = siblings()
 
 
-class Empty(NamedTuple):
+# What all programs may use ------------------------------------------------------------------------
+
+
+class Point(typing.NamedTuple):
+    x: object
+    y: object
+
+
+class Other(typing.NamedTuple):
+    x: object
+    y: object
+
+
+class Empty(typing.NamedTuple):
     pass
 
 
@@ -43,29 +52,44 @@ class Pair:
         self.a, self.b, self.name = a, b, name
 
 
-node_types[Pair] = NodeType(
-    lambda p: (iter((p.a, p.b)), p.name), lambda name, xs: Pair(*xs, [name, type(xs).__name__])
-)
-none = PyTreeDef(type(None), None, ())
+class Opaque:
+    """A leaf that notices when anything is done with it."""
+
+    __hash__ = None
+
+    def __eq__(self, other):
+        raise AssertionError
+
+    def __bool__(self):
+        raise AssertionError
+
+    def __iter__(self):
+        raise AssertionError
 
 
-def tup(*children):
-    return PyTreeDef(tuple, None, children)
+def structures():
+    """Short names for structures."""
+    from minijax.tree import PyTreeDef
 
+    def named(cls, *children):
+        return PyTreeDef(cls, cls, children)
 
-def lst(*children):
-    return PyTreeDef(list, None, children)
+    def dic(**children):
+        return PyTreeDef(dict, tuple(children), tuple(children.values()))
 
-
-def dic(**children):
-    return PyTreeDef(dict, tuple(children), tuple(children.values()))
-
-
-def named(cls, *children):
-    return PyTreeDef(cls, cls, children)
+    return {
+        "none": PyTreeDef(type(None), None, ()),
+        "tup": lambda *children: PyTreeDef(tuple, None, children),
+        "lst": lambda *children: PyTreeDef(list, None, children),
+        "dic": dic,
+        "named": named,
+    }
 
 
 def plain(x):
+    """Data that can be sent: the order of a dict's keys and the class of each container count."""
+    from minijax.tree import PyTreeDef
+
     if isinstance(x, PyTreeDef):
         return "PyTreeDef", plain(x.node_class), plain(x.data), plain(x.child_treedefs)
     if isinstance(x, type):
@@ -84,111 +108,38 @@ def plain(x):
 
 
 def refused(function, *args):
+    """What a function gives, or that it has raised ValueError."""
     try:
         return plain(function(*args))
     except ValueError:
         return "ValueError"
 
 
-class Opaque:
-    """A leaf that notices when anything is done with it."""
-
-    def __eq__(self, other):
-        raise AssertionError
-
-    def __bool__(self):
-        raise AssertionError
-
-    def __iter__(self):
-        raise AssertionError
-'''
-
-RIGHT_DICT = """
-def right_children(d):
-    pairs = sorted(d.items(), key=lambda pair: pair[0])
-    return [v for _, v in pairs], tuple(k for k, _ in pairs)
-
-node_types[dict] = NodeType(right_children, node_types[dict].from_children)
-"""
-
-RIGHT_NODE_TYPE = """
-def node_type(cls):
-    made_by_name = tuple in cls.__mro__ and hasattr(cls, "_fields")
-    return node_types.get(cls, namedtuple_type if made_by_name else None)
-"""
-
-RIGHT_FLATTEN = """
-def tree_flatten(tree, is_leaf=None):
-    found = []
-
-    def visit(x):
-        kind = node_type(type(x))
-        if kind is None or (is_leaf and is_leaf(x)):
-            found.append(x)
-            return leaf
-        children, data = kind.to_children(x)
-        return PyTreeDef(type(x), data, tuple([visit(child) for child in children]))
-
-    structure = visit(tree)
-    return found, structure
-"""
-
-RIGHT_UNFLATTEN = """
-def tree_unflatten(treedef, leaves):
-    todo = list(leaves)
-    if len(todo) != treedef.num_leaves:
-        raise ValueError
-
-    def make(part):
-        if part.node_class is None:
-            return todo.pop(0)
-        children = list(map(make, part.child_treedefs))
-        return node_type(part.node_class).from_children(part.data, children)
-
-    return make(treedef)
-"""
-
-RIGHT_FLATTEN_UP_TO = """
-def flatten_up_to(treedef, tree):
-    if treedef == leaf:
-        return [tree]
-    if treedef.node_class is not type(tree):
-        raise ValueError
-    children, data = node_type(type(tree)).to_children(tree)
-    children = [*children]
-    if (data, len(children)) != (treedef.data, len(treedef.child_treedefs)):
-        raise ValueError
-    return sum(map(flatten_up_to, treedef.child_treedefs, children), [])
-"""
-
-ONE_LEVEL = RIGHT_DICT + RIGHT_NODE_TYPE  # what the walks need
-BOTH_WAYS = ONE_LEVEL + RIGHT_FLATTEN + RIGHT_UNFLATTEN
+CLASSES = (Point, Other, Empty, Shape, Stack, Settings, Pair, Opaque)
 
 
-@probe
-def run(mj, given, right, program):
+@probe(uses=[*CLASSES, in_place, plain, refused, structures])
+def run(mj, siblings, program):
     """The `result` of a program in minijax.tree, with right siblings in their places."""
     import importlib
     from unittest.mock import patch
 
     module = importlib.import_module("minijax.tree")
-    scope = dict(vars(module))
-    with patch.dict(module.node_types):
-        exec(given, scope)
-        exec(right, scope)
-        changed = {
-            k: v for k, v in scope.items() if k in vars(module) and v is not getattr(module, k)
-        }
-        changed.pop("__builtins__", None)
-        with patch.multiple(module, **changed) if changed else patch.dict({}):
-            exec(program, scope)
-            return scope["plain"](scope["result"])
+    given = [Point, Other, Empty, Shape, Stack, Settings, Pair, Opaque, plain, refused]
+    with patch.dict(module.node_types), in_place("minijax.tree", siblings):
+        module.node_types[Pair] = module.NodeType(
+            lambda p: (iter((p.a, p.b)), p.name),
+            lambda name, xs: Pair(*xs, [name, type(xs).__name__]),
+        )
+        scope = {**vars(module), **structures(), **{helper.__name__: helper for helper in given}}
+        exec(program, scope)
+        return plain(scope["result"])
 
 
-def results(student, right, *expressions):
+def results(student, needs, *expressions):
     """Compare what expressions give."""
     for expression in expressions:
-        student.agrees(run, GIVEN, right, f"result = {expression}")
+        student.agrees(run, needs, f"result = {expression}")
 
 
 # register_pytree_node -----------------------------------------------------------------------------
@@ -210,7 +161,7 @@ entry = node_types[Wrapped]
 same = [entry.to_children is first[0], entry.from_children is first[1]]
 result = [nothing, type(entry) is NodeType, same]
 """
-    student.agrees(run, GIVEN, "", NEW_CLASS + program)
+    student.agrees(run, NOTHING, NEW_CLASS + program)
 
 
 @pytest.mark.exercise("pytrees.register")
@@ -221,8 +172,8 @@ register_pytree_node(Wrapped, *first)
 answer = refused(register_pytree_node, Wrapped, *second)
 result = [answer, node_types[Wrapped].to_children(0)[1], node_types[Wrapped].from_children(0, [])]
 """
-    student.agrees(run, GIVEN, "", NEW_CLASS + program)
-    student.agrees(run, GIVEN, "", NEW_CLASS + program.replace("*second", "*first"))
+    student.agrees(run, NOTHING, NEW_CLASS + program)
+    student.agrees(run, NOTHING, NEW_CLASS + program.replace("*second", "*first"))
 
 
 @pytest.mark.exercise("pytrees.register")
@@ -234,7 +185,7 @@ before = node_types[{name}]
 answer = refused(register_pytree_node, {name}, *first)
 result = [answer, node_types[{name}] is before]
 """
-    student.agrees(run, GIVEN, "", NEW_CLASS + program)
+    student.agrees(run, NOTHING, NEW_CLASS + program)
 
 
 @pytest.mark.exercise("pytrees.register")
@@ -247,7 +198,7 @@ for cls in (Shape, Stack, Settings, Point):
 kept = [node_types[cls] is before[cls] for cls in before]
 result = [kept, [node_types[cls].to_children(0)[1] for cls in (Shape, Stack, Settings, Point)]]
 """
-    student.agrees(run, GIVEN, "", NEW_CLASS + program)
+    student.agrees(run, NOTHING, NEW_CLASS + program)
 
 
 # dict_to_children ---------------------------------------------------------------------------------
@@ -258,7 +209,7 @@ def test_values_in_the_order_of_keys(student):
     """The values come in the order of the sorted keys, and the keys beside them."""
     results(
         student,
-        "",
+        NOTHING,
         "dict_to_children({'b': 1.0, 'c': 7.0, 'a': 5.0})",
         "dict_to_children({10: 'x', 9: 'y', -3: 'z', 2: 'u'})",
         "dict_to_children({(2, 1): 1, (1, 5): 2, (1, 2): 3})",
@@ -274,7 +225,7 @@ for keys in ("abcd", "dcba", "cadb"):
     result.append(dict_to_children({key: 2 * ord(key) for key in keys}))
 result.append(dict_to_children(dict(zip("dcba", (1, 4, 3, 2)))))
 """
-    student.agrees(run, GIVEN, "", program)
+    student.agrees(run, NOTHING, program)
 
 
 @pytest.mark.exercise("pytrees.dict")
@@ -286,13 +237,13 @@ values, keys = dict_to_children({"q": x, "p": y})
 more, _ = dict_to_children({"b": None, "a": {"d": 1, "c": 2}})
 result = [values[0] is y, values[1] is x, keys, more]
 """
-    student.agrees(run, GIVEN, "", program)
+    student.agrees(run, NOTHING, program)
 
 
 @pytest.mark.exercise("pytrees.dict")
 def test_small_dicts(student):
     """Dicts with one key and with none have their children, too."""
-    results(student, "", "dict_to_children({})", "dict_to_children({'only': [1.0]})")
+    results(student, NOTHING, "dict_to_children({})", "dict_to_children({'only': [1.0]})")
 
 
 @pytest.mark.exercise("pytrees.dict")
@@ -300,7 +251,7 @@ def test_keys_without_an_order(student):
     """Keys that cannot be sorted are refused with ValueError."""
     results(
         student,
-        "",
+        NOTHING,
         "refused(dict_to_children, {'a': 1, 2: 3})",
         "refused(dict_to_children, {None: 1, 'b': 2, 'a': 4})",
     )
@@ -313,7 +264,7 @@ def test_dict_stays_as_it_was(student):
 d = {"b": 1, "a": 2}
 result = [dict_to_children(d), d]
 """
-    student.agrees(run, GIVEN, "", program)
+    student.agrees(run, NOTHING, program)
 
 
 # node_type ----------------------------------------------------------------------------------------
@@ -327,7 +278,7 @@ kind = node_type({cls})
 own = kind is not None and kind is node_types.get({cls})
 result = [kind is None, own, kind is namedtuple_type]
 """
-        student.agrees(run, GIVEN, "", program)
+        student.agrees(run, NOTHING, program)
 
 
 @pytest.mark.exercise("pytrees.node_type")
@@ -339,7 +290,9 @@ def test_classes_with_an_entry(student):
 @pytest.mark.exercise("pytrees.node_type")
 def test_class_of_none(student):
     """None is a container, and other values that are false or zero are what their class says."""
-    results(student, "", "[node_type(type(x)) is None for x in (None, 0, (), '', 0.0, [], False)]")
+    results(
+        student, NOTHING, "[node_type(type(x)) is None for x in (None, 0, (), '', 0.0, [], False)]"
+    )
 
 
 @pytest.mark.exercise("pytrees.node_type")
@@ -362,7 +315,7 @@ def test_kinds_of_namedtuples(student):
 children, data = node_type(Other).to_children(Other(3.0, [4.0]))
 result = [tuple(children), data is Other, node_type(Other).from_children(data, [5, 6])]
 """
-    student.agrees(run, GIVEN, "", program)
+    student.agrees(run, NOTHING, program)
 
 
 @pytest.mark.exercise("pytrees.node_type")
@@ -377,7 +330,7 @@ class Rows(list):
 
 result = [node_type(Record) is None, node_type(Rows) is None]
 """
-    student.agrees(run, GIVEN, "", program)
+    student.agrees(run, NOTHING, program)
 
 
 @pytest.mark.exercise("pytrees.node_type")
@@ -387,7 +340,7 @@ def test_registered_namedtuple(student):
 node_types[Point] = NodeType(lambda p: ((p.y,), p.x), lambda x, ys: Point(x, *ys))
 result = [node_type(Point) is node_types[Point], node_type(Other) is namedtuple_type]
 """
-    student.agrees(run, GIVEN, "", program)
+    student.agrees(run, NOTHING, program)
 
 
 # tree_flatten -------------------------------------------------------------------------------------
@@ -408,7 +361,7 @@ leaves, structure = tree_flatten(x)
 nested, _ = tree_flatten((x, [x]))
 result = [type(leaves), leaves[0] is x, structure is leaf, [y is x for y in nested]]
 """
-    student.agrees(run, GIVEN, ONE_LEVEL, program)
+    student.agrees(run, ONE_LEVEL, program)
 
 
 @pytest.mark.exercise("pytrees.flatten")
@@ -492,7 +445,7 @@ result = [
     hash(tree_flatten({"a": (1, [2])})[1]) == hash(dic(a=tup(leaf, lst(leaf)))),
 ]
 """
-    student.agrees(run, GIVEN, ONE_LEVEL, program)
+    student.agrees(run, ONE_LEVEL, program)
 
 
 @pytest.mark.exercise("pytrees.flatten")
@@ -505,7 +458,7 @@ leaves.append(4)
 again = tree_flatten(tree)[0]
 result = [tree, again, tree_flatten([5])[0]]
 """
-    student.agrees(run, GIVEN, ONE_LEVEL, program)
+    student.agrees(run, ONE_LEVEL, program)
 
 
 # tree_unflatten -----------------------------------------------------------------------------------
@@ -513,7 +466,7 @@ result = [tree, again, tree_flatten([5])[0]]
 
 def built(student, *calls):
     """Compare the trees that are built."""
-    results(student, RIGHT_NODE_TYPE, *(f"tree_unflatten({call})" for call in calls))
+    results(student, NODE_TYPE, *(f"tree_unflatten({call})" for call in calls))
 
 
 @pytest.mark.exercise("pytrees.unflatten")
@@ -524,7 +477,7 @@ def test_structure_of_a_leaf(student):
 x = Opaque()
 result = [tree_unflatten(leaf, [x]) is x, tree_unflatten(lst(leaf, leaf), (x, 1))[0] is x]
 """
-    student.agrees(run, GIVEN, RIGHT_NODE_TYPE, program)
+    student.agrees(run, NODE_TYPE, program)
 
 
 @pytest.mark.exercise("pytrees.unflatten")
@@ -589,7 +542,7 @@ def test_leaves_of_any_kind(student):
 
 def refusals(student, *calls):
     """Compare what is refused."""
-    results(student, RIGHT_NODE_TYPE, *(f"refused(tree_unflatten, {call})" for call in calls))
+    results(student, NODE_TYPE, *(f"refused(tree_unflatten, {call})" for call in calls))
 
 
 @pytest.mark.exercise("pytrees.unflatten")
@@ -622,7 +575,7 @@ def test_list_of_leaves_stays(student):
 leaves = [1, 2, 3]
 result = [tree_unflatten(tup(leaf, lst(leaf, leaf)), leaves), leaves]
 """
-    student.agrees(run, GIVEN, RIGHT_NODE_TYPE, program)
+    student.agrees(run, NODE_TYPE, program)
 
 
 # flatten_up_to ------------------------------------------------------------------------------------
@@ -662,7 +615,7 @@ x, tree = Opaque(), [1, 2]
 found = flatten_up_to(tup(leaf, leaf), (x, tree))
 result = [found[0] is x, found[1] is tree, len(found)]
 """
-    student.agrees(run, GIVEN, ONE_LEVEL, program)
+    student.agrees(run, ONE_LEVEL, program)
 
 
 @pytest.mark.exercise("pytrees.flatten_up_to")
@@ -755,7 +708,7 @@ def test_objects_along_a_structure(student):
 
 # tree_map -----------------------------------------------------------------------------------------
 
-MAP = BOTH_WAYS + RIGHT_FLATTEN_UP_TO
+MAP = siblings(*BOTH_WAYS.exercises, "pytrees.flatten_up_to")
 
 
 def mapped(student, *calls):
@@ -838,7 +791,7 @@ out = tree_map(f, {"b": 1, "a": (2, None)}, {"b": 3, "a": (4, None)})
 answer = refused(tree_map, f, [1, 2], [1, 2, 3])
 result = [out, answer, calls]
 """
-    student.agrees(run, GIVEN, MAP, program)
+    student.agrees(run, MAP, program)
 
 
 @pytest.mark.exercise("pytrees.map")
@@ -870,7 +823,7 @@ def g(x, y=None):
 def wrapped(student, *programs):
     """Compare what programs find that wrap functions."""
     for program in programs:
-        student.agrees(run, GIVEN, BOTH_WAYS, COUNTED + program)
+        student.agrees(run, BOTH_WAYS, COUNTED + program)
 
 
 @pytest.mark.exercise("pytrees.flatten_fun")
@@ -1044,18 +997,6 @@ result = [refused(flat_f, 1), refused(flat_f, 1, 2, 3), calls]
 
 # Random trees -------------------------------------------------------------------------------------
 
-SIBLINGS = {
-    "dict_to_children": """
-def dict_to_children(d):
-    pairs = sorted(d.items(), key=lambda pair: pair[0])
-    return [v for _, v in pairs], tuple(k for k, _ in pairs)
-""",
-    "node_type": RIGHT_NODE_TYPE,
-    "tree_flatten": RIGHT_FLATTEN,
-    "tree_unflatten": RIGHT_UNFLATTEN,
-    "flatten_up_to": RIGHT_FLATTEN_UP_TO,
-}
-
 
 @probe
 def taken_apart(mj, tree):
@@ -1078,16 +1019,16 @@ def mapped_trees(mj, tree, other):
 @pytest.mark.exercise("pytrees.flatten")
 def test_random_trees_apart(student):
     """A random tree is taken apart rightly."""
-    student.agrees_on_programs(taken_apart, SIBLINGS)
+    student.agrees_on_programs(taken_apart)
 
 
 @pytest.mark.exercise("pytrees.unflatten")
 def test_random_trees_together(student):
     """A random tree is put together rightly, with other leaves."""
-    student.agrees_on_programs(put_together, SIBLINGS)
+    student.agrees_on_programs(put_together)
 
 
 @pytest.mark.exercise("pytrees.map")
 def test_map_of_random_trees(student):
     """A function of the leaves of two random trees gives the right tree."""
-    student.agrees_on_programs(mapped_trees, SIBLINGS)
+    student.agrees_on_programs(mapped_trees)

@@ -1,51 +1,21 @@
 """Hidden tests of the lesson stackless: contexts, recorded tangents, reverse mode, one call rule.
 
 An exercise is tested alone: where its target needs what a sibling exercise defines, the probe gets
-right definitions as text and puts them in place. Nobody gets the text of what is asked.
+right definitions and puts them in place. Nobody gets the one of what is asked.
 """
 
 import numpy as np
 import pytest
 
-from autograder.grading.suite import probe
+from autograder.grading.in_worker import in_place
+from autograder.grading.suite import probe, siblings
 
 ROW = np.array([0.5, -2.0, 3.0])
 STEP = np.array([7.0, -1.0, 0.25])
 GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 
-BOXES = """
-def box_op(self, primitive, args, params):
-    values, extras = self.open(args)
-    with set_interpreter(self.prev_interpreter):
-        if not any(extra is not None for extra in extras):
-            return bind(primitive, *values, **params)
-        result, beside = get_rule(self.rules, primitive, "rule")(values, extras, **params)
-    if primitive.multiple_results:
-        return [self.box(*pair) for pair in zip(result, beside)]
-    return self.box(result, beside)
-"""
-RECORDING = """
-def linear_op(self, primitive, args, params):
-    if [x for x in args if self.owns(x)]:
-        return StagingInterpreter.interpret_op(self, primitive, args, params)
-    with set_interpreter(self.prev_interpreter):
-        return bind(primitive, *args, **params)
-"""
-LINEARIZE = """
-def linearize_flat(f, primals, in_moves):
-    def g(*ts):
-        ts = iter(ts)
-        tangents = [next(ts) if moves else None for moves in in_moves]
-        ys, dys = JVPInterpreter().run(f, primals, tangents)
-        types = types_of(ys)
-        dys = instantiate(dys, types)
-        return [t for t, is_float in zip(dys, are_floats(types)) if is_float], ys
-
-    moving = [x for x, moves in zip(primals, in_moves) if moves]
-    return LinearInterpreter().run(g, types_of(moving))
-"""
-FORWARD = BOXES + RECORDING
-WITHOUT_CALL = FORWARD + LINEARIZE
+FORWARD = siblings("stackless.box_op", "stackless.linear_op")
+WITHOUT_CALL = siblings("stackless.box_op", "stackless.linear_op", "stackless.linearize_flat")
 
 
 # BoxInterpreter.interpret_op ----------------------------------------------------------------------
@@ -336,11 +306,9 @@ def test_linear_several_results(student):
 # linearize_flat -----------------------------------------------------------------------------------
 
 
-@probe
-def linearized(mj, right, case, primals, in_moves, moving):
+@probe(uses=[in_place])
+def linearized(mj, siblings, case, primals, in_moves, moving):
     """The operations of the linear program, types and values, and how often the function ran."""
-    from contextlib import ExitStack
-    from unittest.mock import patch
 
     from microjax import stackless as st
     from microjax.stackless import lax
@@ -360,10 +328,7 @@ def linearized(mj, right, case, primals, in_moves, moving):
         return cases[case](*xs)
 
     runs = []
-    exec(right, scope := dict(vars(st)))
-    with ExitStack() as stack:
-        stack.enter_context(patch.object(st.BoxInterpreter, "interpret_op", scope["box_op"]))
-        stack.enter_context(patch.object(st.LinearInterpreter, "interpret_op", scope["linear_op"]))
+    with in_place("microjax.stackless", siblings):
         program, outs = st.linearize_flat(f, primals, in_moves)
         tangents = st.eval_jaxpr(program.jaxpr, program.consts, *moving)
     types = " ".join(str(var.aval) for var in (*program.jaxpr.invars, *program.jaxpr.outvars))
@@ -372,11 +337,9 @@ def linearized(mj, right, case, primals, in_moves, moving):
     return " ".join(eqn.primitive.name for eqn in program.eqns), types, list(outs), numbers, runs
 
 
-@probe
-def linearized_inside(mj, right, x):
+@probe(uses=[in_place])
+def linearized_inside(mj, siblings, x):
     """The program and the values of a linearization that is itself transformed."""
-    from contextlib import ExitStack
-    from unittest.mock import patch
 
     from microjax import stackless as st
     from microjax.stackless import lax
@@ -385,10 +348,7 @@ def linearized_inside(mj, right, x):
         program, outs = st.linearize_flat(lambda y: [lax.sin(y) * y * x], [x], [True])
         return outs + st.eval_jaxpr(program.jaxpr, program.consts, np.ones(np.shape(x)))
 
-    exec(right, scope := dict(vars(st)))
-    with ExitStack() as stack:
-        stack.enter_context(patch.object(st.BoxInterpreter, "interpret_op", scope["box_op"]))
-        stack.enter_context(patch.object(st.LinearInterpreter, "interpret_op", scope["linear_op"]))
+    with in_place("microjax.stackless", siblings):
         second = st.jvp(slope, (x,), (x,))
         names = [eqn.primitive.name for eqn in st.make_jaxpr(slope)(x).eqns]
         return second, names, st.vmap(slope)(np.stack([x, 2.0 * x]))
@@ -586,11 +546,9 @@ def test_backward_staged(student):
 # jit_jvp ------------------------------------------------------------------------------------------
 
 
-@probe
-def called(mj, right, case, primals, tangents):
+@probe(uses=[in_place])
+def called(mj, siblings, case, primals, tangents):
     """What the rule gives, and which programs it calls with how many operands."""
-    from contextlib import ExitStack
-    from unittest.mock import patch
 
     from microjax import stackless as st
     from microjax.stackless import lax
@@ -608,22 +566,16 @@ def called(mj, right, case, primals, tangents):
             return super().interpret_op(primitive, args, params)
 
     seen = []
-    exec(right, scope := dict(vars(st)))
-    with ExitStack() as stack:
-        stack.enter_context(patch.object(st.BoxInterpreter, "interpret_op", scope["box_op"]))
-        stack.enter_context(patch.object(st.LinearInterpreter, "interpret_op", scope["linear_op"]))
-        stack.enter_context(patch.object(st, "linearize_flat", scope["linearize_flat"]))
+    with in_place("microjax.stackless", siblings):
         program = st.make_jaxpr(cases[case])(*primals)
-        stack.enter_context(st.set_interpreter(Watch()))
-        outs, outs_dot = st.jit_jvp(primals, tangents, name="mine", jaxpr=program)
+        with st.set_interpreter(Watch()):
+            outs, outs_dot = st.jit_jvp(primals, tangents, name="mine", jaxpr=program)
         return list(outs), list(outs_dot), seen
 
 
-@probe
-def around_jit(mj, right, x, t):
+@probe(uses=[in_place])
+def around_jit(mj, siblings, x, t):
     """Programs of derivatives of a compiled function: names of the operations, and values."""
-    from contextlib import ExitStack
-    from unittest.mock import patch
 
     from microjax import stackless as st
     from microjax.stackless import lax
@@ -634,11 +586,7 @@ def around_jit(mj, right, x, t):
     def names(program):
         return [[e.primitive.name, len(e.invars), len(e.outvars)] for e in program.eqns]
 
-    exec(right, scope := dict(vars(st)))
-    with ExitStack() as stack:
-        stack.enter_context(patch.object(st.BoxInterpreter, "interpret_op", scope["box_op"]))
-        stack.enter_context(patch.object(st.LinearInterpreter, "interpret_op", scope["linear_op"]))
-        stack.enter_context(patch.object(st, "linearize_flat", scope["linearize_flat"]))
+    with in_place("microjax.stackless", siblings):
         f = st.jit(curve)
         forward = st.make_jaxpr(lambda x, t: st.jvp(f, (x,), (t,)))(x, t)
         linear, _ = st.linearize_flat(lambda x: [f(x)], [x], [True])

@@ -7,37 +7,10 @@ variable by its place too, so it is told by which one it is, and not by its name
 
 import pytest
 
-from autograder.grading.suite import probe
+from autograder.grading.in_worker import in_place
+from autograder.grading.suite import probe, siblings
 
-# Right siblings, for probes that ask for another exercise of the lesson. A text travels only with
-# the probes of exercises that it does not answer.
-WRITER = """
-def fresh_var(self):
-    self.name_counter += 1
-    return Var(f"v_{self.name_counter}")
-
-def interpret_op(self, op, args):
-    var = self.fresh_var()
-    self.equations.append(Equation(var, op, args))
-    return var
-"""
-THERE_AND_BACK = """
-def build_jaxpr(f, num_args):
-    interpreter = StagingInterpreter()
-    parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
-    with set_interpreter(interpreter):
-        result = f(*parameters)
-    return Jaxpr(parameters, tuple(interpreter.equations), result)
-
-def eval_jaxpr(jaxpr, args):
-    if len(args) != len(jaxpr.parameters):
-        raise TypeError("another number of values than of parameters")
-    env = dict(zip(jaxpr.parameters, args))
-    for equation in jaxpr.equations:
-        env[equation.var] = bind(equation.op, *(env.get(arg, arg) for arg in equation.args))
-    return env.get(jaxpr.return_val, jaxpr.return_val)
-"""
-
+WRITER = siblings("staging.fresh_var", "staging.record")
 FOO = [["add", 0, 3.0], ["mul", 0, 1]]  # x * (x + 3.0)
 TWO = [["mul", 1, 0], ["add", 2, 1], ["mul", 0.5, 3]]  # 0.5 * (y * x + y)
 CONSTANTS = [["mul", 2.0, 4.0], ["add", 1, 0], ["add", 0.0, -1.5]]  # the last is not needed
@@ -187,10 +160,9 @@ def test_operands_of_others_are_kept(student):
 # build_jaxpr --------------------------------------------------------------------------------------
 
 
-@probe
-def built(mj, writer, number, lines, result):
+@probe(uses=[in_place])
+def built(mj, siblings, number, lines, result):
     """A program, its variables by place; and what the function saw while it ran."""
-    from unittest.mock import patch
 
     class Tell(mj.Interpreter):
         def interpret_op(self, op, args):
@@ -210,10 +182,8 @@ def built(mj, writer, number, lines, result):
         places = [i for i, value in enumerate(values) if value is x and isinstance(x, mj.Var)]
         return f"place {places[0]}" if places else str(x)
 
-    exec(writer, right := {"Var": mj.Var, "Equation": mj.Equation})
-    methods = {name: right[name] for name in ("fresh_var", "interpret_op")}
     runs, values, tell = [], [], Tell()
-    with patch.multiple(mj.StagingInterpreter, **methods), mj.set_interpreter(tell):
+    with in_place("microjax.staging", siblings), mj.set_interpreter(tell):
         jaxpr = mj.build_jaxpr(f, number)
         restored = mj.current_interpreter() is tell
     kinds = [type(x).__name__ for x in (jaxpr, jaxpr.parameters, jaxpr.equations)]
@@ -222,10 +192,9 @@ def built(mj, writer, number, lines, result):
     return str(jaxpr), program, kinds, runs, restored
 
 
-@probe
-def built_inside(mj, writer, depth):
+@probe(uses=[in_place])
+def built_inside(mj, siblings, depth):
     """Programs that are built while others are being built, as texts, the innermost first."""
-    from unittest.mock import patch
 
     def f(x):
         y = mj.add(x, 1.0)
@@ -234,27 +203,22 @@ def built_inside(mj, writer, depth):
             texts.append(str(mj.build_jaxpr(f, 1)))
         return mj.mul(open_programs[0], y)
 
-    exec(writer, right := {"Var": mj.Var, "Equation": mj.Equation})
-    methods = {name: right[name] for name in ("fresh_var", "interpret_op")}
     open_programs, texts = [], []
-    with patch.multiple(mj.StagingInterpreter, **methods):
+    with in_place("microjax.staging", siblings):
         texts.append(str(mj.build_jaxpr(f, 1)))
     return texts
 
 
-@probe
-def built_in_vain(mj, writer, number):
+@probe(uses=[in_place])
+def built_in_vain(mj, siblings, number):
     """What comes of a function that fails, and which interpreter is current afterwards."""
-    from unittest.mock import patch
 
     def f(*xs):
         mj.add(xs[0], 1.0)
         raise KeyError(f"{len(xs)} arguments")
 
-    exec(writer, right := {"Var": mj.Var, "Equation": mj.Equation})
-    methods = {name: right[name] for name in ("fresh_var", "interpret_op")}
     before = mj.current_interpreter()
-    with patch.multiple(mj.StagingInterpreter, **methods):
+    with in_place("microjax.staging", siblings):
         try:
             out = mj.build_jaxpr(f, number)
         except KeyError as error:
@@ -493,12 +457,9 @@ def test_a_wrong_number_of_values(student):
 # staged -------------------------------------------------------------------------------------------
 
 
-@probe
+@probe(uses=[in_place])
 def round_trip(mj, siblings, number, lines, result, calls):
     """What a staged function gives in several calls, and how often the function itself has run."""
-    from unittest.mock import patch
-
-    from microjax import interpreters, staging
 
     class Text(mj.Interpreter):
         def interpret_op(self, op, args):
@@ -515,11 +476,8 @@ def round_trip(mj, siblings, number, lines, result, calls):
             values.append(getattr(mj, name)(*(atom(a) for a in operands)))
         return atom(result)
 
-    exec(siblings, names := {**vars(interpreters), **vars(staging)})
-    methods = {name: names[name] for name in ("fresh_var", "interpret_op")}
-    functions = {name: names[name] for name in ("build_jaxpr", "eval_jaxpr")}
     runs, found = [], []
-    with patch.multiple(mj.StagingInterpreter, **methods), patch.multiple(staging, **functions):
+    with in_place("microjax.staging", siblings) as staging:
         g = staging.staged(f, number)
         found.append(len(runs))
         for args in calls:
@@ -533,55 +491,51 @@ def round_trip(mj, siblings, number, lines, result, calls):
     return found, runs
 
 
-@probe
+@probe(uses=[in_place])
 def later(mj, siblings, x, order):
     """A staged function whose surroundings change after it was staged, and its derivatives."""
-    from unittest.mock import patch
 
-    from microjax import interpreters, staging
-
-    exec(siblings, names := {**vars(interpreters), **vars(staging)})
-    methods = {name: names[name] for name in ("fresh_var", "interpret_op")}
-    functions = {name: names[name] for name in ("build_jaxpr", "eval_jaxpr")}
     factor = [3.0]
-    with patch.multiple(mj.StagingInterpreter, **methods), patch.multiple(staging, **functions):
+    with in_place("microjax.staging", siblings) as staging:
         g = staging.staged(lambda x: mj.mul(mj.mul(x, x), factor[0]), 1)
         before = [mj.nth_order_derivative(n, g, x) for n in range(order)]
         factor[0] = 100.0
         return before, [mj.nth_order_derivative(n, g, x) for n in range(order)]
 
 
-SIBLINGS = WRITER + THERE_AND_BACK
+ALL_BUT_STAGED = siblings(
+    *("staging.fresh_var", "staging.record", "staging.build_jaxpr", "staging.eval_jaxpr")
+)
 
 
 @pytest.mark.exercise("staging.staged")
 def test_a_staged_function_gives_the_same(student):
     """A staged function gives what the function gives, with any number of arguments."""
-    student.agrees(round_trip, SIBLINGS, 1, FOO, 2, [[2.0], [-1.5]])
-    student.agrees(round_trip, SIBLINGS, 2, TWO, 4, [[2.0, 5.0], [5.0, 2.0]])
-    student.agrees(round_trip, SIBLINGS, 0, [["add", 1.5, 2.0]], 0, [[], []])
+    student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [[2.0], [-1.5]])
+    student.agrees(round_trip, ALL_BUT_STAGED, 2, TWO, 4, [[2.0, 5.0], [5.0, 2.0]])
+    student.agrees(round_trip, ALL_BUT_STAGED, 0, [["add", 1.5, 2.0]], 0, [[], []])
 
 
 @pytest.mark.exercise("staging.staged")
 def test_the_function_itself_runs_once(student):
     """The function runs once, when it is staged, and not when the staged one is called."""
-    student.agrees(round_trip, SIBLINGS, 1, FOO, 2, [])
-    student.agrees(round_trip, SIBLINGS, 1, CONSTANTS, 2, [[2.0], [3.0], [4.0]])
-    student.agrees(later, SIBLINGS, 2.0, 1)
+    student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [])
+    student.agrees(round_trip, ALL_BUT_STAGED, 1, CONSTANTS, 2, [[2.0], [3.0], [4.0]])
+    student.agrees(later, ALL_BUT_STAGED, 2.0, 1)
 
 
 @pytest.mark.exercise("staging.staged")
 def test_a_staged_function_can_be_interpreted(student):
     """A staged function means what the interpreter says that is current when it is called."""
-    student.agrees(round_trip, SIBLINGS, 1, FOO, 2, [["x"], [2.0], ["y"]])
-    student.agrees(round_trip, SIBLINGS, 2, TWO, 4, [["x", "y"]])
-    student.agrees(later, SIBLINGS, 1.5, 4)
+    student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [["x"], [2.0], ["y"]])
+    student.agrees(round_trip, ALL_BUT_STAGED, 2, TWO, 4, [["x", "y"]])
+    student.agrees(later, ALL_BUT_STAGED, 1.5, 4)
 
 
 @pytest.mark.exercise("staging.staged")
 def test_staged_functions_count_their_arguments(student):
     """A call with another number of arguments is refused with TypeError."""
-    student.agrees(round_trip, SIBLINGS, 1, FOO, 2, [[], [2.0, 5.0], [2.0]])
+    student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [[], [2.0, 5.0], [2.0]])
 
 
 # dce_jaxpr ----------------------------------------------------------------------------------------
