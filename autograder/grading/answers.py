@@ -18,7 +18,7 @@ the student's does who answers like this.
 A mistake with a name is one that students really make: feedback names it and gives its hints. One
 without a name must lose points, and `shown_by` is a program that prints something else with it.
 The first right answer to an exercise is the one that stands in for a student's own where another
-exercise is tested (see `siblings`).
+exercise is tested (see `siblings`). It should call as few other exercises as possible.
 """
 
 import ast

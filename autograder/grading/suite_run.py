@@ -73,7 +73,7 @@ class Student:
         found = self._run.call(self._test, self._exercise, probe, args, (rtol, atol))
         return None if found is None else self._told(found)
 
-    def agrees_on_programs(self, law: Probe, *_: Any, **recipe: Any) -> None:
+    def agrees_on_programs(self, law: Probe, **recipe: Any) -> None:
         """Raise Disagreement unless a law gives what it gives on the reference, on random programs.
 
         See `generated.py`. Right answers to the other exercises are put in place. `recipe` is for
