@@ -626,7 +626,7 @@ def test_all(i): print(f"all{i}")
 def test_slow(): print("slow")
 """
     (tmp_path / "test_ten.py").write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "--choice"]
+    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:warnings", "--choice"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert sorted(re.findall(r"[a-z]+\d|slow", run.stdout)) == sorted(
         ["few0", "few4", "few9", *(f"all{i}" for i in range(10))]
