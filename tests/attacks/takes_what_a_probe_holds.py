@@ -1,4 +1,4 @@
-# title = "Keeps the helpers that a probe brings along"
+# title = "Keeps the right answers that a probe puts in place"
 # tries = "A probe puts right siblings in place; another probe is answered with them."
 # answer = "return keep()"
 # says = ["_getframe"]
@@ -6,11 +6,12 @@ import sys
 
 
 def keep():
-    """Remember functions of the caller's; answer with one of the caller's own."""
+    """Remember functions that were put into the module; answer with the one that is asked for."""
     kept = sys.__dict__.setdefault("kept", {})
     frame = sys._getframe(1)
+    for name, value in frame.f_globals.items():
+        code = getattr(value, "__code__", None)
+        if code is not None and code.co_filename == "<string>":
+            kept[name] = value
     own, given = frame.f_code.co_name, frame.f_locals
-    kept.update({k: v for k, v in frame.f_back.f_locals.items() if callable(v)})
-    if own == "add_tangents" and "total" in kept:
-        return kept["total"](*given.values())
-    return "no"
+    return kept[own](*given.values()) if own in kept else "no"
