@@ -145,6 +145,7 @@ CASES = [
     binary("div", NUMBERS, positive=True),
     unary("neg", NUMBERS),
     *(unary(name) for name in ("sin", "cos", "exp", "tanh", "expm1", "logistic", "exp2")),
+    Case("atanh", lambda lax, x: lax.atanh(lax.mul(x, lax.full_like(x, 0.125))), FLOATS),
     *(unary(name, positive=True) for name in ("log", "log1p", "sqrt", "rsqrt")),
     *(unary(name, NUMBERS) for name in ("abs", "sign", "square")),
     *(unary(name) for name in ("floor", "ceil", "is_finite")),
