@@ -42,7 +42,9 @@ MEANING = {
 # What the worker may import besides the standard library: the run-time dependencies of minijax,
 # and msgpack. Whatever else is installed beside them (jax, the autograder's tools) is not there.
 _IMPORTABLE = ("numpy", "msgpack", "jaxlib", "ml_dtypes")
-_SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")
+# Parts of Python that draw windows, speak to terminals, databases or networks: what they are linked
+# to stays outside.
+_NEEDLESS = ("_tkinter", "_curses", "_sqlite3", "_ssl", "_dbm", "_gdbm", "readline", "nis")
 _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "OMP_NUM_THREADS": "1",
@@ -55,24 +57,28 @@ _ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What a worker may use; sizes in bytes. XLA needs little data but much address space.
+    """What a worker may use; sizes in bytes.
 
+    `memory` is for data that can be written. What is made read-only afterwards counts for the
+    address space alone, in which XLA also has its threads.
     `cpu_seconds` are for the whole life of the worker, None for no limit.
     """
 
     memory: int = 1 << 30
-    address_space: int = 8 << 30
+    address_space: int = field(default_factory=lambda: (2 << 30) + _processors() * (64 << 20))
+    stack: int = 8 << 20
     file_size: int = 8 << 20
     disk: int = 64 << 20
     open_files: int = 128
     cpu_seconds: int | None = 120
-    threads: int = field(default_factory=lambda: max(512, 16 * (os.cpu_count() or 1)))
+    threads: int = field(default_factory=lambda: max(512, 16 * _processors()))
 
     def by_name(self) -> dict[str, int]:
         """The limits as the `resource` module names them."""
         limits = {
             "DATA": self.memory,
             "AS": self.address_space,
+            "STACK": self.stack,
             "FSIZE": self.file_size,
             "NOFILE": self.open_files,
         }
@@ -85,6 +91,10 @@ class Limits:
     def by_controller(self) -> dict[str, int]:
         """The limits of a control group; memory there counts files and libraries as well."""
         return {"memory": self.memory + self.disk + (256 << 20), "pids": self.threads}
+
+
+def _processors() -> int:
+    return os.cpu_count() or 1
 
 
 @functools.cache
@@ -399,7 +409,8 @@ def _bubblewrap(tree: Path, limits: Limits) -> list[str]:
         raise NotIsolated("bubblewrap is not installed (Debian package: bubblewrap)")
     flags = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     flags += ["--uid", "65534", "--gid", "65534", "--hostname", "worker", "--chdir", "/"]
-    flags += ["--proc", "/proc", "--dev", "/dev", "--size", str(limits.disk), "--tmpfs", "/tmp"]
+    flags += ["--dev", "/dev", "--size", str(limits.disk), "--tmpfs", "/tmp"]
+    flags += ["--ro-bind", "/proc/cpuinfo", "/proc/cpuinfo"]  # XLA reads it
     flags += _mounts()
     flags += ["--ro-bind", str(places.WORKER), "/worker", "--ro-bind", str(tree), "/tree"]
     return [program, *flags, "--remount-ro", "/dev", "--remount-ro", "/", "--"]
@@ -408,12 +419,10 @@ def _bubblewrap(tree: Path, limits: Limits) -> list[str]:
 @functools.cache
 def _mounts() -> tuple[str, ...]:
     """Python, its libraries and the importable packages, read-only; nothing else of this disk."""
-    flags: list[str] = []
-    for path in map(Path, _SYSTEM):
-        if path.is_symlink():
-            flags += ["--symlink", str(path.readlink()), str(path)]
-        elif path.exists():
-            flags += ["--ro-bind", str(path), str(path)]
+    flags = ["--ro-bind", str(_copied_libraries()), "/libraries"]
+    flags += ["--setenv", "LD_LIBRARY_PATH", "/libraries"]
+    for path in _loaders():
+        flags += ["--ro-bind", os.path.realpath(path), path]
     for path in _python_files():
         flags += ["--ro-bind", str(path), str(path)]
     for path in _foreign_packages():
@@ -431,6 +440,45 @@ def _python_files() -> list[Path]:
         shared = {library.absolute(), library.resolve()}
         files += [p for p in library.parent.glob("libpython3*.so*") if p.resolve() in shared]
     return files
+
+
+@functools.cache
+def _libraries() -> tuple[str, ...]:
+    """The system's libraries that Python and the packages are linked to, the loader included.
+
+    The loader itself is asked: told to load all of them, it lists what that takes.
+    """
+    modules = Path(sysconfig.get_path("stdlib"), "lib-dynload").resolve().glob("*.so")
+    wanted = [p for p in modules if not p.name.startswith(_NEEDLESS)]
+    wanted += [path for top in _packages() for path in top.rglob("*.so*") if path.is_file()]
+    ask = {"LD_TRACE_LOADED_OBJECTS": "1", "LD_PRELOAD": ":".join(map(str, wanted))}
+    command = [os.path.realpath(sys.executable)]
+    said = subprocess.run(command, env=ask, capture_output=True, text=True, check=False).stdout
+    lines = [line.split(" (")[0].split("=>")[-1].strip() for line in said.splitlines()]
+    own = [*_python_files(), *_packages()]
+    found = [x for x in lines if x.startswith("/") and not any(map(Path(x).is_relative_to, own))]
+    if not _loaders_of(found):
+        raise NotIsolated("the libraries that Python is linked to cannot be found")
+    return tuple(found)
+
+
+def _loaders() -> list[str]:
+    """The dynamic loader, which programs look for at one place only."""
+    return _loaders_of(_libraries())
+
+
+def _loaders_of(libraries: Sequence[str]) -> list[str]:
+    return [path for path in libraries if Path(path).name.startswith("ld-")]
+
+
+@functools.cache
+def _copied_libraries() -> Path:
+    """A folder with copies of the libraries: to mount each by itself takes far longer."""
+    folder = tempfile.TemporaryDirectory(prefix="jaxprentice-")
+    _folders.append(folder)
+    for path in _libraries():
+        shutil.copyfile(path, Path(folder.name, Path(path).name))
+    return Path(folder.name)
 
 
 def _foreign_packages() -> list[Path]:
@@ -455,7 +503,7 @@ def _packages() -> Iterator[Path]:
 def _readable() -> tuple[str, ...]:
     """What Landlock lets a worker read. Its rules cannot except a folder, so they go around it."""
     foreign = _foreign_packages()
-    system = [p for p in map(Path, _SYSTEM) if p.exists()]
+    system = [*map(Path, _libraries()), Path("/etc/ld.so.cache")]
     devices = [Path("/dev/urandom"), Path("/dev/zero"), Path("/proc/cpuinfo")]
     files = [p for top in [*system, *_python_files()] for p in _around(top.resolve(), foreign)]
     cpus = Path("/sys/devices/system/cpu")
