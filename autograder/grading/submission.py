@@ -111,7 +111,8 @@ def suite_run(
     lesson: Lesson, session: Session, generating: Generating, only: str | None = None
 ) -> SuiteRun:
     """A run of the lesson's suite on the module of a session, beside the reference."""
-    return SuiteRun(lesson, session, reference(lesson, session.level), generating, only)
+    plain = review.is_plain(session.reached, lesson)
+    return SuiteRun(lesson, session, reference(lesson, session.level), generating, only, plain)
 
 
 def _unexaminable(kind: str, remark: str) -> Examined:

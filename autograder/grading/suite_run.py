@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgpack
 import pytest
 
 from autograder.grading import answers, generated, review, suite
@@ -16,8 +17,11 @@ from autograder.grading.suite import Disagreement, SuiteError
 from autograder.grading.under_pytest import exercise_of
 from autograder.lessons.manifest import Lesson, prefix
 from autograder.sandbox.session import Probe, Reply, Session
+from autograder.worker import wire
 
 MOST_SECONDS = 10.0  # that any probe may take
+SEARCH_SECONDS = 15.0  # for the smallest programs of all tests of a submission together
+MOST_KEPT = 1 << 20  # bytes of a submission's wrong answers, as they are written in messages
 DEATHS = 2  # of the worker in one exercise, in whatever way; its further probes are not run
 
 
@@ -110,6 +114,7 @@ class SuiteRun:
         oracle: Oracle,
         generating: Generating,
         only: str | None,
+        plain: bool = True,
     ) -> None:
         self.lesson = lesson
         self.only = only  # the exercise whose tests run; None for all
@@ -122,10 +127,13 @@ class SuiteRun:
         self.clean_for = ""  # the exercise for which the package was imported afresh
         self.stubbed: set[str] = set()  # exercises whose own stub has answered
         self.targets = {e.id: e.target for e in lesson.exercises}
-        self.siblings = answers.siblings(lesson.id)
+        # A module that may be looking for right answers has to do with its own.
+        self.siblings = answers.siblings(lesson.id) if plain else {}
         self.shown: set[str] = set()  # targets of which the worker has seen right definitions
         self.outcomes: dict[str, Disagreement | None] = {}
         self.broken: list[str] = []
+        self.kept = 0  # bytes of wrong answers
+        self.searched = 0.0  # seconds spent on smallest programs
 
     def call(
         self,
@@ -148,9 +156,22 @@ class SuiteRun:
             self.clean_for = ""
             got = self._answer(exercise, probe, args, _allowed(seconds))
             found = compare(got, want, self.stubs, *tolerance)
-        self.calls[exercise].append(Call(test, probe, args, got, want, *tolerance, found))
+        self._keep(exercise, Call(test, probe, args, got, want, *tolerance, found))
         self._note(exercise, found)
         return found
+
+    def _keep(self, exercise: str, call: Call) -> None:
+        """Remember a call, but of the submission's answers no more than MOST_KEPT.
+
+        A right answer is as good as the reference's. What is too large is no known mistake.
+        """
+        if call.found is None:
+            call.got = call.want
+        else:
+            self.kept += len(msgpack.packb(wire.encode(call.got.value)))
+        if self.kept > MOST_KEPT:
+            call.got = Reply("unsendable")
+        self.calls[exercise].append(call)
 
     def with_siblings(
         self, exercise: str, args: tuple[Any, ...]
@@ -165,7 +186,7 @@ class SuiteRun:
                 raise SuiteError(f"A probe of {exercise} brings the answer to it along.")
             targets = [self.targets[name] for name in arg.exercises]
             shown.update(targets)
-            return {target: self.siblings[target] for target in targets}
+            return {x: self.siblings[x] for x in targets if x in self.siblings}
 
         return tuple(map(filled, args)), shown
 
@@ -230,7 +251,7 @@ class SuiteRun:
             if found is None:
                 break
         call = Call(name, generated.OUTCOMES, asked, got, want, None, generated.ATOL, found)
-        self.calls[exercise].append(call)
+        self._keep(exercise, call)
         return found
 
     def _is_untouched(self, exercise: str) -> bool:
@@ -257,13 +278,20 @@ class SuiteRun:
     def differences(
         self, exercise: str, test: generated.Test, chosen: Sequence[generated.Sample]
     ) -> list[Disagreement | None]:
-        """How the answers to each of some programs differ; nothing where the call itself fails."""
+        """How the answers to each of some programs differ.
+
+        Nothing where the call itself fails, or the time for searches is up.
+        """
+        if self.searched > SEARCH_SECONDS * self.session.patience:
+            return []
         self.keep_apart(exercise, test.siblings)
         arguments = test.arguments(chosen, catch=True)
         want, seconds = self.oracle.ask(generated.OUTCOMES, arguments)
+        begin = self.session.seconds
         got = self.session.call(
             generated.OUTCOMES, *arguments, seconds=_allowed(seconds), fresh=True
         )
+        self.searched += self.session.seconds - begin
         pairs = zip(generated.replies(got), generated.replies(want), strict=False)
         return [
             compare(x, y, self.stubs, None, generated.ATOL) if y.kind == "value" else None

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom import intake
-from autograder.grading import oracle, submission, under_pytest
+from autograder.grading import oracle, submission, suite_run, under_pytest
 from autograder.grading.result import Result
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
@@ -211,14 +211,13 @@ def _listen(made: Scene) -> Iterator[None]:
 def _hurry(made: Scene) -> Iterator[None]:
     """Time limits that suit attacks which do nothing but wait."""
     limits = {"LEAST_SECONDS": 0.7, "IMPORT_SECONDS": 4.0, "BUDGET_SECONDS": 20.0}
-    before = {name: getattr(session, name) for name in limits}
-    for name, value in limits.items():
-        setattr(session, name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
+    with contextlib.ExitStack() as undo:
+        for name, value in limits.items():
+            undo.callback(setattr, session, name, getattr(session, name))
             setattr(session, name, value)
+        undo.callback(setattr, suite_run, "SEARCH_SECONDS", suite_run.SEARCH_SECONDS)
+        suite_run.SEARCH_SECONDS = 2.0
+        yield
 
 
 # ------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ all of it. What it replies is only ever compared with something on the other sid
 """
 
 import ast
+import builtins
 import functools
 import importlib
 import importlib.machinery
@@ -105,7 +106,10 @@ class Server:
     # --- reading and importing ---
 
     def look(self) -> Reply:
-        """Syntax errors, or the names that the student's file uses, before any of it runs."""
+        """Syntax errors, or what the student's file uses, before any of it runs.
+
+        That is its names, and those by which it reaches for something that is not its own.
+        """
         source = Path(self.tree, self.module).read_bytes()
         try:
             compile(source, self.module, "exec", dont_inherit=True)
@@ -113,7 +117,7 @@ class Server:
             return ["syntax_error", str(error.msg), error.lineno, error.offset]
         except ValueError:
             return ["syntax_error", "the file holds a null byte", None, None]
-        return ["value", wire.encode(names_in(source))]
+        return ["value", wire.encode([names_in(source), reached_in(source)])]
 
     def load(self) -> Reply:
         """Import the package afresh."""
@@ -186,6 +190,40 @@ def names_in(source: bytes) -> list[str]:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names |= {alias.name.split(".")[0] for alias in node.names}
     return sorted(name for name in names if len(name) < 60)[:10_000]
+
+
+def reached_in(source: bytes) -> list[str]:
+    """The attributes, modules and built-in names that a file reads and does not define, sorted."""
+    read, own = read_and_set_in(source)
+    # Whoever defines a name with underscores may still read another object's.
+    return sorted(name for name in read if name not in own or name.startswith("__"))[:10_000]
+
+
+def read_and_set_in(source: bytes) -> tuple[set[str], set[str]]:
+    """The attributes, modules and built-in names that a file reads; what it defines and sets."""
+    read: set[str] = set()
+    own: set[str] = set()
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        nodes = []
+    for node in nodes:
+        match node:
+            case ast.Attribute(attr=name, ctx=ast.Load()):
+                read.add(name)
+            case ast.Name(id=name, ctx=ast.Load()):
+                read.update({name} & vars(builtins).keys())
+            case ast.MatchClass(kwd_attrs=names):
+                read.update(names)
+            case ast.Import(names=aliases):
+                read.update(part for alias in aliases for part in alias.name.split("."))
+            case ast.ImportFrom(module=module, names=aliases):
+                read.update((module or "").split("."), (alias.name for alias in aliases))
+            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.arg(arg=name):
+                own.add(name)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                own.add(name)
+    return read, own
 
 
 def _message(error: BaseException) -> str:
