@@ -1,7 +1,10 @@
 """From what came of a suite's run to points, messages and the names of known mistakes."""
 
-from collections.abc import Mapping
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from autograder.grading import answers, result, suite
 from autograder.grading.answers import Mistake
@@ -32,17 +35,24 @@ class Examined:
     remarks: list[str] = field(default_factory=list)
     review: list[str] = field(default_factory=list)  # why a person should look at it
     layers: tuple[str, ...] = ()
+    constants: dict[str, str] = field(default_factory=dict)  # what `constant_answers` says
     otherwise: Disagreement | None = None  # why tests have no outcome
 
 
 def judge(
     exercise: Exercise, tests: list[str], examined: Examined, policy: Policy
 ) -> result.Verdict:
-    """The result of one exercise: what did not run has not passed."""
+    """The result of one exercise: what did not run has not passed.
+
+    Errors, and one answer that is always the same, count where something else is right as well: who
+    gives nothing else has done nothing.
+    """
     missing = examined.otherwise or Disagreement(suite.CRASHED, "The test did not run.")
     found = {test: examined.outcomes.get(test, missing) for test in tests}
     failures = [failure for failure in found.values() if failure is not None]
-    share = (len(tests) - len(failures)) / len(tests)
+    right = [test for test, failure in found.items() if failure is None]
+    empty = bool(failures) and _could_be_constant(right, examined.constants)
+    share = 0.0 if empty else len(right) / len(tests)
     label = examined.labels.get(exercise.id)
     return {
         "id": exercise.id,
@@ -50,7 +60,7 @@ def judge(
         "max_points": exercise.points,
         "tests": [_test_result(test, failure, policy) for test, failure in found.items()],
         "class": failures[0].kind if failures else None,
-        "message": _exercise_message(exercise, failures, policy),
+        "message": _exercise_message(failures, policy, bool(right) and empty),
         "misconception": {"name": label.name, "hints": list(label.hints)} if label else None,
         "counterexample": next((x.program for x in failures if x.program), None),
     }
@@ -69,16 +79,54 @@ def _message(failure: Disagreement, policy: Policy) -> str:
 
 
 def _exercise_message(
-    exercise: Exercise, failures: list[Disagreement], policy: Policy
+    failures: list[Disagreement], policy: Policy, empty: bool
 ) -> str | None:
-    """The first failure, and how many more there are."""
+    """The first failure, how many more there are, and what does not count yet."""
     if not failures:
         return None
     more = sum(str(failure) != str(failures[0]) for failure in failures)
     text = _message(failures[0], policy)
     if more:
         text += f" ({more} more test{'s' * (more > 1)} of this exercise fail{'s' * (more == 1)}.)"
+    if empty:
+        text += " What is right so far counts as soon as an answer is right that is not always the same."
     return text
+
+
+# ------------------------------------------------------------------------------------------
+# Answers that nothing has to be known for
+
+_ERROR = "an error"
+
+
+def _could_be_constant(right: Iterable[str], constants: Mapping[str, str]) -> bool:
+    """Would whoever always raises, or always gives the same, have these tests right?"""
+    answers = {constants.get(test) for test in right}
+    return None not in answers and len(answers - {_ERROR}) <= 1
+
+
+def constant_answers(calls: Mapping[str, list[Call]]) -> dict[str, str]:
+    """The tests to which the right answer is always an error, None or the same boolean: which."""
+    found: dict[str, set[str | None]] = defaultdict(set)
+    for call in itertools.chain.from_iterable(calls.values()):
+        found[call.test].add(_constant(call.want))
+    single = {test: kinds.pop() for test, kinds in found.items() if len(kinds) == 1}
+    return {test: kind for test, kind in single.items() if kind is not None}
+
+
+def _constant(reply: Reply) -> str | None:
+    """Which of these the reply is; None if it tells more."""
+    return _ERROR if reply.kind == "raised" else _constant_in(reply.value)
+
+
+def _constant_in(value: Any) -> str | None:
+    """The same for a value. Probes give lists of answers, the names of errors, and reprs."""
+    if isinstance(value, (list, tuple)):
+        kinds = {_constant_in(item) for item in value}
+        return kinds.pop() if len(kinds) == 1 else None
+    if isinstance(value, str) and value.rpartition(".")[2].endswith("Error"):
+        return _ERROR
+    return str(value) if str(value) in ("None", "True", "False") else None
 
 
 # ------------------------------------------------------------------------------------------

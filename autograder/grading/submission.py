@@ -16,7 +16,7 @@ from typing import Any
 
 from autograder.grading import review, suite, under_pytest
 from autograder.grading.fingerprint import versions
-from autograder.grading.judging import HIDDEN, Examined, Policy, judge, recognise
+from autograder.grading.judging import HIDDEN, Examined, Policy, constant_answers, judge, recognise
 from autograder.grading.oracle import given, reference
 from autograder.grading.result import Result
 from autograder.grading.suite import Disagreement
@@ -95,7 +95,7 @@ def _examine(
             run.ask_again()
     labels = recognise(lesson, run.calls, level)
     notes = review.notes(unusual, session.signs)
-    return Examined(run.outcomes, labels, [], notes, layers)
+    return Examined(run.outcomes, labels, [], notes, layers, constant_answers(run.calls))
 
 
 @contextlib.contextmanager
