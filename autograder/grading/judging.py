@@ -78,9 +78,7 @@ def _message(failure: Disagreement, policy: Policy) -> str:
     return f"{failure.message} {failure.expected}" if shown else failure.message
 
 
-def _exercise_message(
-    failures: list[Disagreement], policy: Policy, empty: bool
-) -> str | None:
+def _exercise_message(failures: list[Disagreement], policy: Policy, empty: bool) -> str | None:
     """The first failure, how many more there are, and what does not count yet."""
     if not failures:
         return None
@@ -89,7 +87,7 @@ def _exercise_message(
     if more:
         text += f" ({more} more test{'s' * (more > 1)} of this exercise fail{'s' * (more == 1)}.)"
     if empty:
-        text += " What is right so far counts as soon as an answer is right that is not always the same."
+        text += " What is right so far counts when it is not the same for everything."
     return text
 
 

@@ -421,8 +421,8 @@ def _mounts() -> tuple[str, ...]:
     """Python, its libraries and the importable packages, read-only; nothing else of this disk."""
     flags = ["--ro-bind", str(_copied_libraries()), "/libraries"]
     flags += ["--setenv", "LD_LIBRARY_PATH", "/libraries"]
-    for path in _loaders():
-        flags += ["--ro-bind", os.path.realpath(path), path]
+    for loader in _loaders():
+        flags += ["--ro-bind", os.path.realpath(loader), loader]
     for path in _python_files():
         flags += ["--ro-bind", str(path), str(path)]
     for path in _foreign_packages():

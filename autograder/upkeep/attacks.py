@@ -107,7 +107,7 @@ def scene() -> Iterator[Scene]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="jaxprentice-")))
         folder.chmod(0o755)
         made = Scene(folder)
-        for part in (_plant_edition, _plant_files, _plant_process, _listen, _hurry):
+        for part in (_plant_edition, _plant_files, _plant_process, _listen, _read_letters, _hurry):
             stack.enter_context(part(made))
         made.planted = {word: _content(made, word) for word in _PLANTED}
         yield made
@@ -179,15 +179,6 @@ def _listen(made: Scene) -> Iterator[None]:
     """A port on this machine that takes what is sent to it."""
     server = socket.create_server(("127.0.0.1", 0))
     made.words["@PORT@"] = str(server.getsockname()[1])
-    letters = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    made.words["@SOCKET@"] = str(made.folder / "letters")
-    letters.bind(made.words["@SOCKET@"])
-    os.chmod(made.words["@SOCKET@"], 0o777)
-
-    def read_letters() -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                made.caught.append(b"a letter " + letters.recv(65536))
 
     def serve() -> None:
         with contextlib.suppress(OSError):
@@ -198,13 +189,29 @@ def _listen(made: Scene) -> Iterator[None]:
                     with contextlib.suppress(OSError):
                         made.caught.append(b"connected " + connection.recv(65536))
 
-    for task in (serve, read_letters):
-        threading.Thread(target=task, daemon=True).start()
+    threading.Thread(target=serve, daemon=True).start()
     try:
         yield
     finally:
         server.close()
-        letters.close()
+
+
+@contextlib.contextmanager
+def _read_letters(made: Scene) -> Iterator[None]:
+    """A service that takes datagrams at a path where anybody may send them."""
+    place = made.folder / "letters"
+    made.words["@SOCKET@"] = str(place)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as letters:
+        letters.bind(str(place))
+        place.chmod(0o777)
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    made.caught.append(b"a letter " + letters.recv(65536))
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield
 
 
 @contextlib.contextmanager

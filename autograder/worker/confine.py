@@ -126,9 +126,9 @@ def _allow(rules: int, path: str, rights: int) -> None:
 # seccomp: which system calls are allowed
 #
 # The list began as the one that container runtimes allow by default, and keeps of it what CPython,
-# NumPy and XLA need, and what is harmless and usual. What is left out reaches other processes, takes
-# memory that no limit counts, or tells what is in the kernel's cache of files, which outlasts a
-# worker: fadvise64, preadv2, mincore, cachestat, getrusage (which counts reads from the disk).
+# NumPy and XLA need, and what is harmless and usual. What is left out reaches other processes,
+# takes memory that no limit counts, or tells what is in the kernel's cache of files, which outlasts
+# a worker: fadvise64, preadv2, mincore, cachestat, getrusage (which counts reads from the disk).
 # Each name stands with its numbers on x86_64 and on aarch64; - where there is no such call.
 
 _CALLS = """

@@ -204,15 +204,16 @@ def read_and_set_in(source: bytes) -> tuple[set[str], set[str]]:
     read: set[str] = set()
     own: set[str] = set()
     try:
-        nodes = list(ast.walk(ast.parse(source)))
+        nodes: list[Any] = list(ast.walk(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         nodes = []
+    named = {id(node.func): node.args[1].value for node in nodes if _gets_a_known_attribute(node)}
     for node in nodes:
         match node:
             case ast.Attribute(attr=name, ctx=ast.Load()):
                 read.add(name)
             case ast.Name(id=name, ctx=ast.Load()):
-                read.update({name} & vars(builtins).keys())
+                read.update({named.get(id(node), name)} & {*vars(builtins), *named.values()})
             case ast.MatchClass(kwd_attrs=names):
                 read.update(names)
             case ast.Import(names=aliases):
@@ -224,6 +225,16 @@ def read_and_set_in(source: bytes) -> tuple[set[str], set[str]]:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 own.add(name)
     return read, own
+
+
+def _gets_a_known_attribute(node: Any) -> bool:
+    """Is it a call of getattr or hasattr with a name that stands there?"""
+    match node:
+        case ast.Call(
+            func=ast.Name(id="getattr" | "hasattr"), args=[_, ast.Constant(value=str()), *_]
+        ):
+            return True
+    return False
 
 
 def _message(error: BaseException) -> str:

@@ -69,6 +69,8 @@ NEEDED = [
     ("seccomp", "starves_the_grader"),
     ("seccomp", "kills_the_grader"),
     ("seccomp", "starts_programs"),
+    ("seccomp", "sends_datagrams"),
+    ("seccomp", "remembers_in_the_page_cache"),
 ]
 
 

@@ -1,6 +1,8 @@
 """What a worker can and cannot do, on every rung of the ladder that this machine has."""
 
+import errno
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -16,7 +18,7 @@ from autograder.lessons.problem import Problem
 from autograder.sandbox import cgroup, isolation
 from autograder.sandbox.isolation import Died, Limits, Nonsense, NotIsolated, TimedOut, Worker
 from autograder.student import doctor
-from autograder.worker import wire
+from autograder.worker import confine, wire
 
 STRICT = ("namespaces", "landlock")
 
@@ -418,6 +420,97 @@ except OSError:
     return "refused"
 """
     assert ask(tree, strict, body) == "refused"
+
+
+NUMBERS = {
+    name: int(number)
+    for name, number in re.findall(
+        r"(\w+) (\d+)",
+        "socketpair 53, sendto 44, flock 73, getrusage 98, mincore 27, fadvise64 221,"
+        "readahead 187, preadv2 327, cachestat 451, memfd_create 319, setsid 112,"
+        "inotify_init1 294, statfs 137, process_madvise 440",
+    )
+}
+CALL = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+found = []
+for call in args[0]:
+    ctypes.set_errno(0)
+    libc.syscall(*map(ctypes.c_long, call))
+    found.append(ctypes.get_errno())
+return found
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are those of x86_64")
+def test_calls_are_allowed_by_list(tree, level):
+    found = ask(tree, level, CALL, [[number] + [0] * 6 for number in NUMBERS.values()])
+    expected = [errno.ENOSYS if number >= 424 else errno.EPERM for number in NUMBERS.values()]
+    assert dict(zip(NUMBERS, found, strict=True)) == dict(zip(NUMBERS, expected, strict=True))
+
+
+MMAP, MADVISE, FCNTL, PRCTL, IOCTL, CLONE = 9, 28, 72, 157, 16, 56
+ARGUMENTS = {
+    "a stack that grows": [MMAP, 0, 4096, 3, 0x122, -1, 0],
+    "huge pages": [MMAP, 0, 4096, 3, 0x40022, -1, 0],
+    "empties the cache": [MADVISE, 0, 0, 21],
+    "a lock": [FCNTL, 0, 6, 0],
+    "a signal for each write": [FCNTL, 0, 8, 0],
+    "lives longer than the grader": [PRCTL, 1, 0, 0, 0, 0],
+    "its memory can be read": [PRCTL, 4, 1, 0, 0, 0],
+    "types into the terminal": [IOCTL, 0, 0x5412, 0],
+    "a process": [CLONE, 17, 0, 0, 0, 0],
+    "a network of its own": [CLONE, 0x403D0F00, 0, 0, 0, 0],
+}
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are those of x86_64")
+def test_some_calls_are_allowed_with_some_arguments_only(tree, level):
+    found = ask(tree, level, CALL, list(ARGUMENTS.values()))
+    assert dict(zip(ARGUMENTS, found, strict=True)) == dict.fromkeys(ARGUMENTS, errno.EPERM)
+
+
+@pytest.mark.parametrize("machine", confine._MACHINES)
+def test_the_list_fits_each_kind_of_machine(machine):
+    _, column = confine._MACHINES[machine]
+    calls = confine.calls(column)
+    assert len(set(calls.values())) == len(calls)
+    assert {*confine._ONLY, *confine._WITHOUT} <= calls.keys()
+    assert len(list(confine._filter(*confine._MACHINES[machine]))) < 4096
+
+
+def test_a_sandbox_holds_nothing_of_the_system_but_libraries(tree):
+    need("namespaces")
+    body = """
+import os
+return [sorted(os.listdir(x)) for x in ("/", "/usr", "/proc", "/etc") if os.path.exists(x)], \
+    [name for name in os.listdir("/libraries") if ".so" not in name]
+"""
+    (top, *others), odd = ask(tree, "namespaces", body)
+    assert {"libraries", "site", "tree", "worker"} <= set(top)
+    assert ["cpuinfo"] in others
+    assert not odd
+
+
+def test_memory_is_bounded_in_all_ways(tree, level, monkeypatch):
+    """Also what is made read-only afterwards, which is no data any more."""
+    monkeypatch.setattr(cgroup, "places", dict)
+    body = """
+import ctypes, mmap
+held = []
+protect = ctypes.CDLL(None).mprotect
+protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+try:
+    while len(held) < 100:
+        held.append(mmap.mmap(-1, 1 << 26, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+        protect(ctypes.addressof(ctypes.c_char.from_buffer(held[-1])), 1 << 26, 1)
+except OSError:
+    pass
+return len(held) << 26
+"""
+    limits = Limits()
+    assert ask(tree, level, body, limits=limits) < limits.address_space < 100 << 26
 
 
 REACH = """

@@ -1,0 +1,188 @@
+"""What one submission may make the grader do, hold and give away."""
+
+import graded_course
+import msgpack
+import pytest
+from graded_course import MODULE
+
+from autograder.grading import answers, generated, judging, review, submission, suite_run
+from autograder.grading.suite import Disagreement
+from autograder.grading.suite_run import Call
+from autograder.lessons import assemble, manifest, skeleton
+from autograder.sandbox.session import Probe, Reply, Session
+from autograder.worker import wire
+from autograder.worker.worker import reached_in
+
+pytestmark = pytest.mark.skipif(
+    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
+)
+
+
+# Memory ----------------------------------------------------------------------------------------
+
+
+def calls_of(monkeypatch, tmp_path, source):
+    """All calls of a submission of the tiny lesson, as they were kept."""
+    lesson = graded_course.write(monkeypatch, tmp_path)
+    kept = []
+
+    def recognise(lesson, calls, level):
+        kept.extend(call for group in calls.values() for call in group)
+        return {}
+
+    monkeypatch.setattr(submission, "recognise", recognise)
+    submission.grade(lesson, "eve", source.encode())
+    return kept
+
+
+def size(reply):
+    return len(msgpack.packb(wire.encode(reply.value)))
+
+
+def test_of_wrong_answers_only_so_much_is_kept(monkeypatch, tmp_path):
+    monkeypatch.setattr(suite_run, "MOST_KEPT", 1000)
+    source = MODULE.replace("return 2.0 * np.asarray(x)", "return ['wrong' * 100]")
+    calls = calls_of(monkeypatch, tmp_path, source)
+    assert sum(size(call.got) for call in calls if call.found is not None) <= 1000
+    assert any(call.got.kind == "unsendable" for call in calls)
+
+
+def test_a_right_answer_is_kept_as_the_references(monkeypatch, tmp_path):
+    calls = calls_of(monkeypatch, tmp_path, MODULE)
+    assert calls
+    assert all(call.got is call.want for call in calls)
+
+
+# Time ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(15.0, True), (0.0, False)])
+def test_searches_for_the_smallest_program_end_with_their_time(monkeypatch, seconds, shown):
+    monkeypatch.setattr(suite_run, "SEARCH_SECONDS", seconds)
+    asked = []
+    call = Session.call
+
+    def counted(self, probe, *args, **options):
+        asked.extend([args[4]] if probe == generated.OUTCOMES and self.budget < 1e9 else [])
+        return call(self, probe, *args, **options)
+
+    monkeypatch.setattr(Session, "call", counted)
+    (mistake,) = [m for m in answers.mistakes("jvp") if m.name == "Only the first operand counts"]
+    wrong = answers.variant_source(mistake).encode()
+    result = submission.grade(manifest.get("jvp"), "ada", wrong, only="jvp.mul_rule")
+    assert bool(result["exercises"][0]["counterexample"]) is shown
+    assert (sum(asked) > 1) is shown
+
+
+# Right answers of other exercises ----------------------------------------------------------------
+
+
+def siblings_shown(monkeypatch, source):
+    """The targets whose right definitions reach a worker with this module for jvp."""
+    shown = set()
+    call = Session.call
+
+    def watched(self, probe, *args, **options):
+        if self.budget < 1e9:  # the submission's
+            shown.update(x for arg in args if isinstance(arg, dict) for x in arg)
+        return call(self, probe, *args, **options)
+
+    monkeypatch.setattr(Session, "call", watched)
+    submission.grade(manifest.get("jvp"), "eve", source.encode(), only="jvp.jvp", shrink=False)
+    return shown & {exercise.target for exercise in manifest.get("jvp").exercises}
+
+
+def without_cos():
+    """The solution of jvp, where one exercise is not done."""
+    lesson = manifest.get("jvp")
+    text = assemble.read_solution(lesson.module)
+    return text.replace(
+        "return cos(x), -sin(x) * x_dot", 'raise NotImplementedError("jvp.cos_rule")'
+    )
+
+
+def test_right_siblings_are_shown_to_plain_modules_alone(monkeypatch):
+    assert "cos_jvp" in siblings_shown(monkeypatch, without_cos())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import sys",
+        "import traceback",
+        "code = neg_jvp.__code__",
+        'code = getattr(neg_jvp, "__co" + "de__")',
+        'text = "{0.__code__}".format(neg_jvp)',
+        "from operator import attrgetter as get",
+        "found = np.lib",
+        "match neg_jvp:\n    case object(__code__=code):\n        pass",
+    ],
+)
+def test_a_module_that_might_look_for_siblings_is_shown_none(monkeypatch, line):
+    source = f"{without_cos()}\n{line}\n"
+    assert siblings_shown(monkeypatch, source) == set()
+
+
+@pytest.mark.parametrize("lesson", [x for x in manifest.load().values() if x.exercises], ids=str)
+def test_the_solution_and_the_skeleton_are_plain(lesson):
+    if lesson.module == ".":
+        pytest.skip("no module")
+    text = assemble.read_solution(lesson.module)
+    for source in (text, skeleton.make_skeleton(text, lesson)):
+        assert review.is_plain(reached_in(source.encode()), lesson)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x = [1, 2].index(1)",
+        "y = np.stack([1.0]).astype(int).tolist()",
+        "z = f'{1:.3f}'",
+        'getattr(1, "real", 0)',
+    ],
+)
+def test_usual_python_is_plain(line):
+    assert review.is_plain(reached_in(line.encode()), manifest.get("jvp"))
+
+
+# Points for nothing ------------------------------------------------------------------------------
+
+
+def points(right, wants):
+    """The points of an exercise with these tests, of which these are passed."""
+    lesson = manifest.get("jvp")
+    exercise = lesson.exercises[0]
+    calls = [
+        Call(test, Probe("p", ""), (), want, want, None, None, None)
+        for test, answers in wants.items()
+        for want in answers
+    ]
+    wrong = Disagreement("wrong_value", "No.")
+    examined = judging.Examined(
+        {test: None if test in right else wrong for test in wants},
+        constants=judging.constant_answers({exercise.id: calls}),
+    )
+    verdict = judging.judge(exercise, list(wants), examined, judging.HIDDEN)
+    return verdict["points"] / exercise.points
+
+
+VALUE, ERROR = Reply("value", 3.0), Reply("raised", name="TypeError")
+NAME, NONE = Reply("value", ["TypeError", "errors.TinyError"]), Reply("value", None)
+YES, NO = Reply("value", True), Reply("value", "False")
+
+
+@pytest.mark.parametrize(
+    ("wants", "right", "share"),
+    [
+        ({"a": [VALUE], "b": [ERROR]}, "b", 0.0),
+        ({"a": [VALUE], "b": [NAME]}, "b", 0.0),
+        ({"a": [VALUE], "b": [NONE], "c": [ERROR]}, "bc", 0.0),
+        ({"a": [YES], "b": [NO], "c": [NO]}, "bc", 0.0),
+        ({"a": [YES], "b": [NO], "c": [NO]}, "ab", 2 / 3),
+        ({"a": [VALUE], "b": [ERROR], "c": [VALUE]}, "ab", 2 / 3),
+        ({"a": [VALUE, ERROR], "b": [VALUE]}, "a", 1 / 2),
+        ({"a": [ERROR]}, "a", 1.0),
+    ],
+)
+def test_errors_and_constants_count_beside_other_answers(wants, right, share):
+    assert points(right, wants) == pytest.approx(share, abs=0.01)
