@@ -221,11 +221,15 @@ def doctor() -> int:
 @nbgrader.command("init")
 def nbgrader_init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Of the generated tests; drawn if absent."),
+    ] = None,
 ) -> None:
     """Write a course directory in which nbgrader's own commands work."""
     from autograder.classroom import nbgrader_course
 
-    made = nbgrader_course.init(folder)
+    made = nbgrader_course.init(folder, seed)
     print(f"The course directory is {folder}, with the assignments {', '.join(made)}. Go on with:")
     print(f"    cd {folder}")
     print(f"    {Path(sys.executable).with_name('nbgrader')} generate_assignment {made[0]}")
@@ -266,6 +270,14 @@ def grade(
         str | None,
         typer.Option(metavar="LEVEL", help="namespaces, landlock or process; the best if absent."),
     ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Of the generated tests; what --out keeps, or drawn, if absent.",
+        ),
+    ] = None,
 ) -> None:
     """Grade a folder of submissions, in isolation."""
     from autograder.classroom import class_run
@@ -275,7 +287,7 @@ def grade(
         raise Problem("The cluster has the workers that it has. Give --jobs or --scheduler.")
     chosen = commands.taught(lesson)
     class_run.grade_folder(
-        submissions, chosen, out, jobs=jobs, level=isolation, scheduler=scheduler
+        submissions, chosen, out, jobs=jobs, level=isolation, scheduler=scheduler, seed=seed
     )
 
 

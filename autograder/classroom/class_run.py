@@ -7,8 +7,10 @@ not the same as then. `grades.csv` is written at the end, from all the results i
 
 import contextlib
 import hashlib
+import secrets
 import signal
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -33,33 +35,63 @@ def grade_folder(
     jobs: int | None = None,
     level: str | None = None,
     scheduler: str | None = None,
+    seed: int | None = None,
 ) -> None:
     """Grade every student's folder, and write a result each and a table into `out`.
 
-    With the address of a Dask `scheduler`, its workers do it, else `jobs` processes here.
+    With the address of a Dask `scheduler`, its workers do it, else `jobs` processes here. Without
+    a `seed`, generated tests have the one that `out` keeps; the first run draws it.
+
+    Raises Problem at the end if some folders' names are not fit for results; the others are graded.
     """
-    taken = list(intake.submissions(submissions, lesson))
-    _check_names(submissions, [student for student, _, _ in taken])
+    taken, unfit = _fit(submissions, list(intake.submissions(submissions, lesson)))
+    students = [student for student, _, _ in taken]
     level = isolation.choose(level)
     print(f"Isolation: {level}, {isolation.MEANING[level]}.", flush=True)
     with results.locked(out):
-        known = _known(out, lesson, [student for student, _, _ in taken])
-        mark = fingerprint.fingerprint(lesson, level)
+        known = _known(out, lesson, students)
+        seed = _seed(out, seed, known)
+        mark = fingerprint.fingerprint(lesson, level, seed)
         todo = [each for each in taken if not _is_done(each, known, mark)]
         if len(todo) < len(taken):
             print(f"{len(taken) - len(todo)} of {len(taken)} were graded before, and stay.")
         with _breaking_off_well(lesson, len(taken) - len(todo), len(taken)) as finished:
-            work = [(student, source) for student, source, _ in todo]
-            if scheduler:
-                made = _cluster().grade_many(work, lesson, scheduler, level=level, mark=mark)
-            else:
-                options: dict[str, Any] = {"level": level, "kept": out / "programs"}
-                made = pool.grade_many(work, lesson, workers=jobs, **options)
+            made = _made(todo, lesson, out, jobs, scheduler, level=level, seed=seed, mark=mark)
             keep(made, todo, out, mark, finished)
             table = results.grades_csv(out)
-        _name_the_odd(out, [student for student, _, _ in taken])
-        _name_the_absent(out, sorted(set(known) - {student for student, _, _ in taken}))
+        _name_the_odd(out, students)
+        _name_the_absent(out, sorted(set(known) - set(students)))
     print(f"{len(taken)} submissions graded. The results are in {out}, the grades in {table}.")
+    if unfit:
+        raise Problem(_about_unfit(unfit))
+
+
+def _made(
+    todo: Sequence[Taken],
+    lesson: Lesson,
+    out: Path,
+    jobs: int | None,
+    scheduler: str | None,
+    *,
+    mark: str,
+    **options: Any,
+) -> pool.Results:
+    """The results of some submissions, made here or on a cluster."""
+    work = [(student, source) for student, source, _ in todo]
+    if scheduler:
+        return _cluster().grade_many(work, lesson, scheduler, mark=mark, **options)
+    return pool.grade_many(work, lesson, workers=jobs, kept=out / "programs", **options)
+
+
+def _seed(out: Path, given: int | None, known: Mapping[str, Result]) -> int:
+    """The seed of an assignment's generated tests, which stays with its results."""
+    path = out / "seed.txt"
+    if given is None and path.exists():
+        return int(path.read_text(encoding="utf-8"))
+    drawn = next((result["seed"] for result in known.values()), secrets.randbelow(2**31))
+    seed = drawn if given is None else given
+    results.write_text(path, f"{seed}\n")
+    return seed
 
 
 def _cluster() -> ModuleType:
@@ -109,20 +141,37 @@ def shown(name: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in name)
 
 
-def _check_names(folder: Path, students: Sequence[str]) -> None:
-    """Complain about names that could not each have a file of results, on any file system."""
-    if not students:
+def _fit(folder: Path, taken: list[Taken]) -> tuple[list[Taken], dict[str, str]]:
+    """The submissions that can be graded under their names; and of the others why they cannot.
+
+    Each needs a file of results of its own, on any file system.
+    """
+    if not taken:
         raise Problem(f"{folder} holds no folders. It should hold one folder a student.")
-    seen: dict[str, str] = {}
-    for student in students:
+    alike = Counter(_folded(student) for student, _, _ in taken)
+    unfit: dict[str, str] = {}
+    for student, _, _ in taken:
         if not results.is_file_name(student):
-            raise Problem(f"{shown(student)!r} cannot name a file of results. Rename that folder.")
-        alike = seen.setdefault(unicodedata.normalize("NFC", student).casefold(), student)
-        if alike != student:
-            raise Problem(
-                f"{alike!r} and {student!r} would be one file where capitals do not count. "
-                "Rename one of the two folders."
-            )
+            unfit[student] = "cannot name a file of results"
+        elif alike[_folded(student)] > 1:
+            unfit[student] = "is there twice, but for capitals or the ending .zip"
+    fit = [each for each in taken if each[0] not in unfit]
+    if not fit:
+        raise Problem(_about_unfit(unfit))
+    return fit, unfit
+
+
+def _folded(student: str) -> str:
+    return unicodedata.normalize("NFC", student).casefold()
+
+
+def _about_unfit(unfit: Mapping[str, str]) -> str:
+    shortened = [(shown(name)[:60], why) for name, why in unfit.items()]
+    names = "; ".join(f"{name!r} {why}" for name, why in shortened[:10])
+    more = f"; and {len(unfit) - 10} more" if len(unfit) > 10 else ""
+    return (
+        f"Not graded for their names: {names}{more}. Rename them, and run the same command again."
+    )
 
 
 # ------------------------------------------------------------------------------------------

@@ -24,14 +24,20 @@ SECONDS = 10  # for the scheduler to answer
 
 
 def grade_many(
-    submissions: Iterable[Job], lesson: Lesson, address: str, *, level: str, mark: str
+    submissions: Iterable[Job],
+    lesson: Lesson,
+    address: str,
+    *,
+    mark: str,
+    level: str,
+    seed: int = 0,
 ) -> Results:
     """Grade (student, source) pairs on the cluster whose scheduler is at `address`.
 
     Results come as they finish. `mark` is the fingerprint that every worker must have: one with
     another version of anything that a grade depends on refuses to work.
     """
-    options = {"level": level}
+    options = {"level": level, "seed": seed}
     with _connect(address) as client, client.as_current():
         futures = {
             client.submit(_grade_one, lesson.id, *job, options, mark, pure=False): job
@@ -80,7 +86,7 @@ def _grade_one(
 ) -> Result:
     with _one_at_a_time:
         lesson = manifest.get(lesson_id)
-        if _fingerprint(lesson, options["level"]) != mark:
+        if _fingerprint(lesson, options["level"], options["seed"]) != mark:
             raise Problem(
                 f"The worker at {_own_address()} has another version of the course, of Python or "
                 "of a package than this machine. Bring both to the same one."

@@ -4,6 +4,9 @@ Only the lesson's module is taken, by its exact name. Every folder on the way is
 following links, the file must be an ordinary one, small, and UTF-8. What cannot be taken is refused
 with a reason for the student; the reason never repeats a name or text from the submission.
 Archives are never unpacked: the one entry that is wanted is read from them.
+
+Readers of strange files raise more kinds of exceptions than anybody lists. So each function here
+that takes something catches all of them: they refuse that one submission, and no other.
 """
 
 import io
@@ -12,12 +15,12 @@ import os
 import re
 import stat
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from autograder.classroom import written
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
@@ -43,11 +46,11 @@ class Missing(Refused):
 def submissions(folder: Path, lesson: Lesson) -> Iterator[tuple[str, bytes | None, str]]:
     """Go through a folder of students' folders: (student, module or None, reason or "").
 
-    An archive STUDENT.zip stands for a folder.
+    An archive STUDENT.zip stands for a folder. The students' names are not looked at here: two may
+    be alike, and some may not be fit for a file.
     """
     if not folder.is_dir():
         raise Problem(f"There is no folder {folder}. Give the folder that holds the submissions.")
-    seen: set[str] = set()
     for entry in sorted(os.scandir(folder), key=lambda e: e.name):
         archive = _is_archive(entry.name) and not entry.is_dir(follow_symlinks=False)
         wanted = archive or entry.is_symlink() or entry.is_dir()
@@ -56,9 +59,6 @@ def submissions(folder: Path, lesson: Lesson) -> Iterator[tuple[str, bytes | Non
         # A name that is not UTF-8 could be neither printed nor stored.
         student = os.fsencode(entry.name).decode("utf-8", "backslashreplace")
         student = student[: -len(".zip")] if archive else student
-        if student in seen:
-            raise Problem(f"{student!r} is in {folder} twice, as folder and archive. Remove one.")
-        seen.add(student)
         yield (student, *take_module(folder, [entry.name], lesson))
         if not folder.is_dir():
             raise Problem(f"The folder {folder} has vanished. Bring it back, and begin again.")
@@ -77,6 +77,8 @@ def take_module(root: Path, inside: list[str], lesson: Lesson) -> tuple[bytes | 
         reason = str(refused)
     except OSError:  # it changes at this moment
         reason = VANISHED
+    except Exception as error:
+        reason = f"The submission cannot be read ({type(error).__name__}). Hand in the file itself."
     return None, reason if os.path.lexists(Path(root, *inside)) else VANISHED
 
 
@@ -169,7 +171,9 @@ def _from_archive(root: Path, parts: list[str], lesson: Lesson) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return _unpacked(archive, _entry(archive.infolist(), lesson), lesson)
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, OSError):
+    except Refused:
+        raise
+    except Exception:
         raise Refused("The archive is damaged; hand in a plain ZIP.") from None
 
 
@@ -221,7 +225,7 @@ def take_answers(root: Path, parts: list[str]) -> dict[str, str]:
     try:
         notebook = json.loads(read(root, parts, NOTEBOOK_LIMIT, "The notebook"))
         return dict(filter(None, map(_answer, notebook["cells"])))
-    except (Refused, ValueError, RecursionError, TypeError, KeyError):
+    except Exception:
         return {}
 
 
@@ -237,10 +241,16 @@ def _answer(cell: Any) -> tuple[str, str] | None:
 
 
 def rebuild_notebook(release: Mapping[str, Any], answers: Mapping[str, str]) -> dict[str, Any]:
-    """The released notebook with a student's answers in its solution cells, and nothing else."""
+    """The released notebook with a student's answers in its solution cells, and nothing else.
+
+    Answers in words come as harmless HTML. An answer that is not given stays as it was released:
+    nbgrader compares the two, and then asks nobody for points.
+    """
     notebook = json.loads(json.dumps(release))
     for cell in notebook["cells"]:
         about = cell["metadata"].get("nbgrader", {})
-        if about.get("solution") and about.get("grade_id") in answers:
-            cell["source"] = answers[about["grade_id"]]
+        answer = answers.get(about.get("grade_id"))
+        if about.get("solution") and answer not in (None, "".join(cell["source"])):
+            clean = written.limited if cell["cell_type"] == "code" else written.harmless
+            cell["source"] = clean(answer)
     return notebook

@@ -21,6 +21,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -28,6 +29,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader import utils
+from nbgrader.apps.api import NbGraderAPI
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
@@ -57,10 +59,20 @@ def configure(config: Config) -> None:
     config.Autograde.exclude_overwriting = {x.id: [x.module] for x in manifest.load().values()}
     config.HTMLExporter.sanitize_html = True
     Autograde.start = _start
+    # These read what a student handed in, too; nbgrader's own stop at a file that is no time.
+    CourseDirectory.get_existing_timestamp = lambda self, folder: submitted_at(Path(folder), [])
+    NbGraderAPI.get_submitted_timestamp = _submitted_at
     # nbgrader calls alembic by its name to make a gradebook; the .venv need not be activated.
     commands = str(Path(sys.executable).parent)
     if commands not in os.environ["PATH"].split(os.pathsep):
         os.environ["PATH"] = commands + os.pathsep + os.environ["PATH"]
+
+
+def _submitted_at(api: NbGraderAPI, assignment: str, student: str) -> datetime | None:
+    course = api.coursedir
+    return submitted_at(
+        Path(course.format_path(course.submitted_directory, student, assignment)), []
+    )
 
 
 # ------------------------------------------------------------------------------------------
@@ -186,12 +198,25 @@ def _submitted(converter: Autograde, lesson: Lesson) -> Iterator[tuple[str, Path
 
 
 def _timestamp(root: Path, inside: list[str]) -> bytes | None:
-    """The time of submission as the student's folder has it, if nbgrader can read it."""
+    """The time of submission, if the student's folder has one; in our words, not in the student's.
+
+    What nbgrader reads of it is then a date whatever the file held.
+    """
+    when = submitted_at(root, inside)
+    return f"{when:%Y-%m-%d %H:%M:%S.%f} UTC\n".encode() if when else None
+
+
+def submitted_at(root: Path, inside: list[str]) -> datetime | None:
+    """The time in the `timestamp.txt` of a folder; None if it has none that can be a time."""
     try:
-        text = intake.read(root, [*inside, "timestamp.txt"], 200, "timestamp.txt")
-        return text if utils.parse_utc(text.decode().strip()) else None
-    except (intake.Refused, ValueError, OverflowError):
+        text = intake.read(root, [*inside, "timestamp.txt"], 200, "timestamp.txt").decode().strip()
+        when = utils.parse_utc(text) if _DATE.match(text) else None
+    except Exception:
         return None
+    return when if when and 2000 <= when.year < 2200 else None
+
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")  # else today's date would fill the gaps
 
 
 _SECRET = "submission_secret.txt"
@@ -201,7 +226,7 @@ def _secret(root: Path, inside: list[str]) -> bytes | None:
     """What `nbgrader submit` has drawn; the exchange hides the feedback under a hash of it."""
     try:
         text = intake.read(root, [*inside, _SECRET], 200, _SECRET)
-    except intake.Refused:
+    except Exception:
         return None
     return text if re.fullmatch(rb"[0-9a-f]+", text) else None
 

@@ -1,0 +1,191 @@
+"""What students write stays text: nbgrader's pages of hostile answers, in a real browser."""
+
+import json
+import re
+import time
+from collections import Counter
+
+import pytest
+from hostile_answers import AWAY, FORMULAS, HEAVY, HIT, REQUESTS, SCRIPTS, named
+from nbconvert.filters.markdown_mistune import markdown2html_mistune as markdown2html
+from nbgrader_class import feedback_page, formgrader_of, nbgrader, run
+
+from autograder.classroom import nbgrader_course, written
+from autograder.lessons import assemble, manifest
+from autograder.upkeep import demo
+
+pytestmark = pytest.mark.slow
+
+LESSON = manifest.get("interpreters")
+RIGHT = assemble.read_solution(LESSON.module)
+QUESTION = f"{LESSON.id}-question"
+HONEST = """\
+If `a < b` then $a<b$, and *both* are **kept**:
+
+```python
+x: list[<int>] = [1 & 2]
+```
+
+1. one $x_i * y_i$
+2. two
+
+$$
+a_1
++ \\frac{b}{2}
+$$
+"""
+ANSWERS = named()
+# By student: all of a kind in one answer, and each of those that swallow what comes after them.
+WRITERS = {
+    "scripts": "\n\n".join(SCRIPTS.values()),
+    "requests": "\n\n".join(REQUESTS.values()),
+    "formulas": "\n\n".join(FORMULAS.values()),
+    **{name: SCRIPTS[name] for name in ("script", "drawing", "mermaid", "template")},
+}
+BAD = f"<img src='{AWAY}x' onerror='{HIT}'><script>{HIT}</script>"
+
+
+def everywhere(notebook):
+    """Hostile text in all the places of a notebook that are not answers."""
+    picture = {"evil.svg": {"image/svg+xml": "PHN2Zz4="}, BAD: {BAD: BAD}}
+    html = {"output_type": "display_data", "data": {"text/html": BAD}, "metadata": {BAD: BAD}}
+    for cell in notebook["cells"]:
+        cell["metadata"] |= {"tags": [BAD], "name": BAD, BAD: BAD, "collapsed": BAD}
+        cell["attachments"] = picture
+        if cell["cell_type"] == "code":
+            cell |= {"outputs": [html], "execution_count": 7, "source": BAD}
+    notebook["metadata"] |= {"title": BAD, "authors": [{"name": BAD}], BAD: BAD}
+    notebook["metadata"]["kernelspec"] = {"name": BAD, "display_name": BAD, "language": BAD}
+    notebook["metadata"]["language_info"] = {"name": BAD, "pygments_lexer": BAD}
+    return notebook
+
+
+def write(folder, text, change=lambda notebook: notebook):
+    path = folder / f"{LESSON.id}.ipynb"
+    notebook = json.loads(path.read_text())
+    (answer,) = [c for c in notebook["cells"] if c["id"] == QUESTION]
+    answer["source"] = text
+    path.write_text(json.dumps(change(notebook)))
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A graded class, in which one answer is honest, and one student has not answered."""
+    course = tmp_path_factory.mktemp("hostile") / "course"
+    nbgrader_course.init(course, seed=0)
+    run(course, "generate_assignment", LESSON.id)
+    for student, text in {"honest": HONEST, **WRITERS}.items():
+        write(demo.hand_in(course, LESSON, student, RIGHT), text)
+    write(demo.hand_in(course, LESSON, "everywhere", RIGHT), "Fine.", everywhere)
+    demo.hand_in(course, LESSON, "silent", RIGHT)
+    run(course, "autograde", LESSON.id)
+    run(course, "generate_feedback", LESSON.id)
+    return course
+
+
+@pytest.fixture(scope="module")
+def formgrader(course):
+    with formgrader_of(course) as address:
+        yield address
+
+
+# What can act, or ask for something, in a page.
+ACTIVE = """() => [...document.querySelectorAll("*")].filter(e =>
+    e.matches("script, style, link, meta, base, img, svg, iframe, object, embed, form, input, a")
+    || e.matches("video, audio, math, .mermaid, [style]")
+    || [...e.attributes].some(a => a.name.startsWith("on") || /javascript:/i.test(a.value))
+).map(e => e.outerHTML.slice(0, 300))"""
+
+
+def visit(browser, show):
+    """What is active in a page, what it has asked for, and whether something in it has run."""
+    tab, asked, ran = browser.new_page(), set(), []
+    tab.expose_function("hit", lambda: ran.append("a script"))
+    tab.on("dialog", lambda dialog: (ran.append("a dialog"), dialog.dismiss()))
+    tab.on("request", lambda request: asked.add(request.url))
+    # Nothing leaves this machine; nbgrader's own pages ask for MathJax and Mermaid.
+    outside = re.compile(r"^(?!file:|data:|http://127\.0\.0\.1)")
+    tab.route(outside, lambda route: route.abort())
+    show(tab)
+    tab.wait_for_timeout(50)
+    found = Counter(tab.evaluate(ACTIVE))
+    tab.close()
+    return found, asked, ran
+
+
+def differences(browser, place, students):
+    """What is on the page of each student, and not on that of an honest one."""
+    usual, allowed, _ = visit(browser, lambda tab: tab.goto(place("honest")))
+    allowed = {url.replace(place("honest"), "") for url in allowed}
+    found = {}
+    for student in students:
+        address = place(student)
+        active, asked, ran = visit(browser, lambda tab, to=address: tab.goto(to))
+        asked = {url.replace(address, "") for url in asked}
+        if what := [*(active - usual), *sorted(asked - allowed), *ran]:
+            found[student] = what
+    return found
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_what_nbgrader_makes_of_an_answer_is_only_to_be_read(name, browser):
+    page = markdown2html(written.harmless(ANSWERS[name]))
+    assert visit(browser, lambda tab: tab.set_content(page)) == (Counter(), set(), [])
+
+
+def test_nothing_of_an_answer_acts_in_the_feedback_page(course, browser):
+    def place(student):
+        return feedback_page(course, LESSON, student).as_uri()
+
+    assert differences(browser, place, [*WRITERS, "everywhere"]) == {}
+
+
+def test_nothing_of_an_answer_acts_in_formgrader(course, formgrader, browser):
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        found = gradebook.notebook_submissions(LESSON.id, LESSON.id)
+        numbers = {each.assignment.student_id: each.id for each in found}
+
+    def place(student):
+        return f"{formgrader}/submissions/{numbers[student]}"
+
+    assert differences(browser, place, [*WRITERS, "everywhere"]) == {}
+
+
+def test_an_honest_answer_stays_readable(course, browser):
+    tab = browser.new_page()
+    tab.goto(feedback_page(course, LESSON, "honest").as_uri())
+    answer = tab.locator(".nbgrader_cell .rendered_html").last
+    text = answer.inner_text()
+    assert "If a < b then $a<b$, and both are kept:" in text
+    assert answer.locator("code").first.inner_text() == "a < b"
+    assert answer.locator("strong").inner_text() == "kept"
+    assert answer.locator("pre").inner_text().strip() == "x: list[<int>] = [1 & 2]"
+    assert [x.inner_text() for x in answer.locator("li").all()] == ["one $x_i * y_i$", "two"]
+    assert "$$ a_1 + \\frac{b}{2} $$" in " ".join(text.split())
+    tab.close()
+
+
+def test_a_question_without_an_answer_needs_no_person(course):
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        asks = {
+            student: gradebook.find_grade(
+                QUESTION, LESSON.id, LESSON.id, student
+            ).needs_manual_grade
+            for student in ("silent", "honest")
+        }
+    assert asks == {"silent": False, "honest": True}
+
+
+def test_answers_that_keep_a_renderer_busy_cost_no_time(course):
+    """All of them together; each took a renderer seconds or minutes."""
+    for name, text in HEAVY.items():
+        write(demo.hand_in(course, LESSON, f"heavy_{name}", RIGHT), text)
+    run(course, "autograde", LESSON.id)
+    begin = time.monotonic()
+    done = nbgrader(course, "generate_feedback", LESSON.id, "--student", "heavy_*")
+    assert done.returncode == 0, done.stderr
+    assert time.monotonic() - begin < 5 + len(HEAVY)
