@@ -61,8 +61,8 @@ def init(folder: Path, seed: int | None = None) -> list[str]:
         for lesson, text in zip(assignments, notebook.texts(assignments), strict=True):
             write_source(new / "source" / lesson.id, lesson, text)
         _write_config(new, secrets.randbelow(2**31) if seed is None else seed)
-        new.chmod(0o755)
         _move(new, folder)
+        folder.chmod(0o700)  # whatever it was: grades and submissions will lie in it
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return [lesson.id for lesson in assignments]

@@ -37,7 +37,7 @@ from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from traitlets import Integer, Unicode
 from traitlets.config import Config
 
-from autograder.classroom import intake
+from autograder.classroom import intake, nbgrader_export
 from autograder.grading import feedback, fingerprint, pool, results, submission, suite
 from autograder.grading.result import Result, Test, Verdict
 from autograder.lessons import manifest
@@ -58,6 +58,8 @@ def configure(config: Config) -> None:
     # nbgrader puts the files of source/ over the submitted ones, but for those named here.
     config.Autograde.exclude_overwriting = {x.id: [x.module] for x in manifest.load().values()}
     config.HTMLExporter.sanitize_html = True
+    config.ExportApp.plugin_class = f"{nbgrader_export.__name__}.{nbgrader_export.Table.__name__}"
+    os.umask(0o077)  # gradebook, submissions and results are for the instructor's eyes
     Autograde.start = _start
     # These read what a student handed in, too; nbgrader's own stop at a file that is no time.
     CourseDirectory.get_existing_timestamp = lambda self, folder: submitted_at(Path(folder), [])

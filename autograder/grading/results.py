@@ -50,7 +50,7 @@ def file_name(student: str) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file so that a reader, or a crash, never meets half of it."""
+    """Write a file, for its owner's eyes, so that no reader and no crash meets half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=_WRITING)
     try:
@@ -58,11 +58,17 @@ def write_text(path: Path, text: str) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)  # noqa: PTH101  # mkstemp's files are for the owner only
         os.replace(name, path)  # noqa: PTH105
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def private(folder: Path) -> None:
+    """Make a folder that only its owner can look into, unless it is there already."""
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        folder.chmod(0o700)
 
 
 @contextlib.contextmanager
@@ -71,7 +77,7 @@ def locked(folder: Path) -> Iterator[None]:
 
     Raises Problem while another grader has the folder. What a killed one left half written goes.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    private(folder)
     with (folder / ".lock").open("ab") as lock:
         try:
             if fcntl is not None:
@@ -163,7 +169,7 @@ def made_whole(folder: Path) -> Iterator[Path]:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as name:
         new = Path(name, "new")
-        new.mkdir()
+        private(new)
         (new / MADE).touch()
         yield new
         if folder.exists():
@@ -196,11 +202,14 @@ def table(rows: list[list[Any]]) -> str:
 
 
 def _cell(value: Any) -> Any:
-    """A text on one line, which a spreadsheet shows: what begins like a formula is computed."""
+    """A text on one line, which a spreadsheet shows: what begins like a formula is computed.
+
+    Some spreadsheets end a cell at a semicolon, whatever this one means by it.
+    """
     if not isinstance(value, str):
         return value
-    line = re.sub(r"[\t\r\n]", " ", value)
-    return f"'{line}" if line.strip().startswith(_FORMULA) else line
+    return _FORMULA.sub("\\1'", re.sub(r"[\t\r\n]", " ", value))
 
 
-_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_SIGNS = "=+@\uff1d\uff0b\uff0d\uff20-"
+_FORMULA = re.compile(rf"(^|[;,|])(?=[\s\"'\u200b-\u200f\u2060\ufeff]*[{_SIGNS}])")

@@ -2,13 +2,13 @@
 
 import json
 import re
-import time
+import resource
 from collections import Counter
 
 import pytest
 from hostile_answers import AWAY, FORMULAS, HEAVY, HIT, REQUESTS, SCRIPTS, named
 from nbconvert.filters.markdown_mistune import markdown2html_mistune as markdown2html
-from nbgrader_class import feedback_page, formgrader_of, nbgrader, run
+from nbgrader_class import feedback_page, formgrader_of, run
 
 from autograder.classroom import nbgrader_course, written
 from autograder.lessons import assemble, manifest
@@ -114,7 +114,7 @@ def visit(browser, show):
 
 
 def differences(browser, place, students):
-    """What is on the page of each student, and not on that of an honest one."""
+    """What is on the page of each student, and not on that of an honest one (but for numbers)."""
     usual, allowed, _ = visit(browser, lambda tab: tab.goto(place("honest")))
     allowed = {url.replace(place("honest"), "") for url in allowed}
     found = {}
@@ -122,9 +122,13 @@ def differences(browser, place, students):
         address = place(student)
         active, asked, ran = visit(browser, lambda tab, to=address: tab.goto(to))
         asked = {url.replace(address, "") for url in asked}
-        if what := [*(active - usual), *sorted(asked - allowed), *ran]:
+        if what := [*(without_numbers(active) - without_numbers(usual)), *(asked - allowed), *ran]:
             found[student] = what
     return found
+
+
+def without_numbers(texts):
+    return {re.sub(r"[0-9a-f]{32}|\d+", "*", text) for text in texts}
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -181,11 +185,12 @@ def test_a_question_without_an_answer_needs_no_person(course):
 
 
 def test_answers_that_keep_a_renderer_busy_cost_no_time(course):
-    """All of them together; each took a renderer seconds or minutes."""
-    for name, text in HEAVY.items():
-        write(demo.hand_in(course, LESSON, f"heavy_{name}", RIGHT), text)
-    run(course, "autograde", LESSON.id)
-    begin = time.monotonic()
-    done = nbgrader(course, "generate_feedback", LESSON.id, "--student", "heavy_*")
-    assert done.returncode == 0, done.stderr
-    assert time.monotonic() - begin < 5 + len(HEAVY)
+    """Each of them took nbgrader's renderer 20 seconds or more."""
+    names = ("brackets", "environments", "one_word")
+    for name in names:
+        write(demo.hand_in(course, LESSON, f"heavy_{name}", RIGHT), HEAVY[name])
+    run(course, "autograde", LESSON.id, "--student", "heavy_*")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(course, "generate_feedback", LESSON.id, "--student", "heavy_*")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime - before.ru_utime < 5 + len(names)

@@ -1,26 +1,25 @@
 """nbgrader's own commands on a course directory, with honest, odd and hostile submissions."""
 
-import contextlib
+import csv
 import json
 import os
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path
 
 import pytest
+from nbgrader_class import feedback_page, formgrader_of, nbgrader, run
 
 from autograder.classroom import intake, nbgrader_course, nbgrader_grading
 from autograder.grading import results
 from autograder.grading.feedback import REASONS, message
 from autograder.lessons import assemble, manifest, notebook, skeleton
 from autograder.lessons.problem import Problem
-from autograder.upkeep import demo
+from autograder.upkeep import attacks, demo
 
 LESSON = manifest.get("core")
 RIGHT = assemble.read_solution(LESSON.module)
@@ -29,25 +28,6 @@ QUESTION = f"{LESSON.id}-question"  # the cell that a person grades
 FULL = {exercise.id.replace(".", "-"): exercise.points for exercise in LESSON.exercises}
 FULL[QUESTION] = 0.0
 NONE = dict.fromkeys(FULL, 0.0)
-
-
-def nbgrader(course, *arguments, **environment):
-    """Run a command as an instructor would, without an activated environment."""
-    program = Path(sys.executable).with_name("nbgrader")
-    return subprocess.run(
-        [program, *arguments],
-        cwd=course,
-        env={**demo.environment(course), "PATH": os.defpath, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def run(course, *arguments):
-    done = nbgrader(course, *arguments)
-    assert done.returncode == 0, done.stderr
-    return done.stderr
 
 
 # ------------------------------------------------------------------------------------------
@@ -102,6 +82,21 @@ def wrong_timestamp(folder):
     (folder / "timestamp.txt").write_text("yesterday <b>evening</b>")
 
 
+def endless_timestamp(folder):
+    (folder / "timestamp.txt").write_text("2030-01-01 1e999999999")
+
+
+def linked_timestamp(folder):
+    (folder / "timestamp.txt").symlink_to("/dev/zero")
+
+
+def strange_archive(folder):
+    """It says that its file lies 2**63 bytes behind its end."""
+    no_module(folder)
+    attack = next(each for each in attacks.load() if each.name == "archive_beyond_the_end")
+    exec(attack.body, {"folder": folder, "name": LESSON.module, "solution": RIGHT})
+
+
 def noisy(folder):
     (folder / LESSON.module).write_text(RIGHT + "\nimport sys\nprint('note', file=sys.stderr)\n")
 
@@ -134,13 +129,14 @@ def untouched(folder):
 
 HONOURED = (
     *(only_module, broken_notebook, old_notebook, doubled_cells, no_cells, not_graded),
-    *(linked_notebook, extra_files, wrong_timestamp, noisy),
+    *(linked_notebook, extra_files, wrong_timestamp, endless_timestamp, linked_timestamp, noisy),
 )
 REFUSED = {
     no_module: "is missing",
     linked_module: "is a link",
     fifo_module: "is not an ordinary file",
     large_module: "is larger than 256 KiB",
+    strange_archive: "The archive is damaged",
 }
 
 
@@ -148,15 +144,17 @@ REFUSED = {
 def course(tmp_path_factory):
     """A course directory after the class was graded."""
     course = tmp_path_factory.mktemp("nbgrader") / "course"
+    before = os.umask(0)
     nbgrader_course.init(course, seed=0)
     run(course, "generate_assignment", LESSON.id)
     for spoil in (*HONOURED, *REFUSED, syntax_error, untouched):
         spoil(demo.hand_in(course, LESSON, spoil.__name__, RIGHT))
-    before = listing(course / "submitted")
+    submitted = listing(course / "submitted")
     log = run(course, "autograde", LESSON.id)
     assert "Traceback" not in log, log
-    assert listing(course / "submitted") == before
+    assert listing(course / "submitted") == submitted
     run(course, "generate_feedback", LESSON.id)
+    os.umask(before)
     return course
 
 
@@ -187,8 +185,7 @@ def grades(course, student):
 
 
 def feedback(course, student):
-    page = course / "feedback" / student / LESSON.id / f"{LESSON.id}.html"
-    return page.read_text(encoding="utf-8")
+    return feedback_page(course, LESSON, student).read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -240,6 +237,30 @@ def test_the_export_has_every_student_with_the_points_of_the_gradebook(course):
     full = dict.fromkeys([spoil.__name__ for spoil in HONOURED], LESSON.max_points)
     none = dict.fromkeys([s.__name__ for s in (*REFUSED, syntax_error, untouched)], 0.0)
     assert scores == full | none
+
+
+@pytest.mark.slow
+def test_no_cell_of_the_export_is_a_formula_or_breaks_the_row(copy):
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{copy / 'gradebook.db'}") as gradebook:
+        names = {"last_name": "Byron, Countess of Lovelace", "first_name": "=1+1", "email": "@x"}
+        gradebook.update_or_create_student("untouched", **names)
+    run(copy, "export", "--to", "grades.csv", "--student", "untouched")
+    with (copy / "grades.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    told = [row[key] for key in ("student_id", "last_name", "first_name", "email", "score")]
+    assert told == ["untouched", "Byron, Countess of Lovelace", "'=1+1", "'@x", "0.0"]
+
+
+@pytest.mark.slow
+def test_only_the_instructor_sees_the_course(course, tmp_path):
+    """Whatever the shell's umask is; nbgrader makes the files that it writes readable."""
+    assert course.stat().st_mode & 0o777 == 0o700
+    private = [course / "gradebook.db", *(course / "results").rglob("*")]
+    private += [*(course / "intake").rglob("*"), course / "nbgrader_config.py"]
+    private += [path for path in (course / "autograded").rglob("*") if path.is_dir()]
+    assert [path for path in private if path.lstat().st_mode & 0o077] == []
 
 
 @pytest.mark.slow
@@ -297,29 +318,11 @@ def test_a_written_answer_is_graded_by_a_person_beside_the_automatic_points(copy
 
 @pytest.fixture
 def formgrader(copy):
-    """The address of a Jupyter server in the course, where formgrader is switched on."""
+    """The address of formgrader in a course where an answer waits for a person."""
     answered(demo.hand_in(copy, LESSON, "writer", RIGHT))
     run(copy, "autograde", LESSON.id, "--student", "writer")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    extension = {"nbgrader.server_extensions.formgrader": True}
-    options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=", "--allow-root"]
-    with subprocess.Popen(
-        [
-            *(sys.executable, "-m", "jupyter_server", *options, f"--ServerApp.root_dir={copy}"),
-            f"--ServerApp.jpserver_extensions={extension}",
-        ],
-        cwd=copy,
-        env=demo.environment(copy),
-        stderr=subprocess.DEVNULL,
-    ) as server:
-        address = f"http://127.0.0.1:{port}/formgrader"
-        for _ in range(600):
-            with contextlib.suppress(OSError), urllib.request.urlopen(address):
-                break
-            time.sleep(0.1)
+    with formgrader_of(copy) as address:
         yield address
-        server.terminate()
 
 
 @pytest.mark.slow

@@ -531,6 +531,7 @@ def handed_in(monkeypatch, tmp_path):
 
 
 GRADE = ("grade", "handed-in", "--lesson", "tiny", "--out", "results", "--jobs", "1")
+LOCAL = ("--jobs", "1", "--isolation", "process")
 
 
 def test_grade_writes_a_result_each_and_a_table(handed_in, say, tmp_path):
@@ -547,13 +548,39 @@ def test_grade_writes_a_result_each_and_a_table(handed_in, say, tmp_path):
     assert "link" in eve["remarks"][0]
 
 
-def test_a_name_that_cannot_be_a_file_stops_before_grading(handed_in, say, tmp_path):
-    (handed_in / "a\x1b[2Jb").mkdir()
-    status, out, err = say(*GRADE)
-    assert (status, out) == (1, "")
-    assert "Rename that folder." in one_sentence(err)
-    assert "\x1b" not in err
-    assert not (tmp_path / "results").exists()
+@pytest.mark.parametrize(
+    "odd", [["a\x1b[2Jb"], ["<img src=x onerror=alert(1)>", "\ufeffann"], ["Bob", "BOB"]]
+)
+def test_a_name_that_is_not_fit_for_a_file_stops_nobody_else(handed_in, say, tmp_path, odd):
+    for name in odd:
+        shutil.copytree(handed_in / "ann", handed_in / name)
+    status, out, err = say(*GRADE, "--isolation", "process")
+    assert status == 1
+    assert "Not graded for their names: " in one_sentence(err)
+    assert not {"\x1b", "\ufeff"} & set(out + err)
+    graded = {path.stem for path in (tmp_path / "results").glob("*.json")}
+    assert graded == {"ann", "bob", "eve", "dan"} - {name.casefold() for name in odd}
+    assert "ann" in (tmp_path / "results" / "grades.csv").read_text(encoding="utf-8")
+
+
+def seeds(folder):
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")]
+    return {result["seed"] for result in found}
+
+
+def test_the_seed_is_drawn_once_and_kept_with_the_results(handed_in, say, tmp_path):
+    def graded(out, *more):
+        assert say("grade", "handed-in", "--lesson", "tiny", "--out", out, *LOCAL, *more)[0] == 0
+        (seed,) = seeds(tmp_path / out)
+        return seed
+
+    first = graded("results")
+    assert graded("results") == first
+    assert graded("elsewhere") != first
+    (tmp_path / "results" / "seed.txt").unlink()
+    assert graded("results") == first  # the results know it, too
+    assert graded("results", "--seed", "7") == 7
+    assert graded("results") == 7
 
 
 def test_a_suite_at_fault_gives_no_grades(handed_in, say, tmp_path):

@@ -1,0 +1,62 @@
+"""The table that `nbgrader export` writes: nbgrader's columns, in cells that are only read.
+
+nbgrader's own puts texts between commas as they are. A name with a comma shifts the row, and a
+spreadsheet computes one that begins like a formula.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.plugins import ExportPlugin
+
+from autograder.grading import results
+
+COLUMNS = (
+    *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
+    *("raw_score", "late_submission_penalty", "score", "max_score"),
+)
+
+
+class Table(ExportPlugin):
+    """A row for each student in each assignment; students without a submission have 0."""
+
+    def export(self, gradebook: Gradebook) -> None:
+        """Write the table to the file that `--to` names, else to `grades.csv`."""
+        path = Path(self.to or "grades.csv")
+        self.log.info("Exporting grades to %s", path)
+        rows = [[row[column] for column in COLUMNS] for row in self._rows(gradebook)]
+        results.write_text(path, results.table([list(COLUMNS), *rows]))
+
+    def _rows(self, gradebook: Gradebook) -> Iterator[dict[str, Any]]:
+        for assignment in _wanted(gradebook.assignments, "name", self.assignment):
+            for student in _wanted(gradebook.students, "id", self.student):
+                yield _row(gradebook, assignment, student)
+
+
+def _wanted(found: list[Any], key: str, names: list[str]) -> list[Any]:
+    """Those of the names, all if there are none."""
+    chosen = {str(name) for name in names}
+    return [each for each in found if not chosen or getattr(each, key) in chosen]
+
+
+def _row(gradebook: Gradebook, assignment: Any, student: Any) -> dict[str, Any]:
+    try:
+        submission = gradebook.find_submission(assignment.name, student.id)
+        when, score = submission.timestamp, submission.score
+        penalty = submission.late_submission_penalty or 0.0
+    except MissingEntry:
+        when, score, penalty = None, 0.0, 0.0
+    about = {"last_name": student.last_name, "first_name": student.first_name}
+    return {
+        **{name: text or "" for name, text in {**about, "email": student.email}.items()},
+        "assignment": assignment.name,
+        "duedate": str(assignment.duedate or ""),
+        "timestamp": str(when or ""),
+        "student_id": student.id,
+        "raw_score": score,
+        "late_submission_penalty": penalty,
+        "score": max(0.0, score - penalty),
+        "max_score": assignment.max_score,
+    }
