@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
+from pathlib import Path
 
 from autograder.lessons import places
 from autograder.lessons.problem import Problem
@@ -45,6 +46,8 @@ def for_teachers() -> Iterator[Finding]:
     """What matters only where submissions are graded, and where the course is changed."""
     yield isolation()
     yield from rungs()
+    if version_of("distributed") != "0":
+        yield cluster()
     for name in DEBIAN_PACKAGES:
         if not has(name):
             yield NOTE, f"No {name}: some of `./jaxprentice test` is skipped. {install(name)}"
@@ -143,6 +146,31 @@ def rungs() -> Iterator[Finding]:
         yield NOTE, f"No control groups can be made here: {_NO_GROUPS}"
 
 
+def cluster() -> Finding:
+    """Whether graders on several machines would speak to each other in private."""
+    from distributed.security import Security
+
+    security = Security()
+    files = {security.tls_ca_file, security.tls_client_cert, security.tls_client_key} - {None}
+    try:
+        encrypts = security.get_connection_args("client").get("ssl_context") is not None
+    except OSError as error:  # among them what is no certificate
+        return WRONG, f"Dask's certificates in {', '.join(files)} are of no use: {error}."
+    if not encrypts or not security.require_encryption:
+        return NOTE, f"Dask does not insist on encryption: {_NO_TLS}"
+    if _others_can_read(security.tls_client_key):
+        return WRONG, f"Others can read the key {security.tls_client_key}. Run chmod 600 on it."
+    return OK, f"Dask's connections are encrypted, with the certificate {security.tls_client_cert}"
+
+
+def _others_can_read(file: str | None) -> bool:
+    return file is not None and bool(Path(file).stat().st_mode & 0o077)
+
+
+_NO_TLS = (
+    "grade --scheduler accepts a scheduler on this machine only. The guide says how to set up TLS, "
+    'in "Many machines".'
+)
 _NO_GROUPS = (
     "limits then count each process alone. On a system with systemd: "
     "systemd-run --user --scope ./jaxprentice grade ..."

@@ -1,15 +1,20 @@
 """Grading on a Dask cluster: a real scheduler and real workers, processes of their own."""
 
+import contextlib
 import csv
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
+import dask
 import graded_course
 import pytest
+from distributed import Client
 
 from autograder.classroom import class_run, cluster
 from autograder.grading import fingerprint, pool, results
@@ -17,6 +22,7 @@ from autograder.lessons import manifest
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation
+from autograder.student import doctor
 from autograder.upkeep import sample_class
 
 pytestmark = [
@@ -30,9 +36,9 @@ LESSON = manifest.get("interpreters")
 EVERYONE = [each for each in sample_class.make(LESSON) if each.kind != "endless"]
 
 
-def start(folder, *arguments):
+def start(folder, *arguments, **more):
     """Start one of Dask's own programs, and give the process and the line that it begins with."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__LOGGING": "{}"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__LOGGING": "{}", **more}
     log = folder / f"{arguments[0]}-{len(list(folder.iterdir()))}.log"
     with log.open("w") as file:
         command = [sys.executable, "-m", "dask", *arguments]
@@ -131,7 +137,7 @@ def test_a_worker_of_another_version_refuses(scheduler, workers):
 
 def test_a_scheduler_that_does_not_answer_is_told_in_a_sentence(monkeypatch):
     monkeypatch.setattr(cluster, "SECONDS", 1)
-    for address in ("tcp://127.0.0.1:1", "somewhere"):
+    for address in ("tcp://127.0.0.1:1", "localhost:1"):
         with pytest.raises(Problem, match="No Dask scheduler answers at"):
             list(cluster.grade_many([], LESSON, address, level="namespaces", mark=""))
 
@@ -146,3 +152,109 @@ def test_a_scheduler_that_ends_is_told_in_a_sentence(process_and_address, worker
     process.kill()
     with pytest.raises(Problem, match="is gone"):
         list(made)
+
+
+# ------------------------------------------------------------------------------------------
+# Who may speak to whom
+
+
+@pytest.fixture
+def encrypted(tmp_path):
+    """The folder of Dask's settings that the commands in the guide write."""
+    guide = (ROOT / "course/instructor/grading.md").read_text(encoding="utf-8")
+    (commands,) = [x for x in re.findall(r"```sh\n(.*?)```", guide, re.DOTALL) if "openssl" in x]
+    if not shutil.which("openssl"):
+        pytest.skip("needs openssl")
+    home = tmp_path / "home"
+    home.mkdir()
+    subprocess.run(
+        ["sh", "-eu"], input=commands, text=True, check=True, env={**os.environ, "HOME": str(home)}
+    )
+    return home / ".config" / "dask"
+
+
+def settings_in(folder):
+    """Dask's settings, with those in a folder."""
+    return dask.config.merge(dask.config.config, *dask.config.collect_yaml([str(folder)]))
+
+
+def test_a_cluster_as_the_guide_sets_it_up_is_encrypted(encrypted, tmp_path):
+    place = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    settings = {"DASK_CONFIG": str(encrypted)}
+    how = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(tmp_path))
+    (tmp_path / "logs").mkdir()
+    with contextlib.ExitStack() as stack:
+        scheduler, log = start(tmp_path / "logs", "scheduler", *place, **settings)
+        stack.callback(end, scheduler)
+        address = said(log, r"Scheduler at:\s+(\S+)", scheduler)
+        assert address.startswith("tls://")
+        plain, log = start(tmp_path / "logs", "worker", address.replace("tls", "tcp"), *how)
+        stack.callback(end, plain)
+        worker, log = start(tmp_path / "logs", "worker", address, *how, **settings)
+        stack.callback(end, worker)
+        said(log, "(Registered to)", worker)
+        stack.enter_context(dask.config.set(settings_in(encrypted)))
+        assert doctor.cluster()[0] == doctor.OK
+        job = ("ada", EVERYONE[0].source.encode())
+        mark = fingerprint.fingerprint(LESSON, isolation.choose())
+        made = cluster.grade_many([job], LESSON, address, level=isolation.choose(), mark=mark)
+        assert [result["student"] for result in made] == ["ada"]
+        with Client(address) as client:
+            assert len(client.scheduler_info()["workers"]) == 1  # not the plain one
+
+
+def end(process):
+    process.kill()
+    process.wait()
+
+
+def test_doctor_says_what_is_wrong_with_the_encryption(encrypted):
+    assert doctor.cluster()[0] == doctor.NOTE
+    with dask.config.set(settings_in(encrypted)):
+        (encrypted / "key.pem").chmod(0o644)
+        assert "Others can read the key" in doctor.cluster()[1]
+        (encrypted / "key.pem").write_text("no key")
+        assert doctor.cluster()[0] == doctor.WRONG
+        (encrypted / "cert.pem").unlink()
+        assert doctor.cluster()[0] == doctor.WRONG
+
+
+@pytest.mark.parametrize(
+    ("address", "private"),
+    [
+        *(("tcp://127.0.0.1:8786", True), ("localhost:8786", True), ("tcp://[::1]:1", True)),
+        *(("tls://head:8786", True), ("tls://10.0.0.1:1", True), ("tcp://10.0.0.1:8786", False)),
+        *(("head:8786", False), ("tcp://head:8786", False), ("ws://head:1", False)),
+        *(
+            ("tcp://0.0.0.0:8786", False),
+            ("tcp://localhost.evil:1", False),
+            ("ucx://head:1", False),
+        ),
+    ],
+)
+def test_without_encryption_only_this_machine_is_private(address, private):
+    assert cluster.is_private(address) == private
+
+
+def test_a_scheduler_that_others_can_reach_is_refused(tmp_path):
+    place = ("--host", "0.0.0.0", "--port", "0", "--no-dashboard")
+    process, log = start(tmp_path, "scheduler", *place)
+    try:
+        address = said(log, r"Scheduler at:\s+(tcp://\S+)", process)
+        if cluster.is_private(address):
+            pytest.skip("this machine has no network")
+        for way in (address, f"tcp://127.0.0.1:{address.rpartition(':')[2]}"):
+            with pytest.raises(Problem, match="is not encrypted"):
+                list(cluster.grade_many([], LESSON, way, level="process", mark=""))
+    finally:
+        end(process)
+
+
+@pytest.mark.parametrize("ours", ["tcp://127.0.0.1:1", "tcp://10.0.0.2:1"])
+@pytest.mark.parametrize("theirs", ["tcp://127.0.0.1:1", "tcp://10.0.0.1:8786"])
+def test_a_worker_refuses_a_scheduler_that_others_can_reach(monkeypatch, ours, theirs):
+    worker = SimpleNamespace(address=ours, scheduler=SimpleNamespace(address=theirs))
+    monkeypatch.setattr(cluster, "get_worker", lambda: worker)
+    message = "another version" if "10." not in ours + theirs else "is not encrypted"
+    with pytest.raises(Problem, match=message):
+        cluster._grade_one(LESSON.id, "ada", None, {"level": "process", "seed": 0}, "another")
