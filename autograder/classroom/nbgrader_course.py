@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from autograder.grading import results
 from autograder.lessons import assemble, manifest, notebook, skeleton
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.places import ROOT
@@ -104,4 +105,4 @@ def _check_graded(lesson: Lesson, text: str) -> None:
 
 def _write_config(folder: Path, seed: int) -> None:
     text = _CONFIG.format(repository=str(ROOT), seed=seed)
-    (folder / "nbgrader_config.py").write_text(text, encoding="utf-8")
+    results.write_text(folder / "nbgrader_config.py", text)  # the seed is not for students
