@@ -56,7 +56,8 @@ def place(folder: Path, result: Result, suffix: str) -> Path:
 
 def _write_gradescope(found: Class, folder: Path) -> None:
     for lesson, class_results in found.items():
-        gradescope.write_archive(manifest.get(lesson), folder / f"{lesson}-autograder.zip")
+        archive = folder / f"{lesson}-autograder.zip"
+        gradescope.write_archive(manifest.get(lesson), archive, class_results[0]["seed"])
         for result in class_results:
             _write_json(gradescope.document(result), place(folder, result, "json"))
 

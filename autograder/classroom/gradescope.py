@@ -103,24 +103,27 @@ ISOLATION=""
 folder="${{AUTOGRADER_FOLDER:-/autograder}}"
 export PYTHONPATH="$folder/source" JAX_PLATFORMS=cpu
 python="$folder/source/.venv/bin/python"
-exec "$python" -P -m autograder.classroom.gradescope {lesson} "$folder" "$ISOLATION"
+exec "$python" -P -m autograder.classroom.gradescope {lesson} "$folder" {seed} "$ISOLATION"
 """
 
 ROOMS = (".", "lessons", "worker", "sandbox", "grading", "classroom")
 WHEN = (1980, 1, 1, 0, 0, 0)  # the same autograder is the same archive, whenever it is made
 
 
-def write_archive(lesson: Lesson, path: Path) -> None:
-    """Write the autograder of a lesson, to be uploaded to Gradescope as it is."""
+def write_archive(lesson: Lesson, path: Path, seed: int) -> None:
+    """Write the autograder of a lesson, to be uploaded to Gradescope as it is.
+
+    Its generated tests are drawn from `seed`.
+    """
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in sorted(_files(lesson).items()):
+        for name, content in sorted(_files(lesson, seed).items()):
             entry = zipfile.ZipInfo(name, WHEN)
             entry.external_attr = (0o100755 if "/" not in name else 0o100644) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
 
 
-def _files(lesson: Lesson) -> dict[str, bytes]:
+def _files(lesson: Lesson, seed: int) -> dict[str, bytes]:
     """What grading the lesson needs, by path: nothing of later lessons."""
     rooms = [file for room in ROOMS for file in (places.PACKAGE / room).glob("*.py")]
     held = {f"autograder/{x.relative_to(places.PACKAGE).as_posix()}": x for x in rooms}
@@ -134,7 +137,7 @@ def _files(lesson: Lesson) -> dict[str, bytes]:
         facts = part.folder / "lesson.toml"
         held[f"course/lessons/{part.folder.name}/lesson.toml"] = facts
         held |= {f"solutions/{file}": places.SOLUTIONS / file for file in part.files}
-    scripts = {"setup.sh": SETUP, "run_autograder": RUN.format(lesson=lesson.id)}
+    scripts = {"setup.sh": SETUP, "run_autograder": RUN.format(lesson=lesson.id, seed=seed)}
     return {name: path.read_bytes() for name, path in held.items()} | {
         name: text.encode() for name, text in scripts.items()
     }
@@ -150,22 +153,24 @@ def main(arguments: Sequence[str]) -> int:
     If that cannot be done there is no such file, and Gradescope says so, which is better than a
     score that nobody has earned or lost.
     """
-    name, folder, level = arguments
+    name, folder, seed, level = arguments
+    made = Path(folder, "results", "results.json")
+    made.unlink(missing_ok=True)  # whoever wrote it
     try:
-        result = _grade(manifest.get(name), Path(folder), level or None)
+        result = _grade(manifest.get(name), Path(folder), int(seed), level or None)
     except (Problem, suite.SuiteError) as error:
         print(f"Not graded. {error}", file=sys.stderr)
         return 1
     print(f"{result['score']:g} of {result['max_score']:g}, isolation: {result['isolation']}")
     text = json.dumps(document(result), indent=1, ensure_ascii=False)
-    results.write_text(Path(folder, "results", "results.json"), text + "\n")
+    results.write_text(made, text + "\n")
     return 0
 
 
-def _grade(lesson: Lesson, folder: Path, level: str | None) -> Result:
+def _grade(lesson: Lesson, folder: Path, seed: int, level: str | None) -> Result:
     source, reason = intake.take_module(folder, ["submission"], lesson)
     (result,) = pool.grade_many(
-        [("submission", source)], lesson, workers=1, level=isolation.choose(level)
+        [("submission", source)], lesson, workers=1, level=isolation.choose(level), seed=seed
     )
     return {**result, "remarks": [reason, *result["remarks"]] if reason else result["remarks"]}
 

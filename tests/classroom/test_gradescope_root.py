@@ -43,7 +43,7 @@ class Root:
 
     def __init__(self, folder):
         self.folder = folder
-        gradescope.write_archive(LESSON, folder / "autograder.zip")
+        gradescope.write_archive(LESSON, folder / "autograder.zip", 3)
         archives.unpack(folder / "autograder.zip", folder / "source")
         shutil.copy(folder / "source" / "run_autograder", folder)
         python = folder / "source" / ".venv" / "bin" / "python"
@@ -93,7 +93,16 @@ class Root:
             path for path in ("/usr", "/bin", "/lib", "/lib64", "/etc") if Path(path).exists()
         ]
         view = [part for path in [*system, *python] for part in ("--ro-bind", str(path), str(path))]
-        view += ["--bind", str(self.folder), "/autograder", "--dev-bind", "/proc", "/proc", "--dev", "/dev"]
+        view += [
+            "--bind",
+            str(self.folder),
+            "/autograder",
+            "--dev-bind",
+            "/proc",
+            "/proc",
+            "--dev",
+            "/dev",
+        ]
         view += ["--tmpfs", "/tmp", "--die-with-parent", "--chdir", "/autograder"]
         become = ["--cap-add", "ALL"] if os.geteuid() == 0 else []
         done = subprocess.run(

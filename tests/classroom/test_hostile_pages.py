@@ -6,11 +6,13 @@ import resource
 from collections import Counter
 
 import pytest
+import result_documents
 from hostile_answers import AWAY, FORMULAS, HEAVY, HIT, REQUESTS, SCRIPTS, named
 from nbconvert.filters.markdown_mistune import markdown2html_mistune as markdown2html
 from nbgrader_class import feedback_page, formgrader_of, run
 
-from autograder.classroom import nbgrader_course, written
+from autograder.classroom import exports, nbgrader_course, report, written
+from autograder.grading import results
 from autograder.lessons import assemble, manifest
 from autograder.upkeep import demo
 
@@ -42,6 +44,11 @@ WRITERS = {
     "formulas": "\n\n".join(FORMULAS.values()),
     **{name: SCRIPTS[name] for name in ("script", "drawing", "mermaid", "template")},
 }
+# Names that a folder of results may have, and that a page must not believe.
+NAMES = (
+    *("x' onmouseover='hit()", "&lt;img src=x onerror=hit()&gt;", "&#60;script&#62;hit()"),
+    *("{{7+7}}{% raw %}", "${hit()}`+hit()+`", "');hit();('", "a#b%3Cscript%3E&c=d", "=1+1;=hit()"),
+)
 BAD = f"<img src='{AWAY}x' onerror='{HIT}'><script>{HIT}</script>"
 
 
@@ -77,7 +84,8 @@ def course(tmp_path_factory):
     for student, text in {"honest": HONEST, **WRITERS}.items():
         write(demo.hand_in(course, LESSON, student, RIGHT), text)
     write(demo.hand_in(course, LESSON, "everywhere", RIGHT), "Fine.", everywhere)
-    demo.hand_in(course, LESSON, "silent", RIGHT)
+    for student in ("silent", *NAMES):
+        demo.hand_in(course, LESSON, student, RIGHT)
     run(course, "autograde", LESSON.id)
     run(course, "generate_feedback", LESSON.id)
     return course
@@ -155,6 +163,41 @@ def test_nothing_of_an_answer_acts_in_formgrader(course, formgrader, browser):
         return f"{formgrader}/submissions/{numbers[student]}"
 
     assert differences(browser, place, [*WRITERS, "everywhere"]) == {}
+
+
+def odd(active):
+    """What in a page can only come from a name."""
+    return [text for text in active if re.search(r"\son\w+=|<script>|hit\(|javascript:h", text)]
+
+
+@pytest.mark.parametrize("page", ["manage_submissions/{}", "gradebook/{}/{}", "manage_students"])
+def test_names_stay_text_in_formgraders_lists(course, formgrader, browser, page):
+    address = f"{formgrader}/{page.format(LESSON.id, LESSON.id)}"
+
+    def show(tab):
+        tab.goto(address)
+        tab.wait_for_function("document.querySelectorAll('tbody tr').length > 4")
+        for row in tab.locator("tbody tr").all():
+            row.hover()
+
+    active, _, ran = visit(browser, show)
+    assert (odd(active), ran) == ([], [])
+
+
+def test_names_stay_text_in_reports_and_exports(tmp_path, browser):
+    bad = "<img src=x onerror='hit()'><script>hit()</script>"
+    exercise = result_documents.exercise("core.bind", False, program=bad)
+    exercise["message"] = exercise["tests"][0]["message"] = bad
+    for name in NAMES:
+        made = result_documents.result(name, exercise, remarks=[bad], review=[bad])
+        results.write(made, tmp_path)
+    report.write(tmp_path)
+    exports.export(tmp_path, "junit")
+    pages = [*tmp_path.glob("*.html"), *tmp_path.rglob("students/*.html"), *tmp_path.rglob("*.xml")]
+    assert len(pages) == 1 + 2 * len(NAMES)
+    for page in pages:
+        active, asked, ran = visit(browser, lambda tab, at=page: tab.goto(at.as_uri()))
+        assert (odd(active), asked, ran) == ([], {page.as_uri()}, [])
 
 
 def test_an_honest_answer_stays_readable(course, browser):
