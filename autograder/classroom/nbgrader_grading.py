@@ -114,6 +114,7 @@ def _grade(converter: Autograde, lesson: Lesson) -> None:
         folder = Path(course.format_path(course.autograded_directory, student, lesson.id))
         _drop_half_done(folder)
         _drop_changed(folder, lesson, source)
+        _drop_answered_anew(folder, Path(course.format_path(INTAKE, student, lesson.id)))
     submitted, course.submitted_directory = course.submitted_directory, INTAKE
     try:
         BaseConverter.start(converter)
@@ -143,6 +144,18 @@ def _drop_changed(folder: Path, lesson: Lesson, source: bytes | None) -> None:
     graded = module.read_bytes() if module.is_file() else None
     if folder.exists() and graded != source:
         shutil.rmtree(folder)
+
+
+def _drop_answered_anew(folder: Path, clean: Path) -> None:
+    """Remove what has other written answers than the clean copy, such as one of an older intake."""
+    name = f"{folder.name}.ipynb"
+    if folder.exists() and _written(folder / name) != _written(clean / name):
+        shutil.rmtree(folder)
+
+
+def _written(notebook: Path) -> list[str]:
+    cells = nbformat.from_dict(json.loads(notebook.read_bytes())).cells
+    return ["".join(cell.source) for cell in cells if utils.is_solution(cell)]
 
 
 def _fail(converter: Autograde, message: str) -> NoReturn:

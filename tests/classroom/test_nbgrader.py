@@ -284,12 +284,12 @@ def test_a_regrade_keeps_the_points_that_a_person_gave(copy):
     assert grades(copy, "untouched") == {**NONE, name: 0.5}
 
 
-def answered(folder):
+def answered(folder, text="Because the outer one is <b>active</b> too."):
     def change(cells):
         (cell,) = [
             c for c in cells if c["metadata"].get("nbgrader", {}).get("grade_id") == QUESTION
         ]
-        cell["source"] = "Because the outer one is <b>active</b> too."
+        cell["source"] = text
         return cells
 
     change_notebook(folder, change)
@@ -314,6 +314,11 @@ def test_a_written_answer_is_graded_by_a_person_beside_the_automatic_points(copy
     page = feedback(copy, "writer")
     assert "Say which trace." in page
     assert "the outer one is" in page
+    answered(copy / "submitted" / "writer" / LESSON.id, "On second thoughts, it is not.")
+    run(copy, "autograde", LESSON.id, "--student", "writer")
+    assert grades(copy, "writer") == {**FULL, QUESTION: 2.5}
+    graded = copy / "autograded" / "writer" / LESSON.id / f"{LESSON.id}.ipynb"
+    assert "On second thoughts" in graded.read_text()
 
 
 @pytest.fixture
