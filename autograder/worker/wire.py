@@ -1,7 +1,8 @@
 """How values cross the border between the isolated worker and the grader: as data, never as code.
 
 A message is a msgpack text behind its length. A value is written by its exact type: plain Python
-data, and NumPy arrays of an allowed dtype. Everything else becomes an opaque marker, so a class of
+data, NumPy arrays of an allowed dtype, and the arrays of the package under test, which cross as
+NumPy's. Everything else becomes an opaque marker, so a class of
 the submission's own never gets to say how it is written, read or compared. Reading checks the sizes
 before it believes them, and executes nothing.
 
@@ -105,6 +106,10 @@ def encode(value: Any) -> Any:
     return _Writer().write(value, 0)
 
 
+# The class of the arrays of the package under test, if it is imported: the worker says so.
+own_arrays: set[type] = set()
+
+
 class _Writer:
     """Writes one message, and counts what it writes."""
 
@@ -122,6 +127,8 @@ class _Writer:
             return writer(self, value, depth)
         if type(value) in _SCALARS:
             return ["s", *self.buffer(np.asarray(value))]
+        if type(value) in own_arrays:
+            return self.write_own_array(value)
         return ["o", builtin_name(type(value))]
 
     def write_plain(self, value: Any, depth: int) -> Any:
@@ -160,6 +167,14 @@ class _Writer:
         if _dtype_name(value.dtype) is None or value.ndim > MAX_DIMENSIONS:
             return ["o", "ndarray"]
         return ["a", *self.buffer(value)]
+
+    def write_own_array(self, value: Any) -> Any:
+        """The values of an array of the package, if they are there and an array of NumPy's own."""
+        try:
+            values = np.asarray(value)
+        except Exception:  # it was given away to a call, or the submission has changed its class
+            return ["o", "object"]
+        return self.write_array(values, 0) if type(values) is np.ndarray else ["o", "object"]
 
     def buffer(self, value: np.ndarray) -> list[Any]:
         name = _dtype_name(value.dtype)

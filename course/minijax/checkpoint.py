@@ -119,7 +119,7 @@ def call_remat(program: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list
     >>> len(program.consts)
     1
     >>> call_remat(program, [np.array([5.0, 7.0])], **params)
-    [array([10., 21.])]
+    [Array([10., 21.], dtype=float64)]
     """
     # TODO(checkpoint.call): make a program whose constants are inputs, and bind remat_p on
     # constants and arguments.

@@ -215,7 +215,7 @@ def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> Values
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
     >>> index = np.array(1, np.int32)
     >>> print(*cond_jvp([index, 5.0], [None, 10.0], branches=(double, square)))
-    [array(25.)] [array(100.)]
+    [Array(25., dtype=float64, weak_type=True)] [Array(100., dtype=float64, weak_type=True)]
     """
     # TODO(control.cond_jvp): make the programs of values and tangents, let the branches agree, and
     # bind the choice among them.
@@ -259,7 +259,7 @@ def select_branches(
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
     >>> indices, xs = np.array([1, 0, 1], np.int32), np.array([3.0, 4.0, 5.0])
     >>> select_branches(3, indices, [xs], [0], (double, square))
-    ([array([ 9.,  8., 25.])], [0])
+    ([Array([ 9.,  8., 25.], dtype=float64)], [0])
     """
     # TODO(control.select): run every branch on the whole batch, with operands that move only where
     # it is chosen; select for each example.

@@ -254,7 +254,7 @@ def inverse_jaxpr(
 
     >>> jaxpr = make_jaxpr(lambda x, y: (x + 2.0) / lax.exp(y))(1.0, 1.0).jaxpr
     >>> inverse_jaxpr(jaxpr, [], [None, 0.0], [5.0])
-    [array(3.), 0.0]
+    [Array(3., dtype=float64, weak_type=True), 0.0]
     """
     # TODO(custom.inverse_jaxpr): note what is known, sweep forward to compute, sweep backward to
     # invert, and read the inputs.
@@ -324,7 +324,7 @@ def inverse_equation(
     >>> from minijax import jit
     >>> closed = make_jaxpr(jit(lambda x, y: x * y + 1.0))(0.0, 0.0)
     >>> inverse_equation(closed.eqns[0], 1, [None, 2.0], [7.0])
-    [array(3.), 2.0]
+    [Array(3., dtype=float64, weak_type=True), 2.0]
     """
     # TODO(custom.inverse_equation): invert the program that the equation calls, if it calls one;
     # else use invert.
@@ -346,9 +346,9 @@ def invert(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[Any]) 
 
     >>> (eqn,) = make_jaxpr(lambda x, y: x - y)(0.0, 0.0).eqns
     >>> invert(eqn, 1, [None, 2.0], [5.0])
-    [array(7.), 2.0]
+    [Array(7., dtype=float64, weak_type=True), 2.0]
     >>> invert(eqn, 1, [2.0, None], [5.0])
-    [2.0, array(-3.)]
+    [2.0, Array(-3., dtype=float64, weak_type=True)]
     >>> invert(eqn, 7, [None, None], [5.0])
     Traceback (most recent call last):
     ValueError: inverse stops at equation 7, `a:f64[] = sub b c`: 2 operands are not known.

@@ -63,10 +63,15 @@ class Var:
 
 @dataclass(eq=False)
 class Literal:
-    """A 0-d constant that stands in the program itself."""
+    """A 0-d constant that stands in the program itself; a weakly typed one is a Python number."""
 
     val: Any
     aval: ShapedArray
+
+    def __post_init__(self) -> None:
+        if self.aval.weak_type:
+            number = np.asarray(self.val).item()
+            self.val = number if np.asarray(number).dtype == self.aval.dtype else self.val
 
 
 Atom = Var | Literal
@@ -195,7 +200,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
     >>> a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
     >>> ten = Literal(10.0, ShapedArray((), np.dtype(float)))
     >>> eval_jaxpr(Jaxpr([], [a], [b, a], [JaxprEqn([ten, a], [b], sub_p, {})]), [], 3.0)
-    [array(7.), 3.0]
+    [Array(7., dtype=float64, weak_type=True), 3.0]
     """
     # TODO(jaxprs.eval_jaxpr): give constants and inputs their values, run the equations in order,
     # and look up the outputs.
@@ -289,7 +294,7 @@ def dot_general_type(
     The axes of the result: first the batch axes, in the order in which `dimension_numbers` lists
     them; then the axes of `x` that are neither contracted nor batch axes, in the order of `x`; then
     those of `y`. Its dtype is `preferred_element_type`, or the operands' where that is `None`. It
-    is not weakly typed.
+    is weakly typed if both operands are.
 
     >>> x, y = (ShapedArray(shape, np.dtype("float32")) for shape in [(2, 3, 7), (7, 5, 2)])
     >>> numbers = (((2,), (0,)), ((0,), (2,)))

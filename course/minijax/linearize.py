@@ -148,7 +148,7 @@ class PartialEvalTrace(Trace):
         >>> with new_main(PartialEvalTrace) as main:
         ...     trace = PartialEvalTrace(main)
         ...     trace.process_primitive(neg_p, [trace.pure(3.0)], {})
-        array(-3.)
+        Array(-3., dtype=float64, weak_type=True)
         """
         # TODO(linearize.process_primitive): bind the primitive if all operands are known; else use
         # its rule if it has one, or stage it out.
@@ -254,7 +254,7 @@ def partial_eval_flat(
     ...     lambda x, y: [x * x, x * y], [known(3.0), unknown(get_aval(1.0))]
     ... )
     >>> [pval.const for pval in pvals_out]
-    [array(9.), None]
+    [Array(9., dtype=float64, weak_type=True), None]
     >>> program
     { lambda ; a:f64[]. let b:f64[] = mul 3.0:f64[] a in (b,) }
     """
@@ -285,9 +285,9 @@ def linearize_flat(
 
     >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)
     >>> values
-    [array(18.), 2]
+    [Array(18., dtype=float64, weak_type=True), 2]
     >>> eval_jaxpr(program.jaxpr, program.consts, 1.0)
-    [array(12.)]
+    [Array(12., dtype=float64, weak_type=True)]
     """
     # TODO(linearize.flat): partially evaluate the function from tangents to tangents that jvp_flat
     # computes, and keep the values aside.

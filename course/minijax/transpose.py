@@ -103,8 +103,8 @@ def unbroadcast(ct: Any, x: Any) -> Any:
     tracer; `get_aval(ct).shape` is its shape.
 
     >>> unbroadcast(np.ones((2, 3)), UndefPrimal(ShapedArray((2, 1), np.dtype(float))))
-    array([[3.],
-           [3.]])
+    Array([[3.],
+           [3.]], dtype=float64)
     >>> print(unbroadcast(np.ones((2, 3)), 5.0))
     None
     """
@@ -126,7 +126,7 @@ def mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
     Multiply with `mul_p.bind`, whose result cannot be written to.
 
     >>> mul_transpose(np.array([1.0, 10.0]), 3.0, UndefPrimal(ShapedArray((2,), np.dtype(float))))
-    [None, array([ 3., 30.])]
+    [None, Array([ 3., 30.], dtype=float64)]
     """
     # TODO(grad.mul_rule): find out which operand is linear, multiply ct with the other one, and
     # give a list of two.
@@ -190,8 +190,8 @@ def dot_cotangent(
     >>> x = ShapedArray((2, 3), np.dtype(float))  # a product x @ y of shape (2, 5), y as below
     >>> y, numbers = np.ones((3, 5)), (((1,), (0,)), ((), ()))
     >>> dot_cotangent(np.ones((2, 5)), x, y, *numbers, comes_last=False)
-    array([[5., 5., 5.],
-           [5., 5., 5.]])
+    Array([[5., 5., 5.],
+           [5., 5., 5.]], dtype=float64)
     """
     # TODO(grad.dot_general_rule): find the axes that other keeps, in ct and in other; contract
     # them, with the batch axes as batch axes; put the axes in order.
@@ -292,7 +292,7 @@ def backward_pass(
     >>> a, b, c = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
     >>> jaxpr = Jaxpr([], [a], [c], [JaxprEqn([a], [b], neg_p, {}), JaxprEqn([b], [c], neg_p, {})])
     >>> backward_pass(jaxpr, [], [UndefPrimal(a.aval)], [5.0])
-    [array(5.)]
+    [Array(5., dtype=float64, weak_type=True)]
     """
     # TODO(grad.backward_pass): get the linear equations; accumulate the cotangents of the results;
     # then visit the equations from last to first; look up the answers.
@@ -498,8 +498,8 @@ def jacrev(
     `vmap` for each of its axes. Counterpart: `jax.jacrev`.
 
     >>> jacrev(lambda x: x * x)(np.array([1.0, 2.0]))
-    array([[2., 0.],
-           [0., 4.]])
+    Array([[2., 0.],
+           [0., 4.]], dtype=float64)
     """
 
     @in_place_of(fun)
@@ -534,8 +534,8 @@ def jacobian_of_output(lin: Linearized, i: int) -> list[Any]:
 
     >>> lin = linearize_tree(lambda x, y: x * y, (3.0, np.array([1.0, 2.0])), has_aux=False)
     >>> jacobian_of_output(lin, 0)
-    [array([1., 2.]), array([[3., 0.],
-           [0., 3.]])]
+    [Array([1., 2.], dtype=float64, weak_type=True), Array([[3., 0.],
+           [0., 3.]], dtype=float64)]
     """
     # TODO(grad.jacobian_of_output): write the function of one cotangent, vmap it once for each axis
     # of the leaf, and call it on the basis.
@@ -549,10 +549,15 @@ def in_containers(lin: Linearized, jacobians: Sequence[Any], i: int) -> Any:
     """
     moving, shape = iter(jacobians), lin.out_avals[i].shape
     leaves = [
-        next(moving) if dtypes.is_float(aval.dtype) else np.zeros(shape + aval.shape, aval.dtype)
+        next(moving) if dtypes.is_float(aval.dtype) else zeros(shape + aval.shape, aval)
         for aval in lin.in_avals
     ]
     return tree_unflatten(lin.in_tree, leaves)
+
+
+def zeros(shape: tuple[int, ...], aval: ShapedArray) -> Any:
+    """Zeros of the dtype of `aval` in another shape."""
+    return broadcast_in_dim(0 if aval.weak_type else np.zeros((), aval.dtype), shape, ())
 
 
 def hessian(
@@ -561,8 +566,8 @@ def hessian(
     """The second derivatives: forward mode over reverse mode. Counterpart: `jax.hessian`.
 
     >>> hessian(lambda x: (x * x * x).sum())(np.array([1.0, 2.0]))
-    array([[ 6.,  0.],
-           [ 0., 12.]])
+    Array([[ 6.,  0.],
+           [ 0., 12.]], dtype=float64)
     """
     return jacfwd(jacrev(fun, argnums, has_aux), argnums, has_aux)
 

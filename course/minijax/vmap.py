@@ -17,6 +17,7 @@ import numpy as np
 
 from minijax import dtypes
 from minijax.arguments import Argnums, chosen_args, function_of, in_place_of
+from minijax.array import ArrayImpl
 from minijax.axis_env import AxisSize, mapped_axis
 from minijax.core import (
     MainTrace,
@@ -85,12 +86,12 @@ def move_batch_axis(axis_size: int, src: BatchAxis, dst: int, x: Any) -> Any:
 
     >>> batch = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])  # three examples of shape (2,)
     >>> move_batch_axis(3, 1, 0, batch)
-    array([[1., 4.],
+    Array([[1., 4.],
            [2., 5.],
-           [3., 6.]])
+           [3., 6.]], dtype=float64)
     >>> move_batch_axis(2, not_mapped, 0, np.array([7.0, 8.0, 9.0]))
-    array([[7., 8., 9.],
-           [7., 8., 9.]])
+    Array([[7., 8., 9.],
+           [7., 8., 9.]], dtype=float64)
     """
     # TODO(vmap.move_batch_axis): repeat a value that is not mapped along a new axis dst; else move
     # the axis src to dst.
@@ -223,7 +224,7 @@ def reduce_sum_batch(
 
     >>> batch = np.arange(6.0).reshape(2, 3)  # three examples of shape (2,), along axis 1
     >>> reduce_sum_batch(3, [batch], [1], axes=(0,))
-    (array([3., 5., 7.]), 0)
+    (Array([3., 5., 7.], dtype=float64), 0)
     """
     # TODO(vmap.reduce_sum_rule): translate the axes, bind once, and say where the batch axis is in
     # the result.
@@ -344,7 +345,7 @@ def vmap_flat(
     >>> outs, dims = vmap_flat(lambda x, y: [-x, y, 7.0], 3, [1, not_mapped],
     ...                        [np.array([[1.0, 2.0, 3.0]]), 4.0])
     >>> print(outs, dims)
-    [array([[-1., -2., -3.]]), 4.0, 7.0] [1, not_mapped, not_mapped]
+    [Array([[-1., -2., -3.]], dtype=float64), 4.0, 7.0] [1, not_mapped, not_mapped]
     """
     # TODO(vmap.flat): put a BatchTrace on the stack, box the mapped arguments, call f, raise the
     # results, and take them apart.
@@ -368,7 +369,7 @@ def vmap(
 
     >>> import numpy as np
     >>> vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3.0), 2.0)
-    array([0., 2., 4.])
+    Array([0., 2., 4.], dtype=float64)
     """
 
     check_axes("in_axes", in_axes)
@@ -498,10 +499,11 @@ def check_not_empty(tree: Any) -> None:
         raise ValueError("A Jacobian needs an argument that holds at least one array.")
 
 
-def basis(aval: ShapedArray) -> np.ndarray:
+def basis(aval: ShapedArray) -> ArrayImpl:
     """All arrays of this type with a single one among zeros: `basis(aval)[i, j]` has it at i, j."""
     size = math.prod(aval.shape)
-    return np.eye(size, dtype=aval.dtype).reshape(aval.shape + aval.shape)
+    matrix = np.eye(size, dtype=aval.dtype).reshape(aval.shape + aval.shape)
+    return ArrayImpl(matrix, aval.weak_type)
 
 
 def jacfwd(
@@ -515,8 +517,8 @@ def jacfwd(
     function gives (Jacobian, anything). Counterpart: `jax.jacfwd`.
 
     >>> jacfwd(lambda x: x * x)(np.array([1.0, 2.0]))
-    array([[2., 0.],
-           [0., 4.]])
+    Array([[2., 0.],
+           [0., 4.]], dtype=float64)
     """
 
     @in_place_of(fun)
@@ -581,5 +583,8 @@ def jacobian_of_input(
 
 def own_zeros(tangent: Any, y: Any) -> Any:
     """`tangent`; but where `y` is an integer, zeros of its type instead of float0, as in JAX."""
-    dtype = get_aval(y).dtype
-    return tangent if dtypes.is_float(dtype) else np.zeros(tangent.shape, dtype)
+    aval = get_aval(y)
+    if dtypes.is_float(aval.dtype):
+        return tangent
+    zero = 0 if aval.weak_type else np.zeros((), aval.dtype)
+    return broadcast_in_dim(zero, tangent.shape, ())

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from minijax import core, dtypes
+from minijax import dtypes
 from minijax.core import ShapedArray, get_aval
 from minijax.jaxpr import ClosedJaxpr, raise_to_shaped
 from minijax.jvp import check_tangent, drop_float0, zeros_like_aval
@@ -23,7 +23,7 @@ def are_floats(avals: Sequence[ShapedArray]) -> tuple[bool, ...]:
 def instantiate(tangents: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
     """Tangents as arrays: `None` becomes zeros, of dtype `float0` for what is no float."""
     pairs = zip(tangents, avals, strict=True)
-    return [core.as_result(zeros_like_aval(aval)) if t is None else t for t, aval in pairs]
+    return [zeros_like_aval(aval) if t is None else t for t, aval in pairs]
 
 
 def merge(flags: Sequence[bool], chosen: Iterable[Any], others: Iterable[Any] = ()) -> list[Any]:

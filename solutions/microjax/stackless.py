@@ -82,8 +82,10 @@ class EvalInterpreter(Interpreter):
         for x in args:
             if isinstance(x, Tracer):
                 raise UnexpectedTracerError(ESCAPED.format(x))
-        outs = get_rule(core.impl_rules, primitive, "Evaluation rule")(*args, **params)
-        return each(primitive, core.as_result, outs)
+        rule = get_rule(core.impl_rules, primitive, "Evaluation rule")
+        outs = core.computed(rule, primitive, args, params)
+        weak_type = core.weak_result(primitive, args, params)
+        return each(primitive, lambda out: core.as_result(out, weak_type), outs)
 
 
 def each(primitive: Primitive, f: Fun, *outs: Any) -> Any:

@@ -5,8 +5,10 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 
 import typing as _typing
 
-from minijax import checkpoint_policies, errors, lax, numpy, tree, tree_util
+from minijax import checkpoint_policies, errors, lax, numpy, tree, tree_util, typing
+from minijax.array import Array
 from minijax.checkpoint import checkpoint
+from minijax.configuration import config
 from minijax.custom_rules import custom_jvp, custom_vjp
 from minijax.jit import jit
 from minijax.jvp import jvp
@@ -18,8 +20,10 @@ from minijax.vmap import jacfwd, vmap
 from minijax.xla import default_device, devices
 
 __all__ = [
+    "Array",
     "checkpoint",
     "checkpoint_policies",
+    "config",
     "custom_jvp",
     "custom_vjp",
     "default_device",
@@ -39,6 +43,7 @@ __all__ = [
     "pmap",
     "tree",
     "tree_util",
+    "typing",
     "value_and_grad",
     "vjp",
     "vmap",

@@ -1,115 +1,207 @@
-"""Arrays on devices, and the kinds of arrays that a compiled program can be called with.
+"""Arrays: what every computation gives.
 
-Lesson jit gives these as they are. `Array` is what a compiled program returns; its values stay on
-the device until somebody asks for them.
+`minijax` computes with NumPy, but its results are arrays of a class of its own, `ArrayImpl`, for
+three reasons. They never change, so a transformation may keep an array and look at it again later.
+They promote by JAX's rules: `int32 * float32` is a float32, and a weakly typed array, made from
+Python's numbers, gives way to others. And their values need not be in Python's memory: what a
+compiled program returns stays on its device until somebody asks for it.
+
+`Array` is the base class of arrays and of tracers; what both can do is in the table
+`array_methods`.
 """
 
 from __future__ import annotations
 
-import functools
 import math
-import operator
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from minijax import xla
-from minijax.core import ArrayOperators, ShapedArray, aval_makers, get_aval
-from minijax.dtypes import canonical, float0
-from minijax.jaxpr import raise_to_shaped
-from minijax.tree import tree_map
+# What `x + y`, `x.sum()` and `x[0]` mean, by name. minijax.numpy fills this in, because an operator
+# promotes and broadcasts its operands before it binds a primitive.
+array_methods: dict[str, Callable[..., Any]] = {}
+
+OPERATORS = ("neg", "pos", "abs", "invert", "iter", "getitem", "round")
+BINARY_OPERATORS = (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"),
+    *("radd", "rsub", "rmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rmatmul"),
+    *("rand", "ror", "rxor", "lt", "le", "gt", "ge", "eq", "ne", "divmod", "rdivmod"),
+)
 
 
-class Array(ArrayOperators):
-    """An array on a device. It is copied to NumPy when somebody asks, and not before.
+class Array:
+    """All that behaves as an array: its operators and methods; see `array_methods`."""
 
-    If it is on several devices, all of it is on each. It is `committed` where the program has said
-    which devices these are; any other array goes where it is needed.
-    """
+    shape: tuple[int, ...]
+    dtype: np.dtype
 
-    def __init__(
-        self, aval: ShapedArray, buffer: Any, on: xla.Devices, committed: bool = False
-    ) -> None:
-        self.kind = kind_of(aval, on, committed)
-        self.buffer = buffer
+    __array_priority__ = 100  # NumPy's arrays leave `numpy_array * tracer` to the tracer
 
-    aval = property(lambda self: self.kind.aval)
-    on = property(lambda self: self.kind.on)
-    committed = property(lambda self: self.kind.committed)
-    shape = property(lambda self: self.aval.shape)
-    dtype = property(lambda self: self.aval.dtype)
-    weak_type = property(lambda self: self.aval.weak_type)
-    ndim = property(lambda self: len(self.aval.shape))
-    size = property(lambda self: math.prod(self.aval.shape))
+    def __getattr__(self, name: str) -> Any:
+        if name not in array_methods or name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return lambda *args, **kwargs: array_methods[name](self, *args, **kwargs)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(
+            "JAX arrays are immutable and do not support in-place item assignment. Instead of "
+            "x[idx] = y, compute a new array, for instance with x.at[idx].set(y)."
+        )
+
+    def by_numpy(self, name: str, *args: Any) -> Any:
+        """What an operator gives that no lesson so far has defined."""
+        return NotImplemented
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: math.prod(self.shape))
     itemsize = property(lambda self: self.dtype.itemsize)
     nbytes = property(lambda self: self.size * self.itemsize)
+    T = property(lambda self: self.transpose())
+    at = property(lambda self: self.__getattr__("at")())  # x.at[index].set(value)
 
-    def block_until_ready(self) -> Array:
-        """Wait until the device has computed the values; a call returns before that."""
-        self.buffer.block_until_ready()
-        return self
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
 
-    def devices(self) -> set[xla.Device]:
-        return set(self.on)
+    __hash__ = None  # type: ignore[assignment]  # equal arrays are arrays of booleans
+
+
+def forward_operator(name: str) -> Callable[..., Any]:
+    """The method `__name__`, which looks its meaning up in `array_methods` when it is called."""
+
+    def operator(self: Any, *args: Any) -> Any:
+        method = array_methods.get(f"__{name}__")
+        return self.by_numpy(name, *args) if method is None else method(self, *args)
+
+    return operator
+
+
+def forward_binary(name: str) -> Callable[..., Any]:
+    """As `forward_operator`; an operand that is no array is left to its own class, as in Python."""
+    forward = forward_operator(name)
+
+    def operator(self: Any, other: Any) -> Any:
+        return forward(self, other) if isinstance(other, OPERANDS) else NotImplemented
+
+    return operator
+
+
+OPERANDS = (Array, np.ndarray, np.generic, int, float)
+for _name in OPERATORS:
+    setattr(Array, f"__{_name}__", forward_operator(_name))
+for _name in BINARY_OPERATORS:
+    setattr(Array, f"__{_name}__", forward_binary(_name))
+
+
+class ArrayImpl(Array):
+    """An array with values, which never change; they are NumPy's, or on a device.
+
+    `host` holds the values as NumPy has them. An array that has been on a device holds them in
+    `buffer` as well, or only there, and `kind` says where that is (lesson jit).
+    """
+
+    host: Any = None
+    buffer: Any = None
+    kind: Any = None
+    weak_type: bool = False
+
+    def __init__(self, host: np.ndarray, weak_type: bool = False) -> None:
+        self.host = host
+        self.weak_type = weak_type
+
+    aval = property(lambda self: self.__getattr__("aval")())  # its type; core says how
+
+    @property
+    def value(self) -> np.ndarray:
+        """The values as an array of NumPy, which nobody may write to."""
+        return self.host if self.buffer is None else self.kind.to_host(self)
+
+    shape = property(lambda self: self.kind.aval.shape if self.host is None else self.host.shape)
+    dtype = property(lambda self: self.kind.aval.dtype if self.host is None else self.host.dtype)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        read_only = self.value.view()
+        read_only.flags.writeable = False
+        return np.array(read_only, dtype=dtype, copy=copy)
+
+    def by_numpy(self, name: str, *args: Any) -> Any:
+        """An operator that a later lesson defines is NumPy's until then."""
+        out = getattr(self.value, f"__{name}__")(*map(as_numpy, args))
+        return ArrayImpl(np.asarray(out)) if isinstance(out, np.ndarray | np.generic) else out
+
+    def item(self, *args: int) -> Any:
+        """The only element, or the one at a place, as a number of Python."""
+        return self.value.item(*args)
+
+    def tolist(self) -> Any:
+        """The elements as lists of Python's numbers."""
+        return self.value.tolist()
+
+    def devices(self) -> set[Any]:
+        """The devices that hold the array; it is copied to one if it has not been on any."""
+        return set(self._placed().on)
 
     @property
     def device(self) -> Any:
         """The device; where there are several, how the array is spread over them."""
-        return self.on[0] if len(self.on) == 1 else xla.sharding(self.on)
+        return self._placed().device()
 
-    def buffer_on(self, devices: xla.Devices) -> Any:
-        """The buffer, or a copy of it on other devices."""
-        return self.buffer if devices == self.on else xla.to_device(self.aval, self, devices)
+    @property
+    def committed(self) -> bool:
+        """Whether the program has said on which devices the array is to be."""
+        return self.kind is not None and self.kind.committed
+
+    def block_until_ready(self) -> ArrayImpl:
+        """Wait until the device has computed the values; a call returns before that."""
+        if self.buffer is not None:
+            self.buffer.block_until_ready()
+        return self
 
     def is_deleted(self) -> bool:
         """Whether the array was given away to a call, and has no values any more."""
-        return self.buffer.is_deleted()
+        return self.buffer is not None and self.buffer.is_deleted()
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        if self.is_deleted():
-            shape = ",".join(map(str, self.shape))
-            raise RuntimeError(f"Array has been deleted with shape={self.dtype}[{shape}].")
-        if self.dtype == float0:
-            return np.zeros(self.shape, float0)
-        return np.array(xla.to_host(self.buffer, self.on), dtype=dtype, copy=copy)
-
-    def item(self, *args: int) -> Any:
-        """The only element, or the one at a place, as a number of Python."""
-        return np.asarray(self).item(*args)
-
-    def tolist(self) -> Any:
-        """The elements as lists of Python's numbers."""
-        return np.asarray(self).tolist()
-
-    def copy(self) -> Array:
+    def copy(self) -> ArrayImpl:
         """The same values in memory of their own."""
-        return Array(self.aval, xla.to_device(self.aval, self, self.on), self.on, self.committed)
+        return ArrayImpl(np.array(self.value), self.weak_type)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """NumPy's functions compute on the copy (and do not call the methods of this class)."""
-        return function(*tree_map(as_numpy, args), **tree_map(as_numpy, kwargs))
+    def __reduce__(self) -> Any:
+        return ArrayImpl, (np.array(self.value), self.weak_type)
+
+    def __deepcopy__(self, memo: Any) -> ArrayImpl:
+        return self.copy()
 
     def __bool__(self) -> bool:
-        return bool(np.asarray(self))
-
-    def __float__(self) -> float:
-        return float(np.asarray(self))
+        return bool(self.value)
 
     def __int__(self) -> int:
-        return int(np.asarray(self))
+        return int(self.number())
 
-    __index__ = __int__
+    def __float__(self) -> float:
+        return float(self.number())
 
-    def __len__(self) -> int:
-        return len(np.asarray(self))
+    def __complex__(self) -> complex:
+        return complex(self.number())
+
+    def __index__(self) -> int:
+        return self.number().__index__()
+
+    def number(self) -> np.ndarray:
+        """The value of an array without axes, which Python can make a number of."""
+        if self.shape:
+            raise TypeError(
+                f"Only arrays without axes can be converted to numbers of Python; this one has "
+                f"shape {self.shape}."
+            )
+        return self.value
 
     def __str__(self) -> str:
-        return str(np.asarray(self))
+        return str(self.value)
 
     def __format__(self, spec: str) -> str:
-        return format(np.asarray(self)[()], spec)
+        return format(self.value[()], spec)
 
     def __repr__(self) -> str:
         """As JAX writes it, down to where the line breaks."""
@@ -118,83 +210,20 @@ class Array(ArrayOperators):
         text = f"[], shape={self.shape}"
         if self.size:
             style: dict[str, Any] = {"separator": ", ", "prefix": start, "suffix": ","}
-            text = np.array2string(np.asarray(self), max_line_width=width, **style)
+            text = np.array2string(self.value, max_line_width=width, **style)
         fits = len(text) - text.rfind("\n") + len(kind) + 3 <= width
         return f"{start}{text},{' ' if fits else ' ' * len(start)}{kind})"
 
 
-aval_makers[Array] = lambda x: x.aval
+def as_array(x: Any) -> Any:
+    """`x` as an array: numbers of Python are weakly typed; of NumPy's arrays it is a copy."""
+    if isinstance(x, np.ndarray | np.generic):
+        return ArrayImpl(np.array(x))
+    if isinstance(x, bool | int | float):
+        return ArrayImpl(np.array(x), not isinstance(x, bool))
+    return x
 
 
 def as_numpy(x: Any) -> Any:
-    return np.asarray(x) if isinstance(x, Array) else x
-
-
-# What a program is compiled for ----------------------------------------------------------------
-
-# The types of leaves that no interpreter has anything to do with.
-CONCRETE = {Array, np.ndarray, bool, int, float, *np.sctypeDict.values()}
-
-
-@dataclass(frozen=True, eq=False)
-class Kind:
-    """What a compiled program asks of an argument: its type, and where it is (None: on the host).
-
-    There is one object for each kind, so that looking a program up compares addresses.
-    """
-
-    aval: ShapedArray
-    on: xla.Devices | None
-    committed: bool
-
-    def result_maker(self) -> Callable[[Any], Any]:
-        """What makes the result of a call of a buffer: a device array; but `float0` is NumPy's."""
-        if self.aval.dtype == float0:
-            return lambda buffer: np.zeros(self.aval.shape, float0)
-        return self.new_array
-
-    def new_array(self, buffer: Any) -> Array:
-        array = object.__new__(Array)
-        array.kind, array.buffer = self, buffer
-        return array
-
-
-@functools.cache
-def kind_of(aval: ShapedArray, on: xla.Devices | None, committed: bool) -> Kind:
-    return Kind(raise_to_shaped(aval), on, committed)
-
-
-def host_kind(x: Any) -> Kind:
-    """The kind of an array of NumPy or a Python number."""
-    if type(x) is np.ndarray:
-        return numpy_kind(x.shape, x.dtype)
-    return kind_of(raise_to_shaped(get_aval(x)), None, False)
-
-
-@functools.cache  # `get_aval` takes longer than the rest of a call
-def numpy_kind(shape: tuple[int, ...], dtype: np.dtype) -> Kind:
-    return kind_of(ShapedArray(shape, canonical(dtype)), None, False)
-
-
-# Where arguments are, and how they get where a program is ----------------------------------------
-
-
-def committed_devices(args: Sequence[Any]) -> xla.Devices | None:
-    """The devices of the arguments that are committed to some; None where there are none."""
-    places = {x.on: x.aval for x in args if isinstance(x, Array) and x.committed}
-    return the_one_place(places)
-
-
-def the_one_place(places: dict[xla.Devices, Any]) -> xla.Devices | None:
-    """The only key, if there is one; the values say what belongs to each."""
-    if len(places) > 1:
-        found = " and ".join(f"{x} on {[d.id for d in on]}" for on, x in places.items())
-        raise ValueError(f"Received incompatible devices for jitted computation: {found}.")
-    return next(iter(places), None)
-
-
-buffer_of = operator.attrgetter("buffer")
-
-
-def to_buffer(aval: ShapedArray, x: Any, devices: xla.Devices) -> Any:
-    return x.buffer_on(devices) if isinstance(x, Array) else xla.to_device(aval, x, devices)
+    """`x` as the rules of evaluation take it: the values of an array, and all else as it is."""
+    return x.value if type(x) is ArrayImpl else x

@@ -213,7 +213,7 @@ def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> Values
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
     >>> index = np.array(1, np.int32)
     >>> print(*cond_jvp([index, 5.0], [None, 10.0], branches=(double, square)))
-    [array(25.)] [array(100.)]
+    [Array(25., dtype=float64, weak_type=True)] [Array(100., dtype=float64, weak_type=True)]
     """
     (index, *operands), moves = primals, moving(tangents[1:])
     programs, out_moves = agreed(lambda b, need: jvp_program(b, moves, need), branches)
@@ -259,7 +259,7 @@ def select_branches(
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
     >>> indices, xs = np.array([1, 0, 1], np.int32), np.array([3.0, 4.0, 5.0])
     >>> select_branches(3, indices, [xs], [0], (double, square))
-    ([array([ 9.,  8., 25.])], [0])
+    ([Array([ 9.,  8., 25.], dtype=float64)], [0])
     """
     every, out_every = ((True,) * n for n in (len(operands), len(branches[0].out_avals)))
     operands = to_front(axis_size, operands, dims, every)

@@ -13,17 +13,17 @@ small one that stands above it, which counts.
 
 from __future__ import annotations
 
-import functools
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from minijax import dtypes
+from minijax.array import Array, ArrayImpl, array_methods, as_numpy
 from minijax.errors import (
     ConcretizationTypeError,
     TracerArrayConversionError,
@@ -82,21 +82,10 @@ dot_general_p = Primitive("dot_general")
 
 
 def get_rule(rules: Rules, primitive: Primitive, task: str) -> Callable[..., Any]:
-    """The rule of `primitive` in one of the tables above; `task` names the table in the error.
-
-    A rule that computes does so without NumPy's warnings: log(-1) is NaN and 1/0 is inf without a
-    message, as in compiled code.
-    """
+    """The rule of `primitive` in one of the tables above; `task` names the table in the error."""
     if primitive not in rules:
         raise NotImplementedError(f"{task} for '{primitive}' not implemented")
-    computes = rules is not abstract_eval_rules and rules is not hlo_lowerings
-    return quiet(rules[primitive]) if computes else rules[primitive]
-
-
-@functools.cache
-def quiet(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f` without NumPy's warnings."""
-    return np.errstate(all="ignore")(f)
+    return rules[primitive]
 
 
 # The stack of interpreters ----------------------------------------------------------------------
@@ -204,55 +193,7 @@ class Trace:
         raise NotImplementedError(f"{type(self).__name__} must define process_primitive.")
 
 
-# What `x + y`, `x.sum()` and `x[0]` mean, by name. minijax.numpy fills this in, because an operator
-# promotes and broadcasts its operands before it binds a primitive.
-array_methods: dict[str, Callable[..., Any]] = {}
-
-OPERATORS = (
-    *("neg", "pos", "abs", "invert", "getitem", "iter"),
-    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"),
-    *("radd", "rsub", "rmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rmatmul"),
-    *("rand", "ror", "rxor", "lt", "le", "gt", "ge", "eq", "ne"),
-)
-
-
-class ArrayOperators:
-    """The operators and methods of arrays, for all that behaves as one; see `array_methods`."""
-
-    __array_priority__ = 100  # NumPy's arrays leave `numpy_array * tracer` to the tracer
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in array_methods or name.startswith("__"):
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return lambda *args, **kwargs: array_methods[name](self, *args, **kwargs)
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        raise TypeError(
-            "JAX arrays are immutable and do not support in-place item assignment. Instead of "
-            "x[idx] = y, compute a new array, for instance with x.at[idx].set(y)."
-        )
-
-    T = property(lambda self: self.transpose())
-    at = property(lambda self: self.__getattr__("at")())  # x.at[index].set(value)
-
-    __hash__ = None  # type: ignore[assignment]  # equal arrays are arrays of booleans
-
-
-def forward_operator(name: str) -> Callable[..., Any]:
-    """The method `__name__`, which looks its meaning up in `array_methods` when it is called."""
-
-    def operator(self: Any, *args: Any) -> Any:
-        method = array_methods.get(f"__{name}__")
-        return NotImplemented if method is None else method(self, *args)
-
-    return operator
-
-
-for _name in OPERATORS:
-    setattr(ArrayOperators, f"__{_name}__", forward_operator(_name))
-
-
-class Tracer(ArrayOperators):
+class Tracer(Array):
     """A box around a value, with what else one interpreter needs to know (a tangent, a name).
 
     Users' functions compute with tracers as with arrays. What a tracer's value may be is its
@@ -268,8 +209,6 @@ class Tracer(ArrayOperators):
 
     shape = property(lambda self: self.aval.shape)
     dtype = property(lambda self: self.aval.dtype)
-    ndim = property(lambda self: len(self.aval.shape))
-    size = property(lambda self: math.prod(self.aval.shape))
     weak_type = property(lambda self: self.aval.weak_type)
 
     def __bool__(self) -> bool:
@@ -290,11 +229,6 @@ class Tracer(ArrayOperators):
             f"A NumPy function was called on a tracer of type {self.aval}. Use the function of the "
             "same name from minijax.numpy."
         )
-
-    def __len__(self) -> int:
-        if not self.aval.shape:
-            raise TypeError("len() of unsized object")
-        return self.aval.shape[0]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}<{self.aval}>"
@@ -350,20 +284,41 @@ class ConcreteArray(ShapedArray):
         return int(self.val)
 
 
+def number_type(x: bool | int | float) -> type:
+    """The dtype of a Python number; `OverflowError` for an integer that needs more than 64 bits."""
+    if isinstance(x, bool):
+        return np.bool_
+    if isinstance(x, int):
+        np.int64(x)
+    return np.int64 if isinstance(x, int) else np.float64
+
+
 def scalar_aval(x: Any) -> ConcreteArray:
     """The abstract value of a Python scalar, which is weakly typed."""
-    return ConcreteArray((), np.asarray(x).dtype, weak_type=True, val=x)
+    return ConcreteArray((), np.dtype(number_type(x)), weak_type=True, val=x)
 
 
-def array_aval(x: Any) -> ConcreteArray:
+def numpy_aval(x: Any) -> ConcreteArray:
     """The abstract value of a NumPy array or scalar."""
     return ConcreteArray(x.shape, dtypes.canonical(x.dtype), val=x)
+
+
+def array_aval(x: ArrayImpl) -> ConcreteArray:
+    """The abstract value of an array of our own, which knows whether it is weakly typed."""
+    return ConcreteArray(x.shape, x.dtype, x.weak_type, val=x)
+
+
+def masked_aval(x: Any) -> NoReturn:
+    """NumPy's masked arrays have none: computing on their data would lose the mask."""
+    raise ValueError("Masked arrays are not supported; use x.filled(value) for an ordinary one.")
 
 
 # Which Python types are arrays to us, and how their abstract values are made.
 aval_makers: dict[type, Callable[[Any], ShapedArray]] = {
     **dict.fromkeys((bool, int, float), scalar_aval),
-    **dict.fromkeys((np.ndarray, np.generic), array_aval),
+    **dict.fromkeys((np.ndarray, np.generic), numpy_aval),
+    np.ma.MaskedArray: masked_aval,
+    ArrayImpl: array_aval,
 }
 
 
@@ -391,6 +346,9 @@ def get_aval(x: Any) -> ShapedArray:
     raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
 
 
+array_methods["aval"] = lambda x: ShapedArray(x.shape, x.dtype, x.weak_type)
+
+
 # bind -------------------------------------------------------------------------------------------
 
 
@@ -404,7 +362,7 @@ def bind(primitive: Primitive, *args: Any, **params: Any) -> Any:
     At the bottom of the stack, where this example runs, it needs `EvalTrace.process_primitive` too:
 
     >>> bind(mul_p, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
-    array([3., 8.])
+    Array([3., 8.], dtype=float64)
     """
     top_trace = find_top_trace(args)
     tracers = [full_raise(top_trace, arg) for arg in args]
@@ -480,10 +438,11 @@ def full_lower(val: Any) -> Any:
 
 
 class EvalTrace(Trace):
-    """Evaluates: its values are NumPy arrays, without a box."""
+    """Evaluates: its values are arrays and numbers, without a box."""
 
     def pure(self, val: Any) -> Any:
-        get_aval(val)  # raises TypeError for what is not an array
+        if type(val) is not ArrayImpl:
+            get_aval(val)  # raises TypeError for what is not an array
         return val
 
     lift = pure
@@ -494,26 +453,64 @@ class EvalTrace(Trace):
         """Compute the result with the primitive's rule in `impl_rules`.
 
         `get_rule` finds it; its `task` is `"Evaluation rule"`. There are no boxes at this
-        level: `tracers` are plain values. The rule takes them by position and `params` by keyword.
-        Its result passes through `as_result`; a rule of a primitive with `multiple_results` gives
-        several, and each of them does, in a list.
+        level: `tracers` are plain values. `computed(rule, primitive, tracers, params)` calls the
+        rule. What it gives becomes an array by `as_result(out, weak_type)`, where
+        `weak_result(primitive, tracers, params)` says whether it is weakly typed; a rule of a
+        primitive with `multiple_results` gives several, and each of them does, in a list.
 
-        >>> EvalTrace(trace_state.stack[0]).process_primitive(neg_p, [2.0], {})
-        array(-2.)
+        >>> EvalTrace(trace_state.stack[0]).process_primitive(neg_p, [np.array([2.0])], {})
+        Array([-2.], dtype=float64)
         """
-        outs = get_rule(impl_rules, primitive, "Evaluation rule")(*tracers, **params)
-        return [as_result(out) for out in outs] if primitive.multiple_results else as_result(outs)
+        rule = get_rule(impl_rules, primitive, "Evaluation rule")
+        outs = computed(rule, primitive, tracers, params)
+        weak_type = weak_result(primitive, tracers, params)
+        if primitive.multiple_results:
+            return [as_result(out, weak_type) for out in outs]
+        return as_result(outs, weak_type)
 
 
-def as_result(out: Any) -> Any:
-    """A result of evaluation: NumPy's scalars become 0-d arrays, and arrays become read-only.
+@np.errstate(all="ignore")
+def computed(
+    rule: Callable[..., Any], primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    """What a rule of evaluation gives, without NumPy's warnings: log(-1) is NaN, as in XLA.
 
-    Only a view is marked so, because a rule may give back an array that belongs to the user.
+    Rules compute with NumPy. Only those with several results, which call programs, take arrays as
+    they are: the values may be on a device already.
     """
-    if isinstance(out, (np.generic, np.ndarray)):
-        out = np.asarray(out).view()
-        out.flags.writeable = False
+    if primitive.multiple_results:
+        return rule(*operands, **params)
+    out = rule(*map(as_numpy, operands), **params)
+    theirs = [x for x in operands if isinstance(x, np.ndarray)]  # which the user may write to
+    return np.array(out) if any(np.may_share_memory(out, x) for x in theirs) else out
+
+
+def as_result(out: Any, weak_type: bool = False) -> Any:
+    """A result of evaluation: NumPy's arrays and scalars become arrays of our own."""
+    if isinstance(out, np.ndarray | np.generic):
+        return ArrayImpl(np.asarray(out), weak_type)
     return out
+
+
+# Which operands say whether a result is weakly typed, where it is not all of them.
+weak_operands: dict[Primitive, slice] = {}
+
+
+def weak_result(primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]) -> bool:
+    """Whether the result of an operation is weakly typed: if all operands are.
+
+    >>> weak_result(mul_p, [2.0, 3.0], {}), weak_result(mul_p, [2.0, np.ones(3)], {})
+    (True, False)
+    """
+    if "weak_type" in params:
+        return params["weak_type"]
+    if primitive in weak_operands:
+        operands = operands[weak_operands[primitive]]
+    return bool(operands) and all(map(is_weak, operands))
+
+
+def is_weak(x: Any) -> bool:
+    return x.weak_type if type(x) is ArrayImpl else type(x) in (int, float)
 
 
 trace_state = TraceState()
@@ -526,7 +523,7 @@ def div_impl(x: Any, y: Any) -> Any:
     """Divide; integers round towards zero, and give -1 for a division by zero, as XLA does.
 
     Both operands have the same dtype, and may be Python numbers. Floats divide as in NumPy, whose
-    warnings need no care: `get_rule` silences them. Integers stay integers of their dtype, and
+    warnings need no care: `computed` silences them. Integers stay integers of their dtype, and
     large ones are divided exactly; where the dtype is unsigned, -1 stands for the number of the
     same bits, the largest.
 
@@ -647,7 +644,7 @@ def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
     >>> def f(x):
     ...     return sub_p.bind(mul_p.bind(x, x), cos_p.bind(0.0))
     >>> counted(f)(3.0)
-    (array(8.), 2)
+    (Array(8., dtype=float64, weak_type=True), 2)
     """
 
     class CountTrace(Trace):

@@ -267,7 +267,7 @@ def inverse_jaxpr(
 
     >>> jaxpr = make_jaxpr(lambda x, y: (x + 2.0) / lax.exp(y))(1.0, 1.0).jaxpr
     >>> inverse_jaxpr(jaxpr, [], [None, 0.0], [5.0])
-    [array(3.), 0.0]
+    [Array(3., dtype=float64, weak_type=True), 0.0]
     """
     env: Env = {}
     write(env, jaxpr.outvars, outs)
@@ -343,7 +343,7 @@ def inverse_equation(
     >>> from minijax import jit
     >>> closed = make_jaxpr(jit(lambda x, y: x * y + 1.0))(0.0, 0.0)
     >>> inverse_equation(closed.eqns[0], 1, [None, 2.0], [7.0])
-    [array(3.), 2.0]
+    [Array(3., dtype=float64, weak_type=True), 2.0]
     """
     called = called_program(eqn)
     return inverse_jaxpr(*called, ins, outs) if called else invert(eqn, number, ins, outs)
@@ -364,9 +364,9 @@ def invert(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[Any]) 
 
     >>> (eqn,) = make_jaxpr(lambda x, y: x - y)(0.0, 0.0).eqns
     >>> invert(eqn, 1, [None, 2.0], [5.0])
-    [array(7.), 2.0]
+    [Array(7., dtype=float64, weak_type=True), 2.0]
     >>> invert(eqn, 1, [2.0, None], [5.0])
-    [2.0, array(-3.)]
+    [2.0, Array(-3., dtype=float64, weak_type=True)]
     >>> invert(eqn, 7, [None, None], [5.0])
     Traceback (most recent call last):
     ValueError: inverse stops at equation 7, `a:f64[] = sub b c`: 2 operands are not known.

@@ -5,7 +5,9 @@ Each message says what happened and what to use instead.
 
 __all__ = [
     "ConcretizationTypeError",
+    "JAXIndexError",
     "JAXTypeError",
+    "NonConcreteBooleanIndexError",
     "TracerArrayConversionError",
     "TracerBoolConversionError",
     "TracerIntegerConversionError",
@@ -31,6 +33,14 @@ class TracerIntegerConversionError(JAXTypeError):
 
 class TracerArrayConversionError(JAXTypeError):
     """A tracer was handed to NumPy, which needs a real array."""
+
+
+class JAXIndexError(IndexError):
+    """The base class of the errors in this module that are also `IndexError`s."""
+
+
+class NonConcreteBooleanIndexError(JAXIndexError):
+    """A tracer of booleans was used as an index: the shape of the result depends on its values."""
 
 
 class UnexpectedTracerError(JAXTypeError):

@@ -6,7 +6,7 @@ the other rules transform the program and call the new one. What was traced or c
 
 This file reads from top to bottom: staging out, evaluation, the rules of the call primitive, and
 the lowering of a program to StableHLO. The lowerings of most primitives stand in
-`minijax/lowering.py`, and arrays on devices in `minijax/array.py`.
+`minijax/lowering.py`; what is on a device, and how it gets there, is in `minijax/placement.py`.
 """
 
 from __future__ import annotations
@@ -22,16 +22,7 @@ import numpy as np
 
 from minijax import xla
 from minijax.arguments import Static, check_callable, split_static, static_places, without_static
-from minijax.array import (
-    CONCRETE,
-    Array,
-    buffer_of,
-    committed_devices,
-    host_kind,
-    kind_of,
-    the_one_place,
-    to_buffer,
-)
+from minijax.array import ArrayImpl
 from minijax.axis_env import AxisPrimitive, axis_env, axis_sizes, name_of
 from minijax.core import (
     NotMapped,
@@ -63,6 +54,17 @@ from minijax.jaxpr import (
 from minijax.jvp import jvp_flat
 from minijax.lowering import Emitter, donations, element_type, emit_literal, hlo_types
 from minijax.marks import chosen, filled, groups, moving
+from minijax.placement import (
+    CONCRETE,
+    Kind,
+    array_of,
+    buffer_of,
+    committed_devices,
+    kind_of,
+    kind_of_value,
+    the_one_place,
+    to_buffer,
+)
 from minijax.tracing import (
     trace_to_jaxpr,
     trace_tree,
@@ -175,7 +177,7 @@ class Jitted:
         is_concrete = flat or CONCRETE.issuperset(map(type, leaves))
         if trace_state.dynamic_trace or axis_env.frames or not is_concrete:
             return self.bind(args, kwargs)
-        kinds = [x.kind if type(x) is Array else host_kind(x) for x in leaves]
+        kinds = [(type(x) is ArrayImpl and x.kind) or kind_of_value(x) for x in leaves]
         key = (structure, xla.current_device(), *kinds)
         launch = self.launchers.get(key)
         if launch is None:
@@ -267,10 +269,15 @@ class Jitted:
         unflatten = xla.structure(tree_unflatten(program.out_tree, closed.out_avals)).unflatten
         ready = compiled(closed, committed_devices(leaves), program.donated)
         run, captured, on = ready.runner(closed.out_avals), ready.captured, ready.executable.devices
-        if all(type(x) is Array and x.on is on for x in leaves):
+        if all(type(x) is ArrayImpl and placed_on(x, on) for x in leaves):
             return lambda xs: unflatten(run([*captured, *map(buffer_of, xs)]))
         avals, places = closed.in_avals, [on] * len(leaves)
         return lambda xs: unflatten(run([*captured, *map(to_buffer, avals, xs, places)]))
+
+
+def placed_on(x: ArrayImpl, devices: xla.Devices) -> bool:
+    """Whether a program on these devices can take the array's buffer as it is."""
+    return type(x.kind) is Kind and x.kind.on is devices
 
 
 class Lowered(NamedTuple):
@@ -308,7 +315,7 @@ def jit_impl(*args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
     program's constants, then one for each argument. The input handler `to_buffer(aval, x, devices)`
     makes a buffer of an argument for an input of type `aval`; an array that is on these devices
     already gives its own. `xla.run(executable, buffers)` gives a list of buffers, one for each
-    type in `jaxpr.out_avals`. The result handler `Array(aval, buffer, devices, committed)` makes
+    type in `jaxpr.out_avals`. The result handler `array_of(aval, buffer, devices, committed)` makes
     an array of it, `committed` being what the `Compiled` says. Nothing is copied to NumPy.
 
     >>> double = trace_to_jaxpr(lambda x: [x * 2.0], [ShapedArray((2,), np.dtype("float64"))])
@@ -320,7 +327,7 @@ def jit_impl(*args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
     inputs = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args, strict=True)]
     outs = xla.run(program.executable, [*program.captured, *inputs])
     pairs = zip(jaxpr.out_avals, outs, strict=True)
-    return [Array(aval, out, on, program.committed) for aval, out in pairs]
+    return [array_of(aval, out, on, program.committed) for aval, out in pairs]
 
 
 class Compiled(NamedTuple):
@@ -330,7 +337,7 @@ class Compiled(NamedTuple):
     captured: list[Any]
     committed: bool
 
-    def runner(self, out_avals: Sequence[ShapedArray]) -> Callable[[list[Any]], list[Array]]:
+    def runner(self, out_avals: Sequence[ShapedArray]) -> Callable[[list[Any]], list[Any]]:
         """The executable, with all that is the same for each run done before."""
         kinds = [kind_of(aval, self.executable.devices, self.committed) for aval in out_avals]
         return xla.runner(self.executable, [kind.result_maker() for kind in kinds])

@@ -25,7 +25,6 @@ from minijax.core import (
     Trace,
     Tracer,
     add_p,
-    as_result,
     broadcast_in_dim_p,
     convert_element_type_p,
     cos_p,
@@ -48,15 +47,18 @@ from minijax.core import (
     sub_p,
     transpose_p,
 )
-from minijax.lax.basic import broadcast_in_dim, cos, exp, log, sin
+from minijax.lax.basic import add, broadcast_in_dim, cos, div, exp, log, mul, neg, sin, sub
 from minijax.tree import flatten_fun, tree_flatten, tree_unflatten
 
 # Tangents ---------------------------------------------------------------------------------------
 
 
-def zeros_like_aval(aval: ShapedArray) -> np.ndarray:
+def zeros_like_aval(aval: ShapedArray) -> Any:
     """A tangent of zeros for a value of type `aval`: its shape, and `float0` unless a float."""
-    return np.zeros(aval.shape, dtypes.tangent_dtype(aval.dtype))
+    if not dtypes.is_float(aval.dtype):
+        return np.zeros(aval.shape, dtypes.float0)
+    zero = 0.0 if aval.weak_type else np.zeros((), aval.dtype)
+    return broadcast_in_dim(zero, aval.shape, ())
 
 
 def instantiate(tangent: Any, aval: ShapedArray) -> Any:
@@ -65,7 +67,7 @@ def instantiate(tangent: Any, aval: ShapedArray) -> Any:
     >>> instantiate(None, get_aval(np.ones((2, 3)))).shape
     (2, 3)
     """
-    return as_result(zeros_like_aval(aval) if tangent is None else tangent)
+    return zeros_like_aval(aval) if tangent is None else tangent
 
 
 def add_tangents(a: Any, b: Any) -> Any:
@@ -78,7 +80,7 @@ def add_tangents(a: Any, b: Any) -> Any:
     """
     if a is None or b is None:
         return b if a is None else a
-    return a + b
+    return add(a, b)
 
 
 def apply_linear(f: Callable[[Any], Any], tangent: Any) -> Any:
@@ -162,9 +164,8 @@ class JVPTrace(Trace):
 
 
 # The rules: (primals, tangents) -> (primal out, tangent out) --------------------------------------
-# Primals and tangents may be tracers of lower levels, so a rule computes with the same functions
-# and operators as a user. Of several operands, those that are constant have the tangent None.
-# The value is what the primitive gives, and so read-only; `-x` of an array would be NumPy's.
+# Primals and tangents may be tracers of lower levels, so a rule computes with the functions of
+# `lax`. Of several operands, those that are constant have the tangent None.
 
 
 def neg_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -174,7 +175,7 @@ def neg_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     -2.0 -5.0
     """
     (x,), (x_dot,) = primals, tangents
-    return neg_p.bind(x), -x_dot
+    return neg(x), neg(x_dot)
 
 
 def sin_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -184,7 +185,7 @@ def sin_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     0.0 5.0
     """
     (x,), (x_dot,) = primals, tangents
-    return sin(x), x_dot * cos(x)
+    return sin(x), mul(x_dot, cos(x))
 
 
 def cos_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -195,7 +196,7 @@ def cos_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     0.0 -5.0
     """
     (x,), (x_dot,) = primals, tangents
-    return cos(x), -(x_dot * sin(x))
+    return cos(x), neg(mul(x_dot, sin(x)))
 
 
 def exp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -206,19 +207,19 @@ def exp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """
     (x,), (x_dot,) = primals, tangents
     y = exp(x)
-    return y, x_dot * y
+    return y, mul(x_dot, y)
 
 
 def log_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """log moves by 1/x for each unit by which x moves.
 
-    It divides with `div_p.bind`: `/` between two Python numbers raises an error where x is 0.
+    It divides with `div`: `/` between two Python numbers raises an error where x is 0.
 
     >>> print(*log_jvp([1.0], [5.0]))
     0.0 5.0
     """
     (x,), (x_dot,) = primals, tangents
-    return log(x), div_p.bind(x_dot, x)
+    return log(x), div(x_dot, x)
 
 
 def add_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -232,7 +233,7 @@ def add_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     [3. 3. 3.] [5. 5. 5.]
     """
     (x, y), (x_dot, y_dot) = primals, tangents
-    z = add_p.bind(x, y)
+    z = add(x, y)
     return z, stretch_like(add_tangents(x_dot, y_dot), z)
 
 
@@ -243,17 +244,17 @@ def sub_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     1.0 -5.0
     """
     (x, y), (x_dot, y_dot) = primals, tangents
-    z = sub_p.bind(x, y)
+    z = sub(x, y)
     if x_dot is None or y_dot is None:
-        return z, stretch_like(-y_dot if x_dot is None else x_dot, z)
-    return z, stretch_like(sub_p.bind(x_dot, y_dot), z)
+        return z, stretch_like(neg(y_dot) if x_dot is None else x_dot, z)
+    return z, stretch_like(sub(x_dot, y_dot), z)
 
 
 def mul_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The product rule: each operand's tangent times the other operand, added up.
 
-    A tangent that is `None` contributes nothing, and nothing is computed for it. The value is
-    `mul_p.bind(x, y)`: `x * y` of two arrays would be NumPy's, an array that can be written to.
+    A tangent that is `None` contributes nothing, and nothing is computed for it. Operands may be
+    Python numbers, arrays or tracers: `mul(x, y)` takes all of them.
 
     >>> print(*mul_jvp([3.0, 4.0], [1.0, 10.0]))
     12.0 34.0
@@ -261,18 +262,17 @@ def mul_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     inf 4.0
     """
     (x, y), (x_dot, y_dot) = primals, tangents
-    z = mul_p.bind(x, y)
-    from_x = apply_linear(lambda t: t * y, x_dot)
-    from_y = apply_linear(lambda t: x * t, y_dot)
+    z = mul(x, y)
+    from_x = apply_linear(lambda t: mul(t, y), x_dot)
+    from_y = apply_linear(lambda t: mul(x, t), y_dot)
     return z, add_tangents(from_x, from_y)
 
 
 def div_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The quotient rule: z = x / y moves by x_dot / y, and by -z / y for each unit of y_dot.
 
-    A tangent that is `None` contributes nothing, as in `mul_jvp`. Divide with `div_p.bind(a, b)`:
+    A tangent that is `None` contributes nothing, as in `mul_jvp`. Use `div`, `mul` and `neg`:
     `a / b` between two Python numbers raises an error where b is 0, and arrays give inf or NaN.
-    Multiply and negate with `*` and `-`.
 
     >>> print(*div_jvp([6.0, 2.0], [1.0, None]))
     3.0 0.5
@@ -280,9 +280,9 @@ def div_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     3.0 -1.5
     """
     (x, y), (x_dot, y_dot) = primals, tangents
-    z = div_p.bind(x, y)
-    from_x = apply_linear(lambda t: div_p.bind(t, y), x_dot)
-    from_y = apply_linear(lambda t: -z / y * t, y_dot)
+    z = div(x, y)
+    from_x = apply_linear(lambda t: div(t, y), x_dot)
+    from_y = apply_linear(lambda t: mul(div(neg(z), y), t), y_dot)
     return z, add_tangents(from_x, from_y)
 
 

@@ -19,13 +19,14 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from minijax import xla
 from minijax.arguments import check_callable, split_static, without_static
-from minijax.array import Array, to_buffer
+from minijax.array import ArrayImpl
 from minijax.axis_env import (
     AxisPrimitive,
     AxisSize,
@@ -73,6 +74,7 @@ from minijax.linearize import PartialEvalTrace, PartialEvalTracer, partial_eval_
 from minijax.lowering import Emitter
 from minijax.marks import chosen, filled, groups, opposite
 from minijax.numpy.basic import true_divide
+from minijax.placement import Kind, array_of, to_buffer
 from minijax.tracing import trace_to_jaxpr
 from minijax.transpose import call_transpose
 from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_map, tree_unflatten
@@ -102,7 +104,7 @@ def psum(x: Any, axis_name: Any) -> Any:
 
     >>> from minijax.vmap import vmap
     >>> vmap(lambda x: x / psum(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
-    array([0.25, 0.75])
+    Array([0.25, 0.75], dtype=float64)
     """
     axes = tuple(axis_name) if isinstance(axis_name, tuple | list) else (axis_name,)
     size = int(np.prod([axis_frame(name).size for name in axes], dtype=int))
@@ -122,7 +124,7 @@ def pmean(x: Any, axis_name: Any) -> Any:
 
     >>> from minijax.vmap import vmap
     >>> vmap(lambda x: x - pmean(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
-    array([-1.,  1.])
+    Array([-1.,  1.], dtype=float64)
     """
     size = psum(1, axis_name)
     return tree_map(lambda total: true_divide(total, size), psum(x, axis_name))
@@ -136,8 +138,8 @@ def all_gather(x: Any, axis_name: Any, *, axis: int = 0, tiled: bool = False) ->
 
     >>> from minijax.vmap import vmap
     >>> vmap(lambda x: all_gather(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
-    array([[1., 3.],
-           [1., 3.]])
+    Array([[1., 3.],
+           [1., 3.]], dtype=float64)
     """
     size = axis_frame(axis_name).size
 
@@ -162,7 +164,7 @@ def axis_index(axis_name: Any) -> Any:
 
     >>> from minijax.vmap import vmap
     >>> vmap(lambda x: x * axis_index("i"), axis_name="i")(np.array([5.0, 5.0, 5.0]))
-    array([ 0.,  5., 10.])
+    Array([ 0.,  5., 10.], dtype=float64)
     """
     return axis_index_p.bind(axis_name=axis_name)
 
@@ -232,7 +234,7 @@ def all_gather_transpose(
     >>> params = {"all_gather_dimension": 0, "axis_name": "i", "axis_size": 2, "tiled": False}
     >>> cts = np.array([[1.0, 2.0], [30.0, 40.0]])  # a row for each example
     >>> vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name="i")(cts)
-    array([31., 42.])
+    Array([31., 42.], dtype=float64)
     """
     total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
     if not tiled:
@@ -280,7 +282,7 @@ def psum_batch(
     >>> batch = np.array([[1.0, 2.0], [5.0, 9.0]])
     >>> out, dim = psum_batch(AxisSize(2, "i"), [batch], [0], axes=("i",))
     >>> out, dim is not_mapped
-    (array([ 6., 11.]), True)
+    (Array([ 6., 11.], dtype=float64), True)
     """
     (x,), (dim,) = vals, dims
     name = name_of(batch_size)
@@ -448,36 +450,48 @@ abstract_eval_rules[pmap_p] = pmap_type
 # The call primitive: evaluation -------------------------------------------------------------------
 
 
-class Pieces(Array):
-    """An array that is cut along an axis: each device has one piece, of length 1 there.
+@dataclass(frozen=True, eq=False)
+class Cut(Kind):
+    """The kind of an array that is cut along `axis`: each device has a piece, of length 1 there.
 
     It stays where it is until somebody asks for the whole of it; the next `pmap` does not.
     """
 
-    def __init__(self, aval: ShapedArray, buffer: Any, on: xla.Devices, axis: int) -> None:
-        super().__init__(aval, buffer, on, committed=True)
-        self.axis = axis
+    axis: int
+
+    def device(self) -> Any:
+        return self.on[0] if len(self.on) == 1 else xla.sharding(self.on, self.axis, self.rank)
 
     @property
-    def device(self) -> Any:
-        return self.on[0] if len(self.on) == 1 else xla.sharding(self.on, self.axis, self.ndim)
+    def rank(self) -> int:
+        return len(self.aval.shape)
 
-    def buffer_on(self, devices: xla.Devices) -> Any:
+    def copied_to_host(self, buffer: Any) -> np.ndarray:
+        return xla.to_host(buffer, self.on, self.axis)
+
+    def buffer_on(self, x: ArrayImpl, devices: xla.Devices) -> Any:
         """The whole array; on the same devices, these tell each other their pieces."""
         if devices == self.on:
-            return joined(self).buffer
-        return super().buffer_on(devices)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(xla.to_host(self.buffer, self.on, self.axis), dtype=dtype)
+            return joined(x, self).buffer
+        return super().buffer_on(x, devices)
 
 
-def joined(x: Pieces) -> Array:
+def cut_of(x: Any) -> Cut | None:
+    """How `x` is cut; None where it is not."""
+    return x.kind if type(x) is ArrayImpl and type(x.kind) is Cut else None
+
+
+@functools.cache
+def kind_of_pieces(aval: ShapedArray, on: xla.Devices, axis: int) -> Cut:
+    return Cut(aval, on, True, axis)
+
+
+def joined(x: ArrayImpl, cut: Cut) -> ArrayImpl:
     """The array, whole on each of its devices: `all_gather`, whose result all share."""
-    size = len(x.on)
-    jaxpr = gathering(remove_axis(x.aval, x.axis), x.axis, size)
-    params = {"axis_name": UNNAMED, "axis_size": size, "devices": x.on}
-    (whole,) = pmap_impl(x, jaxpr=jaxpr, in_axes=(x.axis,), out_axes=(None,), **params)
+    size = len(cut.on)
+    jaxpr = gathering(remove_axis(cut.aval, cut.axis), cut.axis, size)
+    params = {"axis_name": UNNAMED, "axis_size": size, "devices": cut.on}
+    (whole,) = pmap_impl(x, jaxpr=jaxpr, in_axes=(cut.axis,), out_axes=(None,), **params)
     return whole
 
 
@@ -500,7 +514,9 @@ def pmap_impl(
     inputs = [to_pieces(*x, on) for x in zip(in_avals, args, in_axes, strict=True)]
     outs = xla.run(program.executable, [*program.captured, *inputs])
     return [
-        Array(aval, out, on, program.committed) if axis is None else Pieces(aval, out, on, axis)
+        array_of(aval, out, on, program.committed)
+        if axis is None
+        else kind_of_pieces(aval, on, axis).result_maker()(out)
         for aval, out, axis in zip(out_avals, outs, out_axes, strict=True)
     ]
 
@@ -509,7 +525,8 @@ def to_pieces(aval: ShapedArray, x: Any, axis: int | None, devices: xla.Devices)
     """A buffer with a piece of `x` for each device. If it is cut in that way already, `x`'s own."""
     if axis is None:
         return to_buffer(aval, x, devices)
-    if isinstance(x, Pieces) and (x.on, x.axis) == (devices, axis):
+    cut = cut_of(x)
+    if cut and (cut.on, cut.axis) == (devices, axis):
         return x.buffer
     return xla.to_device(aval, x, devices, axis)
 
@@ -955,8 +972,9 @@ def check_layout(leaves: Sequence[Any], in_axes: Axes, devices: xla.Devices) -> 
     if trace_state.dynamic_trace is not None:
         return
     for x, axis in zip(leaves, in_axes, strict=True):
-        if isinstance(x, Pieces) and x.on == devices and x.axis != axis:
+        cut = cut_of(x)
+        if cut and cut.on == devices and cut.axis != axis:
             raise ValueError(
-                f"pmap was given an array that is cut along axis {x.axis}, where in_axes={axis}. "
+                f"pmap was given an array that is cut along axis {cut.axis}, where in_axes={axis}. "
                 "Give the two axes the same number, or pass a copy: numpy.asarray(x)."
             )

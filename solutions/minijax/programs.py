@@ -114,7 +114,7 @@ def kept_for(make: Callable[[Any], Callable[..., Any]]) -> Callable[..., Callabl
 
 
 def evaluate_compiled(primitive: Primitive, body: ClosedJaxpr, args: Values, params: Any) -> Values:
-    """Compile a loop and run it; gives NumPy's arrays. The compiled program is kept beside `body`.
+    """Compile a loop and run it. The compiled program is kept beside `body`.
 
     Python needs microseconds for each operation of each step; compiling takes as long as some
     thousand operations, once.
@@ -123,7 +123,7 @@ def evaluate_compiled(primitive: Primitive, body: ClosedJaxpr, args: Values, par
     values = [v.jaxpr if isinstance(v, ClosedJaxpr) else v for v in params.values()]
     key = (primitive, avals, *values)
     whole = derived(body, key, lambda *xs: primitive.bind(*xs, **params), avals)
-    return [np.asarray(out) for out in jit_impl(*args, name=primitive.name, jaxpr=whole)]
+    return jit_impl(*args, name=primitive.name, jaxpr=whole)
 
 
 # Inputs and results, rearranged -------------------------------------------------------------------

@@ -76,7 +76,7 @@ class JaxprBuilder:
         >>> print(first.aval, builder.constant(x) is first, builder.constant(x.copy()) is first)
         f64[2] True False
         >>> builder.constant(3.0).val, len(builder.consts)
-        (array(3.), 2)
+        (3.0, 2)
         """
         literal = literal_of(val)
         if literal is not None:
@@ -108,14 +108,14 @@ def literal_of(val: Any) -> Literal | None:
     """A literal with the value of `val` where this is a 0-d value, and None for all else.
 
     A 0-d value is a Python `bool`, `int` or `float`, a NumPy scalar such as `np.float32(2.0)`, or a
-    NumPy array without axes. The literal's `val` is a new NumPy array without axes, which nobody
+    NumPy array without axes. The literal's value is a new NumPy array without axes, which nobody
     else can write to; its `aval` is `raise_to_shaped(get_aval(val))`, so that a Python number stays
-    weakly typed. An array with axes is no 0-d value, even if it has one entry only, nor is a tracer
-    one, even if its shape is (): what it holds is not ours to look at.
+    weakly typed. An array with axes is no 0-d value, even if it has one entry only. Nor is an array
+    of our own or a tracer, even if its shape is (): that is a constant.
 
     >>> two = literal_of(2.0)
     >>> two.val, two.aval.weak_type, literal_of(np.array([2.0]))
-    (array(2.), True, None)
+    (2.0, True, None)
     """
     if isinstance(val, (bool, int, float, np.generic, np.ndarray)) and np.ndim(val) == 0:
         return Literal(np.array(val), raise_to_shaped(get_aval(val)))

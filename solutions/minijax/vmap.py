@@ -17,6 +17,7 @@ import numpy as np
 
 from minijax import dtypes
 from minijax.arguments import Argnums, chosen_args, function_of, in_place_of
+from minijax.array import ArrayImpl
 from minijax.axis_env import AxisSize, mapped_axis
 from minijax.core import (
     MainTrace,
@@ -86,12 +87,12 @@ def move_batch_axis(axis_size: int, src: BatchAxis, dst: int, x: Any) -> Any:
 
     >>> batch = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])  # three examples of shape (2,)
     >>> move_batch_axis(3, 1, 0, batch)
-    array([[1., 4.],
+    Array([[1., 4.],
            [2., 5.],
-           [3., 6.]])
+           [3., 6.]], dtype=float64)
     >>> move_batch_axis(2, not_mapped, 0, np.array([7.0, 8.0, 9.0]))
-    array([[7., 8., 9.],
-           [7., 8., 9.]])
+    Array([[7., 8., 9.],
+           [7., 8., 9.]], dtype=float64)
     """
     shape = get_aval(x).shape
     if isinstance(src, NotMapped):
@@ -237,7 +238,7 @@ def reduce_sum_batch(
 
     >>> batch = np.arange(6.0).reshape(2, 3)  # three examples of shape (2,), along axis 1
     >>> reduce_sum_batch(3, [batch], [1], axes=(0,))
-    (array([3., 5., 7.]), 0)
+    (Array([3., 5., 7.], dtype=float64), 0)
     """
     (x,), (dim,) = vals, dims
     axes_out = axes_behind(dim, axes)
@@ -371,7 +372,7 @@ def vmap_flat(
     >>> outs, dims = vmap_flat(lambda x, y: [-x, y, 7.0], 3, [1, not_mapped],
     ...                        [np.array([[1.0, 2.0, 3.0]]), 4.0])
     >>> print(outs, dims)
-    [array([[-1., -2., -3.]]), 4.0, 7.0] [1, not_mapped, not_mapped]
+    [Array([[-1., -2., -3.]], dtype=float64), 4.0, 7.0] [1, not_mapped, not_mapped]
     """
     with batching(axis_size) as main:
         trace = BatchTrace(main)
@@ -400,7 +401,7 @@ def vmap(
 
     >>> import numpy as np
     >>> vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3.0), 2.0)
-    array([0., 2., 4.])
+    Array([0., 2., 4.], dtype=float64)
     """
 
     check_axes("in_axes", in_axes)
@@ -533,10 +534,11 @@ def check_not_empty(tree: Any) -> None:
         raise ValueError("A Jacobian needs an argument that holds at least one array.")
 
 
-def basis(aval: ShapedArray) -> np.ndarray:
+def basis(aval: ShapedArray) -> ArrayImpl:
     """All arrays of this type with a single one among zeros: `basis(aval)[i, j]` has it at i, j."""
     size = math.prod(aval.shape)
-    return np.eye(size, dtype=aval.dtype).reshape(aval.shape + aval.shape)
+    matrix = np.eye(size, dtype=aval.dtype).reshape(aval.shape + aval.shape)
+    return ArrayImpl(matrix, aval.weak_type)
 
 
 def jacfwd(
@@ -550,8 +552,8 @@ def jacfwd(
     function gives (Jacobian, anything). Counterpart: `jax.jacfwd`.
 
     >>> jacfwd(lambda x: x * x)(np.array([1.0, 2.0]))
-    array([[2., 0.],
-           [0., 4.]])
+    Array([[2., 0.],
+           [0., 4.]], dtype=float64)
     """
 
     @in_place_of(fun)
@@ -621,5 +623,8 @@ def jacobian_of_input(
 
 def own_zeros(tangent: Any, y: Any) -> Any:
     """`tangent`; but where `y` is an integer, zeros of its type instead of float0, as in JAX."""
-    dtype = get_aval(y).dtype
-    return tangent if dtypes.is_float(dtype) else np.zeros(tangent.shape, dtype)
+    aval = get_aval(y)
+    if dtypes.is_float(aval.dtype):
+        return tangent
+    zero = 0 if aval.weak_type else np.zeros((), aval.dtype)
+    return broadcast_in_dim(zero, tangent.shape, ())

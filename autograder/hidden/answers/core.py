@@ -71,14 +71,14 @@ def get_aval(x):
     hints=[
         "What is `get_aval(1.0).weak_type`, and what is `get_aval(np.array(1.0)).weak_type`?",
         "A Python number gives way to the dtype of the array that it meets. Its abstract value must say so, or `x * 2.0` turns a float32 array into float64.",
-        "The table `aval_makers` has the right maker for each type: `scalar_aval` for Python's numbers, `array_aval` for NumPy's.",
+        "The table `aval_makers` has the right maker for each type: `scalar_aval` for Python's numbers, `numpy_aval` for NumPy's.",
     ],
 )
 def get_aval(x):
     if isinstance(x, Tracer):
         return x.aval
     if isinstance(x, (bool, int, float, np.generic)):
-        return array_aval(np.asarray(x))
+        return numpy_aval(np.asarray(x))
     for cls in type(x).__mro__:
         if cls in aval_makers:
             return aval_makers[cls](x)
@@ -261,10 +261,11 @@ def bind(primitive, *args, **params):
 @right("core.evaluate")
 def process_primitive(self, primitive, tracers, params):
     rule = get_rule(impl_rules, primitive, "Evaluation rule")
-    out = rule(*tracers, **params)
-    if not primitive.multiple_results:
-        return as_result(out)
-    return list(map(as_result, out))
+    weak = weak_result(primitive, tracers, params)
+    if primitive.multiple_results:
+        return [as_result(x, weak) for x in computed(rule, primitive, tracers, params)]
+    with np.errstate(all="ignore"):
+        return as_result(np.copy(rule(*map(as_numpy, tracers), **params)), weak)
 
 
 @mistake(
@@ -272,13 +273,29 @@ def process_primitive(self, primitive, tracers, params):
     name="Results do not pass through as_result",
     hints=[
         "What is `type(np.add(1.0, 2.0))`? Is it an array?",
-        "NumPy gives scalars where a result has no axes, and arrays that anybody may write to. Results of evaluation should be read-only arrays.",
+        "NumPy gives scalars where a result has no axes, and arrays that anybody may write to. Results of evaluation are arrays of our own.",
         "Call `as_result` on what the rule gives: on the one result, or on each item where `primitive.multiple_results` is true.",
     ],
 )
 def process_primitive(self, primitive, tracers, params):
-    outs = get_rule(impl_rules, primitive, "Evaluation rule")(*tracers, **params)
+    rule = get_rule(impl_rules, primitive, "Evaluation rule")
+    outs = computed(rule, primitive, tracers, params)
     return list(outs) if primitive.multiple_results else outs
+
+
+@mistake(
+    "core.evaluate",
+    name="No result is weakly typed",
+    hints=[
+        "What is `jnp.add(2.0, 3.0) * np.float32(1.0)`, a float32 or a float64?",
+        "A result of Python's numbers gives way to an array's dtype, as these do. Who knows whether it does?",
+        "Hand what `weak_result(primitive, tracers, params)` says to `as_result`.",
+    ],
+)
+def process_primitive(self, primitive, tracers, params):
+    rule = get_rule(impl_rules, primitive, "Evaluation rule")
+    outs = computed(rule, primitive, tracers, params)
+    return [as_result(out) for out in outs] if primitive.multiple_results else as_result(outs)
 
 
 @right("core.div_impl")

@@ -228,7 +228,8 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     shape = [x.shape[i] for i in batch[0]]
     for aval, gone in ((x, {*contract[0], *batch[0]}), (y, {*contract[1], *batch[1]})):
         shape += [n for axis, n in enumerate(aval.shape) if axis not in gone]
-    return ShapedArray(tuple(shape), np.dtype(preferred_element_type or y.dtype))
+    weak = all(aval.weak_type for aval in (x, y))
+    return ShapedArray(tuple(shape), np.dtype(preferred_element_type or y.dtype), weak)
 
 
 @right("jaxprs.dot_general_type")
@@ -245,7 +246,7 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     x_kept = np.delete(x.shape, x_contract + x_batch).tolist()
     y_kept = np.delete(y.shape, y_contract + y_batch).tolist()
     shape = (*(x.shape[i] for i in x_batch), *x_kept, *y_kept)
-    return ShapedArray(shape, np.dtype(dtype))
+    return ShapedArray(shape, np.dtype(dtype), x.weak_type and y.weak_type)
 
 
 @mistake(
@@ -267,7 +268,8 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
         raise TypeError(f"operands must have one dtype, not {x} and {y}")
     rest = [n for i, n in enumerate(x.shape) if i not in x_contract]
     rest += [n for i, n in enumerate(y.shape) if i not in (*y_contract, *y_batch)]
-    return ShapedArray(tuple(rest), np.dtype(preferred_element_type or x.dtype))
+    weak = x.weak_type and y.weak_type
+    return ShapedArray(tuple(rest), np.dtype(preferred_element_type or x.dtype), weak)
 
 
 @right("jaxprs.check_atom")

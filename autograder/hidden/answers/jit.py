@@ -378,7 +378,7 @@ def jit_impl(*args, name, jaxpr):
         buffers.append(to_buffer(aval, x, executable.devices))
     results = []
     for aval, buffer in zip(jaxpr.out_avals, xla.run(executable, buffers)):
-        results.append(Array(aval, buffer, executable.devices, committed))
+        results.append(array_of(aval, buffer, executable.devices, committed))
     return results
 
 
@@ -389,7 +389,7 @@ def jit_impl(*args, name, jaxpr):
     buffers = [*program.captured, *map(to_buffer, jaxpr.in_avals, args, places)]
     outs = xla.run(program.executable, buffers)
     places = [program.executable.devices] * len(outs)
-    return list(map(Array, jaxpr.out_avals, outs, places, [program.committed] * len(outs)))
+    return list(map(array_of, jaxpr.out_avals, outs, places, [program.committed] * len(outs)))
 
 
 @mistake(
@@ -410,7 +410,7 @@ def jit_impl(*args, name, jaxpr):
     captured = [to_buffer(raise_to_shaped(get_aval(x)), x, on) for x in emitter.captured]
     outs = xla.run(executable, [*captured, *inputs])
     pairs = zip(jaxpr.out_avals, outs, strict=True)
-    return [Array(aval, out, on, place is not None) for aval, out in pairs]
+    return [array_of(aval, out, on, place is not None) for aval, out in pairs]
 
 
 @mistake(
@@ -419,7 +419,7 @@ def jit_impl(*args, name, jaxpr):
     hints=[
         "A result is often the argument of the next call. Where should it be in between?",
         "A copy to NumPy waits until the device has computed, and the next call copies everything back. The user may never look at the values.",
-        "Wrap each buffer: `Array(aval, buffer, devices, committed)`. It is copied when somebody asks for its values.",
+        "Wrap each buffer: `array_of(aval, buffer, devices, committed)`. It is copied when somebody asks for its values.",
     ],
 )
 def jit_impl(*args, name, jaxpr):
@@ -427,7 +427,8 @@ def jit_impl(*args, name, jaxpr):
     on = program.executable.devices
     inputs = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args, strict=True)]
     outs = xla.run(program.executable, [*program.captured, *inputs])
-    return [np.asarray(Array(a, out, on)) for a, out in zip(jaxpr.out_avals, outs, strict=True)]
+    pairs = zip(jaxpr.out_avals, outs, strict=True)
+    return [ArrayImpl(array_of(aval, out, on).value) for aval, out in pairs]
 
 
 @mistake(
@@ -435,7 +436,7 @@ def jit_impl(*args, name, jaxpr):
     name="Arguments on the device are sent there again",
     hints=[
         "What is an argument that was the result of another call: an array of NumPy?",
-        "An `Array` has a buffer on the device already. To make a copy by way of NumPy is slow, and for nothing.",
+        "Such an array has a buffer on the device already. To make a copy by way of NumPy is slow, and for nothing.",
         "`to_buffer(aval, x, devices)` takes care of both kinds of arguments; `xla.to_device` always copies.",
     ],
 )
@@ -445,7 +446,7 @@ def jit_impl(*args, name, jaxpr):
     inputs = [xla.to_device(aval, x, on) for aval, x in zip(jaxpr.in_avals, args, strict=True)]
     outs = xla.run(program.executable, [*program.captured, *inputs])
     pairs = zip(jaxpr.out_avals, outs, strict=True)
-    return [Array(aval, out, on, program.committed) for aval, out in pairs]
+    return [array_of(aval, out, on, program.committed) for aval, out in pairs]
 
 
 @right("jit.jvp")

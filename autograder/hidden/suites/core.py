@@ -755,7 +755,18 @@ def evaluated(mj, name, values, params):
 
     primitive = getattr(core, f"{name}_p")
     out = core.EvalTrace(core.trace_state.stack[0]).process_primitive(primitive, values, params)
-    return np.asarray(out), type(out).__name__, out.flags.writeable
+    return np.asarray(out), type(out).__name__, getattr(out, "weak_type", None)
+
+
+@probe
+def evaluated_converted(mj, x, weak_type):
+    """A value converted to float32, weakly typed or not."""
+    from minijax import core
+
+    trace, params = core.EvalTrace(core.trace_state.stack[0]), {"weak_type": weak_type}
+    params["new_dtype"] = np.dtype("float32")
+    out = trace.process_primitive(core.convert_element_type_p, [x], params)
+    return np.asarray(out), type(out).__name__, getattr(out, "weak_type", None)
 
 
 @probe
@@ -775,20 +786,20 @@ def evaluated_by_own_rule(mj, values, multiple_results):
     trace = core.EvalTrace(core.trace_state.stack[0])
     out = trace.process_primitive(primitive, values, {"offset": 10, "scale": 3})
     outs = out if multiple_results else [out]
-    kinds = [[type(x).__name__, x.flags.writeable] for x in outs]
+    kinds = [[type(x).__name__, getattr(x, "weak_type", None)] for x in outs]
     return type(out).__name__, kinds, [np.asarray(x) for x in outs], calls
 
 
 @probe
 def operand_of_identity(mj):
-    """Whether an operand that comes back as the result stays as it was for its owner."""
+    """What becomes of an operand that comes back as the result, and of the result."""
     from minijax import core
 
     primitive = core.Primitive("identity")
     core.impl_rules[primitive] = lambda x: x
     x = np.array([1.5, 2.5])
     out = core.EvalTrace(core.trace_state.stack[0]).process_primitive(primitive, [x], {})
-    return x.flags.writeable, out.flags.writeable, out
+    return x.flags.writeable, type(out).__name__, out
 
 
 @probe
@@ -845,21 +856,32 @@ def test_scalars_become_arrays(student):
 
 @pytest.mark.exercise("core.evaluate")
 def test_one_result_of_own_rule(student):
-    """A new primitive's rule is called once, and its result is read-only."""
+    """A new primitive's rule is called once, and its result is an array."""
     student.agrees(evaluated_by_own_rule, [np.array([1, 2]), np.array([5, 6])], False)
 
 
 @pytest.mark.exercise("core.evaluate")
 def test_several_results_of_own_rule(student):
-    """Of several results each becomes a read-only array, and they come in a list."""
+    """Of several results each becomes an array, and they come in a list."""
     student.agrees(evaluated_by_own_rule, [np.float64(2.5), np.array([4, 5]), np.int32(6)], True)
     student.agrees(evaluated_by_own_rule, [np.float32(0.5)], True)
 
 
 @pytest.mark.exercise("core.evaluate")
-def test_operands_keep_their_flags(student):
-    """That results are read-only changes nothing for the user's own arrays."""
+def test_operands_stay_the_users(student):
+    """That results never change is nothing that the user's own arrays would feel."""
     student.agrees(operand_of_identity)
+
+
+@pytest.mark.exercise("core.evaluate")
+def test_weak_types(student):
+    """A result is weakly typed where all operands are, or where the parameters say so."""
+    x = np.array([2.5, 3.5])
+    student.agrees(evaluated, "add", [2, 3], {})
+    student.agrees(evaluated, "add", [x, 3.0], {})
+    for weak_type in (True, False):
+        student.agrees(evaluated_converted, x, weak_type)
+        student.agrees(evaluated_converted, 7, weak_type)
 
 
 @pytest.mark.exercise("core.evaluate")
@@ -880,7 +902,7 @@ def test_missing_rule(student):
 
 @probe
 def quotient(mj, x, y):
-    """The quotient, without NumPy's warnings: get_rule keeps them away in a program."""
+    """The quotient, without NumPy's warnings: evaluation keeps them away in a program."""
     from minijax.core import div_impl
 
     with np.errstate(all="ignore"):

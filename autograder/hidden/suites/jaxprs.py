@@ -319,11 +319,11 @@ def type_of_reduction(mj, shape, dtype, axes, weak=False):
 
 @probe
 def type_of_product(mj, x, y, numbers, preferred=None):
-    """The type of a product of two arrays, each given as shape and dtype."""
+    """The type of a product of two arrays, each given as shape and dtype, maybe weakly typed."""
     from minijax.core import ShapedArray
     from minijax.jaxpr import dot_general_type
 
-    x, y = (ShapedArray(shape, np.dtype(dtype), True) for shape, dtype in (x, y))
+    x, y = (ShapedArray(shape, np.dtype(dtype), *weak) for shape, dtype, *weak in (x, y))
     try:
         out = dot_general_type(x, y, dimension_numbers=numbers, preferred_element_type=preferred)
     except TypeError:
@@ -468,6 +468,14 @@ def test_product_of_matrices(student):
     student.agrees(
         type_of_product, ((3, 2), "float64"), ((5, 3), "float64"), (((0,), (1,)), ((), ()))
     )
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
+def test_product_weak_type(student):
+    """The weak type of a product follows from both operands'."""
+    for weak in ((True, True), (True, False), (False, True)):
+        x, y = ((2, 3), "float64", weak[0]), ((3, 5), "float64", weak[1])
+        student.agrees(type_of_product, x, y, MATRICES)
 
 
 @pytest.mark.exercise("jaxprs.dot_general_type")

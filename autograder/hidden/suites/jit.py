@@ -835,9 +835,9 @@ def of_device_arrays(mj, x, y, committed):
     from unittest.mock import patch
 
     from minijax import xla
-    from minijax.array import Array
     from minijax.core import get_aval
     from minijax.jaxpr import raise_to_shaped
+    from minijax.placement import array_of
     from minijax.tracing import trace_to_jaxpr
 
     module = importlib.import_module("minijax.jit")
@@ -853,13 +853,13 @@ def of_device_arrays(mj, x, y, committed):
       }}
     }}"""
     pairs = zip(avals, (x, y), strict=True)
-    args = [Array(aval, xla.to_device(aval, v, on), on, committed) for aval, v in pairs]
+    args = [array_of(aval, xla.to_device(aval, v, on), on, committed) for aval, v in pairs]
     with (
         patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())),
         patch.object(xla, "to_device", wraps=xla.to_device) as sent,
     ):
         outs = module.jit_impl(*args, name="f", jaxpr=closed)
-    facts = [(str(out.aval), out.aval.weak_type, out.committed, out.on is on) for out in outs]
+    facts = [(str(o.aval), o.aval.weak_type, o.committed, o.kind.on is on) for o in outs]
     return [np.asarray(out) for out in outs], facts, sent.call_count
 
 

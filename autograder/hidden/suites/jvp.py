@@ -108,8 +108,8 @@ def test_two_tangents(student):
 def test_numbers_that_are_zero(student):
     """A tangent whose numbers are all 0 is a tangent like any other, not the symbolic zero."""
     student.agrees(added, np.zeros(3), np.zeros(3))
-    student.agrees(added, np.zeros(1), np.full((2, 1), 4.0))
-    student.agrees(added, np.full((2, 1), 4.0), np.zeros(1))
+    student.agrees(added, np.zeros((1, 1)), np.full((2, 1), 4.0))
+    student.agrees(added, np.full((2, 1), 4.0), np.zeros((1, 1)))
 
 
 @pytest.mark.exercise("jvp.add_tangents")
@@ -434,11 +434,11 @@ def test_cos_of_tracers(student):
 
 @probe
 def value_of_a_product(mj, x, y, x_dot):
-    """The value, and whether it can be written to."""
+    """The value, and what kind of array it is."""
     from minijax.jvp import mul_jvp
 
     value, _ = mul_jvp([x, y], [x_dot, None])
-    return value, isinstance(value, np.ndarray) and not value.flags.writeable
+    return value, type(value).__name__
 
 
 @pytest.mark.exercise("jvp.mul_rule")

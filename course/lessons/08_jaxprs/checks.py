@@ -252,10 +252,11 @@ def test_preferred_element_type():
 
 
 @pytest.mark.exercise("jaxprs.dot_general_type")
-def test_a_product_is_not_weak():
-    """The result is not weakly typed, even if both operands are."""
-    weak = typed((2, 2), weak_type=True)
-    assert dot_general_type(weak, weak, **MATRICES) == typed((2, 2))
+def test_a_product_may_be_weak():
+    """The result is weakly typed if both operands are."""
+    weak, strong = typed((2, 2), weak_type=True), typed((2, 2))
+    assert dot_general_type(weak, weak, **MATRICES) == weak
+    assert dot_general_type(weak, strong, **MATRICES) == strong
 
 
 @pytest.mark.exercise("jaxprs.dot_general_type")

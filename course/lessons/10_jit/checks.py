@@ -16,7 +16,7 @@ import pytest
 from random_programs import for_programs, numbers, results_of, slope
 
 from minijax import jit, make_jaxpr, vmap, xla
-from minijax.array import Array
+from minijax.array import ArrayImpl
 from minijax.core import (
     Primitive,
     ShapedArray,
@@ -38,6 +38,7 @@ from minijax.jit import (
 )
 from minijax.lax import sin
 from minijax.lowering import Emitter, element_type, hlo_types
+from minijax.placement import array_of
 from minijax.tracing import trace_to_jaxpr
 
 module = importlib.import_module("minijax.jit")  # `minijax.jit` is the function
@@ -389,7 +390,8 @@ def test_results():
     """Constants come first; the results are arrays on the device."""
     with right_text():
         outs = jit_impl(np.array([1.0, 2.0]), name="f", jaxpr=minus())
-    assert [type(out) for out in outs] == [Array, Array]
+    assert [type(out) for out in outs] == [ArrayImpl, ArrayImpl]
+    assert [out.buffer is None for out in outs] == [False, False]
     assert [np.asarray(out).tolist() for out in outs] == [[9.0, 18.0], [1.0, 2.0]]
 
 
@@ -421,7 +423,7 @@ def test_committed_arguments():
     """If an argument is committed to a device, so are the results; if none is, they are not."""
     with right_text():
         (free, _) = jit_impl(np.array([1.0, 2.0]), name="f", jaxpr=minus())
-        fixed = Array(free.aval, free.buffer, free.on, committed=True)
+        fixed = array_of(free.aval, free.buffer, free.kind.on, committed=True)
         outs = jit_impl(fixed, name="f", jaxpr=minus())
     assert free.committed is False
     assert [out.committed for out in outs] == [True, True]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
+from minijax.array import Array
 from minijax.core import (
     Primitive,
     ShapedArray,
@@ -26,6 +27,7 @@ from minijax.core import (
     not_mapped,
     transpose_rules,
     vmap_rules,
+    weak_operands,
 )
 from minijax.jaxpr import Literal, binary_type, comparison_type, raise_to_shaped, unary_type
 from minijax.jit import lower_body, tensor_type
@@ -179,9 +181,11 @@ def emit_region(emitter: Emitter, f: Callable[..., Any], dtypes_in: Sequence[np.
     return "\n".join(["{", f"^bb0({args}):", *inner.lines[len(emitter.lines) :], end, "}"])
 
 
-def scalar(value: Any, like: Any) -> np.ndarray:
-    """A 0-d constant in the dtype of `like`."""
-    return np.asarray(value, get_aval(like).dtype)
+def scalar(value: Any, like: Any) -> Any:
+    """A 0-d constant in the dtype of `like`, and as weakly typed."""
+    aval = get_aval(like)
+    constant = np.asarray(value, aval.dtype)
+    return constant.item() if aval.weak_type and aval.dtype.kind != "b" else constant
 
 
 def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
@@ -192,10 +196,13 @@ def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
 
 
 def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
-    """As `full`, with shape and dtype of `x`."""
+    """As `full`, with shape and dtype of `x`, and as weakly typed where there is no `dtype`."""
     aval = x.aval if isinstance(x, UndefPrimal) else get_aval(x)
+    if isinstance(fill_value, Array):
+        return full(aval.shape, fill_value, dtype or aval.dtype)
     value = np.asarray(fill_value, aval.dtype if dtype is None else dtype)
-    return full(aval.shape, value) if aval.shape else value
+    weak = aval.weak_type and dtype is None and aval.dtype.kind != "b"
+    return full(aval.shape, value.item() if weak else value)
 
 
 def zeros_like(x: Any) -> Any:
@@ -596,6 +603,7 @@ def select_n_hlo(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> lis
 
 
 impl_rules[select_n_p] = select_n_impl
+weak_operands[select_n_p] = slice(1, None)
 jvp_rules[select_n_p] = select_n_jvp
 vmap_rules[select_n_p] = select_n_batch
 abstract_eval_rules[select_n_p] = select_n_type
@@ -641,6 +649,7 @@ clamp_p = define(
     *clamp_derivatives(),
 )
 vmap_rules[clamp_p] = clamp_batch
+weak_operands[clamp_p] = slice(1, 2)
 abstract_eval_rules[clamp_p] = lambda low, x, high: unary_type(x)
 
 

@@ -26,6 +26,7 @@ from minijax.core import (
     not_mapped,
     transpose_rules,
     vmap_rules,
+    weak_operands,
 )
 from minijax.jaxpr import Jaxpr, raise_to_shaped
 from minijax.jvp import apply_linear
@@ -786,6 +787,10 @@ def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int
     if len(get_aval(update).shape) != rank:
         update = expand_dims(update, [axis])
     return dynamic_update_slice_in_dim(operand, update, index, axis)
+
+
+for _p in (gather_p, scatter_p, scatter_add_p, dynamic_slice_p, dynamic_update_slice_p):
+    weak_operands[_p] = slice(0, 1)
 
 
 # sort ---------------------------------------------------------------------------------------------

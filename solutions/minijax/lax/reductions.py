@@ -20,6 +20,7 @@ from minijax.core import (
     jvp_rules,
     transpose_rules,
     vmap_rules,
+    weak_operands,
 )
 from minijax.jaxpr import Literal, reduce_sum_type, unary_type
 from minijax.jit import tensor_type
@@ -243,6 +244,7 @@ def define_arg(
     ).astype(index_dtype)
     jvp_rules[primitive] = functools.partial(still_jvp, primitive)
     vmap_rules[primitive] = functools.partial(reduction_batch, primitive)
+    weak_operands[primitive] = slice(0, 0)
     abstract_eval_rules[primitive] = lambda x, *, axes, index_dtype: ShapedArray(
         without(x.shape, axes), index_dtype
     )

@@ -1,24 +1,20 @@
 """`minijax.numpy`: functions under NumPy's names, which promote and broadcast, then bind.
 
 This part needs the primitives of lessons 4 to 12 only. It also says what operators and methods of
-tracers mean, by filling `core.array_methods`.
+arrays mean, by filling `array_methods`.
 """
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from minijax import dtypes
-from minijax.core import (
-    Tracer,
-    array_methods,
-    as_result,
-    convert_element_type_p,
-    get_aval,
-)
+from minijax.array import Array, ArrayImpl, array_methods, as_array
+from minijax.core import Tracer, convert_element_type_p, get_aval, trace_state
 from minijax.lax import basic
 
 __all__ = [
@@ -48,6 +44,7 @@ __all__ = [
     "matmul",
     "mean",
     "multiply",
+    "ndarray",
     "ndim",
     "negative",
     "ones",
@@ -70,9 +67,32 @@ __all__ = [
 ]
 
 pi = math.pi
-bool_, float16, float32, float64 = np.bool_, np.float16, np.float32, np.float64
-int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
-uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
+ndarray = Array
+
+
+class ScalarType:
+    """A dtype that can be called: `jnp.float32(2)` is an array of that dtype."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = np.dtype(dtype)
+        self.__name__ = self.dtype.name
+
+    def __call__(self, x: Any) -> Any:
+        return asarray(x, self.dtype)
+
+    def __eq__(self, other: Any) -> bool:
+        return self is other or self.dtype == other
+
+    def __hash__(self) -> int:
+        return hash(self.dtype.type)
+
+    def __repr__(self) -> str:
+        return f"<class 'jax.numpy.{self.__name__}'>"
+
+
+bool_, float16, float32, float64 = map(ScalarType, ("bool", "float16", "float32", "float64"))
+int8, int16, int32, int64 = map(ScalarType, ("int8", "int16", "int32", "int64"))
+uint8, uint16, uint32, uint64 = map(ScalarType, ("uint8", "uint16", "uint32", "uint64"))
 
 
 # Promotion and broadcasting ---------------------------------------------------------------------
@@ -81,7 +101,8 @@ uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
 def convert(x: Any, dtype: np.dtype, weak_type: bool) -> Any:
     """`x` as `dtype`. A Python number is converted at once."""
     if type(x) in (bool, int, float):
-        return dtype.type(x).item() if weak_type else np.asarray(x, dtype)
+        value = np.asarray(x).astype(dtype)  # an int8 takes 300 as 44, as in JAX
+        return value.item() if weak_type else value
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type)
 
 
@@ -160,14 +181,33 @@ def positive(x: Any, /) -> Any:
 
 
 def sum(
-    a: Any, axis: int | Sequence[int] | None = None, dtype: Any = None, *, keepdims: bool = False
+    a: Any,
+    axis: int | Sequence[int] | None = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
 ) -> Any:
     """The sum over `axis`, over several axes, or over all of them; small integers become int64."""
+    refuse_out("sum", out)
     a = numeric(a)
     aval, axes = get_aval(a), normal_axes(axis, ndim(a))
     widest = {"u": np.uint64, "i": np.int64}.get(aval.dtype.kind, aval.dtype)
-    a = basic.convert_element_type(a, dtype or widest)
-    return keep_axes(basic.reduce_sum(a, axes), aval.shape, axes if keepdims else ())
+    total = in_wider_float(lambda x: basic.reduce_sum(x, axes), a, dtype or widest)
+    return keep_axes(total, aval.shape, axes if keepdims else ())
+
+
+def refuse_out(name: str, out: Any) -> None:
+    """NumPy's functions hand `out=None` on to the methods of arrays; there is nothing else."""
+    if out is not None:
+        raise NotImplementedError(f"The 'out' argument to jnp.{name} is not supported.")
+
+
+def in_wider_float(reduce: Callable[[Any], Any], a: Any, dtype: Any) -> Any:
+    """A reduction in this dtype; in float16, which soon overflows, it is computed in float32."""
+    if np.dtype(dtype) != np.float16:
+        return reduce(basic.convert_element_type(a, dtype))
+    wide = reduce(basic.convert_element_type(a, np.float32))
+    return basic.convert_element_type(wide, np.float16)
 
 
 def keep_axes(reduced: Any, shape: Sequence[int], axes: Sequence[int]) -> Any:
@@ -181,13 +221,19 @@ def keep_axes(reduced: Any, shape: Sequence[int], axes: Sequence[int]) -> Any:
 
 
 def mean(
-    a: Any, axis: int | Sequence[int] | None = None, dtype: Any = None, *, keepdims: bool = False
+    a: Any,
+    axis: int | Sequence[int] | None = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
 ) -> Any:
     """The sum over `axis`, divided by the number of its elements."""
+    refuse_out("mean", out)
     count = math.prod(shape(a)[i] for i in normal_axes(axis, ndim(a)))
     a = numeric(a)
-    a = promote_float(a)[0] if dtype is None else basic.convert_element_type(a, dtype)
-    return divide(sum(a, axis, keepdims=keepdims), count)
+    aval = get_aval(a)
+    wanted = dtype or dtypes.float_result_type((aval.dtype, aval.weak_type))[0]
+    return in_wider_float(lambda x: divide(sum(x, axis, keepdims=keepdims), count), a, wanted)
 
 
 def numeric(a: Any) -> Any:
@@ -249,8 +295,11 @@ def dot(a: Any, b: Any) -> Any:
 
 def broadcast_to(array: Any, shape: Sequence[int]) -> Any:
     """`array` repeated into `shape`, by NumPy's broadcasting rules."""
-    missing = len(shape) - ndim(array)
-    return basic.broadcast_in_dim(array, tuple(shape), range(missing, len(shape)))
+    own, sizes = get_aval(array).shape, sizes_of(shape)
+    missing = len(sizes) - len(own)
+    if missing < 0 or any(n not in (1, m) for n, m in zip(own, sizes[missing:], strict=True)):
+        raise ValueError(f"Incompatible shapes for broadcasting: {own} and requested {sizes}.")
+    return basic.broadcast_in_dim(array, sizes, range(missing, len(sizes)))
 
 
 # Making and inspecting arrays -------------------------------------------------------------------
@@ -258,13 +307,39 @@ def broadcast_to(array: Any, shape: Sequence[int]) -> Any:
 
 def asarray(a: Any, dtype: Any = None) -> Any:
     """`a` as an array; lists of numbers become arrays, tracers stay tracers."""
-    if isinstance(a, Tracer) or type(a).__module__.startswith("minijax"):
+    dtype = None if dtype is None else dtypes.canonical(dtype)
+    if a is None:
+        raise ValueError("None is not a valid value for jnp.array.")
+    if isinstance(a, Array):
         return a if dtype is None else basic.convert_element_type(a, dtype)
+    if isinstance(a, list | tuple):
+        return array_of_lists(a, dtype)
+    aval = get_aval(a)
+    if aval.shape:
+        return constant(np.array(a, dtype))
+    weak_type = aval.weak_type and aval.dtype.kind != "b" and dtype is None
+    return convert_element_type_p.bind(a, new_dtype=dtype or aval.dtype, weak_type=weak_type)
+
+
+def constant(x: np.ndarray) -> Any:
+    """An array of NumPy, which nobody else has, as an array; while a program is traced, a tracer.
+
+    A program has it among its constants, or as a literal if it has no axes.
+    """
+    main, array = trace_state.dynamic_trace, ArrayImpl(x)
+    return array if main is None else main.trace_type(main).pure(array if x.shape else x)
+
+
+def array_of_lists(a: Sequence[Any], dtype: Any) -> Any:
     leaves = leaves_of(a)
-    if any(isinstance(x, Tracer) for x in leaves):
+    if any(x is None for x in leaves):
+        raise ValueError("None is not a valid value for jnp.array.")
+    if any(isinstance(x, Array) for x in leaves):
         types = [(aval.dtype, aval.weak_type) for aval in map(get_aval, leaves)]
         return stacked(a, dtype or dtypes.result_type(*types)[0])
-    return as_result(np.array(a, dtype))
+    values = np.array(a, dtype)
+    get_aval(values)  # refuses texts and other objects
+    return constant(values)
 
 
 def leaves_of(a: Any) -> list[Any]:
@@ -285,46 +360,85 @@ def array(object: Any, dtype: Any = None) -> Any:
     return asarray(object, dtype)
 
 
-def zeros(shape: int | Sequence[int], dtype: Any = None) -> np.ndarray:
-    return as_result(np.zeros(shape, dtype))
+def sizes_of(shape: int | Sequence[int]) -> tuple[int, ...]:
+    """A shape as a tuple; a number is the length of the only axis."""
+    sizes: Any = (shape,) if np.ndim(shape) == 0 else shape
+    found = tuple(operator.index(n) for n in sizes)
+    if any(n < 0 for n in found):
+        raise TypeError(f"A shape has no negative sizes, got {found}.")
+    return found
 
 
-def ones(shape: int | Sequence[int], dtype: Any = None) -> np.ndarray:
-    return as_result(np.ones(shape, dtype))
+def zeros(shape: int | Sequence[int], dtype: Any = None) -> Any:
+    return full(shape, 0, dtype or float)
+
+
+def ones(shape: int | Sequence[int], dtype: Any = None) -> Any:
+    return full(shape, 1, dtype or float)
 
 
 def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
-    if isinstance(fill_value, Tracer):
-        fill_value = asarray(fill_value, dtype)
-        return broadcast_to(fill_value, (shape,) if isinstance(shape, int) else shape)
-    return as_result(np.full(shape, fill_value, dtype))
+    """`fill_value` repeated into `shape`; in a program that is traced, an operation."""
+    get_aval(fill_value)  # refuses lists
+    value = fill_value if dtype is None else converted(fill_value, dtypes.canonical(dtype))
+    sizes = sizes_of(shape)
+    if isinstance(value, Array) or trace_state.dynamic_trace is not None:
+        return asarray(broadcast_to(value, sizes))
+    array = as_array(value)
+    return ArrayImpl(np.broadcast_to(array.value, sizes).copy(), array.weak_type)
 
 
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> np.ndarray:
+def converted(value: Any, dtype: np.dtype) -> Any:
+    """A value of this dtype; a number at once, a tracer or an array by an operation."""
+    if isinstance(value, Array):
+        return basic.convert_element_type(value, dtype)
+    return np.asarray(value).astype(dtype)
+
+
+# How functions that make arrays are written down in a program, by name; where there is nothing, the
+# array becomes a constant of the program. minijax/numpy/creation.py fills this in.
+staged: dict[str, Callable[..., Any]] = {}
+
+
+def made(name: str, make: Callable[..., np.ndarray], *args: Any, **kwargs: Any) -> Any:
+    """What `make` gives, as an array; or in a program that is traced, what `staged` has for it."""
+    if name in staged and (trace_state.dynamic_trace or any(isinstance(x, Tracer) for x in args)):
+        return staged[name](*args, **kwargs)
+    return constant(make(*args, **kwargs))
+
+
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
     """The numbers from `start` (0 if there is no `stop`) to below `stop`, in steps."""
     start, stop = (0, start) if stop is None else (start, stop)
-    return as_result(np.arange(start, stop, 1 if step is None else step, dtype=dtype))
+    return made("arange", np.arange, start, stop, 1 if step is None else step, dtype)
 
 
 def linspace(
-    start: float, stop: float, num: int = 50, endpoint: bool = True, *, dtype: Any = None
-) -> np.ndarray:
-    return as_result(np.linspace(start, stop, num, endpoint, dtype=dtype))
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, *, dtype: Any = None
+) -> Any:
+    """`num` numbers at equal distances from `start` to `stop`, which is one if `endpoint`."""
+    return made("linspace", np.linspace, start, stop, num, endpoint, dtype=dtype)
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> np.ndarray:
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
     """N rows and M columns (N if there is no M), with ones on the k-th diagonal."""
-    return as_result(np.eye(N, M, k, dtype or float))
+    return made("eye", np.eye, N, N if M is None else M, k, dtypes.canonical(dtype or float))
 
 
-def zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> np.ndarray:
+def zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> Any:
+    return filled_like(a, 0, dtype, shape)
+
+
+def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> Any:
+    return filled_like(a, 1, dtype, shape)
+
+
+def filled_like(a: Any, value: int, dtype: Any, shape: Any) -> Any:
+    """`value` everywhere, with the shape and the dtype of `a` where nothing else is asked for."""
     aval = get_aval(a)
-    return zeros(aval.shape if shape is None else shape, dtype or aval.dtype)
-
-
-def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> np.ndarray:
-    aval = get_aval(a)
-    return ones(aval.shape if shape is None else shape, dtype or aval.dtype)
+    if dtype is None and aval.weak_type and aval.dtype.kind != "b":
+        return full(aval.shape if shape is None else shape, aval.dtype.type(value).item())
+    return full(aval.shape if shape is None else shape, value, dtype or aval.dtype)
 
 
 def shape(a: Any) -> tuple[int, ...]:

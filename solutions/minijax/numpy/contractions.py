@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from minijax.core import array_methods, get_aval
+from minijax.array import array_methods
+from minijax.core import get_aval
 from minijax.lax import basic
 from minijax.numpy.basic import dot, multiply, ndim, promote_dtypes, sum
 from minijax.numpy.shapes import expand_dims, ravel

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
-from minijax.core import Tracer, array_methods, get_aval, trace_state
+from minijax.array import array_methods
+from minijax.core import Tracer, get_aval, trace_state
 from minijax.jit import jit
 from minijax.lax import basic, elementwise
 from minijax.numpy.basic import (
@@ -25,6 +26,7 @@ from minijax.numpy.basic import (
     promote_dtypes,
     promote_float,
     promote_shapes,
+    refuse_out,
     shape,
     swapped,
     unary_float,
@@ -155,21 +157,25 @@ def square(x: Any, /) -> Any:
 
 def reciprocal(x: Any, /) -> Any:
     """1 / `x`."""
-    return divide(1, x)
+    (x,) = promote_float(x)
+    return elementwise.integer_pow(x, -1)
 
 
 def log2(x: Any, /) -> Any:
     """The logarithm to the base 2."""
-    return divide(basic.log(*promote_float(x)), math.log(2))
+    logarithm = basic.log(*promote_float(x))
+    return basic.div(logarithm, basic.log(np.asarray(2, get_aval(logarithm).dtype)))
 
 
 def log10(x: Any, /) -> Any:
     """The logarithm to the base 10."""
-    return divide(basic.log(*promote_float(x)), math.log(10))
+    logarithm = basic.log(*promote_float(x))
+    return basic.mul(logarithm, np.asarray(1 / math.log(10), get_aval(logarithm).dtype))
 
 
-def round(a: Any, decimals: int = 0) -> Any:
+def round(a: Any, decimals: int = 0, out: None = None) -> Any:
     """The nearest number with so many decimals; halfway between two, the even one."""
+    refuse_out("round", out)
     if not dtypes.is_float(get_aval(a).dtype):
         if decimals < 0:
             raise NotImplementedError("round of integers takes decimals >= 0 only.")
@@ -240,9 +246,7 @@ def match_shapes(*args: Any) -> list[Any]:
 
 def constant_like(x: Any, value: Any) -> Any:
     """A 0-d constant of the dtype of `x`, and as weak as `x`."""
-    aval = get_aval(x)
-    constant = np.asarray(value, aval.dtype)
-    return constant.item() if aval.weak_type else constant
+    return elementwise.scalar(value, x)
 
 
 @as_call
@@ -345,8 +349,24 @@ for _name, _function in {
     array_methods[f"__r{_name}__"] = swapped(_function)
 
 of_booleans.update({basic.add: elementwise.bitwise_or, basic.mul: elementwise.bitwise_and})
+
+
+def round_method(x: Any, ndigits: int | None = None) -> Any:
+    """Python's `round`, which gives integers unless it is asked for digits."""
+    rounded = round(x, ndigits or 0)
+    return basic.convert_element_type(rounded, np.int64) if ndigits is None else rounded
+
+
+def divided(x: Any, y: Any) -> tuple[Any, Any]:
+    """Python's `divmod`: the quotient, rounded down, and the remainder."""
+    return floor_divide(x, y), remainder(x, y)
+
+
 array_methods.update(
     {
+        "__round__": round_method,
+        "__divmod__": divided,
+        "__rdivmod__": swapped(divided),
         "__abs__": abs,
         "__invert__": invert,
         "__eq__": equal,

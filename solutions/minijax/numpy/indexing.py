@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from minijax.core import Tracer, array_methods, get_aval
+from minijax.array import array_methods
+from minijax.core import Tracer, get_aval
+from minijax.errors import NonConcreteBooleanIndexError
 from minijax.lax import basic, elementwise, indexing, shapes
-from minijax.numpy.basic import asarray, broadcast_to, ndim, shape, size
+from minijax.numpy.basic import asarray, broadcast_to, ndim, refuse_out, shape, size
 from minijax.numpy.shapes import one_axis
 
 __all__ = ["argsort", "sort", "take", "take_along_axis"]
@@ -26,6 +28,11 @@ __all__ = ["argsort", "sort", "take", "take_along_axis"]
 
 def expand_index(index: Any, rank: int) -> list[Any]:
     """One entry for each axis, and None for each new one: no Ellipsis, no booleans."""
+    if isinstance(index, list):
+        raise TypeError(
+            "Using a non-tuple sequence for multidimensional indexing is not allowed; use "
+            "x[jnp.array(index)]."
+        )
     parts = list(index) if isinstance(index, tuple) else [index]
     parts = [entry for part in parts for entry in entries(part)]
     missing = rank - sum(part is not None and part is not Ellipsis for part in parts)
@@ -45,10 +52,7 @@ def entries(part: Any) -> list[Any]:
     if isinstance(part, slice):
         return [known_slice(part)]
     if isinstance(part, list):
-        raise TypeError(
-            "Using a non-tuple sequence for multidimensional indexing is not allowed; use "
-            "x[jnp.array(index)]."
-        )
+        part = np.asarray(part, None if part else np.int64)
     if isinstance(part, (int, np.integer)) and not isinstance(part, bool):
         return [int(part)]
     dtype = get_aval(part).dtype
@@ -56,7 +60,7 @@ def entries(part: Any) -> list[Any]:
         if not ndim(part):
             raise NotImplementedError("Indexing by a single boolean is not supported; use where.")
         if isinstance(part, Tracer):
-            raise IndexError(
+            raise NonConcreteBooleanIndexError(
                 "Array boolean indices must be concrete: the shape of the result depends on them. "
                 "Use where(condition, x, y) instead."
             )
@@ -251,7 +255,7 @@ class IndexUpdateRef:
         """By a scatter of single elements: the places of `x[index]` are found by indexing."""
         places = getitem_of_places(self.array, self.index)
         dtype = get_aval(self.array).dtype
-        updates = broadcast_to(basic.convert_element_type(values, dtype), shape(places))
+        updates = broadcast_to(asarray(values, dtype), shape(places))
         numbers = indexing.ScatterDimensionNumbers((), (0,), (0,))
         flat = shapes.reshape(self.array, (size(self.array),))
         indices = shapes.expand_dims(places, [ndim(places)])
@@ -282,14 +286,18 @@ def take(
     a: Any,
     indices: Any,
     axis: int | None = None,
-    *,
+    out: None = None,
     mode: str | None = None,
+    *,
     fill_value: Any = None,
 ) -> Any:
     """The parts of `a` at `indices` along an axis (without `axis`, of all elements in order).
 
     What lies outside gives NaN (for integers the smallest one), or with mode "clip" the last part.
     """
+    refuse_out("take", out)
+    if mode == "raise":
+        raise NotImplementedError("The 'raise' mode to jnp.take is not supported.")
     if axis is None:
         a, axis = shapes.reshape(a, (size(a),)), 0
     axis, indices = one_axis(axis, ndim(a)), asarray(indices)

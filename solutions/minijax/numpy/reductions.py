@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from minijax.core import array_methods, get_aval
+from minijax.array import array_methods
+from minijax.core import get_aval
 from minijax.lax import basic, elementwise, reductions, shapes
 from minijax.numpy.basic import (
-    convert,
     divide,
+    in_wider_float,
     keep_axes,
     mean,
     ndim,
     normal_axes,
     promote_float,
+    refuse_out,
     shape,
     size,
     subtract,
@@ -43,11 +45,13 @@ Axis = int | Sequence[int] | None
 
 
 def extreme(name: str, reduce: Callable[..., Any]) -> Callable[..., Any]:
-    def function(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    def function(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Any:
+        refuse_out(name, out)
         axes = normal_axes(axis, ndim(a))
         if 0 in [shape(a)[i] for i in axes]:
             raise ValueError(f"zero-size array to reduction operation {name} has no identity.")
-        return keep_axes(reduce(a, axes), shape(a), axes if keepdims else ())
+        strong = basic.convert_element_type(a, get_aval(a).dtype)
+        return keep_axes(reduce(strong, axes), shape(a), axes if keepdims else ())
 
     function.__name__ = function.__qualname__ = name
     return function
@@ -57,18 +61,20 @@ max, min = extreme("max", reductions.reduce_max), extreme("min", reductions.redu
 amax, amin = max, min
 
 
-def prod(a: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+def prod(
+    a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False
+) -> Any:
     """The product over `axis`; small integers become int64."""
+    refuse_out("prod", out)
     axes, aval = normal_axes(axis, ndim(a)), get_aval(a)
-    if dtype is not None:
-        a = basic.convert_element_type(a, dtype)
-    elif aval.dtype.kind in "biu" and aval.dtype.itemsize < 8:
-        a = convert(a, np.dtype(np.uint64 if aval.dtype.kind == "u" else np.int64), False)
-    return keep_axes(reductions.reduce_prod(a, axes), aval.shape, axes if keepdims else ())
+    widest = {"u": np.uint64, "i": np.int64, "b": np.int64}.get(aval.dtype.kind, aval.dtype)
+    product = in_wider_float(lambda x: reductions.reduce_prod(x, axes), a, dtype or widest)
+    return keep_axes(product, aval.shape, axes if keepdims else ())
 
 
-def truth_reduction(reduce: Callable[..., Any]) -> Callable[..., Any]:
-    def function(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+def truth_reduction(name: str, reduce: Callable[..., Any]) -> Callable[..., Any]:
+    def function(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Any:
+        refuse_out(name, out)
         axes = normal_axes(axis, ndim(a))
         reduced = reduce(basic.convert_element_type(a, bool), axes)
         return keep_axes(reduced, shape(a), axes if keepdims else ())
@@ -76,7 +82,8 @@ def truth_reduction(reduce: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-any, all = truth_reduction(reductions.reduce_or), truth_reduction(reductions.reduce_and)
+any = truth_reduction("any", reductions.reduce_or)
+all = truth_reduction("all", reductions.reduce_and)
 
 
 def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -85,7 +92,10 @@ def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def index_of(find: Callable[..., Any]) -> Callable[..., Any]:
-    def function(a: Any, axis: int | None = None, *, keepdims: bool | None = None) -> Any:
+    def function(
+        a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
+    ) -> Any:
+        refuse_out(find.__name__, out)
         before = shape(a)
         if axis is None:
             a, axis, axes = shapes.reshape(a, (size(a),)), 0, tuple(range(len(before)))
@@ -99,29 +109,49 @@ def index_of(find: Callable[..., Any]) -> Callable[..., Any]:
 argmax, argmin = index_of(reductions.argmax), index_of(reductions.argmin)
 
 
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
     """The running sum along `axis`, or over all elements in order."""
+    refuse_out("cumsum", out)
     if axis is None:
         a, axis = shapes.reshape(a, (size(a),)), 0
-    if dtype is None and get_aval(a).dtype == bool:
-        dtype = np.int64
-    a = a if dtype is None else basic.convert_element_type(a, dtype)
+    own = get_aval(a).dtype
+    a = basic.convert_element_type(a, dtype or (np.int64 if own.kind == "b" else own))
     return reductions.cumsum(a, normal_axes(axis, ndim(a))[0])
 
 
-def var(a: Any, axis: Axis = None, *, ddof: int = 0, keepdims: bool = False) -> Any:
+def var(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+) -> Any:
     """The mean squared distance from the mean, for `ddof` elements fewer than there are."""
+    refuse_out("var", out)
     (a,) = promote_float(a)
     axes = normal_axes(axis, ndim(a))
-    distance = subtract(a, mean(a, axes, keepdims=True))
     count = math.prod(shape(a)[i] for i in axes) - ddof
-    total = sum(square(distance), axes, keepdims=keepdims)
-    return divide(total, count) if count > 0 else elementwise.full_like(total, np.nan)
+
+    def variance(a: Any) -> Any:
+        distance = subtract(a, mean(a, axes, keepdims=True))
+        total = sum(square(distance), axes, keepdims=keepdims)
+        return divide(total, count) if count > 0 else elementwise.full_like(total, np.nan)
+
+    return in_wider_float(variance, a, get_aval(a).dtype if dtype is None else dtype)
 
 
-def std(a: Any, axis: Axis = None, *, ddof: int = 0, keepdims: bool = False) -> Any:
+def std(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+) -> Any:
     """The square root of `var`."""
-    return sqrt(var(a, axis, ddof=ddof, keepdims=keepdims))
+    refuse_out("std", out)
+    return sqrt(var(a, axis, dtype, ddof=ddof, keepdims=keepdims))
 
 
 array_methods.update(

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from minijax.core import array_methods, get_aval
+from minijax.array import array_methods
+from minijax.core import get_aval
 from minijax.lax import basic, elementwise, shapes
 from minijax.numpy.basic import (
     broadcast_to,
+    convert,
     ndim,
     normal_axes,
     promote_dtypes,
@@ -56,8 +58,10 @@ def reshape(a: Any, shape: int | Sequence[int]) -> Any:
     return shapes.reshape(a, sizes)
 
 
-def reshape_method(a: Any, *shape: Any) -> Any:
+def reshape_method(a: Any, *shape: Any, order: str = "C") -> Any:
     """`a.reshape(2, 3)` as well as `a.reshape((2, 3))`."""
+    if order != "C":
+        raise NotImplementedError(f"reshape knows the order 'C' only, not {order!r}.")
     return reshape(a, shape[0] if len(shape) == 1 else shape)
 
 
@@ -165,7 +169,8 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: 
     if mode != "constant":
         raise NotImplementedError(f"pad knows the mode 'constant' only, not {mode!r}.")
     widths = np.broadcast_to(np.asarray(pad_width), (ndim(array), 2)).tolist()
-    value = basic.convert_element_type(constant_values, get_aval(array).dtype)
+    aval = get_aval(array)
+    value = convert(constant_values, aval.dtype, aval.weak_type)
     return shapes.pad(array, value, [(before, after, 0) for before, after in widths])
 
 

@@ -1,0 +1,22 @@
+"""`minijax.config`: the one setting that programs for JAX need, and that is always on here."""
+
+from typing import Any
+
+
+class Config:
+    """JAX computes in 32 bits unless it is told otherwise; minijax always computes in 64."""
+
+    jax_enable_x64 = True
+
+    def update(self, name: str, value: Any) -> None:
+        """Accept the line that switches JAX to 64 bits; refuse everything else.
+
+        >>> config.update("jax_enable_x64", True)
+        """
+        if name != "jax_enable_x64":
+            raise AttributeError(f"minijax has no option {name!r}, only 'jax_enable_x64'.")
+        if value is not True:
+            raise ValueError("minijax computes in 64-bit mode, which cannot be switched off.")
+
+
+config = Config()

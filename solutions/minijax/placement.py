@@ -1,0 +1,140 @@
+"""Where arrays are: on the host, or on devices; and how they get where a program runs.
+
+Lesson jit gives this as it is. What a compiled program returns stays on its device until somebody
+asks for the values. An array that a program takes is copied to the program's device once.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minijax import xla
+from minijax.array import ArrayImpl, array_methods
+from minijax.core import ShapedArray, get_aval
+from minijax.dtypes import canonical, float0
+from minijax.jaxpr import raise_to_shaped
+
+# What a program is compiled for ----------------------------------------------------------------
+
+# The types of leaves that no interpreter has anything to do with.
+CONCRETE = {ArrayImpl, np.ndarray, bool, int, float, *np.sctypeDict.values()}
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """What a compiled program asks of an argument: its type, and where it is (None: on the host).
+
+    An array on several devices is whole on each of them. It is `committed` where the program has
+    said which devices these are; any other array goes where it is needed. There is one object for
+    each kind, so that looking a program up compares addresses.
+    """
+
+    aval: ShapedArray
+    on: Any
+    committed: bool
+
+    def result_maker(self) -> Callable[[Any], Any]:
+        """What makes the result of a call of a buffer: an array; but `float0` is NumPy's."""
+        if self.aval.dtype == float0:
+            return lambda buffer: np.zeros(self.aval.shape, float0)
+        return self.new_array
+
+    def new_array(self, buffer: Any) -> ArrayImpl:
+        array = object.__new__(ArrayImpl)
+        array.kind, array.buffer, array.weak_type = self, buffer, self.aval.weak_type
+        return array
+
+    def device(self) -> Any:
+        """The device; where there are several, how the array is spread over them."""
+        return self.on[0] if len(self.on) == 1 else xla.sharding(self.on)
+
+    def to_host(self, x: ArrayImpl) -> np.ndarray:
+        """The values of an array of this kind."""
+        if x.buffer.is_deleted():
+            shape = ",".join(map(str, x.shape))
+            raise RuntimeError(f"Array has been deleted with shape={x.dtype}[{shape}].")
+        return self.copied_to_host(x.buffer) if x.host is None else x.host
+
+    def copied_to_host(self, buffer: Any) -> np.ndarray:
+        return xla.to_host(buffer, self.on)
+
+    def buffer_on(self, x: ArrayImpl, devices: xla.Devices) -> Any:
+        """The buffer of an array of this kind, or a copy of it on other devices."""
+        if self.on == devices:
+            return x.buffer
+        buffer = xla.to_device(self.aval, x.value, devices)
+        if self.on is None and len(devices) == 1:
+            x.buffer = buffer
+            x.kind = kind_of(self.aval, devices, False)
+        return buffer
+
+
+@functools.cache
+def kind_of(aval: ShapedArray, on: xla.Devices | None, committed: bool) -> Kind:
+    return Kind(raise_to_shaped(aval), on, committed)
+
+
+def kind_of_value(x: Any) -> Kind:
+    """The kind of an array, or of a number of Python."""
+    if type(x) is ArrayImpl:
+        x.kind = x.kind or host_kind(x.shape, x.dtype, x.weak_type)
+        return x.kind
+    if type(x) is np.ndarray:
+        return host_kind(x.shape, x.dtype)
+    return kind_of(raise_to_shaped(get_aval(x)), None, False)
+
+
+@functools.cache  # `get_aval` takes longer than the rest of a call
+def host_kind(shape: tuple[int, ...], dtype: np.dtype, weak_type: bool = False) -> Kind:
+    return kind_of(ShapedArray(shape, canonical(dtype), weak_type), None, False)
+
+
+# Where arguments are, and how they get where a program is ----------------------------------------
+
+
+def committed_devices(args: Sequence[Any]) -> xla.Devices | None:
+    """The devices of the arguments that are committed to some; None where there are none."""
+    kinds = [x.kind for x in args if type(x) is ArrayImpl and x.kind is not None]
+    return the_one_place({kind.on: kind.aval for kind in kinds if kind.committed})
+
+
+def the_one_place(places: dict[xla.Devices, Any]) -> xla.Devices | None:
+    """The only key, if there is one; the values say what belongs to each."""
+    if len(places) > 1:
+        found = " and ".join(f"{x} on {[d.id for d in on]}" for on, x in places.items())
+        raise ValueError(f"Received incompatible devices for jitted computation: {found}.")
+    return next(iter(places), None)
+
+
+buffer_of = operator.attrgetter("buffer")
+
+
+def to_buffer(aval: ShapedArray, x: Any, devices: xla.Devices) -> Any:
+    """A buffer with the values of `x` on these devices."""
+    if type(x) is ArrayImpl:
+        return kind_of_value(x).buffer_on(x, devices)
+    return xla.to_device(aval, x, devices)
+
+
+def array_of(aval: ShapedArray, buffer: Any, on: xla.Devices, committed: bool = False) -> Any:
+    """The array whose values are in a buffer."""
+    return kind_of(aval, on, committed).result_maker()(buffer)
+
+
+# What users ask an array about its place ----------------------------------------------------------
+
+
+def placed(x: ArrayImpl) -> Kind:
+    """The kind of an array that is on a device; one that is not is copied to the current one."""
+    kind = kind_of_value(x)
+    to_buffer(kind.aval, x, kind.on or xla.alone(xla.current_device()))
+    return x.kind
+
+
+array_methods["_placed"] = placed

@@ -1,0 +1,10 @@
+"""Types for annotations, under the names that JAX gives them (`jax.typing`)."""
+
+import numpy as np
+
+from minijax.array import Array
+
+__all__ = ["ArrayLike"]
+
+# What functions take for an array.
+ArrayLike = Array | np.ndarray | np.bool_ | np.number | bool | int | float
