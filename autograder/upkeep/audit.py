@@ -1,10 +1,10 @@
 """The hidden suites' own exam: are they fair, and do they see what they should?
 
 Submissions whose grades are known beforehand are made from the reference: the reference itself,
-the untouched skeleton, stubs that cheat, each exercise filled in alone, right answers in other
-styles, each known mistake, each wrong answer without a name, and mutants, which have a slip in one
-exercise. All of them are graded as a student's would be, and every grade that is not as it should
-be is a finding.
+the untouched skeleton, stubs that cheat, the same answer everywhere, each exercise filled in alone,
+right answers in other styles, each known mistake, each wrong answer without a name, and mutants,
+which have a slip in one exercise. All of them are graded as a student's would be, and every grade
+that is not as it should be is a finding.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -64,16 +64,19 @@ def audit(
 ) -> Report:
     """Examine the suites of these lessons, or of all.
 
-    `quick` leaves out the lone exercises, and takes a sample of the mutants.
+    `quick` leaves out lone exercises and constant answers, and takes a sample of the mutants.
     """
     known = manifest.load()
     chosen = [manifest.get(i) for i in lesson_ids] or [x for x in known.values() if x.exercises]
     report = Report()
     for lesson in chosen:
-        cases = [case for case in make_cases(lesson) if not quick or case.kind != "one exercise"]
+        cases = [case for case in make_cases(lesson) if not quick or case.kind not in _LONG]
         _examine(lesson, cases, report, workers, level)
         examine_mutants(lesson, report, quick, workers, level)
     return report
+
+
+_LONG = ("one exercise", "constant answer")  # kinds of which there are many
 
 
 def _examine(
@@ -159,7 +162,26 @@ def make_cases(lesson: Lesson) -> list[Case]:
         name = f"{exercise.id} alone"
         source = _only(lesson, reference, done)
         cases.append(Case(lesson.id, "one exercise", name, source, _exactly(done)))
+    cases += _cases_of_constants(untouched, lesson)
     return [*cases, *cases_of_right_answers(lesson), *_cases_of_wrong_answers(lesson)]
+
+
+# What can stand in the place of every stub without any thought.
+_CONSTANTS = (
+    *("raise TypeError", "raise ValueError", "raise KeyError", "raise IndexError"),
+    *("return None", "return True", "return False", "return 0", "return 0.0", "return 1.0"),
+    *("return []", "return ()", "return {}", 'return ""'),
+)
+_MOST_FOR_NOTHING = 1.0  # points in a lesson
+
+
+def _cases_of_constants(untouched: str, lesson: Lesson) -> Iterator[Case]:
+    for constant in _CONSTANTS:
+        source = untouched
+        for exercise in lesson.exercises:
+            source = source.replace(f'raise NotImplementedError("{exercise.id}")', constant)
+        name = f"`{constant}` everywhere"
+        yield Case(lesson.id, "constant answer", name, source, _hardly_any_points)
 
 
 def cases_of_right_answers(lesson: Lesson) -> Iterator[Case]:
@@ -218,6 +240,12 @@ def _nothing_passes(result: Result) -> Iterator[str]:
             name = exercise["id"]
             yield f"{name}: these tests pass without an answer: {tests}. Let them ask for more."
     yield from _unlabelled(result)
+
+
+def _hardly_any_points(result: Result) -> Iterator[str]:
+    if result["score"] > _MOST_FOR_NOTHING:
+        earned = [f"{e['id']} {e['points']}" for e in result["exercises"] if e["points"]]
+        yield f"it should have {_MOST_FOR_NOTHING:g} point at most, and has: {', '.join(earned)}."
 
 
 def _unlabelled(result: Result) -> Iterator[str]:
