@@ -90,6 +90,7 @@ def test_a_good_suite_passes(monkeypatch, tmp_path):
         ("tiny", "skeleton", 1, 1),
         ("tiny", "cheat", 1, 1),
         ("tiny", "one exercise", 3, 3),
+        ("tiny", "constant answer", 14, 14),
         ("tiny", "right answer", 2, 2),
         ("tiny", "known mistake", 3, 3),
         ("tiny", "wrong answer", 1, 1),

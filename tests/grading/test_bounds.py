@@ -186,3 +186,39 @@ YES, NO = Reply("value", True), Reply("value", "False")
 )
 def test_errors_and_constants_count_beside_other_answers(wants, right, share):
     assert points(right, wants) == pytest.approx(share, abs=0.01)
+
+
+COMPLEX_STEP = """
+
+
+def complex_step(f, primals, tangents):
+    h = 1e-30
+    tangents = [np.zeros_like(p) if t is None else t for p, t in zip(primals, tangents)]
+    out = f(*[np.asarray(p) + 1j * h * np.asarray(t) for p, t in zip(primals, tangents)])
+    dtype = np.result_type(*primals)
+    return np.asarray(f(*primals)), (out.imag / h).astype(dtype)
+
+
+def cos_jvp(primals, tangents):
+    return complex_step(np.cos, primals, tangents)
+
+
+def mul_jvp(primals, tangents):
+    return complex_step(np.multiply, primals, tangents)
+
+
+def div_jvp(primals, tangents):
+    return complex_step(np.divide, primals, tangents)
+
+
+jvp_rules |= {cos_p: cos_jvp, mul_p: mul_jvp, div_p: div_jvp}
+"""
+
+
+@pytest.mark.parametrize("name", ["cos_rule", "mul_rule", "div_rule"])
+def test_steps_along_the_imaginary_axis_are_no_rules(name):
+    source = assemble.read_solution("minijax/jvp.py") + COMPLEX_STEP
+    result = submission.grade(
+        manifest.get("jvp"), "eve", source.encode(), only=f"jvp.{name}", shrink=False
+    )
+    assert result["score"] < 0.15 * result["exercises"][0]["max_points"]

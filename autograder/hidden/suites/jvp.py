@@ -406,6 +406,7 @@ def test_cos_value_and_tangent(student):
     ask_rule(student, "cos_jvp", [0.7], [3.0])
     ask_rule(student, "cos_jvp", [-2.0], [-0.5])
     ask_rule(student, "cos_jvp", [np.array(4.0)], [np.array(0.0)])
+    ask_rule(student, "cos_jvp", [0.7], [1e300])
 
 
 @pytest.mark.exercise("jvp.cos_rule")
@@ -413,6 +414,7 @@ def test_cos_of_arrays(student):
     """The rule works element by element on arrays, also on empty ones."""
     ask_rule(student, "cos_jvp", [GRID], [GRID_STEP])
     ask_rule(student, "cos_jvp", [EMPTY], [EMPTY])
+    watch(student, "cos_jvp", [[GRID], [GRID_STEP]], False)
 
 
 @pytest.mark.exercise("jvp.cos_rule")
@@ -420,6 +422,7 @@ def test_cos_keeps_the_dtype(student):
     """Value and tangent have the dtype of the operand."""
     ask_rule(student, "cos_jvp", [ROW.astype(F32)], [STEP.astype(F32)])
     ask_rule(student, "cos_jvp", [np.array(0.7, np.float16)], [np.array(3.0, np.float16)])
+    watch(student, "cos_jvp", [[ROW.astype(F32)], [STEP.astype(F32)]], False)
 
 
 @pytest.mark.exercise("jvp.cos_rule")
@@ -447,6 +450,7 @@ def test_mul_both_move(student):
     ask_rule(student, "mul_jvp", [3.0, 5.0], [0.5, 10.0])
     ask_rule(student, "mul_jvp", [-2.0, 0.25], [7.0, -3.0])
     ask_rule(student, "mul_jvp", [GRID, GRID + 1.5], [GRID_STEP, 2.0 - GRID])
+    watch(student, "mul_jvp", [[GRID, GRID + 1.5], [GRID_STEP, 2.0 - GRID]], False)
 
 
 @pytest.mark.exercise("jvp.mul_rule")
@@ -454,6 +458,7 @@ def test_mul_first_moves(student):
     """Where only the first operand moves, its term is the whole tangent."""
     ask_rule(student, "mul_jvp", [3.0, 5.0], [0.5, None])
     ask_rule(student, "mul_jvp", [ROW, STEP], [ROW + 2.0, None])
+    watch(student, "mul_jvp", [[ROW, STEP], [ROW + 2.0, None]], False)
 
 
 @pytest.mark.exercise("jvp.mul_rule")
@@ -461,6 +466,7 @@ def test_mul_second_moves(student):
     """Where only the second operand moves, its term is the whole tangent."""
     ask_rule(student, "mul_jvp", [3.0, 5.0], [None, 0.5])
     ask_rule(student, "mul_jvp", [ROW, STEP], [None, ROW + 2.0])
+    watch(student, "mul_jvp", [[ROW, STEP], [None, ROW + 2.0]], False)
 
 
 @pytest.mark.exercise("jvp.mul_rule")
@@ -479,6 +485,7 @@ def test_mul_shapes(student):
     ask_rule(student, "mul_jvp", [GRID, 4.0], [None, 0.0])
     ask_rule(student, "mul_jvp", [4.0, GRID], [0.0, None])
     ask_rule(student, "mul_jvp", [GRID[:1], GRID[:, :1]], [GRID_STEP[:1], GRID_STEP[:, :1]])
+    watch(student, "mul_jvp", [[GRID, 4.0], [GRID_STEP, 0.5]], False)
 
 
 @pytest.mark.exercise("jvp.mul_rule")
@@ -486,6 +493,7 @@ def test_mul_keeps_the_dtype(student):
     """Value and tangent have the dtype of the operands."""
     ask_rule(student, "mul_jvp", [ROW.astype(F32), STEP.astype(F32)], [STEP.astype(F32), None])
     ask_rule(student, "mul_jvp", [ROW.astype(F32), F32(2.0)], [STEP.astype(F32), F32(3.0)])
+    watch(student, "mul_jvp", [[ROW.astype(F32), F32(2.0)], [STEP.astype(F32), None]], False)
 
 
 @pytest.mark.exercise("jvp.mul_rule")
@@ -512,6 +520,7 @@ def test_div_numerator_moves(student):
     """Where only the numerator moves, its tangent is divided as the value is."""
     ask_rule(student, "div_jvp", [3.0, 4.0], [0.5, None])
     ask_rule(student, "div_jvp", [ROW, STEP], [ROW + 2.0, None])
+    watch(student, "div_jvp", [[ROW, STEP], [ROW + 2.0, None]], False)
 
 
 @pytest.mark.exercise("jvp.div_rule")
@@ -520,6 +529,7 @@ def test_div_denominator_moves(student):
     ask_rule(student, "div_jvp", [3.0, 4.0], [None, 0.5])
     ask_rule(student, "div_jvp", [-3.0, 0.25], [None, 7.0])
     ask_rule(student, "div_jvp", [ROW, STEP], [None, ROW + 2.0])
+    watch(student, "div_jvp", [[ROW, STEP], [None, ROW + 2.0]], False)
 
 
 @pytest.mark.exercise("jvp.div_rule")
@@ -527,6 +537,7 @@ def test_div_both_move(student):
     """Where both operands move, the tangent has a term for each of them."""
     ask_rule(student, "div_jvp", [3.0, 4.0], [0.5, 10.0])
     ask_rule(student, "div_jvp", [GRID, GRID_STEP], [2.0 - GRID, GRID + 1.5])
+    watch(student, "div_jvp", [[GRID, GRID_STEP], [2.0 - GRID, GRID + 1.5]], False)
 
 
 @pytest.mark.exercise("jvp.div_rule")
@@ -544,6 +555,7 @@ def test_div_shapes(student):
     ask_rule(student, "div_jvp", [GRID, 4.0], [GRID_STEP, 0.5])
     ask_rule(student, "div_jvp", [4.0, GRID], [0.5, None])
     ask_rule(student, "div_jvp", [ROW, np.array(4.0)], [None, np.array(0.5)])
+    watch(student, "div_jvp", [[GRID, 4.0], [GRID_STEP, None]], False)
 
 
 @pytest.mark.exercise("jvp.div_rule")
@@ -552,6 +564,7 @@ def test_div_keeps_the_dtype(student):
     row, step = ROW.astype(F32), STEP.astype(F32)
     ask_rule(student, "div_jvp", [row, step], [step, row])
     ask_rule(student, "div_jvp", [row, F32(2.0)], [None, F32(3.0)])
+    watch(student, "div_jvp", [[row, step], [step, None]], False)
 
 
 @pytest.mark.exercise("jvp.div_rule")
