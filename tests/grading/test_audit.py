@@ -96,7 +96,7 @@ def test_a_good_suite_passes(monkeypatch, tmp_path):
         ("tiny", "wrong answer", 1, 1),
         ("tiny", "mutant", 26, 26),
     ]
-    assert "tiny    known mistake  3 of 3" in audit.table(report)
+    assert "tiny    known mistake    3 of 3" in audit.table(report)
 
 
 FINDINGS = [
