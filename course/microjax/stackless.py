@@ -128,7 +128,7 @@ def bind(primitive: Primitive, *args: Any, **params: Any) -> Any:
     """Apply a primitive: check the types of its operands, then hand it to the current interpreter.
 
     >>> bind(core.sin_p, 0.0)
-    array(0.)
+    Array(0., dtype=float64, weak_type=True)
     >>> bind(core.reduce_sum_p, np.ones(3), axes=(1,))
     Traceback (most recent call last):
     TypeError: reduce_sum of f64[3]: f64[3] does not have the axes (1,).
@@ -201,9 +201,9 @@ class BoxInterpreter(Interpreter):
         >>> x = interpreter.box(np.array(3.0), np.array(1.0))
         >>> y = interpreter.interpret_op(core.mul_p, [x, x], {})
         >>> y.value, y.extra
-        (array(9.), array(6.))
+        (Array(9., dtype=float64), Array(6., dtype=float64))
         >>> interpreter.interpret_op(core.add_p, [2.0, 3.0], {})
-        array(5.)
+        Array(5., dtype=float64, weak_type=True)
         """
         # TODO(stackless.box_op): open the operands; under the previous interpreter apply the rule,
         # or bind again if nothing is in a box; box the results.
@@ -283,8 +283,9 @@ moves(  # linear between floats; what becomes an integer does not move any more
 def jvp(fun: Fun, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """`fun(*primals)`, and its change along `tangents`. Counterpart: `jax.jvp`.
 
-    >>> jvp(lambda x: {"y": x * x}, (3.0,), (1.0,))
-    ({'y': array(9.)}, {'y': array(6.)})
+    >>> y, y_dot = jvp(lambda x: {"y": x * x}, (3.0,), (1.0,))
+    >>> print(y["y"], y_dot["y"])
+    9.0 6.0
     """
     xs, ts, in_tree = flat_tangents(primals, tangents)
     flat_f, out_tree = flatten_fun(fun, in_tree)
@@ -350,7 +351,7 @@ def vmap(fun: Fun, in_axes: Any = 0, out_axes: Any = 0, *, axis_size: int | None
     """`fun` for a whole batch at once, along the axes `in_axes`. Counterpart: `jax.vmap`.
 
     >>> vmap(lambda x, y: lax.mul(x, y), in_axes=(0, None))(np.arange(3.0), 2.0)
-    array([0., 2., 4.])
+    Array([0., 2., 4.], dtype=float64)
     """
 
     def batched_f(*args: Any) -> Any:
@@ -496,8 +497,9 @@ def linearize_flat(f: Fun, primals: Any, in_moves: Any) -> tuple[ClosedJaxpr, li
     is a tangent for each of the primals, and for each result; it may be `None`. `merge`,
     `compress`, `types_of`, `are_floats` and `instantiate` serve for lists. `f` is called once.
 
-    >>> linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
-    ({ lambda ; a:f64[]. let b:f64[] = mul a 2.0:f64[] in (b,) }, [array(6.)])
+    >>> program, values = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
+    >>> print(program, *values)
+    { lambda ; a:f64[]. let b:f64[] = mul a 2.0:f64[] in (b,) } 6.0
     """
     # TODO(stackless.linearize_flat): define a function from tangents to tangents that runs f under
     # a JVPInterpreter, and run it under a LinearInterpreter.
@@ -525,7 +527,7 @@ def backward_pass(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
 
     >>> program = make_jaxpr(lambda t, u: lax.mul(t, 3.0) + t)(1.0, 1.0)
     >>> backward_pass(program, [2.0])
-    [array(8.), array(0.)]
+    [Array(8., dtype=float64, weak_type=True), Array(0., dtype=float64, weak_type=True)]
     """
     # TODO(stackless.backward_pass): keep a table of cotangents; visit the equations from the last
     # to the first, and add what each rule gives to the cotangents of the operands.
@@ -577,7 +579,7 @@ def jit(fun: Fun) -> Fun:
     """`fun`, staged once for each type of its arguments and compiled. Counterpart: `jax.jit`.
 
     >>> jit(lambda x: x * 2.0)(3.0)
-    array(6.)
+    Array(6., dtype=float64, weak_type=True)
     """
     programs: dict[Any, tuple[ClosedJaxpr, PyTreeDef]] = {}
 
@@ -619,7 +621,7 @@ def jit_jvp(primals: Any, tangents: Any, *, name: str, jaxpr: ClosedJaxpr) -> An
 
     >>> program = make_jaxpr(lambda x: x * x)(3.0)
     >>> jit_jvp([3.0], [1.0], name="f", jaxpr=program)
-    ([array(9.)], [array(6.)])
+    ([Array(9., dtype=float64, weak_type=True)], [Array(6., dtype=float64, weak_type=True)])
     """
     # TODO(stackless.jit_jvp): make the two programs, call the one for values and residuals, then
     # the other one for tangents.

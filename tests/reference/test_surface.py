@@ -16,6 +16,7 @@ import numpy as np
 import pmap_programs
 import pytest
 import test_against_jax
+import test_arrays
 import test_chain
 import test_checkpoint
 import test_control_flow
@@ -197,6 +198,8 @@ def tables():
     for f in pmap_programs.COLLECTIVES.values():
         yield lambda lib, f=f: f(Mapped(lib))
     yield from pmap_programs.ONE_DEVICE.values()
+    for family in test_arrays.ROWS:
+        yield lambda lib, family=family: test_arrays.answers(lib, family)
     for policy in test_checkpoint.POLICIES:
         yield lambda lib, policy=policy: test_checkpoint.checkpointed(lib, policy)
     for f in j.JACOBIANS.values():
