@@ -27,6 +27,8 @@ from minijax.core import (
     ShapedArray,
     Tracer,
     UndefPrimal,
+    Value,
+    Values,
     abstract_eval_rules,
     add_p,
     get_aval,
@@ -54,7 +56,6 @@ from minijax.programs import (
     Part,
     Split,
     Types,
-    Values,
     agreed,
     are_unknown,
     as_array,
@@ -103,7 +104,7 @@ ValuesAndAxes = tuple[list[Any], list[Any]]
 cond_p = CallPrimitive("cond", multiple_results=True)
 
 
-def cond(pred: Any, true_fun: Function, false_fun: Function, *operands: Any) -> Any:
+def cond(pred: Value, true_fun: Function, false_fun: Function, *operands: Value) -> Value:
     """`true_fun(*operands)` where `pred` holds, else `false_fun(*operands)`.
 
     Both functions are traced, and must give results of one structure and the same types
@@ -128,7 +129,7 @@ def cond(pred: Any, true_fun: Function, false_fun: Function, *operands: Any) -> 
     return tree_unflatten(parts[0].tree, choose(index, [false, true], [*consts, *leaves]))
 
 
-def switch(index: Any, branches: Sequence[Function], *operands: Any) -> Any:
+def switch(index: Value, branches: Sequence[Function], *operands: Value) -> Value:
     """`branches[index](*operands)`; an index outside counts as the first or the last one.
 
     As `cond`, with any number of branches. Counterpart: `jax.lax.switch`, whose argument `operand`
@@ -157,7 +158,7 @@ def switch(index: Any, branches: Sequence[Function], *operands: Any) -> Any:
     return tree_unflatten(parts[0].tree, choose(index, programs, [*consts, *leaves]))
 
 
-def choose(index: Any, programs: Branches, inputs: Values) -> list[Any]:
+def choose(index: Value, programs: Branches, inputs: Values) -> list[Value]:
     """Bind `cond_p`, except for results that all branches hand through from the same input."""
     columns = zip(*map(handed_through, programs), strict=True)
     sources = [column[0] if len(set(column)) == 1 else None for column in columns]
@@ -167,7 +168,7 @@ def choose(index: Any, programs: Branches, inputs: Values) -> list[Any]:
     return [next(outs) if source is None else as_array(inputs[source]) for source in sources]
 
 
-def bind_cond(index: Any, programs: Branches, operands: Values) -> list[Any]:
+def bind_cond(index: Value, programs: Branches, operands: Values) -> list[Value]:
     """Bind `cond_p`; the constants of the programs become operands in front."""
     branches, consts = share_consts(programs)
     return cond_p.bind(index, *consts, *operands, branches=tuple(branches))
@@ -176,7 +177,7 @@ def bind_cond(index: Any, programs: Branches, operands: Values) -> list[Any]:
 # cond: evaluation, differentiation, batching ----------------------------------------------------
 
 
-def cond_impl(index: Any, *operands: Any, branches: Branches) -> list[Any]:
+def cond_impl(index: Value, *operands: Value, branches: Branches) -> list[Value]:
     """Evaluation: run the branch that `index` names, and only that one.
 
     `index` is a 0-d int32 array (a value, and no tracer) of 0, 1, ... up to the last branch. All
@@ -237,7 +238,7 @@ def cond_batch(axis_size: int, vals: Values, dims: Values, *, branches: Branches
 
 
 def select_branches(
-    axis_size: int, indices: Any, operands: Values, dims: Values, branches: Branches
+    axis_size: int, indices: Value, operands: Values, dims: Values, branches: Branches
 ) -> ValuesAndAxes:
     """All branches for all examples, and for each example the results of its own branch.
 
@@ -326,7 +327,7 @@ def residual_slots(
 def fill_slots(known: ClosedJaxpr, number: int, slots: Types, places: Sequence[int]) -> ClosedJaxpr:
     """The known part of a branch, with zeros for the residuals of other branches."""
 
-    def with_all_slots(*args: Any) -> list[Any]:
+    def with_all_slots(*args: Value) -> list[Value]:
         outs, residuals = groups(jaxpr_as_fun(known)(*args), number)
         mine = dict(zip(places, residuals, strict=True))
         return [*outs, *(mine[i] if i in mine else zeros(aval) for i, aval in enumerate(slots))]
@@ -334,7 +335,7 @@ def fill_slots(known: ClosedJaxpr, number: int, slots: Types, places: Sequence[i
     return trace_to_jaxpr(with_all_slots, known.in_avals)
 
 
-def cond_transpose(cts: Values, index: Any, *operands: Any, branches: Branches) -> list[Any]:
+def cond_transpose(cts: Values, index: Value, *operands: Value, branches: Branches) -> list[Value]:
     """The branch that was taken runs backwards."""
     linear = tuple(isinstance(x, UndefPrimal) for x in operands)
     programs = [transposed_jaxpr(branch, linear) for branch in branches]
@@ -484,7 +485,7 @@ def trace_step(
     return part, promoted
 
 
-def promote(x: Any, out: ShapedArray) -> Any:
+def promote(x: Value, out: ShapedArray) -> Value:
     """The initial value `x` of a carry that is of type `out` after a step."""
     aval = get_aval(x)
     if not aval.weak_type or aval.dtype == out.dtype:
@@ -538,7 +539,7 @@ def bind_while(
 # while: evaluation, differentiation, batching ---------------------------------------------------
 
 
-def while_impl(*args: Any, **params: Any) -> Values:
+def while_impl(*args: Value, **params: Any) -> Values:
     return evaluate_compiled(while_p, params["body_jaxpr"], args, params)
 
 
@@ -654,7 +655,7 @@ def while_partial_eval(trace: PartialEvalTrace, tracers: Tracers, **params: Any)
     return filled(carry, chosen(later, carry), outs)
 
 
-def while_transpose(*args: Any, **params: Any) -> Any:
+def while_transpose(*args: Value, **params: Any) -> Value:
     raise ValueError(
         "Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with "
         "dynamic start/stop values. Try using lax.scan, or using fori_loop with static start/stop."
@@ -737,8 +738,8 @@ class Scan:
 
 def scan(
     f: Function,
-    init: Any,
-    xs: Any = None,
+    init: Value,
+    xs: Value = None,
     length: int | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
@@ -798,7 +799,7 @@ def scan_length(rows: Values, length: int | None) -> int:
     return number
 
 
-def is_concrete(x: Any) -> bool:
+def is_concrete(x: Value) -> bool:
     """Whether Python can know the value of `x`."""
     return not isinstance(x, Tracer) or isinstance(x.aval, ConcreteArray)
 
@@ -912,7 +913,7 @@ def below_upper(carry: tuple[Any, Any, Any]) -> Any:
 # scan: evaluation, differentiation, batching ----------------------------------------------------
 
 
-def scan_impl(*args: Any, **params: Any) -> Values:
+def scan_impl(*args: Value, **params: Any) -> Values:
     return evaluate_compiled(scan_p, params["jaxpr"], args, params)
 
 
@@ -1027,7 +1028,7 @@ def scan_partial_eval(trace: PartialEvalTrace, tracers: Tracers, **params: Any) 
 # scan: transposition ----------------------------------------------------------------------------
 
 
-def scan_transpose(cts: Values, *args: Any, **params: Any) -> list[Any]:
+def scan_transpose(cts: Values, *args: Value, **params: Any) -> list[Value]:
     """A scan from the last step to the first, whose step is the transposed one.
 
     What does not depend on a linear input is computed before, by a scan of its own.
@@ -1098,7 +1099,7 @@ def backward_step(
     transposed = jaxpr_as_fun(transposed_jaxpr(rest, linear))
     num_ys = len(rest.out_avals) - num_carry
 
-    def step(*args: Any) -> list[Any]:
+    def step(*args: Value) -> list[Value]:
         same, sums, carry, ys, stacks = groups(args, num_same, num_consts, num_carry, num_ys)
         parts, others = groups(transposed(*same, *stacks, *carry, *ys), num_consts)
         return [*map(add_p.bind, sums, parts), *others]
@@ -1158,13 +1159,13 @@ def scan_by_while(loop: Scan, args: Values) -> list[Any]:
     raise NotImplementedError("control.scan_steps")
 
 
-def row_at(x: Any, place: Any) -> Any:
+def row_at(x: Value, place: Any) -> Value:
     shape = get_aval(x).shape
     starts = [place, *[np.int64(0)] * (len(shape) - 1)]
     return squeeze(dynamic_slice_p.bind(x, *starts, slice_sizes=(1, *shape[1:])), (0,))
 
 
-def put_row(ys: Any, row: Any, place: Any) -> Any:
+def put_row(ys: Value, row: Any, place: Any) -> Value:
     starts = [place, *[np.int64(0)] * len(get_aval(row).shape)]
     return dynamic_update_slice_p.bind(ys, expand_dims(row, (0,)), *starts)
 

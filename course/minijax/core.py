@@ -32,6 +32,12 @@ from minijax.errors import (
     UnexpectedTracerError,
 )
 
+# What operations take and give ------------------------------------------------------------------
+
+Value = Any  # an array, a number or a tracer
+Values = Sequence[Value]
+Tangent = Any  # a Value, or None: the zero that costs nothing
+
 # Primitives and their rules ---------------------------------------------------------------------
 
 
@@ -45,7 +51,7 @@ class Primitive:
         self.name = name
         self.multiple_results = multiple_results
 
-    def bind(self, *args: Any, **params: Any) -> Any:
+    def bind(self, *args: Value, **params: Any) -> Value:
         """Apply this primitive, under whichever interpreters are active."""
         return bind(self, *args, **params)
 
@@ -175,11 +181,11 @@ class Trace:
     def __init__(self, main: MainTrace) -> None:
         self.main = main
 
-    def pure(self, val: Any) -> Any:
+    def pure(self, val: Value) -> Value:
         """Box a constant: a value that no active interpreter has anything to do with."""
         raise NotImplementedError(f"{type(self).__name__} must define pure.")
 
-    def lift(self, val: Any) -> Any:
+    def lift(self, val: Value) -> Value:
         """Box a tracer of an interpreter further down, which counts as a constant up here."""
         raise NotImplementedError(f"{type(self).__name__} must define lift.")
 
@@ -290,12 +296,12 @@ def number_type(x: bool | int | float) -> type:
     return np.int64 if isinstance(x, int) else np.float64
 
 
-def scalar_aval(x: Any) -> ConcreteArray:
+def scalar_aval(x: Value) -> ConcreteArray:
     """The abstract value of a Python scalar, which is weakly typed."""
     return ConcreteArray((), np.dtype(number_type(x)), weak_type=True, val=x)
 
 
-def numpy_aval(x: Any) -> ConcreteArray:
+def numpy_aval(x: Value) -> ConcreteArray:
     """The abstract value of a NumPy array or scalar."""
     return ConcreteArray(x.shape, dtypes.canonical(x.dtype), val=x)
 
@@ -305,7 +311,7 @@ def array_aval(x: ArrayImpl) -> ConcreteArray:
     return ConcreteArray(x.shape, x.dtype, x.weak_type, val=x)
 
 
-def masked_aval(x: Any) -> NoReturn:
+def masked_aval(x: Value) -> NoReturn:
     """NumPy's masked arrays have none: computing on their data would lose the mask."""
     raise ValueError("Masked arrays are not supported; use x.filled(value) for an ordinary one.")
 
@@ -319,7 +325,7 @@ aval_makers: dict[type, Callable[[Any], ShapedArray]] = {
 }
 
 
-def get_aval(x: Any) -> ShapedArray:
+def get_aval(x: Value) -> ShapedArray:
     """The abstract value of `x`: a tracer's own, or a `ConcreteArray` for a value.
 
     Python's `bool`, `int` and `float` are weakly typed 0-d arrays; NumPy's arrays and scalars are
@@ -346,7 +352,7 @@ array_methods["aval"] = lambda x: ShapedArray(x.shape, x.dtype, x.weak_type)
 # bind -------------------------------------------------------------------------------------------
 
 
-def bind(primitive: Primitive, *args: Any, **params: Any) -> Any:
+def bind(primitive: Primitive, *args: Value, **params: Any) -> Value:
     """Apply `primitive` under the right interpreter: every operation passes through here.
 
     The right one is the top trace of the operands. It wants all of them in its own boxes, and its
@@ -374,7 +380,7 @@ def main_of(tracer: Tracer) -> MainTrace:
     return tracer._trace.main
 
 
-def find_top_trace(args: Sequence[Any]) -> Trace:
+def find_top_trace(args: Values) -> Trace:
     """A trace of the highest interpreter that an operation on `args` concerns.
 
     That is the one with the highest level among `main_of(x)` of the tracers in `args`, or the
@@ -389,7 +395,7 @@ def find_top_trace(args: Sequence[Any]) -> Trace:
     raise NotImplementedError("core.find_top_trace")
 
 
-def full_raise(trace: Trace, val: Any) -> Any:
+def full_raise(trace: Trace, val: Value) -> Value:
     """Box `val` for `trace`: by `trace.pure`, by `trace.lift`, or not at all.
 
     The `MainTrace` of a tracer is `val._trace.main`. A tracer of the same use of an interpreter
@@ -407,7 +413,7 @@ def full_raise(trace: Trace, val: Any) -> Any:
     raise NotImplementedError("core.full_raise")
 
 
-def full_lower(val: Any) -> Any:
+def full_lower(val: Value) -> Value:
     """`val`, without its box where it is a tracer whose box adds nothing.
 
     >>> full_lower(3.0)
@@ -422,7 +428,7 @@ def full_lower(val: Any) -> Any:
 class EvalTrace(Trace):
     """Evaluates: its values are arrays and numbers, without a box."""
 
-    def pure(self, val: Any) -> Any:
+    def pure(self, val: Value) -> Value:
         if type(val) is not ArrayImpl:
             get_aval(val)  # raises TypeError for what is not an array
         return val
@@ -450,8 +456,8 @@ class EvalTrace(Trace):
 
 @np.errstate(all="ignore")
 def computed(
-    rule: Callable[..., Any], primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
-) -> Any:
+    rule: Callable[..., Any], primitive: Primitive, operands: Values, params: dict[str, Any]
+) -> Value:
     """What a rule of evaluation gives, without NumPy's warnings: log(-1) is NaN, as in XLA.
 
     Rules compute with NumPy. Only those with several results, which call programs, take arrays as
@@ -464,7 +470,7 @@ def computed(
     return np.array(out) if any(np.may_share_memory(out, x) for x in theirs) else out
 
 
-def as_result(out: Any, weak_type: bool = False) -> Any:
+def as_result(out: Value, weak_type: bool = False) -> Value:
     """A result of evaluation: NumPy's arrays and scalars become arrays of our own."""
     if isinstance(out, np.ndarray | np.generic):
         return ArrayImpl(np.asarray(out), weak_type)
@@ -475,7 +481,7 @@ def as_result(out: Any, weak_type: bool = False) -> Any:
 weak_operands: dict[Primitive, slice] = {}
 
 
-def weak_result(primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]) -> bool:
+def weak_result(primitive: Primitive, operands: Values, params: dict[str, Any]) -> bool:
     """Whether the result of an operation is weakly typed: if all operands are.
 
     >>> weak_result(mul_p, [2.0, 3.0], {}), weak_result(mul_p, [2.0, np.ones(3)], {})
@@ -488,7 +494,7 @@ def weak_result(primitive: Primitive, operands: Sequence[Any], params: dict[str,
     return bool(operands) and all(map(is_weak, operands))
 
 
-def is_weak(x: Any) -> bool:
+def is_weak(x: Value) -> bool:
     return x.weak_type if type(x) is ArrayImpl else type(x) in (int, float)
 
 
@@ -498,7 +504,7 @@ trace_state = TraceState()
 # How to evaluate each primitive: NumPy's answer, corrected where XLA's differs -------------------
 
 
-def div_impl(x: Any, y: Any) -> Any:
+def div_impl(x: Value, y: Value) -> Value:
     """Divide; integers round towards zero, and give -1 for a division by zero, as XLA does.
 
     Both operands have the same dtype, and may be Python numbers. Floats divide as in NumPy, whose
@@ -516,15 +522,15 @@ def div_impl(x: Any, y: Any) -> Any:
     raise NotImplementedError("core.div_impl")
 
 
-def reduce_sum_impl(x: Any, *, axes: tuple[int, ...]) -> Any:
+def reduce_sum_impl(x: Value, *, axes: tuple[int, ...]) -> Value:
     """Add up along `axes`, which disappear; the dtype stays (NumPy would widen small integers)."""
     x = np.asarray(x)
     return np.sum(x, axis=axes, dtype=x.dtype)
 
 
 def broadcast_in_dim_impl(
-    x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
-) -> Any:
+    x: Value, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+) -> Value:
     """Repeat `x` into an array of `shape`: axis `i` of `x` becomes axis `broadcast_dimensions[i]`.
 
     An axis of length 1 is repeated to the length that `shape` asks for. `x` may be a Python number,
@@ -539,7 +545,7 @@ def broadcast_in_dim_impl(
     raise NotImplementedError("core.broadcast_impl")
 
 
-def convert_element_type_impl(x: Any, *, new_dtype: Any, weak_type: bool) -> Any:
+def convert_element_type_impl(x: Value, *, new_dtype: Any, weak_type: bool) -> Value:
     """Convert to `new_dtype`; as integers, NaN is 0, and what is too large is the largest one."""
     x, new_dtype = np.asarray(x), np.dtype(new_dtype)
     if dtypes.is_float(x.dtype) and new_dtype.kind in "iu":
@@ -550,7 +556,9 @@ def convert_element_type_impl(x: Any, *, new_dtype: Any, weak_type: bool) -> Any
     return x.astype(new_dtype)
 
 
-def dot_general_impl(x: Any, y: Any, *, dimension_numbers: Any, preferred_element_type: Any) -> Any:
+def dot_general_impl(
+    x: Value, y: Value, *, dimension_numbers: Any, preferred_element_type: Any
+) -> Value:
     """Multiply and add up along the contracted axes; batch axes come first in the result.
 
     `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)). Where there is a
@@ -598,7 +606,7 @@ impl_rules[dot_general_p] = dot_general_impl
 class CountTracer(Tracer):
     """The box of the interpreter that counts: a value, and nothing else."""
 
-    def __init__(self, trace: Trace, value: Any) -> None:
+    def __init__(self, trace: Trace, value: Value) -> None:
         self._trace = trace
         self.value = value
         self.aval = get_aval(value)

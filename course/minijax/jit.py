@@ -27,7 +27,10 @@ from minijax.axis_env import AxisPrimitive, axis_env, axis_sizes, name_of
 from minijax.core import (
     NotMapped,
     ShapedArray,
+    Tangent,
     Tracer,
+    Value,
+    Values,
     abstract_eval_rules,
     bind,
     get_aval,
@@ -80,7 +83,7 @@ class CallPrimitive(AxisPrimitive):
         names = frozenset(name for jaxpr in inner_jaxprs(params) for name in names_in(jaxpr))
         return names - {params.get("axis_name")}
 
-    def bind(self, *args: Any, **params: Any) -> Any:
+    def bind(self, *args: Value, **params: Any) -> Value:
         """An ordinary `bind`, unless there are names that the programs could use."""
         return super().bind(*args, **params) if axis_env.frames else bind(self, *args, **params)
 
@@ -166,7 +169,7 @@ class Jitted:
         except TypeError:  # `fun` cannot be the key of a dict
             self.programs = {}
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Value, **kwargs: Any) -> Value:
         """Bind the call primitive; or launch the program at once, where nobody wants to see it.
 
         Every call takes this way, so it is short. Arguments without containers need not be taken
@@ -188,12 +191,12 @@ class Jitted:
         """As a method of a class, called with the instance first."""
         return self if instance is None else types.MethodType(self, instance)
 
-    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+    def lower(self, *args: Value, **kwargs: Any) -> Lowered:
         """The StableHLO module for arguments like these."""
         program = self.program(args, kwargs)
         return Lowered(lower(program.closed, program.donated)[0])
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def bind(self, args: tuple[Value, ...], kwargs: dict[str, Any]) -> Value:
         """The result for these arguments, by one operation: a call of the program.
 
         The program is `self.program(args, kwargs)`, a `Program`; its `closed` is to be called on
@@ -209,7 +212,7 @@ class Jitted:
         # structure.
         raise NotImplementedError("jit.bind")
 
-    def flatten(self, args: Any, kwargs: Any) -> tuple[list[Any], Any]:
+    def flatten(self, args: Value, kwargs: Any) -> tuple[list[Any], Any]:
         """The leaves of the arguments that are not static, and everything else.
 
         Python's types of the static ones belong to that, for 1 == True.
@@ -220,7 +223,7 @@ class Jitted:
         leaves, in_tree = xla.flatten(dynamic)
         return leaves, (in_tree, static, *(type(value) for _, value in static))
 
-    def program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
+    def program(self, args: tuple[Value, ...], kwargs: dict[str, Any]) -> Program:
         """The program for these arguments, traced only if there is none yet for such arguments.
 
         `self.programs` is the dict that keeps programs. `self.traced(args, kwargs)` runs the
@@ -243,13 +246,13 @@ class Jitted:
         # program for it.
         raise NotImplementedError("jit.program")
 
-    def traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
+    def traced(self, args: tuple[Value, ...], kwargs: dict[str, Any]) -> Program:
         """A new program: `fun` runs, on tracers in place of all arguments that are not static."""
         static, dynamic = split_static(*self.static, args, kwargs)
         closed, out_tree = trace_tree(without_static(self.fun, static), dynamic)
         return Program(closed, out_tree, self.donated_leaves(static, args, kwargs))
 
-    def donated_leaves(self, static: Static, args: Any, kwargs: Any) -> tuple[bool, ...]:
+    def donated_leaves(self, static: Static, args: Value, kwargs: Any) -> tuple[bool, ...]:
         """For each leaf of the arguments that are not static, whether it is given away."""
         numbers, names = self.donated
         given = {number + len(args) if number < 0 else number for number in numbers}
@@ -258,7 +261,7 @@ class Jitted:
         flags += [(k in names, kwargs[k]) for k in sorted(kwargs) if k not in fixed]
         return tuple(flag for flag, x in flags for _ in tree_leaves(x))
 
-    def launcher(self, args: Any, kwargs: Any) -> Callable[[Sequence[Any]], Any]:
+    def launcher(self, args: Value, kwargs: Any) -> Callable[[Sequence[Any]], Any]:
         """From leaves of the kinds of these to the result, by the compiled program."""
         program, (leaves, _) = self.program(args, kwargs), self.flatten(args, kwargs)
         closed = program.closed
@@ -287,7 +290,7 @@ class Lowered(NamedTuple):
         return self.text
 
 
-def call(closed: ClosedJaxpr, args: Sequence[Any], name: str) -> list[Any]:
+def call(closed: ClosedJaxpr, args: Values, name: str) -> list[Value]:
     """Bind `jit_p`. If a constant of the program is a tracer, the constants become arguments."""
     if not any(isinstance(const, Tracer) for const in closed.consts):
         return jit_p.bind(*args, name=name, jaxpr=closed)
@@ -304,7 +307,7 @@ def without_consts(jaxpr: Jaxpr) -> Jaxpr:
 # Evaluation: compile, and run -------------------------------------------------------------------
 
 
-def jit_impl(*args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
+def jit_impl(*args: Value, name: str, jaxpr: ClosedJaxpr) -> list[Value]:
     """The results of the program, as arrays on the device.
 
     `args` are arrays of NumPy, Python numbers, or arrays on the device, one for each input of the
@@ -370,13 +373,13 @@ Rebind = Callable[[ClosedJaxpr, Sequence[Any]], list[Any]]
 
 
 def jit_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, name: str, jaxpr: ClosedJaxpr
+    primals: Values, tangents: Sequence[Tangent], *, name: str, jaxpr: ClosedJaxpr
 ) -> tuple[list[Any], list[Any]]:
     return call_jvp(functools.partial(call, name=name), primals, tangents, jaxpr)
 
 
 def call_jvp(
-    rebind: Rebind, primals: Sequence[Any], tangents: Sequence[Any], jaxpr: ClosedJaxpr
+    rebind: Rebind, primals: Values, tangents: Sequence[Tangent], jaxpr: ClosedJaxpr
 ) -> tuple[list[Any], list[Any]]:
     """Call the program that computes values and tangents; only what moves has a tangent in it."""
     moves = moving(tangents)
@@ -527,7 +530,7 @@ def lower(jaxpr: ClosedJaxpr, donated: Sequence[bool] = ()) -> tuple[str, Emitte
 
 
 def lower_body(
-    emitter: Emitter, jaxpr: Jaxpr, args: Sequence[str], consts: Sequence[Any] = ()
+    emitter: Emitter, jaxpr: Jaxpr, args: Sequence[str], consts: Values = ()
 ) -> list[str]:
     """Emit the equations of a program, one after the other; gives the names of its results.
 

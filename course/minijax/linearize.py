@@ -22,8 +22,11 @@ from minijax import dtypes
 from minijax.core import (
     Primitive,
     ShapedArray,
+    Tangent,
     Trace,
     Tracer,
+    Value,
+    Values,
     full_raise,
     get_aval,
     new_main,
@@ -69,7 +72,7 @@ class PartialVal:
         return self.const is not None
 
 
-def known(val: Any) -> PartialVal:
+def known(val: Value) -> PartialVal:
     """The partial value of something that is there: a number, an array, or another tracer."""
     return PartialVal(get_aval(val), val)
 
@@ -127,7 +130,7 @@ class PartialEvalTrace(Trace):
         """The box of an input; an unknown one gets its variable here, and needs no recipe."""
         return PartialEvalTracer(self, pval, None if pval.is_known else Var(pval.aval))
 
-    def pure(self, val: Any) -> PartialEvalTracer:
+    def pure(self, val: Value) -> PartialEvalTracer:
         return PartialEvalTracer(self, known(val))
 
     lift = pure
@@ -267,7 +270,7 @@ def partial_eval_flat(
 
 
 def linearize_flat(
-    f: Callable[..., list[Any]], primals: Sequence[Any], count: Callable[[], int]
+    f: Callable[..., list[Any]], primals: Values, count: Callable[[], int]
 ) -> tuple[list[Any], ClosedJaxpr]:
     """The values of `f` at `primals`, and a program for the derivative of the first `count()`.
 
@@ -312,7 +315,7 @@ def to_residuals(lin: Linearized) -> tuple[list[Any], Any]:
     return lin.program.consts, (lin.program.jaxpr, *types)
 
 
-def from_residuals(data: Any, residuals: Sequence[Any]) -> Linearized:
+def from_residuals(data: Any, residuals: Values) -> Linearized:
     jaxpr, in_tree, in_avals, out_tree, out_avals = data
     program = ClosedJaxpr(jaxpr, list(residuals))
     return Linearized(None, None, program, in_tree, list(in_avals), out_tree, list(out_avals))
@@ -322,7 +325,7 @@ def from_residuals(data: Any, residuals: Sequence[Any]) -> Linearized:
 node_types[Linearized] = NodeType(to_residuals, from_residuals)
 
 
-def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+def linearize(fun: Callable[..., Any], *primals: Value, has_aux: bool = False) -> tuple[Value, ...]:
     """The value of `fun` at `primals`, and its derivative there as a function of tangents.
 
     Everything that does not depend on the tangents is computed now, and once. With `has_aux`,
@@ -339,7 +342,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     return (lin.value, f_lin, lin.aux) if has_aux else (lin.value, f_lin)
 
 
-def push_forward(lin: Linearized, *tangents: Any) -> Any:
+def push_forward(lin: Linearized, *tangents: Tangent) -> Value:
     """The tangent of the result of a function, for tangents of its inputs."""
     flat, tree = tree_flatten(tangents)
     if tree != lin.in_tree:
@@ -350,7 +353,7 @@ def push_forward(lin: Linearized, *tangents: Any) -> Any:
     return tree_unflatten(lin.out_tree, with_float0(out, lin.out_avals))
 
 
-def linearize_tree(f: Callable[..., Any], primals: Sequence[Any], has_aux: bool) -> Linearized:
+def linearize_tree(f: Callable[..., Any], primals: Values, has_aux: bool) -> Linearized:
     """As `linearize_flat`, for functions of containers; with `has_aux` of a pair (result, more)."""
     leaves, in_tree = tree_flatten(primals)
     flat_f, out_tree = flatten_fun(f if has_aux else lambda *args: (f(*args), None), in_tree)
@@ -363,7 +366,7 @@ def linearize_tree(f: Callable[..., Any], primals: Sequence[Any], has_aux: bool)
     return Linearized(y, aux, program, in_tree, in_avals, y_tree, out_avals)
 
 
-def check_types(what: str, args: Sequence[Any], avals: Sequence[ShapedArray]) -> None:
+def check_types(what: str, args: Values, avals: Sequence[ShapedArray]) -> None:
     """`args` must be tangents (or cotangents) of values of these types; `ValueError` otherwise."""
     for x, aval in zip(args, avals, strict=True):
         got, want = get_aval(x), ShapedArray(aval.shape, dtypes.tangent_dtype(aval.dtype))
@@ -371,7 +374,7 @@ def check_types(what: str, args: Sequence[Any], avals: Sequence[ShapedArray]) ->
             raise ValueError(f"The {what} was given {got} where {want} belongs.")
 
 
-def only_floats(args: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
+def only_floats(args: Values, avals: Sequence[ShapedArray]) -> list[Value]:
     return [x for x, aval in zip(args, avals, strict=True) if dtypes.is_float(aval.dtype)]
 
 

@@ -39,8 +39,11 @@ from minijax.axis_env import (
 from minijax.core import (
     NotMapped,
     ShapedArray,
+    Tangent,
     Tracer,
     UndefPrimal,
+    Value,
+    Values,
     abstract_eval_rules,
     get_aval,
     hlo_lowerings,
@@ -95,7 +98,7 @@ all_gather_p = Collective("all_gather")
 axis_index_p = Collective("axis_index")
 
 
-def psum(x: Any, axis_name: Any) -> Any:
+def psum(x: Value, axis_name: Any) -> Value:
     """The sum of `x` over all examples along a named axis, the same for each of them.
 
     `axis_name` may be a tuple of names; `x` may be a container. What is no tracer is the same for
@@ -115,11 +118,11 @@ def psum(x: Any, axis_name: Any) -> Any:
     return tree_unflatten(tree, [psum_p.bind(leaf, axes=axes) for leaf in leaves])
 
 
-def is_bool(x: Any) -> bool:
+def is_bool(x: Value) -> bool:
     return get_aval(x).dtype == bool
 
 
-def pmean(x: Any, axis_name: Any) -> Any:
+def pmean(x: Value, axis_name: Any) -> Value:
     """The mean of `x` over all examples along a named axis. Counterpart: `jax.lax.pmean`.
 
     >>> from minijax.vmap import vmap
@@ -130,7 +133,7 @@ def pmean(x: Any, axis_name: Any) -> Any:
     return tree_map(lambda total: true_divide(total, size), psum(x, axis_name))
 
 
-def all_gather(x: Any, axis_name: Any, *, axis: int = 0, tiled: bool = False) -> Any:
+def all_gather(x: Value, axis_name: Any, *, axis: int = 0, tiled: bool = False) -> Value:
     """The values that `x` has in all examples, as one array: the same for each of them.
 
     They are stacked along a new axis `axis`; or, with `tiled`, one behind the other along the axis
@@ -143,7 +146,7 @@ def all_gather(x: Any, axis_name: Any, *, axis: int = 0, tiled: bool = False) ->
     """
     size = axis_frame(axis_name).size
 
-    def gather(leaf: Any) -> Any:
+    def gather(leaf: Value) -> Value:
         dimension = axis_within(axis, len(get_aval(leaf).shape) + (not tiled))
         return all_gather_p.bind(
             leaf, all_gather_dimension=dimension, axis_name=axis_name, axis_size=size, tiled=tiled
@@ -202,7 +205,7 @@ def axis_index_type(*, axis_name: Any) -> ShapedArray:
     return ShapedArray((), np.dtype(np.int32))
 
 
-def psum_transpose(ct: Any, x: Any, *, axes: Any) -> list[Any]:
+def psum_transpose(ct: Tangent, x: Value, *, axes: Any) -> list[Value]:
     """Every replica's `x` goes into every replica's sum: its cotangent is the sum of all of them.
 
     That is the derivative of the sum of what all replicas return.
@@ -211,8 +214,8 @@ def psum_transpose(ct: Any, x: Any, *, axes: Any) -> list[Any]:
 
 
 def all_gather_transpose(
-    ct: Any, x: Any, *, all_gather_dimension: int, axis_name: Any, axis_size: int, tiled: bool
-) -> list[Any]:
+    ct: Tangent, x: Value, *, all_gather_dimension: int, axis_name: Any, axis_size: int, tiled: bool
+) -> list[Value]:
     """The cotangent of what an example gave to `all_gather`, in a list of length 1.
 
     `ct` is this example's cotangent for the gathered array, and has the type of that. `x` is an
@@ -285,7 +288,7 @@ def psum_batch(
     raise NotImplementedError("pmap.psum_batch")
 
 
-def mul_by(x: Any, n: int) -> Any:
+def mul_by(x: Value, n: int) -> Value:
     return mul(x, np.asarray(n, get_aval(x).dtype))
 
 
@@ -392,8 +395,8 @@ Axes = Sequence[int | None]
 
 
 def pmap_call(
-    jaxpr: ClosedJaxpr, args: Sequence[Any], *, in_axes: Axes, out_axes: Axes, **params: Any
-) -> list[Any]:
+    jaxpr: ClosedJaxpr, args: Values, *, in_axes: Axes, out_axes: Axes, **params: Any
+) -> list[Value]:
     """Bind `pmap_p`. If a constant is a tracer, all become arguments that the examples share."""
     if any(isinstance(const, Tracer) for const in jaxpr.consts):
         in_axes = [*(None for _ in jaxpr.consts), *in_axes]
@@ -458,7 +461,7 @@ class Cut(Kind):
     def rank(self) -> int:
         return len(self.aval.shape)
 
-    def copied_to_host(self, buffer: Any) -> np.ndarray:
+    def copied_to_host(self, buffer: Value) -> np.ndarray:
         return xla.to_host(buffer, self.on, self.axis)
 
     def buffer_on(self, x: ArrayImpl, devices: xla.Devices) -> Any:
@@ -468,7 +471,7 @@ class Cut(Kind):
         return super().buffer_on(x, devices)
 
 
-def cut_of(x: Any) -> Cut | None:
+def cut_of(x: Value) -> Cut | None:
     """How `x` is cut; None where it is not."""
     return x.kind if type(x) is ArrayImpl and type(x.kind) is Cut else None
 
@@ -494,8 +497,8 @@ def gathering(aval: ShapedArray, axis: int, size: int) -> ClosedJaxpr:
 
 
 def pmap_impl(
-    *args: Any, jaxpr: ClosedJaxpr, in_axes: Axes, out_axes: Axes, **params: Any
-) -> list[Any]:
+    *args: Value, jaxpr: ClosedJaxpr, in_axes: Axes, out_axes: Axes, **params: Any
+) -> list[Value]:
     """Give each device its piece, and run the same program on all of them."""
     program = compiled_replicas(jaxpr, in_axes, out_axes, **params)
     size, on = params["axis_size"], program.executable.devices
@@ -513,7 +516,7 @@ def pmap_impl(
     ]
 
 
-def to_pieces(aval: ShapedArray, x: Any, axis: int | None, devices: xla.Devices) -> Any:
+def to_pieces(aval: ShapedArray, x: Value, axis: int | None, devices: xla.Devices) -> Value:
     """A buffer with a piece of `x` for each device. If it is cut in that way already, `x`'s own."""
     if axis is None:
         return to_buffer(aval, x, devices)
@@ -589,7 +592,7 @@ def pmap_hlo(
     all of them.
     """
 
-    def own_part(*arrays: Any) -> list[Any]:
+    def own_part(*arrays: Value) -> list[Value]:
         name, pairs = params["axis_name"], zip(arrays, in_axes, strict=True)
         place = axis_index(name)
         examples = [
@@ -612,8 +615,8 @@ hlo_lowerings[pmap_p] = pmap_hlo
 
 
 def pmap_jvp(
-    primals: Sequence[Any],
-    tangents: Sequence[Any],
+    primals: Values,
+    tangents: Sequence[Tangent],
     *,
     jaxpr: ClosedJaxpr,
     in_axes: Axes,
@@ -724,13 +727,13 @@ def pmap_partial_eval(
 
 
 def pmap_transpose(
-    cts: Sequence[Any],
-    *args: Any,
+    cts: Values,
+    *args: Value,
     jaxpr: ClosedJaxpr,
     in_axes: Axes,
     out_axes: Axes,
     **params: Any,
-) -> list[Any]:
+) -> list[Value]:
     """Run the program of one example backwards, on each device for its own example.
 
     An operand that all share has the sum of their cotangents. A result that all share was counted
@@ -756,7 +759,7 @@ def pmap_transpose(
 def shared_summed(program: ClosedJaxpr, out_axes: Axes, axis_name: Any) -> ClosedJaxpr:
     """A program that gives the sum over all examples of what they share."""
 
-    def with_sums(*args: Any) -> list[Any]:
+    def with_sums(*args: Value) -> list[Value]:
         outs = zip(eval_jaxpr(program.jaxpr, program.consts, *args), out_axes, strict=True)
         return [psum(x, axis_name) if axis is None else x for x, axis in outs]
 
@@ -828,7 +831,7 @@ class Pmapped:
         self.devices, self.axis_size = devices, axis_size
         self.programs: dict[Any, tuple[ClosedJaxpr, PyTreeDef, list[int | None]]] = {}
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Value, **kwargs: Any) -> Value:
         leaves, out_tree, params = self.program(args, kwargs)
         check_layout(leaves, params["in_axes"], params["devices"])
         return tree_unflatten(out_tree, pmap_call(args=leaves, **params))
@@ -837,7 +840,7 @@ class Pmapped:
         """As a method of a class, called with the instance first."""
         return self if instance is None else types.MethodType(self, instance)
 
-    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+    def lower(self, *args: Value, **kwargs: Any) -> Lowered:
         """The StableHLO module that each replica runs."""
         _, _, params = self.program(args, kwargs)
         del params["devices"]
@@ -845,7 +848,7 @@ class Pmapped:
             return Lowered(lower(replica_program(**params))[0])
 
     def program(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, args: tuple[Value, ...], kwargs: dict[str, Any]
     ) -> tuple[list[Any], PyTreeDef, dict[str, Any]]:
         """The operands and the parameters of `pmap_p`, and the structure of its results."""
         static, dynamic, in_axes = self.dynamic_args(args, kwargs)
@@ -871,7 +874,7 @@ class Pmapped:
         return leaves, out_tree, params
 
     def dynamic_args(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, args: tuple[Value, ...], kwargs: dict[str, Any]
     ) -> tuple[Any, tuple[list[Any], dict[str, Any]], list[int | None]]:
         """The static arguments, the others, and the mapped axis of each leaf of these."""
         if any(place >= len(args) for place in self.static):
@@ -941,7 +944,7 @@ def devices_for(size: int, given: Sequence[xla.Device] | None) -> xla.Devices:
     return found[:size]
 
 
-def check_layout(leaves: Sequence[Any], in_axes: Axes, devices: xla.Devices) -> None:
+def check_layout(leaves: Values, in_axes: Axes, devices: xla.Devices) -> None:
     """What lies in pieces on these devices must be cut as the call wants it; as in JAX 0.10."""
     if trace_state.dynamic_trace is not None:
         return

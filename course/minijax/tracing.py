@@ -22,6 +22,8 @@ from minijax.core import (
     ShapedArray,
     Trace,
     Tracer,
+    Value,
+    Values,
     broadcast_in_dim_p,
     convert_element_type_p,
     full_raise,
@@ -61,7 +63,7 @@ class JaxprBuilder:
         self.eqns: list[JaxprEqn] = []
         self.consts: dict[int, Constant] = {}  # by the `id` of the value
 
-    def constant(self, val: Any) -> Atom:
+    def constant(self, val: Value) -> Atom:
         """The atom that stands for a value which is none of the program's inputs.
 
         It is the literal that `literal_of(val)` gives, if it gives one. Else it is a variable of
@@ -100,7 +102,7 @@ class JaxprBuilder:
         raise NotImplementedError("tracing.build")
 
 
-def literal_of(val: Any) -> Literal | None:
+def literal_of(val: Value) -> Literal | None:
     """A literal with the value of `val` where this is a 0-d value, and None for all else.
 
     A 0-d value is a Python `bool`, `int` or `float`, a NumPy scalar such as `np.float32(2.0)`, or a
@@ -157,7 +159,7 @@ class JaxprTrace(Trace):
         # TODO(tracing.new_arg): give a box with a new variable, whose type says nothing of a value.
         raise NotImplementedError("tracing.new_arg")
 
-    def pure(self, val: Any) -> JaxprTracer:
+    def pure(self, val: Value) -> JaxprTracer:
         return JaxprTracer(self, self.builder.constant(val))
 
     lift = pure
@@ -295,7 +297,7 @@ def trace_with_uses(
     return closed, [const.value for const in builder.consts.values()]
 
 
-def trace_tree(f: Callable[..., Any], args: Sequence[Any]) -> tuple[ClosedJaxpr, PyTreeDef]:
+def trace_tree(f: Callable[..., Any], args: Values) -> tuple[ClosedJaxpr, PyTreeDef]:
     """The program of `f` for arguments like `args`, and the structure of its result."""
     leaves, in_tree = tree_flatten(args)
     flat_f, out_tree = flatten_fun(f, in_tree)
@@ -317,7 +319,7 @@ def make_jaxpr(
     numbers, names = static_places(fun, static_argnums, None)
 
     @in_place_of(fun, "make_jaxpr({})")
-    def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
+    def jaxpr_of(*args: Value, **kwargs: Any) -> Value:
         static, dynamic = split_static(numbers, names, args, kwargs)
         closed, out_tree = trace_tree(without_static(fun, static), dynamic)
         return (closed, tree_unflatten(out_tree, closed.out_avals)) if return_shape else closed

@@ -24,8 +24,11 @@ from minijax.core import (
     NotMapped,
     Primitive,
     ShapedArray,
+    Tangent,
     Trace,
     Tracer,
+    Value,
+    Values,
     add_p,
     broadcast_in_dim_p,
     convert_element_type_p,
@@ -72,7 +75,7 @@ def remove_axis(aval: ShapedArray, axis: BatchAxis) -> ShapedArray:
     raise NotImplementedError("vmap.remove_axis")
 
 
-def move_batch_axis(axis_size: int, src: BatchAxis, dst: int, x: Any) -> Any:
+def move_batch_axis(axis_size: int, src: BatchAxis, dst: int, x: Value) -> Value:
     """`x` with its batch axis at `dst`; a value without one is repeated `axis_size` times.
 
     `src` is where the batch axis is now. The other axes keep their order. `dst` is the place of the
@@ -101,7 +104,7 @@ def move_batch_axis(axis_size: int, src: BatchAxis, dst: int, x: Any) -> Any:
 class BatchTracer(Tracer):
     """A batch of values, `val`, stacked along `batch_dim`; what users see is one of them."""
 
-    def __init__(self, trace: Trace, val: Any, batch_dim: BatchAxis) -> None:
+    def __init__(self, trace: Trace, val: Value, batch_dim: BatchAxis) -> None:
         self._trace = trace
         self.val = val
         self.batch_dim = batch_dim
@@ -117,10 +120,10 @@ class BatchTrace(Trace):
     Its `main.global_data` is the number of examples, the same for all batches of one `vmap`.
     """
 
-    def pure(self, val: Any) -> BatchTracer:
+    def pure(self, val: Value) -> BatchTracer:
         return BatchTracer(self, val, not_mapped)
 
-    def lift(self, val: Any) -> BatchTracer:
+    def lift(self, val: Value) -> BatchTracer:
         """A box of this interpreter; of the same `vmap`, if a rule has put it on the stack again.
 
         Then `val` holds a batch of the same examples (its `main` has the same `AxisSize` object).
@@ -177,7 +180,7 @@ def binary_batch(
     return primitive.bind(x, y), 0
 
 
-def align_operand(axis_size: int, dim: BatchAxis, x: Any, rank: int) -> Any:
+def align_operand(axis_size: int, dim: BatchAxis, x: Value, rank: int) -> Value:
     """An operand of an element-wise operation on batches, in a form that fits the other operand.
 
     `dim` is the batch axis of `x`, and `rank` the number of axes that one example of the *result*
@@ -331,7 +334,7 @@ def vmap_flat(
     f: Callable[..., list[Any]],
     axis_size: int,
     in_dims: Sequence[BatchAxis],
-    args: Sequence[Any],
+    args: Values,
 ) -> tuple[list[Any], list[BatchAxis]]:
     """Run a function from arrays to a list of arrays on `axis_size` examples at once.
 
@@ -379,7 +382,7 @@ def vmap(
         raise TypeError(f"vmap in_axes must be an int, None, or one for each argument: {in_axes}.")
 
     @in_place_of(fun)
-    def batched_f(*args: Any, **kwargs: Any) -> Any:
+    def batched_f(*args: Value, **kwargs: Any) -> Value:
         flat, in_tree = tree_flatten((args, kwargs))
         axes = flat_axes("in_axes", entries, args) + flat_axes("in_axes", 0, kwargs)
         in_dims = [normal_axis(axis, x) for axis, x in zip(axes, flat, strict=True)]
@@ -421,7 +424,7 @@ def top_level(tree: Any) -> tuple[list[Any], type, Any]:
     return list(children), type(tree), data
 
 
-def normal_axis(axis: int | None, x: Any) -> BatchAxis:
+def normal_axis(axis: int | None, x: Value) -> BatchAxis:
     """The axis of `x` counted from the front; `not_mapped` for None, where `x` may be anything."""
     if axis is None:
         return not_mapped
@@ -431,9 +434,7 @@ def normal_axis(axis: int | None, x: Any) -> BatchAxis:
     return axis % len(aval.shape)
 
 
-def check_places(
-    outs: Sequence[Any], dims: Sequence[BatchAxis], axes: Sequence[int | None]
-) -> None:
+def check_places(outs: Values, dims: Sequence[BatchAxis], axes: Sequence[int | None]) -> None:
     """`ValueError` if a result with its batch axis does not have the axis that `out_axes` names."""
     for out, dim, axis in zip(outs, dims, axes, strict=True):
         rank = len(get_aval(out).shape) + isinstance(dim, NotMapped)
@@ -441,7 +442,7 @@ def check_places(
             raise ValueError(f"vmap out_axes names axis {axis} of a result with {rank} axes.")
 
 
-def common_size(args: Sequence[Any], dims: Sequence[BatchAxis], given: int | None) -> int:
+def common_size(args: Values, dims: Sequence[BatchAxis], given: int | None) -> int:
     """The one size of all mapped axes, and the given one."""
     pairs = zip(args, dims, strict=True)
     sizes = {get_aval(x).shape[dim] for x, dim in pairs if not isinstance(dim, NotMapped)}
@@ -452,7 +453,7 @@ def common_size(args: Sequence[Any], dims: Sequence[BatchAxis], given: int | Non
     return sizes.pop()
 
 
-def place_axis(axis_size: int, dim: BatchAxis, axis: int | None, out: Any) -> Any:
+def place_axis(axis_size: int, dim: BatchAxis, axis: int | None, out: Value) -> Value:
     """A result with its batch axis where `out_axes` wants it.
 
     `dim` is where the batch axis of `out` is, and `axis` where it shall be: a number, which may be
@@ -488,7 +489,7 @@ def check_floats(what: str, tree: Any) -> None:
             )
 
 
-def check_numbers(what: str, leaves: Sequence[Any]) -> None:
+def check_numbers(what: str, leaves: Values) -> None:
     """Integers may be results of forward mode, as they do not move; booleans may not, as in JAX."""
     check_floats(what, [x for x in leaves if get_aval(x).dtype.kind == "b"])
 
@@ -522,7 +523,7 @@ def jacfwd(
     """
 
     @in_place_of(fun)
-    def jac_f(*args: Any, **kwargs: Any) -> Any:
+    def jac_f(*args: Value, **kwargs: Any) -> Value:
         chosen = chosen_args(argnums, args)
         check_floats("inputs of jacfwd", chosen)
         check_not_empty(chosen)
@@ -542,9 +543,7 @@ def jacfwd(
     return jac_f
 
 
-def jacobian_columns(
-    f: Callable[..., list[Any]], xs: Sequence[Any]
-) -> tuple[list[list[Any]], list[Any]]:
+def jacobian_columns(f: Callable[..., list[Any]], xs: Values) -> tuple[list[list[Any]], list[Any]]:
     """For each of `xs` how the results of `f` move with it, and the results."""
     values: list[Any] = []
     columns = []
@@ -555,7 +554,7 @@ def jacobian_columns(
 
 
 def jacobian_of_input(
-    f: Callable[..., list[Any]], xs: Sequence[Any], i: int
+    f: Callable[..., list[Any]], xs: Values, i: int
 ) -> tuple[list[Any], list[Any]]:
     """How each result of `f(*xs)` moves with each entry of `xs[i]`: `(values, jacobians)`.
 
@@ -581,7 +580,7 @@ def jacobian_of_input(
     raise NotImplementedError("vmap.jacobian")
 
 
-def own_zeros(tangent: Any, y: Any) -> Any:
+def own_zeros(tangent: Tangent, y: Value) -> Value:
     """`tangent`; but where `y` is an integer, zeros of its type instead of float0, as in JAX."""
     aval = get_aval(y)
     if dtypes.is_float(aval.dtype):

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from minijax.core import MainTrace, Primitive, find_top_trace, full_lower, full_raise
+from minijax.core import MainTrace, Primitive, Value, find_top_trace, full_lower, full_raise
 
 
 class AxisSize(int):
@@ -104,7 +104,7 @@ class AxisPrimitive(Primitive):
         """The names of the axes that this use of the primitive is about."""
         raise NotImplementedError(f"{type(self).__name__} must define names.")
 
-    def bind(self, *args: Any, **params: Any) -> Any:
+    def bind(self, *args: Value, **params: Any) -> Value:
         """As `core.bind`, where the interpreters that map the axes count as operands do."""
         mains = [axis_frame(name).main for name in self.names(params)]
         candidates = [find_top_trace(args).main, *(main for main in mains if main is not None)]

@@ -31,6 +31,9 @@ from typing import Any, NamedTuple
 
 from minijax.core import (
     ShapedArray,
+    Tangent,
+    Value,
+    Values,
     abstract_eval_rules,
     hlo_lowerings,
     impl_rules,
@@ -95,7 +98,7 @@ def checkpoint(
     params = {"prevent_cse": prevent_cse, "policy": policy, "differentiated": False}
 
     @functools.wraps(fun)
-    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+    def checkpointed(*args: Value, **kwargs: Any) -> Value:
         static, dynamic = split_static(numbers, names, args, kwargs)
         program, out_tree = trace_tree(without_static(fun, static), dynamic)
         return tree_unflatten(out_tree, call_remat(program, tree_leaves(dynamic), **params))
@@ -103,7 +106,7 @@ def checkpoint(
     return checkpointed
 
 
-def call_remat(program: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list[Any]:
+def call_remat(program: ClosedJaxpr, args: Values, **params: Any) -> list[Value]:
     """Call a program with `remat_p`: the list of its results for the arguments `args`.
 
     The program that `remat_p` gets as its parameter `jaxpr` is a `ClosedJaxpr` without constants.
@@ -128,11 +131,11 @@ def call_remat(program: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list
 # The rules that say: transform the inner program, and call the new one ----------------------------
 
 
-def remat_impl(*args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
+def remat_impl(*args: Value, jaxpr: ClosedJaxpr, **params: Any) -> list[Value]:
     return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
 
 
-def remat_jvp(primals: Any, tangents: Any, *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
+def remat_jvp(primals: Value, tangents: Tangent, *, jaxpr: ClosedJaxpr, **params: Any) -> Value:
     return call_jvp(functools.partial(call_remat, **params), primals, tangents, jaxpr)
 
 
@@ -146,7 +149,7 @@ def remat_type(*avals: ShapedArray, jaxpr: ClosedJaxpr, **params: Any) -> list[S
     return jit_type(*avals, name="checkpoint", jaxpr=jaxpr)
 
 
-def remat_transpose(cts: Any, *args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
+def remat_transpose(cts: Value, *args: Value, jaxpr: ClosedJaxpr, **params: Any) -> list[Value]:
     """Call the transposed program, which begins with what it needs of known values."""
     return call_transpose(functools.partial(call_remat, **params), cts, args, jaxpr)
 
@@ -326,7 +329,7 @@ def program_for_later(
     eqns = [eqn for eqn in jaxpr.eqns if given.isdisjoint(eqn.outvars)]
     again = jaxpr.replace(invars=inputs, outvars=jaxpr.outvars[number:], eqns=eqns)
 
-    def later(*args: Any) -> list[Any]:
+    def later(*args: Value) -> list[Value]:
         residuals = eval_jaxpr(again, known_part.consts, *args[: len(inputs)])
         return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[len(inputs) :])
 
@@ -355,7 +358,7 @@ def with_calls_inlined(program: ClosedJaxpr) -> ClosedJaxpr:
     return trace_to_jaxpr(lambda *args: eval_inlined(program, args), program.in_avals)
 
 
-def eval_inlined(program: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
+def eval_inlined(program: ClosedJaxpr, args: Values) -> list[Value]:
     """Evaluate a program, going into `jit` equations; calls with rules of their own stay calls."""
     jaxpr = program.jaxpr
     inputs = [*jaxpr.constvars, *jaxpr.invars]

@@ -1,6 +1,6 @@
 """`minijax.config`: the one setting that programs for JAX need, and that is always on here."""
 
-from typing import Any
+from minijax.core import Value
 
 
 class Config:
@@ -8,7 +8,7 @@ class Config:
 
     jax_enable_x64 = True
 
-    def update(self, name: str, value: Any) -> None:
+    def update(self, name: str, value: Value) -> None:
         """Accept the line that switches JAX to 64 bits; refuse everything else.
 
         >>> config.update("jax_enable_x64", True)

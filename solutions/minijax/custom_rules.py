@@ -30,8 +30,11 @@ from minijax.core import (
     NotMapped,
     Primitive,
     ShapedArray,
+    Tangent,
     Tracer,
     UndefPrimal,
+    Value,
+    Values,
     abstract_eval_rules,
     find_top_trace,
     full_lower,
@@ -74,7 +77,7 @@ class CustomCall(Primitive):
     def __init__(self, name: str) -> None:
         super().__init__(name, multiple_results=True)
 
-    def bind(self, *args: Any, **params: Any) -> list[Any]:
+    def bind(self, *args: Value, **params: Any) -> list[Value]:
         """As `core.bind`; and no function or rule uses a value that is being differentiated.
 
         Such a value did not come as an argument, so the rule does not know how it moves. While the
@@ -95,7 +98,7 @@ CLOSED_OVER = (
 )
 
 
-def check_results(outs: Sequence[Any]) -> None:
+def check_results(outs: Values) -> None:
     """No result may be a closed-over value that nothing was computed with."""
     for out in outs:
         for part in (out.primal, out.tangent) if isinstance(out, JVPTracer) else ():
@@ -127,7 +130,7 @@ class CustomFunction:
         self.fun, self.name = fun, getattr(fun, "__name__", "f")
         self.nondiff_argnums = tuple(nondiff_argnums)
 
-    def split(self, args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def split(self, args: Values) -> tuple[list[Any], list[Any]]:
         """The arguments that are not differentiated, and those that are."""
         places = {i % len(args) for i in self.nondiff_argnums}
         fixed = [args[i % len(args)] for i in self.nondiff_argnums]
@@ -172,7 +175,7 @@ class custom_jvp(CustomFunction):  # a decorator; JAX's name
         if self.nondiff_argnums:
             raise TypeError("defjvps cannot be used with nondiff_argnums. Use defjvp.")
 
-        def jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        def jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
             result = self(*primals)
             pairs = zip(jvps, tangents, strict=True)
             parts = [rule(t, result, *primals) for rule, t in pairs if rule is not None]
@@ -182,7 +185,7 @@ class custom_jvp(CustomFunction):  # a decorator; JAX's name
 
         self.defjvp(jvp)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Value, **kwargs: Any) -> Value:
         if self.rule is None:
             raise AttributeError(f"No JVP defined for custom_jvp function {self.name}.")
         rule = self.rule
@@ -191,11 +194,11 @@ class custom_jvp(CustomFunction):  # a decorator; JAX's name
         leaves, in_tree = tree_flatten(others)
         trees: list[PyTreeDef] = []
 
-        def call(*xs: Any) -> list[Any]:
+        def call(*xs: Value) -> list[Value]:
             out = self.fun(*self.joined(fixed, tree_unflatten(in_tree, xs)))
             return flat_result(trees, out)
 
-        def jvp(*xs: Any) -> list[Any]:
+        def jvp(*xs: Value) -> list[Value]:
             primals, tangents = halves(xs)
             trees_in = (tuple(tree_unflatten(in_tree, half)) for half in (primals, tangents))
             out, out_dot = pair_of("JVP rule", rule(*fixed, *trees_in))
@@ -205,7 +208,7 @@ class custom_jvp(CustomFunction):  # a decorator; JAX's name
         return tree_unflatten(trees[0], outs)
 
 
-def not_moving(x: Any) -> Any:
+def not_moving(x: Value) -> Value:
     """`x`, whose tangent counts as zero."""
     zero = np.zeros(get_aval(x).shape, dtypes.float0)
     (out,) = custom_jvp_p.bind(x, call=lambda x: [x], jvp=lambda x, _: [x, zero], num_consts=0)
@@ -234,7 +237,7 @@ class custom_vjp(CustomFunction):  # a decorator; JAX's name
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
         self.fwd, self.bwd = fwd, bwd
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Value, **kwargs: Any) -> Value:
         if self.fwd is None or self.bwd is None:
             raise AttributeError(f"No VJP defined for custom_vjp function {self.name}.")
         user_fwd, user_bwd = self.fwd, self.bwd
@@ -250,16 +253,16 @@ class custom_vjp(CustomFunction):  # a decorator; JAX's name
         trees: list[PyTreeDef] = []
         res_trees: list[PyTreeDef] = []
 
-        def call(*xs: Any) -> list[Any]:
+        def call(*xs: Value) -> list[Value]:
             out = self.fun(*self.joined(fixed, tree_unflatten(in_tree, xs)))
             return flat_result(trees, out)
 
-        def fwd(*xs: Any) -> tuple[list[Any], list[Any]]:
+        def fwd(*xs: Value) -> tuple[list[Any], list[Any]]:
             given = user_fwd(*self.joined(fixed, tree_unflatten(in_tree, xs)))
             out, res = pair_of("fwd rule", given)
             return flat_result(trees, out), flat_result(res_trees, res)
 
-        def bwd(*xs: Any) -> list[Any]:
+        def bwd(*xs: Value) -> list[Value]:
             number = res_trees[0].num_leaves
             res = tree_unflatten(res_trees[0], xs[:number])
             ct = tree_unflatten(trees[0], xs[number:])
@@ -269,7 +272,7 @@ class custom_vjp(CustomFunction):  # a decorator; JAX's name
         return tree_unflatten(trees[0], outs)
 
 
-def positional(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Sequence[Any]:
+def positional(f: Callable[..., Any], args: Values, kwargs: dict[str, Any]) -> Values:
     """The arguments of a call by position, with defaults filled in."""
     if isinstance(f, functools.partial):  # what it has given away is its own affair
         if kwargs:
@@ -285,7 +288,7 @@ def positional(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any
     return bound.args
 
 
-def flat_result(trees: list[PyTreeDef], out: Any) -> list[Any]:
+def flat_result(trees: list[PyTreeDef], out: Value) -> list[Value]:
     """The leaves of a result; its structure is noted in `trees`, and is the same every time."""
     leaves, tree = tree_flatten(out)
     if trees and trees[0] != tree:
@@ -294,13 +297,13 @@ def flat_result(trees: list[PyTreeDef], out: Any) -> list[Any]:
     return leaves
 
 
-def pair_of(what: str, out: Any) -> tuple[Any, Any]:
+def pair_of(what: str, out: Value) -> tuple[Any, Any]:
     if not isinstance(out, (tuple, list)) or len(out) != 2:
         raise TypeError(f"A custom {what} must give a pair, and gave {type(out).__name__}.")
     return out[0], out[1]
 
 
-def flat_tangents(out: Any, out_dot: Any) -> list[Any]:
+def flat_tangents(out: Value, out_dot: Any) -> list[Value]:
     """The leaves of the tangent that a rule gives, which must fit the result's."""
     leaves, tangents = tree_flatten(out)[0], tree_flatten(out_dot)[0]
     if tree_structure(out) != tree_structure(out_dot):
@@ -318,7 +321,7 @@ def flat_tangents(out: Any, out_dot: Any) -> list[Any]:
     return tangents
 
 
-def flat_cts(in_tree: PyTreeDef, avals: Sequence[ShapedArray], cts: Any) -> list[Any]:
+def flat_cts(in_tree: PyTreeDef, avals: Sequence[ShapedArray], cts: Value) -> list[Value]:
     """The leaves of what a `bwd` rule gives: one for each input, zeros where it gives None."""
     number = len(in_tree.child_treedefs)
     if not isinstance(cts, (tuple, list)) or len(cts) != number:
@@ -329,7 +332,7 @@ def flat_cts(in_tree: PyTreeDef, avals: Sequence[ShapedArray], cts: Any) -> list
     return [fitting_ct(ct, aval) for ct, aval in zip(flat, avals, strict=True)]
 
 
-def leaves_or_none(tree: PyTreeDef, ct: Any) -> list[Any]:
+def leaves_or_none(tree: PyTreeDef, ct: Tangent) -> list[Value]:
     """The leaves of a cotangent for an argument of this structure; one may stand for a part."""
     kind, children = node_type(type(ct)), tree.children()
     if ct is None or kind is None:
@@ -342,7 +345,7 @@ def leaves_or_none(tree: PyTreeDef, ct: Any) -> list[Any]:
     return [x for child, part in pairs for x in leaves_or_none(child, part)]
 
 
-def fitting_ct(ct: Any, aval: ShapedArray) -> Any:
+def fitting_ct(ct: Tangent, aval: ShapedArray) -> Value:
     """A cotangent for an input of type `aval`; None stands for zero, and integers have none."""
     if ct is None or not dtypes.is_float(aval.dtype):
         return zeros_like_aval(aval)
@@ -352,7 +355,7 @@ def fitting_ct(ct: Any, aval: ShapedArray) -> Any:
     return ct
 
 
-def halves(xs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+def halves(xs: Values) -> tuple[Sequence[Any], Sequence[Any]]:
     """Primals and tangents, of which there are as many."""
     return xs[: len(xs) // 2], xs[len(xs) // 2 :]
 
@@ -366,7 +369,7 @@ class Staged:
     def __init__(self, jaxpr: ClosedJaxpr) -> None:
         self.jaxpr = jaxpr
 
-    def __call__(self, *args: Any) -> list[Any]:
+    def __call__(self, *args: Value) -> list[Value]:
         return eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts, *args)
 
     def __repr__(self) -> str:
@@ -407,13 +410,13 @@ def custom_hlo(
     return lower_body(emitter, call.jaxpr.jaxpr, args)
 
 
-def custom_transpose(cts: Sequence[Any], *args: Any, call: Staged, **params: Any) -> list[Any]:
+def custom_transpose(cts: Values, *args: Value, call: Staged, **params: Any) -> list[Value]:
     """Where it is linear itself, the program runs backwards as any other."""
     back = backward_pass(call.jaxpr.jaxpr, [], args, cts)
     return filled((isinstance(x, UndefPrimal) for x in args), back)
 
 
-def split_consts(num_consts: int, tangents: Sequence[Any]) -> Sequence[Any]:
+def split_consts(num_consts: int, tangents: Sequence[Tangent]) -> Values:
     """The tangents of the arguments; those of what was used besides must be zero."""
     if any(t is not None for t in tangents[:num_consts]):
         raise UnexpectedTracerError(CLOSED_OVER)
@@ -423,7 +426,7 @@ def split_consts(num_consts: int, tangents: Sequence[Any]) -> Sequence[Any]:
 def batched(f: Flat, axis_size: int, dims: Sequence[Any]) -> Flat:
     """`f` for batches, its results with the batch axis in front."""
 
-    def batched_f(*args: Any) -> list[Any]:
+    def batched_f(*args: Value) -> list[Value]:
         outs, out_dims = vmap_flat(f, axis_size, dims, args)
         return [move_batch_axis(axis_size, d, 0, x) for x, d in zip(outs, out_dims, strict=True)]
 
@@ -434,7 +437,7 @@ def batched(f: Flat, axis_size: int, dims: Sequence[Any]) -> Flat:
 
 
 def custom_jvp_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, call: Flat, jvp: Flat, num_consts: int
+    primals: Values, tangents: Sequence[Tangent], *, call: Flat, jvp: Flat, num_consts: int
 ) -> tuple[Sequence[Any], list[Any]]:
     """The rule, which gets arrays of zeros for what does not move."""
     tangents = split_consts(num_consts, tangents)
@@ -470,8 +473,8 @@ Forward = Callable[..., tuple[list[Any], list[Any]]]  # from arrays to results a
 
 
 def custom_vjp_jvp(
-    primals: Sequence[Any],
-    tangents: Sequence[Any],
+    primals: Values,
+    tangents: Sequence[Tangent],
     *,
     call: Flat,
     fwd: Forward,
@@ -517,10 +520,10 @@ def custom_vjp_batch(
 def batched_fwd(fwd: Forward, axis_size: int, dims: Sequence[Any]) -> Forward:
     """`fwd` for batches, the batch axis in front in results and residuals."""
 
-    def batched_f(*args: Any) -> tuple[list[Any], list[Any]]:
+    def batched_f(*args: Value) -> tuple[list[Any], list[Any]]:
         number = 0
 
-        def flat(*xs: Any) -> list[Any]:
+        def flat(*xs: Value) -> list[Value]:
             nonlocal number
             outs, res = fwd(*xs)
             number = len(outs)
@@ -535,13 +538,13 @@ def batched_fwd(fwd: Forward, axis_size: int, dims: Sequence[Any]) -> Forward:
 def batched_bwd(bwd: Flat, axis_size: int, in_dims: Sequence[Any]) -> Flat:
     """`bwd` for batches: an input that all examples shared has the sum of their cotangents."""
 
-    def place(ct: Any, src: Any, dst: Any) -> Any:
+    def place(ct: Tangent, src: Any, dst: Any) -> Value:
         if not isinstance(dst, NotMapped):
             return move_batch_axis(axis_size, src, dst, ct)
         stack = move_batch_axis(axis_size, src, 0, ct)
         return stack if drop_float0(stack) is None else reduce_sum(stack, (0,))
 
-    def batched_f(*args: Any) -> list[Any]:
+    def batched_f(*args: Value) -> list[Value]:
         cts, out_dims = vmap_flat(bwd, axis_size, [0] * len(args), args)
         return [place(ct, *dims) for ct, *dims in zip(cts, out_dims, in_dims, strict=True)]
 
@@ -549,13 +552,13 @@ def batched_bwd(bwd: Flat, axis_size: int, in_dims: Sequence[Any]) -> Flat:
 
 
 def custom_lin_transpose(
-    cts: Sequence[Any],
-    *operands: Any,
+    cts: Values,
+    *operands: Value,
     bwd: Flat,
     moves: Sequence[bool],
     num_res: int,
     out_avals: Sequence[ShapedArray],
-) -> list[Any]:
+) -> list[Value]:
     """Run `bwd` on the residuals and the cotangents of all results."""
     floats = [aval for aval in out_avals if dtypes.is_float(aval.dtype)]
     pairs = zip(cts, floats, strict=True)
@@ -569,7 +572,7 @@ def custom_lin_type(*avals: Any, out_avals: Sequence[ShapedArray], **params: Any
     return [aval for aval in out_avals if dtypes.is_float(aval.dtype)]
 
 
-def no_forward_mode(*args: Any, **params: Any) -> Any:
+def no_forward_mode(*args: Value, **params: Any) -> Value:
     raise TypeError(
         "can't apply forward-mode differentiation (jvp) to a custom_vjp function. Use grad or vjp, "
         "or give the function a rule with custom_jvp."

@@ -24,6 +24,8 @@ from minijax import dtypes
 from minijax.core import (
     Primitive,
     ShapedArray,
+    Value,
+    Values,
     abstract_eval_rules,
     add_p,
     broadcast_in_dim_p,
@@ -163,7 +165,7 @@ def kept_beside(make: Make) -> Make:
     """
 
     @functools.wraps(make)
-    def find_or_make(jaxpr: Jaxpr | ClosedJaxpr, *args: Any, **params: Any) -> Any:
+    def find_or_make(jaxpr: Jaxpr | ClosedJaxpr, *args: Value, **params: Any) -> Value:
         key = (make, *args, *params.items())
         return kept(jaxpr, key, lambda: make(jaxpr, *args, **params))
 
@@ -178,13 +180,13 @@ def read(env: Mapping[Var, Any], atom: Atom) -> Any:
     return atom.val if isinstance(atom, Literal) else env[atom]
 
 
-def apply_equation(eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
+def apply_equation(eqn: JaxprEqn, operands: Values) -> list[Value]:
     """The results of one equation, as a list in every case."""
     outs = eqn.primitive.bind(*operands, **eqn.params)
     return outs if eqn.primitive.multiple_results else [outs]
 
 
-def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
+def eval_jaxpr(jaxpr: Jaxpr, consts: Values, *args: Value) -> list[Value]:
     """Run a program by binding its primitives, under whichever interpreters are active.
 
     `consts` are the values of `jaxpr.constvars`, `args` those of `jaxpr.invars`; `ValueError` where
@@ -604,7 +606,7 @@ class JaxprPrinter:
         parts = joined(Line(), [[f"{key}=", self.value(shown[key])] for key in keys])
         return Group(["[", Indent([Line(""), parts]), Line(""), "]"])
 
-    def value(self, value: Any) -> Document:
+    def value(self, value: Value) -> Document:
         """A parameter's value, which may be a program, or a tuple of them."""
         if isinstance(value, Jaxpr | ClosedJaxpr):
             jaxpr = open_jaxpr(value)

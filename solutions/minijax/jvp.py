@@ -22,8 +22,11 @@ from minijax import dtypes
 from minijax.core import (
     Primitive,
     ShapedArray,
+    Tangent,
     Trace,
     Tracer,
+    Value,
+    Values,
     add_p,
     broadcast_in_dim_p,
     convert_element_type_p,
@@ -61,7 +64,7 @@ def zeros_like_aval(aval: ShapedArray) -> Any:
     return broadcast_in_dim(zero, aval.shape, ())
 
 
-def instantiate(tangent: Any, aval: ShapedArray) -> Any:
+def instantiate(tangent: Tangent, aval: ShapedArray) -> Value:
     """`tangent` as an array: the symbolic zero becomes zeros, for a value of type `aval`.
 
     >>> instantiate(None, get_aval(np.ones((2, 3)))).shape
@@ -70,7 +73,7 @@ def instantiate(tangent: Any, aval: ShapedArray) -> Any:
     return zeros_like_aval(aval) if tangent is None else tangent
 
 
-def add_tangents(a: Any, b: Any) -> Any:
+def add_tangents(a: Value, b: Value) -> Value:
     """The sum of two tangents, either of which may be the symbolic zero `None`.
 
     Zero plus zero is again the symbolic zero; zero plus `b` is `b` itself, with nothing computed.
@@ -83,12 +86,12 @@ def add_tangents(a: Any, b: Any) -> Any:
     return add(a, b)
 
 
-def apply_linear(f: Callable[[Any], Any], tangent: Any) -> Any:
+def apply_linear(f: Callable[[Any], Any], tangent: Tangent) -> Value:
     """`f(tangent)` for a linear function `f`, which takes the symbolic zero to itself."""
     return None if tangent is None else f(tangent)
 
 
-def stretch_like(tangent: Any, primal: Any) -> Any:
+def stretch_like(tangent: Tangent, primal: Value) -> Value:
     """`tangent` repeated to `primal`'s shape: 0-d operands and axes of length 1 stretch."""
     shape, want = get_aval(tangent).shape, get_aval(primal).shape
     if shape == want:
@@ -102,7 +105,7 @@ def stretch_like(tangent: Any, primal: Any) -> Any:
 class JVPTracer(Tracer):
     """A value, `primal`, and its `tangent`: the same shape, or `None` for zero."""
 
-    def __init__(self, trace: Trace, primal: Any, tangent: Any) -> None:
+    def __init__(self, trace: Trace, primal: Value, tangent: Tangent) -> None:
         self._trace = trace
         self.primal = primal
         self.tangent = tangent
@@ -115,7 +118,7 @@ class JVPTracer(Tracer):
 class JVPTrace(Trace):
     """Applies each primitive to primals and tangents, by its rule in `jvp_rules`."""
 
-    def pure(self, val: Any) -> JVPTracer:
+    def pure(self, val: Value) -> JVPTracer:
         """Box a constant: it does not move when the inputs move, so its tangent is zero.
 
         `val` is a number or an array (`pure`), or a tracer of a lower level (`lift`, which is the
@@ -168,7 +171,7 @@ class JVPTrace(Trace):
 # `lax`. Of several operands, those that are constant have the tangent None.
 
 
-def neg_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def neg_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """-x is linear: the tangent goes through the same operation as the value.
 
     >>> print(*neg_jvp([2.0], [5.0]))
@@ -178,7 +181,7 @@ def neg_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     return neg(x), neg(x_dot)
 
 
-def sin_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def sin_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """sin moves by cos(x) for each unit by which x moves.
 
     >>> print(*sin_jvp([0.0], [5.0]))
@@ -188,7 +191,7 @@ def sin_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     return sin(x), mul(x_dot, cos(x))
 
 
-def cos_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def cos_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """cos moves by -sin(x) for each unit by which x moves.
 
     >>> primal_out, tangent_out = cos_jvp([np.pi / 2], [5.0])
@@ -199,7 +202,7 @@ def cos_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     return cos(x), neg(mul(x_dot, sin(x)))
 
 
-def exp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def exp_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """exp is its own derivative, so the output is computed once and used twice.
 
     >>> print(*exp_jvp([0.0], [5.0]))
@@ -210,7 +213,7 @@ def exp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     return y, mul(x_dot, y)
 
 
-def log_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def log_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """log moves by 1/x for each unit by which x moves.
 
     It divides with `div`: `/` between two Python numbers raises an error where x is 0.
@@ -222,7 +225,7 @@ def log_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     return log(x), div(x_dot, x)
 
 
-def add_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def add_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """Both tangents are added; where only one operand moves, its tangent is the whole answer.
 
     Operands may differ in shape (`(3,)` and `()`), so the tangent is stretched to the sum's shape.
@@ -237,7 +240,7 @@ def add_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     return z, stretch_like(add_tangents(x_dot, y_dot), z)
 
 
-def sub_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def sub_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """The difference of the tangents; a constant operand has none.
 
     >>> print(*sub_jvp([3.0, 2.0], [None, 5.0]))
@@ -250,7 +253,7 @@ def sub_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     return z, stretch_like(sub(x_dot, y_dot), z)
 
 
-def mul_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def mul_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """The product rule: each operand's tangent times the other operand, added up.
 
     A tangent that is `None` contributes nothing, and nothing is computed for it. Operands may be
@@ -268,7 +271,7 @@ def mul_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     return z, add_tangents(from_x, from_y)
 
 
-def div_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def div_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """The quotient rule: z = x / y moves by x_dot / y, and by -z / y for each unit of y_dot.
 
     A tangent that is `None` contributes nothing, as in `mul_jvp`. Use `div`, `mul` and `neg`:
@@ -286,9 +289,7 @@ def div_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     return z, add_tangents(from_x, from_y)
 
 
-def dot_general_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], **params: Any
-) -> tuple[Any, Any]:
+def dot_general_jvp(primals: Values, tangents: Sequence[Tangent], **params: Any) -> tuple[Any, Any]:
     """A product in each operand, so the product rule again, with `dot_general` for `*`."""
     (x, y), (x_dot, y_dot) = primals, tangents
     z = dot_general_p.bind(x, y, **params)
@@ -298,7 +299,7 @@ def dot_general_jvp(
 
 
 def comparison_jvp(
-    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]
+    primitive: Primitive, primals: Values, tangents: Sequence[Tangent]
 ) -> tuple[Any, Any]:
     """A comparison gives booleans, which do not move: no tangent, whatever the operands' are.
 
@@ -309,7 +310,7 @@ def comparison_jvp(
 
 
 def linear_jvp(
-    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    primitive: Primitive, primals: Values, tangents: Sequence[Tangent], **params: Any
 ) -> tuple[Any, Any]:
     """A primitive that is linear in its one operand treats the tangent as it treats the value.
 
@@ -323,7 +324,7 @@ def linear_jvp(
 
 
 def convert_element_type_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, new_dtype: Any, weak_type: bool
+    primals: Values, tangents: Sequence[Tangent], *, new_dtype: Any, weak_type: bool
 ) -> tuple[Any, Any]:
     """Converting between floats is linear; what becomes an integer has no tangent any more."""
     (x,), (x_dot,) = primals, tangents
@@ -354,7 +355,7 @@ for _p in (reduce_sum_p, transpose_p, broadcast_in_dim_p):
 
 
 def jvp_flat(
-    f: Callable[..., list[Any]], primals: Sequence[Any], tangents: Sequence[Any]
+    f: Callable[..., list[Any]], primals: Values, tangents: Sequence[Tangent]
 ) -> tuple[list[Any], list[Any]]:
     """Differentiate a function from arrays to a list of arrays; gives (primals out, tangents out).
 
@@ -378,12 +379,12 @@ def jvp_flat(
     return primals_out, tangents_out
 
 
-def drop_float0(tangent: Any) -> Any:
+def drop_float0(tangent: Tangent) -> Value:
     """The symbolic zero in place of an integer's tangent, which has no bits to compute with."""
     return None if getattr(tangent, "dtype", None) == dtypes.float0 else tangent
 
 
-def check_tangent(primal: Any, tangent: Any) -> None:
+def check_tangent(primal: Value, tangent: Tangent) -> None:
     """`tangent` must have the shape of `primal` and its dtype (`float0` for integers)."""
     want, got = get_aval(primal), get_aval(tangent)
     dtype = dtypes.tangent_dtype(want.dtype)
@@ -408,10 +409,10 @@ def takes_aux(jvp_of_two: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple
 
     def jvp(
         fun: Callable[..., Any],
-        primals: Sequence[Any],
-        tangents: Sequence[Any],
+        primals: Values,
+        tangents: Sequence[Tangent],
         has_aux: bool = False,
-    ) -> tuple[Any, ...]:
+    ) -> tuple[Value, ...]:
         if not has_aux:
             return jvp_of_two(fun, primals, tangents)
         (out, aux), (out_dot, _) = jvp_of_two(fun, primals, tangents)
@@ -422,9 +423,7 @@ def takes_aux(jvp_of_two: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple
 
 
 @takes_aux
-def jvp(
-    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
-) -> tuple[Any, Any]:
+def jvp(fun: Callable[..., Any], primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """The Jacobian-vector product: gives `(fun(*primals), its change along tangents)`.
 
     `primals` are the arguments of `fun`, and `tangents` their changes. Both must be tuples or

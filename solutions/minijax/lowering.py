@@ -18,6 +18,7 @@ import numpy as np
 from minijax import xla
 from minijax.core import (
     ShapedArray,
+    Value,
     add_p,
     broadcast_in_dim_p,
     convert_element_type_p,
@@ -84,7 +85,7 @@ class Emitter:
         self.lines.append(f"    {name}{number} = {operation}")
         return name
 
-    def capture(self, array: Any) -> str:
+    def capture(self, array: Value) -> str:
         """The name of a constant of the program."""
         self.captured.append(array)
         return f"%const{len(self.captured) - 1}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from minijax import xla
 from minijax.array import ArrayImpl, array_methods
-from minijax.core import ShapedArray, get_aval
+from minijax.core import ShapedArray, Value, Values, get_aval
 from minijax.dtypes import canonical, float0
 from minijax.jaxpr import raise_to_shaped
 
@@ -45,7 +45,7 @@ class Kind:
             return lambda buffer: np.zeros(self.aval.shape, float0)
         return self.new_array
 
-    def new_array(self, buffer: Any) -> ArrayImpl:
+    def new_array(self, buffer: Value) -> ArrayImpl:
         array = object.__new__(ArrayImpl)
         array.kind, array.buffer, array.weak_type = self, buffer, self.aval.weak_type
         return array
@@ -61,7 +61,7 @@ class Kind:
             raise RuntimeError(f"Array has been deleted with shape={x.dtype}[{shape}].")
         return self.copied_to_host(x.buffer) if x.host is None else x.host
 
-    def copied_to_host(self, buffer: Any) -> np.ndarray:
+    def copied_to_host(self, buffer: Value) -> np.ndarray:
         return xla.to_host(buffer, self.on)
 
     def buffer_on(self, x: ArrayImpl, devices: xla.Devices) -> Any:
@@ -80,7 +80,7 @@ def kind_of(aval: ShapedArray, on: xla.Devices | None, committed: bool) -> Kind:
     return Kind(raise_to_shaped(aval), on, committed)
 
 
-def kind_of_value(x: Any) -> Kind:
+def kind_of_value(x: Value) -> Kind:
     """The kind of an array, or of a number of Python."""
     if type(x) is ArrayImpl:
         x.kind = x.kind or host_kind(x.shape, x.dtype, x.weak_type)
@@ -98,7 +98,7 @@ def host_kind(shape: tuple[int, ...], dtype: np.dtype, weak_type: bool = False) 
 # Where arguments are, and how they get where a program is ----------------------------------------
 
 
-def committed_devices(args: Sequence[Any]) -> xla.Devices | None:
+def committed_devices(args: Values) -> xla.Devices | None:
     """The devices of the arguments that are committed to some; None where there are none."""
     kinds = [x.kind for x in args if type(x) is ArrayImpl and x.kind is not None]
     return the_one_place({kind.on: kind.aval for kind in kinds if kind.committed})
@@ -115,14 +115,14 @@ def the_one_place(places: dict[xla.Devices, Any]) -> xla.Devices | None:
 buffer_of = operator.attrgetter("buffer")
 
 
-def to_buffer(aval: ShapedArray, x: Any, devices: xla.Devices) -> Any:
+def to_buffer(aval: ShapedArray, x: Value, devices: xla.Devices) -> Value:
     """A buffer with the values of `x` on these devices."""
     if type(x) is ArrayImpl:
         return kind_of_value(x).buffer_on(x, devices)
     return xla.to_device(aval, x, devices)
 
 
-def array_of(aval: ShapedArray, buffer: Any, on: xla.Devices, committed: bool = False) -> Any:
+def array_of(aval: ShapedArray, buffer: Value, on: xla.Devices, committed: bool = False) -> Value:
     """The array whose values are in a buffer."""
     return kind_of(aval, on, committed).result_maker()(buffer)
 

@@ -27,6 +27,8 @@ from minijax.core import (
     Primitive,
     ShapedArray,
     Tracer,
+    Value,
+    Values,
     convert_element_type_p,
     full_raise,
     get_aval,
@@ -43,7 +45,6 @@ from minijax.tracing import trace_to_jaxpr, trace_with_uses
 from minijax.tree import PyTreeDef, flatten_fun
 from minijax.vmap import move_batch_axis, vmap_flat
 
-Values = Sequence[Any]
 Types = Sequence[ShapedArray]
 
 
@@ -194,7 +195,7 @@ def fixed_to_consts(body: ClosedJaxpr, num_consts: int, fixed: Marks) -> ClosedJ
     return rearranged(body, inputs, results)
 
 
-def as_array(x: Any) -> Any:
+def as_array(x: Value) -> Value:
     """`x`; a Python number, which was handed through without any operation, as an array."""
     if not isinstance(x, bool | int | float):
         return x
@@ -212,7 +213,7 @@ def jvp_program(program: ClosedJaxpr, moves: Marks, at_least: Marks) -> tuple[Cl
     """
     out_moves: Marks = ()
 
-    def values_and_tangents(*args: Any) -> list[Any]:
+    def values_and_tangents(*args: Value) -> list[Value]:
         nonlocal out_moves
         primals, tangents = groups(args, len(moves))
         with new_main(JVPTrace) as main:
@@ -247,7 +248,7 @@ def batched_by_name(
     """As `batched_program`. A size is an int, and does not say whose name it has: hence `name`."""
     out_batched: Marks = ()
 
-    def of_batches(*args: Any) -> list[Any]:
+    def of_batches(*args: Value) -> list[Value]:
         nonlocal out_batched
         outs, out_dims = vmap_flat(jaxpr_as_fun(program), axis_size, front_or_none(batched), args)
         out_batched = either(mapped(out_dims), at_least)

@@ -28,7 +28,10 @@ from minijax.arguments import (
 )
 from minijax.core import (
     ShapedArray,
+    Tangent,
     UndefPrimal,
+    Value,
+    Values,
     add_p,
     aval_makers,
     broadcast_in_dim_p,
@@ -63,7 +66,7 @@ from minijax.vmap import (
 # Cotangents, where None stands for zero ---------------------------------------------------------
 
 
-def accumulate(ct_env: dict[Var, Any], atom: Atom, ct: Any) -> None:
+def accumulate(ct_env: dict[Var, Any], atom: Atom, ct: Tangent) -> None:
     """Add `ct` to the cotangent that `atom` has in `ct_env` so far; gives None.
 
     `ct_env` holds the cotangents of variables; one that is not in it has none yet. A literal is a
@@ -88,7 +91,7 @@ def accumulate(ct_env: dict[Var, Any], atom: Atom, ct: Any) -> None:
 aval_makers[UndefPrimal] = lambda x: x.aval
 
 
-def unbroadcast(ct: Any, x: Any) -> Any:
+def unbroadcast(ct: Tangent, x: Value) -> Value:
     """`ct` summed over the axes along which the linear operand `x` was stretched.
 
     `x` is an operand of an element-wise operation, and `ct` has the shape of its result. If `x` is
@@ -118,11 +121,11 @@ def unbroadcast(ct: Any, x: Any) -> Any:
     return broadcast_in_dim(sums, want, kept) if want else sums
 
 
-def add_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+def add_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
     return [unbroadcast(ct, x), unbroadcast(ct, y)]
 
 
-def mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+def mul_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
     """A product is linear in either operand: the cotangent times the one that is known.
 
     Exactly one of `x` and `y` is an `UndefPrimal`. Gives a list of two: for the linear operand its
@@ -138,20 +141,20 @@ def mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
     return [None, unbroadcast(mul_p.bind(x, ct), y)]
 
 
-def sub_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+def sub_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
     return [unbroadcast(ct, x), unbroadcast(neg_p.bind(ct), y)]
 
 
-def div_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+def div_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
     """Division is linear in the dividend only."""
     return [unbroadcast(div_p.bind(ct, y), x), None]
 
 
-def neg_transpose(ct: Any, x: Any) -> list[Any]:
+def neg_transpose(ct: Tangent, x: Value) -> list[Value]:
     return [neg_p.bind(ct)]
 
 
-def transpose_transpose(ct: Any, x: Any, *, permutation: tuple[int, ...]) -> list[Any]:
+def transpose_transpose(ct: Tangent, x: Value, *, permutation: tuple[int, ...]) -> list[Value]:
     return [transpose(ct, inverse_permutation(permutation))]
 
 
@@ -165,8 +168,8 @@ def inverse_permutation(permutation: Sequence[int]) -> list[int]:
 
 
 def dot_general_transpose(
-    ct: Any, x: Any, y: Any, *, dimension_numbers: Any, preferred_element_type: Any
-) -> list[Any]:
+    ct: Tangent, x: Value, y: Value, *, dimension_numbers: Any, preferred_element_type: Any
+) -> list[Value]:
     """A product of the cotangent with the known operand, over the axes which that one kept."""
     contract, batch = dimension_numbers
     if isinstance(x, UndefPrimal):
@@ -176,8 +179,8 @@ def dot_general_transpose(
 
 
 def dot_cotangent(
-    ct: Any, aval: ShapedArray, other: Any, contract: Any, batch: Any, comes_last: bool
-) -> Any:
+    ct: Tangent, aval: ShapedArray, other: Any, contract: Any, batch: Any, comes_last: bool
+) -> Value:
     """The cotangent of one operand of a `dot_general`: a product of `ct` and the `other` operand.
 
     `aval` is the type of the linear operand, `other` the known one. `contract` and `batch` are the
@@ -210,7 +213,7 @@ def dot_cotangent(
     return as_operand(out, aval, contract, batch)
 
 
-def as_operand(out: Any, aval: ShapedArray, contract: Any, batch: Any) -> Any:
+def as_operand(out: Value, aval: ShapedArray, contract: Any, batch: Any) -> Value:
     """The product that `dot_cotangent` made, with the axes of the operand in their own order.
 
     The product has the batch axes first, then those that the operand kept, then its contracted
@@ -227,23 +230,23 @@ def other_axes(aval: ShapedArray, contract: Sequence[int], batch: Sequence[int])
     return [i for i in range(len(aval.shape)) if i not in (*contract, *batch)]
 
 
-def reduce_sum_transpose(ct: Any, x: Any, *, axes: tuple[int, ...]) -> list[Any]:
+def reduce_sum_transpose(ct: Tangent, x: Value, *, axes: tuple[int, ...]) -> list[Value]:
     """Each term of a sum counts as much as the sum: the cotangent is repeated."""
     kept = [i for i in range(len(x.aval.shape)) if i not in axes]
     return [broadcast_in_dim(ct, x.aval.shape, kept)]
 
 
 def broadcast_in_dim_transpose(
-    ct: Any, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
-) -> list[Any]:
+    ct: Tangent, x: Value, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+) -> list[Value]:
     """What was repeated counts as often as it was: new axes are summed, then those stretched."""
     new = tuple(i for i in range(len(shape)) if i not in broadcast_dimensions)
     return [unbroadcast(reduce_sum_p.bind(ct, axes=new) if new else ct, x)]
 
 
 def convert_element_type_transpose(
-    ct: Any, x: Any, *, new_dtype: Any, weak_type: bool
-) -> list[Any]:
+    ct: Tangent, x: Value, *, new_dtype: Any, weak_type: bool
+) -> list[Value]:
     return [convert_element_type_p.bind(ct, new_dtype=x.aval.dtype, weak_type=x.aval.weak_type)]
 
 
@@ -263,7 +266,7 @@ transpose_rules[convert_element_type_p] = convert_element_type_transpose
 
 
 def linear_equations(
-    jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any]
+    jaxpr: Jaxpr, consts: Values, args: Values
 ) -> tuple[list[JaxprEqn], dict[Var, Any]]:
     """The equations that depend on a linear input, and the environment; runs all other equations.
 
@@ -282,9 +285,7 @@ def linear_equations(
     return linear_eqns, env
 
 
-def backward_pass(
-    jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cotangents: Sequence[Any]
-) -> list[Any]:
+def backward_pass(jaxpr: Jaxpr, consts: Values, args: Values, cotangents: Values) -> list[Value]:
     """Run a linear program backwards: from cotangents of its results to those of linear inputs.
 
     `consts` and `args` belong to `jaxpr.constvars` and `jaxpr.invars`; in `args` stands an
@@ -322,7 +323,7 @@ def backward_pass(
     return [ct_env.get(var) for var in jaxpr.invars if isinstance(env[var], UndefPrimal)]
 
 
-def transpose_program(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
+def transpose_program(program: ClosedJaxpr, cotangents: Values) -> list[Value]:
     """Cotangents of all inputs of a linear program, as arrays."""
     undefs = [UndefPrimal(v.aval) for v in program.jaxpr.invars]
     cts = backward_pass(program.jaxpr, program.consts, undefs, cotangents)
@@ -332,13 +333,11 @@ def transpose_program(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[A
 # The call primitive -----------------------------------------------------------------------------
 
 
-def jit_transpose(cts: Sequence[Any], *args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
+def jit_transpose(cts: Values, *args: Value, name: str, jaxpr: ClosedJaxpr) -> list[Value]:
     return call_transpose(functools.partial(call, name=name), cts, args, jaxpr)
 
 
-def call_transpose(
-    rebind: Rebind, cts: Sequence[Any], args: Sequence[Any], jaxpr: ClosedJaxpr
-) -> list[Any]:
+def call_transpose(rebind: Rebind, cts: Values, args: Values, jaxpr: ClosedJaxpr) -> list[Value]:
     """Call the program that runs backwards: known operands and cotangents in, cotangents out."""
     linear = tuple(isinstance(x, UndefPrimal) for x in args)
     full_cts = [instantiate(ct, aval) for ct, aval in zip(cts, jaxpr.out_avals, strict=True)]
@@ -387,7 +386,7 @@ transpose_rules[jit_p] = jit_transpose
 # vjp, grad and their relatives ------------------------------------------------------------------
 
 
-def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
+def linear_transpose(fun: Callable[..., Any], *primals: Value) -> Callable[[Any], tuple[Any, ...]]:
     """The transpose of a linear function: from cotangents of its result to those of its inputs.
 
     Of `primals` only the types matter. Counterpart: `jax.linear_transpose`.
@@ -402,13 +401,15 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
     return Partial(transposed, lin)
 
 
-def transposed(lin: Linearized, cotangent: Any) -> tuple[Any, ...]:
+def transposed(lin: Linearized, cotangent: Tangent) -> tuple[Value, ...]:
     """As `pull_back`, of a function that is linear itself."""
     cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
     return tree_unflatten(lin.in_tree, transpose_program(lin.program, cts))
 
 
-def flat_cotangents(cotangent: Any, tree: PyTreeDef, avals: Sequence[ShapedArray]) -> list[Any]:
+def flat_cotangents(
+    cotangent: Tangent, tree: PyTreeDef, avals: Sequence[ShapedArray]
+) -> list[Value]:
     """The leaves of a cotangent, which must have the structure and the types of the result."""
     cts, ct_tree = tree_flatten(cotangent)
     if ct_tree != tree:
@@ -417,7 +418,7 @@ def flat_cotangents(cotangent: Any, tree: PyTreeDef, avals: Sequence[ShapedArray
     return cts
 
 
-def pull_back(lin: Linearized, cotangent: Any) -> tuple[Any, ...]:
+def pull_back(lin: Linearized, cotangent: Tangent) -> tuple[Value, ...]:
     """Cotangents of the inputs of a function, for a cotangent of its result: run it backwards.
 
     `lin` is what `linearize_tree` made of the function: its derivative as a linear `program` and,
@@ -438,7 +439,7 @@ def pull_back(lin: Linearized, cotangent: Any) -> tuple[Any, ...]:
     return tree_unflatten(lin.in_tree, with_float0(cts_in, lin.in_avals))
 
 
-def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+def vjp(fun: Callable[..., Any], *primals: Value, has_aux: bool = False) -> tuple[Value, ...]:
     """The value of `fun`, and the function from cotangents of the result to those of the inputs.
 
     Returns `(value, f_vjp)`; with `has_aux`, `fun` returns a pair, the value is the first part of
@@ -457,8 +458,8 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
 
 
 def value_and_gradients(
-    fun: Callable[..., Any], args: Sequence[Any], has_aux: bool = False
-) -> tuple[Any, ...]:
+    fun: Callable[..., Any], args: Values, has_aux: bool = False
+) -> tuple[Value, ...]:
     """The value of `fun`, which must be one float, and its gradients by all of `args`.
 
     Gives `(value, gradients)`; with `has_aux`, `fun` gives (value, anything), and the result is
@@ -488,7 +489,7 @@ def value_and_grad(
     """
 
     @in_place_of(fun)
-    def value_and_grad_f(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    def value_and_grad_f(*args: Value, **kwargs: Any) -> tuple[Any, Any]:
         check_enough_args(argnums, args)
         chosen = chosen_args(argnums, args)
         if not allow_int:
@@ -518,7 +519,7 @@ def grad(
     both = value_and_grad(fun, argnums, has_aux, allow_int=allow_int)
 
     @in_place_of(fun)
-    def grad_f(*args: Any, **kwargs: Any) -> Any:
+    def grad_f(*args: Value, **kwargs: Any) -> Value:
         value, gradient = both(*args, **kwargs)
         return (gradient, value[1]) if has_aux else gradient
 
@@ -539,7 +540,7 @@ def jacrev(
     """
 
     @in_place_of(fun)
-    def jac_f(*args: Any, **kwargs: Any) -> Any:
+    def jac_f(*args: Value, **kwargs: Any) -> Value:
         chosen = chosen_args(argnums, args)
         if not allow_int:
             check_floats("inputs of jacrev", chosen)
@@ -574,7 +575,7 @@ def jacobian_of_output(lin: Linearized, i: int) -> list[Any]:
            [0., 3.]], dtype=float64)]
     """
 
-    def pull_back(cotangent: Any) -> list[Any]:
+    def pull_back(cotangent: Tangent) -> list[Value]:
         cts = [cotangent if j == i else None for j in range(len(lin.out_avals))]
         return transpose_program(lin.program, cts)
 
@@ -613,7 +614,7 @@ def hessian(
     return jacfwd(jacrev(fun, argnums, has_aux), argnums, has_aux)
 
 
-def check_scalar(value: Any) -> None:
+def check_scalar(value: Value) -> None:
     """A gradient belongs to one float."""
     leaves, tree = tree_flatten(value)
     if tree.node_class is not None:

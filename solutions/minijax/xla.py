@@ -18,7 +18,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # before jaxlib loads, or XL
 from jaxlib import _jax, xla_client
 from jaxlib._jax import Device
 
-from minijax.core import ShapedArray
+from minijax.core import ShapedArray, Value
 from minijax.dtypes import on_device
 from minijax.tree import node_types
 
@@ -112,7 +112,7 @@ def sharding(devices: Devices, axis: int | None = None, rank: int = 0) -> Any:
 COPY = xla_client.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
 
 
-def to_device(aval: Any, x: Any, devices: Devices, axis: int | None = None) -> Any:
+def to_device(aval: Any, x: Value, devices: Devices, axis: int | None = None) -> Value:
     """A buffer with a copy of the host array `x`: whole on each device, or cut along `axis`."""
     aval = device_type(aval)
     host, parts = np.asarray(x, dtype=aval.dtype), len(devices)
@@ -133,7 +133,7 @@ def device_type(aval: Any) -> Any:
     return aval if dtype is aval.dtype else ShapedArray(aval.shape, dtype)
 
 
-def to_host(buffer: Any, devices: Devices, axis: int | None = None) -> np.ndarray:
+def to_host(buffer: Value, devices: Devices, axis: int | None = None) -> np.ndarray:
     """The array in a buffer that is whole on each device, or cut along `axis`."""
     if len(devices) == 1:
         return np.asarray(buffer)

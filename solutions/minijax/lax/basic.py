@@ -12,6 +12,7 @@ import numpy as np
 from minijax import dtypes
 from minijax.core import (
     Primitive,
+    Value,
     add_p,
     broadcast_in_dim_p,
     convert_element_type_p,
@@ -87,7 +88,7 @@ def broadcast_shapes(name: str, x: tuple[int, ...], y: tuple[int, ...]) -> tuple
 def unary(primitive: Primitive, kinds: str) -> Callable[[Any], Any]:
     """The function of an element-wise primitive of one operand."""
 
-    def function(x: Any) -> Any:
+    def function(x: Value) -> Value:
         check_kind(primitive.name, get_aval(x).dtype, kinds)
         return primitive.bind(x)
 
@@ -97,7 +98,7 @@ def unary(primitive: Primitive, kinds: str) -> Callable[[Any], Any]:
 def binary(primitive: Primitive, kinds: str) -> Callable[[Any, Any], Any]:
     """The function of an element-wise primitive of two operands of the same dtype."""
 
-    def function(x: Any, y: Any) -> Any:
+    def function(x: Value, y: Value) -> Value:
         x_aval, y_aval = get_aval(x), get_aval(y)
         if x_aval.dtype != y_aval.dtype:
             raise TypeError(
@@ -129,12 +130,12 @@ exp = unary(exp_p, "f")
 log = unary(log_p, "f")
 
 
-def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
+def reduce_sum(operand: Value, axes: Sequence[int]) -> Value:
     """Add up along `axes`, which disappear from the shape."""
     return reduce_sum_p.bind(operand, axes=tuple(axes))
 
 
-def transpose(operand: Any, permutation: Sequence[int]) -> Any:
+def transpose(operand: Value, permutation: Sequence[int]) -> Value:
     """Reorder the axes: axis `i` of the result is axis `permutation[i]` of the operand."""
     permutation, shape = tuple(permutation), get_aval(operand).shape
     if permutation == tuple(range(len(shape))):
@@ -145,8 +146,8 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
 
 
 def broadcast_in_dim(
-    operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]
-) -> Any:
+    operand: Value, shape: Sequence[int], broadcast_dimensions: Sequence[int]
+) -> Value:
     """Repeat into `shape`; axis `i` of the operand becomes axis `broadcast_dimensions[i]`."""
     shape, axes = tuple(shape), tuple(broadcast_dimensions)
     operand_shape = get_aval(operand).shape
@@ -157,7 +158,7 @@ def broadcast_in_dim(
     return broadcast_in_dim_p.bind(operand, shape=shape, broadcast_dimensions=axes)
 
 
-def convert_element_type(operand: Any, new_dtype: Any) -> Any:
+def convert_element_type(operand: Value, new_dtype: Any) -> Value:
     """Convert to `new_dtype`."""
     aval, dtype = get_aval(operand), dtypes.canonical(new_dtype)
     if aval.dtype == dtype and not aval.weak_type:
@@ -166,8 +167,8 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
 
 
 def dot_general(
-    lhs: Any, rhs: Any, dimension_numbers: Any, *, preferred_element_type: Any = None
-) -> Any:
+    lhs: Value, rhs: Value, dimension_numbers: Any, *, preferred_element_type: Any = None
+) -> Value:
     """Multiply and add up; see `dot_general_impl` for `dimension_numbers`."""
     contract, batch = (tuple(tuple(axes) for axes in pair) for pair in dimension_numbers)
     dtype = None if preferred_element_type is None else dtypes.canonical(preferred_element_type)

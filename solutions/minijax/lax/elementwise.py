@@ -18,7 +18,10 @@ from minijax.array import Array
 from minijax.core import (
     Primitive,
     ShapedArray,
+    Tangent,
     UndefPrimal,
+    Value,
+    Values,
     abstract_eval_rules,
     get_aval,
     hlo_lowerings,
@@ -181,21 +184,21 @@ def emit_region(emitter: Emitter, f: Callable[..., Any], dtypes_in: Sequence[np.
     return "\n".join(["{", f"^bb0({args}):", *inner.lines[len(emitter.lines) :], end, "}"])
 
 
-def scalar(value: Any, like: Any) -> Any:
+def scalar(value: Value, like: Any) -> Value:
     """A 0-d constant in the dtype of `like`, and as weakly typed."""
     aval = get_aval(like)
     constant = np.asarray(value, aval.dtype)
     return constant.item() if aval.weak_type and aval.dtype.kind != "b" else constant
 
 
-def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
+def full(shape: Sequence[int], fill_value: Value, dtype: Any = None) -> Value:
     """An array of `shape` that holds `fill_value` everywhere."""
     if dtype is not None:
         fill_value = convert_element_type(fill_value, dtype)
     return broadcast_in_dim(fill_value, tuple(shape), ())
 
 
-def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
+def full_like(x: Value, fill_value: Value, dtype: Any = None) -> Value:
     """As `full`, with shape and dtype of `x`, and as weakly typed where there is no `dtype`."""
     aval = x.aval if isinstance(x, UndefPrimal) else get_aval(x)
     if isinstance(fill_value, Array):
@@ -205,7 +208,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     return full(aval.shape, value.item() if weak else value)
 
 
-def zeros_like(x: Any) -> Any:
+def zeros_like(x: Value) -> Value:
     return full_like(x, 0)
 
 
@@ -215,8 +218,8 @@ def zeros_like(x: Any) -> Any:
 def elementwise_jvp(
     primitive: Primitive,
     derivatives: Sequence[Callable[..., Any]],
-    primals: Sequence[Any],
-    tangents: Sequence[Any],
+    primals: Values,
+    tangents: Sequence[Tangent],
     **params: Any,
 ) -> tuple[Any, Any]:
     """Each tangent goes through the derivative for its operand, `(t, z, *operands)`; then the sum.
@@ -254,19 +257,19 @@ def define(
 # Of one operand -----------------------------------------------------------------------------------
 
 
-def scaled(factor: float, t: Any) -> Any:
+def scaled(factor: float, t: Tangent) -> Value:
     return mul(scalar(factor, t), t)
 
 
-def with_sign_of(x: Any, t: Any) -> Any:
+def with_sign_of(x: Value, t: Tangent) -> Value:
     return select(ge(x, scalar(0, x)), t, neg(t))
 
 
-def one_minus(x: Any) -> Any:
+def one_minus(x: Value) -> Value:
     return sub(scalar(1, x), x)
 
 
-def one_plus(x: Any) -> Any:
+def one_plus(x: Value) -> Value:
     return add(scalar(1, x), x)
 
 
@@ -323,7 +326,7 @@ class RoundingMethod(enum.IntEnum):
     TO_NEAREST_EVEN = 1
 
 
-def round_impl(x: Any, *, rounding_method: int) -> Any:
+def round_impl(x: Value, *, rounding_method: int) -> Value:
     """To the nearest integer; NumPy's `rint` prefers the even one at halfway."""
     if rounding_method == RoundingMethod.TO_NEAREST_EVEN:
         return np.rint(x)
@@ -342,12 +345,12 @@ round_p = define("round", round_impl, round_hlo)
 abstract_eval_rules[round_p] = lambda x, **params: unary_type(x)
 
 
-def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
+def round(x: Value, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Value:
     """The nearest integer, as a float."""
     return round_p.bind(x, rounding_method=RoundingMethod(rounding_method))
 
 
-def integer_power(x: Any, *, y: int) -> Any:
+def integer_power(x: Value, *, y: int) -> Value:
     """`x` to the power `y` by squaring: about log2(y) multiplications."""
     result, exponent = full_like(x, 1), -y if y < 0 else y
     while exponent:
@@ -356,7 +359,7 @@ def integer_power(x: Any, *, y: int) -> Any:
     return div(full_like(result, 1), result) if y < 0 else result
 
 
-def integer_pow_derivative(t: Any, z: Any, x: Any, *, y: int) -> Any:
+def integer_pow_derivative(t: Tangent, z: Value, x: Value, *, y: int) -> Value:
     return mul(t, scaled(y, integer_pow(x, y - 1))) if y else zeros_like(t)
 
 
@@ -369,7 +372,7 @@ integer_pow_p = define(
 abstract_eval_rules[integer_pow_p] = lambda x, **params: unary_type(x)
 
 
-def integer_pow(x: Any, y: int) -> Any:
+def integer_pow(x: Value, y: int) -> Value:
     """`x` to a power that is known while the program is traced."""
     dtype = get_aval(x).dtype
     if y < 0 and not dtypes.is_float(dtype):
@@ -386,7 +389,7 @@ is_finite = unary(is_finite_p, "f")
 stop_gradient_p = define("stop_gradient", np.asarray, lambda emitter, avals, outs, args: args)
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: Value) -> Value:
     """`x`, whose derivative counts as zero; for whole containers too."""
     leaves, tree = tree_flatten(x)
     stopped = [
@@ -399,20 +402,20 @@ def stop_gradient(x: Any) -> Any:
 # Of two operands ----------------------------------------------------------------------------------
 
 
-def share(x: Any, z: Any, y: Any) -> Any:
+def share(x: Value, z: Value, y: Value) -> Value:
     """How much of max(x, y) = z is x's: all, nothing, or half where both are the same."""
     half = select(eq(y, z), full_like(z, 0.5), full_like(z, 1))
     return select(eq(x, z), half, zeros_like(z))
 
 
-def shift_right_impl(x: Any, y: Any) -> Any:
+def shift_right_impl(x: Value, y: Value) -> Value:
     """The bits of `x` moved to the right by `y` places, with zeros coming in."""
     x, y = np.asarray(x), np.asarray(y)
     bits = np.dtype(f"u{x.dtype.itemsize}")
     return np.right_shift(x.astype(bits), y.astype(bits)).astype(x.dtype)
 
 
-def rem_impl(x: Any, y: Any) -> Any:
+def rem_impl(x: Value, y: Value) -> Value:
     """The remainder with the sign of `x`; of integers by 0 it is `x`, as XLA has it."""
     y = np.asarray(y)
     if dtypes.is_float(y.dtype):
@@ -420,19 +423,19 @@ def rem_impl(x: Any, y: Any) -> Any:
     return np.where(y == 0, x, np.fmod(x, np.where(y == 0, np.ones_like(y), y)))
 
 
-def rem_derivative(t: Any, z: Any, x: Any, y: Any) -> Any:
+def rem_derivative(t: Tangent, z: Value, x: Value, y: Value) -> Value:
     """x rem y is x - y * q, where q, the quotient rounded towards zero, does not move."""
     quotient = div(x, y)
     return neg(t) * (sign(quotient) * floor(abs(quotient)))
 
 
-def pow_impl(x: Any, y: Any) -> Any:
+def pow_impl(x: Value, y: Value) -> Value:
     """NumPy's power; an integer exponent does not change the dtype of a float."""
     x, y = np.asarray(x), np.asarray(y)
     return np.power(x, y if dtypes.is_float(y.dtype) else y.astype(x.dtype))
 
 
-def pow_derivative_x(t: Any, z: Any, x: Any, y: Any) -> Any:
+def pow_derivative_x(t: Tangent, z: Value, x: Value, y: Value) -> Value:
     """y * x ** (y - 1); with an integer 0 for `y` it is 0, whatever `x` is."""
     y_float = dtypes.is_float(get_aval(y).dtype)
     factor = convert_element_type(y, get_aval(x).dtype)
@@ -442,7 +445,7 @@ def pow_derivative_x(t: Any, z: Any, x: Any, y: Any) -> Any:
     return t * (factor * pow(x, sub(safe, scalar(1, y))))
 
 
-def pow_derivative_y(t: Any, z: Any, x: Any, y: Any) -> Any:
+def pow_derivative_y(t: Tangent, z: Value, x: Value, y: Value) -> Value:
     """log(x) * z; where `x` is 0 so is z, and log(1) stands in for log(0)."""
     return t * (log(select(eq(x, scalar(0, x)), full_like(x, 1), x)) * z)
 
@@ -490,7 +493,7 @@ bitwise_xor = named(binary(xor_p, "biu"), "bitwise_xor")
 shift_right_logical = binary(shift_right_logical_p, "iu")
 
 
-def pow(x: Any, y: Any) -> Any:
+def pow(x: Value, y: Value) -> Value:
     """A float `x` to the power `y`, an integer or of the same dtype."""
     x_dtype, y_dtype = get_aval(x).dtype, get_aval(y).dtype
     if not dtypes.is_float(x_dtype) or (y_dtype != x_dtype and y_dtype.kind not in "iu"):
@@ -539,7 +542,7 @@ def select_n(which: Any, *cases: Any) -> Any:
     return select_n_p.bind(which, *cases)
 
 
-def select(pred: Any, on_true: Any, on_false: Any) -> Any:
+def select(pred: Value, on_true: Value, on_false: Value) -> Value:
     """`on_true` where `pred` holds, and `on_false` elsewhere."""
     return select_n(pred, on_false, on_true)
 
@@ -550,7 +553,7 @@ def select_n_impl(which: Any, *cases: Any) -> Any:
     return np.take_along_axis(stacked, which[None], 0)[0]
 
 
-def select_n_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def select_n_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """The tangent of the case that is chosen."""
     which, *cases = primals
     y = select_n(which, *cases)
@@ -576,7 +579,7 @@ def select_n_type(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
     return ShapedArray(cases[0].shape, cases[0].dtype, weak)
 
 
-def select_n_transpose(ct: Any, which: Any, *cases: Any) -> list[Any]:
+def select_n_transpose(ct: Tangent, which: Any, *cases: Any) -> list[Value]:
     """Each case gets the cotangent where it was chosen, and zero elsewhere."""
     zero = zeros_like(ct)
 
@@ -611,7 +614,7 @@ transpose_rules[select_n_p] = select_n_transpose
 hlo_lowerings[select_n_p] = select_n_hlo
 
 
-def inside(low: Any, x: Any, high: Any) -> Any:
+def inside(low: Value, x: Value, high: Value) -> Value:
     return bitwise_and(gt(x, low), lt(x, high))
 
 
@@ -635,7 +638,7 @@ def clamp_batch(axis_size: int, vals: Sequence[Any], dims: Sequence[Any]) -> tup
     x = move_batch_axis(axis_size, dims[1], 0, vals[1])
     rank = len(get_aval(x).shape) - 1
 
-    def bound(val: Any, dim: Any) -> Any:
+    def bound(val: Value, dim: Any) -> Value:
         aligned = align_operand(axis_size, dim, val, rank)
         return aligned if not get_aval(aligned).shape else stretch_like(aligned, x)
 
@@ -653,7 +656,7 @@ weak_operands[clamp_p] = slice(1, 2)
 abstract_eval_rules[clamp_p] = lambda low, x, high: unary_type(x)
 
 
-def clamp(min: Any, x: Any, max: Any) -> Any:
+def clamp(min: Value, x: Value, max: Value) -> Value:
     """`x`, but not below `min` nor above `max`, which are 0-d or have the shape of `x`."""
     low, middle, high = (get_aval(operand) for operand in (min, x, max))
     if not low.dtype == middle.dtype == high.dtype:

@@ -16,7 +16,10 @@ import numpy as np
 from minijax.core import (
     Primitive,
     ShapedArray,
+    Tangent,
     UndefPrimal,
+    Value,
+    Values,
     abstract_eval_rules,
     add_p,
     get_aval,
@@ -149,7 +152,7 @@ MODES = {
 
 
 def places(
-    shape: Sequence[int], indices: Any, numbers: GatherDimensionNumbers, sizes: Sequence[int]
+    shape: Sequence[int], indices: Value, numbers: GatherDimensionNumbers, sizes: Sequence[int]
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     """Where each element of all windows stands in an operand of `shape`, and which are inside.
 
@@ -186,16 +189,16 @@ gather_p = Primitive("gather")
 
 
 def gather(
-    operand: Any,
-    start_indices: Any,
+    operand: Value,
+    start_indices: Value,
     dimension_numbers: GatherDimensionNumbers,
     slice_sizes: Sequence[int],
     *,
     unique_indices: bool = False,
     indices_are_sorted: bool = False,
     mode: str | GatherScatterMode | None = None,
-    fill_value: Any = None,
-) -> Any:
+    fill_value: Value = None,
+) -> Value:
     """Windows of size `slice_sizes` out of `operand`; see `GatherDimensionNumbers`."""
     mode = mode if isinstance(mode, GatherScatterMode) else MODES[mode]
     if mode is GatherScatterMode.FILL_OR_DROP and fill_value is None:
@@ -220,15 +223,15 @@ def default_fill(dtype: np.dtype) -> Any:
 
 
 def gather_impl(
-    x: Any,
-    indices: Any,
+    x: Value,
+    indices: Value,
     *,
     dimension_numbers: Any,
     slice_sizes: Any,
     mode: Any,
-    fill_value: Any,
+    fill_value: Value,
     **flags: Any,
-) -> Any:
+) -> Value:
     x = np.asarray(x)
     where, inside = places(x.shape, indices, dimension_numbers, slice_sizes)
     if not inside.size:
@@ -240,7 +243,7 @@ def gather_impl(
 
 
 def gather_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, fill_value: Any, **params: Any
+    primals: Values, tangents: Sequence[Tangent], *, fill_value: Value, **params: Any
 ) -> tuple[Any, Any]:
     """Linear in the operand; what was filled in does not move."""
     y = gather_p.bind(*primals, fill_value=fill_value, **params)
@@ -288,16 +291,16 @@ def gather_type(
 
 
 def gather_transpose(
-    ct: Any,
-    x: Any,
-    indices: Any,
+    ct: Tangent,
+    x: Value,
+    indices: Value,
     *,
     dimension_numbers: Any,
     slice_sizes: Any,
     mode: Any,
-    fill_value: Any,
+    fill_value: Value,
     **flags: Any,
-) -> list[Any]:
+) -> list[Value]:
     """Each window's cotangent is added where the window was taken."""
     numbers = ScatterDimensionNumbers(*fields(dimension_numbers))
     return [scatter_add(zeros_like(x), indices, ct, numbers, mode=mode, **flags), None]
@@ -324,8 +327,14 @@ def dimension_text(numbers: Any, last: int) -> str:
 
 
 def filled_gather(
-    x: Any, indices: Any, *, dimension_numbers: Any, slice_sizes: Any, fill_value: Any, **flags: Any
-) -> Any:
+    x: Value,
+    indices: Value,
+    *,
+    dimension_numbers: Any,
+    slice_sizes: Any,
+    fill_value: Value,
+    **flags: Any,
+) -> Value:
     """Gather by clipping, then put the value in for windows that had not been inside."""
     flags["mode"] = GatherScatterMode.CLIP
     y = gather(x, indices, dimension_numbers, slice_sizes, **flags)
@@ -339,7 +348,7 @@ def filled_gather(
     return select(broadcast_in_dim(inside, shape, counts), y, full_like(y, fill_value))
 
 
-def last_starts(x: Any, indices: Any, axes: Sequence[int], sizes: Sequence[int]) -> Any:
+def last_starts(x: Value, indices: Value, axes: Sequence[int], sizes: Sequence[int]) -> Value:
     """The largest start of a window that lies inside, in the shape of the indices."""
     shape, aval = get_aval(x).shape, get_aval(indices)
     columns = [full((1,), scalar(shape[axis] - sizes[axis], indices)) for axis in axes]
@@ -381,15 +390,15 @@ def addition(dtype: np.dtype) -> Jaxpr:
 
 def scatter_function(primitive: Primitive) -> Callable[..., Any]:
     def function(
-        operand: Any,
+        operand: Value,
         scatter_indices: Any,
-        updates: Any,
+        updates: Value,
         dimension_numbers: ScatterDimensionNumbers,
         *,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
         mode: str | GatherScatterMode | None = None,
-    ) -> Any:
+    ) -> Value:
         return primitive.bind(
             operand,
             scatter_indices,
@@ -418,8 +427,8 @@ def window_sizes(x_rank: int, updates: Sequence[int], numbers: Any) -> tuple[int
 
 def scatter_impl(combine: Callable[..., None]) -> Callable[..., Any]:
     def evaluate(
-        x: Any, indices: Any, updates: Any, *, dimension_numbers: Any, mode: Any, **flags: Any
-    ) -> Any:
+        x: Value, indices: Value, updates: Value, *, dimension_numbers: Any, mode: Any, **flags: Any
+    ) -> Value:
         out, updates = np.array(x), np.asarray(updates)
         sizes = window_sizes(out.ndim, updates.shape, dimension_numbers)
         numbers = GatherDimensionNumbers(*fields(dimension_numbers))
@@ -432,9 +441,7 @@ def scatter_impl(combine: Callable[..., None]) -> Callable[..., Any]:
     return evaluate
 
 
-def scatter_add_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], **params: Any
-) -> tuple[Any, Any]:
+def scatter_add_jvp(primals: Values, tangents: Sequence[Tangent], **params: Any) -> tuple[Any, Any]:
     """Linear in operand and updates together."""
     x, indices, updates = primals
     x_dot, _, updates_dot = tangents
@@ -445,7 +452,7 @@ def scatter_add_jvp(
     return y, scatter_add_p.bind(x_dot, indices, updates_dot, **params)
 
 
-def scatter_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+def scatter_jvp(primals: Values, tangents: Sequence[Tangent], **params: Any) -> tuple[Any, Any]:
     """Of several updates at one place one has won: its tangent counts, and no other's.
 
     To see which one, their numbers are scattered in place of the updates, and gathered again.
@@ -466,8 +473,14 @@ def scatter_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) 
 
 
 def gather_like(
-    x: Any, indices: Any, updates: Any, *, dimension_numbers: Any, fill_value: Any, **params: Any
-) -> Any:
+    x: Value,
+    indices: Value,
+    updates: Value,
+    *,
+    dimension_numbers: Any,
+    fill_value: Value,
+    **params: Any,
+) -> Value:
     """What stands now where the updates of a scatter go, or went."""
     shape = (updates.aval if isinstance(updates, UndefPrimal) else get_aval(updates)).shape
     sizes = window_sizes(len(get_aval(x).shape), shape, dimension_numbers)
@@ -494,7 +507,9 @@ def scatter_batch(
     return primitive.bind(*moved, dimension_numbers=numbers, **flags), 0
 
 
-def scatter_add_transpose(ct: Any, x: Any, indices: Any, updates: Any, **params: Any) -> list[Any]:
+def scatter_add_transpose(
+    ct: Tangent, x: Value, indices: Value, updates: Value, **params: Any
+) -> list[Value]:
     """The operand gets all of the cotangent, and each update the window where it was added."""
     from_updates = None
     if isinstance(updates, UndefPrimal):
@@ -502,7 +517,9 @@ def scatter_add_transpose(ct: Any, x: Any, indices: Any, updates: Any, **params:
     return [ct if isinstance(x, UndefPrimal) else None, None, from_updates]
 
 
-def scatter_transpose(ct: Any, x: Any, indices: Any, updates: Any, **params: Any) -> list[Any]:
+def scatter_transpose(
+    ct: Tangent, x: Value, indices: Value, updates: Value, **params: Any
+) -> list[Value]:
     """As for scatter-add, but the operand gets nothing where updates have taken its place."""
     if not params["unique_indices"]:
         raise NotImplementedError("scatter transpose is only implemented where unique_indices=True")
@@ -526,7 +543,7 @@ def scatter_hlo(combine: Callable[..., Any]) -> Callable[..., list[str]]:
         if params["mode"] is GatherScatterMode.CLIP:
             sizes = window_sizes(len(avals[0].shape), avals[2].shape, numbers)
 
-            def clipped(x: Any, indices: Any) -> Any:
+            def clipped(x: Value, indices: Value) -> Value:
                 ends = last_starts(x, indices, numbers.scatter_dims_to_operand_dims, sizes)
                 return clamp(zeros_like(indices), indices, ends)
 
@@ -563,7 +580,7 @@ dynamic_slice_p = Primitive("dynamic_slice")
 dynamic_update_slice_p = Primitive("dynamic_update_slice")
 
 
-def start_of(name: str, x: Any, indices: Any) -> list[Any]:
+def start_of(name: str, x: Value, indices: Value) -> list[Value]:
     """One 0-d start for each axis; a negative one counts from the end."""
     shape = get_aval(x).shape
     if not isinstance(indices, (tuple, list)):
@@ -576,11 +593,11 @@ def start_of(name: str, x: Any, indices: Any) -> list[Any]:
     return [from_end(i, n) for i, n in zip(indices, shape, strict=True)]
 
 
-def take_row(x: Any, i: int) -> Any:
+def take_row(x: Value, i: int) -> Value:
     return dynamic_slice_p.bind(x, np.int32(i), slice_sizes=(1,))
 
 
-def from_end(index: Any, n: int) -> Any:
+def from_end(index: Value, n: int) -> Value:
     """`index`, or `index + n` where that is negative; Python's integers are done with at once."""
     if isinstance(index, int):
         return np.asarray(index + n if index < 0 else index)
@@ -590,7 +607,7 @@ def from_end(index: Any, n: int) -> Any:
     return select(negative, add(index, scalar(n, index)), index)
 
 
-def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int]) -> Any:
+def dynamic_slice(operand: Value, start_indices: Value, slice_sizes: Sequence[int]) -> Value:
     """The window of size `slice_sizes` that begins at `start_indices`, moved inside if need be."""
     shape, sizes = get_aval(operand).shape, tuple(map(int, slice_sizes))
     if len(sizes) != len(shape) or any(not 0 <= k <= n for k, n in zip(sizes, shape, strict=True)):
@@ -599,7 +616,7 @@ def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int]) 
     return dynamic_slice_p.bind(operand, *starts, slice_sizes=sizes)
 
 
-def dynamic_update_slice(operand: Any, update: Any, start_indices: Any) -> Any:
+def dynamic_update_slice(operand: Value, update: Value, start_indices: Value) -> Value:
     """`operand` with `update` in place of the window at `start_indices`."""
     x, new = get_aval(operand), get_aval(update)
     fits = len(x.shape) == len(new.shape) and all(
@@ -611,7 +628,7 @@ def dynamic_update_slice(operand: Any, update: Any, start_indices: Any) -> Any:
     return dynamic_update_slice_p.bind(operand, update, *starts)
 
 
-def window(x: np.ndarray, starts: Sequence[Any], sizes: Sequence[int]) -> tuple[Any, ...]:
+def window(x: np.ndarray, starts: Values, sizes: Sequence[int]) -> tuple[Value, ...]:
     """The window as Python's slices, moved inside as XLA does."""
     moved = [
         min(max(int(start), 0), n - size)
@@ -620,13 +637,13 @@ def window(x: np.ndarray, starts: Sequence[Any], sizes: Sequence[int]) -> tuple[
     return tuple(slice(start, start + size) for start, size in zip(moved, sizes, strict=True))
 
 
-def dynamic_slice_impl(x: Any, *starts: Any, slice_sizes: tuple[int, ...]) -> Any:
+def dynamic_slice_impl(x: Value, *starts: Value, slice_sizes: tuple[int, ...]) -> Value:
     x = np.asarray(x)
     return x[window(x, starts, slice_sizes)]
 
 
 def dynamic_slice_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, slice_sizes: tuple[int, ...]
+    primals: Values, tangents: Sequence[Tangent], *, slice_sizes: tuple[int, ...]
 ) -> tuple[Any, Any]:
     x, *starts = primals
     y = dynamic_slice_p.bind(x, *starts, slice_sizes=slice_sizes)
@@ -657,20 +674,20 @@ def dynamic_slice_batch(
     )
 
 
-def first_start(starts: Sequence[Any]) -> np.ndarray:
+def first_start(starts: Values) -> np.ndarray:
     """The start along the batch axis, in the dtype of the others."""
     return scalar(0, starts[0]) if starts else np.asarray(0)
 
 
-def stacked_starts(axis_size: int, starts: Sequence[Any], dims: Sequence[Any]) -> Any:
+def stacked_starts(axis_size: int, starts: Values, dims: Sequence[Any]) -> Value:
     """All starts of a batch as one array, with a row for each example."""
     columns = [move_batch_axis(axis_size, d, 0, x) for x, d in zip(starts, dims, strict=True)]
     return concatenate([expand_dims(column, [1]) for column in columns], 1)
 
 
 def dynamic_slice_transpose(
-    ct: Any, x: Any, *starts: Any, slice_sizes: tuple[int, ...]
-) -> list[Any]:
+    ct: Tangent, x: Value, *starts: Value, slice_sizes: tuple[int, ...]
+) -> list[Value]:
     """Zeros, with the cotangent in the window."""
     from_x = dynamic_update_slice_p.bind(zeros_like(x), ct, *starts)
     return [from_x, *(None for _ in starts)]
@@ -688,13 +705,13 @@ hlo_lowerings[dynamic_slice_p] = hlo_operation(
 )
 
 
-def dynamic_update_slice_impl(x: Any, update: Any, *starts: Any) -> Any:
+def dynamic_update_slice_impl(x: Value, update: Value, *starts: Value) -> Value:
     out = np.array(x)
     out[window(out, starts, np.shape(update))] = update
     return out
 
 
-def dynamic_update_slice_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def dynamic_update_slice_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """Linear in operand and update together."""
     x, update, *starts = primals
     y = dynamic_update_slice_p.bind(x, update, *starts)
@@ -729,7 +746,9 @@ def dynamic_update_slice_batch(
     )
 
 
-def dynamic_update_slice_transpose(ct: Any, x: Any, update: Any, *starts: Any) -> list[Any]:
+def dynamic_update_slice_transpose(
+    ct: Tangent, x: Value, update: Value, *starts: Value
+) -> list[Value]:
     """The update gets its window of the cotangent; the operand gets the rest."""
     aval = update.aval if isinstance(update, UndefPrimal) else get_aval(update)
     from_x, from_update = None, None
@@ -749,13 +768,13 @@ transpose_rules[dynamic_update_slice_p] = dynamic_update_slice_transpose
 hlo_lowerings[dynamic_update_slice_p] = hlo_operation("dynamic_update_slice")
 
 
-def starts_along(operand: Any, index: Any, axis: int) -> list[Any]:
+def starts_along(operand: Value, index: Value, axis: int) -> list[Value]:
     """`index` along one axis, and 0 along all others."""
     rank = len(get_aval(operand).shape)
     return [index if i == axis else scalar(0, index) for i in range(rank)]
 
 
-def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0) -> Any:
+def dynamic_slice_in_dim(operand: Value, start_index: Any, slice_size: int, axis: int = 0) -> Value:
     """`dynamic_slice` along one axis, and all of the others."""
     sizes = list(get_aval(operand).shape)
     axis = normal_axis(axis, len(sizes))
@@ -765,14 +784,18 @@ def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: 
     return dynamic_slice_p.bind(operand, *starts, slice_sizes=tuple(sizes))
 
 
-def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
+def dynamic_index_in_dim(
+    operand: Value, index: Value, axis: int = 0, keepdims: bool = True
+) -> Value:
     """The part of `operand` at `index` along one axis."""
     axis = normal_axis(axis, len(get_aval(operand).shape))
     part = dynamic_slice_in_dim(operand, index, 1, axis)
     return part if keepdims else squeeze(part, [axis])
 
 
-def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int) -> Any:
+def dynamic_update_slice_in_dim(
+    operand: Value, update: Value, start_index: Any, axis: int
+) -> Value:
     """`dynamic_update_slice` along one axis."""
     shape = get_aval(operand).shape
     axis = normal_axis(axis, len(shape))
@@ -780,7 +803,7 @@ def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axi
     return dynamic_update_slice_p.bind(operand, update, *starts)
 
 
-def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int) -> Any:
+def dynamic_update_index_in_dim(operand: Value, update: Value, index: Value, axis: int) -> Value:
     """`operand` with `update` at `index` along one axis."""
     rank = len(get_aval(operand).shape)
     axis = normal_axis(axis, rank)
@@ -798,7 +821,7 @@ for _p in (gather_p, scatter_p, scatter_add_p, dynamic_slice_p, dynamic_update_s
 sort_p = Primitive("sort", multiple_results=True)
 
 
-def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
+def sort(operand: Value, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Value:
     """Sorted along an axis, NaN last. Of several arrays, the first `num_keys` are the keys."""
     operands = operand if isinstance(operand, (tuple, list)) else [operand]
     axis = normal_axis(dimension, len(get_aval(operands[0]).shape))
@@ -806,14 +829,14 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     return tuple(outs) if isinstance(operand, (tuple, list)) else outs[0]
 
 
-def sort_impl(*operands: Any, dimension: int, is_stable: bool, num_keys: int) -> list[Any]:
+def sort_impl(*operands: Value, dimension: int, is_stable: bool, num_keys: int) -> list[Value]:
     arrays = [np.asarray(x) for x in operands]
     order = np.lexsort(arrays[:num_keys][::-1], dimension)
     return [np.take_along_axis(x, order, dimension) for x in arrays]
 
 
 def sort_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, dimension: int, **params: Any
+    primals: Values, tangents: Sequence[Tangent], *, dimension: int, **params: Any
 ) -> tuple[list[Any], list[Any]]:
     """Sort the places along with the values, and take the tangents from those places."""
     shape = get_aval(primals[0]).shape
@@ -822,7 +845,9 @@ def sort_jvp(
     return outs, [apply_linear(lambda t: along_axis(t, order, dimension), t) for t in tangents]
 
 
-def along_axis(x: Any, indices: Any, axis: int, mode: Any = None, fill_value: Any = None) -> Any:
+def along_axis(
+    x: Value, indices: Value, axis: int, mode: Any = None, fill_value: Value = None
+) -> Value:
     """The elements at `indices` along one axis, with the other axes side by side."""
     rank = len(get_aval(x).shape)
     others = tuple(i for i in range(rank) if i != axis)
@@ -840,7 +865,7 @@ def sort_batch(
     return outs, [0] * len(outs)
 
 
-def comes_before(x: Any, y: Any) -> Any:
+def comes_before(x: Value, y: Value) -> Value:
     """The order of `sort`, in which NaN is the last, and no NaN comes before another."""
     return bitwise_or(lt(x, y), bitwise_and(ne(y, y), eq(x, x)))
 
@@ -848,7 +873,7 @@ def comes_before(x: Any, y: Any) -> Any:
 def lexicographic(num_keys: int) -> Callable[..., Any]:
     """The comparison of two rows, given as x0, y0, x1, y1, ..."""
 
-    def before(*values: Any) -> Any:
+    def before(*values: Value) -> Value:
         result = None
         for x, y in list(zip(values[::2], values[1::2], strict=True))[:num_keys][::-1]:
             smaller, larger = comes_before(x, y), comes_before(y, x)

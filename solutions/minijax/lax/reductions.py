@@ -13,6 +13,9 @@ import numpy as np
 from minijax.core import (
     Primitive,
     ShapedArray,
+    Tangent,
+    Value,
+    Values,
     abstract_eval_rules,
     get_aval,
     hlo_lowerings,
@@ -124,7 +127,7 @@ def define_reduction(
     """A reduction by a ufunc of NumPy, which StableHLO calls `operation`."""
     primitive = Primitive(name)
 
-    def evaluate(x: Any, *, axes: tuple[int, ...]) -> Any:
+    def evaluate(x: Value, *, axes: tuple[int, ...]) -> Value:
         x = np.asarray(x)
         start = np.asarray(identity(x.dtype), x.dtype)
         return combine.reduce(x, axis=axes, dtype=x.dtype, initial=start)
@@ -136,7 +139,7 @@ def define_reduction(
     return primitive
 
 
-def keep_axes(y: Any, shape: Sequence[int], axes: Sequence[int]) -> Any:
+def keep_axes(y: Value, shape: Sequence[int], axes: Sequence[int]) -> Value:
     """A reduction's result with its axes back, of length 1."""
     kept = [i for i in range(len(shape)) if i not in axes]
     sizes = [1 if i in axes else n for i, n in enumerate(shape)]
@@ -144,7 +147,7 @@ def keep_axes(y: Any, shape: Sequence[int], axes: Sequence[int]) -> Any:
 
 
 def chosen_jvp(
-    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple[int, ...]
+    primitive: Primitive, primals: Values, tangents: Sequence[Tangent], *, axes: tuple[int, ...]
 ) -> tuple[Any, Any]:
     """The largest element's tangent; of several that are equally large, the mean of theirs."""
     (x,), (x_dot,) = primals, tangents
@@ -154,7 +157,7 @@ def chosen_jvp(
     return y, div(reduce_sum(mul(x_dot, weights), axes), reduce_sum(weights, axes))
 
 
-def product_by_halves(x: Any, axis: int) -> Any:
+def product_by_halves(x: Value, axis: int) -> Value:
     """The product along an axis: its halves are multiplied until one element is left."""
     while (size := get_aval(x).shape[axis]) > 1:
         half = size // 2
@@ -165,11 +168,11 @@ def product_by_halves(x: Any, axis: int) -> Any:
 
 
 def reduce_prod_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple[int, ...]
+    primals: Values, tangents: Sequence[Tangent], *, axes: tuple[int, ...]
 ) -> tuple[Any, Any]:
     """That of a series of products, which needs no division and so may meet zeros."""
 
-    def product(x: Any) -> list[Any]:
+    def product(x: Value) -> list[Value]:
         for axis in sorted(axes, reverse=True):
             x = product_by_halves(x, axis)
         return [x]
@@ -179,7 +182,7 @@ def reduce_prod_jvp(
 
 
 def still_jvp(
-    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    primitive: Primitive, primals: Values, tangents: Sequence[Tangent], **params: Any
 ) -> tuple[Any, Any]:
     """The rule of what gives integers or booleans."""
     return primitive.bind(*primals, **params), None
@@ -201,7 +204,7 @@ jvp_rules[reduce_or_p] = functools.partial(still_jvp, reduce_or_p)
 
 
 def reduction(primitive: Primitive) -> Callable[[Any, Sequence[int]], Any]:
-    def function(operand: Any, axes: Sequence[int]) -> Any:
+    def function(operand: Value, axes: Sequence[int]) -> Value:
         rank = len(get_aval(operand).shape)
         return primitive.bind(operand, axes=tuple(normal_axis(axis, rank) for axis in axes))
 
@@ -217,7 +220,9 @@ reduce_and, reduce_or = reduction(reduce_and_p), reduction(reduce_or_p)
 # argmax and argmin --------------------------------------------------------------------------------
 
 
-def arg_of(reduce: Callable[..., Any], x: Any, *, axes: tuple[int, ...], index_dtype: Any) -> Any:
+def arg_of(
+    reduce: Callable[..., Any], x: Value, *, axes: tuple[int, ...], index_dtype: Any
+) -> Value:
     """The first index at which the extreme value stands; NaN counts as the most extreme."""
     shape = get_aval(x).shape
     extreme = eq(x, keep_axes(reduce(x, axes), shape, axes))
@@ -232,7 +237,7 @@ def define_arg(
     """The primitive and its function."""
     primitive = Primitive(name)
 
-    def function(operand: Any, axis: int, index_dtype: Any) -> Any:
+    def function(operand: Value, axis: int, index_dtype: Any) -> Value:
         aval = get_aval(operand)
         axis = normal_axis(axis, len(aval.shape))
         if not aval.shape[axis]:
@@ -262,7 +267,7 @@ argmin_p, argmin = define_arg("argmin", np.argmin, reduce_min)
 cumsum_p = Primitive("cumsum")
 
 
-def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cumsum(operand: Value, axis: int = 0, reverse: bool = False) -> Value:
     """The running sum along an axis, from its start or (`reverse`) from its end."""
     aval = get_aval(operand)
     check_kind("cumsum", aval.dtype, "iuf")
@@ -270,7 +275,7 @@ def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     return cumsum_p.bind(operand, axis=axis, reverse=reverse)
 
 
-def cumsum_impl(x: Any, *, axis: int, reverse: bool) -> Any:
+def cumsum_impl(x: Value, *, axis: int, reverse: bool) -> Value:
     x = np.asarray(x)
     if reverse:
         return np.flip(np.cumsum(np.flip(x, axis), axis, x.dtype), axis)

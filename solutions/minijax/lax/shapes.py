@@ -15,7 +15,10 @@ from minijax import dtypes
 from minijax.core import (
     Primitive,
     ShapedArray,
+    Tangent,
     UndefPrimal,
+    Value,
+    Values,
     abstract_eval_rules,
     get_aval,
     hlo_lowerings,
@@ -70,7 +73,7 @@ def normal_axis(axis: int, rank: int) -> int:
     return axis % rank
 
 
-def linear_in(ct: Any, x: Any, back: Any) -> list[Any]:
+def linear_in(ct: Tangent, x: Value, back: Any) -> list[Value]:
     """The cotangents of a primitive with one operand."""
     return [back(ct) if isinstance(x, UndefPrimal) else None]
 
@@ -80,7 +83,7 @@ def linear_in(ct: Any, x: Any, back: Any) -> list[Any]:
 reshape_p = Primitive("reshape")
 
 
-def reshape(operand: Any, new_sizes: Sequence[int]) -> Any:
+def reshape(operand: Value, new_sizes: Sequence[int]) -> Value:
     """The same elements, in row-major order, in another shape of the same size."""
     shape, new_sizes = get_aval(operand).shape, tuple(map(int, new_sizes))
     if math.prod(shape) != math.prod(new_sizes) or any(n < 0 for n in new_sizes):
@@ -109,7 +112,7 @@ hlo_lowerings[reshape_p] = hlo_operation("reshape")
 squeeze_p = Primitive("squeeze")
 
 
-def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
+def squeeze(array: Value, dimensions: Sequence[int]) -> Value:
     """Without the axes `dimensions`, which have length 1."""
     shape = get_aval(array).shape
     axes = tuple(sorted(normal_axis(axis, len(shape)) for axis in dimensions))
@@ -138,7 +141,7 @@ transpose_rules[squeeze_p] = lambda ct, x, *, dimensions: linear_in(
 hlo_lowerings[squeeze_p] = hlo_operation("reshape")
 
 
-def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
+def expand_dims(array: Value, dimensions: Sequence[int]) -> Value:
     """With new axes of length 1, which have the numbers `dimensions` in the result."""
     shape = get_aval(array).shape
     rank = len(shape) + len(dimensions)
@@ -148,7 +151,7 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     return broadcast_in_dim(array, [sizes.get(i, 1) for i in range(rank)], kept) if new else array
 
 
-def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
+def broadcast(operand: Value, sizes: Sequence[int]) -> Value:
     """Repeated along new axes in front, of these lengths."""
     shape, new = get_aval(operand).shape, len(sizes)
     return broadcast_in_dim(operand, (*sizes, *shape), range(new, new + len(shape)))
@@ -159,7 +162,7 @@ def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
 rev_p = Primitive("rev")
 
 
-def rev(operand: Any, dimensions: Sequence[int]) -> Any:
+def rev(operand: Value, dimensions: Sequence[int]) -> Value:
     """With the order of the elements turned round along `dimensions`."""
     return rev_p.bind(operand, dimensions=tuple(dimensions))
 
@@ -189,11 +192,11 @@ slice_p = Primitive("slice")
 
 
 def slice(
-    operand: Any,
+    operand: Value,
     start_indices: Sequence[int],
     limit_indices: Sequence[int],
     strides: Sequence[int] | None = None,
-) -> Any:
+) -> Value:
     """From `start` (inclusive) to `limit` (exclusive) in each axis, in steps of `strides`."""
     shape = get_aval(operand).shape
     starts, limits = tuple(map(int, start_indices)), tuple(map(int, limit_indices))
@@ -209,8 +212,8 @@ def slice(
 
 
 def slice_in_dim(
-    operand: Any, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0
-) -> Any:
+    operand: Value, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0
+) -> Value:
     """A slice along one axis, with Python's rules for negative and missing indices."""
     shape = get_aval(operand).shape
     axis = normal_axis(axis, len(shape))
@@ -220,7 +223,7 @@ def slice_in_dim(
     return slice(operand, starts, limits, None if stride == 1 else strides)
 
 
-def slice_impl(x: Any, *, start_indices: Any, limit_indices: Any, strides: Any) -> Any:
+def slice_impl(x: Value, *, start_indices: Value, limit_indices: Any, strides: Any) -> Value:
     steps = strides or (1,) * len(start_indices)
     return np.asarray(x)[tuple(map(builtins.slice, start_indices, limit_indices, steps))]
 
@@ -240,7 +243,7 @@ def slice_batch(
 
 
 def slice_type(
-    x: ShapedArray, *, start_indices: Any, limit_indices: Any, strides: Any
+    x: ShapedArray, *, start_indices: Value, limit_indices: Any, strides: Any
 ) -> ShapedArray:
     steps = strides or (1,) * len(x.shape)
     shape = tuple(
@@ -250,11 +253,11 @@ def slice_type(
 
 
 def slice_transpose(
-    ct: Any, x: Any, *, start_indices: Any, limit_indices: Any, strides: Any
-) -> list[Any]:
+    ct: Tangent, x: Value, *, start_indices: Value, limit_indices: Any, strides: Any
+) -> list[Value]:
     """Zeros around what was taken, and between."""
 
-    def back(ct: Any) -> Any:
+    def back(ct: Tangent) -> Value:
         steps = strides or (1,) * len(start_indices)
         taken = get_aval(ct).shape
         ends = [
@@ -267,13 +270,13 @@ def slice_transpose(
     return linear_in(ct, x, back)
 
 
-def zero_of(x: Any) -> np.ndarray:
+def zero_of(x: Value) -> np.ndarray:
     """A 0-d zero of the dtype of `x`."""
     return np.zeros((), get_aval(x).dtype)
 
 
 def slice_attributes(
-    x: ShapedArray, *, start_indices: Any, limit_indices: Any, strides: Any
+    x: ShapedArray, *, start_indices: Value, limit_indices: Any, strides: Any
 ) -> str:
     steps = strides or (1,) * len(x.shape)
     starts = f"start_indices = {i64s(start_indices)}"
@@ -295,7 +298,7 @@ pad_p = Primitive("pad")
 PaddingConfig = Sequence[tuple[int, int, int]]
 
 
-def pad(operand: Any, padding_value: Any, padding_config: PaddingConfig) -> Any:
+def pad(operand: Value, padding_value: Value, padding_config: PaddingConfig) -> Value:
     """More elements, all `padding_value`: in each axis `(low, high, interior)` of them.
 
     That is in front, behind, and between each two elements. Negative `low` and `high` take away.
@@ -314,7 +317,7 @@ def padded_shape(shape: Sequence[int], config: PaddingConfig) -> tuple[int, ...]
     return tuple(low + high + n + max(n - 1, 0) * inner for n, (low, high, inner) in sizes)
 
 
-def pad_impl(x: Any, value: Any, *, padding_config: PaddingConfig) -> Any:
+def pad_impl(x: Value, value: Value, *, padding_config: PaddingConfig) -> Value:
     """Each element's place in the result is known; those that fall outside are dropped."""
     x = np.asarray(x)
     out = np.full(padded_shape(x.shape, padding_config), value, x.dtype)
@@ -329,7 +332,7 @@ def pad_impl(x: Any, value: Any, *, padding_config: PaddingConfig) -> Any:
 
 
 def pad_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, padding_config: PaddingConfig
+    primals: Values, tangents: Sequence[Tangent], *, padding_config: PaddingConfig
 ) -> tuple[Any, Any]:
     x_dot, value_dot = (
         zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)
@@ -357,7 +360,9 @@ def pad_type(x: ShapedArray, value: ShapedArray, *, padding_config: PaddingConfi
     return ShapedArray(shape, x.dtype, x.weak_type and value.weak_type)
 
 
-def pad_transpose(ct: Any, x: Any, value: Any, *, padding_config: PaddingConfig) -> list[Any]:
+def pad_transpose(
+    ct: Tangent, x: Value, value: Value, *, padding_config: PaddingConfig
+) -> list[Value]:
     """The operand gets what stands at its places, and the padding value the sum of the rest."""
     cut = pad(ct, zero_of(ct), [(-low, -high, 0) for low, high, _ in padding_config])
     shape = get_aval(cut).shape
@@ -387,7 +392,7 @@ hlo_lowerings[pad_p] = hlo_operation("pad", pad_attributes)
 concatenate_p = Primitive("concatenate")
 
 
-def concatenate(operands: Sequence[Any], dimension: int) -> Any:
+def concatenate(operands: Values, dimension: int) -> Value:
     """One array after the other along an axis; dtype and all other axes are the same."""
     avals = [get_aval(x) for x in operands]
     if not avals:
@@ -401,7 +406,7 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
 
 
 def concatenate_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, dimension: int
+    primals: Values, tangents: Sequence[Tangent], *, dimension: int
 ) -> tuple[Any, Any]:
     moving = [zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
     return concatenate(primals, dimension), concatenate(moving, dimension)
@@ -420,7 +425,7 @@ def concatenate_type(*avals: ShapedArray, dimension: int) -> ShapedArray:
     return ShapedArray(tuple(shape), avals[0].dtype, all(aval.weak_type for aval in avals))
 
 
-def concatenate_transpose(ct: Any, *operands: Any, dimension: int) -> list[Any]:
+def concatenate_transpose(ct: Tangent, *operands: Value, dimension: int) -> list[Value]:
     """Each operand gets its part back."""
     avals = [x.aval if isinstance(x, UndefPrimal) else get_aval(x) for x in operands]
     ends = np.cumsum([aval.shape[dimension] for aval in avals])

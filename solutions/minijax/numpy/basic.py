@@ -14,7 +14,7 @@ import numpy as np
 
 from minijax import dtypes
 from minijax.array import Array, ArrayImpl, array_methods, as_array
-from minijax.core import Tracer, convert_element_type_p, get_aval, trace_state
+from minijax.core import Tracer, Value, Values, convert_element_type_p, get_aval, trace_state
 from minijax.lax import basic
 
 __all__ = [
@@ -77,7 +77,7 @@ class ScalarType:
         self.dtype = np.dtype(dtype)
         self.__name__ = self.dtype.name
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Value) -> Value:
         return asarray(x, self.dtype)
 
     def __eq__(self, other: Any) -> bool:
@@ -98,7 +98,7 @@ uint8, uint16, uint32, uint64 = map(ScalarType, ("uint8", "uint16", "uint32", "u
 # Promotion and broadcasting ---------------------------------------------------------------------
 
 
-def convert(x: Any, dtype: np.dtype, weak_type: bool) -> Any:
+def convert(x: Value, dtype: np.dtype, weak_type: bool) -> Value:
     """`x` as `dtype`. A Python number is converted at once."""
     if type(x) in (bool, int, float):
         value = np.asarray(x).astype(dtype)  # an int8 takes 300 as 44, as in JAX
@@ -106,7 +106,9 @@ def convert(x: Any, dtype: np.dtype, weak_type: bool) -> Any:
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type)
 
 
-def promote_dtypes(*args: Any, common_type: Callable[..., Any] = dtypes.result_type) -> list[Any]:
+def promote_dtypes(
+    *args: Value, common_type: Callable[..., Any] = dtypes.result_type
+) -> list[Value]:
     """The operands in their common type."""
     types = [(aval.dtype, aval.weak_type) for aval in map(get_aval, args)]
     common = common_type(*types)
@@ -117,13 +119,13 @@ def promote_dtypes(*args: Any, common_type: Callable[..., Any] = dtypes.result_t
 promote_float = functools.partial(promote_dtypes, common_type=dtypes.float_result_type)
 
 
-def promote_shapes(*args: Any) -> list[Any]:
+def promote_shapes(*args: Value) -> list[Value]:
     """Operands of the same rank, with axes of length 1 put in front; 0-d operands stay 0-d."""
     rank = max(map(ndim, args))
     return [x if ndim(x) in (0, rank) else expand_rank(x, rank) for x in args]
 
 
-def expand_rank(x: Any, rank: int) -> Any:
+def expand_rank(x: Value, rank: int) -> Value:
     missing = rank - ndim(x)
     return basic.broadcast_in_dim(x, (1,) * missing + shape(x), range(missing, rank))
 
@@ -138,7 +140,7 @@ of_booleans: dict[Callable[..., Any], Callable[..., Any]] = {}
 def binary(
     operation: Callable[..., Any], promote: Callable[..., Any] = promote_dtypes
 ) -> Callable[[Any, Any], Any]:
-    def function(x: Any, y: Any, /) -> Any:
+    def function(x: Value, y: Value, /) -> Value:
         x, y = promote(x, y)
         if shape(x) != shape(y):
             x, y = promote_shapes(x, y)
@@ -150,7 +152,7 @@ def binary(
 
 
 def unary_float(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def function(x: Any, /) -> Any:
+    def function(x: Value, /) -> Value:
         return operation(x if dtypes.is_float(get_aval(x).dtype) else promote_float(x)[0])
 
     return function
@@ -168,11 +170,11 @@ exp = unary_float(basic.exp)
 log = unary_float(basic.log)
 
 
-def negative(x: Any, /) -> Any:
+def negative(x: Value, /) -> Value:
     return basic.neg(x)
 
 
-def positive(x: Any, /) -> Any:
+def positive(x: Value, /) -> Value:
     """`x` itself, as an array."""
     return asarray(x)
 
@@ -181,12 +183,12 @@ def positive(x: Any, /) -> Any:
 
 
 def sum(
-    a: Any,
+    a: Value,
     axis: int | Sequence[int] | None = None,
     dtype: Any = None,
     out: None = None,
     keepdims: bool = False,
-) -> Any:
+) -> Value:
     """The sum over `axis`, over several axes, or over all of them; small integers become int64."""
     refuse_out("sum", out)
     a = numeric(a)
@@ -196,13 +198,13 @@ def sum(
     return keep_axes(total, aval.shape, axes if keepdims else ())
 
 
-def refuse_out(name: str, out: Any) -> None:
+def refuse_out(name: str, out: Value) -> None:
     """NumPy's functions hand `out=None` on to the methods of arrays; there is nothing else."""
     if out is not None:
         raise NotImplementedError(f"The 'out' argument to jnp.{name} is not supported.")
 
 
-def in_wider_float(reduce: Callable[[Any], Any], a: Any, dtype: Any) -> Any:
+def in_wider_float(reduce: Callable[[Any], Any], a: Value, dtype: Any) -> Value:
     """A reduction in this dtype; in float16, which soon overflows, it is computed in float32."""
     if np.dtype(dtype) != np.float16:
         return reduce(basic.convert_element_type(a, dtype))
@@ -221,12 +223,12 @@ def keep_axes(reduced: Any, shape: Sequence[int], axes: Sequence[int]) -> Any:
 
 
 def mean(
-    a: Any,
+    a: Value,
     axis: int | Sequence[int] | None = None,
     dtype: Any = None,
     out: None = None,
     keepdims: bool = False,
-) -> Any:
+) -> Value:
     """The sum over `axis`, divided by the number of its elements."""
     refuse_out("mean", out)
     count = math.prod(shape(a)[i] for i in normal_axes(axis, ndim(a)))
@@ -236,7 +238,7 @@ def mean(
     return in_wider_float(lambda x: divide(sum(x, axis, keepdims=keepdims), count), a, wanted)
 
 
-def numeric(a: Any) -> Any:
+def numeric(a: Value) -> Value:
     """`a`, with booleans as numbers 0 and 1, so that they can be added up."""
     return convert(a, np.dtype(np.int32), False) if get_aval(a).dtype.kind == "b" else a
 
@@ -249,12 +251,12 @@ def normal_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
     return tuple(sorted(i % rank for i in axes))
 
 
-def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
+def transpose(a: Value, axes: Sequence[int] | None = None) -> Value:
     """The axes in the order `axes`, or reversed."""
     return basic.transpose(a, range(ndim(a))[::-1] if axes is None else [i % ndim(a) for i in axes])
 
 
-def matmul(a: Any, b: Any) -> Any:
+def matmul(a: Value, b: Value) -> Value:
     """The matrix product over the last two axes; the axes in front of them broadcast.
 
     An operand with one axis is a row on the left side and a column on the right, without that axis
@@ -281,19 +283,19 @@ def matmul(a: Any, b: Any) -> Any:
     return basic.transpose(out, order + [i for i in range(ndim(out)) if i not in order])
 
 
-def stretch_batch(x: Any, common: Sequence[int]) -> Any:
+def stretch_batch(x: Value, common: Sequence[int]) -> Value:
     """`x` with its batch axes of length 1 repeated to what the other operand has."""
     own = ndim(x) - 2
     wanted = (*common[len(common) - own :], *shape(x)[-2:]) if own > 0 else shape(x)
     return x if shape(x) == wanted else basic.broadcast_in_dim(x, wanted, range(ndim(x)))
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: Value, b: Value) -> Value:
     """`matmul`, and `multiply` where an operand is 0-d."""
     return matmul(a, b) if ndim(a) and ndim(b) else multiply(a, b)
 
 
-def broadcast_to(array: Any, shape: Sequence[int]) -> Any:
+def broadcast_to(array: Value, shape: Sequence[int]) -> Value:
     """`array` repeated into `shape`, by NumPy's broadcasting rules."""
     own, sizes = get_aval(array).shape, sizes_of(shape)
     missing = len(sizes) - len(own)
@@ -305,7 +307,7 @@ def broadcast_to(array: Any, shape: Sequence[int]) -> Any:
 # Making and inspecting arrays -------------------------------------------------------------------
 
 
-def asarray(a: Any, dtype: Any = None) -> Any:
+def asarray(a: Value, dtype: Any = None) -> Value:
     """`a` as an array; lists of numbers become arrays, tracers stay tracers."""
     dtype = None if dtype is None else dtypes.canonical(dtype)
     if a is None:
@@ -330,7 +332,7 @@ def constant(x: np.ndarray) -> Any:
     return array if main is None else main.trace_type(main).pure(array if x.shape else x)
 
 
-def array_of_lists(a: Sequence[Any], dtype: Any) -> Any:
+def array_of_lists(a: Values, dtype: Any) -> Value:
     leaves = leaves_of(a)
     if any(x is None for x in leaves):
         raise ValueError("None is not a valid value for jnp.array.")
@@ -342,12 +344,12 @@ def array_of_lists(a: Sequence[Any], dtype: Any) -> Any:
     return constant(values)
 
 
-def leaves_of(a: Any) -> list[Any]:
+def leaves_of(a: Value) -> list[Value]:
     """What stands in lists inside of lists, from left to right."""
     return [x for part in a for x in leaves_of(part)] if isinstance(a, list | tuple) else [a]
 
 
-def stacked(a: Any, dtype: Any) -> Any:
+def stacked(a: Value, dtype: Any) -> Value:
     """Lists with tracers in them as an array; NumPy cannot make it, so `stack` does."""
     from minijax.numpy import stack  # a later lesson gives it
 
@@ -377,7 +379,7 @@ def ones(shape: int | Sequence[int], dtype: Any = None) -> Any:
     return full(shape, 1, dtype or float)
 
 
-def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
+def full(shape: int | Sequence[int], fill_value: Value, dtype: Any = None) -> Value:
     """`fill_value` repeated into `shape`; in a program that is traced, an operation."""
     get_aval(fill_value)  # refuses lists
     value = fill_value if dtype is None else converted(fill_value, dtypes.canonical(dtype))
@@ -388,7 +390,7 @@ def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
     return ArrayImpl(np.broadcast_to(array.value, sizes).copy(), array.weak_type)
 
 
-def converted(value: Any, dtype: np.dtype) -> Any:
+def converted(value: Value, dtype: np.dtype) -> Value:
     """A value of this dtype; a number at once, a tracer or an array by an operation."""
     if isinstance(value, Array):
         return basic.convert_element_type(value, dtype)
@@ -400,22 +402,22 @@ def converted(value: Any, dtype: np.dtype) -> Any:
 staged: dict[str, Callable[..., Any]] = {}
 
 
-def made(name: str, make: Callable[..., np.ndarray], *args: Any, **kwargs: Any) -> Any:
+def made(name: str, make: Callable[..., np.ndarray], *args: Value, **kwargs: Any) -> Value:
     """What `make` gives, as an array; or in a program that is traced, what `staged` has for it."""
     if name in staged and (trace_state.dynamic_trace or any(isinstance(x, Tracer) for x in args)):
         return staged[name](*args, **kwargs)
     return constant(make(*args, **kwargs))
 
 
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
+def arange(start: Value, stop: Value = None, step: Any = None, dtype: Any = None) -> Value:
     """The numbers from `start` (0 if there is no `stop`) to below `stop`, in steps."""
     start, stop = (0, start) if stop is None else (start, stop)
     return made("arange", np.arange, start, stop, 1 if step is None else step, dtype)
 
 
 def linspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, *, dtype: Any = None
-) -> Any:
+    start: Value, stop: Value, num: int = 50, endpoint: bool = True, *, dtype: Any = None
+) -> Value:
     """`num` numbers at equal distances from `start` to `stop`, which is one if `endpoint`."""
     return made("linspace", np.linspace, start, stop, num, endpoint, dtype=dtype)
 
@@ -425,15 +427,15 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
     return made("eye", np.eye, N, N if M is None else M, k, dtypes.canonical(dtype or float))
 
 
-def zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> Any:
+def zeros_like(a: Value, dtype: Any = None, shape: Any = None) -> Value:
     return filled_like(a, 0, dtype, shape)
 
 
-def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> Any:
+def ones_like(a: Value, dtype: Any = None, shape: Any = None) -> Value:
     return filled_like(a, 1, dtype, shape)
 
 
-def filled_like(a: Any, value: int, dtype: Any, shape: Any) -> Any:
+def filled_like(a: Value, value: int, dtype: Any, shape: Any) -> Value:
     """`value` everywhere, with the shape and the dtype of `a` where nothing else is asked for."""
     aval = get_aval(a)
     if dtype is None and aval.weak_type and aval.dtype.kind != "b":
@@ -441,16 +443,16 @@ def filled_like(a: Any, value: int, dtype: Any, shape: Any) -> Any:
     return full(aval.shape if shape is None else shape, value, dtype or aval.dtype)
 
 
-def shape(a: Any) -> tuple[int, ...]:
+def shape(a: Value) -> tuple[int, ...]:
     known = getattr(a, "shape", None)  # of arrays and tracers
     return get_aval(a).shape if known is None else known
 
 
-def ndim(a: Any) -> int:
+def ndim(a: Value) -> int:
     return len(shape(a))
 
 
-def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
+def size(a: Value, axis: int | Sequence[int] | None = None) -> int:
     """The number of elements, or of those along `axis`."""
     return math.prod(shape(a)[i] for i in normal_axes(axis, ndim(a)))
 

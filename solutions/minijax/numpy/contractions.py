@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minijax.array import array_methods
-from minijax.core import get_aval
+from minijax.core import Value, Values, get_aval
 from minijax.lax import basic
 from minijax.numpy.basic import dot, multiply, ndim, promote_dtypes, sum
 from minijax.numpy.shapes import expand_dims, ravel
@@ -14,14 +14,14 @@ __all__ = ["einsum", "inner", "outer", "tensordot", "vdot"]
 Axes = int | Sequence[int] | Sequence[Sequence[int]]
 
 
-def contraction(a: Any, b: Any, contract: Any, batch: Any = ((), ())) -> Any:
+def contraction(a: Value, b: Value, contract: Any, batch: Any = ((), ())) -> Value:
     """`dot_general` in the common dtype."""
     a, b = promote_dtypes(a, b)
     numbers = (contract, batch)
     return basic.dot_general(a, b, numbers, preferred_element_type=get_aval(a).dtype)
 
 
-def tensordot(a: Any, b: Any, axes: Axes = 2) -> Any:
+def tensordot(a: Value, b: Value, axes: Axes = 2) -> Value:
     """The sum over the last `axes` axes of `a` and the first of `b`, or over the axes named."""
     if isinstance(axes, int):
         contract = list(range(ndim(a) - axes, ndim(a))), list(range(axes))
@@ -31,24 +31,24 @@ def tensordot(a: Any, b: Any, axes: Axes = 2) -> Any:
     return contraction(a, b, contract)
 
 
-def inner(a: Any, b: Any) -> Any:
+def inner(a: Value, b: Value) -> Value:
     """The sum over the last axis of both."""
     if not ndim(a) or not ndim(b):
         return multiply(a, b)
     return tensordot(a, b, (-1, -1))
 
 
-def vdot(a: Any, b: Any) -> Any:
+def vdot(a: Value, b: Value) -> Value:
     """The inner product of all elements in order."""
     return dot(ravel(a), ravel(b))
 
 
-def outer(a: Any, b: Any) -> Any:
+def outer(a: Value, b: Value) -> Value:
     """Every element of `a` times every element of `b`."""
     return multiply(expand_dims(ravel(a), 1), expand_dims(ravel(b), 0))
 
 
-def einsum(subscripts: str, /, *operands: Any) -> Any:
+def einsum(subscripts: str, /, *operands: Value) -> Value:
     """The sum of products that `subscripts` describe, such as `"ij,jk->ik"`; operands in order.
 
     Each operand's letters differ; there is no ellipsis.
@@ -61,7 +61,7 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
     return basic.transpose(x, [letters.index(letter) for letter in out])
 
 
-def parse(subscripts: str, operands: Sequence[Any]) -> tuple[list[str], str]:
+def parse(subscripts: str, operands: Values) -> tuple[list[str], str]:
     """The letters of each operand, and those of the result."""
     inputs, arrow, out = subscripts.replace(" ", "").partition("->")
     terms = inputs.split(",")
@@ -74,14 +74,14 @@ def parse(subscripts: str, operands: Sequence[Any]) -> tuple[list[str], str]:
     return terms, out
 
 
-def sum_out(x: Any, letters: str, wanted: str) -> tuple[Any, str]:
+def sum_out(x: Value, letters: str, wanted: str) -> tuple[Any, str]:
     """The sum over the axes whose letters nobody wants any more."""
     axes = [i for i, letter in enumerate(letters) if letter not in wanted]
     kept = "".join(letter for letter in letters if letter in wanted)
     return (sum(x, axes, get_aval(x).dtype), kept) if axes else (x, letters)
 
 
-def einsum_pair(x: Any, x_letters: str, y: Any, y_letters: str, wanted: str) -> tuple[Any, str]:
+def einsum_pair(x: Value, x_letters: str, y: Value, y_letters: str, wanted: str) -> tuple[Any, str]:
     """Two operands become one: shared letters are batch axes if they are wanted, else summed."""
     x, x_letters = sum_out(x, x_letters, y_letters + wanted)
     y, y_letters = sum_out(y, y_letters, x_letters + wanted)

@@ -12,7 +12,7 @@ import numpy as np
 
 from minijax import dtypes
 from minijax.array import array_methods
-from minijax.core import Tracer, get_aval, trace_state
+from minijax.core import Tracer, Value, get_aval, trace_state
 from minijax.jit import jit
 from minijax.lax import basic, elementwise
 from minijax.numpy.basic import (
@@ -82,7 +82,7 @@ __all__ = [
 inf, nan = math.inf, math.nan
 
 
-def promote_numeric(*args: Any) -> list[Any]:
+def promote_numeric(*args: Value) -> list[Value]:
     """As `promote_dtypes`, but booleans become int32."""
     args = tuple(promote_dtypes(*args))
     if get_aval(args[0]).dtype.kind == "b":
@@ -93,20 +93,20 @@ def promote_numeric(*args: Any) -> list[Any]:
 def unless_whole(operation: Callable[[Any], Any], whole: Callable[[Any], Any]) -> Any:
     """`operation` for floats, and `whole` for integers and booleans."""
 
-    def function(x: Any, /) -> Any:
+    def function(x: Value, /) -> Value:
         return (operation if dtypes.is_float(get_aval(x).dtype) else whole)(x)
 
     return function
 
 
-def itself(x: Any) -> Any:
+def itself(x: Value) -> Value:
     return x
 
 
 def unary(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """`operation` with its operand by position only, as in NumPy."""
 
-    def function(x: Any, /) -> Any:
+    def function(x: Value, /) -> Value:
         return operation(x)
 
     return function
@@ -142,7 +142,7 @@ greater_equal, less_equal = binary(elementwise.ge), binary(elementwise.le)
 sign, invert = unary(elementwise.sign), bitwise_not
 
 
-def abs(x: Any, /) -> Any:
+def abs(x: Value, /) -> Value:
     """The absolute value; what has no sign is its own."""
     return x if get_aval(x).dtype.kind in "bu" else elementwise.abs(x)
 
@@ -150,30 +150,30 @@ def abs(x: Any, /) -> Any:
 absolute = abs
 
 
-def square(x: Any, /) -> Any:
+def square(x: Value, /) -> Value:
     """`x * x`."""
     return elementwise.square(*promote_numeric(x))
 
 
-def reciprocal(x: Any, /) -> Any:
+def reciprocal(x: Value, /) -> Value:
     """1 / `x`."""
     (x,) = promote_float(x)
     return elementwise.integer_pow(x, -1)
 
 
-def log2(x: Any, /) -> Any:
+def log2(x: Value, /) -> Value:
     """The logarithm to the base 2."""
     logarithm = basic.log(*promote_float(x))
     return basic.div(logarithm, basic.log(np.asarray(2, get_aval(logarithm).dtype)))
 
 
-def log10(x: Any, /) -> Any:
+def log10(x: Value, /) -> Value:
     """The logarithm to the base 10."""
     logarithm = basic.log(*promote_float(x))
     return basic.mul(logarithm, np.asarray(1 / math.log(10), get_aval(logarithm).dtype))
 
 
-def round(a: Any, decimals: int = 0, out: None = None) -> Any:
+def round(a: Value, decimals: int = 0, out: None = None) -> Value:
     """The nearest number with so many decimals; halfway between two, the even one."""
     refuse_out("round", out)
     if not dtypes.is_float(get_aval(a).dtype):
@@ -186,7 +186,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
     return rounded if decimals == 0 else divide(rounded, factor)
 
 
-def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
+def clip(arr: Value = None, /, min: Value = None, max: Value = None) -> Value:
     """`arr`, but nothing below `min` or above `max`."""
     if min is not None:
         arr = maximum(min, arr)
@@ -201,18 +201,18 @@ def as_call(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function`, which becomes a call of its own in a program that is traced."""
     compiled = jit(function)
 
-    def staged(*args: Any) -> Any:
+    def staged(*args: Value) -> Value:
         return (compiled if trace_state.dynamic_trace else function)(*args)
 
     return functools.update_wrapper(staged, function)
 
 
 @as_call
-def _where(condition: Any, x: Any, y: Any) -> Any:
+def _where(condition: Value, x: Value, y: Value) -> Value:
     return where(condition, x, y)
 
 
-def power(x1: Any, x2: Any, /) -> Any:
+def power(x1: Value, x2: Value, /) -> Value:
     """`x1` to the power `x2`; a known integer as exponent becomes products."""
     if not isinstance(x2, Tracer) and get_aval(x2).shape == () and not is_float_type(x2):
         return elementwise.integer_pow(promote_numeric(x1)[0], int(x2))
@@ -226,7 +226,7 @@ def power(x1: Any, x2: Any, /) -> Any:
 pow = power
 
 
-def integer_powers(x: Any, y: Any) -> Any:
+def integer_powers(x: Value, y: Value) -> Value:
     """Integers to integer powers by squaring: one step for each of the lower six bits of `y`."""
     zero, one = constant_like(y, 0), constant_like(y, 1)
     result = _where(
@@ -238,19 +238,19 @@ def integer_powers(x: Any, y: Any) -> Any:
     return result
 
 
-def match_shapes(*args: Any) -> list[Any]:
+def match_shapes(*args: Value) -> list[Value]:
     """All operands in their common shape."""
     common = np.broadcast_shapes(*map(shape, args))
     return [x if shape(x) == common else broadcast_to(x, common) for x in args]
 
 
-def constant_like(x: Any, value: Any) -> Any:
+def constant_like(x: Value, value: Value) -> Value:
     """A 0-d constant of the dtype of `x`, and as weak as `x`."""
     return elementwise.scalar(value, x)
 
 
 @as_call
-def remainder(x1: Any, x2: Any, /) -> Any:
+def remainder(x1: Value, x2: Value, /) -> Value:
     """The remainder of a division that rounds down: it has the sign of `x2`."""
     x, y = promote_shapes(*promote_numeric(x1, x2))
     if not is_float_type(x):
@@ -267,7 +267,7 @@ mod = remainder
 
 
 @as_call
-def floor_divide(x1: Any, x2: Any, /) -> Any:
+def floor_divide(x1: Value, x2: Value, /) -> Value:
     """The quotient, rounded down."""
     x, y = promote_shapes(*promote_numeric(x1, x2))
     if is_float_type(x):
@@ -282,7 +282,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
     )
 
 
-def float_floor_divide(x: Any, y: Any) -> Any:
+def float_floor_divide(x: Value, y: Value) -> Value:
     """By the remainder, as JAX does it: floor(x / y) is off by one where x / y is rounded up."""
     rest = elementwise.rem(x, y)
     zero = constant_like(rest, 0)
@@ -296,19 +296,19 @@ def float_floor_divide(x: Any, y: Any) -> Any:
     return elementwise.round(quotient)
 
 
-def is_float_type(x: Any) -> bool:
+def is_float_type(x: Value) -> bool:
     return dtypes.is_float(get_aval(x).dtype)
 
 
 # Choices and logic --------------------------------------------------------------------------------
 
 
-def truth(x: Any) -> Any:
+def truth(x: Value) -> Value:
     """Booleans: what is not zero is true."""
     return x if get_aval(x).dtype == bool else elementwise.ne(x, constant_like(x, 0))
 
 
-def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+def where(condition: Value, x: Value = None, y: Value = None, /) -> Value:
     """`x` where the condition holds, and `y` elsewhere; all three broadcast."""
     if x is None or y is None:
         raise NotImplementedError("where needs both x and y: the result's shape must be known.")
@@ -320,7 +320,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 
 
 def logical(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def function(x: Any, y: Any, /) -> Any:
+    def function(x: Value, y: Value, /) -> Value:
         return operation(*map(truth, promote_shapes(*promote_dtypes(x, y))))
 
     return function
@@ -330,7 +330,7 @@ logical_and, logical_or = logical(elementwise.bitwise_and), logical(elementwise.
 logical_xor = logical(elementwise.bitwise_xor)
 
 
-def logical_not(x: Any, /) -> Any:
+def logical_not(x: Value, /) -> Value:
     """Whether an element is zero."""
     return elementwise.bitwise_not(truth(x))
 
@@ -351,13 +351,13 @@ for _name, _function in {
 of_booleans.update({basic.add: elementwise.bitwise_or, basic.mul: elementwise.bitwise_and})
 
 
-def round_method(x: Any, ndigits: int | None = None) -> Any:
+def round_method(x: Value, ndigits: int | None = None) -> Value:
     """Python's `round`, which gives integers unless it is asked for digits."""
     rounded = round(x, ndigits or 0)
     return basic.convert_element_type(rounded, np.int64) if ndigits is None else rounded
 
 
-def divided(x: Any, y: Any) -> tuple[Any, Any]:
+def divided(x: Value, y: Value) -> tuple[Any, Any]:
     """Python's `divmod`: the quotient, rounded down, and the remainder."""
     return floor_divide(x, y), remainder(x, y)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from minijax.array import array_methods
-from minijax.core import Tracer, get_aval
+from minijax.core import Tracer, Value, Values, get_aval
 from minijax.errors import NonConcreteBooleanIndexError
 from minijax.lax import basic, elementwise, indexing, shapes
 from minijax.numpy.basic import asarray, broadcast_to, ndim, refuse_out, shape, size
@@ -26,7 +26,7 @@ __all__ = ["argsort", "sort", "take", "take_along_axis"]
 # What an index says -------------------------------------------------------------------------------
 
 
-def expand_index(index: Any, rank: int) -> list[Any]:
+def expand_index(index: Value, rank: int) -> list[Value]:
     """One entry for each axis, and None for each new one: no Ellipsis, no booleans."""
     if isinstance(index, list):
         raise TypeError(
@@ -89,7 +89,7 @@ def is_array(part: Any) -> bool:
 # x[...] -------------------------------------------------------------------------------------------
 
 
-def getitem(x: Any, index: Any) -> Any:
+def getitem(x: Value, index: Value) -> Value:
     """What NumPy gives for `x[index]`; an index that is too large or small is moved inside."""
     parts = expand_index(index, ndim(x))
     if not any(map(is_array, parts)):
@@ -105,7 +105,7 @@ def is_full(part: Any) -> bool:
     return isinstance(part, slice) and part == slice(None)
 
 
-def static_item(x: Any, parts: Sequence[Any]) -> Any:
+def static_item(x: Value, parts: Sequence[Any]) -> Value:
     """By `slice`, `rev`, `squeeze` and `broadcast_in_dim`, as far as each is needed."""
     axes = [part for part in parts if part is not None]
     ranges = [axis_range(part, n) for part, n in zip(axes, shape(x), strict=True)]
@@ -123,7 +123,7 @@ def axis_range(part: Any, n: int) -> range:
     return range(place, place + 1)
 
 
-def sliced(x: Any, ranges: Sequence[range]) -> Any:
+def sliced(x: Value, ranges: Sequence[range]) -> Value:
     """The part of `x` at these places; a range that counts down is turned round at the end."""
     upwards = [r if r.step > 0 else r[::-1] for r in ranges]
     starts = [max(r.start, 0) for r in upwards]
@@ -136,7 +136,7 @@ def sliced(x: Any, ranges: Sequence[range]) -> Any:
     return shapes.rev(x, turned) if turned else x
 
 
-def dynamic_item(x: Any, parts: Sequence[Any]) -> Any:
+def dynamic_item(x: Value, parts: Sequence[Any]) -> Value:
     """One place along some axes, and all of the others, by `dynamic_slice`."""
     starts = [0 if isinstance(part, slice) else part for part in parts]
     starts = [np.int32(s) if isinstance(s, int) else to_int32(s) for s in starts]
@@ -145,11 +145,11 @@ def dynamic_item(x: Any, parts: Sequence[Any]) -> Any:
     return shapes.squeeze(indexing.dynamic_slice(x, starts, sizes), single)
 
 
-def to_int32(index: Any) -> Any:
+def to_int32(index: Value) -> Value:
     return basic.convert_element_type(index, np.int32)
 
 
-def gathered_item(x: Any, parts: Sequence[Any]) -> Any:
+def gathered_item(x: Value, parts: Sequence[Any]) -> Value:
     """By `gather`, after the slices have been taken."""
     indexer = make_indexer(shape(x), parts)
     x = sliced(x, indexer.ranges) if indexer.cuts else x
@@ -201,7 +201,7 @@ def as_index(part: Any) -> Any:
     return np.asarray(part) if isinstance(part, int) else asarray(part)
 
 
-def stacked(indices: Sequence[Any], sizes: Sequence[int]) -> Any:
+def stacked(indices: Values, sizes: Sequence[int]) -> Value:
     """Arrays of indices as the one that `gather` takes: counted from the front, side by side."""
     positive = [from_front(i, n) for i, n in zip(indices, sizes, strict=True)]
     common = np.broadcast_shapes(*map(shape, positive))
@@ -210,7 +210,7 @@ def stacked(indices: Sequence[Any], sizes: Sequence[int]) -> Any:
     return shapes.concatenate([shapes.expand_dims(c, [len(common)]) for c in columns], len(common))
 
 
-def from_front(index: Any, n: int) -> Any:
+def from_front(index: Value, n: int) -> Value:
     """Negative indices count from the end."""
     if get_aval(index).dtype.kind == "u" or (not isinstance(index, Tracer) and np.all(index >= 0)):
         return index
@@ -228,7 +228,7 @@ class IndexUpdate:
 
     array: Any
 
-    def __getitem__(self, index: Any) -> IndexUpdateRef:
+    def __getitem__(self, index: Value) -> IndexUpdateRef:
         return IndexUpdateRef(self.array, index)
 
 
@@ -243,15 +243,15 @@ class IndexUpdateRef:
         """`x[index]`."""
         return getitem(self.array, self.index)
 
-    def set(self, values: Any) -> Any:
+    def set(self, values: Value) -> Value:
         """`x` with `values` at `index`; values outside are dropped."""
         return self.scattered(indexing.scatter, values)
 
-    def add(self, values: Any) -> Any:
+    def add(self, values: Value) -> Value:
         """`x` with `values` added at `index`, once for each time that a place is named."""
         return self.scattered(indexing.scatter_add, values)
 
-    def scattered(self, scatter: Callable[..., Any], values: Any) -> Any:
+    def scattered(self, scatter: Callable[..., Any], values: Value) -> Value:
         """By a scatter of single elements: the places of `x[index]` are found by indexing."""
         places = getitem_of_places(self.array, self.index)
         dtype = get_aval(self.array).dtype
@@ -262,7 +262,7 @@ class IndexUpdateRef:
         return shapes.reshape(scatter(flat, indices, updates, numbers), shape(self.array))
 
 
-def getitem_of_places(x: Any, index: Any) -> Any:
+def getitem_of_places(x: Value, index: Value) -> Value:
     """Where in the flat array each element of `x[index]` stands; -1 for those outside."""
     parts = expand_index(index, ndim(x))
     numbers = np.arange(size(x), dtype=np.int64).reshape(shape(x))
@@ -283,14 +283,14 @@ def getitem_of_places(x: Any, index: Any) -> Any:
 
 
 def take(
-    a: Any,
-    indices: Any,
+    a: Value,
+    indices: Value,
     axis: int | None = None,
     out: None = None,
     mode: str | None = None,
     *,
-    fill_value: Any = None,
-) -> Any:
+    fill_value: Value = None,
+) -> Value:
     """The parts of `a` at `indices` along an axis (without `axis`, of all elements in order).
 
     What lies outside gives NaN (for integers the smallest one), or with mode "clip" the last part.
@@ -311,7 +311,7 @@ def take(
     return indexing.gather(a, starts, numbers, sizes, mode=mode or "fill", fill_value=fill_value)
 
 
-def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+def take_along_axis(arr: Value, indices: Value, axis: int | None = -1) -> Value:
     """For each element of `indices` the element of `arr` at that place along the axis."""
     if axis is None:
         arr, axis = shapes.reshape(arr, (size(arr),)), 0
@@ -325,12 +325,16 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     return indexing.along_axis(x, i, axis, "fill")
 
 
-def sort(a: Any, axis: int | None = -1, *, stable: bool = True, descending: bool = False) -> Any:
+def sort(
+    a: Value, axis: int | None = -1, *, stable: bool = True, descending: bool = False
+) -> Value:
     """The elements in order along an axis (None: all of them); NaN comes last."""
     return sorted_with(a, axis, stable, descending)[0]
 
 
-def argsort(a: Any, axis: int | None = -1, *, stable: bool = True, descending: bool = False) -> Any:
+def argsort(
+    a: Value, axis: int | None = -1, *, stable: bool = True, descending: bool = False
+) -> Value:
     """The indices that sort the array."""
     if axis is None:
         a, axis = shapes.reshape(a, (size(a),)), 0
@@ -338,9 +342,7 @@ def argsort(a: Any, axis: int | None = -1, *, stable: bool = True, descending: b
     return sorted_with(a, axis, stable, descending, numbers)[1]
 
 
-def sorted_with(
-    a: Any, axis: int | None, stable: bool, descending: bool, *others: Any
-) -> Sequence[Any]:
+def sorted_with(a: Value, axis: int | None, stable: bool, descending: bool, *others: Any) -> Values:
     """The array, and others beside it, in its order."""
     if axis is None:
         a, axis = shapes.reshape(a, (size(a),)), 0
@@ -352,7 +354,7 @@ def sorted_with(
     return tuple(shapes.rev(x, (axis,)) for x in outs) if descending else outs
 
 
-def iterate(x: Any) -> Any:
+def iterate(x: Value) -> Value:
     """`for row in x`."""
     if not ndim(x):
         raise TypeError("iteration over a 0-d array")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minijax.array import array_methods
-from minijax.core import get_aval
+from minijax.core import Value, get_aval
 from minijax.lax import basic, elementwise, reductions, shapes
 from minijax.numpy.basic import (
     divide,
@@ -45,7 +45,7 @@ Axis = int | Sequence[int] | None
 
 
 def extreme(name: str, reduce: Callable[..., Any]) -> Callable[..., Any]:
-    def function(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Any:
+    def function(a: Value, axis: Axis = None, out: None = None, keepdims: bool = False) -> Value:
         refuse_out(name, out)
         axes = normal_axes(axis, ndim(a))
         if 0 in [shape(a)[i] for i in axes]:
@@ -62,8 +62,8 @@ amax, amin = max, min
 
 
 def prod(
-    a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False
-) -> Any:
+    a: Value, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False
+) -> Value:
     """The product over `axis`; small integers become int64."""
     refuse_out("prod", out)
     axes, aval = normal_axes(axis, ndim(a)), get_aval(a)
@@ -73,7 +73,7 @@ def prod(
 
 
 def truth_reduction(name: str, reduce: Callable[..., Any]) -> Callable[..., Any]:
-    def function(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Any:
+    def function(a: Value, axis: Axis = None, out: None = None, keepdims: bool = False) -> Value:
         refuse_out(name, out)
         axes = normal_axes(axis, ndim(a))
         reduced = reduce(basic.convert_element_type(a, bool), axes)
@@ -86,15 +86,15 @@ any = truth_reduction("any", reductions.reduce_or)
 all = truth_reduction("all", reductions.reduce_and)
 
 
-def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def count_nonzero(a: Value, axis: Axis = None, keepdims: bool = False) -> Value:
     """How many elements are not zero."""
     return sum(elementwise.ne(a, np.zeros((), get_aval(a).dtype)), axis, keepdims=keepdims)
 
 
 def index_of(find: Callable[..., Any]) -> Callable[..., Any]:
     def function(
-        a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
-    ) -> Any:
+        a: Value, axis: int | None = None, out: None = None, keepdims: bool | None = None
+    ) -> Value:
         refuse_out(find.__name__, out)
         before = shape(a)
         if axis is None:
@@ -109,7 +109,7 @@ def index_of(find: Callable[..., Any]) -> Callable[..., Any]:
 argmax, argmin = index_of(reductions.argmax), index_of(reductions.argmin)
 
 
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
+def cumsum(a: Value, axis: int | None = None, dtype: Any = None, out: None = None) -> Value:
     """The running sum along `axis`, or over all elements in order."""
     refuse_out("cumsum", out)
     if axis is None:
@@ -120,20 +120,20 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None)
 
 
 def var(
-    a: Any,
+    a: Value,
     axis: Axis = None,
     dtype: Any = None,
     out: None = None,
     ddof: int = 0,
     keepdims: bool = False,
-) -> Any:
+) -> Value:
     """The mean squared distance from the mean, for `ddof` elements fewer than there are."""
     refuse_out("var", out)
     (a,) = promote_float(a)
     axes = normal_axes(axis, ndim(a))
     count = math.prod(shape(a)[i] for i in axes) - ddof
 
-    def variance(a: Any) -> Any:
+    def variance(a: Value) -> Value:
         distance = subtract(a, mean(a, axes, keepdims=True))
         total = sum(square(distance), axes, keepdims=keepdims)
         return divide(total, count) if count > 0 else elementwise.full_like(total, np.nan)
@@ -142,13 +142,13 @@ def var(
 
 
 def std(
-    a: Any,
+    a: Value,
     axis: Axis = None,
     dtype: Any = None,
     out: None = None,
     ddof: int = 0,
     keepdims: bool = False,
-) -> Any:
+) -> Value:
     """The square root of `var`."""
     refuse_out("std", out)
     return sqrt(var(a, axis, dtype, ddof=ddof, keepdims=keepdims))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minijax.array import array_methods
-from minijax.core import get_aval
+from minijax.core import Value, get_aval
 from minijax.lax import basic, elementwise, shapes
 from minijax.numpy.basic import (
     broadcast_to,
@@ -49,7 +49,7 @@ def one_axis(axis: int, rank: int) -> int:
     return normal_axes(axis, rank)[0]
 
 
-def reshape(a: Any, shape: int | Sequence[int]) -> Any:
+def reshape(a: Value, shape: int | Sequence[int]) -> Value:
     """The same elements in another shape, of which one length may be -1: what is left for it."""
     sizes = [shape] if isinstance(shape, int) else list(shape)
     if -1 in sizes:
@@ -58,35 +58,35 @@ def reshape(a: Any, shape: int | Sequence[int]) -> Any:
     return shapes.reshape(a, sizes)
 
 
-def reshape_method(a: Any, *shape: Any, order: str = "C") -> Any:
+def reshape_method(a: Value, *shape: Any, order: str = "C") -> Value:
     """`a.reshape(2, 3)` as well as `a.reshape((2, 3))`."""
     if order != "C":
         raise NotImplementedError(f"reshape knows the order 'C' only, not {order!r}.")
     return reshape(a, shape[0] if len(shape) == 1 else shape)
 
 
-def transpose_method(a: Any, *axes: Any) -> Any:
+def transpose_method(a: Value, *axes: Any) -> Value:
     """`a.transpose(1, 0)` as well as `a.transpose((1, 0))`."""
     return transpose(a, axes[0] if len(axes) == 1 else axes or None)
 
 
-def ravel(a: Any) -> Any:
+def ravel(a: Value) -> Value:
     """All elements along one axis."""
     return shapes.reshape(a, (size(a),))
 
 
-def squeeze(a: Any, axis: int | Sequence[int] | None = None) -> Any:
+def squeeze(a: Value, axis: int | Sequence[int] | None = None) -> Value:
     """Without the axes of length 1, or without those in `axis`."""
     ones = [i for i, n in enumerate(shape(a)) if n == 1]
     return shapes.squeeze(a, ones if axis is None else normal_axes(axis, ndim(a)))
 
 
-def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
+def expand_dims(a: Value, axis: int | Sequence[int]) -> Value:
     """With new axes of length 1."""
     return shapes.expand_dims(a, [axis] if isinstance(axis, int) else axis)
 
 
-def concatenate(arrays: Any, axis: int | None = 0) -> Any:
+def concatenate(arrays: Value, axis: int | None = 0) -> Value:
     """One array after the other along an axis."""
     arrays = promote_dtypes(*arrays)
     if axis is None:
@@ -94,7 +94,7 @@ def concatenate(arrays: Any, axis: int | None = 0) -> Any:
     return shapes.concatenate(arrays, one_axis(axis, ndim(arrays[0])))
 
 
-def stack(arrays: Any, axis: int = 0) -> Any:
+def stack(arrays: Value, axis: int = 0) -> Value:
     """Arrays of one shape beside each other along a new axis."""
     axis = one_axis(axis, ndim(arrays[0]) + 1)
     return concatenate([expand_dims(x, axis) for x in arrays], axis)
@@ -126,7 +126,7 @@ def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> 
     return [shapes.slice_in_dim(ary, start, end, axis=axis) for start, end in ends]
 
 
-def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
+def moveaxis(a: Value, source: int | Sequence[int], destination: int | Sequence[int]) -> Value:
     """The axes `source` at the places `destination`; the others keep their order."""
     pair = ([x] if isinstance(x, int) else list(x) for x in (source, destination))
     sources, places = ([one_axis(i, ndim(a)) for i in axes] for axes in pair)
@@ -136,19 +136,19 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
     return basic.transpose(a, order)
 
 
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: Value, axis1: int, axis2: int) -> Value:
     """Two axes in each other's place."""
     order = list(range(ndim(a)))
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return basic.transpose(a, order)
 
 
-def flip(m: Any, axis: int | Sequence[int] | None = None) -> Any:
+def flip(m: Value, axis: int | Sequence[int] | None = None) -> Value:
     """The elements in the opposite order."""
     return shapes.rev(m, normal_axes(axis, ndim(m)))
 
 
-def roll(a: Any, shift: int, axis: int | None = None) -> Any:
+def roll(a: Value, shift: int, axis: int | None = None) -> Value:
     """The elements moved along an axis; those that leave at one end come in at the other.
 
     Without an axis, all elements move in their order.
@@ -164,7 +164,7 @@ def roll(a: Any, shift: int, axis: int | None = None) -> Any:
     return concatenate(parts, axis)
 
 
-def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
+def pad(array: Value, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Value:
     """More elements at the ends: `pad_width` is (before, after) for each axis, or for all."""
     if mode != "constant":
         raise NotImplementedError(f"pad knows the mode 'constant' only, not {mode!r}.")
@@ -186,7 +186,7 @@ def tile(A: Any, reps: int | Sequence[int]) -> Any:
     return shapes.reshape(copies, [c * n for c, n in zip(counts, sizes, strict=True)])
 
 
-def repeat(a: Any, repeats: int, axis: int | None = None) -> Any:
+def repeat(a: Value, repeats: int, axis: int | None = None) -> Value:
     """Each element `repeats` times."""
     if axis is None:
         a, axis = ravel(a), 0
@@ -197,25 +197,25 @@ def repeat(a: Any, repeats: int, axis: int | None = None) -> Any:
     return shapes.reshape(copies, sizes)
 
 
-def broadcast_arrays(*args: Any) -> list[Any]:
+def broadcast_arrays(*args: Value) -> list[Value]:
     """All arrays in their common shape."""
     common = np.broadcast_shapes(*map(shape, args))
     return [broadcast_to(x, common) for x in args]
 
 
-def triangle(m: Any, k: int) -> Any:
+def triangle(m: Value, k: int) -> Value:
     """Which elements stand on or below diagonal number `k`."""
     rows, columns = (shapes.broadcasted_iota(np.int64, shape(m)[-2:], i) for i in (0, 1))
     below = elementwise.ge(basic.add(rows, np.int64(k)), columns)
     return broadcast_to(below, shape(m))
 
 
-def tril(m: Any, k: int = 0) -> Any:
+def tril(m: Value, k: int = 0) -> Value:
     """Zeros above diagonal number `k`."""
     return where(triangle(m, k), m, elementwise.full_like(m, 0))
 
 
-def triu(m: Any, k: int = 0) -> Any:
+def triu(m: Value, k: int = 0) -> Value:
     """Zeros below diagonal number `k`."""
     return where(triangle(m, k - 1), elementwise.full_like(m, 0), m)
 
