@@ -20,7 +20,7 @@ from unittest.mock import patch
 import nbformat
 
 from autograder.classroom import nbgrader_course
-from autograder.grading import judging, submission, suite_run
+from autograder.grading import submission, suite_run
 from autograder.lessons import assemble, skeleton
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.places import ROOT
@@ -41,13 +41,13 @@ Job = tuple[str, str]  # student, module
 def recorded(lesson: Lesson) -> dict[str, Any]:
     """All probe calls of a hidden suite with the reference's answers, by exercise and test."""
     runs = []
-    judged = judging.recognise
+    judged = submission.recognise
 
     def keep(lesson: Lesson, calls: Any, level: str) -> Any:
         runs.append(calls)
         return judged(lesson, calls, level)
 
-    with patch.object(judging, "recognise", keep):
+    with patch.object(submission, "recognise", keep):
         reference = assemble.read_solution(lesson.module).encode()
         result = submission.grade(lesson, "reference", reference, level=isolation.choose(None))
     tests: dict[str, Any] = {

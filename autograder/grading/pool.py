@@ -97,7 +97,10 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     # spawn: a process that has threads must not be forked.
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory(prefix="jaxprentice-", ignore_cleanup_errors=True) as folder:
-        options: dict[str, Any] = {"initializer": _join_pool, "initargs": (folder,)}
+        options: dict[str, Any] = {
+            "initializer": _join_pool,
+            "initargs": ([folder, *isolation.folders()],),
+        }
         with ProcessPoolExecutor(workers, context, **options) as pool:
             try:
                 yield pool
@@ -107,22 +110,23 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
                 raise
 
 
-def _join_pool(folder: str) -> None:
-    """Prepare a process of a pool: its temporary files lie in the pool's folder.
+def _join_pool(folders: Sequence[str]) -> None:
+    """Prepare a process of a pool: its temporary files lie in the first folder, the pool's.
 
     Ctrl-C goes to every process at the terminal; the first one decides what is to be done.
     """
-    tempfile.tempdir = folder
+    tempfile.tempdir = folders[0]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(folders,), daemon=True).start()
 
 
-def _end_with_parent(folder: str) -> None:
+def _end_with_parent(folders: Sequence[str]) -> None:
     """Leave nothing when the first process was killed; the workers end with their parent."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
-    shutil.rmtree(folder, ignore_errors=True)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 

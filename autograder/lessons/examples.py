@@ -12,6 +12,8 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
@@ -33,11 +35,32 @@ def outputs(lesson: Lesson) -> dict[int, list[Output]]:
     place, mark = places.ROOT / "build" / "examples" / f"{lesson.id}.json", _mark(codes, tree)
     found = _kept(place, mark)
     if found is None:
-        found = _run(codes, tree, lesson)
+        found = _ran.pop(mark, None) or _run(codes, tree, lesson)
         for example, left in zip(examples, found, strict=True):
             _check(example, left, lesson)
         _keep(place, mark, found)
     return {example.line: left for example, left in zip(examples, found, strict=True)}
+
+
+_ran: dict[str, list[list[Output]]] = {}  # by mark: what `prepare` has run and nobody has asked for
+
+
+def prepare(lessons: Sequence[Lesson]) -> None:
+    """Run the examples of several lessons, as far as that is needed, on all processors.
+
+    Threads only wait for processes: Python 3.11 fails when two of them parse code at a time.
+    """
+    todo = {}
+    for lesson in lessons:
+        examples = [x for x in page.parts(page.read(lesson), lesson) if x.kind == "example"]
+        codes, tree = [page.code(example) for example in examples], assemble.tree(lesson)
+        mark = _mark(codes, tree)
+        place = places.ROOT / "build" / "examples" / f"{lesson.id}.json"
+        if codes and _kept(place, mark) is None:
+            todo[mark] = codes, tree, lesson
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(lambda job: _run(*job), todo.values())
+        _ran.update(zip(todo, found, strict=True))
 
 
 def _run(codes: list[str], tree: dict[str, str], lesson: Lesson) -> list[list[Output]]:

@@ -6,11 +6,9 @@ below them. nbgrader takes the points from the locked cells; the student's code 
 
 import base64
 import json
-import os
 import re
 import textwrap
 from collections.abc import Container, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from autograder.lessons import examples, page
@@ -58,8 +56,8 @@ def text(lesson: Lesson, command: str = BESIDE) -> str:
 
 def texts(lessons: Sequence[Lesson], command: str = BESIDE) -> list[str]:
     """The texts of several; their examples, which take the time, run on all processors."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda lesson: text(lesson, command), lessons))
+    examples.prepare(lessons)
+    return [text(lesson, command) for lesson in lessons]
 
 
 def _cells(lesson: Lesson, command: str) -> Iterator[Cell]:

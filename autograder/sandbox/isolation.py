@@ -531,4 +531,9 @@ def _site() -> Path:
     return Path(folder.name)
 
 
+def folders() -> list[str]:
+    """The folders of this process that are kept until it ends, for whoever outlives it."""
+    return [folder.name for folder in _folders]
+
+
 _folders: list[Any] = []  # kept until the process ends, and removed then

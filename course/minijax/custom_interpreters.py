@@ -615,7 +615,7 @@ ELEMENTWISE = """
     mul ne neg not or psum rem round select_n shift_right_logical sign square sub xor
 """
 TRANSCENDENTALS = """
-    cos exp exp2 expm1 log log1p logistic pow rsqrt sin sqrt tanh
+    cos exp exp2 expm1 log log1p logistic pow rsqrt sin sqrt tanh atanh
 """
 REDUCTIONS = """
     argmax argmin reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum

@@ -8,13 +8,11 @@ from autograder.sandbox.session import Session
 
 @probe
 def of_the_client(mj):
-    """A result, which client of XLA it came from, and how many threads the process has."""
-    from pathlib import Path
-
+    """A result, and which client of XLA it came from."""
     from minijax import xla
 
     value = float(mj.jit(lambda x: x * 2.0)(4.0))
-    return value, id(xla.client()), len([*Path("/proc/self/task").iterdir()])
+    return value, id(xla.client())
 
 
 def test_fresh_imports_share_one_client(tmp_path):

@@ -35,7 +35,7 @@ RIGHT = MODULE.encode()
 KINDS = {
     "right": (RIGHT, 6.0),
     "tripled": (changed("2.0 * np", "3.0 * np"), 2.0),
-    "flat": (changed("np.sum(x) / len(x)", "np.sum(x)"), 3.67),
+    "flat": (changed("np.sum(x) / len(x)", "np.sum(x)"), 3.0),
     "broken": (b"def double(x:\n", 0.0),
     "dies": (changed("return np.sum(x)", "__import__('os')._exit(0)\n    return np.sum(x)"), 3.0),
 }

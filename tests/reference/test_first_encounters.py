@@ -149,10 +149,9 @@ def test_an_in_place_write_says_what_to_use_instead(transform):
 
 
 def test_results_cannot_be_written_to():
-    with pytest.raises(ValueError, match="read-only"):
-        jnp.sin(ONES)[0] = 2.0
-    with pytest.raises(TypeError, match=r"immutable .* x\.at\[idx\]\.set\(y\)"):
-        minijax.jit(jnp.sin)(ONES)[0] = 2.0
+    for sin in (jnp.sin, minijax.jit(jnp.sin)):
+        with pytest.raises(TypeError, match=r"immutable .* x\.at\[idx\]\.set\(y\)"):
+            sin(ONES)[0] = 2.0
 
 
 def aligned(n):

@@ -132,7 +132,7 @@ def test_errors_are_of_the_class_that_jax_raises(program):
         jax.jit(lambda x: program(jax, x))(X)
     with pytest.raises(Exception) as got:
         minijax.jit(lambda x: program(minijax, x))(X)
-    assert issubclass(want.type, got.type)
+    assert got.type.__name__ in [cls.__name__ for cls in want.type.__mro__]
     assert len(str(got.value).splitlines()) == 1
 
 
