@@ -144,12 +144,16 @@ def test_honest_work_has_full_points(root, level):
     assert root.result()["score"] == LESSON.max_points
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("attack", CORPUS, ids=lambda attack: attack.name)
-def test_nothing_that_a_submission_writes_becomes_its_result(root, attack, level, request):
-    usual = attack.name in TELLING and level == LEVELS[-1]
-    if not usual and not request.config.getoption("--full"):
-        pytest.skip("tried with --full")
+def pytest_generate_tests(metafunc):
+    """All attacks on all levels with `--full`, else the telling ones on the last level."""
+    if "attack" in metafunc.fixturenames:
+        full = metafunc.config.getoption("--full")
+        corpus = CORPUS if full else [attack for attack in CORPUS if attack.name in TELLING]
+        metafunc.parametrize("attack", corpus, ids=lambda attack: attack.name)
+        metafunc.parametrize("level", LEVELS if full else LEVELS[-1:])
+
+
+def test_nothing_that_a_submission_writes_becomes_its_result(root, attack, level):
     root.hand_in(attack)
     said = root.run(level)
     result = root.result()
