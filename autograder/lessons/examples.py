@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
@@ -26,20 +27,36 @@ from autograder.lessons.run_examples import Output
 PATIENCE = 300  # seconds for all examples of a page
 
 
+@dataclass(frozen=True)
+class _Page:
+    """The examples of a lesson's page, the tree that they run on, and where outputs are kept."""
+
+    examples: list[Part]
+    codes: list[str]
+    tree: dict[str, str]
+    place: Path
+    mark: str
+
+
+def _page(lesson: Lesson) -> _Page:
+    examples = [x for x in page.parts(page.read(lesson), lesson) if x.kind == "example"]
+    codes, tree = [page.code(example) for example in examples], assemble.tree(lesson)
+    place = places.ROOT / "build" / "examples" / f"{lesson.id}.json"
+    return _Page(examples, codes, tree, place, _mark(codes, tree))
+
+
 def outputs(lesson: Lesson) -> dict[int, list[Output]]:
     """What nbformat has below each example of the page, which is named by its line."""
-    examples = [x for x in page.parts(page.read(lesson), lesson) if x.kind == "example"]
-    if not examples:
+    about = _page(lesson)
+    if not about.examples:
         return {}
-    codes, tree = [page.code(example) for example in examples], assemble.tree(lesson)
-    place, mark = places.ROOT / "build" / "examples" / f"{lesson.id}.json", _mark(codes, tree)
-    found = _kept(place, mark)
+    found = _kept(about.place, about.mark)
     if found is None:
-        found = _ran.pop(mark, None) or _run(codes, tree, lesson)
-        for example, left in zip(examples, found, strict=True):
+        found = _ran.pop(about.mark, None) or _run(about.codes, about.tree, lesson)
+        for example, left in zip(about.examples, found, strict=True):
             _check(example, left, lesson)
-        _keep(place, mark, found)
-    return {example.line: left for example, left in zip(examples, found, strict=True)}
+        _keep(about.place, about.mark, found)
+    return {example.line: left for example, left in zip(about.examples, found, strict=True)}
 
 
 _ran: dict[str, list[list[Output]]] = {}  # by mark: what `prepare` has run and nobody has asked for
@@ -50,17 +67,13 @@ def prepare(lessons: Sequence[Lesson]) -> None:
 
     Threads only wait for processes: Python 3.11 fails when two of them parse code at a time.
     """
-    todo = {}
-    for lesson in lessons:
-        examples = [x for x in page.parts(page.read(lesson), lesson) if x.kind == "example"]
-        codes, tree = [page.code(example) for example in examples], assemble.tree(lesson)
-        mark = _mark(codes, tree)
-        place = places.ROOT / "build" / "examples" / f"{lesson.id}.json"
-        if codes and _kept(place, mark) is None:
-            todo[mark] = codes, tree, lesson
+    pages = [(lesson, _page(lesson)) for lesson in lessons]
+    todo = [
+        (x, about) for x, about in pages if about.codes and _kept(about.place, about.mark) is None
+    ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(lambda job: _run(*job), todo.values())
-        _ran.update(zip(todo, found, strict=True))
+        found = pool.map(lambda job: _run(job[1].codes, job[1].tree, job[0]), todo)
+        _ran.update(zip((about.mark for _, about in todo), found, strict=True))
 
 
 def _run(codes: list[str], tree: dict[str, str], lesson: Lesson) -> list[list[Output]]:
