@@ -124,7 +124,10 @@ def test_a_solution_is_nowhere_in_its_own_release(folder, lesson):
 
 
 def hidden_code(suite):
-    """Pieces of a suite's functions of three lines, too long to stand elsewhere by chance."""
+    """Pieces of a suite's functions of three lines, too long to stand elsewhere by chance.
+
+    What a function imports is no secret: two modules may begin with the same imports.
+    """
     source = suite.read_text(encoding="utf-8")
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef):
@@ -132,6 +135,7 @@ def hidden_code(suite):
             lines = [
                 line
                 for x in body
+                if not isinstance(x, ast.Import | ast.ImportFrom)
                 for line in stripped(ast.get_source_segment(source, x)).splitlines()
             ]
             pieces = ["\n".join(lines[i : i + 3]) for i in range(max(len(lines) - 2, 1))]
