@@ -78,7 +78,7 @@ def write_assignment(folder: Path, lesson: Lesson) -> None:
     shutil.copy(HERE / "_same_checks.py", folder / "same_checks.py")
     (folder / same_checks.ANSWERS).write_bytes(pickle.dumps(recorded(lesson)))
     cells = [nbformat.v4.new_code_cell("import same_checks\n\nchecks = same_checks.load()")]
-    for exercise in lesson.exercises:
+    for exercise in lesson.graded:
         cell = nbformat.v4.new_code_cell(f"{exercise.points} * checks.share({exercise.id!r})")
         marks = {"grade": True, "solution": False, "locked": True, "task": False}
         name = {"grade_id": exercise.id.replace(".", "-"), "points": exercise.points}
@@ -172,7 +172,7 @@ def otter_folder(folder: Path, lesson: Lesson, jobs: Sequence[Job]) -> None:
     content = pickle.loads((folder / "assignment" / same_checks.ANSWERS).read_bytes())
     tests = folder / "tests"
     tests.mkdir()
-    for exercise in lesson.exercises:
+    for exercise in lesson.graded:
         names = list(content["tests"][exercise.id])
         points = [exercise.points / len(names)] * len(names)
         text = _TESTS.format(name=exercise.id, points=points)

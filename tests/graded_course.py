@@ -159,6 +159,22 @@ def mean(x):
     return np.sum(x) / len(x)
 """
 
+# Added to the suite and the manifest, they make a lesson whose module counts as a whole.
+WHOLE_TOML = TOML.replace("requires = []", "requires = []\nwhole = 2")
+WHOLE_SUITE = f'''{SUITE}
+
+@pytest.mark.exercise("tiny.whole")
+def test_whole_spread(student):
+    """The spread of three numbers is right."""
+    student.agrees(spread_of, [1.0, 2.0, 6.0])
+
+
+@pytest.mark.exercise("tiny.whole")
+def test_whole_spread_of_one(student):
+    """The spread of one number is right."""
+    student.agrees(spread_of, [4.0])
+'''
+
 FILES = {
     "course/lessons/01_tiny/lesson.toml": TOML,
     "solutions/tiny/numbers.py": MODULE,

@@ -26,7 +26,7 @@ from autograder.sandbox import isolation
 
 def document(result: Result) -> dict[str, Any]:
     """A result as `results.json`. What is for the instructor alone is hidden from students."""
-    titles = {e.id: e.title for lesson in manifest.load().values() for e in lesson.exercises}
+    titles = {e.id: e.title for lesson in manifest.load().values() for e in lesson.graded}
     tests = [
         _test(number, exercise, titles.get(exercise["id"], ""))
         for number, exercise in enumerate(result["exercises"], 1)

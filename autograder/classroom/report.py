@@ -19,7 +19,7 @@ from autograder.classroom import charts
 from autograder.grading import feedback, results
 from autograder.grading.result import Result, Verdict
 from autograder.lessons import manifest
-from autograder.lessons.manifest import Exercise
+from autograder.lessons.manifest import Exercise, Whole
 
 # What may be more than a slip: somebody should look at these submissions.
 SUSPECT = ("does_not_terminate", "crashed", "out_of_memory")
@@ -121,8 +121,8 @@ def _template(name: str) -> Template:
 
 
 @cache
-def _known() -> dict[str, Exercise]:
-    return {e.id: e for lesson in manifest.load().values() for e in lesson.exercises}
+def _known() -> dict[str, Exercise | Whole]:
+    return {part.id: part for lesson in manifest.load().values() for part in lesson.graded}
 
 
 def _title(exercise: str) -> str:
@@ -288,8 +288,9 @@ def _time_sinks(found: list[Result]) -> list[dict[str, Any]]:
     rows = []
     for name, pairs in _by_exercise(found).items():
         stuck = sum(v["class"] not in (None, "not_implemented") for _, v in pairs)
-        if stuck and name in _known():
-            minutes = _known()[name].minutes
+        known = _known().get(name)
+        if stuck and isinstance(known, Exercise):
+            minutes = known.minutes
             rows.append(
                 {"id": name, "stuck": stuck, "minutes": minutes, "hours": stuck * minutes / 60}
             )

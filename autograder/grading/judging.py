@@ -12,7 +12,7 @@ from autograder.grading.compare import compare
 from autograder.grading.oracle import Oracle, variant
 from autograder.grading.suite import Disagreement
 from autograder.grading.suite_run import Call
-from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.sandbox.session import Reply
 
 
@@ -40,9 +40,9 @@ class Examined:
 
 
 def judge(
-    exercise: Exercise, tests: list[str], examined: Examined, policy: Policy
+    exercise: Exercise | Whole, tests: list[str], examined: Examined, policy: Policy
 ) -> result.Verdict:
-    """The result of one exercise: what did not run has not passed.
+    """The result of one exercise, or of the whole module: what did not run has not passed.
 
     Errors, and one answer that is always the same, count where something else is right as well: who
     gives nothing else has done nothing.

@@ -58,8 +58,8 @@ def grade(
     else:
         generating = Generating(seed, kept, shrink)
         examined = _examine(lesson, source, level, generating, only)
-    wanted = [e for e in lesson.exercises if only in (None, e.id)]
-    exercises = [judge(e, expected[e.id], examined, policy) for e in wanted]
+    wanted = [part for part in lesson.graded if only in (None, part.id)]
+    exercises = [judge(part, expected[part.id], examined, policy) for part in wanted]
     return {
         "lesson": lesson.id,
         "student": student,

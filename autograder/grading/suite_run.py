@@ -88,7 +88,7 @@ class Student:
         found = self._run.law(self._test, self._exercise, test)
         if found is None:
             return
-        if self._run.generating.shrink and not _is_stub(found, self._exercise):
+        if self._run.generating.shrink and not self._run.is_stub(found, self._exercise):
             found = self._run.shrunk(self._exercise, test) or found
         raise self._told(found)
 
@@ -127,6 +127,7 @@ class SuiteRun:
         self.clean_for = ""  # the exercise for which the package was imported afresh
         self.stubbed: set[str] = set()  # exercises whose own stub has answered
         self.targets = {e.id: e.target for e in lesson.exercises}
+        self.whole = lesson.whole.id if lesson.whole else None
         # A module that may be looking for right answers has to do with its own.
         self.siblings = answers.siblings(lesson.id) if plain else {}
         self.shown: set[str] = set()  # targets of which the worker has seen right definitions
@@ -151,7 +152,7 @@ class SuiteRun:
         clean = self.clean_for == exercise
         got = self._answer(exercise, probe, args, _allowed(seconds))
         found = compare(got, want, self.stubs, *tolerance)
-        another = found is not None and not _is_stub(found, exercise)
+        another = found is not None and not self.is_stub(found, exercise)
         if another and clean and exercise in self.stubbed:  # the stub may have left disorder
             self.clean_for = ""
             got = self._answer(exercise, probe, args, _allowed(seconds))
@@ -182,7 +183,7 @@ class SuiteRun:
         def filled(arg: Any) -> Any:
             if not isinstance(arg, suite.Siblings):
                 return arg
-            if exercise in arg.exercises:
+            if exercise in (*arg.exercises, self.whole):
                 raise SuiteError(f"A probe of {exercise} brings the answer to it along.")
             targets = [self.targets[name] for name in arg.exercises]
             shown.update(targets)
@@ -205,7 +206,7 @@ class SuiteRun:
 
         Whoever sees definitions may remember them. `siblings` are the targets to be shown now.
         """
-        if self.targets[exercise] in self.shown:
+        if self.targets.get(exercise) in self.shown or (exercise == self.whole and self.shown):
             self.session.close()
             self.shown.clear()
         self.shown.update(siblings)
@@ -215,16 +216,17 @@ class SuiteRun:
 
         An untouched exercise goes wrong in every test, and is spared an import for each of them.
         """
-        if found is not None and _is_stub(found, exercise):
-            self.stubbed.add(exercise)
+        if found is not None and self.is_stub(found, exercise):
+            self.stubbed.add(found.message)
             self.clean_for = exercise
         else:
             self.clean_for = exercise if found is None else ""
 
     def law_test(self, test: str, exercise: str, law: Probe, recipe: Any) -> generated.Test:
         """A law with the programs of this assignment, and the siblings that may travel with it."""
-        own = self.targets[exercise]
-        others = {target: text for target, text in self.siblings.items() if target != own}
+        own = self.targets.get(exercise)
+        siblings = self.siblings if own else {}  # the whole module is the student's own
+        others = {target: text for target, text in siblings.items() if target != own}
         about = test, law, self.generating.seed, recipe
         chosen = generated.stored(self.generating.kept, self.lesson.id, *about)
         module = self.lesson.module.removesuffix(".py").replace("/", ".")
@@ -253,6 +255,13 @@ class SuiteRun:
         call = Call(name, generated.OUTCOMES, asked, got, want, None, generated.ATOL, found)
         self._keep(exercise, call)
         return found
+
+    def is_stub(self, found: Disagreement, exercise: str) -> bool:
+        """Is it the exercise itself that is not implemented, and not one that it needs?
+
+        The whole module is not implemented while any exercise is not.
+        """
+        return found.kind == suite.NOT_IMPLEMENTED and exercise in (found.message, self.whole)
 
     def _is_untouched(self, exercise: str) -> bool:
         """Has its own stub answered, and was nothing right so far?"""
@@ -321,8 +330,12 @@ class SuiteRun:
         return Student(self, item.name, exercise_of(item), about)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out the tests of other exercises than `only`."""
+        """Leave out the tests of other exercises than `only`, and have the whole module first.
+
+        Then the worker has not been shown any right definition, and need not be a new one.
+        """
         items[:] = [item for item in items if self.only in (None, exercise_of(item))]
+        items.sort(key=lambda item: exercise_of(item) != self.whole)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(
@@ -347,8 +360,3 @@ _CHANGING = "Asked the same thing twice, your code gives different answers."
 def _allowed(seconds: float) -> float:
     """The time for a probe that takes the reference so many seconds."""
     return min(20 * seconds, MOST_SECONDS)
-
-
-def _is_stub(found: Disagreement, exercise: str) -> bool:
-    """Is it the exercise itself that is not implemented, and not one that it needs?"""
-    return found.kind == suite.NOT_IMPLEMENTED and found.message == exercise

@@ -77,7 +77,7 @@ def collect(path: Path) -> dict[str, list[str]]:
 
 def check_suite(lesson: Lesson, tests: Mapping[str, list[str]]) -> None:
     """Complain loudly where suite and manifest do not fit together."""
-    wanted = {exercise.id for exercise in lesson.exercises}
+    wanted = {part.id for part in lesson.graded}
     if wanted != set(tests):
         odd = ", ".join(sorted(wanted ^ set(tests)))
         raise SuiteError(f"The suite and the manifest of {lesson.id!r} do not both have: {odd}.")

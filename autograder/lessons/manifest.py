@@ -37,6 +37,15 @@ class Exercise:
 
 
 @dataclass(frozen=True)
+class Whole:
+    """The lesson's module as a whole: its tests use the student's own functions throughout."""
+
+    id: str  # "jvp.whole"
+    points: float
+    title: str = "The whole module"
+
+
+@dataclass(frozen=True)
 class Lesson:
     """One lesson; without exercises it has scripts to run, or only joins the trees."""
 
@@ -52,6 +61,7 @@ class Lesson:
     exercises: tuple[Exercise, ...]
     scripts: tuple[str, ...] = ()  # below course/: run on the package, with what they read
     question: str = ""  # to be answered in words, and graded by a person; "" where there is none
+    whole: Whole | None = None  # what the tests of the whole module are worth
 
     @property
     def has_page(self) -> bool:
@@ -59,9 +69,14 @@ class Lesson:
         return bool(self.exercises or self.scripts)
 
     @property
+    def graded(self) -> tuple[Exercise | Whole, ...]:
+        """What has tests and points: the exercises, and the module as a whole."""
+        return (*self.exercises, self.whole) if self.whole else self.exercises
+
+    @property
     def max_points(self) -> float:
-        """The points of all exercises together."""
-        return sum(exercise.points for exercise in self.exercises)
+        """The points of the exercises and of the whole module together."""
+        return sum(part.points for part in self.graded)
 
     @property
     def package(self) -> str:
@@ -159,6 +174,7 @@ _LESSON_KEYS = {
     "given": list,
     "scripts": list,
     "question": str,
+    "whole": float,
     "exercise": list,
 }
 _EXERCISE_KEYS = {
@@ -172,7 +188,8 @@ _EXERCISE_KEYS = {
     "hints": list,
     "after": list,
 }
-_OPTIONAL = {"module", "exports", "given", "scripts", "question", "exercise", "after"}
+_OPTIONAL = {"module", "exports", "given", "scripts", "question", "whole", "exercise", "after"}
+_EMPTY: dict[type, object] = {str: "", float: 0.0}
 _TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a list of texts"}
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
@@ -213,7 +230,8 @@ def _read(path: Path) -> Lesson:
         number=int(numbered[1]),
         folder=folder,
         exercises=tuple(exercises),
-        **{key: _frozen(table[key]) for key in _LESSON_KEYS if key != "exercise"},
+        whole=Whole(f"{table['id']}.whole", float(table["whole"])) if table["whole"] else None,
+        **{key: _frozen(table[key]) for key in _LESSON_KEYS if key not in ("whole", "exercise")},
     )
 
 
@@ -249,7 +267,7 @@ def _take(table: dict[str, Any], keys: dict[str, type], where: _Where) -> dict[s
     for key, kind in keys.items():
         where.check(key in table or key in _OPTIONAL, key, f"is missing; give {_TYPE_NAMES[kind]}")
         where.check(_is(table.get(key, []), kind, key), key, f"should be {_TYPE_NAMES[kind]}")
-    return {key: table.get(key, "" if kind is str else []) for key, kind in keys.items()}
+    return {key: table.get(key, _EMPTY.get(kind, [])) for key, kind in keys.items()}
 
 
 def _is(value: object, kind: type, key: str) -> bool:
@@ -289,11 +307,21 @@ def _check_lesson(table: dict[str, Any], where: _Where) -> None:
         where.check(_EXPORT.fullmatch(export), "exports", shape)
     _check_repeats([e["id"] for e in table["exercise"]], "id", where)
     _check_repeats([e["target"] for e in table["exercise"]], "target", where)
+    _check_whole(table, where)
     earlier: list[str] = []
     for exercise in table["exercise"]:
         for other in exercise.get("after", []):
             where.check(other in earlier, "after", f"names {other!r}, no earlier exercise here")
         earlier.append(exercise["id"])
+
+
+def _check_whole(table: dict[str, Any], where: _Where) -> None:
+    """Check what the whole module is worth, where that is said."""
+    apart = sum(exercise["points"] for exercise in table["exercise"])
+    enough = not table["whole"] or 3 * table["whole"] >= apart
+    where.check(enough, "whole", "should hold a quarter of the lesson's points or more")
+    taken = f"{table['id']}.whole" in [exercise["id"] for exercise in table["exercise"]]
+    where.check(not taken, "id", "of an exercise ends in .whole, which names the module as a whole")
 
 
 def _check_repeats(values: Sequence[str], key: str, where: _Where) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from autograder.lessons import examples, page
-from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.lessons.page import Part
 from autograder.lessons.problem import Problem
 from autograder.lessons.run_examples import Output
@@ -76,6 +76,8 @@ def _cells(lesson: Lesson, command: str) -> Iterator[Cell]:
         else:
             yield from _exercise(part, lesson, command)
     yield from _markdown(prose)
+    if lesson.whole:
+        yield from _whole(lesson, lesson.whole, command)
     if lesson.question:
         yield from _question(lesson)
     yield from _playground()
@@ -134,7 +136,13 @@ def _exercise(part: Part, lesson: Lesson, command: str) -> Iterator[Cell]:
     for number, hint in enumerate(exercise.hints, 1):
         blocks.append(f'??? tip "Hint {number}"\n\n{textwrap.indent(hint.strip(), "    ")}')
     yield from _markdown("\n\n".join(blocks))
-    yield _check(exercise, command)
+    yield _check(exercise.id, exercise, command)
+
+
+def _whole(lesson: Lesson, whole: Whole, command: str) -> Iterator[Cell]:
+    """The cell for the points of the whole module; it runs the visible checks of all exercises."""
+    yield from _markdown(f"## {whole.title}\n\n{page.about_whole(lesson, whole)}")
+    yield _check(lesson.id, whole, command)
 
 
 # `nbgrader validate` takes a cell as failed, and shows its text, when it writes to stderr. The
@@ -149,12 +157,12 @@ print(done.stdout + done.stderr, file=sys.stderr if done.returncode else sys.std
 """
 
 
-def _check(exercise: Exercise, command: str) -> Cell:
+def _check(checked: str, graded: Exercise | Whole, command: str) -> Cell:
     """The locked cell that runs the visible checks, and into which nbgrader writes the grade."""
-    name = exercise.id.replace(".", "-")
-    cell = _code(_CHECK.format(command=command.format(id=exercise.id)))
+    name = graded.id.replace(".", "-")
+    cell = _code(_CHECK.format(command=command.format(id=checked)))
     cell["id"] = name
-    cell["metadata"]["nbgrader"] = _about(name, exercise.points)
+    cell["metadata"]["nbgrader"] = _about(name, graded.points)
     return cell
 
 

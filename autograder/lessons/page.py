@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograder.lessons import assemble, manifest, places, skeleton
-from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.lessons.problem import Problem
 
 
@@ -106,7 +106,9 @@ def facts(lesson: Lesson) -> list[str]:
     known = manifest.load()
     before = ", ".join(_link(known[name], lesson) for name in lesson.requires)
     count = len(lesson.exercises)
-    points = f"**Points**: {lesson.max_points:g}, in {count} exercise{'s' if count > 1 else ''}"
+    apart = sum(exercise.points for exercise in lesson.exercises)
+    points = f"**Points**: {apart:g}, in {count} exercise{'s' if count > 1 else ''}"
+    points += f", and {lesson.whole.points:g} for the whole module" if lesson.whole else ""
     scripts = ", ".join(f"`{path}`" for path in lesson.scripts if path.endswith(".py"))
     return [
         f"**Time**: about {lesson.minutes} minutes",
@@ -149,6 +151,14 @@ def specification(exercise: Exercise, lesson: Lesson) -> list[str]:
         blocks.append(f"It can only be checked when these are done: {links}.")
     doc = skeleton.docstring(assemble.read_solution(lesson.module), exercise.target)
     return [*blocks, _doctests_fenced(doc or "")]
+
+
+def about_whole(lesson: Lesson, whole: Whole) -> str:
+    """What a student is told about the points of the whole module."""
+    return (
+        f"The last {whole.points:g} points are for `{lesson.module}` as a whole. Its tests run "
+        "your own functions together, so they count once all exercises are done."
+    )
 
 
 def fenced(code: str, language: str) -> str:

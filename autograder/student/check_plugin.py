@@ -2,9 +2,9 @@
 
 A copy of this file stands as `conftest.py` beside a lesson's `checks.py`: in the folder that
 `./jaxprentice check` assembles, and beside the notebook. So it imports nothing but pytest.
-`--exercise ID` runs the checks of one exercise, or of several if given again. `--outcomes FILE`
-writes a JSON line when a test begins and one when it ends, with what a student needs to know of a
-failure.
+`--exercise ID` runs the checks of one exercise, or of several if given again; a lesson's id means
+all of them. `--outcomes FILE` writes a JSON line when a test begins and one when it ends, with what
+a student needs to know of a failure.
 """
 
 import json
@@ -45,11 +45,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     wanted = config.getoption("--exercise")
     if not wanted:
         return
-    kept = [item for item in items if exercise_of(item) in wanted]
+    kept = [item for item in items if {exercise_of(item), lesson_of(item)} & {*wanted}]
     if not kept:
         raise pytest.UsageError(f"There are no checks for an exercise {wanted[-1]!r}.")
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
+
+
+def lesson_of(item: pytest.Item) -> str:
+    """The id of the lesson that a test belongs to."""
+    return exercise_of(item).partition(".")[0]
 
 
 def exercise_of(item: pytest.Item) -> str:

@@ -323,6 +323,9 @@ def progress(place: Workspace) -> None:
             print(f"  {styled(f'{status:<7}', status)}{exercise.id}")
             points += exercise.points if exercise.id in done else 0
             total += exercise.points
+        if lesson.whole:
+            points += lesson.whole.points if len(done) == len(lesson.exercises) else 0
+            total += lesson.whole.points
     print(f"\n{points:g} of {total:g} points, as the last checks found.")
 
 

@@ -45,12 +45,12 @@ class Graded:
 
     @property
     def total(self) -> float:
-        """The points of all exercises together."""
+        """The points of the exercises and of the whole module together."""
         return sum(self.points.values())
 
     def lost(self) -> dict[str, float]:
-        """The exercises without full points, and how many each lost."""
-        missing = {e.id: e.points - self.points[e.id] for e in self.lesson.exercises}
+        """The exercises without full points, the whole module too, and how many each lost."""
+        missing = {e.id: e.points - self.points[e.id] for e in self.lesson.graded}
         return {name: points for name, points in missing.items() if points > 0}
 
 
@@ -189,7 +189,7 @@ def _collect(
                 yield Graded(
                     each,
                     lesson,
-                    {e.id: scores[e.id.replace(".", "-")] for e in lesson.exercises},
+                    {e.id: scores[e.id.replace(".", "-")] for e in lesson.graded},
                     results.read(course / "results" / lesson.id / f"{each.student}.json"),
                     page.read_text(encoding="utf-8"),
                 )
@@ -202,8 +202,9 @@ def complaints(graded: Graded) -> Iterator[str]:
     for name in each.exercises:
         if name not in lost:
             yield f"{who} {name} has full points."
-    if each.kind in ("right", "mistake") and set(lost) - set(each.exercises):
-        yield f"{who} points were lost in {', '.join(set(lost) - set(each.exercises))}."
+    whole = {graded.lesson.whole.id} if graded.lesson.whole and each.exercises else set()
+    if each.kind in ("right", "mistake") and (more := set(lost) - set(each.exercises) - whole):
+        yield f"{who} points were lost in {', '.join(more)}."
     if each.kind in ("untouched", "cheat") and graded.total != 0:
         yield f"{who} it has {graded.total:g} points in place of 0."
     if each.kind == "half" and graded.total == 0:

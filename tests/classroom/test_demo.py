@@ -174,7 +174,7 @@ def test_the_demo_runs_again_in_its_own_folder_only(folder, tmp_path):
 # Wrong grades are found out
 
 LESSON = GRADED[0]
-FULL = {exercise.id: exercise.points for exercise in LESSON.exercises}
+FULL = {exercise.id: exercise.points for exercise in LESSON.graded}
 NONE = dict.fromkeys(FULL, 0.0)
 FIRST, SECOND = list(FULL)[:2]
 

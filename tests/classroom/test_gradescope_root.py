@@ -160,7 +160,7 @@ def test_nothing_that_a_submission_writes_becomes_its_result(root, attack, level
     undone = {exercise.id for exercise in attacks._undone(attack, LESSON)}
     points = {test["name"].partition(":")[0]: test.get("score") for test in result["tests"]}
     assert {name: points[name] for name in undone if points[name]} == {}
-    assert result["score"] == pytest.approx(sum(points[e.id] for e in LESSON.exercises))
+    assert result["score"] == pytest.approx(sum(points[e.id] for e in LESSON.graded))
     text = json.dumps(result) + said
     assert CANARY not in text
     assert "<b>" not in text

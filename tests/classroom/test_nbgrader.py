@@ -25,7 +25,7 @@ LESSON = manifest.get("core")
 RIGHT = assemble.read_solution(LESSON.module)
 UNTOUCHED = skeleton.make_skeleton(RIGHT, LESSON)
 QUESTION = f"{LESSON.id}-question"  # the cell that a person grades
-FULL = {exercise.id.replace(".", "-"): exercise.points for exercise in LESSON.exercises}
+FULL = {exercise.id.replace(".", "-"): exercise.points for exercise in LESSON.graded}
 FULL[QUESTION] = 0.0
 NONE = dict.fromkeys(FULL, 0.0)
 

@@ -26,6 +26,14 @@ def test_a_lesson_holds_what_its_manifest_says(course):
     assert hello.files == ("toy/text/words.py", "toy/hello.py")
 
 
+def test_the_whole_module_has_points_of_its_own(monkeypatch, tmp_path):
+    changed = small_course.HELLO_TOML.replace("requires = []", "requires = []\nwhole = 2.5")
+    small_course.write(monkeypatch, tmp_path, {MANIFEST: changed})
+    hello = manifest.get("hello")
+    assert [part.id for part in hello.graded] == ["hello.greet", "hello.grow", "hello.whole"]
+    assert hello.max_points == 6.0
+
+
 def test_lessons_come_in_the_order_of_their_folders(course):
     assert list(manifest.load()) == ["hello", "between", "bye"]
     assert [x.id for x in manifest.prefix(manifest.get("between"))] == ["hello", "between"]
@@ -59,6 +67,9 @@ def test_an_unknown_name_is_answered_with_a_close_one(course):
         ('"hello.greet"\ntitle', '"bye.greet"\ntitle', "should be hello.NAME"),
         ('target = "greet"', 'target = "greet()"', "'hello.greet': `target` should be a name"),
         ("points = 2", "points = 0", "exercise 'hello.greet': `points` should be more than 0"),
+        ("requires = []", "requires = []\nwhole = 1", "`whole` should hold a quarter of the"),
+        ("requires = []", 'requires = []\nwhole = "1"', "`whole` should be a number"),
+        ('"hello.grow"', '"hello.whole"', "`id` of an exercise ends in .whole"),
         ("difficulty = 1", "difficulty = 4", "`difficulty` should be 1, 2 or 3"),
         ('["One.", "Two.", "Three."]', '["One."]', "`hints` should hold three texts"),
         ('todo = "Add to the size."', 'todo = ""', "`todo` should be a text"),

@@ -267,6 +267,17 @@ def test_after_the_setup_cell_a_saved_edit_reaches_every_module(hello, tmp_path)
 REAL = [lesson for lesson in manifest.load().values() if lesson.exercises]
 
 
+def test_the_whole_module_has_a_grade_cell_after_the_exercises(monkeypatch, tmp_path):
+    manifest_path = "course/lessons/01_hello/lesson.toml"
+    changed = small_course.HELLO_TOML.replace("requires = []", "requires = []\nwhole = 2.5")
+    small_course.write(monkeypatch, tmp_path, {manifest_path: changed})
+    cells = notebook.make(manifest.get("hello"))["cells"]
+    graded = [cell for cell in cells if "nbgrader" in cell["metadata"]]
+    assert [cell["id"] for cell in graded] == ["hello-greet", "hello-grow", "hello-whole"]
+    assert graded[-1]["metadata"]["nbgrader"]["points"] == 2.5
+    assert '"--exercise", "hello"' in "".join(graded[-1]["source"])
+
+
 def check_with_nbgrader(lesson):
     """Validate against nbformat, and check each cell's metadata as nbgrader does."""
     from nbgrader.nbgraderformat import MetadataValidator
@@ -280,7 +291,7 @@ def check_with_nbgrader(lesson):
     validator.validate_nb(read)
     points = [c.metadata.nbgrader.points for c in read.cells if "nbgrader" in c.metadata]
     asked = [notebook.QUESTION_POINTS] if lesson.question else []
-    assert points == [exercise.points for exercise in lesson.exercises] + asked
+    assert points == [part.points for part in lesson.graded] + asked
 
 
 def test_the_notebook_is_valid(hello):

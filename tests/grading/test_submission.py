@@ -63,6 +63,36 @@ def test_the_reference_has_full_points(lesson):
     assert result["isolation"] == isolation.choose()
 
 
+def test_the_whole_module_counts_with_the_students_own_functions(monkeypatch, tmp_path):
+    files = {"course/lessons/01_tiny/lesson.toml": graded_course.WHOLE_TOML}
+    files["suites/tiny.py"] = graded_course.WHOLE_SUITE
+    lesson = graded_course.write(monkeypatch, tmp_path, files)
+    result = submission.grade(lesson, "ada", MODULE.encode())
+    assert (result["score"], result["max_score"]) == (8, 8)
+    result = submission.grade(lesson, "bob", stubbed("mean").encode())
+    assert points(result) == {"double": 3, "mean": 0, "spread": 0, "whole": 0}
+    assert exercise(result, "whole")["class"] == "not_implemented"
+    assert "This needs tiny.mean" in exercise(result, "whole")["message"]
+    result = submission.grade(lesson, "eve", changed("2.0 * np", "2.5 * np"))
+    assert points(result)["whole"] == 0
+    wrong_for_one = changed("if not len(x)", "if len(x) == 1: return 0.0\n    if not len(x)")
+    assert points(submission.grade(lesson, "ivo", wrong_for_one))["whole"] == 1
+
+
+def test_no_right_answer_is_lent_to_the_whole_module(monkeypatch, tmp_path):
+    lending = graded_course.WHOLE_SUITE.replace(
+        "student.agrees(spread_of, [4.0])", 'student.agrees(lent, siblings("tiny.mean"))'
+    ).replace(
+        "import probe\n",
+        "import probe, siblings\n\n\n@probe\ndef lent(tiny, siblings):\n    return 1\n",
+    )
+    files = {"course/lessons/01_tiny/lesson.toml": graded_course.WHOLE_TOML}
+    files["suites/tiny.py"] = lending
+    lesson = graded_course.write(monkeypatch, tmp_path, files)
+    with pytest.raises(SuiteError, match=r"tiny.whole brings the answer to it along"):
+        submission.grade(lesson, "ada", MODULE.encode())
+
+
 def test_results_follow_the_published_schema(lesson, tmp_path):
     schema = json.loads(results.SCHEMA.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)

@@ -683,3 +683,155 @@ def test_orders_inside_each_other(student):
     """A derivative of some order inside a function that is differentiated is right."""
     student.agrees(order_inside, FOR_NTH, 2, 1, 2.0)
     student.agrees(order_inside, FOR_NTH, 1, 2, -1.5)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+@probe
+def sums(mj, x, x_dot):
+    """Value and tangent of a sum in which the input appears twice, and constants on either side."""
+    value, tangent = mj.jvp(lambda x: mj.add(mj.add(2.0, x), mj.add(x, 0.5)), x, x_dot)
+    return value, tangent
+
+
+@probe
+def products(mj, x):
+    """Value and derivative of 3 * x * x + 2 * x, and the slope of the derivative."""
+
+    def f(x):
+        return mj.add(mj.mul(3.0, mj.mul(x, x)), mj.mul(x, 2.0))
+
+    return f(x), mj.derivative(f, x), mj.derivative(lambda y: mj.derivative(f, y), x)
+
+
+@probe
+def outer_value(mj, x):
+    """x + 0: the inner function gives the outer input, which does not move there."""
+    value, tangent = mj.jvp(lambda x: mj.add(x, mj.derivative(lambda y: x, 1.0)), x, 1.0)
+    return value, tangent
+
+
+@probe
+def outer_operand(mj, x):
+    """x + 1 + 0: one inner function adds the outer input to its own, another one gives it."""
+
+    def f(x):
+        slope = mj.derivative(lambda y: mj.add(y, x), x)
+        return mj.add(mj.add(x, slope), mj.derivative(lambda y: x, x))
+
+    value, tangent = mj.jvp(f, x, 1.0)
+    return value, tangent
+
+
+@probe
+def after_an_error(mj, x):
+    """The inner derivative fails, the outer function goes on with another one; who is current."""
+    before = mj.current_interpreter()
+
+    def broken(y):
+        mj.add(x, y)
+        raise KeyError("out")
+
+    def f(x):
+        try:
+            mj.derivative(broken, x)
+        except KeyError:
+            slope = mj.derivative(lambda y: mj.add(mj.add(y, x), x), x)
+            return mj.add(x, mj.add(slope, mj.derivative(lambda y: x, x)))
+
+    value, tangent = mj.jvp(f, x, 1.0)
+    return value, tangent, mj.current_interpreter() is before, mj.add(x, 1.0)
+
+
+@probe
+def mixed_products(mj, x):
+    """2 * x**3 + 0: x times the derivative of x * y * y at y = x, and x times that of x."""
+
+    def f(x):
+        slope = mj.derivative(lambda y: mj.mul(mj.mul(x, y), y), x)
+        return mj.add(mj.mul(x, slope), mj.mul(x, mj.derivative(lambda y: x, x)))
+
+    value, tangent = mj.jvp(f, x, 1.0)
+    return value, tangent
+
+
+@probe
+def three_deep(mj, x):
+    """Three derivatives, each inside another, in which each input meets those outside."""
+
+    def first(x):
+        def second(y):
+            third = mj.derivative(lambda z: mj.mul(mj.add(x, y), mj.mul(z, z)), y)
+            return mj.add(mj.mul(x, third), mj.mul(y, mj.derivative(lambda z: y, x)))
+
+        return mj.mul(x, mj.derivative(second, x))
+
+    return mj.derivative(first, x)
+
+
+@probe
+def order_of_a_mixture(mj, n, x):
+    """The derivative of order n of x * x * x times the slope of x + y, with constants between."""
+
+    def f(x):
+        slope = mj.nth_order_derivative(1, lambda y: mj.add(mj.mul(2.0, y), x), x)
+        rest = mj.mul(mj.mul(x, x), mj.nth_order_derivative(1, lambda y: x, x))
+        return mj.add(mj.mul(mj.mul(x, mj.mul(x, x)), slope), rest)
+
+    return mj.nth_order_derivative(n, f, x)
+
+
+@pytest.mark.exercise("duals.whole")
+def test_whole_sums(student):
+    """Programs with sums and constants give their value, and how fast it moves."""
+    student.agrees(sums, 3.0, 0.5)
+    student.agrees(sums, -1.5, 10.0)
+
+
+@pytest.mark.exercise("duals.whole")
+def test_whole_products(student):
+    """Programs with products and constants give their value and both slopes."""
+    student.agrees(products, 2.0)
+    student.agrees(products, -0.5)
+
+
+@pytest.mark.exercise("duals.whole")
+def test_whole_outer_value(student):
+    """An inner function that gives the outer input is a constant function."""
+    student.agrees(outer_value, 3.0)
+    student.agrees(outer_value, -0.5)
+
+
+@pytest.mark.exercise("duals.whole")
+def test_whole_outer_operand(student):
+    """An inner function may add the outer input to its own: only its own moves there."""
+    student.agrees(outer_operand, 3.0)
+    student.agrees(outer_operand, -0.5)
+
+
+@pytest.mark.exercise("duals.whole")
+def test_whole_after_an_error(student):
+    """After an inner derivative that fails, the outer one goes on, and all is as before."""
+    student.agrees(after_an_error, 3.0)
+
+
+@pytest.mark.exercise("duals.whole")
+def test_whole_mixed_products(student):
+    """An inner function may multiply the outer input by its own."""
+    student.agrees(mixed_products, 2.0)
+    student.agrees(mixed_products, -1.5)
+
+
+@pytest.mark.exercise("duals.whole")
+def test_whole_three_deep(student):
+    """Three derivatives inside each other each see their own input move."""
+    student.agrees(three_deep, 2.0)
+    student.agrees(three_deep, -0.5)
+
+
+@pytest.mark.exercise("duals.whole")
+def test_whole_orders(student):
+    """Higher derivatives of a function that differentiates inside are right."""
+    student.agrees(order_of_a_mixture, 2, 2.0)
+    student.agrees(order_of_a_mixture, 3, -1.5)

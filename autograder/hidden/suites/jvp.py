@@ -1056,3 +1056,133 @@ def test_random_programs(student):
     """The derivative of a random program is right, and so is the derivative of that."""
     student.agrees_on_programs(program_derivative)
     student.agrees_on_programs(second_derivative)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+@probe
+def outer_value(mj, x, x_dot):
+    """An inner function that gives the outer tracer, and what is computed with its slope."""
+
+    def f(x):
+        value, slope = mj.jvp(lambda y: x, (2.0,), (1.0,))
+        return value + x + slope, slope
+
+    out, out_dot = mj.jvp(f, (x,), (x_dot,))
+    return out, out_dot
+
+
+@probe
+def outer_operand(mj, x, x_dot):
+    """Inner functions in which the outer tracer meets the inner one, and a constant meets both."""
+
+    def f(x):
+        value, slope = mj.jvp(lambda y: (x * y + 2.0) * y, (x,), (1.0,))
+        _, again = mj.jvp(lambda y: mj.jvp(lambda z: x * y * z, (y,), (x,))[1], (3.0,), (1.0,))
+        return value, slope, again
+
+    out, out_dot = mj.jvp(f, (x,), (x_dot,))
+    return out, out_dot
+
+
+@probe
+def after_an_error(mj, x, x_dot):
+    """An inner function fails after an operation; the outer one goes on with another one."""
+    from minijax.core import trace_state
+
+    def broken(y):
+        y = 2.0 + y + x
+        raise KeyError("out")
+
+    def f(x):
+        try:
+            mj.jvp(broken, (x,), (x,))
+        except KeyError:
+            return 3.0 + x + mj.jvp(lambda y: y + x - 2.0, (x,), (x,))[1]
+
+    out, out_dot = mj.jvp(f, (x,), (x_dot,))
+    return out, out_dot, len(trace_state.stack)
+
+
+@probe
+def containers(mj, x, x_dot):
+    """Moving and constant results of several dtypes in containers, from an integer and an array."""
+    float0 = np.zeros((), [("float0", np.void, 0)])
+
+    def f(d, n):
+        moved = mj.numpy.sum(2.0 + d["x"], axis=-1)
+        return {"moved": [moved, n], "constant": (1.5, x, None), "bool": moved > 0.0}
+
+    out, out_dot = mj.jvp(f, ({"x": x}, 3), ({"x": x_dot}, float0))
+    return out, out_dot
+
+
+@probe
+def root(mj, x, steps):
+    """Newton's method for cos(x) * x / (1 + x * x) = 0.2: a loop that uses the derivative."""
+
+    def f(x):
+        return mj.numpy.cos(x) * x / (1.0 + x * x) - 0.2
+
+    for _ in range(steps):
+        y, slope = mj.jvp(f, (x,), (np.ones_like(x),))
+        x = x - y / slope
+    return x
+
+
+@probe
+def program_with_constants(mj, f, xs, ts):
+    """Values of a program of which a constant is part, and their tangents."""
+    return mj.jvp(lambda *ys: mj.tree_util.tree_map(lambda y: 2.0 * y, f(*ys)), xs, ts)
+
+
+@probe
+def derivative_of_tangents(mj, f, xs, ts):
+    """Tangents of the tangents of a program, and of what is computed with them outside."""
+    return mj.jvp(lambda *ys: (mj.jvp(f, ys, ts)[1], 2.0 * ys[0]), xs, ts)
+
+
+@pytest.mark.exercise("jvp.whole")
+def test_whole_outer_value(student):
+    """An inner function that gives the outer input is a constant function."""
+    student.agrees(outer_value, 3.0, 0.5)
+    student.agrees(outer_value, ROW.astype(F32), STEP.astype(F32))
+
+
+@pytest.mark.exercise("jvp.whole")
+def test_whole_outer_operand(student):
+    """In nested derivatives each function sees its own input move, and no other."""
+    student.agrees(outer_operand, 3.0, 0.5)
+    student.agrees(outer_operand, -1.5, 10.0)
+
+
+@pytest.mark.exercise("jvp.whole")
+def test_whole_after_an_error(student):
+    """After an inner derivative that fails, the outer one goes on, and all is as before."""
+    student.agrees(after_an_error, 3.0, 0.5)
+
+
+@pytest.mark.exercise("jvp.whole")
+def test_whole_containers(student):
+    """Each result has a tangent of its own shape and dtype, whether it moves or not."""
+    student.agrees(containers, GRID, GRID_STEP)
+    student.agrees(containers, ROW.astype(F32), STEP.astype(F32))
+
+
+@pytest.mark.exercise("jvp.whole")
+def test_whole_newton(student):
+    """A program may use a derivative in each step of a loop."""
+    student.agrees(root, np.array([0.5, 1.5]), 4)
+
+
+@pytest.mark.exercise("jvp.whole")
+def test_whole_programs(student):
+    """Random programs have the right values and tangents."""
+    student.agrees_on_programs(program_with_constants)
+
+
+@pytest.mark.exercise("jvp.whole")
+def test_whole_second_derivatives(student):
+    """Random programs have the right second derivatives."""
+    student.agrees_on_programs(derivative_of_tangents)
