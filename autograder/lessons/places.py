@@ -8,6 +8,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 WORKER = PACKAGE / "worker"
 SUITES = PACKAGE / "hidden" / "suites"
 ANSWERS = PACKAGE / "hidden" / "answers"
+CLASSES = PACKAGE / "hidden" / "classes.toml"
 
 ROOT = PACKAGE.parent
 COURSE = ROOT / "course"

@@ -2,9 +2,9 @@
 
 Submissions whose grades are known beforehand are made from the reference: the reference itself,
 the untouched skeleton, stubs that cheat, the same answer everywhere, each exercise filled in alone,
-right answers in other styles, each known mistake, each wrong answer without a name, and mutants,
-which have a slip in one exercise. All of them are graded as a student's would be, and every grade
-that is not as it should be is a finding.
+each one left out, right answers in other styles, each known mistake, each wrong answer without a
+name, and mutants, which have a slip in one exercise. All of them are graded as a student's would
+be, and every grade that is not as it should be is a finding.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ from autograder.lessons.manifest import Exercise, Lesson
 from autograder.sandbox import isolation
 from autograder.sandbox.session import Reply
 from autograder.student import checks
-from autograder.upkeep import attacks, mutants, sample_class
+from autograder.upkeep import attacks, classes, mutants, sample_class
 
 T = TypeVar("T")
 
@@ -71,12 +71,21 @@ def audit(
     report = Report()
     for lesson in chosen:
         cases = [case for case in make_cases(lesson) if not quick or case.kind not in _LONG]
+        _examine_classes(lesson, report)
         _examine(lesson, cases, report, workers, level)
         examine_mutants(lesson, report, quick, workers, level)
     return report
 
 
-_LONG = ("one exercise", "constant answer")  # kinds of which there are many
+_LONG = ("one exercise", "one missing", "constant answer")  # kinds of which there are many
+
+
+def _examine_classes(lesson: Lesson, report: Report) -> None:
+    """Is each class of mistakes met in each exercise, or argued away?"""
+    cells = len(classes.classes()) * len(lesson.exercises)
+    faults = classes.faults(lesson)
+    report.rows.append((lesson.id, "class of mistakes", max(0, cells - len(faults)), cells))
+    report.findings += faults
 
 
 def _examine(
@@ -162,8 +171,19 @@ def make_cases(lesson: Lesson) -> list[Case]:
         name = f"{exercise.id} alone"
         source = _only(lesson, reference, done)
         cases.append(Case(lesson.id, "one exercise", name, source, _exactly(done)))
+    cases += _cases_of_missing(reference, lesson)
     cases += _cases_of_constants(untouched, lesson)
     return [*cases, *cases_of_right_answers(lesson), *_cases_of_wrong_answers(lesson)]
+
+
+def _cases_of_missing(reference: str, lesson: Lesson) -> Iterator[Case]:
+    """Each exercise left out: the tests that the table of classes names for it ask for it."""
+    named = {} if classes.faults(lesson) else classes.cells(lesson)
+    everything = {exercise.id for exercise in lesson.exercises}
+    for exercise, tests in named.items():
+        source = _only(lesson, reference, everything - {exercise})
+        check = _fail(exercise, tests)
+        yield Case(lesson.id, "one missing", f"all but {exercise}", source, check)
 
 
 # What can stand in the place of every stub without any thought.
@@ -268,6 +288,16 @@ def _exactly(done: set[str]) -> Check:
                     f"{exercise['id']} should have no points, but these tests pass: "
                     f"{', '.join(passed)}. Let them ask for the exercise itself."
                 )
+
+    return check
+
+
+def _fail(exercise: str, tests: set[str]) -> Check:
+    def check(result: Result) -> Iterator[str]:
+        every = [test for part in result["exercises"] for test in part["tests"]]
+        passed = {test["id"] for test in every if test["passed"]}
+        for test in sorted(tests & passed):
+            yield f"{test} passes without {exercise}. Name another test in the table of classes."
 
     return check
 

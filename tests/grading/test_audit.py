@@ -2,10 +2,10 @@
 
 import graded_course
 import pytest
-from graded_course import MISTAKES, MODULE, TOML
+from graded_course import MISTAKES, MODULE, WHOLE_SUITE, WHOLE_TOML
 
 from autograder.lessons import manifest
-from autograder.upkeep import audit, mutants
+from autograder.upkeep import audit, classes, mutants
 
 pytestmark = pytest.mark.skipif(
     graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
@@ -61,13 +61,25 @@ def test_spread():
     assert tiny.spread([1.0, 2.0]) == 1.0
 """
 
+# Only one class is said to apply, and to one exercise.
+CLASSES = f"""
+nowhere = {sorted({*classes.classes()} - {"sizes"})}
+
+[sizes]
+mean = ["test_mean_of_nothing"]
+spread = ["test_whole_spread_of_one"]
+"does not apply" = ["double"]
+"""
+
 # The small course with exercises that are independent, and mistakes that can be recognised.
 GOOD = {
-    "course/lessons/01_tiny/lesson.toml": TOML.replace('["tiny.double", "tiny.mean"]', "[]"),
+    "course/lessons/01_tiny/lesson.toml": WHOLE_TOML.replace('["tiny.double", "tiny.mean"]', "[]"),
     "solutions/tiny/numbers.py": MODULE.replace("double(x) - mean(x)", "np.max(x) - np.min(x)"),
     "answers/tiny.py": MISTAKES.rpartition("\n@mistake")[0] + RIGHT,
     "course/lessons/01_tiny/checks.py": CHECKS,
+    "suites/tiny.py": WHOLE_SUITE,
     "suites/tiny.equivalent.toml": EQUIVALENT,
+    "suites/tiny.classes.toml": CLASSES,
 }
 
 
@@ -85,18 +97,21 @@ def test_a_good_suite_passes(monkeypatch, tmp_path):
     report = examined(monkeypatch, tmp_path)
     assert report.findings == []
     assert report.passed
+    cells = 3 * len(classes.classes())
     assert report.rows == [
+        ("tiny", "class of mistakes", cells, cells),
         ("tiny", "reference", 1, 1),
         ("tiny", "skeleton", 1, 1),
         ("tiny", "cheat", 1, 1),
         ("tiny", "one exercise", 3, 3),
+        ("tiny", "one missing", 3, 3),
         ("tiny", "constant answer", 14, 14),
         ("tiny", "right answer", 2, 2),
         ("tiny", "known mistake", 3, 3),
         ("tiny", "wrong answer", 1, 1),
         ("tiny", "mutant", 26, 26),
     ]
-    assert "tiny    known mistake    3 of 3" in audit.table(report)
+    assert "tiny    known mistake      3 of 3" in audit.table(report)
 
 
 FINDINGS = [
@@ -107,6 +122,17 @@ FINDINGS = [
         "return tiny.double(x) + 0 * tiny.mean([1, 2])",
         "`after`",
     ),
+    (
+        "suites/tiny.classes.toml",
+        '["test_whole_spread_of_one"]',
+        '["test_mean"]',
+        "no test of spread",
+    ),
+    ("suites/tiny.classes.toml", '["test_mean_of_nothing"]', "[]", "mean has an empty cell"),
+    ("suites/tiny.classes.toml", '= ["double"]', "= []", "double should have tests"),
+    ("suites/tiny.classes.toml", "[sizes]", "[size]", "size is no class"),
+    ("suites/tiny.classes.toml", "'again'", "'agian'", "again should have a table"),
+    ("suites/tiny.py", "return tiny.mean(np.array(x))", "return sum(x) / len(x)", "without tiny"),
     ("answers/tiny.py", "3.0 * np", "2.0 * np", "should lose points"),
     ("answers/tiny.py", "np.multiply(x, 2.0)", "np.multiply(x, 2.5)", "should have full points"),
     ("course/lessons/01_tiny/checks.py", "[1.0, 2.0]) == 1.5", "[1.0, 2.0]) == 2.0", "refuses it"),

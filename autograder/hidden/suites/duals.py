@@ -14,6 +14,7 @@ FOR_INTERPRET = siblings("duals.add_rule", "duals.mul_rule", "duals.lift")
 FOR_JVP = siblings(*FOR_INTERPRET.exercises, "duals.interpret_op")
 FOR_DERIVATIVE = siblings(*FOR_JVP.exercises, "duals.jvp")
 FOR_NTH = siblings(*FOR_DERIVATIVE.exercises, "duals.derivative")
+INF = float("inf")
 
 
 def watch():
@@ -94,6 +95,13 @@ def test_sum_under_another_interpreter(student):
     student.agrees(rule_on_boxes, "add_jvp", [3.0, 5.5], [0.5, 10.0])
 
 
+@pytest.mark.exercise("duals.add_rule")
+def test_sum_of_huge_values(student):
+    """Huge and infinite operands, and tangents, are added like all others."""
+    student.agrees(rule, "add_jvp", [1e200, -3.0], [1e-200, 1e300])
+    student.agrees(rule, "add_jvp", [INF, 5.5], [0.5, -INF])
+
+
 @pytest.mark.exercise("duals.mul_rule")
 def test_product_of_two_that_move(student):
     """A product of two operands that move moves by what both of them contribute."""
@@ -119,6 +127,13 @@ def test_product_with_a_first_that_rests(student):
 def test_product_under_another_interpreter(student):
     """The rule of products leaves all arithmetic to the current interpreter."""
     student.agrees(rule_on_boxes, "mul_jvp", [3.0, 5.5], [0.5, 10.0])
+
+
+@pytest.mark.exercise("duals.mul_rule")
+def test_product_of_huge_values(student):
+    """Huge and infinite operands, and tangents, are multiplied like all others."""
+    student.agrees(rule, "mul_jvp", [1e200, -3.0], [1e-200, 1e100])
+    student.agrees(rule, "mul_jvp", [INF, 5.5], [0.5, 10.0])
 
 
 # JVPInterpreter.lift ------------------------------------------------------------------------------
@@ -640,6 +655,23 @@ def order_inside(mj, siblings, n, m, x):
         return mj.nth_order_derivative(n, f, x)
 
 
+@probe(uses=[in_place])
+def high_order(mj, siblings, n):
+    """A derivative of order n of a function that makes its result itself, of n dual numbers."""
+
+    def f(x):
+        owners = []
+        while isinstance(x, mj.DualNumber):
+            owners, x = [x.interpreter, *owners], x.primal
+        result = 7.0
+        for owner in owners:
+            result = mj.DualNumber(owner, 0.0, result)
+        return result
+
+    with in_place("microjax.duals", siblings):
+        return mj.nth_order_derivative(n, f, 2.0)
+
+
 CUBIC = [2.0, -1.0, 0.5, 4.0]
 
 
@@ -669,6 +701,13 @@ def test_beyond_the_degree(student):
     """Orders above the degree of a polynomial give what they should."""
     student.agrees(orders, FOR_NTH, [3, 4], [1.0, 3.0, 0.0], 2.0)
     student.agrees(orders, FOR_NTH, [1, 2], [4.0], 2.0)
+
+
+@pytest.mark.exercise("duals.nth_order")
+def test_high_orders(student):
+    """The order may be high."""
+    student.agrees(high_order, FOR_NTH, 11)
+    student.agrees(high_order, FOR_NTH, 40)
 
 
 @pytest.mark.exercise("duals.nth_order")
@@ -782,6 +821,43 @@ def order_of_a_mixture(mj, n, x):
     return mj.nth_order_derivative(n, f, x)
 
 
+@probe
+def again(mj, x):
+    """The same inner functions, asked twice at equal places, when what they read has changed."""
+    factors, x_of_outer = [], []
+
+    def inner(y):
+        return mj.add(mj.mul(factors[-1], mj.mul(y, y)), x_of_outer[-1])
+
+    def f(x):
+        x_of_outer.append(x)
+        found = mj.derivative(lambda y: x, 2.0)
+        for factor in (3.0, x, 5.0):
+            factors.append(factor)
+            found = mj.add(found, mj.mul(x, mj.derivative(inner, 2.0)))
+            found = mj.add(found, mj.nth_order_derivative(2, inner, 2.0))
+            found = mj.add(found, mj.jvp(inner, 2.0, 0.5)[1])
+        return found
+
+    return [list(mj.jvp(f, at, 1.0)) for at in (x, x, 1.0, 1, -x)]
+
+
+@probe
+def long_program(mj, x, length):
+    """An inner function of so many steps, with the outer input in each of them."""
+
+    def f(x):
+        def inner(y):
+            for i in range(length):
+                y = mj.add(mj.mul(y, 0.5), x) if i % 2 else mj.add(x, y)
+            return y
+
+        return mj.add(mj.mul(x, mj.derivative(inner, x)), mj.derivative(lambda y: x, x))
+
+    value, tangent = mj.jvp(f, x, 1.0)
+    return value, tangent
+
+
 @pytest.mark.exercise("duals.whole")
 def test_whole_sums(student):
     """Programs with sums and constants give their value, and how fast it moves."""
@@ -835,3 +911,16 @@ def test_whole_orders(student):
     """Higher derivatives of a function that differentiates inside are right."""
     student.agrees(order_of_a_mixture, 2, 2.0)
     student.agrees(order_of_a_mixture, 3, -1.5)
+
+
+@pytest.mark.exercise("duals.whole")
+def test_whole_again(student):
+    """What was differentiated before, at an equal place, does not matter."""
+    student.agrees(again, 2.0)
+
+
+@pytest.mark.exercise("duals.whole")
+def test_whole_long_programs(student):
+    """Programs may be long, and meet the outer input in each step."""
+    student.agrees(long_program, 2.0, 40)
+    student.agrees(long_program, -0.5, 500)

@@ -485,6 +485,7 @@ def test_mul_shapes(student):
     ask_rule(student, "mul_jvp", [GRID, 4.0], [None, 0.0])
     ask_rule(student, "mul_jvp", [4.0, GRID], [0.0, None])
     ask_rule(student, "mul_jvp", [GRID[:1], GRID[:, :1]], [GRID_STEP[:1], GRID_STEP[:, :1]])
+    ask_rule(student, "mul_jvp", [EMPTY, 4.0], [None, 0.5])
     watch(student, "mul_jvp", [[GRID, 4.0], [GRID_STEP, 0.5]], False)
 
 
@@ -555,6 +556,8 @@ def test_div_shapes(student):
     ask_rule(student, "div_jvp", [GRID, 4.0], [GRID_STEP, 0.5])
     ask_rule(student, "div_jvp", [4.0, GRID], [0.5, None])
     ask_rule(student, "div_jvp", [ROW, np.array(4.0)], [None, np.array(0.5)])
+    ask_rule(student, "div_jvp", [GRID, 4.0], [None, 0.0])
+    ask_rule(student, "div_jvp", [EMPTY, 4.0], [EMPTY, 0.5])
     watch(student, "div_jvp", [[GRID, 4.0], [GRID_STEP, None]], False)
 
 
@@ -745,15 +748,20 @@ def boxed_inputs(mj, primals, tangents):
 
 
 @probe
-def failing_function(mj):
-    """The stack after a function that raises."""
+def failing_function(mj, interrupted):
+    """The stack after a function that raises, or that a person interrupts."""
     from minijax.core import trace_state
     from minijax.jvp import jvp_flat
 
+    def f(x):
+        if interrupted:
+            raise KeyboardInterrupt
+        return [1 // 0]
+
     try:
-        jvp_flat(lambda x: [1 // 0], [3.0], [0.5])
-    except ZeroDivisionError:
-        return len(trace_state.stack)
+        jvp_flat(f, [3.0], [0.5])
+    except (ZeroDivisionError, KeyboardInterrupt) as error:
+        return type(error) is KeyboardInterrupt, len(trace_state.stack)
     return "no error"
 
 
@@ -841,7 +849,8 @@ def test_flat_outer_tracers(student):
 @pytest.mark.exercise("jvp.flat")
 def test_flat_after_an_error(student):
     """A function that raises leaves the stack of interpreters as it was."""
-    student.agrees(failing_function)
+    student.agrees(failing_function, False)
+    student.agrees(failing_function, True)
 
 
 @pytest.mark.exercise("jvp.flat")
@@ -882,6 +891,18 @@ def arguments_seen(mj, primals, tangents):
 
     out, out_dot = mj.jvp(f, primals, tangents)
     return seen, out, out_dot
+
+
+@probe
+def changed_arguments(mj, primals, tangents):
+    """The caller's containers after a function that changes those that it gets."""
+
+    def f(d):
+        d["b"] = d["a"].pop()
+        return d
+
+    out, out_dot = mj.jvp(f, primals, tangents)
+    return out, out_dot, primals, tangents
 
 
 @probe
@@ -967,6 +988,12 @@ def test_jvp_arguments(student):
     """The function gets its arguments in their containers, also empty ones."""
     student.agrees(arguments_seen, ([1.5], (), None, 4.0), ([7.0], (), None, -2.0))
     student.agrees(arguments_seen, [{"k": ROW}, [GRID, 2.0]], [{"k": STEP}, [GRID_STEP, 0.5]])
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_jvp_changed_arguments(student):
+    """A function that changes its containers does not change the caller's."""
+    student.agrees(changed_arguments, [{"a": [1.5, 4.0]}], [{"a": [7.0, -2.0]}])
 
 
 @pytest.mark.exercise("jvp.jvp")
@@ -1132,6 +1159,62 @@ def root(mj, x, steps):
 
 
 @probe
+def weak_types(mj, x, x_dot):
+    """What float32 becomes beside values and tangents of functions of Python's numbers."""
+    jnp = mj.numpy
+    functions = {
+        "constants": lambda x: x * 3.0 + 2.0,
+        "twice": lambda x: x + x,
+        "cos": jnp.cos,
+        "div": lambda x: 3.0 / x,
+        "sum": jnp.sum,
+        "unmoved": lambda x: 7.0,
+    }
+    beside = np.ones(2, np.float32)
+    outs = {name: mj.jvp(f, (x,), (x_dot,)) for name, f in functions.items()}
+    dtypes = {name: [str((y * beside).dtype) for y in pair] for name, pair in outs.items()}
+    return {name: list(pair) for name, pair in outs.items()}, dtypes
+
+
+@probe
+def repeated(mj, x, x_dot):
+    """One input as both operands, and as several results."""
+    out, out_dot = mj.jvp(lambda x: [x + x, x * x, x / x, x - x, x, x], (x,), (x_dot,))
+    return out, out_dot
+
+
+@probe
+def again(mj, x, x_dot):
+    """The same functions, asked again at equal places, when what they read has changed."""
+    read = [1, 1.0, True, np.float32(1.0), 3.0]
+    axes = [0, 1, (0, 1)]
+
+    def f(x):
+        return mj.numpy.sum(x, axis=axes[0]), x[0, 0] * read[0], read[0] + 0.0 * x[0, 0]
+
+    found = []
+    while read:
+        found.append(mj.jvp(f, (x,), (x_dot,)))
+        axes.append(axes.pop(0))
+        read.pop(0)
+    return found
+
+
+@probe
+def long_program(mj, x, x_dot, length):
+    """So many steps with constants; every tenth uses the input again."""
+
+    def f(x):
+        y = x
+        for i in range(length):
+            y = 0.5 * y + x if i % 10 == 0 else y - 0.125
+        return y
+
+    out, out_dot = mj.jvp(f, (x,), (x_dot,))
+    return out, out_dot
+
+
+@probe
 def program_with_constants(mj, f, xs, ts):
     """Values of a program of which a constant is part, and their tangents."""
     return mj.jvp(lambda *ys: mj.tree_util.tree_map(lambda y: 2.0 * y, f(*ys)), xs, ts)
@@ -1174,6 +1257,31 @@ def test_whole_containers(student):
 def test_whole_newton(student):
     """A program may use a derivative in each step of a loop."""
     student.agrees(root, np.array([0.5, 1.5]), 4)
+
+
+@pytest.mark.exercise("jvp.whole")
+def test_whole_weak_types(student):
+    """What is made of Python's numbers alone leaves float32 as it is."""
+    student.agrees(weak_types, 2.0, 0.5)
+
+
+@pytest.mark.exercise("jvp.whole")
+def test_whole_repeated(student):
+    """One input may be both operands, and several results."""
+    student.agrees(repeated, 3.0, 0.5)
+    student.agrees(repeated, ROW.astype(F32), STEP.astype(F32))
+
+
+@pytest.mark.exercise("jvp.whole")
+def test_whole_again(student):
+    """What was differentiated before, at an equal place, does not matter."""
+    student.agrees(again, GRID, GRID_STEP)
+
+
+@pytest.mark.exercise("jvp.whole")
+def test_whole_long_programs(student):
+    """Programs may be long."""
+    student.agrees(long_program, ROW, STEP, 400)
 
 
 @pytest.mark.exercise("jvp.whole")
