@@ -6,9 +6,20 @@ data. Only names from the lists below are ever shown, so nothing here repeats a 
 
 import builtins
 import functools
-import importlib
+import itertools
+import math
+import operator
+import sys
 from collections.abc import Collection
-from types import ModuleType
+from types import (
+    CellType,
+    CodeType,
+    CoroutineType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    TracebackType,
+)
 from typing import Any
 
 import numpy as np
@@ -16,7 +27,7 @@ import numpy as np
 from autograder.lessons import assemble
 from autograder.lessons.manifest import Lesson
 from autograder.sandbox.session import ENDED, FORGED, KILLED
-from autograder.worker.worker import names_in, reached_in, read_and_set_in
+from autograder.worker.worker import names_in, reached_in
 
 # What no exercise needs, and what attempts at cheating are made of: modules, functions, and the
 # inner side of objects.
@@ -58,45 +69,71 @@ def unusual(names: Collection[str], reference: str) -> list[str]:
 # ------------------------------------------------------------------------------------------
 # Whom right definitions may be shown to
 
-# Modules that an exercise may need.
-_LIBRARIES = (
-    *("abc", "collections", "contextlib", "copy", "dataclasses", "enum", "functools", "itertools"),
-    *("math", "numbers", "numpy", "operator", "typing"),
-)
-# Of their names and of the built-in ones those that look into an object by a name which is made up
-# at run time, or that read and write files.
+# Modules that an exercise may need, and those of their names that do as they say. What is left out
+# looks up an attribute by a name that is made up at run time, or runs a text.
+_LIBRARIES = {
+    "abc": "ABC ABCMeta abstractmethod",
+    "collections": "ChainMap Counter OrderedDict abc defaultdict deque namedtuple",
+    "contextlib": "ExitStack closing contextmanager nullcontext suppress",
+    "copy": "copy deepcopy",
+    "dataclasses": "FrozenInstanceError KW_ONLY dataclass field replace",
+    "enum": "Enum Flag IntEnum auto unique",
+    "functools": "cache cached_property cmp_to_key lru_cache partial reduce total_ordering",
+    "itertools": " ".join(x for x in dir(itertools) if not x.startswith("_")),
+    "math": " ".join(x for x in dir(math) if not x.startswith("_")),
+    "numbers": "Complex Integral Number Rational Real",
+    "numpy": " ".join({*np.__all__} - np.__numpy_submodules__),
+    "operator": " ".join({*operator.__all__} - {"attrgetter", "methodcaller"}),
+    "typing": """
+        Any Callable ClassVar Final Generic Hashable Iterable Iterator Literal Mapping NamedTuple
+        NewType NoReturn Optional ParamSpec Protocol Self Sequence TypeAlias TypeVar Union cast
+    """,
+}
 _PRYING = """
-    getattr setattr delattr attrgetter methodcaller dir format format_map get_type_hints help info
-    input load save savez savez_compressed loadtxt savetxt genfromtxt fromfile memmap fromregex
+    getattr setattr delattr dir format format_map help info input
+    load save savez savez_compressed loadtxt savetxt genfromtxt fromfile memmap fromregex
     tofile dump dumps
 """
 _TYPES: tuple[Any, ...] = (
     *(str, bytes, list, tuple, dict, set, frozenset, int, float, complex, slice, range),
     *(np.ndarray, np.generic, np.dtype, np.ufunc, np.finfo, np.iinfo),
 )
-_SPECIAL = {"__init__", "__name__", "__class__", "__doc__", "annotations"}
+# Special names that a module may read, and special methods that it may define.
+_SPECIAL = """
+    __name__ __class__ __doc__ annotations __all__ __slots__ __init__ __post_init__ __repr__ __str__
+    __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __bool__ __len__ __iter__ __next__
+    __contains__ __getitem__ __setitem__ __call__ __enter__ __exit__ __int__ __float__ __index__
+    __neg__ __pos__ __abs__ __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__
+    __rtruediv__ __pow__ __rpow__ __matmul__ __rmatmul__
+"""
+_INNER = (FunctionType, CodeType, FrameType, GeneratorType, CoroutineType, TracebackType, CellType)
+# What leads out of a module even if it defines such a name itself.
+_NEVER_OWN = frozenset(
+    {*UNUSUAL, *_PRYING.split(), "np", *sys.stdlib_module_names}
+    | {name for inner in _INNER for name in dir(inner) if "_" in name}
+)
 
 
-def is_plain(reached: Collection[str], lesson: Lesson) -> bool:
+def is_plain(reached: tuple[Collection[str], Collection[str]], lesson: Lesson) -> bool:
     """Does a module reach for nothing but what exercises may need, or the solution's module has?
 
     Only such a module is shown right definitions of other exercises: nothing on the list makes
-    data of a function, or finds out who called.
+    data of a function, or finds out who called. It is judged by its text, which is no proof.
     """
-    return set(reached) <= _allowed(lesson)
+    read, own = reached
+    leads_nowhere = {x for x in own if not {x, x.strip("_")} & _NEVER_OWN}
+    return set(read) - leads_nowhere <= _allowed(lesson)
 
 
 @functools.lru_cache(maxsize=100)
 def _allowed(lesson: Lesson) -> frozenset[str]:
     names = {name for thing in (builtins, *_TYPES) for name in dir(thing)}
-    for module in map(importlib.import_module, _LIBRARIES):
-        public = getattr(module, "__all__", dir(module))
-        names |= {x for x in public if not isinstance(vars(module).get(x), ModuleType)}
+    names |= {name for listed in _LIBRARIES.values() for name in listed.split()}
     for path, text in assemble.tree(lesson).items():
-        names |= {*path.removesuffix(".py").split("/"), *read_and_set_in(text.encode())[1]}
+        names |= {*path.removesuffix(".py").split("/"), *reached_in(text.encode())[1]}
     names = {x for x in names if not x.startswith("_")} - UNUSUAL - {*_PRYING.split()}
-    solution = assemble.read_solution(lesson.module).encode()
-    return frozenset(names | _SPECIAL | {*_LIBRARIES} | {*reached_in(solution)})
+    solution, _ = reached_in(assemble.read_solution(lesson.module).encode())
+    return frozenset(names | {*_SPECIAL.split(), *_LIBRARIES, *solution})
 
 
 @functools.lru_cache(maxsize=100)

@@ -68,7 +68,6 @@ class Limits:
     address_space: int = field(default_factory=lambda: (2 << 30) + _processors() * (64 << 20))
     stack: int = 8 << 20
     file_size: int = 8 << 20
-    disk: int = 64 << 20
     open_files: int = 128
     cpu_seconds: int | None = 120
     threads: int = field(default_factory=lambda: max(512, 16 * _processors()))
@@ -90,7 +89,7 @@ class Limits:
 
     def by_controller(self) -> dict[str, int]:
         """The limits of a control group; memory there counts files and libraries as well."""
-        return {"memory": self.memory + self.disk + (256 << 20), "pids": self.threads}
+        return {"memory": self.memory + (256 << 20), "pids": self.threads}
 
 
 def _processors() -> int:
@@ -362,17 +361,16 @@ def launch(
     `prefix` is what the command is to be run by.
     """
     if level == "namespaces":
-        command = [*_bubblewrap(tree.resolve(), limits), *_python("/worker/worker.py")]
+        command = [*_bubblewrap(tree.resolve()), *_python("/worker/worker.py")]
         paths = {"tree": "/tree", "site": "/site", "scratch": "/tmp"}
-        files: dict[str, Any] = {"readable": ["/"], "writable": ["/tmp", os.devnull]}
+        readable = ["/"]
     else:
         command = _python(str(places.WORKER / "worker.py"))
         command = [*(_keeper() if level == "process" else []), *command]
         paths = {"tree": str(tree.resolve()), "site": str(_site()), "scratch": scratch}
-        files = {
-            "readable": [paths["tree"], *_readable(), str(_site())],
-            "writable": [os.devnull],  # the disk has no other limit here
-        }
+        readable = [paths["tree"], *_readable(), str(_site())]
+    # A file takes memory of the kernel, an empty one as well, and no limit counts it.
+    files: dict[str, Any] = {"readable": readable, "writable": [os.devnull]}
     layers = _LAYERS[level]
     must = layers if level == "landlock" else ()
     settings = {**paths, **files, "module": module, "limits": limits.by_name()}
@@ -403,13 +401,13 @@ def _environment(scratch: str) -> dict[str, str]:
     return {**_ENVIRONMENT, **kept, "HOME": scratch, "TMPDIR": scratch}
 
 
-def _bubblewrap(tree: Path, limits: Limits) -> list[str]:
+def _bubblewrap(tree: Path) -> list[str]:
     program = shutil.which("bwrap")
     if program is None:
         raise NotIsolated("bubblewrap is not installed (Debian package: bubblewrap)")
     flags = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     flags += ["--uid", "65534", "--gid", "65534", "--hostname", "worker", "--chdir", "/"]
-    flags += ["--dev", "/dev", "--size", str(limits.disk), "--tmpfs", "/tmp"]
+    flags += ["--dev", "/dev", "--dir", "/tmp"]
     flags += ["--ro-bind", "/proc/cpuinfo", "/proc/cpuinfo"]  # XLA reads it
     flags += _mounts()
     flags += ["--ro-bind", str(places.WORKER), "/worker", "--ro-bind", str(tree), "/tree"]

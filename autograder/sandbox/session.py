@@ -106,12 +106,12 @@ class Session:
         return self._seen()[0]
 
     @property
-    def reached(self) -> list[str]:
-        """The names by which the module reaches for something that is not its own."""
-        return self._seen()[1]
+    def reached(self) -> tuple[list[str], list[str]]:
+        """The names that the module reads, and those that it defines."""
+        return self._seen()[1], self._seen()[2]
 
     def _seen(self) -> list[list[str]]:
-        return self.looked.value if self.looked and self.looked.kind == "value" else [[], []]
+        return self.looked.value if self.looked and self.looked.kind == "value" else [[], [], []]
 
     def call(self, probe: Probe, *args: Any, seconds: float = 0.0, fresh: bool = False) -> Reply:
         """Run a probe; `fresh` imports the package again, so that nothing is left of earlier calls.

@@ -117,7 +117,7 @@ class Server:
             return ["syntax_error", str(error.msg), error.lineno, error.offset]
         except ValueError:
             return ["syntax_error", "the file holds a null byte", None, None]
-        return ["value", wire.encode([names_in(source), reached_in(source)])]
+        return ["value", wire.encode([names_in(source), *reached_in(source)])]
 
     def load(self) -> Reply:
         """Import the package afresh."""
@@ -184,6 +184,10 @@ def array_classes() -> set[type]:
     return {found} if type(found) is type else set()
 
 
+MOST_NAMES = 10_000
+UNREADABLE = "?"  # stands for all that a file reads, if that cannot be told
+
+
 def names_in(source: bytes) -> list[str]:
     """The names, attributes and modules that a file uses, sorted; none if it is no Python."""
     try:
@@ -197,24 +201,31 @@ def names_in(source: bytes) -> list[str]:
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names |= {alias.name.split(".")[0] for alias in node.names}
-    return sorted(name for name in names if len(name) < 60)[:10_000]
+    return sorted(name for name in names if len(name) < 60)[:MOST_NAMES]
 
 
-def reached_in(source: bytes) -> list[str]:
-    """The attributes, modules and built-in names that a file reads and does not define, sorted."""
-    read, own = read_and_set_in(source)
-    # Whoever defines a name with underscores may still read another object's.
-    return sorted(name for name in read if name not in own or name.startswith("__"))[:10_000]
+def reached_in(source: bytes) -> tuple[list[str], list[str]]:
+    """What a file reads: attributes, modules, their parts, and built-in names; what it defines.
 
-
-def read_and_set_in(source: bytes) -> tuple[set[str], set[str]]:
-    """The attributes, modules and built-in names that a file reads; what it defines and sets."""
-    read: set[str] = set()
-    own: set[str] = set()
+    Special methods that it defines count as read: Python and NumPy call them, and believe them.
+    """
     try:
         nodes: list[Any] = list(ast.walk(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        nodes = []
+        return [UNREADABLE], []
+    read, own = _read_and_set_in(nodes)
+    parts = _parts_of_modules(nodes)
+    special = {name for name in own if name.startswith("__")}
+    read |= parts | special
+    if len(read) > MOST_NAMES:
+        return [UNREADABLE], []
+    return sorted(read), sorted(own - parts - special)[:MOST_NAMES]
+
+
+def _read_and_set_in(nodes: list[Any]) -> tuple[set[str], set[str]]:
+    """The attributes, modules and built-in names that are read; what is defined and set."""
+    read: set[str] = set()
+    own: set[str] = set()
     named = {id(node.func): node.args[1].value for node in nodes if _gets_a_known_attribute(node)}
     for node in nodes:
         match node:
@@ -233,6 +244,25 @@ def read_and_set_in(source: bytes) -> tuple[set[str], set[str]]:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 own.add(name)
     return read, own
+
+
+def _parts_of_modules(nodes: list[Any]) -> set[str]:
+    """What is read of the modules that are imported, which is never the file's own.
+
+    A module that is used in another way than to read a name of it is among them, too.
+    """
+    imported = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    modules = {alias.asname or alias.name.split(".")[0] for alias in imported}
+    parts: set[str] = set()
+    owners: set[int] = set()
+    for node in nodes:  # from the outside inwards
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=part) if name in modules:
+                parts.add(part)
+                owners.add(id(node.value))
+            case ast.Name(id=name, ctx=ast.Load()) if name in modules and id(node) not in owners:
+                parts.add(f"the module {name}")
+    return parts
 
 
 def _gets_a_known_attribute(node: Any) -> bool:

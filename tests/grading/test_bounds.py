@@ -116,6 +116,16 @@ def test_right_siblings_are_shown_to_plain_modules_alone(monkeypatch):
         "from operator import attrgetter as get",
         "found = np.lib",
         "match neg_jvp:\n    case object(__code__=code):\n        pass",
+        "gi_frame = f_back = 0\nfound = iter([]).gi_frame.f_back",
+        "_sys = 0\nfound = object()._sys",
+        "lib = 0\nfound = np.lib",
+        "modules = [np]",
+        "class Here:\n    __array_interface__ = {}",
+        "class Anything:\n    __match_args__ = ('__co' + 'de__',)",
+        "from functools import update_wrapper",
+        "from contextlib import redirect_stdout as swap",
+        "from dataclasses import make_dataclass",
+        "x = 0" + "\nx.attribute_{}".join(map(str, range(10_001))),
     ],
 )
 def test_a_module_that_might_look_for_siblings_is_shown_none(monkeypatch, line):
