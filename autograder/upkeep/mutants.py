@@ -57,12 +57,20 @@ def _mutants_of(reference: str, exercise: Exercise) -> Iterator[Mutant]:
 
 
 def _parsed(definition: str) -> ast.FunctionDef:
-    """The syntax tree of a function without its docstring; comments are lost."""
+    """The syntax tree of a function without docstring and annotations; comments are lost.
+
+    So a mutant keeps its name when only types or words change.
+    """
     indent = len(definition) - len(definition.lstrip())
     module = ast.parse("\n".join(line[indent:] for line in definition.splitlines()))
     (function,) = module.body
     assert isinstance(function, ast.FunctionDef)
     function.body = skeleton.code(function)
+    for node in ast.walk(function):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.FunctionDef):
+            node.returns = None
     return function
 
 

@@ -208,7 +208,7 @@ def remat_partial_eval(
     ...     x, y = trace.pure(3.0), trace.new_arg(unknown(get_aval(1.0)))
     ...     later, now = remat_partial_eval(trace, [x, y], jaxpr=f, **params)
     >>> print(now, later.aval, [t.pval.is_known for t in later.recipe.tracers_in])
-    3.0 f64[] [True, False]
+    3.0 ~float64[] [True, False]
     >>> later.recipe.params["jaxpr"]
     { lambda ; a:f64[] b:f64[]. let c:f64[] = sin a; d:f64[] = mul c b in (d,) }
     """

@@ -247,7 +247,7 @@ def binary_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
 
     >>> row, column = (ShapedArray(shape, np.dtype("float32")) for shape in [(1, 3), (2, 1)])
     >>> print(binary_type(row, column))
-    f32[2,3]
+    float32[2,3]
     """
     # TODO(jaxprs.binary_type): compare the dtypes, find the common shape, and say what dtype and
     # weak type the result has.
@@ -301,7 +301,7 @@ def dot_general_type(
     >>> x, y = (ShapedArray(shape, np.dtype("float32")) for shape in [(2, 3, 7), (7, 5, 2)])
     >>> numbers = (((2,), (0,)), ((0,), (2,)))
     >>> print(dot_general_type(x, y, dimension_numbers=numbers, preferred_element_type=None))
-    f32[2,3,5]
+    float32[2,3,5]
     """
     # TODO(jaxprs.dot_general_type): compare the axes that go together and the dtypes, then put the
     # shape together: batch axes, the rest of x, the rest of y.
@@ -316,7 +316,7 @@ def reduce_sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
     dtype stays, also for small integers and booleans, and so does the weak type.
 
     >>> print(reduce_sum_type(ShapedArray((2, 3, 5), np.dtype("int8")), axes=(2, 0)))
-    i8[3]
+    int8[3]
     """
     # TODO(jaxprs.reduce_sum_type): check the axes, and leave them out of the shape.
     raise NotImplementedError("jaxprs.reduce_sum_type")
@@ -359,7 +359,7 @@ class JaxprType(NamedTuple):
     out_types: list[ShapedArray]
 
     def __repr__(self) -> str:
-        ins, outs = (", ".join(map(str, types)) for types in self)
+        ins, outs = (", ".join(aval.str_short() for aval in types) for types in self)
         return f"({ins}) -> ({outs})"
 
 
@@ -372,7 +372,7 @@ def typecheck_jaxpr(jaxpr: Jaxpr) -> JaxprType:
 
     >>> x, y = (Var(ShapedArray((3,), np.dtype(float))) for _ in range(2))
     >>> typecheck_jaxpr(Jaxpr([], [x], [y], [JaxprEqn([x], [y], sin_p, {})]))
-    (f64[3]) -> (f64[3])
+    (float64[3]) -> (float64[3])
     >>> typecheck_jaxpr(Jaxpr([], [], [y], [JaxprEqn([x], [y], sin_p, {})]))
     Traceback (most recent call last):
     TypeError: In equation 1, `a:f64[3] = sin b`: b:f64[3] is used and not bound.
@@ -448,7 +448,7 @@ class TypeChecker:
         >>> a, b = (Var(ShapedArray(shape, np.dtype(float))) for shape in [(3,), ()])
         >>> typecheck_jaxpr(Jaxpr([], [a], [b], [JaxprEqn([a], [b], sin_p, {})]))
         Traceback (most recent call last):
-        TypeError: In equation 1, `b:f64[] = sin a`: the result is f64[3] and not f64[].
+        TypeError: In equation 1, `b:f64[] = sin a`: the result is float64[3] and not float64[].
         """
         # TODO(jaxprs.check_equation): check the operands and the programs inside, compare the types
         # of the results with those of the variables, and bind these.
@@ -547,10 +547,12 @@ class JaxprPrinter:
         if isinstance(atom, Var):
             return self.name(atom)
         value = np.asarray(atom.val)
-        return f"{'[...]' if value.shape else value.item()}:{atom.aval}"
+        return f"{'[...]' if value.shape else value.item()}:{atom.aval.str_short(True)}"
 
     def typed(self, atom: Atom) -> str:
-        return f"{self.name(atom)}:{atom.aval}" if isinstance(atom, Var) else self.atom(atom)
+        if isinstance(atom, Var):
+            return f"{self.name(atom)}:{atom.aval.str_short(True)}"
+        return self.atom(atom)
 
     def program(self, jaxpr: Jaxpr) -> Document:
         consts, inputs = self.binders(jaxpr.constvars), self.binders(jaxpr.invars)

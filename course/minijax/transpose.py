@@ -50,7 +50,16 @@ from minijax.core import (
 from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Var, apply_equation, read
 from minijax.jit import Rebind, call, derived, jit_p
 from minijax.jvp import add_tangents, instantiate
-from minijax.lax.basic import broadcast_in_dim, convert_element_type, transpose
+from minijax.lax.basic import (
+    broadcast_in_dim,
+    convert_element_type,
+    div,
+    dot_general,
+    mul,
+    neg,
+    reduce_sum,
+    transpose,
+)
 from minijax.linearize import Linearized, check_types, linearize_tree, only_floats, with_float0
 from minijax.marks import filled
 from minijax.tracing import trace_tree
@@ -101,9 +110,9 @@ def unbroadcast(ct: Tangent, x: Value) -> Value:
     operation. `x` is 0-d: the sum over all axes. Or `x` has as many axes as `ct`, some of length 1
     where those of `ct` have another length: the sums over these, which stay as axes of length 1.
 
-    `reduce_sum_p.bind(ct, axes=...)` drops the axes (a tuple). `broadcast_in_dim(sums, shape,
-    axes)` puts axes of length 1 back: axis `i` of `sums` becomes axis `axes[i]`. `ct` may be a
-    tracer; `get_aval(ct).shape` is its shape.
+    `reduce_sum(ct, axes)` drops the axes (a tuple). `broadcast_in_dim(sums, shape, axes)` puts axes
+    of length 1 back: axis `i` of `sums` becomes axis `axes[i]`. `ct` may be a tracer;
+    `get_aval(ct).shape` is its shape.
 
     >>> unbroadcast(np.ones((2, 3)), UndefPrimal(ShapedArray((2, 1), np.dtype(float))))
     Array([[3.],
@@ -126,7 +135,7 @@ def mul_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
     Exactly one of `x` and `y` is an `UndefPrimal`. Gives a list of two: for the linear operand its
     cotangent, for the known one None. The known operand may be smaller than the product, or larger
     than the linear operand, so `unbroadcast(..., operand)` gives the cotangent its operand's shape.
-    Multiply with `mul_p.bind`, whose result cannot be written to.
+    Multiply with `mul`: the operands may be tracers.
 
     >>> mul_transpose(np.array([1.0, 10.0]), 3.0, UndefPrimal(ShapedArray((2,), np.dtype(float))))
     [None, Array([ 3., 30.], dtype=float64)]
@@ -137,16 +146,16 @@ def mul_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
 
 
 def sub_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
-    return [unbroadcast(ct, x), unbroadcast(neg_p.bind(ct), y)]
+    return [unbroadcast(ct, x), unbroadcast(neg(ct), y)]
 
 
 def div_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
     """Division is linear in the dividend only."""
-    return [unbroadcast(div_p.bind(ct, y), x), None]
+    return [unbroadcast(div(ct, y), x), None]
 
 
 def neg_transpose(ct: Tangent, x: Value) -> list[Value]:
-    return [neg_p.bind(ct)]
+    return [neg(ct)]
 
 
 def transpose_transpose(ct: Tangent, x: Value, *, permutation: tuple[int, ...]) -> list[Value]:
@@ -185,7 +194,7 @@ def dot_cotangent(
     second one keeps. The linear operand is the second one where `comes_last` is true, else the
     first. `other_axes(type, contracted axes, batch axes)` lists what is kept of an operand.
 
-    In the new product, `dot_general_p.bind(ct, other, dimension_numbers=...,
+    In the new product, `dot_general(ct, other, dimension_numbers,
     preferred_element_type=get_aval(ct).dtype)`, the batch axes are batch axes again, and contracted
     are the axes that `other` keeps, both in `ct` and in `other` in ascending order. Then
     `as_operand(product, aval, contract, batch)` gives it the axes and the dtype of the operand.
@@ -229,7 +238,7 @@ def broadcast_in_dim_transpose(
 ) -> list[Value]:
     """What was repeated counts as often as it was: new axes are summed, then those stretched."""
     new = tuple(i for i in range(len(shape)) if i not in broadcast_dimensions)
-    return [unbroadcast(reduce_sum_p.bind(ct, axes=new) if new else ct, x)]
+    return [unbroadcast(reduce_sum(ct, new) if new else ct, x)]
 
 
 def convert_element_type_transpose(

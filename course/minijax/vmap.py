@@ -54,7 +54,7 @@ from minijax.core import (
     vmap_rules,
 )
 from minijax.jvp import jvp_flat
-from minijax.lax.basic import broadcast_in_dim, transpose
+from minijax.lax.basic import broadcast_in_dim, dot_general, reduce_sum, transpose
 from minijax.tree import flatten_fun, node_type, tree_flatten, tree_unflatten
 
 BatchAxis = int | NotMapped  # an axis counted from the front, or `not_mapped`
@@ -68,7 +68,7 @@ def remove_axis(aval: ShapedArray, axis: BatchAxis) -> ShapedArray:
 
     >>> batch = ShapedArray((2, 3), np.dtype("float64"))
     >>> print(remove_axis(batch, 0), remove_axis(batch, 1), remove_axis(batch, not_mapped))
-    f64[3] f64[2] f64[2,3]
+    float64[3] float64[2] float64[2,3]
     """
     # TODO(vmap.remove_axis): give aval itself where nothing is mapped, else the type without the
     # batch axis.
@@ -151,7 +151,7 @@ class BatchTrace(Trace):
         ...     batch = BatchTracer(trace, np.array([1.0, 2.0, 3.0]), 0)
         ...     out = trace.process_primitive(neg_p, [batch], {})
         ...     print(out, out.val, out.batch_dim)
-        BatchTracer<f64[]> [-1. -2. -3.] 0
+        BatchTracer<float64[]> [-1. -2. -3.] 0
         """
         # TODO(vmap.process_primitive): take values and batch axes out of the boxes, call the rule,
         # and box what comes out.
@@ -160,7 +160,8 @@ class BatchTrace(Trace):
 
 # The rules: (axis size, values, batch axes) -> (value out, batch axis out) ----------------------
 # `params` are those of the operation on one example, with axes counted in one example. At least one
-# operand is mapped. Values may be tracers of lower levels: a rule computes by binding primitives.
+# operand is mapped. Values may be tracers of lower levels, so a rule computes with the functions of
+# `lax`.
 
 
 def unary_batch(
@@ -223,7 +224,7 @@ def reduce_sum_batch(
     `vals` and `dims` hold one entry each, and the one operand is mapped. `axes` are axes of one
     example: in the batch, those at or behind the batch axis have a number that is higher by one
     (`axes_behind`). In the result the summed axes are gone, so the batch axis has a lower number
-    if some of them were in front of it. Bind `reduce_sum_p` once, and move nothing.
+    if some of them were in front of it. Apply `reduce_sum` once, and move nothing.
 
     >>> batch = np.arange(6.0).reshape(2, 3)  # three examples of shape (2,), along axis 1
     >>> reduce_sum_batch(3, [batch], [1], axes=(0,))
@@ -288,7 +289,7 @@ def dot_general_batch(
     (`axes_behind`). If both operands are mapped, their `dims` become batch axes of the
     `dot_general` too, the first ones, and so axis 0 of the result. If only one is, its batch axis
     is an axis like any other that stays, and `axis_in_product` says where; the other operand is
-    not repeated. Bind `dot_general_p` once, on `vals` as they are and with the
+    not repeated. Apply `dot_general` once, to `vals` as they are and with the
     `preferred_element_type` that was given.
 
     >>> matrix_times_vector = (((1,), (0,)), ((), ()))

@@ -314,7 +314,7 @@ def residual_slots(
     >>> a, b = (ShapedArray((n,), np.dtype(float)) for n in (1, 2))
     >>> slots, places = residual_slots([[a, b], [b, b]])
     >>> print(*slots, places)
-    f64[1] f64[2] f64[2] [(0, 1), (1, 2)]
+    float64[1] float64[2] float64[2] [(0, 1), (1, 2)]
     """
     slots: list[ShapedArray] = []
     places = []

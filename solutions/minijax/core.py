@@ -243,7 +243,8 @@ class Tracer(Array):
 # Abstract values --------------------------------------------------------------------------------
 
 
-@dataclass(unsafe_hash=True)  # equal types are one key; and never changed, as all keys
+# Equal types are one key; and never changed, as all keys.
+@dataclass(unsafe_hash=True, repr=False)
 class ShapedArray:
     """The set of all arrays of one shape and dtype: what a type checker knows of an array.
 
@@ -254,10 +255,17 @@ class ShapedArray:
     dtype: np.dtype
     weak_type: bool = False
 
-    def __str__(self) -> str:
-        return f"{dtypes.short_name(self.dtype)}[{','.join(map(str, self.shape))}]"
+    def str_short(self, short_dtypes: bool = False) -> str:
+        """Dtype and shape, `float64[2,3]`; or, as in a jaxpr, `f64[2,3]`."""
+        name = dtypes.short_name(self.dtype) if short_dtypes else dtypes.name(self.dtype)
+        return f"{name}[{','.join(map(str, self.shape))}]"
 
-    str_short = __str__
+    def __str__(self) -> str:
+        return ("~" if self.weak_type else "") + self.str_short()
+
+    def __repr__(self) -> str:
+        weak_type = ", weak_type=True" if self.weak_type else ""
+        return f"{type(self).__name__}({self.str_short()}{weak_type})"
 
     def to_bool(self) -> bool:
         raise TracerBoolConversionError(
@@ -272,7 +280,7 @@ class ShapedArray:
         )
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ConcreteArray(ShapedArray):
     """The set that holds a single array, `val`: not only its type is known, but its value."""
 
@@ -336,10 +344,8 @@ def get_aval(x: Value) -> ShapedArray:
     not in it counts as the first of its base classes (in the order of `__mro__`) that is. Raises
     `TypeError`, with the text of the last example, for anything else.
 
-    >>> print(get_aval(np.zeros((2, 3))), get_aval(1.0), get_aval(1.0).weak_type)
-    f64[2,3] f64[] True
-    >>> print(get_aval(np.float64(1.0)), get_aval(np.float64(1.0)).weak_type)
-    f64[] False
+    >>> print(get_aval(np.zeros((2, 3))), get_aval(np.float64(1.0)), get_aval(1.0))
+    float64[2,3] float64[] ~float64[]
     >>> get_aval("one")
     Traceback (most recent call last):
     TypeError: Argument 'one' of type <class 'str'> is not a valid JAX type

@@ -33,6 +33,12 @@ def canonical(dtype: Any) -> np.dtype:
 
 
 @functools.cache  # NumPy makes the name anew each time
+def name(dtype: np.dtype) -> str:
+    """The name of a dtype: `float64`."""
+    return "float0" if dtype == float0 else dtype.name
+
+
+@functools.cache
 def short_name(dtype: np.dtype) -> str:
     """The name that jaxprs print: `f64` for float64, `bool` for bool."""
     if dtype == float0:

@@ -494,10 +494,10 @@ def jit_type(*avals: ShapedArray, name: str, jaxpr: ClosedJaxpr) -> list[ShapedA
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> compare = trace_to_jaxpr(lambda x, y: [x < y, x], [f64, f64])
     >>> [str(aval) for aval in jit_type(f64, f64, name="compare", jaxpr=compare)]
-    ['bool[]', 'f64[]']
+    ['bool[]', 'float64[]']
     >>> jit_type(f64, name="compare", jaxpr=compare)
     Traceback (most recent call last):
-    TypeError: compare takes (f64[], f64[]) and is called with (f64[])
+    TypeError: compare takes (float64[], float64[]) and is called with (float64[])
     """
     given, wanted = ([(a.shape, a.dtype) for a in types] for types in (avals, jaxpr.in_avals))
     if given != wanted:

@@ -50,7 +50,19 @@ from minijax.core import (
     sub_p,
     transpose_p,
 )
-from minijax.lax.basic import add, broadcast_in_dim, cos, div, exp, log, mul, neg, sin, sub
+from minijax.lax.basic import (
+    add,
+    broadcast_in_dim,
+    cos,
+    div,
+    dot_general,
+    exp,
+    log,
+    mul,
+    neg,
+    sin,
+    sub,
+)
 from minijax.tree import flatten_fun, tree_flatten, tree_unflatten
 
 # Tangents ---------------------------------------------------------------------------------------
@@ -285,16 +297,16 @@ def div_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     (x, y), (x_dot, y_dot) = primals, tangents
     z = div(x, y)
     from_x = apply_linear(lambda t: div(t, y), x_dot)
-    from_y = apply_linear(lambda t: mul(div(neg(z), y), t), y_dot)
+    from_y = apply_linear(lambda t: mul(t, div(neg(z), y)), y_dot)
     return z, add_tangents(from_x, from_y)
 
 
 def dot_general_jvp(primals: Values, tangents: Sequence[Tangent], **params: Any) -> tuple[Any, Any]:
     """A product in each operand, so the product rule again, with `dot_general` for `*`."""
     (x, y), (x_dot, y_dot) = primals, tangents
-    z = dot_general_p.bind(x, y, **params)
-    from_x = apply_linear(lambda t: dot_general_p.bind(t, y, **params), x_dot)
-    from_y = apply_linear(lambda t: dot_general_p.bind(x, t, **params), y_dot)
+    z = dot_general(x, y, **params)
+    from_x = apply_linear(lambda t: dot_general(t, y, **params), x_dot)
+    from_y = apply_linear(lambda t: dot_general(x, t, **params), y_dot)
     return z, add_tangents(from_x, from_y)
 
 

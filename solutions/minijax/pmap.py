@@ -192,9 +192,9 @@ def all_gather_type(
     >>> x = ShapedArray((2, 5), np.dtype("float32"))
     >>> params = {"axis_name": "i", "axis_size": 3}
     >>> print(all_gather_type(x, all_gather_dimension=1, tiled=False, **params))
-    f32[2,3,5]
+    float32[2,3,5]
     >>> print(all_gather_type(x, all_gather_dimension=1, tiled=True, **params))
-    f32[2,15]
+    float32[2,15]
     """
     before, after = x.shape[:all_gather_dimension], x.shape[all_gather_dimension:]
     if tiled:
@@ -569,7 +569,7 @@ def replica_program(
     >>> double = trace_to_jaxpr(lambda x: [x * 2.0], [f64])
     >>> program = replica_program(double, (0,), (0,), axis_name="i", axis_size=4)
     >>> print(program.in_avals[0], program.out_avals[0])
-    f64[1] f64[1]
+    float64[1] float64[1]
     """
 
     def replica(*pieces: Any) -> list[Any]:

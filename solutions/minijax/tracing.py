@@ -76,7 +76,7 @@ class JaxprBuilder:
         >>> builder, x = JaxprBuilder(), np.array([1.0, 2.0])
         >>> first = builder.constant(x)
         >>> print(first.aval, builder.constant(x) is first, builder.constant(x.copy()) is first)
-        f64[2] True False
+        float64[2] True False
         >>> builder.constant(3.0).val, len(builder.consts)
         (3.0, 2)
         """
@@ -158,7 +158,7 @@ class JaxprTrace(Trace):
         >>> with new_main(JaxprTrace, JaxprBuilder()) as main:
         ...     box = JaxprTrace(main).new_arg(get_aval(3.0))
         >>> type(box.atom).__name__, box.aval
-        ('Var', ShapedArray(shape=(), dtype=dtype('float64'), weak_type=True))
+        ('Var', ShapedArray(float64[], weak_type=True))
         """
         return JaxprTracer(self, Var(raise_to_shaped(aval)))
 

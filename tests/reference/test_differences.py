@@ -276,7 +276,25 @@ def changes(f):
     )
 
 
+def program_of(f, *args):
+    """A program as text. JAX adds cotangents with a primitive of its own, `add_any`."""
+    return lambda lib: str(lib.make_jaxpr(f(lib))(*args)).replace("add_any", "add")
+
+
+def linear(lib):
+    """What is left of the second seed's function for its tangents."""
+    return lib.linearize(lambda x, y: lib.numpy.sin(x) - lib.numpy.exp(x + y), 1.0, 2.0)[1]
+
+
 PICTURES = {
+    "linearized": program_of(linear, 1.0, 0.0),
+    "linearized and transposed": program_of(
+        lambda lib: lib.linear_transpose(linear(lib), 1.0, 2.0), 1.0
+    ),
+    "linearized, one variable": program_of(lambda lib: lib.linearize(lib.numpy.sin, 3.0)[1], 1.0),
+    "pulled back": program_of(lambda lib: lib.vjp(lambda x, y: x * y + x, 3.0, 4.0)[1], 1.0),
+    "gradient": program_of(lambda lib: lib.grad(lambda x: lib.numpy.exp(x) * x), 2.0),
+    "powers": changes(lambda jnp, x: x**2 + x**3 + x**-1 + 2.0**x),
     "two variables": changes(lambda jnp, x, y: jnp.sin(x) - jnp.exp(x + y)),
     "a difference": changes(lambda jnp, x, y: x - y),
     "a difference of products": changes(lambda jnp, x, y: x * 2.0 - y * 3.0),

@@ -511,7 +511,7 @@ def program():
 
 
 def test_the_type_of_a_program():
-    assert str(typecheck_jaxpr(program())) == "(f64[3], f64[3]) -> (f64[])"
+    assert str(typecheck_jaxpr(program())) == "(float64[3], float64[3]) -> (float64[])"
 
 
 def call_with(jaxpr, atom):
@@ -564,11 +564,11 @@ DEFECTS = {
     ),
     "shape of a result": (
         lambda p: set_result(p, 1, var((4,))),
-        "In equation 2, `_:f64[4] = sin c`: the result is f64[3] and not f64[4].",
+        "In equation 2, `_:f64[4] = sin c`: the result is float64[3] and not float64[4].",
     ),
     "dtype of a result": (
         lambda p: set_result(p, 3, var((), "float32")),
-        "In equation 4, `_:f32[] = mul e 2.0:f64[]`: the result is f64[] and not f32[].",
+        "In equation 4, `_:f32[] = mul e 2.0:f64[]`: the result is float64[] and not float32[].",
     ),
     "shapes of operands": (
         lambda p: p.invars.append(w := var((4,))) or set_operand(p, 0, 1, w),
@@ -577,15 +577,16 @@ DEFECTS = {
     ),
     "dtypes of operands": (
         lambda p: p.invars.append(w := var((3,), int)) or set_operand(p, 0, 1, w),
-        "In equation 1, `d:f64[3] = mul a c`: operands must have one dtype, not f64[3] and i64[3].",
+        "In equation 1, `d:f64[3] = mul a c`: operands must have one dtype, not float64[3] and "
+        "int64[3].",
     ),
     "dtype of an operand": (
         lambda p: p.invars.append(w := var((3,), int)) or set_operand(p, 1, 0, w),
-        "In equation 2, `d:f64[3] = sin c`: the operand must be a float, not i64[3].",
+        "In equation 2, `d:f64[3] = sin c`: the operand must be a float, not int64[3].",
     ),
     "axis that is not there": (
         lambda p: p.eqns[2].params.update(axes=(1,)),
-        "In equation 3, `e:f64[] = reduce_sum[axes=(1,) out_sharding=None] d`: f64[3] does not "
+        "In equation 3, `e:f64[] = reduce_sum[axes=(1,) out_sharding=None] d`: float64[3] does not "
         "have the axes (1,).",
     ),
     "number of operands": (
@@ -603,15 +604,15 @@ DEFECTS = {
     ),
     "dtype of a literal": (
         lambda p: set_operand(p, 3, 1, literal(2.0, dtype="float32")),
-        "In equation 4, `f:f64[] = mul e 2.0:f32[]`: the literal 2.0:f32[] is f64[].",
+        "In equation 4, `f:f64[] = mul e 2.0:f32[]`: the literal 2.0:f32[] is float64[].",
     ),
     "shape of a literal": (
         lambda p: set_operand(p, 3, 1, literal(np.ones(2))),
-        "In equation 4, `f:f64[] = mul e [...]:f64[]`: the literal [...]:f64[] is f64[2].",
+        "In equation 4, `f:f64[] = mul e [...]:f64[]`: the literal [...]:f64[] is float64[2].",
     ),
     "literal as output": (
         lambda p: p.outvars.append(literal(1, dtype=float)),
-        "the literal 1:f64[] is i64[].",
+        "the literal 1:f64[] is int64[].",
     ),
     "program in an equation": (
         call_bad_program,
@@ -622,7 +623,7 @@ DEFECTS = {
     "operand of a call": (
         lambda p: p.invars.append(w := var((4,))) or call_with(p, w),
         "In equation 2, `d:f64[3] = jit[ name=g jaxpr={ lambda ; c:f64[3]. let d:f64[3] = mul c "
-        "3.0:f64[] in (d,) } ] c`: g takes (f64[3]) and is called with (f64[4]).",
+        "3.0:f64[] in (d,) } ] c`: g takes (float64[3]) and is called with (float64[4]).",
     ),
 }
 

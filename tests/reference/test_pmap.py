@@ -169,11 +169,12 @@ for g, args in [
     print(typecheck_jaxpr(jax.make_jaxpr(g)(*args).jaxpr))
 """)
     assert out == (
-        "(f64[], f64[8]) -> (f64[], f64[8,8], f64[8])\n"
-        "(f64[], f64[8]) -> (f64[], f64[8])\n"
-        "(f64[], f64[3,8]) -> (f64[3], f64[3,8,8], f64[3,8])\n"
-        "(f64[2], f64[2,8]) -> (f64[2])\n"
-        "(f64[], f64[8]) -> (f64[], f64[8,8], f64[8], f64[], f64[8,8], f64[8])\n"
+        "(float64[], float64[8]) -> (float64[], float64[8,8], float64[8])\n"
+        "(float64[], float64[8]) -> (float64[], float64[8])\n"
+        "(float64[], float64[3,8]) -> (float64[3], float64[3,8,8], float64[3,8])\n"
+        "(float64[2], float64[2,8]) -> (float64[2])\n"
+        "(float64[], float64[8]) -> "
+        "(float64[], float64[8,8], float64[8], float64[], float64[8,8], float64[8])\n"
     )
 
 

@@ -150,7 +150,7 @@ def jit_type(*avals, name, jaxpr):
 
 @right("jit.type")
 def jit_type(*avals, name, jaxpr):
-    if [str(aval) for aval in avals] != [str(aval) for aval in jaxpr.in_avals]:
+    if [aval.str_short() for aval in avals] != [aval.str_short() for aval in jaxpr.in_avals]:
         raise TypeError(f"{name}: the operands do not fit.")
     return [atom.aval for atom in jaxpr.jaxpr.outvars]
 

@@ -56,7 +56,7 @@ def keeping(*names):
     asked = []
 
     def policy(primitive, *avals, **params):
-        asked.append((primitive.name, [str(aval) for aval in avals], params_of(params)))
+        asked.append((primitive.name, [aval.str_short() for aval in avals], params_of(params)))
         return primitive.name in names
 
     return policy, asked
@@ -88,7 +88,11 @@ def staged_calls(boxed, tracers, policy):
             np.asarray(t.pval.const) if t.pval.is_known else places[id(t)]
             for t in recipe.tracers_in
         ]
-        told += [recipe.primitive.name, names_in(inner), [str(aval) for aval in inner.in_avals]]
+        told += [
+            recipe.primitive.name,
+            names_in(inner),
+            [aval.str_short() for aval in inner.in_avals],
+        ]
         told += [params_of(recipe.params), recipe.params["policy"] is policy]
     return told
 
@@ -334,7 +338,7 @@ def later(mj, first, args, number, which, second, unknowns):
     outs = eval_jaxpr(program.jaxpr, program.consts, *operands)
     smaller, takes = without_dead_code(program)
     return (
-        [[str(aval) for aval in side] for side in (program.in_avals, program.out_avals)],
+        [[aval.str_short() for aval in side] for side in (program.in_avals, program.out_avals)],
         names_in(smaller),
         takes,
         arrays(outs),

@@ -126,7 +126,7 @@ def moved(mj, branches, index, operands, tangents):
     with patch.dict(impl_rules, {module.cond_p: run}):
         outs = eval_jaxpr(closed.jaxpr, closed.consts, *args)
     names = [(eqn.primitive.name, len(eqn.params["branches"])) for eqn in closed.eqns]
-    return outs, [str(aval) for aval in closed.out_avals], kinds, names
+    return outs, [aval.str_short() for aval in closed.out_avals], kinds, names
 
 
 SMOOTH = ("lambda x, y: [x * y, y]", "lambda x, y: [sin(x), x - y]", "lambda x, y: [y - x, x]")
@@ -338,7 +338,11 @@ def derivative_of_step(mj, step, types, carry):
     program, marks, others = settled(
         lambda marks: jvp_program(body, (*marks, *more), marks), tuple(carry)
     )
-    return [str(a) for a in (*program.in_avals, *program.out_avals)], list(marks), list(others)
+    return (
+        [a.str_short() for a in (*program.in_avals, *program.out_avals)],
+        list(marks),
+        list(others),
+    )
 
 
 CHAIN = ((0,), (0, 1), (1, 2), (2, 3))
@@ -407,7 +411,7 @@ def after_steps(mj, condition, body, cond_consts, consts, carry, steps=1):
         carry = eval_jaxpr(step.jaxpr, step.consts, *cond_consts, *consts, *carry)
     names = [eqn.primitive.name for eqn in step.eqns]
     counts = {name: names.count(name) for name in ("sin", "exp", "lt", "gt", "while", "cond")}
-    return list(carry), [str(aval) for aval in step.in_avals], counts, again
+    return list(carry), [aval.str_short() for aval in step.in_avals], counts, again
 
 
 SMALL = "lambda x: [lt(x, np.array([8.0, 8.0, 8.0]))]"
@@ -519,7 +523,7 @@ def loops_in(mj, body, sizes, args, length):
     whiles = [eqn for eqn in closed.eqns if eqn.primitive.name == "while"]
     inner = [eqn.primitive.name for loop in whiles for eqn in loop.params["body_jaxpr"].eqns]
     counted = {name: [names.count(name), inner.count(name)] for name in ("sin", "while", "scan")}
-    return counted, [str(aval) for aval in closed.out_avals]
+    return counted, [aval.str_short() for aval in closed.out_avals]
 
 
 SUMS = "lambda c, x: [c + x, c * x]"

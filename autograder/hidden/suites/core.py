@@ -197,7 +197,7 @@ def aval_of_registered(mj):
     aval_makers[Matrix] = lambda x: ShapedArray((9,), np.dtype("int8"))
     try:
         values = [Celsius(), Weather(), np.zeros(2).view(Matrix), np.zeros(2).view(Diagonal)]
-        return [str(get_aval(value)) for value in values]
+        return [get_aval(value).str_short() for value in values]
     finally:
         del aval_makers[Celsius], aval_makers[Matrix]
 
@@ -211,7 +211,7 @@ def aval_of_array_subclass(mj):
         pass
 
     aval = get_aval(np.array([[1, 2, 3]], np.int32).view(Matrix))
-    return type(aval).__name__, str(aval), aval.weak_type
+    return type(aval).__name__, aval.str_short(), aval.weak_type
 
 
 @probe

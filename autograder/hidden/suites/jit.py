@@ -53,7 +53,7 @@ def by_weak_type(mj, dtype):
     for x in values:
         programs.append(jitted.program((x,), {}))
         counts.append(len(runs))
-    return counts, [[str(aval) for aval in p.closed.out_avals] for p in programs]
+    return counts, [[aval.str_short() for aval in p.closed.out_avals] for p in programs]
 
 
 @probe
@@ -683,7 +683,14 @@ def what_rules_get(mj, number):
     calls = []
 
     def rule(emitter, avals, out_avals, names, **params):
-        calls.append([[str(a) for a in avals], [str(a) for a in out_avals], list(names), params])
+        calls.append(
+            [
+                [a.str_short() for a in avals],
+                [a.str_short() for a in out_avals],
+                list(names),
+                params,
+            ]
+        )
         return [f"%{params['tag']}_{i}" for i in range(len(out_avals))]
 
     made_up_p = Primitive("made_up", multiple_results=True)
@@ -859,7 +866,7 @@ def of_device_arrays(mj, x, y, committed):
         patch.object(xla, "to_device", wraps=xla.to_device) as sent,
     ):
         outs = module.jit_impl(*args, name="f", jaxpr=closed)
-    facts = [(str(o.aval), o.aval.weak_type, o.committed, o.kind.on is on) for o in outs]
+    facts = [(o.aval.str_short(), o.aval.weak_type, o.committed, o.kind.on is on) for o in outs]
     return [np.asarray(out) for out in outs], facts, sent.call_count
 
 
@@ -884,7 +891,7 @@ def of_python_numbers(mj, x, n):
     }"""
     with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
         outs = module.jit_impl(x, n, name="f", jaxpr=closed)
-    return [np.asarray(out) for out in outs], [(str(o.aval), o.aval.weak_type) for o in outs]
+    return [np.asarray(out) for out in outs], [(o.aval.str_short(), o.aval.weak_type) for o in outs]
 
 
 @pytest.mark.exercise("jit.impl")
@@ -954,7 +961,7 @@ def tangent_program(mj, which, moves, values, tangents):
     }
     avals = [raise_to_shaped(get_aval(value)) for value in values]
     out = jvp_jaxpr(trace_to_jaxpr(functions[which], avals), tuple(moves))
-    types = [[str(aval) for aval in side] for side in (out.in_avals, out.out_avals)]
+    types = [[aval.str_short() for aval in side] for side in (out.in_avals, out.out_avals)]
     operations = sorted(eqn.primitive.name for eqn in out.jaxpr.eqns)
     try:
         outs = eval_jaxpr(out.jaxpr, out.consts, *values, *tangents)
@@ -1081,7 +1088,7 @@ def batch_program(mj, which, size, dims, values):
     examples = [remove_axis(aval, dim) for aval, dim in zip(avals, dims, strict=True)]
     jaxpr = trace_to_jaxpr(functions[which], examples)
     out, out_dims = batched_jaxpr(jaxpr, size, dims, avals)
-    types = [[str(aval) for aval in side] for side in (out.in_avals, out.out_avals)]
+    types = [[aval.str_short() for aval in side] for side in (out.in_avals, out.out_avals)]
     operations = sorted(eqn.primitive.name for eqn in out.jaxpr.eqns)
     axes = [None if dim is not_mapped else dim for dim in out_dims]
     return types, operations, axes, eval_jaxpr(out.jaxpr, out.consts, *values)

@@ -63,7 +63,7 @@ def gathering_program(mj, shape, axis, size, tiled):
 
     with mapped_axis(AxisSize(size, "rows"), None):
         closed = trace_to_jaxpr(f, [ShapedArray(shape, np.dtype("float64"))])
-    return [str(aval) for aval in closed.out_avals], len(closed.eqns)
+    return [aval.str_short() for aval in closed.out_avals], len(closed.eqns)
 
 
 @pytest.mark.exercise("pmap.gather_type")
@@ -358,7 +358,9 @@ def replicas(mj, siblings, text, args, in_axes, out_axes, size):
         program = pmap.replica_program(closed, tuple(in_axes), tuple(out_axes), **params)
         meetings = [eqn.primitive.name for eqn in program.eqns]
         meetings = [name for name in meetings if name in ("psum", "all_gather", "axis_index")]
-        types = [[str(aval) for aval in side] for side in (program.in_avals, program.out_avals)]
+        types = [
+            [aval.str_short() for aval in side] for side in (program.in_avals, program.out_avals)
+        ]
 
         def device(place):
             pieces = zip(args, in_axes, strict=True)
@@ -459,7 +461,9 @@ def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, r
     calls = []
 
     def impl(*args, jaxpr, in_axes, out_axes, **params):
-        calls.append(([str(a) for a in jaxpr.in_avals], tuple(in_axes), tuple(out_axes), params))
+        calls.append(
+            ([a.str_short() for a in jaxpr.in_avals], tuple(in_axes), tuple(out_axes), params)
+        )
         if not run:
             return [np.zeros(aval.shape, aval.dtype) for aval in jaxpr.out_avals]
 

@@ -331,7 +331,9 @@ def linearized(mj, siblings, case, primals, in_moves, moving):
     with in_place("microjax.stackless", siblings):
         program, outs = st.linearize_flat(f, primals, in_moves)
         tangents = st.eval_jaxpr(program.jaxpr, program.consts, *moving)
-    types = " ".join(str(var.aval) for var in (*program.jaxpr.invars, *program.jaxpr.outvars))
+    types = " ".join(
+        var.aval.str_short() for var in (*program.jaxpr.invars, *program.jaxpr.outvars)
+    )
     floats = [np.ravel(t).astype(float) for t in tangents if np.asarray(t).dtype.kind == "f"]
     numbers = np.concatenate([np.zeros(1), *floats])
     return " ".join(eqn.primitive.name for eqn in program.eqns), types, list(outs), numbers, runs

@@ -58,7 +58,7 @@ def boxes_of_values(mj, values):
     with new_main(JaxprTrace, JaxprBuilder()) as main:
         made = [JaxprTrace(main).new_arg(get_aval(value)) for value in values]
     return [
-        (type(box.aval).__name__, type(box.atom.aval).__name__, str(box.aval), box.weak_type)
+        (type(box.aval).__name__, type(box.atom.aval).__name__, box.aval.str_short(), box.weak_type)
         for box in made
     ]
 
@@ -93,8 +93,10 @@ def different_boxes(mj, value, count):
         made = [trace.new_arg(aval) for _ in range(count)]
         made += [JaxprTrace(main).new_arg(aval) for _ in range(count)]
     number = len({id(box.atom) for box in made})
-    kinds = {(type(box).__name__, type(box.atom).__name__, str(box.atom.aval)) for box in made}
-    return kinds == {("JaxprTracer", "Var", str(aval))}, number, len(builder.eqns)
+    kinds = {
+        (type(box).__name__, type(box.atom).__name__, box.atom.aval.str_short()) for box in made
+    }
+    return kinds == {("JaxprTracer", "Var", aval.str_short())}, number, len(builder.eqns)
 
 
 @pytest.mark.exercise("tracing.new_arg")
@@ -150,7 +152,7 @@ def recorded(mj, name, operands, params):
     (eqn,) = builder.eqns
     return (
         type(outs).__name__,
-        [(type(out).__name__, str(out.aval), out.weak_type) for out in outs],
+        [(type(out).__name__, out.aval.str_short(), out.weak_type) for out in outs],
         [out._trace.main is main for out in outs],
         [out.atom is var for out, var in zip(outs, eqn.outvars, strict=True)],
         [var is tracer.atom for var, tracer in zip(eqn.invars, tracers, strict=True)],
@@ -201,7 +203,7 @@ def many_results(mj, count, shape):
         outs = trace.record(many_p, [box], {"times": count})
     (eqn,) = builder.eqns
     same = [out.atom is var for out, var in zip(outs, eqn.outvars, strict=True)]
-    return type(outs).__name__, [str(out.aval) for out in outs], same, str(eqn)
+    return type(outs).__name__, [out.aval.str_short() for out in outs], same, str(eqn)
 
 
 @probe
@@ -231,7 +233,7 @@ def evaluated(mj, times):
         box = JaxprTracer(trace, Var(ShapedArray((), np.dtype(float))))
         for _ in range(times):
             (box,) = trace.record(same_p, [box], {})
-    return runs, len(builder.eqns), set(typed) == {"f64[]"}
+    return runs, len(builder.eqns), set(typed) == {"float64[]"}
 
 
 @probe
@@ -326,7 +328,7 @@ def literals(mj, values):
         out = literal_of(value)
         if type(out) is Literal:
             kinds = type(out.val).__name__, type(out.aval).__name__
-            found.append((out.val, *kinds, str(out.aval), out.aval.weak_type))
+            found.append((out.val, *kinds, out.aval.str_short(), out.aval.weak_type))
         else:
             found.append(repr(out))
     return found
@@ -464,7 +466,7 @@ def constants(mj, siblings, values):
         )
         for key, note in builder.consts.items()
     ]
-    kinds = [(type(a).__name__, str(a.aval), a.aval.weak_type) for a in atoms]
+    kinds = [(type(a).__name__, a.aval.str_short(), a.aval.weak_type) for a in atoms]
     exact = [type(atom.aval).__name__ for atom in atoms]
     return kinds, exact, noted, len(builder.eqns)
 
@@ -522,7 +524,7 @@ def constant_tracers(mj, siblings, which, x):
         with in_place("minijax.tracing", siblings):
             first, again = builder.constant(x), builder.constant(x)
         (note,) = builder.consts.values()
-        seen.append((type(first).__name__, str(first.aval), type(first.aval).__name__))
+        seen.append((type(first).__name__, first.aval.str_short(), type(first.aval).__name__))
         seen.append((first is again, note.var is first, note.value is x, note.kept is x))
         return x
 
@@ -557,7 +559,7 @@ def other_arrays(mj, siblings):
         except TypeError:
             same = same, "TypeError"
     (note,) = builder.consts.values()
-    return str(atom.aval), same, note.value is lazy, note.kept is lazy
+    return atom.aval.str_short(), same, note.value is lazy, note.kept is lazy
 
 
 @pytest.mark.exercise("tracing.constant")
@@ -890,7 +892,7 @@ def shortened_while_tracing(mj, value, new_dtype):
             out = without_equation(convert_element_type_p, literal, aval, params)
         finally:
             trace_state.dynamic_trace = None
-    return out.val, str(out.aval), literal.val, str(literal.aval), len(builder.eqns)
+    return out.val, out.aval.str_short(), literal.val, literal.aval.str_short(), len(builder.eqns)
 
 
 def to(dtype, weak=False):
@@ -1140,7 +1142,7 @@ def public(mj, siblings, case):
         if case == "static":
             return str(mj.make_jaxpr(lambda x, n: x * n if n > 1 else x, static_argnums=1)(2.0, 3))
         _, shape = mj.make_jaxpr(layer, return_shape=True)(params, np.ones((5, 3)))
-        return {key: str(aval) for key, aval in shape.items()}
+        return {key: aval.str_short() for key, aval in shape.items()}
 
 
 @pytest.mark.exercise("tracing.trace_with")

@@ -122,7 +122,7 @@ def test_new_main_pops_after_an_error():
 def test_get_aval_of_python_numbers():
     """Python's numbers are weakly typed arrays without axes, and their value is known."""
     avals = [get_aval(x) for x in (2.5, 7, True)]
-    assert [str(aval) for aval in avals] == ["f64[]", "i64[]", "bool[]"]
+    assert [aval.str_short() for aval in avals] == ["float64[]", "int64[]", "bool[]"]
     assert [aval.weak_type for aval in avals] == [True, True, True]
     assert [aval.val for aval in avals] == [2.5, 7, True]
 
@@ -137,7 +137,12 @@ def test_get_aval_of_numpy_values():
     matrix = np.ones((2, 2), np.int32).view(Matrix)
     values = [np.zeros((2, 3), np.float32), matrix, np.float64(2.5), np.int32(7)]
     avals = [get_aval(x) for x in values]
-    assert [str(aval) for aval in avals] == ["f32[2,3]", "i32[2,2]", "f64[]", "i32[]"]
+    assert [aval.str_short() for aval in avals] == [
+        "float32[2,3]",
+        "int32[2,2]",
+        "float64[]",
+        "int32[]",
+    ]
     assert [aval.weak_type for aval in avals] == [False, False, False, False]
     assert [type(aval) for aval in avals] == [ConcreteArray] * 4
 
@@ -154,7 +159,10 @@ def test_get_aval_asks_the_table():
 
     aval_makers[Celsius] = lambda x: ShapedArray((4, 1), np.dtype("float32"))
     try:
-        assert [str(get_aval(x)) for x in (Celsius(), Fever())] == ["f32[4,1]", "f32[4,1]"]
+        assert [get_aval(x).str_short() for x in (Celsius(), Fever())] == [
+            "float32[4,1]",
+            "float32[4,1]",
+        ]
     finally:
         del aval_makers[Celsius]
 

@@ -206,7 +206,7 @@ COMPARE = trace_to_jaxpr(lambda x, n: [n, x < 1.0], [typed((3,)), typed((2,), "i
 def test_types_of_outputs():
     """The types of the results are those of the program's outputs."""
     out = jit_type(typed((3,)), typed((2,), "int8"), name="f", jaxpr=COMPARE)
-    assert [str(aval) for aval in out] == ["i8[2]", "bool[3]"]
+    assert [aval.str_short() for aval in out] == ["int8[2]", "bool[3]"]
 
 
 @pytest.mark.exercise("jit.type")
@@ -348,7 +348,7 @@ def test_what_a_rule_gets():
     jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], made_up_p, {"axes": (0,)})])
     with patch.dict(hlo_lowerings, {made_up_p: rule}):
         assert list(lower_body(Emitter(), jaxpr, ["%x"])) == ["%result"]
-    assert seen == [(["f64[2]"], ["i8[]"], ["%x"], {"axes": (0,)})]
+    assert seen == [(["float64[2]"], ["int8[]"], ["%x"], {"axes": (0,)})]
 
 
 # jit_impl -----------------------------------------------------------------------------------------
@@ -447,7 +447,7 @@ def test_what_does_not_move():
     """What does not move has no tangent among the inputs, and there is no work for it."""
     program = trace_to_jaxpr(lambda x, y: [x * y], [typed(), typed((2,))])
     out = jvp_jaxpr(program, (False, True))
-    assert [str(aval) for aval in out.in_avals] == ["f64[]", "f64[2]", "f64[2]"]
+    assert [aval.str_short() for aval in out.in_avals] == ["float64[]", "float64[2]", "float64[2]"]
     assert [eqn.primitive.name for eqn in out.eqns] == ["mul", "mul"]
     values = eval_jaxpr(out.jaxpr, out.consts, 3.0, jnp.ones(2), jnp.array([1.0, 2.0]))
     assert [x.tolist() for x in values] == [[3.0, 3.0], [3.0, 6.0]]
@@ -458,7 +458,12 @@ def test_integers_have_no_tangents():
     """Integers and booleans among the outputs have no tangents."""
     program = trace_to_jaxpr(lambda x, n: [n, x < 1.0, -x], [typed(), typed((), "int64")])
     out = jvp_jaxpr(program, (True, False))
-    assert [str(aval) for aval in out.out_avals] == ["i64[]", "bool[]", "f64[]", "f64[]"]
+    assert [aval.str_short() for aval in out.out_avals] == [
+        "int64[]",
+        "bool[]",
+        "float64[]",
+        "float64[]",
+    ]
 
 
 @pytest.mark.exercise("jit.jvp")
@@ -476,7 +481,7 @@ def test_all_examples_at_once():
     program = trace_to_jaxpr(lambda x: [sin(x)], [typed()])
     out, dims = batched_jaxpr(program, 3, [0], [typed((3,))])
     assert [eqn.primitive.name for eqn in out.eqns] == ["sin"]
-    assert [str(aval) for aval in out.out_avals] == ["f64[3]"]
+    assert [aval.str_short() for aval in out.out_avals] == ["float64[3]"]
     assert list(dims) == [0]
 
 
@@ -486,7 +491,7 @@ def test_batch_axes_of_results():
     program = trace_to_jaxpr(lambda x, y: [-x, y * 2.0], [typed((2,)), typed()])
     out, dims = batched_jaxpr(program, 3, [1, not_mapped], [typed((2, 3)), typed()])
     assert list(dims) == [1, not_mapped]
-    assert [str(aval) for aval in out.out_avals] == ["f64[2,3]", "f64[]"]
+    assert [aval.str_short() for aval in out.out_avals] == ["float64[2,3]", "float64[]"]
 
 
 @pytest.mark.exercise("jit.batch")
@@ -497,7 +502,11 @@ def test_batched_programs_are_kept():
     first, _ = batched_jaxpr(program, 3, [0, 0], three)
     other, _ = batched_jaxpr(program, 3, [0, not_mapped], [three[0], typed()])
     smaller, _ = batched_jaxpr(program, 2, [0, 0], [typed((2,)), typed((2,))])
-    assert [str(x.in_avals[1]) for x in (first, other, smaller)] == ["f64[3]", "f64[]", "f64[2]"]
+    assert [x.in_avals[1].str_short() for x in (first, other, smaller)] == [
+        "float64[3]",
+        "float64[]",
+        "float64[2]",
+    ]
     again, dims = batched_jaxpr(program, 3, [0, 0], three)
     assert again is first
     assert list(dims) == [0]

@@ -392,8 +392,8 @@ def test_types_of_the_two_programs():
     """Residuals come last in the first one, and first in the second."""
     vector = np.ones(3)
     first, second, _ = split(lambda x, y: [x * 2.0, jnp.sin(x) * y], (vector, 1.0), (True, False))
-    assert str(typecheck_jaxpr(first.jaxpr)) == "(f64[3]) -> (f64[3], f64[3])"
-    assert str(typecheck_jaxpr(second.jaxpr)) == "(f64[3], f64[]) -> (f64[3])"
+    assert str(typecheck_jaxpr(first.jaxpr)) == "(float64[3]) -> (float64[3], float64[3])"
+    assert str(typecheck_jaxpr(second.jaxpr)) == "(float64[3], float64[]) -> (float64[3])"
     assert second.consts == []
 
 

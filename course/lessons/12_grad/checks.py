@@ -291,8 +291,8 @@ def test_inputs_and_results():
     """Known inputs come first, then cotangents; linear inputs have results, also zeros."""
     closed = make_jaxpr(lambda x, a, y, z: (a * x, x - z))(1.0, 2.0, ROW, 4.0)
     back = transposed_jaxpr(closed, (True, False, True, True))
-    assert [str(aval) for aval in back.in_avals] == ["f64[]", "f64[]", "f64[]"]
-    assert [str(aval) for aval in back.out_avals] == ["f64[]", "f64[3]", "f64[]"]
+    assert [aval.str_short() for aval in back.in_avals] == ["float64[]", "float64[]", "float64[]"]
+    assert [aval.str_short() for aval in back.out_avals] == ["float64[]", "float64[3]", "float64[]"]
     assert run(back, 5.0, 1.0, 100.0) == [105.0, [0.0, 0.0, 0.0], -100.0]
 
 

@@ -58,16 +58,16 @@ def gathered(shape, axis, tiled, dtype="float64"):
 @pytest.mark.exercise("pmap.gather_type")
 def test_stacked():
     """There is a new axis of length 3."""
-    assert gathered((2, 5), 0, False) == "f64[3,2,5]"
-    assert gathered((2, 5), 2, False) == "f64[2,5,3]"
-    assert gathered((), 0, False, "int8") == "i8[3]"
+    assert gathered((2, 5), 0, False) == "float64[3,2,5]"
+    assert gathered((2, 5), 2, False) == "float64[2,5,3]"
+    assert gathered((), 0, False, "int8") == "int8[3]"
 
 
 @pytest.mark.exercise("pmap.gather_type")
 def test_one_behind_the_other():
     """An axis is three times as long."""
-    assert gathered((2, 5), 0, True) == "f64[6,5]"
-    assert gathered((2, 5), 1, True, "float32") == "f32[2,15]"
+    assert gathered((2, 5), 0, True) == "float64[6,5]"
+    assert gathered((2, 5), 1, True, "float32") == "float32[2,15]"
 
 
 @pytest.mark.exercise("pmap.gather_type")
@@ -218,7 +218,7 @@ def per_example(f, *avals):
 
 def types(closed):
     """The types of inputs and outputs."""
-    return [[str(aval) for aval in avals] for avals in (closed.in_avals, closed.out_avals)]
+    return [[aval.str_short() for aval in avals] for avals in (closed.in_avals, closed.out_avals)]
 
 
 @pytest.mark.exercise("pmap.replica_program")
@@ -226,7 +226,10 @@ def test_pieces():
     """The mapped axis is there, with length 1; what is whole has none."""
     closed = per_example(lambda w, x: [w * x, w, x + ADDED], typed(()), typed((4,)))
     program = replica_program(closed, (None, 1), (0, None, 1), **PARAMS)
-    assert types(program) == [["f64[]", "f64[4,1]"], ["f64[1,4]", "f64[]", "f64[4,1]"]]
+    assert types(program) == [
+        ["float64[]", "float64[4,1]"],
+        ["float64[1,4]", "float64[]", "float64[4,1]"],
+    ]
     column = np.array([[1.0], [2.0], [3.0], [4.0]])
     outs = eval_jaxpr(program.jaxpr, program.consts, np.array(10.0), column)
     more = [[101.0], [202.0], [303.0], [404.0]]

@@ -360,7 +360,10 @@ def integer_power(x: Value, *, y: int) -> Value:
 
 
 def integer_pow_derivative(t: Tangent, z: Value, x: Value, *, y: int) -> Value:
-    return mul(t, scaled(y, integer_pow(x, y - 1))) if y else zeros_like(t)
+    """y * x ** (y - 1)."""
+    if y == 0:
+        return zeros_like(t)
+    return mul(t, scaled(y, x if y == 2 else integer_pow(x, y - 1)))
 
 
 integer_pow_p = define(
@@ -426,7 +429,7 @@ def rem_impl(x: Value, y: Value) -> Value:
 def rem_derivative(t: Tangent, z: Value, x: Value, y: Value) -> Value:
     """x rem y is x - y * q, where q, the quotient rounded towards zero, does not move."""
     quotient = div(x, y)
-    return neg(t) * (sign(quotient) * floor(abs(quotient)))
+    return mul(neg(t), mul(sign(quotient), floor(abs(quotient))))
 
 
 def pow_impl(x: Value, y: Value) -> Value:
@@ -437,17 +440,17 @@ def pow_impl(x: Value, y: Value) -> Value:
 
 def pow_derivative_x(t: Tangent, z: Value, x: Value, y: Value) -> Value:
     """y * x ** (y - 1); with an integer 0 for `y` it is 0, whatever `x` is."""
-    y_float = dtypes.is_float(get_aval(y).dtype)
-    factor = convert_element_type(y, get_aval(x).dtype)
-    if y_float:
-        return t * (factor * pow(x, y - scalar(1, y)))
-    safe = select(eq(y, scalar(0, y)), full_like(y, 1), y)
-    return t * (factor * pow(x, sub(safe, scalar(1, y))))
+    dtype = get_aval(x).dtype
+    x, factor = convert_element_type(x, dtype), convert_element_type(y, dtype)
+    if get_aval(y).dtype != dtype:
+        y = select(eq(y, scalar(0, y)), full_like(y, 1), y)
+    return mul(t, mul(factor, pow(x, sub(y, scalar(1, y)))))
 
 
 def pow_derivative_y(t: Tangent, z: Value, x: Value, y: Value) -> Value:
     """log(x) * z; where `x` is 0 so is z, and log(1) stands in for log(0)."""
-    return t * (log(select(eq(x, scalar(0, x)), full_like(x, 1), x)) * z)
+    logarithm = log(select(eq(x, scalar(0, x)), full_like(x, 1), x))
+    return convert_element_type(mul(t, mul(logarithm, z)), get_aval(y).dtype)
 
 
 def pow_hlo(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str]:
@@ -466,15 +469,15 @@ max_p = define_binary(
     "max",
     np.maximum,
     "maximum",
-    lambda t, z, x, y: t * share(x, z, y),
-    lambda t, z, x, y: t * share(y, z, x),
+    lambda t, z, x, y: mul(t, share(x, z, y)),
+    lambda t, z, x, y: mul(t, share(y, z, x)),
 )
 min_p = define_binary(
     "min",
     np.minimum,
     "minimum",
-    lambda t, z, x, y: t * share(x, z, y),
-    lambda t, z, x, y: t * share(y, z, x),
+    lambda t, z, x, y: mul(t, share(x, z, y)),
+    lambda t, z, x, y: mul(t, share(y, z, x)),
 )
 rem_p = define_binary("rem", rem_impl, "remainder", lambda t, z, x, y: t, rem_derivative)
 pow_p = define_binary("pow", pow_impl, pow_hlo, pow_derivative_x, pow_derivative_y)

@@ -29,7 +29,7 @@ from minijax.core import (
     vmap_rules,
 )
 from minijax.jvp import linear_jvp
-from minijax.lax.basic import broadcast_in_dim, reduce_sum
+from minijax.lax.basic import broadcast_in_dim, reduce_sum, sub
 from minijax.lax.elementwise import full_like, hlo_operation, i64s, select, zeros_like
 from minijax.vmap import move_batch_axis
 
@@ -370,7 +370,7 @@ def pad_transpose(
     if not isinstance(value, UndefPrimal):
         return [from_x, None]
     everywhere, there = (reduce_sum(y, range(len(shape))) for y in (ct, from_x))
-    return [from_x if isinstance(x, UndefPrimal) else None, everywhere - there]
+    return [from_x if isinstance(x, UndefPrimal) else None, sub(everywhere, there)]
 
 
 def pad_attributes(x: ShapedArray, value: ShapedArray, *, padding_config: PaddingConfig) -> str:
