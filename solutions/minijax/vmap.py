@@ -327,8 +327,8 @@ def dot_general_batch(
     else:
         batch = tuple((dim, *axes) for dim, axes in zip(dims, batch, strict=True))
         out_dim = 0
-    numbers = contract, batch
-    return dot_general(*vals, numbers, preferred_element_type=preferred_element_type), out_dim
+    (x, y), numbers = vals, (contract, batch)
+    return dot_general(x, y, numbers, preferred_element_type=preferred_element_type), out_dim
 
 
 for _p in (neg_p, sin_p, cos_p, exp_p, log_p, convert_element_type_p):
