@@ -127,7 +127,7 @@ def test_mean_of_two(student):
 @pytest.mark.exercise("tiny.mean")
 def test_mean_of_nothing(student):
     """The mean of nothing is an error."""
-    student.agrees(mean_of, [])
+    student.raises(mean_of, [])
 
 
 @pytest.mark.exercise("tiny.spread")

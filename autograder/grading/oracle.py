@@ -79,18 +79,23 @@ def variant(lesson: Lesson, level: str, mistake: Mistake) -> Oracle:
     return Oracle(lesson, level, {lesson.module: answers.variant_source(mistake)})
 
 
-# What a probe raises that asks for something that is not there. If that counted as an answer of the
-# reference, a submission would agree with it by being broken in the same way.
+# What a probe raises that asks for something that is not there.
 BROKEN_PROBE = (
     *("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "AttributeError"),
 )
 
 
-def check_reference(probe: Probe, reply: Reply) -> None:
-    """Complain loudly about a probe that does not even work on the reference."""
+def check_reference(probe: Probe, reply: Reply, raises: bool) -> None:
+    """Complain loudly about a probe that does not do on the reference what its test announces.
+
+    If an error counted as an answer where none is announced, a submission would agree by being
+    broken in the same way.
+    """
     if reply.kind not in ("value", "raised"):
         raise SuiteError(f"The probe {probe.name} ends with {reply.kind!r} on the reference.")
-    if reply.name in BROKEN_PROBE:
+    if reply.name in BROKEN_PROBE or (reply.kind == "raised" and not raises):
         raise SuiteError(f"The probe {probe.name} raises {reply.name}: {reply.message}.")
+    if raises and reply.kind == "value":
+        raise SuiteError(f"The probe {probe.name} should raise an error, and does not.")
     if suite.has_opaque(reply.value):
         raise SuiteError(f"The probe {probe.name} returns something that is no plain data.")

@@ -25,6 +25,9 @@ MOST_KEPT = 1 << 20  # bytes of a submission's wrong answers, as they are writte
 DEATHS = 2  # of the worker in one exercise, in whatever way; its further probes are not run
 
 
+Tolerance = tuple[float | None, float | None]  # relative, absolute
+
+
 @dataclass(frozen=True)
 class Generating:
     """What generated tests go by: the assignment's seed, and where its programs are kept."""
@@ -66,16 +69,19 @@ class Student:
         self, probe: Probe, *args: Any, rtol: float | None = None, atol: float | None = None
     ) -> None:
         """Raise Disagreement unless the submission answers the probe as the reference does."""
-        found = self.compare(probe, *args, rtol=rtol, atol=atol)
-        if found is not None:
-            raise found
+        self._ask(probe, args, (rtol, atol), raises=False)
 
-    def compare(
-        self, probe: Probe, *args: Any, rtol: float | None = None, atol: float | None = None
-    ) -> Disagreement | None:
-        """How the submission's answer differs from the reference's; None where it does not."""
-        found = self._run.call(self._test, self._exercise, probe, args, (rtol, atol))
-        return None if found is None else self._told(found)
+    def raises(self, probe: Probe, *args: Any) -> None:
+        """Raise Disagreement unless the probe raises with the submission what the reference raises.
+
+        Anywhere else, a probe that raises with the reference is a fault of the suite.
+        """
+        self._ask(probe, args, (None, None), raises=True)
+
+    def _ask(self, probe: Probe, args: tuple[Any, ...], near: Tolerance, raises: bool) -> None:
+        found = self._run.call(self._test, self._exercise, probe, args, near, raises)
+        if found is not None:
+            raise self._told(found)
 
     def agrees_on_programs(self, law: Probe, **recipe: Any) -> None:
         """Raise Disagreement unless a law gives what it gives on the reference, on random programs.
@@ -142,12 +148,13 @@ class SuiteRun:
         exercise: str,
         probe: Probe,
         args: tuple[Any, ...],
-        tolerance: tuple[float | None, float | None],
+        tolerance: Tolerance,
+        raises: bool,
     ) -> Disagreement | None:
         """Ask both sides, remember what they said, and compare."""
         args, siblings = self.with_siblings(exercise, args)
         want, seconds = self.oracle.ask(probe, args)
-        check_reference(probe, want)
+        check_reference(probe, want, raises)
         self.keep_apart(exercise, siblings)
         clean = self.clean_for == exercise
         got = self._answer(exercise, probe, args, _allowed(seconds))

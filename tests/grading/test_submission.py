@@ -447,6 +447,8 @@ class TestAgain:
 FAULTS = [
     ("student.agrees(double_of, x)", "student.agrees(double_of, undefined)", "NameError"),
     ("student.agrees(double_of, x)", "assert False", "AssertionError"),
+    ("student.raises(mean_of, [])", "student.agrees(mean_of, [])", "mean_of raises errors.Tiny"),
+    ("student.raises(mean_of, [])", "student.raises(mean_of, [1.0])", "should raise an error"),
     ("return tiny.double(x)", "return tiny.double", "no plain data"),
     ("return tiny.double(x)", "return tiny.no_such_function(x)", "AttributeError"),
     ("return tiny.double(x)", "return tiny.nothing_of_the_kind or undefined(x)", "undefined"),

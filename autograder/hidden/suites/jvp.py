@@ -1190,7 +1190,8 @@ def again(mj, x, x_dot):
     axes = [0, 1, (0, 1)]
 
     def f(x):
-        return mj.numpy.sum(x, axis=axes[0]), x[0, 0] * read[0], read[0] + 0.0 * x[0, 0]
+        total = mj.numpy.sum(x)
+        return mj.numpy.sum(x, axis=axes[0]), total * read[0], read[0] + 0.0 * total
 
     found = []
     while read:

@@ -93,7 +93,7 @@ def nested(mj, x, t):
         return lax.sin(x) * x
 
     def slope(x):
-        return jvp(f, (x,), (1.0,))[1]
+        return jvp(f, (x,), (np.ones(3),))[1]
 
     def names(g, *args):
         return [eqn.primitive.name for eqn in make_jaxpr(g)(*args).eqns]
@@ -409,8 +409,11 @@ def backwards(mj, case, args, cotangents):
         "chain": lambda t: [lax.neg(lax.mul(k, lax.div(t, 4.0)))],
         "two": lambda t, u: [lax.sub(t, lax.mul(u, k)), lax.mul(t, 3.0)],
         "shared": lambda t: [lax.add(lax.mul(t, k), lax.mul(lax.mul(t, k), 2.0)), t, t],
-        "unused": lambda t, u, v: [lax.neg(u), lax.mul(v, 2.0)],
-        "stretched": lambda t, u: [lax.mul(t, k), lax.add(u, m)],
+        "unused": lambda t, u, v: [lax.neg(u), lax.mul(v, np.float32(2.0))],
+        "stretched": lambda t, u: [
+            lax.mul(t, k),
+            lax.add(lax.broadcast_in_dim(u, (2, 3), (1,)), m),
+        ],
         "shapes": lambda t: [m @ t, t.sum(), lax.broadcast_in_dim(t, (2, 3), (1,))],
         "types": lambda t, u: [lax.mul(t, 2.0), u.astype("float64")],
         "outputs": lambda t, u: [u, 7.0, t, u],
