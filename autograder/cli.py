@@ -406,7 +406,7 @@ def bench(
     add_help_option=True,
 )
 def test(context: typer.Context) -> int:
-    """Run a choice of the tests; all with --all. Other arguments go to pytest.
+    """Run a choice of the tests; all with --all, or those that you name. The rest goes to pytest.
 
     With --every-python they run under each Python found.
     """

@@ -17,7 +17,8 @@ ALL = "--all"
 def run(arguments: Sequence[str]) -> int:
     """Run pytest with the given arguments, and return its exit status.
 
-    Without arguments it runs a choice of the tests that covers every part; `--all` runs all.
+    It runs a choice of the tests that covers every part, unless `--all` asks for all of them or the
+    arguments say which.
     """
     command = [sys.executable, "-m", "pytest", "-r", "fEs", *flags(list(arguments))]
     status = subprocess.call(command, cwd=places.ROOT, env={**os.environ, "PYTHONPATH": ""})
@@ -30,14 +31,16 @@ def run(arguments: Sequence[str]) -> int:
 
 def flags(arguments: Sequence[str]) -> list[str]:
     """What pytest is called with. One file starts at once; more of them share two processes."""
-    if not arguments:
-        return [*IN_PARALLEL, "--choice"]
     rest = [word for word in arguments if word != ALL]
-    named = [word for word in rest if (places.ROOT / word.partition("::")[0]).exists()]
-    one_file = len(named) == 1 and (places.ROOT / named[0].partition("::")[0]).is_file()
-    single = one_file or any(word in SINGLE for word in rest)
-    return rest if single else [*IN_PARALLEL, *rest]
+    named = [file for word in rest if (file := places.ROOT / word.partition("::")[0]).exists()]
+    if any(word in SINGLE for word in rest) or (len(named) == 1 and named[0].is_file()):
+        return rest
+    selected = ALL in arguments or named or any(word in SELECTING for word in rest)
+    return [*IN_PARALLEL, *rest] if selected else [*IN_PARALLEL, "--choice", *rest]
 
+
+# Flags of pytest that say which tests to run.
+SELECTING = ("-k", "-m", "--lf", "--last-failed", "--ff")
 
 # Flags of pytest that want one process: those that list tests, or that stop in a debugger.
 SINGLE = ("--collect-only", "--co", "--pdb", "--trace", "--version", "--help", "--markers")

@@ -625,6 +625,7 @@ def test_the_selftest_fails_when_a_test_fails(monkeypatch, tmp_path, capfd):
 
 FLAGS = {
     (): [*selftest.IN_PARALLEL, "--choice"],
+    ("-x", "--durations=9"): [*selftest.IN_PARALLEL, "--choice", "-x", "--durations=9"],
     ("--all",): [*selftest.IN_PARALLEL],
     ("tests/student/test_cli.py", "-k", "x"): ["tests/student/test_cli.py", "-k", "x"],
     ("tests/student/test_cli.py::test_x",): ["tests/student/test_cli.py::test_x"],
