@@ -115,7 +115,18 @@ def facts(lesson: Lesson) -> list[str]:
         *([points] if lesson.exercises else []),
         f"**Before this lesson**: {before or 'nothing of this course'}",
         f"**You write**: `{lesson.module}`" if lesson.module else f"**You run**: {scripts}",
+        *([f"**Examples**: {_how_to_run(lesson)}"] if lesson.exercises else []),
     ]
+
+
+def _how_to_run(lesson: Lesson) -> str:
+    needs = "NumPy and jaxlib" if lesson.package == "minijax" else "nothing else installed"
+    return (
+        "they run on your own code once your exercises are done. Run the notebook's cells, or copy "
+        f"examples into a file of your own beside the folder `{lesson.package}`, each after those "
+        f"that it builds on. Python needs {needs} for them. Every output on this page comes from "
+        "the course's own solution."
+    )
 
 
 def source(argument: str) -> str:

@@ -230,7 +230,7 @@ def eval_jaxpr(jaxpr, args):
     "staging.eval_jaxpr",
     name="Operations are computed with Python's + and *",
     hints=[
-        "Let `TextInterpreter` of lesson interpreters be current, and run a program on texts. Who should put the texts together?",
+        "Let `StringInterpreter`, from the `interpreters` lesson, be current, and run a program on strings. Who should put the strings together?",
         "The way back is only complete if the program can be interpreted again, by whoever is current. Python's operators ask nobody.",
         "Apply each operation with `bind(equation.op, *values)`.",
     ],
