@@ -123,10 +123,10 @@ def keep(
 
 
 def _name_the_odd(out: Path, students: Sequence[str]) -> None:
-    """Say which submissions need a human eye; why stands in their results."""
+    """Say which submissions need manual review; why stands in their results."""
     odd = [s for s in students if results.read(out / f"{s}.json").get("review")]
     if odd:
-        print(f"{len(odd)} need a human eye (`review` in the result): {', '.join(odd)}.")
+        print(f"{len(odd)} need manual review (`review` in the result): {', '.join(odd)}.")
 
 
 def _name_the_absent(out: Path, students: Sequence[str]) -> None:

@@ -27,7 +27,7 @@ class Display:
         self.odd += bool(result.get("review"))
         done = self.progress.tasks[self.task].completed + 1
         rate = 60 * done / max(time.monotonic() - self.start, 1e-9)
-        about = f"{rate:.0f} a minute, {self.odd} for a human eye"
+        about = f"{rate:.0f} a minute, {self.odd} for manual review"
         self.progress.update(self.task, advance=1, about=about)
 
 

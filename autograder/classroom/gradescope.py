@@ -59,7 +59,7 @@ def _test(number: int, exercise: Verdict, title: str) -> dict[str, Any]:
 def _for_instructors(result: Result) -> Iterator[dict[str, Any]]:
     """Why a person should look at the submission: worth no points, so that it can be hidden."""
     if notes := result.get("review"):
-        name = "For instructors: this needs a human eye"
+        name = "For instructors: this needs manual review"
         output = "\n".join(notes)
         yield {"name": name, "output": output, "output_format": "text", "visibility": "hidden"}
 

@@ -56,7 +56,7 @@ def test_mistakes_are_counted_by_name_and_what_has_none_is_too(page):
 
 
 def test_signs_of_cheating_time_outs_and_remarks_need_a_human_eye(page):
-    ((student, why),) = rows(page, "Submissions that need a human eye")
+    ((student, why),) = rows(page, "Submissions that need manual review")
     assert student == "=cy"
     assert re.split(r" {2,}", why) == [
         "The module uses what no exercise needs: open.",
@@ -68,7 +68,7 @@ def test_signs_of_cheating_time_outs_and_remarks_need_a_human_eye(page):
 def test_those_who_may_have_cheated_come_first():
     slow = result("ada", exercise("core.bind", False, kind="crashed"))
     odd = result("zoe", exercise("core.bind", True), review=["It writes to the channel."])
-    found = rows(report.render({"core": [slow, odd]}), "Submissions that need a human eye")
+    found = rows(report.render({"core": [slow, odd]}), "Submissions that need manual review")
     assert [student for student, _ in found] == ["zoe", "ada"]
 
 

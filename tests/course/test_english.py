@@ -1,0 +1,68 @@
+"""What people read is English: phrases that sound translated are found, with what to write instead.
+
+The list is of patterns that a search can find; most of what makes a page pleasant it cannot.
+"""
+
+import re
+
+import pytest
+
+from autograder.lessons import manifest, places
+
+LESSONS = "|".join(manifest.load())
+INSTEAD = {
+    r"\b[Ww]hoever\b": "you, or the one who acts",
+    r"\b([Ss]ome|[Nn]o)body\b": "the one who acts, or you",
+    r"\b(gives?|gave|given|giving) (\w+ )?back\b": "return",
+    r"\b(stands?|stood) (in|there|beside|behind|below|above|at|before)\b": "is in, appears, lives",
+    r"\balso (where|when|if|in|for|at|with|by|those|inside|after)\b": "even if, including",
+    r"\bin (the )?place of\b": "instead of",
+    r"(?<!here )\b(is|are|was|were) no (array|digit|float|interval|lesson|literal|mutant|number|part"
+    r"|plain|primitive|result|text|tracer|tuple)s?\b": "is not a",
+    r"\bshall\b": "must, should",
+    r"\b(needs? it not|knows? not|need not)\b": "does not have to",
+    r"\bin any case\b": "always",
+    r"\banother one\b": "the noun",
+    r"\b(hints|folder|table|seconds|submissions|points?|(?<!\.)\d+|minutes|times|call) (an?|each)\s+"
+    r"(exercise|student|interpreter|lesson|minute|day|call)\b": "per",
+    r"\b(comes? to an end|without end|for ever)\b": "terminate, endless",
+    r"\bmultipl(y|ies|ied) (\S+ ){0,3}with\b": "by",
+    r"\b([Ii]n|[Oo]ut)side of\b": "inside, outside",
+    r"\bof one (name|length|type|rank|dtype|structure|shape|kind)\b": "with the same",
+    rf"\b[Ll]essons? (\[)?`?({LESSONS})\b": "the X lesson",
+    r"\belement-wise\b": "elementwise",
+    r"\bhuman eye\b": "manual review",
+    r"\b(optimis|specialis|recognis|rematerialis)\w+": "-ize",
+}
+PAGES = [
+    *sorted(places.COURSE.rglob("*.md")),
+    *sorted((places.ROOT / "docs").rglob("*.md")),
+    *(places.ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+]
+
+
+def prose(text):
+    """The text with its code, its anchors and its generated parts blanked out, line by line."""
+    for pattern in (r"```.*?```", r"<!-- generated.*?<!-- /generated", r"\{ ?#[\w-]+ ?\}", r"\(\S*#[\w.-]+\)"):
+        text = re.sub(pattern, lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
+    return text
+
+
+def found(text):
+    return [
+        f"line {number}: {match[0]!r}; write: {instead}"
+        for number, line in enumerate(prose(text).splitlines(), 1)
+        for pattern, instead in INSTEAD.items()
+        for match in re.finditer(pattern, line)
+    ]
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(places.ROOT).as_posix())
+def test_a_page_has_no_phrase_that_sounds_translated(path):
+    assert found(path.read_text(encoding="utf-8")) == []
+
+
+def test_the_list_finds_what_it_is_for():
+    assert len(found("Whoever writes `x`\n\nstands in lesson jvp, in place of it.\n")) == 4
+    assert found("Use it.\n```python\nwhoever = 1\n```\nThe `jvp` lesson stands for it.\n") == []
