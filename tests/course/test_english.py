@@ -17,14 +17,14 @@ INSTEAD = {
     r"\b(stands?|stood) (in|there|beside|behind|below|above|at|before)\b": "is in, appears, lives",
     r"\balso (where|when|if|in|for|at|with|by|those|inside|after)\b": "even if, including",
     r"\bin (the )?place of\b": "instead of",
-    r"(?<!here )\b(is|are|was|were) no (array|digit|float|interval|lesson|literal|mutant|number|part"
-    r"|plain|primitive|result|text|tracer|tuple)s?\b": "is not a",
+    r"(?<!here )\b(is|are|was|were) no (array|digit|float|interval|lesson|literal|mutant|number"
+    r"|part|plain|primitive|result|text|tracer|tuple)s?\b": "is not a",
     r"\bshall\b": "must, should",
     r"\b(needs? it not|knows? not|need not)\b": "does not have to",
     r"\bin any case\b": "always",
     r"\banother one\b": "the noun",
-    r"\b(hints|folder|table|seconds|submissions|points?|(?<!\.)\d+|minutes|times|call) (an?|each)\s+"
-    r"(exercise|student|interpreter|lesson|minute|day|call)\b": "per",
+    r"\b(hints|folder|table|seconds|submissions|points?|(?<!\.)\d+|minutes|times|call) (an?|each)"
+    r"\s+(exercise|student|interpreter|lesson|minute|day|call)\b": "per",
     r"\b(comes? to an end|without end|for ever)\b": "terminate, endless",
     r"\bmultipl(y|ies|ied) (\S+ ){0,3}with\b": "by",
     r"\b([Ii]n|[Oo]ut)side of\b": "inside, outside",
@@ -43,7 +43,12 @@ PAGES = [
 
 def prose(text):
     """The text with its code, its anchors and its generated parts blanked out, line by line."""
-    for pattern in (r"```.*?```", r"<!-- generated.*?<!-- /generated", r"\{ ?#[\w-]+ ?\}", r"\(\S*#[\w.-]+\)"):
+    for pattern in (
+        r"```.*?```",
+        r"<!-- generated.*?<!-- /generated",
+        r"\{ ?#[\w-]+ ?\}",
+        r"\(\S*#[\w.-]+\)",
+    ):
         text = re.sub(pattern, lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
     return text
 
