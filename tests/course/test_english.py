@@ -11,7 +11,7 @@ from autograder.lessons import manifest, places
 
 LESSONS = "|".join(manifest.load())
 INSTEAD = {
-    r"\b[Ww]hoever\b": "you, or the one who acts",
+    r"(?i:\bwhoever\b)": "you, or the one who acts",
     r"\b([Ss]ome|[Nn]o)body\b": "the one who acts, or you",
     r"\b(gives?|gave|given|giving) (\w+ )?back\b": "return",
     r"\b(stands?|stood) (in|there|beside|behind|below|above|at|before)\b": "is in, appears, lives",
