@@ -204,7 +204,8 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Values, *args: Value) -> list[Value]:
     >>> eval_jaxpr(Jaxpr([], [a], [b, a], [JaxprEqn([ten, a], [b], sub_p, {})]), [], 3.0)
     [Array(7., dtype=float64, weak_type=True), 3.0]
     """
-    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+    env = dict(zip(jaxpr.constvars, consts, strict=True))
+    env.update(zip(jaxpr.invars, args, strict=True))
     for eqn in jaxpr.eqns:
         outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])
         env.update(zip(eqn.outvars, outs, strict=True))

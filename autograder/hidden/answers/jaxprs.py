@@ -106,6 +106,271 @@ def eval_jaxpr(jaxpr, consts, *args):
     return [env.get(atom, 0.0) for atom in jaxpr.outvars]
 
 
+@right("jaxprs.eval_jaxpr", style="forgets values after their last use, as JAX does")
+def eval_jaxpr(jaxpr, consts, *args):
+    if len(consts) != len(jaxpr.constvars):
+        raise ValueError(f"{len(jaxpr.constvars)} constants are needed, {len(consts)} are there")
+    if len(args) != len(jaxpr.invars):
+        raise ValueError(f"{len(jaxpr.invars)} arguments are needed, {len(args)} are there")
+    uses = Counter(x for eqn in jaxpr.eqns for x in eqn.invars if isinstance(x, Var))
+    uses.update(x for x in jaxpr.outvars if isinstance(x, Var))
+    env = {}
+
+    def look_up(atom):
+        if isinstance(atom, Literal):
+            return atom.val
+        value = env[atom]
+        uses[atom] -= 1
+        if not uses[atom]:
+            del env[atom]
+        return value
+
+    for var, value in zip(jaxpr.constvars, consts):
+        env[var] = value
+    for var, value in zip(jaxpr.invars, args):
+        env[var] = value
+    for eqn in jaxpr.eqns:
+        for var, value in zip(eqn.outvars, apply_equation(eqn, [look_up(x) for x in eqn.invars])):
+            env[var] = value
+    return [look_up(x) for x in jaxpr.outvars]
+
+
+@right("jaxprs.eval_jaxpr", style="a class for the run, numbered slots for values, match for atoms")
+def eval_jaxpr(jaxpr, consts, *args):
+    class Machine:
+        def __init__(self):
+            self.place = {}
+            self.memory = []
+
+        def store(self, variables, values):
+            for var, value in zip(variables, values, strict=True):
+                self.place[var] = len(self.memory)
+                self.memory.append(value)
+
+        def load(self, atom):
+            match atom:
+                case Literal(val=val):
+                    return val
+                case _:
+                    return self.memory[self.place[atom]]
+
+        def step(self, eqn):
+            outs = eqn.primitive.bind(*map(self.load, eqn.invars), **dict(eqn.params))
+            self.store(eqn.outvars, outs if eqn.primitive.multiple_results else (outs,))
+
+    machine = Machine()
+    machine.store(jaxpr.constvars, consts)
+    machine.store(jaxpr.invars, args)
+    queue = deque(jaxpr.eqns)
+    while queue:
+        machine.step(queue.popleft())
+    return list(map(machine.load, jaxpr.outvars))
+
+
+@mistake(
+    "jaxprs.eval_jaxpr",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import Jaxpr, Literal, Var, eval_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+a = V()
+print(eval_jaxpr(Jaxpr([], [a], [Literal(2.0, T()), a], []), [], 3.0))
+""",
+)
+def eval_jaxpr(jaxpr, consts, *args):
+    # The plain slip: outputs are looked up in the environment, literals are not in there.
+    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+    for eqn in jaxpr.eqns:
+        outs = apply_equation(eqn, [read(env, x) for x in eqn.invars])
+        env.update(zip(eqn.outvars, outs))
+    return [env[v] for v in jaxpr.outvars]
+
+
+@mistake(
+    "jaxprs.eval_jaxpr",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, cos_p, counted, sin_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+a, b, c = (V(), V(), V())
+jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], sin_p, {}), JaxprEqn([a], [c], cos_p, {})])
+print(counted(lambda x: eval_jaxpr(jaxpr, [], x)[0])(0.0))
+""",
+)
+def eval_jaxpr(jaxpr, consts, *args):
+    # Runs an equation only if a result of it is needed, when it is needed.
+    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+    needed = {x for x in jaxpr.outvars if isinstance(x, Var)}
+    eqns = []
+    for eqn in reversed(jaxpr.eqns):
+        if needed.intersection(eqn.outvars):
+            needed.update(x for x in eqn.invars if isinstance(x, Var))
+            eqns.append(eqn)
+    for eqn in reversed(eqns):
+        env.update(zip(eqn.outvars, apply_equation(eqn, [read(env, x) for x in eqn.invars])))
+    return [read(env, x) for x in jaxpr.outvars]
+
+
+@mistake(
+    "jaxprs.eval_jaxpr",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, neg_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+a, b = (V(), V())
+jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], neg_p, {})])
+print(eval_jaxpr(jaxpr, [], 1), eval_jaxpr(jaxpr, [], 1.0))
+""",
+)
+def eval_jaxpr(jaxpr, consts, *args):
+    # A run with the same numbers is not repeated; 1 and 1.0 are the same key.
+    def run():
+        env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+        for eqn in jaxpr.eqns:
+            env.update(zip(eqn.outvars, apply_equation(eqn, [read(env, x) for x in eqn.invars])))
+        return [read(env, x) for x in jaxpr.outvars]
+
+    try:
+        key = ("run", tuple(consts), args)
+        hash(key)
+    except TypeError:
+        return run()
+    return list(kept(jaxpr, key, run))
+
+
+@mistake(
+    "jaxprs.eval_jaxpr",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, neg_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+names = [V() for _ in range(3001)]
+eqns = [JaxprEqn([a], [b], neg_p, {}) for a, b in zip(names, names[1:])]
+print(eval_jaxpr(Jaxpr([], names[:1], names[-1:], eqns), [], 2.0))
+""",
+)
+def eval_jaxpr(jaxpr, consts, *args):
+    # A recursion for the loop: a long program is too deep.
+    def run(env, eqns):
+        if not eqns:
+            return [read(env, x) for x in jaxpr.outvars]
+        first, *rest = eqns
+        outs = apply_equation(first, [read(env, x) for x in first.invars])
+        return run({**env, **dict(zip(first.outvars, outs))}, rest)
+
+    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+    return run(env, jaxpr.eqns)
+
+
+@mistake(
+    "jaxprs.eval_jaxpr",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, mul_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+a, b = (V(), V())
+two = Literal(2.0, T(weak=True))
+jaxpr = Jaxpr([], [a], [b], [JaxprEqn([two, a], [b], mul_p, {})])
+print(eval_jaxpr(jaxpr, [], 3.0))
+""",
+)
+def eval_jaxpr(jaxpr, consts, *args):
+    # Literals become NumPy's arrays, and lose that they are weakly typed.
+    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+
+    def value(atom):
+        if isinstance(atom, Literal):
+            return np.asarray(atom.val, atom.aval.dtype)
+        return env[atom]
+
+    for eqn in jaxpr.eqns:
+        env.update(zip(eqn.outvars, apply_equation(eqn, [value(x) for x in eqn.invars])))
+    return [value(x) for x in jaxpr.outvars]
+
+
+@mistake(
+    "jaxprs.eval_jaxpr",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import Jaxpr, Var, eval_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+a = V()
+print(len(eval_jaxpr(Jaxpr([], [a], [a, a], []), [], 3.0)))
+""",
+)
+def eval_jaxpr(jaxpr, consts, *args):
+    # Values of the outputs in a dict: an output that stands there twice comes once.
+    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+    for eqn in jaxpr.eqns:
+        env.update(zip(eqn.outvars, apply_equation(eqn, [read(env, x) for x in eqn.invars])))
+    return list({atom: read(env, atom) for atom in jaxpr.outvars}.values())
+
+
+@mistake(
+    "jaxprs.eval_jaxpr",
+    shown_by="""
+import numpy as np
+from minijax.core import Primitive, ShapedArray, impl_rules
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+a, b = (V(), V())
+said = []
+show_p = Primitive('show', multiple_results=True)
+impl_rules[show_p] = lambda x: said.append(float(x)) or []
+eval_jaxpr(Jaxpr([], [a], [], [JaxprEqn([a], [], show_p, {})]), [], 3.0)
+print(said)
+""",
+)
+def eval_jaxpr(jaxpr, consts, *args):
+    # An equation without results is left out.
+    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+    for eqn in jaxpr.eqns:
+        if eqn.outvars:
+            env.update(zip(eqn.outvars, apply_equation(eqn, [read(env, x) for x in eqn.invars])))
+    return [read(env, x) for x in jaxpr.outvars]
+
+
 @right("jaxprs.binary_type")
 def binary_type(x, y):
     if {x.dtype} != {y.dtype}:
@@ -157,6 +422,193 @@ def binary_type(x, y):
     return ShapedArray(shape, x.dtype, x.weak_type and y.weak_type)
 
 
+@right("jaxprs.binary_type", style="broadcasts by NumPy, after checks of its own")
+def binary_type(x, y):
+    if x.dtype != y.dtype:
+        raise TypeError(f"{x} and {y}: two dtypes")
+    if x.shape and y.shape and len(x.shape) != len(y.shape):
+        raise TypeError(f"{x} and {y}: two ranks")
+    try:
+        shape = np.broadcast_shapes(x.shape, y.shape)
+    except ValueError as error:
+        raise TypeError(str(error)) from None
+    return ShapedArray(tuple(shape), y.dtype, bool(min(x.weak_type, y.weak_type)))
+
+
+@right("jaxprs.binary_type", style="match on the shapes, each axis by a helper of its own")
+def binary_type(x, y):
+    def common(m, n):
+        match m, n:
+            case 1, other:
+                return other
+            case other, 1:
+                return other
+            case _ if m == n:
+                return m
+        raise TypeError(f"axes of length {m} and {n}")
+
+    match x.shape, y.shape:
+        case (), shape:
+            pass
+        case shape, ():
+            pass
+        case xs, ys:
+            if len(xs) != len(ys):
+                raise TypeError("another number of axes")
+            shape = tuple(map(common, xs, ys))
+    if {x.dtype} != {y.dtype}:
+        raise TypeError("another dtype")
+    out = ShapedArray(shape, x.dtype)
+    if x.weak_type and y.weak_type:
+        out.weak_type = True
+    return out
+
+
+@mistake(
+    "jaxprs.binary_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import binary_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(binary_type(T(weak=True), T(3)).weak_type)
+""",
+)
+def binary_type(x, y):
+    # The plain slip: weak if one is.
+    if x.dtype != y.dtype:
+        raise TypeError("two dtypes")
+    shape = broadcast_shapes("operation", x.shape, y.shape)
+    return ShapedArray(shape, x.dtype, x.weak_type or y.weak_type)
+
+
+@mistake(
+    "jaxprs.binary_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import binary_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(binary_type(T(0, 3), T(1, 3)))
+""",
+)
+def binary_type(x, y):
+    # The longer axis wins, but nothing against one is nothing.
+    if x.dtype != y.dtype:
+        raise TypeError("two dtypes")
+    broadcast_shapes("operation", x.shape, y.shape)
+    if not x.shape or not y.shape:
+        shape = x.shape or y.shape
+    else:
+        shape = tuple(max(m, n) for m, n in zip(x.shape, y.shape))
+    return ShapedArray(shape, x.dtype, x.weak_type and y.weak_type)
+
+
+@mistake(
+    "jaxprs.binary_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import binary_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(binary_type, T(2), T(3)))
+""",
+)
+def binary_type(x, y):
+    # NumPy's error is a ValueError.
+    if x.dtype != y.dtype or (x.shape and y.shape and len(x.shape) != len(y.shape)):
+        raise TypeError(f"{x} and {y} do not fit")
+    return ShapedArray(np.broadcast_shapes(x.shape, y.shape), x.dtype, x.weak_type and y.weak_type)
+
+
+@mistake(
+    "jaxprs.binary_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import binary_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(binary_type, T(3, dtype='float32'), T(weak=True)))
+""",
+)
+def binary_type(x, y):
+    # A weakly typed operand gives way here too, though nothing converts it.
+    if x.dtype != y.dtype and not x.weak_type and not y.weak_type:
+        raise TypeError("two dtypes")
+    shape = broadcast_shapes("operation", x.shape, y.shape)
+    dtype = y.dtype if x.weak_type else x.dtype
+    return ShapedArray(shape, dtype, x.weak_type and y.weak_type)
+
+
+@mistake(
+    "jaxprs.binary_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import binary_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(binary_type, T(3, dtype='float32'), T(3)))
+""",
+)
+def binary_type(x, y):
+    # What can be cast without loss is let through, in one direction.
+    if not np.can_cast(x.dtype, y.dtype):
+        raise TypeError("two dtypes")
+    shape = broadcast_shapes("operation", x.shape, y.shape)
+    return ShapedArray(shape, x.dtype, x.weak_type and y.weak_type)
+
+
+@mistake(
+    "jaxprs.binary_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, get_aval
+from minijax.jaxpr import binary_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+three = get_aval(np.float64(3.0))
+print(binary_type(three, three) == T(), hash(binary_type(three, three)) == hash(T()))
+""",
+)
+def binary_type(x, y):
+    # The same type on both sides: x itself, which may hold a value.
+    if x.dtype != y.dtype:
+        raise TypeError("two dtypes")
+    if x is y:
+        return x
+    shape = broadcast_shapes("operation", x.shape, y.shape)
+    return ShapedArray(shape, x.dtype, x.weak_type and y.weak_type)
+
+
 @right("jaxprs.comparison_type")
 def comparison_type(x, y):
     return dataclasses.replace(binary_type(x, y), dtype=np.dtype("bool"))
@@ -181,6 +633,148 @@ def comparison_type(x, y):
 )
 def comparison_type(x, y):
     return binary_type(x, y)
+
+
+@right("jaxprs.comparison_type", style="dataclasses.replace, the dtype from a comparison")
+def comparison_type(x, y):
+    return dataclasses.replace(binary_type(x, y), dtype=(np.zeros(()) < 1).dtype)
+
+
+@right("jaxprs.comparison_type", style="all by itself, without binary_type")
+def comparison_type(x, y):
+    shape = broadcast_shapes("comparison", x.shape, y.shape)
+    for mine, theirs in [(x.dtype, y.dtype)]:
+        if mine is not theirs and mine != theirs:
+            raise TypeError(f"cannot compare {mine} with {theirs}")
+    return ShapedArray(weak_type=all([x.weak_type, y.weak_type]), shape=shape, dtype=np.dtype("?"))
+
+
+@mistake(
+    "jaxprs.comparison_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import comparison_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(comparison_type, T(3), T(3)), comparison_type(T(3), T(3)).dtype.kind)
+""",
+)
+def comparison_type(x, y):
+    # The plain slip: Python's bool is not a dtype.
+    out = binary_type(x, y)
+    return ShapedArray(out.shape, bool, out.weak_type)
+
+
+@mistake(
+    "jaxprs.comparison_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import comparison_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(comparison_type(T(weak=True), T(weak=True)).weak_type)
+""",
+)
+def comparison_type(x, y):
+    # A boolean has nothing to give way to, so never weak.
+    return ShapedArray(binary_type(x, y).shape, np.dtype(bool))
+
+
+@mistake(
+    "jaxprs.comparison_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import comparison_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(comparison_type, T(dtype=int), T()))
+""",
+)
+def comparison_type(x, y):
+    # Both as booleans first: then their dtypes are always equal.
+    truth = np.dtype(bool)
+    return binary_type(
+        ShapedArray(x.shape, truth, x.weak_type), ShapedArray(y.shape, truth, y.weak_type)
+    )
+
+
+@mistake(
+    "jaxprs.comparison_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import comparison_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(comparison_type(T(1, 3), T(2, 1)), comparison_type(T(), T(3)))
+""",
+)
+def comparison_type(x, y):
+    # The shape of the operand with more elements.
+    binary_type(x, y)
+    shape = max(x.shape, y.shape, key=lambda shape: (len(shape), np.prod(shape)))
+    return ShapedArray(shape, np.dtype(bool), x.weak_type and y.weak_type)
+
+
+@mistake(
+    "jaxprs.comparison_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import comparison_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(comparison_type, T(3, dtype=bool), T(3, dtype=bool)))
+""",
+)
+def comparison_type(x, y):
+    # Booleans cannot be ordered, thinks the student.
+    if x.dtype.kind not in "iuf":
+        raise TypeError(f"{x} cannot be compared")
+    return dataclasses.replace(binary_type(x, y), dtype=np.dtype(bool))
+
+
+@mistake(
+    "jaxprs.comparison_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import comparison_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(comparison_type(T(weak=True), T(3)).weak_type)
+""",
+)
+def comparison_type(x, y):
+    # The weak type of the first operand alone.
+    return ShapedArray(binary_type(x, y).shape, np.dtype(bool), x.weak_type)
 
 
 @right("jaxprs.reduce_sum_type")
@@ -214,6 +808,188 @@ def reduce_sum_type(x, *, axes):
     if not set(axes) <= set(range(len(x.shape))):
         raise TypeError(f"{x} does not have the axes {axes}")
     shape = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
+    return ShapedArray(shape, x.dtype, x.weak_type)
+
+
+@right("jaxprs.reduce_sum_type", style="deletes from the highest axis down")
+def reduce_sum_type(x, *, axes):
+    lengths = list(x.shape)
+    for axis in sorted(axes, reverse=True):
+        if axis < 0 or axis >= len(x.shape):
+            raise TypeError(f"axis {axis} of {x}")
+        lengths.pop(axis)
+    return ShapedArray(tuple(lengths), x.dtype, x.weak_type)
+
+
+@right("jaxprs.reduce_sum_type", style="sets of axes, and a generator")
+def reduce_sum_type(x, *, axes):
+    here = set(range(len(x.shape)))
+    if set(axes) - here:
+        raise TypeError(f"{set(axes) - here} are no axes")
+    return ShapedArray(
+        shape=tuple(x.shape[i] for i in sorted(here.difference(axes))),
+        dtype=np.dtype(x.dtype),
+        weak_type=bool(x.weak_type),
+    )
+
+
+@mistake(
+    "jaxprs.reduce_sum_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import reduce_sum_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(reduce_sum_type(T(2, 3, 5), axes=(0, 1)))
+""",
+)
+def reduce_sum_type(x, *, axes):
+    # The plain slip: after the first deletion the others are other axes.
+    if any(axis not in range(len(x.shape)) for axis in axes):
+        raise TypeError("no such axis")
+    shape = list(x.shape)
+    for axis in axes:
+        del shape[min(axis, len(shape) - 1)]
+    return ShapedArray(tuple(shape), x.dtype, x.weak_type)
+
+
+@mistake(
+    "jaxprs.reduce_sum_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import reduce_sum_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(reduce_sum_type(T(2, 3, 2), axes=(2,)))
+""",
+)
+def reduce_sum_type(x, *, axes):
+    # Lengths are removed, and two axes may have the same.
+    shape = list(x.shape)
+    for axis in axes:
+        if axis not in range(len(x.shape)):
+            raise TypeError("no such axis")
+        shape.remove(x.shape[axis])
+    return ShapedArray(tuple(shape), x.dtype, x.weak_type)
+
+
+@mistake(
+    "jaxprs.reduce_sum_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import reduce_sum_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(reduce_sum_type(T(2, dtype=bool), axes=(0,)))
+""",
+)
+def reduce_sum_type(x, *, axes):
+    # The sum of truths is a number.
+    if any(axis not in range(len(x.shape)) for axis in axes):
+        raise TypeError("no such axis")
+    shape = tuple(n for i, n in enumerate(x.shape) if i not in axes)
+    return ShapedArray(shape, np.dtype(int) if x.dtype == bool else x.dtype, x.weak_type)
+
+
+@mistake(
+    "jaxprs.reduce_sum_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import reduce_sum_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(reduce_sum_type, T(2, 3), axes=(0, 5)), refused(reduce_sum_type, T(2, 3), axes=(0, -1)))
+""",
+)
+def reduce_sum_type(x, *, axes):
+    # Looks at the first axis only.
+    if axes and not 0 <= axes[0] < len(x.shape):
+        raise TypeError("no such axis")
+    shape = tuple(n for i, n in enumerate(x.shape) if i not in axes)
+    return ShapedArray(shape, x.dtype, x.weak_type)
+
+
+@mistake(
+    "jaxprs.reduce_sum_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import reduce_sum_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(reduce_sum_type(T(2, 3), axes=(0,)) == T(3), refused(lambda t: hash(t) and 1, reduce_sum_type(T(2, 3), axes=(0,))))
+""",
+)
+def reduce_sum_type(x, *, axes):
+    # The shape is a list, and equals no tuple.
+    if any(axis not in range(len(x.shape)) for axis in axes):
+        raise TypeError("no such axis")
+    return ShapedArray([n for i, n in enumerate(x.shape) if i not in axes], x.dtype, x.weak_type)
+
+
+@mistake(
+    "jaxprs.reduce_sum_type",
+    shown_by="""
+import numpy as np
+from minijax.core import get_aval
+from minijax.jaxpr import reduce_sum_type
+print(type(reduce_sum_type(get_aval(np.ones((2, 3))), axes=())).__name__)
+""",
+)
+def reduce_sum_type(x, *, axes):
+    # No axes: x itself, which may be the type of one value.
+    if not axes:
+        return x
+    if any(axis not in range(len(x.shape)) for axis in axes):
+        raise TypeError("no such axis")
+    shape = tuple(n for i, n in enumerate(x.shape) if i not in axes)
+    return ShapedArray(shape, x.dtype, x.weak_type)
+
+
+@mistake(
+    "jaxprs.reduce_sum_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import reduce_sum_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(reduce_sum_type, T(2, 3), axes=(2,)))
+""",
+)
+def reduce_sum_type(x, *, axes):
+    # NumPy finds what is wrong, by an error of its own.
+    if any(axis < 0 for axis in axes):
+        raise TypeError("negative")
+    shape = np.sum(np.broadcast_to(np.zeros(()), x.shape), axis=tuple(axes)).shape
     return ShapedArray(shape, x.dtype, x.weak_type)
 
 
@@ -272,6 +1048,255 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     return ShapedArray(tuple(rest), np.dtype(preferred_element_type or x.dtype), weak)
 
 
+@right(
+    "jaxprs.dot_general_type",
+    style="einsum letters: a letter for each axis, a size for each letter",
+)
+def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
+    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    names = itertools.count()
+    x_letters, y_letters = {}, {}
+    for i, j in [*zip(x_batch, y_batch, strict=True), *zip(x_contract, y_contract, strict=True)]:
+        x_letters[i] = y_letters[j] = next(names)
+    sizes = {}
+    for shape, letters_of in (x.shape, x_letters), (y.shape, y_letters):
+        for axis, size in enumerate(shape):
+            letter = letters_of.setdefault(axis, next(names))
+            if sizes.setdefault(letter, size) != size:
+                raise TypeError(f"axes of length {sizes[letter]} and {size} go together")
+    summed = {x_letters[i] for i in x_contract}
+    batch = [x_letters[i] for i in x_batch]
+    kept_letters = [
+        letter
+        for letters_of in (x_letters, y_letters)
+        for _, letter in sorted(letters_of.items())
+        if letter not in summed and letter not in batch
+    ]
+    if preferred_element_type is None and x.dtype != y.dtype:
+        raise TypeError(f"{x.dtype} times {y.dtype}")
+    dtype = x.dtype if preferred_element_type is None else np.dtype(preferred_element_type)
+    return ShapedArray(
+        tuple(sizes[letter] for letter in [*batch, *kept_letters]),
+        dtype,
+        x.weak_type is True and y.weak_type is True,
+    )
+
+
+@right(
+    "jaxprs.dot_general_type",
+    style="asks NumPy: the product of arrays of the shapes without memory",
+)
+def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
+    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+
+    def sizes(aval, axes):
+        return list(map(aval.shape.__getitem__, axes))
+
+    for xs, ys in ((x_contract, y_contract), (x_batch, y_batch)):
+        if sizes(x, xs) != sizes(y, ys):
+            raise TypeError(f"{sizes(x, xs)} and {sizes(y, ys)} do not go together")
+    if not preferred_element_type and x.dtype != y.dtype:
+        raise TypeError("the operands have two dtypes")
+
+    def rest(aval, gone):
+        return [n for i, n in enumerate(aval.shape) if gone.count(i) == 0]
+
+    shape = sizes(y, y_batch)
+    shape += rest(x, (*x_contract, *x_batch))
+    shape += rest(y, (*y_batch, *y_contract))
+    return ShapedArray(
+        tuple(shape), np.dtype(preferred_element_type or y.dtype), x.weak_type and y.weak_type
+    )
+
+
+@mistake(
+    "jaxprs.dot_general_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import dot_general_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(dot_general_type(T(2, 3, 5, 7), T(2, 3, 7, 5), dimension_numbers=(((3,), (2,)), ((1, 0), (1, 0))), preferred_element_type=None))
+""",
+)
+def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
+    # Batch axes in the order of x, not as they are listed.
+    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    if [x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]:
+        raise TypeError("contracted axes do not fit")
+    if [x.shape[i] for i in x_batch] != [y.shape[i] for i in y_batch]:
+        raise TypeError("batch axes do not fit")
+    if preferred_element_type is None and x.dtype != y.dtype:
+        raise TypeError("two dtypes")
+    batch = [n for i, n in enumerate(x.shape) if i in x_batch]
+    rows = [n for i, n in enumerate(x.shape) if i not in (*x_batch, *x_contract)]
+    columns = [n for i, n in enumerate(y.shape) if i not in (*y_batch, *y_contract)]
+    dtype = np.dtype(preferred_element_type or x.dtype)
+    return ShapedArray((*batch, *rows, *columns), dtype, x.weak_type and y.weak_type)
+
+
+@mistake(
+    "jaxprs.dot_general_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import dot_general_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(dot_general_type, T(2, 3, 4), T(3, 2, 4), dimension_numbers=(((2,), (2,)), ((0, 1), (0, 1))), preferred_element_type=None))
+""",
+)
+def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
+    # Lengths of batch axes are compared as a bag.
+    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    if [x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]:
+        raise TypeError("contracted axes do not fit")
+    batch = [x.shape[i] for i in x_batch]
+    if sorted(batch) != sorted(y.shape[i] for i in y_batch):
+        raise TypeError("batch axes do not fit")
+    if preferred_element_type is None and x.dtype != y.dtype:
+        raise TypeError("two dtypes")
+    rows = [n for i, n in enumerate(x.shape) if i not in (*x_batch, *x_contract)]
+    columns = [n for i, n in enumerate(y.shape) if i not in (*y_batch, *y_contract)]
+    dtype = np.dtype(preferred_element_type or x.dtype)
+    return ShapedArray((*batch, *rows, *columns), dtype, x.weak_type and y.weak_type)
+
+
+@mistake(
+    "jaxprs.dot_general_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import dot_general_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(dot_general_type, T(2, 3), T(4, 5), dimension_numbers=(((1,), (0,)), ((), ())), preferred_element_type=np.dtype('float32')))
+""",
+)
+def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
+    # Nothing is checked where there is a preferred_element_type.
+    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    if preferred_element_type is None:
+        if [x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]:
+            raise TypeError("contracted axes do not fit")
+        if [x.shape[i] for i in x_batch] != [y.shape[i] for i in y_batch]:
+            raise TypeError("batch axes do not fit")
+        if x.dtype != y.dtype:
+            raise TypeError("two dtypes")
+    batch = [x.shape[i] for i in x_batch]
+    rows = [n for i, n in enumerate(x.shape) if i not in (*x_batch, *x_contract)]
+    columns = [n for i, n in enumerate(y.shape) if i not in (*y_batch, *y_contract)]
+    dtype = np.dtype(preferred_element_type or x.dtype)
+    return ShapedArray((*batch, *rows, *columns), dtype, x.weak_type and y.weak_type)
+
+
+@mistake(
+    "jaxprs.dot_general_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import dot_general_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(dot_general_type(T(2, weak=True), T(2, weak=True), dimension_numbers=(((0,), (0,)), ((), ())), preferred_element_type=np.dtype('float32')).weak_type)
+""",
+)
+def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
+    # With a preferred_element_type never weak.
+    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    if [x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]:
+        raise TypeError("contracted axes do not fit")
+    if [x.shape[i] for i in x_batch] != [y.shape[i] for i in y_batch]:
+        raise TypeError("batch axes do not fit")
+    batch = [x.shape[i] for i in x_batch]
+    rows = [n for i, n in enumerate(x.shape) if i not in (*x_batch, *x_contract)]
+    columns = [n for i, n in enumerate(y.shape) if i not in (*y_batch, *y_contract)]
+    if preferred_element_type is not None:
+        return ShapedArray((*batch, *rows, *columns), np.dtype(preferred_element_type))
+    if x.dtype != y.dtype:
+        raise TypeError("two dtypes")
+    return ShapedArray((*batch, *rows, *columns), x.dtype, x.weak_type and y.weak_type)
+
+
+@mistake(
+    "jaxprs.dot_general_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import dot_general_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(dot_general_type, T(2, 3, 4), T(2, 5, 4), dimension_numbers=(((0, 1), (0, 1)), ((), ())), preferred_element_type=None))
+""",
+)
+def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
+    # Only the first axes that go together are compared.
+    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    for xs, ys in ((x_contract, y_contract), (x_batch, y_batch)):
+        if xs and x.shape[xs[0]] != y.shape[ys[0]]:
+            raise TypeError("axes do not fit")
+    if preferred_element_type is None and x.dtype != y.dtype:
+        raise TypeError("two dtypes")
+    batch = [x.shape[i] for i in x_batch]
+    rows = [n for i, n in enumerate(x.shape) if i not in (*x_batch, *x_contract)]
+    columns = [n for i, n in enumerate(y.shape) if i not in (*y_batch, *y_contract)]
+    dtype = np.dtype(preferred_element_type or x.dtype)
+    return ShapedArray((*batch, *rows, *columns), dtype, x.weak_type and y.weak_type)
+
+
+@mistake(
+    "jaxprs.dot_general_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import dot_general_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(dot_general_type(T(4, 3), T(5, 3), dimension_numbers=(((1,), (1,)), ((), ())), preferred_element_type=None))
+print(dot_general_type(T(2, 3, 4), T(5, 2, 3), dimension_numbers=(((1,), (2,)), ((0,), (1,))), preferred_element_type=None))
+""",
+)
+def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
+    # The plain slip: the axes of x that are gone are left out of y, too.
+    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    if [x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]:
+        raise TypeError("contracted axes do not fit")
+    if [x.shape[i] for i in x_batch] != [y.shape[i] for i in y_batch]:
+        raise TypeError("batch axes do not fit")
+    if preferred_element_type is None and x.dtype != y.dtype:
+        raise TypeError("two dtypes")
+    batch = [x.shape[i] for i in x_batch]
+    rows = [n for i, n in enumerate(x.shape) if i not in (*x_batch, *x_contract)]
+    columns = [n for i, n in enumerate(y.shape) if i not in (*x_batch, *y_contract)]
+    dtype = np.dtype(preferred_element_type or x.dtype)
+    return ShapedArray((*batch, *rows, *columns), dtype, x.weak_type and y.weak_type)
+
+
 @right("jaxprs.check_atom")
 def check_atom(self, atom):
     match atom:
@@ -325,6 +1350,246 @@ def check_atom(self, atom):
         self.fail("{} is used and not bound", atom)
 
 
+@right("jaxprs.check_atom", style="match, one case for each complaint")
+def check_atom(self, atom):
+    match atom:
+        case Var() if atom in self.bound:
+            return
+        case Var():
+            self.fail("the variable {} has no value here", atom)
+        case Literal(val=val, aval=aval):
+            value = np.array(val)
+            if aval.shape != () or value.ndim != 0:
+                self.fail("a literal has no axes, and {} has some", atom)
+            if value.dtype != aval.dtype:
+                self.fail("literal {} holds a {}", atom, str(value.dtype))
+
+
+@right("jaxprs.check_atom", style="a literal's types as one comparison of pairs")
+def check_atom(self, atom):
+    if isinstance(atom, Literal):
+        says = tuple(atom.aval.shape), atom.aval.dtype
+        has = np.shape(atom.val), np.asarray(atom.val).dtype
+        wrong = ((), says[1]) != says or has != says
+        if wrong:
+            self.fail("this literal lies: {}", atom)
+    elif not self.bound >= {atom}:
+        self.fail("{} comes too early", atom)
+
+
+@mistake(
+    "jaxprs.check_atom",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import Jaxpr, Literal, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(typecheck_jaxpr, Jaxpr([], [], [Literal(np.ones(1), T())], [])))
+""",
+)
+def check_atom(self, atom):
+    # One element is not the same as no axes.
+    if isinstance(atom, Var):
+        if atom not in self.bound:
+            self.fail("{} is used and not bound", atom)
+    else:
+        value = np.asarray(atom.val)
+        if atom.aval.shape != () or value.size != 1 or value.dtype != atom.aval.dtype:
+            self.fail("{} is not right", atom)
+
+
+@mistake(
+    "jaxprs.check_atom",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import Jaxpr, Literal, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(typecheck_jaxpr, Jaxpr([], [], [Literal(2, T(weak=True))], [])))
+""",
+)
+def check_atom(self, atom):
+    # Weakly typed literals are Python numbers, which convert, so they are let through.
+    if isinstance(atom, Var):
+        if atom not in self.bound:
+            self.fail("{} is used and not bound", atom)
+        return
+    value = np.asarray(atom.val)
+    if atom.aval.shape or value.shape:
+        self.fail("{} is not right", atom)
+    if not atom.aval.weak_type and value.dtype != atom.aval.dtype:
+        self.fail("{} is not right", atom)
+
+
+@mistake(
+    "jaxprs.check_atom",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import Jaxpr, Literal, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(typecheck_jaxpr, Jaxpr([], [], [Literal(np.float32(2), T())], [])))
+""",
+)
+def check_atom(self, atom):
+    # Only the kind of the number is compared.
+    if isinstance(atom, Var):
+        if atom not in self.bound:
+            self.fail("{} is used and not bound", atom)
+    else:
+        value = np.asarray(atom.val)
+        if atom.aval.shape or value.shape or value.dtype.kind != atom.aval.dtype.kind:
+            self.fail("{} is not right", atom)
+
+
+@mistake(
+    "jaxprs.check_atom",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, neg_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+a, b = (V(), V())
+jaxpr = Jaxpr([], [a], [b], [JaxprEqn([V()], [b], neg_p, {})])
+try:
+    typecheck_jaxpr(jaxpr)
+except TypeError as error:
+    print(str(error).startswith('In equation 1'))
+""",
+)
+def check_atom(self, atom):
+    # An error of its own, which does not say where.
+    if isinstance(atom, Var):
+        if atom not in self.bound:
+            raise TypeError(f"{atom} is used and not bound")
+    else:
+        value = np.asarray(atom.val)
+        if atom.aval.shape or value.shape or value.dtype != atom.aval.dtype:
+            raise TypeError(f"{atom} is not right")
+
+
+@mistake(
+    "jaxprs.check_atom",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import Jaxpr, Literal, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(typecheck_jaxpr, Jaxpr([], [], [Literal(True, T(dtype=int))], [])))
+""",
+)
+def check_atom(self, atom):
+    # Python's classes: True is an int.
+    if isinstance(atom, Var):
+        if atom not in self.bound:
+            self.fail("{} is used and not bound", atom)
+        return
+    classes = {"b": bool, "i": int, "f": float}
+    is_number = isinstance(atom.val, (bool, int, float)) and not isinstance(atom.val, np.generic)
+    if is_number and atom.aval.dtype in (np.dtype(int), np.dtype(float), np.dtype(bool)):
+        fits = isinstance(atom.val, classes[atom.aval.dtype.kind])
+    else:
+        fits = np.asarray(atom.val).dtype == atom.aval.dtype
+    if not fits or np.shape(atom.val) or atom.aval.shape:
+        self.fail("{} is not right", atom)
+
+
+@mistake(
+    "jaxprs.check_atom",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import Jaxpr, Literal, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(typecheck_jaxpr, Jaxpr([], [], [Literal(2.0, T())], [])))
+""",
+)
+def check_atom(self, atom):
+    # The plain slip: a Python number has no dtype.
+    if isinstance(atom, Var):
+        if atom not in self.bound:
+            self.fail("{} is used and not bound", atom)
+    elif atom.val.dtype != atom.aval.dtype or atom.val.shape != () or atom.aval.shape != ():
+        self.fail("{} is not right", atom)
+
+
+@mistake(
+    "jaxprs.check_atom",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import Jaxpr, Literal, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(typecheck_jaxpr, Jaxpr([], [], [Literal(2.0, T(dtype='float32'))], [])))
+""",
+)
+def check_atom(self, atom):
+    # A number that is not changed by conversion passes.
+    if isinstance(atom, Var):
+        if atom not in self.bound:
+            self.fail("{} is used and not bound", atom)
+    else:
+        value = np.asarray(atom.val)
+        kinds = value.dtype.kind, atom.aval.dtype.kind
+        if atom.aval.shape or value.shape or kinds[0] != kinds[1]:
+            self.fail("{} is not right", atom)
+        if value.astype(atom.aval.dtype) != value:
+            self.fail("{} is not right", atom)
+
+
 @right("jaxprs.bind")
 def bind(self, variables):
     if len(set(variables)) < len(variables) or not self.bound.isdisjoint(variables):
@@ -368,6 +1633,229 @@ def bind(self, variables):
         if var in self.bound:
             self.fail("{} is bound twice", var)
     self.bound.update(variables)
+
+
+@right("jaxprs.bind", style="counts first, then a new set")
+def bind(self, variables):
+    counts = Counter(variables)
+    counts.update(self.bound)
+    for var, count in counts.items():
+        if count > 1:
+            self.fail("{} has two values", var)
+    self.bound = {*self.bound, *variables}
+
+
+@right("jaxprs.bind", style="notes first and looks at the size of the set")
+def bind(self, variables):
+    for n, var in enumerate(variables, start=1 + len(self.bound)):
+        self.bound.add(var)
+        if len(self.bound) < n:
+            self.fail("second binding of {}", var)
+
+
+@mistake(
+    "jaxprs.bind",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import Jaxpr, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+a = V()
+print(refused(typecheck_jaxpr, Jaxpr([], [a, a], [], [])))
+""",
+)
+def bind(self, variables):
+    # The plain slip: all are looked up before any is noted.
+    for var in variables:
+        if var in self.bound:
+            self.fail("{} is bound twice", var)
+    self.bound.update(variables)
+
+
+@mistake(
+    "jaxprs.bind",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import Jaxpr, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+a, b = (V(), V())
+print(refused(typecheck_jaxpr, Jaxpr([], [a, b, a], [], [])))
+""",
+)
+def bind(self, variables):
+    # Only neighbours are compared.
+    before = None
+    for var in variables:
+        if var is before or var in self.bound:
+            self.fail("{} is bound twice", var)
+        before = var
+    self.bound.update(variables)
+
+
+@mistake(
+    "jaxprs.bind",
+    shown_by="""
+from minijax.jaxpr import Jaxpr, typecheck_jaxpr
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(typecheck_jaxpr, Jaxpr([], [], [], [])))
+""",
+)
+def bind(self, variables):
+    # A first one is taken for granted.
+    first, *rest = variables
+    if first in self.bound:
+        self.fail("{} is bound twice", first)
+    self.bound.add(first)
+    if rest:
+        self.bind(rest)
+
+
+@mistake(
+    "jaxprs.bind",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, neg_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+a, b = (V(), V())
+jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], neg_p, {})])
+print(refused(typecheck_jaxpr, jaxpr), len(jaxpr.eqns[0].outvars))
+""",
+)
+def bind(self, variables):
+    # Eats up the list that it was given, which is the program's.
+    while variables:
+        var = variables.pop(0)
+        if var in self.bound:
+            self.fail("{} is bound twice", var)
+        self.bound.add(var)
+
+
+@mistake(
+    "jaxprs.bind",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import Jaxpr, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+a = V()
+print(refused(typecheck_jaxpr, Jaxpr([], [a, a], [], [])))
+""",
+)
+def bind(self, variables):
+    # Another class of error.
+    for var in variables:
+        assert var not in self.bound, f"{var} is bound twice"
+        self.bound.add(var)
+
+
+@mistake(
+    "jaxprs.bind",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, neg_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+a, b = (V(), V())
+jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], neg_p, {}), JaxprEqn([a], [b], neg_p, {})])
+try:
+    typecheck_jaxpr(jaxpr)
+except TypeError as error:
+    print(str(error).startswith('In equation 2'))
+""",
+)
+def bind(self, variables):
+    # An error that says neither which variable nor where.
+    if len(self.bound.union(variables)) < len(self.bound) + len(variables):
+        raise TypeError("A variable is bound twice.")
+    self.bound.update(variables)
+
+
+@mistake(
+    "jaxprs.bind",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import Jaxpr, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+names = [V() for _ in range(2000)]
+print(refused(typecheck_jaxpr, Jaxpr([], names, [], []))[:20])
+""",
+)
+def bind(self, variables):
+    # Recursion: a program with many inputs is too deep.
+    if not variables:
+        return
+    if variables[0] in self.bound:
+        self.fail("{} is bound twice", variables[0])
+    self.bound.add(variables[0])
+    self.bind(variables[1:])
 
 
 @right("jaxprs.check_equation")
@@ -457,3 +1945,336 @@ def check_equation(self, eqn):
     for var, aval in zip(eqn.outvars, avals, strict=True):
         if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
             self.fail("the result is {} and not {}", str(aval), str(var.aval))
+
+
+@right("jaxprs.check_equation", style="all comparisons in lists of pairs, programs inside first")
+def check_equation(self, eqn):
+    self.check_inner(eqn)
+    [self.check_atom(x) for x in eqn.invars]
+    is_ = [(t.shape, t.dtype) for t in self.result_types(eqn)]
+    says = [(v.aval.shape, v.aval.dtype) for v in eqn.outvars]
+    if is_ != says:
+        self.fail("the results are {} and not {}", str(is_), str(says))
+    self.bind(eqn.outvars)
+
+
+@right("jaxprs.check_equation", style="zip_longest, and an early return by match")
+def check_equation(self, eqn):
+    def wrong_at(var, aval):
+        match var, aval:
+            case None, _:
+                return "there is no variable for a result of type {}"
+            case _, None:
+                return "the rule gives no result for {}"
+            case _ if var.aval.shape != aval.shape:
+                return "the shape of {} is wrong"
+            case _ if np.dtype(var.aval.dtype) != np.dtype(aval.dtype):
+                return "the dtype of {} is wrong"
+        return None
+
+    for x in reversed(eqn.invars):
+        self.check_atom(x)
+    self.check_inner(eqn)
+    results = iter(self.result_types(eqn))
+    for var, aval in itertools.zip_longest(eqn.outvars, results):
+        if complaint := wrong_at(var, aval):
+            self.fail(complaint, var if var is not None else str(aval))
+    self.bind(list(eqn.outvars))
+
+
+@mistake(
+    "jaxprs.check_equation",
+    shown_by="""
+import numpy as np
+from minijax.core import Primitive, ShapedArray, abstract_eval_rules
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+two_p = Primitive('two', multiple_results=True)
+abstract_eval_rules[two_p] = lambda x: [x, x]
+a, b = (V(), V())
+print(refused(typecheck_jaxpr, Jaxpr([], [a], [b], [JaxprEqn([a], [b], two_p, {})])))
+""",
+)
+def check_equation(self, eqn):
+    # The plain slip: zip stops at the shorter list.
+    for x in eqn.invars:
+        self.check_atom(x)
+    self.check_inner(eqn)
+    for var, aval in zip(eqn.outvars, self.result_types(eqn)):
+        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
+            self.fail("the result is {} and not {}", str(aval), str(var.aval))
+    self.bind(eqn.outvars)
+
+
+@mistake(
+    "jaxprs.check_equation",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, transpose_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+a, b = (V(2, 3), V(2, 3))
+print(refused(typecheck_jaxpr, Jaxpr([], [a], [b], [JaxprEqn([a], [b], transpose_p, {'permutation': (1, 0)})])))
+""",
+)
+def check_equation(self, eqn):
+    # Sizes in place of shapes.
+    for x in eqn.invars:
+        self.check_atom(x)
+    self.check_inner(eqn)
+    avals = self.result_types(eqn)
+    if len(avals) != len(eqn.outvars):
+        self.fail("another number of results")
+    for var, aval in zip(eqn.outvars, avals):
+        if len(var.aval.shape) != len(aval.shape) or var.aval.dtype != aval.dtype:
+            self.fail("the result is {} and not {}", str(aval), str(var.aval))
+        if np.prod(var.aval.shape) != np.prod(aval.shape):
+            self.fail("the result is {} and not {}", str(aval), str(var.aval))
+    self.bind(eqn.outvars)
+
+
+@mistake(
+    "jaxprs.check_equation",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, add_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+a, b, c = (V(), V(), V())
+print(refused(typecheck_jaxpr, Jaxpr([], [a], [c], [JaxprEqn([b, a], [c], add_p, {})])))
+""",
+)
+def check_equation(self, eqn):
+    # The check has slipped out of the loop: only the last operand is looked at.
+    x = None
+    for x in eqn.invars:
+        pass
+    if x is not None:
+        self.check_atom(x)
+    self.check_inner(eqn)
+    avals = self.result_types(eqn)
+    if len(avals) != len(eqn.outvars):
+        self.fail("another number of results")
+    for var, aval in zip(eqn.outvars, avals):
+        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
+            self.fail("the result is {} and not {}", str(aval), str(var.aval))
+    self.bind(eqn.outvars)
+
+
+@mistake(
+    "jaxprs.check_equation",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, add_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+a, b = (V(), V())
+print(refused(typecheck_jaxpr, Jaxpr([], [a], [b], [JaxprEqn([a, Literal(1, T())], [b], add_p, {})])))
+""",
+)
+def check_equation(self, eqn):
+    # Literals need no binding, so they are not checked.
+    for x in eqn.invars:
+        if isinstance(x, Var):
+            self.check_atom(x)
+    self.check_inner(eqn)
+    avals = self.result_types(eqn)
+    if len(avals) != len(eqn.outvars):
+        self.fail("another number of results")
+    for var, aval in zip(eqn.outvars, avals):
+        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
+            self.fail("the result is {} and not {}", str(aval), str(var.aval))
+    self.bind(eqn.outvars)
+
+
+@mistake(
+    "jaxprs.check_equation",
+    shown_by="""
+import numpy as np
+from minijax.core import Primitive, ShapedArray, abstract_eval_rules
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+choose_p = Primitive('choose')
+abstract_eval_rules[choose_p] = lambda x, branches: x
+a, b, c = (V(), V(), V())
+bad = Jaxpr([], [], [c], [])
+print(refused(typecheck_jaxpr, Jaxpr([], [a], [b], [JaxprEqn([a], [b], choose_p, {'branches': (bad,)})])))
+""",
+)
+def check_equation(self, eqn):
+    # Only a parameter with the name jaxpr is thought to hold a program.
+    for x in eqn.invars:
+        self.check_atom(x)
+    if "jaxpr" in eqn.params:
+        self.check_inner(eqn)
+    avals = self.result_types(eqn)
+    if len(avals) != len(eqn.outvars):
+        self.fail("another number of results")
+    for var, aval in zip(eqn.outvars, avals):
+        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
+            self.fail("the result is {} and not {}", str(aval), str(var.aval))
+    self.bind(eqn.outvars)
+
+
+@mistake(
+    "jaxprs.check_equation",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, broadcast_in_dim_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+a, b = (V(2), V(2, 3))
+eqn = JaxprEqn([a], [b], broadcast_in_dim_p, {'shape': (2, 3), 'broadcast_dimensions': (0, 1)})
+print(refused(typecheck_jaxpr, Jaxpr([], [a], [b], [eqn])))
+""",
+)
+def check_equation(self, eqn):
+    # Asks the rule directly: errors of other classes come through, without a place.
+    for x in eqn.invars:
+        self.check_atom(x)
+    self.check_inner(eqn)
+    avals = abstract_eval(eqn.primitive, [x.aval for x in eqn.invars], eqn.params)
+    if len(avals) != len(eqn.outvars):
+        self.fail("another number of results")
+    for var, aval in zip(eqn.outvars, avals):
+        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
+            self.fail("the result is {} and not {}", str(aval), str(var.aval))
+    self.bind(eqn.outvars)
+
+
+@mistake(
+    "jaxprs.check_equation",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, neg_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+a, b = (Var(T(weak=True)), V())
+jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], neg_p, {})])
+typecheck_jaxpr(jaxpr)
+print(b.aval)
+print(b.aval.weak_type)
+""",
+)
+def check_equation(self, eqn):
+    # Puts the rule's type into the variable: the checker changes the program.
+    for x in eqn.invars:
+        self.check_atom(x)
+    self.check_inner(eqn)
+    avals = self.result_types(eqn)
+    if len(avals) != len(eqn.outvars):
+        self.fail("another number of results")
+    for var, aval in zip(eqn.outvars, avals):
+        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
+            self.fail("the result is {} and not {}", str(aval), str(var.aval))
+        var.aval = aval
+    self.bind(eqn.outvars)
+
+
+@mistake(
+    "jaxprs.check_equation",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, neg_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, typecheck_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def V(*shape, dtype=float):
+    return Var(T(*shape, dtype=dtype))
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+a = V()
+print(refused(typecheck_jaxpr, Jaxpr([], [a], [], [JaxprEqn([a], [], neg_p, {})])))
+""",
+)
+def check_equation(self, eqn):
+    # Without variables there seems to be nothing to compare.
+    for x in eqn.invars:
+        self.check_atom(x)
+    self.check_inner(eqn)
+    avals = self.result_types(eqn)
+    if not eqn.outvars:
+        return
+    if len(avals) != len(eqn.outvars):
+        self.fail("another number of results")
+    for var, aval in zip(eqn.outvars, avals):
+        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
+            self.fail("the result is {} and not {}", str(aval), str(var.aval))
+    self.bind(eqn.outvars)

@@ -36,7 +36,8 @@ def with_literals(mj, x):
 
     scalar = ShapedArray((), np.dtype(float))
     a, b, c = (Var(get_aval(x)) for _ in range(3))
-    two, ten = Literal(2.0, scalar), Literal(np.array(10.0), scalar)
+    two = Literal(2.0, ShapedArray((), np.dtype(float), weak_type=True))
+    ten = Literal(10.0, two.aval) if isinstance(x, float) else Literal(np.array(10.0), scalar)
     eqns = [JaxprEqn([ten, a], [b], sub_p, {}), JaxprEqn([b, two], [c], div_p, {})]
     return eval_jaxpr(Jaxpr([], [a], [c, two, b], eqns), [], x)
 
@@ -143,12 +144,14 @@ def what_ran(mj, x):
         runs.append(name)
         return x
 
-    same_p = Primitive("same")
+    same_p, show_p = Primitive("same"), Primitive("show", multiple_results=True)
     impl_rules[same_p] = evaluate
+    impl_rules[show_p] = lambda x: runs.append(float(np.sum(x))) or []
     a, b, c, unused = (Var(get_aval(x)) for _ in range(4))
     eqns = [
         JaxprEqn([a], [b], same_p, {"name": "first"}),
         JaxprEqn([a], [unused], same_p, {"name": "second"}),
+        JaxprEqn([b], [], show_p, {}),
         JaxprEqn([b], [c], same_p, {"name": "third"}),
     ]
     jaxpr = Jaxpr([], [a], [c], eqns)
@@ -170,19 +173,27 @@ def wrong_number(mj, consts, args):
 
 
 @probe
-def wrong_number_of_results(mj, given, bound):
-    """An equation whose primitive gives so many results, for so many variables."""
-    from minijax.core import Primitive, ShapedArray, impl_rules
+def equal_values(mj, values):
+    """One program, run on values that are equal in pairs, and on the same one twice."""
+    from minijax.core import ShapedArray, neg_p
     from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
 
-    some_p = Primitive("some", multiple_results=True)
-    impl_rules[some_p] = lambda: [np.array(1.0 + i) for i in range(given)]
-    results = [Var(ShapedArray((), np.dtype(float))) for _ in range(bound)]
-    jaxpr = Jaxpr([], [], results[:1], [JaxprEqn([], results, some_p, {})])
-    try:
-        return eval_jaxpr(jaxpr, [])
-    except ValueError:
-        return "ValueError"
+    a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
+    jaxpr = Jaxpr([], [a], [b, a], [JaxprEqn([a], [b], neg_p, {})])
+    return [eval_jaxpr(jaxpr, [], value) for value in values]
+
+
+@probe
+def long_program(mj, x, length):
+    """So many equations, each on the result of the one before."""
+    import itertools
+
+    from minijax.core import get_aval, neg_p
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+    names = [Var(get_aval(x)) for _ in range(length + 1)]
+    eqns = [JaxprEqn([a], [b], neg_p, {}) for a, b in itertools.pairwise(names)]
+    return eval_jaxpr(Jaxpr([], names[:1], names[-1:], eqns), [], x)
 
 
 @pytest.mark.exercise("jaxprs.eval_jaxpr")
@@ -256,8 +267,25 @@ def test_eval_counts_values(student):
     student.agrees(wrong_number, [1.0], [2.0])
     student.agrees(wrong_number, [1.0], [2.0, 3.0, 4.0])
     student.agrees(wrong_number, [], [2.0, 3.0])
-    student.agrees(wrong_number_of_results, 1, 2)
-    student.agrees(wrong_number_of_results, 3, 2)
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_eval_counts_consts_and_args_apart(student):
+    """A constant too many does not stand in for an argument that is missing."""
+    student.agrees(wrong_number, [1.0, 2.0], [3.0])
+    student.agrees(wrong_number, [], [1.0, 2.0, 3.0])
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_eval_equal_values(student):
+    """Each run computes with its own values, even if they equal those of another run."""
+    student.agrees(equal_values, [1, 1.0, np.float32(1.0), 0.0, -0.0, 2.0, 2.0])
+
+
+@pytest.mark.exercise("jaxprs.eval_jaxpr")
+def test_eval_long_programs(student):
+    """A program may be long."""
+    student.agrees(long_program, 2.0, 1201)
 
 
 # Types of results ---------------------------------------------------------------------------------
@@ -265,14 +293,14 @@ def test_eval_counts_values(student):
 
 @probe
 def type_of_sum(mj, x, y, concrete=False):
-    """The type for two operands, each given as shape, dtype and weak type."""
+    """The type for two operands, each given as shape, dtype and weak type; equal ones are one."""
     from minijax.core import ConcreteArray, ShapedArray
     from minijax.jaxpr import binary_type
 
     kind = ConcreteArray if concrete else ShapedArray
-    x, y = (kind(shape, np.dtype(dtype), weak) for shape, dtype, weak in (x, y))
+    avals = [kind(shape, np.dtype(dtype), weak) for shape, dtype, weak in (x, y)]
     try:
-        out = binary_type(x, y)
+        out = binary_type(avals[0], avals[x != y])
     except TypeError:
         return "TypeError"
     return type(out).__name__, out.shape, str(out.dtype), out.weak_type
@@ -305,13 +333,14 @@ def type_of_comparison(mj, x, y):
 
 
 @probe
-def type_of_reduction(mj, shape, dtype, axes, weak=False):
+def type_of_reduction(mj, shape, dtype, axes, weak=False, concrete=False):
     """The type of a sum along axes."""
-    from minijax.core import ShapedArray
+    from minijax.core import ConcreteArray, ShapedArray
     from minijax.jaxpr import reduce_sum_type
 
+    kind = ConcreteArray if concrete else ShapedArray
     try:
-        out = reduce_sum_type(ShapedArray(shape, np.dtype(dtype), weak), axes=axes)
+        out = reduce_sum_type(kind(shape, np.dtype(dtype), weak), axes=axes)
     except TypeError:
         return "TypeError"
     return type(out).__name__, out.shape, str(out.dtype), out.weak_type
@@ -324,6 +353,7 @@ def type_of_product(mj, x, y, numbers, preferred=None):
     from minijax.jaxpr import dot_general_type
 
     x, y = (ShapedArray(shape, np.dtype(dtype), *weak) for shape, dtype, *weak in (x, y))
+    preferred = preferred and np.dtype(preferred)
     try:
         out = dot_general_type(x, y, dimension_numbers=numbers, preferred_element_type=preferred)
     except TypeError:
@@ -391,6 +421,7 @@ def test_binary_is_abstract(student):
     """Operands may be of the type that knows a value; the result is of the one that does not."""
     student.agrees(type_of_sum, ((2,), "int64", False), ((2,), "int64", False), True)
     student.agrees(type_of_sum, ((), "float64", True), ((), "float64", True), True)
+    student.agrees(type_of_sum, ((2, 1), "int64", False), ((1, 3), "int64", False), True)
 
 
 @pytest.mark.exercise("jaxprs.comparison_type")
@@ -398,7 +429,7 @@ def test_comparison_dtype(student):
     """The result of a comparison has the dtype of a comparison, whatever is compared."""
     student.agrees(type_of_comparison, ((2, 3), "float64", False), ((2, 3), "float64", False))
     student.agrees(type_of_comparison, ((3,), "int8", False), ((3,), "int8", False))
-    student.agrees(type_of_comparison, ((), "bool", False), ((), "bool", False))
+    student.agrees(type_of_comparison, ((), "bool", False), ((2,), "bool", False))
 
 
 @pytest.mark.exercise("jaxprs.comparison_type")
@@ -428,6 +459,8 @@ def test_reduction_shape(student):
     student.agrees(type_of_reduction, (2, 3, 5), "float64", (1,))
     student.agrees(type_of_reduction, (2, 3, 5, 7), "float64", (0, 2))
     student.agrees(type_of_reduction, (2, 3, 2), "float64", (0,))
+    student.agrees(type_of_reduction, (2, 3, 2), "float64", (2,))
+    student.agrees(type_of_reduction, (3, 1, 3, 2, 3), "float64", (4, 1))
     student.agrees(type_of_reduction, (0, 3), "float64", (1,))
 
 
@@ -437,6 +470,7 @@ def test_reduction_all_and_none(student):
     student.agrees(type_of_reduction, (2, 3, 5), "float64", (2, 0, 1))
     student.agrees(type_of_reduction, (2, 3), "float64", ())
     student.agrees(type_of_reduction, (), "float64", ())
+    student.agrees(type_of_reduction, (3,), "float64", (), True)
 
 
 @pytest.mark.exercise("jaxprs.reduce_sum_type")
@@ -446,6 +480,13 @@ def test_reduction_dtype(student):
     student.agrees(type_of_reduction, (2, 3), "float32", (1,))
     student.agrees(type_of_reduction, (2,), "bool", (0,))
     student.agrees(type_of_reduction, (2,), "float64", (0,), True)
+
+
+@pytest.mark.exercise("jaxprs.reduce_sum_type")
+def test_reduction_is_abstract(student):
+    """The operand may be of the type that knows a value; the result is of the one that does not."""
+    student.agrees(type_of_reduction, (2, 3), "float64", (1,), False, True)
+    student.agrees(type_of_reduction, (2, 3), "float64", (), True, True)
 
 
 @pytest.mark.exercise("jaxprs.reduce_sum_type")
@@ -476,6 +517,7 @@ def test_product_weak_type(student):
     for weak in ((True, True), (True, False), (False, True)):
         x, y = ((2, 3), "float64", weak[0]), ((3, 5), "float64", weak[1])
         student.agrees(type_of_product, x, y, MATRICES)
+        student.agrees(type_of_product, x, y, MATRICES, "float32")
 
 
 @pytest.mark.exercise("jaxprs.dot_general_type")
@@ -513,6 +555,17 @@ def test_product_refuses_lengths(student):
     )
     pairs = (((0, 1), (0, 1)), ((), ()))  # the same lengths, in another order
     student.agrees(type_of_product, ((2, 3), "float64"), ((3, 2), "float64"), pairs)
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
+@pytest.mark.parametrize("preferred", [None, "float32"])
+def test_product_refuses_lengths_of_any_pair(student, preferred):
+    """The second pair counts as the first does, order too, whatever is computed in."""
+    for shape in ((2, 3, 5), (2, 5, 3), (3, 2, 5), (2, 3, 1)):
+        x, y = ((2, 3, 5), "float64"), (shape, "float64")
+        for pair, rest in (((0, 1), (2,)), ((2, 0), (1,)), ((1, 2), ())):
+            student.agrees(type_of_product, x, y, ((pair, pair), ((), ())), preferred)
+            student.agrees(type_of_product, x, y, ((rest, rest), (pair, pair)), preferred)
 
 
 @pytest.mark.exercise("jaxprs.dot_general_type")
@@ -565,17 +618,32 @@ def binding(mj, before, now):
     from minijax.jaxpr import Jaxpr, TypeChecker, Var
 
     variables = [Var(ShapedArray((), np.dtype(float))) for _ in range(4)]
-    checker = TypeChecker(Jaxpr([], variables, [], []))
+    checker, new = TypeChecker(Jaxpr([], variables, [], [])), [variables[i] for i in now]
     try:
         checker.bind([variables[i] for i in before])
-        out = checker.bind([variables[i] for i in now])
+        out = checker.bind(new)
     except TypeError:
         return "TypeError"
-    return out, [var in checker.bound for var in variables]
+    return out, [var in checker.bound for var in variables], [variables.index(var) for var in new]
 
 
 @probe
-def equation(mj, operands, results, types, bound=(), inner=None):
+def many_bindings(mj, count):
+    """So many variables at once; one of them again; and the number of those that are bound."""
+    from minijax.core import ShapedArray
+    from minijax.jaxpr import Jaxpr, TypeChecker, Var
+
+    variables = [Var(ShapedArray((), np.dtype(float))) for _ in range(count)]
+    checker = TypeChecker(Jaxpr([], variables, [], []))
+    checker.bind(variables)
+    try:
+        checker.bind(variables[-1:])
+    except TypeError:
+        return "TypeError", len(checker.bound)
+
+
+@probe
+def equation(mj, operands, results, types, bound=(), inner=None, key="jaxpr"):
     """Whether an equation holds, and what is bound then.
 
     `operands` and `results` are numbers of variables (or None for a literal of a wrong dtype), all
@@ -596,8 +664,10 @@ def equation(mj, operands, results, types, bound=(), inner=None):
                 self.bound.add(var)
 
         def check_inner(self, eqn):
-            if "jaxpr" in eqn.params and eqn.params["jaxpr"].jaxpr.outvars[0] is not inside:
-                raise TypeError("inner")
+            for value in eqn.params.values():
+                last = value[-1] if isinstance(value, tuple) else value
+                if last.jaxpr.outvars[0] is not inside:
+                    raise TypeError("inner")
 
     f = np.dtype(float)
     inside = Var(ShapedArray((), f))
@@ -610,7 +680,8 @@ def equation(mj, operands, results, types, bound=(), inner=None):
     params = {}
     if inner:
         outvars = [inside if inner == "right" else Var(ShapedArray((), f))]
-        params = {"jaxpr": ClosedJaxpr(Jaxpr([], [inside], outvars, []), [])}
+        closed = ClosedJaxpr(Jaxpr([], [inside], outvars, []), [])
+        params = {key: closed if key == "jaxpr" else (closed,) * 3}
     ins = [bad if i is None else variables[i] for i in operands]
     eqn = JaxprEqn(ins, [variables[i] for i in results], made_up_p, params)
     checker = Checker(Jaxpr([], [], [], [eqn]))
@@ -619,7 +690,8 @@ def equation(mj, operands, results, types, bound=(), inner=None):
         out = checker.check_equation(eqn)
     except TypeError:
         return "TypeError"
-    return out, [var in checker.bound for var in variables]
+    types = [(var.aval.shape, str(var.aval.dtype), var.aval.weak_type) for var in variables]
+    return out, [var in checker.bound for var in variables], types
 
 
 @probe
@@ -645,6 +717,73 @@ def sine(mj, x, y):
     except TypeError:
         return "TypeError"
     return out, b in checker.bound
+
+
+@probe
+def complaint(mj, case):
+    """Where the complaint about a program's second equation is said to be; and its error."""
+    from minijax.core import ShapedArray, neg_p
+    from minijax.jaxpr import Jaxpr, JaxprEqn, TypeChecker, Var
+
+    a, b, c, d = (Var(ShapedArray((2,), np.dtype(float))) for _ in range(4))
+    long = Var(ShapedArray((3,), np.dtype(float)))
+    wrong = {"atom": ([d], [c]), "bind": ([a], [b]), "equation": ([a], [long])}
+    eqns = [JaxprEqn([a], [b], neg_p, {}), JaxprEqn(*wrong[case], neg_p, {})]
+    checker = TypeChecker(Jaxpr([], [a], [b], eqns))
+    checker.bound, checker.eqn, checker.number = {a, b}, eqns[1], 2
+    steps = {
+        "atom": lambda: checker.check_atom(d),
+        "bind": lambda: checker.bind([b]),
+        "equation": lambda: checker.check_equation(eqns[1]),
+    }
+    if case == "equation":
+        checker.check_atom = checker.bind = lambda about: None
+    try:
+        return steps[case]()
+    except TypeError as error:
+        return str(error).startswith("In equation 2, `")
+
+
+@probe
+def refused_by_rule(mj, name):
+    """What is said of an equation whose rule raises an error of this class."""
+    import builtins
+
+    from minijax.core import Primitive, ShapedArray, abstract_eval_rules
+    from minijax.jaxpr import Jaxpr, JaxprEqn, TypeChecker, Var
+
+    def rule(x):
+        raise getattr(builtins, name)("These operands do not fit.")
+
+    odd_p = Primitive("odd")
+    abstract_eval_rules[odd_p] = rule
+    a, b = (Var(ShapedArray((2,), np.dtype(float))) for _ in range(2))
+    eqn = JaxprEqn([a], [b], odd_p, {})
+    checker = TypeChecker(Jaxpr([], [a], [b], [eqn]))
+    checker.eqn, checker.number = eqn, 1
+    checker.check_atom = checker.bind = lambda about: None
+    try:
+        return checker.check_equation(eqn)
+    except TypeError as error:
+        return str(error).startswith("In equation 1, `"), "do not fit" in str(error)
+
+
+@pytest.mark.exercise("jaxprs.check_atom")
+def test_atom_complaint(student):
+    """The complaint says where."""
+    student.agrees(complaint, "atom")
+
+
+@pytest.mark.exercise("jaxprs.bind")
+def test_bind_complaint(student):
+    """The complaint says where."""
+    student.agrees(complaint, "bind")
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_equation_complaint(student):
+    """The complaint about a type says where."""
+    student.agrees(complaint, "equation")
 
 
 @pytest.mark.exercise("jaxprs.check_atom")
@@ -685,6 +824,9 @@ def test_atom_literal_dtype(student):
     student.agrees(use_of_literal, 2.0, (), "float32")
     student.agrees(use_of_literal, 2, (), "float64", True)
     student.agrees(use_of_literal, np.array(1, np.int8), (), "int32")
+    student.agrees(use_of_literal, True, (), "int64")
+    student.agrees(use_of_literal, 1, (), "bool")
+    student.agrees(use_of_literal, np.float32(2.0), (), "float64")
 
 
 @pytest.mark.exercise("jaxprs.check_atom")
@@ -692,7 +834,9 @@ def test_atom_literal_shape(student):
     """A literal with axes is refused, whether its value has them, its type, or both."""
     student.agrees(use_of_literal, ROW, (3,), "float64")
     student.agrees(use_of_literal, ROW, (), "float64")
+    student.agrees(use_of_literal, ROW[:1], (), "float64")
     student.agrees(use_of_literal, 2.0, (3,), "float64")
+    student.agrees(use_of_literal, 2.0, (1,), "float64")
 
 
 @pytest.mark.exercise("jaxprs.bind")
@@ -701,6 +845,12 @@ def test_bind_new(student):
     student.agrees(binding, [], [2])
     student.agrees(binding, [1], [3, 0])
     student.agrees(binding, [1, 2], [])
+
+
+@pytest.mark.exercise("jaxprs.bind")
+def test_bind_many(student):
+    """There may be many of them."""
+    student.agrees(many_bindings, 1500)
 
 
 @pytest.mark.exercise("jaxprs.bind")
@@ -806,7 +956,24 @@ def test_equation_inside(student):
     """Programs among the parameters are checked too, and operands that the rule refuses are."""
     student.agrees(equation, [0], [1], [VECTOR], [0], "right")
     student.agrees(equation, [0], [1], [VECTOR], [0], "wrong")
+    student.agrees(equation, [0], [1], [VECTOR], [0], "right", "branches")
+    student.agrees(equation, [0], [1], [VECTOR], [0], "wrong", "branches")
     student.agrees(sine, ((3,), "int64"), ((3,), "int64"))
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_equation_refused_by_its_rule(student):
+    """Whatever error the rule complains with, the program is said to be wrong, and where."""
+    for error in ("TypeError", "ValueError", "IndexError"):
+        student.agrees(refused_by_rule, error)
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_equation_sizes(student):
+    """As many entries and as many axes are not the same shape."""
+    student.agrees(sine, ((2, 3), "float64"), ((3, 2), "float64"))
+    student.agrees(sine, ((1, 6), "float64"), ((2, 3), "float64"))
+    student.agrees(sine, ((0, 2), "float64"), ((3, 0), "float64"))
 
 
 # Random programs ----------------------------------------------------------------------------------
@@ -865,3 +1032,142 @@ def test_contractions_in_programs(student):
 def test_random_programs_are_well_typed(student):
     """A random program that holds together has a type."""
     student.agrees_on_programs(program_type, operations=LAX)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+@probe
+def run_and_transformed(mj, jaxpr, xs, ts):
+    """A program as a function: its results, their tangents, and those of two examples at once."""
+    from minijax.jaxpr import ClosedJaxpr, jaxpr_as_fun
+
+    f = jaxpr_as_fun(ClosedJaxpr(jaxpr, []))
+    return f(*xs), mj.jvp(f, xs, ts), mj.vmap(f)(*([np.stack([x, x]) for x in xs]))
+
+
+@probe
+def types_and_values(mj, jaxpr, xs):
+    """The type of a program, beside the types of what it gives."""
+    from minijax.core import get_aval
+    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
+
+    outs = [get_aval(out) for out in eval_jaxpr(jaxpr, [], *xs)]
+    claimed = typecheck_jaxpr(jaxpr)
+    return str(claimed), [(aval.shape, str(aval.dtype)) for aval in outs]
+
+
+@probe
+def broken_in_each_place(mj, jaxpr):
+    """What the checker says of a program that was spoilt, in many ways, equation by equation."""
+    from minijax.core import ShapedArray
+    from minijax.jaxpr import Literal, Var, typecheck_jaxpr
+
+    def says(eqns, invars=jaxpr.invars):
+        try:
+            return str(typecheck_jaxpr(jaxpr.replace(eqns=eqns, invars=invars)))
+        except TypeError as error:
+            return str(error).split(",")[0]
+
+    def another(var, shape=None, dtype=None):
+        aval = var.aval
+        return Var(ShapedArray(shape or aval.shape, np.dtype(dtype or aval.dtype)))
+
+    found, eqns = [says([*jaxpr.eqns], [*jaxpr.invars, *jaxpr.invars[:1]])], jaxpr.eqns
+    for i, eqn in enumerate(eqns):
+        before, behind = eqns[:i], eqns[i + 1 :]
+        wrong = Literal(True, ShapedArray((), np.dtype("int64")))
+        spoilt = [
+            eqn.replace(outvars=[another(v, dtype="int8") for v in eqn.outvars]),
+            eqn.replace(outvars=[another(v, (*v.aval.shape, 7)) for v in eqn.outvars]),
+            eqn.replace(outvars=[*eqn.outvars, *map(another, eqn.outvars)]),
+            eqn.replace(outvars=eqn.invars[:1]),
+            eqn.replace(outvars=[]),
+            eqn.replace(invars=eqn.outvars),
+            *(eqn.replace(invars=[*eqn.invars[:k], wrong]) for k in range(len(eqn.invars))),
+        ]
+        found += [says([*before, other, *behind]) for other in spoilt]
+        found += [says([*before, *behind]), says([*before, eqn, *behind, eqn])]
+        found += [says([*before, *behind[:1], eqn, *behind[1:]])]
+    return found
+
+
+@probe
+def programs_inside(mj, jaxpr):
+    """A program of which one equation has programs among its parameters, maybe a wrong one."""
+    from minijax.core import Primitive, abstract_eval_rules
+    from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, typecheck_jaxpr
+
+    call_p = Primitive("call", multiple_results=True)
+    abstract_eval_rules[call_p] = lambda *avals, **params: [x.aval for x in jaxpr.outvars]
+    good, bad = ClosedJaxpr(jaxpr, []), ClosedJaxpr(jaxpr.replace(eqns=jaxpr.eqns[1:]), [])
+    ins, outs = ([Var(x.aval) for x in atoms] for atoms in (jaxpr.invars, jaxpr.outvars))
+    found = []
+    for held in (good, (good,) * 3, bad, (good, good, bad), (bad,)):
+        params = {"n": 3, "branches": held}
+        try:
+            outer = Jaxpr([], ins, outs, [JaxprEqn(ins, outs, call_p, params)])
+            found.append(str(typecheck_jaxpr(outer)))
+        except TypeError as error:
+            found.append(str(error).split(",")[0])
+    return found
+
+
+@probe
+def power(mj, x, n):
+    """A program whose equation runs the same program with the next lower number: x ** n, typed."""
+    from minijax.core import (
+        Primitive,
+        ShapedArray,
+        abstract_eval_rules,
+        get_aval,
+        impl_rules,
+        mul_p,
+        sub_p,
+    )
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr, typecheck_jaxpr
+
+    again_p = Primitive("again")
+    number, aval = ShapedArray((), np.dtype(float)), get_aval(x)
+    one = Literal(np.array(1.0), number)
+    k, less, a, b, c = Var(number), Var(number), *(Var(aval) for _ in range(3))
+    eqns = [
+        JaxprEqn([k, one], [less], sub_p, {}),
+        JaxprEqn([less, a], [b], again_p, {}),
+        JaxprEqn([a, b], [c], mul_p, {}),
+    ]
+    jaxpr = Jaxpr([k], [a], [c], eqns)
+    abstract_eval_rules[again_p] = lambda k, x: x
+    impl_rules[again_p] = lambda k, x: eval_jaxpr(jaxpr, [k], x)[0] if k > 0.5 else np.ones_like(x)
+    return eval_jaxpr(jaxpr, [np.array(n)], x), str(typecheck_jaxpr(jaxpr))
+
+
+@pytest.mark.exercise("jaxprs.whole")
+def test_whole_transformations(student):
+    """A random program is a function as any other: it runs, is differentiated and is mapped."""
+    student.agrees_on_programs(run_and_transformed, operations=LAX, dtypes=["float64"])
+
+
+@pytest.mark.exercise("jaxprs.whole")
+def test_whole_types(student):
+    """The type of a random program is that of what it computes."""
+    student.agrees_on_programs(types_and_values, operations=LAX)
+
+
+@pytest.mark.exercise("jaxprs.whole")
+def test_whole_broken_programs(student):
+    """A program that is wrong in one place is refused there, and only if it is."""
+    student.agrees_on_programs(broken_in_each_place, operations=LAX)
+
+
+@pytest.mark.exercise("jaxprs.whole")
+def test_whole_programs_inside(student):
+    """Programs inside a program are checked, whatever the parameter is called."""
+    student.agrees_on_programs(programs_inside, operations=LAX)
+
+
+@pytest.mark.exercise("jaxprs.whole")
+def test_whole_within_itself(student):
+    """A typed program that runs itself computes a power."""
+    student.agrees(power, np.array(1.5), 4.0)
+    student.agrees(power, ROW, 3.0)
