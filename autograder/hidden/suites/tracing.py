@@ -83,7 +83,7 @@ def decides(mj, x):
 
 @probe
 def different_boxes(mj, value, count):
-    """How many variables and boxes there are for so many arguments, and what was written."""
+    """How many variables and boxes there are for so many arguments; what was written, or changed."""
     from minijax.core import get_aval, new_main
     from minijax.tracing import JaxprBuilder, JaxprTrace
 
@@ -96,7 +96,8 @@ def different_boxes(mj, value, count):
     kinds = {
         (type(box).__name__, type(box.atom).__name__, box.atom.aval.str_short()) for box in made
     }
-    return kinds == {("JaxprTracer", "Var", aval.str_short())}, number, len(builder.eqns)
+    written = len(builder.eqns), len(builder.consts), type(aval).__name__, aval.weak_type
+    return kinds == {("JaxprTracer", "Var", aval.str_short())}, number, written
 
 
 @pytest.mark.exercise("tracing.new_arg")
@@ -186,15 +187,15 @@ def several(mj, steps):
 
 
 @probe
-def many_results(mj, count, shape):
-    """A primitive with so many results, of different types."""
+def many_results(mj, count, shape, alike=False):
+    """A primitive with so many results, of different types or of one."""
     from minijax.core import Primitive, ShapedArray, abstract_eval_rules, new_main
     from minijax.jaxpr import Var
     from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer
 
     many_p = Primitive("many", multiple_results=True)
     abstract_eval_rules[many_p] = lambda x, *, times: tuple(
-        ShapedArray((*x.shape, i), x.dtype) for i in range(times)
+        ShapedArray((*x.shape, 0 if alike else i), x.dtype) for i in range(times)
     )
     builder = JaxprBuilder()
     with new_main(JaxprTrace, builder) as main:
@@ -203,7 +204,8 @@ def many_results(mj, count, shape):
         outs = trace.record(many_p, [box], {"times": count})
     (eqn,) = builder.eqns
     same = [out.atom is var for out, var in zip(outs, eqn.outvars, strict=True)]
-    return type(outs).__name__, [out.aval.str_short() for out in outs], same, str(eqn)
+    number = len({id(var) for var in eqn.outvars})
+    return type(outs).__name__, [out.aval.str_short() for out in outs], same, number, str(eqn)
 
 
 @probe
@@ -268,6 +270,7 @@ def test_record_types(student):
     """The type of a result is what the primitive's rule says, not that of an operand."""
     student.agrees(recorded, "lt_p", [VECTOR, VECTOR], {})
     student.agrees(recorded, "mul_p", [((), "float32", True), MATRIX], {})
+    student.agrees(recorded, "sub_p", [((), "float64", True), ((), "float64", True)], {})
     student.agrees(recorded, "reduce_sum_p", [MATRIX], {"axes": (1,)})
 
 
@@ -298,6 +301,12 @@ def test_record_several_results(student):
     student.agrees(many_results, 3, (2,))
     student.agrees(many_results, 1, ())
     student.agrees(many_results, 0, (2,))
+
+
+@pytest.mark.exercise("tracing.record")
+def test_record_results_of_one_type(student):
+    """Results of one type have a variable each."""
+    student.agrees(many_results, 3, (2,), True)
 
 
 @pytest.mark.exercise("tracing.record")
@@ -332,6 +341,27 @@ def literals(mj, values):
         else:
             found.append(repr(out))
     return found
+
+
+@probe
+def literals_of_kinds(mj):
+    """What becomes of numbers whose classes are those of users, made from Python's and NumPy's."""
+    import enum
+
+    from minijax.tracing import literal_of
+
+    class Level(enum.IntEnum):
+        HIGH = 3
+
+    class Length(float):
+        pass
+
+    class Named(np.ndarray):
+        pass
+
+    values = [Level.HIGH, Length(0.5), np.array(7, "int8").view(Named)]
+    found = [literal_of(value) for value in values]
+    return [(out.val, str(out.aval), out.aval.weak_type) for out in found]
 
 
 @probe
@@ -394,6 +424,14 @@ def test_literal_integers(student):
     """Integers and booleans are literals too, and keep their dtypes."""
     student.agrees(literals, [3, 0, -7, True, False])
     student.agrees(literals, [np.int8(3), np.uint64(7), np.bool_(True)])
+    student.agrees(literals, [2**53 + 1, -(2**63), np.int64(2**62 + 1), np.int8(-128)])
+    student.agrees(literals_of_kinds)
+
+
+@pytest.mark.exercise("tracing.literal")
+def test_literal_equal_numbers(student):
+    """Numbers that are equal need not be the same: kinds, dtypes and signs stay."""
+    student.agrees(literals, [1, 1.0, True, np.float32(1.0), np.array(1), 0, 0.0, -0.0, False])
 
 
 @pytest.mark.exercise("tracing.literal")
@@ -484,18 +522,34 @@ def met_again(mj, siblings, value, equal, times):
 
 
 @probe(uses=[in_place])
-def kept_after_a_write(mj, siblings, x, number):
+def kept_after_a_write(mj, siblings, x, number, named=False):
     """What the program keeps of the array `x`, after the user has written into `x`."""
     import importlib
 
+    class Named(np.ndarray):
+        pass
+
     module = importlib.import_module("minijax.tracing")
-    builder, x = module.JaxprBuilder(), np.array(x)
+    builder, x = module.JaxprBuilder(), np.array(x).view(Named if named else np.ndarray)
     with in_place("minijax.tracing", siblings):
         first = builder.constant(x)
         x[...] = number
         again = builder.constant(x)
     (note,) = builder.consts.values()
-    return note.kept, first is again
+    return np.asarray(note.kept), first is again
+
+
+@probe(uses=[in_place])
+def in_two_programs(mj, siblings, x):
+    """One array, a constant of two programs."""
+    import importlib
+
+    module = importlib.import_module("minijax.tracing")
+    builders = [module.JaxprBuilder() for _ in range(2)]
+    with in_place("minijax.tracing", siblings):
+        first, x[...] = builders[0].constant(x), 2.0 * x
+        second = builders[1].constant(x)
+    return first is second, [[note.kept for note in b.consts.values()] for b in builders]
 
 
 @probe(uses=[in_place])
@@ -605,6 +659,13 @@ def test_constant_is_a_copy(student):
 def test_constant_is_a_copy_of_integers(student):
     """An array is still known after the user has written into it, and the program keeps the old."""
     student.agrees(kept_after_a_write, LITERAL, np.array([[1, 2]], "int32"), 7)
+    student.agrees(kept_after_a_write, LITERAL, ROW, 7.0, True)  # of a class of the user's
+
+
+@pytest.mark.exercise("tracing.constant")
+def test_constant_in_two_programs(student):
+    """Each program has variables and copies of its own."""
+    student.agrees(in_two_programs, LITERAL, np.array(ROW))
 
 
 @pytest.mark.exercise("tracing.constant")
@@ -658,11 +719,34 @@ def built(mj, arrays, order, outputs):
         [closed.jaxpr.constvars[i] is var for i, var in enumerate(variables)],
         (closed.jaxpr.invars == inputs, closed.jaxpr.outvars == outs),
         [x is y for x, y in zip(closed.jaxpr.eqns, builder.eqns, strict=True)],
-        closed.consts,
+        (closed.consts, len(builder.consts)),
         type(closed.consts).__name__,
         str(typecheck_jaxpr(closed.jaxpr)),
         eval_jaxpr(closed.jaxpr, closed.consts, arrays[0], arrays[-1]),
     )
+
+
+@probe
+def built_in_jvp(mj, x):
+    """A program of which a constant is a tracer, another one a weakly typed array, one a number."""
+    from minijax.core import get_aval
+    from minijax.jaxpr import Var, raise_to_shaped
+    from minijax.tracing import Constant, JaxprBuilder
+
+    seen = []
+
+    def f(x):
+        builder, values = JaxprBuilder(), [x, mj.numpy.sin(2.0), x]
+        for i, value in enumerate(values):
+            var = Var(raise_to_shaped(get_aval(value)))
+            builder.consts[7 - i] = Constant(var, value, value)
+        closed = builder.build([], [])
+        seen.append([a is b for a, b in zip(closed.consts, values, strict=True)])
+        seen.append((str(closed), len(builder.consts)))
+        return x
+
+    mj.jvp(f, (x,), (x,))
+    return seen
 
 
 @probe
@@ -712,6 +796,20 @@ def test_build_outputs(student):
     student.agrees(built, [GRID], [], ["const", "a"])
 
 
+@pytest.mark.exercise("tracing.build")
+def test_build_unused(student):
+    """Equations and constants that nothing reads are part of the program, too."""
+    student.agrees(built, [ROW, ROW + 1.0], [1], ["b"])
+    student.agrees(built, [GRID, GRID - 1.0], [], [])
+
+
+@pytest.mark.exercise("tracing.build")
+def test_build_kept(student):
+    """What was kept of a constant stands there as it is, be it a tracer or an array."""
+    student.agrees(built_in_jvp, 2.0)
+    student.agrees(built_in_jvp, ROW)
+
+
 # new_dynamic --------------------------------------------------------------------------------------
 
 
@@ -735,11 +833,13 @@ def in_charge(mj, operands):
 
 
 @probe
-def blocks_within(mj, depth, fails):
+def blocks_within(mj, depth, error=None):
     """Blocks within blocks: whose turn it is on the way in and on the way out.
 
-    If `fails`, the innermost block ends by an exception, and so do those around it.
+    The innermost block may end by an error of this name, and so do those around it.
     """
+    import builtins
+
     from minijax.core import new_main, trace_state
     from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
 
@@ -751,7 +851,9 @@ def blocks_within(mj, depth, fails):
     def enter(level):
         note()
         if level > depth:
-            return 1 // (0 if fails else 1)
+            if error is not None:
+                raise getattr(builtins, error)
+            return
         with new_main(JaxprTrace, JaxprBuilder()) as main:
             mains.append(main)
             try:
@@ -763,11 +865,33 @@ def blocks_within(mj, depth, fails):
 
     try:
         enter(1)
-    except ZeroDivisionError:
-        turns.append("ZeroDivisionError")
+    except BaseException as caught:
+        turns.append(type(caught).__name__)
     note()
     trace_state.dynamic_trace = None  # for whoever comes next
     return turns
+
+
+@probe
+def lower_level(mj, x):
+    """A block of an interpreter within one of a higher level: the inner block counts."""
+    from minijax.core import find_top_trace, new_main, trace_state
+    from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
+
+    def who():
+        return mains.index(trace_state.dynamic_trace), find_top_trace([x]).main.level
+
+    with new_main(JaxprTrace, JaxprBuilder()) as low, new_main(JaxprTrace, JaxprBuilder()) as high:
+        mains = [low, high]
+        with new_dynamic(high):
+            turns = [who()]
+            with new_dynamic(low):
+                turns.append(who())
+                with new_dynamic(low):
+                    turns.append(who())
+                turns.append(who())
+            turns.append(who())
+    return turns, trace_state.dynamic_trace is None
 
 
 @probe
@@ -825,26 +949,34 @@ def test_dynamic_higher_levels(student):
 @pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_nested(student):
     """A block within a block takes over, and gives back to the block outside."""
-    student.agrees(blocks_within, 2, False)
+    student.agrees(blocks_within, 2)
 
 
 @pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_deeply_nested(student):
     """Three blocks within each other give back one after the other."""
-    student.agrees(blocks_within, 3, False)
+    student.agrees(blocks_within, 3)
 
 
 @pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_exception(student):
     """A block that ends by an exception gives back too, and the exception comes out."""
-    student.agrees(blocks_within, 1, True)
+    student.agrees(blocks_within, 1, "ZeroDivisionError")
+    student.agrees(blocks_within, 1, "KeyboardInterrupt")
+    student.agrees(blocks_within, 1, "GeneratorExit")
+
+
+@pytest.mark.exercise("tracing.new_dynamic")
+def test_dynamic_lower_level(student):
+    """The block that was entered last counts, whatever the level of its interpreter is."""
+    student.agrees(lower_level, 2.0)
 
 
 @pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_nested_exception(student):
     """An exception in an inner block leaves the outer one in charge."""
-    student.agrees(blocks_within, 2, True)
-    student.agrees(blocks_within, 3, True)
+    student.agrees(blocks_within, 2, "StopIteration")
+    student.agrees(blocks_within, 3, "SystemExit")
 
 
 @pytest.mark.exercise("tracing.new_dynamic")
@@ -922,6 +1054,9 @@ def test_shorten_variables(student):
     student.agrees(shortened, CONVERT, VECTOR, ((3,), "int32", False), to("int32"))
     student.agrees(shortened, REPEAT, VECTOR, ((2, 3), "float64", False), repeat(2, 3, along=(1,)))
     student.agrees(shortened, REPEAT, SCALAR, VECTOR, repeat(3))
+    student.agrees(shortened, REPEAT, VECTOR, ((1, 3), "float64", False), repeat(1, 3, along=(1,)))
+    student.agrees(shortened, REPEAT, SCALAR, ((1,), "float64", False), repeat(1))
+    student.agrees(shortened, CONVERT, SCALAR, ((), "int8", False), to("int8"))
 
 
 @pytest.mark.exercise("tracing.without_equation")
@@ -1014,7 +1149,8 @@ def program(mj, siblings, case, avals):
         builder = tracing.JaxprBuilder()
         closed = tracing.trace_with(builder, f, types)
     written = [x is y for x, y in zip(closed.eqns, builder.eqns, strict=True)]
-    return str(closed), closed.consts, calls, written, str(typecheck_jaxpr(closed.jaxpr))
+    weak = [aval.weak_type for aval in closed.out_avals]
+    return str(closed), closed.consts, calls, written, weak, str(typecheck_jaxpr(closed.jaxpr))
 
 
 @probe(uses=[in_place])
@@ -1057,6 +1193,52 @@ def inside_jvp(mj, siblings, x, t):
 
     with in_place("minijax.tracing", siblings):
         return mj.jvp(f, (x,), (t,)), seen
+
+
+@probe(uses=[in_place])
+def outer_boxes(mj, siblings, which, x):
+    """Functions that give the box of a transformation outside, before and behind their own."""
+    from minijax import tracing
+    from minijax.core import mul_p
+    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
+
+    seen = []
+
+    def f(x):
+        builder = tracing.JaxprBuilder()
+        closed = tracing.trace_with(builder, lambda y: [x, mul_p.bind(x, y), y, x], [x.aval])
+        seen.append((str(closed), str(typecheck_jaxpr(closed.jaxpr)), len(closed.consts)))
+        if which == "jaxpr":
+            return mul_p.bind(x, eval_jaxpr(closed.jaxpr, closed.consts, x)[1])
+        return eval_jaxpr(closed.jaxpr, closed.consts, x)[1]
+
+    with in_place("minijax.tracing", siblings):
+        if which == "jvp":
+            return mj.jvp(f, (x,), (x,)), seen
+        if which == "vmap":
+            return mj.vmap(f)(np.stack([x, 2.0 * x])), seen
+        return str(mj.make_jaxpr(f)(x)), seen
+
+
+@probe(uses=[in_place])
+def functions_that_fail(mj, siblings, case):
+    """A function with an error of its own, or a result that is no array; and how often it ran."""
+    from minijax import tracing
+    from minijax.core import ShapedArray
+
+    runs = []
+
+    def f(x):
+        runs.append(1)
+        if case == "operands":
+            return [x + "text"]
+        return [x, {"none": None, "text": "text", "list": [x]}[case]]
+
+    with in_place("minijax.tracing", siblings):
+        try:
+            tracing.trace_with(tracing.JaxprBuilder(), f, [ShapedArray((), np.dtype(float))])
+        except TypeError:
+            return "TypeError", len(runs)
 
 
 @probe(uses=[in_place])
@@ -1221,6 +1403,21 @@ def test_trace_inside_jvp(student):
 
 
 @pytest.mark.exercise("tracing.trace_with")
+@pytest.mark.parametrize("which", ["jvp", "vmap", "jaxpr"])
+def test_trace_outer_boxes(student, which):
+    """What a function gives may be the box of a transformation outside."""
+    student.agrees(outer_boxes, ALL_BUT_TRACE_WITH, which, ROW)
+    student.agrees(outer_boxes, ALL_BUT_TRACE_WITH, which, np.array(2.0))
+
+
+@pytest.mark.exercise("tracing.trace_with")
+@pytest.mark.parametrize("case", ["operands", "none", "text", "list"])
+def test_trace_errors(student, case):
+    """An error of the function comes out, and what is no array cannot be a result."""
+    student.agrees(functions_that_fail, ALL_BUT_TRACE_WITH, case)
+
+
+@pytest.mark.exercise("tracing.trace_with")
 def test_trace_around_transformations(student):
     """What transformations inside the function compute is written down."""
     student.agrees(around_jvp, ALL_BUT_TRACE_WITH, VECTOR)
@@ -1280,3 +1477,162 @@ def test_random_programs(student):
     """A random program is written down rightly, and so is the program of its derivative."""
     student.agrees_on_programs(program_and_values)
     student.agrees_on_programs(program_of_derivative)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+@probe
+def programs_of_programs(mj, f, xs):
+    """The program of a function of all that makes one: constants, repeated and weak results."""
+    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
+
+    k = np.array([2.0, 0.5, -1.0])
+
+    def g(*ys):
+        out = f(*ys)
+        return {"out": [out, out], "k": (k, mj.numpy.sin(k), k * 2.0), "first": ys[0], "two": 2}
+
+    closed = mj.make_jaxpr(g)(*xs)
+    k[:] = 7.0
+    weak = [aval.weak_type for aval in closed.out_avals]
+    values = eval_jaxpr(closed.jaxpr, closed.consts, *xs)
+    return str(closed), str(typecheck_jaxpr(closed.jaxpr)), weak, values
+
+
+@probe
+def program_within(mj, f, xs, ts):
+    """Programs of functions that close over what is differentiated or mapped, run in there."""
+    from minijax.jaxpr import eval_jaxpr
+
+    def again(*ys):
+        closed = mj.make_jaxpr(lambda z: (mj.tree.leaves(f(*ys)), ys[0] * z, ys))(3.0)
+        return eval_jaxpr(closed.jaxpr, closed.consts, 3.0)
+
+    batches = [np.stack([x, x]) for x in xs]
+    return mj.jvp(again, xs, ts), mj.vmap(again)(*batches)
+
+
+@probe
+def transformed_within(mj, f, xs, ts):
+    """The program of a function that differentiates, maps and traces another one inside."""
+    from minijax.jaxpr import eval_jaxpr
+
+    def g(*ys):
+        inner = mj.make_jaxpr(lambda *zs: (f(*zs), ys[0]))(*ys)
+        mapped = mj.vmap(f)(*([mj.numpy.broadcast_to(y, (2, *y.shape)) for y in ys]))
+        return mj.jvp(f, ys, ts), mapped, eval_jaxpr(inner.jaxpr, inner.consts, *ys)
+
+    closed = mj.make_jaxpr(g)(*xs)
+    return eval_jaxpr(closed.jaxpr, closed.consts, *xs), len(closed.eqns)
+
+
+@probe
+def three_programs(mj, x):
+    """Three functions traced within each other, each giving the boxes of those outside."""
+    from minijax.jaxpr import typecheck_jaxpr
+
+    texts = []
+
+    def note(closed):
+        texts.append((str(closed), str(typecheck_jaxpr(closed.jaxpr)), len(closed.consts)))
+
+    def first(a):
+        def second(b):
+            def third(c):
+                return a, c * 2.0, b, mj.numpy.exp(1.0)
+
+            note(mj.make_jaxpr(third)(b))
+            return a, b * a
+
+        note(mj.make_jaxpr(second)(a + 1.0))
+        return a * mj.numpy.cos(0.5), a
+
+    note(mj.make_jaxpr(first)(x))
+    return texts
+
+
+@probe
+def after_errors(mj, x, error):
+    """A function that fails within one that is traced, and outside; what is computed afterwards."""
+    import builtins
+
+    from minijax.core import trace_state
+
+    def broken(y):
+        y = y * 2.0
+        raise getattr(builtins, error)
+
+    def f(x):
+        for _ in range(2):
+            try:
+                mj.make_jaxpr(broken)(x)
+            except BaseException as caught:
+                names.append(type(caught).__name__)
+        return x * mj.numpy.sin(1.0)
+
+    names = []
+    inside = str(mj.make_jaxpr(f)(x))
+    outside = f(x)
+    return inside, outside, names, len(trace_state.stack), trace_state.dynamic_trace is None
+
+
+@probe
+def several_results(mj, x):
+    """An operation with three results of one type, of which two are used; one with none."""
+    from minijax.core import Primitive, abstract_eval_rules, impl_rules, neg_p
+    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
+
+    three_p, none_p = (Primitive(name, multiple_results=True) for name in ("three", "none"))
+    abstract_eval_rules[three_p] = lambda x, *, by: [x, x, x]
+    abstract_eval_rules[none_p] = lambda x: []
+    impl_rules[three_p] = lambda x, *, by: [np.multiply(x, by), np.negative(x), np.add(x, by)]
+    impl_rules[none_p] = lambda x: []
+
+    def f(x):
+        a, b, c = three_p.bind(x, by=3.0)
+        none_p.bind(b)
+        return neg_p.bind(c), a, three_p.bind(c, by=2.0)[1]
+
+    closed = mj.make_jaxpr(f)(x)
+    typed = str(typecheck_jaxpr(closed.jaxpr))
+    return str(closed), typed, eval_jaxpr(closed.jaxpr, closed.consts, x)
+
+
+@pytest.mark.exercise("tracing.whole")
+def test_whole_programs(student):
+    """A random program is written down: equations, constants, results and their types."""
+    student.agrees_on_programs(programs_of_programs)
+
+
+@pytest.mark.exercise("tracing.whole")
+def test_whole_inside_transformations(student):
+    """What is traced inside a transformation may use its boxes, and gives what it computes."""
+    student.agrees_on_programs(program_within, dtypes=["float64"])
+
+
+@pytest.mark.exercise("tracing.whole")
+def test_whole_around_transformations(student):
+    """What transformations do inside a function that is traced becomes a program."""
+    student.agrees_on_programs(transformed_within, dtypes=["float64"])
+
+
+@pytest.mark.exercise("tracing.whole")
+def test_whole_within_each_other(student):
+    """Functions that are traced within each other have programs of their own."""
+    student.agrees(three_programs, np.array(2.0))
+    student.agrees(three_programs, ROW.astype(np.float32))
+
+
+@pytest.mark.exercise("tracing.whole")
+@pytest.mark.parametrize("error", ["KeyError", "KeyboardInterrupt"])
+def test_whole_after_errors(student, error):
+    """After a function that fails, everything is as before, inside and outside."""
+    student.agrees(after_errors, 2.0, error)
+
+
+@pytest.mark.exercise("tracing.whole")
+def test_whole_several_results(student):
+    """Operations with several results, of which some are used, or with none."""
+    student.agrees(several_results, 2.0)
+    student.agrees(several_results, ROW)
