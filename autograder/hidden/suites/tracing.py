@@ -83,7 +83,7 @@ def decides(mj, x):
 
 @probe
 def different_boxes(mj, value, count):
-    """How many variables and boxes there are for so many arguments; what was written, or changed."""
+    """How many variables and boxes there are for so many arguments; what was written or changed."""
     from minijax.core import get_aval, new_main
     from minijax.tracing import JaxprBuilder, JaxprTrace
 
@@ -545,7 +545,7 @@ def in_two_programs(mj, siblings, x):
     import importlib
 
     module = importlib.import_module("minijax.tracing")
-    builders = [module.JaxprBuilder() for _ in range(2)]
+    builders, x = [module.JaxprBuilder() for _ in range(2)], np.array(x)
     with in_place("minijax.tracing", siblings):
         first, x[...] = builders[0].constant(x), 2.0 * x
         second = builders[1].constant(x)
@@ -665,7 +665,7 @@ def test_constant_is_a_copy_of_integers(student):
 @pytest.mark.exercise("tracing.constant")
 def test_constant_in_two_programs(student):
     """Each program has variables and copies of its own."""
-    student.agrees(in_two_programs, LITERAL, np.array(ROW))
+    student.agrees(in_two_programs, LITERAL, ROW)
 
 
 @pytest.mark.exercise("tracing.constant")
@@ -840,24 +840,23 @@ def blocks_within(mj, depth, error=None):
     """
     import builtins
 
-    from minijax.core import new_main, trace_state
-    from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
+    from minijax import core, tracing
 
     mains, turns = [None], []
 
     def note():
-        turns.append(mains.index(trace_state.dynamic_trace))
+        turns.append(mains.index(core.trace_state.dynamic_trace))
 
     def enter(level):
         note()
         if level > depth:
-            if error is not None:
+            if error:
                 raise getattr(builtins, error)
             return
-        with new_main(JaxprTrace, JaxprBuilder()) as main:
+        with core.new_main(tracing.JaxprTrace, tracing.JaxprBuilder()) as main:
             mains.append(main)
             try:
-                with new_dynamic(main):
+                with tracing.new_dynamic(main):
                     enter(level + 1)
                     note()
             finally:
@@ -867,9 +866,8 @@ def blocks_within(mj, depth, error=None):
         enter(1)
     except BaseException as caught:
         turns.append(type(caught).__name__)
-    note()
-    trace_state.dynamic_trace = None  # for whoever comes next
-    return turns
+    left, core.trace_state.dynamic_trace = core.trace_state.dynamic_trace, None
+    return turns, mains.index(left)
 
 
 @probe
