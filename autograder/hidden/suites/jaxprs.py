@@ -1132,7 +1132,8 @@ def power(mj, x, n):
     again_p = Primitive("again")
     number, aval = ShapedArray((), np.dtype(float)), get_aval(x)
     one = Literal(np.array(1.0), number)
-    k, less, a, b, c = Var(number), Var(number), *(Var(aval) for _ in range(3))
+    k, less = Var(number), Var(number)
+    a, b, c = (Var(aval) for _ in range(3))
     eqns = [
         JaxprEqn([k, one], [less], sub_p, {}),
         JaxprEqn([less, a], [b], again_p, {}),
