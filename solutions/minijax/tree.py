@@ -224,7 +224,8 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     `node_type(type(x)).take_apart(x)` gives the children of a container `x` and the `data` of its
     `PyTreeDef`, and `node_type` gives None for a leaf. The structure of a leaf is the constant
     `leaf`. An empty container has no leaves, and is none. Where `is_leaf` is given, a container for
-    which it is true counts as a leaf; it is asked at every level. Counterpart: `jax.tree.flatten`.
+    which it is true counts as a leaf; it is asked at every level. Each container is taken apart
+    once. Counterpart: `jax.tree.flatten`.
 
     >>> tree_flatten({"b": 1.0, "a": (2.0, [3.0])})
     ([2.0, 3.0, 1.0], PyTreeDef({'a': (*, [*]), 'b': *}))
@@ -245,8 +246,8 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
 
     The number of leaves must be `treedef.num_leaves` (`ValueError`). A container is made by
     `node_type(treedef.node_class).from_children(treedef.data, children)`, with a list of children.
-    The leaves are put in as they are, even those that are containers themselves.
-    Counterpart: `jax.tree.unflatten`.
+    The leaves are put in as they are, even those that are containers themselves. An error in
+    `from_children` comes out as it is. Counterpart: `jax.tree.unflatten`.
 
     >>> pair = PyTreeDef(tuple, None, (leaf, leaf))
     >>> tree_unflatten(PyTreeDef(list, None, (leaf, pair)), "abc")
@@ -307,7 +308,8 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
     """Apply `f` to the leaves of one tree, or to what stands at the same places in several.
 
     The result has the structure of `tree`, whose leaves `is_leaf` decides as in `tree_flatten`. The
-    other trees must fit it as `flatten_up_to` wants, else `ValueError`, and `f` is not called.
+    other trees must fit it as `flatten_up_to` wants, else `ValueError`, and `f` is not called. It
+    is called once for each leaf, from left to right; an error in it comes out as it is.
     Counterpart: `jax.tree.map`.
 
     >>> tree_map(lambda x, y: x + y, {"a": 1, "b": 2}, {"a": 10, "b": 20})

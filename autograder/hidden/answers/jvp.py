@@ -9,6 +9,32 @@ def add_tangents(a, b):
     return b if a is None else a if b is None else a + b
 
 
+@right("jvp.add_tangents", style="match on the pair")
+def add_tangents(a, b):
+    match (a is None, b is None):
+        case (True, _):
+            return b
+        case (False, True):
+            return a
+        case _:
+            return add(a, b)
+
+
+@right("jvp.add_tangents", style="reduce over those that are there")
+def add_tangents(a, b):
+    there = [t for t in [a, b] if t is not None]
+    return functools.reduce(lambda s, t: add_p.bind(s, t), there) if there else None
+
+
+@right("jvp.add_tangents", style="recursion with swapped operands; the operator adds")
+def add_tangents(a, b):
+    if b is None:
+        return a
+    if a is None:
+        return add_tangents(b, a)
+    return a + b
+
+
 @mistake(
     "jvp.add_tangents",
     name="A symbolic zero swallows the other tangent",
@@ -24,9 +50,120 @@ def add_tangents(a, b):
     return a + b
 
 
+@mistake(
+    "jvp.add_tangents",
+    shown_by="""
+from minijax.jvp import add_tangents
+print(add_tangents(None, 2.0), add_tangents(2.0, None))
+""",
+)
+def add_tangents(a, b):
+    return b if a is None else a + b
+
+
+@mistake(
+    "jvp.add_tangents",
+    shown_by="""
+import numpy as np
+from minijax.jvp import add_tangents
+y = np.array([-0.0, 1.0])
+print(add_tangents(None, y) is y, np.signbit(add_tangents(None, y)).tolist())
+""",
+)
+def add_tangents(a, b):
+    if a is None and b is None:
+        return None
+    return add(0.0 if a is None else a, 0.0 if b is None else b)
+
+
+@mistake(
+    "jvp.add_tangents",
+    shown_by="""
+from minijax.jvp import add_tangents
+print(add_tangents(0.0, None))
+""",
+)
+def add_tangents(a, b):
+    if type(a) is float and not a:
+        return b
+    if b is None:
+        return a
+    return b if a is None else add(a, b)
+
+
+@mistake(
+    "jvp.add_tangents",
+    shown_by="""
+import numpy as np
+from minijax.jvp import add_tangents
+a, b = np.array([1.0, 2.0]), np.array([10.0, 20.0])
+add_tangents(a, b)
+print(a, b)
+""",
+)
+def add_tangents(a, b):
+    if a is None or b is None:
+        return b if a is None else a
+    a += b
+    return a
+
+
+@mistake(
+    "jvp.add_tangents",
+    shown_by="""
+import minijax as mj
+print(mj.jvp(lambda x: x + x, (3.0,), (1.0,))[1])
+""",
+)
+def add_tangents(a, b):
+    if a is b or b is None:  # one and the same tangent, or both None
+        return a
+    return b if a is None else add(a, b)
+
+
+@mistake(
+    "jvp.add_tangents",
+    shown_by="""
+import minijax as mj
+def d(f):
+    return lambda x: mj.jvp(f, (x,), (1.0,))[1]
+print(d(d(lambda x: x * x))(3.0))
+""",
+)
+def add_tangents(a, b):
+    if a is None:
+        return b
+    if b is None:
+        return a
+    return np.add(a, b)
+
+
 @right("jvp.pure")
 def pure(self, val):
     return JVPTracer(self, val, None)
+
+
+@right("jvp.pure", style="the box made without its constructor")
+def pure(self, val):
+    box = JVPTracer.__new__(JVPTracer)
+    box.aval = get_aval(val)
+    box._trace, box.primal, box.tangent = self, val, None
+    return box
+
+
+@right("jvp.pure", style="keywords in another order, and the class by the type of the trace")
+def pure(self, val):
+    boxed = functools.partial(JVPTracer, tangent=None, trace=self)
+    return boxed(primal=val)
+
+
+@right("jvp.pure", style="a subclass of the box, made inside")
+def pure(self, val):
+    class Constant(JVPTracer):
+        def __init__(self, trace):
+            super().__init__(trace, val, None)
+
+    return Constant(self)
 
 
 @mistake(
@@ -57,6 +194,96 @@ def pure(self, val):
     return JVPTracer(self, val, tangent)
 
 
+@mistake(
+    "jvp.pure",
+    shown_by="""
+import minijax as mj
+print(mj.jvp(lambda x: x * 2.0, (float("inf"),), (1.0,))[1])
+""",
+)
+def pure(self, val):
+    return JVPTracer(self, val, zeros_like_aval(get_aval(val)))
+
+
+@mistake(
+    "jvp.pure",
+    shown_by="""
+import minijax as mj
+def d(f):
+    return lambda x: mj.jvp(f, (x,), (1.0,))[1]
+print(d(lambda x: x * d(lambda y: x + y)(1.0))(1.0), d(lambda x: d(lambda y: x * y)(5.0))(3.0))
+""",
+)
+def pure(self, val):
+    if isinstance(val, JVPTracer):
+        return JVPTracer(self, val.primal, val.tangent)
+    return JVPTracer(self, val, None)
+
+
+@mistake(
+    "jvp.pure",
+    shown_by="""
+import minijax as mj
+def d(f):
+    return lambda x: mj.jvp(f, (x,), (1.0,))[1]
+print(d(lambda x: d(lambda y: x * y)(5.0))(3.0))
+""",
+)
+def pure(self, val):
+    while isinstance(val, JVPTracer):
+        val = val.primal
+    return JVPTracer(self, val, None)
+
+
+@mistake(
+    "jvp.pure",
+    shown_by="""
+from minijax.core import get_aval
+from minijax.jvp import jvp_flat
+print(get_aval(jvp_flat(lambda x: [x, 2.0], [3.0], [1.0])[0][1]).weak_type)
+""",
+)
+def pure(self, val):
+    if not isinstance(val, Tracer):
+        val = np.asarray(val)
+    return JVPTracer(self, val, None)
+
+
+@mistake(
+    "jvp.pure",
+    shown_by="""
+from minijax.core import new_main
+from minijax.jvp import JVPTrace
+with new_main(JVPTrace) as main:
+    trace = JVPTrace(main)
+    print([trace.pure(x).primal for x in (1, True, 1.0, 0.0, -0.0)])
+""",
+)
+def pure(self, val):
+    if type(val) not in (bool, int, float):
+        return JVPTracer(self, val, None)
+    kept = JVPTracer.__dict__.get("kept") or {}
+    JVPTracer.kept = kept
+    if (self.main, val) not in kept:
+        kept[self.main, val] = JVPTracer(self, val, None)
+    return kept[self.main, val]
+
+
+@mistake(
+    "jvp.pure",
+    shown_by="""
+from minijax.core import new_main
+from minijax.jvp import JVPTrace
+with new_main(JVPTrace) as lower, new_main(JVPTrace) as upper:
+    print(JVPTrace(lower).pure(2.0)._trace.main is lower)
+""",
+)
+def pure(self, val):
+    from minijax.core import trace_state
+
+    return JVPTracer(JVPTrace(trace_state.stack[-1]), val, None)
+
+
 @right("jvp.process_primitive")
 def process_primitive(self, primitive, tracers, params):
     values, moves = [t.primal for t in tracers], [t.tangent for t in tracers]
@@ -71,6 +298,46 @@ def process_primitive(self, primitive, tracers, params):
         )
     out = primitive.bind(*values, **params)
     return [JVPTracer(self, x, None) for x in out] if several else JVPTracer(self, out, None)
+
+
+@right("jvp.process_primitive", style="everything as lists of results; one box function")
+def process_primitive(self, primitive, tracers, params):
+    primals = tuple(t.primal for t in tracers)
+    tangents = tuple(t.tangent for t in tracers)
+    constant = not any(t is not None for t in tangents)
+    if constant:
+        ps = primitive.bind(*primals, **params)
+        ts = [None] * (len(ps) if primitive.multiple_results else 1)
+    else:
+        ps, ts = get_rule(jvp_rules, primitive, "Differentiation rule")(primals, tangents, **params)
+        if not primitive.multiple_results:
+            ts = [ts]
+    if not primitive.multiple_results:
+        ps = [ps]
+    boxes = [JVPTracer(self, p, t) for p, t in zip(ps, ts, strict=True)]
+    return boxes if primitive.multiple_results else boxes[0]
+
+
+@right("jvp.process_primitive", style="a rule for constants, made on the spot, and map to box")
+def process_primitive(self, primitive, tracers, params):
+    def constant_rule(primals, tangents, **params):
+        out = primitive.bind(*primals, **params)
+        return out, [None for _ in out] if primitive.multiple_results else None
+
+    primals, tangents = [], []
+    for box in tracers:
+        primals += [box.primal]
+        tangents += [box.tangent]
+    rule = constant_rule
+    if set(map(type, tangents)) - {type(None)}:
+        rule = get_rule(jvp_rules, primitive, "Differentiation rule")
+    primal_out, tangent_out = rule(primals, tangents, **dict(params))
+    box = functools.partial(JVPTracer, self)
+    return (
+        list(map(box, primal_out, tangent_out))
+        if primitive.multiple_results
+        else box(primal_out, tangent_out)
+    )
 
 
 @mistake(
@@ -138,9 +405,180 @@ def process_primitive(self, primitive, tracers, params):
     return [JVPTracer(self, x, t) for x, t in zip(primal_out, tangent_out)]
 
 
+@mistake(
+    "jvp.process_primitive",
+    shown_by="""
+from minijax.core import Primitive, impl_rules, new_main
+from minijax.jvp import JVPTrace, JVPTracer
+toy = Primitive("toy", multiple_results=True)
+impl_rules[toy] = lambda x: [x, x, x]
+with new_main(JVPTrace) as main:
+    trace = JVPTrace(main)
+    outs = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {})
+    print(type(outs).__name__)
+    print([(o.primal, o.tangent) for o in outs])
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    primals = [t.primal for t in tracers]
+    tangents = [t.tangent for t in tracers]
+    if all(t is None for t in tangents):
+        return JVPTracer(self, primitive.bind(*primals, **params), None)
+    rule = get_rule(jvp_rules, primitive, "Differentiation rule")
+    primal_out, tangent_out = rule(primals, tangents, **params)
+    if primitive.multiple_results:
+        return [JVPTracer(self, p, t) for p, t in zip(primal_out, tangent_out)]
+    return JVPTracer(self, primal_out, tangent_out)
+
+
+@mistake(
+    "jvp.process_primitive",
+    shown_by="""
+import minijax as mj
+from minijax.core import Primitive, impl_rules
+floor = Primitive("floor")
+impl_rules[floor] = lambda x: x // 1.0
+try:
+    print(mj.jvp(lambda x: floor.bind(x), (3.5,), (1.0,)))
+except NotImplementedError as error:
+    print(error)
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    primals, tangents = [t.primal for t in tracers], [t.tangent for t in tracers]
+    if primitive in jvp_rules and not all(t is None for t in tangents):
+        primal_out, tangent_out = jvp_rules[primitive](primals, tangents, **params)
+    else:
+        primal_out = primitive.bind(*primals, **params)
+        tangent_out = [None] * len(primal_out) if primitive.multiple_results else None
+    if primitive.multiple_results:
+        return [JVPTracer(self, p, t) for p, t in zip(primal_out, tangent_out, strict=True)]
+    return JVPTracer(self, primal_out, tangent_out)
+
+
+@mistake(
+    "jvp.process_primitive",
+    shown_by="""
+import minijax as mj
+from minijax.core import Primitive, impl_rules, jvp_rules
+one = Primitive("one", multiple_results=True)
+impl_rules[one] = lambda x: [x * 2.0]
+jvp_rules[one] = lambda ps, ts: (one.bind(*ps), one.bind(*ts))
+outs = mj.jvp(lambda x: one.bind(x), (3.0,), (1.0,))
+print(outs)
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    primals, tangents = [t.primal for t in tracers], [t.tangent for t in tracers]
+    if all(t is None for t in tangents):
+        ps = primitive.bind(*primals, **params)
+        ts = [None] * len(ps) if primitive.multiple_results else None
+    else:
+        ps, ts = get_rule(jvp_rules, primitive, "Differentiation rule")(primals, tangents, **params)
+    if not primitive.multiple_results:
+        ps, ts = [ps], [ts]
+    boxes = [JVPTracer(self, p, t) for p, t in zip(ps, ts)]
+    return boxes[0] if len(boxes) == 1 else boxes
+
+
+@mistake(
+    "jvp.process_primitive",
+    shown_by="""
+from minijax.core import new_main, mul_p
+from minijax.jvp import JVPTrace, JVPTracer
+with new_main(JVPTrace) as main:
+    trace = JVPTrace(main)
+    boxes = [JVPTracer(trace, 3.0, 1.0), JVPTracer(trace, 4.0, None)]
+    out = trace.process_primitive(mul_p, boxes, {})
+    print(len(boxes), float(out.tangent))
+    print(float(trace.process_primitive(mul_p, tuple(boxes), {}).tangent))
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    primals, tangents = [], []
+    while tracers:
+        box = tracers.pop(0)
+        primals.append(box.primal)
+        tangents.append(box.tangent)
+    several = primitive.multiple_results
+    if tangents.count(None) == len(tangents):
+        ps = primitive.bind(*primals, **params)
+        ts = [None] * len(ps) if several else None
+    else:
+        ps, ts = get_rule(jvp_rules, primitive, "Differentiation rule")(primals, tangents, **params)
+    return [JVPTracer(self, *pair) for pair in zip(ps, ts)] if several else JVPTracer(self, ps, ts)
+
+
+@mistake(
+    "jvp.process_primitive",
+    shown_by="""
+import minijax as mj
+def d(f):
+    return lambda x: mj.jvp(f, (x,), (1.0,))[1]
+print(d(d(lambda x: x * x * x))(3.0))
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    def value(x):
+        return value(x.primal) if isinstance(x, JVPTracer) else x
+
+    primals, tangents = [value(t) for t in tracers], [t.tangent for t in tracers]
+    if all(t is None for t in tangents):
+        ps = primitive.bind(*primals, **params)
+        ts = [None] * len(ps) if primitive.multiple_results else None
+    else:
+        ps, ts = get_rule(jvp_rules, primitive, "Differentiation rule")(primals, tangents, **params)
+    if primitive.multiple_results:
+        return [JVPTracer(self, p, t) for p, t in zip(ps, ts)]
+    return JVPTracer(self, ps, ts)
+
+
+@mistake(
+    "jvp.process_primitive",
+    shown_by="""
+import minijax as mj
+from minijax.core import Primitive, impl_rules, jvp_rules, new_main
+from minijax.jvp import JVPTrace, JVPTracer
+both = Primitive("both", multiple_results=True)
+impl_rules[both] = lambda x: [x * 2.0, x]
+jvp_rules[both] = lambda ps, ts: (both.bind(*ps), [None, ts[0]])
+print(mj.jvp(lambda x: both.bind(x), (3.0,), (5.0,)))
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    primals, tangents = [t.primal for t in tracers], [t.tangent for t in tracers]
+    if all(t is None for t in tangents):
+        ps = primitive.bind(*primals, **params)
+        ts = [None] * len(ps) if primitive.multiple_results else None
+    else:
+        ps, ts = get_rule(jvp_rules, primitive, "Differentiation rule")(primals, tangents, **params)
+    if not primitive.multiple_results:
+        return JVPTracer(self, ps, ts)
+    if ts[0] is None:  # the primitive gives constants
+        ts = [None] * len(ps)
+    return [JVPTracer(self, p, t) for p, t in zip(ps, ts)]
+
+
 @right("jvp.cos_rule")
 def cos_jvp(xs, ts):
     return cos(xs[0]), -(sin(xs[0]) * ts[0])
+
+
+@right("jvp.cos_rule", style="the minus goes to the tangent that comes in")
+def cos_jvp(primals, tangents):
+    [x], [t] = primals, tangents
+    return cos_p.bind(x), mul(sin(x), neg(t))
+
+
+@right("jvp.cos_rule", style="derivative first, in a closure; the minus last")
+def cos_jvp(primals, tangents):
+    x = primals[0]
+
+    def derivative_times(t):
+        return neg_p.bind(mul_p.bind(sin_p.bind(x), t))
+
+    tangent_out = derivative_times(tangents[0])
+    return (cos(x), tangent_out)
 
 
 @mistake(
@@ -157,11 +595,115 @@ def cos_jvp(primals, tangents):
     return cos(x), sin(x) * x_dot
 
 
+@mistake(
+    "jvp.cos_rule",
+    shown_by="""
+import minijax as mj, minijax.numpy as jnp
+def d(f):
+    return lambda x: mj.jvp(f, (x,), (1.0,))[1]
+print(d(d(jnp.cos))(3.0))
+""",
+)
+def cos_jvp(primals, tangents):
+    (x,), (x_dot,) = primals, tangents
+    point = x
+    while isinstance(point, JVPTracer):
+        point = point.primal
+    return cos(x), mul(x_dot, neg(sin(point)))
+
+
+@mistake(
+    "jvp.cos_rule",
+    shown_by="""
+import minijax as mj, minijax.numpy as jnp
+print(mj.jvp(lambda t: mj.jvp(jnp.cos, (1.0,), (t,))[1], (0.0,), (1.0,))[1])
+""",
+)
+def cos_jvp(primals, tangents):
+    (x,), (x_dot,) = primals, tangents
+    y = cos(x)
+    known = getattr(get_aval(x_dot), "val", 1.0)
+    if not np.any(known):  # nothing moves
+        return y, zeros_like_aval(get_aval(y))
+    return y, mul(x_dot, neg(sin(x)))
+
+
+@mistake(
+    "jvp.cos_rule",
+    shown_by="""
+import numpy as np
+from minijax.jvp import cos_jvp
+t = np.array([1.0, 2.0])
+cos_jvp([np.array([0.5, 1.5])], [t])
+print(t)
+""",
+)
+def cos_jvp(primals, tangents):
+    (x,), (x_dot,) = primals, tangents
+    slope = neg(sin(x))
+    if type(x_dot) is np.ndarray and type(x) is np.ndarray:  # saves an array
+        return cos(x), np.multiply(x_dot, np.asarray(slope), out=x_dot)
+    return cos(x), mul(x_dot, slope)
+
+
+@mistake(
+    "jvp.cos_rule",
+    shown_by="""
+from minijax.core import get_aval
+from minijax.jvp import cos_jvp
+print(get_aval(cos_jvp([1.0], [1.0])[1]).weak_type, get_aval(cos_jvp([1.0], [1.0])[0]).weak_type)
+""",
+)
+def cos_jvp(primals, tangents):
+    (x,), (x_dot,) = primals, tangents
+    if not isinstance(x, Tracer):
+        x = np.asarray(x)
+    return cos(x), mul(x_dot, neg(sin(x)))
+
+
+@mistake(
+    "jvp.cos_rule",
+    shown_by="""
+import numpy as np
+import minijax as mj, minijax.numpy as jnp
+print(mj.jvp(jnp.cos, (np.array([2.0, -2.0]),), (np.ones(2),))[1])
+""",
+)
+def cos_jvp(primals, tangents):
+    (x,), (x_dot,) = primals, tangents
+    y = cos(x)
+    one = exp(sub(x, x))
+    root = exp(mul(log(sub(one, mul(y, y))), div(one, add(one, one))))
+    return y, neg(mul(root, x_dot))
+
+
 @right("jvp.mul_rule")
 def mul_jvp(primals, tangents):
     (x, y), (s, t) = primals, tangents
     z = mul_p.bind(x, y)
     return z, y * s if t is None else x * t if s is None else x * t + y * s
+
+
+@right("jvp.mul_rule", style="a fold over the two terms that are there")
+def mul_jvp(primals, tangents):
+    terms = [mul(t, other) for t, other in zip(tangents, reversed(list(primals))) if t is not None]
+    return mul(*primals), functools.reduce(add_tangents, terms, None)
+
+
+@right("jvp.mul_rule", style="match on what moves; primitives bound directly, other order")
+def mul_jvp(primals, tangents):
+    x, y = primals
+    match tuple(tangents):
+        case (None, None):
+            slope = None
+        case (t, None):
+            slope = mul_p.bind(y, t)
+        case (None, t):
+            slope = mul_p.bind(x, t)
+        case (s, t):
+            second = mul_p.bind(x, t)
+            slope = add_p.bind(second, mul_p.bind(y, s))
+    return mul_p.bind(x, y), slope
 
 
 @mistake(
@@ -211,6 +753,101 @@ def mul_jvp(primals, tangents):
     return mul_p.bind(x, y), apply_linear(lambda t: t * y, x_dot)
 
 
+@mistake(
+    "jvp.mul_rule",
+    shown_by="""
+import numpy as np
+import minijax as mj
+v = np.array([3.0, 4.0])
+print(mj.jvp(lambda x, y: x * y, (v, v), (np.array([1.0, 0.0]), np.array([0.0, 1.0])))[1])
+""",
+)
+def mul_jvp(primals, tangents):
+    (x, y), (x_dot, y_dot) = primals, tangents
+    if x is y and x_dot is not None:  # a square
+        half = mul(x, x_dot)
+        return mul(x, x), add(half, half)
+    from_x = apply_linear(lambda t: mul(t, y), x_dot)
+    from_y = apply_linear(lambda t: mul(x, t), y_dot)
+    return mul(x, y), add_tangents(from_x, from_y)
+
+
+@mistake(
+    "jvp.mul_rule",
+    shown_by="""
+import minijax as mj
+def inner(y):
+    return mj.jvp(lambda x: x * y, (3.0,), (1.0,))[1]
+print(mj.jvp(inner, (0.0,), (1.0,)))
+""",
+)
+def mul_jvp(primals, tangents):
+    (x, y), (x_dot, y_dot) = primals, tangents
+
+    def term(t, other):
+        if t is None:
+            return None
+        known = getattr(get_aval(other), "val", None)
+        if known is not None and np.ndim(known) == 0 and float(known) == 0.0:
+            return None  # zero times anything
+        return mul(t, other)
+
+    return mul(x, y), add_tangents(term(x_dot, y), term(y_dot, x))
+
+
+@mistake(
+    "jvp.mul_rule",
+    shown_by="""
+from minijax.core import get_aval
+import minijax as mj
+print(get_aval(mj.jvp(lambda x: x * 2.0, (3.0,), (1.0,))[1]).weak_type)
+""",
+)
+def mul_jvp(primals, tangents):
+    arrays = [p if isinstance(p, Tracer) else np.asarray(p) for p in primals]
+    from_x = apply_linear(lambda t: mul(t, arrays[1]), tangents[0])
+    from_y = apply_linear(lambda t: mul(arrays[0], t), tangents[1])
+    return mul(*primals), add_tangents(from_x, from_y)
+
+
+@mistake(
+    "jvp.mul_rule",
+    shown_by="""
+import numpy as np
+from minijax.jvp import mul_jvp
+t = np.array([1.0, 2.0])
+mul_jvp([np.array([3.0, 4.0]), 10.0], [t, None])
+mul_jvp([10.0, np.array([3.0, 4.0])], [None, t])
+print(t)
+""",
+)
+def mul_jvp(primals, tangents):
+    (x, y), (x_dot, y_dot) = primals, tangents
+    z = mul(x, y)
+    if x_dot is not None and get_aval(x_dot).shape == get_aval(z).shape:
+        x_dot *= y
+    elif x_dot is not None:
+        x_dot = mul(x_dot, y)
+    return z, add_tangents(x_dot, apply_linear(lambda t: mul(x, t), y_dot))
+
+
+@mistake(
+    "jvp.mul_rule",
+    shown_by="""
+import numpy as np
+from minijax.jvp import mul_jvp
+print(np.asarray(mul_jvp([np.float32(3.0), np.float32(4.0)], [np.float32(1.0), None])[1]).dtype)
+""",
+)
+def mul_jvp(primals, tangents):
+    (x, y), (x_dot, y_dot) = primals, tangents
+    from_x = apply_linear(lambda t: t * y, x_dot)
+    from_y = apply_linear(lambda t: x * t, y_dot)
+    if from_x is not None and not isinstance(from_x, Tracer):
+        from_x = np.asarray(from_x, float)
+    return mul(x, y), add_tangents(from_x, from_y)
+
+
 @right("jvp.div_rule")
 def div_jvp(primals, tangents):
     (x, y), (s, t) = primals, tangents
@@ -218,6 +855,35 @@ def div_jvp(primals, tangents):
     up = None if s is None else div_p.bind(s, y)
     down = None if t is None else z * div_p.bind(t, y)
     return z, up if down is None else -down if up is None else up - down
+
+
+@right("jvp.div_rule", style="one division where both move: (x_dot - z y_dot) / y")
+def div_jvp(primals, tangents):
+    (x, y), (s, t) = primals, tangents
+    z = div(x, y)
+    if t is None:
+        top = s
+    elif s is None:
+        top = neg(mul(z, t))
+    else:
+        product = mul(z, t)
+        top = sub(stretch_like(s, product), product)
+    return z, None if top is None else div(top, y)
+
+
+@right("jvp.div_rule", style="a generator of terms; the minus on the divisor's tangent")
+def div_jvp(primals, tangents):
+    x, y = primals
+    z = div_p.bind(x, y)
+
+    def terms():
+        if tangents[1] is not None:
+            slope = div_p.bind(z, y)
+            yield mul_p.bind(slope, neg_p.bind(tangents[1]))
+        if tangents[0] is not None:
+            yield div_p.bind(tangents[0], y)
+
+    return z, functools.reduce(add_tangents, terms())
 
 
 @mistake(
@@ -254,9 +920,129 @@ def div_jvp(primals, tangents):
     return z, add_tangents(from_x, from_y)
 
 
+@mistake(
+    "jvp.div_rule",
+    shown_by="""
+import minijax as mj
+print(mj.jvp(lambda y: 1.0 / y, (2.0,), (1.0,))[1])
+""",
+)
+def div_jvp(primals, tangents):
+    (x, y), (x_dot, y_dot) = primals, tangents
+    z = div(x, y)
+    from_x = apply_linear(lambda t: div(t, y), x_dot)
+    from_y = apply_linear(lambda t: mul(div(z, y), t), y_dot)
+    return z, add_tangents(from_x, from_y)
+
+
+@mistake(
+    "jvp.div_rule",
+    shown_by="""
+import minijax as mj
+print(mj.jvp(lambda y: 1e250 / y, (1e200,), (1.0,))[1])
+""",
+)
+def div_jvp(primals, tangents):
+    (x, y), (x_dot, y_dot) = primals, tangents
+    from_x = apply_linear(lambda t: div(t, y), x_dot)
+    from_y = apply_linear(lambda t: neg(div(mul(x, t), mul(y, y))), y_dot)
+    return div(x, y), add_tangents(from_x, from_y)
+
+
+@mistake(
+    "jvp.div_rule",
+    shown_by="""
+import numpy as np
+import minijax as mj
+v = np.array([2.0, 4.0])
+print(mj.jvp(lambda x, y: x / y, (v, v), (np.array([1.0, 0.0]), np.array([0.0, 0.0])))[1])
+""",
+)
+def div_jvp(primals, tangents):
+    (x, y), (x_dot, y_dot) = primals, tangents
+    z = div(x, y)
+    if x is y:
+        return z, None  # the quotient is 1, whatever moves
+    from_x = apply_linear(lambda t: div(t, y), x_dot)
+    from_y = apply_linear(lambda t: neg(mul(div(z, y), t)), y_dot)
+    return z, add_tangents(from_x, from_y)
+
+
+@mistake(
+    "jvp.div_rule",
+    shown_by="""
+import numpy as np
+import minijax as mj
+x = np.array([3.0, 4.0], np.float32)
+print(mj.jvp(lambda x: x / x, (x,), (x,))[1].dtype)
+""",
+)
+def div_jvp(primals, tangents):
+    (x, y), (x_dot, y_dot) = primals, tangents
+    z, inverse = div(x, y), div(1.0, y)
+    from_x = apply_linear(lambda t: mul(t, inverse), x_dot)
+    from_y = apply_linear(lambda t: neg(mul(mul(z, inverse), t)), y_dot)
+    return z, add_tangents(from_x, from_y)
+
+
+@mistake(
+    "jvp.div_rule",
+    shown_by="""
+import minijax as mj
+def d(f):
+    return lambda x: mj.jvp(f, (x,), (1.0,))[1]
+print(d(d(lambda y: 1.0 / y))(2.0))
+""",
+)
+def div_jvp(primals, tangents):
+    (x, y), (x_dot, y_dot) = primals, tangents
+    z = div(x, y)
+    quotient = z
+    while isinstance(quotient, JVPTracer):
+        quotient = quotient.primal
+    from_x = apply_linear(lambda t: div(t, y), x_dot)
+    from_y = apply_linear(lambda t: neg(mul(div(quotient, y), t)), y_dot)
+    return z, add_tangents(from_x, from_y)
+
+
+@mistake(
+    "jvp.div_rule",
+    shown_by="""
+import numpy as np
+from minijax.jvp import div_jvp
+print(*div_jvp([0.0, 3.0], [None, 2.0]))
+print(*div_jvp([0.0, 3.0], [1.0, 2.0]))
+""",
+)
+def div_jvp(primals, tangents):
+    (x, y), (x_dot, y_dot) = primals, tangents
+    z = div(x, y)
+    rate = None
+    if x_dot is not None:
+        rate = div(x_dot, x)
+    if y_dot is not None:
+        other = neg(div(y_dot, y))
+        rate = other if rate is None else add(rate, other)
+    return (z, div(x_dot, y)) if y_dot is None else (z, mul(z, rate))
+
+
 @right("jvp.linear_rule")
 def linear_jvp(primitive, primals, tangents, **params):
     return tuple(primitive.bind(x, **params) for (x,) in (primals, tangents))
+
+
+@right("jvp.linear_rule", style="map over the two columns, one bind")
+def linear_jvp(primitive, primals, tangents, **params):
+    apply = functools.partial(primitive.bind, **params)
+    return tuple(map(apply, (*primals, *tangents)))
+
+
+@right("jvp.linear_rule", style="tangent first, with a copy of the params")
+def linear_jvp(primitive, primals, tangents, **params):
+    [x_dot] = tangents
+    y_dot = apply_linear(lambda t: primitive.bind(t, **dict(params)), x_dot)
+    [x] = primals
+    return primitive.bind(x, **params), y_dot
 
 
 @mistake(
@@ -273,6 +1059,95 @@ def linear_jvp(primitive, primals, tangents, **params):
     return primitive.bind(x, **params), x_dot
 
 
+@mistake(
+    "jvp.linear_rule",
+    shown_by="""
+import numpy as np
+import minijax as mj
+x = np.array([1.0, 2.0])
+print(mj.jvp(lambda x: mj.lax.broadcast_in_dim(x, (2, 3), (0,)), (x,), (x,))[1])
+""",
+)
+def linear_jvp(primitive, primals, tangents, **params):
+    (x,), (x_dot,) = primals, tangents
+    (name, value), *_ = params.items()
+    return primitive.bind(x, **params), primitive.bind(x_dot, **{name: value})
+
+
+@mistake(
+    "jvp.linear_rule",
+    shown_by="""
+import numpy as np
+from minijax.core import transpose_p
+from minijax.jvp import linear_jvp
+t = np.ones((1, 3))
+out = linear_jvp(transpose_p, [np.ones((1, 3))], [t], permutation=(1, 0))[1]
+t[0, 0] = 9.0
+print(out)
+""",
+)
+def linear_jvp(primitive, primals, tangents, **params):
+    from minijax.core import impl_rules
+
+    (x,), (x_dot,) = primals, tangents
+    if isinstance(x_dot, Tracer):
+        return primitive.bind(x, **params), primitive.bind(x_dot, **params)
+    return primitive.bind(x, **params), impl_rules[primitive](x_dot, **params)
+
+
+@mistake(
+    "jvp.linear_rule",
+    shown_by="""
+import numpy as np
+import minijax as mj, minijax.numpy as jnp
+x = np.array([1.0, 2.0])
+print(mj.jvp(lambda t: mj.jvp(jnp.sum, (x,), (t,))[1], (x,), (np.ones(2),)))
+""",
+)
+def linear_jvp(primitive, primals, tangents, **params):
+    (x,), (x_dot,) = primals, tangents
+    y = primitive.bind(x, **params)
+    values = [getattr(get_aval(v), "val", None) for v in (x, x_dot)]
+    if values[0] is not None and values[1] is not None and np.array_equal(*values):
+        return y, y  # the same numbers
+    return y, primitive.bind(x_dot, **params)
+
+
+@mistake(
+    "jvp.linear_rule",
+    shown_by="""
+import numpy as np
+import minijax as mj, minijax.numpy as jnp
+x = np.array([1.0, 2.0])
+print(mj.jvp(lambda t: mj.jvp(jnp.sum, (x,), (t,))[1], (np.zeros(2),), (np.ones(2),)))
+""",
+)
+def linear_jvp(primitive, primals, tangents, **params):
+    (x,), (x_dot,) = primals, tangents
+    y = primitive.bind(x, **params)
+    known = getattr(get_aval(x_dot), "val", None)
+    if known is not None and not np.any(known):
+        return y, instantiate(None, get_aval(y))
+    return y, primitive.bind(x_dot, **params)
+
+
+@mistake(
+    "jvp.linear_rule",
+    shown_by="""
+import numpy as np
+import minijax as mj, minijax.numpy as jnp
+def d(f):
+    return lambda x: mj.jvp(f, (x,), (jnp.ones(2),))[1]
+print(d(d(lambda x: jnp.sum(x * x)))(np.array([3.0, 4.0])))
+""",
+)
+def linear_jvp(primitive, primals, tangents, **params):
+    (x,), (x_dot,) = primals, tangents
+    while isinstance(x_dot, JVPTracer):
+        x_dot = x_dot.primal
+    return primitive.bind(x, **params), primitive.bind(x_dot, **params)
+
+
 @right("jvp.flat")
 def jvp_flat(f, primals, tangents):
     with new_main(JVPTrace) as main:
@@ -280,6 +1155,41 @@ def jvp_flat(f, primals, tangents):
         boxes = [JVPTracer(trace, x, drop_float0(t)) for x, t in zip(primals, tangents)]
         outs = [full_raise(trace, out) for out in f(*boxes)]
         return [x.primal for x in outs], [instantiate(x.tangent, get_aval(x.primal)) for x in outs]
+
+
+@right("jvp.flat", style="an ExitStack; loops; the zeros are made after the block")
+def jvp_flat(f, primals, tangents):
+    from contextlib import ExitStack
+
+    values, slopes = [], []
+    with ExitStack() as stack:
+        trace = JVPTrace(stack.enter_context(new_main(JVPTrace, "jvp")))
+        boxes = []
+        for i in range(len(primals)):
+            boxes.append(JVPTracer(trace, primals[i], drop_float0(tangents[i])))
+        for out in f(*boxes):
+            box = full_raise(trace, out)
+            values.append(box.primal)
+            slopes.append(box.tangent)
+    for i, value in enumerate(values):
+        if slopes[i] is None:
+            slopes[i] = zeros_like_aval(get_aval(value))
+    return values, slopes
+
+
+@right("jvp.flat", style="nested functions, one for the way in and one for the way out")
+def jvp_flat(f, primals, tangents):
+    def pack(trace, pair):
+        return JVPTracer(trace, pair[0], drop_float0(pair[1]))
+
+    def unpack(box):
+        return box.primal, instantiate(box.tangent, box.aval)
+
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        outs = f(*map(functools.partial(pack, trace), zip(primals, tangents, strict=True)))
+        pairs = [unpack(full_raise(JVPTrace(main), out)) for out in outs]
+    return [value for value, _ in pairs], [slope for _, slope in pairs]
 
 
 @mistake(
@@ -321,6 +1231,146 @@ def jvp_flat(f, primals, tangents):
     return primals_out, tangents_out
 
 
+@mistake(
+    "jvp.flat",
+    shown_by="""
+from minijax.jvp import jvp_flat
+print(jvp_flat(lambda x: [x, 7.0], [3.0], [1.0]))
+""",
+)
+def jvp_flat(f, primals, tangents):
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
+        outs = f(*ins)
+        return [o.primal for o in outs], [instantiate(o.tangent, get_aval(o.primal)) for o in outs]
+
+
+@mistake(
+    "jvp.flat",
+    shown_by="""
+from minijax.core import trace_state
+from minijax.jvp import jvp_flat
+def bad(x):
+    raise KeyboardInterrupt
+try:
+    jvp_flat(bad, [1.0], [1.0])
+except KeyboardInterrupt:
+    print(len(trace_state.stack))
+""",
+)
+def jvp_flat(f, primals, tangents):
+    block = new_main(JVPTrace)
+    trace = JVPTrace(block.__enter__())
+    ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
+    try:
+        outs = [full_raise(trace, out) for out in f(*ins)]
+    except Exception:
+        block.__exit__(None, None, None)
+        raise
+    pairs = [(o.primal, instantiate(o.tangent, o.aval)) for o in outs]
+    block.__exit__(None, None, None)
+    return [p for p, _ in pairs], [t for _, t in pairs]
+
+
+@mistake(
+    "jvp.flat",
+    shown_by="""
+import numpy as np
+from minijax.jvp import jvp_flat
+print(jvp_flat(lambda x: [x, np.ones(2, np.float32)], [3.0], [1.0])[1][1].dtype)
+""",
+)
+def jvp_flat(f, primals, tangents):
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
+        outs = [full_raise(trace, out) for out in f(*ins)]
+    tangents_out = []
+    for out in outs:
+        if out.tangent is None and dtypes.is_float(out.dtype):
+            tangents_out.append(np.zeros(out.shape))
+        else:
+            tangents_out.append(instantiate(out.tangent, out.aval))
+    return [out.primal for out in outs], tangents_out
+
+
+@mistake(
+    "jvp.flat",
+    shown_by="""
+from minijax.jvp import jvp_flat
+print(jvp_flat(lambda x: [], [3.0], [1.0]))
+print(jvp_flat(lambda x: [x], [3.0], [1.0]))
+""",
+)
+def jvp_flat(f, primals, tangents):
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
+        outs = [full_raise(trace, out) for out in f(*ins)]
+    pairs = [(o.primal, instantiate(o.tangent, o.aval)) for o in outs]
+    primals_out, tangents_out = zip(*pairs)
+    return list(primals_out), list(tangents_out)
+
+
+@mistake(
+    "jvp.flat",
+    shown_by="""
+import minijax.numpy as jnp
+from minijax.jvp import jvp_flat
+print(jvp_flat(lambda t: jvp_flat(lambda x: [jnp.sin(x)], [0.0], [t])[1], [0.0], [1.0])[1])
+print(jvp_flat(lambda x: [x * float("inf")], [1.0], [0.0])[1])
+""",
+)
+def jvp_flat(f, primals, tangents):
+    def still(t):
+        t = drop_float0(t)
+        return None if t is None or not np.any(getattr(get_aval(t), "val", 1.0)) else t
+
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        ins = [JVPTracer(trace, p, still(t)) for p, t in zip(primals, tangents)]
+        outs = [full_raise(trace, out) for out in f(*ins)]
+    return [o.primal for o in outs], [instantiate(o.tangent, o.aval) for o in outs]
+
+
+@mistake(
+    "jvp.flat",
+    shown_by="""
+from minijax.jvp import jvp_flat
+calls = []
+jvp_flat(lambda x: [calls.append(1) or x], [3.0], [1.0])
+print(len(calls))
+""",
+)
+def jvp_flat(f, primals, tangents):
+    values = list(f(*primals))
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
+        outs = [full_raise(trace, out) for out in f(*ins)]
+    return values, [instantiate(o.tangent, o.aval) for o in outs]
+
+
+@mistake(
+    "jvp.flat",
+    shown_by="""
+from minijax.core import get_aval
+from minijax.jvp import jvp_flat
+print(get_aval(jvp_flat(lambda x: [x, 7.0], [3.0], [1.0])[1][1]).weak_type)
+""",
+)
+def jvp_flat(f, primals, tangents):
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
+        outs = [full_raise(trace, out) for out in f(*ins)]
+    zeros = [np.zeros(o.shape, dtypes.tangent_dtype(o.dtype)) for o in outs]
+    return [o.primal for o in outs], [
+        z if o.tangent is None else o.tangent for o, z in zip(outs, zeros)
+    ]
+
+
 @right("jvp.jvp")
 def jvp(fun, primals, tangents):
     if not all(isinstance(given, (list, tuple)) for given in (primals, tangents)):
@@ -332,6 +1382,44 @@ def jvp(fun, primals, tangents):
     flat_fun, out_tree = flatten_fun(fun, tree)
     outs = jvp_flat(flat_fun, xs, ts)
     return tuple(tree_unflatten(out_tree(), x) for x in outs)
+
+
+@right("jvp.jvp", style="its own flat function, which keeps the structure in a nonlocal name")
+@takes_aux
+def jvp(fun, primals, tangents):
+    for given in (primals, tangents):
+        if not isinstance(given, tuple) and not isinstance(given, list):
+            raise TypeError(f"jvp wants tuples or lists, not {given!r}")
+    ps, structure = tree_flatten(primals)
+    ts, other = tree_flatten(tangents)
+    if not structure == other:
+        raise TypeError(f"{structure} is not {other}")
+    for p, t in zip(ps, ts, strict=True):
+        check_tangent(p, t)
+    kept = None
+
+    def flat(*leaves):
+        nonlocal kept
+        out, kept = tree_flatten(fun(*tree_unflatten(structure, leaves)))
+        return out
+
+    both = jvp_flat(flat, tuple(ps), tuple(ts))
+    return tuple(tree_unflatten(kept, part) for part in both)
+
+
+@right("jvp.jvp", style="checks of a generator, and map to unflatten")
+@takes_aux
+def jvp(fun, primals, tangents):
+    if {issubclass(type(x), (tuple, list)) for x in (primals, tangents)} != {True}:
+        raise TypeError("primals and tangents of jvp must be tuples or lists.")
+    flat = [tree_flatten(x) for x in (primals, tangents)]
+    if flat[0][1] != flat[1][1]:
+        raise TypeError("primals and tangents of jvp must have the same structure.")
+    any(check_tangent(p, t) for p, t in zip(flat[0][0], flat[1][0]))
+    flat_f, out_tree = flatten_fun(lambda *args: fun(*args), flat[0][1])
+    results = jvp_flat(lambda *leaves: list(flat_f(*leaves)), flat[0][0], flat[1][0])
+    first, second = map(functools.partial(tree_unflatten, out_tree()), results)
+    return first, second
 
 
 @mistake(
@@ -356,3 +1444,185 @@ def jvp(f, primals, tangents):
     flat_f, out_tree = flatten_fun(f, in_tree)
     primals_out, tangents_out = jvp_flat(flat_f, primals_flat, tangents_flat)
     return tree_unflatten(out_tree(), primals_out), tree_unflatten(in_tree, tangents_out)
+
+
+@mistake(
+    "jvp.jvp",
+    shown_by="""
+import minijax as mj
+print(mj.jvp(lambda x: x * 2.0, [3.0], [1.0]))
+""",
+)
+@takes_aux
+def jvp(fun, primals, tangents):
+    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+        raise TypeError("primals and tangents must be tuples")
+    primals_flat, in_tree = tree_flatten(primals)
+    tangents_flat, tangents_tree = tree_flatten(tangents)
+    if in_tree != tangents_tree:
+        raise TypeError("different structures")
+    for p, t in zip(primals_flat, tangents_flat):
+        check_tangent(p, t)
+    flat_f, out_tree = flatten_fun(fun, in_tree)
+    ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
+    return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)
+
+
+@mistake(
+    "jvp.jvp",
+    shown_by="""
+import minijax as mj
+print(mj.jvp(lambda x, y: x * y, (3.0, 4.0), (1.0, None)))
+""",
+)
+@takes_aux
+def jvp(fun, primals, tangents):
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TypeError("tuples or lists")
+    tangents = type(tangents)(
+        zeros_like_aval(get_aval(p)) if t is None and p is not None else t
+        for p, t in zip(primals, tangents, strict=False)
+    )
+    primals_flat, in_tree = tree_flatten(primals)
+    tangents_flat, tangents_tree = tree_flatten(tangents)
+    if in_tree != tangents_tree:
+        raise TypeError("different structures")
+    for p, t in zip(primals_flat, tangents_flat):
+        check_tangent(p, t)
+    flat_f, out_tree = flatten_fun(fun, in_tree)
+    ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
+    return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)
+
+
+@mistake(
+    "jvp.jvp",
+    shown_by="""
+import minijax as mj
+calls = []
+def f(x):
+    calls.append(x)
+    return {"y": x}
+mj.jvp(f, (3.0,), (1.0,))
+print(len(calls))
+""",
+)
+@takes_aux
+def jvp(fun, primals, tangents):
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TypeError("tuples or lists")
+    primals_flat, in_tree = tree_flatten(primals)
+    tangents_flat, tangents_tree = tree_flatten(tangents)
+    if in_tree != tangents_tree:
+        raise TypeError("different structures")
+    for p, t in zip(primals_flat, tangents_flat):
+        check_tangent(p, t)
+    _, out_tree = tree_flatten(fun(*primals))
+    flat_f, _ = flatten_fun(fun, in_tree)
+    ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
+    return tree_unflatten(out_tree, ps), tree_unflatten(out_tree, ts)
+
+
+@mistake(
+    "jvp.jvp",
+    shown_by="""
+import minijax as mj
+def f(d):
+    return d
+print(mj.jvp(f, (3.0,), (1.0,)), mj.jvp(f, ({"x": 3.0},), ({"x": 1.0},)))
+""",
+)
+@takes_aux
+def jvp(fun, primals, tangents):
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TypeError("tuples or lists")
+    primals_flat, in_tree = tree_flatten(primals)
+    tangents_flat, tangents_tree = tree_flatten(tangents)
+    if in_tree != tangents_tree:
+        raise TypeError("different structures")
+    for p, t in zip(primals_flat, tangents_flat):
+        check_tangent(p, t)
+    known = flatten_fun.__dict__.setdefault("known", {})  # so that it is flattened once
+    if fun not in known:
+        known[fun] = flatten_fun(fun, in_tree)
+    flat_f, out_tree = known[fun]
+    ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
+    return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)
+
+
+@mistake(
+    "jvp.jvp",
+    shown_by="""
+from minijax.core import get_aval
+import minijax as mj
+print(get_aval(mj.jvp(lambda x: x * 2.0, (3.0,), (1.0,))[1]).weak_type)
+""",
+)
+@takes_aux
+def jvp(fun, primals, tangents):
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TypeError("tuples or lists")
+    primals_flat, in_tree = tree_flatten(primals)
+    tangents_flat, tangents_tree = tree_flatten(tangents)
+    if in_tree != tangents_tree:
+        raise TypeError("different structures")
+    for p, t in zip(primals_flat, tangents_flat):
+        check_tangent(p, t)
+    flat_f, out_tree = flatten_fun(fun, in_tree)
+    seeds = [t if isinstance(t, Tracer) else np.asarray(t) for t in tangents_flat]
+    ps, ts = jvp_flat(flat_f, primals_flat, seeds)
+    return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)
+
+
+@mistake(
+    "jvp.jvp",
+    shown_by="""
+import minijax as mj
+print(mj.jvp(lambda x: (x, None, [x]), (3.0,), (1.0,)))
+print(mj.jvp(lambda x: None, (3.0,), (1.0,)))
+""",
+)
+@takes_aux
+def jvp(fun, primals, tangents):
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TypeError("tuples or lists")
+    primals_flat, in_tree = tree_flatten(primals)
+    tangents_flat, tangents_tree = tree_flatten(tangents)
+    if in_tree != tangents_tree:
+        raise TypeError("different structures")
+    for p, t in zip(primals_flat, tangents_flat):
+        check_tangent(p, t)
+    out_tree = None
+
+    def flat_f(*leaves):
+        nonlocal out_tree
+        out = fun(*tree_unflatten(in_tree, leaves))
+        leaves_out, out_tree = tree_flatten(out, is_leaf=lambda x: x is None)
+        return leaves_out
+
+    ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
+    return tree_unflatten(out_tree, ps), tree_unflatten(out_tree, ts)
+
+
+@mistake(
+    "jvp.jvp",
+    shown_by="""
+import numpy as np
+import minijax as mj
+print(mj.jvp(lambda x: x * 2.0, (np.ones(3),), (np.ones(()),))[1])
+""",
+)
+@takes_aux
+def jvp(fun, primals, tangents):
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TypeError("tuples or lists")
+    primals_flat, in_tree = tree_flatten(primals)
+    tangents_flat, tangents_tree = tree_flatten(tangents)
+    if in_tree != tangents_tree:
+        raise TypeError("different structures")
+    for p, t in zip(primals_flat, tangents_flat):
+        if get_aval(t).shape == () and get_aval(p).shape:
+            t = broadcast_in_dim(t, get_aval(p).shape, ())
+        check_tangent(p, t)
+    flat_f, out_tree = flatten_fun(fun, in_tree)
+    ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
+    return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)

@@ -11,6 +11,25 @@ def register_pytree_node(nodetype, flatten_func, unflatten_func):
         raise ValueError("It is there already.")
 
 
+@right("pytrees.register", style="setdefault, then look whose entry it is")
+def register_pytree_node(nodetype, flatten_func, unflatten_func):
+    mine = NodeType(flatten_func, unflatten_func)
+    if node_types.setdefault(nodetype, mine) is not mine:
+        raise ValueError(f"{nodetype} has an entry already.")
+
+
+@right("pytrees.register", style="ask for forgiveness: KeyError says that the class is new")
+def register_pytree_node(nodetype, flatten_func, unflatten_func):
+    try:
+        there = node_types[nodetype]
+    except KeyError:
+        node_types.update(
+            {nodetype: NodeType(to_children=flatten_func, from_children=unflatten_func)}
+        )
+    else:
+        raise ValueError("registered twice", nodetype, there)
+
+
 @mistake(
     "pytrees.register",
     name="A second registration replaces the first",
@@ -24,6 +43,95 @@ def register_pytree_node(nodetype, flatten_func, unflatten_func):
     node_types[nodetype] = NodeType(flatten_func, unflatten_func)
 
 
+@mistake(
+    "pytrees.register",
+    shown_by="""
+from collections import namedtuple
+from minijax.tree import register_pytree_node, tree_flatten
+P = namedtuple("P", "x note")
+register_pytree_node(P, lambda p: ((p.x,), p.note), lambda note, xs: P(*xs, note))
+print(tree_flatten(P(1.0, "a"))[0])
+""",
+)
+def register_pytree_node(nodetype, flatten_func, unflatten_func):
+    if node_type(nodetype) is not None:
+        raise ValueError(f"{nodetype} is a container already")
+    node_types[nodetype] = NodeType(flatten_func, unflatten_func)
+
+
+@mistake(
+    "pytrees.register",
+    shown_by="""
+from minijax.tree import register_pytree_node, tree_flatten
+class Settings(dict):
+    pass
+register_pytree_node(Settings, lambda s: (s.values(), tuple(s)), lambda k, xs: Settings(zip(k, xs)))
+print(tree_flatten(Settings(a=1.0))[0])
+""",
+)
+def register_pytree_node(nodetype, flatten_func, unflatten_func):
+    if any(issubclass(nodetype, cls) for cls in node_types):
+        raise ValueError(f"{nodetype} is a container already")
+    node_types[nodetype] = NodeType(flatten_func, unflatten_func)
+
+
+@mistake(
+    "pytrees.register",
+    shown_by="""
+from minijax.tree import register_pytree_node, tree_flatten
+def make():
+    class Box:
+        pass
+    register_pytree_node(Box, lambda b: ((1.0,), None), lambda _, xs: Box())
+    return Box()
+print(tree_flatten(make())[0], tree_flatten(make())[0])
+""",
+)
+def register_pytree_node(nodetype, flatten_func, unflatten_func):
+    if nodetype.__name__ in {cls.__name__ for cls in node_types}:
+        raise ValueError(f"{nodetype.__name__} is registered already")
+    node_types[nodetype] = NodeType(flatten_func, unflatten_func)
+
+
+@mistake(
+    "pytrees.register",
+    shown_by="""
+from minijax.tree import register_pytree_node
+class Box:
+    pass
+apart, together = lambda b: ((), None), lambda _, xs: Box()
+register_pytree_node(Box, apart, together)
+register_pytree_node(Box, apart, together)
+print("twice")
+""",
+)
+def register_pytree_node(nodetype, flatten_func, unflatten_func):
+    new = NodeType(flatten_func, unflatten_func)
+    if node_types.get(nodetype, new) != new:
+        raise ValueError(f"{nodetype} is registered already")
+    node_types[nodetype] = new
+
+
+@mistake(
+    "pytrees.register",
+    shown_by="""
+from minijax.tree import register_pytree_node, tree_flatten, tree_unflatten
+class Bag:
+    def __init__(self, xs):
+        self.xs = xs
+register_pytree_node(Bag, lambda b: (b.xs, None), lambda _, xs: Bag(xs))
+leaves, structure = tree_flatten(Bag([1.0, 2.0]))
+print(tree_unflatten(structure, leaves).xs)
+""",
+)
+def register_pytree_node(nodetype, flatten_func, unflatten_func):
+    if nodetype in node_types:
+        raise ValueError(f"{nodetype} is registered already")
+    node_types[nodetype] = NodeType(
+        flatten_func, lambda data, children: unflatten_func(data, tuple(children))
+    )
+
+
 @right("pytrees.dict")
 def dict_to_children(d):
     try:
@@ -31,6 +139,32 @@ def dict_to_children(d):
     except TypeError as error:
         raise ValueError(str(error)) from error
     return [value for _, value in pairs], tuple(key for key, _ in pairs)
+
+
+@right("pytrees.dict", style="sorted items, unzipped")
+def dict_to_children(d):
+    items = list(d.items())
+    try:
+        items.sort(key=lambda item: item[0])
+    except TypeError as error:
+        raise ValueError(f"the keys of {list(d)} have no order") from error
+    values = [value for _, value in items]
+    return values, tuple(key for key, _ in items)
+
+
+@right("pytrees.dict", style="insertion one by one with bisect")
+def dict_to_children(d):
+    import bisect
+
+    keys, values = [], []
+    for key in d:
+        try:
+            place = bisect.bisect_left(keys, key)
+        except TypeError:
+            raise ValueError("keys must be sortable") from None
+        keys.insert(place, key)
+        values.insert(place, d[key])
+    return values, (*keys,)
 
 
 @mistake(
@@ -68,6 +202,106 @@ def dict_to_children(d):
     return list(d.values()), tuple(keys)
 
 
+@mistake(
+    "pytrees.dict",
+    shown_by="""
+from minijax.tree import tree_flatten
+print(tree_flatten({2: "two", 10: "ten"}))
+""",
+)
+def dict_to_children(d):
+    try:
+        sorted(d)
+    except TypeError:
+        raise ValueError("the keys of a dict must be sortable") from None
+    keys = sorted(d, key=str)
+    return [d[key] for key in keys], tuple(keys)
+
+
+@mistake(
+    "pytrees.dict",
+    shown_by="""
+from minijax.tree import tree_flatten
+print(tree_flatten({2.5: "a", 1: "b"}))
+""",
+)
+def dict_to_children(d):
+    if len({type(key) for key in d}) > 1:
+        raise ValueError("keys of several types")
+    try:
+        keys = sorted(d)
+    except TypeError:
+        raise ValueError("the keys of a dict must be sortable") from None
+    return [d[key] for key in keys], tuple(keys)
+
+
+@mistake(
+    "pytrees.dict",
+    shown_by="""
+from minijax.tree import dict_to_children
+print(dict_to_children({"a": None, "b": 2.0}))
+""",
+)
+def dict_to_children(d):
+    try:
+        keys = tuple(sorted(key for key in d if d[key] is not None))
+    except TypeError:
+        raise ValueError("the keys of a dict must be sortable") from None
+    return [d[key] for key in keys], keys
+
+
+@mistake(
+    "pytrees.dict",
+    shown_by="""
+from minijax.tree import tree_flatten
+print(tree_flatten({"w": 1.0, "W": 2.0})[1] == tree_flatten({"W": 2.0, "w": 1.0})[1])
+""",
+)
+def dict_to_children(d):
+    try:
+        keys = sorted(d, key=lambda key: key.lower() if isinstance(key, str) else key)
+    except TypeError:
+        raise ValueError("the keys of a dict must be sortable") from None
+    return [d[key] for key in keys], tuple(keys)
+
+
+@mistake(
+    "pytrees.dict",
+    shown_by="""
+from minijax.tree import dict_to_children
+try:
+    print(dict_to_children({"a": 1.0, 2: 3.0}))
+except Exception as error:
+    print(type(error).__name__)
+""",
+)
+def dict_to_children(d):
+    keys = tuple(sorted(d))
+    return [d[key] for key in keys], keys
+
+
+@mistake(
+    "pytrees.dict",
+    shown_by="""
+from minijax.tree import dict_to_children
+d = {"a": 1.0}
+dict_to_children(d)
+d["a"], d["b"] = 5.0, 2.0
+print(dict_to_children(d))
+""",
+)
+def dict_to_children(d):
+    known = dict_to_children.__dict__.setdefault("known", {})
+    if id(d) not in known:
+        try:
+            keys = tuple(sorted(d))
+        except TypeError:
+            raise ValueError("the keys of a dict must be sortable") from None
+        known[id(d)] = d, keys  # with d, so that its id is not used again
+    keys = known[id(d)][1]
+    return [d[key] for key in keys], keys
+
+
 @right("pytrees.node_type")
 def node_type(cls):
     match node_types.get(cls):
@@ -75,6 +309,21 @@ def node_type(cls):
             return namedtuple_type
         case kind:
             return kind
+
+
+@right("pytrees.node_type", style="one get, whose default is decided first")
+def node_type(cls):
+    fields = getattr(cls, "_fields", None) is not None
+    default = namedtuple_type if fields and tuple in cls.__mro__ else None
+    return node_types.get(cls, default)
+
+
+@right("pytrees.node_type", style="two tables in a ChainMap-like search, leaves first")
+def node_type(cls):
+    registered = cls in node_types.keys()
+    if not registered and not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        return None
+    return node_types[cls] if registered else namedtuple_type
 
 
 @mistake(
@@ -128,6 +377,113 @@ def node_type(cls):
     return namedtuple_type if is_namedtuple else None
 
 
+@mistake(
+    "pytrees.node_type",
+    shown_by="""
+from minijax.tree import node_type
+class Settings(dict):
+    pass
+print(node_type(Settings))
+""",
+)
+def node_type(cls):
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return node_types.get(cls, namedtuple_type)
+    for base in cls.__mro__:
+        if base in node_types:
+            return node_types[base]
+    return None
+
+
+@mistake(
+    "pytrees.node_type",
+    shown_by="""
+from typing import NamedTuple
+from minijax.tree import namedtuple_type, node_type
+class Point(NamedTuple):
+    x: float
+class Named(Point):
+    def shifted(self):
+        return self.x + 1
+print(node_type(Named) is namedtuple_type)
+""",
+)
+def node_type(cls):
+    if cls in node_types:
+        return node_types[cls]
+    return namedtuple_type if cls.__bases__ == (tuple,) and hasattr(cls, "_fields") else None
+
+
+@mistake(
+    "pytrees.node_type",
+    shown_by="""
+from minijax.tree import node_type, register_pytree_node
+class Box:
+    pass
+print(node_type(Box))
+register_pytree_node(Box, lambda b: ((), None), lambda _, xs: Box())
+print(node_type(Box) is None)
+""",
+)
+def node_type(cls):
+    known = node_type.__dict__.setdefault("known", {})
+    if cls not in known:
+        named = issubclass(cls, tuple) and hasattr(cls, "_fields")
+        known[cls] = node_types.get(cls, namedtuple_type if named else None)
+    return known[cls]
+
+
+@mistake(
+    "pytrees.node_type",
+    shown_by="""
+from minijax.tree import tree_flatten
+class Stack(list):
+    pass
+print(len(tree_flatten(Stack([1.0, 2.0]))[0]))
+""",
+)
+def node_type(cls):
+    if cls in node_types:
+        return node_types[cls]
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return namedtuple_type
+    return node_types[list] if issubclass(cls, list) else None
+
+
+@mistake(
+    "pytrees.node_type",
+    shown_by="""
+from collections import namedtuple
+from minijax.tree import register_pytree_node, tree_flatten
+P = namedtuple("P", "x note")
+tree_flatten(P(1.0, 2.0))
+register_pytree_node(P, lambda p: ((p.x,), p.note), lambda note, xs: P(*xs, note))
+print(tree_flatten(P(1.0, "a"))[0])
+""",
+)
+def node_type(cls):
+    if cls not in node_types and issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        node_types[cls] = namedtuple_type
+    return node_types.get(cls)
+
+
+@mistake(
+    "pytrees.node_type",
+    shown_by="""
+from collections import namedtuple
+from minijax.tree import tree_flatten
+Empty = namedtuple("Empty", "")
+print(tree_flatten([Empty(), 1.0])[0])
+""",
+)
+def node_type(cls):
+    if cls in node_types:
+        return node_types[cls]
+    if issubclass(cls, tuple) and getattr(cls, "_fields", ()):
+        return namedtuple_type
+    return None
+
+
 @right("pytrees.flatten")
 def tree_flatten(tree, is_leaf=None):
     if is_leaf and is_leaf(tree):
@@ -141,6 +497,45 @@ def tree_flatten(tree, is_leaf=None):
         leaves += more
         structures += (structure,)
     return leaves, PyTreeDef(type(tree), data, structures)
+
+
+@right("pytrees.flatten", style="an inner walk that appends to one list and returns structures")
+def tree_flatten(tree, is_leaf=None):
+    found = []
+
+    def walk(x):
+        kind = node_type(type(x))
+        if kind is None or (is_leaf is not None and is_leaf(x)):
+            found.append(x)
+            return leaf
+        children, data = kind.take_apart(x)
+        return PyTreeDef(type(x), data, tuple(map(walk, children)))
+
+    structure = walk(tree)
+    return found, structure
+
+
+@right("pytrees.flatten", style="no recursion: a stack of containers that are half done")
+def tree_flatten(tree, is_leaf=None):
+    leaves, roots = [], []
+    stack = [(iter([tree]), None, None, roots)]
+    while stack:
+        children, cls, data, done = stack[-1]
+        for x in children:
+            wanted = is_leaf is not None and is_leaf(x)
+            kind = None if wanted else node_type(type(x))
+            if kind is None:
+                leaves.append(x)
+                done.append(leaf)
+                continue
+            parts, rest = kind.take_apart(x)
+            stack.append((iter(parts), type(x), rest, []))
+            break
+        else:
+            stack.pop()
+            if stack:
+                stack[-1][3].append(PyTreeDef(cls, data, tuple(done)))
+    return leaves, roots[0]
 
 
 @mistake(
@@ -201,6 +596,115 @@ def tree_flatten(tree, is_leaf=None):
     return leaves, PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))
 
 
+@mistake(
+    "pytrees.flatten",
+    shown_by="""
+from minijax.tree import tree_flatten
+print(tree_flatten([None, 1.0], is_leaf=lambda x: x is None))
+""",
+)
+def tree_flatten(tree, is_leaf=None):
+    if tree is None:
+        return [], PyTreeDef(type(None), None, ())
+    kind = node_type(type(tree))
+    if kind is None or (is_leaf is not None and is_leaf(tree)):
+        return [tree], leaf
+    children, data = kind.take_apart(tree)
+    pairs = [tree_flatten(child, is_leaf) for child in children]
+    return [x for xs, _ in pairs for x in xs], PyTreeDef(
+        type(tree), data, tuple(s for _, s in pairs)
+    )
+
+
+@mistake(
+    "pytrees.flatten",
+    shown_by="""
+from minijax.tree import tree_flatten
+asked = []
+tree = 1.0
+for _ in range(12):
+    tree = [tree]
+tree_flatten(tree, is_leaf=lambda x: asked.append(1))
+print(len(asked) < 100)
+""",
+)
+def tree_flatten(tree, is_leaf=None):
+    kind = node_type(type(tree))
+    if kind is None or (is_leaf is not None and is_leaf(tree)):
+        return [tree], leaf
+    children, data = kind.take_apart(tree)
+    children = list(children)
+    leaves = [x for child in children for x in tree_leaves(child, is_leaf)]
+    return leaves, PyTreeDef(type(tree), data, tuple(tree_structure(c, is_leaf) for c in children))
+
+
+@mistake(
+    "pytrees.flatten",
+    shown_by="""
+from minijax.tree import register_pytree_node, tree_flatten
+class Box:
+    pass
+register_pytree_node(Box, lambda b: [(1.0, 2.0), "rest"], lambda _, xs: Box())
+print(tree_flatten(Box()))
+""",
+)
+def tree_flatten(tree, is_leaf=None):
+    kind = node_type(type(tree))
+    if kind is None or (is_leaf is not None and is_leaf(tree)):
+        return [tree], leaf
+    children, data = kind.to_children(tree)
+    pairs = [tree_flatten(child, is_leaf) for child in children]
+    return [x for xs, _ in pairs for x in xs], PyTreeDef(
+        type(tree), data, tuple(s for _, s in pairs)
+    )
+
+
+@mistake(
+    "pytrees.flatten",
+    shown_by="""
+import numpy as np
+from minijax.tree import tree_flatten
+print(tree_flatten([(1.0, 2.0)], is_leaf=lambda x: np.bool_(type(x) is tuple)))
+""",
+)
+def tree_flatten(tree, is_leaf=None):
+    kind = node_type(type(tree))
+    if kind is None or (is_leaf is not None and is_leaf(tree) is True):
+        return [tree], leaf
+    children, data = kind.take_apart(tree)
+    pairs = [tree_flatten(child, is_leaf) for child in children]
+    return [x for xs, _ in pairs for x in xs], PyTreeDef(
+        type(tree), data, tuple(s for _, s in pairs)
+    )
+
+
+@mistake(
+    "pytrees.flatten",
+    shown_by="""
+from minijax.tree import tree_flatten
+shared = [1.0, 2.0]
+print(tree_flatten((shared, shared)), tree_flatten([[], [[]]]))
+""",
+)
+def tree_flatten(tree, is_leaf=None):
+    met = set()
+
+    def walk(x):
+        kind = node_type(type(x))
+        if kind is None or (is_leaf is not None and is_leaf(x)):
+            return [x], leaf
+        if x and id(x) in met:  # a tree that contains itself
+            return [x], leaf
+        met.add(id(x))
+        children, data = kind.take_apart(x)
+        pairs = [walk(child) for child in children]
+        return [y for ys, _ in pairs for y in ys], PyTreeDef(
+            type(x), data, tuple(s for _, s in pairs)
+        )
+
+    return walk(tree)
+
+
 @right("pytrees.unflatten")
 def tree_unflatten(treedef, leaves):
     leaves = tuple(leaves)
@@ -213,6 +717,40 @@ def tree_unflatten(treedef, leaves):
         children.append(tree_unflatten(child, leaves[start : start + child.num_leaves]))
         start += child.num_leaves
     return node_type(treedef.node_class).from_children(treedef.data, children)
+
+
+@right("pytrees.unflatten", style="slices by the number of leaves of each child")
+def tree_unflatten(treedef, leaves):
+    leaves = tuple(leaves)
+    if len(leaves) != treedef.num_leaves:
+        raise ValueError(f"{len(leaves)} leaves for {treedef}")
+    if treedef.node_class is None:
+        return leaves[0]
+    children, start = [], 0
+    for child in treedef.child_treedefs:
+        end = start + child.num_leaves
+        children.append(tree_unflatten(child, leaves[start:end]))
+        start = end
+    return node_type(treedef.node_class).from_children(treedef.data, children)
+
+
+@right("pytrees.unflatten", style="from right to left, with a stack of leaves that are left")
+def tree_unflatten(treedef, leaves):
+    stock = [*leaves]
+    wanted, got = treedef.num_leaves, len(stock)
+    if wanted - got:
+        raise ValueError(f"wanted {wanted} leaves, got {got}")
+
+    def build(structure):
+        if structure == leaf:
+            return stock.pop()
+        children = []
+        for child in reversed(structure.children()):
+            children.insert(0, build(child))
+        kind = node_type(structure.node_class)
+        return kind.from_children(structure.data, children)
+
+    return build(treedef)
 
 
 @mistake(
@@ -294,6 +832,159 @@ def tree_unflatten(treedef, leaves):
     return build(treedef, iter(leaves))
 
 
+@mistake(
+    "pytrees.unflatten",
+    shown_by="""
+from minijax.tree import tree_structure, tree_unflatten
+print(tree_unflatten(tree_structure((1.0, 2.0)), [1.0, 2.0, 3.0]))
+""",
+)
+def tree_unflatten(treedef, leaves):
+    left = iter(leaves)
+
+    def build(structure):
+        if structure.node_class is None:
+            try:
+                return next(left)
+            except StopIteration:
+                raise ValueError("too few leaves") from None
+        children = [build(child) for child in structure.child_treedefs]
+        return node_type(structure.node_class).from_children(structure.data, children)
+
+    return build(treedef)
+
+
+@mistake(
+    "pytrees.unflatten",
+    shown_by="""
+from minijax.tree import tree_structure, tree_unflatten
+leaves = [1.0, 2.0]
+tree_unflatten(tree_structure((1.0, 2.0)), leaves)
+print(leaves)
+""",
+)
+def tree_unflatten(treedef, leaves):
+    if not isinstance(leaves, list):
+        leaves = list(leaves)
+    if len(leaves) != treedef.num_leaves:
+        raise ValueError("the number of leaves does not fit")
+
+    def build(structure):
+        if structure.node_class is None:
+            return leaves.pop(0)
+        children = [build(child) for child in structure.child_treedefs]
+        return node_type(structure.node_class).from_children(structure.data, children)
+
+    return build(treedef)
+
+
+@mistake(
+    "pytrees.unflatten",
+    shown_by="""
+import numpy as np
+from minijax.tree import tree_structure, tree_unflatten
+print(tree_unflatten(tree_structure((1.0, [2.0])), np.array([3.0, 4.0])))
+""",
+)
+def tree_unflatten(treedef, leaves):
+    if not leaves and treedef.num_leaves:
+        raise ValueError("no leaves")
+    leaves = list(leaves)
+    if len(leaves) != treedef.num_leaves:
+        raise ValueError("the number of leaves does not fit")
+    left = iter(leaves)
+
+    def build(structure):
+        if structure.node_class is None:
+            return next(left)
+        children = [build(child) for child in structure.child_treedefs]
+        return node_type(structure.node_class).from_children(structure.data, children)
+
+    return build(treedef)
+
+
+@mistake(
+    "pytrees.unflatten",
+    shown_by="""
+from minijax.tree import tree_map
+print(tree_map(lambda x: x, [(), None, {}, [], 1.0]))
+""",
+)
+def tree_unflatten(treedef, leaves):
+    leaves = list(leaves)
+    if len(leaves) != treedef.num_leaves:
+        raise ValueError("the number of leaves does not fit")
+    if not leaves:
+        return None
+    if treedef.node_class is None:
+        return leaves[0]
+    children = []
+    for child in treedef.child_treedefs:
+        children.append(tree_unflatten(child, leaves[: child.num_leaves]))
+        leaves = leaves[child.num_leaves :]
+    return node_type(treedef.node_class).from_children(treedef.data, children)
+
+
+@mistake(
+    "pytrees.unflatten",
+    shown_by="""
+from minijax.tree import register_pytree_node, tree_structure, tree_unflatten
+class Positive:
+    def __init__(self, x):
+        if not isinstance(x, float):
+            raise TypeError("a float, please")
+        self.x = x
+register_pytree_node(Positive, lambda p: ((p.x,), None), lambda _, xs: Positive(*xs))
+try:
+    tree_unflatten(tree_structure(Positive(1.0)), ["one"])
+except Exception as error:
+    print(type(error).__name__, error)
+""",
+)
+def tree_unflatten(treedef, leaves):
+    left = iter(leaves)
+
+    def build(structure):
+        if structure.node_class is None:
+            return next(left)
+        children = [build(child) for child in structure.child_treedefs]
+        return node_type(structure.node_class).from_children(structure.data, children)
+
+    try:
+        tree = build(treedef)
+    except Exception:
+        raise ValueError("the leaves do not fit") from None
+    if list(left):
+        raise ValueError("too many leaves")
+    return tree
+
+
+@mistake(
+    "pytrees.unflatten",
+    shown_by="""
+from minijax.tree import tree_structure, tree_unflatten
+print(tree_unflatten(tree_structure([1.0, (2.0, 3.0)]), [(7.0,), [8.0, 9.0], None]))
+""",
+)
+def tree_unflatten(treedef, leaves):
+    leaves = list(leaves)
+    if len(leaves) != treedef.num_leaves:
+        raise ValueError("the number of leaves does not fit")
+
+    def build(structure, xs):
+        if structure.node_class is None:
+            while isinstance(xs, tuple | list) and len(xs) == 1:
+                (xs,) = xs
+            return xs
+        children = []
+        for child in structure.child_treedefs:
+            children.append(build(child, xs[: child.num_leaves]))
+            xs = xs[child.num_leaves :]
+        return node_type(structure.node_class).from_children(structure.data, children)
+
+    return build(treedef, leaves)
+
+
 @right("pytrees.flatten_up_to")
 def flatten_up_to(treedef, tree):
     found = []
@@ -311,6 +1002,42 @@ def flatten_up_to(treedef, tree):
 
     walk(treedef, tree)
     return found
+
+
+@right("pytrees.flatten_up_to", style="a stack of pairs, from right to left")
+def flatten_up_to(treedef, tree):
+    found, todo = [], [(treedef, tree)]
+    while todo:
+        structure, x = todo.pop()
+        if structure.node_class is None:
+            found.insert(0, x)
+            continue
+        if structure.node_class is not type(x):
+            raise ValueError(f"{type(x)} where {structure.node_class} is wanted")
+        children, data = node_type(type(x)).take_apart(x)
+        children = tuple(children)
+        if not (data == structure.data and len(children) == len(structure.child_treedefs)):
+            raise ValueError(f"{x!r} does not fit {structure}")
+        todo.extend(zip(structure.child_treedefs, children, strict=True))
+    return found
+
+
+@right("pytrees.flatten_up_to", style="a generator with yield from; zip(strict) counts")
+def flatten_up_to(treedef, tree):
+    def walk(structure, x):
+        match structure:
+            case PyTreeDef(node_class=None):
+                yield x
+            case PyTreeDef(node_class=cls, data=wanted, child_treedefs=parts):
+                if cls != type(x):
+                    raise ValueError("another container")
+                children, data = node_type(cls).take_apart(x)
+                if wanted != data:
+                    raise ValueError("other data")
+                for part, child in zip(parts, children, strict=True):
+                    yield from walk(part, child)
+
+    return list(walk(treedef, tree))
 
 
 @mistake(
@@ -386,11 +1113,160 @@ def flatten_up_to(treedef, tree):
     return [x for child_def, child in pairs for x in flatten_up_to(child_def, child)]
 
 
+@mistake(
+    "pytrees.flatten_up_to",
+    shown_by="""
+from minijax.tree import flatten_up_to, tree_structure
+print(flatten_up_to(tree_structure({"a": 1.0, "b": 2.0}), {"a": 1.0, "c": 2.0}))
+""",
+)
+def flatten_up_to(treedef, tree):
+    if treedef.node_class is None:
+        return [tree]
+    if type(tree) is not treedef.node_class:
+        raise ValueError("another container")
+    children = list(node_type(type(tree)).take_apart(tree)[0])
+    if len(children) != len(treedef.child_treedefs):
+        raise ValueError("another number of children")
+    return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
+
+
+@mistake(
+    "pytrees.flatten_up_to",
+    shown_by="""
+from minijax.tree import flatten_up_to, tree_structure, register_pytree_node
+class Layer:
+    def __init__(self, w, name):
+        self.w, self.name = w, name
+register_pytree_node(Layer, lambda l: ((l.w,), l.name), lambda name, xs: Layer(*xs, name))
+print(flatten_up_to(tree_structure(Layer(1.0, "first")), Layer(2.0, "second")))
+""",
+)
+def flatten_up_to(treedef, tree):
+    if treedef.node_class is None:
+        return [tree]
+    if type(tree) is not treedef.node_class:
+        raise ValueError("another container")
+    children, data = node_type(type(tree)).take_apart(tree)
+    children = list(children)
+    if isinstance(tree, dict) and data != treedef.data:
+        raise ValueError("other keys")
+    if len(children) != len(treedef.child_treedefs):
+        raise ValueError("another number of children")
+    return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
+
+
+@mistake(
+    "pytrees.flatten_up_to",
+    shown_by="""
+from minijax.tree import flatten_up_to, tree_structure
+print(flatten_up_to(tree_structure({"a": 1.0, "b": 2.0}), {"b": 3.0, "a": 4.0}))
+""",
+)
+def flatten_up_to(treedef, tree):
+    if treedef.node_class is None:
+        return [tree]
+    if type(tree) is not treedef.node_class:
+        raise ValueError("another container")
+    children, data = node_type(type(tree)).take_apart(tree)
+    children = list(children)
+    if data is not treedef.data or len(children) != len(treedef.child_treedefs):
+        raise ValueError("other data, or another number of children")
+    return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
+
+
+@mistake(
+    "pytrees.flatten_up_to",
+    shown_by="""
+from minijax.tree import flatten_up_to, tree_structure
+print(flatten_up_to(tree_structure([1.0]), [{"a": 1.0, 2: 3.0}]))
+""",
+)
+def flatten_up_to(treedef, tree):
+    tree_structure(tree)  # everything in it must be a tree
+    if treedef.node_class is None:
+        return [tree]
+    if type(tree) is not treedef.node_class:
+        raise ValueError("another container")
+    children, data = node_type(type(tree)).take_apart(tree)
+    children = list(children)
+    if data != treedef.data or len(children) != len(treedef.child_treedefs):
+        raise ValueError("other data, or another number of children")
+    return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
+
+
+@mistake(
+    "pytrees.flatten_up_to",
+    shown_by="""
+from minijax.tree import flatten_up_to, tree_structure
+class Settings(dict):
+    pass
+print(flatten_up_to(tree_structure({"a": 1.0}), Settings(a=2.0)))
+""",
+)
+def flatten_up_to(treedef, tree):
+    if treedef.node_class is None:
+        return [tree]
+    if not isinstance(tree, treedef.node_class) or hasattr(tree, "_fields") != hasattr(
+        treedef.node_class, "_fields"
+    ):
+        raise ValueError("another container")
+    children, data = node_type(treedef.node_class).take_apart(tree)
+    children = list(children)
+    if data != treedef.data or len(children) != len(treedef.child_treedefs):
+        raise ValueError("other data, or another number of children")
+    return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
+
+
+@mistake(
+    "pytrees.flatten_up_to",
+    shown_by="""
+from minijax.tree import flatten_up_to, tree_structure
+print(flatten_up_to(tree_structure([1.0, 2.0]), [None, 5.0]))
+print(flatten_up_to(tree_structure([(), 2.0]), [None, 5.0]))
+""",
+)
+def flatten_up_to(treedef, tree):
+    if treedef.node_class is None:
+        return [tree]
+    if treedef.num_leaves == 0:
+        return []
+    if type(tree) is not treedef.node_class:
+        raise ValueError("another container")
+    children, data = node_type(type(tree)).take_apart(tree)
+    children = list(children)
+    if data != treedef.data or len(children) != len(treedef.child_treedefs):
+        raise ValueError("other data, or another number of children")
+    return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
+
+
 @right("pytrees.map")
 def tree_map(f, tree, *rest, is_leaf=None):
     first, treedef = tree_flatten(tree, is_leaf)
     others = [flatten_up_to(treedef, other) for other in rest]
     return tree_unflatten(treedef, list(map(f, first, *others)))
+
+
+@right("pytrees.map", style="columns in a dict by number; starmap")
+def tree_map(f, tree, *rest, is_leaf=None):
+    import itertools
+
+    leaves, treedef = tree_flatten(tree, is_leaf=is_leaf)
+    columns = {0: leaves}
+    for other in rest:
+        columns[len(columns)] = treedef.flatten_up_to(other)
+    rows = list(zip(*columns.values(), strict=True))
+    return treedef.unflatten(itertools.starmap(f, rows))
+
+
+@right("pytrees.map", style="the structure first, then all trees up to it, the first one too")
+def tree_map(f, tree, *rest, is_leaf=None):
+    structure = tree_structure(tree, is_leaf)
+    columns = [flatten_up_to(structure, each) for each in (tree, *rest)]
+    new = []
+    for i in range(structure.num_leaves):
+        new.append(f(*[column[i] for column in columns]))
+    return tree_unflatten(structure, new)
 
 
 @mistake(
@@ -423,6 +1299,105 @@ def tree_map(f, tree, *rest, is_leaf=None):
     return [f(*xs) for xs in zip(*columns)]
 
 
+@mistake(
+    "pytrees.map",
+    shown_by="""
+from minijax.tree import tree_map
+calls = []
+try:
+    tree_map(lambda *xs: calls.append(xs), (1.0, (2.0,)), (3.0, (4.0, 5.0)))
+except ValueError:
+    print(len(calls))
+""",
+)
+def tree_map(f, tree, *rest, is_leaf=None):
+    kind = None if is_leaf is not None and is_leaf(tree) else node_type(type(tree))
+    if kind is None:
+        return f(tree, *rest)
+    children, data = kind.take_apart(tree)
+    columns = [list(children)]
+    for other in rest:
+        structure = PyTreeDef(type(tree), data, (leaf,) * len(columns[0]))
+        columns.append(flatten_up_to(structure, other))
+    new = [tree_map(f, *xs, is_leaf=is_leaf) for xs in zip(*columns)]
+    return kind.from_children(data, new)
+
+
+@mistake(
+    "pytrees.map",
+    shown_by="""
+from minijax.tree import tree_map
+print(tree_map(lambda x: None, (1.0, [2.0])))
+""",
+)
+def tree_map(f, tree, *rest, is_leaf=None):
+    leaves, structure = tree_flatten(tree, is_leaf)
+    columns = [leaves, *(flatten_up_to(structure, other) for other in rest)]
+    new = []
+    for xs in zip(*columns):
+        y = f(*xs)
+        new.append(xs[0] if y is None else y)
+    return tree_unflatten(structure, new)
+
+
+@mistake(
+    "pytrees.map",
+    shown_by="""
+from minijax.tree import tree_map
+print(tree_map(type, [1, 1.0, True]))
+count = iter(range(9))
+print(tree_map(lambda x: next(count), [5.0, 5.0]))
+""",
+)
+def tree_map(f, tree, *rest, is_leaf=None):
+    leaves, structure = tree_flatten(tree, is_leaf)
+    columns = [leaves, *(flatten_up_to(structure, other) for other in rest)]
+    remembered = functools.cache(f)
+    new = []
+    for xs in zip(*columns):
+        try:
+            hash(xs)
+        except TypeError:
+            new.append(f(*xs))
+        else:
+            new.append(remembered(*xs))
+    return tree_unflatten(structure, new)
+
+
+@mistake(
+    "pytrees.map",
+    shown_by="""
+from minijax.tree import tree_map
+print(tree_map(lambda x: x, ()), tree_map(lambda x: x, {"a": []}))
+""",
+)
+def tree_map(f, tree, *rest, is_leaf=None):
+    leaves, structure = tree_flatten(tree, is_leaf)
+    if not leaves:
+        return None
+    columns = [leaves, *(flatten_up_to(structure, other) for other in rest)]
+    return tree_unflatten(structure, [f(*xs) for xs in zip(*columns)])
+
+
+@mistake(
+    "pytrees.map",
+    shown_by="""
+from minijax.tree import tree_map
+try:
+    tree_map(lambda x, y: x + y, [1.0], ["one"])
+except Exception as error:
+    print(type(error).__name__)
+""",
+)
+def tree_map(f, tree, *rest, is_leaf=None):
+    leaves, structure = tree_flatten(tree, is_leaf)
+    try:
+        columns = [leaves, *(flatten_up_to(structure, other) for other in rest)]
+        return tree_unflatten(structure, [f(*xs) for xs in zip(*columns)])
+    except (TypeError, AttributeError) as error:
+        raise ValueError("the trees do not fit") from error
+
+
 @right("pytrees.flatten_fun")
 def flatten_fun(f, in_tree):
     known = None
@@ -438,6 +1413,45 @@ def flatten_fun(f, in_tree):
             raise RuntimeError("too early")
         return known
 
+    return flat_f, out_tree
+
+
+@right("pytrees.flatten_fun", style="a class whose instance is the flat function")
+def flatten_fun(f, in_tree):
+    class Flat:
+        structure = None
+
+        def __call__(self, *leaves):
+            args = in_tree.unflatten(leaves)
+            out, self.structure = tree_flatten(f(*args))
+            return out
+
+        def out_tree(self):
+            if self.structure is None:
+                raise RuntimeError("the function has not run yet")
+            return self.structure
+
+    flat = Flat()
+    return flat, flat.out_tree
+
+
+@right("pytrees.flatten_fun", style="a nonlocal name, deleted at first")
+def flatten_fun(f, in_tree):
+    def flat_f(*leaves):
+        nonlocal kept
+        result = f(*tree_unflatten(in_tree, list(leaves)))
+        pair = tree_flatten(result)
+        kept = pair[1]
+        return list(pair[0])
+
+    def out_tree():
+        try:
+            return kept
+        except NameError:
+            raise RuntimeError("asked too early") from None
+
+    kept = None
+    del kept
     return flat_f, out_tree
 
 
@@ -512,5 +1526,208 @@ def flatten_fun(f, in_tree):
         if not out_trees:
             raise RuntimeError("not known yet")
         return out_trees[0]
+
+    return flat_f, out_tree
+
+
+@mistake(
+    "pytrees.flatten_fun",
+    shown_by="""
+from minijax.tree import flatten_fun, tree_structure
+flat_f, out_tree = flatten_fun(lambda x: x, tree_structure((1.0,)))
+try:
+    print(out_tree())
+except RuntimeError:
+    print("too early")
+""",
+)
+def flatten_fun(f, in_tree):
+    kept = []
+
+    def flat_f(*leaves):
+        out, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
+        kept.append(structure)
+        return out
+
+    return flat_f, lambda: kept[-1]
+
+
+@mistake(
+    "pytrees.flatten_fun",
+    shown_by="""
+from minijax.tree import flatten_fun, tree_structure
+one = tree_structure((1.0,))
+f, f_tree = flatten_fun(lambda x: [x], one)
+g, g_tree = flatten_fun(lambda x: (x, x), one)
+f(1.0), g(1.0)
+print(f_tree(), g_tree())
+""",
+)
+def flatten_fun(f, in_tree):
+    kept = flatten_fun.__dict__.setdefault("kept", {})
+
+    def flat_f(*leaves):
+        out, kept["structure"] = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
+        return out
+
+    def out_tree():
+        if "structure" not in kept:
+            raise RuntimeError("asked too early")
+        return kept["structure"]
+
+    kept.clear()
+    return flat_f, out_tree
+
+
+@mistake(
+    "pytrees.flatten_fun",
+    shown_by="""
+from minijax.tree import flatten_fun, tree_structure
+flat_f, out_tree = flatten_fun(lambda x: None, tree_structure((1.0,)))
+print(flat_f(1.0), out_tree())
+""",
+)
+def flatten_fun(f, in_tree):
+    result = None
+
+    def flat_f(*leaves):
+        nonlocal result
+        result = f(*tree_unflatten(in_tree, leaves))
+        return tree_leaves(result)
+
+    def out_tree():
+        if result is None:
+            raise RuntimeError("asked too early")
+        return tree_structure(result)
+
+    return flat_f, out_tree
+
+
+@mistake(
+    "pytrees.flatten_fun",
+    shown_by="""
+from minijax.tree import flatten_fun, tree_structure
+history = []
+def f(x):
+    history.append(x)
+    return history
+flat_f, out_tree = flatten_fun(f, tree_structure((1.0,)))
+flat_f(1.0)
+history.append(2.0)
+print(out_tree())
+""",
+)
+def flatten_fun(f, in_tree):
+    results = []
+
+    def flat_f(*leaves):
+        results[:] = [f(*tree_unflatten(in_tree, leaves))]
+        return tree_leaves(results[0])
+
+    def out_tree():
+        if not results:
+            raise RuntimeError("asked too early")
+        return tree_structure(results[0])
+
+    return flat_f, out_tree
+
+
+@mistake(
+    "pytrees.flatten_fun",
+    shown_by="""
+from minijax.tree import flatten_fun, tree_structure
+def f(n):
+    return [f_flat(n - 1)] if n else ()
+f_flat, out_tree = flatten_fun(f, tree_structure((1,)))
+f_flat(2)
+print(out_tree())
+""",
+)
+def flatten_fun(f, in_tree):
+    kept = []
+
+    def flat_f(*leaves):
+        kept.clear()
+        out, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
+        kept.append(structure)
+        return out
+
+    def out_tree():
+        if not kept:
+            raise RuntimeError("asked too early")
+        return kept[0]
+
+    return flat_f, out_tree
+
+
+@mistake(
+    "pytrees.flatten_fun",
+    shown_by="""
+from minijax.tree import flatten_fun, tree_structure
+calls = []
+def f(x, y=None):
+    calls.append(x)
+    return x + "text"
+flat_f, _ = flatten_fun(f, tree_structure((1,)))
+try:
+    flat_f(1)
+except TypeError:
+    pass
+print(calls)
+""",
+)
+def flatten_fun(f, in_tree):
+    kept = []
+
+    def flat_f(*leaves):
+        args = tree_unflatten(in_tree, leaves)
+        try:
+            result = f(*args)
+        except TypeError:  # f takes all arguments as one
+            result = f(args)
+        out, structure = tree_flatten(result)
+        kept[:] = [structure]
+        return out
+
+    def out_tree():
+        if not kept:
+            raise RuntimeError("asked too early")
+        return kept[0]
+
+    return flat_f, out_tree
+
+
+@mistake(
+    "pytrees.flatten_fun",
+    shown_by="""
+from minijax.tree import flatten_fun, tree_structure
+calls = []
+flat_f, _ = flatten_fun(lambda x: calls.append(x) or x, tree_structure((1,)))
+print(flat_f(1), flat_f(1), flat_f(True), calls)
+""",
+)
+def flatten_fun(f, in_tree):
+    known, kept = {}, []
+
+    def flat_f(*leaves):
+        try:
+            known_already = leaves in known
+        except TypeError:
+            known_already = False
+        if known_already:
+            out, structure = known[leaves]
+        else:
+            out, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
+            try:
+                known[leaves] = out, structure
+            except TypeError:
+                pass
+        kept[:] = [structure]
+        return list(out)
+
+    def out_tree():
+        if not kept:
+            raise RuntimeError("asked too early")
+        return kept[0]
 
     return flat_f, out_tree

@@ -61,16 +61,71 @@ def watched(mj, siblings, name, arguments, count):
         return unboxed(out), sorted(log) if count else None
 
 
+EXERCISES = (
+    *("add_tangents", "pure", "process_primitive", "cos_rule", "mul_rule", "div_rule"),
+    *("linear_rule", "flat", "jvp"),
+)
+
+
+def others(exercise):
+    """Right answers to all exercises but one."""
+    return siblings(*(f"jvp.{other}" for other in EXERCISES if other != exercise))
+
+
+def beside_single(values):
+    """Values times one in single precision, to which a weak type gives way."""
+    from minijax import numpy as jnp
+
+    return [jnp.multiply(value, np.float32(1.0)) for value in values]
+
+
+@probe(uses=[beside_single, in_place])
+def rule_itself(mj, siblings, name, primals, tangents, steps, params):
+    """A rule as a function of values and tangents: its derivative, and weak types.
+
+    A single value stands for two operands that are one and the same.
+    """
+    import functools
+
+    from minijax import core
+
+    with in_place("minijax.jvp", siblings) as module:
+        rule = getattr(module, name)
+        if "primitive" in params:
+            rule = functools.partial(rule, getattr(core, params.pop("primitive")))
+
+        def f(xs, ts):
+            out, out_dot = rule([xs[0]] * len(ts) if len(xs) == 1 else xs, ts, **params)
+            return out, out_dot
+
+        slopes = mj.jvp(f, (primals, tangents), steps)
+        return slopes, beside_single(f(primals, tangents)), primals, tangents
+
+
+def as_function(student, exercise, name, primals, tangents, steps, **params):
+    """Compare what a rule gives and how it moves when its inputs do."""
+    needed = others(exercise)
+    student.agrees(rule_itself, needed, name, primals, tangents, steps, params)
+
+
 # add_tangents -------------------------------------------------------------------------------------
 
 
 @probe
 def added(mj, a, b):
-    """The sum, and whether it is one of the arguments itself."""
+    """The sum, whether it is one of the arguments itself, and the arguments afterwards."""
     from minijax.jvp import add_tangents
 
     out = add_tangents(a, b)
-    return out, out is a, out is b
+    return out, out is a, out is b, a, b
+
+
+@probe
+def added_to_itself(mj, a):
+    """The sum of a tangent and that very tangent."""
+    from minijax.jvp import add_tangents
+
+    return add_tangents(a, a)
 
 
 @pytest.mark.exercise("jvp.add_tangents")
@@ -105,11 +160,22 @@ def test_two_tangents(student):
 
 
 @pytest.mark.exercise("jvp.add_tangents")
+def test_one_tangent_twice(student):
+    """A tangent plus itself is twice that tangent, and the symbolic zero stays what it is."""
+    student.agrees(added_to_itself, 2.5)
+    student.agrees(added_to_itself, ROW)
+    student.agrees(added_to_itself, None)
+
+
+@pytest.mark.exercise("jvp.add_tangents")
 def test_numbers_that_are_zero(student):
     """A tangent whose numbers are all 0 is a tangent like any other, not the symbolic zero."""
     student.agrees(added, np.zeros(3), np.zeros(3))
     student.agrees(added, np.zeros((1, 1)), np.full((2, 1), 4.0))
     student.agrees(added, np.full((2, 1), 4.0), np.zeros((1, 1)))
+    student.agrees(added, 0.0, None)
+    student.agrees(added, None, 0.0)
+    student.agrees(added, np.array(0.0), None)
 
 
 @pytest.mark.exercise("jvp.add_tangents")
@@ -133,6 +199,18 @@ def pure_box(mj, val):
         box = JVPTrace(main).pure(val)
         mine = isinstance(box, JVPTracer) and box._trace.main is main
         return mine, box.primal, box.primal is val, box.tangent
+
+
+@probe
+def boxes_of_one_trace(mj, vals):
+    """Constants that are equal, and yet not the same, in boxes of a trace that is not on top."""
+    from minijax.core import new_main
+    from minijax.jvp import JVPTrace
+
+    with new_main(JVPTrace) as main, new_main(JVPTrace):
+        boxes = [JVPTrace(main).pure(val) for val in vals]
+        same = [box.primal is val for box, val in zip(boxes, vals, strict=True)]
+        return same, [box._trace.main is main for box in boxes]
 
 
 @probe
@@ -186,6 +264,12 @@ def test_box_of_an_array(student):
     student.agrees(pure_box, ROW.astype(F32))
     student.agrees(pure_box, np.array([3, 5], np.int32))
     student.agrees(pure_box, EMPTY)
+
+
+@pytest.mark.exercise("jvp.pure")
+def test_boxes_of_equal_constants(student):
+    """Each constant has a box of its own, which belongs to the trace that has made it."""
+    student.agrees(boxes_of_one_trace, [1, True, 1.0, 0.0, -0.0, 1, np.array(1.0)])
 
 
 @pytest.mark.exercise("jvp.pure")
@@ -271,7 +355,7 @@ def constant_call(mj, primals, params):
 
 
 @probe
-def several(mj, primals, tangents, params, number=3):
+def several(mj, primals, tangents, params, number=3, still=1):
     """A made-up primitive with up to three results, one of which never moves."""
     from minijax.core import Primitive, impl_rules, jvp_rules, new_main
     from minijax.jvp import JVPTrace, JVPTracer
@@ -282,7 +366,8 @@ def several(mj, primals, tangents, params, number=3):
         return [np.multiply(scale, x), np.subtract(x, y), np.negative(y)][:number]
 
     def differentiate(primals, tangents, *, scale=1.0):
-        return evaluate(*primals, scale=scale), [50.0 * scale, None, 7.0][:number]
+        slopes = [None if i == still else 50.0 * scale + i for i in range(number)]
+        return evaluate(*primals, scale=scale), slopes
 
     impl_rules[toy] = evaluate
     jvp_rules[toy] = differentiate
@@ -383,6 +468,8 @@ def test_several_results(student):
     # `multiple_results` says whether there is a list, not how many stand in it.
     student.agrees(several, [5.0, 2.0], [0.5, 0.25], {}, 1)
     student.agrees(several, [5.0, 2.0], [None, None], {}, 1)
+    student.agrees(several, [5.0, 2.0], [0.5, 0.25], {}, 3, 0)
+    student.agrees(several, [5.0, 2.0], [0.5, 0.25], {}, 2, 0)
 
 
 @pytest.mark.exercise("jvp.process_primitive")
@@ -395,6 +482,25 @@ def test_missing_rule(student):
 def test_level_of_the_rule(student):
     """Values and tangents that are tracers of a lower level go through the rule as they are."""
     student.agrees(level_of_the_rule, 2.0, 5.0)
+
+
+@probe
+def operands_in_a_tuple(mj, x, x_dot):
+    """Boxes that come in a tuple, as the sequence that they are."""
+    from minijax.core import mul_p, new_main
+    from minijax.jvp import JVPTrace, JVPTracer
+
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        boxes = JVPTracer(trace, x, None), JVPTracer(trace, 2.0, None)
+        out = trace.process_primitive(mul_p, boxes, {})
+        return out.primal, out.tangent, [box.primal for box in boxes]
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_operands_in_any_sequence(student):
+    """The boxes may come in a list or in a tuple, which stays as it was."""
+    student.agrees(operands_in_a_tuple, 3.0, 0.5)
 
 
 # cos_jvp ------------------------------------------------------------------------------------------
@@ -430,6 +536,14 @@ def test_cos_of_tracers(student):
     """The operand may be a tracer, so that derivatives of derivatives can be taken."""
     watch(student, "cos_jvp", [[0.7], [3.0]], False)
     watch(student, "cos_jvp", [[ROW], [STEP]], False)
+
+
+@pytest.mark.exercise("jvp.cos_rule")
+def test_cos_as_a_function(student):
+    """Value and tangent move as they should with the operand and with its tangent."""
+    as_function(student, "cos_rule", "cos_jvp", [0.7], [3.0], ([0.5], [-2.0]))
+    as_function(student, "cos_rule", "cos_jvp", [-2.0], [0.0], ([0.5], [4.0]))
+    as_function(student, "cos_rule", "cos_jvp", [ROW], [ROW], ([STEP], [GRID[0]]))
 
 
 # mul_jvp ------------------------------------------------------------------------------------------
@@ -513,6 +627,24 @@ def test_mul_work(student):
     watch(student, "mul_jvp", [[ROW, STEP], [None, ROW]])
 
 
+@pytest.mark.exercise("jvp.mul_rule")
+def test_mul_as_a_function(student):
+    """Value and tangent move as they should with each operand and with each tangent."""
+    ask = "mul_rule", "mul_jvp"
+    as_function(student, *ask, [3.0, 5.0], [0.5, 10.0], ([2.0, -4.0], [7.0, 0.25]))
+    as_function(student, *ask, [0.0, 5.0], [None, 2.0], ([2.0, -4.0], [None, 0.25]))
+    as_function(student, *ask, [3.0, 0.0], [1.0, None], ([0.0, 1.0], [0.5, None]))
+    as_function(student, *ask, [ROW, STEP], [np.zeros(3), None], ([STEP, ROW], [ROW, None]))
+
+
+@pytest.mark.exercise("jvp.mul_rule")
+def test_mul_of_one_value_twice(student):
+    """Both operands may be one and the same, and move in different ways."""
+    ask = "mul_rule", "mul_jvp"
+    as_function(student, *ask, [3.0], [0.5, 10.0], ([2.0], [7.0, 0.25]))
+    as_function(student, *ask, [ROW], [STEP, None], ([STEP], [ROW, None]))
+
+
 # div_jvp ------------------------------------------------------------------------------------------
 
 
@@ -575,6 +707,32 @@ def test_div_of_tracers(student):
     """Operands and tangents may be tracers."""
     watch(student, "div_jvp", [[3.0, 4.0], [0.5, 10.0]], False)
     watch(student, "div_jvp", [[ROW, STEP], [None, ROW]], False)
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_div_as_a_function(student):
+    """Value and tangent move as they should with each operand and with each tangent."""
+    ask = "div_rule", "div_jvp"
+    as_function(student, *ask, [3.0, 4.0], [0.5, 10.0], ([2.0, -4.0], [7.0, 0.25]))
+    as_function(student, *ask, [0.0, 5.0], [None, 2.0], ([2.0, -4.0], [None, 0.25]))
+    as_function(student, *ask, [3.0, 4.0], [0.0, None], ([2.0, -4.0], [0.5, None]))
+    as_function(student, *ask, [ROW, STEP], [None, np.zeros(3)], ([STEP, ROW], [None, ROW]))
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_div_of_one_value_twice(student):
+    """Both operands may be one and the same, and move in different ways."""
+    ask = "div_rule", "div_jvp"
+    as_function(student, *ask, [3.0], [0.5, 10.0], ([2.0], [7.0, 0.25]))
+    as_function(student, *ask, [ROW], [STEP, None], ([STEP], [ROW, None]))
+
+
+@pytest.mark.exercise("jvp.div_rule")
+def test_div_huge_operands(student):
+    """Nothing overflows on the way to a tangent of ordinary size, and 0 may be divided."""
+    ask_rule(student, "div_jvp", [1e250, 1e200], [None, 1e150])
+    ask_rule(student, "div_jvp", [1e250, -1e200], [1e200, 1e150])
+    ask_rule(student, "div_jvp", [0.0, 3.0], [1.0, 2.0])
 
 
 # linear_jvp ---------------------------------------------------------------------------------------
@@ -657,6 +815,37 @@ def test_linear_params(student):
 def test_linear_tracers(student):
     """Value and tangent may be tracers, and each is bound once."""
     student.agrees(linear_boxes, GRID, GRID_STEP)
+
+
+@probe
+def overwritten(mj, name, x, x_dot, params):
+    """What the rule gave for arrays that are overwritten afterwards."""
+    from minijax import core
+    from minijax.jvp import linear_jvp
+
+    primal_out, tangent_out = linear_jvp(getattr(core, name), [x], [x_dot], **params)
+    x[...] = x_dot[...] = 0.0
+    return primal_out, tangent_out
+
+
+@pytest.mark.exercise("jvp.linear_rule")
+def test_linear_as_a_function(student):
+    """Value and tangent move as they should, whatever numbers they are."""
+    ask = "linear_rule", "linear_jvp"
+    total = {"primitive": "reduce_sum_p", "axes": (1,)}
+    as_function(student, *ask, [GRID], [GRID_STEP], ([GRID_STEP], [GRID]), **total)
+    as_function(student, *ask, [GRID], [np.zeros((2, 3))], ([GRID_STEP], [GRID]), **total)
+    as_function(student, *ask, [GRID], [GRID], ([GRID_STEP], [GRID * 3.0]), **total)
+    into = {"primitive": "broadcast_in_dim_p", "shape": (2,), "broadcast_dimensions": ()}
+    as_function(student, *ask, [2.5], [2.5], ([0.5], [4.0]), **into)
+
+
+@pytest.mark.exercise("jvp.linear_rule")
+def test_linear_results_are_apart(student):
+    """Value and tangent do not change when the arrays that were given do."""
+    student.agrees(overwritten, "transpose_p", GRID, GRID_STEP, {"permutation": (1, 0)})
+    into = {"shape": (2, 3), "broadcast_dimensions": (1,)}
+    student.agrees(overwritten, "broadcast_in_dim_p", ROW, STEP, into)
 
 
 # jvp_flat -----------------------------------------------------------------------------------------
@@ -748,21 +937,34 @@ def boxed_inputs(mj, primals, tangents):
 
 
 @probe
-def failing_function(mj, interrupted):
-    """The stack after a function that raises, or that a person interrupts."""
+def failing_function(mj):
+    """The stack after functions that raise errors of any class."""
     from minijax.core import trace_state
     from minijax.jvp import jvp_flat
 
-    def f(x):
-        if interrupted:
-            raise KeyboardInterrupt
-        return [1 // 0]
+    def stop(error):
+        raise error
 
-    try:
-        jvp_flat(f, [3.0], [0.5])
-    except (ZeroDivisionError, KeyboardInterrupt) as error:
-        return type(error) is KeyboardInterrupt, len(trace_state.stack)
-    return "no error"
+    seen = []
+    for error in (ZeroDivisionError(), KeyboardInterrupt(), SystemExit(), GeneratorExit()):
+        try:
+            jvp_flat(lambda x, error=error: stop(error), [3.0], [0.5])
+        except BaseException as caught:
+            seen.append((caught is error, len(trace_state.stack)))
+    return seen
+
+
+@probe(uses=[beside_single, in_place])
+def flat_as_a_function(mj, siblings, x, x_dot):
+    """Values and tangents of a function, as they move with its input and with its tangent."""
+    with in_place("minijax.jvp", siblings) as module:
+
+        def f(x, x_dot):
+            primals, tangents = module.jvp_flat(lambda x: [mj.numpy.exp(x), x, 2.5], [x], [x_dot])
+            return primals, tangents
+
+        primals, tangents = f(x, x_dot)
+        return mj.jvp(f, (x, x_dot), (x + 1.0, x - 2.0)), beside_single([*primals, *tangents])
 
 
 @probe
@@ -848,9 +1050,16 @@ def test_flat_outer_tracers(student):
 
 @pytest.mark.exercise("jvp.flat")
 def test_flat_after_an_error(student):
-    """A function that raises leaves the stack of interpreters as it was."""
-    student.agrees(failing_function, False)
-    student.agrees(failing_function, True)
+    """A function that raises, or is interrupted, leaves the stack of interpreters as it was."""
+    student.agrees(failing_function)
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_flat_as_a_function(student):
+    """A tangent that happens to be zero moves like any other, and weak types stay weak."""
+    student.agrees(flat_as_a_function, others("flat"), 0.7, 3.0)
+    student.agrees(flat_as_a_function, others("flat"), 0.7, 0.0)
+    student.agrees(flat_as_a_function, others("flat"), ROW, np.zeros(3))
 
 
 @pytest.mark.exercise("jvp.flat")
@@ -961,6 +1170,27 @@ def nested(mj, x, x_dot):
     return y, y_dot
 
 
+@probe(uses=[beside_single])
+def one_function_again(mj, x, x_dot):
+    """One function with its arguments in several containers; how often it runs, and weak types."""
+    calls = []
+
+    def f(d):
+        calls.append(type(d).__name__)
+        return {"same": d}
+
+    pairs = [(x, x_dot), ([x], [x_dot]), ({"a": x}, {"a": x_dot}), ((x, x_dot), (x_dot, x))]
+    outs = [mj.jvp(f, (primal,), (tangent,)) for primal, tangent in pairs]
+    return outs, calls, beside_single([outs[0][0]["same"], outs[0][1]["same"]])
+
+
+@pytest.mark.exercise("jvp.jvp")
+def test_jvp_again(student):
+    """A function runs once for each jvp, each time with the containers that it was given."""
+    student.agrees(one_function_again, 3.0, 0.5)
+    student.agrees(one_function_again, ROW, STEP)
+
+
 @pytest.mark.exercise("jvp.jvp")
 def test_jvp_of_functions(student):
     """The value of a function and its derivative along a tangent come back, each by itself."""
@@ -1012,6 +1242,8 @@ def test_jvp_refuses_other_structures(student):
     student.agrees(refused, ([1.5, 4.0],), ((7.0, -2.0),))
     student.agrees(refused, ({"a": 1.5},), ({"b": 7.0},))
     student.agrees(refused, (1.5, 4.0), (7.0,))
+    student.agrees(refused, (1.5, 4.0), (7.0, None))
+    student.agrees(refused, (1.5,), (None,))
 
 
 @pytest.mark.exercise("jvp.jvp")
@@ -1019,6 +1251,8 @@ def test_jvp_refuses_leaves_that_do_not_match(student):
     """A tangent of another shape or dtype than its primal is refused, whichever leaf it is."""
     student.agrees(refused, (1.5, ROW), (7.0, GRID))
     student.agrees(refused, (ROW, 1.5), (STEP.astype(F32), 7.0))
+    student.agrees(refused, (ROW,), (np.array(0.5),))
+    student.agrees(refused, (ROW, 1.5), (ROW[:1], 7.0))
     student.agrees(refused, (1.5, 3), (7.0, 2))
     student.agrees(refused, ({"a": [1.5, ROW]},), ({"a": [7.0, 0.5]},))
 

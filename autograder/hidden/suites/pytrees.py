@@ -20,6 +20,22 @@ NOTHING = siblings()
 
 # What all programs may use ------------------------------------------------------------------------
 
+# An error of any class, raised by a function that gets into a call.
+RAISING = """
+def stop(*args):
+    calls.append(args)
+    raise error
+
+result = []
+for error in (TypeError("own"), ValueError("own"), KeyError("own"), KeyboardInterrupt()):
+    calls = []
+    try:
+        {call}
+        result.append("no error")
+    except BaseException as caught:
+        result.append((caught is error, len(calls)))
+"""
+
 
 class Point(typing.NamedTuple):
     x: object
@@ -189,6 +205,20 @@ result = [answer, node_types[{name}] is before]
 
 
 @pytest.mark.exercise("pytrees.register")
+def test_classes_of_one_name(student):
+    """A class is known by itself: another one may have its name, or look like a container."""
+    program = """
+register_pytree_node(Wrapped, *first)
+again = type("Wrapped", (), {})
+register_pytree_node(again, *second)
+Pointed = type("Point", (Point,), {})
+register_pytree_node(Pointed, *first)
+result = [node_types[cls].to_children(0)[1] for cls in (Wrapped, again, Pointed)]
+"""
+    student.agrees(run, NOTHING, NEW_CLASS + program)
+
+
+@pytest.mark.exercise("pytrees.register")
 def test_subclasses_of_containers(student):
     """Subclasses of a registered class can be registered, and do not change its entry."""
     program = """
@@ -213,6 +243,8 @@ def test_values_in_the_order_of_keys(student):
         "dict_to_children({'b': 1.0, 'c': 7.0, 'a': 5.0})",
         "dict_to_children({10: 'x', 9: 'y', -3: 'z', 2: 'u'})",
         "dict_to_children({(2, 1): 1, (1, 5): 2, (1, 2): 3})",
+        "dict_to_children({2.5: 'x', 1: 'y', True + 1: 'z', -0.5: 'u'})",
+        "dict_to_children({'b': 1, 'B': 2, 'a': 3, 'A': 4})",
     )
 
 
@@ -221,7 +253,7 @@ def test_order_of_filling(student):
     """Two dicts with the same keys have the same order, however they were filled."""
     program = """
 result = []
-for keys in ("abcd", "dcba", "cadb"):
+for keys in ("abcd", "dcba", "cadb", "aAbB", "BAba"):
     result.append(dict_to_children({key: 2 * ord(key) for key in keys}))
 result.append(dict_to_children(dict(zip("dcba", (1, 4, 3, 2)))))
 """
@@ -263,6 +295,10 @@ def test_dict_stays_as_it_was(student):
     program = """
 d = {"b": 1, "a": 2}
 result = [dict_to_children(d), d]
+d["b"], d["c"] = 5, 7
+result.append(dict_to_children(d))
+del d["a"]
+result.append(dict_to_children(d))
 """
     student.agrees(run, NOTHING, program)
 
@@ -417,6 +453,66 @@ def test_leaves_by_choice(student):
 
 
 @pytest.mark.exercise("pytrees.flatten")
+def test_what_is_leaf_gives(student):
+    """Whatever Python takes for true or false will do as an answer of is_leaf."""
+    flat(
+        student,
+        "[(1, 2), [3]], lambda x: np.bool_(type(x) is tuple)",
+        "[(1, 2), [3]], lambda x: 'yes' if type(x) is tuple else []",
+        "[(1, 2), [3]], lambda x: None",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_one_container_twice(student):
+    """One and the same container may be in several places of a tree."""
+    program = """
+shared = [1, (2, None)]
+result = tree_flatten({"b": shared, "a": (shared, [shared])})
+"""
+    student.agrees(run, ONE_LEVEL, program)
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_containers_taken_apart_wrongly(student):
+    """A class whose function gives no pair of children and data is refused with ValueError."""
+    program = """
+result = []
+for parts in (None, [(1, 2), "data"], (1, 2, 3), (5, "data"), ((1, 2),), "ab"):
+    node_types[Shape] = NodeType(lambda x: parts, lambda data, xs: xs)
+    result.append(refused(tree_flatten, [1, Shape()]))
+"""
+    student.agrees(run, ONE_LEVEL, program)
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_errors_when_taken_apart(student):
+    """An error in is_leaf, or in a container's own function, comes out as it is."""
+    student.agrees(run, ONE_LEVEL, RAISING.format(call="tree_flatten([1, 2], is_leaf=stop)"))
+    own = "node_types[Shape] = NodeType(stop, stop); tree_flatten([1, Shape()])"
+    student.agrees(run, ONE_LEVEL, RAISING.format(call=own))
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_each_container_once(student):
+    """Each container is taken apart once, however deep it is."""
+    program = """
+asked = []
+
+def apart(x):
+    asked.append(x)
+    return list(x), None
+
+node_types[Stack] = NodeType(apart, None)
+tree = 7
+for _ in range(12):
+    tree = Stack([tree])
+result = [tree_flatten(tree)[0], len(asked)]
+"""
+    student.agrees(run, ONE_LEVEL, program)
+
+
+@pytest.mark.exercise("pytrees.flatten")
 def test_none_as_a_leaf_by_choice(student):
     """None and empty containers can be chosen as leaves, too."""
     flat(
@@ -526,6 +622,9 @@ def test_sources_of_leaves(student):
         "lst(leaf, leaf), (10 * i for i in (1, 2))",
         "tup(leaf, leaf), 'ab'",
         "tup(leaf, leaf), {'k': 1, 'j': 2}",
+        "lst(leaf, tup(leaf, leaf)), np.array([1.5, 0.0, 2.5])",
+        "lst(leaf), np.array([0.0])",
+        "lst(none, tup()), np.zeros(0)",
     )
 
 
@@ -538,6 +637,14 @@ def test_leaves_of_any_kind(student):
         "dic(a=leaf), [{'z': 1}]",
         "lst(leaf, leaf), [False, 0]",
     )
+
+
+@pytest.mark.exercise("pytrees.unflatten")
+def test_errors_when_put_together(student):
+    """An error in the function that makes a container comes out as it is."""
+    made = "node_types[Shape] = NodeType(stop, stop); "
+    one = "tree_unflatten(lst(leaf, PyTreeDef(Shape, None, (leaf, leaf))), [1, 2, 3])"
+    student.agrees(run, NODE_TYPE, RAISING.format(call=made + one))
 
 
 def refusals(student, *calls):
@@ -612,8 +719,9 @@ def test_subtrees_at_leaves(student):
     )
     program = """
 x, tree = Opaque(), [1, 2]
-found = flatten_up_to(tup(leaf, leaf), (x, tree))
-result = [found[0] is x, found[1] is tree, len(found)]
+node_types[Shape] = NodeType(None, None)  # cannot be taken apart, nor can the dict
+found = flatten_up_to(tup(leaf, leaf, leaf, leaf), (x, tree, {"a": x, 2: x}, Shape()))
+result = [found[0] is x, found[1] is tree, type(found[2]), type(found[3]), len(found)]
 """
     student.agrees(run, ONE_LEVEL, program)
 
@@ -629,6 +737,8 @@ def test_containers_of_another_class(student):
         "named(Point, leaf, leaf), Other(1, 2)",
         "tup(leaf, leaf), Point(1, 2)",
         "lst(leaf, leaf), Stack([1, 2])",
+        "dic(a=leaf), Settings(a=1)",
+        "named(Point, leaf, leaf), type('Point', (Point,), {})(1, 2)",
         "PyTreeDef(Pair, 'p', (leaf, leaf)), (1, 2)",
         "none, ()",
     )
@@ -724,6 +834,8 @@ def test_map_of_one_tree(student):
         "lambda x: 10 * x, [1, (2, None), {'b': 3, 'a': Point(4, 5)}]",
         "lambda x: x + 1, 2",
         "lambda x: x + 1, None",
+        "lambda x: x + 1, ()",
+        "lambda x, y: x + y, {'a': [], 'b': Empty()}, {'a': [], 'b': Empty()}",
         "lambda x: -x, Pair(1, [2], 'p')",
     )
 
@@ -788,10 +900,32 @@ def f(*xs):
     return len(calls)
 
 out = tree_map(f, {"b": 1, "a": (2, None)}, {"b": 3, "a": (4, None)})
-answer = refused(tree_map, f, [1, 2], [1, 2, 3])
-result = [out, answer, calls]
+refusals = [
+    refused(tree_map, f, [1, 2], [1, 2, 3]),
+    refused(tree_map, f, [1, [2]], [3, [4, 5]]),
+    refused(tree_map, f, [1, {"k": (2, 3)}], [4, {"k": (5, 6)}], [7, {"k": (8,)}]),
+]
+result = [out, refusals, calls]
 """
     student.agrees(run, MAP, program)
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_calls_for_equal_leaves(student):
+    """Leaves that are equal, or one and the same, are leaves of their own."""
+    program = """
+calls = []
+x = 2.5
+tree_map(calls.append, [1, True, 1.0, x, (x, x), 0.0, -0.0])
+result = [[(type(x).__name__, x) for x in calls], tree_map(lambda x: str(x), [1, True, 1.0, -0.0])]
+"""
+    student.agrees(run, MAP, program)
+
+
+@pytest.mark.exercise("pytrees.map")
+def test_errors_in_the_mapped_function(student):
+    """An error in the function comes out as it is."""
+    student.agrees(run, MAP, RAISING.format(call="tree_map(stop, [1, 2], [3, (4,)])"))
 
 
 @pytest.mark.exercise("pytrees.map")
@@ -903,6 +1037,63 @@ def test_runs_of_the_function(student):
         """
 flat_f, out_tree = flatten_fun(f, tup(leaf))
 result = [len(calls), flat_f(1), len(calls), out_tree(), out_tree(), len(calls)]
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_equal_arguments_again(student):
+    """The function runs in each call, also for arguments that it has had before."""
+    wrapped(
+        student,
+        """
+flat_f, out_tree = flatten_fun(f, tup(leaf))
+result = [flat_f(1), flat_f(1), flat_f(True), flat_f(1.0), [type(x) for (x,) in calls], out_tree()]
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_errors_in_the_function(student):
+    """An error in the function comes out as it is; it is not called again."""
+    call = "flatten_fun(stop, tup(leaf, leaf))[0](1, 2)"
+    student.agrees(run, BOTH_WAYS, RAISING.format(call=call))
+    program = """
+flat_f, out_tree = flatten_fun(lambda x: [x][1 - x], tup(leaf))
+result = [flat_f(1)]
+try:
+    flat_f(-1)
+except IndexError:
+    result.append(flat_f(1))
+result.append(out_tree())
+"""
+    student.agrees(run, BOTH_WAYS, program)
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_structure_of_that_time(student):
+    """The structure is that of the result as it was, whatever happens to it afterwards."""
+    wrapped(
+        student,
+        """
+history = []
+flat_f, out_tree = flatten_fun(lambda x: history.append(x) or history, tup(leaf))
+out = flat_f(1)
+history += [2, (3, 4)]
+out.append(5)
+result = [out_tree(), history]
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.flatten_fun")
+def test_function_that_calls_itself(student):
+    """A call inside a call is over before the outer one, whose structure is the last."""
+    wrapped(
+        student,
+        """
+flat_f, out_tree = flatten_fun(lambda n: [flat_f(n - 1), n] if n else (n,), tup(leaf))
+result = [flat_f(2), out_tree(), flat_f(0), out_tree()]
 """,
     )
 
@@ -1032,3 +1223,155 @@ def test_random_trees_together(student):
 def test_map_of_random_trees(student):
     """A function of the leaves of two random trees gives the right tree."""
     student.agrees_on_programs(mapped_trees)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+def whole(student, *programs):
+    """Compare what programs give on the module alone."""
+    for program in programs:
+        student.agrees(run, NOTHING, program)
+
+
+@probe
+def laws_of_trees(mj, tree, other):
+    """What must hold of every tree: apart and together again, and two trees at a time."""
+    leaves, structure = mj.tree.flatten(tree)
+    again = mj.tree.unflatten(structure, leaves)
+    second = mj.tree.map(lambda x, y: y, tree, other)
+    apart = mj.tree.leaves((other, [tree])) == [*mj.tree.leaves(other), *leaves]
+    return repr(again), mj.tree.structure(again) == structure, repr(second), apart
+
+
+@pytest.mark.exercise("pytrees.whole")
+def test_whole_random_trees(student):
+    """What is taken apart and put together again is the same tree."""
+    student.agrees_on_programs(laws_of_trees)
+
+
+@pytest.mark.exercise("pytrees.whole")
+def test_whole_classes(student):
+    """A registered class is a container at any depth, and keeps what is no child."""
+    whole(
+        student,
+        """
+class Layer:
+    def __init__(self, weights, name):
+        self.weights, self.name = weights, name
+
+def shown(tree):
+    return tree_flatten(tree)[0], str(tree_flatten(tree)[1]), tree_flatten(tree)[1].num_leaves
+
+register_pytree_node(
+    Layer, lambda layer: ((layer.weights,), layer.name), lambda name, xs: Layer(*xs, name))
+tree = {"b": [Layer((1, None), "first"), 2], "a": Point(Layer(3, "second"), Shape((4, 5)))}
+other = tree_map(lambda x: (x, 10), tree)
+names = [layer.name for layer in (*other["b"][:1], other["a"].x)]
+f = lambda *xs: xs
+result = [shown(tree), shown(other), names, refused(tree_map, f, tree, other["b"])]
+result.append(refused(register_pytree_node, Layer, f, f))
+result.append(refused(tree_map, f, Layer(1, "first"), Layer(2, "second")))
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.whole")
+def test_whole_nothing(student):
+    """None and empty containers keep their places, and have no leaves."""
+    whole(
+        student,
+        """
+tree = [None, (), {}, [[]], Empty(), (None, 1), {"k": None}]
+leaves, structure = tree_flatten(tree)
+result = [leaves, structure, tree_unflatten(structure, [2]), tree_map(lambda x: None, tree)]
+result.append(tree_map(lambda x: "leaf", tree, is_leaf=lambda x: x is None))
+for other in ([None], [[], *tree[1:]]):
+    result.append(refused(tree_map, lambda *xs: xs, tree, other))
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.whole")
+def test_whole_dicts(student):
+    """Dicts with the same keys go together, however they were filled."""
+    whole(
+        student,
+        """
+one = {"b": 1, "a": {"y": 2, "x": 3}, "B": 4}
+two = {"B": 40, "a": {"x": 30, "y": 20}, "b": 10}
+result = [tree_flatten(one), tree_flatten(two), tree_map(lambda x, y: y - x, one, two)]
+result += [tree_flatten(one)[1] == tree_flatten(two)[1], one, two]
+result += [refused(tree_flatten, [1, {"a": 1, 2: 3}]), refused(tree_map, len, one, {"b": 1})]
+result.append(tree_map(lambda x, y: y, [1, 2], [{"a": 1, 2: 3}, two]))
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.whole")
+def test_whole_functions(student):
+    """A function of containers works on flat lists, in another one and after an error too."""
+    whole(
+        student,
+        """
+def early(out_tree):
+    try:
+        return out_tree()
+    except RuntimeError:
+        return True
+
+def apply(f, *args):
+    leaves, in_tree = tree_flatten(args)
+    flat_f, out_tree = flatten_fun(f, in_tree)
+    too_early = early(out_tree) is True
+    outs = flat_f(*leaves)
+    return too_early, outs, tree_unflatten(out_tree(), outs[::-1])
+
+def model(params, x):
+    inner = apply(lambda p: (p,), params)
+    return Point({"out": params["w"] * x, "more": [params["b"], None]}, inner)
+
+def broken(params, x):
+    apply(model, params, x)
+    raise TypeError("own")
+
+result = [apply(model, {"w": 2, "b": 3}, 5)]
+try:
+    apply(broken, {"w": 2, "b": 3}, 5)
+except TypeError as error:
+    result += [str(error), apply(lambda x: None, ()), apply(lambda x, y: [y, x], (1, 2), 3)]
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.whole")
+def test_whole_prefixes(student):
+    """The first tree says how far down the others are followed."""
+    whole(
+        student,
+        """
+params = {"w": (1.0, [2.0]), "b": 3.0}
+moments = {"b": (0.5, None), "w": ((10, {}), [{"m": 20}])}
+result = [tree_map(lambda p, m: [p, m], params, moments)]
+calls = []
+for other in ({"b": 1.0, "w": (1, 2)}, {"b": 1.0, "w": [1, [2]]}, {"b": 1.0}, None, 5.0):
+    result.append(refused(tree_map, lambda *xs: calls.append(xs), params, moments, other))
+result += [calls, flatten_up_to(tree_flatten(params)[1], moments)]
+""",
+    )
+
+
+@pytest.mark.exercise("pytrees.whole")
+def test_whole_large_trees(student):
+    """A tree may have thousands of leaves, and be dozens of containers deep."""
+    whole(
+        student,
+        """
+wide = {f"k{i}": [i, (i + 1, None)] for i in range(1000)}
+deep = 7
+for i in range(60):
+    deep = [deep, i] if i % 2 else {"b": deep, "a": None}
+result = [sum(tree_flatten(tree_map(lambda x, y: x * y, wide, wide))[0])]
+result.append(tree_map(lambda x, y: x - y, deep, deep) == tree_map(lambda x: 0, deep))
+""",
+    )
