@@ -18,6 +18,28 @@ def call_remat(program, args, **params):
     return remat_p.bind(*[*program.consts, *args], **params)
 
 
+@right("checkpoint.call", style="the new program is kept beside the old one")
+def call_remat(program, args, **params):
+    from minijax.jaxpr import kept
+
+    def make():
+        return ClosedJaxpr(without_consts(program.jaxpr), [])
+
+    closed = kept(program, "remat without constants", make)
+    operands = list(program.consts)
+    operands.extend(args)
+    return remat_p.bind(*operands, jaxpr=closed, **params)
+
+
+@right("checkpoint.call", style="a program without constants is taken as it is")
+def call_remat(program, args, **params):
+    inner = program
+    if program.jaxpr.constvars:
+        inner = program.replace(jaxpr=without_consts(program.jaxpr), consts=[])
+    everything = dict(params, jaxpr=inner)
+    return list(remat_p.bind(*(*program.consts, *args), **everything))
+
+
 @mistake(
     "checkpoint.call",
     name="The constants stay in the program",
@@ -43,6 +65,105 @@ def call_remat(program, args, **params):
 def call_remat(program, args, **params):
     jaxpr = ClosedJaxpr(without_consts(program.jaxpr), [])
     return remat_p.bind(*args, *program.consts, jaxpr=jaxpr, **params)
+
+
+@mistake(
+    "checkpoint.call",
+    shown_by="""
+import numpy as np
+import minijax as mj
+row = np.array([1.0, 2.0])
+print(mj.checkpoint(lambda x: x - row)(np.array([5.0, 7.0])))
+""",
+)
+def call_remat(program, args, **params):
+    closed = ClosedJaxpr(without_consts(program.jaxpr), [])
+    return remat_p.bind(*args, *program.consts, jaxpr=closed, **params)
+
+
+@mistake(
+    "checkpoint.call",
+    shown_by="""
+import importlib
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+module = importlib.import_module("minijax.checkpoint")
+params = {"prevent_cse": True, "policy": None, "differentiated": False}
+program = trace_to_jaxpr(lambda x: [x * np.array([2.0, 3.0])], [ShapedArray((2,), np.dtype("float64"))])
+for _ in range(2):
+    print(module.call_remat(program, [np.ones(2)], **params))
+""",
+)
+def call_remat(program, args, **params):
+    consts = list(program.consts)
+    program.jaxpr = without_consts(program.jaxpr)
+    program.consts.clear()
+    return remat_p.bind(*consts, *args, jaxpr=program, **params)
+
+
+@mistake(
+    "checkpoint.call",
+    shown_by="""
+import minijax as mj, minijax.numpy as jnp
+def linear(t):
+    return mj.linearize(mj.checkpoint(lambda x: jnp.sin(jnp.sin(x))), 3.0)[1](t)
+program = mj.make_jaxpr(mj.vmap(linear))(jnp.ones(2))
+print([eqn.params["differentiated"] for eqn in program.eqns if eqn.primitive.name == "remat2"])
+""",
+)
+def call_remat(program, args, **params):
+    closed = ClosedJaxpr(without_consts(program.jaxpr), [])
+    params["differentiated"] = False  # linearize will say when
+    return remat_p.bind(*program.consts, *args, jaxpr=closed, **params)
+
+
+@mistake(
+    "checkpoint.call",
+    shown_by="""
+import numpy as np
+import minijax as mj, minijax.numpy as jnp
+w = np.array([2.0, 3.0])
+print(mj.grad(lambda w: jnp.sum(mj.checkpoint(lambda x: x * w)(np.ones(2))))(w))
+""",
+)
+def call_remat(program, args, **params):
+    import numpy as np
+
+    closed = ClosedJaxpr(without_consts(program.jaxpr), [])
+    consts = [np.asarray(const) for const in program.consts]
+    return remat_p.bind(*consts, *args, jaxpr=closed, **params)
+
+
+@mistake(
+    "checkpoint.call",
+    shown_by="""
+import minijax as mj
+print(mj.make_jaxpr(lambda: mj.checkpoint(lambda x: x * x)(2.0))())
+""",
+)
+def call_remat(program, args, **params):
+    from minijax.core import Tracer
+
+    if not any(isinstance(x, Tracer) for x in (*program.consts, *args)):
+        return eval_jaxpr(program.jaxpr, program.consts, *args)  # nothing is differentiated
+    closed = ClosedJaxpr(without_consts(program.jaxpr), [])
+    return remat_p.bind(*program.consts, *args, jaxpr=closed, **params)
+
+
+@mistake(
+    "checkpoint.call",
+    shown_by="""
+import numpy as np
+import minijax as mj
+f = mj.checkpoint(lambda x: x * x)
+print([mj.make_jaxpr(f)(x).out_avals[0].weak_type for x in (np.float64(1.0), 1.0)])
+""",
+)
+def call_remat(program, args, **params):
+    known = call_remat.__dict__.setdefault("known", {})
+    closed = known.setdefault(str(program), ClosedJaxpr(without_consts(program.jaxpr), []))
+    return remat_p.bind(*program.consts, *args, jaxpr=closed, **params)
 
 
 @right("checkpoint.kept_values")
@@ -78,6 +199,40 @@ def kept_values(jaxpr, number, policy):
         else:
             needed |= set(eqn.invars) & set(makers)
     return [var for group in kept for var in group]
+
+
+@right("checkpoint.kept_values", style="recursion-free walk over indices; the marks are on numbers")
+def kept_values(jaxpr, number, policy):
+    if policy is None:
+        return []
+    needed = {id(atom) for atom in jaxpr.outvars[number:]}
+    kept_numbers = []
+    for i in range(len(jaxpr.eqns) - 1, -1, -1):
+        eqn = jaxpr.eqns[i]
+        wanted = [j for j, var in enumerate(eqn.outvars) if id(var) in needed]
+        if wanted and policy(eqn.primitive, *(x.aval for x in eqn.invars), **eqn.params):
+            kept_numbers.extend((i, j) for j in wanted)
+        elif wanted:
+            needed |= {id(x) for x in eqn.invars}
+    return [jaxpr.eqns[i].outvars[j] for i, j in sorted(kept_numbers)]
+
+
+@right("checkpoint.kept_values", style="a worklist, and a second walk forwards that collects")
+def kept_values(jaxpr, number, policy):
+    from collections import deque
+
+    needed, wanted = set(jaxpr.outvars[number:]), set()
+    todo = deque(jaxpr.eqns)
+    while todo and policy:
+        eqn = todo.pop()
+        if needed & set(eqn.outvars):
+            avals = [atom.aval for atom in eqn.invars]
+            match bool(policy(eqn.primitive, *avals, **dict(eqn.params))):
+                case True:
+                    wanted.update(eqn.outvars)
+                case False:
+                    needed.update(eqn.invars)
+    return [v for eqn in jaxpr.eqns for v in eqn.outvars if v in wanted and v in needed]
 
 
 @mistake(
@@ -146,6 +301,177 @@ def kept_values(jaxpr, number, policy):
     return kept
 
 
+@mistake(
+    "checkpoint.kept_values",
+    shown_by="""
+import importlib
+import minijax as mj, minijax.numpy as jnp
+module = importlib.import_module("minijax.checkpoint")
+program = mj.make_jaxpr(lambda x: jnp.sin(x) * jnp.sin(2.0 * x))(3.0)
+sines = lambda primitive, *avals, **params: primitive.name == "sin"
+made = [eqn.outvars[0] for eqn in program.eqns]
+print([made.index(var) for var in module.kept_values(program.jaxpr, 0, sines)])
+""",
+)
+def kept_values(jaxpr, number, policy):
+    if policy is None:
+        return []
+    needed, kept = set(jaxpr.outvars[number:]), []
+    for eqn in reversed(jaxpr.eqns):
+        results = [var for var in eqn.outvars if var in needed]
+        if not results:
+            continue
+        if policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params):
+            kept += results
+        else:
+            needed.update(eqn.invars)
+    return kept
+
+
+@mistake(
+    "checkpoint.kept_values",
+    shown_by="""
+import importlib
+import minijax as mj, minijax.numpy as jnp
+module = importlib.import_module("minijax.checkpoint")
+program = mj.make_jaxpr(lambda x: (jnp.cos(x), jnp.sin(x)))(3.0)
+asked = []
+def policy(primitive, *avals, **params):
+    asked.append(primitive.name)
+module.kept_values(program.jaxpr, 1, policy)
+print(asked)
+""",
+)
+def kept_values(jaxpr, number, policy):
+    if policy is None:
+        return []
+    needed, kept = set(jaxpr.outvars[number:]), []
+    for eqn in reversed(jaxpr.eqns):
+        saved = policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params)
+        results = [var for var in eqn.outvars if var in needed]
+        if saved:
+            kept[:0] = results
+        elif results:
+            needed.update(eqn.invars)
+    return kept
+
+
+@mistake(
+    "checkpoint.kept_values",
+    shown_by="""
+import importlib
+import numpy as np
+import minijax as mj, minijax.numpy as jnp
+module = importlib.import_module("minijax.checkpoint")
+program = mj.make_jaxpr(lambda x: jnp.cos(jnp.sin(x)))(3.0)
+policy = lambda primitive, *avals, **params: np.bool_(primitive.name == "sin")
+print(len(module.kept_values(program.jaxpr, 0, policy)))
+""",
+)
+def kept_values(jaxpr, number, policy):
+    if policy is None:
+        return []
+    needed, kept = set(jaxpr.outvars[number:]), []
+    for eqn in reversed(jaxpr.eqns):
+        results = [var for var in eqn.outvars if var in needed]
+        if not results:
+            continue
+        if policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params) is True:
+            kept[:0] = results
+        else:
+            needed.update(eqn.invars)
+    return kept
+
+
+@mistake(
+    "checkpoint.kept_values",
+    shown_by="""
+import importlib
+import minijax as mj, minijax.numpy as jnp
+module = importlib.import_module("minijax.checkpoint")
+def f(x):
+    for _ in range(3000):
+        x = -x
+    return x
+program = mj.make_jaxpr(f)(3.0)
+print(module.kept_values(program.jaxpr, 0, lambda *avals, **params: False))
+""",
+)
+def kept_values(jaxpr, number, policy):
+    if policy is None:
+        return []
+    makers = {id(var): eqn for eqn in jaxpr.eqns for var in eqn.outvars}
+    order = {id(eqn): i for i, eqn in enumerate(jaxpr.eqns)}
+    residuals = {id(atom) for atom in jaxpr.outvars[number:]}
+
+    def walk(eqns_left, needed):
+        if not eqns_left:
+            return []
+        eqn = eqns_left[-1]
+        results = [var for var in eqn.outvars if id(var) in needed]
+        if results and policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params):
+            return walk(eqns_left[:-1], needed) + results
+        more = {id(x) for x in eqn.invars} if results else set()
+        return walk(eqns_left[:-1], needed | more)
+
+    return walk(jaxpr.eqns, residuals)
+
+
+@mistake(
+    "checkpoint.kept_values",
+    shown_by="""
+import importlib
+import minijax as mj, minijax.numpy as jnp
+module = importlib.import_module("minijax.checkpoint")
+program = mj.make_jaxpr(lambda x: (jnp.sin(x), jnp.sin(x) * 2.0, jnp.cos(x)))(3.0)
+print(len(module.kept_values(program.jaxpr, 2, lambda p, *avals, **params: True)))
+print(len(module.kept_values(program.jaxpr, 1, lambda p, *avals, **params: p.name == "sin")))
+print(len(module.kept_values(program.jaxpr, 1, lambda p, *avals, **params: True)))
+""",
+)
+def kept_values(jaxpr, number, policy):
+    if policy is None:
+        return []
+    residuals = set(jaxpr.outvars[number:])
+    needed, kept = set(residuals), []
+    for eqn in reversed(jaxpr.eqns):
+        results = [var for var in eqn.outvars if var in needed]
+        if not results:
+            continue
+        saved = policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params)
+        if saved and not residuals & set(results):  # a residual goes to the rest anyway
+            kept[:0] = results
+        else:
+            needed.update(eqn.invars)
+    return kept
+
+
+@mistake(
+    "checkpoint.kept_values",
+    shown_by="""
+import importlib
+import minijax as mj, minijax.numpy as jnp
+module = importlib.import_module("minijax.checkpoint")
+inner = mj.jit(lambda x: (jnp.sin(x), jnp.cos(x)))
+program = mj.make_jaxpr(lambda x: inner(x)[1] * 2.0)(3.0)
+policy = lambda p, *avals, **params: p.name == "jit"
+print(len(module.kept_values(program.jaxpr, 0, policy)))
+""",
+)
+def kept_values(jaxpr, number, policy):
+    if policy is None:
+        return []
+    needed, kept = set(jaxpr.outvars[number:]), []
+    for eqn in reversed(jaxpr.eqns):
+        if eqn.outvars[0] not in needed:
+            continue
+        if policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params):
+            kept[:0] = [var for var in eqn.outvars if var in needed]
+        else:
+            needed.update(eqn.invars)
+    return kept
+
+
 @right("checkpoint.later")
 def program_for_later(known_part, number, kept, rest):
     jaxpr = known_part.jaxpr
@@ -191,6 +517,47 @@ def program_for_later(known_part, number, kept, rest):
     return trace_to_jaxpr(both, first.in_avals + rest.in_avals[len(first.out_avals) :])
 
 
+@right("checkpoint.later", style="the equations are applied by hand, those of kept values skipped")
+def program_for_later(known_part, number, kept, rest):
+    jaxpr = known_part.jaxpr
+    residual_atoms = jaxpr.outvars[number:]
+    given = [*jaxpr.invars, *kept]
+    waiting = rest.in_avals[len(residual_atoms) :]
+
+    def later(*args):
+        env = dict(zip(jaxpr.constvars, known_part.consts, strict=True))
+        env |= dict(zip(given, args[: len(given)], strict=True))
+        for eqn in jaxpr.eqns:
+            if not any(var in kept for var in eqn.outvars):
+                outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])
+                env.update(zip(eqn.outvars, outs, strict=True))
+        residuals = [read(env, atom) for atom in residual_atoms]
+        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[len(given) :])
+
+    return trace_to_jaxpr(later, [*(var.aval for var in given), *waiting])
+
+
+@right("checkpoint.later", style="two programs, joined by a function of three slices")
+def program_for_later(known_part, number, kept, rest):
+    old = known_part.jaxpr
+    made = set(kept)
+    again = Jaxpr(
+        constvars=list(old.constvars),
+        invars=old.invars + kept,
+        outvars=list(old.outvars)[number:],
+        eqns=list(filter(lambda eqn: made.isdisjoint(eqn.outvars), old.eqns)),
+    )
+    cut = len(again.invars)
+
+    def run(*xs):
+        first, second = xs[:cut], xs[cut:]
+        middle = eval_jaxpr(again, known_part.consts, *first)
+        return eval_jaxpr(rest.jaxpr, rest.consts, *middle, *second)
+
+    types = [*known_part.in_avals, *[v.aval for v in kept], *rest.in_avals[len(again.outvars) :]]
+    return trace_to_jaxpr(run, types)
+
+
 @mistake(
     "checkpoint.later",
     name="Kept values are computed again all the same",
@@ -211,6 +578,171 @@ def program_for_later(known_part, number, kept, rest):
 
     avals = [*(var.aval for var in inputs), *rest.in_avals[len(again.outvars) :]]
     return trace_to_jaxpr(later, avals)
+
+
+@mistake(
+    "checkpoint.later",
+    shown_by="""
+import importlib
+import minijax as mj, minijax.numpy as jnp
+module = importlib.import_module("minijax.checkpoint")
+known = mj.make_jaxpr(lambda x: jnp.sin(jnp.sin(x)))(3.0)
+rest = mj.make_jaxpr(lambda r, y: r * y)(1.0, 1.0)
+print(module.program_for_later(known, 0, known.eqns[0].outvars, rest))
+""",
+)
+def program_for_later(known_part, number, kept, rest):
+    jaxpr = known_part.jaxpr
+    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], outvars=jaxpr.outvars[number:])
+    cut = len(again.invars)
+
+    def later(*args):
+        residuals = eval_jaxpr(again, known_part.consts, *args[:cut])
+        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[cut:])
+
+    unknown_avals = rest.in_avals[len(again.outvars) :]
+    return trace_to_jaxpr(later, [*(v.aval for v in again.invars), *unknown_avals])
+
+
+@mistake(
+    "checkpoint.later",
+    shown_by="""
+import minijax as mj, minijax.numpy as jnp
+everything = lambda *args, **params: True
+f = mj.checkpoint(lambda x: jnp.sin(jnp.sin(x)) * x, policy=everything)
+print(mj.linearize(f, 3.0)[0], mj.grad(f)(3.0))
+""",
+)
+def program_for_later(known_part, number, kept, rest):
+    jaxpr = known_part.jaxpr
+    for eqn in list(jaxpr.eqns):
+        if any(var in kept for var in eqn.outvars):
+            jaxpr.eqns.remove(eqn)
+    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], outvars=jaxpr.outvars[number:])
+    cut = len(again.invars)
+
+    def later(*args):
+        residuals = eval_jaxpr(again, known_part.consts, *args[:cut])
+        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[cut:])
+
+    unknown_avals = rest.in_avals[len(again.outvars) :]
+    return trace_to_jaxpr(later, [*(v.aval for v in again.invars), *unknown_avals])
+
+
+@mistake(
+    "checkpoint.later",
+    shown_by="""
+import importlib
+import minijax as mj, minijax.numpy as jnp
+module = importlib.import_module("minijax.checkpoint")
+known = mj.make_jaxpr(lambda x: (jnp.sin(x), 2.0))(3.0)
+rest = mj.make_jaxpr(lambda r, two, y: r * y + two)(1.0, 1.0, 1.0)
+print(module.program_for_later(known, 0, [], rest))
+""",
+)
+def program_for_later(known_part, number, kept, rest):
+    jaxpr = known_part.jaxpr
+    given = [*jaxpr.invars, *kept]
+
+    def later(*args):
+        env = dict(zip([*jaxpr.constvars, *given], [*known_part.consts, *args]))
+        for eqn in jaxpr.eqns:
+            if any(var in kept for var in eqn.outvars):
+                continue
+            outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])
+            env.update(zip(eqn.outvars, outs, strict=True))
+        residuals = [env[var] for var in jaxpr.outvars[number:]]
+        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[len(given) :])
+
+    unknown_avals = rest.in_avals[len(jaxpr.outvars) - number :]
+    return trace_to_jaxpr(later, [*(v.aval for v in given), *unknown_avals])
+
+
+@mistake(
+    "checkpoint.later",
+    shown_by="""
+import importlib
+import minijax as mj, minijax.numpy as jnp
+module = importlib.import_module("minijax.checkpoint")
+known = mj.make_jaxpr(lambda x: jnp.sin(x))(3.0)
+rest = mj.make_jaxpr(lambda r, y: r * y)(1.0, 1.0)
+made = module.program_for_later(known, 0, [], rest)
+print([aval.weak_type for aval in (*made.in_avals, *made.out_avals)])
+""",
+)
+def program_for_later(known_part, number, kept, rest):
+    jaxpr = known_part.jaxpr
+    eqns = [eqn for eqn in jaxpr.eqns if set(kept).isdisjoint(eqn.outvars)]
+    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], outvars=jaxpr.outvars[number:], eqns=eqns)
+    cut = len(again.invars)
+
+    def later(*args):
+        residuals = eval_jaxpr(again, known_part.consts, *args[:cut])
+        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[cut:])
+
+    avals = [*(v.aval for v in again.invars), *rest.in_avals[len(again.outvars) :]]
+    return trace_to_jaxpr(later, [ShapedArray(aval.shape, aval.dtype) for aval in avals])
+
+
+@mistake(
+    "checkpoint.later",
+    shown_by="""
+import importlib
+import minijax as mj, minijax.numpy as jnp
+module = importlib.import_module("minijax.checkpoint")
+def known_part(x):
+    a, b = jnp.sin(x), jnp.cos(x)
+    return a - b, a
+known = mj.make_jaxpr(known_part)(3.0)
+rest = mj.make_jaxpr(lambda r, s, y: r * y + s)(1.0, 1.0, 1.0)
+kept = [known.eqns[1].outvars[0], known.eqns[0].outvars[0]]
+made = module.program_for_later(known, 0, kept, rest)
+from minijax.jaxpr import eval_jaxpr
+print(eval_jaxpr(made.jaxpr, made.consts, 3.0, 10.0, 4.0, 1.0))
+""",
+)
+def program_for_later(known_part, number, kept, rest):
+    jaxpr = known_part.jaxpr
+    eqns = [eqn for eqn in jaxpr.eqns if set(kept).isdisjoint(eqn.outvars)]
+    kept = [var for eqn in jaxpr.eqns for var in eqn.outvars if var in kept]
+    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], outvars=jaxpr.outvars[number:], eqns=eqns)
+    cut = len(again.invars)
+
+    def later(*args):
+        residuals = eval_jaxpr(again, known_part.consts, *args[:cut])
+        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[cut:])
+
+    unknown_avals = rest.in_avals[len(again.outvars) :]
+    return trace_to_jaxpr(later, [*(v.aval for v in again.invars), *unknown_avals])
+
+
+@mistake(
+    "checkpoint.later",
+    shown_by="""
+import importlib
+import minijax as mj, minijax.numpy as jnp
+module = importlib.import_module("minijax.checkpoint")
+known = mj.make_jaxpr(lambda x: (jnp.sin(x), jnp.sin(x)))(3.0)
+known.jaxpr.outvars[1] = known.jaxpr.outvars[0]
+rest = mj.make_jaxpr(lambda r, s, y: r * y + s)(1.0, 1.0, 1.0)
+from minijax.jaxpr import eval_jaxpr
+made = module.program_for_later(known, 0, [], rest)
+print(len(made.in_avals), eval_jaxpr(made.jaxpr, made.consts, 0.0, 1.0))
+""",
+)
+def program_for_later(known_part, number, kept, rest):
+    jaxpr = known_part.jaxpr
+    eqns = [eqn for eqn in jaxpr.eqns if set(kept).isdisjoint(eqn.outvars)]
+    residuals = list(dict.fromkeys(jaxpr.outvars[number:]))
+    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], outvars=residuals, eqns=eqns)
+    cut = len(again.invars)
+
+    def later(*args):
+        residuals = eval_jaxpr(again, known_part.consts, *args[:cut])
+        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[cut:])
+
+    unknown_avals = rest.in_avals[len(residuals) :]
+    return trace_to_jaxpr(later, [*(v.aval for v in again.invars), *unknown_avals])
 
 
 @right("checkpoint.partial_eval")
@@ -266,6 +798,50 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     return [(ready if flag else waiting).pop(0) for flag in split.out_known]
 
 
+@right("checkpoint.partial_eval", style="filled and groups put the lists together")
+def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
+    from minijax.marks import filled, groups, opposite
+
+    is_known = tuple(t.pval.is_known for t in tracers)
+    split = split_and_forget(jaxpr, is_known, policy)
+    there = [t.pval.const for t in chosen(tracers, is_known)]
+    outs = call_remat(split.now, chosen(there, split.now_takes), policy=policy, **params)
+    outs_known, kept = groups(outs, sum(split.out_known))
+    operands = [
+        *map(trace.pure, there),
+        *map(trace.pure, kept),
+        *chosen(tracers, opposite(is_known)),
+    ]
+    later = {**params, "differentiated": True, "policy": policy, "jaxpr": split.later}
+    waiting = trace.stage_out(remat_p, chosen(operands, split.later_takes), later)
+    return filled(split.out_known, outs_known, waiting)
+
+
+@right("checkpoint.partial_eval", style="loops and a queue of results")
+def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
+    from collections import deque
+
+    values, waiting, flags = [], [], []
+    for tracer in tracers:
+        flags.append(tracer.pval.is_known)
+        if flags[-1]:
+            values.append(tracer.pval.const)
+        else:
+            waiting.append(tracer)
+    now, now_takes, later, later_takes, out_known = split_and_forget(jaxpr, tuple(flags), policy)
+    args = [x for x, wanted in zip(values, now_takes, strict=True) if wanted]
+    first = deque(call_remat(now, args, **dict(params, policy=policy)))
+    results = [first.popleft() if is_known else None for is_known in out_known]
+    operands = [trace.pure(x) for x in values + list(first)] + waiting
+    operands = [x for x, wanted in zip(operands, later_takes, strict=True) if wanted]
+    params.update(policy=policy, jaxpr=later, differentiated=True)
+    second = deque(trace.stage_out(remat_p, operands, params))
+    for i, is_known in enumerate(out_known):
+        if not is_known:
+            results[i] = second.popleft()
+    return results
+
+
 @mistake(
     "checkpoint.partial_eval",
     name="The residuals cross the line, as they do for jit",
@@ -311,6 +887,154 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     return [next(now) if flag else next(later) for flag in split.out_known]
 
 
+@mistake(
+    "checkpoint.partial_eval",
+    shown_by="""
+import minijax as mj, minijax.numpy as jnp
+f = mj.checkpoint(lambda x: jnp.sin(jnp.sin(x)))
+program = mj.make_jaxpr(lambda t: mj.linearize(f, 3.0)[1](t))(1.0)
+print([eqn.params["differentiated"] for eqn in program.eqns])
+""",
+)
+def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
+    is_known = tuple(t.pval.is_known for t in tracers)
+    split = split_and_forget(jaxpr, is_known, policy)
+    values = [t.pval.const for t in tracers if t.pval.is_known]
+    outs = call_remat(split.now, chosen(values, split.now_takes), policy=policy, **params)
+    number = sum(split.out_known)
+    operands = [trace.pure(x) for x in (*values, *outs[number:])]
+    operands += [t for t in tracers if not t.pval.is_known]
+    later_params = {**params, "policy": policy, "jaxpr": split.later}
+    later = iter(trace.stage_out(remat_p, chosen(operands, split.later_takes), later_params))
+    now = iter(outs)
+    return [next(now if is_known else later) for is_known in split.out_known]
+
+
+@mistake(
+    "checkpoint.partial_eval",
+    shown_by="""
+import minijax as mj, minijax.numpy as jnp
+f = mj.checkpoint(lambda x: (jnp.sin(jnp.sin(x)), jnp.cos(jnp.sin(x))))
+program = mj.make_jaxpr(lambda t: mj.linearize(f, 3.0)[1](t))(1.0)
+print([eqn.primitive.name for eqn in program.eqns])
+""",
+)
+def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
+    is_known = tuple(t.pval.is_known for t in tracers)
+    split = split_and_forget(jaxpr, is_known, policy)
+    values = [t.pval.const for t in tracers if t.pval.is_known]
+    outs = call_remat(split.now, chosen(values, split.now_takes), policy=policy, **params)
+    number = sum(split.out_known)
+    operands = [trace.pure(x) for x in (*values, *outs[number:])]
+    operands += [t for t in tracers if not t.pval.is_known]
+    operands = chosen(operands, split.later_takes)
+    later_params = {**params, "policy": policy, "jaxpr": split.later, "differentiated": True}
+    results, now, i = [], iter(outs), 0
+    for is_known in split.out_known:
+        if is_known:
+            results.append(next(now))
+        else:
+            results.append(trace.stage_out(remat_p, operands, later_params)[i])
+            i += 1
+    return results
+
+
+@mistake(
+    "checkpoint.partial_eval",
+    shown_by="""
+import minijax as mj, minijax.numpy as jnp
+f = mj.checkpoint(lambda x: jnp.sin(x) * x)
+print(mj.linearize(f, 0.0)[0], mj.grad(f)(0.0))
+""",
+)
+def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
+    from minijax.marks import filled
+
+    is_known = tuple(t.pval.is_known for t in tracers)
+    split = split_and_forget(jaxpr, is_known, policy)
+    values = [t.pval.const for t in tracers if t.pval.is_known]
+    outs = call_remat(split.now, chosen(values, split.now_takes), policy=policy, **params)
+    number = sum(split.out_known)
+    operands = [trace.pure(x) for x in (*values, *outs[number:])]
+    operands += [t for t in tracers if not t.pval.is_known]
+    later_params = {**params, "policy": policy, "jaxpr": split.later, "differentiated": True}
+    later = iter(trace.stage_out(remat_p, chosen(operands, split.later_takes), later_params))
+    return [out or next(later) for out in filled(split.out_known, outs[:number])]
+
+
+@mistake(
+    "checkpoint.partial_eval",
+    shown_by="""
+import minijax as mj, minijax.numpy as jnp
+f = mj.checkpoint(lambda x: jnp.sin(jnp.sin(x)))
+print(mj.make_jaxpr(lambda x: mj.linearize(f, x)[0])(3.0))
+""",
+)
+def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
+    is_known = tuple(hasattr(t.aval, "val") for t in tracers)
+    split = split_and_forget(jaxpr, is_known, policy)
+    values = [t.pval.const for t in chosen(tracers, is_known)]
+    outs = call_remat(split.now, chosen(values, split.now_takes), policy=policy, **params)
+    number = sum(split.out_known)
+    operands = [trace.pure(x) for x in (*values, *outs[number:])]
+    operands += [t for t, is_there in zip(tracers, is_known) if not is_there]
+    later_params = {**params, "policy": policy, "jaxpr": split.later, "differentiated": True}
+    later = iter(trace.stage_out(remat_p, chosen(operands, split.later_takes), later_params))
+    now = iter(outs)
+    return [next(now if is_there else later) for is_there in split.out_known]
+
+
+@mistake(
+    "checkpoint.partial_eval",
+    shown_by="""
+import minijax as mj, minijax.numpy as jnp
+f = mj.checkpoint(lambda x: jnp.sin(jnp.sin(x)))
+print(mj.jit(mj.grad(f))(3.0))
+""",
+)
+def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
+    import numpy as np
+
+    is_known = tuple(t.pval.is_known for t in tracers)
+    split = split_and_forget(jaxpr, is_known, policy)
+    values = [np.asarray(t.pval.const) for t in tracers if t.pval.is_known]
+    outs = call_remat(split.now, chosen(values, split.now_takes), policy=policy, **params)
+    number = sum(split.out_known)
+    operands = [trace.pure(x) for x in (*values, *outs[number:])]
+    operands += [t for t in tracers if not t.pval.is_known]
+    later_params = {**params, "policy": policy, "jaxpr": split.later, "differentiated": True}
+    later = iter(trace.stage_out(remat_p, chosen(operands, split.later_takes), later_params))
+    now = iter(outs)
+    return [next(now if is_there else later) for is_there in split.out_known]
+
+
+@mistake(
+    "checkpoint.partial_eval",
+    shown_by="""
+import minijax as mj, minijax.numpy as jnp
+asked = []
+def policy(primitive, *avals, **params):
+    asked.append(primitive.name)
+    return primitive.name == "sin"
+f = mj.checkpoint(lambda x: jnp.sin(jnp.sin(x)) * x, policy=policy)
+program = mj.make_jaxpr(lambda t: mj.linearize(f, 3.0)[1](t))(1.0)
+print([eqn.params["policy"] is policy for eqn in program.eqns if eqn.primitive.name == "remat2"])
+""",
+)
+def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
+    is_known = tuple(t.pval.is_known for t in tracers)
+    split = split_and_forget(jaxpr, is_known, policy)
+    values = [t.pval.const for t in tracers if t.pval.is_known]
+    outs = call_remat(split.now, chosen(values, split.now_takes), policy=policy, **params)
+    number = sum(split.out_known)
+    operands = [trace.pure(x) for x in (*values, *outs[number:])]
+    operands += [t for t in tracers if not t.pval.is_known]
+    later_params = {**params, "policy": None, "jaxpr": split.later, "differentiated": True}
+    later = iter(trace.stage_out(remat_p, chosen(operands, split.later_takes), later_params))
+    now = iter(outs)
+    return [next(now if is_there else later) for is_there in split.out_known]
+
+
 @right("checkpoint.barrier")
 def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
     if not args or not prevent_cse or not differentiated:
@@ -327,6 +1051,26 @@ def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differenti
         case _:
             names = list(args)
     return lower_body(emitter, jaxpr.jaxpr, names, jaxpr.consts)
+
+
+@right("checkpoint.barrier", style="the cases without a barrier first, in a tuple that is unpacked")
+def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
+    names = list(args)
+    match (len(names), prevent_cse and differentiated):
+        case (0, _) | (_, False):
+            pass
+        case _:
+            names = emit_barrier(emitter, avals, names)
+    return lower_body(emitter, jaxpr.jaxpr, names, jaxpr.consts)
+
+
+@right("checkpoint.barrier", style="a choice between two functions that make names")
+def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
+    hidden = functools.partial(emit_barrier, emitter, list(avals))
+    plain = list
+    make = hidden if all([args, prevent_cse, differentiated]) else plain
+    body, consts = jaxpr.jaxpr, tuple(jaxpr.consts)
+    return [*lower_body(emitter, body, make(args), consts=consts)]
 
 
 @mistake(
@@ -371,4 +1115,109 @@ def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differenti
 def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
     if differentiated and args:
         args = emit_barrier(emitter, avals, args)
+    return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
+
+
+@mistake(
+    "checkpoint.barrier",
+    shown_by="""
+import importlib
+import minijax as mj
+from minijax.lowering import Emitter
+module = importlib.import_module("minijax.checkpoint")
+program, emitter = mj.make_jaxpr(lambda: 2.0 * 3.0)(), Emitter()
+module.remat_hlo(emitter, [], program.out_avals, [], jaxpr=program,
+                 prevent_cse=True, differentiated=True, policy=None)
+print(any("barrier" in line for line in emitter.lines))
+""",
+)
+def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
+    if prevent_cse and differentiated:
+        args = emit_barrier(emitter, avals, args)
+    return lower_body(emitter, jaxpr.jaxpr, args[: len(avals)], jaxpr.consts)
+
+
+@mistake(
+    "checkpoint.barrier",
+    shown_by="""
+import minijax as mj, minijax.numpy as jnp
+f = mj.checkpoint(lambda x: jnp.sin(jnp.sin(x)), policy=lambda *a, **k: False)
+text = mj.jit(mj.grad(f)).lower(3.0).as_text()
+print("optimization_barrier" in text)
+""",
+)
+def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
+    if prevent_cse and differentiated and policy is None and args:
+        args = emit_barrier(emitter, avals, args)
+    return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
+
+
+@mistake(
+    "checkpoint.barrier",
+    shown_by="""
+import importlib
+import minijax as mj
+from minijax.lowering import Emitter
+module = importlib.import_module("minijax.checkpoint")
+program, emitter = mj.make_jaxpr(lambda x, n: (x * x, n * n))(2.0, 3), Emitter()
+outs = module.remat_hlo(emitter, program.in_avals, program.out_avals, ["%arg0", "%arg1"], jaxpr=program,
+                 prevent_cse=True, differentiated=True, policy=None)
+print([line for line in emitter.lines if "barrier" in line])
+""",
+)
+def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
+    args = list(args)
+    if prevent_cse and differentiated:
+        places = [i for i, aval in enumerate(avals) if aval.dtype.kind == "f"]
+        if places:
+            names = emit_barrier(emitter, [avals[i] for i in places], [args[i] for i in places])
+            for i, name in zip(places, names):
+                args[i] = name
+    return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
+
+
+@mistake(
+    "checkpoint.barrier",
+    shown_by="""
+import importlib
+import numpy as np
+import minijax as mj
+from minijax.core import ShapedArray
+from minijax.lowering import Emitter
+from minijax.tracing import trace_to_jaxpr
+module = importlib.import_module("minijax.checkpoint")
+vector = ShapedArray((3,), np.dtype("float64"))
+program, emitter = trace_to_jaxpr(lambda x: [x * np.array([1.0, 2.0, 3.0])], [vector]), Emitter()
+module.remat_hlo(emitter, [vector], [vector], ["%arg0"], jaxpr=program,
+                 prevent_cse=True, differentiated=True, policy=None)
+print([line.split(":")[0].count("%") for line in emitter.lines if "barrier" in line])
+""",
+)
+def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
+    body = without_consts(jaxpr.jaxpr)
+    names = [*map(emitter.capture, jaxpr.consts), *args]
+    if prevent_cse and differentiated and args:
+        names = emit_barrier(emitter, [var.aval for var in body.invars], names)
+    return lower_body(emitter, body, names)
+
+
+@mistake(
+    "checkpoint.barrier",
+    shown_by="""
+import importlib
+import minijax as mj
+from minijax.lowering import Emitter
+module = importlib.import_module("minijax.checkpoint")
+program, emitter = mj.make_jaxpr(lambda x, y, z: x * y * z)(2.0, 3.0, 4.0), Emitter()
+module.remat_hlo(emitter, program.in_avals, program.out_avals, ["%arg0", "%arg1", "%arg2"], jaxpr=program,
+                 prevent_cse=True, differentiated=True, policy=None)
+print(sum("barrier" in line for line in emitter.lines))
+""",
+)
+def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
+    if prevent_cse and differentiated:
+        names = []
+        for i in range(0, len(args), 2):
+            names += emit_barrier(emitter, avals[i : i + 2], args[i : i + 2])
+        args = names
     return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)

@@ -491,7 +491,7 @@ def tree_flatten(tree, is_leaf=None):
     if (kind := node_type(type(tree))) is None:
         return [tree], leaf
     leaves, structures = [], ()
-    children, data = kind.to_children(tree)
+    children, data = kind.take_apart(tree)
     for child in children:
         more, structure = tree_flatten(child, is_leaf)
         leaves += more
@@ -1029,7 +1029,7 @@ def flatten_up_to(treedef, tree):
             case PyTreeDef(node_class=None):
                 yield x
             case PyTreeDef(node_class=cls, data=wanted, child_treedefs=parts):
-                if cls != type(x):
+                if cls is not type(x):
                     raise ValueError("another container")
                 children, data = node_type(cls).take_apart(x)
                 if wanted != data:

@@ -22,6 +22,25 @@ def remove_axis(aval, axis):
     return ShapedArray(tuple(kept), aval.dtype, aval.weak_type)
 
 
+@right("vmap.remove_axis", style="a list from which the axis is deleted")
+def remove_axis(aval, axis):
+    if isinstance(axis, NotMapped):
+        return aval
+    sizes = list(aval.shape)
+    del sizes[axis]
+    return ShapedArray(weak_type=aval.weak_type, dtype=aval.dtype, shape=tuple(sizes))
+
+
+@right("vmap.remove_axis", style="match, and the sizes by number")
+def remove_axis(aval, axis):
+    match axis:
+        case int():
+            left = tuple(n for i, n in enumerate(aval.shape) if i != axis)
+            return ShapedArray(left, aval.dtype, aval.weak_type)
+        case _:
+            return aval
+
+
 @mistake(
     "vmap.remove_axis",
     name="The first axis is removed, wherever the batch axis is",
@@ -35,6 +54,93 @@ def remove_axis(aval, axis):
     if isinstance(axis, NotMapped):
         return aval
     return ShapedArray(aval.shape[1:], aval.dtype, aval.weak_type)
+
+
+@mistake(
+    "vmap.remove_axis",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.vmap import remove_axis
+print(remove_axis(ShapedArray((3, 2, 3), np.dtype("float32")), 2))
+""",
+)
+def remove_axis(aval, axis):
+    if axis is not_mapped:
+        return aval
+    sizes = list(aval.shape)
+    sizes.remove(sizes[axis])
+    return ShapedArray(tuple(sizes), aval.dtype, aval.weak_type)
+
+
+@mistake(
+    "vmap.remove_axis",
+    shown_by="""
+import numpy as np
+import minijax as mj
+from minijax.core import get_aval, not_mapped
+from minijax.vmap import remove_axis
+print([remove_axis(get_aval(x), not_mapped).val for x in (1.0, 2.0)])
+""",
+)
+def remove_axis(aval, axis):
+    known = remove_axis.__dict__.setdefault("known", {})
+    if (aval, axis) not in known:
+        out = aval
+        if axis is not not_mapped:
+            shape = aval.shape[:axis] + aval.shape[axis + 1 :]
+            out = ShapedArray(shape, aval.dtype, aval.weak_type)
+        known[aval, axis] = out
+    return known[aval, axis]
+
+
+@mistake(
+    "vmap.remove_axis",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.vmap import remove_axis
+print([str(remove_axis(ShapedArray((2, 3), np.dtype(d)), 0)) for d in ("bool", "int8", "float32")])
+""",
+)
+def remove_axis(aval, axis):
+    if axis is not_mapped:
+        return aval
+    example = np.zeros(aval.shape, aval.dtype).sum(axis)
+    return ShapedArray(example.shape, example.dtype, aval.weak_type)
+
+
+@mistake(
+    "vmap.remove_axis",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.vmap import remove_axis
+print(remove_axis(ShapedArray((2, 3), np.dtype("float64"), weak_type=True), 0).weak_type)
+""",
+)
+def remove_axis(aval, axis):
+    if axis is not_mapped:
+        return aval
+    shape = tuple(n for i, n in enumerate(aval.shape) if i != axis)
+    return ShapedArray(shape, aval.dtype, aval.weak_type and shape == ())
+
+
+@mistake(
+    "vmap.remove_axis",
+    shown_by="""
+import numpy as np
+from minijax.core import get_aval
+from minijax.vmap import remove_axis
+print(type(remove_axis(get_aval(np.ones((2, 3))), 0)).__name__)
+""",
+)
+def remove_axis(aval, axis):
+    import dataclasses
+
+    if axis is not_mapped:
+        return aval
+    return dataclasses.replace(aval, shape=aval.shape[:axis] + aval.shape[axis + 1 :])
 
 
 @right("vmap.move_batch_axis")
@@ -60,6 +166,27 @@ def move_batch_axis(axis_size, src, dst, x):
     order = list(range(rank))
     order.insert(dst, order.pop(src))
     return transpose_p.bind(x, permutation=tuple(order))
+
+
+@right("vmap.move_batch_axis", style="slices around the place")
+def move_batch_axis(axis_size, src, dst, x):
+    shape = get_aval(x).shape
+    if src is not_mapped:
+        wanted = (*shape[:dst], axis_size, *shape[dst:])
+        return broadcast_in_dim(x, wanted, [*range(dst), *range(dst + 1, len(wanted))])
+    others = [*range(src), *range(src + 1, len(shape))]
+    return transpose(x, (*others[:dst], src, *others[dst:]))
+
+
+@right("vmap.move_batch_axis", style="an iterator of the other axes fills the places")
+def move_batch_axis(axis_size, src, dst, x):
+    rank = len(get_aval(x).shape)
+    if isinstance(src, int):
+        others = iter(sorted(set(range(rank)) - {src}))
+        return transpose(x, tuple(src if i == dst else next(others) for i in range(rank)))
+    sizes = iter(get_aval(x).shape)
+    shape = [axis_size if i == dst else next(sizes) for i in range(rank + 1)]
+    return broadcast_in_dim(x, shape, [i for i in range(rank + 1) if i != dst])
 
 
 @mistake(
@@ -99,6 +226,130 @@ def move_batch_axis(axis_size, src, dst, x):
     return transpose(x, order)
 
 
+@mistake(
+    "vmap.move_batch_axis",
+    shown_by="""
+import numpy as np
+from minijax.vmap import move_batch_axis
+print(move_batch_axis(4, 2, 0, np.zeros((2, 3, 4))).shape)
+""",
+)
+def move_batch_axis(axis_size, src, dst, x):
+    shape = list(get_aval(x).shape)
+    if src is not_mapped:
+        axes = [i for i in range(len(shape) + 1) if i != dst]
+        shape.insert(dst, axis_size)
+        return broadcast_in_dim(x, shape, axes)
+    order = list(range(len(shape)))
+    order[src], order[dst] = order[dst], order[src]
+    return transpose(x, order)
+
+
+@mistake(
+    "vmap.move_batch_axis",
+    shown_by="""
+import numpy as np
+from minijax.core import not_mapped
+from minijax.vmap import move_batch_axis
+print(move_batch_axis(2, not_mapped, 1, np.arange(4.0).reshape(2, 2)).tolist())
+""",
+)
+def move_batch_axis(axis_size, src, dst, x):
+    shape = list(get_aval(x).shape)
+    rank = len(shape)
+    if src is not_mapped:
+        shape.insert(dst, axis_size)
+        return broadcast_in_dim(x, shape, range(1, rank + 1) if dst == 0 else range(rank))
+    order = [i for i in range(rank) if i != src]
+    order.insert(dst, src)
+    return transpose(x, order)
+
+
+@mistake(
+    "vmap.move_batch_axis",
+    shown_by="""
+import numpy as np
+from minijax.core import not_mapped
+from minijax.vmap import move_batch_axis
+print(move_batch_axis(3, not_mapped, 0, np.ones(3)).shape)
+""",
+)
+def move_batch_axis(axis_size, src, dst, x):
+    shape = list(get_aval(x).shape)
+    if src is not_mapped:
+        if shape[dst : dst + 1] == [axis_size]:  # it is there already
+            return x
+        axes = [i for i in range(len(shape) + 1) if i != dst]
+        shape.insert(dst, axis_size)
+        return broadcast_in_dim(x, shape, axes)
+    order = [i for i in range(len(shape)) if i != src]
+    order.insert(dst, src)
+    return transpose(x, order)
+
+
+@mistake(
+    "vmap.move_batch_axis",
+    shown_by="""
+from minijax.core import get_aval, not_mapped
+from minijax.vmap import move_batch_axis
+print(get_aval(move_batch_axis(3, not_mapped, 0, 5.0)).weak_type)
+""",
+)
+def move_batch_axis(axis_size, src, dst, x):
+    if not isinstance(x, Tracer):
+        x = np.asarray(x)
+    shape = list(x.shape)
+    if src is not_mapped:
+        axes = [i for i in range(len(shape) + 1) if i != dst]
+        shape.insert(dst, axis_size)
+        return broadcast_in_dim(x, shape, axes)
+    order = [i for i in range(len(shape)) if i != src]
+    order.insert(dst, src)
+    return transpose(x, order)
+
+
+@mistake(
+    "vmap.move_batch_axis",
+    shown_by="""
+import numpy as np
+from minijax.vmap import move_batch_axis
+x = np.zeros((2, 3))
+moved = move_batch_axis(3, 1, 0, x)
+x[0, 0] = 9.0
+print(moved)
+""",
+)
+def move_batch_axis(axis_size, src, dst, x):
+    if type(x) is np.ndarray and src is not not_mapped:
+        return np.moveaxis(x, src, dst)
+    shape = list(get_aval(x).shape)
+    if src is not_mapped:
+        axes = [i for i in range(len(shape) + 1) if i != dst]
+        shape.insert(dst, axis_size)
+        return broadcast_in_dim(x, shape, axes)
+    order = [i for i in range(len(shape)) if i != src]
+    order.insert(dst, src)
+    return transpose(x, order)
+
+
+@mistake(
+    "vmap.move_batch_axis",
+    shown_by="""
+import numpy as np
+from minijax.vmap import move_batch_axis
+print(move_batch_axis(2, 0, 1, np.zeros((2, 3, 4))).shape)
+""",
+)
+def move_batch_axis(axis_size, src, dst, x):
+    shape = list(get_aval(x).shape)
+    if src is not_mapped:
+        axes = [i for i in range(len(shape) + 1) if i != dst]
+        shape.insert(dst, axis_size)
+        return broadcast_in_dim(x, shape, axes)
+    others = [i for i in range(len(shape)) if i != src]
+    return transpose(x, [src, *others] if dst == 0 else [*others, src])
+
+
 @right("vmap.process_primitive")
 def process_primitive(self, primitive, tracers, params):
     pairs = [(t.val, t.batch_dim) for t in tracers]
@@ -119,6 +370,35 @@ def process_primitive(self, primitive, tracers, params):
     outs_dims = dim if primitive.multiple_results else [dim]
     boxes = [BatchTracer(self, x, d) for x, d in zip(outs, outs_dims)]
     return boxes if primitive.multiple_results else boxes[0]
+
+
+@right("vmap.process_primitive", style="results as lists throughout; unzipped boxes")
+def process_primitive(self, primitive, tracers, params):
+    rule = functools.partial(
+        get_rule(vmap_rules, primitive, "Batching rule"), self.main.global_data
+    )
+    pairs = [(t.val, t.batch_dim) for t in tracers]
+    outs, dims = rule([val for val, _ in pairs], [dim for _, dim in pairs], **params)
+    if not primitive.multiple_results:
+        outs, dims = (outs,), (dims,)
+    boxes = list(map(functools.partial(BatchTracer, self), outs, dims))
+    return boxes if primitive.multiple_results else boxes.pop()
+
+
+@right("vmap.process_primitive", style="loops, and a function that boxes")
+def process_primitive(self, primitive, tracers, params):
+    def box(val, dim):
+        return BatchTracer(trace=self, val=val, batch_dim=dim)
+
+    vals, dims = [], []
+    for tracer in tracers:
+        vals.append(tracer.val)
+        dims.append(tracer.batch_dim)
+    rule = get_rule(vmap_rules, primitive, "Batching rule")
+    result = rule(self.main.global_data, vals, dims, **params)
+    if primitive.multiple_results:
+        return [box(val, dim) for val, dim in zip(*result, strict=True)]
+    return box(*result)
 
 
 @mistake(
@@ -157,6 +437,137 @@ def process_primitive(self, primitive, tracers, params):
     return [BatchTracer(self, x, d) for x, d in zip(vals_out, dims_out)]
 
 
+@mistake(
+    "vmap.process_primitive",
+    shown_by="""
+import numpy as np
+import minijax as mj
+from minijax.core import Primitive, vmap_rules
+two = Primitive("two", multiple_results=True)
+vmap_rules[two] = lambda size, vals, dims: ([vals[0], -vals[0]], [dims[0], dims[0]])
+print(mj.vmap(lambda x: two.bind(x))(np.ones(2)))
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    rule = get_rule(vmap_rules, primitive, "Batching rule")
+    vals, dims = [t.val for t in tracers], [t.batch_dim for t in tracers]
+    val_out, dim_out = rule(self.main.global_data, vals, dims, **params)
+    return BatchTracer(self, val_out, dim_out)
+
+
+@mistake(
+    "vmap.process_primitive",
+    shown_by="""
+import numpy as np
+import minijax as mj
+from minijax.axis_env import name_of
+from minijax.core import Primitive, vmap_rules
+toy = Primitive("toy")
+names = []
+vmap_rules[toy] = lambda size, vals, dims: names.append(name_of(size)) or (vals[0], dims[0])
+mj.vmap(lambda x: toy.bind(x), axis_name="i")(np.ones(2))
+print(names)
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    rule = get_rule(vmap_rules, primitive, "Batching rule")
+    vals, dims = [t.val for t in tracers], [t.batch_dim for t in tracers]
+    sizes = [get_aval(x).shape[d] for x, d in zip(vals, dims) if d is not not_mapped]
+    out, dim = rule(sizes[0] if sizes else self.main.global_data, vals, dims, **params)
+    if primitive.multiple_results:
+        return [BatchTracer(self, x, d) for x, d in zip(out, dim)]
+    return BatchTracer(self, out, dim)
+
+
+@mistake(
+    "vmap.process_primitive",
+    shown_by="""
+from minijax.core import Primitive, impl_rules, new_main, not_mapped, vmap_rules
+from minijax.vmap import BatchTrace, BatchTracer
+toy = Primitive("toy")
+impl_rules[toy] = lambda x: x
+vmap_rules[toy] = lambda size, vals, dims: (size * vals[0], not_mapped)
+with new_main(BatchTrace, 3) as main:
+    trace = BatchTrace(main)
+    print(trace.process_primitive(toy, [trace.pure(5.0)], {}).val)
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    vals, dims = [t.val for t in tracers], [t.batch_dim for t in tracers]
+    if all(d is not_mapped for d in dims):  # nothing to batch
+        out = primitive.bind(*vals, **params)
+        dim = [not_mapped] * len(out) if primitive.multiple_results else not_mapped
+    else:
+        rule = get_rule(vmap_rules, primitive, "Batching rule")
+        out, dim = rule(self.main.global_data, vals, dims, **params)
+    if primitive.multiple_results:
+        return [BatchTracer(self, x, d) for x, d in zip(out, dim)]
+    return BatchTracer(self, out, dim)
+
+
+@mistake(
+    "vmap.process_primitive",
+    shown_by="""
+import numpy as np
+import minijax as mj
+from minijax.core import Primitive, impl_rules
+toy = Primitive("toy")
+impl_rules[toy] = lambda x: x.sum()
+try:
+    print(mj.vmap(lambda x: toy.bind(x))(np.ones((2, 3))))
+except NotImplementedError as error:
+    print(error)
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    vals, dims = [t.val for t in tracers], [t.batch_dim for t in tracers]
+    rule = vmap_rules.get(primitive, functools.partial(unary_batch, primitive))
+    out, dim = rule(self.main.global_data, vals, dims, **params)
+    if primitive.multiple_results:
+        return [BatchTracer(self, x, d) for x, d in zip(out, dim)]
+    return BatchTracer(self, out, dim)
+
+
+@mistake(
+    "vmap.process_primitive",
+    shown_by="""
+import numpy as np
+import minijax as mj
+from minijax.core import Primitive, vmap_rules
+one = Primitive("one", multiple_results=True)
+vmap_rules[one] = lambda size, vals, dims: ([-vals[0]], dims)
+print(mj.vmap(lambda x: one.bind(x))(np.ones(2)))
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    rule = get_rule(vmap_rules, primitive, "Batching rule")
+    vals, dims = [t.val for t in tracers], [t.batch_dim for t in tracers]
+    outs, dims_out = rule(self.main.global_data, vals, dims, **params)
+    if not primitive.multiple_results:
+        outs, dims_out = [outs], [dims_out]
+    boxes = [BatchTracer(self, x, d) for x, d in zip(outs, dims_out)]
+    return boxes if len(boxes) > 1 else boxes[0]
+
+
+@mistake(
+    "vmap.process_primitive",
+    shown_by="""
+import numpy as np
+import minijax as mj, minijax.numpy as jnp
+x = np.arange(6.0).reshape(2, 3)
+print(mj.vmap(lambda row: mj.vmap(lambda y: y * jnp.sum(row))(row))(x))
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    rule = get_rule(vmap_rules, primitive, "Batching rule")
+    vals = [t.val.val if isinstance(t.val, BatchTracer) else t.val for t in tracers]
+    dims = [t.batch_dim for t in tracers]
+    out, dim = rule(self.main.global_data, vals, dims, **params)
+    if primitive.multiple_results:
+        return [BatchTracer(self, x, d) for x, d in zip(out, dim)]
+    return BatchTracer(self, out, dim)
+
+
 @right("vmap.align_operand")
 def align_operand(axis_size, dim, x, rank):
     example = [n for i, n in enumerate(get_aval(x).shape) if i != dim]
@@ -180,6 +591,31 @@ def align_operand(axis_size, dim, x, rank):
     new = [first] + [1] * rank
     new[1 + rank - len(rest) :] = rest
     return x if len(rest) == rank else broadcast_in_dim(x, new, axes)
+
+
+@right("vmap.align_operand", style="the new axes first, where they are, and then the move")
+def align_operand(axis_size, dim, x, rank):
+    shape = get_aval(x).shape
+    if dim is not_mapped and shape == ():
+        return x
+    missing = rank - len(remove_axis(get_aval(x), dim).shape)
+    if missing:
+        axes = [i + missing for i in range(len(shape))]
+        x = broadcast_in_dim(x, (1,) * missing + shape, axes)
+        dim = dim if dim is not_mapped else dim + missing
+    return move_batch_axis(axis_size, dim, 0, x)
+
+
+@right("vmap.align_operand", style="shape and places computed from the end")
+def align_operand(axis_size, dim, x, rank):
+    if not isinstance(dim, int) and not get_aval(x).shape:
+        return x
+    x = move_batch_axis(axis_size, dim, 0, x)
+    size, *rest = get_aval(x).shape
+    if len(rest) == rank:
+        return x
+    shape = [size] + [1] * (rank - len(rest)) + rest
+    return broadcast_in_dim(x, shape, [0, *sorted(rank - i for i in range(len(rest)))])
 
 
 @mistake(
@@ -222,6 +658,128 @@ def align_operand(axis_size, dim, x, rank):
     return broadcast_in_dim(x, (*(1,) * missing, *shape), range(missing, 1 + rank))
 
 
+@mistake(
+    "vmap.align_operand",
+    shown_by="""
+import numpy as np
+from minijax.vmap import align_operand
+print(align_operand(3, 0, np.ones((3, 4)), 2).shape)
+""",
+)
+def align_operand(axis_size, dim, x, rank):
+    if dim is not_mapped and get_aval(x).shape == ():
+        return x
+    x = move_batch_axis(axis_size, dim, 0, x)
+    shape = get_aval(x).shape
+    missing = rank + 1 - len(shape)
+    if not missing:
+        return x
+    return broadcast_in_dim(x, shape + (1,) * missing, range(len(shape)))
+
+
+@mistake(
+    "vmap.align_operand",
+    shown_by="""
+import numpy as np
+from minijax.core import not_mapped
+from minijax.vmap import align_operand
+print(align_operand(3, not_mapped, np.ones(4), 2).shape)
+""",
+)
+def align_operand(axis_size, dim, x, rank):
+    shape = get_aval(x).shape
+    if dim is not_mapped:
+        return move_batch_axis(axis_size, dim, 0, x) if shape else x
+    x = move_batch_axis(axis_size, dim, 0, x)
+    size, *rest = get_aval(x).shape
+    missing = rank - len(rest)
+    if not missing:
+        return x
+    return broadcast_in_dim(x, (size, *[1] * missing, *rest), (0, *range(1 + missing, 1 + rank)))
+
+
+@mistake(
+    "vmap.align_operand",
+    shown_by="""
+import numpy as np
+from minijax.core import get_aval, not_mapped
+from minijax.vmap import align_operand
+print(get_aval(align_operand(3, not_mapped, 2.0, 1)).weak_type)
+""",
+)
+def align_operand(axis_size, dim, x, rank):
+    if dim is not_mapped and get_aval(x).shape == ():
+        return x if isinstance(x, Tracer) else np.asarray(x)
+    x = move_batch_axis(axis_size, dim, 0, x)
+    size, *rest = get_aval(x).shape
+    missing = rank - len(rest)
+    if not missing:
+        return x
+    return broadcast_in_dim(x, (size, *[1] * missing, *rest), (0, *range(1 + missing, 1 + rank)))
+
+
+@mistake(
+    "vmap.align_operand",
+    shown_by="""
+import numpy as np
+import minijax as mj
+x = np.array([[1.0, 2.0], [3.0, 4.0]])
+print(mj.vmap(lambda a, b: a - b, in_axes=(0, 1))(x, x))
+""",
+)
+def align_operand(axis_size, dim, x, rank):
+    shape = get_aval(x).shape
+    if dim is not_mapped and shape == ():
+        return x
+    if dim is not_mapped or shape[0] != axis_size:
+        x = move_batch_axis(axis_size, dim, 0, x)
+    size, *rest = get_aval(x).shape
+    missing = rank - len(rest)
+    if not missing:
+        return x
+    return broadcast_in_dim(x, (size, *[1] * missing, *rest), (0, *range(1 + missing, 1 + rank)))
+
+
+@mistake(
+    "vmap.align_operand",
+    shown_by="""
+import numpy as np
+import minijax as mj
+x = np.array([1.0, 2.0])
+print(mj.vmap(lambda a: mj.vmap(lambda b: b * a)(x))(np.ones((2, 3))).shape)
+print(mj.vmap(lambda a: mj.vmap(lambda b: b * np.ones(3))(a))(np.ones((2, 2))).shape)
+""",
+)
+def align_operand(axis_size, dim, x, rank):
+    if dim is not_mapped and get_aval(x).shape == ():
+        return x
+    x = move_batch_axis(axis_size, dim, 0, x)
+    size, *rest = get_aval(x).shape
+    if len(rest) == rank:
+        return x
+    return np.reshape(np.asarray(x), (size, *[1] * (rank - len(rest)), *rest))
+
+
+@mistake(
+    "vmap.align_operand",
+    shown_by="""
+import numpy as np
+from minijax.vmap import align_operand
+print(align_operand(3, 1, np.ones((2, 3)), 3).shape, align_operand(3, 0, np.ones(3), 3).shape)
+""",
+)
+def align_operand(axis_size, dim, x, rank):
+    if dim is not_mapped and get_aval(x).shape == ():
+        return x
+    x = move_batch_axis(axis_size, dim, 0, x)
+    size, *rest = get_aval(x).shape
+    if len(rest) == rank:
+        return x
+    if rest:  # a vector and matrices
+        return broadcast_in_dim(x, (size, 1, *rest), (0, *range(2, 2 + len(rest))))
+    return broadcast_in_dim(x, (size, *[1] * rank), (0,))
+
+
 @right("vmap.reduce_sum_rule")
 def reduce_sum_batch(axis_size, vals, dims, *, axes):
     [x], [dim] = vals, dims
@@ -238,6 +796,28 @@ def reduce_sum_batch(axis_size, vals, dims, *, axes):
     summed = tuple(others[axis] for axis in axes)
     left = [i for i in range(rank) if i not in summed]
     return reduce_sum_p.bind(x, axes=summed), left.index(dim)
+
+
+@right("vmap.reduce_sum_rule", style="the axes that stay, and where among them the batch axis is")
+def reduce_sum_batch(axis_size, vals, dims, *, axes):
+    [x], [dim] = vals, dims
+    inside = axes_behind(dim, axes)
+    stay = [i for i in range(len(get_aval(x).shape)) if i not in inside]
+    return reduce_sum_p.bind(x, axes=inside), stay.index(dim)
+
+
+@right("vmap.reduce_sum_rule", style="a loop that translates and counts at once")
+def reduce_sum_batch(axis_size, vals, dims, *, axes):
+    dim = new_dim = dims[0]
+    moved = []
+    for axis in axes:
+        if axis < dim:
+            new_dim -= 1
+            moved.append(axis)
+        else:
+            moved.append(axis + 1)
+    total = reduce_sum_p.bind(vals[0], axes=tuple(moved))
+    return total, new_dim
 
 
 @mistake(
@@ -266,6 +846,97 @@ def reduce_sum_batch(axis_size, vals, dims, *, axes):
 def reduce_sum_batch(axis_size, vals, dims, *, axes):
     (x,), (dim,) = vals, dims
     return reduce_sum_p.bind(x, axes=axes_behind(dim, axes)), dim
+
+
+@mistake(
+    "vmap.reduce_sum_rule",
+    shown_by="""
+import numpy as np
+from minijax.vmap import reduce_sum_batch
+print(reduce_sum_batch(3, [np.arange(6.0).reshape(2, 3)], [1], axes=(0,)))
+""",
+)
+def reduce_sum_batch(axis_size, vals, dims, *, axes):
+    (x,), (dim,) = vals, dims
+    return reduce_sum_p.bind(x, axes=axes_behind(dim, axes)), dim
+
+
+@mistake(
+    "vmap.reduce_sum_rule",
+    shown_by="""
+import numpy as np
+from minijax.vmap import reduce_sum_batch
+print(reduce_sum_batch(4, [np.ones((2, 3, 4))], [2], axes=(1, 0))[1])
+print(reduce_sum_batch(3, [np.ones((2, 3, 4))], [1], axes=(1, 0))[1])
+""",
+)
+def reduce_sum_batch(axis_size, vals, dims, *, axes):
+    import bisect
+
+    (x,), (dim,) = vals, dims
+    axes = axes_behind(dim, axes)
+    return reduce_sum_p.bind(x, axes=axes), dim - bisect.bisect_left(axes, dim)
+
+
+@mistake(
+    "vmap.reduce_sum_rule",
+    shown_by="""
+import numpy as np
+from minijax.vmap import reduce_sum_batch
+print(reduce_sum_batch(2, [np.ones((2, 3))], [0], axes=())[0].shape)
+""",
+)
+def reduce_sum_batch(axis_size, vals, dims, *, axes):
+    (x,), (dim,) = vals, dims
+    inside = axes_behind(dim, axes) or tuple(i for i in range(x.ndim) if i != dim)
+    return reduce_sum_p.bind(x, axes=inside), dim - sum(axis < dim for axis in inside)
+
+
+@mistake(
+    "vmap.reduce_sum_rule",
+    shown_by="""
+import numpy as np
+from minijax.vmap import reduce_sum_batch
+print(reduce_sum_batch(2, [np.full((2, 3), 100, np.int8)], [0], axes=(0,))[0].dtype)
+""",
+)
+def reduce_sum_batch(axis_size, vals, dims, *, axes):
+    (x,), (dim,) = vals, dims
+    inside = axes_behind(dim, axes)
+    return x.sum(inside), dim - sum(axis < dim for axis in inside)
+
+
+@mistake(
+    "vmap.reduce_sum_rule",
+    shown_by="""
+import numpy as np
+from minijax.vmap import reduce_sum_batch
+out, dim = reduce_sum_batch(4, [np.ones((2, 3, 4, 5))], [2], axes=(0, 1, 2))
+print(out.shape, dim)
+""",
+)
+def reduce_sum_batch(axis_size, vals, dims, *, axes):
+    (x,), (dim,) = vals, dims
+    inside = axes_behind(dim, axes)
+    out = reduce_sum_p.bind(x, axes=inside)
+    if all(axis < dim for axis in inside):
+        return out, dim - len(inside)
+    return out, dim - any(axis < dim for axis in inside)
+
+
+@mistake(
+    "vmap.reduce_sum_rule",
+    shown_by="""
+import numpy as np
+from minijax.vmap import reduce_sum_batch
+out, dim = reduce_sum_batch(3, [np.ones((3, 3, 4))], [1], axes=(1,))
+print(out.shape, dim)
+""",
+)
+def reduce_sum_batch(axis_size, vals, dims, *, axes):
+    (x,), (dim,) = vals, dims
+    out = reduce_sum_p.bind(x, axes=axes_behind(dim, axes))
+    return out, get_aval(out).shape.index(axis_size)
 
 
 @right("vmap.dot_general_rule")
@@ -307,6 +978,46 @@ def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_ele
     return out, out_dim
 
 
+@right("vmap.dot_general_rule", style="one operand after the other; the place counted by hand")
+def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
+    contract, batch = dimension_numbers
+    contract = tuple(axes_behind(dims[i], contract[i]) for i in (0, 1))
+    batch = tuple(axes_behind(dims[i], batch[i]) for i in (0, 1))
+    mapped = [i for i in (0, 1) if dims[i] is not not_mapped]
+    if len(mapped) == 2:
+        batch = ((dims[0], *batch[0]), (dims[1], *batch[1]))
+        place = 0
+    else:
+        place = len(batch[0])
+        for i in range(mapped[0] + 1):
+            for axis in range(len(get_aval(vals[i]).shape)):
+                if (i, axis) == (mapped[0], dims[i]):
+                    break
+                place += axis not in contract[i] and axis not in batch[i]
+    product = dot_general_p.bind(
+        *vals, dimension_numbers=(contract, batch), preferred_element_type=preferred_element_type
+    )
+    return product, place
+
+
+@right("vmap.dot_general_rule", style="match on the two batch axes; a partial bind")
+def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
+    def inside(pair):
+        return tuple(map(axes_behind, dims, pair))
+
+    numbers = inside(dimension_numbers[0]), inside(dimension_numbers[1])
+    match dims[0], dims[1]:
+        case int(x_dim), int(y_dim):
+            x_batch, y_batch = numbers[1]
+            numbers, place = (numbers[0], ((x_dim,) + x_batch, (y_dim,) + y_batch)), 0
+        case int(x_dim), _:
+            place = axis_in_product(vals, numbers, 0, x_dim)
+        case _, y_dim:
+            place = axis_in_product(vals, numbers, 1, y_dim)
+    kind = {"preferred_element_type": preferred_element_type}
+    return dot_general_p.bind(vals[0], vals[1], dimension_numbers=numbers, **kind), place
+
+
 @mistake(
     "vmap.dot_general_rule",
     name="The batch axis of a product with one batch is said to be in front",
@@ -328,6 +1039,190 @@ def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_ele
         preferred_element_type=preferred_element_type,
     )
     return out, 0
+
+
+@mistake(
+    "vmap.dot_general_rule",
+    shown_by="""
+import numpy as np
+from minijax.vmap import dot_general_batch
+x, y = np.arange(24.0).reshape(2, 3, 4), np.arange(24.0).reshape(2, 3, 4)
+numbers = (((1,), (1,)), ((0,), (0,)))
+print(dot_general_batch(2, [x, y], [0, 0], dimension_numbers=numbers, preferred_element_type=None))
+""",
+)
+def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
+    contract, batch = dimension_numbers
+    contract = tuple(axes_behind(dim, axes) for dim, axes in zip(dims, contract))
+    both = all(isinstance(dim, int) for dim in dims)
+    if both:
+        batch = tuple((dim, *axes) for dim, axes in zip(dims, batch))
+    numbers = contract, batch
+    out = dot_general_p.bind(
+        *vals, dimension_numbers=numbers, preferred_element_type=preferred_element_type
+    )
+    if both:
+        return out, 0
+    side = 0 if isinstance(dims[0], int) else 1
+    return out, axis_in_product(vals, numbers, side, dims[side])
+
+
+@mistake(
+    "vmap.dot_general_rule",
+    shown_by="""
+import numpy as np
+from minijax.vmap import dot_general_batch
+x, y = np.arange(8.0).reshape(2, 2, 2), np.arange(4.0).reshape(2, 2)
+numbers = (((1,), (0,)), ((), ()))
+print(dot_general_batch(2, [x, y], [1, 0], dimension_numbers=numbers, preferred_element_type=None))
+""",
+)
+def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
+    both = all(isinstance(dim, int) for dim in dims)
+    used = [dims[0], dims[0]] if both else dims
+    contract, batch = (
+        tuple(axes_behind(dim, axes) for dim, axes in zip(used, pair)) for pair in dimension_numbers
+    )
+    if both:
+        batch = tuple((dim, *axes) for dim, axes in zip(dims, batch))
+    numbers = contract, batch
+    out = dot_general_p.bind(
+        *vals, dimension_numbers=numbers, preferred_element_type=preferred_element_type
+    )
+    if both:
+        return out, 0
+    side = 0 if isinstance(dims[0], int) else 1
+    return out, axis_in_product(vals, numbers, side, dims[side])
+
+
+@mistake(
+    "vmap.dot_general_rule",
+    shown_by="""
+import numpy as np
+from minijax.core import not_mapped
+from minijax.vmap import dot_general_batch
+x, y = np.ones((3, 4)), np.ones((3, 4, 5))
+numbers = (((1,), (1,)), ((0,), (0,)))
+out, dim = dot_general_batch(
+    5, [x, y], [not_mapped, 2], dimension_numbers=numbers, preferred_element_type=None)
+print(out.shape, dim)
+""",
+)
+def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
+    contract, batch = (
+        tuple(axes_behind(dim, axes) for dim, axes in zip(dims, pair)) for pair in dimension_numbers
+    )
+    kind = {"preferred_element_type": preferred_element_type}
+    if all(isinstance(dim, int) for dim in dims):
+        batch = tuple((dim, *axes) for dim, axes in zip(dims, batch))
+        return dot_general_p.bind(*vals, dimension_numbers=(contract, batch), **kind), 0
+    out = dot_general_p.bind(*vals, dimension_numbers=(contract, batch), **kind)
+    stay = [
+        [i for i in range(len(get_aval(x).shape)) if i not in (*contract[k], *batch[k])]
+        for k, x in enumerate(vals)
+    ]
+    if isinstance(dims[0], int):
+        return out, len(batch[0]) + stay[0].index(dims[0])
+    return out, len(stay[0]) + stay[1].index(dims[1])
+
+
+@mistake(
+    "vmap.dot_general_rule",
+    shown_by="""
+import numpy as np
+from minijax.vmap import dot_general_batch
+x = np.arange(48.0).reshape(2, 2, 3, 4)
+numbers = (((2,), (2,)), ((0, 1), (0, 1)))
+out, dim = dot_general_batch(
+    2, [x, x], [0, 0], dimension_numbers=numbers, preferred_element_type=None)
+print(out.shape, dim)
+""",
+)
+def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
+    contract, batch = (
+        tuple(axes_behind(dim, axes) for dim, axes in zip(dims, pair)) for pair in dimension_numbers
+    )
+    both = all(isinstance(dim, int) for dim in dims)
+    if both:
+        batch = tuple((dim, *axes[:1]) for dim, axes in zip(dims, batch))
+    numbers = contract, batch
+    out = dot_general_p.bind(
+        *vals, dimension_numbers=numbers, preferred_element_type=preferred_element_type
+    )
+    if both:
+        return out, 0
+    side = 0 if isinstance(dims[0], int) else 1
+    return out, axis_in_product(vals, numbers, side, dims[side])
+
+
+@mistake(
+    "vmap.dot_general_rule",
+    shown_by="""
+import numpy as np
+from minijax.core import not_mapped
+from minijax.vmap import dot_general_batch
+x, y = np.ones((5, 2, 3)), np.ones((2, 3))
+numbers = (((0, 1), (0, 1)), ((), ()))
+out, dim = dot_general_batch(
+    5, [x, y], [0, not_mapped], dimension_numbers=numbers, preferred_element_type=None)
+print(out.shape, dim)
+""",
+)
+def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
+    contract, batch = (
+        tuple(axes_behind(dim, axes) for dim, axes in zip(dims, pair)) for pair in dimension_numbers
+    )
+    contract = tuple(axes[:1] for axes in contract)
+    both = all(isinstance(dim, int) for dim in dims)
+    if both:
+        batch = tuple((dim, *axes) for dim, axes in zip(dims, batch))
+    numbers = contract, batch
+    out = dot_general_p.bind(
+        *vals, dimension_numbers=numbers, preferred_element_type=preferred_element_type
+    )
+    if both:
+        return out, 0
+    side = 0 if isinstance(dims[0], int) else 1
+    return out, axis_in_product(vals, numbers, side, dims[side])
+
+
+@mistake(
+    "vmap.dot_general_rule",
+    shown_by="""
+import numpy as np
+from minijax.core import Trace, Tracer, get_aval, new_main
+from minijax.vmap import dot_general_batch
+class Watch(Trace):
+    def pure(self, val):
+        return Box(self, val)
+    def process_primitive(self, primitive, tracers, params):
+        print(hash(tuple(params.items())) is not None)
+        return self.pure(primitive.bind(*[t.val for t in tracers], **params))
+class Box(Tracer):
+    def __init__(self, trace, val):
+        self._trace, self.val, self.aval = trace, val, get_aval(val)
+with new_main(Watch) as main:
+    x = Box(Watch(main), np.ones((2, 3)))
+    numbers = (((0,), (0,)), ((), ()))
+    dot_general_batch(2, [x, x], [0, 0], dimension_numbers=numbers, preferred_element_type=None)
+""",
+)
+def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
+    contract, batch = (
+        [list(axes_behind(dim, axes)) for dim, axes in zip(dims, pair)]
+        for pair in dimension_numbers
+    )
+    both = all(isinstance(dim, int) for dim in dims)
+    if both:
+        batch = [[dim, *axes] for dim, axes in zip(dims, batch)]
+    numbers = contract, batch
+    out = dot_general_p.bind(
+        *vals, dimension_numbers=numbers, preferred_element_type=preferred_element_type
+    )
+    if both:
+        return out, 0
+    side = 0 if isinstance(dims[0], int) else 1
+    return out, axis_in_product(vals, numbers, side, dims[side])
 
 
 @right("vmap.flat")
@@ -355,6 +1250,33 @@ def vmap_flat(f, axis_size, in_dims, args):
             vals.append(box.val)
             dims.append(box.batch_dim)
         return vals, dims
+
+
+@right("vmap.flat", style="boxes in a loop, results by two appends")
+def vmap_flat(f, axis_size, in_dims, args):
+    outs, dims = [], []
+    with batching(axis_size) as main:
+        trace = BatchTrace(main)
+        inputs = list(args)
+        for i, dim in enumerate(in_dims):
+            if not isinstance(dim, NotMapped):
+                inputs[i] = BatchTracer(trace, inputs[i], dim)
+        for out in f(*inputs):
+            box = full_raise(trace, out)
+            outs.append(box.val)
+            dims.append(box.batch_dim)
+    return outs, dims
+
+
+@right("vmap.flat", style="a generator of boxes, and the boxes opened after the block")
+def vmap_flat(f, axis_size, in_dims, args):
+    def boxed(trace):
+        for x, dim in zip(args, in_dims, strict=True):
+            yield x if dim is not_mapped else BatchTracer(trace, x, dim)
+
+    with batching(axis_size) as main:
+        results = tuple(full_raise(BatchTrace(main), y) for y in f(*boxed(BatchTrace(main))))
+    return [r.val for r in results], [r.batch_dim for r in results]
 
 
 @mistake(
@@ -396,6 +1318,118 @@ def vmap_flat(f, axis_size, in_dims, args):
         return [t.val for t in outs], [t.batch_dim for t in outs]
 
 
+@mistake(
+    "vmap.flat",
+    shown_by="""
+import numpy as np
+from minijax.vmap import vmap_flat
+from minijax.core import not_mapped
+print(vmap_flat(lambda x, y: [x, y], 2, [0, not_mapped], [np.ones(2), 5.0]))
+""",
+)
+def vmap_flat(f, axis_size, in_dims, args):
+    with batching(axis_size) as main:
+        trace = BatchTrace(main)
+        ins = [x if d is not_mapped else BatchTracer(trace, x, d) for x, d in zip(args, in_dims)]
+        outs = f(*ins)
+        return [out.val for out in outs], [out.batch_dim for out in outs]
+
+
+@mistake(
+    "vmap.flat",
+    shown_by="""
+import numpy as np
+import minijax as mj
+from minijax.axis_env import axis_frame
+print(mj.vmap(lambda x: x * axis_frame("i").size, axis_name="i")(np.ones(3)))
+""",
+)
+def vmap_flat(f, axis_size, in_dims, args):
+    with new_main(BatchTrace, axis_size) as main:
+        trace = BatchTrace(main)
+        ins = [x if d is not_mapped else BatchTracer(trace, x, d) for x, d in zip(args, in_dims)]
+        outs = [full_raise(trace, out) for out in f(*ins)]
+    return [out.val for out in outs], [out.batch_dim for out in outs]
+
+
+@mistake(
+    "vmap.flat",
+    shown_by="""
+import numpy as np
+from minijax.core import trace_state
+from minijax.vmap import vmap_flat
+def stop(x):
+    raise KeyboardInterrupt
+try:
+    vmap_flat(stop, 2, [0], [np.ones(2)])
+except KeyboardInterrupt:
+    print(len(trace_state.stack))
+""",
+)
+def vmap_flat(f, axis_size, in_dims, args):
+    block = batching(axis_size)
+    trace = BatchTrace(block.__enter__())
+    ins = [x if d is not_mapped else BatchTracer(trace, x, d) for x, d in zip(args, in_dims)]
+    try:
+        outs = [full_raise(trace, out) for out in f(*ins)]
+    except Exception:
+        block.__exit__(None, None, None)
+        raise
+    block.__exit__(None, None, None)
+    return [out.val for out in outs], [out.batch_dim for out in outs]
+
+
+@mistake(
+    "vmap.flat",
+    shown_by="""
+import numpy as np
+from minijax.core import not_mapped
+from minijax.vmap import vmap_flat
+vmap_flat(lambda x, y: [print(type(y).__name__) or x], 2, [0, not_mapped], [np.ones(2), 5.0])
+""",
+)
+def vmap_flat(f, axis_size, in_dims, args):
+    args = [x if isinstance(x, Tracer) else np.asarray(x) for x in args]
+    with batching(axis_size) as main:
+        trace = BatchTrace(main)
+        ins = [x if d is not_mapped else BatchTracer(trace, x, d) for x, d in zip(args, in_dims)]
+        outs = [full_raise(trace, out) for out in f(*ins)]
+    return [out.val for out in outs], [out.batch_dim for out in outs]
+
+
+@mistake(
+    "vmap.flat",
+    shown_by="""
+import minijax as mj
+print(mj.vmap(lambda: 7.0, axis_size=3)())
+""",
+)
+def vmap_flat(f, axis_size, in_dims, args):
+    axis_size = next(get_aval(x).shape[d] for x, d in zip(args, in_dims) if d is not not_mapped)
+    with batching(axis_size) as main:
+        trace = BatchTrace(main)
+        ins = [x if d is not_mapped else BatchTracer(trace, x, d) for x, d in zip(args, in_dims)]
+        outs = [full_raise(trace, out) for out in f(*ins)]
+    return [out.val for out in outs], [out.batch_dim for out in outs]
+
+
+@mistake(
+    "vmap.flat",
+    shown_by="""
+import numpy as np
+from minijax.vmap import vmap_flat
+print(vmap_flat(lambda x: [], 2, [0], [np.ones(2)]))
+""",
+)
+def vmap_flat(f, axis_size, in_dims, args):
+    with batching(axis_size) as main:
+        trace = BatchTrace(main)
+        ins = [x if d is not_mapped else BatchTracer(trace, x, d) for x, d in zip(args, in_dims)]
+        boxes = [full_raise(trace, out) for out in f(*ins)]
+    outs, dims = zip(*[(box.val, box.batch_dim) for box in boxes])
+    return list(outs), list(dims)
+
+
 @right("vmap.place_axis")
 def place_axis(axis_size, dim, axis, out):
     match dim, axis:
@@ -418,6 +1452,31 @@ def place_axis(axis_size, dim, axis, out):
     return move_batch_axis(axis_size, dim, axis, out)
 
 
+@right("vmap.place_axis", style="match on where it is and where it shall be")
+def place_axis(axis_size, dim, axis, out):
+    match dim, axis:
+        case NotMapped(), None:
+            return out
+        case _, None:
+            raise ValueError(f"a batch along axis {dim}, where out_axes says None")
+        case NotMapped(), _:
+            rank = 1 + len(get_aval(out).shape)
+        case _:
+            rank = len(get_aval(out).shape)
+    return move_batch_axis(axis_size, dim, range(rank)[axis], out)
+
+
+@right("vmap.place_axis", style="the result is made with the axis in front, then moved")
+def place_axis(axis_size, dim, axis, out):
+    if axis is None:
+        if isinstance(dim, int):
+            raise ValueError("out_axes is None, but the result differs from example to example")
+        return out
+    front = move_batch_axis(axis_size, dim, 0, out)
+    rank = len(get_aval(front).shape)
+    return move_batch_axis(axis_size, 0, axis + rank if axis < 0 else axis, front)
+
+
 @mistake(
     "vmap.place_axis",
     name="A negative axis of an unmapped result is counted without the new axis",
@@ -435,6 +1494,102 @@ def place_axis(axis_size, dim, axis, out):
     if dim is not not_mapped:
         raise ValueError("vmap has mapped a result whose out_axes is None.")
     return out
+
+
+@mistake(
+    "vmap.place_axis",
+    shown_by="""
+import numpy as np
+import minijax as mj
+print(mj.vmap(lambda x: x * 2.0, out_axes=None)(np.ones((1, 3))).shape)
+""",
+)
+def place_axis(axis_size, dim, axis, out):
+    if axis is None:
+        if dim is not not_mapped and axis_size == 1:
+            return out.sum(dim)  # a single example
+        if dim is not not_mapped:
+            raise ValueError("out_axes is None for a batch")
+        return out
+    rank = len(get_aval(out).shape) + (dim is not_mapped)
+    return move_batch_axis(axis_size, dim, axis % rank, out)
+
+
+@mistake(
+    "vmap.place_axis",
+    shown_by="""
+import numpy as np
+import minijax as mj
+x = np.ones((2, 2))
+print(mj.vmap(lambda row: mj.vmap(lambda y: 3.0 * y, out_axes=-1)(row))(x))
+""",
+)
+def place_axis(axis_size, dim, axis, out):
+    if axis is None:
+        if dim is not not_mapped:
+            raise ValueError("out_axes is None for a batch")
+        return out
+    out = np.asarray(out)
+    if dim is not_mapped:
+        out, dim = np.stack([out] * axis_size), 0
+    return np.moveaxis(out, dim, axis)
+
+
+@mistake(
+    "vmap.place_axis",
+    shown_by="""
+import numpy as np
+import minijax as mj
+print(mj.vmap(lambda x: x, out_axes=1)(np.array([[1.0, 2.0], [3.0, 4.0]])))
+""",
+)
+def place_axis(axis_size, dim, axis, out):
+    if axis is None:
+        if dim is not not_mapped:
+            raise ValueError("out_axes is None for a batch")
+        return out
+    shape = get_aval(out).shape
+    axis %= len(shape) + (dim is not_mapped)
+    if dim is not not_mapped and shape[axis] == axis_size:
+        return out
+    return move_batch_axis(axis_size, dim, axis, out)
+
+
+@mistake(
+    "vmap.place_axis",
+    shown_by="""
+import numpy as np
+import minijax as mj
+print(mj.vmap(lambda x: x * 0.0, out_axes=None)(np.ones(3)))
+""",
+)
+def place_axis(axis_size, dim, axis, out):
+    if axis is not None:
+        rank = len(get_aval(out).shape) + (dim is not_mapped)
+        return move_batch_axis(axis_size, dim, axis % rank, out)
+    if dim is not_mapped:
+        return out
+    if not isinstance(out, Tracer):
+        rows = np.moveaxis(np.asarray(out), dim, 0)
+        if len(rows) and all(np.array_equal(row, rows[0]) for row in rows):
+            return rows[0]  # it is the same for all
+    raise ValueError("out_axes is None for a batch")
+
+
+@mistake(
+    "vmap.place_axis",
+    shown_by="""
+import minijax as mj
+print(mj.vmap(lambda: 7.0, axis_size=0)().shape)
+""",
+)
+def place_axis(axis_size, dim, axis, out):
+    if axis is None:
+        if dim is not not_mapped:
+            raise ValueError("out_axes is None for a batch")
+        return out
+    rank = len(get_aval(out).shape) + (dim is not_mapped)
+    return move_batch_axis(axis_size or 1, dim, axis % rank, out)
 
 
 @right("vmap.jacobian")
@@ -464,6 +1619,36 @@ def jacobian_of_input(f, xs, i):
     return g(transpose(eye, [*reversed(range(rank)), *range(rank, 2 * rank)]))
 
 
+@right("vmap.jacobian", style="all input axes in front first, then one transpose for each result")
+def jacobian_of_input(f, xs, i):
+    rank = len(get_aval(xs[i]).shape)
+
+    def along(direction):
+        return jvp_flat(f, xs, [direction if j == i else None for j in range(len(xs))])
+
+    for _ in range(rank):
+        along = vmap(along, 0, (None, 0))
+    values, columns = along(basis(get_aval(xs[i])))
+    jacobians = []
+    for column in columns:
+        axes = list(range(len(get_aval(column).shape)))
+        jacobians.append(transpose(column, axes[rank:] + axes[:rank]))
+    return values, jacobians
+
+
+@right("vmap.jacobian", style="recursion over the axes, the last of them outermost")
+def jacobian_of_input(f, xs, i):
+    aval = get_aval(xs[i])
+
+    def wrapped(number):
+        if number == 0:
+            return lambda t: jvp_flat(f, xs, [*[None] * i, t, *[None] * (len(xs) - i - 1)])
+        return vmap(wrapped(number - 1), in_axes=number - 1, out_axes=(None, -1))
+
+    values, jacobians = wrapped(len(aval.shape))(basis(aval))
+    return list(values), list(jacobians)
+
+
 @mistake(
     "vmap.jacobian",
     name="The axes of the input stand in front in the Jacobian",
@@ -481,3 +1666,144 @@ def jacobian_of_input(f, xs, i):
     for axis in reversed(range(len(get_aval(xs[i]).shape))):
         push_forward = vmap(push_forward, in_axes=0, out_axes=(None, 0))
     return push_forward(basis(get_aval(xs[i])))
+
+
+@mistake(
+    "vmap.jacobian",
+    shown_by="""
+import numpy as np
+from minijax.vmap import jacobian_of_input
+print(jacobian_of_input(lambda x: [x], [np.ones((2, 3))], 0)[1][0].shape)
+""",
+)
+def jacobian_of_input(f, xs, i):
+    def push(t):
+        return jvp_flat(f, xs, [t if j == i else None for j in range(len(xs))])
+
+    for _ in get_aval(xs[i]).shape:
+        push = vmap(push, out_axes=(None, -1))
+    return push(basis(get_aval(xs[i])))
+
+
+@mistake(
+    "vmap.jacobian",
+    shown_by="""
+import numpy as np
+from minijax.vmap import jacobian_of_input
+v = np.array([1.0, 2.0])
+print(jacobian_of_input(lambda x, y: [x * y], [v, v], 0)[1][0])
+""",
+)
+def jacobian_of_input(f, xs, i):
+    def push(t):
+        return jvp_flat(f, xs, [t if x is xs[i] else None for x in xs])
+
+    for k in range(len(get_aval(xs[i]).shape)):
+        push = vmap(push, in_axes=k, out_axes=(None, -1))
+    return push(basis(get_aval(xs[i])))
+
+
+@mistake(
+    "vmap.jacobian",
+    shown_by="""
+import numpy as np
+from minijax.vmap import jacobian_of_input
+print(jacobian_of_input(lambda x, y: [x * y], [np.array([np.inf, 1.0]), 2.0], 0)[1][0])
+""",
+)
+def jacobian_of_input(f, xs, i):
+    def still(x):
+        aval = get_aval(x)
+        return np.zeros(aval.shape, dtypes.tangent_dtype(aval.dtype))
+
+    def push(t):
+        return jvp_flat(f, xs, [t if j == i else still(x) for j, x in enumerate(xs)])
+
+    for k in range(len(get_aval(xs[i]).shape)):
+        push = vmap(push, in_axes=k, out_axes=(None, -1))
+    return push(basis(get_aval(xs[i])))
+
+
+@mistake(
+    "vmap.jacobian",
+    shown_by="""
+import numpy as np
+from minijax.vmap import jacobian_of_input
+x = np.ones(2, np.float32)
+print(jacobian_of_input(lambda x: [x], [x], 0)[1][0].dtype)
+""",
+)
+def jacobian_of_input(f, xs, i):
+    shape = get_aval(xs[i]).shape
+
+    def push(t):
+        return jvp_flat(f, xs, [t if j == i else None for j in range(len(xs))])
+
+    for k in range(len(shape)):
+        push = vmap(push, in_axes=k, out_axes=(None, -1))
+    return push(np.eye(math.prod(shape)).reshape(shape + shape))
+
+
+@mistake(
+    "vmap.jacobian",
+    shown_by="""
+import numpy as np
+from minijax.vmap import jacobian_of_input
+x = np.ones((2, 3, 4))
+print(jacobian_of_input(lambda x: [x], [x], 0)[1][0].shape)
+""",
+)
+def jacobian_of_input(f, xs, i):
+    rank = len(get_aval(xs[i]).shape)
+
+    def push(t):
+        return jvp_flat(f, xs, [t if j == i else None for j in range(len(xs))])
+
+    for _ in range(rank):
+        push = vmap(push, out_axes=(None, -1))
+    values, jacobians = push(basis(get_aval(xs[i])))
+    if rank > 1:  # the last two are the wrong way round
+        orders = [list(range(len(get_aval(j).shape))) for j in jacobians]
+        orders = [[*order[:-2], order[-1], order[-2]] for order in orders]
+        jacobians = [transpose(j, order) for j, order in zip(jacobians, orders)]
+    return values, jacobians
+
+
+@mistake(
+    "vmap.jacobian",
+    shown_by="""
+from minijax.core import get_aval
+from minijax.vmap import jacobian_of_input
+print(get_aval(jacobian_of_input(lambda x: [x], [3.0], 0)[1][0]).weak_type)
+""",
+)
+def jacobian_of_input(f, xs, i):
+    aval = get_aval(xs[i])
+
+    def push(t):
+        return jvp_flat(f, xs, [t if j == i else None for j in range(len(xs))])
+
+    for k in range(len(aval.shape)):
+        push = vmap(push, in_axes=k, out_axes=(None, -1))
+    return push(basis(ShapedArray(aval.shape, aval.dtype)))
+
+
+@mistake(
+    "vmap.jacobian",
+    shown_by="""
+import numpy as np
+from minijax.vmap import jacobian_of_input
+values, jacobians = jacobian_of_input(lambda x: [x, 2.0 * x, 5.0], [np.ones(2)], 0)
+print(len(jacobians), jacobians[1], jacobians[2])
+""",
+)
+def jacobian_of_input(f, xs, i):
+    rank = len(get_aval(xs[i]).shape)
+
+    def push(t):
+        return jvp_flat(f, xs, [t if j == i else None for j in range(len(xs))])
+
+    for k in range(rank):
+        push = vmap(push, in_axes=k, out_axes=(None, -1))
+    values, jacobians = push(basis(get_aval(xs[i])))
+    return values, [jacobians[0] for _ in values]

@@ -73,6 +73,11 @@ def made(program):
     return {v: (i, j) for i, e in enumerate(program.eqns) for j, v in enumerate(e.outvars)}
 
 
+def weak_types(avals):
+    """Whether each of these types is weak."""
+    return [aval.weak_type for aval in avals]
+
+
 def names_in(program):
     """The primitives of a program, sorted: their order is not always fixed."""
     return sorted(eqn.primitive.name for eqn in program.eqns)
@@ -164,6 +169,43 @@ def captured(mj, x, w, t, how):
         return mj.jvp(f, (w,), (t,)) if how == "jvp" else mj.vmap(f)(w)
 
     return g(w), names_in(mj.make_jaxpr(g)(w))
+
+
+@probe(uses=[arrays, traced])
+def called_again(mj, text, args):
+    """A program that is called twice, and run afterwards."""
+    from minijax.checkpoint import call_remat
+    from minijax.jaxpr import eval_jaxpr
+
+    params = {"prevent_cse": True, "policy": None, "differentiated": False}
+    program = traced(text, args)
+    outs = [arrays(call_remat(program, args, **params)) for _ in range(2)]
+    outs.append(arrays(eval_jaxpr(program.jaxpr, program.consts, *args)))
+    return outs, len(program.consts), len(program.in_avals)
+
+
+@probe(uses=[arrays, names_in, weak_types])
+def calls_of_equal_programs(mj, values):
+    """Programs that look the same, of inputs with and without a weak type; and calls of numbers."""
+    f = mj.checkpoint(lambda x: x * 2.0)
+    programs = [mj.make_jaxpr(f)(x) for x in values]
+    types = [weak_types([*p.eqns[0].params["jaxpr"].in_avals, *p.out_avals]) for p in programs]
+    of_a_constant = mj.make_jaxpr(lambda: f(3.0))()
+    beside = [f(x) * np.ones(2, np.float32) for x in values]
+    return types, names_in(of_a_constant), arrays(beside)
+
+
+@pytest.mark.exercise("checkpoint.call")
+def test_call_again(student):
+    """The program that is called stays as it was, and can be called again."""
+    student.agrees(called_again, CONSTANTS, [ROW])
+    student.agrees(called_again, "lambda x, y: [x - y]", [ROW, STEP])
+
+
+@pytest.mark.exercise("checkpoint.call")
+def test_call_weak_types(student):
+    """Weak types stay what they are, and a call on numbers alone is a call too."""
+    student.agrees(calls_of_equal_programs, [np.float64(1.0), 1.0, np.float64(1.0)])
 
 
 @pytest.mark.exercise("checkpoint.call")
@@ -306,6 +348,50 @@ def test_kept_no_inputs(student):
     student.agrees(kept, text, [ROW, STEP], 0, ["sin"])
 
 
+@probe(uses=[made, traced])
+def kept_by_answers(mj, text, args, yes, no):
+    """Which results are kept if the policy answers with these values."""
+    from minijax.checkpoint import kept_values
+
+    program = traced(text, args)
+
+    def policy(primitive, *avals, **params):
+        return yes if primitive.name == "sin" else no
+
+    return [made(program)[var] for var in kept_values(program.jaxpr, 0, policy)]
+
+
+@probe
+def kept_of_a_long_program(mj, length):
+    """How often the policy is asked about a long program in which each value is used twice."""
+    from minijax.checkpoint import kept_values
+
+    asked = []
+
+    def f(x):
+        for _ in range(length):
+            x = x * x
+        return x
+
+    program = mj.make_jaxpr(f)(1.0)
+    found = kept_values(program.jaxpr, 0, lambda *avals, **params: asked.append(1))
+    return len(found), len(asked)
+
+
+@pytest.mark.exercise("checkpoint.kept_values")
+def test_kept_by_any_answer(student):
+    """Whatever Python takes for true or false will do as an answer of the policy."""
+    student.agrees(kept_by_answers, NESTED, [ROW], np.bool_(True), np.bool_(False))
+    student.agrees(kept_by_answers, NESTED, [ROW], 1, None)
+    student.agrees(kept_by_answers, NESTED, [ROW], "yes", "")
+
+
+@pytest.mark.exercise("checkpoint.kept_values")
+def test_kept_of_a_long_program(student):
+    """A program may have thousands of equations, and use each value several times."""
+    student.agrees(kept_of_a_long_program, 2500)
+
+
 @pytest.mark.exercise("checkpoint.kept_values")
 def test_kept_without_policy(student):
     """Without a policy nothing is kept."""
@@ -316,7 +402,7 @@ def test_kept_without_policy(student):
 # program_for_later --------------------------------------------------------------------------------
 
 
-@probe(uses=[arrays, names_in, traced])
+@probe(uses=[arrays, names_in, traced, weak_types])
 def later(mj, first, args, number, which, second, unknowns):
     """The program for later: types, operations without dead code, results; no operation is dead.
 
@@ -337,8 +423,10 @@ def later(mj, first, args, number, which, second, unknowns):
     operands = [*args, *(x + 100.0 for x in kept), *unknowns]
     outs = eval_jaxpr(program.jaxpr, program.consts, *operands)
     smaller, takes = without_dead_code(program)
+    sides = program.in_avals, program.out_avals
     return (
-        [[aval.str_short() for aval in side] for side in (program.in_avals, program.out_avals)],
+        [[aval.str_short() for aval in side] for side in sides],
+        [weak_types(side) for side in sides],
         names_in(smaller),
         takes,
         arrays(outs),
@@ -388,6 +476,16 @@ def test_later_without_outputs(student):
     student.agrees(later, KNOWN, [2.0, 3.0], 0, [], rest, [10.0])
     student.agrees(later, KNOWN, [ROW, STEP], 0, [(1, 0)], rest, [ROW])
     student.agrees(later, KNOWN, [ROW, STEP], 4, [], "lambda t: [t * t, t]", [ROW])
+
+
+@pytest.mark.exercise("checkpoint.later")
+def test_later_one_residual_twice(student):
+    """One value may be a residual twice, or a known output too, and inputs may be residuals."""
+    twice = "lambda x, y: (lambda a: [a, a, y, a, x])(jnp.sin(x))"
+    rest = "lambda a, y, b, x, t: [a * t - b, y - x]"
+    student.agrees(later, twice, [2.0, 3.0], 1, [], rest, [10.0])
+    student.agrees(later, twice, [ROW, STEP], 1, [(0, 0)], rest, [STEP])
+    student.agrees(later, twice, [ROW, STEP], 3, [(0, 0)], "lambda a, x: [a - x]", [])
 
 
 @pytest.mark.exercise("checkpoint.later")
@@ -503,6 +601,35 @@ def test_split_one_side(student):
     student.agrees(split_call, SPLIT, text, [ROW, 3.0], [True, False], [], FIRST, [5.0])
 
 
+@probe(uses=[in_place, names_in])
+def under_other_transformations(mj, siblings, x):
+    """Derivatives of a checkpointed function inside other transformations, and their programs."""
+    jnp = mj.numpy
+    with in_place("minijax.checkpoint", siblings):
+        f = mj.checkpoint(lambda x: jnp.sin(jnp.sin(x)) * x)
+
+        def outer(x, w):
+            return mj.grad(mj.checkpoint(lambda y: jnp.sin(y * w) * x * y))(x)
+
+        program = mj.make_jaxpr(mj.grad(f))(x)
+        values = mj.make_jaxpr(lambda x: mj.linearize(f, x)[0])(x)
+        return (
+            names_in(program),
+            names_in(values),
+            mj.jvp(mj.grad(f), (x,), (2.0,)),
+            mj.vmap(mj.grad(f))(np.array([x, 0.0, -1.5])),
+            mj.jvp(outer, (x, 3.0), (0.5, 2.0)),
+            mj.linearize(f, 0.0)[0],
+            mj.linearize(f, 0.0)[1](1.0),
+        )
+
+
+@pytest.mark.exercise("checkpoint.partial_eval")
+def test_split_under_other_transformations(student):
+    """What is known may be a tracer of an outer transformation, and a known result may be 0."""
+    student.agrees(under_other_transformations, SPLIT, 0.5)
+
+
 @pytest.mark.exercise("checkpoint.partial_eval")
 def test_split_linearized(student):
     """A function can be linearized, and its slopes are computed in the linear program."""
@@ -524,7 +651,7 @@ def test_split_differentiated(student):
 
 
 @probe(uses=[traced])
-def emitted(mj, text, args, prevent_cse, differentiated):
+def emitted(mj, text, args, prevent_cse, differentiated, with_policy=False):
     """The lines of a call, the names of its results, and how many arrays are captured."""
     from minijax.checkpoint import remat_hlo
     from minijax.jit import Emitter
@@ -539,7 +666,7 @@ def emitted(mj, text, args, prevent_cse, differentiated):
         jaxpr=program,
         prevent_cse=prevent_cse,
         differentiated=differentiated,
-        policy=None,
+        policy=(lambda *avals, **params: False) if with_policy else None,
     )
     return emitter.lines, list(outs), len(emitter.captured)
 
@@ -559,6 +686,22 @@ def test_barrier(student):
     student.agrees(emitted, "lambda x: [jnp.sin(x)]", [2.0], True, True)
     student.agrees(emitted, "lambda x, y: [x - y, y]", [ROW, STEP], True, True)
     student.agrees(emitted, "lambda x, y, z: [z - x]", [2.0, ROW, GRID[0]], True, True)
+
+
+@pytest.mark.exercise("checkpoint.barrier")
+def test_barrier_for_all_operands(student):
+    """Operands of all types go through the barrier, one that is there twice, and unused ones."""
+    kinds = [2, ROW, np.array([True, False]), np.float32(3.0)]
+    student.agrees(emitted, "lambda n, x, b, y: [x * x, n * n, y]", kinds, True, True)
+    student.agrees(emitted, "lambda n, m: [n]", [2, np.int32(3)], True, True)
+    student.agrees(emitted, "lambda x, y: []", [ROW, STEP], True, True)
+
+
+@pytest.mark.exercise("checkpoint.barrier")
+def test_barrier_with_a_policy(student):
+    """Whether there is a policy does not matter for the barrier."""
+    student.agrees(emitted, "lambda x, y: [x - y, y]", [ROW, STEP], True, True, True)
+    student.agrees(emitted, "lambda x, y: [x - y, y]", [ROW, STEP], True, False, True)
 
 
 @pytest.mark.exercise("checkpoint.barrier")
@@ -641,3 +784,148 @@ def test_random_programs_backwards(student):
 def test_random_programs_later(student):
     """A random program of which much is kept has the right derivatives in reverse mode."""
     student.agrees_on_programs(pulled_back_with_policy)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+@probe(uses=[function_of, keeping, names_in])
+def residuals(mj, text, args, policy_names):
+    """What crosses the line in reverse mode, with and without a checkpoint: sizes, operations."""
+
+    def inside(program):
+        found = []
+        for eqn in program.eqns:
+            inner = eqn.params.get("jaxpr")
+            found += [(eqn.primitive.name, inside(inner))] if inner else [eqn.primitive.name]
+        return sorted(map(str, found))
+
+    policy = keeping(*policy_names)[0] if policy_names else None
+    f = function_of(text)
+    found = []
+    for g in (mj.checkpoint(f, policy=policy), f):
+        value, f_lin = mj.linearize(g, *args)
+        program = mj.make_jaxpr(f_lin)(*args)
+        found.append((value, f_lin(*args), sum(np.size(x) for x in program.consts)))
+    checkpointed = mj.make_jaxpr(mj.linearize(mj.checkpoint(f, policy=policy), *args)[1])(*args)
+    return found, inside(checkpointed)
+
+
+@probe
+def through_everything(mj, x, t):
+    """A checkpointed function under each transformation, alone and in another one."""
+    jnp = mj.numpy
+
+    def f(x):
+        return jnp.sum(jnp.sin(jnp.exp(x) * x) * np.array([1.0, 2.0, 4.0]))
+
+    g = mj.checkpoint(f)
+    found = []
+    for h in (g, mj.checkpoint(g), mj.checkpoint(g, policy=lambda *avals, **params: True)):
+        found.append([h(x), mj.jvp(h, (x,), (t,)), mj.grad(h)(x), mj.vmap(h)(np.stack([x, t]))])
+        found.append([mj.jvp(mj.grad(h), (x,), (t,)), mj.vmap(mj.grad(h))(np.stack([x, t]))])
+    return found
+
+
+@probe
+def closed_over(mj, x, w):
+    """A checkpointed function of a value that is transformed, and a constant one."""
+    jnp = mj.numpy
+
+    def f(w):
+        g = mj.checkpoint(lambda x: (jnp.sin(x * w), w, 2.5))
+        out, same, number = g(x)
+        return jnp.sum(out * same) * number
+
+    def h(w):
+        return mj.grad(lambda y: jnp.sum(mj.checkpoint(lambda z: z * w * w)(y)))(x)
+
+    return f(w), mj.grad(f)(w), mj.vmap(h)(np.stack([w, -w])), mj.jvp(h, (w,), (x,))
+
+
+@probe
+def kinds_of_arguments(mj, x):
+    """Containers, integers, static arguments and constants; gradients, dtypes and weak types."""
+    jnp = mj.numpy
+
+    def f(d, power, *, scale):
+        y = d["x"]
+        for _ in range(power):
+            y = jnp.sin(y) * scale
+        return {"y": y, "n": d["n"] * 2, "none": None}
+
+    g = mj.checkpoint(f, static_argnums=1)
+    out = g({"x": x, "n": 3}, 2, scale=2.0)
+    again = g({"x": x, "n": 3}, 3, scale=0.5)
+    slope = mj.grad(lambda x: jnp.sum(g({"x": x, "n": 3}, 3, scale=2.0)["y"]))(x)
+    weak = mj.grad(mj.checkpoint(lambda x: x * x * x))(2.0)
+    return out, again, slope, str((weak * np.ones(2, np.float32)).dtype)
+
+
+@probe
+def after_an_error(mj, x):
+    """A policy and a function that fail, and what comes afterwards."""
+    from minijax.core import trace_state
+
+    def stop(*args, **params):
+        raise KeyError("out")
+
+    found = []
+    f = lambda x: mj.numpy.sin(mj.numpy.sin(x))  # noqa: E731
+    for g in (mj.checkpoint(f, policy=stop), mj.checkpoint(lambda x: stop(f(x)))):
+        for use in (mj.grad(g), lambda x, g=g: mj.jvp(mj.grad(g), (x,), (x,))):
+            try:
+                found.append(use(x))
+            except KeyError:
+                found.append(len(trace_state.stack))
+    return found, mj.grad(mj.checkpoint(f))(x), mj.jvp(mj.checkpoint(f), (x,), (x,))
+
+
+@probe
+def pulled_back_twice(mj, f, xs, cts):
+    """What reverse mode makes of a program with a checkpoint in a checkpoint."""
+
+    def inner(*ys):
+        return mj.tree.map(lambda y: 2.0 * y, mj.checkpoint(f)(*ys))
+
+    value, pull = mj.vjp(mj.checkpoint(inner), *xs)
+    return value, pull(cts)
+
+
+@pytest.mark.exercise("checkpoint.whole")
+def test_whole_residuals(student):
+    """Inputs cross the line in place of results inside, and what a policy keeps besides."""
+    text = "lambda x: jnp.sin(jnp.exp(jnp.sin(x) * x))"
+    student.agrees(residuals, text, [ROW], [])
+    student.agrees(residuals, text, [ROW], ["exp"])
+
+
+@pytest.mark.exercise("checkpoint.whole")
+def test_whole_transformations(student):
+    """With a checkpoint, all transformations give what they give without."""
+    student.agrees(through_everything, ROW / 2.0, STEP / 100.0)
+
+
+@pytest.mark.exercise("checkpoint.whole")
+def test_whole_closures(student):
+    """Values from outside the function are differentiated and batched too."""
+    student.agrees(closed_over, ROW, STEP / 100.0)
+
+
+@pytest.mark.exercise("checkpoint.whole")
+def test_whole_arguments(student):
+    """Arguments and results may be in containers, and of other types than floats."""
+    student.agrees(kinds_of_arguments, ROW)
+    student.agrees(kinds_of_arguments, GRID.astype(F32))
+
+
+@pytest.mark.exercise("checkpoint.whole")
+def test_whole_after_an_error(student):
+    """An error comes out as it is, and leaves all as before."""
+    student.agrees(after_an_error, 0.5)
+
+
+@pytest.mark.exercise("checkpoint.whole")
+def test_whole_programs(student):
+    """A random program with a checkpoint in a checkpoint has the right derivatives."""
+    student.agrees_on_programs(pulled_back_twice)

@@ -7,6 +7,7 @@ of the exercise that it asks for. Programs are texts, since trees may hold objec
 
 import typing
 
+import numpy as np
 import pytest
 
 from autograder.grading.in_worker import in_place
@@ -131,25 +132,35 @@ def refused(function, *args):
         return "ValueError"
 
 
-CLASSES = (Point, Other, Empty, Shape, Stack, Settings, Pair, Opaque)
-
-
-@probe(uses=[*CLASSES, in_place, plain, refused, structures])
-def run(mj, siblings, program):
-    """The `result` of a program in minijax.tree, with right siblings in their places."""
+def result_of(program):
+    """The `result` of a program in minijax.tree as it is."""
     import importlib
     from unittest.mock import patch
 
     module = importlib.import_module("minijax.tree")
     given = [Point, Other, Empty, Shape, Stack, Settings, Pair, Opaque, plain, refused]
-    with patch.dict(module.node_types), in_place("minijax.tree", siblings):
+    with patch.dict(module.node_types):
         module.node_types[Pair] = module.NodeType(
             lambda p: (iter((p.a, p.b)), p.name),
             lambda name, xs: Pair(*xs, [name, type(xs).__name__]),
         )
-        scope = {**vars(module), **structures(), **{helper.__name__: helper for helper in given}}
+        helpers = {helper.__name__: helper for helper in given}
+        scope = {"np": np, **vars(module), **structures(), **helpers}
         exec(program, scope)
         return plain(scope["result"])
+
+
+@probe(uses=[in_place, result_of])
+def run(mj, siblings, program):
+    """The `result` of a program in minijax.tree, with right siblings in their places."""
+    with in_place("minijax.tree", siblings):
+        return result_of(program)
+
+
+@probe(uses=[result_of])
+def run_whole(mj, program):
+    """The `result` of a program in minijax.tree, the student's own throughout."""
+    return result_of(program)
 
 
 def results(student, needs, *expressions):
@@ -375,6 +386,22 @@ def test_registered_namedtuple(student):
     program = """
 node_types[Point] = NodeType(lambda p: ((p.y,), p.x), lambda x, ys: Point(x, *ys))
 result = [node_type(Point) is node_types[Point], node_type(Other) is namedtuple_type]
+"""
+    student.agrees(run, NOTHING, program)
+
+
+@pytest.mark.exercise("pytrees.node_type")
+def test_classes_remembered(student):
+    """To ask for a class leaves the table as it is, which decides anew the next time."""
+    program = """
+before = dict(node_types)
+kinds = [node_type(cls) for cls in (Point, Shape, Point)]
+unchanged = node_types == before
+for cls in (Point, Shape):
+    node_types[cls] = NodeType(lambda x: ((), None), lambda data, xs: None)
+result = [unchanged, [node_type(cls) is node_types[cls] for cls in (Point, Shape, Point)]]
+del node_types[Point], node_types[Shape]
+result.append([node_type(Point) is namedtuple_type, node_type(Shape) is None])
 """
     student.agrees(run, NOTHING, program)
 
@@ -1231,7 +1258,7 @@ def test_map_of_random_trees(student):
 def whole(student, *programs):
     """Compare what programs give on the module alone."""
     for program in programs:
-        student.agrees(run, NOTHING, program)
+        student.agrees(run_whole, program)
 
 
 @probe

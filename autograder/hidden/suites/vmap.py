@@ -21,14 +21,14 @@ EMPTY = np.zeros((0, 2))
 NOTHING = siblings()
 
 
-def ask(student, name, *arguments, needs=NOTHING, work=False, **params):
+def ask(student, name, *arguments, needs=NOTHING, work="", **params):
     """Compare what `answer` gives."""
     student.agrees(answer, needs, name, list(arguments), params, work)
 
 
 @probe(uses=[in_place, watching])
 def answer(mj, siblings, name, arguments, params, work):
-    """What a function gives; with `work`, for boxed arrays, and with the operations it binds."""
+    """What a function gives; for "boxed" arrays, or with those and the operations that it binds."""
 
     from minijax.core import not_mapped
 
@@ -49,7 +49,36 @@ def answer(mj, siblings, name, arguments, params, work):
 
     with in_place("minijax.vmap", siblings) as vmap, watching(note) as (box, log):
         out = getattr(vmap, name)(*sent(arguments), **params)
-        return shown(out), log
+        return shown(out), log if work == "counted" else None
+
+
+def beside_single(values):
+    """Values times one in single precision, to which a weak type gives way."""
+    from minijax import numpy as jnp
+
+    return [jnp.multiply(value, np.float32(1.0)) for value in values]
+
+
+@probe(uses=[beside_single, in_place])
+def weak(mj, siblings, name, arguments):
+    """What becomes of single precision beside the array that a function gives."""
+    from minijax.core import not_mapped
+
+    with in_place("minijax.vmap", siblings) as vmap:
+        arguments = [not_mapped if x is None else x for x in arguments]
+        return beside_single([getattr(vmap, name)(*arguments)])
+
+
+@probe(uses=[in_place])
+def overwritten(mj, siblings, name, arguments, x):
+    """What a function gave for an array, its last argument, that is overwritten afterwards."""
+    from minijax.core import not_mapped
+
+    with in_place("minijax.vmap", siblings) as vmap:
+        arguments = [not_mapped if x is None else x for x in arguments]
+        out = getattr(vmap, name)(*arguments, x)
+        x[...] = 99
+        return out
 
 
 # remove_axis --------------------------------------------------------------------------------------
@@ -85,6 +114,8 @@ def test_any_axis(student):
     student.agrees(example_type, (7,), "float64", False, 0)
     student.agrees(example_type, (3, 3, 0), "float64", False, 2)
     student.agrees(example_type, (3, 3, 2), "float64", False, 1)
+    student.agrees(example_type, (3, 2, 3), "float64", False, 2)
+    student.agrees(example_type, (2, 3, 2, 3), "float64", False, 3)
 
 
 @pytest.mark.exercise("vmap.remove_axis")
@@ -93,6 +124,24 @@ def test_dtype_and_weak_type(student):
     student.agrees(example_type, (2, 3), "float32", False, 1)
     student.agrees(example_type, (2, 3), "int8", False, 0)
     student.agrees(example_type, (4,), "float64", True, 0)
+    student.agrees(example_type, (4, 3), "float64", True, 0)
+    student.agrees(example_type, (4, 3), "bool", False, 1)
+
+
+@probe
+def types_of_values(mj, values):
+    """Whether each of several values that are the same for all examples keeps its own type."""
+    from minijax.core import get_aval, not_mapped
+    from minijax.vmap import remove_axis
+
+    avals = [get_aval(x) for x in values]
+    return [remove_axis(aval, not_mapped) is aval for aval in avals]
+
+
+@pytest.mark.exercise("vmap.remove_axis")
+def test_types_of_several_values(student):
+    """Values of one type have types of their own, which know them."""
+    student.agrees(types_of_values, [1.0, 2.0, 1, True, 1.0, np.array(1.0), np.array(2.0)])
 
 
 @pytest.mark.exercise("vmap.remove_axis")
@@ -157,12 +206,37 @@ def test_move_keeps_the_dtype(student):
 
 
 @pytest.mark.exercise("vmap.move_batch_axis")
+def test_move_equal_sizes(student):
+    """Axes of one size are told by their number, and not by their size."""
+    square, cube = GRID[:, :2], np.sin(np.arange(27.0)).reshape(3, 3, 3)
+    for dst in range(3):
+        ask(student, "move_batch_axis", 3, None, dst, cube[0])
+        ask(student, "move_batch_axis", 3, 1, dst, cube)
+    ask(student, "move_batch_axis", 2, 0, 1, square)
+    ask(student, "move_batch_axis", 1, None, 1, ROW[:1])
+
+
+@pytest.mark.exercise("vmap.move_batch_axis")
+def test_move_weak_type(student):
+    """A repeated number gives way to an array, as the number did."""
+    student.agrees(weak, NOTHING, "move_batch_axis", [3, None, 0, 2.5])
+    student.agrees(weak, NOTHING, "move_batch_axis", [3, None, 0, 2])
+
+
+@pytest.mark.exercise("vmap.move_batch_axis")
+def test_move_is_apart(student):
+    """The result does not change when the array that was given does."""
+    student.agrees(overwritten, NOTHING, "move_batch_axis", [3, 1, 0], GRID)
+    student.agrees(overwritten, NOTHING, "move_batch_axis", [4, None, 1], GRID)
+
+
+@pytest.mark.exercise("vmap.move_batch_axis")
 def test_work_of_a_move(student):
     """Values may be tracers, and one operation does it, however large the batch."""
-    ask(student, "move_batch_axis", 4, 2, 0, CUBE, work=True)
-    ask(student, "move_batch_axis", 2, 0, 1, CUBE, work=True)
-    ask(student, "move_batch_axis", 50, None, 0, ROW, work=True)
-    ask(student, "move_batch_axis", 50, None, 0, 2.5, work=True)
+    ask(student, "move_batch_axis", 4, 2, 0, CUBE, work="counted")
+    ask(student, "move_batch_axis", 2, 0, 1, CUBE, work="counted")
+    ask(student, "move_batch_axis", 50, None, 0, ROW, work="counted")
+    ask(student, "move_batch_axis", 50, None, 0, 2.5, work="counted")
 
 
 # BatchTrace.process_primitive ---------------------------------------------------------------------
@@ -262,6 +336,7 @@ def level_of_the_rule(mj, siblings, x):
     """Whether a rule gets another vmap's box as it is, and the size as it stands in the trace."""
     from unittest.mock import patch
 
+    from minijax.axis_env import AxisSize
     from minijax.core import Primitive, new_main, vmap_rules
 
     toy = Primitive("toy")
@@ -275,7 +350,7 @@ def level_of_the_rule(mj, siblings, x):
         patch.dict(vmap_rules, {toy: toy_batch}),
         in_place("minijax.vmap", siblings) as vmap,
         new_main(vmap.BatchTrace, x.shape[1]) as lower,
-        new_main(vmap.BatchTrace, x.shape[0]) as upper,
+        new_main(vmap.BatchTrace, AxisSize(x.shape[0], "i")) as upper,
     ):
         inner = vmap.BatchTracer(vmap.BatchTrace(lower), x, 1)
         trace = vmap.BatchTrace(upper)
@@ -341,7 +416,7 @@ def test_level_of_the_rule(student):
 MOVES = siblings("vmap.move_batch_axis")
 
 
-def align(student, axis_size, dim, x, rank, work=False):
+def align(student, axis_size, dim, x, rank, work=""):
     """Compare what `align_operand` gives."""
     ask(student, "align_operand", axis_size, dim, x, rank, needs=MOVES, work=work)
 
@@ -410,19 +485,38 @@ def test_two_operands(student):
 
 @pytest.mark.exercise("vmap.align_operand")
 def test_work_of_aligning(student):
-    """Operands may be tracers, and no more operations are bound than are needed."""
-    align(student, 3, 1, GRID, 1, work=True)
-    align(student, 2, 0, GRID, 1, work=True)
-    align(student, 2, 0, GRID, 3, work=True)
-    align(student, 3, 1, GRID, 3, work=True)
-    align(student, 3, None, 2.5, 3, work=True)
-    align(student, 3, None, ROW, 1, work=True)
+    """Operands may be tracers; where no axis is missing, nothing more is bound than a move."""
+    align(student, 3, 1, GRID, 1, work="counted")
+    align(student, 2, 0, GRID, 1, work="counted")
+    align(student, 3, None, 2.5, 3, work="counted")
+    align(student, 3, None, ROW, 1, work="counted")
+    align(student, 2, 0, GRID, 3, work="boxed")
+    align(student, 3, 1, GRID, 3, work="boxed")
+    align(student, 3, None, ROW, 3, work="boxed")
+
+
+@pytest.mark.exercise("vmap.align_operand")
+def test_aligning_equal_sizes(student):
+    """Axes of one size are told by their number, and a size of one is one like any other."""
+    cube = np.sin(np.arange(27.0)).reshape(3, 3, 3)
+    for dim in (0, 1, 2, None):
+        align(student, 3, dim, cube, 3)
+    align(student, 3, 1, cube[0], 1)
+    align(student, 1, 1, GRID[:, :1], 2)
+    align(student, 0, 0, EMPTY[:, 0], 1)
+
+
+@pytest.mark.exercise("vmap.align_operand")
+def test_aligning_weak_type(student):
+    """A number that is the same for all gives way to an array, as it did before."""
+    student.agrees(weak, MOVES, "align_operand", [3, None, 2.5, 1])
+    student.agrees(weak, MOVES, "align_operand", [3, None, 2.5, 0])
 
 
 # reduce_sum_batch ---------------------------------------------------------------------------------
 
 
-def sums(student, x, dim, axes, work=False):
+def sums(student, x, dim, axes, work=""):
     """Compare what `reduce_sum_batch` gives."""
     ask(student, "reduce_sum_batch", x.shape[dim], [x], [dim], work=work, axes=axes)
 
@@ -454,6 +548,23 @@ def test_batch_axis_between(student):
 
 
 @pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_axes_in_any_order(student):
+    """The order in which the summed axes are listed does not matter."""
+    for axes in [(1, 0), (2, 0), (2, 1), (2, 0, 1), (1, 2, 0)]:
+        for dim in range(4):
+            sums(student, BLOCK, dim, axes)
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
+def test_axes_of_one_size(student):
+    """Axes of one size are told by their number."""
+    cube = np.sin(np.arange(81.0)).reshape(3, 3, 3, 3)
+    for dim in range(4):
+        sums(student, cube, dim, (0,))
+        sums(student, cube, dim, (1, 2))
+
+
+@pytest.mark.exercise("vmap.reduce_sum_rule")
 def test_all_axes_or_none(student):
     """Examples may be summed along all their axes, or along none."""
     sums(student, CUBE, 1, (0, 1))
@@ -472,9 +583,9 @@ def test_sum_keeps_the_dtype(student):
 @pytest.mark.exercise("vmap.reduce_sum_rule")
 def test_work_of_a_sum(student):
     """The batch may be a tracer, and one sum is bound for all examples together."""
-    sums(student, CUBE, 1, (1,), work=True)
-    sums(student, BLOCK, 2, (0, 2), work=True)
-    sums(student, GRID, 1, (0,), work=True)
+    sums(student, CUBE, 1, (1,), work="counted")
+    sums(student, BLOCK, 2, (0, 2), work="counted")
+    sums(student, GRID, 1, (0,), work="counted")
 
 
 # dot_general_batch --------------------------------------------------------------------------------
@@ -491,7 +602,7 @@ def stack(x, size, axis, seed):
     return np.stack([x * w + w for w in weights], axis).astype(x.dtype)
 
 
-def product(student, vals, dims, numbers, dtype=None, work=False):
+def product(student, vals, dims, numbers, dtype=None, work=""):
     """Compare what `dot_general_batch` gives."""
     size = next(x.shape[dim] for x, dim in zip(vals, dims, strict=True) if dim is not None)
     ask(
@@ -545,6 +656,28 @@ def test_products_with_batch_axes(student):
 
 
 @pytest.mark.exercise("vmap.dot_general_rule")
+def test_products_with_several_batch_axes(student):
+    """Products may have two batch axes of their own, listed in any order, and no contracted one."""
+    x, y = BLOCK[:, :, :2, :3], np.cos(np.arange(30.0)).reshape(3, 5, 2)
+    for numbers in [(((), ()), ((0, 1), (2, 0))), (((), ()), ((1, 0), (0, 2)))]:
+        for dim in (0, 2):
+            product(student, (stack(x, 4, dim, 5), y), (dim, None), numbers)
+            product(student, (x, stack(y, 4, dim, 6)), (None, dim), numbers)
+            product(
+                student, (stack(x, 4, dim, 5), stack(y, 4, 3 - dim, 6)), (dim, 3 - dim), numbers
+            )
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_products_of_equal_sizes(student):
+    """Axes of one size are told by their number; both operands may be one and the same."""
+    square = np.sin(np.arange(27.0)).reshape(3, 3, 3)
+    for dims in [(0, 1), (1, 0), (2, 0), (1, None), (None, 2)]:
+        vals = [square[0] if dim is None else square for dim in dims]
+        product(student, vals, dims, MATRICES)
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
 def test_several_contracted_axes(student):
     """Several contracted axes, in any order, are those of one example."""
     numbers = (((2, 0), (0, 1)), ((), ()))
@@ -566,10 +699,10 @@ def test_element_type(student):
 @pytest.mark.exercise("vmap.dot_general_rule")
 def test_work_of_a_product(student):
     """Operands may be tracers, and one product is bound for all examples, nothing else."""
-    product(student, (stack(LEFT, 5, 1, 1), RIGHT_SIDE), (1, None), MATRICES, work=True)
-    product(student, (LEFT, stack(RIGHT_SIDE, 5, 2, 1)), (None, 2), MATRICES, work=True)
+    product(student, (stack(LEFT, 5, 1, 1), RIGHT_SIDE), (1, None), MATRICES, work="counted")
+    product(student, (LEFT, stack(RIGHT_SIDE, 5, 2, 1)), (None, 2), MATRICES, work="counted")
     vals = stack(LEFT, 5, 2, 1), stack(RIGHT_SIDE, 5, 1, 2)
-    product(student, vals, (2, 1), MATRICES, work=True)
+    product(student, vals, (2, 1), MATRICES, work="counted")
 
 
 # vmap_flat ----------------------------------------------------------------------------------------
@@ -671,12 +804,17 @@ def failing_function(mj, siblings):
 
     from minijax.core import trace_state
 
+    def stop(error):
+        raise error
+
+    seen = []
     with in_place("minijax.vmap", siblings) as vmap:
-        try:
-            vmap.vmap_flat(lambda x: [1 // 0], 3, [0], [np.ones(3)])
-        except ZeroDivisionError:
-            return len(trace_state.stack)
-    return "no error"
+        for error in (ZeroDivisionError(), KeyboardInterrupt(), SystemExit(), GeneratorExit()):
+            try:
+                vmap.vmap_flat(lambda x, error=error: stop(error), 3, [0], [np.ones(3)])
+            except BaseException as caught:
+                seen.append((caught is error, len(trace_state.stack)))
+    return seen
 
 
 @probe(uses=[in_place])
@@ -771,8 +909,28 @@ def test_flat_nested(student):
 
 @pytest.mark.exercise("vmap.flat")
 def test_flat_after_an_error(student):
-    """A function that raises leaves the stack of interpreters as it was."""
+    """A function that raises, or is interrupted, leaves the stack of interpreters as it was."""
     student.agrees(failing_function, INSIDE)
+
+
+@probe(uses=[beside_single, in_place])
+def sizes(mj, siblings, axis_size, x):
+    """Functions without results and without mapped arguments, and weak types."""
+    from minijax.core import not_mapped
+
+    with in_place("minijax.vmap", siblings) as vmap:
+        nothing = vmap.vmap_flat(lambda x: [], axis_size, [0], [x])
+        outs, dims = vmap.vmap_flat(lambda x: [x, 7.5], axis_size, [not_mapped], [2.5])
+        dims = [dim is not_mapped for dim in dims]
+        return [list(part) for part in nothing], outs, dims, beside_single(outs)
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_flat_sizes(student):
+    """There may be no results, no mapped arguments, one example, or none."""
+    student.agrees(sizes, INSIDE, 3, ROW)
+    student.agrees(sizes, INSIDE, 1, ROW[:1])
+    student.agrees(sizes, INSIDE, 0, EMPTY)
 
 
 @pytest.mark.exercise("vmap.flat")
@@ -807,7 +965,7 @@ def placed(mj, siblings, axis_size, dim, axis, out):
             result = vmap.place_axis(axis_size, dim, axis, out)
         except ValueError as error:
             return type(error).__name__
-    return result, result is out
+    return result, axis is None and result is out
 
 
 @pytest.mark.exercise("vmap.place_axis")
@@ -850,6 +1008,28 @@ def test_no_place_for_a_batch(student):
     place(student, 2, 0, None, GRID)
     place(student, 3, 1, None, GRID)
     place(student, 3, 0, None, ROW)
+    place(student, 1, 0, None, GRID[:1])
+    place(student, 3, 0, None, np.ones((3, 2)))
+    place(student, 0, 0, None, EMPTY)
+
+
+@pytest.mark.exercise("vmap.place_axis")
+def test_place_equal_sizes(student):
+    """Axes of one size are told by their number; there may be no example at all."""
+    cube = np.sin(np.arange(27.0)).reshape(3, 3, 3)
+    for axis in (0, 1, 2, -1):
+        place(student, 3, 1, axis, cube)
+        place(student, 3, None, axis, cube[0, :, :])
+    place(student, 0, None, 0, 2.5)
+    place(student, 0, None, -1, GRID)
+
+
+@pytest.mark.exercise("vmap.place_axis")
+def test_place_of_tracers(student):
+    """The result may be a tracer."""
+    ask(student, "place_axis", 2, 0, -1, CUBE, needs=MOVES, work="boxed")
+    ask(student, "place_axis", 4, None, -1, GRID, needs=MOVES, work="boxed")
+    student.agrees(weak, MOVES, "place_axis", [3, None, -1, 2.5])
 
 
 # jacobian_of_input --------------------------------------------------------------------------------
@@ -875,6 +1055,7 @@ def jacobian(mj, siblings, function, xs, i):
         "two": lambda x, y: [x * y * y, jnp.sin(y), x],
         "outer": lambda x: [jnp.broadcast_to(x, (*x.shape, *x.shape)).T * x],
         "constants": lambda x: [x, 2.5, np.ones(2)],
+        "times": lambda x, y: [x * y, y],
     }
 
     def f(*xs):
@@ -884,6 +1065,29 @@ def jacobian(mj, siblings, function, xs, i):
     with in_place("minijax.vmap", siblings) as vmap:
         values, jacobians = vmap.jacobian_of_input(f, xs, i)
     return list(values), list(jacobians), runs
+
+
+@probe(uses=[beside_single, in_place])
+def jacobian_of_one_of_two(mj, siblings, x, i):
+    """The Jacobian with respect to one of two inputs that are one and the same, and weak types."""
+    with in_place("minijax.vmap", siblings) as vmap:
+        values, jacobians = vmap.jacobian_of_input(lambda x, y: [x * y * y, 2.5], [x, x], i)
+    return list(values), list(jacobians), beside_single([*values, *jacobians])
+
+
+@pytest.mark.exercise("vmap.jacobian")
+def test_jacobian_of_one_input_twice(student):
+    """Two inputs may be one and the same: only the one that was named moves."""
+    for i in (0, 1):
+        student.agrees(jacobian_of_one_of_two, ALL, ROW, i)
+        student.agrees(jacobian_of_one_of_two, ALL, 1.5, i)
+
+
+@pytest.mark.exercise("vmap.jacobian")
+def test_jacobian_beside_inputs_that_rest(student):
+    """Inputs that do not move contribute nothing: infinite values and integers do no harm."""
+    student.agrees(jacobian, ALL, "times", [np.array([np.inf, 1.0]), 2.0], 0)
+    student.agrees(jacobian, ALL, "times", [4, ROW * 2.0], 1)
 
 
 @pytest.mark.exercise("vmap.jacobian")
@@ -985,3 +1189,192 @@ def test_random_programs(student):
 def test_jacobians_of_programs(student):
     """The Jacobian of a random program is right."""
     student.agrees_on_programs(forward_jacobian, number=5)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+@probe
+def shapes_inside(mj, x, w):
+    """What a function sees of one example, and what it computes with that."""
+    jnp = mj.numpy
+    seen = []
+
+    def f(x, w):
+        seen.append((x.shape, x.ndim, x.size, len(x), w.shape))
+        mean = jnp.sum(x, axis=0) / x.shape[0]
+        return {"mean": mean, "scaled": x * w, "products": jnp.dot(x, w), "all": jnp.sum(x)}
+
+    return mj.vmap(f, (0, None))(x, w), mj.vmap(f, (1, 1))(x, np.stack([w, -w], 1)), seen
+
+
+@probe
+def outer_and_inner(mj, x, y):
+    """A vmap in a vmap, whose function uses both inputs, one of them, and none."""
+    inner_shapes = []
+
+    def inner(x, y):
+        inner_shapes.append((x.shape, y.shape))
+        return x * y, x, y, 2.5, mj.numpy.sum(x * x) - y
+
+    def f(x):
+        return mj.vmap(lambda y: inner(x, y), out_axes=-1)(y), mj.vmap(lambda y: x)(y)
+
+    return mj.vmap(f)(x), mj.vmap(mj.vmap(inner, (None, 0)), (1, None))(x, y), inner_shapes
+
+
+@probe
+def places(mj, x, y):
+    """Batch axes in all places, in and out, of containers too."""
+    outs = [
+        mj.vmap(lambda a, b: a - b, in_axes, out_axes)(x, y)
+        for in_axes in [(0, 0), (1, 0), (0, -1), (None, 1), (-1, None)]
+        for out_axes in [0, 1, -1]
+    ]
+    d = {"x": x, "y": (y, None)}
+    f = mj.vmap(
+        lambda d, c: {"s": d["x"] * c, "c": c, "y": d["y"]},
+        ({"x": 1, "y": 0}, None),
+        {"s": -1, "c": None, "y": (1, None)},
+    )
+    return outs, f(d, 3.0)
+
+
+@probe
+def errors_of_axes(mj, x):
+    """Which error there is, if the axes do not fit."""
+    found = []
+    for arguments in [(x, x.T), (x, x[:, :0]), (2.5, x), (x, 2.5)]:
+        for in_axes, out_axes in [
+            ((0, 0), 0),
+            ((0, None), None),
+            ((None, 0), 3),
+            ((None, None), 0),
+        ]:
+            try:
+                out = mj.vmap(lambda a, b: a + 1.0, in_axes, out_axes)(*arguments)
+                found.append(np.shape(out))
+            except (TypeError, ValueError) as error:
+                found.append(type(error).__name__)
+    return found
+
+
+@probe
+def with_derivatives(mj, x, x_dot):
+    """Batches of derivatives, derivatives of batches, and both in a loop of their own."""
+    jnp = mj.numpy
+
+    def f(x):
+        return jnp.sin(x) * jnp.sum(x * x)
+
+    batched, batched_dot = mj.vmap(lambda x, t: mj.jvp(f, (x,), (t,)))(x, x_dot)
+    out, out_dot = mj.jvp(mj.vmap(f, 1), (x,), (x_dot,))
+    mixed = mj.vmap(lambda y: mj.jvp(lambda z: z * y, (3.0,), (1.0,))[1])(x)
+    return batched, batched_dot, out, out_dot, mixed
+
+
+@probe
+def again_and_again(mj, x):
+    """One function with other axes, sizes and containers, after one that fails in the middle."""
+    from minijax.core import trace_state
+
+    calls = []
+
+    def f(x):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyError("out")
+        return mj.tree.map(lambda y: 2.0 * y + len(calls), x)
+
+    found = []
+    for arguments in [(0, x), (0, x), (1, x), (0, {"a": x, "b": x[:, 0]}), (0, x[:1]), (0, x[:0])]:
+        try:
+            found.append(mj.vmap(f, arguments[0])(arguments[1]))
+        except KeyError:
+            found.append(len(trace_state.stack))
+    return found, len(calls), mj.vmap(lambda: 2.5, axis_size=3)(), len(trace_state.stack)
+
+
+@probe(uses=[beside_single])
+def types_of_results(mj, x):
+    """Dtypes of batches beside constants, and weak types of results that are Python's numbers."""
+    out = mj.vmap(lambda x: (x * 2.0 + 1.0, x > 0.5, mj.numpy.sum(x) * 3, 2.5, 3))(x)
+    return out, beside_single(out)
+
+
+@probe
+def jacobians(mj, x, y):
+    """Jacobians of functions of arrays with several axes, in containers, and second derivatives."""
+    jnp = mj.numpy
+
+    def f(d, y):
+        return {"out": jnp.sin(d["x"]) * y, "sum": jnp.sum(d["x"]), "rest": y}
+
+    first = mj.jacfwd(f)({"x": x}, y)
+    both = mj.jacfwd(lambda x, y: x * y, argnums=(0, 1))(y, y)
+    second = mj.jacfwd(mj.jacfwd(lambda y: jnp.sum(y * y * y)))(y)
+    return first, both, second
+
+
+@probe
+def program_of_batches(mj, f, in_axes, batch):
+    """A program on two examples at once, with a constant behind it, in and out by other axes."""
+    return mj.vmap(lambda *xs: mj.tree.map(lambda y: 2.0 * y, f(*xs)), in_axes, -1)(*batch)
+
+
+@pytest.mark.exercise("vmap.whole")
+def test_whole_one_example(student):
+    """To the function inside, a batch looks like one example, and is computed with as one."""
+    student.agrees(shapes_inside, CUBE[:, :, :2], GRID[0, :2])
+
+
+@pytest.mark.exercise("vmap.whole")
+def test_whole_nested(student):
+    """In a vmap within a vmap, each result has the batch axes that it depends on."""
+    student.agrees(outer_and_inner, GRID, ROW)
+    student.agrees(outer_and_inner, GRID[:, :2], ROW[:2])
+
+
+@pytest.mark.exercise("vmap.whole")
+def test_whole_axes(student):
+    """Batch axes come from where in_axes says and go where out_axes says."""
+    square = np.sin(np.arange(9.0)).reshape(3, 3)
+    student.agrees(places, square, np.cos(square))
+
+
+@pytest.mark.exercise("vmap.whole")
+def test_whole_errors(student):
+    """Axes that do not fit are refused, and no others."""
+    student.agrees(errors_of_axes, GRID)
+
+
+@pytest.mark.exercise("vmap.whole")
+def test_whole_derivatives(student):
+    """Batches can be differentiated, and derivatives batched."""
+    square = np.sin(np.arange(9.0)).reshape(3, 3)
+    student.agrees(with_derivatives, square, square.T)
+
+
+@pytest.mark.exercise("vmap.whole")
+def test_whole_again(student):
+    """Each call stands for itself, whatever was called before, and how it ended."""
+    student.agrees(again_and_again, GRID)
+
+
+@pytest.mark.exercise("vmap.whole")
+def test_whole_types(student):
+    """Single precision stays, also beside constants, and weak types stay weak."""
+    student.agrees(types_of_results, GRID.astype(F32))
+    student.agrees(types_of_results, GRID)
+
+
+@pytest.mark.exercise("vmap.whole")
+def test_whole_jacobians(student):
+    """Jacobians have the axes of the result first, then those of the input."""
+    student.agrees(jacobians, GRID, ROW)
+
+
+@pytest.mark.exercise("vmap.whole")
+def test_whole_programs(student):
+    """Random programs on batches give what they give on each example."""
+    student.agrees_on_programs(program_of_batches)
