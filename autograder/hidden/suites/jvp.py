@@ -823,6 +823,7 @@ def overwritten(mj, name, x, x_dot, params):
     from minijax import core
     from minijax.jvp import linear_jvp
 
+    x, x_dot = np.array(x), np.array(x_dot)
     primal_out, tangent_out = linear_jvp(getattr(core, name), [x], [x_dot], **params)
     x[...] = x_dot[...] = 0.0
     return primal_out, tangent_out

@@ -75,7 +75,7 @@ def overwritten(mj, siblings, name, arguments, x):
     from minijax.core import not_mapped
 
     with in_place("minijax.vmap", siblings) as vmap:
-        arguments = [not_mapped if x is None else x for x in arguments]
+        arguments, x = [not_mapped if x is None else x for x in arguments], np.array(x)
         out = getattr(vmap, name)(*arguments, x)
         x[...] = 99
         return out
@@ -1205,7 +1205,7 @@ def shapes_inside(mj, x, w):
         mean = jnp.sum(x, axis=0) / x.shape[0]
         return {"mean": mean, "scaled": x * w, "products": jnp.dot(x, w), "all": jnp.sum(x)}
 
-    return mj.vmap(f, (0, None))(x, w), mj.vmap(f, (1, 1))(x, np.stack([w, -w], 1)), seen
+    return mj.vmap(f, (0, None))(x, w), mj.vmap(f, (0, 1))(x, np.stack([w, -w], 1)), seen
 
 
 @probe
@@ -1270,7 +1270,8 @@ def with_derivatives(mj, x, x_dot):
     batched, batched_dot = mj.vmap(lambda x, t: mj.jvp(f, (x,), (t,)))(x, x_dot)
     out, out_dot = mj.jvp(mj.vmap(f, 1), (x,), (x_dot,))
     mixed = mj.vmap(lambda y: mj.jvp(lambda z: z * y, (3.0,), (1.0,))[1])(x)
-    return batched, batched_dot, out, out_dot, mixed
+    jacobians = mj.vmap(lambda y: mj.jacfwd(lambda z: z * y)(x[0]))(x)
+    return batched, batched_dot, out, out_dot, mixed, jacobians
 
 
 @probe
