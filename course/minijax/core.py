@@ -14,6 +14,7 @@ small one that stands above it, which counts.
 from __future__ import annotations
 
 import math
+import operator
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -220,12 +221,31 @@ class Tracer(Array):
     def __int__(self) -> int:
         return self.aval.to_int()
 
-    __index__ = __int__
+    def __index__(self) -> int:
+        return self.aval.to_index()
 
     def __float__(self) -> float:
         raise ConcretizationTypeError(
             f"float() was called on a tracer of type {self.aval}. Convert with x.astype(float)."
         )
+
+    __complex__ = __float__
+
+    def item(self, *args: int) -> NoReturn:
+        """Arrays have a value to give, and so they have these methods; a tracer has none."""
+        raise ConcretizationTypeError(
+            f"The value of a tracer of type {self.aval} was asked for, but it is not known while "
+            "the function is traced. Return the tracer, and ask for the value of the result."
+        )
+
+    tolist = devices = is_deleted = __reduce__ = item
+    committed = property(item)
+
+    def __copy__(self) -> Tracer:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tracer:
+        return self
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         raise TracerArrayConversionError(
@@ -271,6 +291,11 @@ class ShapedArray:
         )
 
     def to_int(self) -> int:
+        raise ConcretizationTypeError(
+            f"int() was called on a tracer of type {self}. Convert with x.astype(int)."
+        )
+
+    def to_index(self) -> int:
         raise TracerIntegerConversionError(
             f"A tracer of type {self} was used as a Python integer, but its value is not known "
             "while the function is traced. Pass it as a static argument instead."
@@ -293,6 +318,9 @@ class ConcreteArray(ShapedArray):
 
     def to_int(self) -> int:
         return int(self.val)
+
+    def to_index(self) -> int:
+        return operator.index(self.val)
 
 
 def number_type(x: bool | int | float) -> type:

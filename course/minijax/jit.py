@@ -187,6 +187,13 @@ class Jitted:
             launch = self.launchers[key] = self.launcher(args, kwargs)
         return launch(leaves)
 
+    def __repr__(self) -> str:
+        """As JAX writes it; a function that cannot be written is left out."""
+        try:
+            return f"<PjitFunction of {self.fun!r}>"
+        except Exception:
+            return "<PjitFunction>"
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """As a method of a class, called with the instance first."""
         return self if instance is None else types.MethodType(self, instance)

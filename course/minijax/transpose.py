@@ -62,7 +62,7 @@ from minijax.lax.basic import (
 )
 from minijax.linearize import Linearized, check_types, linearize_tree, only_floats, with_float0
 from minijax.marks import filled
-from minijax.tracing import trace_tree
+from minijax.tracing import trace_tree, type_of
 from minijax.tree import Partial, PyTreeDef, tree_flatten, tree_unflatten
 from minijax.vmap import (
     basis,
@@ -371,14 +371,20 @@ def linear_transpose(fun: Callable[..., Any], *primals: Value) -> Callable[[Any]
     """
     leaves, in_tree = tree_flatten(primals)
     program, out_tree = trace_tree(fun, primals)
-    avals = [get_aval(x) for x in leaves]
+    avals = [type_of(x) for x in leaves]
     lin = Linearized(None, None, program, in_tree, avals, out_tree, program.out_avals)
     return Partial(transposed, lin)
 
 
 def transposed(lin: Linearized, cotangent: Tangent) -> tuple[Value, ...]:
-    """As `pull_back`, of a function that is linear itself."""
-    cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
+    """As `pull_back`, of a function that is linear itself, which may be one of integers."""
+    cts, tree = tree_flatten(cotangent)
+    got, want = (
+        [(aval.shape, aval.dtype) for aval in avals]
+        for avals in (map(get_aval, cts), lin.out_avals)
+    )
+    if (tree, got) != (lin.out_tree, want):
+        raise TypeError(f"The cotangent must be like the result, {want}, not {got}.")
     return tree_unflatten(lin.in_tree, transpose_program(lin.program, cts))
 
 

@@ -64,6 +64,8 @@ def on_device(dtype: np.dtype) -> np.dtype:
 
 def kind_order(dtype: np.dtype) -> int:
     """0 for booleans, 1 for integers, 2 for floats."""
+    if dtype == float0:
+        raise TypeError("float0s do not support any operations by design: they have no values.")
     return {"b": 0, "i": 1, "u": 1, "f": 2}[dtype.kind]
 
 
@@ -84,6 +86,8 @@ def result_type(*operands: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
     result = strong[0] if strong else weak[0]
     for dtype in strong or weak:
         result = join(result, dtype)
+    if is_float(result) and not any(map(is_float, strong or weak)):
+        return result, True  # no integer holds all of int64 and uint64: a float, but a weak one
     later_kinds = [dtype for dtype in weak if kind_order(dtype) > kind_order(result)]
     for dtype in later_kinds:
         result = join(result, dtype)
@@ -94,6 +98,6 @@ def result_type(*operands: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
 def float_result_type(*operands: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
     """As `result_type`, but a float that holds it: float64 for 64 bits, float32 for fewer."""
     dtype, weak_type = result_type(*operands)
-    if is_float(dtype):
+    if kind_order(dtype) == 2:
         return dtype, weak_type
     return np.dtype(np.float64 if dtype.itemsize == 8 else np.float32), weak_type

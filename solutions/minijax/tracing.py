@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minijax import dtypes
 from minijax.arguments import in_place_of, split_static, static_places, without_static
+from minijax.array import Array
 from minijax.core import (
     MainTrace,
     Primitive,
@@ -313,7 +315,16 @@ def trace_tree(f: Callable[..., Any], args: Values) -> tuple[ClosedJaxpr, PyTree
     """The program of `f` for arguments like `args`, and the structure of its result."""
     leaves, in_tree = tree_flatten(args)
     flat_f, out_tree = flatten_fun(f, in_tree)
-    return trace_to_jaxpr(flat_f, [get_aval(x) for x in leaves]), out_tree()
+    return trace_to_jaxpr(flat_f, list(map(type_of, leaves))), out_tree()
+
+
+def type_of(x: Any) -> ShapedArray:
+    """The type of a value, or of an object that has nothing but a shape and a dtype."""
+    if isinstance(x, Array | np.ndarray | np.generic) or not hasattr(x, "shape"):
+        return get_aval(x)
+    if not hasattr(x, "dtype"):
+        raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
+    return ShapedArray(tuple(x.shape), dtypes.canonical(x.dtype), getattr(x, "weak_type", False))
 
 
 def make_jaxpr(

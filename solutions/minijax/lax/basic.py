@@ -151,6 +151,8 @@ def broadcast_in_dim(
     """Repeat into `shape`; axis `i` of the operand becomes axis `broadcast_dimensions[i]`."""
     shape, axes = tuple(shape), tuple(broadcast_dimensions)
     operand_shape = get_aval(operand).shape
+    if any(n < 0 for n in shape):
+        raise TypeError(f"A shape has no negative sizes, got {shape}.")
     if any(n not in (1, shape[axis]) for n, axis in zip(operand_shape, axes, strict=True)):
         raise TypeError(
             f"broadcast_in_dim cannot repeat {operand_shape} into {shape} along {axes}."
@@ -166,11 +168,26 @@ def convert_element_type(operand: Value, new_dtype: Any) -> Value:
     return convert_element_type_p.bind(operand, new_dtype=dtype, weak_type=False)
 
 
+def check_dot(lhs: Sequence[int], rhs: Sequence[int], contract: Any, batch: Any) -> None:
+    """`TypeError` where axes are not there, are named twice, or differ in length."""
+    for shape, axes in zip((lhs, rhs), zip(contract, batch, strict=True), strict=True):
+        named = [*axes[0], *axes[1]]
+        if len(set(named)) != len(named) or any(not 0 <= i < len(shape) for i in named):
+            raise TypeError(f"dot_general cannot use axes {named} of an operand of shape {shape}.")
+    for kind, (left, right) in {"contracted": contract, "batch": batch}.items():
+        if [lhs[i] for i in left] != [rhs[i] for i in right]:
+            raise TypeError(
+                f"dot_general needs {kind} axes of the same lengths, got {left} of {lhs} and "
+                f"{right} of {rhs}."
+            )
+
+
 def dot_general(
     lhs: Value, rhs: Value, dimension_numbers: Any, *, preferred_element_type: Any = None
 ) -> Value:
     """Multiply and add up; see `dot_general_impl` for `dimension_numbers`."""
     contract, batch = (tuple(tuple(axes) for axes in pair) for pair in dimension_numbers)
+    check_dot(get_aval(lhs).shape, get_aval(rhs).shape, contract, batch)
     dtype = None if preferred_element_type is None else dtypes.canonical(preferred_element_type)
     return dot_general_p.bind(
         lhs, rhs, dimension_numbers=(contract, batch), preferred_element_type=dtype

@@ -39,6 +39,8 @@ from minijax.lax.basic import (
     add,
     binary,
     broadcast_in_dim,
+    broadcast_shapes,
+    check_kind,
     convert_element_type,
     div,
     exp,
@@ -298,7 +300,18 @@ square_p = define(
     "square", np.square, hlo_of(lambda x: mul(x, x)), lambda t, z, x: mul(t, scaled(2, x))
 )
 abs_p = define("abs", np.abs, "abs", lambda t, z, x: with_sign_of(x, t))
-sign_p = define("sign", np.sign, "sign")
+sign_p = define(
+    "sign",
+    lambda x: np.where(np.equal(x, 0), x, np.sign(x)),  # also of -0.0
+    lambda emitter, avals, *rest: sign_hlo(avals[0].dtype)(emitter, avals, *rest),
+)
+
+
+def sign_hlo(dtype: np.dtype) -> Callable[..., list[str]]:
+    """StableHLO knows no sign of unsigned integers; it is 0 or 1."""
+    return hlo_of(lambda x: min(x, scalar(1, x))) if dtype.kind == "u" else elementwise_hlo("sign")
+
+
 floor_p = define("floor", np.floor, "floor")
 ceil_p = define("ceil", np.ceil, "ceil")
 not_p = define("not", np.invert, "not")
@@ -331,7 +344,8 @@ def round_impl(x: Value, *, rounding_method: int) -> Value:
     if rounding_method == RoundingMethod.TO_NEAREST_EVEN:
         return np.rint(x)
     whole = np.trunc(x)
-    return whole + np.where(np.abs(x - whole) >= 0.5, np.sign(x), np.zeros_like(x))
+    up = np.where(np.abs(x - whole) >= 0.5, np.sign(x), np.zeros_like(x))
+    return np.copysign(whole + up, x)  # -0.3 becomes -0.0
 
 
 def round_hlo(
@@ -347,6 +361,7 @@ abstract_eval_rules[round_p] = lambda x, **params: unary_type(x)
 
 def round(x: Value, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Value:
     """The nearest integer, as a float."""
+    check_kind("round", get_aval(x).dtype, "f")
     return round_p.bind(x, rounding_method=RoundingMethod(rounding_method))
 
 
@@ -499,6 +514,7 @@ shift_right_logical = binary(shift_right_logical_p, "iu")
 def pow(x: Value, y: Value) -> Value:
     """A float `x` to the power `y`, an integer or of the same dtype."""
     x_dtype, y_dtype = get_aval(x).dtype, get_aval(y).dtype
+    broadcast_shapes("pow", get_aval(x).shape, get_aval(y).shape)
     if not dtypes.is_float(x_dtype) or (y_dtype != x_dtype and y_dtype.kind not in "iu"):
         raise TypeError(
             f"pow takes a float, and the same float or an integer; got {x_dtype.name} "
@@ -529,14 +545,15 @@ select_n_p = Primitive("select_n")
 
 
 def select_n(which: Any, *cases: Any) -> Any:
-    """For each element the case that `which` names: by False or True, or by an int32.
+    """For each element the case that `which` names: by False or True, or by its number.
 
-    `which` is 0-d, or has the shape of the cases, which share shape and dtype.
+    `which` is 0-d, or has the shape of the cases, which share shape and dtype. A number that is too
+    small names the first case, one that is too large the last.
     """
     avals, choice = [get_aval(x) for x in cases], get_aval(which)
     if len({(aval.shape, aval.dtype) for aval in avals}) != 1:
         raise TypeError(f"select cases must have one shape and dtype, got {[*map(str, avals)]}.")
-    if choice.dtype.kind != "b" and choice.dtype != np.int32:
+    if choice.dtype.name not in ("bool", "int32", "int64"):
         raise TypeError(f"select `which` must be boolean or int32, not {choice.dtype.name}.")
     if choice.dtype.kind == "b" and len(cases) > 2:
         raise TypeError("select with boolean `which` takes two cases.")
@@ -551,7 +568,8 @@ def select(pred: Value, on_true: Value, on_false: Value) -> Value:
 
 
 def select_n_impl(which: Any, *cases: Any) -> Any:
-    which = np.broadcast_to(np.asarray(which, np.intp), np.shape(cases[0]))
+    which = np.clip(np.asarray(which, np.intp), 0, len(cases) - 1)
+    which = np.broadcast_to(which, np.shape(cases[0]))
     stacked = np.stack([np.asarray(case) for case in cases])
     return np.take_along_axis(stacked, which[None], 0)[0]
 

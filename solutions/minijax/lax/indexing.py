@@ -17,6 +17,7 @@ from minijax.core import (
     Primitive,
     ShapedArray,
     Tangent,
+    Tracer,
     UndefPrimal,
     Value,
     Values,
@@ -33,7 +34,7 @@ from minijax.core import (
 )
 from minijax.jaxpr import Jaxpr, raise_to_shaped
 from minijax.jvp import apply_linear
-from minijax.lax.basic import add, broadcast_in_dim, lt
+from minijax.lax.basic import add, broadcast_in_dim, convert_element_type, lt
 from minijax.lax.elementwise import (
     bitwise_and,
     bitwise_not,
@@ -151,6 +152,49 @@ MODES = {
 }
 
 
+def known_mode(mode: str | GatherScatterMode | None) -> GatherScatterMode:
+    """A mode by its name."""
+    if not isinstance(mode, GatherScatterMode) and mode not in MODES:
+        raise ValueError(f"Unknown mode {mode!r}; there are {[*MODES][1:]}.")
+    return mode if isinstance(mode, GatherScatterMode) else MODES[mode]
+
+
+def check_windows(
+    name: str, x: ShapedArray, indices: ShapedArray, numbers: Any, sizes: Sequence[int]
+) -> None:
+    """`TypeError` where the dimension numbers do not fit each other, the operand or the indices."""
+    offset, collapsed, start_map, x_batch, i_batch = fields(numbers)
+    rank, counts = len(x.shape), len(indices.shape) - 1
+    lost = [*collapsed, *x_batch]
+    in_order = all(list(axes) == sorted(set(axes)) for axes in (offset, collapsed, x_batch))
+    if indices.dtype.kind not in "iu":
+        raise ValueError(f"{name} takes integers as indices, not {indices.dtype.name}.")
+    fits = (
+        counts >= 0
+        and in_order
+        and inside(offset, counts + len(offset))
+        and all(inside(axes, rank) for axes in (lost, start_map))
+        and inside(i_batch, counts)
+        and len({*lost}) == len(lost)
+        and len(offset) + len(lost) == rank == len(sizes)
+        and len({*start_map, *x_batch}) == len(start_map) + len(x_batch)
+        and len(start_map) == indices.shape[-1]
+        and [x.shape[i] for i in x_batch] == [indices.shape[i] for i in i_batch]
+    )
+    if not fits:
+        raise TypeError(f"{name} cannot use {numbers} with operand {x} and indices {indices}.")
+    if any(not 0 <= size <= n for size, n in zip(sizes, x.shape, strict=True)):
+        raise TypeError(f"{name} cannot take windows of size {tuple(sizes)} out of {x}.")
+    if any(sizes[i] > 1 for i in lost):
+        raise TypeError(
+            f"{name} can leave out axes of length 1 only, not {lost} of {tuple(sizes)}."
+        )
+
+
+def inside(axes: Sequence[int], rank: int) -> bool:
+    return all(0 <= axis < rank for axis in axes)
+
+
 def places(
     shape: Sequence[int], indices: Value, numbers: GatherDimensionNumbers, sizes: Sequence[int]
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
@@ -200,7 +244,10 @@ def gather(
     fill_value: Value = None,
 ) -> Value:
     """Windows of size `slice_sizes` out of `operand`; see `GatherDimensionNumbers`."""
-    mode = mode if isinstance(mode, GatherScatterMode) else MODES[mode]
+    mode = known_mode(mode)
+    check_windows(
+        "gather", get_aval(operand), get_aval(start_indices), dimension_numbers, slice_sizes
+    )
     if mode is GatherScatterMode.FILL_OR_DROP and fill_value is None:
         fill_value = default_fill(get_aval(operand).dtype)
     return gather_p.bind(
@@ -399,6 +446,8 @@ def scatter_function(primitive: Primitive) -> Callable[..., Any]:
         unique_indices: bool = False,
         mode: str | GatherScatterMode | None = None,
     ) -> Value:
+        avals = get_aval(operand), get_aval(scatter_indices), get_aval(updates)
+        check_updates(primitive.name, *avals, dimension_numbers)
         return primitive.bind(
             operand,
             scatter_indices,
@@ -406,7 +455,7 @@ def scatter_function(primitive: Primitive) -> Callable[..., Any]:
             dimension_numbers=ScatterDimensionNumbers(*fields(dimension_numbers)),
             indices_are_sorted=indices_are_sorted,
             unique_indices=unique_indices,
-            mode=mode if isinstance(mode, GatherScatterMode) else MODES[mode],
+            mode=known_mode(mode),
             update_consts=(),
             update_jaxpr=addition(get_aval(operand).dtype) if primitive is scatter_add_p else None,
         )
@@ -423,6 +472,23 @@ def window_sizes(x_rank: int, updates: Sequence[int], numbers: Any) -> tuple[int
     gone = numbers.inserted_window_dims + numbers.operand_batching_dims
     own = iter([updates[i] for i in numbers.update_window_dims])
     return tuple(1 if axis in gone else next(own) for axis in range(x_rank))
+
+
+def check_updates(
+    name: str, x: ShapedArray, indices: ShapedArray, updates: ShapedArray, numbers: Any
+) -> None:
+    """`TypeError` where the updates are no windows of the operand, one for each index."""
+    own = numbers.update_window_dims
+    lost = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}
+    counts = [n for i, n in enumerate(updates.shape) if i not in own]
+    if x.dtype != updates.dtype:
+        raise TypeError(f"{name} takes updates of dtype {x.dtype.name}, not {updates.dtype.name}.")
+    fits = inside([*own], len(updates.shape)) and inside([*lost], len(x.shape))
+    fits = fits and len(own) + len(lost) == len(x.shape)
+    if not fits or counts != list(indices.shape[:-1]):
+        raise TypeError(f"{name} cannot put {updates} into {x} at {indices} by {numbers}.")
+    sizes = window_sizes(len(x.shape), updates.shape, numbers)
+    check_windows(name, x, indices, numbers, sizes)
 
 
 def scatter_impl(combine: Callable[..., None]) -> Callable[..., Any]:
@@ -586,8 +652,10 @@ def start_of(name: str, x: Value, indices: Value) -> list[Value]:
     if not isinstance(indices, (tuple, list)):
         rows = range(get_aval(indices).shape[0])
         indices = [squeeze(take_row(indices, i), [0]) for i in rows]
+    if len(indices) != len(shape):
+        raise ValueError(f"{name} needs a start for each axis of {shape}, got {len(indices)}.")
     found = {get_aval(i).dtype for i in indices}
-    if len(indices) != len(shape) or len(found) > 1 or any(d.kind not in "iu" for d in found):
+    if len(found) > 1 or any(d.kind not in "iu" for d in found):
         kinds = ", ".join(str(get_aval(i)) for i in indices)
         raise TypeError(f"{name} needs an integer for each axis of {shape}, of one dtype: {kinds}.")
     return [from_end(i, n) for i, n in zip(indices, shape, strict=True)]
@@ -601,14 +669,17 @@ def from_end(index: Value, n: int) -> Value:
     """`index`, or `index + n` where that is negative; Python's integers are done with at once."""
     if isinstance(index, int):
         return np.asarray(index + n if index < 0 else index)
-    if get_aval(index).dtype.kind == "u":
+    dtype = get_aval(index).dtype
+    if dtype.kind == "u":
         return index
     negative = lt(index, scalar(0, index))
-    return select(negative, add(index, scalar(n, index)), index)
+    return select(negative, add(convert_element_type(index, dtype), np.asarray(n, dtype)), index)
 
 
 def dynamic_slice(operand: Value, start_indices: Value, slice_sizes: Sequence[int]) -> Value:
     """The window of size `slice_sizes` that begins at `start_indices`, moved inside if need be."""
+    if any(isinstance(n, Tracer) for n in slice_sizes):
+        raise TypeError(f"The sizes of a window must be known, got {tuple(slice_sizes)}.")
     shape, sizes = get_aval(operand).shape, tuple(map(int, slice_sizes))
     if len(sizes) != len(shape) or any(not 0 <= k <= n for k, n in zip(sizes, shape, strict=True)):
         raise TypeError(f"dynamic_slice cannot take a window {sizes} out of shape {shape}.")

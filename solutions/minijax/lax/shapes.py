@@ -16,6 +16,7 @@ from minijax.core import (
     Primitive,
     ShapedArray,
     Tangent,
+    Tracer,
     UndefPrimal,
     Value,
     Values,
@@ -29,7 +30,7 @@ from minijax.core import (
     vmap_rules,
 )
 from minijax.jvp import linear_jvp
-from minijax.lax.basic import broadcast_in_dim, reduce_sum, sub
+from minijax.lax.basic import broadcast_in_dim, check_kind, reduce_sum, sub
 from minijax.lax.elementwise import full_like, hlo_operation, i64s, select, zeros_like
 from minijax.vmap import move_batch_axis
 
@@ -87,7 +88,7 @@ def reshape(operand: Value, new_sizes: Sequence[int]) -> Value:
     """The same elements, in row-major order, in another shape of the same size."""
     shape, new_sizes = get_aval(operand).shape, tuple(map(int, new_sizes))
     if math.prod(shape) != math.prod(new_sizes) or any(n < 0 for n in new_sizes):
-        raise TypeError(f"cannot reshape array of shape {shape} into shape {new_sizes}.")
+        raise ValueError(f"cannot reshape array of shape {shape} into shape {new_sizes}.")
     return operand if shape == new_sizes else reshape_p.bind(operand, new_sizes=new_sizes)
 
 
@@ -164,6 +165,8 @@ rev_p = Primitive("rev")
 
 def rev(operand: Value, dimensions: Sequence[int]) -> Value:
     """With the order of the elements turned round along `dimensions`."""
+    if len(set(dimensions)) != len(dimensions):
+        raise TypeError(f"rev takes each axis once, got {tuple(dimensions)}.")
     return rev_p.bind(operand, dimensions=tuple(dimensions))
 
 
@@ -461,7 +464,11 @@ def iota(dtype: Any, size: int) -> Any:
 
 def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Any:
     """An array whose elements are their own indices along one axis."""
-    return iota_p.bind(dtype=dtypes.canonical(dtype), shape=tuple(shape), dimension=dimension)
+    dtype = dtypes.canonical(dtype)
+    check_kind("iota", dtype, "iuf")
+    if any(isinstance(n, Tracer) for n in shape):
+        raise TypeError(f"Shapes must be known while a program is traced, got {tuple(shape)}.")
+    return iota_p.bind(dtype=dtype, shape=tuple(shape), dimension=dimension)
 
 
 def iota_impl(*, dtype: np.dtype, shape: tuple[int, ...], dimension: int) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 from minijax import dtypes
 from minijax.array import Array, ArrayImpl, array_methods, as_array
 from minijax.core import Tracer, Value, Values, convert_element_type_p, get_aval, trace_state
+from minijax.errors import ConcretizationTypeError
 from minijax.lax import basic
 
 __all__ = [
@@ -122,7 +123,17 @@ promote_float = functools.partial(promote_dtypes, common_type=dtypes.float_resul
 def promote_shapes(*args: Value) -> list[Value]:
     """Operands of the same rank, with axes of length 1 put in front; 0-d operands stay 0-d."""
     rank = max(map(ndim, args))
+    if any(ndim(x) != rank for x in args):
+        broadcast_shape(*map(shape, args))
     return [x if ndim(x) in (0, rank) else expand_rank(x, rank) for x in args]
+
+
+def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The common shape; `ValueError` where there is none."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ValueError(f"Incompatible shapes for broadcasting: {[*shapes]}.") from None
 
 
 def expand_rank(x: Value, rank: int) -> Value:
@@ -176,6 +187,7 @@ def negative(x: Value, /) -> Value:
 
 def positive(x: Value, /) -> Value:
     """`x` itself, as an array."""
+    get_aval(x)  # refuses lists
     return asarray(x)
 
 
@@ -194,7 +206,7 @@ def sum(
     a = numeric(a)
     aval, axes = get_aval(a), normal_axes(axis, ndim(a))
     widest = {"u": np.uint64, "i": np.int64}.get(aval.dtype.kind, aval.dtype)
-    total = in_wider_float(lambda x: basic.reduce_sum(x, axes), a, dtype or widest)
+    total = in_wider_float(lambda x: basic.reduce_sum(x, axes), a, dtype, widest)
     return keep_axes(total, aval.shape, axes if keepdims else ())
 
 
@@ -204,10 +216,13 @@ def refuse_out(name: str, out: Value) -> None:
         raise NotImplementedError(f"The 'out' argument to jnp.{name} is not supported.")
 
 
-def in_wider_float(reduce: Callable[[Any], Any], a: Value, dtype: Any) -> Value:
-    """A reduction in this dtype; in float16, which soon overflows, it is computed in float32."""
-    if np.dtype(dtype) != np.float16:
-        return reduce(basic.convert_element_type(a, dtype))
+def in_wider_float(reduce: Callable[[Any], Any], a: Value, asked: Any, dtype: Any) -> Value:
+    """A reduction in the dtype that was asked for, or in `dtype`.
+
+    In float16, which soon overflows, it is computed only if it was asked for, else in float32.
+    """
+    if asked is not None or dtype != np.float16:
+        return reduce(basic.convert_element_type(a, dtype if asked is None else asked))
     wide = reduce(basic.convert_element_type(a, np.float32))
     return basic.convert_element_type(wide, np.float16)
 
@@ -234,8 +249,14 @@ def mean(
     count = math.prod(shape(a)[i] for i in normal_axes(axis, ndim(a)))
     a = numeric(a)
     aval = get_aval(a)
-    wanted = dtype or dtypes.float_result_type((aval.dtype, aval.weak_type))[0]
-    return in_wider_float(lambda x: divide(sum(x, axis, keepdims=keepdims), count), a, wanted)
+    wanted, _ = dtypes.float_result_type((aval.dtype, aval.weak_type))
+
+    def average(x: Value) -> Value:
+        own = get_aval(x).dtype
+        total = sum(x, axis, own, keepdims=keepdims)
+        return basic.convert_element_type(divide(total, count), own)
+
+    return in_wider_float(average, a, dtype, wanted)
 
 
 def numeric(a: Value) -> Value:
@@ -245,15 +266,32 @@ def numeric(a: Value) -> Value:
 
 def normal_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
     """Axes as a sorted tuple of numbers from 0 to rank - 1."""
-    axes = range(rank) if axis is None else [axis] if isinstance(axis, int) else axis
+    if isinstance(axis, Tracer):
+        raise ConcretizationTypeError(
+            f"An axis must be known while the function is traced, and {axis} is not known then. "
+            "Pass it as a static argument instead."
+        )
+    axes = range(rank) if axis is None else as_indices(axis)
     if any(not -rank <= i < rank for i in axes):
         raise ValueError(f"axis {axis} is out of bounds for array of dimension {rank}")
-    return tuple(sorted(i % rank for i in axes))
+    found = {i % rank for i in axes}
+    if len(found) != len(axes):
+        raise ValueError(f"An axis is named twice: {axis}.")
+    return tuple(sorted(found))
+
+
+def as_indices(x: Value) -> Sequence[int]:
+    """An integer, or several, as Python's integers; `TypeError` for what are none."""
+    several = np.iterable(x) and not isinstance(x, Tracer)
+    return tuple(map(operator.index, x if several else [x]))
 
 
 def transpose(a: Value, axes: Sequence[int] | None = None) -> Value:
     """The axes in the order `axes`, or reversed."""
-    return basic.transpose(a, range(ndim(a))[::-1] if axes is None else [i % ndim(a) for i in axes])
+    order: Sequence[int] = range(ndim(a))[::-1]
+    if axes is not None:
+        order = [normal_axes(operator.index(i), ndim(a))[0] for i in axes]
+    return basic.transpose(positive(a), order)
 
 
 def matmul(a: Value, b: Value) -> Value:
@@ -291,8 +329,12 @@ def stretch_batch(x: Value, common: Sequence[int]) -> Value:
 
 
 def dot(a: Value, b: Value) -> Value:
-    """`matmul`, and `multiply` where an operand is 0-d."""
-    return matmul(a, b) if ndim(a) and ndim(b) else multiply(a, b)
+    """The sum over the last axis of `a` and the last but one of `b`; a 0-d operand multiplies."""
+    if not ndim(a) or not ndim(b):
+        return multiply(a, b)
+    dtype, _ = dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, (a, b))))
+    numbers = (((ndim(a) - 1,), (max(ndim(b) - 2, 0),)), ((), ()))
+    return basic.dot_general(a, b, numbers, preferred_element_type=dtype)
 
 
 def broadcast_to(array: Value, shape: Sequence[int]) -> Value:
@@ -314,9 +356,11 @@ def asarray(a: Value, dtype: Any = None) -> Value:
         raise ValueError("None is not a valid value for jnp.array.")
     if isinstance(a, Array):
         return a if dtype is None else basic.convert_element_type(a, dtype)
-    if isinstance(a, list | tuple):
+    if isinstance(a, list | tuple | range):
         return array_of_lists(a, dtype)
     aval = get_aval(a)
+    if isinstance(a, int) and dtype is not None:
+        np.array(a, dtype)  # refuses what is too large for the dtype
     if aval.shape:
         return constant(np.array(a, dtype))
     weak_type = aval.weak_type and aval.dtype.kind != "b" and dtype is None
@@ -339,6 +383,8 @@ def array_of_lists(a: Values, dtype: Any) -> Value:
     if any(isinstance(x, Array) for x in leaves):
         types = [(aval.dtype, aval.weak_type) for aval in map(get_aval, leaves)]
         return stacked(a, dtype or dtypes.result_type(*types)[0])
+    if dtype is None and any(isinstance(x, np.ndarray | np.generic) for x in leaves):
+        dtype, _ = dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, leaves)))
     values = np.array(a, dtype)
     get_aval(values)  # refuses texts and other objects
     return constant(values)
@@ -350,12 +396,12 @@ def leaves_of(a: Value) -> list[Value]:
 
 
 def stacked(a: Value, dtype: Any) -> Value:
-    """Lists with tracers in them as an array; NumPy cannot make it, so `stack` does."""
-    from minijax.numpy import stack  # a later lesson gives it
+    """Lists with tracers in them as an array; NumPy cannot make it, so `concatenate` does."""
+    if not isinstance(a, list | tuple):
+        return asarray(a, dtype)
+    from minijax.numpy import concatenate, expand_dims  # a later lesson gives them
 
-    return (
-        stack([stacked(x, dtype) for x in a]) if isinstance(a, list | tuple) else asarray(a, dtype)
-    )
+    return concatenate([expand_dims(stacked(x, dtype), 0) for x in a])
 
 
 def array(object: Any, dtype: Any = None) -> Any:
@@ -364,11 +410,19 @@ def array(object: Any, dtype: Any = None) -> Any:
 
 def sizes_of(shape: int | Sequence[int]) -> tuple[int, ...]:
     """A shape as a tuple; a number is the length of the only axis."""
-    sizes: Any = (shape,) if np.ndim(shape) == 0 else shape
-    found = tuple(operator.index(n) for n in sizes)
+    found = integers(shape)
     if any(n < 0 for n in found):
         raise TypeError(f"A shape has no negative sizes, got {found}.")
     return found
+
+
+def integers(shape: int | Sequence[int]) -> tuple[int, ...]:
+    """The numbers of a shape, which are known even while a program is traced."""
+    several = isinstance(shape, Sequence) or bool(getattr(shape, "ndim", 0))
+    sizes: Any = shape if several else (shape,)
+    if any(isinstance(n, Tracer) for n in sizes):
+        raise TypeError(f"Shapes must be known while a program is traced, got {shape}.")
+    return tuple(operator.index(n) for n in sizes)
 
 
 def zeros(shape: int | Sequence[int], dtype: Any = None) -> Any:
@@ -397,22 +451,21 @@ def converted(value: Value, dtype: np.dtype) -> Value:
     return np.asarray(value).astype(dtype)
 
 
-# How functions that make arrays are written down in a program, by name; where there is nothing, the
-# array becomes a constant of the program. minijax/numpy/creation.py fills this in.
+# How functions that make arrays compute them by primitives, by name; until there is something (in
+# minijax/numpy/shapes.py), NumPy makes the array, and it is a constant of a program that is traced.
 staged: dict[str, Callable[..., Any]] = {}
 
 
 def made(name: str, make: Callable[..., np.ndarray], *args: Value, **kwargs: Any) -> Value:
-    """What `make` gives, as an array; or in a program that is traced, what `staged` has for it."""
-    if name in staged and (trace_state.dynamic_trace or any(isinstance(x, Tracer) for x in args)):
+    """What `staged` has for this name, or what `make` gives, as an array."""
+    if name in staged:
         return staged[name](*args, **kwargs)
     return constant(make(*args, **kwargs))
 
 
 def arange(start: Value, stop: Value = None, step: Any = None, dtype: Any = None) -> Value:
     """The numbers from `start` (0 if there is no `stop`) to below `stop`, in steps."""
-    start, stop = (0, start) if stop is None else (start, stop)
-    return made("arange", np.arange, start, stop, 1 if step is None else step, dtype)
+    return made("arange", np.arange, start, stop, step, dtype)
 
 
 def linspace(
@@ -445,6 +498,8 @@ def filled_like(a: Value, value: int, dtype: Any, shape: Any) -> Value:
 
 def shape(a: Value) -> tuple[int, ...]:
     known = getattr(a, "shape", None)  # of arrays and tracers
+    if known is None and isinstance(a, list | tuple):
+        return array_of_lists(a, None).shape
     return get_aval(a).shape if known is None else known
 
 
@@ -483,6 +538,7 @@ array_methods.update(
         "sum": sum,
         "mean": mean,
         "transpose": transpose,
+        "copy": positive,
         "astype": basic.convert_element_type,
     }
 )

@@ -3,11 +3,25 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from minijax.array import array_methods
 from minijax.core import Value, Values, get_aval
 from minijax.lax import basic
-from minijax.numpy.basic import dot, multiply, ndim, promote_dtypes, sum
-from minijax.numpy.shapes import expand_dims, ravel
+from minijax.lax.shapes import broadcasted_iota
+from minijax.numpy.basic import (
+    asarray,
+    dot,
+    multiply,
+    ndim,
+    promote_dtypes,
+    shape,
+    sum,
+    zeros_like,
+)
+from minijax.numpy.elementwise import equal, where
+from minijax.numpy.reductions import any
+from minijax.numpy.shapes import expand_dims, ravel, squeeze
 
 __all__ = ["einsum", "inner", "outer", "tensordot", "vdot"]
 
@@ -24,9 +38,15 @@ def contraction(a: Value, b: Value, contract: Any, batch: Any = ((), ())) -> Val
 def tensordot(a: Value, b: Value, axes: Axes = 2) -> Value:
     """The sum over the last `axes` axes of `a` and the first of `b`, or over the axes named."""
     if isinstance(axes, int):
+        if axes > min(ndim(a), ndim(b)):
+            raise TypeError(f"tensordot over {axes} axes of operands with {ndim(a)} and {ndim(b)}.")
         contract = list(range(ndim(a) - axes, ndim(a))), list(range(axes))
     else:
+        if len(axes) != 2:
+            raise TypeError(f"tensordot takes axes of both operands, or how many; got {axes}.")
         first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
+        if len(first) != len(second):
+            raise TypeError(f"tensordot takes as many axes of one operand as of the other: {axes}.")
         contract = [i % ndim(a) for i in first], [i % ndim(b) for i in second]
     return contraction(a, b, contract)
 
@@ -48,30 +68,88 @@ def outer(a: Value, b: Value) -> Value:
     return multiply(expand_dims(ravel(a), 1), expand_dims(ravel(b), 0))
 
 
-def einsum(subscripts: str, /, *operands: Value) -> Value:
+def einsum(subscripts: Any, /, *operands: Value) -> Value:
     """The sum of products that `subscripts` describe, such as `"ij,jk->ik"`; operands in order.
 
-    Each operand's letters differ; there is no ellipsis.
+    Three dots stand for any number of axes, which broadcast. Instead of letters there may be lists:
+    `einsum(x, [0, 1], y, [1, 2], [0, 2])`.
     """
+    if not isinstance(subscripts, str):
+        subscripts, operands = from_lists(subscripts, *operands)
+    operands = tuple(map(asarray, promote_dtypes(*operands))) if operands else ()
     terms, out = parse(subscripts, operands)
-    x, letters = operands[0], terms[0]
-    for i, (y, others) in enumerate(zip(operands[1:], terms[1:], strict=True), 2):
-        x, letters = einsum_pair(x, letters, y, others, out + "".join(terms[i:]))
+    x, letters, *rest = fitted(operands, terms)
+    for i, (y, others) in enumerate(zip(rest[::2], rest[1::2], strict=True), 2):
+        x, letters = einsum_pair(x, letters, y, others, out + "".join(rest[2 * i - 1 :: 2]))
     x, letters = sum_out(x, letters, out)
     return basic.transpose(x, [letters.index(letter) for letter in out])
 
 
+def from_lists(*args: Any) -> tuple[str, tuple[Value, ...]]:
+    """The form with lists of labels, as the form with letters."""
+    operands, lists = args[: len(args) // 2 * 2 : 2], [*args[1::2], *args[-1:][: len(args) % 2]]
+    if not all(isinstance(labels, list | tuple) for labels in lists):
+        raise TypeError("einsum takes subscripts as a string, or lists of labels for the operands.")
+    labels = sorted({label for term in lists for label in term if label is not ...})
+    letters = {label: chr(ord("A") + i) for i, label in enumerate(labels)} | {...: "..."}
+    terms = ["".join(letters[label] for label in term) for term in lists]
+    return "->".join([",".join(terms[: len(operands)]), *terms[len(operands) :]]), operands
+
+
 def parse(subscripts: str, operands: Values) -> tuple[list[str], str]:
-    """The letters of each operand, and those of the result."""
+    """The letters of each operand, and those of the result; for dots, letters of their own."""
     inputs, arrow, out = subscripts.replace(" ", "").partition("->")
     terms = inputs.split(",")
+    if len(terms) != len(operands):
+        raise ValueError(f"einsum {subscripts!r} takes {len(terms)} operands, not {len(operands)}.")
+    hidden = [
+        ndim(x) - len(term.replace("...", "")) for x, term in zip(operands, terms, strict=True)
+    ]
+    dots = [chr(0x2460 + i) for i in reversed(range(max(hidden)))]  # the last axis has the first
+    terms = [
+        term.replace("...", "".join(dots[len(dots) - count :]))
+        if count > 0
+        else term.replace("...", "")
+        for term, count in zip(terms, hidden, strict=True)
+    ]
     if not arrow:
-        out = "".join(sorted(c for c in set(inputs) - {","} if inputs.count(c) == 1))
-    if "." in subscripts or any(len(set(term)) != len(term) for term in [*terms, out]):
-        raise NotImplementedError("einsum takes no ellipsis, and each letter once an operand.")
-    if [len(term) for term in terms] != [ndim(x) for x in operands]:
+        named = sorted({c for c in "".join(terms) if "".join(terms).count(c) == 1} - set(dots))
+        out = "..." + "".join(named)
+    out = out.replace("...", "".join(dots))
+    if "." in "".join([out, *terms]) or [len(term) for term in terms] != [*map(ndim, operands)]:
         raise ValueError(f"einsum {subscripts!r} does not fit the operands' numbers of axes.")
+    if len(set(out)) != len(out) or not set(out) <= set("".join(terms)):
+        raise ValueError(f"einsum {subscripts!r}: the result needs letters of operands, each once.")
     return terms, out
+
+
+def fitted(operands: Values, terms: Sequence[str]) -> list[Any]:
+    """Each operand and its letters: every letter once, and no axis of length 1 to be stretched."""
+    sizes: dict[str, int] = {}
+    for x, term in zip(operands, terms, strict=True):
+        for letter, n in zip(term, shape(x), strict=True):
+            known = sizes.setdefault(letter, n)
+            if 1 not in (n, known) and n != known:
+                raise ValueError(f"einsum got the lengths {known} and {n} for the same letter.")
+            sizes[letter] = n if known == 1 else known
+    pairs: list[Any] = []
+    for x, term in zip(operands, terms, strict=True):
+        short = [i for i, n in enumerate(shape(x)) if n != sizes[term[i]]]
+        kept = "".join(letter for i, letter in enumerate(term) if i not in short)
+        pairs += diagonal(squeeze(x, short), kept)
+    return pairs
+
+
+def diagonal(x: Value, letters: str) -> tuple[Value, str]:
+    """The elements with the same index along all axes of the same letter, as one axis."""
+    for last, letter in reversed([*enumerate(letters)]):
+        first = letters.index(letter)
+        if first < last:
+            ours, theirs = (broadcasted_iota(np.int64, shape(x), i) for i in (first, last))
+            x = where(equal(ours, theirs), x, zeros_like(x))
+            x = any(x, last) if get_aval(x).dtype.kind == "b" else sum(x, last, get_aval(x).dtype)
+            letters = letters[:last] + letters[last + 1 :]
+    return x, letters
 
 
 def sum_out(x: Value, letters: str, wanted: str) -> tuple[Any, str]:

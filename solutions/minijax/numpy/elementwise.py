@@ -16,6 +16,7 @@ from minijax.core import Tracer, Value, get_aval, trace_state
 from minijax.jit import jit
 from minijax.lax import basic, elementwise
 from minijax.numpy.basic import (
+    asarray,
     binary,
     broadcast_to,
     convert,
@@ -94,7 +95,7 @@ def unless_whole(operation: Callable[[Any], Any], whole: Callable[[Any], Any]) -
     """`operation` for floats, and `whole` for integers and booleans."""
 
     def function(x: Value, /) -> Value:
-        return (operation if dtypes.is_float(get_aval(x).dtype) else whole)(x)
+        return asarray((operation if dtypes.is_float(get_aval(x).dtype) else whole)(x))
 
     return function
 
@@ -130,7 +131,7 @@ fabs, floor, ceil = (
     unless_whole(elementwise.ceil, itself),
 )
 isfinite = unless_whole(elementwise.is_finite, everywhere(True))
-isnan = unless_whole(lambda x: elementwise.ne(x, x), everywhere(False))
+isnan = unary(lambda x: elementwise.ne(x, x))
 isinf = unless_whole(
     lambda x: elementwise.eq(elementwise.abs(x), elementwise.full_like(x, inf)), everywhere(False)
 )
@@ -144,7 +145,7 @@ sign, invert = unary(elementwise.sign), bitwise_not
 
 def abs(x: Value, /) -> Value:
     """The absolute value; what has no sign is its own."""
-    return x if get_aval(x).dtype.kind in "bu" else elementwise.abs(x)
+    return asarray(x) if get_aval(x).dtype.kind in "bu" else elementwise.abs(x)
 
 
 absolute = abs
@@ -179,7 +180,9 @@ def round(a: Value, decimals: int = 0, out: None = None) -> Value:
     if not dtypes.is_float(get_aval(a).dtype):
         if decimals < 0:
             raise NotImplementedError("round of integers takes decimals >= 0 only.")
-        return a
+        if get_aval(a).dtype.kind == "b":
+            raise ValueError("round takes integers and floats, not booleans.")
+        return asarray(a)
     factor = 10.0**decimals
     scaled = a if decimals == 0 else multiply(a, factor)
     rounded = elementwise.round(scaled, elementwise.RoundingMethod.TO_NEAREST_EVEN)
@@ -197,9 +200,9 @@ def clip(arr: Value = None, /, min: Value = None, max: Value = None) -> Value:
 # JAX writes `%`, `//` and the choices in them down as calls, and so do these functions.
 
 
-def as_call(function: Callable[..., Any]) -> Callable[..., Any]:
+def as_call(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """`function`, which becomes a call of its own in a program that is traced."""
-    compiled = jit(function)
+    compiled = jit(function, **options)
 
     def staged(*args: Value) -> Value:
         return (compiled if trace_state.dynamic_trace else function)(*args)

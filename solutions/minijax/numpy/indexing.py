@@ -6,6 +6,8 @@ a dynamic slice; arrays of integers become a gather.
 
 from __future__ import annotations
 
+import builtins
+import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,11 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from minijax.array import array_methods
+from minijax.array import Array, array_methods
 from minijax.core import Tracer, Value, Values, get_aval
 from minijax.errors import NonConcreteBooleanIndexError
 from minijax.lax import basic, elementwise, indexing, shapes
-from minijax.numpy.basic import asarray, broadcast_to, ndim, refuse_out, shape, size
+from minijax.numpy.basic import (
+    asarray,
+    broadcast_to,
+    ndim,
+    positive,
+    refuse_out,
+    shape,
+    size,
+)
 from minijax.numpy.shapes import one_axis
 
 __all__ = ["argsort", "sort", "take", "take_along_axis"]
@@ -26,48 +36,85 @@ __all__ = ["argsort", "sort", "take", "take_along_axis"]
 # What an index says -------------------------------------------------------------------------------
 
 
-def expand_index(index: Value, rank: int) -> list[Value]:
-    """One entry for each axis, and None for each new one: no Ellipsis, no booleans."""
+def expand_index(index: Value, sizes: Sequence[int]) -> list[Value]:
+    """One entry for each axis of an array of these sizes, besides None and single booleans.
+
+    There is no Ellipsis in it any more, and no array of booleans.
+    """
     if isinstance(index, list):
         raise TypeError(
             "Using a non-tuple sequence for multidimensional indexing is not allowed; use "
             "x[jnp.array(index)]."
         )
-    parts = list(index) if isinstance(index, tuple) else [index]
-    parts = [entry for part in parts for entry in entries(part)]
-    missing = rank - sum(part is not None and part is not Ellipsis for part in parts)
+    parts = [entry(part) for part in (index if isinstance(index, tuple) else [index])]
+    missing = len(sizes) - builtins.sum(map(axes_taken, parts))
     if missing < 0:
-        raise IndexError(f"Too many indices: {rank - missing} for an array with {rank} axes.")
+        raise IndexError(f"Too many indices: {len(sizes) - missing} for {len(sizes)} axes.")
     dots = [i for i, part in enumerate(parts) if part is Ellipsis]
     if len(dots) > 1:
         raise IndexError("An index can have one ellipsis ('...') only.")
     place = dots[0] if dots else len(parts)
-    return [*parts[:place], *[slice(None)] * missing, *parts[place + len(dots) :]]
+    parts = [*parts[:place], *[slice(None)] * missing, *parts[place + len(dots) :]]
+    return checked(parts, sizes)
 
 
-def entries(part: Any) -> list[Any]:
-    """An entry as it is to be used; an array of booleans means the places where it holds."""
+def axes_taken(part: Any) -> int:
+    """How many axes of the array an entry is for."""
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    return ndim(part) if is_array(part) and get_aval(part).dtype.kind == "b" else 1
+
+
+def checked(parts: Sequence[Any], sizes: Sequence[int]) -> list[Any]:
+    """The entries, with the places where they hold for arrays of booleans; `IndexError` if too far.
+
+    An integer may be too large or too small: it is moved inside, if there is anything inside.
+    """
+    found: list[Any] = []
+    axis = 0
+    for part in parts:
+        taken = axes_taken(part)
+        own, axis = tuple(sizes[axis : axis + taken]), axis + taken
+        if taken and is_array(part) and get_aval(part).dtype.kind == "b":
+            if shape(part) != own:
+                raise IndexError(
+                    f"boolean index did not match shape of indexed array in index {axis - taken}: "
+                    f"got {shape(part)}, expected {own}."
+                )
+            found += np.nonzero(np.asarray(part))
+            continue
+        if own == (0,) and (isinstance(part, int) or (is_array(part) and not ndim(part))):
+            raise IndexError(f"index is out of bounds for axis {axis - 1} with size 0.")
+        found.append(part)
+    return found
+
+
+def entry(part: Any) -> Any:
+    """An entry as it is to be used: None, Ellipsis, a slice, a number of Python's, or an array."""
     if part is None or part is Ellipsis:
-        return [part]
+        return part
     if isinstance(part, slice):
-        return [known_slice(part)]
-    if isinstance(part, list):
-        part = np.asarray(part, None if part else np.int64)
-    if isinstance(part, (int, np.integer)) and not isinstance(part, bool):
-        return [int(part)]
+        return known_slice(part)
+    if isinstance(part, list | tuple):
+        part = asarray(part, None if part else np.int64)
+    if isinstance(part, bool | np.bool_):
+        return bool(part)
+    if isinstance(part, int | np.integer):
+        return int(np.int64(part))  # refuses what has more than 64 bits
+    if not isinstance(part, Array | np.ndarray | float | str):
+        raise IndexError(
+            "Only integers, slices (`:`), ellipsis (`...`), None, and arrays of integers or "
+            f"booleans are valid indices, not {part!r}."
+        )
     dtype = get_aval(part).dtype
-    if dtype.kind == "b":
-        if not ndim(part):
-            raise NotImplementedError("Indexing by a single boolean is not supported; use where.")
-        if isinstance(part, Tracer):
-            raise NonConcreteBooleanIndexError(
-                "Array boolean indices must be concrete: the shape of the result depends on them. "
-                "Use where(condition, x, y) instead."
-            )
-        return list(np.nonzero(np.asarray(part)))
-    if dtype.kind not in "iu":
+    if dtype.kind == "b" and isinstance(part, Tracer):
+        raise NonConcreteBooleanIndexError(
+            "Array boolean indices must be concrete: the shape of the result depends on them. "
+            "Use where(condition, x, y) instead."
+        )
+    if dtype.kind not in "biu":
         raise TypeError(f"Indexer must have integer or boolean type, got {dtype.name}.")
-    return [part]
+    return bool(part) if dtype.kind == "b" and not ndim(part) else part
 
 
 def known_slice(part: slice) -> slice:
@@ -83,7 +130,7 @@ def known_slice(part: slice) -> slice:
 
 
 def is_array(part: Any) -> bool:
-    return part is not None and not isinstance(part, (int, slice))
+    return part is not None and part is not Ellipsis and not isinstance(part, int | slice)
 
 
 # x[...] -------------------------------------------------------------------------------------------
@@ -91,18 +138,44 @@ def is_array(part: Any) -> bool:
 
 def getitem(x: Value, index: Value) -> Value:
     """What NumPy gives for `x[index]`; an index that is too large or small is moved inside."""
-    parts = expand_index(index, ndim(x))
-    if not any(map(is_array, parts)):
-        return static_item(x, parts)
+    x, parts = with_new_axes(x, expand_index(index, shape(x)))
     axes = [part for part in parts if part is not None]
-    scalars = all(is_full(p) or isinstance(p, int) or (is_array(p) and not ndim(p)) for p in axes)
-    if scalars and len(axes) == len(parts):
-        return dynamic_item(x, axes)
-    return gathered_item(x, parts)
+    windows = all(is_window(part) for part in axes)
+    if windows and (any(map(is_array, parts)) or is_outside(axes, shape(x))):
+        return new_axes_in(dynamic_item(x, axes), parts)
+    return static_item(x, parts) if not any(map(is_array, parts)) else gathered_item(x, parts)
 
 
-def is_full(part: Any) -> bool:
-    return isinstance(part, slice) and part == slice(None)
+def with_new_axes(x: Value, parts: Sequence[Any]) -> tuple[Value, list[Any]]:
+    """For a single boolean a new axis, as NumPy has it: its one place is taken, or none."""
+    before = [i for i, part in enumerate(parts) if isinstance(part, bool)]
+    missing = builtins.sum(part is None for part in parts)
+    if not before:
+        return x, list(parts)
+    counted = [i for i, part in enumerate(parts) if part is not None]
+    x = shapes.expand_dims(x, [counted.index(i) for i in before])
+    assert ndim(x) == len(parts) - missing
+    chosen = {True: np.zeros(1, np.int64), False: np.zeros(0, np.int64)}
+    return x, [chosen[part] if isinstance(part, bool) else part for part in parts]
+
+
+def is_window(part: Any) -> bool:
+    """Whether this entry takes one place, or places in a row."""
+    if isinstance(part, slice):
+        return part.step in (None, 1)
+    return isinstance(part, int) or not ndim(part)
+
+
+def is_outside(parts: Sequence[Any], sizes: Sequence[int]) -> bool:
+    """Whether a number is too large or too small for its axis."""
+    pairs = zip(parts, sizes, strict=True)
+    return any(isinstance(part, int) and not -n <= part < n for part, n in pairs)
+
+
+def new_axes_in(x: Value, parts: Sequence[Any]) -> Value:
+    """`x`, which has an axis for each slice, with an axis for each None."""
+    kept = [part for part in parts if part is None or isinstance(part, slice)]
+    return shapes.expand_dims(x, [i for i, part in enumerate(kept) if part is None])
 
 
 def static_item(x: Value, parts: Sequence[Any]) -> Value:
@@ -111,8 +184,7 @@ def static_item(x: Value, parts: Sequence[Any]) -> Value:
     ranges = [axis_range(part, n) for part, n in zip(axes, shape(x), strict=True)]
     x = sliced(x, ranges)
     x = shapes.squeeze(x, [i for i, part in enumerate(axes) if isinstance(part, int)])
-    kept = [part for part in parts if not isinstance(part, int)]
-    return shapes.expand_dims(x, [i for i, part in enumerate(kept) if part is None])
+    return new_axes_in(x, parts)
 
 
 def axis_range(part: Any, n: int) -> range:
@@ -137,12 +209,19 @@ def sliced(x: Value, ranges: Sequence[range]) -> Value:
 
 
 def dynamic_item(x: Value, parts: Sequence[Any]) -> Value:
-    """One place along some axes, and all of the others, by `dynamic_slice`."""
-    starts = [0 if isinstance(part, slice) else part for part in parts]
-    starts = [np.int32(s) if isinstance(s, int) else to_int32(s) for s in starts]
-    single = [i for i, part in enumerate(parts) if not isinstance(part, slice)]
-    sizes = [1 if i in single else n for i, n in enumerate(shape(x))]
+    """One place along some axes, and places in a row along the others, by `dynamic_slice`."""
+    pairs = [*zip(parts, shape(x), strict=True)]
+    rows = [range(n)[part] if isinstance(part, slice) else None for part, n in pairs]
+    starts = [part if row is None else row.start for part, row in zip(parts, rows, strict=True)]
+    dtype = get_aval(starts[0]).dtype if len(starts) == 1 else np.dtype(np.int32)
+    starts = [dtype.type(s) if isinstance(s, int) else converted(s, dtype) for s in starts]
+    single = [i for i, row in enumerate(rows) if row is None]
+    sizes = [1 if row is None else len(row) for row in rows]
     return shapes.squeeze(indexing.dynamic_slice(x, starts, sizes), single)
+
+
+def converted(x: Value, dtype: np.dtype) -> Value:
+    return x if get_aval(x).dtype == dtype else basic.convert_element_type(x, dtype)
 
 
 def to_int32(index: Value) -> Value:
@@ -210,9 +289,14 @@ def stacked(indices: Values, sizes: Sequence[int]) -> Value:
     return shapes.concatenate([shapes.expand_dims(c, [len(common)]) for c in columns], len(common))
 
 
+def is_positive(index: Value) -> bool:
+    """Whether none of the numbers is negative, as far as that is known."""
+    return not isinstance(index, Tracer) and bool(np.all(np.asarray(index) >= 0))
+
+
 def from_front(index: Value, n: int) -> Value:
     """Negative indices count from the end."""
-    if get_aval(index).dtype.kind == "u" or (not isinstance(index, Tracer) and np.all(index >= 0)):
+    if get_aval(index).dtype.kind == "u" or is_positive(index):
         return index
     dtype = get_aval(index).dtype
     negative = basic.lt(index, np.asarray(0, dtype))
@@ -239,21 +323,31 @@ class IndexUpdateRef:
     array: Any
     index: Any
 
-    def get(self) -> Any:
-        """`x[index]`."""
-        return getitem(self.array, self.index)
+    def get(self, *, mode: Any = None, fill_value: Value = None, **flags: bool) -> Any:
+        """`x[index]`; with mode "fill" it is `fill_value` (or NaN) outside of the array."""
+        refuse_flags(flags)
+        mode = None if mode is None else indexing.known_mode(mode)
+        if mode is not indexing.GatherScatterMode.FILL_OR_DROP:
+            return getitem(self.array, self.index)
+        flat, places = shapes.reshape(self.array, (size(self.array),)), self.places(mode)
+        numbers = indexing.GatherDimensionNumbers((), (0,), (0,))
+        indices = shapes.expand_dims(places, [ndim(places)])
+        return indexing.gather(flat, indices, numbers, (1,), mode=mode, fill_value=fill_value)
 
-    def set(self, values: Value) -> Value:
+    def set(self, values: Value, *, mode: Any = None, **flags: bool) -> Value:
         """`x` with `values` at `index`; values outside are dropped."""
-        return self.scattered(indexing.scatter, values)
+        return self.scattered(indexing.scatter, values, mode, flags)
 
-    def add(self, values: Value) -> Value:
+    def add(self, values: Value, *, mode: Any = None, **flags: bool) -> Value:
         """`x` with `values` added at `index`, once for each time that a place is named."""
-        return self.scattered(indexing.scatter_add, values)
+        return self.scattered(indexing.scatter_add, values, mode, flags)
 
-    def scattered(self, scatter: Callable[..., Any], values: Value) -> Value:
+    def scattered(
+        self, scatter: Callable[..., Any], values: Value, mode: Any, flags: dict[str, bool]
+    ) -> Value:
         """By a scatter of single elements: the places of `x[index]` are found by indexing."""
-        places = getitem_of_places(self.array, self.index)
+        refuse_flags(flags)
+        places = self.places(indexing.known_mode(mode))
         dtype = get_aval(self.array).dtype
         updates = broadcast_to(asarray(values, dtype), shape(places))
         numbers = indexing.ScatterDimensionNumbers((), (0,), (0,))
@@ -261,22 +355,30 @@ class IndexUpdateRef:
         indices = shapes.expand_dims(places, [ndim(places)])
         return shapes.reshape(scatter(flat, indices, updates, numbers), shape(self.array))
 
+    def places(self, mode: indexing.GatherScatterMode) -> Value:
+        """Where in the flat array each element of `x[index]` is; -1 for those outside."""
+        own = shape(self.array)
+        numbers = np.arange(math.prod(own), dtype=np.int64).reshape(own)
+        clips = mode is indexing.GatherScatterMode.CLIP
+        x, parts = with_new_axes(asarray(numbers), expand_index(self.index, own))
+        if not any(map(is_array, parts)):
+            found = static_item(x, parts)
+            outside = not clips and is_outside([p for p in parts if p is not None], shape(x))
+            return elementwise.full_like(found, -1) if outside else found
+        indexer = make_indexer(shape(x), parts)
+        x = sliced(x, indexer.ranges) if indexer.cuts else x
+        fill = indexing.GatherScatterMode.CLIP if clips else indexing.GatherScatterMode.FILL_OR_DROP
+        found = indexing.gather(
+            x, indexer.indices, indexer.numbers, indexer.sizes, mode=fill, fill_value=-1
+        )
+        return shapes.expand_dims(found, indexer.new_axes)
 
-def getitem_of_places(x: Value, index: Value) -> Value:
-    """Where in the flat array each element of `x[index]` stands; -1 for those outside."""
-    parts = expand_index(index, ndim(x))
-    numbers = np.arange(size(x), dtype=np.int64).reshape(shape(x))
-    if not any(map(is_array, parts)):
-        axes = zip([p for p in parts if p is not None], shape(x), strict=True)
-        outside = any(isinstance(p, int) and not -n <= p < n for p, n in axes)
-        found = static_item(asarray(numbers), parts)
-        return elementwise.full_like(found, -1) if outside else found
-    indexer = make_indexer(shape(x), parts)
-    numbers = sliced(asarray(numbers), indexer.ranges) if indexer.cuts else asarray(numbers)
-    places = indexing.gather(
-        numbers, indexer.indices, indexer.numbers, indexer.sizes, mode="fill", fill_value=-1
-    )
-    return shapes.expand_dims(places, indexer.new_axes)
+
+def refuse_flags(flags: dict[str, bool]) -> None:
+    """The promises that JAX takes about indices change nothing here; there are no others."""
+    unknown = set(flags) - {"indices_are_sorted", "unique_indices"}
+    if unknown:
+        raise TypeError(f"x.at[...] takes no {sorted(unknown)[0]!r}.")
 
 
 # Look-ups and sorting -----------------------------------------------------------------------------
@@ -300,7 +402,9 @@ def take(
         raise NotImplementedError("The 'raise' mode to jnp.take is not supported.")
     if axis is None:
         a, axis = shapes.reshape(a, (size(a),)), 0
-    axis, indices = one_axis(axis, ndim(a)), asarray(indices)
+    axis, indices = one_axis(axis, ndim(a)), positive(indices)
+    if get_aval(indices).dtype.kind == "b":
+        indices = basic.convert_element_type(indices, np.int64)
     if mode != "clip":
         indices = from_front(indices, shape(a)[axis])
     count = ndim(indices)
@@ -316,12 +420,17 @@ def take_along_axis(arr: Value, indices: Value, axis: int | None = -1) -> Value:
     if axis is None:
         arr, axis = shapes.reshape(arr, (size(arr),)), 0
     axis = one_axis(axis, ndim(arr))
+    if get_aval(indices).dtype.kind not in "iu":
+        raise TypeError(f"take_along_axis needs integers, not {get_aval(indices).dtype.name}.")
+    if ndim(indices) != ndim(arr):
+        raise ValueError(f"take_along_axis needs indices with {ndim(arr)} axes: {shape(indices)}.")
     indices = from_front(indices, shape(arr)[axis])
-    pairs = [
-        np.broadcast_shapes((n,), (m,))[0] for n, m in zip(shape(arr), shape(indices), strict=True)
-    ]
-    x = broadcast_to(arr, [n if i != axis else shape(arr)[i] for i, n in enumerate(pairs)])
-    i = broadcast_to(indices, [n if i != axis else shape(indices)[i] for i, n in enumerate(pairs)])
+    own, theirs = ((*shape(x)[:axis], 1, *shape(x)[axis + 1 :]) for x in (arr, indices))
+    common = np.broadcast_shapes(own, theirs)
+    x, i = (
+        broadcast_to(v, (*common[:axis], shape(v)[axis], *common[axis + 1 :]))
+        for v in (arr, indices)
+    )
     return indexing.along_axis(x, i, axis, "fill")
 
 
@@ -358,7 +467,17 @@ def iterate(x: Value) -> Value:
     """`for row in x`."""
     if not ndim(x):
         raise TypeError("iteration over a 0-d array")
-    return iter([getitem(x, i) for i in range(shape(x)[0])])
+    sizes, ones = shape(x), [1] * ndim(x)
+    rows = (
+        shapes.slice_p.bind(
+            x,
+            start_indices=(i, *[0] * len(sizes[1:])),
+            limit_indices=(i + 1, *sizes[1:]),
+            strides=tuple(ones),
+        )
+        for i in range(sizes[0])
+    )
+    return (shapes.squeeze(row, [0]) for row in rows)
 
 
 array_methods.update({"__getitem__": getitem, "__iter__": iterate, "at": IndexUpdate})

@@ -1,6 +1,7 @@
 """`minijax.numpy`, continued: reductions to an extreme, a product, a truth value, a variance."""
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -68,7 +69,7 @@ def prod(
     refuse_out("prod", out)
     axes, aval = normal_axes(axis, ndim(a)), get_aval(a)
     widest = {"u": np.uint64, "i": np.int64, "b": np.int64}.get(aval.dtype.kind, aval.dtype)
-    product = in_wider_float(lambda x: reductions.reduce_prod(x, axes), a, dtype or widest)
+    product = in_wider_float(lambda x: reductions.reduce_prod(x, axes), a, dtype, widest)
     return keep_axes(product, aval.shape, axes if keepdims else ())
 
 
@@ -112,11 +113,15 @@ argmax, argmin = index_of(reductions.argmax), index_of(reductions.argmin)
 def cumsum(a: Value, axis: int | None = None, dtype: Any = None, out: None = None) -> Value:
     """The running sum along `axis`, or over all elements in order."""
     refuse_out("cumsum", out)
-    if axis is None:
+    if axis is None or not ndim(a):
         a, axis = shapes.reshape(a, (size(a),)), 0
     own = get_aval(a).dtype
-    a = basic.convert_element_type(a, dtype or (np.int64 if own.kind == "b" else own))
-    return reductions.cumsum(a, normal_axes(axis, ndim(a))[0])
+    wanted = np.dtype(dtype or (np.int64 if own.kind == "b" else own))
+    a = basic.convert_element_type(a, wanted)
+    if wanted.kind == "b":
+        a = basic.convert_element_type(a, np.int64)
+    out = reductions.cumsum(a, normal_axes(operator.index(axis), ndim(a))[0])
+    return basic.convert_element_type(out, wanted)
 
 
 def var(
@@ -138,7 +143,7 @@ def var(
         total = sum(square(distance), axes, keepdims=keepdims)
         return divide(total, count) if count > 0 else elementwise.full_like(total, np.nan)
 
-    return in_wider_float(variance, a, get_aval(a).dtype if dtype is None else dtype)
+    return in_wider_float(variance, a, dtype, get_aval(a).dtype)
 
 
 def std(

@@ -1,25 +1,36 @@
 """`minijax.numpy`, continued: functions that change shapes, join arrays and take them apart."""
 
+import functools
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from minijax import dtypes
 from minijax.array import array_methods
-from minijax.core import Value, get_aval
-from minijax.lax import basic, elementwise, shapes
+from minijax.core import Tracer, Value, get_aval
+from minijax.errors import ConcretizationTypeError
+from minijax.lax import basic, elementwise, indexing, shapes
 from minijax.numpy.basic import (
+    as_indices,
+    asarray,
     broadcast_to,
     convert,
+    integers,
     ndim,
     normal_axes,
+    positive,
     promote_dtypes,
     shape,
     size,
+    sizes_of,
+    staged,
+    subtract,
     transpose,
 )
-from minijax.numpy.elementwise import where
+from minijax.numpy.elementwise import as_call, remainder, where
 
 __all__ = [
     "broadcast_arrays",
@@ -44,18 +55,30 @@ __all__ = [
 ]
 
 
+def known(name: str, x: Value) -> Any:
+    """`x`, which must be known while a program is traced."""
+    if isinstance(x, Tracer):
+        raise ConcretizationTypeError(
+            f"jnp.{name} needs this argument while the function is traced, and {x} is not known "
+            "then. Pass it as a static argument instead."
+        )
+    return x
+
+
 def one_axis(axis: int, rank: int) -> int:
     """The axis counted from the front."""
-    return normal_axes(axis, rank)[0]
+    return normal_axes(operator.index(axis), rank)[0]
 
 
 def reshape(a: Value, shape: int | Sequence[int]) -> Value:
     """The same elements in another shape, of which one length may be -1: what is left for it."""
-    sizes = [shape] if isinstance(shape, int) else list(shape)
+    sizes = list(integers(shape))
     if -1 in sizes:
         others = math.prod(n for n in sizes if n != -1)
         sizes[sizes.index(-1)] = size(a) // others if others else 0
-    return shapes.reshape(a, sizes)
+    if math.prod(sizes) != size(a):
+        raise TypeError(f"An array with {size(a)} elements does not fit into shape {shape}.")
+    return shapes.reshape(positive(a), sizes)
 
 
 def reshape_method(a: Value, *shape: Any, order: str = "C") -> Value:
@@ -72,7 +95,7 @@ def transpose_method(a: Value, *axes: Any) -> Value:
 
 def ravel(a: Value) -> Value:
     """All elements along one axis."""
-    return shapes.reshape(a, (size(a),))
+    return shapes.reshape(positive(a), (size(a),))
 
 
 def squeeze(a: Value, axis: int | Sequence[int] | None = None) -> Value:
@@ -83,19 +106,25 @@ def squeeze(a: Value, axis: int | Sequence[int] | None = None) -> Value:
 
 def expand_dims(a: Value, axis: int | Sequence[int]) -> Value:
     """With new axes of length 1."""
-    return shapes.expand_dims(a, [axis] if isinstance(axis, int) else axis)
+    return shapes.expand_dims(a, as_indices(known("expand_dims", axis)))
 
 
 def concatenate(arrays: Value, axis: int | None = 0) -> Value:
     """One array after the other along an axis."""
-    arrays = promote_dtypes(*arrays)
+    if not len(arrays):
+        raise ValueError("concatenate needs at least one array.")
+    arrays = [positive(x) for x in promote_dtypes(*arrays)]
     if axis is None:
         arrays, axis = [ravel(x) for x in arrays], 0
+    if len(ranks := {*map(ndim, arrays)}) > 1:
+        raise TypeError(f"Arrays with different numbers of axes follow each other: {ranks}.")
     return shapes.concatenate(arrays, one_axis(axis, ndim(arrays[0])))
 
 
 def stack(arrays: Value, axis: int = 0) -> Value:
     """Arrays of one shape beside each other along a new axis."""
+    if len({shape(x) for x in arrays}) != 1:
+        raise ValueError("stack needs arrays, at least one, and all of the same shape.")
     axis = one_axis(axis, ndim(arrays[0]) + 1)
     return concatenate([expand_dims(x, axis) for x in arrays], axis)
 
@@ -114,21 +143,22 @@ def hstack(tup: Any) -> Any:
 
 def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Any]:
     """Parts along an axis: so many of one size, or cut at these indices."""
-    length = shape(ary)[one_axis(axis, ndim(ary))]
-    if isinstance(indices_or_sections, int):
-        if length % indices_or_sections:
+    length, parts = shape(ary)[one_axis(axis, ndim(ary))], known("split", indices_or_sections)
+    if isinstance(parts, int):
+        if length % parts:
             raise ValueError("array split does not result in an equal division")
-        step = length // indices_or_sections
-        cuts = [i * step for i in range(1, indices_or_sections)]
+        cuts = [i * (length // parts) for i in range(1, parts)]
     else:
-        cuts = [int(i) for i in indices_or_sections]
+        cuts = [int(i) for i in parts]
+    if any(start > end for start, end in zip([0, *cuts], [*cuts, length], strict=True)):
+        raise ValueError(f"An array of length {length} cannot be cut at {cuts}.")
     ends = zip([0, *cuts], [*cuts, length], strict=True)
     return [shapes.slice_in_dim(ary, start, end, axis=axis) for start, end in ends]
 
 
 def moveaxis(a: Value, source: int | Sequence[int], destination: int | Sequence[int]) -> Value:
     """The axes `source` at the places `destination`; the others keep their order."""
-    pair = ([x] if isinstance(x, int) else list(x) for x in (source, destination))
+    pair = (as_indices(known("moveaxis", x)) for x in (source, destination))
     sources, places = ([one_axis(i, ndim(a)) for i in axes] for axes in pair)
     order = [i for i in range(ndim(a)) if i not in sources]
     for place, axis in sorted(zip(places, sources, strict=True)):
@@ -145,30 +175,69 @@ def swapaxes(a: Value, axis1: int, axis2: int) -> Value:
 
 def flip(m: Value, axis: int | Sequence[int] | None = None) -> Value:
     """The elements in the opposite order."""
-    return shapes.rev(m, normal_axes(axis, ndim(m)))
+    axes = (
+        range(ndim(m))
+        if axis is None
+        else [one_axis(i, ndim(m)) for i in as_indices(known("flip", axis))]
+    )
+    return shapes.rev(m, axes)
 
 
-def roll(a: Value, shift: int, axis: int | None = None) -> Value:
+def roll(a: Value, shift: Any, axis: int | Sequence[int] | None = None) -> Value:
     """The elements moved along an axis; those that leave at one end come in at the other.
 
-    Without an axis, all elements move in their order.
+    Without an axis, all elements move in their order. There may be several axes, each with a shift
+    of its own or all with the same one.
     """
+    a = positive(a)
     if axis is None:
         return reshape(roll(ravel(a), shift, 0), shape(a))
-    length = shape(a)[one_axis(axis, ndim(a))]
-    cut = -shift % length if length else 0
-    parts = [
-        shapes.slice_in_dim(a, cut, None, axis=axis),
-        shapes.slice_in_dim(a, 0, cut, axis=axis),
-    ]
-    return concatenate(parts, axis)
+    axes = tuple(one_axis(i, ndim(a)) for i in ([axis] if isinstance(axis, int) else axis))
+    try:
+        known = as_indices(shift)
+    except TypeError:
+        return roll_by_array(a, asarray(shift), axes)
+    for i, by in zip(*map(np.ravel, np.broadcast_arrays(axes, known)), strict=True):
+        a = rolled(a, int(by), int(i))
+    return a
+
+
+def rolled(a: Value, shift: int, axis: int) -> Value:
+    """`roll` along one axis: two slices in the other order."""
+    length = shape(a)[axis]
+    if not length:
+        return a
+    cut = -shift % length
+    parts = (cut, length), (0, cut)
+    return concatenate([shapes.slice_in_dim(a, *part, axis=axis) for part in parts], axis)
+
+
+def roll_by_array(a: Value, shift: Value, axes: Sequence[int]) -> Value:
+    """`roll` by shifts that are not known: a window of two copies, one after the other."""
+    (count,) = np.broadcast_shapes(shape(shift), (len(axes),))
+    shifts = broadcast_to(shift, (count,))
+    for k, i in enumerate(np.broadcast_to(axes, count).tolist()):
+        length = np.int32(shape(a)[i])
+        by = shapes.squeeze(shapes.slice_in_dim(shifts, k, k + 1), [0])
+        start = subtract(
+            length, remainder(basic.convert_element_type(by, np.int32), max(length, 1))
+        )
+        a = indexing.dynamic_slice_in_dim(concatenate([a, a], i), start, int(length), i)
+    return a
 
 
 def pad(array: Value, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Value:
     """More elements at the ends: `pad_width` is (before, after) for each axis, or for all."""
     if mode != "constant":
         raise NotImplementedError(f"pad knows the mode 'constant' only, not {mode!r}.")
-    widths = np.broadcast_to(np.asarray(pad_width), (ndim(array), 2)).tolist()
+    given = np.asarray(known("pad", pad_width))
+    if given.dtype.kind not in "iu":
+        raise TypeError(f"pad takes integers as widths, not {pad_width}.")
+    if np.any(given < 0):
+        raise ValueError(f"pad takes no negative widths, got {pad_width}.")
+    if np.ndim(constant_values):
+        raise NotImplementedError("pad takes one constant value for all ends.")
+    widths = np.broadcast_to(given, (ndim(array), 2)).tolist()
     aval = get_aval(array)
     value = convert(constant_values, aval.dtype, aval.weak_type)
     return shapes.pad(array, value, [(before, after, 0) for before, after in widths])
@@ -186,11 +255,16 @@ def tile(A: Any, reps: int | Sequence[int]) -> Any:
     return shapes.reshape(copies, [c * n for c, n in zip(counts, sizes, strict=True)])
 
 
-def repeat(a: Value, repeats: int, axis: int | None = None) -> Value:
-    """Each element `repeats` times."""
+def repeat(a: Value, repeats: Any, axis: int | None = None) -> Value:
+    """Each element `repeats` times, which may be another number for each."""
+    repeats = known("repeat", repeats)
     if axis is None:
         a, axis = ravel(a), 0
     axis, sizes = one_axis(axis, ndim(a)), list(shape(a))
+    if get_aval(repeats).shape:
+        places = np.repeat(np.arange(sizes[axis]), np.asarray(repeats))
+        parts = [shapes.slice_in_dim(a, int(i), int(i) + 1, axis=axis) for i in places]
+        return concatenate(parts, axis) if parts else shapes.slice_in_dim(a, 0, 0, axis=axis)
     wide = [*sizes[: axis + 1], repeats, *sizes[axis + 1 :]]
     copies = basic.broadcast_in_dim(a, wide, [i for i in range(len(wide)) if i != axis + 1])
     sizes[axis] *= repeats
@@ -205,6 +279,9 @@ def broadcast_arrays(*args: Value) -> list[Value]:
 
 def triangle(m: Value, k: int) -> Value:
     """Which elements stand on or below diagonal number `k`."""
+    if ndim(m) < 2:
+        raise ValueError(f"tril and triu need arrays with at least two axes, not {ndim(m)}.")
+    k = operator.index(k)
     rows, columns = (shapes.broadcasted_iota(np.int64, shape(m)[-2:], i) for i in (0, 1))
     below = elementwise.ge(basic.add(rows, np.int64(k)), columns)
     return broadcast_to(below, shape(m))
@@ -219,6 +296,81 @@ def triu(m: Value, k: int = 0) -> Value:
     """Zeros below diagonal number `k`."""
     return where(triangle(m, k - 1), elementwise.full_like(m, 0), m)
 
+
+# Making arrays by primitives, so that a program has few operations and no large constants ---------
+
+
+def as_number(x: Value) -> Any:
+    """An array without axes as a number of NumPy; all else as it is."""
+    return x if x is None or isinstance(x, int | float) else np.asarray(x)[()]
+
+
+def numbers(start: Value, stop: Value, step: Value, dtype: Any) -> Value:
+    """`arange`: the numbers 0, 1, 2, ... times the step, and the start."""
+    given = [as_number(known("arange", x)) for x in (start, stop, step)]
+    avals = [get_aval(x) for i, x in enumerate(given) if i == 0 or x is not None]
+    if any(aval.shape for aval in avals):
+        raise ValueError(f"jnp.arange takes numbers, not arrays: {given}.")
+    common, _ = dtypes.result_type(*((aval.dtype, aval.weak_type) for aval in avals))
+    dtype = common if dtype is None else dtypes.canonical(dtype)
+    start, stop, step = given if stop is not None else (0, *given[::2])
+    count = max(0, math.ceil((stop - start) / (1 if step is None else step)))
+    wide = np.dtype(np.float32) if dtype == np.float16 and step is not None else dtype
+    out = shapes.iota(wide, count)
+    if step is not None:
+        out = basic.mul(np.asarray(step).astype(wide), out)
+    if step is not None or start != 0:
+        out = basic.add(np.asarray(start).astype(wide), out)
+    return basic.convert_element_type(out, dtype)
+
+
+def diagonal(rows: Value, columns: Value, k: Value, dtype: np.dtype) -> Value:
+    """`eye`: where the column's number is the row's, plus `k`."""
+    if shape(k) or get_aval(k).dtype.kind not in "iu":
+        raise ValueError(f"k must be an integer, not {k}.")
+    if any(isinstance(n, int) and n < 0 for n in (rows, columns)):
+        raise ValueError(
+            f"The numbers of rows and columns must not be negative: {rows}, {columns}."
+        )
+    sizes = sizes_of((rows, columns))
+    row, column = (shapes.broadcasted_iota(np.int64, sizes, axis) for axis in (0, 1))
+    offset = k if isinstance(k, Tracer) else np.asarray(k, np.int64)
+    return basic.convert_element_type(elementwise.eq(basic.add(row, offset), column), dtype)
+
+
+def steps(start: Value, stop: Value, num: Value, endpoint: bool = True, dtype: Any = None) -> Value:
+    """`linspace`: the two ends mixed, in `num` proportions."""
+    count = operator.index(known("linspace", num))
+    if count < 0:
+        raise ValueError(f"The number of samples must not be negative, got {count}.")
+    types = [(aval.dtype, aval.weak_type) for aval in map(get_aval, (start, stop))]
+    dtype = dtypes.float_result_type(*types)[0] if dtype is None else dtypes.canonical(dtype)
+    return _linspace(start, stop, count, bool(endpoint), dtype)
+
+
+@functools.partial(as_call, static_argnums=(2, 3, 4))
+def _linspace(start: Value, stop: Value, num: int, endpoint: bool, dtype: np.dtype) -> Value:
+    mixed, _ = dtypes.float_result_type((dtype, False))
+    ends = (basic.convert_element_type(x, mixed) for x in (start, stop))
+    first, last = broadcast_arrays(*ends)
+    sizes, parts = (1, *shape(first)), num - 1 if endpoint else num
+    if num < 2:
+        out = reshape(first, sizes) if num else elementwise.full((0, *sizes[1:]), 0, mixed)
+    else:
+        basic.div(
+            basic.sub(last, first), np.asarray(parts, mixed)
+        )  # a step, which JAX computes too
+        place = reshape(shapes.iota(mixed, parts), (parts, *[1] * len(sizes[1:])))
+        place = basic.div(place, np.asarray(parts, mixed))
+        start = reshape(first, sizes)
+        part_of_start = basic.mul(start, basic.sub(np.ones((), mixed), place))
+        out = basic.add(part_of_start, basic.mul(reshape(last, sizes), place))
+    if endpoint and num > 1:
+        out = concatenate([out, expand_dims(last, 0)])
+    return basic.convert_element_type(elementwise.floor(out) if dtype.kind in "iu" else out, dtype)
+
+
+staged.update({"arange": numbers, "eye": diagonal, "linspace": steps})
 
 array_methods.update(
     {
