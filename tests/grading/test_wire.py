@@ -100,6 +100,65 @@ def test_everything_else_becomes_an_opaque_marker(value, name):
     assert crossed([value]) == [Opaque(name)]
 
 
+# The package's own arrays: a submission may have changed their class, so nothing they say of
+# themselves counts, only the values that NumPy finds in them
+
+
+class Ours:
+    """As minijax's class: NumPy gets its values, by whatever `__array__` has become."""
+
+    shape, dtype, size, nbytes = (2,), np.dtype("float64"), 2, 16  # what they all claim
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values() if callable(self.values) else self.values
+
+
+class Theirs(Ours):
+    """A subclass that a submission has made."""
+
+
+def stop():
+    raise RuntimeError("no values")
+
+
+OF_THE_PACKAGE = {
+    "honest": (Ours(np.array([1.0, 2.0])), np.array([1.0, 2.0])),
+    "claims another shape": (Ours(np.zeros((3, 1))), np.zeros((3, 1))),
+    "claims another dtype": (Ours(np.array([1, 2], np.int8)), np.array([1, 2], np.int8)),
+    "values of a subclass": (Ours(np.ones(2).view(type("Sub", (np.ndarray,), {}))), np.ones(2)),
+    "changes": (Ours(iter([np.ones(2), np.zeros(2)]).__next__), np.ones(2)),
+    "objects": (Ours(np.array([None])), Opaque("ndarray")),
+    "texts": (Ours(np.array(["a"])), Opaque("ndarray")),
+    "no array": (Ours([1.0, 2.0]), Opaque("object")),
+    "an error": (Ours(stop), Opaque("object")),
+    "a class of its own": (Theirs(np.array([1.0, 2.0])), Opaque("object")),
+}
+
+
+@pytest.mark.parametrize("name", OF_THE_PACKAGE)
+def test_of_the_packages_arrays_the_values_cross_and_no_claim(monkeypatch, name):
+    monkeypatch.setattr(wire, "own_arrays", {Ours})
+    value, want = OF_THE_PACKAGE[name]
+    (result,) = crossed([value])
+    assert type(result) is type(want)
+    if isinstance(want, np.ndarray):
+        assert result.dtype == want.dtype
+        np.testing.assert_array_equal(result, want, strict=True)
+    else:
+        assert result == want
+
+
+@pytest.mark.parametrize("axes", [1, 3])
+def test_an_array_of_the_package_that_is_huge_is_not_written(monkeypatch, axes):
+    monkeypatch.setattr(wire, "own_arrays", {Ours})
+    huge = np.broadcast_to(np.zeros(()), (2**40, *[1] * (axes - 1)))  # eight bytes of memory
+    with pytest.raises(Malformed):
+        wire.encode(Ours(huge))
+
+
 def nested(depth):
     value = []
     for _ in range(depth):
