@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from minijax import dtypes
 from minijax.array import array_methods
 from minijax.core import Value, Values, get_aval
 from minijax.lax import basic
 from minijax.lax.shapes import broadcasted_iota
 from minijax.numpy.basic import (
-    asarray,
     dot,
     multiply,
     ndim,
-    promote_dtypes,
+    positive,
     shape,
     sum,
     zeros_like,
@@ -30,9 +30,8 @@ Axes = int | Sequence[int] | Sequence[Sequence[int]]
 
 def contraction(a: Value, b: Value, contract: Any, batch: Any = ((), ())) -> Value:
     """`dot_general` in the common dtype."""
-    a, b = promote_dtypes(a, b)
-    numbers = (contract, batch)
-    return basic.dot_general(a, b, numbers, preferred_element_type=get_aval(a).dtype)
+    dtype, _ = dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, (a, b))))
+    return basic.dot_general(a, b, (contract, batch), preferred_element_type=dtype)
 
 
 def tensordot(a: Value, b: Value, axes: Axes = 2) -> Value:
@@ -76,7 +75,7 @@ def einsum(subscripts: Any, /, *operands: Value) -> Value:
     """
     if not isinstance(subscripts, str):
         subscripts, operands = from_lists(subscripts, *operands)
-    operands = tuple(map(asarray, promote_dtypes(*operands))) if operands else ()
+    operands = tuple(map(positive, operands))
     terms, out = parse(subscripts, operands)
     x, letters, *rest = fitted(operands, terms)
     for i, (y, others) in enumerate(zip(rest[::2], rest[1::2], strict=True), 2):

@@ -76,7 +76,7 @@ def checked(parts: Sequence[Any], sizes: Sequence[int]) -> list[Any]:
         taken = axes_taken(part)
         own, axis = tuple(sizes[axis : axis + taken]), axis + taken
         if taken and is_array(part) and get_aval(part).dtype.kind == "b":
-            if shape(part) != own:
+            if any(n not in (0, m) for n, m in zip(shape(part), own, strict=True)):
                 raise IndexError(
                     f"boolean index did not match shape of indexed array in index {axis - taken}: "
                     f"got {shape(part)}, expected {own}."
@@ -327,7 +327,7 @@ class IndexUpdateRef:
         """`x[index]`; with mode "fill" it is `fill_value` (or NaN) outside of the array."""
         refuse_flags(flags)
         mode = None if mode is None else indexing.known_mode(mode)
-        if mode is not indexing.GatherScatterMode.FILL_OR_DROP:
+        if mode in (None, indexing.GatherScatterMode.PROMISE_IN_BOUNDS):
             return getitem(self.array, self.index)
         flat, places = shapes.reshape(self.array, (size(self.array),)), self.places(mode)
         numbers = indexing.GatherDimensionNumbers((), (0,), (0,))
@@ -349,7 +349,7 @@ class IndexUpdateRef:
         refuse_flags(flags)
         places = self.places(indexing.known_mode(mode))
         dtype = get_aval(self.array).dtype
-        updates = broadcast_to(asarray(values, dtype), shape(places))
+        updates = broadcast_to(converted(asarray(values), dtype), shape(places))
         numbers = indexing.ScatterDimensionNumbers((), (0,), (0,))
         flat = shapes.reshape(self.array, (size(self.array),))
         indices = shapes.expand_dims(places, [ndim(places)])
@@ -376,6 +376,8 @@ class IndexUpdateRef:
 
 def refuse_flags(flags: dict[str, bool]) -> None:
     """The promises that JAX takes about indices change nothing here; there are no others."""
+    if not flags.pop("wrap_negative_indices", True):
+        raise NotImplementedError("x.at[...] counts negative indices from the end, always.")
     unknown = set(flags) - {"indices_are_sorted", "unique_indices"}
     if unknown:
         raise TypeError(f"x.at[...] takes no {sorted(unknown)[0]!r}.")
