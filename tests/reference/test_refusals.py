@@ -346,7 +346,6 @@ ARRAYS = [
         jnp.add(x)
         jnp.add([1.0], x)
         jnp.sin(np.ma.array([1.0], mask=[True]))
-        np.ma.array([1.0, 2.0, 3.0], mask=[True, False, False]) * x
         jnp.sum([1.0, 2.0])
         jnp.max(jnp.zeros((0,)))
         jnp.concatenate([])
