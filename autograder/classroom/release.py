@@ -22,7 +22,13 @@ from autograder.student import workspace
 MODULES = (
     *("__init__", "__main__", "cli", "lessons/__init__", "lessons/assemble", "lessons/manifest"),
     *("lessons/places", "lessons/problem", "lessons/skeleton", "grading/__init__"),
-    *("grading/random_programs", "grading/random_trees", "student/__init__", "student/capstone"),
+    *(
+        "grading/random_programs",
+        "grading/random_trees",
+        "grading/words",
+        "student/__init__",
+        "student/capstone",
+    ),
     *("student/check_plugin", "student/checks", "student/commands", "student/doctor"),
     *("student/explain", "student/workspace"),
 )

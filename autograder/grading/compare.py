@@ -2,16 +2,14 @@
 
 from collections.abc import Collection
 
-from autograder.grading import suite
+from autograder.grading import suite, words
 from autograder.grading.suite import Disagreement, agree
 from autograder.sandbox.session import Reply
 
 _ENDLESS = "Your code does not come to an end, or takes far longer than it should."
-_TOO_DEEP = "Your code calls itself without end (RecursionError)."
 _CRASHED = "The Python process died while your code was running."
 _OUT_OF_MEMORY = "Your code needs more memory than there is."
 _UNSENDABLE = "Your code gives a value that is far too large."
-_NO_ERROR = "No error is raised where there should be one."
 _NO_IMPORT = "Your module could not be imported."
 
 
@@ -41,11 +39,14 @@ def _compare_value(
     got: Reply, want: Reply, rtol: float | None, atol: float | None
 ) -> Disagreement | None:
     if want.kind == "raised":
-        return Disagreement(suite.WRONG_TYPE, _NO_ERROR, f"Expected: {want.name}.")
+        came = suite.described(got.value)
+        message = f"An error was expected, and {came} came back."
+        return Disagreement(suite.WRONG_TYPE, message, f"Expected: {want.name}.")
     found = agree(got.value, want.value, rtol, atol)
     if found is None:
         return None
-    sentence = f"Your code gives {found.message}."
+    none = f" {words.NO_RETURN}" if got.value is None else ""
+    sentence = f"Your code returns {found.message}{none}."
     return Disagreement(found.kind, sentence, f"{found.expected.capitalize()}.")
 
 
@@ -61,11 +62,28 @@ def _no_answer(got: Reply) -> Disagreement:
 def _wrong_error(got: Reply, want: Reply) -> Disagreement:
     if got.name == "MemoryError":
         return Disagreement(suite.OUT_OF_MEMORY, _OUT_OF_MEMORY)
-    if got.name == "RecursionError":
-        return Disagreement(suite.ENDLESS, _TOO_DEEP)
-    # Only built-in names are shown: a submission can choose the others, and tell things with them.
-    name = "an error of the package's own" if "." in got.name else got.name
+    kind = suite.ENDLESS if got.name == "RecursionError" else suite.WRONG_TYPE
     if want.kind == "raised":
-        message = f"Your code raises {name} where another error is expected."
-        return Disagreement(suite.WRONG_TYPE, message, f"Expected: {want.name}.")
-    return Disagreement(suite.WRONG_TYPE, f"Your code raises {name}.", "Expected: no error.")
+        message = f"{_raised(got)} Another error is expected."
+        return Disagreement(kind, message, f"Expected: {want.name}.")
+    return Disagreement(kind, _raised(got), "Expected: no error.")
+
+
+def _raised(got: Reply) -> str:
+    """The error, with its line and its text if it came through the student's file.
+
+    Only built-in names are shown: a submission can choose the others. What a caller says that
+    stumbles over a result is about the hidden test; that it was None is said.
+    """
+    name = "an error of the package's own" if "." in got.name else got.name
+    if got.line is None:
+        hint = words.missing(got.message)
+        return f"Your code {words.raises(name, '')}{hint and ' '}{hint}."
+    text = words.raises(name, _harmless(got.message))
+    return f"Line {got.line} of your file {text.removesuffix('.')}."
+
+
+def _harmless(text: str) -> str:
+    """The words of a message that are plain text, in one line, and not many of them."""
+    plain = "".join(c if c.isascii() and c.isprintable() and c not in "<>&" else " " for c in text)
+    return " ".join(plain.split())[:200]

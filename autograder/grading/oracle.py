@@ -4,7 +4,6 @@ import atexit
 import functools
 import math
 import tempfile
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -37,13 +36,13 @@ class Oracle:
         self.replies: dict[tuple[Probe, bytes], tuple[Reply, float]] = {}
 
     def ask(self, probe: Probe, args: tuple[Any, ...]) -> tuple[Reply, float]:
-        """The reply, and the seconds that it took."""
+        """The reply, and the seconds of CPU that it took."""
         key = probe, msgpack.packb(wire.encode(list(args)))
         if key not in self.replies:
             self._open()
-            begin = time.monotonic()
+            begin = self.session.seconds
             reply = self.session.call(probe, *args, seconds=30, fresh=True)
-            self.replies[key] = reply, time.monotonic() - begin
+            self.replies[key] = reply, self.session.seconds - begin
         return self.replies[key]
 
     def _open(self) -> None:

@@ -45,7 +45,7 @@ def grade(
     `level` names a rung of the ladder; None takes the best that this machine has. With `only`,
     the id of an exercise, the tests of the others do not run, and the result is without them.
     `kept` is the folder that holds the assignment's generated programs, or will. Without `shrink`,
-    no counterexamples are looked for.
+    no counterexamples are looked for, and what runs out of time is not asked again.
     Raises Problem when that rung is not to be had, SuiteError when the hidden suite itself is
     broken. Whatever the submission does is a result, never an exception.
     """

@@ -206,9 +206,14 @@ def agree(
     return _wrong_type(got, want)
 
 
+def described(value: Any) -> str:
+    """What a value is, as "a list" or "None"; the submission cannot choose the words."""
+    return _article(_noun(value))
+
+
 def _wrong_type(got: Any, want: Any) -> Disagreement:
-    message = f"{_article(_noun(got))} where something else is expected"
-    return Disagreement(WRONG_TYPE, message, f"expected {_article(_noun(want))}")
+    message = f"{described(got)} where {described(want)} is expected"
+    return Disagreement(WRONG_TYPE, message, f"expected {described(want)}")
 
 
 def _agree_containers(
@@ -218,18 +223,28 @@ def _agree_containers(
         return _wrong_type(got, want)
     kind = _CONTAINERS[type(want)]
     if len(got) != len(want):
-        message = f"a {kind} with the wrong number of items"
+        message = f"a {kind} of {len(got)} where one of {len(want)} is expected"
         return Disagreement(WRONG_TYPE, message, f"expected {len(want)}, got {len(got)}")
     if isinstance(want, dict):
         if got.keys() != want.keys():
             return Disagreement(WRONG_TYPE, "a dict with the wrong keys", f"expected {list(want)}")
-        pairs = [(got[key], want[key]) for key in want]
+        pairs = [(got[key], want[key], _inside(key)) for key in want]
     else:
-        pairs = list(zip(got, want, strict=True))
-    found = [x for g, w in pairs if (x := agree(g, w, rtol, atol)) is not None]
+        pairs = [(g, w, "") for g, w in zip(got, want, strict=True)]
+    differ = [(agree(g, w, rtol, atol), place) for g, w, place in pairs]
+    found = [_at(place, x) for x, place in differ if x is not None]
     # A wrong type says more about the mistake than a wrong value beside it.
     order = (WRONG_TYPE, WRONG_SHAPE, WRONG_VALUE)
     return min(found, key=lambda x: order.index(x.kind), default=None)
+
+
+def _inside(key: Any) -> str:
+    """The place in a dict; a suite may name there what it asks for, such as "the weak type"."""
+    return f" ({key})" if isinstance(key, str) else ""
+
+
+def _at(place: str, found: Disagreement) -> Disagreement:
+    return Disagreement(found.kind, f"{found.message}{place}", found.expected)
 
 
 def _is_array(value: Any) -> bool:
@@ -241,17 +256,34 @@ def _agree_arrays(
 ) -> Disagreement | None:
     if not _is_array(got):
         return _wrong_type(got, want)
+    if type(got) in _SCALARS and type(want) in _SCALARS:
+        return _agree_scalars(got, want, rtol, atol)
     got, want = np.asarray(got), np.asarray(want)
     if got.shape != want.shape:
         expected = f"expected {want.shape}, got {got.shape}"
-        return Disagreement(WRONG_SHAPE, "a wrong shape", expected)
+        message = f"shape {got.shape} where {want.shape} is expected"
+        return Disagreement(WRONG_SHAPE, message, expected)
     if got.dtype != want.dtype:
         expected = f"expected {want.dtype}, got {got.dtype}"
-        return Disagreement(WRONG_SHAPE, "the right shape, a wrong dtype", expected)
+        message = f"dtype {got.dtype} where {want.dtype} is expected"
+        return Disagreement(WRONG_SHAPE, message, expected)
     if want.dtype == FLOAT0 or _close(got, want, rtol, atol):
         return None
     expected = f"expected {_short(want)}, got {_short(got)}"
-    return Disagreement(WRONG_VALUE, "the right shape and dtype, but a wrong value", expected)
+    message = "an array with wrong values" if want.ndim else "a wrong value"
+    return Disagreement(WRONG_VALUE, message, expected)
+
+
+def _agree_scalars(
+    got: Any, want: Any, rtol: float | None, atol: float | None
+) -> Disagreement | None:
+    """Compare Python's numbers, which have neither shape nor dtype: type first, then value."""
+    if type(got) is not type(want):
+        return _wrong_type(got, want)
+    if _close(np.asarray(got), np.asarray(want), rtol, atol):
+        return None
+    expected = f"expected {_short(want)}, got {_short(got)}"
+    return Disagreement(WRONG_VALUE, f"a wrong {_noun(want)}", expected)
 
 
 def _close(got: np.ndarray, want: np.ndarray, rtol: float | None, atol: float | None) -> bool:
@@ -269,20 +301,24 @@ def _noun(value: Any) -> str:
         return value.name if value.name != "object" else "object that is no plain data"
     if value is None:
         return "None"
+    if type(value) in _SCALARS:
+        return "True or False" if type(value) is bool else type(value).__name__
     if _is_array(value):
-        return "array or number"
-    return "text" if isinstance(value, str) else type(value).__name__
+        return "array" if np.ndim(value) else "scalar"
+    return "string" if isinstance(value, str) else type(value).__name__
 
 
 def _article(noun: str) -> str:
-    if noun in ("None", "bytes"):
+    if noun in ("None", "bytes", "True or False"):
         return noun
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 def _short(value: Any) -> str:
     text = (
-        " ".join(np.array2string(value, threshold=20).split()) if _is_array(value) else repr(value)
+        " ".join(np.array2string(value, threshold=20).split())
+        if isinstance(value, np.ndarray)
+        else repr(value)
     )
     return text if len(text) <= 200 else f"{text[:200]} ..."
 

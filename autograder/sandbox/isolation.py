@@ -21,6 +21,7 @@ import sys
 import sysconfig
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -208,7 +209,6 @@ class TimedOut(Exception):
     """The worker did not answer in time, and was killed."""
 
 
-CPU_FACTOR = 4
 # What a worker does to itself on each rung; only on the rung `landlock` nothing may be missing.
 _LAYERS: dict[str, tuple[str, ...]] = {
     "namespaces": ("landlock", "seccomp"),
@@ -266,14 +266,17 @@ class Worker:
             raise NotIsolated(hello[1])
         self.layers = tuple(hello[1])
 
-    def ask(self, request: list[Any], seconds: float) -> list[Any]:
+    def ask(self, request: list[Any], seconds: float, patience: float = 0.0) -> list[Any]:
         """Send a request and wait for the reply; after TimedOut or Died, close the worker.
 
-        Threads included, the worker may take CPU_FACTOR times these seconds of CPU.
+        The worker may take so many `seconds` of CPU, its threads included, so that what else the
+        machine does decides nothing. By the clock it has ten times as much, and `patience` seconds.
         """
         self.number += 1
-        cpu = math.ceil(CPU_FACTOR * seconds)
-        reply = self._exchange([self.number, cpu, *request], seconds)
+        cpu = math.ceil(seconds)
+        reply = self._exchange(
+            [self.number, cpu, *request], 10 * seconds + patience if patience else seconds
+        )
         if type(reply) is not list or len(reply) < 2 or reply[0] != self.number:
             raise Nonsense
         return reply[1:]
@@ -301,6 +304,13 @@ class Worker:
                 self.answers.put(wire.receive(self.process.stdout.fileno()))
         except (OSError, EOFError, ValueError, MemoryError, wire.Malformed) as error:
             self.answers.put(error)
+
+    def spent(self) -> float:
+        """The seconds of CPU that it has taken so far; by the clock where that cannot be told."""
+        try:
+            return _cpu_of(self.process.pid)
+        except OSError:
+            return time.monotonic()
 
     def exit_status(self) -> int | None:
         """How the worker ended: its exit status, less than 0 for a signal, None if it has not."""
@@ -342,6 +352,17 @@ class Worker:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _cpu_of(process: int) -> float:
+    """The seconds of CPU of a process, its descendants, and those that it has waited for."""
+    folder = Path(f"/proc/{process}")
+    own = (folder / "stat").read_text().rpartition(")")[2].split()[11:15]
+    total = sum(map(int, own)) / os.sysconf("SC_CLK_TCK")
+    for child in (folder / f"task/{process}/children").read_text().split():
+        with contextlib.suppress(OSError):  # it has just ended
+            total += _cpu_of(int(child))
+    return total
 
 
 # ------------------------------------------------------------------------------------------

@@ -17,12 +17,14 @@ from autograder.lessons.problem import Problem
 from autograder.sandbox.isolation import Died, Limits, Nonsense, NotIsolated, TimedOut, Worker
 from autograder.worker import wire
 
-LEAST_SECONDS = 2.0  # that any probe may take
+# Seconds are of the worker's CPU: how busy the machine is does not change what is in time.
+LEAST_SECONDS = 1.0  # that any probe may take
 IMPORT_SECONDS = 10.0
 BUDGET_SECONDS = 60.0  # for all probes of one submission together
-USUAL_START = 0.25  # seconds that a worker takes to start on a machine that is not busy
-MOST_PATIENCE = 8.0
+PATIENCE = 30.0  # seconds by the clock that a worker has besides: it may wait for a processor
+AGAIN = 10.0  # times as much for what ran out of time and is asked again
 
+ASLEEP = "asleep"  # a worker had far more time by the clock than it took of CPU
 FORGED = "forged"  # the worker sent what no worker writes
 ENDED = "ended"  # the worker ended, and no signal had ended it
 KILLED = "killed"  # the worker ended by a signal that nothing can catch
@@ -40,9 +42,10 @@ class Probe:
 class Reply:
     """What came back.
 
-    `kind` is `value`, `raised` (with the name of the exception's class and its message),
-    `unsendable` (too large a value), `timed_out`, `crashed`, or for the import only
-    `syntax_error` and `import_error` (with the line and, where known, the column).
+    `kind` is `value`, `raised` (with the name of the exception's class, its message, and the last
+    line of the student's file that it came through, if any), `unsendable` (too large a value),
+    `timed_out`, `crashed`, or for the import only `syntax_error` and `import_error` (with the line
+    and, where known, the column).
     """
 
     kind: str
@@ -65,7 +68,6 @@ class Session:
         self.module = module
         self.level = level
         self.budget = BUDGET_SECONDS if budget is None else budget
-        self.patience = 1.0  # more than 1 on a slow or busy machine
         self.seconds = 0.0  # spent on probes so far
         self.trouble: Reply | None = None  # what came of the import, if it failed
         self.looked: Reply | None = None  # what the first worker saw in the module's text
@@ -116,15 +118,28 @@ class Session:
     def call(self, probe: Probe, *args: Any, seconds: float = 0.0, fresh: bool = False) -> Reply:
         """Run a probe; `fresh` imports the package again, so that nothing is left of earlier calls.
 
-        It may take `seconds`, but at least LEAST_SECONDS, and longer where the machine is slow.
+        It may take `seconds` of CPU, but at least LEAST_SECONDS.
         """
         if self.trouble is not None:
             return self.trouble
-        if self.seconds > self.budget * self.patience:
+        if self.seconds > self.budget:
             return Reply("timed_out")
         request = ["call", probe.source, probe.name, wire.encode(list(args))]
         reply = self._call(request, fresh, max(seconds, LEAST_SECONDS))
         return self._call(request, fresh, max(seconds, LEAST_SECONDS)) if self.killed else reply
+
+    def call_again(self, probe: Probe, *args: Any, seconds: float = 0.0) -> Reply:
+        """Run a probe that ran out of time in a new worker, with AGAIN times as much.
+
+        That does not count for what all probes may take together.
+        """
+        spent = self.seconds
+        self.close()
+        try:
+            least = max(seconds, LEAST_SECONDS)
+            return self.call(probe, *args, seconds=AGAIN * least)
+        finally:
+            self.seconds = spent
 
     def _call(self, request: list[Any], fresh: bool, seconds: float) -> Reply:
         if self.worker is None and self.load().kind != "value":
@@ -147,11 +162,9 @@ class Session:
 
     def _start(self) -> None:
         self.close()
-        begin = time.monotonic()
         try:
             self.worker = self._worker()
         except NotIsolated:  # a worker can be killed before it speaks
-            begin = time.monotonic()
             try:
                 self.worker = self._worker()
             except NotIsolated as error:
@@ -159,33 +172,32 @@ class Session:
                     f"The isolation {self.level!r} stopped working: {error}. "
                     "Run `./jaxprentice doctor`, then the same command again."
                 ) from error
-        slow = (time.monotonic() - begin) / USUAL_START
-        self.patience = max(self.patience, min(slow, MOST_PATIENCE))
 
     def _worker(self) -> Worker:
         return Worker(self.tree, self.module, self.level, self._limits())
 
     def _limits(self) -> Limits:
-        """What is left of the submission's time is also a limit on CPU, with two threads busy."""
-        if math.isinf(self.budget):
-            return Limits(cpu_seconds=None)
-        return Limits(cpu_seconds=max(2, math.ceil(2 * (self.budget - self.seconds))))
+        """What code can reach that lifts the limit of its probe: twice the submission's time."""
+        most = None if math.isinf(self.budget) else max(2, math.ceil(2 * self.budget))
+        return Limits(cpu_seconds=most)
 
     def _ask(self, request: list[Any], seconds: float) -> Reply:
         assert self.worker is not None
         self.killed = False
-        begin = time.monotonic()
+        begin, clock = self.worker.spent(), time.monotonic()
         try:
-            return read_reply(self.worker.ask(request, seconds * self.patience))
+            reply = read_reply(self.worker.ask(request, seconds, PATIENCE))
+            self.seconds += max(0.0, self.worker.spent() - begin)
+            return reply
         except TimedOut:
-            reply = Reply("timed_out")
+            reply = Reply("timed_out", name=ASLEEP)
         except (Nonsense, wire.Malformed):
             self.signs.add(FORGED)
             reply = Reply("crashed")
         except Died:
             reply = self._obituary(self.worker.exit_status())
-        finally:
-            self.seconds += time.monotonic() - begin
+        out_of_time = reply.kind == "timed_out" and reply.name != ASLEEP
+        self.seconds += seconds if out_of_time else time.monotonic() - clock
         self.close()
         return reply
 
@@ -211,8 +223,8 @@ def read_reply(raw: list[Any]) -> Reply:
     match raw:
         case ["value", content]:
             return Reply("value", wire.decode(content))
-        case ["raised", str(name), str(message)] if is_exception(name):
-            return Reply("raised", name=name, message=message)
+        case ["raised", str(name), str(message), line] if is_exception(name):
+            return Reply("raised", None, name, message, *_numbers(line, None))
         case ["unsendable"]:
             return Reply("unsendable")
         case ["syntax_error", str(message), line, column]:

@@ -7,14 +7,11 @@ the check and of the student's file. Students never see the words of pytest and 
 import re
 import textwrap
 
+from autograder.grading.words import CUT, NO_RETURN, cut, missing, raises, tidy
 from autograder.lessons.manifest import Lesson
 from autograder.student import checks
 from autograder.student.checks import Error, Frame, Outcome, Report
 
-LONGEST = 400  # characters of a text
-CUT = "... (cut)"
-NO_RETURN = "(None: is a `return` missing?)"
-NO_YIELD = "(None: is the `yield` missing?)"
 NO_KEYBOARD = "and a check has no keyboard. Take it out; print() works."
 
 # ------------------------------------------------------------------------------------------
@@ -73,17 +70,14 @@ def raised(error: Error) -> str:
         return f"it stops at breakpoint(), {NO_KEYBOARD}"
     if error.message.startswith("pytest: reading from stdin"):
         return f"it waits for input(), {NO_KEYBOARD}"
-    if error.type == "RecursionError":
-        return "it raises RecursionError: a function calls itself again and again, without end."
-    return f"it raises {error.type}" + (f": {cut(tidy(error.message))}" if error.message else "")
+    return f"it {raises(error.type, error.message)}"
 
 
 def no_return(error: Error) -> list[str]:
     """A hint where the check itself stumbles over a None; `with` does over a missing generator."""
     at_the_check = error.frames and error.frames[-1].file == "checks.py"
-    if not at_the_check or "NoneType" not in error.message:
-        return []
-    return [NO_YIELD if error.message.endswith("object is not an iterator") else NO_RETURN]
+    hint = missing(error.message) if at_the_check else ""
+    return [hint] if hint else []
 
 
 # ------------------------------------------------------------------------------------------
@@ -212,17 +206,6 @@ def printed(error: Error) -> list[str]:
 
 # ------------------------------------------------------------------------------------------
 # Texts
-
-
-def tidy(text: str) -> str:
-    """A text with classes by name, and without the addresses of objects."""
-    text = re.sub(r"<class '(?:[\w.<>]+\.)?(\w+)'>", r"\1", text)
-    return re.sub(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-f]+>", r"<\1 object>", text)
-
-
-def cut(text: str) -> str:
-    """A text of bearable length, with a sign where it was cut."""
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]} {CUT}"
 
 
 def lines(text: str) -> list[str]:

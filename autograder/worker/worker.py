@@ -101,7 +101,7 @@ class Server:
         try:
             return operations[operation](*rest)
         except BaseException as error:
-            return ["raised", *self.describe(error)]
+            return ["raised", *self.describe(error), self.line_of(error)]
 
     # --- reading and importing ---
 

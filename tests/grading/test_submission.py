@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 def lesson(monkeypatch, tmp_path):
     monkeypatch.setattr(session, "LEAST_SECONDS", 0.5)
     monkeypatch.setattr(session, "IMPORT_SECONDS", 2.0)
-    monkeypatch.setattr(session, "MOST_PATIENCE", 3.0)
+    monkeypatch.setattr(session, "AGAIN", 4.0)
     return graded_course.write(monkeypatch, tmp_path)
 
 
@@ -142,9 +142,26 @@ def test_failures_are_classified(lesson, old, new, kind):
 def test_the_message_names_the_property_and_no_expected_value(lesson):
     result = submission.grade(lesson, "ada", changed("2.0 * np", "3.0 * np"))
     message = exercise(result, "double")["message"]
-    assert message.startswith("This does not hold yet: A number is doubled. Your code gives")
+    assert message.startswith("This does not hold yet: A number is doubled. Your code returns")
     assert "3" not in message
     assert "-8" not in json.dumps(result["exercises"])
+
+
+TOLD = {
+    "raise KeyError('no <b>such</b> thing')": "Line 10 of your file raises KeyError: 'no b such",
+    "return [x]": "Your code returns a list where a scalar is expected.",
+    "return None": "Your code returns None where a scalar is expected (None: is a `return`",
+    "return np.float32(2.0 * x)": "Your code returns dtype float32 where float64 is expected.",
+    "return np.full(2, 2.0 * x)": "Your code returns shape (2,) where () is expected.",
+    "return np.asarray(x)": "Your code returns a wrong value.",
+}
+
+
+@pytest.mark.parametrize("body", TOLD)
+def test_the_message_says_what_differs(lesson, body):
+    source = changed("return 2.0 * np.asarray(x)", body)
+    result = submission.grade(lesson, "ada", source, only="tiny.double")
+    assert TOLD[body] in exercise(result, "double")["message"]
 
 
 def test_expected_values_are_shown_where_the_policy_allows_it(lesson):
@@ -158,7 +175,7 @@ def test_errors_of_the_package_are_told_apart_by_their_class(lesson):
     assert submission.grade(lesson, "ada", right)["score"] == 6
     wrong = changed('TinyError("nothing there")', 'ValueError("nothing there")')
     result = submission.grade(lesson, "ada", wrong)
-    assert "raises ValueError where another error" in exercise(result, "mean")["message"]
+    assert "raises ValueError: nothing there. Another error" in exercise(result, "mean")["message"]
 
 
 def test_a_probe_that_goes_wrong_does_not_spoil_the_next(lesson):
@@ -342,9 +359,28 @@ def test_after_two_time_outs_the_rest_of_an_exercise_is_not_run(lesson, monkeypa
     kinds = [test["class"] for test in exercise(result, "double")["tests"]]
     assert kinds == ["does_not_terminate"] * 3
     assert exercise(result, "mean")["points"] == 2
-    # the first worker, and one more after each time-out of double; the rest needs one of its own
+    # the first worker, one to ask again, and one more after each death of double
     (own,) = {s for s in starts if starts.count(s) > 1}
-    assert starts.count(own) == 1 + suite_run.DEATHS
+    assert starts.count(own) == 2 + suite_run.DEATHS
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, which only Linux has")
+def test_what_takes_long_is_asked_again_with_more_time_before_points_are_lost(lesson, monkeypatch):
+    monkeypatch.setattr(session, "LEAST_SECONDS", 0.1)
+    monkeypatch.setattr(session, "AGAIN", 40.0)
+    wait = "import time; end = time.process_time() + 2.5\n    while time.process_time() < end: pass"
+    source = changed("    return 2.0", f"    {wait}\n    return 2.0")
+    assert submission.grade(lesson, "ada", source, only="tiny.double")["score"] == 3
+    assert submission.grade(lesson, "ada", source, only="tiny.double", shrink=False)["score"] == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, which only Linux has")
+def test_the_clock_decides_nothing_while_a_worker_waits_for_a_processor(lesson, monkeypatch):
+    monkeypatch.setattr(session, "LEAST_SECONDS", 0.1)
+    source = changed("    return 2.0", "    import time; time.sleep(1.5)\n    return 2.0")
+    assert submission.grade(lesson, "ada", source, only="tiny.double")["score"] == 3
+    monkeypatch.setattr(session, "PATIENCE", 0.2)
+    assert submission.grade(lesson, "ada", source, only="tiny.double")["score"] == 0
 
 
 def test_a_submission_has_a_budget(lesson, monkeypatch):
@@ -355,10 +391,10 @@ def test_a_submission_has_a_budget(lesson, monkeypatch):
 
 
 FORGED = [
-    ["raised", "the text of a probe", ""],
-    ["raised", "print", ""],
-    ["raised", "errors.the text of a probe", ""],
-    ["raised", "ValueError", 1],
+    ["raised", "the text of a probe", "", None],
+    ["raised", "print", "", None],
+    ["raised", "errors.the text of a probe", "", None],
+    ["raised", "ValueError", 1, None],
     ["import_error", "the text of a probe", "", 1],
     ["syntax_error", 1, 1, 1],
     ["verdict", "passed"],
