@@ -31,6 +31,39 @@ def process_primitive(self, primitive, tracers, params):
     return outs
 
 
+@right("linearize.process_primitive", style="waiting operands listed, full_lower to unbox, rules.get")
+def process_primitive(self, primitive, tracers, params):
+    waiting = [t for t in tracers if not t.pval.is_known]
+    if not waiting:
+        return primitive.bind(*(t.full_lower() for t in tracers), **params)
+    rule = partial_eval_rules.get(primitive)
+    if rule is not None:
+        return rule(self, tracers, **params)
+    outs = self.stage_out(primitive, tracers, params)
+    if primitive.multiple_results:
+        return outs
+    (out,) = outs
+    return out
+
+
+@right("linearize.process_primitive", style="staging out as the default rule in a table")
+def process_primitive(self, primitive, tracers, params):
+    def leave(trace, boxes, /, **params):
+        first, *others = outs = trace.stage_out(primitive, boxes, params) or [None]
+        if primitive.multiple_results:
+            return [] if outs == [None] else outs
+        return first
+
+    values = []
+    for t in tracers:
+        if t.pval.const is None:
+            break
+        values.append(t.pval.const)
+    else:
+        return primitive.bind(*values, **params)
+    return partial_eval_rules.get(primitive, leave)(self, tracers, **params)
+
+
 @mistake(
     "linearize.process_primitive",
     name="Everything is left for later",
@@ -63,6 +96,100 @@ def process_primitive(self, primitive, tracers, params):
     return outs if primitive.multiple_results else outs[0]
 
 
+@mistake("linearize.process_primitive", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+import numpy as np
+with new_main(PartialEvalTrace) as main:
+    trace = PartialEvalTrace(main)
+    x, y = (trace.new_arg(unknown(get_aval(1.0))) for _ in range(2))
+    print(trace.process_primitive(mul_p, [x, y], {}).pval.is_known)
+""")
+def process_primitive(self, primitive, tracers, params):
+    if all(t.recipe is None for t in tracers):
+        return primitive.bind(*[t.pval.const for t in tracers], **params)
+    if primitive in partial_eval_rules:
+        return partial_eval_rules[primitive](self, tracers, **params)
+    outs = self.stage_out(primitive, tracers, params)
+    return outs if primitive.multiple_results else outs[0]
+
+
+@mistake("linearize.process_primitive", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+p = Primitive("one", multiple_results=True)
+impl_rules[p] = lambda x: [x]
+abstract_eval_rules[p] = lambda x: [x]
+def f(x):
+    (y,) = p.bind(x)
+    return [y * 2.0]
+print(partial_eval_flat(f, [unknown(get_aval(1.0))])[1])
+""")
+def process_primitive(self, primitive, tracers, params):
+    if all(t.pval.is_known for t in tracers):
+        return primitive.bind(*[t.pval.const for t in tracers], **params)
+    if primitive in partial_eval_rules:
+        return partial_eval_rules[primitive](self, tracers, **params)
+    outs = self.stage_out(primitive, tracers, params)
+    return outs[0] if len(outs) == 1 else outs
+
+
+@mistake("linearize.process_primitive", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+p = Primitive("needs_a_key")
+abstract_eval_rules[p] = lambda x: x
+partial_eval_rules[p] = lambda trace, tracers: {}["missing"]
+print(partial_eval_flat(lambda x: [p.bind(x)], [unknown(get_aval(1.0))])[1])
+""")
+def process_primitive(self, primitive, tracers, params):
+    if all(t.pval.is_known for t in tracers):
+        return primitive.bind(*[t.pval.const for t in tracers], **params)
+    try:
+        return partial_eval_rules[primitive](self, tracers, **params)
+    except KeyError:
+        outs = self.stage_out(primitive, tracers, params)
+    return outs if primitive.multiple_results else outs[0]
+
+
+@mistake("linearize.process_primitive", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+from minijax import jit
+f = jit(lambda x, y, z: x * y * z)
+print(partial_eval_flat(lambda z: [f(2.0, 3.0, z)], [unknown(get_aval(1.0))])[0][0].is_known)
+""")
+def process_primitive(self, primitive, tracers, params):
+    x, *others = tracers
+    y = others[0] if others else x
+    if x.pval.is_known and y.pval.is_known:
+        return primitive.bind(*[t.pval.const for t in tracers], **params)
+    if primitive in partial_eval_rules:
+        return partial_eval_rules[primitive](self, tracers, **params)
+    outs = self.stage_out(primitive, tracers, params)
+    return outs if primitive.multiple_results else outs[0]
+
+
+@mistake("linearize.process_primitive", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+import minijax.numpy as jnp
+from minijax import make_jaxpr
+pvals, program = partial_eval_flat(lambda x, y: [jnp.sin(x), y * x], [known(0.0), unknown(get_aval(1.0))])
+print(pvals[0].const, make_jaxpr(lambda x: partial_eval_flat(lambda x: [jnp.sin(x)], [known(x)])[0][0].const)(1.0))
+""")
+def process_primitive(self, primitive, tracers, params):
+    from minijax.core import EvalTrace, trace_state
+
+    if all(t.pval.is_known for t in tracers):
+        below = EvalTrace(trace_state.stack[0])
+        return below.process_primitive(primitive, [t.pval.const for t in tracers], params)
+    if primitive in partial_eval_rules:
+        return partial_eval_rules[primitive](self, tracers, **params)
+    outs = self.stage_out(primitive, tracers, params)
+    return outs if primitive.multiple_results else outs[0]
+
+
 @right("linearize.stage_out")
 def stage_out(self, primitive, tracers, params):
     recipe = EqnRecipe(primitive, tuple(tracers), dict(params), [])
@@ -80,6 +207,34 @@ def stage_out(self, primitive, tracers, params):
     variables = [Var(raise_to_shaped(aval)) for aval in types]
     recipe = EqnRecipe(primitive, tracers, params, variables)
     return [PartialEvalTracer(self, unknown(v.aval), v, recipe) for v in variables]
+
+
+@right("linearize.stage_out", style="new_arg boxes, the recipe is put into them afterwards")
+def stage_out(self, primitive, tracers, params):
+    types = abstract_eval(primitive, [t.aval for t in tracers], params)
+    boxes = [self.new_arg(unknown(aval)) for aval in types]
+    recipe = EqnRecipe(
+        outvars=[box.var for box in boxes],
+        params=dict(params),
+        tracers_in=list(tracers),
+        primitive=primitive,
+    )
+    for box in boxes:
+        box.recipe = recipe
+    return boxes
+
+
+@right("linearize.stage_out", style="the recipe first, without results; they are added one by one")
+def stage_out(self, primitive, tracers, params):
+    recipe = EqnRecipe(primitive, tracers, params, [])
+
+    def result(aval):
+        pval = unknown(aval)
+        recipe.outvars.append(Var(pval.aval))
+        return PartialEvalTracer(self, pval, recipe=recipe, var=recipe.outvars[-1])
+
+    avals = tuple(t.pval.aval for t in tracers)
+    return list(map(result, abstract_eval(primitive, avals, params)))
 
 
 @mistake(
@@ -116,6 +271,111 @@ def stage_out(self, primitive, tracers, params):
     recipe = EqnRecipe(primitive, tracers, params, variables)
     pairs = zip(pvals, variables, strict=True)
     return [PartialEvalTracer(self, pval, var, recipe) for pval, var in pairs]
+
+
+@mistake("linearize.stage_out", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+from minijax import jit
+f = jit(lambda y: (y * 2.0, y + 1.0))
+print(len(partial_eval_flat(lambda y: list(f(y)), [unknown(get_aval(1.0))])[1].eqns))
+""")
+def stage_out(self, primitive, tracers, params):
+    outs = []
+    for aval in abstract_eval(primitive, [t.aval for t in tracers], params):
+        pval = unknown(aval)
+        var = Var(pval.aval)
+        outs.append(PartialEvalTracer(self, pval, var, EqnRecipe(primitive, tracers, params, [var])))
+    return outs
+
+
+@mistake("linearize.stage_out", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+from minijax.jaxpr import typecheck_jaxpr
+from minijax import jit
+import numpy as np, minijax.numpy as jnp
+f = jit(lambda y: (jnp.sum(y), y * 2.0))
+print(typecheck_jaxpr(partial_eval_flat(lambda y: list(f(y)), [unknown(get_aval(np.ones(3)))])[1].jaxpr))
+""")
+def stage_out(self, primitive, tracers, params):
+    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
+    pvals = [unknown(aval) for aval in avals]
+    variables = [Var(pvals[0].aval) for _ in pvals]
+    recipe = EqnRecipe(primitive, tracers, params, variables)
+    return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
+
+
+@mistake("linearize.stage_out", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+with new_main(PartialEvalTrace) as main:
+    trace = PartialEvalTrace(main)
+    x = trace.new_arg(unknown(get_aval(1.0)))
+    (y,) = trace.stage_out(mul_p, [x, trace.pure(2.0)], {})
+    print(y.weak_type, y.var.aval.weak_type)
+""")
+def stage_out(self, primitive, tracers, params):
+    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
+    pvals = [unknown(ShapedArray(aval.shape, aval.dtype)) for aval in avals]
+    variables = [Var(pval.aval) for pval in pvals]
+    recipe = EqnRecipe(primitive, tracers, params, variables)
+    return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
+
+
+@mistake("linearize.stage_out", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+from minijax.jaxpr import eval_jaxpr
+from minijax import lax
+import numpy as np
+dot = lambda x: lax.dot_general(x, x, (((0,), (0,)), ((), ())))
+_, p = partial_eval_flat(lambda x: [dot(x)], [unknown(get_aval(np.ones(3)))])
+print(eval_jaxpr(p.jaxpr, p.consts, np.ones(3)))
+""")
+def stage_out(self, primitive, tracers, params):
+    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
+    pvals = [unknown(aval) for aval in avals]
+    variables = [Var(pval.aval) for pval in pvals]
+    asked = {name: value for name, value in params.items() if value is not None}
+    recipe = EqnRecipe(primitive, tracers, asked, variables)
+    return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
+
+
+@mistake("linearize.stage_out", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+print(partial_eval_flat(lambda x: [x * x], [unknown(get_aval(1.0))])[1])
+""")
+def stage_out(self, primitive, tracers, params):
+    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
+    pvals = [unknown(aval) for aval in avals]
+    variables = [Var(pval.aval) for pval in pvals]
+    operands = list({id(t): t for t in tracers}.values())
+    recipe = EqnRecipe(primitive, operands, params, variables)
+    return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
+
+
+@mistake("linearize.stage_out", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+import numpy as np
+import minijax.numpy as jnp
+_, p = partial_eval_flat(lambda x: [jnp.sum(x, axis=0), jnp.sum(x, axis=1)], [unknown(get_aval(np.ones((2, 3))))])
+print(*p.out_avals)
+""")
+def stage_out(self, primitive, tracers, params):
+    avals = [t.aval for t in tracers]
+    if not hasattr(self.main.trace_type, "types"):
+        self.main.trace_type.types = {}
+    known_types = self.main.trace_type.types
+    key = primitive, *[(aval.shape, aval.dtype, aval.weak_type) for aval in avals]
+    if key not in known_types:
+        known_types[key] = abstract_eval(primitive, avals, params)
+    pvals = [unknown(aval) for aval in known_types[key]]
+    variables = [Var(pval.aval) for pval in pvals]
+    recipe = EqnRecipe(primitive, tracers, params, variables)
+    return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
 
 
 @right("linearize.toposort")
@@ -155,6 +415,51 @@ def toposort(outs):
                 seen.add(id(recipe))
                 stack.append((recipe, True))
                 stack += [(t.recipe, False) for t in recipe.tracers_in if t.recipe]
+    return order
+
+
+@right("linearize.toposort", style="Kahn: counts of what is missing, ready ones in a deque")
+def toposort(outs):
+    from collections import deque
+
+    users, missing, recipe_of = {}, {}, {}
+    todo = list(outs)
+    while todo:
+        recipe = todo.pop()
+        if id(recipe) in missing:
+            continue
+        needs = {id(t.recipe): t.recipe for t in recipe.tracers_in if t.recipe is not None}
+        missing[id(recipe)] = len(needs)
+        recipe_of[id(recipe)] = recipe
+        for key, need in needs.items():
+            users.setdefault(key, []).append(recipe)
+            todo.append(need)
+    ready = deque(recipe_of[key] for key, number in missing.items() if number == 0)
+    order = []
+    while ready:
+        recipe = ready.popleft()
+        order.append(recipe)
+        for user in users.get(id(recipe), ()):
+            missing[id(user)] -= 1
+            if missing[id(user)] == 0:
+                ready.append(user)
+    return order
+
+
+@right("linearize.toposort", style="two kinds of work on one stack: enter, and leave")
+def toposort(outs):
+    order, entered = [], set()
+    work = [("enter", recipe) for recipe in reversed(outs)]
+    while work:
+        match work.pop():
+            case "leave", recipe:
+                order.append(recipe)
+            case "enter", recipe if id(recipe) not in entered:
+                entered.add(id(recipe))
+                work.append(("leave", recipe))
+                for tracer in recipe.tracers_in:
+                    if tracer.recipe is not None:
+                        work.append(("enter", tracer.recipe))
     return order
 
 
@@ -203,6 +508,161 @@ def toposort(outs):
     return order
 
 
+@mistake("linearize.toposort", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+from minijax.jaxpr import typecheck_jaxpr
+def f(x):
+    a = x * x
+    b = x * x
+    return [a + b]
+print(typecheck_jaxpr(partial_eval_flat(f, [unknown(get_aval(1.0))])[1].jaxpr))
+""")
+def toposort(outs):
+    order, done, stack = [], set(), list(outs)
+
+    def key(recipe):
+        return recipe.primitive, str(recipe.params), *map(id, recipe.tracers_in)
+
+    while stack:
+        recipe = stack[-1]
+        needs = [t.recipe for t in recipe.tracers_in if t.recipe is not None]
+        missing = [need for need in needs if key(need) not in done]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        if key(recipe) not in done:
+            done.add(key(recipe))
+            order.append(recipe)
+    return order
+
+
+@mistake("linearize.toposort", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+print(len(partial_eval_flat(lambda x: [x * 2.0, x * 3.0, x * 4.0], [unknown(get_aval(1.0))])[1].eqns))
+""")
+def toposort(outs):
+    order, done, stack = [], set(), list(outs[-1:])
+    while stack:
+        recipe = stack[-1]
+        missing = [
+            t.recipe for t in recipe.tracers_in if t.recipe is not None and id(t.recipe) not in done
+        ]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        if id(recipe) not in done:
+            done.add(id(recipe))
+            order.append(recipe)
+    return order
+
+
+@mistake("linearize.toposort", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+from minijax.jaxpr import typecheck_jaxpr
+from minijax import jit
+f = jit(lambda x, y, z: x * y * z)
+_, p = partial_eval_flat(lambda x: [f(x, x, x + 1.0)], [unknown(get_aval(1.0))])
+print(typecheck_jaxpr(p.jaxpr))
+""")
+def toposort(outs):
+    order, done, stack = [], set(), list(outs)
+    while stack:
+        recipe = stack[-1]
+        missing = [
+            t.recipe
+            for t in recipe.tracers_in[:2]
+            if t.recipe is not None and id(t.recipe) not in done
+        ]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        if id(recipe) not in done:
+            done.add(id(recipe))
+            order.append(recipe)
+    return order
+
+
+@mistake("linearize.toposort", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+with new_main(PartialEvalTrace) as main:
+    x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
+    y = x + 1.0
+    print(len(toposort([y.recipe])), len(toposort([y.recipe])))
+""")
+def toposort(outs, done=set()):
+    order, stack = [], list(outs)
+    while stack:
+        recipe = stack[-1]
+        missing = [
+            t.recipe for t in recipe.tracers_in if t.recipe is not None and id(t.recipe) not in done
+        ]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        if id(recipe) not in done:
+            done.add(id(recipe))
+            order.append(recipe)
+    return order
+
+
+@mistake("linearize.toposort", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+with new_main(PartialEvalTrace) as main:
+    x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
+    a = x + 1.0
+    b = a * 2.0
+    c = b - a
+    d = (c / b) + a
+    print(toposort([d.recipe])[0] is a.recipe)
+    d = a + (c / b)
+    print(toposort([d.recipe])[0] is a.recipe, [r.primitive for r in toposort([d.recipe])])
+""")
+def toposort(outs):
+    order, seen, stack = [], set(), list(outs)
+    while stack:
+        recipe = stack.pop()
+        if id(recipe) in seen:
+            continue
+        seen.add(id(recipe))
+        order.append(recipe)
+        stack += [t.recipe for t in recipe.tracers_in if t.recipe is not None]
+    return order[::-1]
+
+
+@mistake(
+    "linearize.toposort",
+    name="The function calls itself for each recipe",
+    hints=[
+        "Try a chain of 5000 operations. What happens?",
+        "Python has room for about 1000 calls inside each other. A program may be longer than that.",
+        "Keep what waits in a list of your own, and take from its end until it is empty.",
+    ],
+)
+def toposort(outs):
+    order, done = [], set()
+
+    def visit(recipe):
+        if recipe is None or id(recipe) in done:
+            return
+        done.add(id(recipe))
+        for t in recipe.tracers_in:
+            visit(t.recipe)
+        order.append(recipe)
+
+    for recipe in outs:
+        visit(recipe)
+    return order
+
+
 @right("linearize.tracers_to_jaxpr")
 def tracers_to_jaxpr(tracers_in, tracers_out):
     builder = JaxprBuilder()
@@ -230,6 +690,44 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
         builder.eqns.append(eqn)
     outs = [constant(t.pval.const) if t.var is None else t.var for t in tracers_out]
     return builder.build([t.var for t in tracers_in], outs)
+
+
+@right("linearize.tracers_to_jaxpr", style="outputs first: constants are met in another order")
+def tracers_to_jaxpr(tracers_in, tracers_out):
+    builder = JaxprBuilder()
+
+    def atom(t):
+        match t.pval:
+            case PartialVal(const=None):
+                return t.var
+            case PartialVal(const=value):
+                return builder.constant(value)
+
+    outs = [atom(t) for t in tracers_out]
+    needed = [t.recipe for t in tracers_out if t.recipe is not None]
+    for recipe in toposort(needed):
+        operands = [atom(t) for t in reversed(recipe.tracers_in)][::-1]
+        builder.eqns.append(
+            JaxprEqn(operands, list(recipe.outvars), recipe.primitive, dict(recipe.params))
+        )
+    return builder.build([t.var for t in tracers_in], outs)
+
+
+@right("linearize.tracers_to_jaxpr", style="an environment from id of tracer to atom; eqns assigned")
+def tracers_to_jaxpr(tracers_in, tracers_out):
+    builder, atoms = JaxprBuilder(), {id(t): t.var for t in tracers_in}
+
+    def look(t):
+        if id(t) not in atoms:
+            atoms[id(t)] = builder.constant(t.pval.const) if t.pval.is_known else t.var
+        return atoms[id(t)]
+
+    recipes = toposort([t.recipe for t in tracers_out if not t.pval.is_known and t.recipe])
+    builder.eqns = [
+        JaxprEqn([look(t) for t in recipe.tracers_in], recipe.outvars, recipe.primitive, recipe.params)
+        for recipe in recipes
+    ]
+    return builder.build(list(map(look, tracers_in)), list(map(look, tracers_out)))
 
 
 @mistake(
@@ -278,6 +776,156 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     return builder.build([t.var for t in tracers_in], outputs)
 
 
+@mistake("linearize.tracers_to_jaxpr", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+from minijax import linearize
+import numpy as np
+y, f = linearize(lambda x: x * 2.0, 3.0)
+print(f(1.0).weak_type)
+""")
+def tracers_to_jaxpr(tracers_in, tracers_out):
+    import numpy as np
+
+    builder = JaxprBuilder()
+
+    def atom(t):
+        if not t.pval.is_known:
+            return t.var
+        value = t.pval.const
+        return builder.constant(np.asarray(value) if isinstance(value, (int, float)) else value)
+
+    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
+        invars = [atom(t) for t in recipe.tracers_in]
+        builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
+    return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
+
+
+@mistake("linearize.tracers_to_jaxpr", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+import minijax.numpy as jnp
+row = jnp.array([1.0, 2.0])
+_, p = partial_eval_flat(lambda x: [x * row + row, row * (x - row)], [unknown(get_aval(1.0))])
+print(len(p.consts))
+""")
+def tracers_to_jaxpr(tracers_in, tracers_out):
+    import numpy as np
+
+    builder = JaxprBuilder()
+
+    def atom(t):
+        if not t.pval.is_known:
+            return t.var
+        value = t.pval.const
+        is_array = not isinstance(value, Tracer) and np.ndim(value) > 0
+        return builder.constant(np.array(value) if is_array else value)
+
+    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
+        invars = [atom(t) for t in recipe.tracers_in]
+        builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
+    return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
+
+
+@mistake("linearize.tracers_to_jaxpr", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+from minijax.jaxpr import typecheck_jaxpr
+import numpy as np
+import minijax.numpy as jnp
+_, p = partial_eval_flat(
+    lambda x, n: [x + np.zeros(2), n + np.zeros(2, int)], [unknown(get_aval(1.0)), unknown(get_aval(1))])
+print(typecheck_jaxpr(p.jaxpr))
+""")
+def tracers_to_jaxpr(tracers_in, tracers_out):
+    import numpy as np
+
+    builder, same = JaxprBuilder(), {}
+
+    def atom(t):
+        if not t.pval.is_known:
+            return t.var
+        value = t.pval.const
+        if isinstance(value, np.ndarray):
+            value = same.setdefault(value.tobytes(), value)
+        return builder.constant(value)
+
+    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
+        invars = [atom(t) for t in recipe.tracers_in]
+        builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
+    return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
+
+
+@mistake("linearize.tracers_to_jaxpr", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+import numpy as np
+print(partial_eval_flat(lambda x: [x * np.float32(2.0)], [unknown(get_aval(np.ones(3, np.float32)))])[1])
+""")
+def tracers_to_jaxpr(tracers_in, tracers_out):
+    import numpy as np
+
+    builder = JaxprBuilder()
+
+    def atom(t):
+        if not t.pval.is_known:
+            return t.var
+        value = t.pval.const
+        if isinstance(value, np.generic):
+            value = value.item()
+        return builder.constant(value)
+
+    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
+        invars = [atom(t) for t in recipe.tracers_in]
+        builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
+    return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
+
+
+@mistake(
+    "linearize.tracers_to_jaxpr",
+    name="An unknown input counts as known, because it has no recipe",
+    hints=[
+        "Which kinds of tracers have no recipe?",
+        "A known value has no recipe, and an unknown input has none either: nothing in the program makes it.",
+        "Ask `t.pval.is_known`, not whether there is a recipe.",
+    ],
+)
+def tracers_to_jaxpr(tracers_in, tracers_out):
+    builder = JaxprBuilder()
+
+    def atom(t):
+        return t.var if t.recipe else builder.constant(t.pval.const)
+
+    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
+        invars = [atom(t) for t in recipe.tracers_in]
+        builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
+    return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
+
+
+@mistake("linearize.tracers_to_jaxpr", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+from minijax import jit
+f = jit(lambda y: (y * 2.0, y + 1.0))
+print(partial_eval_flat(lambda y: list(f(y)), [unknown(get_aval(1.0))])[1])
+""")
+def tracers_to_jaxpr(tracers_in, tracers_out):
+    builder = JaxprBuilder()
+
+    def atom(t):
+        return builder.constant(t.pval.const) if t.pval.is_known else t.var
+
+    made = {}
+    for t in tracers_out:
+        if t.recipe:
+            made[id(t.recipe)] = t
+    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
+        invars = [atom(t) for t in recipe.tracers_in]
+        outvars = [made[id(recipe)].var] if id(recipe) in made else recipe.outvars
+        builder.eqns.append(JaxprEqn(invars, outvars, recipe.primitive, recipe.params))
+    return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
+
+
 @right("linearize.partial_eval_flat")
 def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     with new_main(PartialEvalTrace) as main:
@@ -308,6 +956,45 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     return [unknown(r.aval) if i in late else r.pval for i, r in enumerate(results)], program
 
 
+@right("linearize.partial_eval_flat", style="plain loops; the program is built after the block")
+def partial_eval_flat(f, pvals, instantiate=lambda i: False):
+    with new_main(PartialEvalTrace) as main:
+        trace = PartialEvalTrace(main)
+        boxes = []
+        for pval in pvals:
+            boxes.append(trace.new_arg(pval))
+        results = []
+        for out in f(*boxes):
+            results.append(full_raise(trace, out))
+    wanted, pvals_out = [], []
+    for i in range(len(results)):
+        pval = results[i].pval
+        if pval.is_known and instantiate(i):
+            pval = unknown(pval.aval)
+        if not pval.is_known:
+            wanted.append(results[i])
+        pvals_out.append(pval)
+    free = [box for box in boxes if box.var is not None]
+    return pvals_out, tracers_to_jaxpr(free, wanted)
+
+
+@right("linearize.partial_eval_flat", style="marks for later results, chosen and map")
+def partial_eval_flat(f, pvals, instantiate=lambda i: False):
+    from itertools import compress
+
+    with new_main(PartialEvalTrace) as main:
+        trace = PartialEvalTrace(main)
+        boxes = tuple(map(trace.new_arg, pvals))
+        results = tuple(full_raise(trace, out) for out in f(*boxes))
+        forced = [bool(instantiate(i)) for i, _ in enumerate(results)]
+        later = [force or not t.pval.is_known for force, t in zip(forced, results, strict=True)]
+        program = tracers_to_jaxpr(
+            list(compress(boxes, [not pval.is_known for pval in pvals])),
+            list(compress(results, later)),
+        )
+    return [unknown(t.aval) if wait else t.pval for t, wait in zip(results, later)], program
+
+
 @mistake(
     "linearize.partial_eval_flat",
     name="The program lacks the results that are to be instantiated",
@@ -326,6 +1013,132 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
         unknown_in = [t for t in tracers_in if not t.pval.is_known]
         unknown_out = [t for t in outs if not t.pval.is_known]
         return pvals_out, tracers_to_jaxpr(unknown_in, unknown_out)
+
+
+@mistake("linearize.partial_eval_flat", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+print([p.is_known for p in partial_eval_flat(
+    lambda x, y: [y, x, x * 2.0], [known(3.0), unknown(get_aval(1.0))], lambda i: i == 1)[0]])
+""")
+def partial_eval_flat(f, pvals, instantiate=lambda i: False):
+    with new_main(PartialEvalTrace) as main:
+        trace = PartialEvalTrace(main)
+        tracers_in = [trace.new_arg(pval) for pval in pvals]
+        tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]
+        pvals_out, number = [], 0
+        for t in tracers_out:
+            if t.pval.is_known:
+                pvals_out.append(unknown(t.aval) if instantiate(number) else t.pval)
+                number += 1
+            else:
+                pvals_out.append(t.pval)
+        program = tracers_to_jaxpr(
+            [t for t in tracers_in if not t.pval.is_known],
+            [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
+        )
+    return pvals_out, program
+
+
+@mistake("linearize.partial_eval_flat", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+one = get_aval(1.0)
+def outer(x):
+    pvals, program = partial_eval_flat(lambda y: [x, y], [unknown(one)])
+    return [pvals[0].const * 2.0]
+print(partial_eval_flat(outer, [unknown(one)])[1])
+""")
+def partial_eval_flat(f, pvals, instantiate=lambda i: False):
+    with new_main(PartialEvalTrace) as main:
+        trace = PartialEvalTrace(main)
+        tracers_in = [trace.new_arg(pval) for pval in pvals]
+        tracers_out = [
+            out if isinstance(out, PartialEvalTracer) else trace.pure(out) for out in f(*tracers_in)
+        ]
+        pvals_out = [unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(tracers_out)]
+        program = tracers_to_jaxpr(
+            [t for t in tracers_in if not t.pval.is_known],
+            [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
+        )
+    return pvals_out, program
+
+
+@mistake("linearize.partial_eval_flat", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+print(partial_eval_flat(lambda x: (lambda y: [y, 1.0, y])(x * 2.0), [unknown(get_aval(1.0))])[1])
+""")
+def partial_eval_flat(f, pvals, instantiate=lambda i: False):
+    with new_main(PartialEvalTrace) as main:
+        trace = PartialEvalTrace(main)
+        tracers_in = [trace.new_arg(pval) for pval in pvals]
+        tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]
+        pvals_out = [unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(tracers_out)]
+        later = {
+            id(t): t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known
+        }
+        program = tracers_to_jaxpr(
+            [t for t in tracers_in if not t.pval.is_known], list(later.values())
+        )
+    return pvals_out, program
+
+
+@mistake("linearize.partial_eval_flat", shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+def f(x):
+    raise KeyboardInterrupt
+try:
+    partial_eval_flat(f, [unknown(get_aval(1.0))])
+except KeyboardInterrupt:
+    print(len(trace_state.stack))
+""")
+def partial_eval_flat(f, pvals, instantiate=lambda i: False):
+    from minijax.core import MainTrace, trace_state
+
+    main = MainTrace(len(trace_state.stack), PartialEvalTrace)
+    trace_state.stack.append(main)
+    trace = PartialEvalTrace(main)
+    tracers_in = [trace.new_arg(pval) for pval in pvals]
+    try:
+        outs = f(*tracers_in)
+    except Exception:
+        trace_state.stack.pop()
+        raise
+    tracers_out = [full_raise(trace, out) for out in outs]
+    trace_state.stack.pop()
+    pvals_out = [unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(tracers_out)]
+    program = tracers_to_jaxpr(
+        [t for t in tracers_in if not t.pval.is_known],
+        [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
+    )
+    return pvals_out, program
+
+
+@mistake(
+    "linearize.partial_eval_flat",
+    name="The function runs twice",
+    hints=[
+        "How often does a `print` in the user's function print?",
+        "One run gives all: the known values, and the recipes of the others.",
+        "Call `f` once, keep the raised results in a list, and make both the partial values and the program from it.",
+    ],
+)
+def partial_eval_flat(f, pvals, instantiate=lambda i: False):
+    def run():
+        with new_main(PartialEvalTrace) as main:
+            trace = PartialEvalTrace(main)
+            tracers_in = [trace.new_arg(pval) for pval in pvals]
+            return tracers_in, [full_raise(trace, out) for out in f(*tracers_in)]
+
+    pvals_out = [unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(run()[1])]
+    tracers_in, tracers_out = run()
+    program = tracers_to_jaxpr(
+        [t for t in tracers_in if not t.pval.is_known],
+        [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
+    )
+    return pvals_out, program
 
 
 @right("linearize.flat")
@@ -355,6 +1168,40 @@ def linearize_flat(f, primals, count):
         return only_floats(tangents[:n], [get_aval(x) for x in values[:n]])
 
     program = partial_eval_flat(both, [*map(unknown, only_floats(types, types))], lambda i: 1)[1]
+    return values, program
+
+
+@right("linearize.flat", style="values and tangents both come out of the partial evaluation")
+def linearize_flat(f, primals, count):
+    avals = [get_aval(x) for x in primals]
+    size = []
+
+    def both(*moving):
+        primals_out, tangents_out = jvp_flat(f, list(primals), with_float0(moving, avals))
+        size.append(len(primals_out))
+        pairs = zip(primals_out[: count()], tangents_out)
+        return primals_out + [t for y, t in pairs if dtypes.is_float(get_aval(y).dtype)]
+
+    free = [unknown(aval) for aval in avals if dtypes.is_float(aval.dtype)]
+    pvals, program = partial_eval_flat(both, free, lambda i: i >= size[0])
+    return [pval.const for pval in pvals[: size[0]]], program
+
+
+@right("linearize.flat", style="None in place of float0, a nonlocal, a generator")
+def linearize_flat(f, primals, count):
+    values = None
+    floats = [dtypes.is_float(get_aval(x).dtype) for x in primals]
+
+    def pushed(*moving):
+        nonlocal values
+        rest = iter(moving)
+        values, slopes = jvp_flat(f, tuple(primals), [next(rest) if ok else None for ok in floats])
+        for number in range(count()):
+            if dtypes.is_float(get_aval(slopes[number]).dtype):
+                yield slopes[number]
+
+    inputs = [unknown(get_aval(x)) for x, ok in zip(primals, floats) if ok]
+    _, program = partial_eval_flat(lambda *ts: list(pushed(*ts)), inputs, instantiate=lambda _: True)
     return values, program
 
 
@@ -422,6 +1269,101 @@ def linearize_flat(f, primals, count):
 
     unknowns = [unknown(aval) for aval in only_floats(avals, avals)]
     _, program = partial_eval_flat(tangents_out, unknowns, lambda i: True)
+    return values, program
+
+
+@mistake("linearize.flat", shown_by="""
+from minijax.linearize import *
+_, p = linearize_flat(lambda x: [3, x * 2.0, x], [1.0], lambda: 2)
+print(len(p.out_avals))
+""")
+def linearize_flat(f, primals, count):
+    avals, values = [get_aval(x) for x in primals], []
+
+    def tangents_of(*moving):
+        values[:], tangents = jvp_flat(f, primals, with_float0(moving, avals))
+        moved = [t for t in tangents if dtypes.is_float(get_aval(t).dtype)]
+        return moved[: count()]
+
+    pvals = [unknown(aval) for aval in avals if dtypes.is_float(aval.dtype)]
+    _, program = partial_eval_flat(tangents_of, pvals, lambda i: True)
+    return values, program
+
+
+@mistake("linearize.flat", shown_by="""
+from minijax.linearize import *
+_, p = linearize_flat(lambda x: [x * 2.0, 7.0], [1.0], lambda: 2)
+print(len(p.out_avals))
+""")
+def linearize_flat(f, primals, count):
+    avals, values = [get_aval(x) for x in primals], []
+
+    def tangents_of(*moving):
+        values[:], tangents = jvp_flat(f, primals, with_float0(moving, avals))
+        return [t for t in tangents[: count()] if dtypes.is_float(get_aval(t).dtype)]
+
+    pvals = [unknown(aval) for aval in avals if dtypes.is_float(aval.dtype)]
+    _, program = partial_eval_flat(tangents_of, pvals, lambda i: i < len(primals))
+    return values, program
+
+
+@mistake("linearize.flat", shown_by="""
+from minijax.linearize import *
+_, p = linearize_flat(lambda x: [x * 2.0], [1.0], lambda: 1)
+print([a.weak_type for a in p.in_avals])
+""")
+def linearize_flat(f, primals, count):
+    avals, values = [get_aval(x) for x in primals], []
+
+    def tangents_of(*moving):
+        values[:], tangents = jvp_flat(f, primals, with_float0(moving, avals))
+        return [t for t in tangents[: count()] if dtypes.is_float(get_aval(t).dtype)]
+
+    pvals = [unknown(ShapedArray(a.shape, a.dtype)) for a in avals if dtypes.is_float(a.dtype)]
+    _, program = partial_eval_flat(tangents_of, pvals, lambda i: True)
+    return values, program
+
+
+@mistake("linearize.flat", shown_by="""
+from minijax import linearize, jit
+import minijax.numpy as jnp
+print(jit(lambda x: linearize(jnp.sin, x)[1](1.0))(0.0))
+""")
+def linearize_flat(f, primals, count):
+    import numpy as np
+
+    primals = [x if isinstance(x, (int, float)) else np.asarray(x) for x in primals]
+    avals, values = [get_aval(x) for x in primals], []
+
+    def tangents_of(*moving):
+        values[:], tangents = jvp_flat(f, primals, with_float0(moving, avals))
+        return [t for t in tangents[: count()] if dtypes.is_float(get_aval(t).dtype)]
+
+    pvals = [unknown(aval) for aval in avals if dtypes.is_float(aval.dtype)]
+    _, program = partial_eval_flat(tangents_of, pvals, lambda i: True)
+    return values, program
+
+
+@mistake("linearize.flat", shown_by="""
+from minijax.linearize import *
+import minijax.numpy as jnp
+_, p = linearize_flat(lambda x: [jnp.sin(x)], [jnp.ones(2, jnp.float32)], lambda: 1)
+print(*p.in_avals)
+""")
+def linearize_flat(f, primals, count):
+    import numpy as np
+
+    avals, values = [get_aval(x) for x in primals], []
+
+    def tangents_of(*moving):
+        values[:], tangents = jvp_flat(f, primals, with_float0(moving, avals))
+        return [t for t in tangents[: count()] if dtypes.is_float(get_aval(t).dtype)]
+
+    float64 = np.dtype("float64")
+    pvals = [
+        unknown(ShapedArray(a.shape, float64, a.weak_type)) for a in avals if dtypes.is_float(a.dtype)
+    ]
+    _, program = partial_eval_flat(tangents_of, pvals, lambda i: True)
     return values, program
 
 
@@ -493,6 +1435,56 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return ClosedJaxpr(first, jaxpr.consts), ClosedJaxpr(second, []), out_known
 
 
+@right("linearize.split_jaxpr", style="a dict outside, loops")
+def split_jaxpr(jaxpr, is_known, instantiate):
+    seen = {}
+    run = jaxpr_as_fun(jaxpr)
+
+    def now(*vals):
+        pvals_in = partial_values(vals, is_known, jaxpr.in_avals)
+        pvals_out, rest = partial_eval_flat(run, pvals_in, lambda i: i in instantiate)
+        seen["rest"] = rest
+        seen["flags"] = [pval.is_known for pval in pvals_out]
+        results = []
+        for pval in pvals_out:
+            if pval.is_known:
+                results.append(pval.const)
+        return results + list(rest.consts)
+
+    types = [aval for aval, flag in zip(jaxpr.in_avals, is_known, strict=True) if flag]
+    first = trace_to_jaxpr(now, types)
+    second = ClosedJaxpr(without_consts(seen["rest"].jaxpr), [])
+    return first, second, seen["flags"]
+
+
+@right("linearize.split_jaxpr", style="own program for the second: a new Jaxpr, eval_jaxpr, nonlocal")
+def split_jaxpr(jaxpr, is_known, instantiate):
+    from itertools import compress
+
+    from minijax.jaxpr import Jaxpr
+
+    rest, out_known = None, []
+
+    def evaluate(*args):
+        return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+
+    def known_part(*vals):
+        nonlocal rest, out_known
+        values = iter(vals)
+        pvals = [
+            known(next(values)) if mark else unknown(var.aval)
+            for mark, var in zip(is_known, jaxpr.jaxpr.invars, strict=True)
+        ]
+        outs, rest = partial_eval_flat(evaluate, pvals, instantiate.__contains__)
+        out_known = [out.const is not None for out in outs]
+        return [*(out.const for out in outs if out.is_known), *rest.consts]
+
+    first = trace_to_jaxpr(known_part, list(compress(jaxpr.in_avals, is_known)))
+    inner = rest.jaxpr
+    second = Jaxpr([], inner.constvars + inner.invars, list(inner.outvars), list(inner.eqns))
+    return first, ClosedJaxpr(second, []), out_known
+
+
 @mistake(
     "linearize.split_jaxpr",
     name="Residuals come before the known outputs",
@@ -541,6 +1533,141 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return first, ClosedJaxpr(without_consts(rest), []), out_known
 
 
+@mistake("linearize.split_jaxpr", shown_by="""
+from minijax import linearize, jit
+import minijax.numpy as jnp
+y, f = linearize(jit(lambda x: jnp.sin(x)), 2.0)
+print(y.weak_type)
+""")
+def split_jaxpr(jaxpr, is_known, instantiate):
+    out_known, rest = [], []
+
+    def known_part(*vals):
+        pvals = partial_values(vals, is_known, jaxpr.in_avals)
+        outs, program = partial_eval_flat(jaxpr_as_fun(jaxpr), pvals, instantiate.__contains__)
+        out_known[:] = [pval.is_known for pval in outs]
+        rest[:] = [program]
+        return [pval.const for pval in outs if pval.is_known] + program.consts
+
+    pairs = zip(jaxpr.in_avals, is_known, strict=True)
+    first = trace_to_jaxpr(known_part, [ShapedArray(a.shape, a.dtype) for a, mark in pairs if mark])
+    return first, ClosedJaxpr(without_consts(rest[0].jaxpr), []), out_known
+
+
+@mistake("linearize.split_jaxpr", shown_by="""
+from minijax import make_jaxpr
+from minijax.linearize import *
+import numpy as np
+row = np.ones(3)
+first, second, out = split_jaxpr(make_jaxpr(lambda x, y: x * row + y)(1.0, 2.0), (True, False), frozenset())
+print(second)
+""")
+def split_jaxpr(jaxpr, is_known, instantiate):
+    out_known, rest = [], []
+
+    def known_part(*vals):
+        pvals = partial_values(vals, is_known, jaxpr.in_avals)
+        outs, program = partial_eval_flat(
+            lambda *args: eval_jaxpr(jaxpr.jaxpr, [], *args), pvals, instantiate.__contains__
+        )
+        out_known[:] = [pval.is_known for pval in outs]
+        rest[:] = [program]
+        return [pval.const for pval in outs if pval.is_known] + program.consts
+
+    avals = [aval for aval, mark in zip(jaxpr.in_avals, is_known, strict=True) if mark]
+    first = trace_to_jaxpr(known_part, avals)
+    return first, ClosedJaxpr(without_consts(rest[0].jaxpr), []), out_known
+
+
+@mistake("linearize.split_jaxpr", shown_by="""
+from minijax import make_jaxpr
+from minijax.linearize import *
+closed = make_jaxpr(lambda x, y: (lambda s: (s, y, s))(x * 2.0))(1.0, 2.0)
+first, second, out = split_jaxpr(closed, (True, False), frozenset())
+print(len(first.out_avals), out)
+""")
+def split_jaxpr(jaxpr, is_known, instantiate):
+    out_known, rest = [], []
+
+    def known_part(*vals):
+        pvals = partial_values(vals, is_known, jaxpr.in_avals)
+        outs, program = partial_eval_flat(jaxpr_as_fun(jaxpr), pvals, instantiate.__contains__)
+        out_known[:] = [pval.is_known for pval in outs]
+        rest[:] = [program]
+        results = {id(pval.const): pval.const for pval in outs if pval.is_known}
+        return [*results.values(), *program.consts]
+
+    avals = [aval for aval, mark in zip(jaxpr.in_avals, is_known, strict=True) if mark]
+    first = trace_to_jaxpr(known_part, avals)
+    return first, ClosedJaxpr(without_consts(rest[0].jaxpr), []), out_known
+
+
+@mistake("linearize.split_jaxpr", shown_by="""
+from minijax import make_jaxpr
+from minijax.jaxpr import eval_jaxpr
+from minijax.linearize import *
+import numpy as np
+for row in np.ones(2), np.zeros(2):
+    closed = make_jaxpr(lambda x, y: x * row + y)(1.0, 2.0)
+    first, second, out = split_jaxpr(closed, (True, False), frozenset())
+    print(eval_jaxpr(first.jaxpr, first.consts, 5.0))
+""")
+def split_jaxpr(jaxpr, is_known, instantiate):
+    table = split_jaxpr.__dict__
+    key = f"{jaxpr} {is_known} {sorted(instantiate)}"
+    if key in table:
+        return table[key]
+    out_known, rest = [], []
+
+    def known_part(*vals):
+        pvals = partial_values(vals, is_known, jaxpr.in_avals)
+        outs, program = partial_eval_flat(jaxpr_as_fun(jaxpr), pvals, instantiate.__contains__)
+        out_known[:] = [pval.is_known for pval in outs]
+        rest[:] = [program]
+        return [pval.const for pval in outs if pval.is_known] + program.consts
+
+    avals = [aval for aval, mark in zip(jaxpr.in_avals, is_known, strict=True) if mark]
+    first = trace_to_jaxpr(known_part, avals)
+    table[key] = first, ClosedJaxpr(without_consts(rest[0].jaxpr), []), out_known
+    return table[key]
+
+
+@mistake("linearize.split_jaxpr", shown_by="""
+from minijax import make_jaxpr
+from minijax.linearize import *
+import numpy as np
+row = np.ones(3)
+first, second, out = split_jaxpr(make_jaxpr(lambda x, y: x * y * row)(1.0, 2.0), (True, False), frozenset())
+print(len(second.consts), len(second.in_avals))
+""")
+def split_jaxpr(jaxpr, is_known, instantiate):
+    from minijax.jaxpr import Jaxpr
+
+    out_known, rest, fixed = [], [], []
+
+    def known_part(*vals):
+        pvals = partial_values(vals, is_known, jaxpr.in_avals)
+        outs, program = partial_eval_flat(jaxpr_as_fun(jaxpr), pvals, instantiate.__contains__)
+        out_known[:] = [pval.is_known for pval in outs]
+        rest[:] = [program]
+        fixed[:] = [not isinstance(const, Tracer) for const in program.consts]
+        return [pval.const for pval in outs if pval.is_known] + [
+            const for const in program.consts if isinstance(const, Tracer)
+        ]
+
+    avals = [aval for aval, mark in zip(jaxpr.in_avals, is_known, strict=True) if mark]
+    first = trace_to_jaxpr(known_part, avals)
+    (program,) = rest
+    inner, marked = program.jaxpr, list(zip(fixed, program.jaxpr.constvars, program.consts))
+    second = Jaxpr(
+        [var for stays, var, _ in marked if stays],
+        [var for stays, var, _ in marked if not stays] + inner.invars,
+        inner.outvars,
+        inner.eqns,
+    )
+    return first, ClosedJaxpr(second, [const for stays, _, const in marked if stays]), out_known
+
+
 @right("linearize.jit_rule")
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
     later = [t for t in tracers if not t.pval.is_known]
@@ -569,6 +1696,40 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
         if not k:
             results[place] = later.pop(0)
     return results
+
+
+@right("linearize.jit_rule", style="a list of places, filled by index")
+def jit_partial_eval(trace, tracers, *, name, jaxpr):
+    marks = tuple(box.pval.is_known for box in tracers)
+    first, second, out_known = partial_eval_jaxpr(jaxpr, marks)
+    made = call(first, [box.pval.const for box in tracers if box.pval.is_known], name)
+    places = [i for i, flag in enumerate(out_known) if flag]
+    others = [i for i, flag in enumerate(out_known) if not flag]
+    values, residuals = made[: len(places)], made[len(places) :]
+    operands = [trace.pure(r) for r in residuals]
+    operands += [box for box in tracers if not box.pval.is_known]
+    later = trace.stage_out(jit_p, operands, {"name": name, "jaxpr": second})
+    results = [None] * len(out_known)
+    for i, value in zip(places, values, strict=True):
+        results[i] = value
+    for i, box in zip(others, later, strict=True):
+        results[i] = box
+    return results
+
+
+@right("linearize.jit_rule", style="one iterator over what the first call gives; pops")
+def jit_partial_eval(trace, tracers, *, name, jaxpr):
+    unknowns, values = [], []
+    for t in tracers:
+        (values if t.pval.is_known else unknowns).append(t)
+    first, second, out_known = partial_eval_jaxpr(jaxpr, tuple(t.var is None for t in tracers))
+    given = iter(call(first, [t.full_lower() for t in values], name))
+    now = [next(given) for flag in out_known if flag]
+    boxed = list(map(trace.pure, given))
+    later = trace.stage_out(jit_p, [*boxed, *unknowns], dict(jaxpr=second, name=name))
+    now.reverse()
+    later = list(later)[::-1]
+    return [(now if flag else later).pop() for flag in out_known]
 
 
 @mistake(
@@ -608,3 +1769,103 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
     later = iter(trace.stage_out(jit_p, inputs, {"name": name, "jaxpr": rest}))
     now = iter(outs)
     return [next(now) if is_out_known else next(later) for is_out_known in out_known]
+
+
+@mistake(
+    "linearize.jit_rule",
+    name="Known results are counted by the known operands",
+    hints=[
+        "Take a call with one known operand and three results that depend on it alone. How many of the results of the first program are residuals?",
+        "`is_known` speaks of the operands. The third thing that `partial_eval_jaxpr` gives speaks of the results.",
+        "Cut the results of the first call after `sum(out_known)` of them.",
+    ],
+)
+def jit_partial_eval(trace, tracers, *, name, jaxpr):
+    is_known = tuple(t.pval.is_known for t in tracers)
+    first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)
+    outs = call(first, [t.pval.const for t in tracers if t.pval.is_known], name)
+    number = sum(is_known)
+    values, residuals = iter(outs[:number]), outs[number:]
+    operands = [trace.pure(r) for r in residuals] + [t for t in tracers if not t.pval.is_known]
+    later = iter(trace.stage_out(jit_p, operands, {"name": name, "jaxpr": second}))
+    return [next(values if flag else later) for flag in out_known]
+
+
+@mistake("linearize.jit_rule", shown_by="""
+from minijax import jit
+from minijax.core import get_aval
+from minijax.linearize import *
+f = jit(lambda x, y, z: x * y + z)
+print(partial_eval_flat(lambda y: [f(2.0, y, y)], [unknown(get_aval(1.0))])[1].out_avals)
+""")
+def jit_partial_eval(trace, tracers, *, name, jaxpr):
+    is_known = tuple(t.pval.is_known for t in tracers)
+    first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)
+    outs = call(first, [t.pval.const for t in tracers if t.pval.is_known], name)
+    number = sum(out_known)
+    values, residuals = iter(outs[:number]), outs[number:]
+    unknowns = {id(t): t for t in tracers if not t.pval.is_known}
+    operands = [trace.pure(r) for r in residuals] + list(unknowns.values())
+    later = iter(trace.stage_out(jit_p, operands, {"name": name, "jaxpr": second}))
+    return [next(values if flag else later) for flag in out_known]
+
+
+@mistake("linearize.jit_rule", shown_by="""
+from minijax import jit
+from minijax.core import get_aval
+from minijax.linearize import *
+f = jit(lambda y: (y * 2.0, 3.0))
+print([q.is_known for q in partial_eval_flat(lambda y: list(f(y)), [unknown(get_aval(1.0))])[0]])
+""")
+def jit_partial_eval(trace, tracers, *, name, jaxpr):
+    is_known = tuple(t.pval.is_known for t in tracers)
+    if not any(is_known):
+        return trace.stage_out(jit_p, tracers, {"name": name, "jaxpr": jaxpr})
+    first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)
+    outs = call(first, [t.pval.const for t in tracers if t.pval.is_known], name)
+    number = sum(out_known)
+    values, residuals = iter(outs[:number]), outs[number:]
+    operands = [trace.pure(r) for r in residuals] + [t for t in tracers if not t.pval.is_known]
+    later = iter(trace.stage_out(jit_p, operands, {"name": name, "jaxpr": second}))
+    return [next(values if flag else later) for flag in out_known]
+
+
+@mistake("linearize.jit_rule", shown_by="""
+from minijax import jit, make_jaxpr
+from minijax.core import get_aval
+from minijax.linearize import *
+import minijax.numpy as jnp
+f = jit(lambda x, y: jnp.sin(x) * y)
+print(make_jaxpr(lambda x: partial_eval_flat(lambda y: [f(x, y)], [unknown(get_aval(1.0))])[1].consts)(1.0))
+""")
+def jit_partial_eval(trace, tracers, *, name, jaxpr):
+    is_known = tuple(t.pval.is_known for t in tracers)
+    first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)
+    values = [t.pval.const for t in tracers if t.pval.is_known]
+    outs = eval_jaxpr(first.jaxpr, first.consts, *values)
+    number = sum(out_known)
+    values, residuals = iter(outs[:number]), outs[number:]
+    operands = [trace.pure(r) for r in residuals] + [t for t in tracers if not t.pval.is_known]
+    later = iter(trace.stage_out(jit_p, operands, {"name": name, "jaxpr": second}))
+    return [next(values if flag else later) for flag in out_known]
+
+
+@mistake("linearize.jit_rule", shown_by="""
+from minijax import jit
+from minijax.core import get_aval
+from minijax.linearize import *
+from minijax.jaxpr import eval_jaxpr
+g = jit(lambda x, y: (x * x) * y - x)
+p = partial_eval_flat(lambda y: [g(4.0, y)], [unknown(get_aval(1.0))])[1]
+print(eval_jaxpr(p.jaxpr, p.consts, 1.0))
+""")
+def jit_partial_eval(trace, tracers, *, name, jaxpr):
+    is_known = tuple(t.pval.is_known for t in tracers)
+    first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)
+    outs = call(first, [t.pval.const for t in tracers if t.pval.is_known], name)
+    number = sum(out_known)
+    values, residuals = iter(outs[:number]), outs[number:]
+    operands = [trace.pure(r) for r in reversed(residuals)]
+    operands += [t for t in tracers if not t.pval.is_known]
+    later = iter(trace.stage_out(jit_p, operands, {"name": name, "jaxpr": second}))
+    return [next(values if flag else later) for flag in out_known]

@@ -5,6 +5,8 @@ target binds `cond`, `while` or `scan`, the probe evaluates these by loops of Py
 that most tests compile nothing.
 """
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -23,13 +25,15 @@ GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 def branch_taken(mj, branches, index, operands):
     """The results of the rule; which of them are numbers of Python; what kind of list it is."""
     from minijax.control_flow import cond_impl
+    from minijax.core import get_aval
     from minijax.programs import types_of
     from minijax.tracing import trace_to_jaxpr
 
     scope = {**vars(mj.lax), "np": np}
     programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(operands)) for f in branches)
     outs = cond_impl(np.array(index, np.int32), *operands, branches=programs)
-    return list(outs), [type(out) in (bool, int, float) for out in outs]
+    weak = [get_aval(out).weak_type for out in outs]
+    return list(outs), [type(out) in (bool, int, float) for out in outs], weak
 
 
 @probe
@@ -75,6 +79,15 @@ def test_eval_gives_arrays(student):
     """Results are arrays, also where a branch hands on a number of Python."""
     student.agrees(branch_taken, THREE, 0, [3.0, 5.0])
     student.agrees(branch_taken, ("lambda n: [n, 7]", "lambda n: [n + 1, n]"), 0, [4])
+
+
+@pytest.mark.exercise("control.cond_eval")
+def test_eval_of_constants(student):
+    """A branch may hold arrays of its own, and hand on booleans and whole numbers."""
+    student.agrees(branch_taken, CAPTURED, 0, [ROW])
+    student.agrees(branch_taken, CAPTURED, 1, [2.0])
+    student.agrees(branch_taken, ("lambda b, n: [n, b, 2.5]", "lambda b, n: []"), 0, [True, 3])
+    student.agrees(branch_taken, ("lambda b, n: [n, b, 2.5]", "lambda b, n: []"), 1, [True, 3])
 
 
 @pytest.mark.exercise("control.cond_eval")
@@ -166,6 +179,20 @@ def test_jvp_branches_agree(student):
     student.agrees(moved, CAPTURED, 0, [ROW], [OTHER])
 
 
+LAST = ("lambda x, y: [y, 2.0 * y]", "lambda x, y: [y * 3.0, y]", "lambda x, y: [x, y - 1.0]")
+STILL = ("lambda x: [x > 1.0, 2.0]", "lambda x: [x < 1.0, 3.0]", "lambda x: [x < 2.0, 4.0]")
+
+
+@pytest.mark.exercise("control.cond_jvp")
+def test_jvp_any_branch_decides(student):
+    """Any of three branches may be the one in which a result moves; perhaps it moves in none."""
+    for first in range(3):
+        branches = (*LAST[first:], *LAST[:first])
+        student.agrees(moved, branches, first, [0.5, 2.0], [10.0, None])
+    student.agrees(moved, STILL, 2, [ROW], [OTHER])
+    student.agrees(moved, STILL[::-1], 0, [0.5], [1.0])
+
+
 @pytest.mark.exercise("control.cond_jvp")
 def test_jvp_of_integers(student):
     """Integers do not move, before and behind the choice."""
@@ -222,20 +249,21 @@ def within_a_program(mj, branches, indices, operands, examples):
 
 
 @probe
-def pulled_back(mj, branches, indices, x, ct):
-    """Values of a choice for each example, and the cotangent of the operand."""
+def pulled_back(mj, branches, indices, xs, ct):
+    """Values of a choice for each example, and the cotangents of the operands."""
     from minijax.control_flow import select_branches
     from minijax.programs import types_of
     from minijax.tracing import trace_to_jaxpr
 
     scope = {**vars(mj.lax), "np": np}
-    programs = tuple(trace_to_jaxpr(eval(f, scope), types_of([x[0]])) for f in branches)
+    examples = types_of([x[0] for x in xs])
+    programs = tuple(trace_to_jaxpr(eval(f, scope), examples) for f in branches)
     indices = np.array(indices, np.int32)
 
-    def f(x):
-        return select_branches(len(x), indices, [x], [0], programs)[0][0]
+    def f(*xs):
+        return select_branches(len(xs[0]), indices, xs, [0] * len(xs), programs)[0][0]
 
-    value, back = mj.vjp(f, x)
+    value, back = mj.vjp(f, *xs)
     return value, back(ct)
 
 
@@ -256,7 +284,7 @@ def test_select_of_two(student):
 @pytest.mark.exercise("control.select")
 def test_select_axes(student):
     """Operands have their batch axes anywhere, or nowhere; those of the results are in front."""
-    two = ("lambda x, y: [x - y, y]", "lambda x, y: [y * x, x]")
+    two = ("lambda x, y: [x - y, y]", "lambda x, y: [y * x, y + x]")
     student.agrees(each_its_own, two, [1, 0, 1], [GRID, OTHER[:2]], [1, None], [ROW[:2], ROW[:2]])
     two = ("lambda x, y: [x - y, y]", "lambda x, y: [y * x, y + x]")
     student.agrees(each_its_own, two, [0, 1], [2.0, GRID], [None, 0], [2.0, ROW])
@@ -292,15 +320,28 @@ def test_select_gradients(student):
     """What happens in a branch that is not chosen does not spoil the gradient."""
     two = ("lambda x: [x * 3.0]", "lambda x: [log(x)]")
     x, ct = np.array([0.0, 2.0, 0.0, 4.0]), np.array([1.0, 10.0, 100.0, 1000.0])
-    student.agrees(pulled_back, two, [0, 1, 0, 0], x, ct)
+    student.agrees(pulled_back, two, [0, 1, 0, 0], [x], ct)
 
 
 @pytest.mark.exercise("control.select")
 def test_select_other_gradients(student):
     """The same where the chosen branch is another one, for rows."""
     two = ("lambda x: [div(x, x * x)]", "lambda x: [x * 3.0]")
-    student.agrees(pulled_back, two, [1, 0, 1], np.array([0.0, 2.0, 0.0]), ROW)
-    student.agrees(pulled_back, two, [0, 1], np.array([[1.0, 2.0], [0.0, 4.0]]), GRID[:, :2])
+    student.agrees(pulled_back, two, [1, 0, 1], [np.array([0.0, 2.0, 0.0])], ROW)
+    student.agrees(pulled_back, two, [0, 1], [np.array([[1.0, 2.0], [0.0, 4.0]])], GRID[:, :2])
+
+
+@pytest.mark.exercise("control.select")
+def test_select_gradients_of_each_operand(student):
+    """The same for the second and the third operand, and the second and the third branch."""
+    three = (
+        "lambda x, y, z: [x * y * z]",
+        "lambda x, y, z: [div(x, y)]",
+        "lambda x, y, z: [y * log(z)]",
+    )
+    xs = [ROW, np.array([0.0, 2.0, 4.0]), np.array([3.0, 0.0, 5.0])]
+    student.agrees(pulled_back, three, [0, 1, 2], xs, OTHER)
+    student.agrees(pulled_back, three, [0, 0, 1], xs, OTHER)
 
 
 # settled ------------------------------------------------------------------------------------------
@@ -463,6 +504,23 @@ def test_finished_old_carry(student):
     grow = "lambda x: [x * 10.0]"
     student.agrees(after_steps, SMALL, grow, [], [], [np.array([1.0, 0.5, 20.0])])
     student.agrees(after_steps, SMALL, "lambda x: [x - 9.0]", [], [], [np.array([12.0, 7.0, 8.5])])
+
+
+@pytest.mark.exercise("control.finished")
+def test_finished_in_every_dtype(student):
+    """An example that is done keeps all of its carry: booleans, whole numbers, infinities."""
+    body = "lambda x, b, n, y: [x * 2.0, x > 7.0, n + 1, log(y)]"
+    once = "lambda x, b, n, y: [x < 8.0]"
+    carry = [
+        np.array([1.0, 6.0, 9.0]),
+        np.array([True] * 3),
+        np.arange(3),
+        np.array([1.0, 1.0, 0.0]),
+    ]
+    student.agrees(after_steps, once, body, [], [], carry)
+    student.agrees(
+        after_steps, once, body, [], [], [x.astype(F32) for x in carry[:1]] + carry[1:], 4
+    )
 
 
 @pytest.mark.exercise("control.finished")
@@ -669,6 +727,37 @@ def test_backwards_constants(student):
 
 
 @pytest.mark.exercise("control.scan_transpose")
+def test_backwards_constants_of_several_shapes(student):
+    """Each constant has a sum of its own shape and dtype."""
+    types = [GRID, 0.0, np.float32(1.0), GRID, GRID]
+    rest = "lambda a, b, d, c, x: [c + a * 2.0 + x * 1.5 + b, d * np.float32(2.0)]"
+    cts = [GRID + 1.0, np.array([1.0, 2.0, 4.0], F32)]
+    student.agrees(backwards, rest, types, (0, 3, 1, 0), ([], [], cts))
+    student.agrees(backwards, rest, types, (0, 3, 1, 0), ([], [], cts), True)
+
+
+@pytest.mark.exercise("control.scan_transpose")
+def test_backwards_single_precision(student):
+    """In a program of float32, sums and zeros are of float32 too."""
+    small = [F32(0.0)] * 5
+    given = ([F32(10.0)], [STACK.astype(F32)], [None, np.array([7.0, 11.0, 13.0], F32)])
+    student.agrees(backwards, LINE, small, ONE_EACH, given)
+    given = ([F32(10.0)], [STACK.astype(F32)], [F32(2.0), None])
+    student.agrees(backwards, LINE, small, ONE_EACH, given, True)
+
+
+@pytest.mark.exercise("control.scan_transpose")
+def test_backwards_some_results(student):
+    """Of several carries and ys, some may have no cotangent."""
+    rest = "lambda c, d, x: [c + x, d * 2.0 + c, c - d, x * 3.0]"
+    types = [ROW[:2], ROW[:2], ROW[:2]]
+    ys = np.arange(6.0).reshape(3, 2)
+    for cts in ([ROW[:2], None, None, ys], [None, OTHER[:2], ys, None], [None, None, None, ys]):
+        student.agrees(backwards, rest, types, (0, 0, 2, 0), ([], [], cts))
+        student.agrees(backwards, rest, types, (0, 0, 2, 0), ([], [], cts), True)
+
+
+@pytest.mark.exercise("control.scan_transpose")
 def test_backwards_zero_cotangents(student):
     """A cotangent that is None is zero, of the carry or of a whole array of ys."""
     given = ([10.0], [STACK], [None, np.array([7.0, 11.0, 13.0])])
@@ -742,3 +831,214 @@ def test_select_among_random_branches(student):
 def test_backwards_through_random_steps(student):
     """A scan whose step is a random program can be transposed."""
     student.agrees_on_programs(pulled_through_steps, number=4, steps=4)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def step_by_step():
+    """Loops are evaluated step by step, a scan as the loop that the module makes of it."""
+    from unittest.mock import patch
+
+    from minijax import control_flow as module
+    from minijax.core import impl_rules
+    from minijax.jaxpr import jaxpr_as_fun
+    from minijax.jit import jit_p
+
+    def repeat(*args, **params):
+        loop = module.While(**params)
+        asked, consts, carry = loop.parts(args)
+        while jaxpr_as_fun(loop.cond_jaxpr)(*asked, *carry)[0]:
+            carry = jaxpr_as_fun(loop.body_jaxpr)(*consts, *carry)
+        return list(carry)
+
+    rules = {
+        jit_p: lambda *args, name, jaxpr: jaxpr_as_fun(jaxpr)(*args),
+        module.while_p: repeat,
+        module.scan_p: lambda *args, **params: module.scan_by_while(module.Scan(**params), args),
+    }
+    with patch.dict(impl_rules, rules):
+        yield
+
+
+@probe(uses=[step_by_step])
+def choices(mj, x):
+    """Values and derivatives of a switch, of a choice within a choice, and of one without moves."""
+    lax = mj.lax
+    row = np.array([2.0, 3.0])
+
+    def f(i, x):
+        y = lax.switch(i, [lambda x: x * row, lambda x: row, lambda x: lax.sin(x) * row], x)
+        z = lax.cond(x > 1.0, lambda y: y * x, lambda y: lax.cond(i > 0, lax.neg, lax.exp, y), y)
+        return z, lax.cond(x > 0.0, lambda x: (x > 2.0, 3), lambda x: (x < 2.0, 4), x)
+
+    with step_by_step():
+        return [
+            mj.jvp(f, (i, x), (np.zeros((), [("float0", np.void, 0)]), 1.0)) for i in (0, 1, 2, 7)
+        ]
+
+
+@probe(uses=[step_by_step])
+def choices_of_examples(mj, xs, k):
+    """A choice for each example: values, and gradients that other branches must not spoil."""
+    lax = mj.lax
+
+    def f(x, k):
+        return lax.cond(x > 0.0, lambda x, k: lax.log(x) * k, lambda x, k: x - 1.0, x, k)
+
+    def g(x, n):
+        return lax.switch(n, [lambda x: (x, 1.0), lambda x: (x / k, 2.0), lambda x: (-x, 3.0)], x)
+
+    with step_by_step():
+        total = mj.grad(lambda xs, k: mj.numpy.sum(mj.vmap(f, (0, None))(xs, k)), (0, 1))
+        return total(xs, k), mj.vmap(g)(xs, np.arange(len(xs)))
+
+
+@probe(uses=[step_by_step])
+def loops_of_examples(mj, xs, limits):
+    """Each example stops at its own time; the carry has several dtypes."""
+
+    def f(x, limit):
+        return mj.lax.while_loop(
+            lambda c: c[0] < limit, lambda c: (c[0] * 2.0, c[1] + 1, c[0] > 3.0), (x, 0, True)
+        )
+
+    with step_by_step():
+        return (
+            mj.vmap(f)(xs, limits),
+            mj.vmap(f, (0, None))(xs, 5.0),
+            mj.vmap(f, (None, 0))(1.0, xs),
+        )
+
+
+@probe(uses=[step_by_step])
+def slopes_of_loops(mj, x, t):
+    """The derivative of loops in which what moves reaches the last value late, or not at all."""
+
+    def late(x):
+        return mj.lax.while_loop(
+            lambda c: c[3] < 4,
+            lambda c: (c[0], c[1] + c[0], c[2] * 0.5 + c[1], c[3] + 1, c[4] * 2.0),
+            (x, 1.0, 1.0, 0, 3.0),
+        )
+
+    def counted(x):
+        return mj.lax.fori_loop(1, 4, lambda i, y: mj.numpy.sin(y) * x + i, x)
+
+    with step_by_step():
+        return [mj.jvp(f, (x,), (t,)) for f in (late, counted)]
+
+
+@probe(uses=[step_by_step])
+def scans(mj, xs):
+    """Scans forwards and backwards, without rows, without steps, over containers."""
+    lax = mj.lax
+
+    def step(c, x):
+        return {"a": c["b"], "b": c["a"] + x["u"]}, (x["v"] * c["a"], c["b"], None)
+
+    def run(xs, reverse):
+        rows = {"u": xs, "v": mj.numpy.stack([xs, 2.0 * xs], 1)}
+        return lax.scan(step, {"a": 1.0, "b": 2.0}, rows, reverse=reverse)
+
+    with step_by_step():
+        powers = lax.scan(lambda c, _: (c * 2, c > 3), 1, None, length=4)
+        return run(xs, False), run(xs, True), run(xs[:0], True), powers
+
+
+@probe(uses=[step_by_step])
+def gradients_of_scans(mj, w, xs):
+    """Gradients by parameters, the first carry and the rows of a small recurrent network."""
+    jnp = mj.numpy
+
+    def loss(p, h, xs, reverse):
+        def step(h, x):
+            new = jnp.sin(p["w"] @ h + x * p["b"])
+            return new, (jnp.sum(new) * p["b"], h[0])
+
+        last, (ys, _) = mj.lax.scan(step, h, xs, reverse=reverse)
+        return jnp.sum(last * last) + jnp.sum(ys)
+
+    params, h = {"w": w, "b": w.dtype.type(0.5)}, w[0]
+    with step_by_step():
+        return [mj.grad(loss, (0, 1, 2))(params, h, xs, way) for way in (False, True)]
+
+
+@probe(uses=[step_by_step])
+def one_in_another(mj, xs):
+    """A choice in a scan, mapped and differentiated; all functions use an outer value."""
+    lax = mj.lax
+
+    def f(x, k):
+        def step(c, n):
+            return lax.cond(n > 1, lambda c: c * k, lambda c: lax.sin(c) + x, c), c * x
+
+        last, ys = lax.scan(step, x * x, np.arange(3))
+        return last + lax.fori_loop(0, 3, lambda i, y: y * x + k, last) + mj.numpy.sum(ys)
+
+    with step_by_step():
+        slopes = mj.vmap(lambda x: mj.grad(lambda k: f(x, k))(2.0))(xs)
+        return slopes, mj.grad(mj.grad(lambda x: f(x, 2.0)))(xs[0])
+
+
+@probe(uses=[step_by_step])
+def programs_in_loops(mj, f, xs, ts):
+    """Three steps with a random program that has captured its arguments; values and tangents."""
+
+    def last(*ys):
+        _, outs = mj.lax.scan(lambda i, row: (i + 1, f(*ys)), 0, None, 3)
+        return mj.tree.map(lambda y: y[2], outs)
+
+    with step_by_step():
+        return mj.jvp(last, xs, ts)
+
+
+@pytest.mark.exercise("control.whole")
+def test_whole_choices(student):
+    """A choice has the value and the derivative of the function that is taken."""
+    student.agrees(choices, 0.5)
+    student.agrees(choices, 2.0)
+
+
+@pytest.mark.exercise("control.whole")
+def test_whole_choices_of_examples(student):
+    """In a batch each example has its own choice, and its own gradient."""
+    student.agrees(choices_of_examples, np.array([0.0, 2.0, -1.0]), 3.0)
+
+
+@pytest.mark.exercise("control.whole")
+def test_whole_loops_of_examples(student):
+    """In a batch each example runs for as long as its own condition holds."""
+    student.agrees(loops_of_examples, np.array([1.0, 3.0, 9.0]), np.array([8.0, 2.0, 20.0]))
+
+
+@pytest.mark.exercise("control.whole")
+def test_whole_slopes_of_loops(student):
+    """Loops are differentiated, whenever a value of the carry begins to move."""
+    student.agrees(slopes_of_loops, 0.5, 2.0)
+
+
+@pytest.mark.exercise("control.whole")
+def test_whole_scans(student):
+    """Scans give the last carry and the stacked results, also of no steps."""
+    student.agrees(scans, ROW)
+
+
+@pytest.mark.exercise("control.whole")
+def test_whole_gradients_of_scans(student):
+    """The gradients of a scan are right, in both directions and both precisions."""
+    student.agrees(gradients_of_scans, GRID[:, :2], np.array([[1.0, 2.0], [0.5, -1.0], [3.0, 0.0]]))
+    student.agrees(gradients_of_scans, GRID[:, :2].astype(F32), np.ones((3, 2), F32))
+
+
+@pytest.mark.exercise("control.whole")
+def test_whole_one_in_another(student):
+    """Choices and loops work inside each other, and inside other transformations."""
+    student.agrees(one_in_another, np.array([0.5, 1.5]))
+
+
+@pytest.mark.exercise("control.whole")
+def test_whole_programs(student):
+    """Random programs as the steps of a loop have the right values and tangents."""
+    student.agrees_on_programs(programs_in_loops, number=4, steps=4)

@@ -111,7 +111,7 @@ def accumulated(mj, cts):
     import importlib
 
     from minijax import jaxpr
-    from minijax.core import ShapedArray
+    from minijax.core import ShapedArray, get_aval
 
     accumulate = importlib.import_module("minijax.transpose").accumulate
     cts = [ct.copy() if isinstance(ct, np.ndarray) else ct for ct in cts]  # can be written to
@@ -121,7 +121,8 @@ def accumulated(mj, cts):
     env, seen = {}, []
     for ct in cts:
         seen.append(accumulate(env, a, ct))
-        seen.append((len(env), env.get(a)))
+        weak = a in env and get_aval(env[a]).weak_type
+        seen.append((len(env), env.get(a), weak))
     return seen, first
 
 
@@ -184,6 +185,7 @@ def test_cotangents_are_added(student):
     """Several cotangents of one variable are added up."""
     student.agrees(accumulated, [ROW, 2.0 * ROW, -5.0 * ROW, ROW])
     student.agrees(accumulated, [3.0, 4.0, -10.0])
+    student.agrees(accumulated, [0.0, 0.0, np.inf])
     student.agrees(accumulated, [GRID.astype(F32), GRID.astype(F32)])
 
 
@@ -244,13 +246,24 @@ def unstretched(mj, ct, x):
 
 @probe(uses=[operand, shown, watching])
 def unstretched_box(mj, ct, x):
-    """The same for a tracer: how often something was summed, or that nothing was done at all."""
+    """The same for a tracer, and whether nothing was done at all."""
     import importlib
 
     module = importlib.import_module("minijax.transpose")
     with watching() as (box, log):
         out = module.unbroadcast(box(ct), operand(x))
-        return shown(out), log.count("reduce_sum"), not log
+        return shown(out), not log
+
+
+@probe(uses=[watching])
+def known_of_all_kinds(mj, ct, x):
+    """The cotangents of known operands: an array of the library, a tracer, a number of NumPy."""
+    import importlib
+
+    module = importlib.import_module("minijax.transpose")
+    with watching() as (box, log):
+        kinds = [mj.numpy.array(x), box(x), np.float64(2.0), np.array(x), 2.0, True]
+        return [module.unbroadcast(ct, kind) for kind in kinds], log
 
 
 @probe(uses=[operand])
@@ -279,6 +292,7 @@ def test_known_operands_have_none(student):
     student.agrees(unstretched, GRID, 2.5)
     student.agrees(unstretched, ROW, np.array(7.0))
     student.agrees(unstretched, GRID, np.ones((2, 3)))
+    student.agrees(known_of_all_kinds, GRID, np.ones((2, 3)))
 
 
 @pytest.mark.exercise("grad.unbroadcast")
@@ -318,7 +332,7 @@ def test_rules_that_stretch(student):
 
 @pytest.mark.exercise("grad.unbroadcast")
 def test_work_of_a_sum(student):
-    """The cotangent may be a tracer, and is summed once."""
+    """The cotangent may be a tracer, whose sum its own interpreter computes."""
     student.agrees(unstretched_box, CUBE, linear((1, 3, 1)))
     student.agrees(unstretched_box, CUBE, linear(()))
     student.agrees(unstretched_box, GRID, linear((2, 1)))
@@ -397,6 +411,9 @@ def test_zero_and_infinity(student):
     """A factor of zero makes the cotangent zero; an infinite one makes it infinite."""
     product(student, ROW, linear((3,)), np.array([0.0, np.inf, -np.inf]))
     product(student, np.array([np.inf, 0.0, 2.0]), linear((3,)), np.array([2.0, 5.0, 0.0]))
+    for known in (0.0, 1.0, -1.0, np.array(0.0), np.zeros(3)):
+        product(student, np.array([np.inf, 0.0, 2.0]), linear((3,)), known)
+    product(student, np.inf, linear(()), 0.0)
 
 
 @pytest.mark.exercise("grad.mul_rule")
@@ -857,7 +874,10 @@ def program_backwards(mj, siblings, name, args, flags, values):
     with evaluating(siblings) as module:
         closed = tracing.make_jaxpr(functions[name])(*args)
         back = module.transposed_jaxpr(closed, tuple(flags))
-        types = [[aval.str_short() for aval in avals] for avals in (back.in_avals, back.out_avals)]
+        types = [
+            [(aval.str_short(), aval.weak_type) for aval in avals]
+            for avals in (back.in_avals, back.out_avals)
+        ]
         return type(back).__name__, types, run(back, values)
 
 
@@ -1021,6 +1041,8 @@ def pulled_back(mj, siblings, name, primals, cotangents, has_aux):
         "mixed": lambda x, y: jnp.sum(x * y),
         "aux": lambda x: (x * x, {"seen": x + 1.0, "n": 3}),
         "jit": mj.jit(lambda x, y: mj.jit(jnp.sin)(x) * y),
+        "infinite": lambda x: x * np.inf,
+        "none": lambda x: (x * x, None),
     }
     runs = []
 
@@ -1113,6 +1135,15 @@ def test_vjp_of_constants(student):
     student.agrees(pulled_back, ALL, "pair", [2.0, GRID.astype(F32)], [ct], False)
 
 
+@pytest.mark.exercise("grad.vjp")
+def test_vjp_of_infinite_slopes(student):
+    """A cotangent of zero is a number like others: zero times infinity is NaN."""
+    student.agrees(pulled_back, ALL, "infinite", [2.0], [0.0, 1.0, -1.0], False)
+    student.agrees(
+        pulled_back, ALL, "infinite", [ROW], [np.zeros(3), np.array([0.0, 1.0, -1.0])], False
+    )
+
+
 @probe(uses=[evaluating])
 def integers(mj, siblings, n, x):
     """Integers among the inputs and the results."""
@@ -1144,6 +1175,7 @@ def test_vjp_with_aux(student):
     student.agrees(pulled_back, ALL, "aux", [3.0], [10.0], True)
     student.agrees(pulled_back, ALL, "aux", [ROW], [ROW, -ROW], True)
     student.agrees(pulled_back, ALL, "pair", [3.0, 2.0], [1.0, -2.0], True)
+    student.agrees(pulled_back, ALL, "none", [3.0], [1.0], True)
     student.agrees(pulled_back, ALL, "pair", [3.0, 2.0], [(1.0, (2.0, 10.0))], False)
 
 
@@ -1194,6 +1226,10 @@ def gradients_of(mj, siblings, name, args, has_aux):
         "loss": lambda p, x: jnp.sum((p["w"] @ x + p["b"]) * (p["w"] @ x)),
         "constant": lambda x: 7.0,
         "aux": lambda x: (jnp.sum(x * x), {"twice": x * 2.0, "n": 3}),
+        "none": lambda x: (x * x, None),
+        "zero": lambda x: (x * x, 0),
+        "empty": lambda x: (x * x, ()),
+        "infinite": lambda x: x * np.inf,
     }
     runs = []
 
@@ -1207,26 +1243,22 @@ def gradients_of(mj, siblings, name, args, has_aux):
 
 
 @probe(uses=[evaluating])
-def cotangent_used(mj, siblings, name, x):
-    """What the function of cotangents is called with."""
-    from unittest.mock import patch
+def cotangent_used(mj, siblings, factor, x):
+    """What cotangent the rule of the outermost function gets, and what comes of it."""
+    from minijax.core import get_aval
 
-    calls = []
-    functions = {"number": lambda x: x * 3.0, "sum": lambda x: mj.numpy.sum(x * 3.0)}
+    seen = []
+
+    def bwd(residuals, ct):
+        aval = get_aval(ct)
+        seen.append([np.asarray(ct), aval.shape, aval.dtype.name, aval.weak_type])
+        return (ct,)
+
+    own = mj.custom_vjp(lambda y: y * factor)
+    own.defvjp(lambda y: (y * factor, None), bwd)
     with evaluating(siblings) as module:
-        right_vjp = module.vjp
-
-        def watched_vjp(f, *args, **kwargs):
-            value, f_vjp, *aux = right_vjp(f, *args, **kwargs)
-
-            def watched(ct):
-                calls.append(ct)
-                return f_vjp(ct)
-
-            return (value, watched, *aux)
-
-        with patch.object(module, "vjp", watched_vjp):
-            return module.value_and_gradients(functions[name], [x]), calls
+        out, (gradient,) = module.value_and_gradients(lambda x: own(mj.numpy.sum(x * 3.0)), [x])
+        return out, gradient, get_aval(gradient).weak_type, seen
 
 
 @probe(uses=[evaluating])
@@ -1276,6 +1308,7 @@ def test_value_and_gradients(student):
     student.agrees(gradients_of, WITH_VJP, "product", [3.0, 4.0], False)
     student.agrees(gradients_of, WITH_VJP, "cube", [3.0], False)
     student.agrees(gradients_of, WITH_VJP, "squares", [ROW], False)
+    student.agrees(gradients_of, WITH_VJP, "infinite", [3.0], False)
     student.agrees(gradients_of, WITH_VJP, "three", [ROW, GRID[0], 4.0], False)
 
 
@@ -1293,15 +1326,17 @@ def test_gradients_with_aux(student):
     """With has_aux, the second part of the result comes as a third result."""
     student.agrees(gradients_of, WITH_VJP, "aux", [ROW], True)
     student.agrees(gradients_of, WITH_VJP, "aux", [GRID.astype(F32)], True)
+    for name in ("none", "zero", "empty"):
+        student.agrees(gradients_of, WITH_VJP, name, [3.0], True)
 
 
 @pytest.mark.exercise("grad.value_and_gradients")
 def test_dtype_of_the_cotangent(student):
-    """It starts from a one, of the dtype of the value."""
-    student.agrees(cotangent_used, WITH_VJP, "number", 2.0)
-    student.agrees(cotangent_used, WITH_VJP, "sum", ROW)
-    student.agrees(cotangent_used, WITH_VJP, "sum", ROW.astype(F32))
-    student.agrees(cotangent_used, WITH_VJP, "number", np.array(2.0, np.float16))
+    """It starts from a one, of the dtype of the value, whatever the value is."""
+    for x in (2.0, ROW, ROW.astype(F32), np.array(2.0, np.float16)):
+        student.agrees(cotangent_used, WITH_VJP, 2.0, x)
+    for factor in (np.inf, np.nan, 0.0):
+        student.agrees(cotangent_used, WITH_VJP, factor, 2.0)
 
 
 @pytest.mark.exercise("grad.value_and_gradients")
@@ -1339,12 +1374,14 @@ def jacobians(mj, siblings, name, primals):
         "integer": lambda n, x: x * n,
         "outer": lambda x: jnp.broadcast_to(x, (2, 3)) * np.array([[1.0], [10.0]]),
     }
+    from minijax.core import get_aval
     from minijax.linearize import linearize_tree
 
     with evaluating(siblings) as module:
         lin = linearize_tree(functions[name], tuple(primals), False)
         outs = [module.jacobian_of_output(lin, i) for i in range(len(lin.out_avals))]
-        return [type(out).__name__ for out in outs], [list(out) for out in outs]
+        weak = [[get_aval(x).weak_type for x in out] for out in outs]
+        return [type(out).__name__ for out in outs], [list(out) for out in outs], weak
 
 
 @probe(uses=[evaluating])
@@ -1569,3 +1606,156 @@ def test_gradients_of_programs(student):
 def test_jacobians_of_programs(student):
     """How each result of a random program moves with each argument is right."""
     student.agrees_on_programs(jacobians_back)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+@probe(uses=[evaluating])
+def gradients(mj, x):
+    """Value and gradient of a chain of products; how often the function ran."""
+    runs = []
+
+    def f(x):
+        runs.append(1)
+        y = mj.numpy.sin(x) * x
+        return 0.5 * y * y - 3.0 * x
+
+    with evaluating({}):
+        return mj.value_and_grad(f)(x), len(runs)
+
+
+@probe(uses=[evaluating])
+def sums_of_arrays(mj, x, y):
+    """Gradients of a sum in which a number, a row and an axis of length 1 were stretched."""
+
+    def f(x, y, k):
+        return mj.numpy.sum((x + k) * (y - x) * k / 2.0)
+
+    with evaluating({}):
+        return mj.grad(f, (0, 1, 2))(x, y, 2.0)
+
+
+@probe(uses=[evaluating])
+def layers(mj, w, x):
+    """The gradient of two layers, over containers."""
+
+    def loss(params, x):
+        hidden = mj.numpy.exp(params["w"] @ x - params["b"])
+        return mj.numpy.sum((hidden @ params["w"]) * x)
+
+    with evaluating({}):
+        params = {"w": w, "b": np.ones(len(w), w.dtype)}
+        return mj.value_and_grad(loss)(params, x)
+
+
+@probe(uses=[evaluating])
+def gradients_within(mj, x):
+    """Gradients of functions that use a gradient: of their own input, and of the outer one."""
+
+    def f(x):
+        inner = mj.grad(lambda y: mj.numpy.sin(y) * x * y)(x)
+        return x * inner + mj.grad(lambda y: x)(3.0) + mj.jvp(lambda y: x * y * y, (x,), (x,))[1]
+
+    with evaluating({}):
+        return mj.value_and_grad(f)(x), mj.grad(mj.grad(f))(x)
+
+
+@probe(uses=[evaluating])
+def several_cotangents(mj, x, n):
+    """A vjp over containers, an integer and None, for several cotangents, after one that fails."""
+    zero = np.zeros(np.shape(n), [("float0", np.void, 0)])
+    with evaluating({}):
+        y, f_vjp, aux = mj.vjp(
+            lambda p, n: ((p["a"] * 2.0, n, p["a"]), None), {"a": x, "b": x}, n, has_aux=True
+        )
+        try:
+            f_vjp((x, zero))
+        except ValueError as error:
+            refused = type(error).__name__
+        return y, [f_vjp((ct, zero, x)) for ct in (x, 0.0 * x)], aux, refused
+
+
+@probe(uses=[evaluating])
+def calls_backwards(mj, x):
+    """Gradients through functions of `jit` that look alike, with constants and unused results."""
+
+    def of(row):
+        inner = mj.jit(lambda x, y, k: (mj.numpy.sin(x) * y * row, k * 2.0, x - k))
+        outer = mj.jit(lambda x, y: inner(x, y, 3.0)[2] * inner(y, x, x)[0] + inner(x, x, y)[0])
+        total = mj.grad(lambda x: mj.numpy.sum(outer(x, x * x)))(x)
+        return total, mj.vjp(lambda x: inner(x, x, x)[2], x)[1](1.0)
+
+    with evaluating({}):
+        return [of(row) for row in (np.array([2.0, 3.0]), np.array([5.0, 7.0]))]
+
+
+@probe(uses=[evaluating])
+def all_jacobians(mj, x, y):
+    """Jacobians of several results by two arguments, and second derivatives."""
+    jnp = mj.numpy
+
+    def f(x, y):
+        return {"a": x * jnp.sum(y), "b": (jnp.sin(y).T, 2.0)}
+
+    with evaluating({}):
+        return mj.jacrev(f, (0, 1))(x, y), mj.hessian(lambda y: jnp.sum(y * y * y * x))(y)
+
+
+@probe(uses=[evaluating])
+def gradients_of_programs(mj, f, xs, ts, cts):
+    """Cotangents of a random program, and the derivative of what comes back."""
+    with evaluating({}):
+        return mj.jvp(lambda *ys: mj.vjp(f, *ys)[1](cts), xs, ts)
+
+
+@pytest.mark.exercise("grad.whole")
+def test_whole_gradients(student):
+    """The gradient of a product of values that are used several times is right."""
+    student.agrees(gradients, 0.5)
+    student.agrees(gradients, F32(-1.5))
+
+
+@pytest.mark.exercise("grad.whole")
+def test_whole_sums(student):
+    """What was stretched gets the sum of its cotangents."""
+    student.agrees(sums_of_arrays, GRID, ROW[None])
+    student.agrees(sums_of_arrays, GRID[:, :1], ROW[None])
+
+
+@pytest.mark.exercise("grad.whole")
+def test_whole_layers(student):
+    """The gradient of a small network is right, in both precisions."""
+    student.agrees(layers, GRID, ROW)
+    student.agrees(layers, GRID.astype(F32), ROW.astype(F32))
+
+
+@pytest.mark.exercise("grad.whole")
+def test_whole_gradients_within(student):
+    """In gradients inside each other, each function sees its own input move, and no other."""
+    student.agrees(gradients_within, 0.5)
+
+
+@pytest.mark.exercise("grad.whole")
+def test_whole_cotangents(student):
+    """Several cotangents are pulled back, over containers with all kinds of leaves."""
+    student.agrees(several_cotangents, ROW, 3)
+    student.agrees(several_cotangents, 2.0, np.arange(3))
+
+
+@pytest.mark.exercise("grad.whole")
+def test_whole_calls(student):
+    """Functions that call functions of `jit` have the right gradients."""
+    student.agrees(calls_backwards, 0.5)
+
+
+@pytest.mark.exercise("grad.whole")
+def test_whole_jacobians(student):
+    """Jacobians of several results by several arguments have all their axes in order."""
+    student.agrees(all_jacobians, 2.0, GRID)
+
+
+@pytest.mark.exercise("grad.whole")
+def test_whole_programs(student):
+    """What comes back of the cotangents of a random program is right, and so is its derivative."""
+    student.agrees_on_programs(gradients_of_programs, number=5)

@@ -203,6 +203,54 @@ def test_rule_with_several_results(student):
     student.agrees(processed, [5.0], [False], {}, True, True)
 
 
+@probe
+def raising(mj, kind, flags, has_rule):
+    """The error that comes out where the evaluation of an operation, or its rule, raises one."""
+    import builtins
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import (
+        Primitive,
+        abstract_eval_rules,
+        get_aval,
+        impl_rules,
+        new_main,
+        partial_eval_rules,
+    )
+
+    lin = importlib.import_module("minijax.linearize")
+    toy, error = Primitive("toy"), getattr(builtins, kind)("of the operation")
+
+    def fails(*args, **params):
+        raise error
+
+    with (
+        patch.dict(impl_rules, {toy: fails}),
+        patch.dict(abstract_eval_rules, {toy: lambda *avals: avals[0]}),
+        patch.dict(partial_eval_rules, {toy: fails} if has_rule else {}),
+        new_main(lin.PartialEvalTrace) as main,
+    ):
+        trace = lin.PartialEvalTrace(main)
+        boxes = [trace.pure(2.0) if x else trace.new_arg(lin.unknown(get_aval(2.0))) for x in flags]
+        try:
+            trace.process_primitive(toy, boxes, {})
+        except BaseException as found:
+            return found is error, type(found).__name__
+        return "no error"
+
+
+ERRORS = ("KeyError", "TypeError", "NotImplementedError", "AttributeError", "KeyboardInterrupt")
+
+
+@pytest.mark.exercise("linearize.process_primitive")
+def test_errors_of_operations(student):
+    """An error that an operation or its rule raises is the caller's to see."""
+    for kind in ERRORS:
+        student.agrees(raising, kind, [True, True], False)
+        student.agrees(raising, kind, [True, False], True)
+
+
 # PartialEvalTrace.stage_out -----------------------------------------------------------------------
 
 
@@ -308,6 +356,37 @@ def work_of_staging(mj, x):
         return len(outs), types, [out.pval.is_known for out in outs], len(runs)
 
 
+@probe
+def staged_again(mj, x, all_params):
+    """The recipes of one operation on the same operand twice, each time with other parameters.
+
+    The results have as many axes of length 2 as the parameter `rank` says.
+    """
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import Primitive, ShapedArray, abstract_eval_rules, get_aval, new_main
+
+    lin = importlib.import_module("minijax.linearize")
+    toy = Primitive("toy")
+
+    def type_of(x, y, *, rank, **params):
+        return ShapedArray((2,) * rank, x.dtype, x.weak_type)
+
+    with (
+        patch.dict(abstract_eval_rules, {toy: type_of}),
+        new_main(lin.PartialEvalTrace) as main,
+    ):
+        trace = lin.PartialEvalTrace(main)
+        box = trace.new_arg(lin.unknown(get_aval(x)))
+        told = []
+        for params in all_params:
+            (out,) = trace.stage_out(toy, [box, box], params)
+            operands = [t is box for t in out.recipe.tracers_in]
+            told.append([out.shape, out.var.aval.shape, operands, out.recipe.params])
+        return told
+
+
 VECTOR = ((3,), "float64", False)
 NUMBER = ((), "float32", True)
 COUNTS = ((2, 1), "int8", False)
@@ -362,6 +441,17 @@ def test_staged_anew(student):
     """Each operation has a recipe and variables of its own."""
     student.agrees(staged_twice, 2.0)
     student.agrees(staged_twice, GRID)
+
+
+@pytest.mark.exercise("linearize.stage_out")
+def test_staged_with_other_params(student):
+    """Each operation keeps its parameters, None among them, and has the type that they give.
+
+    An operand that stands there twice is two operands.
+    """
+    all_params = [{"rank": 1, "by": None}, {"rank": 2, "by": 0}, {"rank": 0, "by": False}]
+    student.agrees(staged_again, 2.0, all_params)
+    student.agrees(staged_again, GRID.astype(F32), all_params[::-1])
 
 
 @pytest.mark.exercise("linearize.stage_out")
@@ -598,6 +688,48 @@ def two_results(mj, siblings, x):
         return told
 
 
+@probe(uses=[evaluating])
+def residual_types(mj, siblings, values):
+    """The types of known operands in an equation and among outputs, and the constants."""
+    from unittest.mock import patch
+
+    from minijax.core import Primitive, abstract_eval_rules, get_aval, new_main
+    from minijax.jaxpr import typecheck_jaxpr
+
+    toy = Primitive("toy")
+    types = patch.dict(abstract_eval_rules, {toy: lambda aval, *avals, **params: aval})
+    with types, evaluating(siblings) as (lin, _), new_main(lin.PartialEvalTrace) as main:
+        trace = lin.PartialEvalTrace(main)
+        x, known = trace.new_arg(lin.unknown(get_aval(1.0))), [trace.pure(y) for y in values]
+        (out,) = trace.stage_out(toy, [x, *known, x, *known], {"axis": None})
+        program = lin.tracers_to_jaxpr([x], [out, *known])
+        typecheck_jaxpr(program.jaxpr)
+
+    def told(atoms):
+        kinds = [type(atom).__name__ for atom in atoms]
+        avals = [(a.aval.shape, a.aval.dtype.name, a.aval.weak_type) for a in atoms]
+        return (
+            kinds,
+            avals,
+            [
+                program.jaxpr.constvars.index(a)
+                if k == "Var" and a in program.jaxpr.constvars
+                else None
+                for a, k in zip(atoms, kinds, strict=True)
+            ],
+        )
+
+    (eqn,) = program.eqns
+    consts = {i: np.asarray(x) for i, x in enumerate(program.consts)}
+    found = told(eqn.invars), told(program.jaxpr.outvars)
+    return (
+        [part[:2] for part in found],
+        [[None if i is None else consts[i] for i in part[2]] for part in found],
+        len(consts),
+        eqn.params,
+    )
+
+
 def makes(student, name, vals, consts, later):
     """Compare the program of a function."""
     student.agrees(program_of, siblings(*STAGING, "linearize.toposort"), name, vals, consts, later)
@@ -630,6 +762,16 @@ def test_program_keeps_a_residual_once(student):
     """An array that is used several times is one constant."""
     makes(student, "often", [ROW], [STEP], [ROW + 1])
     makes(student, "same", [GRID], [GRID_STEP], [GRID * 3])
+
+
+@pytest.mark.exercise("linearize.tracers_to_jaxpr")
+def test_types_of_residuals(student):
+    """A residual keeps its dtype and whether it is weakly typed; two arrays are two constants."""
+    needs = siblings(*STAGING, "linearize.toposort")
+    numbers = [2.0, 3, True, F32(2.0), np.int8(3), np.float64(2.0), np.array(2.0), 2.0]
+    student.agrees(residual_types, needs, numbers)
+    arrays = [np.zeros(2), np.zeros(2, int), np.zeros((1, 2)), np.zeros(2), np.zeros(2, F32)]
+    student.agrees(residual_types, needs, [*arrays, 0.0, 0])
 
 
 @pytest.mark.exercise("linearize.tracers_to_jaxpr")
@@ -680,6 +822,7 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
         "none": lambda x, y: [],
         "branch": lambda x, y: [sin(y) if x > 1.0 else -y],
         "chain": lambda x, y: [sin(sin(x) * 2.0) * y, sin(x)],
+        "often": lambda x, y: [z := y * 2.0, x, z, 7.0, x * 3.0, y, z, x],
     }
     calls, sizes = [], [len(trace_state.stack)]
 
@@ -736,11 +879,15 @@ def partial_fails(mj, siblings):
         kept.append(x)
         return [x]
 
+    def raises(x):
+        raise error
+
     with evaluating(siblings) as (lin, _):
-        try:
-            lin.partial_eval_flat(lambda x: [1 // 0], [lin.known(2.0)])
-        except ZeroDivisionError:
-            told.append(len(trace_state.stack))
+        for error in (ZeroDivisionError(), KeyError("k"), KeyboardInterrupt(), StopIteration()):
+            try:
+                lin.partial_eval_flat(raises, [lin.known(2.0)])
+            except BaseException as found:
+                told.append([found is error, len(trace_state.stack)])
         lin.partial_eval_flat(keeps, [lin.unknown(get_aval(1.0))])
         try:
             lin.partial_eval_flat(lambda x: [kept[0]], [lin.unknown(get_aval(1.0))])
@@ -798,6 +945,14 @@ def test_partial_instantiate_some(student):
     splits(student, "chain", [3.0, 5.0], [True, True], [], [1])
     splits(student, "constants", [3.0, 5.0], [True, False], [7.0], [0, 2])
     splits(student, "swap", [3.0, 5.0], [True, True], [], [])
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_partial_results_often(student):
+    """A result may stand there several times, before and behind others that are known or not."""
+    splits(student, "often", [ROW, STEP], [True, False], [ROW])
+    for numbers in ([1], [4], [2, 3], [0, 7]):
+        splits(student, "often", [3.0, 5.0], [True, False], [7.0], numbers)
 
 
 @pytest.mark.exercise("linearize.partial_eval_flat")
@@ -868,7 +1023,7 @@ def linear(mj, siblings, name, primals, tangents, count=None):
         typecheck_jaxpr(program.jaxpr)
         outs = [eval_jaxpr(program.jaxpr, program.consts, *ts) for ts in tangents]
     names = sorted(eqn.primitive.name for eqn in program.eqns)
-    ins = [(x.shape, x.dtype.name) for x in program.in_avals]
+    ins = [(x.shape, x.dtype.name, x.weak_type) for x in program.in_avals]
     types = [(x.shape, x.dtype.name) for x in program.out_avals]
     return values, outs, names, len(program.consts), ins, types, calls
 
@@ -1033,6 +1188,21 @@ def unzipped(mj, siblings, name, vals, is_known, instantiate, runs):
     )
 
 
+@probe(uses=[evaluating])
+def unzipped_alike(mj, siblings, constants, x, y):
+    """What the two programs of several functions give that differ in a constant alone."""
+    from minijax.jaxpr import eval_jaxpr
+
+    def of(constant):
+        closed = mj.make_jaxpr(lambda x, y: (x * constant, x * constant * y))(x, y)
+        with evaluating(siblings) as (lin, _):
+            first, second, out_known = lin.split_jaxpr(closed, (True, False), frozenset())
+            product, *residuals = eval_jaxpr(first.jaxpr, first.consts, x)
+            return out_known, product, eval_jaxpr(second.jaxpr, second.consts, *residuals, y)
+
+    return [of(constant) for constant in constants]
+
+
 def unzips(student, name, vals, is_known, instantiate=(), again=()):
     """Compare the two programs of a function."""
     needs = siblings(*EVALUATION, "linearize.jit_rule")
@@ -1100,6 +1270,14 @@ def test_unzip_constants(student):
 
 
 @pytest.mark.exercise("linearize.split_jaxpr")
+def test_unzip_other_constants(student):
+    """Programs that look the same and have other constants are other programs."""
+    needs = siblings(*EVALUATION, "linearize.jit_rule")
+    student.agrees(unzipped_alike, needs, [ROW, STEP, ROW], 2.0, 3.0)
+    student.agrees(unzipped_alike, needs, [GRID, GRID_STEP], 2.0, GRID)
+
+
+@pytest.mark.exercise("linearize.split_jaxpr")
 def test_unzip_calls(student):
     """A call of another program within the program is unzipped as well."""
     unzips(student, "called", [0.5, 2.0], [True, False], again=[[1.5, 3.0]])
@@ -1155,6 +1333,29 @@ def called(mj, siblings, name, vals, is_known, later, times=1):
     )
 
 
+@probe(uses=[evaluating])
+def call_of_twins(mj, siblings, places, vals):
+    """A call in which a tracer or a known value is an operand several times; run for `vals`.
+
+    `places` says for each operand which of two unknown inputs it is, or -1 for the known one.
+    """
+    from minijax.core import get_aval, new_main
+    from minijax.jaxpr import eval_jaxpr
+
+    def f(x, y, z):
+        return x * y - z, z * 2.0 - x, y
+
+    closed = mj.make_jaxpr(f)(*[vals[0]] * 3)
+    with evaluating(siblings) as (lin, _), new_main(lin.PartialEvalTrace) as main:
+        trace = lin.PartialEvalTrace(main)
+        boxes = [trace.new_arg(lin.unknown(get_aval(x))) for x in vals[:2]]
+        operands = [boxes[i] if i >= 0 else trace.pure(vals[2]) for i in places]
+        outs = lin.jit_partial_eval(trace, operands, name="twins", jaxpr=closed)
+        tracers = [x if isinstance(x, lin.PartialEvalTracer) else trace.pure(x) for x in outs]
+        program = lin.tracers_to_jaxpr(boxes, tracers)
+        return eval_jaxpr(program.jaxpr, program.consts, *vals[:2])
+
+
 @probe(uses=[evaluating, names_in])
 def linear_call(mj, siblings, x, tangents):
     """`linearize` of functions that call functions of `jit`; what the linear program is made of."""
@@ -1203,6 +1404,13 @@ def test_call_keeps_the_order_of_operands(student):
     """Several operands that are unknown keep their order too."""
     calls(student, "mixed", [ROW, STEP, 2.0], [True, False, False], [ROW, 7.0])
     calls(student, "mixed", [0.5, 4.0, 2.0], [False, False, True], [1.5, 7.0])
+
+
+@pytest.mark.exercise("linearize.jit_rule")
+def test_call_of_twins(student):
+    """One value may be several operands."""
+    for places in ([0, 0, 1], [1, 0, 1], [0, -1, 0], [-1, 0, 0], [-1, -1, 1]):
+        student.agrees(call_of_twins, siblings(*EVERYTHING), places, [3.0, 5.0, 7.0])
 
 
 @pytest.mark.exercise("linearize.jit_rule")
@@ -1261,3 +1469,176 @@ def test_partial_programs(student):
 def test_linear_programs(student):
     """The value and the derivative of a random program are right."""
     student.agrees_on_programs(linear_program)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+@probe(uses=[evaluating])
+def values_and_slopes(mj, x, tangents):
+    """Values of a function and its derivative in several directions; how often the function ran."""
+    runs = []
+
+    def f(x):
+        runs.append(1)
+        y = mj.numpy.sin(x) * 2.0
+        return y * y + y * x, y, 7.0, y
+
+    with evaluating({}):
+        values, f_lin = mj.linearize(f, x)
+        return values, [f_lin(t) for t in tangents], len(runs)
+
+
+@probe(uses=[evaluating])
+def types_throughout(mj, x, t):
+    """What values and tangents make of an array of float32: a weak type gives way to it."""
+    small = np.ones(2, np.float32)
+    with evaluating({}):
+        y, f_lin = mj.linearize(lambda x: mj.numpy.exp(x * 0.5) - x, x)
+        called, called_lin = mj.linearize(mj.jit(lambda x: mj.numpy.exp(x * 0.5) - x), x)
+        return [out * small for out in (y, f_lin(t), called, called_lin(t))]
+
+
+@probe(uses=[evaluating])
+def outer_values(mj, x, t):
+    """Inner functions that give the outer tracer, or compute with it and with their own."""
+
+    def f(x):
+        constant, constant_lin = mj.linearize(lambda y: x, 2.0)
+        product, product_lin = mj.linearize(lambda y: (x * y + 2.0) * y, x)
+        return constant * x + constant_lin(3.0), product, product_lin(x)
+
+    with evaluating({}):
+        values, f_lin = mj.linearize(f, x)
+        return values, f_lin(t), mj.jvp(lambda x: mj.linearize(f, x)[1](t), (x,), (t,))
+
+
+@probe(uses=[evaluating])
+def after_errors(mj, x, t):
+    """Inner functions that fail in several ways; the outer one goes on with another one."""
+    from minijax.core import trace_state
+
+    def broken(error):
+        def g(y):
+            mj.numpy.exp(y * 2.0 + y)
+            raise error
+
+        return g
+
+    def f(x):
+        for error in (KeyError("out"), KeyboardInterrupt(), GeneratorExit()):
+            try:
+                mj.linearize(broken(error), x)
+            except BaseException as found:
+                x = x * 2.0 if found is error else x
+        return x + mj.linearize(lambda y: y * x, x)[1](x)
+
+    with evaluating({}):
+        value, f_lin = mj.linearize(f, x)
+        return value, f_lin(t), len(trace_state.stack)
+
+
+@probe(uses=[evaluating])
+def containers(mj, x, t, n):
+    """Containers, an integer, None, what is handed through, and an input without influence."""
+    zero = np.zeros(np.shape(n), [("float0", np.void, 0)])
+
+    def f(p, n):
+        moved = p["x"] * 2.0 + p["x"]
+        return {"moved": [moved, n, moved], "constant": (1.5, None), "bool": moved > 0.0}, (n, None)
+
+    with evaluating({}):
+        value, f_lin, aux = mj.linearize(f, {"x": x, "unused": x}, n, has_aux=True)
+        return value, f_lin({"x": t, "unused": x}, zero), aux
+
+
+@probe(uses=[evaluating])
+def calls_of_programs(mj, x, t):
+    """Functions of `jit`: operands twice, constants, results that are known or not needed."""
+    sin = mj.numpy.sin
+
+    def of(row):
+        inner = mj.jit(lambda x, y, k: (sin(x) * y * row, k * 2.0, x - k, y))
+        outer = mj.jit(lambda x, y: inner(x, y, 3.0)[2] * inner(y, x, x)[0] + inner(x, x, y)[0])
+        value, f_lin = mj.linearize(lambda x: outer(x, x * x), x)
+        return value, f_lin(t), f_lin(x)
+
+    with evaluating({}):
+        return [of(row) for row in (np.array([2.0, 3.0]), np.array([5.0, 7.0]))]
+
+
+@probe(uses=[evaluating])
+def long_program(mj, x, t, steps):
+    """A function of many steps, one after the other."""
+
+    def f(x):
+        for _ in range(steps):
+            x = -x
+        return x * x
+
+    with evaluating({}):
+        value, f_lin = mj.linearize(f, x)
+        return value, f_lin(t)
+
+
+@probe(uses=[evaluating])
+def linear_within(mj, f, xs, ts):
+    """A random program with constants, linearized; and its derivative, which is linearized too."""
+
+    def slopes(*ys):
+        return mj.linearize(f, *ys)[1](*ts), 2.0 * ys[0]
+
+    with evaluating({}):
+        value, f_lin = mj.linearize(slopes, *xs)
+        return value, f_lin(*ts)
+
+
+@pytest.mark.exercise("linearize.whole")
+def test_whole_values(student):
+    """A function gives its values, and its derivative in every direction, and runs once."""
+    student.agrees(values_and_slopes, 0.5, [1.0, -2.0])
+    student.agrees(values_and_slopes, ROW, [STEP, ROW])
+
+
+@pytest.mark.exercise("linearize.whole")
+def test_whole_types(student):
+    """Values and tangents have the dtypes of the function, and stay weakly typed if it is."""
+    student.agrees(types_throughout, 0.5, 1.0)
+    student.agrees(types_throughout, F32(0.5), F32(1.0))
+
+
+@pytest.mark.exercise("linearize.whole")
+def test_whole_outer_values(student):
+    """In functions linearized inside each other, each sees its own input move, and no other."""
+    student.agrees(outer_values, 0.5, 2.0)
+
+
+@pytest.mark.exercise("linearize.whole")
+def test_whole_after_errors(student):
+    """After an inner function that fails, the outer one goes on, and all is as before."""
+    student.agrees(after_errors, 0.5, 2.0)
+
+
+@pytest.mark.exercise("linearize.whole")
+def test_whole_containers(student):
+    """Arguments and results are containers, of which some leaves do not move."""
+    student.agrees(containers, ROW, STEP, 3)
+    student.agrees(containers, 2.0, 1.0, np.arange(3))
+
+
+@pytest.mark.exercise("linearize.whole")
+def test_whole_calls(student):
+    """Functions that call functions of `jit` are linearized, whatever they are called with."""
+    student.agrees(calls_of_programs, 0.5, 2.0)
+
+
+@pytest.mark.exercise("linearize.whole")
+def test_whole_long(student):
+    """A program may have more steps than Python has room for calls."""
+    student.agrees(long_program, 0.5, 2.0, 1200)
+
+
+@pytest.mark.exercise("linearize.whole")
+def test_whole_programs(student):
+    """The derivative of a random program is right, and so is the derivative of that."""
+    student.agrees_on_programs(linear_within, number=5)
