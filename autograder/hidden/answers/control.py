@@ -19,6 +19,26 @@ def cond_impl(index, *operands, branches):
     raise IndexError(index)
 
 
+@right("control.cond_eval", style="a loop over the results, operator.index")
+def cond_impl(index, *operands, branches):
+    import operator
+
+    taken = branches[operator.index(np.asarray(index).item())]
+    results = []
+    for out in jaxpr_as_fun(taken)(*operands):
+        results.append(as_array(out))
+    return results
+
+
+@right("control.cond_eval", style="enumerate until the number fits")
+def cond_impl(index, *operands, branches):
+    for number, branch in enumerate(branches):
+        if number == index:
+            run = jaxpr_as_fun(branch)
+            break
+    return [*map(as_array, run(*operands))]
+
+
 @mistake(
     "control.cond_eval",
     name="All branches are run, and one of them is looked at",
@@ -31,6 +51,62 @@ def cond_impl(index, *operands, branches):
 def cond_impl(index, *operands, branches):
     results = [jaxpr_as_fun(branch)(*operands) for branch in branches]
     return [as_array(out) for out in results[int(index)]]
+
+
+@mistake("control.cond_eval", shown_by="""
+from minijax import lax
+import numpy as np
+print([lax.switch(i, [lambda x: x + 1, lambda x: x * 2, lambda x: -x], np.array(5.0)) for i in range(3)])
+""")
+def cond_impl(index, *operands, branches):
+    branch = branches[1] if index else branches[0]
+    return [as_array(out) for out in jaxpr_as_fun(branch)(*operands)]
+
+
+@mistake("control.cond_eval", shown_by="""
+from minijax import lax
+print(type(lax.cond(True, lambda x, y: x, lambda x, y: y, 3, 5)).__name__)
+""")
+def cond_impl(index, *operands, branches):
+    outs = jaxpr_as_fun(branches[int(index)])(*operands)
+    return [as_array(out) if isinstance(out, float) else out for out in outs]
+
+
+@mistake("control.cond_eval", shown_by="""
+from minijax import lax
+print(lax.cond(True, lambda x, y: x * 2.0, lambda x, y: y, 3.0, 5.0).weak_type)
+""")
+def cond_impl(index, *operands, branches):
+    import minijax.numpy as jnp
+
+    outs = jaxpr_as_fun(branches[int(index)])(*operands)
+    return [jnp.asarray(np.asarray(out)) for out in outs]
+
+
+@mistake("control.cond_eval", shown_by="""
+from minijax.control_flow import cond_impl
+from minijax import make_jaxpr
+import numpy as np
+row = np.array([1.0, 2.0])
+print(cond_impl(np.int32(0), 5.0, branches=(make_jaxpr(lambda x: x * row)(1.0),)))
+""")
+def cond_impl(index, *operands, branches):
+    from minijax.jaxpr import eval_jaxpr
+
+    outs = eval_jaxpr(branches[int(index)].jaxpr, [], *operands)
+    return [as_array(out) for out in outs]
+
+
+@mistake("control.cond_eval", shown_by="""
+from minijax import lax
+import numpy as np
+print(lax.cond(np.array(1.0) > 0.0, lambda x, y, z: z, lambda x, y, z: x, 1.0, 2.0, 3.0))
+""")
+def cond_impl(index, *operands, branches):
+    x, *others = operands
+    y = others[0] if others else x
+    branch = branches[int(index)]
+    return [as_array(out) for out in jaxpr_as_fun(branch)(*[x, y][: len(branch.in_avals)])]
 
 
 @right("control.cond_jvp")
@@ -61,6 +137,33 @@ def cond_jvp(primals, tangents, *, branches):
     return outs[:results], out_tangents
 
 
+@right("control.cond_jvp", style="a named inner function, iterators over the results")
+def cond_jvp(primals, tangents, *, branches):
+    index, *operands = primals
+    _, *changes = tangents
+    marks = tuple(change is not None for change in changes)
+
+    def with_tangents(branch, need):
+        return jvp_program(branch, marks, need)
+
+    programs, out_marks = agreed(with_tangents, list(branches))
+    inputs = operands + [change for change in changes if change is not None]
+    outs = iter(bind_cond(index, programs, inputs))
+    values = [next(outs) for _ in branches[0].out_avals]
+    return values, [next(outs) if mark else None for mark in out_marks]
+
+
+@right("control.cond_jvp", style="the branches agree by a union made here; slices")
+def cond_jvp(primals, tangents, *, branches):
+    moves = moving(tangents)[1:]
+    own = [jvp_program(branch, moves, ())[1] for branch in branches]
+    union = tuple(map(any, zip(*own, strict=True)))
+    programs = [jvp_program(branch, moves, union)[0] for branch in branches]
+    outs = bind_cond(primals[0], programs, [*primals[1:], *chosen(tangents[1:], moves)])
+    number = len(union)
+    return outs[:number], filled(union, outs[number:])
+
+
 @mistake(
     "control.cond_jvp",
     name="What does not move gets a tangent of zeros",
@@ -76,6 +179,89 @@ def cond_jvp(primals, tangents, *, branches):
     programs = [jvp_program(branch, moves, (True,) * number)[0] for branch in branches]
     outs = bind_cond(index, programs, [*operands, *chosen(tangents[1:], moves)])
     return groups(outs, number)
+
+
+@mistake("control.cond_jvp", shown_by="""
+from minijax import jvp, lax
+import numpy as np
+f = lambda x, y: lax.cond(np.array(1.0) > 0.0, lambda x, y: x, lambda x, y: y * 1.0, x, y)
+print(jvp(lambda x: f(x, np.array(5.0)), (np.array(3.0),), (np.array(1.0),)))
+print(jvp(lambda y: f(np.array(5.0), y), (np.array(3.0),), (np.array(1.0),)))
+""")
+def cond_jvp(primals, tangents, *, branches):
+    (index, *operands), (_, *tangents) = primals, tangents
+    moves = moving(tangents)
+    _, need = jvp_program(branches[0], moves, ())
+    programs = [jvp_program(branch, moves, need)[0] for branch in branches]
+    outs = bind_cond(index, programs, [*operands, *chosen(tangents, moves)])
+    values, changes = groups(outs, len(need))
+    return values, filled(need, changes)
+
+
+@mistake("control.cond_jvp", shown_by="""
+from minijax import jvp, lax
+import numpy as np
+f = lambda x: lax.switch(2, [lambda x: 1.0 + 0 * np.ones(()), lambda x: 2.0 * np.ones(()), lambda x: x * 3.0], x)
+print(jvp(f, (np.array(3.0),), (np.array(1.0),)))
+""")
+def cond_jvp(primals, tangents, *, branches):
+    (index, *operands), (_, *tangents) = primals, tangents
+    moves = moving(tangents)
+    pair, need = agreed(lambda b, need: jvp_program(b, moves, need), branches[:2])
+    programs = [*pair, *(jvp_program(branch, moves, need)[0] for branch in branches[2:])]
+    outs = bind_cond(index, programs, [*operands, *chosen(tangents, moves)])
+    values, changes = groups(outs, len(need))
+    return values, filled(need, changes)
+
+
+@mistake("control.cond_jvp", shown_by="""
+from minijax import jvp, lax, jit
+import numpy as np
+f = jit(lambda i, x: lax.switch(i, [lambda x: x > 1.0, lambda x: x < 1.0], x))
+print(jvp(lambda x: f(1, x), (np.array(3.0),), (np.array(1.0),))[0])
+""")
+def cond_jvp(primals, tangents, *, branches):
+    (index, *operands), (_, *tangents) = primals, tangents
+    moves = moving(tangents)
+    programs, out_moves = agreed(lambda b, need: jvp_program(b, moves, need), branches)
+    if not any(out_moves):
+        return cond_impl(index, *operands, branches=branches), [None] * len(out_moves)
+    outs = bind_cond(index, programs, [*operands, *chosen(tangents, moves)])
+    values, changes = groups(outs, len(out_moves))
+    return values, filled(out_moves, changes)
+
+
+@mistake(
+    "control.cond_jvp",
+    name="Each branch decides alone what moves",
+    hints=[
+        "One branch gives `x`, the other one a constant. How many results have the two new programs?",
+        "A result that moves in one branch needs a tangent in all, even if it is zero there.",
+        "Let `agreed` make the programs: it asks each branch with marks that fit all of them.",
+    ],
+)
+def cond_jvp(primals, tangents, *, branches):
+    (index, *operands), (_, *tangents) = primals, tangents
+    moves = moving(tangents)
+    made = [jvp_program(branch, moves, ()) for branch in branches]
+    outs = bind_cond(index, [program for program, _ in made], [*operands, *chosen(tangents, moves)])
+    marks = made[0][1]
+    values, changes = groups(outs, len(marks))
+    return values, filled(marks, changes)
+
+
+@mistake("control.cond_jvp", shown_by="""
+from minijax import jvp, lax, jit, grad
+import numpy as np
+print(jit(grad(lambda x: lax.cond(x > 0.0, lambda x: x * x, lambda x: x, x)))(3.0))
+""")
+def cond_jvp(primals, tangents, *, branches):
+    (index, *operands), (_, *tangents) = primals, tangents
+    moves = moving(tangents)
+    program, out_moves = jvp_program(branches[int(index)], moves, ())
+    outs = jaxpr_as_fun(program)(*operands, *chosen(tangents, moves))
+    values, changes = groups(outs, len(out_moves))
+    return values, filled(out_moves, changes)
 
 
 @right("control.select")
@@ -108,6 +294,45 @@ def select_branches(axis_size, indices, operands, dims, branches):
         else:
             best = [select(stretch(own, x), x, y) for x, y in zip(outs, best, strict=True)]
     return best, [0 for _ in best]
+
+
+@right("control.select", style="one branch after the other is put over what there is, no select_n")
+def select_branches(axis_size, indices, operands, dims, branches):
+    batches = to_front(axis_size, operands, dims, [True] * len(operands))
+    answer = None
+    for number, branch in enumerate(branches):
+        mine = eq(indices, np.int32(number))
+        inputs = []
+        for x in batches:
+            here = stretch(mine, x)
+            inputs.append(select(here, x, stop_gradient(x)))
+        every = (True,) * len(branch.out_avals)
+        program, _ = batched_program(branch, axis_size, (True,) * len(batches), every)
+        outs = jaxpr_as_fun(program)(*inputs)
+        if answer is None:
+            answer = outs
+        else:
+            answer = [select(stretch(mine, new), new, old) for new, old in zip(outs, answer)]
+    return list(answer), [0] * len(answer)
+
+
+@right("control.select", style="a closure for each branch, columns by zip, select_n at the end")
+def select_branches(axis_size, indices, operands, dims, branches):
+    operand_marks = tuple(True for _ in operands)
+    result_marks = tuple(True for _ in branches[0].out_avals)
+    fronts = to_front(axis_size, operands, dims, operand_marks)
+
+    def results(item):
+        number, branch = item
+        chosen_here = eq(indices, np.int32(number))
+        program, _ = batched_program(branch, axis_size, operand_marks, result_marks)
+        guarded = (select(stretch(chosen_here, x), x, stop_gradient(x)) for x in fronts)
+        return jaxpr_as_fun(program)(*guarded)
+
+    table = [results(item) for item in enumerate(branches)]
+    columns = [[row[k] for row in table] for k in range(len(result_marks))]
+    outs = [select_n(stretch(indices, column[0]), *column) for column in columns]
+    return outs, [0 for _ in outs]
 
 
 @mistake(
@@ -168,6 +393,102 @@ def select_branches(axis_size, indices, operands, dims, branches):
     return [select_n(stretch(indices, c[0]), *c) for c in columns], front_or_none(out_every)
 
 
+@mistake("control.select", shown_by="""
+from minijax import lax, vmap
+import numpy as np, minijax.numpy as jnp
+print(vmap(lambda x: lax.cond(x > 0.0, lambda x: (x, 1.0), lambda x: (-x, 2.0), x))(np.array([1.0, -2.0])))
+""")
+def select_branches(axis_size, indices, operands, dims, branches):
+    marks = (True,) * len(operands)
+    fronts = to_front(axis_size, operands, dims, marks)
+    rows = []
+    for number, branch in enumerate(branches):
+        mine = eq(indices, np.int32(number))
+        xs = [select(stretch(mine, x), x, stop_gradient(x)) for x in fronts]
+        rows.append(jaxpr_as_fun(batched_program(branch, axis_size, marks, ())[0])(*xs))
+    outs = [select_n(stretch(indices, column[0]), *column) for column in zip(*rows, strict=True)]
+    return outs, [0] * len(outs)
+
+
+@mistake("control.select", shown_by="""
+from minijax import lax, vmap
+import numpy as np, minijax.numpy as jnp
+print(vmap(lambda x: lax.cond(x > 0.0, jnp.log, lambda x: x, x))(np.array([0.0, -2.0, 1.0])))
+""")
+def select_branches(axis_size, indices, operands, dims, branches):
+    marks = (True,) * len(operands)
+    fronts = to_front(axis_size, operands, dims, marks)
+    every = (True,) * len(branches[0].out_avals)
+    totals = None
+    for number, branch in enumerate(branches):
+        mine = eq(indices, np.int32(number))
+        xs = [select(stretch(mine, x), x, stop_gradient(x)) for x in fronts]
+        outs = jaxpr_as_fun(batched_program(branch, axis_size, marks, every)[0])(*xs)
+        masked = [x * convert_element_type(stretch(mine, x), get_aval(x).dtype) for x in outs]
+        totals = masked if totals is None else [a + b for a, b in zip(totals, masked, strict=True)]
+    return totals, [0] * len(totals)
+
+
+@mistake("control.select", shown_by="""
+from minijax import lax, vmap
+import numpy as np
+fs = [lambda x: x, lambda x: x * 10.0, lambda x: x * 100.0]
+print(vmap(lambda i, x: lax.switch(i, fs, x))(np.array([0, 1, 2]), np.ones(3)))
+""")
+def select_branches(axis_size, indices, operands, dims, branches):
+    marks = (True,) * len(operands)
+    fronts = to_front(axis_size, operands, dims, marks)
+    every = (True,) * len(branches[0].out_avals)
+    rows = []
+    for number, branch in enumerate(branches):
+        mine = eq(indices, np.int32(number))
+        xs = [select(stretch(mine, x), x, stop_gradient(x)) for x in fronts]
+        rows.append(jaxpr_as_fun(batched_program(branch, axis_size, marks, every)[0])(*xs))
+    first = eq(indices, np.int32(0))
+    outs = [select(stretch(first, col[0]), col[0], col[1]) for col in zip(*rows, strict=True)]
+    return outs, [0] * len(outs)
+
+
+@mistake("control.select", shown_by="""
+from minijax import lax, vmap, grad
+import numpy as np, minijax.numpy as jnp
+f = lambda x, y: lax.cond(x > 0.0, lambda x, y: x / y, lambda x, y: x, x, y)
+print(grad(lambda y: vmap(f)(np.array([-1.0, 2.0]), y).sum())(np.array([0.0, 2.0])))
+""")
+def select_branches(axis_size, indices, operands, dims, branches):
+    marks = (True,) * len(operands)
+    fronts = to_front(axis_size, operands, dims, marks)
+    every = (True,) * len(branches[0].out_avals)
+    rows = []
+    for number, branch in enumerate(branches):
+        mine = eq(indices, np.int32(number))
+        xs = list(fronts)
+        if xs:
+            xs[0] = select(stretch(mine, xs[0]), xs[0], stop_gradient(xs[0]))
+        rows.append(jaxpr_as_fun(batched_program(branch, axis_size, marks, every)[0])(*xs))
+    outs = [select_n(stretch(indices, column[0]), *column) for column in zip(*rows, strict=True)]
+    return outs, [0] * len(outs)
+
+
+@mistake("control.select", shown_by="""
+from minijax import lax, vmap
+import numpy as np
+f = lambda x, k: lax.cond(x > 0.0, lambda x, k: x * k, lambda x, k: x - k, x, k)
+print(vmap(f, in_axes=(0, None))(np.array([1.0, -1.0]), np.array([2.0, 3.0, 4.0])))
+""")
+def select_branches(axis_size, indices, operands, dims, branches):
+    marks = mapped(dims)
+    fronts = to_front(axis_size, operands, dims, marks)
+    every = (True,) * len(branches[0].out_avals)
+    rows = []
+    for number, branch in enumerate(branches):
+        mine = eq(indices, np.int32(number))
+        xs = [select(stretch(mine, x), x, stop_gradient(x)) for x in fronts]
+        rows.append(jaxpr_as_fun(batched_program(branch, axis_size, marks, every)[0])(*xs))
+    outs = [select_n(stretch(indices, column[0]), *column) for column in zip(*rows, strict=True)]
+    return outs, [0] * len(outs)
+
+
 @right("control.settled")
 def settled(transform, carry):
     step, marks = transform(carry)
@@ -187,6 +508,29 @@ def settled(transform, carry):
     return step, carry, tuple(marks[n:])
 
 
+@right("control.settled", style="recursion")
+def settled(transform, carry):
+    step, out = transform(tuple(carry))
+    again, others = tuple(out[: len(carry)]), tuple(out[len(carry) :])
+    if again == tuple(carry):
+        return step, again, others
+    return settled(transform, again)
+
+
+@right("control.settled", style="counts the marks, unites them, an endless loop")
+def settled(transform, carry):
+    import itertools
+
+    size = len(carry)
+    for _ in itertools.count():
+        step, out = transform(carry)
+        united = tuple(a or b for a, b in zip(carry, out))
+        if sum(united) == sum(carry):
+            break
+        carry = united
+    return step, carry, tuple(itertools.islice(out, size, None))
+
+
 @mistake(
     "control.settled",
     name="One round is taken for enough",
@@ -200,6 +544,72 @@ def settled(transform, carry):
     step, out_marks = transform(carry)
     carry_out, others = groups(out_marks, len(carry))
     return step, carry_out, others
+
+
+@mistake("control.settled", shown_by="""
+from minijax.control_flow import settled
+print(settled(lambda c: (c, (True, c[0], c[1])), (False, False, False)))
+""")
+def settled(transform, carry):
+    for _ in range(len(carry)):
+        step, out = transform(carry)
+        if out[: len(carry)] == carry:
+            break
+        carry = out[: len(carry)]
+    return step, carry, out[len(carry) :]
+
+
+@mistake("control.settled", shown_by="""
+from minijax.control_flow import settled
+print(settled(lambda c: (c, c), (True, False)))
+""")
+def settled(transform, carry):
+    step, out = transform(carry)
+    number = len(out) - len(carry)
+    while out[: len(carry)] != carry:
+        carry = out[: len(carry)]
+        step, out = transform(carry)
+    return step, carry, out[-number:]
+
+
+@mistake("control.settled", shown_by="""
+from minijax.control_flow import settled
+calls = []
+settled(lambda c: calls.append(c) or (c, (c[0], c[0])), (True, False))
+print(len(calls))
+""")
+def settled(transform, carry):
+    while True:
+        _, out = transform(carry)
+        if out[: len(carry)] == carry:
+            step, out = transform(carry)
+            return step, carry, out[len(carry) :]
+        carry = out[: len(carry)]
+
+
+@mistake("control.settled", shown_by="""
+from minijax.control_flow import settled
+print(settled(lambda c: (c, (c[0] or c[1], c[1])), (False, True)))
+""")
+def settled(transform, carry):
+    step, out = transform(carry)
+    while (new := out[: len(carry)]) != carry and not all(new):
+        carry = new
+        step, out = transform(carry)
+    return step, new, out[len(carry) :]
+
+
+@mistake("control.settled", shown_by="""
+from minijax import lax, vmap
+import numpy as np
+print(vmap(lambda x: lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] * 2.0), (0, x)))(np.ones(2)))
+from minijax.control_flow import settled
+print(settled(lambda c: (c, c), (False, True)))
+""")
+def settled(transform, carry):
+    carry = (True,) * len(carry)
+    step, out = transform(carry)
+    return step, carry, out[len(carry) :]
 
 
 @right("control.finished")
@@ -233,6 +643,42 @@ def where_condition_holds(body, condition, body_nconsts):
 
     types = list(condition.in_avals[:n_cond]) + list(body.in_avals[:body_nconsts])
     return trace_to_jaxpr(f, types + list(body.out_avals))
+
+
+@right("control.finished", style="slices instead of groups; the body first, then the condition")
+@kept_beside
+def where_condition_holds(body, condition, body_nconsts):
+    number = len(condition.in_avals) - len(body.out_avals)
+    ask, go = jaxpr_as_fun(condition), jaxpr_as_fun(body)
+
+    def step(*args):
+        carry = args[number + body_nconsts :]
+        after = go(*args[number:])
+        (runs,) = ask(*args[:number], *carry)
+        results = []
+        for new, old in zip(after, carry, strict=True):
+            results.append(select(stretch(runs, old), new, old))
+        return results
+
+    return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
+
+
+@right("control.finished", style="what has stopped, with the cases of select_n")
+@kept_beside
+def where_condition_holds(body, condition, body_nconsts):
+    carry_avals = body.in_avals[body_nconsts:]
+    sizes = len(condition.in_avals) - len(carry_avals), body_nconsts
+
+    def keep_or_go(runs):
+        return lambda old, new: select_n(stretch(runs, old), old, new)
+
+    def step(*args):
+        theirs, mine, carry = groups(list(args), *sizes)
+        runs = jaxpr_as_fun(condition)(*theirs, *carry)[0]
+        return list(map(keep_or_go(runs), carry, jaxpr_as_fun(body)(*mine, *carry)))
+
+    avals = condition.in_avals[: sizes[0]] + body.in_avals[:body_nconsts] + carry_avals
+    return trace_to_jaxpr(step, avals)
 
 
 @mistake(
@@ -276,6 +722,117 @@ def where_condition_holds(body, condition, body_nconsts):
     return trace_to_jaxpr(step, [*condition.in_avals[:cond_nconsts], *body.in_avals])
 
 
+@mistake("control.finished", shown_by="""
+from minijax import lax, vmap
+import numpy as np
+a, b = np.array(2.0), np.array(3.0)
+f = lambda x, a, b: lax.while_loop(lambda x: x < 8.0, lambda x: x * a + b, x)
+print(vmap(f)(np.array([1.0, 6.0, 9.0]), np.ones(3), np.ones(3)))
+""")
+@kept_beside
+def where_condition_holds(body, condition, body_nconsts):
+    number = body_nconsts
+
+    def step(*args):
+        cond_consts, consts, carry = groups(args, number, body_nconsts)
+        (runs,) = jaxpr_as_fun(condition)(*cond_consts, *carry)
+        new = jaxpr_as_fun(body)(*consts, *carry)
+        return [select(stretch(runs, x), y, x) for x, y in zip(carry, new, strict=True)]
+
+    return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
+
+
+@mistake("control.finished", shown_by="""
+from minijax import lax, vmap
+import numpy as np
+from minijax.control_flow import where_condition_holds
+from minijax.jaxpr import jaxpr_as_fun
+from minijax.tracing import trace_to_jaxpr
+from minijax.programs import types_of
+types = types_of([np.ones(2)])
+step = where_condition_holds(
+    trace_to_jaxpr(lambda x: [lax.log(x)], types), trace_to_jaxpr(lambda x: [lax.gt(x, 0.0)], types), 0)
+print(jaxpr_as_fun(step)(np.array([0.0, 1.0])))
+""")
+@kept_beside
+def where_condition_holds(body, condition, body_nconsts):
+    number = len(condition.in_avals) - len(body.out_avals)
+
+    def mix(runs, old, new):
+        weight = convert_element_type(stretch(runs, old), get_aval(old).dtype)
+        return weight * new + (1 - weight) * old
+
+    def step(*args):
+        cond_consts, consts, carry = groups(args, number, body_nconsts)
+        (runs,) = jaxpr_as_fun(condition)(*cond_consts, *carry)
+        new = jaxpr_as_fun(body)(*consts, *carry)
+        return [mix(runs, x, y) for x, y in zip(carry, new, strict=True)]
+
+    return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
+
+
+@mistake("control.finished", shown_by="""
+from minijax import lax, vmap
+import numpy as np
+print(vmap(lambda x: lax.while_loop(lambda x: x < 8.0, lambda x: x * 2.0, x))(np.array([1.0, 6.0, 9.0])))
+""")
+@kept_beside
+def where_condition_holds(body, condition, body_nconsts):
+    number = len(condition.in_avals) - len(body.out_avals)
+
+    def step(*args):
+        cond_consts, consts, carry = groups(args, number, body_nconsts)
+        (runs,) = jaxpr_as_fun(condition)(*cond_consts, *carry)
+        goes_on = reduce_or(runs, (0,))
+        new = jaxpr_as_fun(body)(*consts, *carry)
+        return [
+            select(broadcast_in_dim(goes_on, get_aval(x).shape, ()), y, x)
+            for x, y in zip(carry, new, strict=True)
+        ]
+
+    return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
+
+
+@mistake("control.finished", shown_by="""
+from minijax import lax, vmap
+import numpy as np
+f = lambda x, n: lax.while_loop(lambda c: c[0] < 8.0, lambda c: (c[0] * 2.0, c[1] + 1), (x, n))
+print(vmap(f)(np.array([1.0, 6.0, 9.0]), np.array([0, 0, 0])))
+""")
+@kept_beside
+def where_condition_holds(body, condition, body_nconsts):
+    number = len(condition.in_avals) - len(body.out_avals)
+
+    def step(*args):
+        cond_consts, consts, carry = groups(args, number, body_nconsts)
+        (runs,) = jaxpr_as_fun(condition)(*cond_consts, *carry)
+        first, *others = jaxpr_as_fun(body)(*consts, *carry)
+        return [select(stretch(runs, first), first, carry[0]), *others]
+
+    return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
+
+
+@mistake("control.finished", shown_by="""
+from minijax import lax, vmap
+import numpy as np
+print(vmap(lambda x: lax.while_loop(lambda c: c[0] < 8.0, lambda c: (c[0] * 2.0, c[0] > 7.0), (x, True)))(np.array([1.0, 6.0, 9.0])))
+""")
+@kept_beside
+def where_condition_holds(body, condition, body_nconsts):
+    number = len(condition.in_avals) - len(body.out_avals)
+
+    def step(*args):
+        cond_consts, consts, carry = groups(args, number, body_nconsts)
+        (runs,) = jaxpr_as_fun(condition)(*cond_consts, *carry)
+        new = jaxpr_as_fun(body)(*consts, *carry)
+        return [
+            y if get_aval(x).dtype == bool else select(stretch(runs, x), y, x)
+            for x, y in zip(carry, new, strict=True)
+        ]
+
+    return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
+
+
 @right("control.scan_steps")
 def scan_by_while(loop, args):
     consts, init, rows = loop.parts(args)
@@ -314,6 +871,57 @@ def scan_by_while(loop, args):
     state = np.int64(loop.length), np.int64(start), tuple(init), empty
     _, _, carry, ys = while_loop(lambda s: s[0] > 0, step, state)
     return [*carry, *ys]
+
+
+@right("control.scan_steps", style="a dict as carry; reverse by counting down")
+def scan_by_while(loop, args):
+    consts, init, rows = loop.parts(args)
+    y_types = loop.jaxpr.out_avals[loop.num_carry :]
+    ys = [zeros(stacked(aval, loop.length)) for aval in y_types]
+    if not loop.length:
+        return list(init) + ys
+    body = jaxpr_as_fun(loop.jaxpr)
+    first = loop.length - 1 if loop.reverse else 0
+    way = np.int64(-1 if loop.reverse else 1)
+
+    def go_on(state):
+        return state["left"] > 0
+
+    def step(state):
+        outs = body(*consts, *state["carry"], *(row_at(x, state["place"]) for x in rows))
+        fresh = outs[loop.num_carry :]
+        return {
+            "place": state["place"] + way,
+            "left": state["left"] - 1,
+            "carry": outs[: loop.num_carry],
+            "ys": [put_row(y, row, state["place"]) for y, row in zip(state["ys"], fresh)],
+        }
+
+    start = {"place": np.int64(first), "left": np.int64(loop.length), "carry": list(init), "ys": ys}
+    end = while_loop(go_on, step, start)
+    return [*end["carry"], *end["ys"]]
+
+
+@right("control.scan_steps", style="one flat list as carry, fori_loop, constants carried along")
+def scan_by_while(loop, args):
+    consts, init, rows = loop.parts(list(args))
+    ys = [zeros(stacked(aval, loop.length)) for aval in loop.jaxpr.out_avals[len(init) :]]
+    if loop.length == 0:
+        return [*init, *ys]
+    run, sizes = jaxpr_as_fun(loop.jaxpr), (len(consts), len(init))
+
+    def step(number, state):
+        consts, carry, ys = groups(state, *sizes)
+        place = np.int64(loop.length - 1) - number if loop.reverse else number
+        new, outs = groups(run(*consts, *carry, *[row_at(x, place) for x in rows]), len(carry))
+        return [*consts, *new, *map(put_row, ys, outs, [place] * len(ys))]
+
+    _, *state = while_loop(
+        lambda state: lt(state[0], np.int64(loop.length)),
+        lambda state: [state[0] + np.int64(1), *step(state[0], state[1:])],
+        [np.int64(0), *consts, *init, *ys],
+    )
+    return state[len(consts) :]
 
 
 @mistake(
@@ -370,6 +978,128 @@ def scan_by_while(loop, args):
     return while_loop(lambda state: lt(state[0], np.int64(loop.length)), step, start)[1:]
 
 
+@mistake("control.scan_steps", shown_by="""
+from minijax import lax
+import numpy as np
+print(lax.scan(lambda c, x: (c + x, c > 2), np.int64(0), np.arange(4), reverse=False)[1].dtype)
+from minijax.control_flow import *
+from minijax.control_flow import Scan, scan_by_while
+from minijax.tracing import trace_to_jaxpr
+from minijax.programs import types_of
+body = trace_to_jaxpr(lambda c, x: [c + x, c * x], types_of([np.int64(1)] * 2))
+print(scan_by_while(Scan(body, 3, 1, 0, False, 1), [np.int64(1), np.arange(3)]))
+""")
+def scan_by_while(loop, args):
+    consts, init, rows = loop.parts(args)
+    ys = [np.zeros((loop.length, *a.shape)) for a in loop.jaxpr.out_avals[loop.num_carry :]]
+    if loop.length == 0:
+        return [*init, *ys]
+
+    def step(state):
+        i, carry, ys = state
+        place = loop.length - 1 - i if loop.reverse else i
+        outs = jaxpr_as_fun(loop.jaxpr)(*consts, *carry, *[row_at(x, place) for x in rows])
+        carry, new = groups(outs, loop.num_carry)
+        return i + 1, carry, [put_row(y, row, place) for y, row in zip(ys, new, strict=True)]
+
+    _, carry, ys = while_loop(lambda s: s[0] < loop.length, step, (np.int64(0), init, ys))
+    return [*carry, *ys]
+
+
+@mistake("control.scan_steps", shown_by="""
+from minijax import lax
+import numpy as np
+print(lax.scan(lambda c, _: (c * 2.0, c), np.array(1.0), None, length=3))
+""")
+def scan_by_while(loop, args):
+    consts, init, rows = loop.parts(args)
+    length = get_aval(rows[0]).shape[0]
+    ys = [zeros(stacked(a, length)) for a in loop.jaxpr.out_avals[loop.num_carry :]]
+    if length == 0:
+        return [*init, *ys]
+
+    def step(state):
+        i, carry, ys = state
+        place = length - 1 - i if loop.reverse else i
+        outs = jaxpr_as_fun(loop.jaxpr)(*consts, *carry, *[row_at(x, place) for x in rows])
+        carry, new = groups(outs, loop.num_carry)
+        return i + 1, carry, [put_row(y, row, place) for y, row in zip(ys, new, strict=True)]
+
+    _, carry, ys = while_loop(lambda s: s[0] < length, step, (np.int64(0), init, ys))
+    return [*carry, *ys]
+
+
+@mistake("control.scan_steps", shown_by="""
+from minijax import lax
+import numpy as np
+from minijax.control_flow import Scan, scan_by_while
+from minijax.tracing import trace_to_jaxpr
+from minijax.programs import types_of
+body = trace_to_jaxpr(lambda c, x: [c, x * 2.0], types_of([1.0, np.ones(2)]))
+print(scan_by_while(Scan(body, 0, 1, 0, False, 1), [np.array(1.0), np.zeros((0, 2))])[1].shape)
+""")
+def scan_by_while(loop, args):
+    consts, init, rows = loop.parts(args)
+    y_avals = loop.jaxpr.out_avals[loop.num_carry :]
+    if loop.length == 0:
+        return [*init, *(zeros(ShapedArray((0,), a.dtype)) for a in y_avals)]
+    ys = [zeros(stacked(a, loop.length)) for a in y_avals]
+
+    def step(state):
+        i, carry, ys = state
+        place = loop.length - 1 - i if loop.reverse else i
+        outs = jaxpr_as_fun(loop.jaxpr)(*consts, *carry, *[row_at(x, place) for x in rows])
+        carry, new = groups(outs, loop.num_carry)
+        return i + 1, carry, [put_row(y, row, place) for y, row in zip(ys, new, strict=True)]
+
+    _, carry, ys = while_loop(lambda s: s[0] < loop.length, step, (np.int64(0), init, ys))
+    return [*carry, *ys]
+
+
+@mistake("control.scan_steps", shown_by="""
+from minijax import lax
+import numpy as np
+print(lax.scan(lambda c, x: (c + x.sum(), c), np.array(0.0), np.arange(6.0).reshape(3, 2)))
+""")
+def scan_by_while(loop, args):
+    consts, init, rows = loop.parts(args)
+    ys = [zeros(stacked(a, loop.length)) for a in loop.jaxpr.out_avals[loop.num_carry :]]
+    if loop.length == 0:
+        return [*init, *ys]
+
+    def step(state):
+        i, carry, ys = state
+        place = np.int32(loop.length - 1) - i if loop.reverse else i
+        outs = jaxpr_as_fun(loop.jaxpr)(*consts, *carry, *[row_at(x, place) for x in rows])
+        carry, new = groups(outs, loop.num_carry)
+        ys = [put_row(y, row, place) for y, row in zip(ys, new, strict=True)]
+        return i + np.int32(1), carry, ys
+
+    _, carry, ys = while_loop(lambda s: s[0] < loop.length, step, (np.int32(0), init, ys))
+    return [*carry, *ys]
+
+
+@mistake("control.scan_steps", shown_by="""
+from minijax import lax
+import numpy as np
+print(lax.scan(lambda c, x: ((c[1], c[0] + x), c[0]), (np.array(0.0), np.array(1.0)), np.arange(3.0)))
+""")
+def scan_by_while(loop, args):
+    consts, init, rows = loop.parts(args)
+    ys = [zeros(stacked(a, loop.length)) for a in loop.jaxpr.out_avals[loop.num_carry :]]
+    if loop.length == 0:
+        return [*init, *ys]
+
+    def step(state):
+        i, carry, ys = state
+        place = loop.length - 1 - i if loop.reverse else i
+        last, *new = jaxpr_as_fun(loop.jaxpr)(*consts, *carry, *[row_at(x, place) for x in rows])
+        return i + 1, [last], [put_row(y, row, place) for y, row in zip(ys, new, strict=True)]
+
+    _, carry, ys = while_loop(lambda s: s[0] < loop.length, step, (np.int64(0), init, ys))
+    return [*carry, *ys]
+
+
 @right("control.scan_transpose")
 def transpose_rest(loop, split, consts, same, stacks, cts):
     number = sum(split.carry)
@@ -392,6 +1122,38 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
     step = backward_step(split.rest, len(same), len(consts), n, len(stacks))
     sums = [zeros(aval) for aval in consts]
     return replace(loop, reverse=reverse).bind(step, same, sums + full[:n], full[n:] + [*stacks])
+
+
+@right("control.scan_transpose", style="loops and append; a Scan made by hand")
+def transpose_rest(loop, split, consts, same, stacks, cts):
+    num_carry = len([mark for mark in split.carry if mark])
+    full = []
+    for number, (ct, aval) in enumerate(zip(cts, split.rest.out_avals, strict=True)):
+        want = aval if number < num_carry else stacked(aval, loop.length)
+        full.append(instantiate(ct, want))
+    carry_cts, y_cts = full[:num_carry], full[num_carry:]
+    body = backward_step(split.rest, len(same), len(consts), num_carry, len(stacks))
+    backwards = Scan(
+        jaxpr=loop.jaxpr,
+        length=loop.length,
+        num_carry=loop.num_carry,
+        num_consts=loop.num_consts,
+        reverse=not loop.reverse,
+        unroll=loop.unroll,
+    )
+    start = [zeros(aval) for aval in consts] + carry_cts
+    return backwards.bind(body, list(same), start, y_cts + list(stacks))
+
+
+@right("control.scan_transpose", style="types computed first, instantiate mapped over them")
+def transpose_rest(loop, split, consts, same, stacks, cts):
+    size = sum(split.carry)
+    carry_types, y_types = groups(split.rest.out_avals, size)
+    types = [*carry_types, *(stacked(aval, loop.length) for aval in y_types)]
+    carry, ys = groups(list(map(instantiate, cts, types)), size)
+    step = backward_step(split.rest, len(same), len(consts), size, len(stacks))
+    turned = replace(loop, reverse=loop.reverse is False)
+    return turned.bind(step, same, [*map(zeros, consts), *carry], [*ys, *stacks])
 
 
 @mistake(
@@ -427,3 +1189,108 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
     step = backward_step(split.rest, len(same), len(consts), len(init), len(stacks))
     backwards = replace(loop, reverse=not loop.reverse)
     return backwards.bind(step, same, [*map(zeros, consts), *init], [*stacks, *ys])
+
+
+@mistake("control.scan_transpose", shown_by="""
+from minijax import lax, grad
+import numpy as np
+print(grad(lambda w: lax.scan(lambda c, x: (c + (w * x).sum(), None), np.array(0.0), np.ones((3, 2)))[0])(np.ones(2)))
+""")
+def transpose_rest(loop, split, consts, same, stacks, cts):
+    number = sum(split.carry)
+    carry_avals, y_avals = groups(split.rest.out_avals, number)
+    avals = [*carry_avals, *(stacked(a, loop.length) for a in y_avals)]
+    carry, ys = groups([instantiate(ct, a) for ct, a in zip(cts, avals, strict=True)], number)
+    body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
+    back = replace(loop, reverse=not loop.reverse)
+    return back.bind(body, same, [*[np.array(0.0)] * len(consts), *carry], [*ys, *stacks])
+
+
+@mistake("control.scan_transpose", shown_by="""
+from minijax import lax, grad
+import numpy as np
+f = lambda w, b: lax.scan(lambda c, x: (c + (w * x).sum() + b, None), np.array(0.0), np.ones((3, 2)))[0]
+print(grad(f, (0, 1))(np.ones(2), np.array(1.0)))
+""")
+def transpose_rest(loop, split, consts, same, stacks, cts):
+    number = sum(split.carry)
+    carry_avals, y_avals = groups(split.rest.out_avals, number)
+    avals = [*carry_avals, *(stacked(a, loop.length) for a in y_avals)]
+    carry, ys = groups([instantiate(ct, a) for ct, a in zip(cts, avals, strict=True)], number)
+    body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
+    back = replace(loop, reverse=not loop.reverse)
+    sums = [zeros(consts[0])] * len(consts) if consts else []
+    return back.bind(body, same, [*sums, *carry], [*ys, *stacks])
+
+
+@mistake(
+    "control.scan_transpose",
+    name="A reversed scan is undone in its own direction",
+    hints=[
+        "A scan with `reverse=True` begins with the last row. Which row does its transpose begin with?",
+        "Backwards is the other direction than the one in which the steps were done.",
+        "Turn the direction around: `replace(loop, reverse=not loop.reverse)`.",
+    ],
+)
+def transpose_rest(loop, split, consts, same, stacks, cts):
+    number = sum(split.carry)
+    carry_avals, y_avals = groups(split.rest.out_avals, number)
+    avals = [*carry_avals, *(stacked(a, loop.length) for a in y_avals)]
+    carry, ys = groups([instantiate(ct, a) for ct, a in zip(cts, avals, strict=True)], number)
+    body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
+    back = replace(loop, reverse=True)
+    return back.bind(body, same, [*map(zeros, consts), *carry], [*ys, *stacks])
+
+
+@mistake("control.scan_transpose", shown_by="""
+from minijax import lax, grad
+import numpy as np
+f = lambda x: lax.scan(lambda c, y: (c * y, c), x, np.arange(3.0, dtype=np.float32) + 1)[1].sum()
+g = lambda w: lax.scan(lambda c, y: (c + w * y, None), np.float32(0), np.ones(3, np.float32))[0]
+print(grad(g)(np.float32(2.0)).dtype, grad(f)(np.float32(2.0)).dtype)
+""")
+def transpose_rest(loop, split, consts, same, stacks, cts):
+    number = sum(split.carry)
+    carry_avals, y_avals = groups(split.rest.out_avals, number)
+    avals = [*carry_avals, *(stacked(a, loop.length) for a in y_avals)]
+    full = [np.zeros(a.shape) if ct is None else ct for ct, a in zip(cts, avals, strict=True)]
+    carry, ys = groups(full, number)
+    body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
+    back = replace(loop, reverse=not loop.reverse)
+    return back.bind(body, same, [*(np.zeros(a.shape) for a in consts), *carry], [*ys, *stacks])
+
+
+@mistake("control.scan_transpose", shown_by="""
+from minijax import lax, linear_transpose
+import numpy as np
+f = lambda x: lax.scan(lambda c, y: ((c[0] + 1.0, c[1] * c[0]), c[1]), (np.array(1.0), x), np.arange(3.0) + 1)[1].sum()
+print(linear_transpose(f, np.array(2.0))(np.array(1.0)))
+""")
+def transpose_rest(loop, split, consts, same, stacks, cts):
+    number = loop.num_carry
+    carry_avals, y_avals = groups(split.rest.out_avals, number)
+    avals = [*carry_avals, *(stacked(a, loop.length) for a in y_avals)]
+    carry, ys = groups([instantiate(ct, a) for ct, a in zip(cts, avals, strict=True)], number)
+    body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
+    back = replace(loop, reverse=not loop.reverse)
+    return back.bind(body, same, [*map(zeros, consts), *carry], [*ys, *stacks])
+
+
+@mistake("control.scan_transpose", shown_by="""
+from minijax import lax, grad
+import numpy as np
+f = lambda x: lax.scan(lambda c, y: (c * y, (c, c + 1.0)), x, np.arange(3.0) + 1)[1][1].sum()
+print(grad(f)(np.array(2.0)))
+""")
+def transpose_rest(loop, split, consts, same, stacks, cts):
+    number = sum(split.carry)
+    carry_avals, y_avals = groups(split.rest.out_avals, number)
+    carry, ys = groups(cts, number)
+    carry = [instantiate(ct, a) for ct, a in zip(carry, carry_avals, strict=True)]
+    if all(ct is None for ct in ys):
+        ys = [zeros(stacked(a, loop.length)) for a in y_avals]
+    else:
+        ys = [instantiate(ct, a) for ct, a in zip(ys, y_avals, strict=True)]
+    body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
+    back = replace(loop, reverse=not loop.reverse)
+    return back.bind(body, same, [*map(zeros, consts), *carry], [*ys, *stacks])

@@ -25,6 +25,27 @@ def eval_equation(eqn, args):
     return results
 
 
+@right("custom.eval_equation", style="match on what called_program gives")
+def eval_equation(eqn, args):
+    match called_program(eqn):
+        case None:
+            outs = eqn.primitive.bind(*args, **eqn.params)
+            return list(outs) if eqn.primitive.multiple_results else [outs]
+        case jaxpr, consts:
+            return eval_jaxpr(jaxpr, consts, args)
+
+
+@right("custom.eval_equation", style="an early return, a tuple for one result")
+def eval_equation(eqn, args):
+    called = called_program(eqn)
+    if called is not None:
+        return tuple(eval_jaxpr(called[0], list(called[1]), list(args)))
+    bind = functools.partial(eqn.primitive.bind, **dict(eqn.params))
+    if not eqn.primitive.multiple_results:
+        return (bind(*args),)
+    return bind(*args)
+
+
 @mistake(
     "custom.eval_equation",
     name="Calls are bound, and their programs are not opened",
@@ -53,6 +74,103 @@ def eval_equation(eqn, args):
     if called:
         return eval_jaxpr(*called, args)
     return [eqn.primitive.bind(*args, **eqn.params)]
+
+
+@mistake("custom.eval_equation", shown_by="""
+from minijax import custom_jvp, make_jaxpr
+from minijax.custom_interpreters import eval_equation
+import minijax.numpy as jnp
+@custom_jvp
+def f(x):
+    return jnp.sin(x)
+f.defjvp(lambda p, t: (f(*p), t[0]))
+(eqn,) = make_jaxpr(f)(1.0).eqns
+print([e.primitive.name for e in make_jaxpr(lambda x: list(eval_equation(eqn, [x])))(1.0).eqns])
+""")
+def eval_equation(eqn, args):
+    if eqn.primitive.name == "jit":
+        jaxpr, consts = called_program(eqn)
+        return eval_jaxpr(jaxpr, consts, args)
+    outs = eqn.primitive.bind(*args, **eqn.params)
+    return outs if eqn.primitive.multiple_results else [outs]
+
+
+@mistake("custom.eval_equation", shown_by="""
+from minijax import lax, make_jaxpr
+from minijax.custom_interpreters import eval_jaxpr
+import numpy as np
+closed = make_jaxpr(lambda x: lax.scan(lambda c, _: (c * 2.0, None), x, None, length=5)[0])(1.0)
+print(eval_jaxpr(closed.jaxpr, closed.consts, [1.0]))
+""")
+def eval_equation(eqn, args):
+    if "jaxpr" in eqn.params:
+        return eval_jaxpr(*opened(eqn.params["jaxpr"]), args)
+    called = called_program(eqn)
+    if called:
+        return eval_jaxpr(*called, args)
+    outs = eqn.primitive.bind(*args, **eqn.params)
+    return outs if eqn.primitive.multiple_results else [outs]
+
+
+@mistake("custom.eval_equation", shown_by="""
+from minijax import lax, make_jaxpr
+from minijax.custom_interpreters import eval_jaxpr
+import numpy as np
+a = np.ones((2, 2))
+closed = make_jaxpr(lambda x: lax.dot_general(x, x, (((1,), (0,)), ((), ()))))(a)
+print(eval_jaxpr(closed.jaxpr, closed.consts, [a]))
+""")
+def eval_equation(eqn, args):
+    called = called_program(eqn)
+    if called:
+        return eval_jaxpr(*called, args)
+    outs = eqn.primitive.bind(*args, **given_params(eqn))
+    return outs if eqn.primitive.multiple_results else [outs]
+
+
+@mistake("custom.eval_equation", shown_by="""
+from minijax import jit, make_jaxpr
+from minijax.custom_interpreters import eval_equation
+(eqn,) = make_jaxpr(jit(lambda x, y: (y, x)))(1.0, 2.0).eqns
+print(make_jaxpr(lambda x, y: list(eval_equation(eqn, [x, y])))(1.0, 2.0))
+""")
+def eval_equation(eqn, args):
+    called = called_program(eqn)
+    if called and called[0].eqns:
+        return eval_jaxpr(*called, args)
+    outs = eqn.primitive.bind(*args, **eqn.params)
+    return outs if eqn.primitive.multiple_results else [outs]
+
+
+@mistake("custom.eval_equation", shown_by="""
+from minijax import jit, make_jaxpr, lax
+from minijax.custom_interpreters import eval_jaxpr
+closed = make_jaxpr(lambda x: lax.cond(x > 0.0, lax.neg, lax.exp, x))(1.0)
+print(eval_jaxpr(closed.jaxpr, closed.consts, [1.0]))
+""")
+def eval_equation(eqn, args):
+    called = called_program(eqn)
+    if called:
+        return eval_jaxpr(*called, args)
+    outs = eqn.primitive.bind(*args, **eqn.params)
+    return outs if len(eqn.outvars) > 1 else [outs]
+
+
+@mistake(
+    "custom.eval_equation",
+    name="The constants of a called program are forgotten",
+    hints=[
+        "What is the second part of the pair that `called_program` gives?",
+        "A function that uses an array from outside has it as a constant of its program.",
+        "Hand both parts on: `eval_jaxpr(jaxpr, consts, args)`.",
+    ],
+)
+def eval_equation(eqn, args):
+    called = called_program(eqn)
+    if called:
+        return eval_jaxpr(called[0], (), args)
+    outs = eqn.primitive.bind(*args, **eqn.params)
+    return outs if eqn.primitive.multiple_results else [outs]
 
 
 @right("custom.inverse_chain")
@@ -91,6 +209,43 @@ def inverse_chain(f):
         return functools.reduce(step, eqns[::-1], z)
 
     return back
+
+
+@right("custom.inverse_chain", style="all rules are looked up first, then applied")
+def inverse_chain(f):
+    @functools.wraps(f)
+    def back(result):
+        steps = []
+        for number, eqn in enumerate(make_jaxpr(f)(result).eqns, 1):
+            if len(eqn.invars) > 1:
+                stop(ValueError, eqn, number, "an equation of a chain has a single operand")
+            rules = inverse_rules.get(eqn.primitive.name)
+            if rules is None:
+                stop(NotImplementedError, eqn, number, "no inverse is known")
+            steps.append(functools.partial(rules[0], **given_params(eqn)))
+        while steps:
+            result = steps.pop()(result)
+        return result
+
+    return back
+
+
+@right("custom.inverse_chain", style="functools.reduce over the reversed equations")
+def inverse_chain(f):
+    def undo(value, item):
+        number, eqn = item
+        match list(eqn.invars):
+            case [_]:
+                pass
+            case operands:
+                stop(ValueError, eqn, number + 1, f"there are {len(operands)} operands")
+        try:
+            (rule,) = inverse_rules[eqn.primitive.name]
+        except KeyError:
+            stop(NotImplementedError, eqn, number + 1, "there is no rule for it")
+        return rule(value, **given_params(eqn))
+
+    return lambda y: functools.reduce(undo, [*enumerate(make_jaxpr(f)(y).eqns)][::-1], y)
 
 
 @mistake(
@@ -139,6 +294,123 @@ def inverse_chain(f):
     return f_inverse
 
 
+@mistake("custom.inverse_chain", shown_by="""
+from minijax import lax
+from minijax.custom_interpreters import inverse_chain
+print(inverse_chain(lambda x: x)(3.0))
+""")
+def inverse_chain(f):
+    def back(y):
+        eqns = make_jaxpr(f)(y).eqns
+        x, result = None, y
+        for number in range(len(eqns), 0, -1):
+            eqn = eqns[number - 1]
+            if len(eqn.invars) != 1:
+                stop(ValueError, eqn, number, f"it has {len(eqn.invars)} operands")
+            if eqn.primitive.name not in inverse_rules:
+                stop(NotImplementedError, eqn, number, "it has no rule")
+            x = result = inverse_rules[eqn.primitive.name][0](result, **given_params(eqn))
+        return x
+
+    return back
+
+
+@mistake("custom.inverse_chain", shown_by="""
+from minijax import lax
+from minijax.custom_interpreters import inverse_chain
+import numpy as np
+back = inverse_chain(lambda x: lax.exp(x) if x.shape else lax.neg(x))
+print(back(1.0), back(np.ones(2)))
+""")
+def inverse_chain(f):
+    programs = []
+
+    def back(y):
+        if not programs:
+            programs.append(make_jaxpr(f)(y))
+        eqns = programs[0].eqns
+        for number in range(len(eqns), 0, -1):
+            eqn = eqns[number - 1]
+            if len(eqn.invars) != 1:
+                stop(ValueError, eqn, number, f"it has {len(eqn.invars)} operands")
+            if eqn.primitive.name not in inverse_rules:
+                stop(NotImplementedError, eqn, number, "it has no rule")
+            y = inverse_rules[eqn.primitive.name][0](y, **given_params(eqn))
+        return y
+
+    return back
+
+
+@mistake("custom.inverse_chain", shown_by="""
+from minijax import lax
+from minijax.custom_interpreters import inverse_chain
+import numpy as np
+print(inverse_chain(lambda x: lax.exp(x) if x.shape == (2,) else lax.neg(x))(np.ones(2)))
+""")
+def inverse_chain(f):
+    def back(y):
+        eqns = make_jaxpr(f)(1.0).eqns
+        for number in range(len(eqns), 0, -1):
+            eqn = eqns[number - 1]
+            if len(eqn.invars) != 1:
+                stop(ValueError, eqn, number, f"it has {len(eqn.invars)} operands")
+            if eqn.primitive.name not in inverse_rules:
+                stop(NotImplementedError, eqn, number, "it has no rule")
+            y = inverse_rules[eqn.primitive.name][0](y, **given_params(eqn))
+        return y
+
+    return back
+
+
+@mistake("custom.inverse_chain", shown_by="""
+from minijax import lax
+from minijax.core import Primitive, abstract_eval_rules
+from minijax.custom_interpreters import inverse_chain, inverse_rules
+toy = Primitive("toy")
+abstract_eval_rules[toy] = lambda x, **_: x
+inverse_rules["toy"] = [lax.neg]
+print(inverse_chain(lambda x: toy.bind(x, accuracy=None))(3.0))
+""")
+def inverse_chain(f):
+    def back(y):
+        eqns = make_jaxpr(f)(y).eqns
+        for number in range(len(eqns), 0, -1):
+            eqn = eqns[number - 1]
+            if len(eqn.invars) != 1:
+                stop(ValueError, eqn, number, f"it has {len(eqn.invars)} operands")
+            if eqn.primitive.name not in inverse_rules:
+                stop(NotImplementedError, eqn, number, "it has no rule")
+            y = inverse_rules[eqn.primitive.name][0](y, **eqn.params)
+        return y
+
+    return back
+
+
+@mistake("custom.inverse_chain", shown_by="""
+from minijax import lax
+from minijax.core import Primitive, abstract_eval_rules
+from minijax.custom_interpreters import inverse_chain, inverse_rules
+def rule(z):
+    raise KeyError("of the rule")
+inverse_rules["sin"] = [rule]
+print(inverse_chain(lax.sin)(0.5))
+""")
+def inverse_chain(f):
+    def back(y):
+        eqns = make_jaxpr(f)(y).eqns
+        for number in range(len(eqns), 0, -1):
+            eqn = eqns[number - 1]
+            if len(eqn.invars) != 1:
+                stop(ValueError, eqn, number, f"it has {len(eqn.invars)} operands")
+            try:
+                y = inverse_rules[eqn.primitive.name][0](y, **given_params(eqn))
+            except KeyError:
+                stop(NotImplementedError, eqn, number, "it has no rule")
+        return y
+
+    return back
+
+
 @right("custom.invert")
 def invert(eqn, number, ins, outs):
     try:
@@ -170,6 +442,35 @@ def invert(eqn, number, ins, outs):
             stop(ValueError, eqn, number, "two unknowns")
     found = inverse_rules[eqn.primitive.name][place](*outs, *others, **given_params(eqn))
     return others[:place] + [found] + others[place:]
+
+
+@right("custom.invert", style="places of None and known operands by enumerate, a slice assignment")
+def invert(eqn, number, ins, outs):
+    name = eqn.primitive.name
+    if name not in inverse_rules:
+        stop(NotImplementedError, eqn, number, f"nobody has told how {name} is undone")
+    places = [i for i, x in enumerate(ins) if x is None]
+    if len(places) > 1:
+        stop(ValueError, eqn, number, "too many unknowns")
+    at = places[0]
+    known = list(ins)
+    del known[at]
+    found = inverse_rules[name][at](*outs, *known, **given_params(eqn))
+    return [*known[:at], found, *known[at:]]
+
+
+@right("custom.invert", style="try and except for the table, unpacking for the one None")
+def invert(eqn, number, ins, outs):
+    try:
+        rules = inverse_rules[eqn.primitive.name]
+    except KeyError:
+        stop(NotImplementedError, eqn, number, "there is no rule")
+    try:
+        (place,) = (i for i in range(len(ins)) if ins[i] is None)
+    except ValueError:
+        stop(ValueError, eqn, number, "one operand can be found, and not several")
+    value = rules[place](*outs, *(x for x in ins if x is not None), **given_params(eqn))
+    return [value if i == place else x for i, x in enumerate(ins)]
 
 
 @mistake(
@@ -210,6 +511,107 @@ def invert(eqn, number, ins, outs):
     return [inverse_rules[eqn.primitive.name][places[0]](*outs, *known, **given_params(eqn))]
 
 
+@mistake("custom.invert", shown_by="""
+from minijax import lax, make_jaxpr
+from minijax.custom_interpreters import invert
+(eqn,) = make_jaxpr(lax.sub)(1.0, 1.0).eqns
+ins = [None, 2.0]
+invert(eqn, 1, ins, [5.0])
+print(ins)
+""")
+def invert(eqn, number, ins, outs):
+    if eqn.primitive.name not in inverse_rules:
+        stop(NotImplementedError, eqn, number, "it has no rule")
+    missing = [i for i, x in enumerate(ins) if x is None]
+    if len(missing) > 1:
+        stop(ValueError, eqn, number, f"{len(missing)} operands are not known")
+    (i,) = missing
+    known = [x for x in ins if x is not None]
+    ins[i] = inverse_rules[eqn.primitive.name][i](*outs, *known, **given_params(eqn))
+    return ins
+
+
+@mistake("custom.invert", shown_by="""
+from minijax import lax, make_jaxpr
+from minijax.core import Primitive, abstract_eval_rules
+from minijax.custom_interpreters import invert, inverse_rules
+both = Primitive("both", multiple_results=True)
+abstract_eval_rules[both] = lambda x: [x, x]
+inverse_rules["both"] = [lambda a, b: a + b]
+(eqn,) = make_jaxpr(lambda x: both.bind(x))(1.0).eqns
+print(invert(eqn, 1, [None], [2.0, 3.0]))
+""")
+def invert(eqn, number, ins, outs):
+    if eqn.primitive.name not in inverse_rules:
+        stop(NotImplementedError, eqn, number, "it has no rule")
+    missing = [i for i, x in enumerate(ins) if x is None]
+    if len(missing) > 1:
+        stop(ValueError, eqn, number, f"{len(missing)} operands are not known")
+    (i,) = missing
+    known = [x for x in ins if x is not None]
+    found = inverse_rules[eqn.primitive.name][i](outs[0], *known, **given_params(eqn))
+    return [found if x is None else x for x in ins]
+
+
+@mistake("custom.invert", shown_by="""
+from minijax import lax, make_jaxpr
+from minijax.custom_interpreters import invert, inverse_rules
+import numpy as np
+inverse_rules["dot_general"] = [lambda z, y, *, dimension_numbers: 1.0, None]
+(eqn,) = make_jaxpr(lambda x, y: lax.dot_general(x, y, (((0,), (0,)), ((), ()))))(np.ones(2), np.ones(2)).eqns
+print(invert(eqn, 1, [None, np.ones(2)], [3.0])[0])
+""")
+def invert(eqn, number, ins, outs):
+    if eqn.primitive.name not in inverse_rules:
+        stop(NotImplementedError, eqn, number, "it has no rule")
+    missing = [i for i, x in enumerate(ins) if x is None]
+    if len(missing) > 1:
+        stop(ValueError, eqn, number, f"{len(missing)} operands are not known")
+    (i,) = missing
+    known = [x for x in ins if x is not None]
+    found = inverse_rules[eqn.primitive.name][i](*outs, *known, **eqn.params)
+    return [found if x is None else x for x in ins]
+
+
+@mistake("custom.invert", shown_by="""
+from minijax import lax, make_jaxpr
+from minijax.custom_interpreters import invert, inverse_rules
+def rule(z):
+    raise TypeError("mine")
+inverse_rules["sin"] = [rule]
+(eqn,) = make_jaxpr(lax.sin)(1.0).eqns
+print(invert(eqn, 1, [None], [0.5]))
+""")
+def invert(eqn, number, ins, outs):
+    missing = [i for i, x in enumerate(ins) if x is None]
+    known = [x for x in ins if x is not None]
+    try:
+        rules = inverse_rules[eqn.primitive.name]
+        if len(missing) > 1:
+            stop(ValueError, eqn, number, f"{len(missing)} operands are not known")
+        found = rules[missing[0]](*outs, *known, **given_params(eqn))
+    except (KeyError, TypeError):
+        stop(NotImplementedError, eqn, number, "it has no rule")
+    return [found if x is None else x for x in ins]
+
+
+@mistake("custom.invert", shown_by="""
+from minijax import lax, make_jaxpr
+from minijax.custom_interpreters import invert
+(eqn,) = make_jaxpr(lax.max)(1.0, 1.0).eqns
+print(invert(eqn, 1, [None, None], [5.0]))
+""")
+def invert(eqn, number, ins, outs):
+    if sum(x is None for x in ins) > 1:
+        stop(ValueError, eqn, number, "several operands are not known")
+    if eqn.primitive.name not in inverse_rules:
+        stop(NotImplementedError, eqn, number, "it has no rule")
+    (i,) = [i for i, x in enumerate(ins) if x is None]
+    known = [x for x in ins if x is not None]
+    found = inverse_rules[eqn.primitive.name][i](*outs, *known, **given_params(eqn))
+    return [found if x is None else x for x in ins]
+
+
 @right("custom.evaluate_if_known")
 def evaluate_if_known(env, eqn):
     operands = []
@@ -231,6 +633,34 @@ def evaluate_if_known(env, eqn):
         results = eval_equation(eqn, [read(env, atom) for atom in eqn.invars])
         for var, value in zip(eqn.outvars, results):
             env[var] = value
+
+
+@right("custom.evaluate_if_known", style="guards with early returns, loops")
+def evaluate_if_known(env, eqn):
+    operands = []
+    for atom in eqn.invars:
+        value = read(env, atom)
+        if value is None:
+            return
+        operands.append(value)
+    for var in eqn.outvars:
+        if read(env, var) is None:
+            break
+    else:
+        return
+    write(env, eqn.outvars, eval_equation(eqn, operands))
+
+
+@right("custom.evaluate_if_known", style="counts of None, one condition")
+def evaluate_if_known(env, eqn):
+    absent = lambda atoms: sum(1 for atom in atoms if read(env, atom) is None)
+    if absent(eqn.outvars) and not absent(eqn.invars):
+        results = eval_equation(eqn, tuple(read(env, atom) for atom in eqn.invars))
+        env.update(
+            (var, out)
+            for var, out in zip(eqn.outvars, results, strict=True)
+            if is_variable(var) and out is not None
+        )
 
 
 @mistake(
@@ -263,6 +693,71 @@ def evaluate_if_known(env, eqn):
         write(env, eqn.outvars, eval_equation(eqn, args))
 
 
+@mistake("custom.evaluate_if_known", shown_by="""
+from minijax import lax
+from minijax.custom_interpreters import inverse
+import numpy as np
+print(inverse(lambda x: x + lax.iota(np.dtype("float64"), 3))(np.ones(3)))
+""")
+def evaluate_if_known(env, eqn):
+    ins = [read(env, x) for x in eqn.invars]
+    if not ins or any(x is None for x in ins):
+        return
+    if any(read(env, v) is None for v in eqn.outvars):
+        write(env, eqn.outvars, eval_equation(eqn, ins))
+
+
+@mistake("custom.evaluate_if_known", shown_by="""
+from minijax import lax, make_jaxpr
+from minijax.core import Primitive, abstract_eval_rules, impl_rules
+from minijax.custom_interpreters import evaluate_if_known
+toy = Primitive("toy")
+abstract_eval_rules[toy] = lambda x: x
+(eqn,) = make_jaxpr(lambda x: toy.bind(2.0))(1.0).eqns
+print(evaluate_if_known({}, eqn))
+""")
+def evaluate_if_known(env, eqn):
+    ins = [read(env, x) for x in eqn.invars]
+    if any(x is None for x in ins):
+        return
+    if any(read(env, v) is None for v in eqn.outvars):
+        try:
+            outs = eval_equation(eqn, ins)
+        except (TypeError, NotImplementedError):
+            return
+        write(env, eqn.outvars, outs)
+
+
+@mistake("custom.evaluate_if_known", shown_by="""
+from minijax import lax, make_jaxpr
+from minijax.custom_interpreters import evaluate_if_known, read, write
+(eqn,) = make_jaxpr(lambda x: x * 2.0)(1.0).eqns
+env = {}
+write(env, eqn.invars, [0.0, None])
+evaluate_if_known(env, eqn)
+print(read(env, eqn.outvars[0]))
+""")
+def evaluate_if_known(env, eqn):
+    ins = [read(env, x) for x in eqn.invars]
+    if all(ins) and not all(read(env, v) for v in eqn.outvars):
+        write(env, eqn.outvars, eval_equation(eqn, ins))
+
+
+@mistake("custom.evaluate_if_known", shown_by="""
+from minijax import lax, make_jaxpr, jit
+from minijax.custom_interpreters import evaluate_if_known, read, write
+(eqn,) = make_jaxpr(jit(lambda x: (-x, x * 2.0)))(1.0).eqns
+env = {}
+write(env, [*eqn.invars, *eqn.outvars], [3.0, -3.0, None])
+evaluate_if_known(env, eqn)
+print(read(env, eqn.outvars[1]))
+""")
+def evaluate_if_known(env, eqn):
+    ins = [read(env, x) for x in eqn.invars]
+    if all(x is not None for x in ins) and read(env, eqn.outvars[0]) is None:
+        write(env, eqn.outvars, eval_equation(eqn, ins))
+
+
 @right("custom.inverse_jaxpr")
 def inverse_jaxpr(jaxpr, consts, ins, outs):
     known = {}
@@ -290,6 +785,32 @@ def inverse_jaxpr(jaxpr, consts, ins, outs):
         invert_if_needed(env, eqn, count)
         count -= 1
     return [read(env, var) for var in jaxpr.invars]
+
+
+@right("custom.inverse_jaxpr", style="writes in another order, indices downwards")
+def inverse_jaxpr(jaxpr, consts, ins, outs):
+    env = dict()
+    for atoms, values in ((jaxpr.outvars, outs), (jaxpr.invars, ins), (jaxpr.constvars, consts)):
+        write(env, list(atoms), list(values))
+    for eqn in jaxpr.eqns:
+        evaluate_if_known(env, eqn)
+    for i in range(len(jaxpr.eqns) - 1, -1, -1):
+        invert_if_needed(env, jaxpr.eqns[i], i + 1)
+    return list(map(functools.partial(read, env), jaxpr.invars))
+
+
+@right("custom.inverse_jaxpr", style="a stack of numbered equations, filled by the first sweep")
+def inverse_jaxpr(jaxpr, consts, ins, outs):
+    env, seen = {}, []
+    atoms = (*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars)
+    write(env, atoms, (*consts, *ins, *outs))
+    for numbered in enumerate(jaxpr.eqns, start=1):
+        seen.append(numbered)
+        evaluate_if_known(env, numbered[1])
+    while seen:
+        number, eqn = seen.pop()
+        invert_if_needed(env, eqn, number)
+    return [env[v] if v in env else None for v in jaxpr.invars]
 
 
 @mistake(
@@ -333,6 +854,109 @@ def inverse_jaxpr(jaxpr, consts, ins, outs):
     return [read(env, x) for x in jaxpr.invars]
 
 
+@mistake("custom.inverse_jaxpr", shown_by="""
+from minijax import make_jaxpr, lax
+from minijax.custom_interpreters import inverse_jaxpr
+jaxpr = make_jaxpr(lambda x: lax.exp(x))(1.0).jaxpr
+print(inverse_jaxpr(jaxpr, [], [None], [1.0]), inverse_jaxpr(jaxpr, [], [None], [None]))
+""")
+def inverse_jaxpr(jaxpr, consts, ins, outs, env={}):
+    write(env, [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars], [*consts, *ins, *outs])
+    for eqn in jaxpr.eqns:
+        evaluate_if_known(env, eqn)
+    for number in range(len(jaxpr.eqns), 0, -1):
+        invert_if_needed(env, jaxpr.eqns[number - 1], number)
+    return [read(env, x) for x in jaxpr.invars]
+
+
+@mistake("custom.inverse_jaxpr", shown_by="""
+from minijax import make_jaxpr, lax
+from minijax.custom_interpreters import inverse_jaxpr
+jaxpr = make_jaxpr(lambda x, y: (x, x * y))(1.0, 1.0).jaxpr
+print(inverse_jaxpr(jaxpr, [], [2.0, None], [None, 8.0]))
+""")
+def inverse_jaxpr(jaxpr, consts, ins, outs):
+    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *ins], strict=True))
+    env.update(zip(jaxpr.outvars, outs, strict=True))
+    for eqn in jaxpr.eqns:
+        evaluate_if_known(env, eqn)
+    for number in range(len(jaxpr.eqns), 0, -1):
+        invert_if_needed(env, jaxpr.eqns[number - 1], number)
+    return [read(env, x) for x in jaxpr.invars]
+
+
+@mistake(
+    "custom.inverse_jaxpr",
+    name="Both sweeps go backwards",
+    hints=[
+        "Take `x * exp(sin(2.0))`. In which order can its known part be computed?",
+        "What is known spreads from operands to results, so the first sweep goes forward, and it ends before the second one begins.",
+        "Write two loops: one over `jaxpr.eqns` with `evaluate_if_known`, and behind it one backwards with `invert_if_needed`.",
+    ],
+)
+def inverse_jaxpr(jaxpr, consts, ins, outs):
+    env = {}
+    write(env, [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars], [*consts, *ins, *outs])
+    for number in range(len(jaxpr.eqns), 0, -1):
+        evaluate_if_known(env, jaxpr.eqns[number - 1])
+        invert_if_needed(env, jaxpr.eqns[number - 1], number)
+    return [read(env, x) for x in jaxpr.invars]
+
+
+@mistake("custom.inverse_jaxpr", shown_by="""
+from minijax import lax
+from minijax.custom_interpreters import inverse
+try:
+    print(inverse(lambda x: lax.exp(lax.sin(lax.neg(lax.exp(x)))))(1.0))
+except NotImplementedError as error:
+    print(str(error)[:30])
+""")
+def inverse_jaxpr(jaxpr, consts, ins, outs):
+    env = {}
+    write(env, [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars], [*consts, *ins, *outs])
+    for eqn in jaxpr.eqns:
+        evaluate_if_known(env, eqn)
+    for number, eqn in enumerate(reversed(jaxpr.eqns), start=1):
+        invert_if_needed(env, eqn, number)
+    return [read(env, x) for x in jaxpr.invars]
+
+
+@mistake("custom.inverse_jaxpr", shown_by="""
+from minijax import lax, jit
+from minijax.custom_interpreters import inverse
+print(inverse(lambda x, y: jit(lambda x, y: (x * y, y))(x, y))(8.0, 4.0))
+from minijax import make_jaxpr
+from minijax.custom_interpreters import inverse_jaxpr
+print(inverse_jaxpr(make_jaxpr(lambda x, y: (x * y, lax.exp(y)))(1.0, 1.0).jaxpr, [], [None, None], [8.0, 1.0]))
+""")
+def inverse_jaxpr(jaxpr, consts, ins, outs):
+    env = {}
+    write(env, [*jaxpr.constvars, *jaxpr.invars], [*consts, *ins])
+    write(env, jaxpr.outvars[:1], outs[:1])
+    for eqn in jaxpr.eqns:
+        evaluate_if_known(env, eqn)
+    for number in range(len(jaxpr.eqns), 0, -1):
+        invert_if_needed(env, jaxpr.eqns[number - 1], number)
+    return [read(env, x) for x in jaxpr.invars]
+
+
+@mistake("custom.inverse_jaxpr", shown_by="""
+from minijax import make_jaxpr, lax
+from minijax.custom_interpreters import inverse_jaxpr
+import numpy as np
+closed = make_jaxpr(lambda x: x * np.array([2.0, 4.0]))(np.ones(2))
+print(inverse_jaxpr(closed.jaxpr, closed.consts, [None], [np.ones(2)]))
+""")
+def inverse_jaxpr(jaxpr, consts, ins, outs):
+    env = {}
+    write(env, [*jaxpr.invars, *jaxpr.outvars], [*ins, *outs])
+    for eqn in jaxpr.eqns:
+        evaluate_if_known(env, eqn)
+    for number in range(len(jaxpr.eqns), 0, -1):
+        invert_if_needed(env, jaxpr.eqns[number - 1], number)
+    return [read(env, x) for x in jaxpr.invars]
+
+
 @right("custom.inverse_equation")
 def inverse_equation(eqn, number, ins, outs):
     program = called_program(eqn)
@@ -350,6 +974,22 @@ def inverse_equation(eqn, number, ins, outs):
             return invert(eqn, number, ins, outs)
 
 
+@right("custom.inverse_equation", style="a conditional expression, star arguments")
+def inverse_equation(eqn, number, ins, outs):
+    program = called_program(eqn)
+    return invert(eqn, number, ins, outs) if program is None else inverse_jaxpr(*program, ins, outs)
+
+
+@right("custom.inverse_equation", style="match, with copies of the lists")
+def inverse_equation(eqn, number, ins, outs):
+    match called_program(eqn):
+        case (jaxpr, consts):
+            found = inverse_jaxpr(jaxpr, list(consts), list(ins), list(outs))
+        case _:
+            found = invert(eqn, number, list(ins), list(outs))
+    return list(found)
+
+
 @mistake(
     "custom.inverse_equation",
     name="In a call nothing is known of the operands",
@@ -364,6 +1004,76 @@ def inverse_equation(eqn, number, ins, outs):
     if called:
         return inverse_jaxpr(*called, [None] * len(ins), outs)
     return invert(eqn, number, ins, outs)
+
+
+@mistake("custom.inverse_equation", shown_by="""
+from minijax import custom_jvp, lax
+from minijax.custom_interpreters import inverse
+@custom_jvp
+def f(x):
+    return lax.exp(x)
+f.defjvp(lambda p, t: (f(*p), t[0]))
+print(inverse(f)(1.0))
+""")
+def inverse_equation(eqn, number, ins, outs):
+    if eqn.primitive.name == "jit":
+        jaxpr, consts = called_program(eqn)
+        return inverse_jaxpr(jaxpr, consts, ins, outs)
+    return invert(eqn, number, ins, outs)
+
+
+@mistake("custom.inverse_equation", shown_by="""
+from minijax import lax
+from minijax.custom_interpreters import inverse
+print(inverse(lambda x: lax.scan(lambda c, _: (lax.exp(c), None), x, None, length=3)[0])(1.0))
+""")
+def inverse_equation(eqn, number, ins, outs):
+    called = called_program(eqn)
+    if called is None and "jaxpr" in eqn.params:
+        called = opened(eqn.params["jaxpr"])
+    if called is None:
+        return invert(eqn, number, ins, outs)
+    return inverse_jaxpr(*called, ins, outs)
+
+
+@mistake("custom.inverse_equation", shown_by="""
+from minijax import jit, lax
+from minijax.custom_interpreters import inverse
+print(inverse(jit(lambda x: x + x))(1.0))
+""")
+def inverse_equation(eqn, number, ins, outs):
+    called = called_program(eqn)
+    if called is not None:
+        try:
+            return inverse_jaxpr(*called, ins, outs)
+        except ValueError:
+            pass
+    return invert(eqn, number, ins, outs)
+
+
+@mistake("custom.inverse_equation", shown_by="""
+from minijax import jit, lax
+from minijax.custom_interpreters import inverse
+print(inverse(lambda x, y: jit(lambda x, y: (y, x))(x, y))(1.0, 2.0))
+""")
+def inverse_equation(eqn, number, ins, outs):
+    called = called_program(eqn)
+    if called is not None and called[0].eqns:
+        return inverse_jaxpr(*called, ins, outs)
+    return invert(eqn, number, ins, outs)
+
+
+@mistake("custom.inverse_equation", shown_by="""
+from minijax import jit, lax
+from minijax.custom_interpreters import inverse
+import numpy as np
+print(inverse(jit(lambda x: x * np.array([2.0, 4.0])))(np.ones(2)))
+""")
+def inverse_equation(eqn, number, ins, outs):
+    called = called_program(eqn)
+    if called is None:
+        return invert(eqn, number, ins, outs)
+    return inverse_jaxpr(called[0], [None] * len(called[0].constvars), ins, outs)
 
 
 @right("custom.dce_jaxpr")
@@ -407,6 +1117,51 @@ def dce_jaxpr(jaxpr, used_outputs):
     eqns = [eqn for eqn in eqns if eqn is not None]
     kept = [live.get(var, False) for var in jaxpr.invars]
     return jaxpr.replace(invars=chosen(jaxpr.invars, kept), outvars=outvars, eqns=eqns), kept
+
+
+@right("custom.dce_jaxpr", style="live variables by id in a dict, equations by insert")
+def dce_jaxpr(jaxpr, used_outputs):
+    live = {}
+
+    def read_by_someone(atoms):
+        for atom in atoms:
+            if is_variable(atom):
+                live[id(atom)] = atom
+
+    outvars = [atom for i, atom in enumerate(jaxpr.outvars) if used_outputs[i]]
+    read_by_someone(outvars)
+    eqns = []
+    for i in range(len(jaxpr.eqns) - 1, -1, -1):
+        old = jaxpr.eqns[i]
+        flags = [id(var) in live for var in old.outvars]
+        if True in flags or has_effects(old):
+            new = thinned(old, flags)
+            read_by_someone(new.invars)
+            eqns.insert(0, new)
+    still_there = [id(var) in live for var in jaxpr.invars]
+    invars = [var for var, stays in zip(jaxpr.invars, still_there) if stays]
+    return jaxpr.replace(eqns=eqns, invars=invars, outvars=outvars), still_there
+
+
+@right("custom.dce_jaxpr", style="a generator that yields the equations backwards")
+def dce_jaxpr(jaxpr, used_outputs):
+    outvars = chosen(jaxpr.outvars, list(used_outputs))
+    live = set(filter(is_variable, outvars))
+
+    def kept():
+        for eqn in reversed(list(jaxpr.eqns)):
+            used = [var in live for var in eqn.outvars]
+            if not (any(used) or has_effects(eqn)):
+                continue
+            eqn = thinned(eqn, used)
+            live.difference_update(eqn.outvars)
+            live.update(filter(is_variable, eqn.invars))
+            yield eqn
+
+    eqns = list(kept())[::-1]
+    used_inputs = [var in live for var in jaxpr.invars]
+    new = jaxpr.replace(invars=chosen(jaxpr.invars, used_inputs), outvars=outvars, eqns=eqns)
+    return new, used_inputs
 
 
 @mistake(
@@ -477,6 +1232,123 @@ def dce_jaxpr(jaxpr, used_outputs):
     return jaxpr.replace(outvars=outvars, eqns=eqns[::-1]), [True] * len(jaxpr.invars)
 
 
+@mistake("custom.dce_jaxpr", shown_by="""
+from minijax import make_jaxpr, lax
+from minijax.custom_interpreters import dce_jaxpr
+closed = make_jaxpr(lambda x: (lambda y: (y, lax.exp(y)))(lax.sin(x)))(1.0)
+print(dce_jaxpr(closed.jaxpr, [False, True])[0])
+""")
+def dce_jaxpr(jaxpr, used_outputs):
+    live = {x for x in chosen(jaxpr.outvars, used_outputs) if is_variable(x)}
+    literals = [x for x in chosen(jaxpr.outvars, used_outputs) if not is_variable(x)]
+    eqns = []
+    for eqn in reversed(jaxpr.eqns):
+        used = [v in live for v in eqn.outvars]
+        if any(used) or has_effects(eqn):
+            eqn = thinned(eqn, used)
+            live |= {x for x in eqn.invars if is_variable(x)}
+            eqns.append(eqn)
+    used_inputs = [v in live for v in jaxpr.invars]
+    outvars = [x for x in jaxpr.outvars if x in live or x in literals]
+    invars = chosen(jaxpr.invars, used_inputs)
+    return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs
+
+
+@mistake("custom.dce_jaxpr", shown_by="""
+from minijax import make_jaxpr, lax
+from minijax.jit import jit_p
+from minijax.jaxpr import ClosedJaxpr
+from minijax.custom_interpreters import dce_jaxpr
+closed = make_jaxpr(lambda x, y: (lax.sin(x), lax.exp(x)))(1.0, 1.0)
+jit_p.bind(1.0, 1.0, name="f", jaxpr=closed)
+jaxpr, _ = dce_jaxpr(closed.jaxpr, [False, True])
+print(jit_p.bind(1.0, name="f", jaxpr=ClosedJaxpr(jaxpr, [])))
+""")
+def dce_jaxpr(jaxpr, used_outputs):
+    import dataclasses
+
+    outvars = chosen(jaxpr.outvars, used_outputs)
+    live, eqns = {x for x in outvars if is_variable(x)}, []
+    for eqn in reversed(jaxpr.eqns):
+        used = [v in live for v in eqn.outvars]
+        if any(used) or has_effects(eqn):
+            eqn = thinned(eqn, used)
+            live |= {x for x in eqn.invars if is_variable(x)}
+            eqns.append(eqn)
+    used_inputs = [v in live for v in jaxpr.invars]
+    invars = chosen(jaxpr.invars, used_inputs)
+    new = dataclasses.replace(jaxpr, invars=invars, outvars=outvars, eqns=eqns[::-1])
+    return new, used_inputs
+
+
+@mistake("custom.dce_jaxpr", shown_by="""
+from minijax import make_jaxpr, lax
+from minijax.custom_interpreters import dce_jaxpr
+import numpy as np
+closed = make_jaxpr(lambda x: (x * np.ones(2), x * np.zeros(2)))(1.0)
+print(dce_jaxpr(closed.jaxpr, [False, True])[0])
+""")
+def dce_jaxpr(jaxpr, used_outputs):
+    outvars = chosen(jaxpr.outvars, used_outputs)
+    live, eqns = {x for x in outvars if is_variable(x)}, []
+    for eqn in reversed(jaxpr.eqns):
+        used = [v in live for v in eqn.outvars]
+        if any(used) or has_effects(eqn):
+            eqn = thinned(eqn, used)
+            live |= {x for x in eqn.invars if is_variable(x)}
+            eqns.append(eqn)
+    used_inputs = [v in live for v in jaxpr.invars]
+    new = jaxpr.replace(
+        constvars=[v for v in jaxpr.constvars if v in live],
+        invars=chosen(jaxpr.invars, used_inputs),
+        outvars=outvars,
+        eqns=eqns[::-1],
+    )
+    return new, used_inputs
+
+
+@mistake("custom.dce_jaxpr", shown_by="""
+from minijax import make_jaxpr, lax
+from minijax.custom_interpreters import dce_jaxpr
+closed = make_jaxpr(lambda x: (lambda y: (y, lax.exp(x), y))(lax.sin(x)))(1.0)
+print(dce_jaxpr(closed.jaxpr, [True, False, True])[0])
+""")
+def dce_jaxpr(jaxpr, used_outputs):
+    outvars = list(dict.fromkeys(chosen(jaxpr.outvars, used_outputs)))
+    live, eqns = {x for x in outvars if is_variable(x)}, []
+    for eqn in reversed(jaxpr.eqns):
+        used = [v in live for v in eqn.outvars]
+        if any(used) or has_effects(eqn):
+            eqn = thinned(eqn, used)
+            live |= {x for x in eqn.invars if is_variable(x)}
+            eqns.append(eqn)
+    used_inputs = [v in live for v in jaxpr.invars]
+    invars = chosen(jaxpr.invars, used_inputs)
+    return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs
+
+
+@mistake("custom.dce_jaxpr", shown_by="""
+from minijax import make_jaxpr, lax, custom_interpreters
+custom_interpreters.has_effects = lambda eqn: eqn.primitive.name == "sin"
+closed = make_jaxpr(lambda x, y: (lax.sin(lax.neg(x)), y))(1.0, 2.0)
+print(custom_interpreters.dce_jaxpr(closed.jaxpr, [False, True]))
+""")
+def dce_jaxpr(jaxpr, used_outputs):
+    outvars = chosen(jaxpr.outvars, used_outputs)
+    live, eqns = {x for x in outvars if is_variable(x)}, []
+    for eqn in reversed(jaxpr.eqns):
+        used = [v in live for v in eqn.outvars]
+        if any(used):
+            eqn = thinned(eqn, used)
+            live |= {x for x in eqn.invars if is_variable(x)}
+            eqns.append(eqn)
+        elif has_effects(eqn):
+            eqns.append(eqn)
+    used_inputs = [v in live for v in jaxpr.invars]
+    invars = chosen(jaxpr.invars, used_inputs)
+    return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs
+
+
 @right("custom.dot_general_cost")
 def dot_general_cost(eqn):
     x, y = eqn.invars
@@ -493,6 +1365,26 @@ def dot_general_cost(eqn):
     (_, contracted), _ = eqn.params["dimension_numbers"]
     lengths = [eqn.invars[1].aval.shape[axis] for axis in contracted]
     return Cost(size(eqn.outvars[0]) * 2 * math.prod(lengths), bytes=moved(eqn))
+
+
+@right("custom.dot_general_cost", style="from the operands: all of x times what y keeps")
+def dot_general_cost(eqn):
+    x, y = eqn.invars
+    (_, y_contract), (_, y_batch) = eqn.params["dimension_numbers"]
+    kept = 1
+    for axis, length in enumerate(y.aval.shape):
+        if axis not in y_contract and axis not in y_batch:
+            kept *= length
+    products = size(x) * kept
+    return Cost(flops=products + products, bytes=moved(eqn))
+
+
+@right("custom.dot_general_cost", style="a sum of costs: Cost's own arithmetic")
+def dot_general_cost(eqn):
+    (axes, _), _ = eqn.params["dimension_numbers"]
+    terms = functools.reduce(lambda n, axis: n * eqn.invars[0].aval.shape[axis], axes, 1)
+    term = Cost(flops=1) + Cost(flops=1)
+    return term * terms * size(eqn.outvars[0]) + Cost(bytes=moved(eqn))
 
 
 @mistake(
@@ -524,3 +1416,82 @@ def dot_general_cost(eqn):
     shape = eqn.invars[1].aval.shape
     terms = math.prod(shape[axis] if axis < len(shape) else 1 for axis in contracted)
     return Cost(flops=2 * size(eqn.outvars[0]) * terms, bytes=moved(eqn))
+
+
+@mistake("custom.dot_general_cost", shown_by="""
+from minijax import lax
+from minijax.custom_interpreters import cost
+import numpy as np
+x, y = np.ones((2, 3), np.float32), np.ones((3, 5), np.float32)
+print(cost(lambda x, y: x @ y)(x, y))
+""")
+def dot_general_cost(eqn):
+    (axes, _), _ = eqn.params["dimension_numbers"]
+    x, y, (z,) = *eqn.invars, eqn.outvars
+    terms = math.prod(x.aval.shape[i] for i in axes)
+    return Cost(flops=2 * size(z) * terms, bytes=8 * (size(x) + size(y) + size(z)))
+
+
+@mistake("custom.dot_general_cost", shown_by="""
+from minijax import lax
+from minijax.custom_interpreters import cost
+import numpy as np
+print(cost(lambda x: x @ x)(np.ones((3, 3))))
+""")
+def dot_general_cost(eqn):
+    (axes, _), _ = eqn.params["dimension_numbers"]
+    terms = math.prod(eqn.invars[0].aval.shape[i] for i in axes)
+    arrays = {*filter(is_variable, eqn.invars), *eqn.outvars}
+    nbytes = sum(size(x) * x.aval.dtype.itemsize for x in arrays)
+    return Cost(flops=2 * size(eqn.outvars[0]) * terms, bytes=nbytes)
+
+
+@mistake("custom.dot_general_cost", shown_by="""
+from minijax import lax
+from minijax.custom_interpreters import cost
+import numpy as np
+print(cost(lambda x, y: lax.dot_general(x, y, (((), ()), ((), ()))))(np.ones(3), np.ones(4)))
+""")
+def dot_general_cost(eqn):
+    (axes, _), _ = eqn.params["dimension_numbers"]
+    out = size(eqn.outvars[0])
+    if not axes:
+        return Cost(flops=out, bytes=moved(eqn))
+    terms = math.prod(eqn.invars[0].aval.shape[i] for i in axes)
+    return Cost(flops=2 * out * terms, bytes=moved(eqn))
+
+
+@mistake("custom.dot_general_cost", shown_by="""
+from minijax import lax
+from minijax.custom_interpreters import cost
+import numpy as np
+print(cost(lambda x, y: x @ y)(np.ones((2, 3)), np.ones((3, 5))))
+""")
+def dot_general_cost(eqn):
+    (axes, _), _ = eqn.params["dimension_numbers"]
+    terms = math.prod(eqn.invars[0].aval.shape[i] for i in axes)
+    return Cost(flops=(2 * terms - 1) * size(eqn.outvars[0]), bytes=moved(eqn))
+
+
+@mistake("custom.dot_general_cost", shown_by="""
+from minijax import lax
+from minijax.custom_interpreters import cost
+import numpy as np
+print(cost(lambda x, y: lax.dot_general(x, y, (((0, 1), (1, 0)), ((), ()))))(np.ones((2, 3)), np.ones((3, 2))))
+""")
+def dot_general_cost(eqn):
+    (axes, _), _ = eqn.params["dimension_numbers"]
+    terms = eqn.invars[0].aval.shape[axes[-1]] if axes else 1
+    return Cost(flops=2 * terms * size(eqn.outvars[0]), bytes=moved(eqn))
+
+
+@mistake("custom.dot_general_cost", shown_by="""
+from minijax import lax
+from minijax.custom_interpreters import cost
+import numpy as np
+print(cost(lambda x, y: x @ y)(np.ones((2, 0)), np.ones((0, 5))))
+""")
+def dot_general_cost(eqn):
+    (axes, _), _ = eqn.params["dimension_numbers"]
+    terms = math.prod(eqn.invars[0].aval.shape[i] or 1 for i in axes)
+    return Cost(flops=2 * terms * size(eqn.outvars[0]), bytes=moved(eqn))

@@ -19,6 +19,26 @@ def accumulate(ct_env, atom, ct):
             ct_env[atom] = ct_env[atom] + ct if atom in ct_env else ct
 
 
+@right("grad.accumulate", style="match, and EAFP with KeyError")
+def accumulate(ct_env, atom, ct):
+    match atom, ct:
+        case Var(), None:
+            return
+        case Var(), _:
+            try:
+                so_far = ct_env[atom]
+            except KeyError:
+                ct_env[atom] = ct
+            else:
+                ct_env[atom] = add_tangents(so_far, ct)
+
+
+@right("grad.accumulate", style="one update of the dict, from a comprehension that may be empty")
+def accumulate(ct_env, atom, ct):
+    wanted = [atom] if isinstance(atom, Var) and ct is not None else []
+    ct_env.update({var: add_tangents(ct, ct_env.get(var)) for var in wanted})
+
+
 @mistake(
     "grad.accumulate",
     name="A later cotangent replaces the one before",
@@ -50,6 +70,70 @@ def accumulate(ct_env, atom, ct):
             ct_env[atom] = ct
 
 
+@mistake("grad.accumulate", shown_by="""
+from minijax import grad, jit
+print(jit(grad(lambda x: x * x))(1.0))
+""")
+def accumulate(ct_env, atom, ct):
+    if isinstance(atom, Var) and ct is not None and np.any(np.asarray(ct) != 0):
+        ct_env[atom] = add_tangents(ct_env.get(atom), ct)
+
+
+@mistake("grad.accumulate", shown_by="""
+from minijax import linear_transpose
+print(linear_transpose(lambda x: x + x, 1.0)(5.0))
+""")
+def accumulate(ct_env, atom, ct):
+    if not isinstance(atom, Var) or ct is None:
+        return
+    if ct_env.get(atom) is ct:  # it has been counted already
+        return
+    ct_env[atom] = add_tangents(ct_env.get(atom), ct)
+
+
+@mistake("grad.accumulate", shown_by="""
+from minijax import linear_transpose
+print(linear_transpose(lambda x: x, 1.0)(5.0)[0])
+import minijax.numpy as jnp
+from minijax import linear_transpose
+(ct,) = linear_transpose(lambda x: x + x, 1.0)(5.0)
+print(ct.weak_type)
+""")
+def accumulate(ct_env, atom, ct):
+    if isinstance(atom, Var) and ct is not None:
+        ct = np.asarray(ct) if isinstance(ct, (int, float)) else ct
+        ct_env[atom] = add_tangents(ct_env.get(atom), ct)
+
+
+@mistake("grad.accumulate", shown_by="""
+from minijax import vjp
+import numpy as np
+ct = np.ones(3)
+_, back = vjp(lambda x: (x, x, x), np.zeros(3))
+print(back((ct, ct, ct))[0], ct)
+""")
+def accumulate(ct_env, atom, ct):
+    if isinstance(atom, Var) and ct is not None:
+        if atom in ct_env and isinstance(ct_env[atom], np.ndarray):
+            ct_env[atom] += np.asarray(ct)
+        else:
+            ct_env[atom] = add_tangents(ct_env.get(atom), ct)
+
+
+@mistake("grad.accumulate", shown_by="""
+from minijax.transpose import accumulate
+from minijax.jaxpr import Literal
+from minijax.core import get_aval, ShapedArray
+import numpy as np
+env = {}
+accumulate(env, Literal(2.0, ShapedArray((), np.dtype(float))), 3.0)
+print(len(env))
+""")
+def accumulate(ct_env, atom, ct):
+    if ct is not None:
+        ct_env[atom] = add_tangents(ct_env.get(atom), ct)
+
+
 @right("grad.unbroadcast")
 def unbroadcast(ct, x):
     if not isinstance(x, UndefPrimal):
@@ -77,6 +161,42 @@ def unbroadcast(ct, x):
         kept = [i for i in range(len(want)) if i not in axes]
         return broadcast_in_dim(out, want, kept)
     return None
+
+
+@right("grad.unbroadcast", style="one axis at a time, from the last")
+def unbroadcast(ct, x):
+    if not isinstance(x, UndefPrimal):
+        return None
+    have, want = tuple(get_aval(ct).shape), tuple(x.aval.shape)
+    out = ct
+    if not want:
+        for axis in reversed(range(len(have))):
+            out = reduce_sum_p.bind(out, axes=(axis,))
+        return out
+    for axis, (a, b) in enumerate(zip(have, want, strict=True)):
+        if a != b:
+            smaller = reduce_sum_p.bind(out, axes=(axis,))
+            shape = list(get_aval(out).shape)
+            shape[axis] = 1
+            out = broadcast_in_dim(smaller, shape, [i for i in range(len(shape)) if i != axis])
+    return out
+
+
+@right("grad.unbroadcast", style="match on the operand; all axes of length 1 are summed, in any order")
+def unbroadcast(ct, x):
+    match x:
+        case UndefPrimal(aval=aval):
+            shape = get_aval(ct).shape
+            if aval.shape == shape:
+                return ct
+            summed = [i for i in range(len(shape))][::-1]
+            if len(aval.shape) == len(shape):
+                summed = [i for i in summed if aval.shape[i] == 1]
+            total = reduce_sum_p.bind(ct, axes=tuple(summed))
+            rest = tuple(i for i in range(len(shape)) if i not in summed)
+            return broadcast_in_dim(total, aval.shape, rest) if aval.shape else total
+        case _:
+            return None
 
 
 @mistake(
@@ -121,6 +241,104 @@ def unbroadcast(ct, x):
     return broadcast_in_dim(sums, want, kept) if want else sums
 
 
+@mistake("grad.unbroadcast", shown_by="""
+from minijax.transpose import unbroadcast
+from minijax.core import UndefPrimal, ShapedArray
+import numpy as np
+print(unbroadcast(np.ones((2, 3, 4)), UndefPrimal(ShapedArray((2, 1, 4), np.dtype(float)))).shape)
+""")
+def unbroadcast(ct, x):
+    if not isinstance(x, UndefPrimal):
+        return None
+    shape, want = get_aval(ct).shape, x.aval.shape
+    if shape == want:
+        return ct
+    if want == ():
+        return reduce_sum_p.bind(ct, axes=tuple(range(len(shape))))
+    axes = tuple(i for i in range(len(want)) if want[i] != shape[i])
+    sums = reduce_sum_p.bind(ct, axes=axes)
+    kept = [1 - axes[0]] if len(want) - len(axes) == 1 else range(len(want) - len(axes))
+    return broadcast_in_dim(sums, want, list(kept))
+
+
+@mistake("grad.unbroadcast", shown_by="""
+from minijax.transpose import unbroadcast
+from minijax.core import UndefPrimal, ShapedArray
+import numpy as np
+print(unbroadcast(np.ones((0, 3)), UndefPrimal(ShapedArray((1, 3), np.dtype(float)))))
+""")
+def unbroadcast(ct, x):
+    if not isinstance(x, UndefPrimal):
+        return None
+    shape, want = get_aval(ct).shape, x.aval.shape
+    if shape == want:
+        return ct
+    if want == ():
+        return reduce_sum_p.bind(ct, axes=tuple(range(len(shape))))
+    axes = tuple(i for i in range(len(want)) if want[i] == 1 and shape[i] > 1)
+    sums = reduce_sum_p.bind(ct, axes=axes)
+    return broadcast_in_dim(sums, want, [i for i in range(len(want)) if i not in axes])
+
+
+@mistake("grad.unbroadcast", shown_by="""
+from minijax import make_jaxpr
+from minijax.transpose import unbroadcast
+from minijax.core import UndefPrimal, ShapedArray
+import numpy as np
+print(make_jaxpr(lambda ct: unbroadcast(ct, UndefPrimal(ShapedArray((), np.dtype(float)))))(1.0))
+""")
+def unbroadcast(ct, x):
+    if not isinstance(x, UndefPrimal):
+        return None
+    shape, want = get_aval(ct).shape, x.aval.shape
+    if want == ():
+        return reduce_sum_p.bind(ct, axes=tuple(range(len(shape))))
+    axes = tuple(i for i in range(len(want)) if want[i] != shape[i])
+    sums = reduce_sum_p.bind(ct, axes=axes)
+    return broadcast_in_dim(sums, want, [i for i in range(len(want)) if i not in axes])
+
+
+@mistake("grad.unbroadcast", shown_by="""
+from minijax.transpose import unbroadcast
+import minijax.numpy as jnp
+import numpy as np
+print(unbroadcast(np.ones((2, 3)), jnp.ones((2, 3))))
+""")
+def unbroadcast(ct, x):
+    if not hasattr(x, "aval"):
+        return None
+    shape, want = get_aval(ct).shape, x.aval.shape
+    if shape == want:
+        return ct
+    if want == ():
+        return reduce_sum_p.bind(ct, axes=tuple(range(len(shape))))
+    axes = tuple(i for i in range(len(want)) if want[i] != shape[i])
+    sums = reduce_sum_p.bind(ct, axes=axes)
+    return broadcast_in_dim(sums, want, [i for i in range(len(want)) if i not in axes])
+
+
+@mistake("grad.unbroadcast", shown_by="""
+from minijax import linear_transpose
+import numpy as np
+(ct,) = linear_transpose(lambda x: x + np.zeros(3, np.float32) * x, np.float32(1.0))(np.ones(3, np.float32))
+print(ct.dtype)
+""")
+def unbroadcast(ct, x):
+    if not isinstance(x, UndefPrimal):
+        return None
+    shape, want = get_aval(ct).shape, x.aval.shape
+    if shape == want:
+        return ct
+    if want == ():
+        ones, axes = np.ones(shape), tuple(range(len(shape)))
+        return dot_general_p.bind(
+            ct, ones, dimension_numbers=((axes, axes), ((), ())), preferred_element_type=np.float64
+        )
+    axes = tuple(i for i in range(len(want)) if want[i] != shape[i])
+    sums = reduce_sum_p.bind(ct, axes=axes)
+    return broadcast_in_dim(sums, want, [i for i in range(len(want)) if i not in axes])
+
+
 @right("grad.mul_rule")
 def mul_transpose(ct, x, y):
     match x, y:
@@ -137,6 +355,24 @@ def mul_transpose(ct, x, y):
 
     first = isinstance(x, UndefPrimal)
     return [times(y, x) if first else None, None if first else times(x, y)]
+
+
+@right("grad.mul_rule", style="one comprehension over the two roles")
+def mul_transpose(ct, x, y):
+    return [
+        unbroadcast(mul_p.bind(other, ct), this) if isinstance(this, UndefPrimal) else None
+        for this, other in ((x, y), (y, x))
+    ]
+
+
+@right("grad.mul_rule", style="index of the linear operand, a list that is filled")
+def mul_transpose(ct, x, y):
+    operands, cts = [x, y], [None, None]
+    at = [isinstance(operand, UndefPrimal) for operand in operands].index(True)
+    linear, known = operands.pop(at), operands[0]
+    product = mul_p.bind(ct, known)
+    cts[at] = unbroadcast(product, linear)
+    return cts
 
 
 @mistake(
@@ -184,6 +420,78 @@ def mul_transpose(ct, x, y):
     return [None, mul_p.bind(x, ct)]
 
 
+@mistake("grad.mul_rule", shown_by="""
+from minijax.transpose import mul_transpose
+from minijax.core import UndefPrimal, ShapedArray
+import minijax.numpy as jnp, numpy as np
+print(mul_transpose(np.ones(2), jnp.array([2.0, 3.0]), UndefPrimal(ShapedArray((2,), np.dtype(float)))))
+""")
+def mul_transpose(ct, x, y):
+    if hasattr(x, "aval"):
+        return [unbroadcast(mul_p.bind(ct, y), x), None]
+    return [None, unbroadcast(mul_p.bind(ct, x), y)]
+
+
+@mistake("grad.mul_rule", shown_by="""
+from minijax import linear_transpose
+import numpy as np
+print(linear_transpose(lambda x: np.array([2.0, 3.0]) * x, 1.0)(np.ones(2))[0].shape)
+""")
+def mul_transpose(ct, x, y):
+    if isinstance(x, UndefPrimal):
+        return [unbroadcast(mul_p.bind(ct, y), x), None]
+    return [None, mul_p.bind(x, ct)]
+
+
+@mistake("grad.mul_rule", shown_by="""
+from minijax import linear_transpose
+import numpy as np
+print(linear_transpose(lambda x: x * 0.0, 1.0)(np.inf))
+""")
+def mul_transpose(ct, x, y):
+    known = y if isinstance(x, UndefPrimal) else x
+    if isinstance(known, (int, float)) and known == 0:
+        return [None, None]  # nothing counts
+    if isinstance(x, UndefPrimal):
+        return [unbroadcast(mul_p.bind(ct, y), x), None]
+    return [None, unbroadcast(mul_p.bind(ct, x), y)]
+
+
+@mistake("grad.mul_rule", shown_by="""
+from minijax.transpose import mul_transpose
+from minijax.core import UndefPrimal, ShapedArray
+import numpy as np
+out, _ = mul_transpose(np.ones(2), UndefPrimal(ShapedArray((2,), np.dtype(float))), np.ones(2))
+print(isinstance(out, np.ndarray) and out.flags.writeable)
+""")
+def mul_transpose(ct, x, y):
+    if isinstance(x, UndefPrimal):
+        return [unbroadcast(ct * y, x), None]
+    return [None, unbroadcast(mul_p.bind(ct, x), y)]
+
+
+@mistake("grad.mul_rule", shown_by="""
+from minijax import linear_transpose
+import numpy as np
+a = np.array([1.0, 10.0])
+print(linear_transpose(lambda x: x * a, 1.0)(a))
+""")
+def mul_transpose(ct, x, y):
+    if isinstance(x, UndefPrimal):
+        return [mul_p.bind(unbroadcast(ct, x), y), None]
+    return [None, mul_p.bind(unbroadcast(ct, y), x)]
+
+
+@mistake("grad.mul_rule", shown_by="""
+from minijax import grad, jit
+print(jit(grad(lambda x: x * x * x))(2.0))
+""")
+def mul_transpose(ct, x, y):
+    if isinstance(x, UndefPrimal):
+        return [unbroadcast(mul_p.bind(ct, np.asarray(y)), x), None]
+    return [None, unbroadcast(mul_p.bind(ct, np.asarray(x)), y)]
+
+
 @right("grad.dot_general_rule")
 def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     n = len(batch[0])
@@ -220,6 +528,41 @@ def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     )
 
 
+@right("grad.dot_general_rule", style="the axes of ct as labels, looked up by index")
+def dot_cotangent(ct, aval, other, contract, batch, comes_last):
+    other_type = get_aval(other)
+    kept = other_axes(other_type, contract[1], batch[1])
+    mine = [("linear", i) for i in other_axes(aval, contract[0], batch[0])]
+    theirs = [("other", i) for i in kept]
+    labels = [("batch", i) for i in range(len(batch[0]))]
+    labels += theirs + mine if comes_last else mine + theirs
+    in_ct = tuple(labels.index(label) for label in theirs)
+    batch_in_ct = tuple(n for n, (kind, _) in enumerate(labels) if kind == "batch")
+    product = dot_general_p.bind(
+        ct,
+        other,
+        preferred_element_type=get_aval(ct).dtype,
+        dimension_numbers=((in_ct, tuple(kept)), (batch_in_ct, tuple(batch[1]))),
+    )
+    return as_operand(product, aval, contract, batch)
+
+
+@right("grad.dot_general_rule", style="counted from the end of ct; numbers by arithmetic")
+def dot_cotangent(ct, aval, other, contract, batch, comes_last):
+    ct_aval, kept = get_aval(ct), other_axes(get_aval(other), contract[1], batch[1])
+    start = len(batch[0]) if comes_last else len(ct_aval.shape) - len(kept)
+    of_ct = range(start, start + len(kept))
+    numbers = (tuple(of_ct), tuple(kept)), (tuple(range(len(batch[1]))), tuple(batch[1]))
+    return as_operand(
+        dot_general_p.bind(
+            ct, other, dimension_numbers=numbers, preferred_element_type=ct_aval.dtype
+        ),
+        aval,
+        contract,
+        batch,
+    )
+
+
 @mistake(
     "grad.dot_general_rule",
     name="The axes of the first operand are contracted, whichever operand is linear",
@@ -237,6 +580,113 @@ def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     out = dot_general_p.bind(
         ct, other, dimension_numbers=numbers, preferred_element_type=get_aval(ct).dtype
     )
+    return as_operand(out, aval, contract, batch)
+
+
+@mistake("grad.dot_general_rule", shown_by="""
+from minijax import linear_transpose, lax
+import numpy as np
+x, y = np.ones((2, 4, 3)), np.arange(15.0).reshape(3, 5)
+f = lambda t: lax.dot_general(t, y, (((2,), (0,)), ((), ())))
+print(linear_transpose(f, x)(np.arange(40.0).reshape(2, 4, 5))[0])
+""")
+def dot_cotangent(ct, aval, other, contract, batch, comes_last):
+    kept = other_axes(get_aval(other), contract[1], batch[1])
+    number = len(batch[0])
+    start = number if comes_last else number + len(kept)
+    in_ct = tuple(range(start, start + len(kept)))
+    numbers = ((in_ct, tuple(kept)), (tuple(range(number)), tuple(batch[1])))
+    dtype = get_aval(ct).dtype
+    out = dot_general_p.bind(ct, other, dimension_numbers=numbers, preferred_element_type=dtype)
+    return as_operand(out, aval, contract, batch)
+
+
+@mistake("grad.dot_general_rule", shown_by="""
+from minijax import linear_transpose, lax
+import numpy as np
+x, y = np.arange(12.0).reshape(2, 2, 3), np.arange(12.0).reshape(2, 2, 3)
+f = lambda t: lax.dot_general(t, y, (((2,), (2,)), ((0, 1), (1, 0))))
+print(linear_transpose(f, x)(np.arange(4.0).reshape(2, 2))[0])
+""")
+def dot_cotangent(ct, aval, other, contract, batch, comes_last):
+    kept = other_axes(get_aval(other), contract[1], batch[1])
+    number = len(batch[0])
+    start = number if comes_last else number + len(other_axes(aval, contract[0], batch[0]))
+    in_ct = tuple(range(start, start + len(kept)))
+    numbers = ((in_ct, tuple(kept)), (tuple(range(number)), tuple(sorted(batch[1]))))
+    dtype = get_aval(ct).dtype
+    out = dot_general_p.bind(ct, other, dimension_numbers=numbers, preferred_element_type=dtype)
+    return as_operand(out, aval, contract, batch)
+
+
+@mistake("grad.dot_general_rule", shown_by="""
+from minijax import linear_transpose, lax
+import numpy as np
+x = np.ones(1, np.float32)
+y = np.array([[1.0, -1.0]], np.float32)
+f = lambda t: lax.dot_general(t, y, (((0,), (0,)), ((), ())), preferred_element_type=np.float64)
+print(linear_transpose(f, x)(np.array([2.0**30 + 1.0, 2.0**30]))[0])
+""")
+def dot_cotangent(ct, aval, other, contract, batch, comes_last):
+    kept = other_axes(get_aval(other), contract[1], batch[1])
+    number = len(batch[0])
+    start = number if comes_last else number + len(other_axes(aval, contract[0], batch[0]))
+    in_ct = tuple(range(start, start + len(kept)))
+    numbers = ((in_ct, tuple(kept)), (tuple(range(number)), tuple(batch[1])))
+    out = dot_general_p.bind(
+        ct, other, dimension_numbers=numbers, preferred_element_type=aval.dtype
+    )
+    return as_operand(out, aval, contract, batch)
+
+
+@mistake("grad.dot_general_rule", shown_by="""
+from minijax import linear_transpose, lax
+import numpy as np
+x, y = np.ones(3), np.arange(24.0).reshape(3, 2, 4)
+f = lambda t: lax.dot_general(t, y, (((0,), (0,)), ((), ())))
+print(linear_transpose(f, x)(np.arange(8.0).reshape(2, 4))[0])
+""")
+def dot_cotangent(ct, aval, other, contract, batch, comes_last):
+    kept = other_axes(get_aval(other), contract[1], batch[1])
+    number, last = len(batch[0]), len(get_aval(ct).shape) - 1
+    in_ct = ((number if comes_last else last,) if kept else ())[: len(kept)]
+    numbers = ((in_ct, tuple(kept)[-1:]), (tuple(range(number)), tuple(batch[1])))
+    dtype = get_aval(ct).dtype
+    out = dot_general_p.bind(ct, other, dimension_numbers=numbers, preferred_element_type=dtype)
+    return as_operand(out, aval, contract, batch)
+
+
+@mistake("grad.dot_general_rule", shown_by="""
+from minijax import grad, jit
+import numpy as np, minijax.numpy as jnp
+print(jit(grad(lambda x: jnp.dot(x, x)))(np.ones(3)))
+""")
+def dot_cotangent(ct, aval, other, contract, batch, comes_last):
+    other = np.asarray(other)
+    kept = other_axes(get_aval(other), contract[1], batch[1])
+    number = len(batch[0])
+    start = number if comes_last else number + len(other_axes(aval, contract[0], batch[0]))
+    in_ct = tuple(range(start, start + len(kept)))
+    numbers = ((in_ct, tuple(kept)), (tuple(range(number)), tuple(batch[1])))
+    dtype = get_aval(ct).dtype
+    out = dot_general_p.bind(ct, other, dimension_numbers=numbers, preferred_element_type=dtype)
+    return as_operand(out, aval, contract, batch)
+
+
+@mistake("grad.dot_general_rule", shown_by="""
+from minijax import linear_transpose
+import numpy as np
+a = np.array([[1.0, 2.0], [3.0, 4.0]])
+print(linear_transpose(lambda x: x @ a, a)(np.array([[1.0, 10.0], [100.0, 1000.0]]))[0])
+""")
+def dot_cotangent(ct, aval, other, contract, batch, comes_last):
+    kept = other_axes(get_aval(other), contract[1], batch[1])
+    number = len(batch[0])
+    start = number + len(other_axes(aval, contract[0], batch[0])) if comes_last else number
+    in_ct = tuple(range(start, start + len(kept)))
+    numbers = ((in_ct, tuple(kept)), (tuple(range(number)), tuple(batch[1])))
+    dtype = get_aval(ct).dtype
+    out = dot_general_p.bind(ct, other, dimension_numbers=numbers, preferred_element_type=dtype)
     return as_operand(out, aval, contract, batch)
 
 
@@ -281,6 +731,51 @@ def backward_pass(jaxpr, consts, args, cotangents):
     for i in range(len(eqns) - 1, -1, -1):
         step(eqns[i])
     return [table.get(v) for v in jaxpr.invars if type(env[v]) is UndefPrimal]
+
+
+@right("grad.backward_pass", style="equations and cotangents are popped")
+def backward_pass(jaxpr, consts, args, cotangents):
+    todo, env = linear_equations(jaxpr, consts, args)
+    todo, table = list(todo), {}
+    for i in range(len(jaxpr.outvars)):
+        accumulate(table, jaxpr.outvars[i], cotangents[i])
+    while todo:
+        eqn = todo.pop()
+        cts = [table.pop(var, None) for var in eqn.outvars]
+        if not [ct for ct in cts if ct is not None]:
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        ct = cts if eqn.primitive.multiple_results else cts[0]
+        given = rule(ct, *(read(env, atom) for atom in eqn.invars), **eqn.params)
+        for i, atom in enumerate(eqn.invars):
+            accumulate(table, atom, given[i])
+    return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
+
+
+@right("grad.backward_pass", style="helper functions, map, a table of answers by place")
+def backward_pass(jaxpr, consts, args, cotangents):
+    equations, env = linear_equations(jaxpr, consts, args)
+    table = {}
+
+    def spread(atoms, cts):
+        for atom, ct in zip(atoms, cts, strict=True):
+            if isinstance(atom, Var) and isinstance(env.get(atom), UndefPrimal):
+                accumulate(table, atom, ct)
+
+    def step(eqn):
+        cts = [table.get(var) for var in eqn.outvars]
+        if any(ct is not None for ct in cts):
+            if not eqn.primitive.multiple_results:
+                (cts,) = cts
+            operands = map(functools.partial(read, env), eqn.invars)
+            rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+            spread(eqn.invars, rule(cts, *operands, **eqn.params))
+
+    spread(jaxpr.outvars, cotangents)
+    for eqn in equations[::-1]:
+        step(eqn)
+    linear = [isinstance(arg, UndefPrimal) for arg in args]
+    return [table.get(var) for var, flag in zip(jaxpr.invars, linear, strict=True) if flag]
 
 
 @mistake(
@@ -336,6 +831,155 @@ def backward_pass(jaxpr, consts, args, cotangents):
     return [ct_env.get(var) for var in jaxpr.invars if isinstance(env[var], UndefPrimal)]
 
 
+@mistake(
+    "grad.backward_pass",
+    name="Literals are looked up among the variables",
+    hints=[
+        "What are the operands of `x * 2.0`, and which of them is in the environment?",
+        "A literal is not in the environment: it brings its value along.",
+        "Use `read(env, atom)` for each operand.",
+    ],
+)
+def backward_pass(jaxpr, consts, args, cotangents):
+    eqns, env = linear_equations(jaxpr, consts, args)
+    table = {}
+    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
+        accumulate(table, atom, ct)
+    for eqn in reversed(eqns):
+        cts = [table.get(var) for var in eqn.outvars]
+        if all(ct is None for ct in cts):
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        ct = cts if eqn.primitive.multiple_results else cts[0]
+        outs = rule(ct, *[env[atom] for atom in eqn.invars], **eqn.params)
+        for atom, out in zip(eqn.invars, outs, strict=True):
+            accumulate(table, atom, out)
+    return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
+
+
+@mistake("grad.backward_pass", shown_by="""
+from minijax import linear_transpose
+print(linear_transpose(lambda x: x + x, 1.0)(5.0))
+""")
+def backward_pass(jaxpr, consts, args, cotangents):
+    eqns, env = linear_equations(jaxpr, consts, args)
+    table = {}
+    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
+        accumulate(table, atom, ct)
+    for eqn in reversed(eqns):
+        cts = [table.get(var) for var in eqn.outvars]
+        if all(ct is None for ct in cts):
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        ct = cts if eqn.primitive.multiple_results else cts[0]
+        outs = rule(ct, *[read(env, atom) for atom in eqn.invars], **eqn.params)
+        for atom, out in dict(zip(eqn.invars, outs, strict=True)).items():
+            accumulate(table, atom, out)
+    return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
+
+
+@mistake("grad.backward_pass", shown_by="""
+from minijax import linear_transpose, jit
+from minijax.jaxpr import *
+from minijax.core import *
+from minijax.transpose import backward_pass
+import numpy as np
+a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
+jaxpr = Jaxpr([], [a], [b, a], [JaxprEqn([a], [b], neg_p, {})])
+cts = [1.0, 10.0]
+print(backward_pass(jaxpr, [], [UndefPrimal(a.aval)], cts), cts)
+""")
+def backward_pass(jaxpr, consts, args, cotangents):
+    eqns, env = linear_equations(jaxpr, consts, args)
+    table = {}
+    for atom in reversed(jaxpr.outvars):
+        accumulate(table, atom, cotangents.pop())
+    while eqns:
+        eqn = eqns.pop()
+        cts = [table.get(var) for var in eqn.outvars]
+        if all(ct is None for ct in cts):
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        ct = cts if eqn.primitive.multiple_results else cts[0]
+        outs = rule(ct, *[read(env, atom) for atom in eqn.invars], **eqn.params)
+        for atom, out in zip(eqn.invars, outs, strict=True):
+            accumulate(table, atom, out)
+    return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
+
+
+@mistake("grad.backward_pass", shown_by="""
+from minijax import linear_transpose
+import minijax.numpy as jnp
+print(linear_transpose(jnp.sin, 1.0)(5.0))
+""")
+def backward_pass(jaxpr, consts, args, cotangents):
+    eqns, env = linear_equations(jaxpr, consts, args)
+    table = {}
+    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
+        accumulate(table, atom, ct)
+    for eqn in reversed(eqns):
+        cts = [table.get(var) for var in eqn.outvars]
+        if all(ct is None for ct in cts):
+            continue
+        rule = transpose_rules[eqn.primitive]
+        ct = cts if eqn.primitive.multiple_results else cts[0]
+        outs = rule(ct, *[read(env, atom) for atom in eqn.invars], **eqn.params)
+        for atom, out in zip(eqn.invars, outs, strict=True):
+            accumulate(table, atom, out)
+    return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
+
+
+@mistake("grad.backward_pass", shown_by="""
+from minijax import linear_transpose, jit
+f = jit(lambda x, y: (x * 2.0, y * 3.0))
+print(linear_transpose(lambda x, y: f(x, y)[1], 1.0, 1.0)(1.0))
+""")
+def backward_pass(jaxpr, consts, args, cotangents):
+    eqns, env = linear_equations(jaxpr, consts, args)
+    table = {}
+    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
+        accumulate(table, atom, ct)
+    for eqn in reversed(eqns):
+        cts = [table.get(var) for var in eqn.outvars]
+        if cts[0] is None:
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        ct = cts if eqn.primitive.multiple_results else cts[0]
+        outs = rule(ct, *[read(env, atom) for atom in eqn.invars], **eqn.params)
+        for atom, out in zip(eqn.invars, outs, strict=True):
+            accumulate(table, atom, out)
+    return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
+
+
+@mistake("grad.backward_pass", shown_by="""
+from minijax import linear_transpose
+import minijax.numpy as jnp
+print(linear_transpose(lambda x: (x * 3.0, jnp.sin(x))[0], 1.0)(1.0))
+from minijax.linearize import *
+from minijax.core import get_aval
+from minijax.transpose import backward_pass
+from minijax import make_jaxpr
+from minijax.core import UndefPrimal
+closed = make_jaxpr(lambda x: (x * 3.0, jnp.sin(x)))(1.0)
+print(backward_pass(closed.jaxpr, [], [UndefPrimal(v.aval) for v in closed.jaxpr.invars], [1.0, None]))
+""")
+def backward_pass(jaxpr, consts, args, cotangents):
+    eqns, env = linear_equations(jaxpr, consts, args)
+    table = {}
+    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
+        accumulate(table, atom, instantiate(ct, atom.aval))
+    for eqn in reversed(eqns):
+        cts = [table.get(var) for var in eqn.outvars]
+        if all(ct is None for ct in cts):
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        ct = cts if eqn.primitive.multiple_results else cts[0]
+        outs = rule(ct, *[read(env, atom) for atom in eqn.invars], **eqn.params)
+        for atom, out in zip(eqn.invars, outs, strict=True):
+            accumulate(table, atom, out)
+    return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
+
+
 @right("grad.call_rule")
 def transposed_jaxpr(jaxpr, linear):
     places = [i for i, lin in enumerate(linear) if lin]
@@ -370,6 +1014,39 @@ def transposed_jaxpr(jaxpr, linear):
     return derived(jaxpr, ("transpose", linear), run_back, known_avals + jaxpr.out_avals)
 
 
+@right("grad.call_rule", style="slices and pops; the marks from filled and chosen")
+def transposed_jaxpr(jaxpr, linear):
+    from minijax.marks import chosen, opposite
+
+    undefs = [UndefPrimal(aval) for aval in chosen(jaxpr.in_avals, linear)]
+    types = chosen(jaxpr.in_avals, opposite(linear))
+
+    def backwards(*inputs):
+        inputs = list(inputs)
+        values, cts = inputs[: len(types)], inputs[len(types) :]
+        operands = filled(linear, undefs, values)
+        found = backward_pass(jaxpr.jaxpr, jaxpr.consts, operands, cts)
+        return list(map(instantiate, found, [undef.aval for undef in undefs]))
+
+    return derived(jaxpr, ("transpose", linear), backwards, types + list(jaxpr.out_avals))
+
+
+@right("grad.call_rule", style="one iterator over all inputs of the new program")
+def transposed_jaxpr(jaxpr, linear):
+    avals = list(zip(jaxpr.in_avals, linear, strict=True))
+
+    def function(*inputs):
+        rest = iter(inputs)
+        operands = []
+        for aval, is_linear in avals:
+            operands.append(UndefPrimal(aval) if is_linear else next(rest))
+        results = iter(backward_pass(jaxpr.jaxpr, jaxpr.consts, operands, list(rest)))
+        return [instantiate(next(results), aval) for aval, is_linear in avals if is_linear]
+
+    known_avals = [aval for aval, is_linear in avals if not is_linear]
+    return derived(jaxpr, ("transpose", tuple(linear)), function, [*known_avals, *jaxpr.out_avals])
+
+
 @mistake(
     "grad.call_rule",
     name="The new program takes the cotangents first",
@@ -396,6 +1073,131 @@ def transposed_jaxpr(jaxpr, linear):
     return derived(jaxpr, ("transpose", linear), backwards, [*jaxpr.out_avals, *known_avals])
 
 
+@mistake("grad.call_rule", shown_by="""
+from minijax import linear_transpose, jit
+import numpy as np
+row = np.array([2.0, 3.0])
+print(linear_transpose(jit(lambda x: x * row), 1.0)(np.ones(2)))
+""")
+def transposed_jaxpr(jaxpr, linear):
+    avals = jaxpr.in_avals
+    known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
+
+    def backwards(*args):
+        known, cts = iter(args[: len(known_avals)]), args[len(known_avals) :]
+        mixed = [UndefPrimal(a) if flag else next(known) for a, flag in zip(avals, linear)]
+        outs = backward_pass(jaxpr.jaxpr, [], mixed, cts)
+        return [instantiate(ct, a) for ct, a in zip(outs, [a for a, f in zip(avals, linear) if f])]
+
+    return derived(jaxpr, ("transpose", linear), backwards, [*known_avals, *jaxpr.out_avals])
+
+
+@mistake("grad.call_rule", shown_by="""
+from minijax.transpose import transposed_jaxpr
+from minijax import make_jaxpr
+closed = make_jaxpr(lambda x, y: x * y)(2.0, 3.0)
+print(transposed_jaxpr(closed, (False, True)))
+print(transposed_jaxpr(closed, (True, False)))
+""")
+def transposed_jaxpr(jaxpr, linear):
+    avals = jaxpr.in_avals
+    known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
+
+    def backwards(*args):
+        known, cts = iter(args[: len(known_avals)]), args[len(known_avals) :]
+        mixed = [UndefPrimal(a) if flag else next(known) for a, flag in zip(avals, linear)]
+        outs = backward_pass(jaxpr.jaxpr, jaxpr.consts, mixed, cts)
+        return [instantiate(ct, a) for ct, a in zip(outs, [a for a, f in zip(avals, linear) if f])]
+
+    return derived(jaxpr, ("transpose", sum(linear)), backwards, [*known_avals, *jaxpr.out_avals])
+
+
+@mistake("grad.call_rule", shown_by="""
+from minijax.transpose import transposed_jaxpr
+from minijax import make_jaxpr
+import numpy as np
+closed = make_jaxpr(lambda x, y: x * 2.0 + y)(2.0, np.ones(3))
+print(transposed_jaxpr(closed, (True, True)).out_avals)
+""")
+def transposed_jaxpr(jaxpr, linear):
+    avals = jaxpr.in_avals
+    known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
+    linear_avals = [a for a, flag in zip(avals, linear, strict=True) if flag]
+
+    def backwards(*args):
+        known, cts = iter(args[: len(known_avals)]), args[len(known_avals) :]
+        undef = UndefPrimal(linear_avals[-1])
+        mixed = [undef if flag else next(known) for flag in linear]
+        outs = backward_pass(jaxpr.jaxpr, jaxpr.consts, mixed, cts)
+        return [instantiate(ct, a) for ct, a in zip(outs, linear_avals)]
+
+    return derived(jaxpr, ("transpose", linear), backwards, [*known_avals, *jaxpr.out_avals])
+
+
+@mistake("grad.call_rule", shown_by="""
+from minijax import linear_transpose, jit
+print(linear_transpose(jit(lambda x: x * 2.0), 1.0)(1.0)[0].weak_type)
+""")
+def transposed_jaxpr(jaxpr, linear):
+    avals = jaxpr.in_avals
+    known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
+
+    def backwards(*args):
+        known, cts = iter(args[: len(known_avals)]), args[len(known_avals) :]
+        mixed = [UndefPrimal(a) if flag else next(known) for a, flag in zip(avals, linear)]
+        outs = backward_pass(jaxpr.jaxpr, jaxpr.consts, mixed, cts)
+        return [instantiate(ct, a) for ct, a in zip(outs, [a for a, f in zip(avals, linear) if f])]
+
+    types = [ShapedArray(a.shape, a.dtype) for a in (*known_avals, *jaxpr.out_avals)]
+    return derived(jaxpr, ("transpose", linear), backwards, types)
+
+
+@mistake("grad.call_rule", shown_by="""
+from minijax import linear_transpose, jit
+f = jit(lambda x, y: x * 2.0)
+print(linear_transpose(f, 1.0, 1.0)(1.0))
+""")
+def transposed_jaxpr(jaxpr, linear):
+    avals = jaxpr.in_avals
+    known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
+
+    def backwards(*args):
+        known, cts = iter(args[: len(known_avals)]), args[len(known_avals) :]
+        mixed = [UndefPrimal(a) if flag else next(known) for a, flag in zip(avals, linear)]
+        return backward_pass(jaxpr.jaxpr, jaxpr.consts, mixed, cts)
+
+    return derived(jaxpr, ("transpose", linear), backwards, [*known_avals, *jaxpr.out_avals])
+
+
+@mistake("grad.call_rule", shown_by="""
+from minijax.transpose import transposed_jaxpr
+from minijax import make_jaxpr
+from minijax.jaxpr import eval_jaxpr
+import numpy as np
+for row in np.ones(2), np.zeros(2):
+    closed = make_jaxpr(lambda x: x * row)(1.0)
+    back = transposed_jaxpr(closed, (True,))
+    print(eval_jaxpr(back.jaxpr, back.consts, np.array([2.0, 3.0])))
+""")
+def transposed_jaxpr(jaxpr, linear):
+    table = transposed_jaxpr.__dict__
+    avals = jaxpr.in_avals
+    known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
+
+    def backwards(*args):
+        known, cts = iter(args[: len(known_avals)]), args[len(known_avals) :]
+        mixed = [UndefPrimal(a) if flag else next(known) for a, flag in zip(avals, linear)]
+        outs = backward_pass(jaxpr.jaxpr, jaxpr.consts, mixed, cts)
+        return [instantiate(ct, a) for ct, a in zip(outs, [a for a, f in zip(avals, linear) if f])]
+
+    key = f"{jaxpr} {linear}"
+    if key not in table:
+        table[key] = derived(
+            jaxpr, ("transpose", linear), backwards, [*known_avals, *jaxpr.out_avals]
+        )
+    return table[key]
+
+
 @right("grad.vjp")
 def pull_back(lin, cotangent):
     _, _, program, in_tree, in_avals, out_tree, out_avals = lin
@@ -411,6 +1213,26 @@ def pull_back(lin, cotangent):
     return tree_unflatten(lin.in_tree, with_float0([*back], [*lin.in_avals]))
 
 
+@right("grad.vjp", style="the cotangents of floats picked by hand, a leaf list filled by index")
+def pull_back(lin, cotangent):
+    leaves = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
+    program = lin.program
+    kept = [ct for ct in leaves if dtypes.is_float(get_aval(ct).dtype)]
+    found = transpose_program(program, tuple(kept))
+    results = [np.zeros(aval.shape, dtypes.float0) for aval in lin.in_avals]
+    places = [n for n, aval in enumerate(lin.in_avals) if dtypes.is_float(aval.dtype)]
+    for place, ct in zip(places, found, strict=True):
+        results[place] = ct
+    return tree_unflatten(lin.in_tree, results)
+
+
+@right("grad.vjp", style="a chain of nested calls, with a lambda for each end")
+def pull_back(lin, cotangent):
+    into = lambda ct: only_floats(flat_cotangents(ct, lin.out_tree, lin.out_avals), lin.out_avals)
+    out_of = lambda cts: tree_unflatten(lin.in_tree, with_float0(cts, lin.in_avals))
+    return tuple(out_of(transpose_program(lin.program, into(cotangent))))
+
+
 @mistake(
     "grad.vjp",
     name="The cotangents come as a flat list",
@@ -424,6 +1246,88 @@ def pull_back(lin, cotangent):
     cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
     cts_in = transpose_program(lin.program, only_floats(cts, lin.out_avals))
     return with_float0(cts_in, lin.in_avals)
+
+
+@mistake("grad.vjp", shown_by="""
+from minijax import vjp
+import numpy as np
+_, back = vjp(lambda x: x * 2.0, 1.0)
+print(back(np.ones(3)))
+""")
+def pull_back(lin, cotangent):
+    cts, tree = tree_flatten(cotangent)
+    if tree != lin.out_tree:
+        raise ValueError(f"The cotangent must have the structure {lin.out_tree}, not {tree}.")
+    outs = transpose_program(lin.program, only_floats(cts, lin.out_avals))
+    return tree_unflatten(lin.in_tree, with_float0(outs, lin.in_avals))
+
+
+@mistake("grad.vjp", shown_by="""
+from minijax import vjp
+import numpy as np
+_, back = vjp(lambda x, n: x * 2.0, 1.0, np.arange(3))
+print(back(1.0)[1].shape)
+""")
+def pull_back(lin, cotangent):
+    cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
+    outs = iter(transpose_program(lin.program, only_floats(cts, lin.out_avals)))
+    leaves = [
+        next(outs) if dtypes.is_float(aval.dtype) else np.zeros((), dtypes.float0)
+        for aval in lin.in_avals
+    ]
+    return tree_unflatten(lin.in_tree, leaves)
+
+
+@mistake("grad.vjp", shown_by="""
+from minijax import vjp, jit
+print(jit(lambda x: vjp(lambda x: x * x, x)[1](x))(3.0))
+""")
+def pull_back(lin, cotangent):
+    cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
+    cts = [np.asarray(ct) for ct in only_floats(cts, lin.out_avals)]
+    return tree_unflatten(lin.in_tree, with_float0(transpose_program(lin.program, cts), lin.in_avals))
+
+
+@mistake("grad.vjp", shown_by="""
+from minijax import vjp
+print(vjp(lambda x: (x * 2.0, 3), 1.0)[1]((1.0, __import__("numpy").zeros((), [("float0", "V")]))))
+""")
+def pull_back(lin, cotangent):
+    cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
+    outs = transpose_program(lin.program, cts)
+    return tree_unflatten(lin.in_tree, with_float0(outs, lin.in_avals))
+
+
+@mistake("grad.vjp", shown_by="""
+from minijax import vjp
+_, back = vjp(lambda x: {"a": x}, 1.0)
+print(back({"b": 1.0}))
+""")
+def pull_back(lin, cotangent):
+    from minijax.tree import tree_leaves
+
+    cts = tree_leaves(cotangent)
+    check_types("function of cotangents", cts, lin.out_avals)
+    outs = transpose_program(lin.program, only_floats(cts, lin.out_avals))
+    return tree_unflatten(lin.in_tree, with_float0(outs, lin.in_avals))
+
+
+@mistake("grad.vjp", shown_by="""
+from minijax import vjp
+import numpy as np
+_, back = vjp(lambda x: x * np.inf, 1.0)
+print(back(0.0), back(np.zeros(())))
+""")
+def pull_back(lin, cotangent):
+    from minijax.core import Tracer
+
+    cts = only_floats(flat_cotangents(cotangent, lin.out_tree, lin.out_avals), lin.out_avals)
+    # Zeros need no work.
+    cts = [
+        None if not isinstance(ct, Tracer) and not np.any(np.asarray(ct)) else ct for ct in cts
+    ]
+    outs = transpose_program(lin.program, cts)
+    return tree_unflatten(lin.in_tree, with_float0(outs, lin.in_avals))
 
 
 @right("grad.value_and_gradients")
@@ -446,6 +1350,30 @@ def value_and_gradients(fun, args, has_aux=False):
     return (value, f_vjp(one), aux) if has_aux else (value, f_vjp(one))
 
 
+@right("grad.value_and_gradients", style="linearize_tree and pull_back themselves, no vjp")
+def value_and_gradients(fun, args, has_aux=False):
+    lin = linearize_tree(fun, tuple(args), has_aux)
+    check_scalar(lin.value)
+    seed = np.array(1, get_aval(lin.value).dtype)
+    result = [lin.value, pull_back(lin, seed)]
+    if has_aux:
+        result.append(lin.aux)
+    return tuple(result)
+
+
+@right("grad.value_and_gradients", style="match on what vjp gives")
+def value_and_gradients(fun, args, has_aux=False):
+    def gradients(value, back):
+        check_scalar(value)
+        return back(np.ones((), dtype=get_aval(value).dtype))
+
+    match vjp(fun, *args, has_aux=has_aux):
+        case value, back, aux:
+            return value, gradients(value, back), aux
+        case value, back:
+            return value, gradients(value, back)
+
+
 @mistake(
     "grad.value_and_gradients",
     name="The cotangent of the result is its value",
@@ -459,6 +1387,82 @@ def value_and_gradients(fun, args, has_aux=False):
     value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
     check_scalar(value)
     return (value, f_vjp(value), *aux)
+
+
+@mistake("grad.value_and_gradients", shown_by="""
+from minijax import grad
+print(grad(lambda x: (x * x, None), has_aux=True)(3.0))
+""")
+def value_and_gradients(fun, args, has_aux=False):
+    value, f_vjp, *rest = vjp(fun, *args, has_aux=has_aux)
+    check_scalar(value)
+    aux = rest[0] if rest else None
+    gradients = f_vjp(np.ones((), get_aval(value).dtype))
+    return (value, gradients) if aux is None else (value, gradients, aux)
+
+
+@mistake("grad.value_and_gradients", shown_by="""
+from minijax import grad
+import numpy as np
+print(grad(lambda x: x * np.inf)(1.0))
+""")
+def value_and_gradients(fun, args, has_aux=False):
+    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
+    check_scalar(value)
+    return value, f_vjp(value - value + np.ones((), get_aval(value).dtype)), *aux
+
+
+@mistake(
+    "grad.value_and_gradients",
+    name="The function runs twice",
+    hints=[
+        "How often does a `print` in the user's function print?",
+        "`vjp` gives the value too, so there is no need for a second run.",
+        "Call `vjp` first, and check the value that it returns.",
+    ],
+)
+def value_and_gradients(fun, args, has_aux=False):
+    out = fun(*args)
+    check_scalar(out[0] if has_aux else out)
+    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
+    return value, f_vjp(np.ones((), get_aval(value).dtype)), *aux
+
+
+@mistake("grad.value_and_gradients", shown_by="""
+from minijax import grad
+print(grad(lambda x: 3)(1.0))
+""")
+def value_and_gradients(fun, args, has_aux=False):
+    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
+    if get_aval(value).shape:
+        raise TypeError("Gradient only defined for scalar-output functions.")
+    return value, f_vjp(np.ones((), get_aval(value).dtype)), *aux
+
+
+@mistake("grad.value_and_gradients", shown_by="""
+from minijax import grad
+print(grad(grad(lambda x: x * x * x))(2.0))
+""")
+def value_and_gradients(fun, args, has_aux=False):
+    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
+    check_scalar(value)
+    gradients = f_vjp(np.ones((), get_aval(value).dtype))
+    return np.asarray(value).item(), gradients, *aux
+
+
+@mistake(
+    "grad.value_and_gradients",
+    name="The cotangent is a Python number, whatever the dtype of the value",
+    hints=[
+        "Take a loss of dtype float32. Of which dtype must its cotangent be?",
+        "`1.0` counts as float64, and the function of cotangents refuses a cotangent of another dtype.",
+        "Make the one with NumPy: `np.ones((), get_aval(value).dtype)`.",
+    ],
+)
+def value_and_gradients(fun, args, has_aux=False):
+    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
+    check_scalar(value)
+    return value, f_vjp(1.0), *aux
 
 
 @right("grad.jacobian_of_output")
@@ -486,6 +1490,31 @@ def jacobian_of_output(lin, i):
     return functools.reduce(lambda g, _: vmap(g), lin.out_avals[i].shape, pull_back)(unit)
 
 
+@right("grad.jacobian_of_output", style="recursion over the axes that are left")
+def jacobian_of_output(lin, i):
+    aval = lin.out_avals[i]
+
+    def rows(ct, axes_left):
+        if axes_left:
+            return vmap(lambda part: rows(part, axes_left - 1))(ct)
+        cts = [None for _ in lin.out_avals]
+        cts[i] = ct
+        return transpose_program(lin.program, cts)
+
+    return rows(basis(aval), len(aval.shape))
+
+
+@right("grad.jacobian_of_output", style="functools.reduce wraps vmap; star lists")
+def jacobian_of_output(lin, i):
+    before, after = [None] * i, [None] * (len(lin.out_avals) - i - 1)
+
+    def one(ct):
+        return tuple(transpose_program(lin.program, [*before, ct, *after]))
+
+    every = functools.reduce(lambda f, _: vmap(f, in_axes=0, out_axes=0), lin.out_avals[i].shape, one)
+    return list(every(basis(lin.out_avals[i])))
+
+
 @mistake(
     "grad.jacobian_of_output",
     name="The axes of the result stand behind those of the input",
@@ -503,3 +1532,114 @@ def jacobian_of_output(lin, i):
     for axis in range(len(lin.out_avals[i].shape)):
         pull_back = vmap(pull_back, in_axes=axis, out_axes=-1)
     return pull_back(basis(lin.out_avals[i]))
+
+
+@mistake("grad.jacobian_of_output", shown_by="""
+from minijax import jacrev
+import numpy as np
+print([j.shape for j in jacrev(lambda x: (x.sum(), x))(np.ones(2))])
+""")
+def jacobian_of_output(lin, i):
+    def one(ct):
+        return transpose_program(
+            lin.program, [ct if k == i else None for k in range(len(lin.out_avals))]
+        )
+
+    for _ in lin.out_avals[0].shape:
+        one = vmap(one)
+    return one(basis(lin.out_avals[0]))
+
+
+@mistake("grad.jacobian_of_output", shown_by="""
+from minijax import jacrev
+import numpy as np
+print(jacrev(lambda x: x * x)(np.ones(2, np.float32)).dtype)
+""")
+def jacobian_of_output(lin, i):
+    def one(ct):
+        return transpose_program(
+            lin.program, [ct if k == i else None for k in range(len(lin.out_avals))]
+        )
+
+    shape = lin.out_avals[i].shape
+    for _ in shape:
+        one = vmap(one)
+    return one(np.eye(int(np.prod(shape))).reshape(shape + shape))
+
+
+@mistake("grad.jacobian_of_output", shown_by="""
+from minijax import jacrev
+print(jacrev(lambda x: x * 2.0)(3.0).weak_type)
+""")
+def jacobian_of_output(lin, i):
+    def one(ct):
+        return transpose_program(
+            lin.program, [ct if k == i else None for k in range(len(lin.out_avals))]
+        )
+
+    for _ in lin.out_avals[i].shape:
+        one = vmap(one)
+    return one(np.asarray(basis(lin.out_avals[i])))
+
+
+@mistake("grad.jacobian_of_output", shown_by="""
+from minijax import jacrev, transpose
+import numpy as np
+passes, run = [], transpose.transpose_program
+transpose.transpose_program = lambda *args: passes.append(1) or run(*args)
+jacrev(lambda x: x * 2.0)(np.ones((2, 3)))
+print(len(passes))
+""")
+def jacobian_of_output(lin, i):
+    import minijax.numpy as jnp
+
+    def one(ct):
+        return transpose_program(
+            lin.program, [ct if k == i else None for k in range(len(lin.out_avals))]
+        )
+
+    cts, shape = np.asarray(basis(lin.out_avals[i])), lin.out_avals[i].shape
+    if not shape:
+        return one(basis(lin.out_avals[i]))
+
+    def rows(cts, depth):
+        if depth == 1:
+            return [np.asarray(x) for x in vmap(one)(cts)]
+        return [np.stack(parts) for parts in zip(*[rows(part, depth - 1) for part in cts])]
+
+    return [jnp.array(x) for x in rows(cts, len(shape))]
+
+
+@mistake(
+    "grad.jacobian_of_output",
+    name="The backward pass is mapped along one axis only",
+    hints=[
+        "Of which shape is `basis(aval)` for a result of shape (3, 2)?",
+        "Each axis of the result is an axis of the basis that says which entry. All of them are mapped.",
+        "Wrap the function of one cotangent in `vmap` once for each axis: `for _ in lin.out_avals[i].shape:`.",
+    ],
+)
+def jacobian_of_output(lin, i):
+    def one(ct):
+        return transpose_program(
+            lin.program, [ct if k == i else None for k in range(len(lin.out_avals))]
+        )
+
+    return vmap(one)(basis(lin.out_avals[i])) if lin.out_avals[i].shape else one(basis(lin.out_avals[i]))
+
+
+@mistake("grad.jacobian_of_output", shown_by="""
+from minijax import jacrev
+import numpy as np
+J = jacrev(lambda x: x * np.array([[1.0, 2.0], [3.0, 4.0]]) + x.T)(np.ones((2, 2)))
+print(J[0, 1], J[1, 0])
+""")
+def jacobian_of_output(lin, i):
+    def one(ct):
+        return transpose_program(
+            lin.program, [ct if k == i else None for k in range(len(lin.out_avals))]
+        )
+
+    for axis, _ in enumerate(lin.out_avals[i].shape):
+        one = vmap(one, in_axes=axis)
+    return one(basis(lin.out_avals[i]))

@@ -75,6 +75,15 @@ def test_eval_takes_any_branch(student):
 
 
 @pytest.mark.exercise("control.cond_eval")
+def test_eval_of_several_operands(student):
+    """All operands reach the branch, in their order."""
+    three = ("lambda x, y, z: [z - x, y]", "lambda x, y, z: [z, x - y, y]")
+    student.agrees(branch_taken, three, 0, [ROW, 2.0, OTHER])
+    student.agrees(branch_taken, three, 1, [1.0, 2.0, 3.0])
+    student.agrees(branch_taken, ("lambda: [2.0]", "lambda: [3.0, True]"), 1, [])
+
+
+@pytest.mark.exercise("control.cond_eval")
 def test_eval_gives_arrays(student):
     """Results are arrays, also where a branch hands on a number of Python."""
     student.agrees(branch_taken, THREE, 0, [3.0, 5.0])

@@ -116,6 +116,24 @@ def test_eval_other_calls(student):
 
 
 @pytest.mark.exercise("custom.eval_equation")
+def test_eval_what_is_no_call(student):
+    """A loop holds programs too, and calls none of them: it is bound as it is."""
+    loop = "lambda x: lax.scan(lambda c, _: (c * 2.0, c), x, None, length=5)"
+    student.agrees(evaluated, loop, [ROW], "program")
+    student.agrees(
+        evaluated, "lambda x: lax.while_loop(lambda c: c < 9.0, lax.exp, x)", [3.0], "program"
+    )
+
+
+@pytest.mark.exercise("custom.eval_equation")
+def test_eval_programs_without_equations(student):
+    """A program that is called may hand its operands on, or give numbers."""
+    student.agrees(evaluated, "jit(lambda x, y: (y, x, x))", [ROW, 2.0], "program")
+    student.agrees(evaluated, "jit(lambda x: (2.0, x))", [ROW], "")
+    student.agrees(evaluated, "jit(lambda x: ())", [ROW], "")
+
+
+@pytest.mark.exercise("custom.eval_equation")
 def test_eval_is_transformed(student):
     """Other transformations see each operation that is evaluated."""
     student.agrees(evaluated, "lambda x, y: lax.div(x, y)", [3.0, 2.0], "tangents")
@@ -216,6 +234,64 @@ def test_chain_params(student):
     student.agrees(chain, "lambda x: lax.exp(lax.rev(x, (1,)))", abs(GRID), "", [flip])
 
 
+@probe
+def chain_of_shape(mj, ys):
+    """The inverse of a function that does other things for other shapes and dtypes; used again."""
+    from minijax.custom_interpreters import inverse_chain
+
+    def f(x):
+        y = mj.lax.exp(x) if x.shape else mj.lax.neg(x)
+        return mj.lax.neg(y) if x.dtype == np.float32 else y
+
+    back = inverse_chain(f)
+    return [back(y) for y in ys]
+
+
+@probe
+def chain_of_toys(mj, params, error, y):
+    """The inverse of a made-up operation, whose rule notes its parameters, or raises an error."""
+    import builtins
+    from unittest.mock import patch
+
+    from minijax.core import Primitive, abstract_eval_rules
+    from minijax.custom_interpreters import inverse_chain, inverse_rules
+
+    toy, noted = Primitive("toy"), []
+
+    def rule(z, **params):
+        noted.append(params)
+        if error:
+            raise getattr(builtins, error)("of the rule")
+        return -z
+
+    with (
+        patch.dict(abstract_eval_rules, {toy: lambda x, **params: x}),
+        patch.dict(inverse_rules, {"toy": [rule]}),
+    ):
+        try:
+            out = inverse_chain(lambda x: toy.bind(x, **params))(y)
+        except Exception as found:
+            out = type(found).__name__, "of the rule" in str(found)
+    return out, noted
+
+
+ERRORS = ("KeyError", "TypeError", "ValueError", "NotImplementedError", "IndexError")
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_chain_of_each_type(student):
+    """The function is traced for the type of the result, at each call."""
+    student.agrees(chain_of_shape, [2.0, ROW, F32(2.0), -ROW.astype(F32), 3.0])
+
+
+@pytest.mark.exercise("custom.inverse_chain")
+def test_chain_of_rules(student):
+    """A rule gets the parameters that say something; an error that it raises is the caller's."""
+    student.agrees(chain_of_toys, {"by": 2.0, "accuracy": None, "axis": 0}, None, ROW)
+    for error in ERRORS:
+        student.agrees(chain_of_toys, {}, error, 2.0)
+
+
 @pytest.mark.exercise("custom.inverse_chain")
 def test_chain_is_transformed(student):
     """The inverse is mapped and differentiated like any function of lax."""
@@ -266,13 +342,15 @@ def inverted(mj, program, ins, outs, rules=(), number=1, how=""):
     with patch.dict(inverse_rules, more):
         if how == "program":
             return str(mj.make_jaxpr(lambda *zs: list(invert(eqn, number, ins, zs)))(*outs))
+        given = list(ins), list(outs)
         try:
-            found = list(invert(eqn, number, list(ins), outs))
-        except (ValueError, NotImplementedError) as error:
+            found = list(invert(eqn, number, *given))
+        except Exception as error:
             place = re.search(r"stops at equation (\d+), `(.*?)`", str(error))
             return type(error).__name__, place and place.groups()
     same = [x is y for x, y in zip(found, ins, strict=True)]
-    return found, same
+    unchanged = [x is y for x, y in zip([*given[0], *given[1]], [*ins, *outs], strict=True)]
+    return found, same, unchanged
 
 
 @probe
@@ -344,6 +422,14 @@ def test_invert_params(student):
     student.agrees(inverted, "lambda x: lax.integer_pow(x, 5)", [None], [ROW], rules)
     student.agrees(inverted_two_results, [2.0, None], [3.0, 5.0], {"more": 4.0, "less": None})
     student.agrees(inverted_two_results, [2.0, None], [3.0, 5.0], {"more": None})
+
+
+@pytest.mark.exercise("custom.invert")
+def test_invert_errors_of_rules(student):
+    """An error that a rule raises is the caller's to see."""
+    for error in ERRORS:
+        rules = [("sin", [f"lambda z: (_ for _ in ()).throw({error}('of the rule'))"])]
+        student.agrees(inverted, "lax.sin", [None], [0.5], rules)
 
 
 @pytest.mark.exercise("custom.invert")
@@ -440,6 +526,35 @@ def test_known_no_operands(student):
     """An operation without operands can always be computed."""
     ask_known(student, "lambda: lax.iota(np.dtype('int32'), 4)", [], [None])
     ask_known(student, "lambda: lax.iota(np.dtype('float64'), 2)", [], [None])
+
+
+@probe
+def evaluation_fails(mj, error):
+    """The error that comes out where an operation on known operands raises one."""
+    import builtins
+    from unittest.mock import patch
+
+    from minijax import custom_interpreters as custom
+    from minijax.core import Primitive, abstract_eval_rules
+
+    def fails(eqn, args):
+        raise getattr(builtins, error)("of the operation")
+
+    toy = Primitive("toy")
+    with patch.dict(abstract_eval_rules, {toy: lambda x: x}):
+        (eqn,) = mj.make_jaxpr(lambda x: toy.bind(2.0))(1.0).eqns
+    with patch.object(custom, "eval_equation", fails):
+        try:
+            return custom.evaluate_if_known({}, eqn)
+        except Exception as found:
+            return type(found).__name__
+
+
+@pytest.mark.exercise("custom.evaluate_if_known")
+def test_known_errors(student):
+    """An error in a computation that is possible is the caller's to see."""
+    for error in ERRORS:
+        student.agrees(evaluation_fails, error)
 
 
 @pytest.mark.exercise("custom.evaluate_if_known")
@@ -551,6 +666,15 @@ def test_sweep_several_results(student):
     sweep(student, coupled, [None, None], [ROW, OTHER])
     sweep(student, "lambda x, y: (lax.exp(y), x - 1.0)", [None, None], [3.0, 4.0])
     sweep(student, "lambda x, y: (y, x - y)", [None, None], [3.0, 4.0])
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_sweep_some_results(student):
+    """Of a result that is an input as well, either value may be the one that is known."""
+    sweep(student, "lambda x, y: (x, x * y)", [2.0, None], [None, 8.0], [1.0, 1.0])
+    sweep(student, "lambda x, y: (x * y, x, y)", [None, 2.0], [8.0, None, None], [1.0, 1.0])
+    sweep(student, "lambda x, y: (lax.exp(x), y, y)", [None, None], [ROW, None, OTHER], [ROW, ROW])
+    sweep(student, "lambda x, y: (lax.exp(x), y, 3.0)", [None, 5.0], [None] * 3, [1.0, 1.0])
 
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
@@ -696,6 +820,36 @@ def test_undo_constants(student):
 
 
 @pytest.mark.exercise("custom.inverse_equation")
+def test_undo_programs_without_equations(student):
+    """A program that is called may hand its operands on."""
+    student.agrees(
+        operands,
+        AROUND_EQUATION,
+        "jit(lambda x, y: (y, x))",
+        [1.0, 2.0],
+        [None, None],
+        [3.0, 4.0],
+        1,
+    )
+    undo(student, "jit(lambda x: x)", [None], [ROW])
+
+
+@pytest.mark.exercise("custom.inverse_equation")
+def test_undo_what_is_no_call(student):
+    """A loop holds programs too, and calls none of them: there is no rule for it."""
+    loop = "lambda x: lax.scan(lambda c, _: (lax.exp(c), None), x, None, length=3)[0]"
+    undo(student, loop, [None], [ROW], 4)
+    undo(student, "lambda x: lax.while_loop(lambda c: c < 9.0, lax.exp, x)", [None], [3.0], 5)
+
+
+@pytest.mark.exercise("custom.inverse_equation")
+def test_undo_calls_that_stop(student):
+    """An error in a call names the equation in it that stops."""
+    undo(student, "jit(lambda x: lax.exp(x) + x)", [None], [3.0], 7)
+    undo(student, "jit(lambda x: lax.neg(jit(lambda y: y * y)(x)))", [None], [3.0], 7)
+
+
+@pytest.mark.exercise("custom.inverse_equation")
 def test_undo_in_part(student):
     """Of several results some may be unknown, and then operands may stay unknown."""
     undo(student, "jit(lambda x, y: (lax.exp(x), y - 1.0))", [None, None], [3.0, None])
@@ -725,10 +879,12 @@ def without_dead_code(mj, program, examples, used, effects=()):
     for i in effects:
         closed.jaxpr.eqns[i].effects = {"prints"}
     before = str(closed.jaxpr)
+    closed.jaxpr.cache["executable"] = "of the old program"
     jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
     kept = [bool(x) for x in kept]
     identical = [eqn for eqn in jaxpr.eqns if eqn in closed.jaxpr.eqns]
     types = [type(x).__name__ for x in (jaxpr.invars, jaxpr.outvars, jaxpr.eqns)]
+    types.append(len(jaxpr.cache))  # what is kept beside the old program does not fit the new one
     same = (len(identical), str(closed.jaxpr) == before, jaxpr is closed.jaxpr)
     return str(jaxpr), kept, same, types
 
@@ -908,6 +1064,8 @@ def test_cost_in_bytes(student):
     student.agrees(product_cost, [(2, 3), (3, 5)], numbers, "float32")
     student.agrees(product_cost, [(2, 3), (3, 5)], numbers, "int8")
     student.agrees(product_cost, [(0, 3), (3, 5)], numbers)
+    student.agrees(product_cost, [(2, 0), (0, 5)], numbers)
+    student.agrees(product_cost, [(1, 1), (1, 1)], numbers)
 
 
 # Random programs ----------------------------------------------------------------------------------
@@ -1059,3 +1217,181 @@ def test_dce_programs(student):
 def test_cost_of_programs(student):
     """A random program with products of arrays costs what its operations cost."""
     student.agrees_on_programs(counted, using=["dot_general"])
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+@probe
+def calls_opened(mj, program, args):
+    """The program of a function without its calls, and its derivative's; the value."""
+    from minijax.custom_interpreters import eval_jaxpr
+
+    scope = {**vars(mj), "np": np, "jnp": mj.numpy, "mj": mj}
+    closed = mj.make_jaxpr(eval(program, scope))(*args)
+
+    def opened(*xs):
+        return eval_jaxpr(closed.jaxpr, closed.consts, xs)
+
+    slopes = mj.make_jaxpr(lambda *xs: mj.jvp(opened, xs, xs)[1])(*args)
+    return str(mj.make_jaxpr(opened)(*args)), str(slopes), opened(*args)
+
+
+@probe
+def undone(mj, program, ys):
+    """The arguments that results came from, as values and as a program; of a chain or of more."""
+    from minijax import custom_interpreters as custom
+
+    scope = {**vars(mj), "np": np, "jnp": mj.numpy, "mj": mj}
+    make = custom.inverse if "," in program or len(ys) > 1 else custom.inverse_chain
+    back = make(eval(program, scope))
+    return back(*ys), str(mj.make_jaxpr(back)(*ys))
+
+
+@probe
+def undone_and_mapped(mj, ys):
+    """The inverse of a function that uses an outer value, differentiated and mapped."""
+    from minijax.custom_interpreters import inverse
+
+    def f(k, y):
+        return inverse(lambda x: mj.lax.exp(mj.lax.tanh(x)) * k + mj.lax.exp(2.0))(y)
+
+    both = mj.vmap(mj.grad(f, (0, 1)), (None, 0))(2.0, ys)
+    return both, mj.jvp(lambda k: f(k, 9.0), (2.0,), (1.0,))
+
+
+@probe
+def stops_at(mj, programs, y):
+    """Which errors stop the inverse, and at which equations; what can be undone afterwards."""
+    import re
+
+    from minijax.custom_interpreters import inverse
+
+    found = []
+    for program in programs:
+        try:
+            found.append(inverse(eval(program, {**vars(mj), "np": np}))(y))
+        except (ValueError, NotImplementedError) as error:
+            number = re.search(r"stops at equation (\d+)", str(error))
+            found.append([type(error).__name__, number and number[1]])
+    return found
+
+
+@probe
+def thinned_out(mj, program, args, used):
+    """A program without dead code, and what it gives; made from the program of its derivative."""
+    from minijax.custom_interpreters import dce_jaxpr, eval_jaxpr
+
+    f = eval(program, {**vars(mj), "np": np, "jnp": mj.numpy, "mj": mj})
+    closed = mj.make_jaxpr(mj.jit(f))(*args)
+    slopes = mj.make_jaxpr(lambda *xs: mj.jvp(f, xs, xs))(*args)
+    found = []
+    for whole, wanted in ((closed, used), (slopes, [False] * len(used) + used)):
+        jaxpr, kept = dce_jaxpr(whole.jaxpr, wanted)
+        left = [x for x, is_kept in zip(args, kept, strict=True) if is_kept]
+        found.append([str(jaxpr), kept, eval_jaxpr(jaxpr, whole.consts, left)])
+    return found
+
+
+@probe
+def costs(mj, w, x):
+    """What two layers cost, in a call, as steps of a loop, and with their gradient."""
+    from minijax.custom_interpreters import cost
+
+    def layers(w, x):
+        return mj.jit(lambda w, x: w @ mj.lax.tanh(w @ x))(w, x)
+
+    def steps(w, x):
+        return mj.lax.scan(lambda c, _: (layers(w, c), None), x, None, length=3)[0]
+
+    slopes = mj.grad(lambda w: mj.numpy.sum(layers(w, x)))
+    found = [cost(layers)(w, x), cost(steps)(w, x), cost(slopes)(w)]
+    return [[int(c.flops), int(c.transcendentals), int(c.bytes)] for c in found]
+
+
+@probe
+def chain_in_a_call(mj, f, xs):
+    """A random chain, undone where it is called, and multiplied with what is known."""
+    from minijax.custom_interpreters import inverse
+
+    call = mj.jit(lambda x, k: f(x) * k)
+    back = inverse(lambda x: call(x, mj.lax.exp(0.5)) + 1.0)
+    return back(call(*xs, mj.lax.exp(0.5)) + 1.0)
+
+
+@probe
+def lean_program(mj, f, xs):
+    """All results of a random program but the first, of a call that lost its dead code."""
+    from minijax.custom_interpreters import cost, dce_jaxpr, eval_jaxpr
+
+    closed = mj.make_jaxpr(mj.jit(lambda *ys: (mj.lax.exp(ys[0]), f(*ys))))(*xs)
+    used = [i > 0 for i in range(len(closed.jaxpr.outvars))]
+    jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
+    left = [x for x, is_kept in zip(xs, kept, strict=True) if is_kept]
+    total = cost(lambda *ys: eval_jaxpr(jaxpr, closed.consts, ys))(*left)
+    return eval_jaxpr(jaxpr, closed.consts, left), kept, int(total.flops), int(total.bytes)
+
+
+@pytest.mark.exercise("custom.whole")
+def test_whole_calls(student):
+    """Calls are opened, those with a derivative of their own too, and loops are not."""
+    program = """lambda x: jit(lambda y: (jit(lax.sin)(y) * np.array([2.0, 3.0, 5.0]), y))(x)[0]"""
+    student.agrees(calls_opened, program, [ROW])
+    own = f"lambda x: ({OWN_JVP})(x) + jit(lambda y, z: (z, y))(x, 2.0)[1]"
+    student.agrees(calls_opened, own, [ROW])
+
+
+@pytest.mark.exercise("custom.whole")
+def test_whole_chains(student):
+    """A chain of operations is undone, as a value and as a program."""
+    student.agrees(undone, "lambda x: lax.exp(lax.tanh(lax.neg(lax.log1p(x))))", [OTHER[2:] * 0.9])
+    student.agrees(undone, "lambda x: lax.neg(lax.exp(x))", [-ROW.astype(F32)])
+
+
+@pytest.mark.exercise("custom.whole")
+def test_whole_inverses(student):
+    """Functions with constants, calls and several arguments are undone."""
+    called = """lambda x: jit(lambda y, k: lax.exp(y * k) - np.array([2.0, -1.0, 0.5]))(x, 4.0)"""
+    student.agrees(undone, called, [ROW + 3.0])
+    coupled = "lambda x, y: (x * lax.exp(y) + lax.sin(y), y)"
+    student.agrees(undone, coupled, [ROW, OTHER])
+
+
+@pytest.mark.exercise("custom.whole")
+def test_whole_transformed(student):
+    """The inverse of a function that uses an outer value is differentiated and mapped."""
+    student.agrees(undone_and_mapped, np.array([8.5, 9.0, 10.0]))
+
+
+@pytest.mark.exercise("custom.whole")
+def test_whole_stops(student):
+    """What cannot be undone names its equation, and spoils nothing."""
+    programs = [
+        "lambda x: lax.exp(lax.sin(lax.neg(x)))",
+        "lambda x: lax.exp(x) * x + 1.0",
+        "lambda x: lax.exp(x) - 1.0",
+        "lambda x: jit(lambda y: lax.neg(lax.sin(y)))(x * 2.0)",
+    ]
+    student.agrees(stops_at, programs, 3.0)
+
+
+@pytest.mark.exercise("custom.whole")
+def test_whole_dead_code(student):
+    """Without dead code a program gives the same, in calls and in derivatives as well."""
+    student.agrees(thinned_out, TREE, [ROW, OTHER], [False, True, False])
+    student.agrees(thinned_out, CALL, [2.0, 3.0], [False, False, True])
+
+
+@pytest.mark.exercise("custom.whole")
+def test_whole_costs(student):
+    """What a small network costs is counted through calls, loops and gradients."""
+    student.agrees(costs, GRID[:, :2], OTHER[:2])
+    student.agrees(costs, GRID[:, :2].astype(F32), OTHER[:2].astype(F32))
+
+
+@pytest.mark.exercise("custom.whole")
+def test_whole_programs(student):
+    """Random chains are undone in calls, and random programs lose their dead code."""
+    kinds = {"operations": CHAIN, "dtypes": ["float64"], "results": 1, "number": 4}
+    student.agrees_on_programs(chain_in_a_call, **kinds)
+    student.agrees_on_programs(lean_program, number=4)
