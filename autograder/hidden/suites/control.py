@@ -662,7 +662,7 @@ def test_scan_is_one_loop(student):
 
 @probe
 def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
-    """Cotangents of linear constants, carry and rows, and how many scans and steps they took.
+    """Cotangents of linear constants, carry and rows; how many steps and rows each scan had.
 
     `sizes`: numbers of residuals that are the same, linear constants, carry, stacks. `given`:
     values of these residuals, of the stacks, and cotangents (None for zero).
@@ -684,8 +684,8 @@ def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
     loop = module.Scan(program, length, len(carry), num_same + num_consts, reverse, 1)
 
     def run(*xs, jaxpr, length, num_carry, num_consts, reverse, unroll):
-        steps.append(length)
         consts, carry, rows = module.groups(xs, num_consts, num_carry)
+        steps.append([length, *(np.shape(x) for x in rows)])
         outs = {}
         for i in reversed(range(length)) if reverse else range(length):
             found = jaxpr_as_fun(jaxpr)(*consts, *carry, *(x[i] for x in rows))
