@@ -458,19 +458,6 @@ def mul_transpose(ct, x, y):
 
 
 @mistake("grad.mul_rule", shown_by="""
-from minijax.transpose import mul_transpose
-from minijax.core import UndefPrimal, ShapedArray
-import numpy as np
-out, _ = mul_transpose(np.ones(2), UndefPrimal(ShapedArray((2,), np.dtype(float))), np.ones(2))
-print(isinstance(out, np.ndarray) and out.flags.writeable)
-""")
-def mul_transpose(ct, x, y):
-    if isinstance(x, UndefPrimal):
-        return [unbroadcast(ct * y, x), None]
-    return [None, unbroadcast(mul_p.bind(ct, x), y)]
-
-
-@mistake("grad.mul_rule", shown_by="""
 from minijax import linear_transpose
 import numpy as np
 a = np.array([1.0, 10.0])

@@ -295,7 +295,6 @@ def test_select_axes(student):
     """Operands have their batch axes anywhere, or nowhere; those of the results are in front."""
     two = ("lambda x, y: [x - y, y]", "lambda x, y: [y * x, y + x]")
     student.agrees(each_its_own, two, [1, 0, 1], [GRID, OTHER[:2]], [1, None], [ROW[:2], ROW[:2]])
-    two = ("lambda x, y: [x - y, y]", "lambda x, y: [y * x, y + x]")
     student.agrees(each_its_own, two, [0, 1], [2.0, GRID], [None, 0], [2.0, ROW])
 
 
