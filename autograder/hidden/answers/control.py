@@ -53,29 +53,38 @@ def cond_impl(index, *operands, branches):
     return [as_array(out) for out in results[int(index)]]
 
 
-@mistake("control.cond_eval", shown_by="""
+@mistake(
+    "control.cond_eval",
+    shown_by="""
 from minijax import lax
 import numpy as np
 print([lax.switch(i, [lambda x: x + 1, lambda x: x * 2, lambda x: -x], np.array(5.0)) for i in range(3)])
-""")
+""",
+)
 def cond_impl(index, *operands, branches):
     branch = branches[1] if index else branches[0]
     return [as_array(out) for out in jaxpr_as_fun(branch)(*operands)]
 
 
-@mistake("control.cond_eval", shown_by="""
+@mistake(
+    "control.cond_eval",
+    shown_by="""
 from minijax import lax
 print(type(lax.cond(True, lambda x, y: x, lambda x, y: y, 3, 5)).__name__)
-""")
+""",
+)
 def cond_impl(index, *operands, branches):
     outs = jaxpr_as_fun(branches[int(index)])(*operands)
     return [as_array(out) if isinstance(out, float) else out for out in outs]
 
 
-@mistake("control.cond_eval", shown_by="""
+@mistake(
+    "control.cond_eval",
+    shown_by="""
 from minijax import lax
 print(lax.cond(True, lambda x, y: x * 2.0, lambda x, y: y, 3.0, 5.0).weak_type)
-""")
+""",
+)
 def cond_impl(index, *operands, branches):
     import minijax.numpy as jnp
 
@@ -83,13 +92,16 @@ def cond_impl(index, *operands, branches):
     return [jnp.asarray(np.asarray(out)) for out in outs]
 
 
-@mistake("control.cond_eval", shown_by="""
+@mistake(
+    "control.cond_eval",
+    shown_by="""
 from minijax.control_flow import cond_impl
 from minijax import make_jaxpr
 import numpy as np
 row = np.array([1.0, 2.0])
 print(cond_impl(np.int32(0), 5.0, branches=(make_jaxpr(lambda x: x * row)(1.0),)))
-""")
+""",
+)
 def cond_impl(index, *operands, branches):
     from minijax.jaxpr import eval_jaxpr
 
@@ -97,11 +109,14 @@ def cond_impl(index, *operands, branches):
     return [as_array(out) for out in outs]
 
 
-@mistake("control.cond_eval", shown_by="""
+@mistake(
+    "control.cond_eval",
+    shown_by="""
 from minijax import lax
 import numpy as np
 print(lax.cond(np.array(1.0) > 0.0, lambda x, y, z: z, lambda x, y, z: x, 1.0, 2.0, 3.0))
-""")
+""",
+)
 def cond_impl(index, *operands, branches):
     x, *others = operands
     y = others[0] if others else x
@@ -181,13 +196,16 @@ def cond_jvp(primals, tangents, *, branches):
     return groups(outs, number)
 
 
-@mistake("control.cond_jvp", shown_by="""
+@mistake(
+    "control.cond_jvp",
+    shown_by="""
 from minijax import jvp, lax
 import numpy as np
 f = lambda x, y: lax.cond(np.array(1.0) > 0.0, lambda x, y: x, lambda x, y: y * 1.0, x, y)
 print(jvp(lambda x: f(x, np.array(5.0)), (np.array(3.0),), (np.array(1.0),)))
 print(jvp(lambda y: f(np.array(5.0), y), (np.array(3.0),), (np.array(1.0),)))
-""")
+""",
+)
 def cond_jvp(primals, tangents, *, branches):
     (index, *operands), (_, *tangents) = primals, tangents
     moves = moving(tangents)
@@ -198,12 +216,15 @@ def cond_jvp(primals, tangents, *, branches):
     return values, filled(need, changes)
 
 
-@mistake("control.cond_jvp", shown_by="""
+@mistake(
+    "control.cond_jvp",
+    shown_by="""
 from minijax import jvp, lax
 import numpy as np
 f = lambda x: lax.switch(2, [lambda x: 1.0 + 0 * np.ones(()), lambda x: 2.0 * np.ones(()), lambda x: x * 3.0], x)
 print(jvp(f, (np.array(3.0),), (np.array(1.0),)))
-""")
+""",
+)
 def cond_jvp(primals, tangents, *, branches):
     (index, *operands), (_, *tangents) = primals, tangents
     moves = moving(tangents)
@@ -214,12 +235,15 @@ def cond_jvp(primals, tangents, *, branches):
     return values, filled(need, changes)
 
 
-@mistake("control.cond_jvp", shown_by="""
+@mistake(
+    "control.cond_jvp",
+    shown_by="""
 from minijax import jvp, lax, jit
 import numpy as np
 f = jit(lambda i, x: lax.switch(i, [lambda x: x > 1.0, lambda x: x < 1.0], x))
 print(jvp(lambda x: f(1, x), (np.array(3.0),), (np.array(1.0),))[0])
-""")
+""",
+)
 def cond_jvp(primals, tangents, *, branches):
     (index, *operands), (_, *tangents) = primals, tangents
     moves = moving(tangents)
@@ -250,11 +274,14 @@ def cond_jvp(primals, tangents, *, branches):
     return values, filled(marks, changes)
 
 
-@mistake("control.cond_jvp", shown_by="""
+@mistake(
+    "control.cond_jvp",
+    shown_by="""
 from minijax import jvp, lax, jit, grad
 import numpy as np
 print(jit(grad(lambda x: lax.cond(x > 0.0, lambda x: x * x, lambda x: x, x)))(3.0))
-""")
+""",
+)
 def cond_jvp(primals, tangents, *, branches):
     (index, *operands), (_, *tangents) = primals, tangents
     moves = moving(tangents)
@@ -393,11 +420,14 @@ def select_branches(axis_size, indices, operands, dims, branches):
     return [select_n(stretch(indices, c[0]), *c) for c in columns], front_or_none(out_every)
 
 
-@mistake("control.select", shown_by="""
+@mistake(
+    "control.select",
+    shown_by="""
 from minijax import lax, vmap
 import numpy as np, minijax.numpy as jnp
 print(vmap(lambda x: lax.cond(x > 0.0, lambda x: (x, 1.0), lambda x: (-x, 2.0), x))(np.array([1.0, -2.0])))
-""")
+""",
+)
 def select_branches(axis_size, indices, operands, dims, branches):
     marks = (True,) * len(operands)
     fronts = to_front(axis_size, operands, dims, marks)
@@ -410,11 +440,14 @@ def select_branches(axis_size, indices, operands, dims, branches):
     return outs, [0] * len(outs)
 
 
-@mistake("control.select", shown_by="""
+@mistake(
+    "control.select",
+    shown_by="""
 from minijax import lax, vmap
 import numpy as np, minijax.numpy as jnp
 print(vmap(lambda x: lax.cond(x > 0.0, jnp.log, lambda x: x, x))(np.array([0.0, -2.0, 1.0])))
-""")
+""",
+)
 def select_branches(axis_size, indices, operands, dims, branches):
     marks = (True,) * len(operands)
     fronts = to_front(axis_size, operands, dims, marks)
@@ -429,12 +462,15 @@ def select_branches(axis_size, indices, operands, dims, branches):
     return totals, [0] * len(totals)
 
 
-@mistake("control.select", shown_by="""
+@mistake(
+    "control.select",
+    shown_by="""
 from minijax import lax, vmap
 import numpy as np
 fs = [lambda x: x, lambda x: x * 10.0, lambda x: x * 100.0]
 print(vmap(lambda i, x: lax.switch(i, fs, x))(np.array([0, 1, 2]), np.ones(3)))
-""")
+""",
+)
 def select_branches(axis_size, indices, operands, dims, branches):
     marks = (True,) * len(operands)
     fronts = to_front(axis_size, operands, dims, marks)
@@ -449,12 +485,15 @@ def select_branches(axis_size, indices, operands, dims, branches):
     return outs, [0] * len(outs)
 
 
-@mistake("control.select", shown_by="""
+@mistake(
+    "control.select",
+    shown_by="""
 from minijax import lax, vmap, grad
 import numpy as np, minijax.numpy as jnp
 f = lambda x, y: lax.cond(x > 0.0, lambda x, y: x / y, lambda x, y: x, x, y)
 print(grad(lambda y: vmap(f)(np.array([-1.0, 2.0]), y).sum())(np.array([0.0, 2.0])))
-""")
+""",
+)
 def select_branches(axis_size, indices, operands, dims, branches):
     marks = (True,) * len(operands)
     fronts = to_front(axis_size, operands, dims, marks)
@@ -470,12 +509,15 @@ def select_branches(axis_size, indices, operands, dims, branches):
     return outs, [0] * len(outs)
 
 
-@mistake("control.select", shown_by="""
+@mistake(
+    "control.select",
+    shown_by="""
 from minijax import lax, vmap
 import numpy as np
 f = lambda x, k: lax.cond(x > 0.0, lambda x, k: x * k, lambda x, k: x - k, x, k)
 print(vmap(f, in_axes=(0, None))(np.array([1.0, -1.0]), np.array([2.0, 3.0, 4.0])))
-""")
+""",
+)
 def select_branches(axis_size, indices, operands, dims, branches):
     marks = mapped(dims)
     fronts = to_front(axis_size, operands, dims, marks)
@@ -546,10 +588,13 @@ def settled(transform, carry):
     return step, carry_out, others
 
 
-@mistake("control.settled", shown_by="""
+@mistake(
+    "control.settled",
+    shown_by="""
 from minijax.control_flow import settled
 print(settled(lambda c: (c, (True, c[0], c[1])), (False, False, False)))
-""")
+""",
+)
 def settled(transform, carry):
     for _ in range(len(carry)):
         step, out = transform(carry)
@@ -559,10 +604,13 @@ def settled(transform, carry):
     return step, carry, out[len(carry) :]
 
 
-@mistake("control.settled", shown_by="""
+@mistake(
+    "control.settled",
+    shown_by="""
 from minijax.control_flow import settled
 print(settled(lambda c: (c, c), (True, False)))
-""")
+""",
+)
 def settled(transform, carry):
     step, out = transform(carry)
     number = len(out) - len(carry)
@@ -572,12 +620,15 @@ def settled(transform, carry):
     return step, carry, out[-number:]
 
 
-@mistake("control.settled", shown_by="""
+@mistake(
+    "control.settled",
+    shown_by="""
 from minijax.control_flow import settled
 calls = []
 settled(lambda c: calls.append(c) or (c, (c[0], c[0])), (True, False))
 print(len(calls))
-""")
+""",
+)
 def settled(transform, carry):
     while True:
         _, out = transform(carry)
@@ -587,10 +638,13 @@ def settled(transform, carry):
         carry = out[: len(carry)]
 
 
-@mistake("control.settled", shown_by="""
+@mistake(
+    "control.settled",
+    shown_by="""
 from minijax.control_flow import settled
 print(settled(lambda c: (c, (c[0] or c[1], c[1])), (False, True)))
-""")
+""",
+)
 def settled(transform, carry):
     step, out = transform(carry)
     while (new := out[: len(carry)]) != carry and not all(new):
@@ -599,13 +653,16 @@ def settled(transform, carry):
     return step, new, out[len(carry) :]
 
 
-@mistake("control.settled", shown_by="""
+@mistake(
+    "control.settled",
+    shown_by="""
 from minijax import lax, vmap
 import numpy as np
 print(vmap(lambda x: lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] * 2.0), (0, x)))(np.ones(2)))
 from minijax.control_flow import settled
 print(settled(lambda c: (c, c), (False, True)))
-""")
+""",
+)
 def settled(transform, carry):
     carry = (True,) * len(carry)
     step, out = transform(carry)
@@ -722,13 +779,16 @@ def where_condition_holds(body, condition, body_nconsts):
     return trace_to_jaxpr(step, [*condition.in_avals[:cond_nconsts], *body.in_avals])
 
 
-@mistake("control.finished", shown_by="""
+@mistake(
+    "control.finished",
+    shown_by="""
 from minijax import lax, vmap
 import numpy as np
 a, b = np.array(2.0), np.array(3.0)
 f = lambda x, a, b: lax.while_loop(lambda x: x < 8.0, lambda x: x * a + b, x)
 print(vmap(f)(np.array([1.0, 6.0, 9.0]), np.ones(3), np.ones(3)))
-""")
+""",
+)
 @kept_beside
 def where_condition_holds(body, condition, body_nconsts):
     number = body_nconsts
@@ -742,7 +802,9 @@ def where_condition_holds(body, condition, body_nconsts):
     return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
 
 
-@mistake("control.finished", shown_by="""
+@mistake(
+    "control.finished",
+    shown_by="""
 from minijax import lax, vmap
 import numpy as np
 from minijax.control_flow import where_condition_holds
@@ -753,7 +815,8 @@ types = types_of([np.ones(2)])
 step = where_condition_holds(
     trace_to_jaxpr(lambda x: [lax.log(x)], types), trace_to_jaxpr(lambda x: [lax.gt(x, 0.0)], types), 0)
 print(jaxpr_as_fun(step)(np.array([0.0, 1.0])))
-""")
+""",
+)
 @kept_beside
 def where_condition_holds(body, condition, body_nconsts):
     number = len(condition.in_avals) - len(body.out_avals)
@@ -771,11 +834,14 @@ def where_condition_holds(body, condition, body_nconsts):
     return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
 
 
-@mistake("control.finished", shown_by="""
+@mistake(
+    "control.finished",
+    shown_by="""
 from minijax import lax, vmap
 import numpy as np
 print(vmap(lambda x: lax.while_loop(lambda x: x < 8.0, lambda x: x * 2.0, x))(np.array([1.0, 6.0, 9.0])))
-""")
+""",
+)
 @kept_beside
 def where_condition_holds(body, condition, body_nconsts):
     number = len(condition.in_avals) - len(body.out_avals)
@@ -793,12 +859,15 @@ def where_condition_holds(body, condition, body_nconsts):
     return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
 
 
-@mistake("control.finished", shown_by="""
+@mistake(
+    "control.finished",
+    shown_by="""
 from minijax import lax, vmap
 import numpy as np
 f = lambda x, n: lax.while_loop(lambda c: c[0] < 8.0, lambda c: (c[0] * 2.0, c[1] + 1), (x, n))
 print(vmap(f)(np.array([1.0, 6.0, 9.0]), np.array([0, 0, 0])))
-""")
+""",
+)
 @kept_beside
 def where_condition_holds(body, condition, body_nconsts):
     number = len(condition.in_avals) - len(body.out_avals)
@@ -812,11 +881,14 @@ def where_condition_holds(body, condition, body_nconsts):
     return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
 
 
-@mistake("control.finished", shown_by="""
+@mistake(
+    "control.finished",
+    shown_by="""
 from minijax import lax, vmap
 import numpy as np
 print(vmap(lambda x: lax.while_loop(lambda c: c[0] < 8.0, lambda c: (c[0] * 2.0, c[0] > 7.0), (x, True)))(np.array([1.0, 6.0, 9.0])))
-""")
+""",
+)
 @kept_beside
 def where_condition_holds(body, condition, body_nconsts):
     number = len(condition.in_avals) - len(body.out_avals)
@@ -978,7 +1050,9 @@ def scan_by_while(loop, args):
     return while_loop(lambda state: lt(state[0], np.int64(loop.length)), step, start)[1:]
 
 
-@mistake("control.scan_steps", shown_by="""
+@mistake(
+    "control.scan_steps",
+    shown_by="""
 from minijax import lax
 import numpy as np
 print(lax.scan(lambda c, x: (c + x, c > 2), np.int64(0), np.arange(4), reverse=False)[1].dtype)
@@ -988,7 +1062,8 @@ from minijax.tracing import trace_to_jaxpr
 from minijax.programs import types_of
 body = trace_to_jaxpr(lambda c, x: [c + x, c * x], types_of([np.int64(1)] * 2))
 print(scan_by_while(Scan(body, 3, 1, 0, False, 1), [np.int64(1), np.arange(3)]))
-""")
+""",
+)
 def scan_by_while(loop, args):
     consts, init, rows = loop.parts(args)
     ys = [np.zeros((loop.length, *a.shape)) for a in loop.jaxpr.out_avals[loop.num_carry :]]
@@ -1006,11 +1081,14 @@ def scan_by_while(loop, args):
     return [*carry, *ys]
 
 
-@mistake("control.scan_steps", shown_by="""
+@mistake(
+    "control.scan_steps",
+    shown_by="""
 from minijax import lax
 import numpy as np
 print(lax.scan(lambda c, _: (c * 2.0, c), np.array(1.0), None, length=3))
-""")
+""",
+)
 def scan_by_while(loop, args):
     consts, init, rows = loop.parts(args)
     length = get_aval(rows[0]).shape[0]
@@ -1029,7 +1107,9 @@ def scan_by_while(loop, args):
     return [*carry, *ys]
 
 
-@mistake("control.scan_steps", shown_by="""
+@mistake(
+    "control.scan_steps",
+    shown_by="""
 from minijax import lax
 import numpy as np
 from minijax.control_flow import Scan, scan_by_while
@@ -1037,7 +1117,8 @@ from minijax.tracing import trace_to_jaxpr
 from minijax.programs import types_of
 body = trace_to_jaxpr(lambda c, x: [c, x * 2.0], types_of([1.0, np.ones(2)]))
 print(scan_by_while(Scan(body, 0, 1, 0, False, 1), [np.array(1.0), np.zeros((0, 2))])[1].shape)
-""")
+""",
+)
 def scan_by_while(loop, args):
     consts, init, rows = loop.parts(args)
     y_avals = loop.jaxpr.out_avals[loop.num_carry :]
@@ -1056,11 +1137,14 @@ def scan_by_while(loop, args):
     return [*carry, *ys]
 
 
-@mistake("control.scan_steps", shown_by="""
+@mistake(
+    "control.scan_steps",
+    shown_by="""
 from minijax import lax
 import numpy as np
 print(lax.scan(lambda c, x: (c + x.sum(), c), np.array(0.0), np.arange(6.0).reshape(3, 2)))
-""")
+""",
+)
 def scan_by_while(loop, args):
     consts, init, rows = loop.parts(args)
     ys = [zeros(stacked(a, loop.length)) for a in loop.jaxpr.out_avals[loop.num_carry :]]
@@ -1079,11 +1163,14 @@ def scan_by_while(loop, args):
     return [*carry, *ys]
 
 
-@mistake("control.scan_steps", shown_by="""
+@mistake(
+    "control.scan_steps",
+    shown_by="""
 from minijax import lax
 import numpy as np
 print(lax.scan(lambda c, x: ((c[1], c[0] + x), c[0]), (np.array(0.0), np.array(1.0)), np.arange(3.0)))
-""")
+""",
+)
 def scan_by_while(loop, args):
     consts, init, rows = loop.parts(args)
     ys = [zeros(stacked(a, loop.length)) for a in loop.jaxpr.out_avals[loop.num_carry :]]
@@ -1191,11 +1278,14 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
     return backwards.bind(step, same, [*map(zeros, consts), *init], [*stacks, *ys])
 
 
-@mistake("control.scan_transpose", shown_by="""
+@mistake(
+    "control.scan_transpose",
+    shown_by="""
 from minijax import lax, grad
 import numpy as np
 print(grad(lambda w: lax.scan(lambda c, x: (c + (w * x).sum(), None), np.array(0.0), np.ones((3, 2)))[0])(np.ones(2)))
-""")
+""",
+)
 def transpose_rest(loop, split, consts, same, stacks, cts):
     number = sum(split.carry)
     carry_avals, y_avals = groups(split.rest.out_avals, number)
@@ -1206,12 +1296,15 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
     return back.bind(body, same, [*[np.array(0.0)] * len(consts), *carry], [*ys, *stacks])
 
 
-@mistake("control.scan_transpose", shown_by="""
+@mistake(
+    "control.scan_transpose",
+    shown_by="""
 from minijax import lax, grad
 import numpy as np
 f = lambda w, b: lax.scan(lambda c, x: (c + (w * x).sum() + b, None), np.array(0.0), np.ones((3, 2)))[0]
 print(grad(f, (0, 1))(np.ones(2), np.array(1.0)))
-""")
+""",
+)
 def transpose_rest(loop, split, consts, same, stacks, cts):
     number = sum(split.carry)
     carry_avals, y_avals = groups(split.rest.out_avals, number)
@@ -1242,13 +1335,16 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
     return back.bind(body, same, [*map(zeros, consts), *carry], [*ys, *stacks])
 
 
-@mistake("control.scan_transpose", shown_by="""
+@mistake(
+    "control.scan_transpose",
+    shown_by="""
 from minijax import lax, grad
 import numpy as np
 f = lambda x: lax.scan(lambda c, y: (c * y, c), x, np.arange(3.0, dtype=np.float32) + 1)[1].sum()
 g = lambda w: lax.scan(lambda c, y: (c + w * y, None), np.float32(0), np.ones(3, np.float32))[0]
 print(grad(g)(np.float32(2.0)).dtype, grad(f)(np.float32(2.0)).dtype)
-""")
+""",
+)
 def transpose_rest(loop, split, consts, same, stacks, cts):
     number = sum(split.carry)
     carry_avals, y_avals = groups(split.rest.out_avals, number)
@@ -1260,12 +1356,15 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
     return back.bind(body, same, [*(np.zeros(a.shape) for a in consts), *carry], [*ys, *stacks])
 
 
-@mistake("control.scan_transpose", shown_by="""
+@mistake(
+    "control.scan_transpose",
+    shown_by="""
 from minijax import lax, linear_transpose
 import numpy as np
 f = lambda x: lax.scan(lambda c, y: ((c[0] + 1.0, c[1] * c[0]), c[1]), (np.array(1.0), x), np.arange(3.0) + 1)[1].sum()
 print(linear_transpose(f, np.array(2.0))(np.array(1.0)))
-""")
+""",
+)
 def transpose_rest(loop, split, consts, same, stacks, cts):
     number = loop.num_carry
     carry_avals, y_avals = groups(split.rest.out_avals, number)
@@ -1276,12 +1375,15 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
     return back.bind(body, same, [*map(zeros, consts), *carry], [*ys, *stacks])
 
 
-@mistake("control.scan_transpose", shown_by="""
+@mistake(
+    "control.scan_transpose",
+    shown_by="""
 from minijax import lax, grad
 import numpy as np
 f = lambda x: lax.scan(lambda c, y: (c * y, (c, c + 1.0)), x, np.arange(3.0) + 1)[1][1].sum()
 print(grad(f)(np.array(2.0)))
-""")
+""",
+)
 def transpose_rest(loop, split, consts, same, stacks, cts):
     number = sum(split.carry)
     carry_avals, y_avals = groups(split.rest.out_avals, number)

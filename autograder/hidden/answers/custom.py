@@ -76,7 +76,9 @@ def eval_equation(eqn, args):
     return [eqn.primitive.bind(*args, **eqn.params)]
 
 
-@mistake("custom.eval_equation", shown_by="""
+@mistake(
+    "custom.eval_equation",
+    shown_by="""
 from minijax import custom_jvp, make_jaxpr
 from minijax.custom_interpreters import eval_equation
 import minijax.numpy as jnp
@@ -86,7 +88,8 @@ def f(x):
 f.defjvp(lambda p, t: (f(*p), t[0]))
 (eqn,) = make_jaxpr(f)(1.0).eqns
 print([e.primitive.name for e in make_jaxpr(lambda x: list(eval_equation(eqn, [x])))(1.0).eqns])
-""")
+""",
+)
 def eval_equation(eqn, args):
     if eqn.primitive.name == "jit":
         jaxpr, consts = called_program(eqn)
@@ -95,13 +98,16 @@ def eval_equation(eqn, args):
     return outs if eqn.primitive.multiple_results else [outs]
 
 
-@mistake("custom.eval_equation", shown_by="""
+@mistake(
+    "custom.eval_equation",
+    shown_by="""
 from minijax import lax, make_jaxpr
 from minijax.custom_interpreters import eval_jaxpr
 import numpy as np
 closed = make_jaxpr(lambda x: lax.scan(lambda c, _: (c * 2.0, None), x, None, length=5)[0])(1.0)
 print(eval_jaxpr(closed.jaxpr, closed.consts, [1.0]))
-""")
+""",
+)
 def eval_equation(eqn, args):
     if "jaxpr" in eqn.params:
         return eval_jaxpr(*opened(eqn.params["jaxpr"]), args)
@@ -112,14 +118,17 @@ def eval_equation(eqn, args):
     return outs if eqn.primitive.multiple_results else [outs]
 
 
-@mistake("custom.eval_equation", shown_by="""
+@mistake(
+    "custom.eval_equation",
+    shown_by="""
 from minijax import lax, make_jaxpr
 from minijax.custom_interpreters import eval_jaxpr
 import numpy as np
 a = np.ones((2, 2))
 closed = make_jaxpr(lambda x: lax.dot_general(x, x, (((1,), (0,)), ((), ()))))(a)
 print(eval_jaxpr(closed.jaxpr, closed.consts, [a]))
-""")
+""",
+)
 def eval_equation(eqn, args):
     called = called_program(eqn)
     if called:
@@ -128,12 +137,15 @@ def eval_equation(eqn, args):
     return outs if eqn.primitive.multiple_results else [outs]
 
 
-@mistake("custom.eval_equation", shown_by="""
+@mistake(
+    "custom.eval_equation",
+    shown_by="""
 from minijax import jit, make_jaxpr
 from minijax.custom_interpreters import eval_equation
 (eqn,) = make_jaxpr(jit(lambda x, y: (y, x)))(1.0, 2.0).eqns
 print(make_jaxpr(lambda x, y: list(eval_equation(eqn, [x, y])))(1.0, 2.0))
-""")
+""",
+)
 def eval_equation(eqn, args):
     called = called_program(eqn)
     if called and called[0].eqns:
@@ -142,12 +154,15 @@ def eval_equation(eqn, args):
     return outs if eqn.primitive.multiple_results else [outs]
 
 
-@mistake("custom.eval_equation", shown_by="""
+@mistake(
+    "custom.eval_equation",
+    shown_by="""
 from minijax import jit, make_jaxpr, lax
 from minijax.custom_interpreters import eval_jaxpr
 closed = make_jaxpr(lambda x: lax.cond(x > 0.0, lax.neg, lax.exp, x))(1.0)
 print(eval_jaxpr(closed.jaxpr, closed.consts, [1.0]))
-""")
+""",
+)
 def eval_equation(eqn, args):
     called = called_program(eqn)
     if called:
@@ -294,11 +309,14 @@ def inverse_chain(f):
     return f_inverse
 
 
-@mistake("custom.inverse_chain", shown_by="""
+@mistake(
+    "custom.inverse_chain",
+    shown_by="""
 from minijax import lax
 from minijax.custom_interpreters import inverse_chain
 print(inverse_chain(lambda x: x)(3.0))
-""")
+""",
+)
 def inverse_chain(f):
     def back(y):
         eqns = make_jaxpr(f)(y).eqns
@@ -315,13 +333,16 @@ def inverse_chain(f):
     return back
 
 
-@mistake("custom.inverse_chain", shown_by="""
+@mistake(
+    "custom.inverse_chain",
+    shown_by="""
 from minijax import lax
 from minijax.custom_interpreters import inverse_chain
 import numpy as np
 back = inverse_chain(lambda x: lax.exp(x) if x.shape else lax.neg(x))
 print(back(1.0), back(np.ones(2)))
-""")
+""",
+)
 def inverse_chain(f):
     programs = []
 
@@ -341,12 +362,15 @@ def inverse_chain(f):
     return back
 
 
-@mistake("custom.inverse_chain", shown_by="""
+@mistake(
+    "custom.inverse_chain",
+    shown_by="""
 from minijax import lax
 from minijax.custom_interpreters import inverse_chain
 import numpy as np
 print(inverse_chain(lambda x: lax.exp(x) if x.shape == (2,) else lax.neg(x))(np.ones(2)))
-""")
+""",
+)
 def inverse_chain(f):
     def back(y):
         eqns = make_jaxpr(f)(1.0).eqns
@@ -362,7 +386,9 @@ def inverse_chain(f):
     return back
 
 
-@mistake("custom.inverse_chain", shown_by="""
+@mistake(
+    "custom.inverse_chain",
+    shown_by="""
 from minijax import lax
 from minijax.core import Primitive, abstract_eval_rules
 from minijax.custom_interpreters import inverse_chain, inverse_rules
@@ -370,7 +396,8 @@ toy = Primitive("toy")
 abstract_eval_rules[toy] = lambda x, **_: x
 inverse_rules["toy"] = [lax.neg]
 print(inverse_chain(lambda x: toy.bind(x, accuracy=None))(3.0))
-""")
+""",
+)
 def inverse_chain(f):
     def back(y):
         eqns = make_jaxpr(f)(y).eqns
@@ -386,7 +413,9 @@ def inverse_chain(f):
     return back
 
 
-@mistake("custom.inverse_chain", shown_by="""
+@mistake(
+    "custom.inverse_chain",
+    shown_by="""
 from minijax import lax
 from minijax.core import Primitive, abstract_eval_rules
 from minijax.custom_interpreters import inverse_chain, inverse_rules
@@ -394,7 +423,8 @@ def rule(z):
     raise KeyError("of the rule")
 inverse_rules["sin"] = [rule]
 print(inverse_chain(lax.sin)(0.5))
-""")
+""",
+)
 def inverse_chain(f):
     def back(y):
         eqns = make_jaxpr(f)(y).eqns
@@ -511,14 +541,17 @@ def invert(eqn, number, ins, outs):
     return [inverse_rules[eqn.primitive.name][places[0]](*outs, *known, **given_params(eqn))]
 
 
-@mistake("custom.invert", shown_by="""
+@mistake(
+    "custom.invert",
+    shown_by="""
 from minijax import lax, make_jaxpr
 from minijax.custom_interpreters import invert
 (eqn,) = make_jaxpr(lax.sub)(1.0, 1.0).eqns
 ins = [None, 2.0]
 invert(eqn, 1, ins, [5.0])
 print(ins)
-""")
+""",
+)
 def invert(eqn, number, ins, outs):
     if eqn.primitive.name not in inverse_rules:
         stop(NotImplementedError, eqn, number, "it has no rule")
@@ -531,7 +564,9 @@ def invert(eqn, number, ins, outs):
     return ins
 
 
-@mistake("custom.invert", shown_by="""
+@mistake(
+    "custom.invert",
+    shown_by="""
 from minijax import lax, make_jaxpr
 from minijax.core import Primitive, abstract_eval_rules
 from minijax.custom_interpreters import invert, inverse_rules
@@ -540,7 +575,8 @@ abstract_eval_rules[both] = lambda x: [x, x]
 inverse_rules["both"] = [lambda a, b: a + b]
 (eqn,) = make_jaxpr(lambda x: both.bind(x))(1.0).eqns
 print(invert(eqn, 1, [None], [2.0, 3.0]))
-""")
+""",
+)
 def invert(eqn, number, ins, outs):
     if eqn.primitive.name not in inverse_rules:
         stop(NotImplementedError, eqn, number, "it has no rule")
@@ -553,14 +589,17 @@ def invert(eqn, number, ins, outs):
     return [found if x is None else x for x in ins]
 
 
-@mistake("custom.invert", shown_by="""
+@mistake(
+    "custom.invert",
+    shown_by="""
 from minijax import lax, make_jaxpr
 from minijax.custom_interpreters import invert, inverse_rules
 import numpy as np
 inverse_rules["dot_general"] = [lambda z, y, *, dimension_numbers: 1.0, None]
 (eqn,) = make_jaxpr(lambda x, y: lax.dot_general(x, y, (((0,), (0,)), ((), ()))))(np.ones(2), np.ones(2)).eqns
 print(invert(eqn, 1, [None, np.ones(2)], [3.0])[0])
-""")
+""",
+)
 def invert(eqn, number, ins, outs):
     if eqn.primitive.name not in inverse_rules:
         stop(NotImplementedError, eqn, number, "it has no rule")
@@ -573,7 +612,9 @@ def invert(eqn, number, ins, outs):
     return [found if x is None else x for x in ins]
 
 
-@mistake("custom.invert", shown_by="""
+@mistake(
+    "custom.invert",
+    shown_by="""
 from minijax import lax, make_jaxpr
 from minijax.custom_interpreters import invert, inverse_rules
 def rule(z):
@@ -581,7 +622,8 @@ def rule(z):
 inverse_rules["sin"] = [rule]
 (eqn,) = make_jaxpr(lax.sin)(1.0).eqns
 print(invert(eqn, 1, [None], [0.5]))
-""")
+""",
+)
 def invert(eqn, number, ins, outs):
     missing = [i for i, x in enumerate(ins) if x is None]
     known = [x for x in ins if x is not None]
@@ -595,12 +637,15 @@ def invert(eqn, number, ins, outs):
     return [found if x is None else x for x in ins]
 
 
-@mistake("custom.invert", shown_by="""
+@mistake(
+    "custom.invert",
+    shown_by="""
 from minijax import lax, make_jaxpr
 from minijax.custom_interpreters import invert
 (eqn,) = make_jaxpr(lax.max)(1.0, 1.0).eqns
 print(invert(eqn, 1, [None, None], [5.0]))
-""")
+""",
+)
 def invert(eqn, number, ins, outs):
     if sum(x is None for x in ins) > 1:
         stop(ValueError, eqn, number, "several operands are not known")
@@ -693,12 +738,15 @@ def evaluate_if_known(env, eqn):
         write(env, eqn.outvars, eval_equation(eqn, args))
 
 
-@mistake("custom.evaluate_if_known", shown_by="""
+@mistake(
+    "custom.evaluate_if_known",
+    shown_by="""
 from minijax import lax
 from minijax.custom_interpreters import inverse
 import numpy as np
 print(inverse(lambda x: x + lax.iota(np.dtype("float64"), 3))(np.ones(3)))
-""")
+""",
+)
 def evaluate_if_known(env, eqn):
     ins = [read(env, x) for x in eqn.invars]
     if not ins or any(x is None for x in ins):
@@ -707,7 +755,9 @@ def evaluate_if_known(env, eqn):
         write(env, eqn.outvars, eval_equation(eqn, ins))
 
 
-@mistake("custom.evaluate_if_known", shown_by="""
+@mistake(
+    "custom.evaluate_if_known",
+    shown_by="""
 from minijax import lax, make_jaxpr
 from minijax.core import Primitive, abstract_eval_rules, impl_rules
 from minijax.custom_interpreters import evaluate_if_known
@@ -715,7 +765,8 @@ toy = Primitive("toy")
 abstract_eval_rules[toy] = lambda x: x
 (eqn,) = make_jaxpr(lambda x: toy.bind(2.0))(1.0).eqns
 print(evaluate_if_known({}, eqn))
-""")
+""",
+)
 def evaluate_if_known(env, eqn):
     ins = [read(env, x) for x in eqn.invars]
     if any(x is None for x in ins):
@@ -728,7 +779,9 @@ def evaluate_if_known(env, eqn):
         write(env, eqn.outvars, outs)
 
 
-@mistake("custom.evaluate_if_known", shown_by="""
+@mistake(
+    "custom.evaluate_if_known",
+    shown_by="""
 from minijax import lax, make_jaxpr
 from minijax.custom_interpreters import evaluate_if_known, read, write
 (eqn,) = make_jaxpr(lambda x: x * 2.0)(1.0).eqns
@@ -736,14 +789,17 @@ env = {}
 write(env, eqn.invars, [0.0, None])
 evaluate_if_known(env, eqn)
 print(read(env, eqn.outvars[0]))
-""")
+""",
+)
 def evaluate_if_known(env, eqn):
     ins = [read(env, x) for x in eqn.invars]
     if all(ins) and not all(read(env, v) for v in eqn.outvars):
         write(env, eqn.outvars, eval_equation(eqn, ins))
 
 
-@mistake("custom.evaluate_if_known", shown_by="""
+@mistake(
+    "custom.evaluate_if_known",
+    shown_by="""
 from minijax import lax, make_jaxpr, jit
 from minijax.custom_interpreters import evaluate_if_known, read, write
 (eqn,) = make_jaxpr(jit(lambda x: (-x, x * 2.0)))(1.0).eqns
@@ -751,7 +807,8 @@ env = {}
 write(env, [*eqn.invars, *eqn.outvars], [3.0, -3.0, None])
 evaluate_if_known(env, eqn)
 print(read(env, eqn.outvars[1]))
-""")
+""",
+)
 def evaluate_if_known(env, eqn):
     ins = [read(env, x) for x in eqn.invars]
     if all(x is not None for x in ins) and read(env, eqn.outvars[0]) is None:
@@ -854,12 +911,15 @@ def inverse_jaxpr(jaxpr, consts, ins, outs):
     return [read(env, x) for x in jaxpr.invars]
 
 
-@mistake("custom.inverse_jaxpr", shown_by="""
+@mistake(
+    "custom.inverse_jaxpr",
+    shown_by="""
 from minijax import make_jaxpr, lax
 from minijax.custom_interpreters import inverse_jaxpr
 jaxpr = make_jaxpr(lambda x: lax.exp(x))(1.0).jaxpr
 print(inverse_jaxpr(jaxpr, [], [None], [1.0]), inverse_jaxpr(jaxpr, [], [None], [None]))
-""")
+""",
+)
 def inverse_jaxpr(jaxpr, consts, ins, outs, env={}):
     write(env, [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars], [*consts, *ins, *outs])
     for eqn in jaxpr.eqns:
@@ -869,12 +929,15 @@ def inverse_jaxpr(jaxpr, consts, ins, outs, env={}):
     return [read(env, x) for x in jaxpr.invars]
 
 
-@mistake("custom.inverse_jaxpr", shown_by="""
+@mistake(
+    "custom.inverse_jaxpr",
+    shown_by="""
 from minijax import make_jaxpr, lax
 from minijax.custom_interpreters import inverse_jaxpr
 jaxpr = make_jaxpr(lambda x, y: (x, x * y))(1.0, 1.0).jaxpr
 print(inverse_jaxpr(jaxpr, [], [2.0, None], [None, 8.0]))
-""")
+""",
+)
 def inverse_jaxpr(jaxpr, consts, ins, outs):
     env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *ins], strict=True))
     env.update(zip(jaxpr.outvars, outs, strict=True))
@@ -903,14 +966,17 @@ def inverse_jaxpr(jaxpr, consts, ins, outs):
     return [read(env, x) for x in jaxpr.invars]
 
 
-@mistake("custom.inverse_jaxpr", shown_by="""
+@mistake(
+    "custom.inverse_jaxpr",
+    shown_by="""
 from minijax import lax
 from minijax.custom_interpreters import inverse
 try:
     print(inverse(lambda x: lax.exp(lax.sin(lax.neg(lax.exp(x)))))(1.0))
 except NotImplementedError as error:
     print(str(error)[:30])
-""")
+""",
+)
 def inverse_jaxpr(jaxpr, consts, ins, outs):
     env = {}
     write(env, [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars], [*consts, *ins, *outs])
@@ -921,14 +987,17 @@ def inverse_jaxpr(jaxpr, consts, ins, outs):
     return [read(env, x) for x in jaxpr.invars]
 
 
-@mistake("custom.inverse_jaxpr", shown_by="""
+@mistake(
+    "custom.inverse_jaxpr",
+    shown_by="""
 from minijax import lax, jit
 from minijax.custom_interpreters import inverse
 print(inverse(lambda x, y: jit(lambda x, y: (x * y, y))(x, y))(8.0, 4.0))
 from minijax import make_jaxpr
 from minijax.custom_interpreters import inverse_jaxpr
 print(inverse_jaxpr(make_jaxpr(lambda x, y: (x * y, lax.exp(y)))(1.0, 1.0).jaxpr, [], [None, None], [8.0, 1.0]))
-""")
+""",
+)
 def inverse_jaxpr(jaxpr, consts, ins, outs):
     env = {}
     write(env, [*jaxpr.constvars, *jaxpr.invars], [*consts, *ins])
@@ -940,13 +1009,16 @@ def inverse_jaxpr(jaxpr, consts, ins, outs):
     return [read(env, x) for x in jaxpr.invars]
 
 
-@mistake("custom.inverse_jaxpr", shown_by="""
+@mistake(
+    "custom.inverse_jaxpr",
+    shown_by="""
 from minijax import make_jaxpr, lax
 from minijax.custom_interpreters import inverse_jaxpr
 import numpy as np
 closed = make_jaxpr(lambda x: x * np.array([2.0, 4.0]))(np.ones(2))
 print(inverse_jaxpr(closed.jaxpr, closed.consts, [None], [np.ones(2)]))
-""")
+""",
+)
 def inverse_jaxpr(jaxpr, consts, ins, outs):
     env = {}
     write(env, [*jaxpr.invars, *jaxpr.outvars], [*ins, *outs])
@@ -1006,7 +1078,9 @@ def inverse_equation(eqn, number, ins, outs):
     return invert(eqn, number, ins, outs)
 
 
-@mistake("custom.inverse_equation", shown_by="""
+@mistake(
+    "custom.inverse_equation",
+    shown_by="""
 from minijax import custom_jvp, lax
 from minijax.custom_interpreters import inverse
 @custom_jvp
@@ -1014,7 +1088,8 @@ def f(x):
     return lax.exp(x)
 f.defjvp(lambda p, t: (f(*p), t[0]))
 print(inverse(f)(1.0))
-""")
+""",
+)
 def inverse_equation(eqn, number, ins, outs):
     if eqn.primitive.name == "jit":
         jaxpr, consts = called_program(eqn)
@@ -1022,11 +1097,14 @@ def inverse_equation(eqn, number, ins, outs):
     return invert(eqn, number, ins, outs)
 
 
-@mistake("custom.inverse_equation", shown_by="""
+@mistake(
+    "custom.inverse_equation",
+    shown_by="""
 from minijax import lax
 from minijax.custom_interpreters import inverse
 print(inverse(lambda x: lax.scan(lambda c, _: (lax.exp(c), None), x, None, length=3)[0])(1.0))
-""")
+""",
+)
 def inverse_equation(eqn, number, ins, outs):
     called = called_program(eqn)
     if called is None and "jaxpr" in eqn.params:
@@ -1036,11 +1114,14 @@ def inverse_equation(eqn, number, ins, outs):
     return inverse_jaxpr(*called, ins, outs)
 
 
-@mistake("custom.inverse_equation", shown_by="""
+@mistake(
+    "custom.inverse_equation",
+    shown_by="""
 from minijax import jit, lax
 from minijax.custom_interpreters import inverse
 print(inverse(jit(lambda x: x + x))(1.0))
-""")
+""",
+)
 def inverse_equation(eqn, number, ins, outs):
     called = called_program(eqn)
     if called is not None:
@@ -1051,11 +1132,14 @@ def inverse_equation(eqn, number, ins, outs):
     return invert(eqn, number, ins, outs)
 
 
-@mistake("custom.inverse_equation", shown_by="""
+@mistake(
+    "custom.inverse_equation",
+    shown_by="""
 from minijax import jit, lax
 from minijax.custom_interpreters import inverse
 print(inverse(lambda x, y: jit(lambda x, y: (y, x))(x, y))(1.0, 2.0))
-""")
+""",
+)
 def inverse_equation(eqn, number, ins, outs):
     called = called_program(eqn)
     if called is not None and called[0].eqns:
@@ -1063,12 +1147,15 @@ def inverse_equation(eqn, number, ins, outs):
     return invert(eqn, number, ins, outs)
 
 
-@mistake("custom.inverse_equation", shown_by="""
+@mistake(
+    "custom.inverse_equation",
+    shown_by="""
 from minijax import jit, lax
 from minijax.custom_interpreters import inverse
 import numpy as np
 print(inverse(jit(lambda x: x * np.array([2.0, 4.0])))(np.ones(2)))
-""")
+""",
+)
 def inverse_equation(eqn, number, ins, outs):
     called = called_program(eqn)
     if called is None:
@@ -1232,12 +1319,15 @@ def dce_jaxpr(jaxpr, used_outputs):
     return jaxpr.replace(outvars=outvars, eqns=eqns[::-1]), [True] * len(jaxpr.invars)
 
 
-@mistake("custom.dce_jaxpr", shown_by="""
+@mistake(
+    "custom.dce_jaxpr",
+    shown_by="""
 from minijax import make_jaxpr, lax
 from minijax.custom_interpreters import dce_jaxpr
 closed = make_jaxpr(lambda x: (lambda y: (y, lax.exp(y)))(lax.sin(x)))(1.0)
 print(dce_jaxpr(closed.jaxpr, [False, True])[0])
-""")
+""",
+)
 def dce_jaxpr(jaxpr, used_outputs):
     live = {x for x in chosen(jaxpr.outvars, used_outputs) if is_variable(x)}
     literals = [x for x in chosen(jaxpr.outvars, used_outputs) if not is_variable(x)]
@@ -1254,7 +1344,9 @@ def dce_jaxpr(jaxpr, used_outputs):
     return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs
 
 
-@mistake("custom.dce_jaxpr", shown_by="""
+@mistake(
+    "custom.dce_jaxpr",
+    shown_by="""
 from minijax import make_jaxpr, lax
 from minijax.jit import jit_p
 from minijax.jaxpr import ClosedJaxpr
@@ -1263,7 +1355,8 @@ closed = make_jaxpr(lambda x, y: (lax.sin(x), lax.exp(x)))(1.0, 1.0)
 jit_p.bind(1.0, 1.0, name="f", jaxpr=closed)
 jaxpr, _ = dce_jaxpr(closed.jaxpr, [False, True])
 print(jit_p.bind(1.0, name="f", jaxpr=ClosedJaxpr(jaxpr, [])))
-""")
+""",
+)
 def dce_jaxpr(jaxpr, used_outputs):
     import dataclasses
 
@@ -1281,13 +1374,16 @@ def dce_jaxpr(jaxpr, used_outputs):
     return new, used_inputs
 
 
-@mistake("custom.dce_jaxpr", shown_by="""
+@mistake(
+    "custom.dce_jaxpr",
+    shown_by="""
 from minijax import make_jaxpr, lax
 from minijax.custom_interpreters import dce_jaxpr
 import numpy as np
 closed = make_jaxpr(lambda x: (x * np.ones(2), x * np.zeros(2)))(1.0)
 print(dce_jaxpr(closed.jaxpr, [False, True])[0])
-""")
+""",
+)
 def dce_jaxpr(jaxpr, used_outputs):
     outvars = chosen(jaxpr.outvars, used_outputs)
     live, eqns = {x for x in outvars if is_variable(x)}, []
@@ -1307,12 +1403,15 @@ def dce_jaxpr(jaxpr, used_outputs):
     return new, used_inputs
 
 
-@mistake("custom.dce_jaxpr", shown_by="""
+@mistake(
+    "custom.dce_jaxpr",
+    shown_by="""
 from minijax import make_jaxpr, lax
 from minijax.custom_interpreters import dce_jaxpr
 closed = make_jaxpr(lambda x: (lambda y: (y, lax.exp(x), y))(lax.sin(x)))(1.0)
 print(dce_jaxpr(closed.jaxpr, [True, False, True])[0])
-""")
+""",
+)
 def dce_jaxpr(jaxpr, used_outputs):
     outvars = list(dict.fromkeys(chosen(jaxpr.outvars, used_outputs)))
     live, eqns = {x for x in outvars if is_variable(x)}, []
@@ -1327,12 +1426,15 @@ def dce_jaxpr(jaxpr, used_outputs):
     return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs
 
 
-@mistake("custom.dce_jaxpr", shown_by="""
+@mistake(
+    "custom.dce_jaxpr",
+    shown_by="""
 from minijax import make_jaxpr, lax, custom_interpreters
 custom_interpreters.has_effects = lambda eqn: eqn.primitive.name == "sin"
 closed = make_jaxpr(lambda x, y: (lax.sin(lax.neg(x)), y))(1.0, 2.0)
 print(custom_interpreters.dce_jaxpr(closed.jaxpr, [False, True]))
-""")
+""",
+)
 def dce_jaxpr(jaxpr, used_outputs):
     outvars = chosen(jaxpr.outvars, used_outputs)
     live, eqns = {x for x in outvars if is_variable(x)}, []
@@ -1418,13 +1520,16 @@ def dot_general_cost(eqn):
     return Cost(flops=2 * size(eqn.outvars[0]) * terms, bytes=moved(eqn))
 
 
-@mistake("custom.dot_general_cost", shown_by="""
+@mistake(
+    "custom.dot_general_cost",
+    shown_by="""
 from minijax import lax
 from minijax.custom_interpreters import cost
 import numpy as np
 x, y = np.ones((2, 3), np.float32), np.ones((3, 5), np.float32)
 print(cost(lambda x, y: x @ y)(x, y))
-""")
+""",
+)
 def dot_general_cost(eqn):
     (axes, _), _ = eqn.params["dimension_numbers"]
     x, y, (z,) = *eqn.invars, eqn.outvars
@@ -1432,12 +1537,15 @@ def dot_general_cost(eqn):
     return Cost(flops=2 * size(z) * terms, bytes=8 * (size(x) + size(y) + size(z)))
 
 
-@mistake("custom.dot_general_cost", shown_by="""
+@mistake(
+    "custom.dot_general_cost",
+    shown_by="""
 from minijax import lax
 from minijax.custom_interpreters import cost
 import numpy as np
 print(cost(lambda x: x @ x)(np.ones((3, 3))))
-""")
+""",
+)
 def dot_general_cost(eqn):
     (axes, _), _ = eqn.params["dimension_numbers"]
     terms = math.prod(eqn.invars[0].aval.shape[i] for i in axes)
@@ -1446,12 +1554,15 @@ def dot_general_cost(eqn):
     return Cost(flops=2 * size(eqn.outvars[0]) * terms, bytes=nbytes)
 
 
-@mistake("custom.dot_general_cost", shown_by="""
+@mistake(
+    "custom.dot_general_cost",
+    shown_by="""
 from minijax import lax
 from minijax.custom_interpreters import cost
 import numpy as np
 print(cost(lambda x, y: lax.dot_general(x, y, (((), ()), ((), ()))))(np.ones(3), np.ones(4)))
-""")
+""",
+)
 def dot_general_cost(eqn):
     (axes, _), _ = eqn.params["dimension_numbers"]
     out = size(eqn.outvars[0])
@@ -1461,36 +1572,45 @@ def dot_general_cost(eqn):
     return Cost(flops=2 * out * terms, bytes=moved(eqn))
 
 
-@mistake("custom.dot_general_cost", shown_by="""
+@mistake(
+    "custom.dot_general_cost",
+    shown_by="""
 from minijax import lax
 from minijax.custom_interpreters import cost
 import numpy as np
 print(cost(lambda x, y: x @ y)(np.ones((2, 3)), np.ones((3, 5))))
-""")
+""",
+)
 def dot_general_cost(eqn):
     (axes, _), _ = eqn.params["dimension_numbers"]
     terms = math.prod(eqn.invars[0].aval.shape[i] for i in axes)
     return Cost(flops=(2 * terms - 1) * size(eqn.outvars[0]), bytes=moved(eqn))
 
 
-@mistake("custom.dot_general_cost", shown_by="""
+@mistake(
+    "custom.dot_general_cost",
+    shown_by="""
 from minijax import lax
 from minijax.custom_interpreters import cost
 import numpy as np
 print(cost(lambda x, y: lax.dot_general(x, y, (((0, 1), (1, 0)), ((), ()))))(np.ones((2, 3)), np.ones((3, 2))))
-""")
+""",
+)
 def dot_general_cost(eqn):
     (axes, _), _ = eqn.params["dimension_numbers"]
     terms = eqn.invars[0].aval.shape[axes[-1]] if axes else 1
     return Cost(flops=2 * terms * size(eqn.outvars[0]), bytes=moved(eqn))
 
 
-@mistake("custom.dot_general_cost", shown_by="""
+@mistake(
+    "custom.dot_general_cost",
+    shown_by="""
 from minijax import lax
 from minijax.custom_interpreters import cost
 import numpy as np
 print(cost(lambda x, y: x @ y)(np.ones((2, 0)), np.ones((0, 5))))
-""")
+""",
+)
 def dot_general_cost(eqn):
     (axes, _), _ = eqn.params["dimension_numbers"]
     terms = math.prod(eqn.invars[0].aval.shape[i] or 1 for i in axes)

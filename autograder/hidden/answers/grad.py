@@ -70,19 +70,25 @@ def accumulate(ct_env, atom, ct):
             ct_env[atom] = ct
 
 
-@mistake("grad.accumulate", shown_by="""
+@mistake(
+    "grad.accumulate",
+    shown_by="""
 from minijax import grad, jit
 print(jit(grad(lambda x: x * x))(1.0))
-""")
+""",
+)
 def accumulate(ct_env, atom, ct):
     if isinstance(atom, Var) and ct is not None and np.any(np.asarray(ct) != 0):
         ct_env[atom] = add_tangents(ct_env.get(atom), ct)
 
 
-@mistake("grad.accumulate", shown_by="""
+@mistake(
+    "grad.accumulate",
+    shown_by="""
 from minijax import linear_transpose
 print(linear_transpose(lambda x: x + x, 1.0)(5.0))
-""")
+""",
+)
 def accumulate(ct_env, atom, ct):
     if not isinstance(atom, Var) or ct is None:
         return
@@ -91,27 +97,33 @@ def accumulate(ct_env, atom, ct):
     ct_env[atom] = add_tangents(ct_env.get(atom), ct)
 
 
-@mistake("grad.accumulate", shown_by="""
+@mistake(
+    "grad.accumulate",
+    shown_by="""
 from minijax import linear_transpose
 print(linear_transpose(lambda x: x, 1.0)(5.0)[0])
 import minijax.numpy as jnp
 from minijax import linear_transpose
 (ct,) = linear_transpose(lambda x: x + x, 1.0)(5.0)
 print(ct.weak_type)
-""")
+""",
+)
 def accumulate(ct_env, atom, ct):
     if isinstance(atom, Var) and ct is not None:
         ct = np.asarray(ct) if isinstance(ct, (int, float)) else ct
         ct_env[atom] = add_tangents(ct_env.get(atom), ct)
 
 
-@mistake("grad.accumulate", shown_by="""
+@mistake(
+    "grad.accumulate",
+    shown_by="""
 from minijax import vjp
 import numpy as np
 ct = np.ones(3)
 _, back = vjp(lambda x: (x, x, x), np.zeros(3))
 print(back((ct, ct, ct))[0], ct)
-""")
+""",
+)
 def accumulate(ct_env, atom, ct):
     if isinstance(atom, Var) and ct is not None:
         if atom in ct_env and isinstance(ct_env[atom], np.ndarray):
@@ -120,7 +132,9 @@ def accumulate(ct_env, atom, ct):
             ct_env[atom] = add_tangents(ct_env.get(atom), ct)
 
 
-@mistake("grad.accumulate", shown_by="""
+@mistake(
+    "grad.accumulate",
+    shown_by="""
 from minijax.transpose import accumulate
 from minijax.jaxpr import Literal
 from minijax.core import get_aval, ShapedArray
@@ -128,7 +142,8 @@ import numpy as np
 env = {}
 accumulate(env, Literal(2.0, ShapedArray((), np.dtype(float))), 3.0)
 print(len(env))
-""")
+""",
+)
 def accumulate(ct_env, atom, ct):
     if ct is not None:
         ct_env[atom] = add_tangents(ct_env.get(atom), ct)
@@ -182,7 +197,9 @@ def unbroadcast(ct, x):
     return out
 
 
-@right("grad.unbroadcast", style="match on the operand; all axes of length 1 are summed, in any order")
+@right(
+    "grad.unbroadcast", style="match on the operand; all axes of length 1 are summed, in any order"
+)
 def unbroadcast(ct, x):
     match x:
         case UndefPrimal(aval=aval):
@@ -241,12 +258,15 @@ def unbroadcast(ct, x):
     return broadcast_in_dim(sums, want, kept) if want else sums
 
 
-@mistake("grad.unbroadcast", shown_by="""
+@mistake(
+    "grad.unbroadcast",
+    shown_by="""
 from minijax.transpose import unbroadcast
 from minijax.core import UndefPrimal, ShapedArray
 import numpy as np
 print(unbroadcast(np.ones((2, 3, 4)), UndefPrimal(ShapedArray((2, 1, 4), np.dtype(float)))).shape)
-""")
+""",
+)
 def unbroadcast(ct, x):
     if not isinstance(x, UndefPrimal):
         return None
@@ -261,12 +281,15 @@ def unbroadcast(ct, x):
     return broadcast_in_dim(sums, want, list(kept))
 
 
-@mistake("grad.unbroadcast", shown_by="""
+@mistake(
+    "grad.unbroadcast",
+    shown_by="""
 from minijax.transpose import unbroadcast
 from minijax.core import UndefPrimal, ShapedArray
 import numpy as np
 print(unbroadcast(np.ones((0, 3)), UndefPrimal(ShapedArray((1, 3), np.dtype(float)))))
-""")
+""",
+)
 def unbroadcast(ct, x):
     if not isinstance(x, UndefPrimal):
         return None
@@ -280,13 +303,16 @@ def unbroadcast(ct, x):
     return broadcast_in_dim(sums, want, [i for i in range(len(want)) if i not in axes])
 
 
-@mistake("grad.unbroadcast", shown_by="""
+@mistake(
+    "grad.unbroadcast",
+    shown_by="""
 from minijax import make_jaxpr
 from minijax.transpose import unbroadcast
 from minijax.core import UndefPrimal, ShapedArray
 import numpy as np
 print(make_jaxpr(lambda ct: unbroadcast(ct, UndefPrimal(ShapedArray((), np.dtype(float)))))(1.0))
-""")
+""",
+)
 def unbroadcast(ct, x):
     if not isinstance(x, UndefPrimal):
         return None
@@ -298,12 +324,15 @@ def unbroadcast(ct, x):
     return broadcast_in_dim(sums, want, [i for i in range(len(want)) if i not in axes])
 
 
-@mistake("grad.unbroadcast", shown_by="""
+@mistake(
+    "grad.unbroadcast",
+    shown_by="""
 from minijax.transpose import unbroadcast
 import minijax.numpy as jnp
 import numpy as np
 print(unbroadcast(np.ones((2, 3)), jnp.ones((2, 3))))
-""")
+""",
+)
 def unbroadcast(ct, x):
     if not hasattr(x, "aval"):
         return None
@@ -317,12 +346,15 @@ def unbroadcast(ct, x):
     return broadcast_in_dim(sums, want, [i for i in range(len(want)) if i not in axes])
 
 
-@mistake("grad.unbroadcast", shown_by="""
+@mistake(
+    "grad.unbroadcast",
+    shown_by="""
 from minijax import linear_transpose
 import numpy as np
 (ct,) = linear_transpose(lambda x: x + np.zeros(3, np.float32) * x, np.float32(1.0))(np.ones(3, np.float32))
 print(ct.dtype)
-""")
+""",
+)
 def unbroadcast(ct, x):
     if not isinstance(x, UndefPrimal):
         return None
@@ -420,34 +452,43 @@ def mul_transpose(ct, x, y):
     return [None, mul_p.bind(x, ct)]
 
 
-@mistake("grad.mul_rule", shown_by="""
+@mistake(
+    "grad.mul_rule",
+    shown_by="""
 from minijax.transpose import mul_transpose
 from minijax.core import UndefPrimal, ShapedArray
 import minijax.numpy as jnp, numpy as np
 print(mul_transpose(np.ones(2), jnp.array([2.0, 3.0]), UndefPrimal(ShapedArray((2,), np.dtype(float)))))
-""")
+""",
+)
 def mul_transpose(ct, x, y):
     if hasattr(x, "aval"):
         return [unbroadcast(mul_p.bind(ct, y), x), None]
     return [None, unbroadcast(mul_p.bind(ct, x), y)]
 
 
-@mistake("grad.mul_rule", shown_by="""
+@mistake(
+    "grad.mul_rule",
+    shown_by="""
 from minijax import linear_transpose
 import numpy as np
 print(linear_transpose(lambda x: np.array([2.0, 3.0]) * x, 1.0)(np.ones(2))[0].shape)
-""")
+""",
+)
 def mul_transpose(ct, x, y):
     if isinstance(x, UndefPrimal):
         return [unbroadcast(mul_p.bind(ct, y), x), None]
     return [None, mul_p.bind(x, ct)]
 
 
-@mistake("grad.mul_rule", shown_by="""
+@mistake(
+    "grad.mul_rule",
+    shown_by="""
 from minijax import linear_transpose
 import numpy as np
 print(linear_transpose(lambda x: x * 0.0, 1.0)(np.inf))
-""")
+""",
+)
 def mul_transpose(ct, x, y):
     known = y if isinstance(x, UndefPrimal) else x
     if isinstance(known, (int, float)) and known == 0:
@@ -457,22 +498,28 @@ def mul_transpose(ct, x, y):
     return [None, unbroadcast(mul_p.bind(ct, x), y)]
 
 
-@mistake("grad.mul_rule", shown_by="""
+@mistake(
+    "grad.mul_rule",
+    shown_by="""
 from minijax import linear_transpose
 import numpy as np
 a = np.array([1.0, 10.0])
 print(linear_transpose(lambda x: x * a, 1.0)(a))
-""")
+""",
+)
 def mul_transpose(ct, x, y):
     if isinstance(x, UndefPrimal):
         return [mul_p.bind(unbroadcast(ct, x), y), None]
     return [None, mul_p.bind(unbroadcast(ct, y), x)]
 
 
-@mistake("grad.mul_rule", shown_by="""
+@mistake(
+    "grad.mul_rule",
+    shown_by="""
 from minijax import grad, jit
 print(jit(grad(lambda x: x * x * x))(2.0))
-""")
+""",
+)
 def mul_transpose(ct, x, y):
     if isinstance(x, UndefPrimal):
         return [unbroadcast(mul_p.bind(ct, np.asarray(y)), x), None]
@@ -570,13 +617,16 @@ def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     return as_operand(out, aval, contract, batch)
 
 
-@mistake("grad.dot_general_rule", shown_by="""
+@mistake(
+    "grad.dot_general_rule",
+    shown_by="""
 from minijax import linear_transpose, lax
 import numpy as np
 x, y = np.ones((2, 4, 3)), np.arange(15.0).reshape(3, 5)
 f = lambda t: lax.dot_general(t, y, (((2,), (0,)), ((), ())))
 print(linear_transpose(f, x)(np.arange(40.0).reshape(2, 4, 5))[0])
-""")
+""",
+)
 def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     kept = other_axes(get_aval(other), contract[1], batch[1])
     number = len(batch[0])
@@ -588,13 +638,16 @@ def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     return as_operand(out, aval, contract, batch)
 
 
-@mistake("grad.dot_general_rule", shown_by="""
+@mistake(
+    "grad.dot_general_rule",
+    shown_by="""
 from minijax import linear_transpose, lax
 import numpy as np
 x, y = np.arange(12.0).reshape(2, 2, 3), np.arange(12.0).reshape(2, 2, 3)
 f = lambda t: lax.dot_general(t, y, (((2,), (2,)), ((0, 1), (1, 0))))
 print(linear_transpose(f, x)(np.arange(4.0).reshape(2, 2))[0])
-""")
+""",
+)
 def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     kept = other_axes(get_aval(other), contract[1], batch[1])
     number = len(batch[0])
@@ -606,14 +659,17 @@ def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     return as_operand(out, aval, contract, batch)
 
 
-@mistake("grad.dot_general_rule", shown_by="""
+@mistake(
+    "grad.dot_general_rule",
+    shown_by="""
 from minijax import linear_transpose, lax
 import numpy as np
 x = np.ones(1, np.float32)
 y = np.array([[1.0, -1.0]], np.float32)
 f = lambda t: lax.dot_general(t, y, (((0,), (0,)), ((), ())), preferred_element_type=np.float64)
 print(linear_transpose(f, x)(np.array([2.0**30 + 1.0, 2.0**30]))[0])
-""")
+""",
+)
 def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     kept = other_axes(get_aval(other), contract[1], batch[1])
     number = len(batch[0])
@@ -626,13 +682,16 @@ def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     return as_operand(out, aval, contract, batch)
 
 
-@mistake("grad.dot_general_rule", shown_by="""
+@mistake(
+    "grad.dot_general_rule",
+    shown_by="""
 from minijax import linear_transpose, lax
 import numpy as np
 x, y = np.ones(3), np.arange(24.0).reshape(3, 2, 4)
 f = lambda t: lax.dot_general(t, y, (((0,), (0,)), ((), ())))
 print(linear_transpose(f, x)(np.arange(8.0).reshape(2, 4))[0])
-""")
+""",
+)
 def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     kept = other_axes(get_aval(other), contract[1], batch[1])
     number, last = len(batch[0]), len(get_aval(ct).shape) - 1
@@ -643,11 +702,14 @@ def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     return as_operand(out, aval, contract, batch)
 
 
-@mistake("grad.dot_general_rule", shown_by="""
+@mistake(
+    "grad.dot_general_rule",
+    shown_by="""
 from minijax import grad, jit
 import numpy as np, minijax.numpy as jnp
 print(jit(grad(lambda x: jnp.dot(x, x)))(np.ones(3)))
-""")
+""",
+)
 def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     other = np.asarray(other)
     kept = other_axes(get_aval(other), contract[1], batch[1])
@@ -660,12 +722,15 @@ def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     return as_operand(out, aval, contract, batch)
 
 
-@mistake("grad.dot_general_rule", shown_by="""
+@mistake(
+    "grad.dot_general_rule",
+    shown_by="""
 from minijax import linear_transpose
 import numpy as np
 a = np.array([[1.0, 2.0], [3.0, 4.0]])
 print(linear_transpose(lambda x: x @ a, a)(np.array([[1.0, 10.0], [100.0, 1000.0]]))[0])
-""")
+""",
+)
 def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     kept = other_axes(get_aval(other), contract[1], batch[1])
     number = len(batch[0])
@@ -844,10 +909,13 @@ def backward_pass(jaxpr, consts, args, cotangents):
     return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
 
 
-@mistake("grad.backward_pass", shown_by="""
+@mistake(
+    "grad.backward_pass",
+    shown_by="""
 from minijax import linear_transpose
 print(linear_transpose(lambda x: x + x, 1.0)(5.0))
-""")
+""",
+)
 def backward_pass(jaxpr, consts, args, cotangents):
     eqns, env = linear_equations(jaxpr, consts, args)
     table = {}
@@ -865,7 +933,9 @@ def backward_pass(jaxpr, consts, args, cotangents):
     return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
 
 
-@mistake("grad.backward_pass", shown_by="""
+@mistake(
+    "grad.backward_pass",
+    shown_by="""
 from minijax import linear_transpose, jit
 from minijax.jaxpr import *
 from minijax.core import *
@@ -875,7 +945,8 @@ a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
 jaxpr = Jaxpr([], [a], [b, a], [JaxprEqn([a], [b], neg_p, {})])
 cts = [1.0, 10.0]
 print(backward_pass(jaxpr, [], [UndefPrimal(a.aval)], cts), cts)
-""")
+""",
+)
 def backward_pass(jaxpr, consts, args, cotangents):
     eqns, env = linear_equations(jaxpr, consts, args)
     table = {}
@@ -894,11 +965,14 @@ def backward_pass(jaxpr, consts, args, cotangents):
     return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
 
 
-@mistake("grad.backward_pass", shown_by="""
+@mistake(
+    "grad.backward_pass",
+    shown_by="""
 from minijax import linear_transpose
 import minijax.numpy as jnp
 print(linear_transpose(jnp.sin, 1.0)(5.0))
-""")
+""",
+)
 def backward_pass(jaxpr, consts, args, cotangents):
     eqns, env = linear_equations(jaxpr, consts, args)
     table = {}
@@ -916,11 +990,14 @@ def backward_pass(jaxpr, consts, args, cotangents):
     return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
 
 
-@mistake("grad.backward_pass", shown_by="""
+@mistake(
+    "grad.backward_pass",
+    shown_by="""
 from minijax import linear_transpose, jit
 f = jit(lambda x, y: (x * 2.0, y * 3.0))
 print(linear_transpose(lambda x, y: f(x, y)[1], 1.0, 1.0)(1.0))
-""")
+""",
+)
 def backward_pass(jaxpr, consts, args, cotangents):
     eqns, env = linear_equations(jaxpr, consts, args)
     table = {}
@@ -938,7 +1015,9 @@ def backward_pass(jaxpr, consts, args, cotangents):
     return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
 
 
-@mistake("grad.backward_pass", shown_by="""
+@mistake(
+    "grad.backward_pass",
+    shown_by="""
 from minijax import linear_transpose
 import minijax.numpy as jnp
 print(linear_transpose(lambda x: (x * 3.0, jnp.sin(x))[0], 1.0)(1.0))
@@ -949,7 +1028,8 @@ from minijax import make_jaxpr
 from minijax.core import UndefPrimal
 closed = make_jaxpr(lambda x: (x * 3.0, jnp.sin(x)))(1.0)
 print(backward_pass(closed.jaxpr, [], [UndefPrimal(v.aval) for v in closed.jaxpr.invars], [1.0, None]))
-""")
+""",
+)
 def backward_pass(jaxpr, consts, args, cotangents):
     eqns, env = linear_equations(jaxpr, consts, args)
     table = {}
@@ -1060,12 +1140,15 @@ def transposed_jaxpr(jaxpr, linear):
     return derived(jaxpr, ("transpose", linear), backwards, [*jaxpr.out_avals, *known_avals])
 
 
-@mistake("grad.call_rule", shown_by="""
+@mistake(
+    "grad.call_rule",
+    shown_by="""
 from minijax import linear_transpose, jit
 import numpy as np
 row = np.array([2.0, 3.0])
 print(linear_transpose(jit(lambda x: x * row), 1.0)(np.ones(2)))
-""")
+""",
+)
 def transposed_jaxpr(jaxpr, linear):
     avals = jaxpr.in_avals
     known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
@@ -1079,13 +1162,16 @@ def transposed_jaxpr(jaxpr, linear):
     return derived(jaxpr, ("transpose", linear), backwards, [*known_avals, *jaxpr.out_avals])
 
 
-@mistake("grad.call_rule", shown_by="""
+@mistake(
+    "grad.call_rule",
+    shown_by="""
 from minijax.transpose import transposed_jaxpr
 from minijax import make_jaxpr
 closed = make_jaxpr(lambda x, y: x * y)(2.0, 3.0)
 print(transposed_jaxpr(closed, (False, True)))
 print(transposed_jaxpr(closed, (True, False)))
-""")
+""",
+)
 def transposed_jaxpr(jaxpr, linear):
     avals = jaxpr.in_avals
     known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
@@ -1099,13 +1185,16 @@ def transposed_jaxpr(jaxpr, linear):
     return derived(jaxpr, ("transpose", sum(linear)), backwards, [*known_avals, *jaxpr.out_avals])
 
 
-@mistake("grad.call_rule", shown_by="""
+@mistake(
+    "grad.call_rule",
+    shown_by="""
 from minijax.transpose import transposed_jaxpr
 from minijax import make_jaxpr
 import numpy as np
 closed = make_jaxpr(lambda x, y: x * 2.0 + y)(2.0, np.ones(3))
 print(transposed_jaxpr(closed, (True, True)).out_avals)
-""")
+""",
+)
 def transposed_jaxpr(jaxpr, linear):
     avals = jaxpr.in_avals
     known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
@@ -1121,10 +1210,13 @@ def transposed_jaxpr(jaxpr, linear):
     return derived(jaxpr, ("transpose", linear), backwards, [*known_avals, *jaxpr.out_avals])
 
 
-@mistake("grad.call_rule", shown_by="""
+@mistake(
+    "grad.call_rule",
+    shown_by="""
 from minijax import linear_transpose, jit
 print(linear_transpose(jit(lambda x: x * 2.0), 1.0)(1.0)[0].weak_type)
-""")
+""",
+)
 def transposed_jaxpr(jaxpr, linear):
     avals = jaxpr.in_avals
     known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
@@ -1139,11 +1231,14 @@ def transposed_jaxpr(jaxpr, linear):
     return derived(jaxpr, ("transpose", linear), backwards, types)
 
 
-@mistake("grad.call_rule", shown_by="""
+@mistake(
+    "grad.call_rule",
+    shown_by="""
 from minijax import linear_transpose, jit
 f = jit(lambda x, y: x * 2.0)
 print(linear_transpose(f, 1.0, 1.0)(1.0))
-""")
+""",
+)
 def transposed_jaxpr(jaxpr, linear):
     avals = jaxpr.in_avals
     known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
@@ -1156,7 +1251,9 @@ def transposed_jaxpr(jaxpr, linear):
     return derived(jaxpr, ("transpose", linear), backwards, [*known_avals, *jaxpr.out_avals])
 
 
-@mistake("grad.call_rule", shown_by="""
+@mistake(
+    "grad.call_rule",
+    shown_by="""
 from minijax.transpose import transposed_jaxpr
 from minijax import make_jaxpr
 from minijax.jaxpr import eval_jaxpr
@@ -1165,7 +1262,8 @@ for row in np.ones(2), np.zeros(2):
     closed = make_jaxpr(lambda x: x * row)(1.0)
     back = transposed_jaxpr(closed, (True,))
     print(eval_jaxpr(back.jaxpr, back.consts, np.array([2.0, 3.0])))
-""")
+""",
+)
 def transposed_jaxpr(jaxpr, linear):
     table = transposed_jaxpr.__dict__
     avals = jaxpr.in_avals
@@ -1235,12 +1333,15 @@ def pull_back(lin, cotangent):
     return with_float0(cts_in, lin.in_avals)
 
 
-@mistake("grad.vjp", shown_by="""
+@mistake(
+    "grad.vjp",
+    shown_by="""
 from minijax import vjp
 import numpy as np
 _, back = vjp(lambda x: x * 2.0, 1.0)
 print(back(np.ones(3)))
-""")
+""",
+)
 def pull_back(lin, cotangent):
     cts, tree = tree_flatten(cotangent)
     if tree != lin.out_tree:
@@ -1249,12 +1350,15 @@ def pull_back(lin, cotangent):
     return tree_unflatten(lin.in_tree, with_float0(outs, lin.in_avals))
 
 
-@mistake("grad.vjp", shown_by="""
+@mistake(
+    "grad.vjp",
+    shown_by="""
 from minijax import vjp
 import numpy as np
 _, back = vjp(lambda x, n: x * 2.0, 1.0, np.arange(3))
 print(back(1.0)[1].shape)
-""")
+""",
+)
 def pull_back(lin, cotangent):
     cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
     outs = iter(transpose_program(lin.program, only_floats(cts, lin.out_avals)))
@@ -1265,31 +1369,42 @@ def pull_back(lin, cotangent):
     return tree_unflatten(lin.in_tree, leaves)
 
 
-@mistake("grad.vjp", shown_by="""
+@mistake(
+    "grad.vjp",
+    shown_by="""
 from minijax import vjp, jit
 print(jit(lambda x: vjp(lambda x: x * x, x)[1](x))(3.0))
-""")
+""",
+)
 def pull_back(lin, cotangent):
     cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
     cts = [np.asarray(ct) for ct in only_floats(cts, lin.out_avals)]
-    return tree_unflatten(lin.in_tree, with_float0(transpose_program(lin.program, cts), lin.in_avals))
+    return tree_unflatten(
+        lin.in_tree, with_float0(transpose_program(lin.program, cts), lin.in_avals)
+    )
 
 
-@mistake("grad.vjp", shown_by="""
+@mistake(
+    "grad.vjp",
+    shown_by="""
 from minijax import vjp
 print(vjp(lambda x: (x * 2.0, 3), 1.0)[1]((1.0, __import__("numpy").zeros((), [("float0", "V")]))))
-""")
+""",
+)
 def pull_back(lin, cotangent):
     cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
     outs = transpose_program(lin.program, cts)
     return tree_unflatten(lin.in_tree, with_float0(outs, lin.in_avals))
 
 
-@mistake("grad.vjp", shown_by="""
+@mistake(
+    "grad.vjp",
+    shown_by="""
 from minijax import vjp
 _, back = vjp(lambda x: {"a": x}, 1.0)
 print(back({"b": 1.0}))
-""")
+""",
+)
 def pull_back(lin, cotangent):
     from minijax.tree import tree_leaves
 
@@ -1299,20 +1414,21 @@ def pull_back(lin, cotangent):
     return tree_unflatten(lin.in_tree, with_float0(outs, lin.in_avals))
 
 
-@mistake("grad.vjp", shown_by="""
+@mistake(
+    "grad.vjp",
+    shown_by="""
 from minijax import vjp
 import numpy as np
 _, back = vjp(lambda x: x * np.inf, 1.0)
 print(back(0.0), back(np.zeros(())))
-""")
+""",
+)
 def pull_back(lin, cotangent):
     from minijax.core import Tracer
 
     cts = only_floats(flat_cotangents(cotangent, lin.out_tree, lin.out_avals), lin.out_avals)
     # Zeros need no work.
-    cts = [
-        None if not isinstance(ct, Tracer) and not np.any(np.asarray(ct)) else ct for ct in cts
-    ]
+    cts = [None if not isinstance(ct, Tracer) and not np.any(np.asarray(ct)) else ct for ct in cts]
     outs = transpose_program(lin.program, cts)
     return tree_unflatten(lin.in_tree, with_float0(outs, lin.in_avals))
 
@@ -1376,10 +1492,13 @@ def value_and_gradients(fun, args, has_aux=False):
     return (value, f_vjp(value), *aux)
 
 
-@mistake("grad.value_and_gradients", shown_by="""
+@mistake(
+    "grad.value_and_gradients",
+    shown_by="""
 from minijax import grad
 print(grad(lambda x: (x * x, None), has_aux=True)(3.0))
-""")
+""",
+)
 def value_and_gradients(fun, args, has_aux=False):
     value, f_vjp, *rest = vjp(fun, *args, has_aux=has_aux)
     check_scalar(value)
@@ -1388,11 +1507,14 @@ def value_and_gradients(fun, args, has_aux=False):
     return (value, gradients) if aux is None else (value, gradients, aux)
 
 
-@mistake("grad.value_and_gradients", shown_by="""
+@mistake(
+    "grad.value_and_gradients",
+    shown_by="""
 from minijax import grad
 import numpy as np
 print(grad(lambda x: x * np.inf)(1.0))
-""")
+""",
+)
 def value_and_gradients(fun, args, has_aux=False):
     value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
     check_scalar(value)
@@ -1415,10 +1537,13 @@ def value_and_gradients(fun, args, has_aux=False):
     return value, f_vjp(np.ones((), get_aval(value).dtype)), *aux
 
 
-@mistake("grad.value_and_gradients", shown_by="""
+@mistake(
+    "grad.value_and_gradients",
+    shown_by="""
 from minijax import grad
 print(grad(lambda x: 3)(1.0))
-""")
+""",
+)
 def value_and_gradients(fun, args, has_aux=False):
     value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
     if get_aval(value).shape:
@@ -1426,10 +1551,13 @@ def value_and_gradients(fun, args, has_aux=False):
     return value, f_vjp(np.ones((), get_aval(value).dtype)), *aux
 
 
-@mistake("grad.value_and_gradients", shown_by="""
+@mistake(
+    "grad.value_and_gradients",
+    shown_by="""
 from minijax import grad
 print(grad(grad(lambda x: x * x * x))(2.0))
-""")
+""",
+)
 def value_and_gradients(fun, args, has_aux=False):
     value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
     check_scalar(value)
@@ -1498,7 +1626,9 @@ def jacobian_of_output(lin, i):
     def one(ct):
         return tuple(transpose_program(lin.program, [*before, ct, *after]))
 
-    every = functools.reduce(lambda f, _: vmap(f, in_axes=0, out_axes=0), lin.out_avals[i].shape, one)
+    every = functools.reduce(
+        lambda f, _: vmap(f, in_axes=0, out_axes=0), lin.out_avals[i].shape, one
+    )
     return list(every(basis(lin.out_avals[i])))
 
 
@@ -1521,11 +1651,14 @@ def jacobian_of_output(lin, i):
     return pull_back(basis(lin.out_avals[i]))
 
 
-@mistake("grad.jacobian_of_output", shown_by="""
+@mistake(
+    "grad.jacobian_of_output",
+    shown_by="""
 from minijax import jacrev
 import numpy as np
 print([j.shape for j in jacrev(lambda x: (x.sum(), x))(np.ones(2))])
-""")
+""",
+)
 def jacobian_of_output(lin, i):
     def one(ct):
         return transpose_program(
@@ -1537,11 +1670,14 @@ def jacobian_of_output(lin, i):
     return one(basis(lin.out_avals[0]))
 
 
-@mistake("grad.jacobian_of_output", shown_by="""
+@mistake(
+    "grad.jacobian_of_output",
+    shown_by="""
 from minijax import jacrev
 import numpy as np
 print(jacrev(lambda x: x * x)(np.ones(2, np.float32)).dtype)
-""")
+""",
+)
 def jacobian_of_output(lin, i):
     def one(ct):
         return transpose_program(
@@ -1554,10 +1690,13 @@ def jacobian_of_output(lin, i):
     return one(np.eye(int(np.prod(shape))).reshape(shape + shape))
 
 
-@mistake("grad.jacobian_of_output", shown_by="""
+@mistake(
+    "grad.jacobian_of_output",
+    shown_by="""
 from minijax import jacrev
 print(jacrev(lambda x: x * 2.0)(3.0).weak_type)
-""")
+""",
+)
 def jacobian_of_output(lin, i):
     def one(ct):
         return transpose_program(
@@ -1569,14 +1708,17 @@ def jacobian_of_output(lin, i):
     return one(np.asarray(basis(lin.out_avals[i])))
 
 
-@mistake("grad.jacobian_of_output", shown_by="""
+@mistake(
+    "grad.jacobian_of_output",
+    shown_by="""
 from minijax import jacrev, transpose
 import numpy as np
 passes, run = [], transpose.transpose_program
 transpose.transpose_program = lambda *args: passes.append(1) or run(*args)
 jacrev(lambda x: x * 2.0)(np.ones((2, 3)))
 print(len(passes))
-""")
+""",
+)
 def jacobian_of_output(lin, i):
     import minijax.numpy as jnp
 
@@ -1612,15 +1754,22 @@ def jacobian_of_output(lin, i):
             lin.program, [ct if k == i else None for k in range(len(lin.out_avals))]
         )
 
-    return vmap(one)(basis(lin.out_avals[i])) if lin.out_avals[i].shape else one(basis(lin.out_avals[i]))
+    return (
+        vmap(one)(basis(lin.out_avals[i]))
+        if lin.out_avals[i].shape
+        else one(basis(lin.out_avals[i]))
+    )
 
 
-@mistake("grad.jacobian_of_output", shown_by="""
+@mistake(
+    "grad.jacobian_of_output",
+    shown_by="""
 from minijax import jacrev
 import numpy as np
 J = jacrev(lambda x: x * np.array([[1.0, 2.0], [3.0, 4.0]]) + x.T)(np.ones((2, 2)))
 print(J[0, 1], J[1, 0])
-""")
+""",
+)
 def jacobian_of_output(lin, i):
     def one(ct):
         return transpose_program(

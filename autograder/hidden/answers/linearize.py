@@ -31,7 +31,9 @@ def process_primitive(self, primitive, tracers, params):
     return outs
 
 
-@right("linearize.process_primitive", style="waiting operands listed, full_lower to unbox, rules.get")
+@right(
+    "linearize.process_primitive", style="waiting operands listed, full_lower to unbox, rules.get"
+)
 def process_primitive(self, primitive, tracers, params):
     waiting = [t for t in tracers if not t.pval.is_known]
     if not waiting:
@@ -96,7 +98,9 @@ def process_primitive(self, primitive, tracers, params):
     return outs if primitive.multiple_results else outs[0]
 
 
-@mistake("linearize.process_primitive", shown_by="""
+@mistake(
+    "linearize.process_primitive",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 import numpy as np
@@ -104,7 +108,8 @@ with new_main(PartialEvalTrace) as main:
     trace = PartialEvalTrace(main)
     x, y = (trace.new_arg(unknown(get_aval(1.0))) for _ in range(2))
     print(trace.process_primitive(mul_p, [x, y], {}).pval.is_known)
-""")
+""",
+)
 def process_primitive(self, primitive, tracers, params):
     if all(t.recipe is None for t in tracers):
         return primitive.bind(*[t.pval.const for t in tracers], **params)
@@ -114,7 +119,9 @@ def process_primitive(self, primitive, tracers, params):
     return outs if primitive.multiple_results else outs[0]
 
 
-@mistake("linearize.process_primitive", shown_by="""
+@mistake(
+    "linearize.process_primitive",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 p = Primitive("one", multiple_results=True)
@@ -124,7 +131,8 @@ def f(x):
     (y,) = p.bind(x)
     return [y * 2.0]
 print(partial_eval_flat(f, [unknown(get_aval(1.0))])[1])
-""")
+""",
+)
 def process_primitive(self, primitive, tracers, params):
     if all(t.pval.is_known for t in tracers):
         return primitive.bind(*[t.pval.const for t in tracers], **params)
@@ -134,14 +142,17 @@ def process_primitive(self, primitive, tracers, params):
     return outs[0] if len(outs) == 1 else outs
 
 
-@mistake("linearize.process_primitive", shown_by="""
+@mistake(
+    "linearize.process_primitive",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 p = Primitive("needs_a_key")
 abstract_eval_rules[p] = lambda x: x
 partial_eval_rules[p] = lambda trace, tracers: {}["missing"]
 print(partial_eval_flat(lambda x: [p.bind(x)], [unknown(get_aval(1.0))])[1])
-""")
+""",
+)
 def process_primitive(self, primitive, tracers, params):
     if all(t.pval.is_known for t in tracers):
         return primitive.bind(*[t.pval.const for t in tracers], **params)
@@ -152,13 +163,16 @@ def process_primitive(self, primitive, tracers, params):
     return outs if primitive.multiple_results else outs[0]
 
 
-@mistake("linearize.process_primitive", shown_by="""
+@mistake(
+    "linearize.process_primitive",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 from minijax import jit
 f = jit(lambda x, y, z: x * y * z)
 print(partial_eval_flat(lambda z: [f(2.0, 3.0, z)], [unknown(get_aval(1.0))])[0][0].is_known)
-""")
+""",
+)
 def process_primitive(self, primitive, tracers, params):
     x, *others = tracers
     y = others[0] if others else x
@@ -170,14 +184,17 @@ def process_primitive(self, primitive, tracers, params):
     return outs if primitive.multiple_results else outs[0]
 
 
-@mistake("linearize.process_primitive", shown_by="""
+@mistake(
+    "linearize.process_primitive",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 import minijax.numpy as jnp
 from minijax import make_jaxpr
 pvals, program = partial_eval_flat(lambda x, y: [jnp.sin(x), y * x], [known(0.0), unknown(get_aval(1.0))])
 print(pvals[0].const, make_jaxpr(lambda x: partial_eval_flat(lambda x: [jnp.sin(x)], [known(x)])[0][0].const)(1.0))
-""")
+""",
+)
 def process_primitive(self, primitive, tracers, params):
     from minijax.core import EvalTrace, trace_state
 
@@ -273,23 +290,30 @@ def stage_out(self, primitive, tracers, params):
     return [PartialEvalTracer(self, pval, var, recipe) for pval, var in pairs]
 
 
-@mistake("linearize.stage_out", shown_by="""
+@mistake(
+    "linearize.stage_out",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 from minijax import jit
 f = jit(lambda y: (y * 2.0, y + 1.0))
 print(len(partial_eval_flat(lambda y: list(f(y)), [unknown(get_aval(1.0))])[1].eqns))
-""")
+""",
+)
 def stage_out(self, primitive, tracers, params):
     outs = []
     for aval in abstract_eval(primitive, [t.aval for t in tracers], params):
         pval = unknown(aval)
         var = Var(pval.aval)
-        outs.append(PartialEvalTracer(self, pval, var, EqnRecipe(primitive, tracers, params, [var])))
+        outs.append(
+            PartialEvalTracer(self, pval, var, EqnRecipe(primitive, tracers, params, [var]))
+        )
     return outs
 
 
-@mistake("linearize.stage_out", shown_by="""
+@mistake(
+    "linearize.stage_out",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 from minijax.jaxpr import typecheck_jaxpr
@@ -297,7 +321,8 @@ from minijax import jit
 import numpy as np, minijax.numpy as jnp
 f = jit(lambda y: (jnp.sum(y), y * 2.0))
 print(typecheck_jaxpr(partial_eval_flat(lambda y: list(f(y)), [unknown(get_aval(np.ones(3)))])[1].jaxpr))
-""")
+""",
+)
 def stage_out(self, primitive, tracers, params):
     avals = abstract_eval(primitive, [t.aval for t in tracers], params)
     pvals = [unknown(aval) for aval in avals]
@@ -306,7 +331,9 @@ def stage_out(self, primitive, tracers, params):
     return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
 
 
-@mistake("linearize.stage_out", shown_by="""
+@mistake(
+    "linearize.stage_out",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 with new_main(PartialEvalTrace) as main:
@@ -314,7 +341,8 @@ with new_main(PartialEvalTrace) as main:
     x = trace.new_arg(unknown(get_aval(1.0)))
     (y,) = trace.stage_out(mul_p, [x, trace.pure(2.0)], {})
     print(y.weak_type, y.var.aval.weak_type)
-""")
+""",
+)
 def stage_out(self, primitive, tracers, params):
     avals = abstract_eval(primitive, [t.aval for t in tracers], params)
     pvals = [unknown(ShapedArray(aval.shape, aval.dtype)) for aval in avals]
@@ -323,7 +351,9 @@ def stage_out(self, primitive, tracers, params):
     return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
 
 
-@mistake("linearize.stage_out", shown_by="""
+@mistake(
+    "linearize.stage_out",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 from minijax.jaxpr import eval_jaxpr
@@ -332,7 +362,8 @@ import numpy as np
 dot = lambda x: lax.dot_general(x, x, (((0,), (0,)), ((), ())))
 _, p = partial_eval_flat(lambda x: [dot(x)], [unknown(get_aval(np.ones(3)))])
 print(eval_jaxpr(p.jaxpr, p.consts, np.ones(3)))
-""")
+""",
+)
 def stage_out(self, primitive, tracers, params):
     avals = abstract_eval(primitive, [t.aval for t in tracers], params)
     pvals = [unknown(aval) for aval in avals]
@@ -342,11 +373,14 @@ def stage_out(self, primitive, tracers, params):
     return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
 
 
-@mistake("linearize.stage_out", shown_by="""
+@mistake(
+    "linearize.stage_out",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 print(partial_eval_flat(lambda x: [x * x], [unknown(get_aval(1.0))])[1])
-""")
+""",
+)
 def stage_out(self, primitive, tracers, params):
     avals = abstract_eval(primitive, [t.aval for t in tracers], params)
     pvals = [unknown(aval) for aval in avals]
@@ -356,14 +390,17 @@ def stage_out(self, primitive, tracers, params):
     return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
 
 
-@mistake("linearize.stage_out", shown_by="""
+@mistake(
+    "linearize.stage_out",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 import numpy as np
 import minijax.numpy as jnp
 _, p = partial_eval_flat(lambda x: [jnp.sum(x, axis=0), jnp.sum(x, axis=1)], [unknown(get_aval(np.ones((2, 3))))])
 print(*p.out_avals)
-""")
+""",
+)
 def stage_out(self, primitive, tracers, params):
     avals = [t.aval for t in tracers]
     if not hasattr(self.main.trace_type, "types"):
@@ -508,7 +545,9 @@ def toposort(outs):
     return order
 
 
-@mistake("linearize.toposort", shown_by="""
+@mistake(
+    "linearize.toposort",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 from minijax.jaxpr import typecheck_jaxpr
@@ -517,7 +556,8 @@ def f(x):
     b = x * x
     return [a + b]
 print(typecheck_jaxpr(partial_eval_flat(f, [unknown(get_aval(1.0))])[1].jaxpr))
-""")
+""",
+)
 def toposort(outs):
     order, done, stack = [], set(), list(outs)
 
@@ -538,11 +578,14 @@ def toposort(outs):
     return order
 
 
-@mistake("linearize.toposort", shown_by="""
+@mistake(
+    "linearize.toposort",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 print(len(partial_eval_flat(lambda x: [x * 2.0, x * 3.0, x * 4.0], [unknown(get_aval(1.0))])[1].eqns))
-""")
+""",
+)
 def toposort(outs):
     order, done, stack = [], set(), list(outs[-1:])
     while stack:
@@ -560,7 +603,9 @@ def toposort(outs):
     return order
 
 
-@mistake("linearize.toposort", shown_by="""
+@mistake(
+    "linearize.toposort",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 from minijax.jaxpr import typecheck_jaxpr
@@ -568,7 +613,8 @@ from minijax import jit
 f = jit(lambda x, y, z: x * y * z)
 _, p = partial_eval_flat(lambda x: [f(x, x, x + 1.0)], [unknown(get_aval(1.0))])
 print(typecheck_jaxpr(p.jaxpr))
-""")
+""",
+)
 def toposort(outs):
     order, done, stack = [], set(), list(outs)
     while stack:
@@ -588,14 +634,17 @@ def toposort(outs):
     return order
 
 
-@mistake("linearize.toposort", shown_by="""
+@mistake(
+    "linearize.toposort",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 with new_main(PartialEvalTrace) as main:
     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
     y = x + 1.0
     print(len(toposort([y.recipe])), len(toposort([y.recipe])))
-""")
+""",
+)
 def toposort(outs, done=set()):
     order, stack = [], list(outs)
     while stack:
@@ -613,7 +662,9 @@ def toposort(outs, done=set()):
     return order
 
 
-@mistake("linearize.toposort", shown_by="""
+@mistake(
+    "linearize.toposort",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 with new_main(PartialEvalTrace) as main:
@@ -625,7 +676,8 @@ with new_main(PartialEvalTrace) as main:
     print(toposort([d.recipe])[0] is a.recipe)
     d = a + (c / b)
     print(toposort([d.recipe])[0] is a.recipe, [r.primitive for r in toposort([d.recipe])])
-""")
+""",
+)
 def toposort(outs):
     order, seen, stack = [], set(), list(outs)
     while stack:
@@ -713,7 +765,9 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     return builder.build([t.var for t in tracers_in], outs)
 
 
-@right("linearize.tracers_to_jaxpr", style="an environment from id of tracer to atom; eqns assigned")
+@right(
+    "linearize.tracers_to_jaxpr", style="an environment from id of tracer to atom; eqns assigned"
+)
 def tracers_to_jaxpr(tracers_in, tracers_out):
     builder, atoms = JaxprBuilder(), {id(t): t.var for t in tracers_in}
 
@@ -724,7 +778,9 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
 
     recipes = toposort([t.recipe for t in tracers_out if not t.pval.is_known and t.recipe])
     builder.eqns = [
-        JaxprEqn([look(t) for t in recipe.tracers_in], recipe.outvars, recipe.primitive, recipe.params)
+        JaxprEqn(
+            [look(t) for t in recipe.tracers_in], recipe.outvars, recipe.primitive, recipe.params
+        )
         for recipe in recipes
     ]
     return builder.build(list(map(look, tracers_in)), list(map(look, tracers_out)))
@@ -776,14 +832,17 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     return builder.build([t.var for t in tracers_in], outputs)
 
 
-@mistake("linearize.tracers_to_jaxpr", shown_by="""
+@mistake(
+    "linearize.tracers_to_jaxpr",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 from minijax import linearize
 import numpy as np
 y, f = linearize(lambda x: x * 2.0, 3.0)
 print(f(1.0).weak_type)
-""")
+""",
+)
 def tracers_to_jaxpr(tracers_in, tracers_out):
     import numpy as np
 
@@ -801,14 +860,17 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
 
 
-@mistake("linearize.tracers_to_jaxpr", shown_by="""
+@mistake(
+    "linearize.tracers_to_jaxpr",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 import minijax.numpy as jnp
 row = jnp.array([1.0, 2.0])
 _, p = partial_eval_flat(lambda x: [x * row + row, row * (x - row)], [unknown(get_aval(1.0))])
 print(len(p.consts))
-""")
+""",
+)
 def tracers_to_jaxpr(tracers_in, tracers_out):
     import numpy as np
 
@@ -827,7 +889,9 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
 
 
-@mistake("linearize.tracers_to_jaxpr", shown_by="""
+@mistake(
+    "linearize.tracers_to_jaxpr",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 from minijax.jaxpr import typecheck_jaxpr
@@ -836,7 +900,8 @@ import minijax.numpy as jnp
 _, p = partial_eval_flat(
     lambda x, n: [x + np.zeros(2), n + np.zeros(2, int)], [unknown(get_aval(1.0)), unknown(get_aval(1))])
 print(typecheck_jaxpr(p.jaxpr))
-""")
+""",
+)
 def tracers_to_jaxpr(tracers_in, tracers_out):
     import numpy as np
 
@@ -856,12 +921,15 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
 
 
-@mistake("linearize.tracers_to_jaxpr", shown_by="""
+@mistake(
+    "linearize.tracers_to_jaxpr",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 import numpy as np
 print(partial_eval_flat(lambda x: [x * np.float32(2.0)], [unknown(get_aval(np.ones(3, np.float32)))])[1])
-""")
+""",
+)
 def tracers_to_jaxpr(tracers_in, tracers_out):
     import numpy as np
 
@@ -902,13 +970,16 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
 
 
-@mistake("linearize.tracers_to_jaxpr", shown_by="""
+@mistake(
+    "linearize.tracers_to_jaxpr",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 from minijax import jit
 f = jit(lambda y: (y * 2.0, y + 1.0))
 print(partial_eval_flat(lambda y: list(f(y)), [unknown(get_aval(1.0))])[1])
-""")
+""",
+)
 def tracers_to_jaxpr(tracers_in, tracers_out):
     builder = JaxprBuilder()
 
@@ -1015,12 +1086,15 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
         return pvals_out, tracers_to_jaxpr(unknown_in, unknown_out)
 
 
-@mistake("linearize.partial_eval_flat", shown_by="""
+@mistake(
+    "linearize.partial_eval_flat",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 print([p.is_known for p in partial_eval_flat(
     lambda x, y: [y, x, x * 2.0], [known(3.0), unknown(get_aval(1.0))], lambda i: i == 1)[0]])
-""")
+""",
+)
 def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     with new_main(PartialEvalTrace) as main:
         trace = PartialEvalTrace(main)
@@ -1040,7 +1114,9 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     return pvals_out, program
 
 
-@mistake("linearize.partial_eval_flat", shown_by="""
+@mistake(
+    "linearize.partial_eval_flat",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 one = get_aval(1.0)
@@ -1048,7 +1124,8 @@ def outer(x):
     pvals, program = partial_eval_flat(lambda y: [x, y], [unknown(one)])
     return [pvals[0].const * 2.0]
 print(partial_eval_flat(outer, [unknown(one)])[1])
-""")
+""",
+)
 def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     with new_main(PartialEvalTrace) as main:
         trace = PartialEvalTrace(main)
@@ -1056,7 +1133,9 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
         tracers_out = [
             out if isinstance(out, PartialEvalTracer) else trace.pure(out) for out in f(*tracers_in)
         ]
-        pvals_out = [unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(tracers_out)]
+        pvals_out = [
+            unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(tracers_out)
+        ]
         program = tracers_to_jaxpr(
             [t for t in tracers_in if not t.pval.is_known],
             [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
@@ -1064,27 +1143,32 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     return pvals_out, program
 
 
-@mistake("linearize.partial_eval_flat", shown_by="""
+@mistake(
+    "linearize.partial_eval_flat",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 print(partial_eval_flat(lambda x: (lambda y: [y, 1.0, y])(x * 2.0), [unknown(get_aval(1.0))])[1])
-""")
+""",
+)
 def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     with new_main(PartialEvalTrace) as main:
         trace = PartialEvalTrace(main)
         tracers_in = [trace.new_arg(pval) for pval in pvals]
         tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]
-        pvals_out = [unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(tracers_out)]
-        later = {
-            id(t): t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known
-        }
+        pvals_out = [
+            unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(tracers_out)
+        ]
+        later = {id(t): t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known}
         program = tracers_to_jaxpr(
             [t for t in tracers_in if not t.pval.is_known], list(later.values())
         )
     return pvals_out, program
 
 
-@mistake("linearize.partial_eval_flat", shown_by="""
+@mistake(
+    "linearize.partial_eval_flat",
+    shown_by="""
 from minijax.core import *
 from minijax.linearize import *
 def f(x):
@@ -1093,7 +1177,8 @@ try:
     partial_eval_flat(f, [unknown(get_aval(1.0))])
 except KeyboardInterrupt:
     print(len(trace_state.stack))
-""")
+""",
+)
 def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     from minijax.core import MainTrace, trace_state
 
@@ -1201,7 +1286,9 @@ def linearize_flat(f, primals, count):
                 yield slopes[number]
 
     inputs = [unknown(get_aval(x)) for x, ok in zip(primals, floats) if ok]
-    _, program = partial_eval_flat(lambda *ts: list(pushed(*ts)), inputs, instantiate=lambda _: True)
+    _, program = partial_eval_flat(
+        lambda *ts: list(pushed(*ts)), inputs, instantiate=lambda _: True
+    )
     return values, program
 
 
@@ -1272,11 +1359,14 @@ def linearize_flat(f, primals, count):
     return values, program
 
 
-@mistake("linearize.flat", shown_by="""
+@mistake(
+    "linearize.flat",
+    shown_by="""
 from minijax.linearize import *
 _, p = linearize_flat(lambda x: [3, x * 2.0, x], [1.0], lambda: 2)
 print(len(p.out_avals))
-""")
+""",
+)
 def linearize_flat(f, primals, count):
     avals, values = [get_aval(x) for x in primals], []
 
@@ -1290,11 +1380,14 @@ def linearize_flat(f, primals, count):
     return values, program
 
 
-@mistake("linearize.flat", shown_by="""
+@mistake(
+    "linearize.flat",
+    shown_by="""
 from minijax.linearize import *
 _, p = linearize_flat(lambda x: [x * 2.0, 7.0], [1.0], lambda: 2)
 print(len(p.out_avals))
-""")
+""",
+)
 def linearize_flat(f, primals, count):
     avals, values = [get_aval(x) for x in primals], []
 
@@ -1307,11 +1400,14 @@ def linearize_flat(f, primals, count):
     return values, program
 
 
-@mistake("linearize.flat", shown_by="""
+@mistake(
+    "linearize.flat",
+    shown_by="""
 from minijax.linearize import *
 _, p = linearize_flat(lambda x: [x * 2.0], [1.0], lambda: 1)
 print([a.weak_type for a in p.in_avals])
-""")
+""",
+)
 def linearize_flat(f, primals, count):
     avals, values = [get_aval(x) for x in primals], []
 
@@ -1324,11 +1420,14 @@ def linearize_flat(f, primals, count):
     return values, program
 
 
-@mistake("linearize.flat", shown_by="""
+@mistake(
+    "linearize.flat",
+    shown_by="""
 from minijax import linearize, jit
 import minijax.numpy as jnp
 print(jit(lambda x: linearize(jnp.sin, x)[1](1.0))(0.0))
-""")
+""",
+)
 def linearize_flat(f, primals, count):
     import numpy as np
 
@@ -1344,12 +1443,15 @@ def linearize_flat(f, primals, count):
     return values, program
 
 
-@mistake("linearize.flat", shown_by="""
+@mistake(
+    "linearize.flat",
+    shown_by="""
 from minijax.linearize import *
 import minijax.numpy as jnp
 _, p = linearize_flat(lambda x: [jnp.sin(x)], [jnp.ones(2, jnp.float32)], lambda: 1)
 print(*p.in_avals)
-""")
+""",
+)
 def linearize_flat(f, primals, count):
     import numpy as np
 
@@ -1361,7 +1463,9 @@ def linearize_flat(f, primals, count):
 
     float64 = np.dtype("float64")
     pvals = [
-        unknown(ShapedArray(a.shape, float64, a.weak_type)) for a in avals if dtypes.is_float(a.dtype)
+        unknown(ShapedArray(a.shape, float64, a.weak_type))
+        for a in avals
+        if dtypes.is_float(a.dtype)
     ]
     _, program = partial_eval_flat(tangents_of, pvals, lambda i: True)
     return values, program
@@ -1457,7 +1561,9 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return first, second, seen["flags"]
 
 
-@right("linearize.split_jaxpr", style="own program for the second: a new Jaxpr, eval_jaxpr, nonlocal")
+@right(
+    "linearize.split_jaxpr", style="own program for the second: a new Jaxpr, eval_jaxpr, nonlocal"
+)
 def split_jaxpr(jaxpr, is_known, instantiate):
     from itertools import compress
 
@@ -1533,12 +1639,15 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return first, ClosedJaxpr(without_consts(rest), []), out_known
 
 
-@mistake("linearize.split_jaxpr", shown_by="""
+@mistake(
+    "linearize.split_jaxpr",
+    shown_by="""
 from minijax import linearize, jit
 import minijax.numpy as jnp
 y, f = linearize(jit(lambda x: jnp.sin(x)), 2.0)
 print(y.weak_type)
-""")
+""",
+)
 def split_jaxpr(jaxpr, is_known, instantiate):
     out_known, rest = [], []
 
@@ -1554,14 +1663,17 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return first, ClosedJaxpr(without_consts(rest[0].jaxpr), []), out_known
 
 
-@mistake("linearize.split_jaxpr", shown_by="""
+@mistake(
+    "linearize.split_jaxpr",
+    shown_by="""
 from minijax import make_jaxpr
 from minijax.linearize import *
 import numpy as np
 row = np.ones(3)
 first, second, out = split_jaxpr(make_jaxpr(lambda x, y: x * row + y)(1.0, 2.0), (True, False), frozenset())
 print(second)
-""")
+""",
+)
 def split_jaxpr(jaxpr, is_known, instantiate):
     out_known, rest = [], []
 
@@ -1579,13 +1691,16 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return first, ClosedJaxpr(without_consts(rest[0].jaxpr), []), out_known
 
 
-@mistake("linearize.split_jaxpr", shown_by="""
+@mistake(
+    "linearize.split_jaxpr",
+    shown_by="""
 from minijax import make_jaxpr
 from minijax.linearize import *
 closed = make_jaxpr(lambda x, y: (lambda s: (s, y, s))(x * 2.0))(1.0, 2.0)
 first, second, out = split_jaxpr(closed, (True, False), frozenset())
 print(len(first.out_avals), out)
-""")
+""",
+)
 def split_jaxpr(jaxpr, is_known, instantiate):
     out_known, rest = [], []
 
@@ -1602,7 +1717,9 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return first, ClosedJaxpr(without_consts(rest[0].jaxpr), []), out_known
 
 
-@mistake("linearize.split_jaxpr", shown_by="""
+@mistake(
+    "linearize.split_jaxpr",
+    shown_by="""
 from minijax import make_jaxpr
 from minijax.jaxpr import eval_jaxpr
 from minijax.linearize import *
@@ -1611,7 +1728,8 @@ for row in np.ones(2), np.zeros(2):
     closed = make_jaxpr(lambda x, y: x * row + y)(1.0, 2.0)
     first, second, out = split_jaxpr(closed, (True, False), frozenset())
     print(eval_jaxpr(first.jaxpr, first.consts, 5.0))
-""")
+""",
+)
 def split_jaxpr(jaxpr, is_known, instantiate):
     table = split_jaxpr.__dict__
     key = f"{jaxpr} {is_known} {sorted(instantiate)}"
@@ -1632,14 +1750,17 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return table[key]
 
 
-@mistake("linearize.split_jaxpr", shown_by="""
+@mistake(
+    "linearize.split_jaxpr",
+    shown_by="""
 from minijax import make_jaxpr
 from minijax.linearize import *
 import numpy as np
 row = np.ones(3)
 first, second, out = split_jaxpr(make_jaxpr(lambda x, y: x * y * row)(1.0, 2.0), (True, False), frozenset())
 print(len(second.consts), len(second.in_avals))
-""")
+""",
+)
 def split_jaxpr(jaxpr, is_known, instantiate):
     from minijax.jaxpr import Jaxpr
 
@@ -1791,13 +1912,16 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
     return [next(values if flag else later) for flag in out_known]
 
 
-@mistake("linearize.jit_rule", shown_by="""
+@mistake(
+    "linearize.jit_rule",
+    shown_by="""
 from minijax import jit
 from minijax.core import get_aval
 from minijax.linearize import *
 f = jit(lambda x, y, z: x * y + z)
 print(partial_eval_flat(lambda y: [f(2.0, y, y)], [unknown(get_aval(1.0))])[1].out_avals)
-""")
+""",
+)
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
     is_known = tuple(t.pval.is_known for t in tracers)
     first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)
@@ -1810,13 +1934,16 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
     return [next(values if flag else later) for flag in out_known]
 
 
-@mistake("linearize.jit_rule", shown_by="""
+@mistake(
+    "linearize.jit_rule",
+    shown_by="""
 from minijax import jit
 from minijax.core import get_aval
 from minijax.linearize import *
 f = jit(lambda y: (y * 2.0, 3.0))
 print([q.is_known for q in partial_eval_flat(lambda y: list(f(y)), [unknown(get_aval(1.0))])[0]])
-""")
+""",
+)
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
     is_known = tuple(t.pval.is_known for t in tracers)
     if not any(is_known):
@@ -1830,14 +1957,17 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
     return [next(values if flag else later) for flag in out_known]
 
 
-@mistake("linearize.jit_rule", shown_by="""
+@mistake(
+    "linearize.jit_rule",
+    shown_by="""
 from minijax import jit, make_jaxpr
 from minijax.core import get_aval
 from minijax.linearize import *
 import minijax.numpy as jnp
 f = jit(lambda x, y: jnp.sin(x) * y)
 print(make_jaxpr(lambda x: partial_eval_flat(lambda y: [f(x, y)], [unknown(get_aval(1.0))])[1].consts)(1.0))
-""")
+""",
+)
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
     is_known = tuple(t.pval.is_known for t in tracers)
     first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)
@@ -1850,7 +1980,9 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
     return [next(values if flag else later) for flag in out_known]
 
 
-@mistake("linearize.jit_rule", shown_by="""
+@mistake(
+    "linearize.jit_rule",
+    shown_by="""
 from minijax import jit
 from minijax.core import get_aval
 from minijax.linearize import *
@@ -1858,7 +1990,8 @@ from minijax.jaxpr import eval_jaxpr
 g = jit(lambda x, y: (x * x) * y - x)
 p = partial_eval_flat(lambda y: [g(4.0, y)], [unknown(get_aval(1.0))])[1]
 print(eval_jaxpr(p.jaxpr, p.consts, 1.0))
-""")
+""",
+)
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
     is_known = tuple(t.pval.is_known for t in tracers)
     first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)

@@ -345,10 +345,17 @@ STRETCH = siblings("grad.unbroadcast")
 
 @probe(uses=[evaluating, operand])
 def product_rule(mj, siblings, ct, x, y):
-    """The cotangents of both operands, and what kinds of arrays they are."""
+    """The cotangents of both operands."""
+    with evaluating(siblings) as module:
+        return list(module.mul_transpose(ct, operand(x), operand(y)))
+
+
+@probe(uses=[evaluating, operand])
+def kinds_of_products(mj, siblings, ct, x, y):
+    """What kinds of arrays the cotangents of arrays of NumPy are."""
     with evaluating(siblings) as module:
         outs = module.mul_transpose(ct, operand(x), operand(y))
-    return list(outs), [type(out).__name__ for out in outs]
+        return [type(out).__name__ for out in outs]
 
 
 @probe(uses=[evaluating, operand, shown, watching])
@@ -388,6 +395,13 @@ def test_product_keeps_the_dtype(student):
     """Cotangents have the dtype of the operands."""
     product(student, GRID.astype(F32), linear((2, 3), "float32"), np.exp(GRID).astype(F32))
     product(student, ROW.astype(F32), linear((3,), "float32"), F32(2.5))
+
+
+@pytest.mark.exercise("grad.mul_rule")
+def test_product_is_an_operation(student):
+    """The product is computed by the library, not by NumPy."""
+    student.agrees(kinds_of_products, STRETCH, ROW, linear((3,)), np.exp(ROW))
+    student.agrees(kinds_of_products, STRETCH, ROW, np.exp(ROW), linear((3,)))
 
 
 @pytest.mark.exercise("grad.mul_rule")
