@@ -10,15 +10,6 @@ def cond_impl(index, *operands, branches):
     return list(map(as_array, taken(*operands)))
 
 
-@right("control.cond_eval")
-def cond_impl(index, *operands, branches):
-    for number, branch in enumerate(branches):
-        if number == index:
-            outs = list(jaxpr_as_fun(branch)(*operands))
-            return [np.array(x) if isinstance(x, (int, float)) else x for x in outs]
-    raise IndexError(index)
-
-
 @right("control.cond_eval", style="a loop over the results, operator.index")
 def cond_impl(index, *operands, branches):
     import operator
@@ -122,6 +113,22 @@ def cond_impl(index, *operands, branches):
     y = others[0] if others else x
     branch = branches[int(index)]
     return [as_array(out) for out in jaxpr_as_fun(branch)(*[x, y][: len(branch.in_avals)])]
+
+
+@mistake(
+    "control.cond_eval",
+    shown_by="""
+from minijax import lax
+import numpy as np
+print((lax.cond(True, lambda x, y: x, lambda x, y: y, 2.5, 3.5) * np.ones(2, np.float32)).dtype)
+""",
+)
+def cond_impl(index, *operands, branches):
+    for number, branch in enumerate(branches):
+        if number == index:
+            outs = list(jaxpr_as_fun(branch)(*operands))
+            return [np.array(x) if isinstance(x, (int, float)) else x for x in outs]
+    raise IndexError(index)
 
 
 @right("control.cond_jvp")

@@ -25,15 +25,25 @@ GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 def branch_taken(mj, branches, index, operands):
     """The results of the rule; which of them are numbers of Python; what kind of list it is."""
     from minijax.control_flow import cond_impl
-    from minijax.core import get_aval
     from minijax.programs import types_of
     from minijax.tracing import trace_to_jaxpr
 
     scope = {**vars(mj.lax), "np": np}
     programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(operands)) for f in branches)
     outs = cond_impl(np.array(index, np.int32), *operands, branches=programs)
-    weak = [get_aval(out).weak_type for out in outs]
-    return list(outs), [type(out) in (bool, int, float) for out in outs], weak
+    return list(outs), [type(out) in (bool, int, float) for out in outs]
+
+
+@probe
+def choice_meets_float32(mj, values):
+    """What a choice that hands numbers of Python through makes of an array of float32."""
+    from minijax.core import get_aval
+
+    found = []
+    for value in values:
+        out = mj.lax.cond(True, lambda x, y: x, lambda x, y: y, value, value)
+        found.append([get_aval(out).weak_type, out * np.ones(2, np.float32)])
+    return found
 
 
 @probe
@@ -88,6 +98,12 @@ def test_eval_gives_arrays(student):
     """Results are arrays, also where a branch hands on a number of Python."""
     student.agrees(branch_taken, THREE, 0, [3.0, 5.0])
     student.agrees(branch_taken, ("lambda n: [n, 7]", "lambda n: [n + 1, n]"), 0, [4])
+
+
+@pytest.mark.exercise("control.cond_eval")
+def test_eval_of_weak_types(student):
+    """The array of a number of Python is weakly typed, as the number is."""
+    student.agrees(choice_meets_float32, [2.5, 3, np.array(2.5), F32(2.5)])
 
 
 @pytest.mark.exercise("control.cond_eval")
