@@ -183,7 +183,8 @@ def cond_impl(index: Value, *operands: Value, branches: Branches) -> list[Value]
     `index` is a 0-d int32 array (a value, and no tracer) of 0, 1, ... up to the last branch. All
     branches take all `operands`. `jaxpr_as_fun(program)` is the program as a function: it takes
     the operands and gives the list of the results. A branch that hands a number of Python through
-    gives that number; `as_array(x)` makes an array of it, and leaves all else as it is.
+    gives that number; `as_array(x)` makes an array of it, weakly typed as the number is, and leaves
+    all else as it is.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
