@@ -347,4 +347,5 @@ def make_jaxpr(
         closed, out_tree = trace_tree(without_static(fun, static), dynamic)
         return (closed, tree_unflatten(out_tree, closed.out_avals)) if return_shape else closed
 
+    jaxpr_of.__module__ = "jax"  # as JAX says of its own
     return jaxpr_of

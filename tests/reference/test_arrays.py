@@ -342,7 +342,11 @@ ROWS = {
         jnp.concatenate([jnp.array([1],'uint64'), i]); jnp.add(u, m)
         jnp.where(b, jnp.ones((2, 3, 3)), jnp.ones((2,))); jnp.ones((2,)) + jnp.ones((3, 3))
         jnp.ones((2,)) + jnp.ones((3,)); jnp.broadcast_arrays(x, m, jnp.ones((2,)))
-        jnp.clip(x, jnp.zeros((2, 2)), 1); jnp.floor_divide(i, x)""",
+        jnp.clip(x, jnp.zeros((2, 2)), 1); jnp.floor_divide(i, x)
+        lib.jit(lambda: jnp.int32(2) * jnp.float32(3))(); lib.jit(lambda: jnp.reciprocal(b))()
+        lib.jit(lambda: jnp.array([1], "int32") * jnp.array([1.0], "float32"))()
+        lib.jit(lambda: np.int32(2) * jnp.float32(3))(); lib.jit(lambda: u * f)()
+        lib.make_jaxpr(jnp.sin).__module__""",
     "types alone, and transposes": """
         lib.make_jaxpr(lambda t: t + 2.0)(duck)
         lib.make_jaxpr(lambda t: t["a"] + 2.0)({"a": duck})
