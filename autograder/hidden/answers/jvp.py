@@ -196,10 +196,12 @@ def pure(self, val):
 
 @mistake(
     "jvp.pure",
-    shown_by="""
-import minijax as mj
-print(mj.jvp(lambda x: x * 2.0, (float("inf"),), (1.0,))[1])
-""",
+    name="The tangent of a constant is an array of zeros",
+    hints=[
+        "Differentiate `lambda x: x * 2.0` at infinity. What should come out, and what is 0 times infinity?",
+        "Zeros that are numbers are multiplied and added like all others, and 0 times infinity is NaN. There is a zero that is not computed with.",
+        "The symbolic zero is `None`: `JVPTracer(self, val, None)`.",
+    ],
 )
 def pure(self, val):
     return JVPTracer(self, val, zeros_like_aval(get_aval(val)))
@@ -511,12 +513,12 @@ def process_primitive(self, primitive, tracers, params):
 
 @mistake(
     "jvp.process_primitive",
-    shown_by="""
-import minijax as mj
-def d(f):
-    return lambda x: mj.jvp(f, (x,), (1.0,))[1]
-print(d(d(lambda x: x * x * x))(3.0))
-""",
+    name="Boxes of lower levels are opened, too",
+    hints=[
+        "Take the second derivative of `x * x * x` at 3. What should it be, and what does yours give?",
+        "The primal in your box may itself be a box: one of an outer `jvp`, which has to see what the rule computes.",
+        "Take `tracer.primal` and `tracer.tangent` as they are, and do not look into them.",
+    ],
 )
 def process_primitive(self, primitive, tracers, params):
     def value(x):
@@ -1233,10 +1235,12 @@ def jvp_flat(f, primals, tangents):
 
 @mistake(
     "jvp.flat",
-    shown_by="""
-from minijax.jvp import jvp_flat
-print(jvp_flat(lambda x: [x, 7.0], [3.0], [1.0]))
-""",
+    name="Results that are constants are expected to have a box",
+    hints=[
+        "What does `jvp_flat(lambda x: [7.0], [3.0], [1.0])` get back from its function?",
+        "A function may return a number that has never met a box. It has no `primal`.",
+        "Pass every result through `full_raise(trace, out)` before you take it apart.",
+    ],
 )
 def jvp_flat(f, primals, tangents):
     with new_main(JVPTrace) as main:
@@ -1496,15 +1500,12 @@ def jvp(fun, primals, tangents):
 
 @mistake(
     "jvp.jvp",
-    shown_by="""
-import minijax as mj
-calls = []
-def f(x):
-    calls.append(x)
-    return {"y": x}
-mj.jvp(f, (3.0,), (1.0,))
-print(len(calls))
-""",
+    name="The function is called again for the structure of its result",
+    hints=[
+        "Let the function print something. How often does it appear in one `jvp`?",
+        "The structure of the result is known as soon as the flat function has run; somebody has kept it.",
+        "The second thing that `flatten_fun` gives is `out_tree`: call it after `jvp_flat`.",
+    ],
 )
 @takes_aux
 def jvp(fun, primals, tangents):

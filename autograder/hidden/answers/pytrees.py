@@ -856,12 +856,12 @@ def tree_unflatten(treedef, leaves):
 
 @mistake(
     "pytrees.unflatten",
-    shown_by="""
-from minijax.tree import tree_structure, tree_unflatten
-leaves = [1.0, 2.0]
-tree_unflatten(tree_structure((1.0, 2.0)), leaves)
-print(leaves)
-""",
+    name="The leaves are taken out of the caller's list",
+    hints=[
+        "Build a tree from a list of leaves, and look at the list afterwards.",
+        "`pop` changes the list that it is called on, and this one belongs to the caller.",
+        "Make a list of your own first, `list(leaves)`, or walk along with `iter(leaves)` and `next`.",
+    ],
 )
 def tree_unflatten(treedef, leaves):
     if not isinstance(leaves, list):

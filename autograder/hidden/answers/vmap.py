@@ -128,12 +128,12 @@ def remove_axis(aval, axis):
 
 @mistake(
     "vmap.remove_axis",
-    shown_by="""
-import numpy as np
-from minijax.core import get_aval
-from minijax.vmap import remove_axis
-print(type(remove_axis(get_aval(np.ones((2, 3))), 0)).__name__)
-""",
+    name="The type of one example still knows the values of the batch",
+    hints=[
+        "Of what type is `get_aval` of an array, and what does it know besides shape and dtype?",
+        "A `ConcreteArray` knows its values. One example of a batch has no value of its own: there are as many as examples.",
+        "Make a plain `ShapedArray` with shape, dtype and weak type.",
+    ],
 )
 def remove_axis(aval, axis):
     import dataclasses
@@ -1320,12 +1320,12 @@ def vmap_flat(f, axis_size, in_dims, args):
 
 @mistake(
     "vmap.flat",
-    shown_by="""
-import numpy as np
-from minijax.vmap import vmap_flat
-from minijax.core import not_mapped
-print(vmap_flat(lambda x, y: [x, y], 2, [0, not_mapped], [np.ones(2), 5.0]))
-""",
+    name="Results that are constants are expected to have a box",
+    hints=[
+        "What does `vmap_flat` get back from `lambda x: [7.0]`?",
+        "A function may return a number that has never met a batch. It has no `val`.",
+        "Pass every result through `full_raise(trace, out)` before you take it apart.",
+    ],
 )
 def vmap_flat(f, axis_size, in_dims, args):
     with batching(axis_size) as main:

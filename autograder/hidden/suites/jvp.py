@@ -484,6 +484,12 @@ def test_level_of_the_rule(student):
     student.agrees(level_of_the_rule, 2.0, 5.0)
 
 
+@pytest.mark.exercise("jvp.process_primitive")
+def test_level_of_the_rule_for_arrays(student):
+    """The same for tracers of arrays."""
+    student.agrees(level_of_the_rule, ROW, STEP)
+
+
 @probe
 def operands_in_a_tuple(mj, x, x_dot):
     """Boxes that come in a tuple, as the sequence that they are."""

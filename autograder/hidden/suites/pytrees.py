@@ -712,6 +712,16 @@ result = [tree_unflatten(tup(leaf, lst(leaf, leaf)), leaves), leaves]
     student.agrees(run, NODE_TYPE, program)
 
 
+@pytest.mark.exercise("pytrees.unflatten")
+def test_list_of_one_leaf_stays(student):
+    """The same for a single leaf."""
+    program = """
+leaves = [1]
+result = [tree_unflatten(dic(a=leaf), leaves), leaves]
+"""
+    student.agrees(run, NODE_TYPE, program)
+
+
 # flatten_up_to ------------------------------------------------------------------------------------
 
 

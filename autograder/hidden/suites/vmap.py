@@ -157,8 +157,14 @@ def test_nothing_is_mapped(student):
 def test_values_do_not_count(student):
     """The type of an example says nothing of values, even where the batch is known."""
     student.agrees(example_of_value, GRID, 0)
-    student.agrees(example_of_value, CUBE, 1)
     student.agrees(example_of_value, EMPTY, 0)
+
+
+@pytest.mark.exercise("vmap.remove_axis")
+def test_values_do_not_count_along_other_axes(student):
+    """The same for batches along other axes."""
+    student.agrees(example_of_value, CUBE, 1)
+    student.agrees(example_of_value, ROW.astype(F32), 0)
 
 
 # move_batch_axis ----------------------------------------------------------------------------------
