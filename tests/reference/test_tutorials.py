@@ -43,6 +43,16 @@ def inverse(lib, f):
     return inverted
 
 
+def evaluated(lib, f, x):
+    """The results of a program, equation by equation."""
+    closed = lib.make_jaxpr(f)(x)
+    values = dict(zip(closed.jaxpr.invars, [x], strict=True))
+    for eqn in closed.eqns:
+        out = eqn.primitive.bind(*(values[v] for v in eqn.invars), **eqn.params)
+        values.update(zip(eqn.outvars, [out], strict=True))
+    return [values[v] for v in closed.jaxpr.outvars]
+
+
 def chain(lib):
     return lambda x: lib.numpy.exp(lib.numpy.tanh(x))
 
@@ -132,6 +142,12 @@ INTERPRETERS = {
     "equations of arrays": lambda lib: show_equations(
         lib, lambda w, b, x: lib.numpy.dot(w, x) + b + lib.numpy.sin(b), TABLE, TABLE[:, 0], ROW
     ),
+    "a product, a sum and ones": lambda lib: show_equations(
+        lib,
+        lambda w, b, x: (lib.numpy.dot(w, x) + b + lib.numpy.ones(4), x),
+        *(TABLE, TABLE[:, 0], ROW),
+    ),
+    "an interpreter": lambda lib: print(evaluated(lib, chain(lib), ROW)),
     "types": lambda lib: print(
         [v.aval.shape for v in lib.make_jaxpr(chain(lib))(ROW).jaxpr.invars]
     ),
@@ -140,6 +156,29 @@ INTERPRETERS = {
     "its program": lambda lib: print(lib.make_jaxpr(inverse(lib, chain(lib)))(1.5)),
     "with all others": lambda lib: print(
         lib.jit(lib.vmap(lib.grad(inverse(lib, chain(lib)))))((np.arange(5) + 1.0) / 5.0)
+    ),
+}
+CONTAINERS = {
+    "value and change": lambda lib: print(lib.jvp(wave(lib.numpy), (POINT,), (STEP,))),
+    "a list of a dict": lambda lib: print([lib.jit(lambda d: d)({"a": ROW, "b": (POINT, ROW)})]),
+    "a dict of gradients": lambda lib: print(
+        lib.grad(lambda p: loss(lib)(p["w"], p["b"]))({"w": WEIGHTS, "b": 0.5})
+    ),
+    "value and gradients": lambda lib: print(
+        lib.value_and_grad(loss(lib), argnums=(0, 1))(WEIGHTS, 0.5)
+    ),
+    "a tuple of cotangents": lambda lib: print(
+        lib.vjp(lambda x, y: lib.numpy.sin(x) * y, POINT, ROW)[1](ROW)
+    ),
+    "a tuple of batches": lambda lib: print(
+        lib.vmap(lambda x: (x, {"twice": 2 * x}, x > 0))(lib.numpy.asarray(ROW))
+    ),
+    "Jacobians": lambda lib: print(
+        lib.jacfwd(lambda d: {"out": d["x"] * ROW})({"x": lib.numpy.asarray(ROW)})
+    ),
+    "scan": lambda lib: print(lib.lax.scan(lambda c, x: (c + x, c > 0), 0.0, ROW)),
+    "types of arguments": lambda lib: print(
+        [str(aval) for aval in lib.make_jaxpr(lambda *xs: xs)(POINT, 3, True, ROW, TABLE).in_avals]
     ),
 }
 COOKBOOK = {
@@ -211,6 +250,7 @@ CELLS = {
     for name, cells in {
         "autodidax": AUTODIDAX,
         "interpreters": INTERPRETERS,
+        "containers": CONTAINERS,
         "cookbook": COOKBOOK,
         "custom derivatives": CUSTOM,
     }.items()
