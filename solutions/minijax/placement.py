@@ -24,6 +24,7 @@ from minijax.jaxpr import raise_to_shaped
 
 # The types of leaves that no interpreter has anything to do with.
 CONCRETE = {ArrayImpl, np.ndarray, bool, int, float, *np.sctypeDict.values()}
+ARRAYS = {ArrayImpl}
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +91,9 @@ def kind_of_value(x: Value) -> Kind:
     return kind_of(raise_to_shaped(get_aval(x)), None, False)
 
 
+kind_noted = operator.attrgetter("kind")  # of an array, which may not know it yet
+
+
 @functools.cache  # `get_aval` takes longer than the rest of a call
 def host_kind(shape: tuple[int, ...], dtype: np.dtype, weak_type: bool = False) -> Kind:
     return kind_of(ShapedArray(shape, canonical(dtype), weak_type), None, False)
@@ -120,6 +124,13 @@ def to_buffer(aval: ShapedArray, x: Value, devices: xla.Devices) -> Value:
     if type(x) is ArrayImpl:
         return kind_of_value(x).buffer_on(x, devices)
     return xla.to_device(aval, x, devices)
+
+
+def sender(aval: ShapedArray, x: Value, devices: xla.Devices) -> Callable[[Value], Value]:
+    """What makes a buffer on these devices of each argument of the kind of `x`."""
+    if type(x) is ArrayImpl:
+        return lambda x: kind_of_value(x).buffer_on(x, devices)
+    return xla.sender(aval, devices)
 
 
 def array_of(aval: ShapedArray, buffer: Value, on: xla.Devices, committed: bool = False) -> Value:

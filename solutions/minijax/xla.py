@@ -7,7 +7,7 @@ import functools
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -114,17 +114,24 @@ COPY = xla_client.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
 
 def to_device(aval: Any, x: Value, devices: Devices, axis: int | None = None) -> Value:
     """A buffer with a copy of the host array `x`: whole on each device, or cut along `axis`."""
+    if axis is None:
+        return sender(aval, devices)(x)
     aval = device_type(aval)
-    host, parts = np.asarray(x, dtype=aval.dtype), len(devices)
-    pieces = [host] * parts if axis is None else [host.take([i], axis) for i in range(parts)]
-    return xla_client.batched_device_put(
-        aval,
-        sharding(devices, axis, host.ndim),
-        pieces,
-        list(devices),
-        enable_x64=True,
-        host_buffer_semantics=COPY,
-    )
+    host = np.asarray(x, dtype=aval.dtype)
+    pieces = [host.take([i], axis) for i in range(len(devices))]
+    return copied(aval, sharding(devices, axis, host.ndim), pieces, list(devices))
+
+
+copied = functools.partial(
+    xla_client.batched_device_put, enable_x64=True, host_buffer_semantics=COPY
+)
+
+
+def sender(aval: Any, devices: Devices) -> Callable[[Value], Value]:
+    """What copies host arrays of one type to devices, where they are whole on each."""
+    aval, place, to = device_type(aval), sharding(devices, None, len(aval.shape)), list(devices)
+    dtype, number = aval.dtype, len(to)
+    return lambda x: copied(aval, place, [np.asarray(x, dtype)] * number, to)
 
 
 def device_type(aval: Any) -> Any:
@@ -195,11 +202,17 @@ def run(executable: Executable, buffers: Sequence[Any]) -> list[Any]:
     )
 
 
-def runner(executable: Executable, makers: Sequence[Any]) -> Any:
-    """`run` for one program, where `makers` make what the caller wants of the buffers."""
+def runner(
+    executable: Executable, captured: Sequence[Any], buffers_of: Any, makers: Any, finish: Any
+) -> Callable[[Sequence[Any]], Any]:
+    """`run` for one program, in a single step: a call of it takes little longer than this.
+
+    `buffers_of` makes the buffers of the arguments, after those that are `captured`; `makers` make
+    what the caller wants of the buffers of the results, and `finish` what it wants of all of them.
+    """
     execute = executable.loaded.execute_sharded
     handlers = [h.wrap(make) for h, make in zip(executable.handlers, makers, strict=True)]
-    return lambda buffers: execute(buffers).consume_with_handlers(handlers)
+    return lambda xs: finish(execute([*captured, *buffers_of(xs)]).consume_with_handlers(handlers))
 
 
 def result_handler(aval: Any, sharding: Any) -> Any:

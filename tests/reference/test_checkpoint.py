@@ -52,6 +52,14 @@ def batch(lib, f):
     return lib.vmap(f, in_axes=(0, None))
 
 
+def in_scan(lib, f):
+    return lambda x, w: lib.lax.scan(lambda c, _: (f(c, w), c), x, None, length=2)[0]
+
+
+def in_cond(lib, f):
+    return lambda x, w: lib.lax.cond(x[0, 0] < 100, f, lambda x, w: x @ w, x, w)
+
+
 # name -> what is done with the checkpointed function, of (library, f)
 USES = {
     "value": lambda lib, f: f(X, W),
@@ -80,6 +88,18 @@ USES = {
     "container": lambda lib, f: lib.grad(
         lambda p: lib.checkpoint(lambda p: {"y": lib.numpy.sum(f(*p["xw"]))})(p)["y"]
     )({"xw": (X, W)}),
+    **{
+        f"{name} of {where.__name__}": lambda lib, f, use=use, where=where: use(lib, where(lib, f))
+        for where in (in_scan, in_cond)
+        for name, use in {
+            "grad": lambda lib, f: lib.grad(loss(lib, f), (0, 1))(X, W),
+            "jit of grad": lambda lib, f: lib.jit(lib.grad(loss(lib, f), (0, 1)))(X, W),
+            "vmap of grad": lambda lib, f: lib.vmap(
+                lib.grad(loss(lib, f), (0, 1)), in_axes=(0, None)
+            )(np.stack([X, X + 1.0]), W),
+            "forward over reverse": lambda lib, f: lib.jvp(lib.grad(loss(lib, f)), (X, W), (X, W)),
+        }.items()
+    },
     "integers beside": lambda lib, f: lib.vjp(
         lib.checkpoint(lambda x, n: (x * n, n)), X, np.arange(3)
     )[0],
