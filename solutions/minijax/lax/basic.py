@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
+from minijax.array import Array
 from minijax.core import (
     Primitive,
     Value,
@@ -85,11 +86,16 @@ def broadcast_shapes(name: str, x: tuple[int, ...], y: tuple[int, ...]) -> tuple
     return tuple(b if a == 1 else a for a, b in zip(x, y, strict=True))
 
 
+def typed(x: Value) -> Any:
+    """What knows shape and dtype of `x`: an array or a tracer does itself, else it is the type."""
+    return x if isinstance(x, Array) else get_aval(x)
+
+
 def unary(primitive: Primitive, kinds: str) -> Callable[[Any], Any]:
     """The function of an element-wise primitive of one operand."""
 
     def function(x: Value) -> Value:
-        check_kind(primitive.name, get_aval(x).dtype, kinds)
+        check_kind(primitive.name, typed(x).dtype, kinds)
         return primitive.bind(x)
 
     return named(function, primitive.name)
@@ -99,14 +105,14 @@ def binary(primitive: Primitive, kinds: str) -> Callable[[Any, Any], Any]:
     """The function of an element-wise primitive of two operands of the same dtype."""
 
     def function(x: Value, y: Value) -> Value:
-        x_aval, y_aval = get_aval(x), get_aval(y)
-        if x_aval.dtype != y_aval.dtype:
+        a, b = typed(x), typed(y)
+        if a.dtype != b.dtype:
             raise TypeError(
                 f"lax.{primitive} requires arguments to have the same dtypes, got "
-                f"{x_aval.dtype}, {y_aval.dtype}. Operators and minijax.numpy convert for you."
+                f"{a.dtype}, {b.dtype}. Operators and minijax.numpy convert for you."
             )
-        check_kind(primitive.name, x_aval.dtype, kinds)
-        broadcast_shapes(primitive.name, x_aval.shape, y_aval.shape)
+        check_kind(primitive.name, a.dtype, kinds)
+        broadcast_shapes(primitive.name, a.shape, b.shape)
         return primitive.bind(x, y)
 
     return named(function, primitive.name)
@@ -137,7 +143,7 @@ def reduce_sum(operand: Value, axes: Sequence[int]) -> Value:
 
 def transpose(operand: Value, permutation: Sequence[int]) -> Value:
     """Reorder the axes: axis `i` of the result is axis `permutation[i]` of the operand."""
-    permutation, shape = tuple(permutation), get_aval(operand).shape
+    permutation, shape = tuple(permutation), typed(operand).shape
     if permutation == tuple(range(len(shape))):
         return operand
     if sorted(permutation) != list(range(len(shape))):
@@ -150,7 +156,7 @@ def broadcast_in_dim(
 ) -> Value:
     """Repeat into `shape`; axis `i` of the operand becomes axis `broadcast_dimensions[i]`."""
     shape, axes = tuple(shape), tuple(broadcast_dimensions)
-    operand_shape = get_aval(operand).shape
+    operand_shape = typed(operand).shape
     if any(n < 0 for n in shape):
         raise TypeError(f"A shape has no negative sizes, got {shape}.")
     if any(n not in (1, shape[axis]) for n, axis in zip(operand_shape, axes, strict=True)):
@@ -162,7 +168,7 @@ def broadcast_in_dim(
 
 def convert_element_type(operand: Value, new_dtype: Any) -> Value:
     """Convert to `new_dtype`."""
-    aval, dtype = get_aval(operand), dtypes.canonical(new_dtype)
+    aval, dtype = typed(operand), dtypes.canonical(new_dtype)
     if aval.dtype == dtype and not aval.weak_type:
         return operand
     return convert_element_type_p.bind(operand, new_dtype=dtype, weak_type=False)
