@@ -344,7 +344,8 @@ def numpy_aval(x: Value) -> ConcreteArray:
 
 def array_aval(x: ArrayImpl) -> ConcreteArray:
     """The abstract value of an array of our own, which knows whether it is weakly typed."""
-    return ConcreteArray(x.shape, x.dtype, x.weak_type, val=x)
+    aval = x if x.host is None else x.host
+    return ConcreteArray(aval.shape, aval.dtype, x.weak_type, x)
 
 
 def masked_aval(x: Value) -> NoReturn:
@@ -500,8 +501,10 @@ def computed(
     if primitive.multiple_results:
         return rule(*operands, **params)
     out = rule(*map(as_numpy, operands), **params)
-    theirs = [x for x in operands if isinstance(x, np.ndarray)]  # which the user may write to
-    return np.array(out) if any(np.may_share_memory(out, x) for x in theirs) else out
+    for x in operands:  # the user may write to an array of NumPy
+        if isinstance(x, np.ndarray) and np.may_share_memory(out, x):
+            return np.array(out)
+    return out
 
 
 def as_result(out: Value, weak_type: bool = False) -> Value:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import types
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
@@ -58,13 +59,16 @@ from minijax.jvp import jvp_flat
 from minijax.lowering import Emitter, donations, element_type, emit_literal, hlo_types
 from minijax.marks import chosen, filled, groups, moving
 from minijax.placement import (
+    ARRAYS,
     CONCRETE,
     Kind,
     array_of,
     buffer_of,
     committed_devices,
+    kind_noted,
     kind_of,
     kind_of_value,
+    sender,
     the_one_place,
     to_buffer,
 )
@@ -180,12 +184,18 @@ class Jitted:
         is_concrete = flat or CONCRETE.issuperset(map(type, leaves))
         if trace_state.dynamic_trace or axis_env.frames or not is_concrete:
             return self.bind(args, kwargs)
-        kinds = [(type(x) is ArrayImpl and x.kind) or kind_of_value(x) for x in leaves]
-        key = (structure, xla.current_device(), *kinds)
-        launch = self.launchers.get(key)
-        if launch is None:
-            launch = self.launchers[key] = self.launcher(args, kwargs)
-        return launch(leaves)
+        kinds = map(kind_noted if ARRAYS.issuperset(map(type, leaves)) else kind_of_value, leaves)
+        launch = self.launchers.get((structure, xla.current_device(), *kinds))
+        return (launch or self.launcher_for(leaves, structure, args, kwargs))(leaves)
+
+    def launcher_for(
+        self, leaves: Values, structure: Any, args: tuple[Value, ...], kwargs: dict[str, Any]
+    ) -> Callable[[Sequence[Any]], Any]:
+        """The launcher of arguments for which none was found by the kinds that they had noted."""
+        key = (structure, xla.current_device(), *map(kind_of_value, leaves))
+        if key not in self.launchers:
+            self.launchers[key] = self.launcher(args, kwargs)
+        return self.launchers[key]
 
     def __repr__(self) -> str:
         """As JAX writes it; a function that cannot be written is left out."""
@@ -276,11 +286,12 @@ class Jitted:
             return lambda leaves: tree_unflatten(program.out_tree, call(closed, leaves, self.name))
         unflatten = xla.structure(tree_unflatten(program.out_tree, closed.out_avals)).unflatten
         ready = compiled(closed, committed_devices(leaves), program.donated)
-        run, captured, on = ready.runner(closed.out_avals), ready.captured, ready.executable.devices
+        on = ready.executable.devices
         if all(type(x) is ArrayImpl and placed_on(x, on) for x in leaves):
-            return lambda xs: unflatten(run([*captured, *map(buffer_of, xs)]))
-        avals, places = closed.in_avals, [on] * len(leaves)
-        return lambda xs: unflatten(run([*captured, *map(to_buffer, avals, xs, places)]))
+            return ready.runner(closed.out_avals, functools.partial(map, buffer_of), unflatten)
+        senders = [sender(aval, x, on) for aval, x in zip(closed.in_avals, leaves, strict=True)]
+        buffers_of = functools.partial(map, operator.call, senders)
+        return ready.runner(closed.out_avals, buffers_of, unflatten)
 
 
 def placed_on(x: ArrayImpl, devices: xla.Devices) -> bool:
@@ -342,10 +353,13 @@ class Compiled(NamedTuple):
     captured: list[Any]
     committed: bool
 
-    def runner(self, out_avals: Sequence[ShapedArray]) -> Callable[[list[Any]], list[Any]]:
-        """The executable, with all that is the same for each run done before."""
+    def runner(
+        self, out_avals: Sequence[ShapedArray], buffers_of: Callable[..., Any], finish: Any
+    ) -> Callable[[Sequence[Any]], Any]:
+        """From leaves to what `finish` makes of the results; what runs share is done before."""
         kinds = [kind_of(aval, self.executable.devices, self.committed) for aval in out_avals]
-        return xla.runner(self.executable, [kind.result_maker() for kind in kinds])
+        makers = [kind.result_maker() for kind in kinds]
+        return xla.runner(self.executable, self.captured, buffers_of, makers, finish)
 
 
 def compiled(

@@ -62,6 +62,7 @@ from minijax.lax.basic import (
     neg,
     sin,
     sub,
+    typed,
 )
 from minijax.tree import flatten_fun, tree_flatten, tree_unflatten
 
@@ -105,7 +106,7 @@ def apply_linear(f: Callable[[Any], Any], tangent: Tangent) -> Value:
 
 def stretch_like(tangent: Tangent, primal: Value) -> Value:
     """`tangent` repeated to `primal`'s shape: 0-d operands and axes of length 1 stretch."""
-    shape, want = get_aval(tangent).shape, get_aval(primal).shape
+    shape, want = typed(tangent).shape, typed(primal).shape
     if shape == want:
         return tangent
     return broadcast_in_dim(tangent, want, range(len(want) - len(shape), len(want)))
