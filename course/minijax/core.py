@@ -142,12 +142,6 @@ def new_main(trace_type: type[Trace], global_data: Any = None) -> Iterator[MainT
     raise NotImplementedError("core.new_main")
 
 
-def is_active(main: MainTrace) -> bool:
-    """Whether `main` is on this thread's stack, so that its transformation still runs."""
-    stack = trace_state.stack
-    return main.level < len(stack) and stack[main.level] is main
-
-
 @contextmanager
 def hidden(mains: Sequence[MainTrace], reason: str) -> Iterator[None]:
     """Take interpreters off the stack for the time of a `with` block; the others keep their levels.
@@ -406,13 +400,14 @@ def bind(primitive: Primitive, *args: Value, **params: Any) -> Value:
 
 def main_of(tracer: Tracer) -> MainTrace:
     """The use of an interpreter that `tracer` belongs to, which must not have ended."""
-    if not is_active(tracer._trace.main):
-        check_not_hidden(tracer._trace.main)
-        raise UnexpectedTracerError(
-            f"{tracer} was used outside the function that was being transformed when it was made. "
-            "It was kept in a list, a global or an attribute; return it from the function instead."
-        )
-    return tracer._trace.main
+    main, stack = tracer._trace.main, trace_state.stack
+    if main.level < len(stack) and stack[main.level] is main:
+        return main
+    check_not_hidden(main)
+    raise UnexpectedTracerError(
+        f"{tracer} was used outside the function that was being transformed when it was made. "
+        "It was kept in a list, a global or an attribute; return it from the function instead."
+    )
 
 
 def find_top_trace(args: Values) -> Trace:

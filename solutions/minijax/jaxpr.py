@@ -56,7 +56,7 @@ Make = TypeVar("Make", bound=Callable[..., Any])
 checks = SimpleNamespace(enabled=os.environ.get("JAX_ENABLE_CHECKS") in ("1", "true", "True"))
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Var:
     """A variable: a place in a program, known by identity, with a type."""
 
@@ -79,7 +79,7 @@ class Literal:
 Atom = Var | Literal
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, slots=True)
 class JaxprEqn:
     """One line of a program: `outvars = primitive[params] invars`."""
 
