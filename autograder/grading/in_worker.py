@@ -4,7 +4,7 @@ import contextlib
 import functools
 import importlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -130,3 +130,19 @@ def plain(x: Any) -> Any:
     if isinstance(x, dict):
         return {key: plain(value) for key, value in x.items()}
     return np.asarray(x) if hasattr(x, "__array__") else x
+
+
+# ------------------------------------------------------------------------------------------
+# Random programs of Part I
+
+
+def grown(mj: Any, seed: int, inputs: Sequence[Any], length: int = 12) -> Any:
+    """The last value of a random program of sums and products, in which operands repeat."""
+    import random
+
+    chance, values = random.Random(seed), list(inputs)
+    for _ in range(length):
+        constant = chance.choice([0.5, -1.0, 2.0, 0.0])
+        x, y = (chance.choice([*values, *values[-3:], constant]) for _ in range(2))
+        values.append(chance.choice([mj.add, mj.mul])(x, y))
+    return values[-1]

@@ -52,6 +52,155 @@ def new_main(trace_type, global_data=None):
         trace_state.stack.pop()
 
 
+@right("core.new_main", style="a class with __enter__ and __exit__; cuts the stack at its level")
+def new_main(trace_type, global_data=None):
+    class Block:
+        def __enter__(self):
+            self.stack = trace_state.stack
+            self.main = MainTrace(
+                global_data=global_data, trace_type=trace_type, level=len(self.stack)
+            )
+            self.stack.insert(self.main.level, self.main)
+            return self.main
+
+        def __exit__(self, *error):
+            del self.stack[self.main.level :]
+
+    return Block()
+
+
+@right("core.new_main", style="a new list for the block, and the old list put back")
+@contextmanager
+def new_main(trace_type, global_data=None):
+    below = trace_state.stack
+    main = MainTrace(len(below), trace_type, global_data)
+    try:
+        trace_state.stack = [*below, main]
+        yield main
+    finally:
+        trace_state.stack = below
+
+
+@mistake(
+    "core.new_main",
+    shown_by="""
+from minijax.core import *
+for error in (KeyError, KeyboardInterrupt, SystemExit):
+    try:
+        with new_main(EvalTrace):
+            raise error
+    except BaseException as caught:
+        print(type(caught).__name__, len(trace_state.stack))
+""",
+)
+@contextmanager
+def new_main(trace_type, global_data=None):
+    # errors and the interrupt, but not SystemExit
+    main = MainTrace(len(trace_state.stack), trace_type, global_data)
+    trace_state.stack.append(main)
+    try:
+        yield main
+    except (Exception, KeyboardInterrupt):
+        trace_state.stack.pop()
+        raise
+    trace_state.stack.pop()
+
+
+@mistake(
+    "core.new_main",
+    shown_by="""
+from minijax.core import *
+empty = []
+with new_main(EvalTrace, empty) as a, new_main(EvalTrace, 0) as b:
+    print(a.global_data is empty, b.global_data)
+""",
+)
+@contextmanager
+def new_main(trace_type, global_data=None):
+    # data that is false is no data
+    main = MainTrace(len(trace_state.stack), trace_type, global_data or None)
+    trace_state.stack.append(main)
+    try:
+        yield main
+    finally:
+        trace_state.stack.pop()
+
+
+@mistake(
+    "core.new_main",
+    shown_by="""
+from minijax.core import *
+with new_main(EvalTrace) as a:
+    pass
+with new_main(EvalTrace) as b:
+    print(a is b, is_active(a))
+""",
+)
+@contextmanager
+def new_main(trace_type, global_data=None, made={}):
+    # the MainTrace of a place is used again by the next block
+    level = len(trace_state.stack)
+    key = level, trace_type
+    if key not in made or made[key].global_data is not global_data:
+        made[key] = MainTrace(level, trace_type, global_data)
+    trace_state.stack.append(made[key])
+    try:
+        yield made[key]
+    finally:
+        trace_state.stack.pop()
+
+
+@mistake(
+    "core.new_main",
+    shown_by="""
+from minijax.core import *
+import threading
+def work():
+    with new_main(EvalTrace) as inner:
+        print(inner.level, trace_state.stack[-1] is inner)
+with new_main(EvalTrace) as outer:
+    thread = threading.Thread(target=work); thread.start(); thread.join()
+""",
+)
+@contextmanager
+def new_main(trace_type, global_data=None, levels=[0]):
+    # the level is counted apart, in one place for all threads
+    levels[0] += 1
+    main = MainTrace(levels[0], trace_type, global_data)
+    trace_state.stack.append(main)
+    try:
+        yield main
+    finally:
+        trace_state.stack.pop()
+        levels[0] -= 1
+
+
+@mistake(
+    "core.new_main",
+    shown_by="""
+from minijax.core import *
+def f():
+    with new_main(EvalTrace):
+        raise KeyError
+try:
+    f()
+    print("went on")
+except KeyError:
+    print("raised")
+""",
+)
+@contextmanager
+def new_main(trace_type, global_data=None):
+    # swallows the exception
+    main = MainTrace(len(trace_state.stack), trace_type, global_data)
+    trace_state.stack.append(main)
+    try:
+        yield main
+    finally:
+        trace_state.stack.pop()
+        return
+
+
 @right("core.get_aval")
 def get_aval(x):
     match x:
@@ -101,6 +250,156 @@ def get_aval(x):
         if isinstance(x, cls):
             return maker(x)
     raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
+
+
+@right("core.get_aval", style="match; next over the mro; quotes around str of the value")
+def get_aval(x):
+    match x:
+        case Tracer():
+            return x.aval
+    found = next((aval_makers[kind] for kind in type(x).mro() if kind in aval_makers), None)
+    if found is None:
+        raise TypeError(f"Argument '{x}' of type {type(x)} is not a valid JAX type")
+    return found(x)
+
+
+@right("core.get_aval", style="recursion down the list of classes; repr of the value in the error")
+def get_aval(x):
+    def maker(kinds):
+        if not kinds:
+            raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
+        first, *others = kinds
+        return aval_makers[first] if first in aval_makers else maker(others)
+
+    return x.aval if issubclass(type(x), Tracer) else maker(list(type(x).__mro__))(x)
+
+
+@mistake(
+    "core.get_aval",
+    shown_by="""
+from minijax.core import *
+print(get_aval(np.float64(1.0)))
+""",
+)
+def get_aval(x):
+    # plain slip: looks for the type itself only
+    if isinstance(x, Tracer):
+        return x.aval
+    if type(x) not in aval_makers:
+        raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
+    return aval_makers[type(x)](x)
+
+
+@mistake(
+    "core.get_aval",
+    shown_by="""
+from minijax.core import *
+try:
+    print(get_aval(np.ma.masked_array([1.0, 2.0], [True, False])))
+except ValueError:
+    print("refused")
+""",
+)
+def get_aval(x):
+    # the first entry of the table that it is an instance of, not the nearest class
+    if isinstance(x, Tracer):
+        return x.aval
+    for kind, make in aval_makers.items():
+        if isinstance(x, kind):
+            return make(x)
+    raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
+
+
+@mistake(
+    "core.get_aval",
+    shown_by="""
+from minijax.core import *
+print(get_aval(1), get_aval(1.0), get_aval(True), get_aval(0.0).val, get_aval(-0.0).val)
+""",
+)
+def get_aval(x, known={}):
+    # remembers abstract values of numbers, by equality
+    if isinstance(x, Tracer):
+        return x.aval
+    if isinstance(x, (int, float)) and x in known:
+        return known[x]
+    for kind in type(x).__mro__:
+        if kind in aval_makers:
+            aval = aval_makers[kind](x)
+            if isinstance(x, (int, float)):
+                known[x] = aval
+            return aval
+    raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
+
+
+@mistake(
+    "core.get_aval",
+    shown_by="""
+from minijax.core import *
+for x in (2 ** 70, np.ma.masked_array([1.0], [True])):
+    try:
+        print(get_aval(x))
+    except Exception as error:
+        print(type(error).__name__)
+""",
+)
+def get_aval(x):
+    # every error of a maker becomes the TypeError
+    if isinstance(x, Tracer):
+        return x.aval
+    try:
+        maker = next(aval_makers[kind] for kind in type(x).__mro__ if kind in aval_makers)
+        return maker(x)
+    except Exception:
+        raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type") from None
+
+
+@mistake(
+    "core.get_aval",
+    shown_by="""
+from minijax.core import *
+f = lambda x: mul_p.bind(x, x) if gt_p.bind(x, 1.0) else x
+print(counted(lambda x: counted(f)(x)[0])(3.0))
+""",
+)
+def get_aval(x):
+    # of a tracer only shape and type: a known value gets lost
+    if isinstance(x, Tracer):
+        return ShapedArray(x.shape, x.dtype, x.weak_type)
+    for kind in type(x).__mro__:
+        if kind in aval_makers:
+            return aval_makers[kind](x)
+    raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
+
+
+@mistake(
+    "core.get_aval",
+    shown_by="""
+from minijax.core import *
+class Celsius: pass
+aval_makers[Celsius] = lambda x: ShapedArray((), np.dtype("float32"))
+print(get_aval(Celsius()))
+aval_makers[Celsius] = lambda x: ShapedArray((4,), np.dtype("float32"))
+print(get_aval(Celsius()))
+del aval_makers[Celsius]
+try:
+    print(get_aval(Celsius()))
+except TypeError:
+    print("refused")
+""",
+)
+def get_aval(x, makers={}):
+    # notes the maker of each type for ever
+    if isinstance(x, Tracer):
+        return x.aval
+    if type(x) not in makers:
+        for kind in type(x).__mro__:
+            if kind in aval_makers:
+                makers[type(x)] = aval_makers[kind]
+                break
+        else:
+            raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
+    return makers[type(x)](x)
 
 
 @right("core.find_top_trace")
@@ -167,6 +466,128 @@ def find_top_trace(args):
     return top.trace_type(top)
 
 
+@right("core.find_top_trace", style="a sorted list of candidates, the last one wins")
+def find_top_trace(args):
+    mains = [trace_state.stack[0]] + [main_of(x) for x in args if isinstance(x, Tracer)]
+    if trace_state.dynamic_trace is not None:
+        mains.append(trace_state.dynamic_trace)
+    top = sorted(mains, key=lambda main: main.level)[-1]
+    return top.trace_type(top)
+
+
+@right("core.find_top_trace", style="reduce with a helper; stops for tracers by try")
+def find_top_trace(args):
+    from functools import reduce
+
+    def higher(a, b):
+        return b if b.level > a.level else a
+
+    tracers = filter(lambda x: isinstance(x, Tracer), list(args))
+    main = reduce(higher, map(main_of, tracers), trace_state.stack[0])
+    if (dynamic := trace_state.dynamic_trace) is not None:
+        main = higher(main, dynamic)
+    make = main.trace_type
+    return make(main)
+
+
+@mistake(
+    "core.find_top_trace",
+    shown_by="""
+from minijax.core import *
+class T(Trace):
+    pass
+class B(Tracer):
+    def __init__(self, trace): self._trace = trace
+with new_main(T) as one, new_main(T) as two:
+    trace_state.dynamic_trace = two
+    print(find_top_trace([B(T(one))]).main is two)
+""",
+)
+def find_top_trace(args):
+    # the dynamic trace counts only where no operand is a tracer
+    mains = [main_of(x) for x in args if isinstance(x, Tracer)]
+    bottom = trace_state.dynamic_trace or trace_state.stack[0]
+    main = max(mains, key=lambda main: main.level, default=bottom)
+    return main.trace_type(main)
+
+
+@mistake(
+    "core.find_top_trace",
+    shown_by="""
+from minijax.core import *
+class T(Trace):
+    pass
+class B(Tracer):
+    aval = ShapedArray((), np.dtype("float64"))
+    def __init__(self, trace): self._trace = trace
+with new_main(T) as one, new_main(T) as two, new_main(T) as three:
+    trace_state.dynamic_trace = two
+    print(find_top_trace([B(T(three))]).main is three)
+""",
+)
+def find_top_trace(args):
+    # the dynamic trace always wins
+    mains = [main_of(x) for x in args if isinstance(x, Tracer)]
+    main = max(mains, key=lambda main: main.level, default=trace_state.stack[0])
+    main = trace_state.dynamic_trace or main
+    return main.trace_type(main)
+
+
+@mistake(
+    "core.find_top_trace",
+    shown_by="""
+from minijax.core import *
+class T(Trace):
+    pass
+class B(Tracer):
+    aval = ShapedArray((), np.dtype("float64"))
+    def __init__(self, trace): self._trace = trace
+with new_main(T) as low:
+    with new_main(T) as gone:
+        pass
+    with new_main(T) as high:
+        for args in ([B(T(gone)), B(T(high))], [B(T(high)), B(T(gone))]):
+            try:
+                print(find_top_trace(args).main is high)
+            except UnexpectedTracerError:
+                print("refused")
+""",
+)
+def find_top_trace(args):
+    # only the winner is asked whether it is still active
+    tracers = [x for x in args if isinstance(x, Tracer)]
+    main = trace_state.stack[0]
+    if tracers:
+        main = main_of(max(tracers, key=lambda x: x._trace.main.level))
+    if trace_state.dynamic_trace is not None and trace_state.dynamic_trace.level > main.level:
+        main = trace_state.dynamic_trace
+    return main.trace_type(main)
+
+
+@mistake(
+    "core.find_top_trace",
+    shown_by="""
+from minijax.core import *
+class T(Trace):
+    pass
+class B(Tracer):
+    aval = ShapedArray((), np.dtype("float64"))
+    def __init__(self, trace): self._trace = trace
+with new_main(T) as one, new_main(T) as two, new_main(T) as three:
+    a, b, c = B(T(one)), B(T(two)), B(T(three))
+    for args in ([a, b, c], [a, c, b], [c, a, b], [1.0, b, a, c]):
+        print(find_top_trace(args).main.level)
+""",
+)
+def find_top_trace(args):
+    # compares the first two tracers only
+    mains = [main_of(x) for x in args if isinstance(x, Tracer)]
+    main = max(mains[:2], key=lambda main: main.level, default=trace_state.stack[0])
+    if trace_state.dynamic_trace is not None and trace_state.dynamic_trace.level > main.level:
+        main = trace_state.dynamic_trace
+    return main.trace_type(main)
+
+
 @right("core.full_raise")
 def full_raise(trace, val):
     if not isinstance(val, Tracer):
@@ -219,6 +640,147 @@ def full_raise(trace, val):
     raise UnexpectedTracerError(f"{val} has escaped.")
 
 
+@right(
+    "core.full_raise", style="match on the kind; the lower tracer's use is asked by main_of, too"
+)
+def full_raise(trace, val):
+    match val:
+        case Tracer(_trace=Trace(main=main)):
+            if main is trace.main:
+                return val
+            if main.level >= trace.main.level:
+                raise UnexpectedTracerError("a tracer has escaped")
+            main_of(val)
+            return trace.lift(val)
+        case _:
+            return trace.pure(val)
+
+
+@right("core.full_raise", style="a table from the sign of the level's difference")
+def full_raise(trace, val):
+    def refuse(x):
+        raise UnexpectedTracerError(f"{type(x).__name__} is not from below")
+
+    if not isinstance(val, Tracer):
+        how = trace.pure
+    else:
+        mine, its = trace.main, val._trace.main
+        above = its.level - mine.level
+        sign = (above > 0) - (above < 0)
+        how = {-1: trace.lift, 0: (lambda x: x) if its is mine else refuse, 1: refuse}[sign]
+    return how(val)
+
+
+@mistake(
+    "core.full_raise",
+    shown_by="""
+from minijax.core import *
+class T(Trace):
+    def lift(self, x): return "lift"
+class B(Tracer):
+    aval = ShapedArray((), np.dtype("float64"))
+    def __init__(self, trace): self._trace = trace
+with new_main(T) as main:
+    b = B(T(main))
+    try:
+        print(full_raise(T(main), b) is b)
+    except UnexpectedTracerError:
+        print("refused")
+""",
+)
+def full_raise(trace, val):
+    # plain slip: compares the Trace objects
+    if not isinstance(val, Tracer):
+        return trace.pure(val)
+    if val._trace is trace:
+        return val
+    if val._trace.main.level < trace.main.level:
+        return trace.lift(val)
+    raise UnexpectedTracerError("escaped")
+
+
+@mistake(
+    "core.full_raise",
+    shown_by="""
+from minijax.core import *
+class T(Trace):
+    def lift(self, x): return "lift"
+class B(Tracer):
+    aval = ShapedArray((), np.dtype("float64"))
+    def __init__(self, trace): self._trace = trace
+with new_main(T) as main, new_main(T) as above:
+    try:
+        print(full_raise(T(main), B(T(above))))
+    except UnexpectedTracerError:
+        print("refused")
+""",
+)
+def full_raise(trace, val):
+    # anything that is not its own is lifted, from above as well
+    if not isinstance(val, Tracer):
+        return trace.pure(val)
+    if val._trace.main is trace.main:
+        return val
+    if val._trace.main.level == trace.main.level:
+        raise UnexpectedTracerError("escaped")
+    return trace.lift(val)
+
+
+@mistake(
+    "core.full_raise",
+    shown_by="""
+from minijax.core import *
+class T(Trace):
+    def pure(self, x): return repr(x)
+with new_main(T) as main:
+    trace = T(main)
+    print([full_raise(trace, x) for x in (1, 1.0, True, 0.0, -0.0)])
+""",
+)
+def full_raise(trace, val):
+    # boxes of numbers are kept on the trace and used again, by equality
+    if isinstance(val, (int, float)):
+        boxes = trace.__dict__.setdefault("boxes", {})
+        if val not in boxes:
+            boxes[val] = trace.pure(val)
+        return boxes[val]
+    if not isinstance(val, Tracer):
+        return trace.pure(val)
+    if val._trace.main is trace.main:
+        return val
+    if val._trace.main.level < trace.main.level:
+        return trace.lift(val)
+    raise UnexpectedTracerError("escaped")
+
+
+@mistake(
+    "core.full_raise",
+    shown_by="""
+from minijax.core import *
+class T(Trace):
+    def pure(self, x): return "pure"
+    def lift(self, x): return "lift"
+class B(Tracer):
+    aval = ShapedArray((), np.dtype("float64"))
+    def __init__(self, trace): self._trace = trace
+with new_main(T) as low, new_main(T) as high:
+    try:
+        print(full_raise(T(low), B(T(high))))
+    except Exception as error:
+        print(type(error).__name__)
+""",
+)
+def full_raise(trace, val):
+    # the wrong class of error
+    if not isinstance(val, Tracer):
+        return trace.pure(val)
+    if val._trace.main is trace.main:
+        return val
+    if val._trace.main.level < trace.main.level:
+        return trace.lift(val)
+    raise ValueError("a tracer has escaped from its transformation")
+
+
 @right("core.bind")
 def bind(primitive, *args, **params):
     trace = find_top_trace(args)
@@ -256,6 +818,159 @@ def bind(primitive, *args, **params):
     top_trace = find_top_trace(args)
     tracers = [full_raise(top_trace, arg) for arg in args]
     return full_lower(top_trace.process_primitive(primitive, tracers, params))
+
+
+@right("core.bind", style="one list of results for both kinds, unpacked at the end")
+def bind(primitive, *args, **params):
+    trace = find_top_trace(list(args))
+    boxed = []
+    for arg in args:
+        boxed.append(full_raise(trace, arg))
+    outs = trace.process_primitive(primitive, boxed, dict(params))
+    outs = [*outs] if primitive.multiple_results else [outs]
+    lowered = [full_lower(out) for out in outs]
+    if primitive.multiple_results:
+        return lowered
+    (only,) = lowered
+    return only
+
+
+@right(
+    "core.bind",
+    style="functools.partial and map, boxes in a tuple, isinstance instead of full_lower",
+)
+def bind(primitive, *args, **params):
+    from functools import partial
+
+    def unboxed(out):
+        return out.full_lower() if isinstance(out, Tracer) else out
+
+    top = find_top_trace(args)
+    result = top.process_primitive(primitive, tuple(map(partial(full_raise, top), args)), params)
+    return list(map(unboxed, result)) if primitive.multiple_results else unboxed(result)
+
+
+@mistake(
+    "core.bind",
+    shown_by="""
+from minijax.core import *
+class T(Trace):
+    def pure(self, x): return B(self, x)
+    lift = pure
+    def process_primitive(self, primitive, tracers, params): return B(self, 0.0)
+class B(Tracer):
+    aval = ShapedArray((), np.dtype("float64"))
+    def __init__(self, trace, val): self._trace, self.val = trace, val
+    def full_lower(self): return self.val
+    def __repr__(self): return "box"
+with new_main(T) as main:
+    print(bind(sin_p, B(T(main), 1.0)))
+""",
+)
+def bind(primitive, *args, **params):
+    # a value that is false is not taken out of its box
+    trace = find_top_trace(args)
+    outs = trace.process_primitive(primitive, [full_raise(trace, x) for x in args], params)
+
+    def lower(out):
+        if isinstance(out, Tracer):
+            return out.full_lower() or out
+        return out
+
+    return [lower(out) for out in outs] if primitive.multiple_results else lower(outs)
+
+
+@mistake(
+    "core.bind",
+    shown_by="""
+from minijax.core import *
+one_p = Primitive("one", multiple_results=True)
+impl_rules[one_p] = lambda x: [x]
+none_p = Primitive("none", multiple_results=True)
+impl_rules[none_p] = lambda x: []
+print(type(bind(one_p, 1.0)).__name__, bind(none_p, 1.0))
+""",
+)
+def bind(primitive, *args, **params):
+    # a list of one result is the result
+    trace = find_top_trace(args)
+    outs = trace.process_primitive(primitive, [full_raise(trace, x) for x in args], params)
+    outs = [full_lower(x) for x in (outs if primitive.multiple_results else [outs])]
+    return outs[0] if len(outs) == 1 else outs
+
+
+@mistake(
+    "core.bind",
+    shown_by="""
+from minijax.core import *
+class T(Trace):
+    def pure(self, x): return B(self, x)
+    lift = pure
+    def process_primitive(self, primitive, tracers, params): return "dynamic"
+class B(Tracer):
+    aval = ShapedArray((), np.dtype("float64"))
+    def __init__(self, trace, val): self._trace, self.val = trace, val
+with new_main(T) as main:
+    trace_state.dynamic_trace = main
+    print(bind(sin_p, 0.0))
+""",
+)
+def bind(primitive, *args, **params):
+    # a short way for plain values: evaluation at once
+    if not any(isinstance(x, Tracer) for x in args):
+        return EvalTrace(trace_state.stack[0]).process_primitive(primitive, list(args), params)
+    trace = find_top_trace(args)
+    outs = trace.process_primitive(primitive, [full_raise(trace, x) for x in args], params)
+    return list(map(full_lower, outs)) if primitive.multiple_results else full_lower(outs)
+
+
+@mistake(
+    "core.bind",
+    shown_by="""
+from minijax.core import *
+class T(Trace):
+    def pure(self, x): return B(self, x)
+    lift = pure
+    def process_primitive(self, primitive, tracers, params): return [type(x).__name__ for x in tracers]
+class B(Tracer):
+    aval = ShapedArray((), np.dtype("float64"))
+    def __init__(self, trace, val): self._trace, self.val = trace, val
+with new_main(T) as main:
+    print(bind(mul_p, 3.0, B(T(main), 1.0)))
+""",
+)
+def bind(primitive, *args, **params):
+    # constants go in without a box
+    trace = find_top_trace(args)
+    tracers = [full_raise(trace, x) if isinstance(x, Tracer) else x for x in args]
+    outs = trace.process_primitive(primitive, tracers, params)
+    return list(map(full_lower, outs)) if primitive.multiple_results else full_lower(outs)
+
+
+@mistake(
+    "core.bind",
+    shown_by="""
+from minijax.core import *
+class T(Trace):
+    def pure(self, x): return B(self, x)
+    lift = pure
+    def process_primitive(self, primitive, tracers, params): return tuple(tracers)
+class B(Tracer):
+    aval = ShapedArray((), np.dtype("float64"))
+    def __init__(self, trace, val): self._trace, self.val = trace, val
+    def full_lower(self): return self.val
+three_p = Primitive("three", multiple_results=True)
+with new_main(T) as main:
+    print(bind(three_p, 3.0, B(T(main), 1.0), 5.0))
+""",
+)
+def bind(primitive, *args, **params):
+    # several results are recognised by being a list
+    trace = find_top_trace(args)
+    outs = trace.process_primitive(primitive, [full_raise(trace, x) for x in args], params)
+    if isinstance(outs, list):
+        return [full_lower(out) for out in outs]
+    return full_lower(outs)
 
 
 @right("core.evaluate")
@@ -296,6 +1011,163 @@ def process_primitive(self, primitive, tracers, params):
     rule = get_rule(impl_rules, primitive, "Evaluation rule")
     outs = computed(rule, primitive, tracers, params)
     return [as_result(out) for out in outs] if primitive.multiple_results else as_result(outs)
+
+
+@right("core.evaluate", style="a list of outs for both kinds, closure over the weak type")
+def process_primitive(self, primitive, tracers, params):
+    rule = get_rule(impl_rules, primitive, "Evaluation rule")
+    weak_type = weak_result(primitive, tracers, params)
+
+    def finish(out):
+        return as_result(out, weak_type=weak_type)
+
+    outs = computed(rule, primitive, tracers, params)
+    match primitive.multiple_results:
+        case True:
+            return [finish(out) for out in iter(outs)]
+        case _:
+            return finish(outs)
+
+
+@right(
+    "core.evaluate",
+    style="weak type asked for each result, map and partial, copies of the operands",
+)
+def process_primitive(self, primitive, tracers, params):
+    from functools import partial
+
+    operands, options = [*tracers], {**params}
+    call = partial(computed, get_rule(impl_rules, primitive, task="Evaluation rule"))
+    outs = call(primitive, operands, options)
+    if not primitive.multiple_results:
+        outs = (outs,)
+    results = [as_result(o, weak_result(primitive, operands, options)) for o in outs]
+    return results if primitive.multiple_results else results.pop()
+
+
+@mistake(
+    "core.evaluate",
+    shown_by="""
+from minijax.core import *
+two_p = Primitive("two", multiple_results=True)
+impl_rules[two_p] = lambda x: (np.float64(1.0), np.array([2.0]))
+print(bind(two_p, 1.0))
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    # plain slip: several results are passed through as they are
+    rule = get_rule(impl_rules, primitive, "Evaluation rule")
+    out = computed(rule, primitive, tracers, params)
+    return as_result(out, weak_result(primitive, tracers, params))
+
+
+@mistake(
+    "core.evaluate",
+    shown_by="""
+from minijax.core import *
+x = np.ones(2)
+y = bind(transpose_p, x, permutation=(0,))
+x[0] = 5.0
+print(y)
+import warnings
+with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    try:
+        print(bind(log_p, -1.0))
+    except RuntimeWarning:
+        print("warned")
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    # calls the rule itself
+    rule = get_rule(impl_rules, primitive, "Evaluation rule")
+    operands = [np.asarray(x) if type(x) is ArrayImpl else x for x in tracers]
+    out = rule(*operands, **params)
+    weak_type = weak_result(primitive, tracers, params)
+    if primitive.multiple_results:
+        return [as_result(o, weak_type) for o in out]
+    return as_result(out, weak_type)
+
+
+@mistake(
+    "core.evaluate",
+    shown_by="""
+from minijax.core import *
+print(bind(convert_element_type_p, 2.0, new_dtype=np.dtype("float32"), weak_type=False).weak_type)
+print(bind(convert_element_type_p, np.ones(1), new_dtype=np.dtype("float32"), weak_type=True).weak_type)
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    # weak if all operands are, whatever the parameters say
+    rule = get_rule(impl_rules, primitive, "Evaluation rule")
+    weak_type = bool(tracers) and all(map(is_weak, tracers))
+    out = computed(rule, primitive, tracers, params)
+    if primitive.multiple_results:
+        return [as_result(o, weak_type) for o in out]
+    return as_result(out, weak_type)
+
+
+@mistake(
+    "core.evaluate",
+    shown_by="""
+from minijax.core import *
+two_p = Primitive("two", multiple_results=True)
+impl_rules[two_p] = lambda x: [np.float64(1.0), np.array([2.0])]
+print([out.weak_type for out in bind(two_p, 1.0)], bind(mul_p, 2.0, 3.0).weak_type)
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    # of several results only the first gets the weak type
+    rule = get_rule(impl_rules, primitive, "Evaluation rule")
+    weak_type = weak_result(primitive, tracers, params)
+    out = computed(rule, primitive, tracers, params)
+    if primitive.multiple_results:
+        first, *others = out
+        return [as_result(first, weak_type), *map(as_result, others)]
+    return as_result(out, weak_type)
+
+
+@mistake(
+    "core.evaluate",
+    shown_by="""
+from minijax.core import *
+from minijax.array import ArrayImpl
+two_p = Primitive("two", multiple_results=True)
+kept = ArrayImpl(np.ones(2), True)
+impl_rules[two_p] = lambda x: [kept, kept]
+print([out is kept for out in bind(two_p, np.ones(2))], [out.weak_type for out in bind(two_p, np.ones(2))])
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    # makes a new array of everything, also of what is an array already
+    rule = get_rule(impl_rules, primitive, "Evaluation rule")
+    weak_type = weak_result(primitive, tracers, params)
+    out = computed(rule, primitive, tracers, params)
+    if primitive.multiple_results:
+        return [ArrayImpl(np.asarray(o), weak_type) for o in out]
+    return ArrayImpl(np.asarray(out), weak_type)
+
+
+@mistake(
+    "core.evaluate",
+    shown_by="""
+from minijax.core import *
+toy_p = Primitive("toy")
+impl_rules[toy_p] = lambda x: np.add(x, 1.0)
+print(bind(toy_p, 1.0))
+impl_rules[toy_p] = lambda x: np.add(x, 2.0)
+print(bind(toy_p, 1.0))
+""",
+)
+def process_primitive(self, primitive, tracers, params, rules={}):
+    # keeps the rules that it has found
+    if primitive not in rules:
+        rules[primitive] = get_rule(impl_rules, primitive, "Evaluation rule")
+    weak_type = weak_result(primitive, tracers, params)
+    out = computed(rules[primitive], primitive, tracers, params)
+    if primitive.multiple_results:
+        return [as_result(o, weak_type) for o in out]
+    return as_result(out, weak_type)
 
 
 @right("core.div_impl")
@@ -342,6 +1214,153 @@ def div_impl(x, y):
     return quotient + ((quotient < 0) & (quotient * y != x))
 
 
+@right("core.div_impl", style="floor division, then one more where it rounded down across zero")
+def div_impl(x, y):
+    x, y = np.asarray(x), np.asarray(y)
+    if dtypes.is_float(np.result_type(x, y)):
+        return np.divide(x, y)
+    kind = x.dtype
+    safe = np.where(y == 0, np.ones_like(y), y)
+    with np.errstate(all="ignore"):
+        down = np.floor_divide(x, safe)
+        inexact = np.remainder(x, safe) != 0
+        towards_zero = down + (inexact & ((x < 0) != (safe < 0))).astype(kind)
+    minus_one = np.array(-1).astype(kind)
+    return np.where(y == 0, minus_one, towards_zero).astype(kind)
+
+
+@right("core.div_impl", style="Python's exact integers, one pair after the other")
+def div_impl(x, y):
+    x, y = np.asarray(x), np.asarray(y)
+    if x.dtype.kind == "f":
+        return x / y
+    kind, bits = x.dtype, x.dtype.itemsize * 8
+
+    def quotient(a, b):
+        q = -1 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        q %= 2**bits
+        return q - 2**bits if kind.kind == "i" and q >= 2 ** (bits - 1) else q
+
+    x, y = np.broadcast_arrays(x, y)
+    pairs = zip(x.ravel().tolist(), y.ravel().tolist(), strict=True)
+    return np.array([quotient(a, b) for a, b in pairs], kind).reshape(x.shape)
+
+
+@mistake(
+    "core.div_impl",
+    shown_by="""
+from minijax.core import *
+print(div_impl(np.array([2**62 + 1]), np.array([1])))
+""",
+)
+def div_impl(x, y):
+    # by way of floats
+    x, y = np.asarray(x), np.asarray(y)
+    if x.dtype.kind == "f":
+        return x / y
+    with np.errstate(all="ignore"):
+        safe = np.where(y == 0, np.ones_like(y), y)
+        return np.where(y == 0, np.array(-1).astype(x.dtype), np.trunc(x / safe).astype(x.dtype))
+
+
+@mistake(
+    "core.div_impl",
+    shown_by="""
+from minijax.core import *
+print(div_impl(np.array([-128], np.int8), np.array([2], np.int8)))
+""",
+)
+def div_impl(x, y):
+    # absolute values, and the sign afterwards: the lowest number has none
+    x, y = np.asarray(x), np.asarray(y)
+    if x.dtype.kind == "f":
+        return x / y
+    with np.errstate(all="ignore"):
+        safe = np.where(y == 0, np.ones_like(y), y)
+        sign = np.where((x < 0) != (safe < 0), -1, 1).astype(x.dtype) if x.dtype.kind == "i" else 1
+        out = (np.abs(x) // np.abs(safe) * sign).astype(x.dtype)
+    return np.where(y == 0, np.array(-1).astype(x.dtype), out)
+
+
+@mistake(
+    "core.div_impl",
+    shown_by="""
+from minijax.core import *
+with np.errstate(all="ignore"):
+    print(div_impl(np.array([1.0, -1.0, 0.0, 3.0]), np.array([0.0, 0.0, 0.0, 2.0])))
+""",
+)
+def div_impl(x, y):
+    # -1 for a zero divisor, for floats as well
+    x, y = np.asarray(x), np.asarray(y)
+    zero = y == 0
+    safe = np.where(zero, np.ones_like(y), y)
+    if x.dtype.kind == "f":
+        out = x / safe
+    else:
+        out = (x - np.fmod(x, safe)) // safe
+    return np.where(zero, np.array(-1).astype(x.dtype), out).astype(x.dtype)
+
+
+@mistake(
+    "core.div_impl",
+    shown_by="""
+from minijax.core import *
+print(div_impl(np.array(7), np.array(0)), div_impl(7, 2))
+""",
+)
+def div_impl(x, y):
+    # writes -1 into the result by a mask: a result without axes cannot be written to
+    x, y = np.asarray(x), np.asarray(y)
+    if x.dtype.kind == "f":
+        return x / y
+    with np.errstate(all="ignore"):
+        out = (x - np.fmod(x, y)) // y
+    out[y == 0] = np.array(-1).astype(x.dtype)
+    return out
+
+
+@mistake(
+    "core.div_impl",
+    shown_by="""
+from minijax.core import *
+try:
+    print(div_impl(np.array([9], np.uint8), np.array([0], np.uint8)))
+except OverflowError:
+    print("overflow")
+print(div_impl(np.array([2**64 - 1], np.uint64), np.array([2], np.uint64)))
+""",
+)
+def div_impl(x, y):
+    # everything in int64, and back: too small for uint64
+    x, y = np.asarray(x), np.asarray(y)
+    if x.dtype.kind == "f":
+        return x / y
+    a, b = x.astype(np.int64), y.astype(np.int64)
+    safe = np.where(b == 0, 1, b)
+    out = (a - np.fmod(a, safe)) // safe
+    return np.where(b == 0, -1, out).astype(x.dtype)
+
+
+@mistake(
+    "core.div_impl",
+    shown_by="""
+from minijax.core import *
+print(repr(div_impl(np.array([7.0], np.float16), np.array([2.0], np.float16))))
+print(div_impl(np.float32(1.0), np.float32(3.0)).dtype, div_impl(np.array([2.0], np.float32), np.array([3.0], np.float32)).dtype)
+""",
+)
+def div_impl(x, y):
+    # floats through Python's own: float32 becomes float64 without axes
+    x, y = np.asarray(x), np.asarray(y)
+    if x.dtype.kind == "f":
+        out = x.astype(float) / y.astype(float)
+        return out if out.ndim == 0 else out.astype(x.dtype)
+    safe = np.where(y == 0, np.ones_like(y), y)
+    out = (x - np.fmod(x, safe)) // safe
+    return np.where(y == 0, np.array(-1).astype(x.dtype), out)
+
+
 @right("core.broadcast_impl")
 def broadcast_in_dim_impl(x, *, shape, broadcast_dimensions):
     x = np.asarray(x)
@@ -364,6 +1383,118 @@ def broadcast_in_dim_impl(x, *, shape, broadcast_dimensions):
 )
 def broadcast_in_dim_impl(x, *, shape, broadcast_dimensions):
     return np.broadcast_to(x, shape)
+
+
+@right("core.broadcast_impl", style="an empty array with its axes moved, filled by assignment")
+def broadcast_in_dim_impl(x, *, shape, broadcast_dimensions):
+    x = np.asarray(x)
+    out = np.empty(shape, x.dtype)
+    last = range(-len(broadcast_dimensions), 0)
+    np.moveaxis(out, broadcast_dimensions, tuple(last))[...] = x
+    return out
+
+
+@right("core.broadcast_impl", style="expand_dims, then np.repeat axis by axis")
+def broadcast_in_dim_impl(x, *, shape, broadcast_dimensions):
+    missing = tuple(axis for axis in range(len(shape)) if axis not in broadcast_dimensions)
+    out = np.expand_dims(np.array(x), missing)
+    for axis, length in enumerate(shape):
+        if out.shape[axis] != length:
+            out = np.repeat(out, length, axis=axis)
+    return out
+
+
+@mistake(
+    "core.broadcast_impl",
+    shown_by="""
+from minijax.core import *
+x = np.array([[1, 2], [3, 4]])
+print(broadcast_in_dim_impl(x, shape=(2, 2, 2), broadcast_dimensions=(0, 2)).tolist())
+""",
+)
+def broadcast_in_dim_impl(x, *, shape, broadcast_dimensions):
+    # only the first number counts, the other axes follow it
+    x = np.asarray(x)
+    if not x.ndim:
+        return np.full(shape, x)
+    first = broadcast_dimensions[0]
+    behind = len(shape) - first - x.ndim
+    return np.array(np.broadcast_to(x.reshape(x.shape + (1,) * behind), shape))
+
+
+@mistake(
+    "core.broadcast_impl",
+    shown_by="""
+from minijax.core import *
+x = np.array([-0.0, 1.0])
+print(np.signbit(broadcast_in_dim_impl(x, shape=(2, 2), broadcast_dimensions=(0,))).tolist())
+""",
+)
+def broadcast_in_dim_impl(x, *, shape, broadcast_dimensions):
+    # adds zeros of the shape: -0.0 becomes 0.0
+    x = np.asarray(x)
+    between = [1] * len(shape)
+    for axis, dim in enumerate(broadcast_dimensions):
+        between[dim] = x.shape[axis]
+    return x.reshape(between) + np.zeros(shape, x.dtype)
+
+
+@mistake(
+    "core.broadcast_impl",
+    shown_by="""
+from minijax.core import *
+print(broadcast_in_dim_impl(np.zeros((0, 1)), shape=(0, 3), broadcast_dimensions=(0, 1)).shape)
+print(broadcast_in_dim_impl(np.zeros((1,)), shape=(0, 3), broadcast_dimensions=(0,)).shape)
+""",
+)
+def broadcast_in_dim_impl(x, *, shape, broadcast_dimensions):
+    # how often to repeat is the quotient of the lengths: no rows, no quotient
+    x = np.asarray(x)
+    between = [1] * len(shape)
+    for axis, dim in enumerate(broadcast_dimensions):
+        between[dim] = x.shape[axis]
+    return np.tile(x.reshape(between), [n // m for n, m in zip(shape, between)])
+
+
+@mistake(
+    "core.broadcast_impl",
+    shown_by="""
+from minijax.core import *
+print(broadcast_in_dim_impl(np.arange(3.0), shape=(3, 3), broadcast_dimensions=(0,)).tolist())
+print(broadcast_in_dim_impl(np.arange(2.0), shape=(2, 3), broadcast_dimensions=(0,)).tolist())
+""",
+)
+def broadcast_in_dim_impl(x, *, shape, broadcast_dimensions):
+    # NumPy's broadcasting where it fits, the numbers only where it does not
+    x = np.asarray(x)
+    try:
+        return np.array(np.broadcast_to(x, shape))
+    except ValueError:
+        between = [1] * len(shape)
+        for axis, dim in enumerate(broadcast_dimensions):
+            between[dim] = x.shape[axis]
+        return np.array(np.broadcast_to(x.reshape(between), shape))
+
+
+@mistake(
+    "core.broadcast_impl",
+    shown_by="""
+from minijax.core import *
+print(broadcast_in_dim_impl(7, shape=(2,), broadcast_dimensions=()).dtype)
+print(broadcast_in_dim_impl(True, shape=(2,), broadcast_dimensions=()).dtype)
+print(broadcast_in_dim_impl(np.float32(2.0), shape=(2,), broadcast_dimensions=()).dtype)
+""",
+)
+def broadcast_in_dim_impl(x, *, shape, broadcast_dimensions):
+    # a value without axes fills an array of floats
+    if not broadcast_dimensions:
+        out = np.zeros(shape)
+        out[...] = x
+        return out
+    between = [1] * len(shape)
+    for axis, dim in enumerate(broadcast_dimensions):
+        between[dim] = x.shape[axis]
+    return np.array(np.broadcast_to(x.reshape(between), shape))
 
 
 @right("core.counted")
@@ -488,3 +1619,259 @@ def counted(f):
         return out.value, len(main.global_data)
 
     return counted_f
+
+
+@right(
+    "core.counted", style="the count in the main's global_data, a dict; result asked for its main"
+)
+def counted(f):
+    class CountTrace(Trace):
+        def pure(self, val):
+            return CountTracer(self, val)
+
+        lift = pure
+
+        def process_primitive(self, primitive, tracers, params):
+            self.main.global_data["operations"] += 1
+            out = bind(primitive, *[tracer.value for tracer in tracers], **params)
+            if not primitive.multiple_results:
+                return CountTracer(self, out)
+            return [CountTracer(self, o) for o in out]
+
+    def counting(x):
+        with new_main(CountTrace, {"operations": 0}) as main:
+            out = f(CountTracer(CountTrace(main), x))
+            if isinstance(out, Tracer) and out._trace.main is main:
+                out = out.value
+            return out, main.global_data["operations"]
+
+    return counting
+
+
+@right("core.counted", style="a class made for each call, a list that grows, full_raise at the end")
+def counted(f):
+    from functools import wraps
+
+    @wraps(f)
+    def run(x):
+        log = []
+
+        class Watching(Trace):
+            def pure(self, val):
+                return CountTracer(self, val)
+
+            def lift(self, val):
+                return self.pure(val)
+
+            def process_primitive(self, primitive, tracers, params):
+                results = primitive.bind(*(t.value for t in tracers), **params)
+                log.append(primitive)
+                if primitive.multiple_results:
+                    return list(map(self.pure, results))
+                return self.pure(results)
+
+        with new_main(Watching) as main:
+            trace = Watching(main)
+            boxed = full_raise(trace, x)
+            value = full_raise(trace, f(boxed)).value
+        return value, len(log)
+
+    return run
+
+
+@mistake(
+    "core.counted",
+    shown_by="""
+from minijax.core import *
+def outer(x):
+    y, _ = counted(lambda z: x)(1.0)
+    return mul_p.bind(y, y)
+print(counted(outer)(3.0))
+""",
+)
+def counted(f):
+    # opens the box of any CountTracer that f returns
+    def counting(x):
+        count = [0]
+
+        class CountTrace(Trace):
+            def pure(self, val):
+                return CountTracer(self, val)
+
+            lift = pure
+
+            def process_primitive(self, primitive, tracers, params):
+                count[0] += 1
+                out = bind(primitive, *[t.value for t in tracers], **params)
+                if primitive.multiple_results:
+                    return [CountTracer(self, o) for o in out]
+                return CountTracer(self, out)
+
+        with new_main(CountTrace) as main:
+            out = f(CountTracer(CountTrace(main), x))
+        return (out.value if isinstance(out, CountTracer) else out), count[0]
+
+    return counting
+
+
+@mistake(
+    "core.counted",
+    shown_by="""
+from minijax.core import *
+depth = [2]
+def f(x):
+    if depth[0] == 0:
+        return x
+    depth[0] -= 1
+    y, n = g(sub_p.bind(x, 1.0))
+    print(n)
+    return mul_p.bind(y, y)
+g = counted(f)
+print(g(2.0))
+""",
+)
+def counted(f):
+    # one number for the function, set to 0 when a call begins: a call inside a call resets it
+    count = 0
+
+    class CountTrace(Trace):
+        def pure(self, val):
+            return CountTracer(self, val)
+
+        lift = pure
+
+        def process_primitive(self, primitive, tracers, params):
+            nonlocal count
+            count += 1
+            out = bind(primitive, *[t.value for t in tracers], **params)
+            if primitive.multiple_results:
+                return [CountTracer(self, o) for o in out]
+            return CountTracer(self, out)
+
+    def counting(x):
+        nonlocal count
+        count = 0
+        with new_main(CountTrace) as main:
+            out = full_raise(CountTrace(main), f(CountTracer(CountTrace(main), x)))
+        return out.value, count
+
+    return counting
+
+
+@mistake(
+    "core.counted",
+    shown_by="""
+from minijax.core import *
+two_p = Primitive("two", multiple_results=True)
+impl_rules[two_p] = lambda x: [np.floor(x), np.ceil(x)]
+def f(x):
+    a, b = two_p.bind(x)
+    return mul_p.bind(b, b)
+print(counted(f)(2.5))
+""",
+)
+def counted(f):
+    # of several results only the first gets a box
+    def counting(x):
+        count = [0]
+
+        class CountTrace(Trace):
+            def pure(self, val):
+                return CountTracer(self, val)
+
+            lift = pure
+
+            def process_primitive(self, primitive, tracers, params):
+                count[0] += 1
+                out = bind(primitive, *[t.value for t in tracers], **params)
+                if primitive.multiple_results:
+                    return [CountTracer(self, out[0]), *out[1:]]
+                return CountTracer(self, out)
+
+        with new_main(CountTrace) as main:
+            out = full_raise(CountTrace(main), f(CountTracer(CountTrace(main), x)))
+        return out.value, count[0]
+
+    return counting
+
+
+@mistake(
+    "core.counted",
+    shown_by="""
+from minijax.core import *
+print(counted(lambda x: 2.5)(7.0))
+print(counted(lambda x: sin_p.bind(0.0))(7.0))
+print(counted(lambda x: mul_p.bind(x, mul_p.bind(2.0, 3.0)))(7.0))
+""",
+)
+def counted(f):
+    # takes all operations, those on constants too, by the dynamic trace
+    def counting(x):
+        count = [0]
+
+        class CountTrace(Trace):
+            def pure(self, val):
+                return CountTracer(self, val)
+
+            lift = pure
+
+            def process_primitive(self, primitive, tracers, params):
+                count[0] += 1
+                before, trace_state.dynamic_trace = trace_state.dynamic_trace, None
+                try:
+                    out = bind(primitive, *[t.value for t in tracers], **params)
+                finally:
+                    trace_state.dynamic_trace = before
+                if primitive.multiple_results:
+                    return [CountTracer(self, o) for o in out]
+                return CountTracer(self, out)
+
+        with new_main(CountTrace) as main:
+            before, trace_state.dynamic_trace = trace_state.dynamic_trace, main
+            try:
+                out = full_raise(CountTrace(main), f(CountTracer(CountTrace(main), x)))
+            finally:
+                trace_state.dynamic_trace = before
+        return out.value, count[0]
+
+    return counting
+
+
+@mistake(
+    "core.counted",
+    shown_by="""
+from minijax.core import *
+def outer(x):
+    y, n = counted(lambda z: mul_p.bind(mul_p.bind(x, z), z))(2.0)
+    return sin_p.bind(y)
+print(counted(outer)(3.0)[1])
+""",
+)
+def counted(f):
+    # goes on with the values all the way down: the interpreters below see nothing
+    def counting(x):
+        count = [0]
+
+        def inside(val):
+            while isinstance(val, CountTracer):
+                val = val.value
+            return val
+
+        class CountTrace(Trace):
+            def pure(self, val):
+                return CountTracer(self, val)
+
+            lift = pure
+
+            def process_primitive(self, primitive, tracers, params):
+                count[0] += 1
+                out = bind(primitive, *map(inside, tracers), **params)
+                if primitive.multiple_results:
+                    return [CountTracer(self, o) for o in out]
+                return CountTracer(self, out)
+
+        with new_main(CountTrace) as main:
+            out = full_raise(CountTrace(main), f(CountTracer(CountTrace(main), x)))
+        return inside(out), count[0]
+
+    return counting

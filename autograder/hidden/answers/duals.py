@@ -30,6 +30,110 @@ def add_jvp(primals, tangents):
     return add(x, y), x_dot
 
 
+@right("duals.add_rule", style="map over the two tuples, add called through bind's helper")
+def add_jvp(primals, tangents):
+    return tuple(add(*pair) for pair in (primals, tangents))
+
+
+@right("duals.add_rule", style="tangent first, operands swapped, indexing")
+def add_jvp(primals, tangents):
+    def total(pair):
+        first, second = pair[0], pair[1]
+        return add(second, first)
+
+    tangent = total(tangents)
+    primal = total(primals)
+    return (primal, tangent)
+
+
+@mistake(
+    "duals.add_rule",
+    name="The sum is made with Python's plus",
+    hints=[
+        "Take the derivative of a derivative of `add(x, x)`. What are the operands of your rule then?",
+        "Primals and tangents need not be floats: in a derivative of a derivative they are dual numbers, for which `+` means nothing.",
+        "Write `add(x, y)` and `add(x_dot, y_dot)`: these ask the current interpreter, which knows what its values are.",
+    ],
+)
+def add_jvp(primals, tangents):
+    (x, y), (x_dot, y_dot) = primals, tangents
+    return x + y, x_dot + y_dot
+
+
+@mistake(
+    "duals.add_rule",
+    shown_by="""
+from microjax import *
+print(jvp(lambda x: jvp(lambda y: add(y, y), x, x)[1], 2.0, 1.0))
+""",
+)
+def add_jvp(primals, tangents):
+    # primals with add, tangents with plus
+    (x, y), (x_dot, y_dot) = primals, tangents
+    return add(x, y), x_dot + y_dot
+
+
+@mistake(
+    "duals.add_rule",
+    shown_by="""
+from microjax import *
+from microjax.duals import add_jvp
+print(add_jvp((1.0, 2.0), (0.0, -0.0)), jvp(lambda x: jvp(lambda y: add(y, 1.0), 3.0, x)[1], 2.0, 5.0))
+""",
+)
+def add_jvp(primals, tangents):
+    # leaves out a sum with a tangent that is 0.0: the program of a derivative loses an operation
+    (x, y), (x_dot, y_dot) = primals, tangents
+    if x_dot == 0.0:
+        return add(x, y), y_dot
+    if y_dot == 0.0:
+        return add(x, y), x_dot
+    return add(x, y), add(x_dot, y_dot)
+
+
+@mistake(
+    "duals.add_rule",
+    shown_by="""
+from microjax import *
+from microjax.duals import add_jvp
+print(add_jvp((3.0, 3.0), (1.0, 10.0)))
+x = 3.0
+print(add_jvp((x, x), (1.0, 10.0)))
+""",
+)
+def add_jvp(primals, tangents):
+    # 'x + x is 2 x': believes that equal operands move alike
+    (x, y), (x_dot, y_dot) = primals, tangents
+    if x is y or x == y:
+        return add(x, x), mul(2.0, x_dot)
+    return add(x, y), add(x_dot, y_dot)
+
+
+@mistake(
+    "duals.add_rule",
+    shown_by="""
+from microjax import *
+from microjax.duals import add_jvp
+from microjax.interpreters import Interpreter
+class Text(Interpreter):
+    def interpret_op(self, op, args):
+        return f"({args[0]} {op} {args[1]})"
+with set_interpreter(Text()):
+    print(add_jvp(("x", "y"), ("s", "t")))
+print(add_jvp((1e300, 1.0), (1e308, 1e308)))
+""",
+)
+def add_jvp(primals, tangents):
+    # adds all at once as a sum over a list that begins with 0.0
+    def total(values):
+        out = 0.0
+        for value in values:
+            out = add(out, value)
+        return out
+
+    return total(primals), total(tangents)
+
+
 @right("duals.mul_rule")
 def mul_jvp(primals, tangents):
     x, y = primals
@@ -69,6 +173,99 @@ def mul_jvp(primals, tangents):
 def mul_jvp(primals, tangents):
     (x, y), (x_dot, y_dot) = primals, tangents
     return mul(x, y), add(mul(x, x_dot), mul(y, y_dot))
+
+
+@right("duals.mul_rule", style="zip over operands with the tangents reversed")
+def mul_jvp(primals, tangents):
+    terms = [mul(p, t) for p, t in zip(primals, reversed(tangents), strict=True)]
+    return mul(*primals), add(*terms)
+
+
+@right("duals.mul_rule", style="terms in the other order, product last, a lambda")
+def mul_jvp(primals, tangents):
+    by = lambda i: mul(tangents[i], primals[1 - i])
+    second, first = by(1), by(0)
+    tangent = add(second, first)
+    return mul(primals[0], primals[1]), tangent
+
+
+@mistake(
+    "duals.mul_rule",
+    shown_by="""
+from microjax.duals import mul_jvp
+print(mul_jvp((3.0, 4.0), (1.0, 10.0)))
+print(mul_jvp((3.0, 4.0), (1.0, 0.0)))
+""",
+)
+def mul_jvp(primals, tangents):
+    # the product of the tangents is there, too
+    (x, y), (x_dot, y_dot) = primals, tangents
+    return mul(x, y), add(add(mul(x, y_dot), mul(x_dot, y)), mul(x_dot, y_dot))
+
+
+@mistake(
+    "duals.mul_rule",
+    shown_by="""
+from microjax.duals import mul_jvp
+x = 3.0
+print(mul_jvp((x, x), (1.0, 10.0)), mul_jvp((x, x), (1.0, 1.0)))
+""",
+)
+def mul_jvp(primals, tangents):
+    # a square apart, 2 x x', though the two operands may move differently
+    (x, y), (x_dot, y_dot) = primals, tangents
+    if x is y:
+        return mul(x, x), mul(mul(2.0, x), x_dot)
+    return mul(x, y), add(mul(x, y_dot), mul(x_dot, y))
+
+
+@mistake(
+    "duals.mul_rule",
+    shown_by="""
+from microjax.duals import mul_jvp
+print(mul_jvp((float("inf"), 4.0), (1.0, 0.0)))
+print(mul_jvp((3.0, 4.0), (float("nan"), 0.0)))
+""",
+)
+def mul_jvp(primals, tangents):
+    # leaves the term of a constant out
+    (x, y), (x_dot, y_dot) = primals, tangents
+    product = mul(x, y)
+    if y_dot == 0.0:
+        return product, mul(x_dot, y)
+    if x_dot == 0.0:
+        return product, mul(x, y_dot)
+    return product, add(mul(x, y_dot), mul(x_dot, y))
+
+
+@mistake(
+    "duals.mul_rule",
+    shown_by="""
+from microjax.duals import mul_jvp
+print(mul_jvp((0.0, 4.0), (1.0, 10.0)), mul_jvp((3.0, 0.0), (1.0, 10.0)))
+""",
+)
+def mul_jvp(primals, tangents):
+    # by the logarithmic derivative, or zero where that does not exist
+    (x, y), (x_dot, y_dot) = primals, tangents
+    product = mul(x, y)
+    if product == 0.0:
+        return product, mul(0.0, x_dot)
+    return product, add(mul(x, y_dot), mul(x_dot, y))
+
+
+@mistake(
+    "duals.mul_rule",
+    name="Products and sums are made with Python's operators",
+    hints=[
+        "Take the derivative of a derivative of `mul(x, x)`. What are the operands of your rule then?",
+        "Primals and tangents need not be floats: in a derivative of a derivative they are dual numbers, for which `*` and `+` mean nothing.",
+        "Write `mul(x, y)` for x * y and `add(a, b)` for a + b, everywhere in the rule.",
+    ],
+)
+def mul_jvp(primals, tangents):
+    (x, y), (x_dot, y_dot) = primals, tangents
+    return x * y, x * y_dot + x_dot * y
 
 
 @right("duals.lift")
@@ -131,6 +328,108 @@ def lift(self, x):
     return DualNumber(self, x, 1.0)
 
 
+@right("duals.lift", style="match with a class pattern and a guard")
+def lift(self, x):
+    match x:
+        case DualNumber(interpreter=owner) if owner is self:
+            return x
+        case constant:
+            return DualNumber(tangent=0.0, primal=constant, interpreter=self)
+
+
+@right("duals.lift", style="getattr and type; a helper that boxes")
+def lift(self, x):
+    def box(constant):
+        return DualNumber(self, constant, 0.0)
+
+    mine = type(x) is DualNumber and getattr(x, "interpreter", None) is self
+    return [box, lambda x: x][mine](x)
+
+
+@mistake(
+    "duals.lift",
+    shown_by="""
+from microjax.duals import *
+from microjax.duals import DualNumber, JVPInterpreter
+from microjax.interpreters import current_interpreter
+e = JVPInterpreter(current_interpreter())
+x = DualNumber(e, 3.0, 1.0)
+print(e.lift(x) is x, e.lift(x))
+""",
+)
+def lift(self, x):
+    # a copy of one's own
+    if isinstance(x, DualNumber) and x.interpreter is self:
+        return DualNumber(self, x.primal, x.tangent)
+    return DualNumber(self, x, 0.0)
+
+
+@mistake(
+    "duals.lift",
+    shown_by="""
+from microjax import *
+from microjax.duals import DualNumber, JVPInterpreter
+from microjax.interpreters import current_interpreter
+a = JVPInterpreter(current_interpreter())
+b, c = JVPInterpreter(a), JVPInterpreter(current_interpreter())
+x = DualNumber(c, 3.0, 1.0)
+print(b.lift(x).primal is x)
+y = DualNumber(b, DualNumber(a, 3.0, 1.0), 2.0)
+print(JVPInterpreter(current_interpreter()).lift(y).primal is y)
+def f(x):
+    return derivative(lambda y: mul(mul(x, y), y), x)
+print(derivative(f, 2.0), nth_order_derivative(2, lambda z: nth_order_derivative(1, lambda y: mul(mul(z, z), mul(y, y)), z), 2.0))
+""",
+)
+def lift(self, x):
+    # constants move by a zero 'of their own kind': 0.0 times the whole pair
+    if isinstance(x, DualNumber) and x.interpreter is self:
+        return x
+    if isinstance(x, DualNumber):
+        return DualNumber(self, x, DualNumber(x.interpreter, 0.0, x.tangent))
+    return DualNumber(self, x, 0.0)
+
+
+@mistake(
+    "duals.lift",
+    shown_by="""
+from microjax.duals import DualNumber, JVPInterpreter
+from microjax.interpreters import current_interpreter
+a = JVPInterpreter(current_interpreter())
+for x in [2, "x", None, (1.0, 2.0)]:
+    try:
+        print(a.lift(x))
+    except TypeError as error:
+        print(type(error).__name__)
+""",
+)
+def lift(self, x):
+    # refuses what is neither a float nor a dual number: no variable of staging gets through
+    if isinstance(x, DualNumber) and x.interpreter is self:
+        return x
+    if not isinstance(x, (float, DualNumber)):
+        raise TypeError(f"{x} is no float")
+    return DualNumber(self, x, 0.0)
+
+
+@mistake(
+    "duals.lift",
+    shown_by="""
+from microjax.duals import DualNumber, JVPInterpreter
+from microjax.interpreters import current_interpreter
+a = JVPInterpreter(current_interpreter())
+print(a.lift((1.0, 2.0)).primal)
+b = JVPInterpreter(a)
+print(b.lift(DualNumber(a, 1.0, 2.0)).tangent, b.lift(DualNumber(JVPInterpreter(a), 1.0, 2.0)).tangent)
+""",
+)
+def lift(self, x):
+    # asks for the interpreter before this one instead of 'is it mine': a sibling's pair counts as own
+    if isinstance(x, DualNumber) and x.interpreter is not self.prev_interpreter:
+        return x
+    return DualNumber(self, x, 0.0)
+
+
 @right("duals.interpret_op")
 def interpret_op(self, op, args):
     pairs = [(d.primal, d.tangent) for d in map(self.lift, args)]
@@ -182,6 +481,150 @@ def interpret_op(self, op, args):
     with set_interpreter(self.prev_interpreter):
         out = jvp_rules[op](tuple(d.primal for d in duals), tuple(d.tangent for d in duals))
     return DualNumber(self.prev_interpreter, *out)
+
+
+@right("duals.interpret_op", style="zip(*pairs), rule looked up inside the block, DualNumber(*...)")
+def interpret_op(self, op, args):
+    pairs = ((dual.primal, dual.tangent) for dual in map(self.lift, args))
+    primals, tangents = zip(*pairs, strict=True)
+    with set_interpreter(self.prev_interpreter):
+        out = jvp_rules[op](primals, tangents)
+    return DualNumber(self, *out)
+
+
+@right("duals.interpret_op", style="an inner function runs the rule; lists grown in a loop")
+def interpret_op(self, op, args):
+    primals, tangents = [], []
+    for arg in args:
+        boxed = self.lift(arg)
+        tangents.append(boxed.tangent)
+        primals.append(boxed.primal)
+
+    def apply(rule):
+        with set_interpreter(self.prev_interpreter):
+            return rule(tuple(primals), tuple(tangents))
+
+    answer = apply(jvp_rules[op])
+    return DualNumber(interpreter=self, tangent=answer[1], primal=answer[0])
+
+
+@mistake(
+    "duals.interpret_op",
+    shown_by="""
+from microjax import *
+from microjax.interpreters import count_ops
+print(count_ops(lambda x: jvp(lambda y: add(1.0, 2.0), x, 1.0), 3.0))
+print(jvp(lambda x: add(1.0, 2.0), 3.0, 1.0))
+from microjax.duals import DualNumber, JVPInterpreter
+from microjax.interpreters import *
+from microjax.interpreters import current_interpreter, Op
+print(JVPInterpreter(current_interpreter()).interpret_op(Op.add, (1.0, 2.0)))
+""",
+)
+def interpret_op(self, op, args):
+    # constants alone are handed on: no box, no rule
+    from microjax.interpreters import bind
+
+    with set_interpreter(self.prev_interpreter):
+        if not any(isinstance(x, DualNumber) and x.interpreter is self for x in args):
+            return bind(op, *args)
+        duals = [self.lift(arg) for arg in args]
+        out = jvp_rules[op](tuple(d.primal for d in duals), tuple(d.tangent for d in duals))
+    return DualNumber(self, *out)
+
+
+@mistake(
+    "duals.interpret_op",
+    name="The rule is called twice",
+    hints=[
+        "Count the operations of `jvp(lambda y: mul(y, y), x, 1.0)`. There should be four.",
+        "A rule returns a pair. Calling it once for each part does all the work twice.",
+        "Unpack the pair: `primal, tangent = jvp_rules[op](primals, tangents)`.",
+    ],
+)
+def interpret_op(self, op, args):
+    duals = [self.lift(arg) for arg in args]
+    primals, tangents = tuple(d.primal for d in duals), tuple(d.tangent for d in duals)
+    with set_interpreter(self.prev_interpreter):
+        primal = jvp_rules[op](primals, tangents)[0]
+        tangent = jvp_rules[op](primals, tangents)[1]
+    return DualNumber(self, primal, tangent)
+
+
+@mistake(
+    "duals.interpret_op",
+    shown_by="""
+from microjax import *
+from microjax.duals import JVPInterpreter, jvp_rules, DualNumber
+from microjax.interpreters import *
+from microjax.interpreters import Op, current_interpreter
+def bad(primals, tangents):
+    raise KeyError
+old, jvp_rules[Op.mul] = jvp_rules[Op.mul], bad
+j = JVPInterpreter(current_interpreter())
+with set_interpreter(j):
+    try:
+        mul(1.0, 2.0)
+    except KeyError:
+        print(current_interpreter() is j)
+""",
+)
+def interpret_op(self, op, args):
+    # puts the interpreter back by hand: not when the rule raises
+    from microjax.interpreters import context
+
+    duals = [self.lift(arg) for arg in args]
+    before, context.interpreter = context.interpreter, self.prev_interpreter
+    primal, tangent = jvp_rules[op](tuple(d.primal for d in duals), tuple(d.tangent for d in duals))
+    context.interpreter = before
+    return DualNumber(self, primal, tangent)
+
+
+@mistake(
+    "duals.interpret_op",
+    shown_by="""
+from microjax import *
+from microjax.duals import JVPInterpreter, jvp_rules, DualNumber
+from microjax.interpreters import *
+from microjax.interpreters import Op, current_interpreter
+j = JVPInterpreter(current_interpreter())
+other = JVPInterpreter(current_interpreter())
+with set_interpreter(other):
+    j.interpret_op(Op.mul, (1.0, 2.0))
+    print(current_interpreter() is other)
+""",
+)
+def interpret_op(self, op, args):
+    # afterwards this interpreter is current, whoever was before
+    from microjax.interpreters import context
+
+    duals = [self.lift(arg) for arg in args]
+    context.interpreter = self.prev_interpreter
+    try:
+        out = jvp_rules[op](tuple(d.primal for d in duals), tuple(d.tangent for d in duals))
+    finally:
+        context.interpreter = self
+    return DualNumber(self, *out)
+
+
+@mistake(
+    "duals.interpret_op",
+    shown_by="""
+from microjax import *
+from microjax.duals import JVPInterpreter, jvp_rules, DualNumber
+from microjax.interpreters import *
+from microjax.interpreters import Op, current_interpreter
+jvp_rules[Op.add] = lambda primals, tangents: (primals[0], tangents[0])
+print(JVPInterpreter(current_interpreter()).interpret_op(Op.add, (5.0, 2.0)).primal)
+""",
+)
+def interpret_op(self, op, args):
+    # knows the two operations by heart and does not look into the table
+    duals = [self.lift(arg) for arg in args]
+    rule = add_jvp if op is Op.add else mul_jvp
+    with set_interpreter(self.prev_interpreter):
+        out = rule(tuple(d.primal for d in duals), tuple(d.tangent for d in duals))
+    return DualNumber(self, *out)
 
 
 @right("duals.jvp")
@@ -237,6 +680,146 @@ def jvp(f, primal, tangent):
     return dual.primal, dual.tangent
 
 
+@right("duals.jvp", style="a helper runs f; operator.attrgetter takes the pair apart")
+def jvp(f, primal, tangent):
+    from operator import attrgetter
+
+    here = JVPInterpreter(prev_interpreter=current_interpreter())
+
+    def run():
+        with set_interpreter(here):
+            return here.lift(f(DualNumber(here, primal, tangent)))
+
+    return attrgetter("primal", "tangent")(run())
+
+
+@right("duals.jvp", style="a new subclass of JVPInterpreter for each use; result kept in a list")
+def jvp(f, primal, tangent):
+    class ThisUse(JVPInterpreter):
+        def start(self):
+            return DualNumber(self, primal, tangent)
+
+    use, results = ThisUse(current_interpreter()), []
+    with set_interpreter(use):
+        results.append(f(use.start()))
+    (out,) = map(use.lift, results)
+    return out.primal, out.tangent
+
+
+@mistake(
+    "duals.jvp",
+    name="The result is not lifted",
+    hints=[
+        "What does `jvp(lambda x: 5.0, 2.0, 1.0)` do?",
+        "A function may return a constant, which has neither a primal nor a tangent.",
+        "Call `interpreter.lift` on what `f` returns; take `.primal` and `.tangent` from its answer.",
+    ],
+)
+def jvp(f, primal, tangent):
+    interpreter = JVPInterpreter(current_interpreter())
+    with set_interpreter(interpreter):
+        out = f(DualNumber(interpreter, primal, tangent))
+    return out.primal, out.tangent
+
+
+@mistake(
+    "duals.jvp",
+    shown_by="""
+from microjax import *
+from microjax.interpreters import count_ops
+print(count_ops(lambda x: jvp(lambda y: mul(y, y), x, 1.0), 3.0))
+""",
+)
+def jvp(f, primal, tangent):
+    # evaluates below, whoever is current
+    from microjax.interpreters import EvalInterpreter
+
+    before = current_interpreter()
+    below = before if isinstance(before, JVPInterpreter) else EvalInterpreter()
+    interpreter = JVPInterpreter(below)
+    with set_interpreter(interpreter):
+        out = interpreter.lift(f(DualNumber(interpreter, primal, tangent)))
+    return out.primal, out.tangent
+
+
+@mistake(
+    "duals.jvp",
+    shown_by="""
+from microjax import *
+class Boom(Exception): pass
+def f(x):
+    raise TypeError("of the user")
+try:
+    print(jvp(f, 2.0, 1.0))
+except TypeError as error:
+    print(error)
+runs = []
+def g(x):
+    runs.append(x)
+    raise TypeError
+try:
+    jvp(g, 2.0, 1.0)
+except TypeError:
+    print(len(runs))
+""",
+)
+def jvp(f, primal, tangent):
+    # a TypeError of the function is taken for 'it does not like pairs': a constant
+    interpreter = JVPInterpreter(current_interpreter())
+    try:
+        with set_interpreter(interpreter):
+            out = f(DualNumber(interpreter, primal, tangent))
+    except TypeError:
+        out = f(primal)
+    out = interpreter.lift(out)
+    return out.primal, out.tangent
+
+
+@mistake(
+    "duals.jvp",
+    shown_by="""
+from microjax import *
+print(jvp(lambda x: jvp(lambda y: mul(y, y), 3.0, x)[1], 2.0, 1.0))
+print(jvp(lambda x: mul(x, x), 3.0, 0.0), jvp(lambda x: mul(x, x), 3.0, -2.0))
+print(jvp(lambda x: mul(mul(x, 1e200), 1e200), 3.0, 1e-300))
+""",
+)
+def jvp(f, primal, tangent):
+    # runs at speed 1.0, and multiplies afterwards: right but for huge, infinite tangents ... and who multiplies
+    interpreter = JVPInterpreter(current_interpreter())
+    with set_interpreter(interpreter):
+        out = interpreter.lift(f(DualNumber(interpreter, primal, 1.0)))
+    return out.primal, mul(out.tangent, tangent)
+
+
+@mistake(
+    "duals.jvp",
+    shown_by="""
+from microjax import *
+kept = []
+def f(x):
+    kept.append(x)
+    return mul(x, x)
+print(jvp(f, 3.0, 1.0))
+def g(x):
+    return mul(x, kept[0])
+print(jvp(lambda x: jvp(lambda y: add(x, y), 1.0, 1.0)[1], 2.0, 1.0))
+try:
+    value, slope = jvp(g, 2.0, 1.0)
+    print(slope)
+except TypeError:
+    print("refused")
+""",
+)
+def jvp(f, primal, tangent, interpreters={}):
+    # an interpreter for each one that was current before, kept: two uses in turn share it
+    before = current_interpreter()
+    interpreter = interpreters.setdefault(before, JVPInterpreter(before))
+    with set_interpreter(interpreter):
+        out = interpreter.lift(f(DualNumber(interpreter, primal, tangent)))
+    return out.primal, out.tangent
+
+
 @right("duals.derivative")
 def derivative(f, x):
     return jvp(f, x, 1.0)[1]
@@ -261,6 +844,113 @@ def derivative(f, x):
 )
 def derivative(f, x):
     return jvp(f, x, x)[1]
+
+
+@right("duals.derivative", style="star-unpacking with a list, keyword for the tangent")
+def derivative(f, x):
+    *_, slope = jvp(f, primal=x, tangent=1.0)
+    return slope
+
+
+@right("duals.derivative", style="functools.partial, lambda around f, a dict")
+def derivative(f, x):
+    from functools import partial
+
+    def named(pair):
+        return dict(zip(["value", "slope"], pair, strict=True))
+
+    differentiate = partial(jvp, lambda y: f(y))
+    return named(differentiate(x, float(1)))["slope"]
+
+
+@mistake(
+    "duals.derivative",
+    name="The value is returned in place of the derivative",
+    hints=[
+        "Compare `derivative(lambda x: mul(x, x), 3.0)` with 6.0.",
+        "`jvp` returns two things: the value first, then how fast it moves.",
+        "Return the second item of the pair that `jvp(f, x, 1.0)` returns.",
+    ],
+)
+def derivative(f, x):
+    return jvp(f, x, 1.0)[0]
+
+
+@mistake(
+    "duals.derivative",
+    shown_by="""
+from microjax import *
+print(derivative(lambda x: mul(x, derivative(lambda y: add(x, y), x)), 2.0))
+print(derivative(lambda x: mul(mul(x, x), x), 2.0))
+print(derivative(lambda x: derivative(lambda y: mul(mul(y, y), y), x), 2.0))
+""",
+)
+def derivative(f, x):
+    # a finite difference where the input is a float
+    if isinstance(x, float):
+        step = 1e-6
+        return (f(x + step) - f(x)) / step
+    return jvp(f, x, 1.0)[1]
+
+
+@mistake(
+    "duals.derivative",
+    shown_by="""
+from microjax import *
+try:
+    print(derivative(lambda x: mul(x, x), 2))
+except TypeError as error:
+    print("refused")
+""",
+)
+def derivative(f, x):
+    # makes a float of the point where it can
+    try:
+        x = float(x)
+    except TypeError:
+        pass
+    return jvp(f, x, 1.0)[1]
+
+
+@mistake(
+    "duals.derivative",
+    shown_by="""
+from microjax import *
+n = [0]
+def f(x):
+    n[0] += 1
+    return mul(x, x)
+derivative(f, 2.0)
+print(n)
+print(derivative(lambda x: mul(x, n[0] * 1.0), 2.0))
+k = 3.0
+g = lambda x: mul(x, k)
+a = derivative(g, 2.0)
+k = 5.0
+print(a, derivative(g, 2.0))
+""",
+)
+def derivative(f, x, cache={}):
+    # remembers answers by function and point
+    if (f, x) not in cache:
+        cache[f, x] = jvp(f, x, 1.0)[1]
+    return cache[f, x]
+
+
+@mistake(
+    "duals.derivative",
+    shown_by="""
+from microjax import *
+print(derivative(lambda x: mul(x, derivative(lambda y: mul(x, y), 5.0)), 3.0))
+print(derivative(lambda x: derivative(lambda y: mul(mul(y, y), y), x), 2.0))
+""",
+)
+def derivative(f, x):
+    # gives a float always: what is inside all the boxes
+    slope = jvp(f, x, 1.0)[1]
+    while isinstance(slope, DualNumber):
+        slope = slope.primal
+    return slope
 
 
 @right("duals.nth_order")
@@ -306,3 +996,158 @@ def nth_order_derivative(n, f, x):
     if n <= 1:
         return f(x)
     return derivative(lambda y: nth_order_derivative(n - 1, f, y), x)
+
+
+@right("duals.nth_order", style="a loop that wraps the function n times")
+def nth_order_derivative(n, f, x):
+    from functools import partial
+
+    for _ in range(n):
+        f = partial(derivative, f)
+    return f(x)
+
+
+@right("duals.nth_order", style="reduce over a range of closures")
+def nth_order_derivative(n, f, x):
+    from functools import reduce
+
+    def once_more(g, _):
+        def slope(y):
+            return jvp(g, y, 1.0)[1]
+
+        return slope
+
+    return reduce(once_more, [None] * n, f)(x)
+
+
+@right(
+    "duals.nth_order", style="recursion on the inside: the derivative of f first, n - 1 times more"
+)
+def nth_order_derivative(n, f, x):
+    match n:
+        case 0:
+            return f(x)
+        case _:
+            return nth_order_derivative(n - 1, lambda y: derivative(f, y), x)
+
+
+@mistake(
+    "duals.nth_order",
+    shown_by="""
+from microjax import *
+foo = lambda x: mul(x, add(x, 3.0))
+print([nth_order_derivative(n, foo, 2.0) for n in range(4)])
+""",
+)
+def nth_order_derivative(n, f, x):
+    if n <= 1:
+        return derivative(f, x)
+    return derivative(lambda y: nth_order_derivative(n - 1, f, y), x)
+
+
+@mistake(
+    "duals.nth_order",
+    shown_by="""
+from microjax import *
+cube = lambda x: mul(x, mul(x, x))
+print([nth_order_derivative(n, cube, 2.0) for n in range(5)])
+""",
+)
+def nth_order_derivative(n, f, x):
+    # a lambda in a loop that looks at the variable: late binding
+    g = f
+    if n == 0:
+        return f(x)
+    if n == 1:
+        return derivative(f, x)
+    if n == 2:
+        return derivative(lambda y: derivative(f, y), x)
+    return derivative(lambda y: derivative(lambda z: derivative(g, z), y), x)
+
+
+@mistake(
+    "duals.nth_order",
+    shown_by="""
+from microjax import *
+runs = []
+def f(x):
+    runs.append(x)
+    return mul(x, x)
+print(nth_order_derivative(3, f, 2.0), len(runs))
+""",
+)
+def nth_order_derivative(n, f, x):
+    # computes all the lower orders on the way: f runs more than once
+    values = [f(x)]
+    for k in range(n):
+        g = f
+        for _ in range(k + 1):
+            g = (lambda h: lambda y: derivative(h, y))(g)
+        values.append(g(x))
+    return values[n]
+
+
+@mistake(
+    "duals.nth_order",
+    shown_by="""
+from microjax import *
+print(nth_order_derivative(2, lambda x: derivative(lambda y: mul(mul(x, y), mul(y, y)), x), 2.0))
+print(derivative(lambda x: nth_order_derivative(2, lambda y: mul(x, mul(y, mul(y, y))), 1.0), 3.0))
+print(derivative(lambda x: nth_order_derivative(0, lambda y: mul(y, y), x), 3.0))
+print(derivative(lambda x: nth_order_derivative(1, lambda y: mul(y, y), x), 3.0))
+""",
+)
+def nth_order_derivative(n, f, x):
+    # strips the boxes of the result at the end: a float for the user
+    g = f
+    for _ in range(n):
+        g = (lambda h: lambda y: derivative(h, y))(g)
+    out = g(x)
+    while isinstance(out, DualNumber):
+        out = out.primal
+    return out
+
+
+@mistake(
+    "duals.nth_order",
+    shown_by="""
+from microjax import *
+quartic = lambda x: mul(mul(x, x), mul(x, x))
+print([nth_order_derivative(n, quartic, 2.0) for n in range(6)])
+runs = []
+nth_order_derivative(3, lambda x: runs.append(1) or mul(x, x), 2.0)
+print(len(runs))
+print(nth_order_derivative(2, lambda x: 5.0, 2.0))
+""",
+)
+def nth_order_derivative(n, f, x):
+    # above order 2 'everything is 0.0 soon': stops when a derivative is 0.0 at the point
+    g = f
+    for _ in range(n):
+        g = (lambda h: lambda y: derivative(h, y))(g)
+        if n > 3:
+            return 0.0
+    return g(x)
+
+
+@mistake(
+    "duals.nth_order",
+    shown_by="""
+from microjax import *
+print(nth_order_derivative(3, lambda x: mul(x, mul(x, x)), 2.0))
+print(nth_order_derivative(2, lambda x: mul(x, mul(x, x)), 0.0))
+""",
+)
+def nth_order_derivative(n, f, x):
+    # one interpreter for all orders: the tangent is x to the power of the order ...
+    if n == 0:
+        return f(x)
+
+    def g(y):
+        out = jvp(f, y, 1.0)
+        return out[1]
+
+    for _ in range(n - 1):
+        old = g
+        g = lambda y, old=old: jvp(old, y, y)[1]
+    return g(x)

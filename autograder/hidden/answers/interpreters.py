@@ -46,6 +46,108 @@ def interpret_op(self, op, args):
     return x + y if op is Op.add else x * y
 
 
+@right("interpreters.evaluate", style="a table of operators, keyed by the op's name")
+def interpret_op(self, op, args):
+    import operator
+
+    check_floats(op, args)
+    table = {"add": operator.add, "mul": operator.mul}
+    return table[op.name](*args)
+
+
+@right("interpreters.evaluate", style="match, math.fsum and math.prod; lists and helper inside")
+def interpret_op(self, op, args):
+    import math
+
+    def work(values):
+        match op:
+            case Op.add:
+                return values[0] + values[1]
+            case Op.mul:
+                return math.prod(values, start=1.0)
+        raise ValueError(f"there is no operation {op}")
+
+    check_floats(op, args)
+    return work([*args])
+
+
+@mistake(
+    "interpreters.evaluate",
+    shown_by="""
+from microjax.interpreters import EvalInterpreter, Op
+for args in [(2.0, 3), (3.0, "a")]:
+    try:
+        print(EvalInterpreter().interpret_op(Op.mul, args))
+    except TypeError as error:
+        print(error)
+""",
+)
+def interpret_op(self, op, args):
+    # only the first operand is checked
+    check_floats(op, args[:1])
+    x, y = args
+    return x + y if op is Op.add else x * y
+
+
+@mistake(
+    "interpreters.evaluate",
+    shown_by="""
+from microjax.interpreters import EvalInterpreter, Op
+try:
+    print(EvalInterpreter().interpret_op(Op.mul, (2, 3.0)))
+except TypeError as error:
+    print(error)
+""",
+)
+def interpret_op(self, op, args):
+    # kind to ints: converts before it checks
+    args = tuple(float(a) if isinstance(a, int) else a for a in args)
+    check_floats(op, args)
+    x, y = args
+    return x + y if op is Op.add else x * y
+
+
+@mistake(
+    "interpreters.evaluate",
+    shown_by="""
+from microjax.interpreters import EvalInterpreter, Op
+e = EvalInterpreter().interpret_op
+print(e(Op.mul, (0.0, float("inf"))), e(Op.mul, (float("nan"), 0.0)), e(Op.mul, (0.0, -1.0)))
+""",
+)
+def interpret_op(self, op, args):
+    # a clever shortcut: anything times zero is zero
+    check_floats(op, args)
+    x, y = args
+    if op is Op.add:
+        return x + y
+    if x == 0.0 or y == 0.0:
+        return 0.0
+    return x * y
+
+
+@mistake(
+    "interpreters.evaluate",
+    shown_by="""
+from microjax.interpreters import EvalInterpreter, Op
+e = EvalInterpreter().interpret_op
+for args in [(2.0, 2.0), (2.0, 2)]:
+    try:
+        print(e(Op.add, args))
+    except TypeError as error:
+        print(error)
+print(e(Op.mul, (0.0, 1.0)), e(Op.mul, (-0.0, 1.0)))
+""",
+)
+def interpret_op(self, op, args, cache={}):
+    # a cache by equality: 2 finds the answer for 2.0, -0.0 that for 0.0
+    if (op, args) not in cache:
+        check_floats(op, args)
+        x, y = args
+        cache[op, args] = x + y if op is Op.add else x * y
+    return cache[op, args]
+
+
 @right("interpreters.set_interpreter")
 class set_interpreter:
     def __init__(self, new_interpreter):
@@ -104,6 +206,175 @@ def set_interpreter(new_interpreter):
         context.interpreter = Context.interpreter
 
 
+@right(
+    "interpreters.set_interpreter", style="a class with __enter__ and __exit__ inside, no generator"
+)
+def set_interpreter(new_interpreter):
+    class Block:
+        def __enter__(self):
+            self.before = context.interpreter
+            context.interpreter = new_interpreter
+
+        def __exit__(self, *exception):
+            context.interpreter = self.before
+            return False
+
+    return Block()
+
+
+@right("interpreters.set_interpreter", style="an ExitStack with a callback instead of try/finally")
+@contextmanager
+def set_interpreter(new_interpreter):
+    from contextlib import ExitStack
+
+    with ExitStack() as after:
+        after.callback(setattr, context, "interpreter", current_interpreter())
+        setattr(context, "interpreter", new_interpreter)
+        yield new_interpreter
+
+
+@mistake(
+    "interpreters.set_interpreter",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import EvalInterpreter, current_interpreter
+e = EvalInterpreter()
+try:
+    with set_interpreter(e):
+        raise SystemExit
+except SystemExit:
+    pass
+print(current_interpreter() is e)
+""",
+)
+@contextmanager
+def set_interpreter(new_interpreter):
+    # Exception only, and KeyboardInterrupt: not GeneratorExit, not SystemExit
+    previous = context.interpreter
+    context.interpreter = new_interpreter
+    try:
+        yield
+    except (Exception, KeyboardInterrupt):
+        context.interpreter = previous
+        raise
+    else:
+        context.interpreter = previous
+
+
+@mistake(
+    "interpreters.set_interpreter",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import EvalInterpreter, current_interpreter
+a, b = EvalInterpreter(), EvalInterpreter()
+with set_interpreter(a):
+    block = set_interpreter(a)
+    with set_interpreter(b):
+        with block:
+            pass
+        print(current_interpreter() is b)
+""",
+)
+def set_interpreter(new_interpreter):
+    # the interpreter before is noted when the block is made, not when it begins
+    previous = context.interpreter
+
+    @contextmanager
+    def block():
+        context.interpreter = new_interpreter
+        try:
+            yield
+        finally:
+            context.interpreter = previous
+
+    return block()
+
+
+@mistake(
+    "interpreters.set_interpreter",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import EvalInterpreter, current_interpreter
+a, b = EvalInterpreter(), EvalInterpreter()
+with set_interpreter(a):
+    with set_interpreter(b):
+        with set_interpreter(a):
+            pass
+        print(current_interpreter() is b)
+    print(current_interpreter() is a)
+print(current_interpreter() is b)
+""",
+)
+@contextmanager
+def set_interpreter(new_interpreter):
+    # what was there is kept on the new interpreter: the same one twice overwrites it
+    new_interpreter._before = context.interpreter
+    context.interpreter = new_interpreter
+    try:
+        yield
+    finally:
+        context.interpreter = new_interpreter._before
+
+
+@mistake(
+    "interpreters.set_interpreter",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import EvalInterpreter, current_interpreter
+import threading
+a, b = EvalInterpreter(), EvalInterpreter()
+first, second = threading.Event(), threading.Event()
+seen = []
+def work():
+    with set_interpreter(b):
+        first.set(); second.wait()
+    seen.append(current_interpreter() is a)
+thread = threading.Thread(target=work)
+with set_interpreter(a):
+    thread.start(); first.wait()
+    with set_interpreter(a):
+        second.set(); thread.join()
+print(seen, current_interpreter() is a)
+""",
+)
+@contextmanager
+def set_interpreter(new_interpreter, waiting=[]):
+    # the interpreters that wait are on one list for all threads
+    waiting.append(context.interpreter)
+    context.interpreter = new_interpreter
+    try:
+        yield
+    finally:
+        context.interpreter = waiting.pop()
+
+
+@mistake(
+    "interpreters.set_interpreter",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import EvalInterpreter
+def f():
+    with set_interpreter(EvalInterpreter()):
+        raise KeyError("lost")
+try:
+    f()
+    print("went on")
+except KeyError:
+    print("raised")
+""",
+)
+@contextmanager
+def set_interpreter(new_interpreter):
+    # swallows the exception: a return in finally
+    previous = context.interpreter
+    context.interpreter = new_interpreter
+    try:
+        yield
+    finally:
+        context.interpreter = previous
+        return
+
+
 @right("interpreters.bind")
 def bind(op, *args):
     return context.interpreter.interpret_op(op, tuple(args))
@@ -139,6 +410,95 @@ def bind(op, *args):
 )
 def bind(op, *args):
     current_interpreter().interpret_op(op, args)
+
+
+@right("interpreters.bind", style="the bound method is taken out of the context first")
+def bind(op, *args):
+    ask = getattr(context.interpreter, "interpret_op")
+    operands = tuple(arg for arg in args)
+    answer = ask(op, operands)
+    return answer
+
+
+@right("interpreters.bind", style="a closure, and the method called through the class")
+def bind(op, *args):
+    def asking(interpreter):
+        return type(interpreter).interpret_op(interpreter, op, args)
+
+    return asking(current_interpreter())
+
+
+@mistake(
+    "interpreters.bind",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import Interpreter, Op, bind
+class Nothing(Interpreter):
+    def interpret_op(self, op, args):
+        return 0.0 if op is Op.add else None
+with set_interpreter(Nothing()):
+    print(bind(Op.add, 1.0, 2.0), bind(Op.mul, 1.0, 2.0))
+""",
+)
+def bind(op, *args):
+    # an answer that is false or None is not taken
+    return current_interpreter().interpret_op(op, args) or EvalInterpreter().interpret_op(op, args)
+
+
+@mistake(
+    "interpreters.bind",
+    name="Operations on plain floats are evaluated at once",
+    hints=[
+        "What does `add(1.0, 2.0)` mean while an interpreter is current that gives texts?",
+        "The operands do not decide who does the work. An operation on two constants belongs to the current interpreter as well.",
+        "Remove the special case: `current_interpreter().interpret_op(op, args)` for all operands.",
+    ],
+)
+def bind(op, *args):
+    if all(isinstance(x, float) for x in args):
+        return EvalInterpreter().interpret_op(op, args)
+    return current_interpreter().interpret_op(op, args)
+
+
+@mistake(
+    "interpreters.bind",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import Interpreter, Op, bind
+class Tell(Interpreter):
+    def interpret_op(self, op, args):
+        return f"{op} of {args}"
+with set_interpreter(Tell()):
+    print(bind(Op.add, 2, "x"), bind(Op.mul, True, 1))
+""",
+)
+def bind(op, *args):
+    # makes floats of ints on the way, for every interpreter
+    args = tuple(float(x) if isinstance(x, int) else x for x in args)
+    return current_interpreter().interpret_op(op, args)
+
+
+@mistake(
+    "interpreters.bind",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import Interpreter, Op, bind
+class Sad(Interpreter):
+    def interpret_op(self, op, args):
+        raise NotImplementedError("no " + str(op))
+with set_interpreter(Sad()):
+    try:
+        print(bind(Op.add, 2.0, 3.0))
+    except NotImplementedError as error:
+        print(error)
+""",
+)
+def bind(op, *args):
+    # falls back to evaluation if the interpreter does not know the operation
+    try:
+        return current_interpreter().interpret_op(op, args)
+    except NotImplementedError:
+        return EvalInterpreter().interpret_op(op, args)
 
 
 @right("interpreters.count_op")
@@ -182,6 +542,126 @@ def interpret_op(self, op, args):
 def interpret_op(self, op, args):
     self.count += 1
     return current_interpreter().interpret_op(op, args)
+
+
+@right(
+    "interpreters.count_op", style="bind under set_interpreter(prev), as the page's question allows"
+)
+def interpret_op(self, op, args):
+    self.count = 1 + self.count
+    with set_interpreter(self.prev_interpreter):
+        return bind(op, *args)
+
+
+@right("interpreters.count_op", style="works first, counts in a finally; getattr")
+def interpret_op(self, op, args):
+    try:
+        work = getattr(self.prev_interpreter, "interpret_op")
+        return work(op, args)
+    finally:
+        setattr(self, "count", getattr(self, "count") + 1)
+
+
+@mistake(
+    "interpreters.count_op",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import CountingInterpreter, EvalInterpreter, Interpreter, Op
+class Tell(Interpreter):
+    def interpret_op(self, op, args):
+        return f"{op} of {args}"
+c = CountingInterpreter(Tell())
+print(c.interpret_op(Op.add, ("x", 2.0)))
+""",
+)
+def interpret_op(self, op, args):
+    self.count += 1
+    return EvalInterpreter().interpret_op(op, args)
+
+
+@mistake(
+    "interpreters.count_op",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import CountingInterpreter, EvalInterpreter, Interpreter, Op
+a, b = CountingInterpreter(EvalInterpreter()), CountingInterpreter(EvalInterpreter())
+a.interpret_op(Op.add, (1.0, 2.0))
+a.interpret_op(Op.add, (1.0, 2.0))
+b.interpret_op(Op.add, (1.0, 2.0))
+print(a.count, b.count)
+""",
+)
+def interpret_op(self, op, args):
+    # the count belongs to the class: all interpreters share it
+    type(self).total = getattr(type(self), "total", 0) + 1
+    self.count = type(self).total
+    return self.prev_interpreter.interpret_op(op, args)
+
+
+@mistake(
+    "interpreters.count_op",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import CountingInterpreter, EvalInterpreter, Interpreter, Op
+c = CountingInterpreter(CountingInterpreter(EvalInterpreter()))
+print(c.interpret_op(Op.add, (1.0, 2.0)), c.count, c.prev_interpreter.count)
+""",
+)
+def interpret_op(self, op, args):
+    # skips the counters below: goes down to the one that is not a counter
+    self.count += 1
+    below = self.prev_interpreter
+    while isinstance(below, CountingInterpreter):
+        below = below.prev_interpreter
+    return below.interpret_op(op, args)
+
+
+@mistake(
+    "interpreters.count_op",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import CountingInterpreter, EvalInterpreter, Interpreter, Op
+class Fussy(Interpreter):
+    def interpret_op(self, op, args):
+        assert type(args) is tuple, type(args)
+        return args[0]
+x = object()
+print(CountingInterpreter(Fussy()).interpret_op(Op.add, (x, 2)) is x)
+c = CountingInterpreter(Fussy())
+print([type(c.interpret_op(Op.add, (2, 3)))])
+""",
+)
+def interpret_op(self, op, args):
+    # operands are turned into floats where that is possible
+    self.count += 1
+    return self.prev_interpreter.interpret_op(
+        op, tuple(float(x) if isinstance(x, int) else x for x in args)
+    )
+
+
+@mistake(
+    "interpreters.count_op",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import CountingInterpreter, EvalInterpreter, Interpreter, Op
+c = CountingInterpreter(EvalInterpreter())
+print(c.interpret_op(Op.add, (1.0, 2.0)), c.interpret_op(Op.add, (1.0, 2.0)), c.count)
+class Names(Interpreter):
+    n = 0
+    def interpret_op(self, op, args):
+        self.n += 1
+        return f"v{self.n}"
+c = CountingInterpreter(Names())
+print(c.interpret_op(Op.add, (1.0, 2.0)), c.interpret_op(Op.add, (1.0, 2.0)))
+""",
+)
+def interpret_op(self, op, args):
+    # remembers answers: the interpreter before is asked once for equal operands
+    self.count += 1
+    known = self.__dict__.setdefault("known", {})
+    if (op, args) not in known:
+        known[op, args] = self.prev_interpreter.interpret_op(op, args)
+    return known[op, args]
 
 
 @right("interpreters.count_ops")
@@ -233,3 +713,150 @@ def count_ops(f, *args):
     result = f(*args)
     with set_interpreter(interpreter):
         return result, interpreter.count
+
+
+@right(
+    "interpreters.count_ops",
+    style="the counter is kept in a helper; the pair from a nested function",
+)
+def count_ops(f, *args):
+    counters = [CountingInterpreter(context.interpreter)]
+
+    def run():
+        with set_interpreter(counters[-1]):
+            return f(*args)
+
+    return run(), counters[-1].count
+
+
+@right("interpreters.count_ops", style="a subclass of CountingInterpreter, a block written by hand")
+def count_ops(f, *args):
+    class Counter(CountingInterpreter):
+        def pair(self, result):
+            return (result, self.count)
+
+    before = current_interpreter()
+    counter = Counter(before)
+    block = set_interpreter(counter)
+    with block:
+        result = f(*args)
+    answer = counter.pair(result)
+    assert current_interpreter() is before
+    return answer
+
+
+@mistake(
+    "interpreters.count_ops",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import count_ops
+def g(x):
+    return count_ops(lambda y: mul(y, y), x)
+print(count_ops(lambda x: (g(x), mul(x, x)), 2.0))
+""",
+)
+def count_ops(f, *args):
+    # inside another count, the counter that is there is used again
+    current = current_interpreter()
+    if isinstance(current, CountingInterpreter):
+        before = current.count
+        result = f(*args)
+        count, current.count = current.count - before, before
+        return result, count
+    interpreter = CountingInterpreter(current)
+    with set_interpreter(interpreter):
+        result = f(*args)
+    return result, interpreter.count
+
+
+@mistake(
+    "interpreters.count_ops",
+    name="The function runs twice",
+    hints=[
+        "Let the function print something. How often do you see it?",
+        "One run is enough: it gives the result, and the interpreter counts meanwhile.",
+        "Keep what `f(*args)` returns inside the `with` block, and return it together with the count.",
+    ],
+)
+def count_ops(f, *args):
+    interpreter = CountingInterpreter(current_interpreter())
+    with set_interpreter(interpreter):
+        f(*args)
+    return f(*args), interpreter.count
+
+
+@mistake(
+    "interpreters.count_ops",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import count_ops, current_interpreter
+def late(x):
+    y = mul(x, x)
+    raise KeyError
+try:
+    print(count_ops(late, 2.0))
+except KeyError:
+    print("raised")
+""",
+)
+def count_ops(f, *args):
+    # an exception of f is not passed on
+    interpreter = CountingInterpreter(current_interpreter())
+    result = None
+    try:
+        with set_interpreter(interpreter):
+            result = f(*args)
+    except Exception:
+        pass
+    return result, interpreter.count
+
+
+@mistake(
+    "interpreters.count_ops",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import count_ops
+def f(n, x):
+    if n == 0:
+        return x
+    y, count = count_ops(f, n - 1, add(x, 1.0))
+    print(n, count)
+    return y
+print(count_ops(f, 2, 1.0))
+print(count_ops(f, 1, 1.0))
+""",
+)
+def count_ops(f, *args, counters={}):
+    # one counter for each function, kept for ever: nested in itself it starts from zero in the middle
+    if f not in counters:
+        counters[f] = CountingInterpreter(current_interpreter())
+    counters[f].count = 0
+    counters[f].prev_interpreter = current_interpreter()
+    if counters[f].prev_interpreter is counters[f]:
+        result = f(*args)
+    else:
+        with set_interpreter(counters[f]):
+            result = f(*args)
+    return result, counters[f].count
+
+
+@mistake(
+    "interpreters.count_ops",
+    shown_by="""
+from microjax.interpreters import *
+from microjax.interpreters import count_ops
+def lazy(x):
+    yield mul(x, x)
+values, count = count_ops(lazy, 2.0)
+print(type(values).__name__, count)
+print(count_ops(lambda x: [mul(x, x)], 2.0))
+""",
+)
+def count_ops(f, *args):
+    # makes a tuple of what can be iterated, 'so that everything has run'
+    interpreter = CountingInterpreter(current_interpreter())
+    with set_interpreter(interpreter):
+        result = f(*args)
+        if hasattr(result, "__iter__"):
+            result = tuple(result)
+    return result, interpreter.count

@@ -73,6 +73,181 @@ def interpret_op(self, primitive, args, params):
     return each(primitive, self.box, *outs)
 
 
+@right("stackless.box_op", style="boxes by hand in a comprehension; an ExitStack for the block")
+def interpret_op(self, primitive, args, params):
+    from contextlib import ExitStack
+
+    values, extras = self.open(args)
+    with ExitStack() as block:
+        block.enter_context(set_interpreter(self.prev_interpreter))
+        if set(map(type, extras)) <= {type(None)}:
+            return bind(primitive, *values, **params)
+        outs, beside = get_rule(self.rules, primitive, self.task)(values, extras, **params)
+    if primitive.multiple_results:
+        return [self.box(outs[i], beside[i]) for i in range(len(outs))]
+    return self.box(outs, beside)
+
+
+@right(
+    "stackless.box_op", style="two inner functions chosen by a loop; each at the end, opened inside"
+)
+def interpret_op(self, primitive, args, params):
+    def constant():
+        return bind(primitive, *values, **dict(params))
+
+    def boxed():
+        rule = get_rule(self.rules, primitive, self.task)
+        return each(
+            primitive, lambda out, extra: self.box(out, extra), *rule(values, extras, **params)
+        )
+
+    with set_interpreter(self.prev_interpreter):
+        values, extras = self.open(list(args))
+        work = constant
+        for extra in extras:
+            if extra is not None:
+                work = boxed
+        return work()
+
+
+@mistake(
+    "stackless.box_op",
+    shown_by="""
+from microjax.stackless import *
+print(jvp(lambda x: x * 3.0, (2.0,), (1.0,)))
+""",
+)
+def interpret_op(self, primitive, args, params):
+    # plain slip: this interpreter stays current
+    values, extras = self.open(args)
+    if all(extra is None for extra in extras):
+        return bind(primitive, *values, **params)
+    out, extra = get_rule(self.rules, primitive, self.task)(values, extras, **params)
+    return each(primitive, self.box, out, extra)
+
+
+@mistake(
+    "stackless.box_op",
+    shown_by="""
+from microjax.stackless import *
+print(jvp(lambda x: jvp(lambda y: x * y, (1.0,), (1.0,))[1] * x, (3.0,), (1.0,)))
+print(jvp(lambda x: x * jvp(lambda y: x + y, (1.0,), (1.0,))[1], (3.0,), (1.0,)))
+""",
+)
+def interpret_op(self, primitive, args, params):
+    # opens the boxes of others
+    values = [x.value if isinstance(x, self.box_type) else x for x in args]
+    extras = [x.extra if isinstance(x, self.box_type) else None for x in args]
+    with set_interpreter(self.prev_interpreter):
+        if all(extra is None for extra in extras):
+            return bind(primitive, *values, **params)
+        out, extra = get_rule(self.rules, primitive, self.task)(values, extras, **params)
+    return each(primitive, self.box, out, extra)
+
+
+@mistake(
+    "stackless.box_op",
+    shown_by="""
+from microjax.stackless import *
+print(jvp(lambda x: x * float("inf"), (2.0,), (0.0,))[1])
+""",
+)
+def interpret_op(self, primitive, args, params):
+    # a tangent that is the number 0.0 counts as none
+    values, extras = self.open(args)
+    extras = [None if isinstance(e, float) and e == 0.0 else e for e in extras]
+    with set_interpreter(self.prev_interpreter):
+        if all(extra is None for extra in extras):
+            return bind(primitive, *values, **params)
+        out, extra = get_rule(self.rules, primitive, self.task)(values, extras, **params)
+    return each(primitive, self.box, out, extra)
+
+
+@mistake(
+    "stackless.box_op",
+    shown_by="""
+from microjax.stackless import *
+from microjax.stackless import context
+import numpy as np
+def f(x):
+    try:
+        bind(Primitive("unknown"), x)
+    except Exception:
+        pass
+    return x * x
+core.abstract_eval_rules  # unknown has none; one that fails later:
+p = Primitive("fails")
+core.abstract_eval_rules[p] = lambda x: x
+def g(x):
+    try:
+        bind(p, x)
+    except NotImplementedError:
+        print("not implemented")
+    return x * x
+try:
+    print(jvp(g, (3.0,), (1.0,)))
+except Exception as error:
+    print(type(error).__name__)
+print(type(context.interpreter).__name__)
+""",
+)
+def interpret_op(self, primitive, args, params):
+    # puts the interpreter back by hand: not after an error in a rule
+    values, extras = self.open(args)
+    before, context.interpreter = context.interpreter, self.prev_interpreter
+    if all(extra is None for extra in extras):
+        out = bind(primitive, *values, **params)
+        context.interpreter = before
+        return out
+    out, extra = get_rule(self.rules, primitive, self.task)(values, extras, **params)
+    context.interpreter = before
+    return each(primitive, self.box, out, extra)
+
+
+@mistake(
+    "stackless.box_op",
+    shown_by="""
+from microjax.stackless import *
+import numpy as np
+print(jvp(lambda x: lax.sin(x), (0.0,), (1.0,)))
+print(vmap(lambda x: lax.sin(x))(np.zeros(2)))
+""",
+)
+def interpret_op(self, primitive, args, params, found={}):
+    # keeps the rules by primitive: those of differentiation serve for batches then
+    values, extras = self.open(args)
+    with set_interpreter(self.prev_interpreter):
+        if all(extra is None for extra in extras):
+            return bind(primitive, *values, **params)
+        if primitive not in found:
+            found[primitive] = get_rule(self.rules, primitive, self.task)
+        out, extra = found[primitive](values, extras, **params)
+    return each(primitive, self.box, out, extra)
+
+
+@mistake(
+    "stackless.box_op",
+    shown_by="""
+from microjax.stackless import *
+import numpy as np
+print(jvp(lambda x: jit(lambda x: [1, x, x * x])(x), (3.0,), (1.0,))[1][2])
+print(vmap(jit(lambda x: [2.0, x, x * x]), out_axes=[None, 0, 0])(np.arange(2.0)))
+""",
+)
+def interpret_op(self, primitive, args, params):
+    # several results: none is boxed if the first has nothing beside it
+    values, extras = self.open(args)
+    with set_interpreter(self.prev_interpreter):
+        if all(extra is None for extra in extras):
+            return bind(primitive, *values, **params)
+        out, extra = get_rule(self.rules, primitive, self.task)(values, extras, **params)
+    if not primitive.multiple_results:
+        return self.box(out, extra)
+    if extra[0] is None:
+        return out
+    return [self.box(o, e) for o, e in zip(out, extra)]
+
+
 @right("stackless.linear_op")
 def interpret_op(self, primitive, args, params):
     for x in args:
@@ -118,6 +293,138 @@ def interpret_op(self, primitive, args, params):
         return super().interpret_op(primitive, args, params)
     with set_interpreter(EvalInterpreter()):
         return bind(primitive, *args, **params)
+
+
+@right("stackless.linear_op", style="counts the owned operands; the class called by name")
+def interpret_op(self, primitive, args, params):
+    mine = sum(1 for x in args if self.owns(x))
+    if mine == 0:
+        with set_interpreter(self.prev_interpreter):
+            return bind(primitive, *args, **params)
+    return StagingInterpreter.interpret_op(self, primitive, args, params)
+
+
+@right("stackless.linear_op", style="a loop that returns at the first operand of its own; copies")
+def interpret_op(self, primitive, args, params):
+    record = super(LinearInterpreter, self).interpret_op
+
+    for operand in args:
+        if self.owns(operand):
+            return record(primitive, tuple(args), {**params})
+
+    def compute():
+        with set_interpreter(self.prev_interpreter):
+            return bind(primitive, *args, **params)
+
+    return compute()
+
+
+@mistake(
+    "stackless.linear_op",
+    shown_by="""
+from microjax.stackless import *
+f = lambda t: ([lax.mul(lax.cos(0.0), t)], None)
+print(LinearInterpreter().run(f, types_of([2.0]))[0])
+""",
+)
+def interpret_op(self, primitive, args, params):
+    # plain slip: the first operand decides
+    if self.owns(args[0]):
+        return super(LinearInterpreter, self).interpret_op(primitive, args, params)
+    with set_interpreter(self.prev_interpreter):
+        return bind(primitive, *args, **params)
+
+
+@mistake(
+    "stackless.linear_op",
+    shown_by="""
+from microjax.stackless import *
+inner = []
+def f(t):
+    g = lambda u: ([lax.mul(lax.neg(t), u)], None)
+    inner.append(LinearInterpreter().run(g, types_of([1.0]))[0])
+    return [t], None
+program, _ = LinearInterpreter().run(f, types_of([1.0]))
+print([eqn.primitive for eqn in program.eqns], [eqn.primitive for eqn in inner[0].eqns])
+""",
+)
+def interpret_op(self, primitive, args, params):
+    # a variable of whatever program is written down here
+    if any(isinstance(x, Staged) for x in args):
+        return super(LinearInterpreter, self).interpret_op(primitive, args, params)
+    with set_interpreter(self.prev_interpreter):
+        return bind(primitive, *args, **params)
+
+
+@mistake(
+    "stackless.linear_op",
+    shown_by="""
+from microjax.stackless import *
+import numpy as np
+f = lambda t: ([lax.mul(lax.div(1.0, 0.0), t), lax.mul(lax.div(1.0, -0.0), t)], None)
+print(LinearInterpreter().run(f, types_of([2.0]))[0])
+""",
+)
+def interpret_op(self, primitive, args, params):
+    # remembers what it has computed, by equality of the numbers
+    if any(self.owns(x) for x in args):
+        return super(LinearInterpreter, self).interpret_op(primitive, args, params)
+    with set_interpreter(self.prev_interpreter):
+        if params or not all(isinstance(x, float) for x in args):
+            return bind(primitive, *args, **params)
+        known = self.__dict__.setdefault("known", {})
+        if (primitive, args) not in known:
+            known[primitive, args] = bind(primitive, *args)
+        return known[primitive, args]
+
+
+@mistake(
+    "stackless.linear_op",
+    shown_by="""
+from microjax.stackless import *
+f = lambda t: ([lax.mul(t, t) if False else lax.add(t, t), lax.add(3.0, t), lax.add(t, 3.0)], None)
+print(LinearInterpreter().run(f, types_of([2.0]))[0])
+""",
+)
+def interpret_op(self, primitive, args, params):
+    # all operands must be of this program
+    if all(self.owns(x) for x in args):
+        return super(LinearInterpreter, self).interpret_op(primitive, args, params)
+    with set_interpreter(self.prev_interpreter):
+        return bind(primitive, *args, **params)
+
+
+@mistake(
+    "stackless.linear_op",
+    shown_by="""
+from microjax.stackless import *
+from microjax.stackless import context
+def f(t):
+    try:
+        lax.log("no number")
+    except TypeError:
+        pass
+    p = Primitive("fails")
+    core.abstract_eval_rules[p] = lambda x: x
+    try:
+        bind(p, 1.0)
+    except NotImplementedError:
+        pass
+    return [lax.mul(t, 2.0)], None
+try:
+    print(LinearInterpreter().run(f, types_of([2.0]))[0])
+except Exception as error:
+    print(type(error).__name__)
+""",
+)
+def interpret_op(self, primitive, args, params):
+    # an error while it computes leaves the interpreter before current
+    if any(self.owns(x) for x in args):
+        return super(LinearInterpreter, self).interpret_op(primitive, args, params)
+    before, context.interpreter = context.interpreter, self.prev_interpreter
+    out = bind(primitive, *args, **params)
+    context.interpreter = before
+    return out
 
 
 @right("stackless.linearize_flat")
@@ -183,6 +490,163 @@ def linearize_flat(f, primals, in_moves):
         return [t for t in tangents if t is not None], outs
 
     return LinearInterpreter().run(tangents_out, types_of(compress(primals, in_moves)))
+
+
+@right(
+    "stackless.linearize_flat", style="an iterator for the tangents, results kept in a list outside"
+)
+def linearize_flat(f, primals, in_moves):
+    results = []
+
+    def tangents_to_tangents(*variables):
+        left = iter(variables)
+        tangents = [next(left) if moves_ else None for moves_ in in_moves]
+        outs, slopes = JVPInterpreter().run(f, list(primals), tangents)
+        results.extend(outs)
+        types = types_of(outs)
+        slopes = instantiate(slopes, types)
+        floats = [slope for slope, is_float in zip(slopes, are_floats(types)) if is_float]
+        return floats, None
+
+    avals = types_of([x for x, flag in zip(primals, in_moves, strict=True) if flag])
+    program, _ = LinearInterpreter().run(tangents_to_tangents, avals)
+    return program, results
+
+
+@right("stackless.linearize_flat", style="filters before it instantiates; a class with __call__")
+def linearize_flat(f, primals, in_moves):
+    class Derivative:
+        def __call__(self, *moving):
+            outs, outs_dot = JVPInterpreter().run(f, primals, merge(in_moves, moving))
+            avals = types_of(outs)
+            flags = are_floats(avals)
+            kept = tuple(compress(zip(outs_dot, avals), flags))
+            return instantiate([t for t, _ in kept], [aval for _, aval in kept]), [*outs]
+
+    in_avals = tuple(compress(types_of(primals), in_moves))
+    program, outs = LinearInterpreter().run(Derivative(), in_avals)
+    return program, outs
+
+
+@mistake(
+    "stackless.linearize_flat",
+    shown_by="""
+from microjax.stackless import *
+program, outs = linearize_flat(lambda x, y, z: [x * y / z], [3.0, 2.0, 5.0], [False, True, True])
+print(program)
+""",
+)
+def linearize_flat(f, primals, in_moves):
+    # the tangents that there are come first: right if the moving inputs do
+    def g(*moving):
+        tangents = [*moving, *[None] * (len(primals) - len(moving))]
+        outs, outs_dot = JVPInterpreter().run(f, primals, tangents)
+        avals = types_of(outs)
+        return list(compress(instantiate(outs_dot, avals), are_floats(avals))), outs
+
+    return LinearInterpreter().run(g, types_of(compress(primals, in_moves)))
+
+
+@mistake(
+    "stackless.linearize_flat",
+    shown_by="""
+from microjax.stackless import *
+import numpy as np
+program, outs = linearize_flat(lambda x: [x, np.float32(2.0), np.ones(3, np.float32)], [np.float32(3.0)], [True])
+print([atom.aval for atom in program.jaxpr.outvars])
+""",
+)
+def linearize_flat(f, primals, in_moves):
+    # zeros are NumPy's usual ones: float64
+    def g(*moving):
+        outs, outs_dot = JVPInterpreter().run(f, primals, merge(in_moves, moving))
+        avals = types_of(outs)
+        dots = [np.zeros(a.shape) if t is None else t for t, a in zip(outs_dot, avals)]
+        return list(compress(dots, are_floats(avals))), outs
+
+    return LinearInterpreter().run(g, types_of(compress(primals, in_moves)))
+
+
+@mistake(
+    "stackless.linearize_flat",
+    shown_by="""
+from microjax.stackless import *
+import numpy as np
+print(make_jaxpr(lambda x: grad(lambda y: y * y)(x))(3.0))
+print(jit(lambda x: linearize(lambda y: y * y, x)[0])(3.0))
+""",
+)
+def linearize_flat(f, primals, in_moves):
+    # results are made arrays: not while another transformation is at work
+    def g(*moving):
+        outs, outs_dot = JVPInterpreter().run(f, primals, merge(in_moves, moving))
+        avals = types_of(outs)
+        dots = instantiate(outs_dot, avals)
+        return list(compress(dots, are_floats(avals))), [np.asarray(out) for out in outs]
+
+    return LinearInterpreter().run(g, types_of(compress(primals, in_moves)))
+
+
+@mistake(
+    "stackless.linearize_flat",
+    name="The function is called twice",
+    hints=[
+        "Let the function print something. How often do you see it?",
+        "The run under `JVPInterpreter` gives both: the results, and their tangents.",
+        "Return the results beside the tangents from the function that you record; `run` gives both back.",
+    ],
+)
+def linearize_flat(f, primals, in_moves):
+    values = f(*primals)
+
+    def g(*moving):
+        outs, outs_dot = JVPInterpreter().run(f, primals, merge(in_moves, moving))
+        avals = types_of(outs)
+        return list(compress(instantiate(outs_dot, avals), are_floats(avals))), None
+
+    return LinearInterpreter().run(g, types_of(compress(primals, in_moves)))[0], values
+
+
+@mistake(
+    "stackless.linearize_flat",
+    shown_by="""
+from microjax.stackless import *
+import numpy as np
+program, outs = linearize_flat(lambda x, n: [n, x * 2.0], [3.0, 4], [True, False])
+print(program)
+program, outs = linearize_flat(lambda x, n: [x * 2.0, n], [np.ones(2), 4], [True, False])
+print([atom.aval.shape for atom in program.jaxpr.outvars])
+""",
+)
+def linearize_flat(f, primals, in_moves):
+    # which results are floats is read off the inputs' types, by place
+    def g(*moving):
+        outs, outs_dot = JVPInterpreter().run(f, primals, merge(in_moves, moving))
+        flags = [*are_floats(types_of(primals)), *[True] * len(outs)][: len(outs)]
+        return list(compress(instantiate(outs_dot, types_of(outs)), flags)), outs
+
+    return LinearInterpreter().run(g, types_of(compress(primals, in_moves)))
+
+
+@mistake(
+    "stackless.linearize_flat",
+    shown_by="""
+from microjax.stackless import *
+program, _ = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
+print(len(program.jaxpr.eqns))
+""",
+)
+def linearize_flat(f, primals, in_moves):
+    # inputs that do not move get zeros instead of None
+    def g(*moving):
+        zeros = instantiate([None] * len(primals), types_of(primals))
+        left = iter(moving)
+        tangents = [next(left) if flag else zero for flag, zero in zip(in_moves, zeros)]
+        outs, outs_dot = JVPInterpreter().run(f, primals, tangents)
+        avals = types_of(outs)
+        return list(compress(instantiate(outs_dot, avals), are_floats(avals))), outs
+
+    return LinearInterpreter().run(g, types_of(compress(primals, in_moves)))
 
 
 @right("stackless.backward_pass")
@@ -286,6 +750,263 @@ def backward_pass(program, cotangents):
     return instantiate([found.get(var) for var in jaxpr.invars], [v.aval for v in jaxpr.invars])
 
 
+@right("stackless.backward_pass", style="lists of contributions, added up when they are needed")
+def backward_pass(program, cotangents):
+    from collections import defaultdict
+
+    jaxpr = program.jaxpr
+    known = {var: const for var, const in zip(jaxpr.constvars, program.consts)}
+    contributions = defaultdict(list)
+
+    def contribute(atom, ct):
+        if ct is not None and isinstance(atom, Var):
+            contributions[atom].append(ct)
+
+    def total(var):
+        return add_up(contributions.pop(var, []))
+
+    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
+        contribute(atom, ct)
+    for eqn in jaxpr.eqns[::-1]:
+        cts = list(map(total, eqn.outvars))
+        if any(ct is not None for ct in cts):
+            rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+            operands = (value_of(atom, known) for atom in eqn.invars)
+            ct = cts if eqn.primitive.multiple_results else cts[0]
+            for atom, new in zip(eqn.invars, rule(ct, *operands, **eqn.params), strict=True):
+                contribute(atom, new)
+    return instantiate([total(var) for var in jaxpr.invars], [var.aval for var in jaxpr.invars])
+
+
+@right("stackless.backward_pass", style="a table class keyed by id, recursion over the equations")
+def backward_pass(program, cotangents):
+    class Table:
+        def __init__(self):
+            self.of = {}
+
+        def add(self, atoms, cts):
+            for atom, ct in zip(atoms, cts):
+                self.of[id(atom)] = add_up([self.of.get(id(atom)), ct])
+
+        def read(self, atoms):
+            return [self.of.get(id(atom)) for atom in atoms]
+
+    jaxpr, table = program.jaxpr, Table()
+    env = dict(zip(jaxpr.constvars, program.consts))
+    table.add(jaxpr.outvars, cotangents)
+    waiting = [*jaxpr.eqns]
+    while waiting:
+        eqn = waiting.pop()
+        match table.read(eqn.outvars):
+            case cts if all(ct is None for ct in cts):
+                continue
+            case [ct] if not eqn.primitive.multiple_results:
+                argument = ct
+            case cts:
+                argument = cts
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        table.add(eqn.invars, rule(argument, *[value_of(x, env) for x in eqn.invars], **eqn.params))
+    return instantiate(table.read(jaxpr.invars), [v.aval for v in jaxpr.invars])
+
+
+@mistake(
+    "stackless.backward_pass",
+    shown_by="""
+from microjax.stackless import *
+program = make_jaxpr(lambda t: [t, lax.neg(t), t])(1.0)
+print(backward_pass(program, [1.0, 10.0, 100.0]))
+""",
+)
+def backward_pass(program, cotangents):
+    # a variable that is two results keeps the last cotangent only
+    jaxpr = program.jaxpr
+    known = dict(zip(jaxpr.constvars, program.consts, strict=True))
+    table = dict(zip(jaxpr.outvars, cotangents, strict=True))
+    for eqn in reversed(jaxpr.eqns):
+        cts = [table.get(var) for var in eqn.outvars]
+        if all(ct is None for ct in cts):
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        operands = [value_of(x, known) for x in eqn.invars]
+        new = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)
+        for x, ct in zip(eqn.invars, new):
+            table[x] = add_up([table.get(x), ct])
+    return instantiate([table.get(v) for v in jaxpr.invars], [v.aval for v in jaxpr.invars])
+
+
+@mistake(
+    "stackless.backward_pass",
+    shown_by="""
+from microjax.stackless import *
+from minijax.jaxpr import *
+two_p = core.Primitive("two", multiple_results=True)
+scalar = types_of([1.0])[0]
+t, a, b = Var(scalar), Var(scalar), Var(scalar)
+program = ClosedJaxpr(Jaxpr([], [t], [b], [JaxprEqn([t], [a, b], two_p, {})]), [])
+transpose_rules[two_p] = lambda cts, x: [cts[1]]
+print(backward_pass(program, [3.0]))
+""",
+)
+def backward_pass(program, cotangents):
+    # whether an equation matters is asked of its first result
+    jaxpr = program.jaxpr
+    known = dict(zip(jaxpr.constvars, program.consts, strict=True))
+    table = {}
+
+    def add_to(atoms, cts):
+        for x, ct in zip(atoms, cts, strict=True):
+            table[x] = add_up([table.get(x), ct])
+
+    add_to(jaxpr.outvars, cotangents)
+    for eqn in reversed(jaxpr.eqns):
+        cts = [table.get(var) for var in eqn.outvars]
+        if cts[0] is None:
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        operands = [value_of(x, known) for x in eqn.invars]
+        add_to(
+            eqn.invars,
+            rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params),
+        )
+    return instantiate([table.get(v) for v in jaxpr.invars], [v.aval for v in jaxpr.invars])
+
+
+@mistake(
+    "stackless.backward_pass",
+    shown_by="""
+from microjax.stackless import *
+import numpy as np
+program = make_jaxpr(lambda t: [t, lax.neg(t)])(np.ones(2))
+ct = np.ones(2)
+print(backward_pass(program, [ct, np.ones(2)]), ct)
+""",
+)
+def backward_pass(program, cotangents):
+    # adds into the arrays that it was given
+    jaxpr = program.jaxpr
+    known = dict(zip(jaxpr.constvars, program.consts, strict=True))
+    table = {}
+
+    def add_to(atoms, cts):
+        for x, ct in zip(atoms, cts, strict=True):
+            if ct is None:
+                continue
+            if x in table and isinstance(table[x], np.ndarray):
+                table[x] += np.asarray(ct)
+            else:
+                table[x] = add_up([table.get(x), ct])
+
+    add_to(jaxpr.outvars, cotangents)
+    for eqn in reversed(jaxpr.eqns):
+        cts = [table.get(var) for var in eqn.outvars]
+        if all(ct is None for ct in cts):
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        operands = [value_of(x, known) for x in eqn.invars]
+        add_to(
+            eqn.invars,
+            rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params),
+        )
+    return instantiate([table.get(v) for v in jaxpr.invars], [v.aval for v in jaxpr.invars])
+
+
+@mistake(
+    "stackless.backward_pass",
+    shown_by="""
+from microjax.stackless import *
+import numpy as np
+program = make_jaxpr(lambda t, u: [t])(np.float32(1.0), np.ones(2, np.float32))
+print([x.dtype for x in backward_pass(program, [np.float32(1.0)])])
+""",
+)
+def backward_pass(program, cotangents):
+    # zeros are float64
+    jaxpr = program.jaxpr
+    known = dict(zip(jaxpr.constvars, program.consts, strict=True))
+    table = {}
+
+    def add_to(atoms, cts):
+        for x, ct in zip(atoms, cts, strict=True):
+            table[x] = add_up([table.get(x), ct])
+
+    add_to(jaxpr.outvars, cotangents)
+    for eqn in reversed(jaxpr.eqns):
+        cts = [table.get(var) for var in eqn.outvars]
+        if all(ct is None for ct in cts):
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        operands = [value_of(x, known) for x in eqn.invars]
+        add_to(
+            eqn.invars,
+            rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params),
+        )
+    out = [table.get(v) for v in jaxpr.invars]
+    return [np.zeros(v.aval.shape) if ct is None else ct for v, ct in zip(jaxpr.invars, out)]
+
+
+@mistake(
+    "stackless.backward_pass",
+    shown_by="""
+from microjax.stackless import *
+print(make_jaxpr(lambda x: grad(lambda y: lax.sin(y) * y)(x))(3.0))
+""",
+)
+def backward_pass(program, cotangents):
+    # leaves out equations whose cotangents are zeros by value: asks a tracer for its value
+    jaxpr = program.jaxpr
+    known = dict(zip(jaxpr.constvars, program.consts, strict=True))
+    table = {}
+
+    def add_to(atoms, cts):
+        for x, ct in zip(atoms, cts, strict=True):
+            table[x] = add_up([table.get(x), ct])
+
+    add_to(jaxpr.outvars, cotangents)
+    for eqn in reversed(jaxpr.eqns):
+        cts = [table.get(var) for var in eqn.outvars]
+        if all(ct is None or not np.any(np.asarray(ct)) for ct in cts):
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        operands = [value_of(x, known) for x in eqn.invars]
+        add_to(
+            eqn.invars,
+            rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params),
+        )
+    return instantiate([table.get(v) for v in jaxpr.invars], [v.aval for v in jaxpr.invars])
+
+
+@mistake(
+    "stackless.backward_pass",
+    shown_by="""
+from microjax.stackless import *
+import numpy as np
+program = make_jaxpr(lambda t: lax.mul(t, np.array([5.0, 7.0])))(np.zeros(2))
+print(backward_pass(program, [np.ones(2)]))
+""",
+)
+def backward_pass(program, cotangents):
+    # forgets the program's constants: they count as linear
+    jaxpr = program.jaxpr
+    table = {}
+
+    def add_to(atoms, cts):
+        for x, ct in zip(atoms, cts, strict=True):
+            table[x] = add_up([table.get(x), ct])
+
+    add_to(jaxpr.outvars, cotangents)
+    for eqn in reversed(jaxpr.eqns):
+        cts = [table.get(var) for var in eqn.outvars]
+        if all(ct is None for ct in cts):
+            continue
+        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
+        operands = [value_of(x, {}) for x in eqn.invars]
+        add_to(
+            eqn.invars,
+            rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params),
+        )
+    return instantiate([table.get(v) for v in jaxpr.invars], [v.aval for v in jaxpr.invars])
+
+
 @right("stackless.jit_jvp")
 def jit_jvp(primals, tangents, *, name, jaxpr):
     moving = [t for t in tangents if t is not None]
@@ -339,3 +1060,142 @@ def jit_jvp(primals, tangents, *, name, jaxpr):
     avals = jaxpr.out_avals
     floats = instantiate(moving, avals)
     return outs, [t if flag else None for t, flag in zip(floats, are_floats(avals))]
+
+
+@right("stackless.jit_jvp", style="an iterator over the first program's results; place by place")
+def jit_jvp(primals, tangents, *, name, jaxpr):
+    moving = tuple(t is not None for t in tangents)
+    first, second = linearized_program(jaxpr, moving)
+    results = iter(call(first, list(primals), name))
+    outs = [next(results) for _ in jaxpr.out_avals]
+    slopes = iter(call(second, [*results, *(t for t in tangents if t is not None)], name))
+    out_tangents = []
+    for aval in jaxpr.out_avals:
+        out_tangents.append(next(slopes) if dtypes.is_float(aval.dtype) else None)
+    return outs, out_tangents
+
+
+@right("stackless.jit_jvp", style="negative slices, compress, a dict from place to tangent")
+def jit_jvp(primals, tangents, *, name, jaxpr):
+    in_moves = tuple(map(lambda t: t is not None, tangents))
+    programs = linearized_program(jaxpr, in_moves)
+    everything = call(programs[0], primals, name)
+    count = len(jaxpr.out_avals)
+    outs, residuals = everything[:count], everything[count:]
+    dots = call(programs[1], residuals + list(compress(tangents, in_moves)), name)
+    places = [i for i, flag in enumerate(are_floats(jaxpr.out_avals)) if flag]
+    by_place = dict(zip(places, dots, strict=True))
+    return outs, [by_place.get(i) for i in range(count)]
+
+
+@mistake(
+    "stackless.jit_jvp",
+    shown_by="""
+from microjax.stackless import *
+program = make_jaxpr(lambda x, y: [y, x * y, lax.neg(x)])(3.0, 2)
+print(jit_jvp([3.0, 2], [10.0, None], name="f", jaxpr=program)[1])
+""",
+)
+def jit_jvp(primals, tangents, *, name, jaxpr):
+    # plain slip: the tangents of floats are given as they are
+    in_moves = tuple(t is not None for t in tangents)
+    values, linear = linearized_program(jaxpr, in_moves)
+    outs = call(values, primals, name)
+    n = len(jaxpr.out_avals)
+    return outs[:n], call(linear, [*outs[n:], *compress(tangents, in_moves)], name)
+
+
+@mistake(
+    "stackless.jit_jvp",
+    shown_by="""
+from microjax.stackless import *
+program = make_jaxpr(lambda x, y: [x * y])(3.0, 2.0)
+print(jit_jvp([3.0, 2.0], [10.0, 1.0], name="f", jaxpr=program))
+""",
+)
+def jit_jvp(primals, tangents, *, name, jaxpr):
+    # as many results as inputs
+    in_moves = tuple(t is not None for t in tangents)
+    values, linear = linearized_program(jaxpr, in_moves)
+    outs = call(values, primals, name)
+    n = len(primals)
+    dots = call(linear, [*outs[n:], *compress(tangents, in_moves)], name)
+    return outs[:n], merge(are_floats(jaxpr.out_avals), dots)
+
+
+@mistake(
+    "stackless.jit_jvp",
+    shown_by="""
+from microjax.stackless import *
+program = make_jaxpr(lambda x, y: [x / y])(3.0, 2.0)
+print(jit_jvp([3.0, 2.0], [10.0, 1.0], name="f", jaxpr=program))
+""",
+)
+def jit_jvp(primals, tangents, *, name, jaxpr):
+    # tangents before residuals: equal types hide it
+    in_moves = tuple(t is not None for t in tangents)
+    values, linear = linearized_program(jaxpr, in_moves)
+    outs = call(values, primals, name)
+    n = len(jaxpr.out_avals)
+    dots = call(linear, [*compress(tangents, in_moves), *outs[n:]], name)
+    return outs[:n], merge(are_floats(jaxpr.out_avals), dots)
+
+
+@mistake(
+    "stackless.jit_jvp",
+    shown_by="""
+from microjax.stackless import *
+program = make_jaxpr(lambda x, y: [x * y])(3.0, 2.0)
+print(jit_jvp([3.0, 2.0], [10.0, None], name="f", jaxpr=program))
+print(jit_jvp([3.0, 2.0], [None, 10.0], name="f", jaxpr=program))
+""",
+)
+def jit_jvp(primals, tangents, *, name, jaxpr):
+    # the two programs of the first call serve for ever
+    in_moves = tuple(t is not None for t in tangents)
+    cache = jaxpr.jaxpr.cache
+    if "two programs" not in cache:
+        cache["two programs"] = linearized_program(jaxpr, in_moves)
+    values, linear = cache["two programs"]
+    outs = call(values, primals, name)
+    n = len(jaxpr.out_avals)
+    dots = call(linear, [*outs[n:], *compress(tangents, in_moves)], name)
+    return outs[:n], merge(are_floats(jaxpr.out_avals), dots)
+
+
+@mistake(
+    "stackless.jit_jvp",
+    shown_by="""
+from microjax.stackless import *
+program = make_jaxpr(lambda x, y: [x * y])(3.0, 2.0)
+values, dots = jit_jvp([3.0, 2.0], [10.0, None], name="f", jaxpr=program)
+print(make_jaxpr(lambda x: jvp(jit(lambda y: y * 2.0 * x), (x,), (1.0,)))(3.0))
+""",
+)
+def jit_jvp(primals, tangents, *, name, jaxpr):
+    # the linear program is run operation by operation, not called
+    in_moves = tuple(t is not None for t in tangents)
+    values, linear = linearized_program(jaxpr, in_moves)
+    outs = call(values, primals, name)
+    n = len(jaxpr.out_avals)
+    dots = function(linear)(*outs[n:], *compress(tangents, in_moves))
+    return outs[:n], merge(are_floats(jaxpr.out_avals), dots)
+
+
+@mistake(
+    "stackless.jit_jvp",
+    shown_by="""
+from microjax.stackless import *
+program = make_jaxpr(lambda x, y: [x * y])(3.0, 2.0)
+print(len(make_jaxpr(lambda x: jit_jvp([x, 2.0], [x, None], name="f", jaxpr=program)[1])(3.0).eqns[-1].invars))
+""",
+)
+def jit_jvp(primals, tangents, *, name, jaxpr):
+    # every float moves: None becomes zeros
+    in_moves = are_floats(types_of(primals))
+    tangents = instantiate(tangents, types_of(primals))
+    values, linear = linearized_program(jaxpr, in_moves)
+    outs = call(values, primals, name)
+    n = len(jaxpr.out_avals)
+    dots = call(linear, [*outs[n:], *compress(tangents, in_moves)], name)
+    return outs[:n], merge(are_floats(jaxpr.out_avals), dots)

@@ -32,6 +32,98 @@ def fresh_var(self):
     return var
 
 
+@right("staging.fresh_var", style="the name by str.join, counter set last")
+def fresh_var(self):
+    number = self.name_counter + 1
+    var = Var("_".join(["v", str(number)]))
+    self.name_counter = number
+    return var
+
+
+@right("staging.fresh_var", style="walrus and a helper with a keyword")
+def fresh_var(self):
+    def called(number):
+        return Var(name="v_%d" % number)
+
+    setattr(self, "name_counter", (new := self.name_counter + 1))
+    return called(new)
+
+
+@mistake(
+    "staging.fresh_var",
+    shown_by="""
+from microjax.staging import StagingInterpreter
+i, j = StagingInterpreter(), StagingInterpreter()
+print(i.fresh_var() is j.fresh_var(), i.fresh_var() == j.fresh_var())
+""",
+)
+def fresh_var(self, made={}):
+    # one Var for each name, shared by all interpreters
+    self.name_counter += 1
+    return made.setdefault(self.name_counter, Var(f"v_{self.name_counter}"))
+
+
+@mistake(
+    "staging.fresh_var",
+    shown_by="""
+from microjax.staging import StagingInterpreter
+i = StagingInterpreter()
+print(*[i.fresh_var() for _ in range(12)])
+""",
+)
+def fresh_var(self):
+    # one digit only
+    self.name_counter += 1
+    return Var("v_" + str(self.name_counter)[-1])
+
+
+@mistake(
+    "staging.fresh_var",
+    shown_by="""
+from microjax.staging import StagingInterpreter
+i = StagingInterpreter(); i.fresh_var(); i.fresh_var()
+print(StagingInterpreter().fresh_var())
+""",
+)
+def fresh_var(self):
+    # counts for the class
+    StagingInterpreter.name_counter = getattr(StagingInterpreter, "name_counter", 0) + 1
+    self.name_counter = StagingInterpreter.name_counter
+    return Var(f"v_{self.name_counter}")
+
+
+@mistake(
+    "staging.fresh_var",
+    shown_by="""
+from microjax.staging import StagingInterpreter
+i = StagingInterpreter(); i.fresh_var(); i.fresh_var()
+print(i.name_counter)
+i.name_counter = 10
+print(i.fresh_var())
+""",
+)
+def fresh_var(self):
+    # counts in an attribute of its own: name_counter does not say how many there were
+    self._count = getattr(self, "_count", 0) + 1
+    return Var(f"v_{self._count}")
+
+
+@mistake(
+    "staging.fresh_var",
+    shown_by="""
+from microjax import *
+from microjax.staging import StagingInterpreter
+i = StagingInterpreter()
+print(*[i.fresh_var() for _ in range(3)])
+print(build_jaxpr(lambda x: mul(x, add(x, x)), 1))
+""",
+)
+def fresh_var(self):
+    # counts the equations as well: numbers jump or repeat
+    self.name_counter = len(self.equations) + 1 if self.equations else self.name_counter + 1
+    return Var(f"v_{self.name_counter}")
+
+
 @right("staging.record")
 def interpret_op(self, op, args):
     equation = Equation(self.fresh_var(), op, tuple(args))
@@ -77,6 +169,88 @@ def interpret_op(self, op, args):
     equation = Equation(self.fresh_var(), op, args)
     self.equations.append(equation)
     return equation
+
+
+@right("staging.record", style="+= a list with one keyword-made equation")
+def interpret_op(self, op, args):
+    self.equations += [Equation(args=tuple(args), op=op, var=self.fresh_var())]
+    return self.equations[-1].var
+
+
+@right("staging.record", style="insert at the end; a closure writes")
+def interpret_op(self, op, args):
+    def write(equation):
+        self.equations.insert(len(self.equations), equation)
+        return equation
+
+    return write(Equation((result := self.fresh_var()), op, (*args,))).var
+
+
+@mistake(
+    "staging.record",
+    shown_by="""
+from microjax import *
+print(build_jaxpr(lambda x: add(mul(x, x), mul(x, x)), 1))
+print(build_jaxpr(lambda x: add(mul(x, 0.0), mul(x, -0.0)), 1))
+""",
+)
+def interpret_op(self, op, args):
+    # writes the same operation once: 'common subexpressions', and 0.0 is -0.0 to it
+    for equation in self.equations:
+        if equation.op is op and equation.args == args:
+            return equation.var
+    var = self.fresh_var()
+    self.equations.append(Equation(var, op, args))
+    return var
+
+
+@mistake(
+    "staging.record",
+    shown_by="""
+from microjax import *
+print(build_jaxpr(lambda x: add(mul(x, 1.0), mul(0.0, x)), 1))
+""",
+)
+def interpret_op(self, op, args):
+    # x * 1.0 is x: no equation for it
+    if op is Op.mul and args[1] == 1.0:
+        return args[0]
+    var = self.fresh_var()
+    self.equations.append(Equation(var, op, args))
+    return var
+
+
+@mistake(
+    "staging.record",
+    shown_by="""
+from microjax import *
+print(build_jaxpr(lambda x: derivative(lambda y: mul(x, y), 2.0), 1))
+print(derivative(lambda x: eval_jaxpr(build_jaxpr(lambda y: mul(x, y), 1), (2.0,)), 3.0))
+""",
+)
+def interpret_op(self, op, args):
+    # only variables and floats get in: a value of another interpreter is refused
+    for arg in args:
+        if not isinstance(arg, (float, Var)):
+            raise TypeError(f"{arg} is neither a variable nor a float")
+    var = self.fresh_var()
+    self.equations.append(Equation(var, op, args))
+    return var
+
+
+@mistake(
+    "staging.record",
+    shown_by="""
+from microjax import *
+print(build_jaxpr(lambda x: add(2.0, x), 1), build_jaxpr(lambda x, y: mul(y, x), 2))
+""",
+)
+def interpret_op(self, op, args):
+    # puts operands in an order of its own, variables first and by name
+    var = self.fresh_var()
+    args = tuple(sorted(args, key=lambda x: (not isinstance(x, Var), str(x))))
+    self.equations.append(Equation(var, op, args))
+    return var
 
 
 @right("staging.build_jaxpr")
@@ -131,6 +305,137 @@ def build_jaxpr(f, num_args):
         result = f(*parameters)
     equations = tuple(interpreter.equations)
     return Jaxpr(parameters, equations, equations[-1].var if equations else result)
+
+
+@right("staging.build_jaxpr", style="a helper function runs f; keywords; parameters by a loop")
+def build_jaxpr(f, num_args):
+    writer = StagingInterpreter()
+    parameters = []
+    while len(parameters) < num_args:
+        parameters.append(writer.fresh_var())
+
+    def run():
+        with set_interpreter(writer):
+            return f(*parameters)
+
+    result = run()
+    return Jaxpr(return_val=result, equations=(*writer.equations,), parameters=tuple(parameters))
+
+
+@right("staging.build_jaxpr", style="everything inside the block, map on iter, class inside")
+def build_jaxpr(f, num_args):
+    class Writer(StagingInterpreter):
+        def program(self, inputs, output):
+            return Jaxpr(inputs, tuple(list(self.equations)), output)
+
+    with set_interpreter(interpreter := Writer()):
+        inputs = tuple(map(lambda _: interpreter.fresh_var(), range(num_args)))
+        output = f(*inputs)
+        jaxpr = interpreter.program(inputs, output)
+    return jaxpr
+
+
+@mistake(
+    "staging.build_jaxpr",
+    shown_by="""
+from microjax import *
+print(build_jaxpr(lambda: mul(2.0, 3.0), 0))
+""",
+)
+def build_jaxpr(f, num_args):
+    # at least one parameter
+    interpreter = StagingInterpreter()
+    parameters = tuple(interpreter.fresh_var() for _ in range(num_args or 1))
+    with set_interpreter(interpreter):
+        result = f(*parameters[:num_args])
+    return Jaxpr(parameters, tuple(interpreter.equations), result)
+
+
+@mistake(
+    "staging.build_jaxpr",
+    shown_by="""
+from microjax import *
+def outer(x):
+    inner = build_jaxpr(lambda y: mul(y, y), 1)
+    return add(x, eval_jaxpr(inner, (x,)))
+print(build_jaxpr(outer, 1))
+""",
+)
+def build_jaxpr(f, num_args):
+    # writes into the interpreter that is there already
+    from microjax.interpreters import current_interpreter
+
+    current = current_interpreter()
+    interpreter = current if isinstance(current, StagingInterpreter) else StagingInterpreter()
+    parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
+    with set_interpreter(interpreter):
+        result = f(*parameters)
+    return Jaxpr(parameters, tuple(interpreter.equations), result)
+
+
+@mistake(
+    "staging.build_jaxpr",
+    shown_by="""
+from microjax import *
+f = lambda x: k(x)
+k = lambda x: mul(x, x)
+print(build_jaxpr(f, 1))
+k = lambda x: add(x, x)
+print(build_jaxpr(f, 1))
+""",
+)
+def build_jaxpr(f, num_args, cache={}):
+    # one program for each function, for ever
+    if (f, num_args) not in cache:
+        interpreter = StagingInterpreter()
+        parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
+        with set_interpreter(interpreter):
+            result = f(*parameters)
+        cache[f, num_args] = Jaxpr(parameters, tuple(interpreter.equations), result)
+    return cache[f, num_args]
+
+
+@mistake(
+    "staging.build_jaxpr",
+    shown_by="""
+from microjax import *
+def outer(x):
+    return build_jaxpr(lambda y: x, 1).return_val
+print(derivative(lambda x: eval_jaxpr(build_jaxpr(lambda y: x, 1), (2.0,)), 3.0))
+try:
+    print(build_jaxpr(lambda x: None, 1).return_val)
+except TypeError:
+    print("refused")
+""",
+)
+def build_jaxpr(f, num_args):
+    # a result that is no variable must be a float
+    interpreter = StagingInterpreter()
+    parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
+    with set_interpreter(interpreter):
+        result = f(*parameters)
+    if not isinstance(result, (Var, float)):
+        raise TypeError("the function must return a variable or a float")
+    return Jaxpr(parameters, tuple(interpreter.equations), result)
+
+
+@mistake(
+    "staging.build_jaxpr",
+    shown_by="""
+from microjax import *
+print(build_jaxpr(lambda x, y: mul(y, 2.0), 2))
+print(build_jaxpr(lambda x, y, z: z, 3))
+""",
+)
+def build_jaxpr(f, num_args):
+    # parameters that are not used are left out
+    interpreter = StagingInterpreter()
+    parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
+    with set_interpreter(interpreter):
+        result = f(*parameters)
+    used = {result, *(arg for equation in interpreter.equations for arg in equation.args)}
+    used_parameters = tuple(p for p in parameters if p in used)
+    return Jaxpr(used_parameters, tuple(interpreter.equations), result)
 
 
 @right("staging.eval_jaxpr")
@@ -266,6 +571,167 @@ def eval_jaxpr(jaxpr, args):
     return env.get(jaxpr.return_val, jaxpr.return_val)
 
 
+@right("staging.eval_jaxpr", style="recursion over the equations with a new dict at each step")
+def eval_jaxpr(jaxpr, args):
+    args = list(args)
+    if not len(args) == len(jaxpr.parameters):
+        raise TypeError("wrong number of values")
+    env = dict(zip(jaxpr.parameters, args))
+    pending = iter(jaxpr.equations)
+    look = lambda atom: env[atom] if isinstance(atom, Var) and atom in env else atom
+    while (equation := next(pending, None)) is not None:
+        env.update({equation.var: bind(equation.op, *map(look, equation.args))})
+    return look(jaxpr.return_val)
+
+
+@right("staging.eval_jaxpr", style="an Environment class with __missing__, keyed by the variables")
+def eval_jaxpr(jaxpr, args):
+    class Environment(dict):
+        def __missing__(self, atom):
+            return atom
+
+    if len(args) > len(jaxpr.parameters):
+        raise TypeError(f"too many values: {len(args)}")
+    if len(args) < len(jaxpr.parameters):
+        raise TypeError(f"too few values: {len(args)}")
+    env = Environment()
+    for i, parameter in enumerate(jaxpr.parameters):
+        env[parameter] = args[i]
+    for equation in jaxpr.equations:
+        operands = tuple(env[atom] for atom in equation.args)
+        env[equation.var] = bind(equation.op, *operands)
+    return env[jaxpr.return_val]
+
+
+@mistake(
+    "staging.eval_jaxpr",
+    shown_by="""
+from microjax import *
+jaxpr = build_jaxpr(lambda x: mul(x, x), 1)
+for args in [(), (1.0, 2.0)]:
+    try:
+        print(eval_jaxpr(jaxpr, args))
+    except Exception as error:
+        print(type(error).__name__)
+""",
+)
+def eval_jaxpr(jaxpr, args):
+    # plain slip: zip without a count
+    env = dict(zip(jaxpr.parameters, args))
+    for equation in jaxpr.equations:
+        env[equation.var] = bind(equation.op, *(env.get(a, a) for a in equation.args))
+    return env.get(jaxpr.return_val, jaxpr.return_val)
+
+
+@mistake(
+    "staging.eval_jaxpr",
+    shown_by="""
+from microjax import *
+from microjax.staging import Equation, Jaxpr, Var
+jaxpr = build_jaxpr(lambda x: mul(x, 2.0), 1)
+print(eval_jaxpr(jaxpr, (5.0,)))
+from microjax.interpreters import Interpreter
+class Nothing(Interpreter):
+    def interpret_op(self, op, args):
+        return None if op.name == "add" else args
+with set_interpreter(Nothing()):
+    print(eval_jaxpr(build_jaxpr(lambda x: mul(add(x, x), x), 1), (0.0,)))
+print(eval_jaxpr(build_jaxpr(lambda x: add(x, 1.0), 1), (0.0,)), eval_jaxpr(build_jaxpr(lambda x: x, 1), (None,)))
+""",
+)
+def eval_jaxpr(jaxpr, args):
+    # `or`: a value that is false counts as no value
+    if len(args) != len(jaxpr.parameters):
+        raise TypeError("wrong number of values")
+    env = dict(zip(jaxpr.parameters, args))
+
+    def look(atom):
+        return env.get(atom) or atom
+
+    for equation in jaxpr.equations:
+        env[equation.var] = bind(equation.op, *map(look, equation.args))
+    return look(jaxpr.return_val)
+
+
+@mistake(
+    "staging.eval_jaxpr",
+    shown_by="""
+from microjax import *
+jaxpr = build_jaxpr(lambda x: mul(x, add(1.0, 2.0)), 1)
+print(build_jaxpr(lambda x: eval_jaxpr(jaxpr, (x,)), 1))
+""",
+)
+def eval_jaxpr(jaxpr, args):
+    # floats are computed at once, only other values are bound
+    if len(args) != len(jaxpr.parameters):
+        raise TypeError("wrong number of values")
+    env = dict(zip(jaxpr.parameters, args))
+    for equation in jaxpr.equations:
+        values = [env.get(a, a) for a in equation.args]
+        if all(isinstance(v, float) for v in values):
+            x, y = values
+            env[equation.var] = x + y if equation.op is Op.add else x * y
+        else:
+            env[equation.var] = bind(equation.op, *values)
+    return env.get(jaxpr.return_val, jaxpr.return_val)
+
+
+@mistake(
+    "staging.eval_jaxpr",
+    shown_by="""
+from microjax import *
+from microjax.interpreters import count_ops
+def deep(x):
+    for _ in range(30):
+        x = mul(x, x)
+    return x
+jaxpr = build_jaxpr(lambda x: add(mul(x, x), mul(x, 3.0)), 1)
+print(count_ops(lambda x: eval_jaxpr(jaxpr, (x,)), 2.0))
+square = build_jaxpr(lambda x: (lambda y: mul(y, y))(add(x, 1.0)), 1)
+print(count_ops(lambda x: eval_jaxpr(square, (x,)), 2.0))
+unused = build_jaxpr(lambda x: (mul(x, x), x)[1], 1)
+print(count_ops(lambda x: eval_jaxpr(unused, (x,)), 2.0))
+""",
+)
+def eval_jaxpr(jaxpr, args):
+    # on demand, from the result downwards: works again for each use, and not for what is not used
+    if len(args) != len(jaxpr.parameters):
+        raise TypeError("wrong number of values")
+    env = dict(zip(jaxpr.parameters, args))
+    made_by = {equation.var: equation for equation in jaxpr.equations}
+
+    def value(atom):
+        if atom in env:
+            return env[atom]
+        if atom in made_by:
+            equation = made_by[atom]
+            return bind(equation.op, *map(value, equation.args))
+        return atom
+
+    return value(jaxpr.return_val)
+
+
+@mistake(
+    "staging.eval_jaxpr",
+    shown_by="""
+from microjax import *
+jaxpr = build_jaxpr(lambda x: add(x, 1.0), 1)
+print(eval_jaxpr(jaxpr, (2.0,)), eval_jaxpr(jaxpr, (3.0,)))
+jaxpr = build_jaxpr(lambda x: mul(2.0, add(1.0, x)), 1)
+print(build_jaxpr(lambda x: eval_jaxpr(jaxpr, (x,)), 1))
+""",
+)
+def eval_jaxpr(jaxpr, args):
+    # puts constants last, 'sums and products do not mind'
+    if len(args) != len(jaxpr.parameters):
+        raise TypeError("wrong number of values")
+    env = dict(zip(jaxpr.parameters, args))
+    for equation in jaxpr.equations:
+        values = [env.get(a, a) for a in equation.args]
+        env[equation.var] = bind(equation.op, *sorted(values, key=lambda v: isinstance(v, float)))
+    return env.get(jaxpr.return_val, jaxpr.return_val)
+
+
 @right("staging.staged")
 def staged(f, num_args):
     program = build_jaxpr(f, num_args)
@@ -293,6 +759,141 @@ def staged(f, num_args):
 )
 def staged(f, num_args):
     return lambda *args: eval_jaxpr(build_jaxpr(f, num_args), args)
+
+
+@right("staging.staged", style="functools.partial-like class with __call__")
+def staged(f, num_args):
+    class Staged:
+        def __init__(self, program):
+            self.program = program
+
+        def __call__(self, *args):
+            return eval_jaxpr(self.program, args)
+
+    return Staged(build_jaxpr(f, num_args))
+
+
+@right(
+    "staging.staged", style="a lambda with the program as a keyword-only default, args as a list"
+)
+def staged(f, num_args):
+    return lambda *args, _program=build_jaxpr(f, num_args): eval_jaxpr(_program, [*args])
+
+
+@mistake(
+    "staging.staged",
+    name="The program is built at the first call",
+    hints=[
+        "When does the function run: when it is staged, or when the new function is called?",
+        "The docstring asks for the program here and now. What the function's surroundings become later should not matter.",
+        "Call `build_jaxpr(f, num_args)` before you define the function that you return.",
+    ],
+)
+def staged(f, num_args):
+    programs = []
+
+    def run(*args):
+        if not programs:
+            programs.append(build_jaxpr(f, num_args))
+        return eval_jaxpr(programs[0], args)
+
+    return run
+
+
+@mistake(
+    "staging.staged",
+    shown_by="""
+from microjax import *
+from microjax.staging import staged
+k = 2.0
+f = lambda x: mul(x, k)
+g = staged(f, 1)
+k = 3.0
+h = staged(f, 1)
+print(g(1.0), h(1.0))
+""",
+)
+def staged(f, num_args, programs={}):
+    # one program per function, kept between uses of staged
+    if f not in programs:
+        programs[f] = build_jaxpr(f, num_args)
+    return lambda *args: eval_jaxpr(programs[f], args)
+
+
+@mistake(
+    "staging.staged",
+    shown_by="""
+from microjax import *
+from microjax.staging import staged
+g = staged(lambda x: mul(x, 3.0), 1)
+print(derivative(g, 2.0), g(2.0))
+from microjax.interpreters import count_ops
+print(count_ops(g, 2.0), count_ops(g, 2.0))
+print(g(0.0), g(-0.0))
+""",
+)
+def staged(f, num_args):
+    # remembers the results for arguments that were seen
+    program, known = build_jaxpr(f, num_args), {}
+
+    def run(*args):
+        if args not in known:
+            known[args] = eval_jaxpr(program, args)
+        return known[args]
+
+    return run
+
+
+@mistake(
+    "staging.staged",
+    shown_by="""
+from microjax import *
+from microjax.staging import staged
+g = staged(lambda x: add(x, 1.0), 1)
+print(derivative(lambda x: mul(x, g(x)), 2.0))
+try:
+    print(build_jaxpr(lambda x: g(x), 1))
+except TypeError:
+    print("refused")
+""",
+)
+def staged(f, num_args):
+    # runs the program under evaluation always
+    from microjax.interpreters import EvalInterpreter
+
+    program = build_jaxpr(f, num_args)
+
+    def run(*args):
+        with set_interpreter(EvalInterpreter()):
+            return eval_jaxpr(program, args)
+
+    return run
+
+
+@mistake(
+    "staging.staged",
+    shown_by="""
+from microjax import *
+from microjax.staging import staged
+g = staged(lambda x, y: mul(x, y), 2)
+try:
+    print(g(2.0))
+except TypeError:
+    print("refused")
+try:
+    print(g(2.0, 3.0, 4.0))
+except TypeError:
+    print("refused")
+""",
+)
+def staged(f, num_args):
+    # fits the number of arguments by itself
+    program = build_jaxpr(f, num_args)
+
+    def run(*args):
+        return eval_jaxpr(program, (args + (0.0,) * num_args)[:num_args])
+
+    return run
 
 
 @right("staging.dce_jaxpr")
@@ -410,3 +1011,155 @@ def dce_jaxpr(jaxpr):
             kept.append(equation)
     parameters = tuple(var for var in jaxpr.parameters if var in needed)
     return Jaxpr(parameters, tuple(reversed(kept)), jaxpr.return_val)
+
+
+@right("staging.dce_jaxpr", style="recursion from the result up: mark what is reached, then filter")
+def dce_jaxpr(jaxpr):
+    made_by = {equation.var: equation for equation in jaxpr.equations}
+    alive, pending = set(), [jaxpr.return_val]
+    while pending:
+        atom = pending.pop()
+        if not isinstance(atom, Var) or atom not in made_by or atom in alive:
+            continue
+        alive.add(atom)
+        pending.extend(made_by[atom].args)
+    kept = tuple(equation for equation in jaxpr.equations if equation.var in alive)
+    return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
+
+
+@right("staging.dce_jaxpr", style="flags by index, ids of variables, dataclasses.replace, compress")
+def dce_jaxpr(jaxpr):
+    from dataclasses import replace
+    from itertools import compress
+
+    flags = [False] * len(jaxpr.equations)
+    needed = {id(jaxpr.return_val)}
+    for i in range(len(flags) - 1, -1, -1):
+        equation = jaxpr.equations[i]
+        if id(equation.var) in needed:
+            flags[i] = True
+            for arg in equation.args:
+                needed.add(id(arg))
+    return replace(jaxpr, equations=tuple(compress(jaxpr.equations, flags)))
+
+
+@mistake(
+    "staging.dce_jaxpr",
+    shown_by="""
+from microjax import *
+from microjax.staging import Equation, Jaxpr, Var
+from microjax.interpreters import Op
+x, dead, last, foreign = Var("x"), Var("v"), Var("last"), Var("v")
+eqns = (Equation(dead, Op.mul, (x, x)), Equation(last, Op.add, (x, foreign)))
+print(dce_jaxpr(Jaxpr((x,), eqns, last)))
+""",
+)
+def dce_jaxpr(jaxpr):
+    # needed by name
+    needed, kept = {str(jaxpr.return_val)}, []
+    for equation in reversed(jaxpr.equations):
+        if str(equation.var) in needed:
+            kept.insert(0, equation)
+            needed.update(map(str, equation.args))
+    return Jaxpr(jaxpr.parameters, tuple(kept), jaxpr.return_val)
+
+
+@mistake(
+    "staging.dce_jaxpr",
+    shown_by="""
+from microjax import *
+def f(x):
+    y = mul(x, x)
+    return x
+print(dce_jaxpr(build_jaxpr(f, 1)))
+print(dce_jaxpr(build_jaxpr(lambda x: (mul(x, x), 5.0)[1], 1)))
+""",
+)
+def dce_jaxpr(jaxpr):
+    # begins with the last equation's operands: that one stays always
+    needed, kept = {jaxpr.return_val}, []
+    for i, equation in enumerate(reversed(jaxpr.equations)):
+        if i == 0 or equation.var in needed:
+            kept.insert(0, equation)
+            needed.update(equation.args)
+    return Jaxpr(jaxpr.parameters, tuple(kept), jaxpr.return_val)
+
+
+@mistake(
+    "staging.dce_jaxpr",
+    shown_by="""
+from microjax import *
+def f(x):
+    for _ in range(24):
+        x = add(x, x)
+    return x
+jaxpr = build_jaxpr(f, 1)
+import time
+start = time.process_time()
+print(len(dce_jaxpr(jaxpr).equations), time.process_time() - start < 3)
+""",
+)
+def dce_jaxpr(jaxpr):
+    # a recursion that goes to shared operands each time: exponential
+    made_by = {equation.var: equation for equation in jaxpr.equations}
+    needed = set()
+
+    def visit(atom):
+        if atom in made_by:
+            needed.add(atom)
+            for arg in made_by[atom].args:
+                visit(arg)
+
+    visit(jaxpr.return_val)
+    kept = tuple(equation for equation in jaxpr.equations if equation.var in needed)
+    return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
+
+
+@mistake(
+    "staging.dce_jaxpr",
+    shown_by="""
+from microjax import *
+def f(x):
+    for _ in range(5000):
+        x = add(x, 1.0)
+    return x
+print(len(dce_jaxpr(build_jaxpr(f, 1)).equations))
+""",
+)
+def dce_jaxpr(jaxpr):
+    # a recursion on the depth of the program
+    made_by = {equation.var: equation for equation in jaxpr.equations}
+    needed = set()
+
+    def visit(atom):
+        if atom in made_by and atom not in needed:
+            needed.add(atom)
+            for arg in made_by[atom].args:
+                visit(arg)
+
+    visit(jaxpr.return_val)
+    kept = tuple(equation for equation in jaxpr.equations if equation.var in needed)
+    return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
+
+
+@mistake(
+    "staging.dce_jaxpr",
+    shown_by="""
+from microjax import *
+print(dce_jaxpr(build_jaxpr(lambda x: (mul(x, x), add(x, 1.0), mul(x, 2.0))[2], 1)))
+""",
+)
+def dce_jaxpr(jaxpr):
+    # renames what stays, so that numbers follow each other
+    needed, kept = {jaxpr.return_val}, []
+    for equation in reversed(jaxpr.equations):
+        if equation.var in needed:
+            kept.insert(0, equation)
+            needed.update(equation.args)
+    new = {
+        equation.var: Var(f"v_{i}")
+        for i, equation in enumerate(kept, start=len(jaxpr.parameters) + 1)
+    }
+    fresh = lambda atom: new.get(atom, atom)
+    kept = [Equation(fresh(e.var), e.op, tuple(map(fresh, e.args))) for e in kept]
+    return Jaxpr(jaxpr.parameters, tuple(kept), fresh(jaxpr.return_val))

@@ -10,7 +10,11 @@ ask whether they are active.
 import numpy as np
 import pytest
 
-from autograder.grading.suite import probe
+from autograder.grading.in_worker import in_place
+from autograder.grading.suite import probe, siblings
+
+INF = float("inf")
+NAN = float("nan")
 
 # core.new_main ----------------------------------------------------------------------------------
 
@@ -113,7 +117,8 @@ def test_level_is_place_on_stack(student, height):
 @pytest.mark.exercise("core.new_main")
 def test_data_are_kept(student):
     """The block gets the interpreter that was pushed, with its type and its data."""
-    student.agrees(in_a_block, 3, {"log": [1, 2]})
+    for data in ({"log": [1, 2]}, [], 0, "", False):
+        student.agrees(in_a_block, 3, data)
 
 
 @pytest.mark.exercise("core.new_main")
@@ -131,8 +136,9 @@ def test_error_in_block(student):
 
 @pytest.mark.exercise("core.new_main")
 def test_interrupt_in_block(student):
-    """Also a keyboard interrupt in the block leaves the stack clean."""
-    student.agrees(after_an_error, "KeyboardInterrupt", 2)
+    """An interrupt, or whatever else ends the block, leaves the stack clean."""
+    for kind in ("KeyboardInterrupt", "SystemExit", "GeneratorExit", "StopIteration"):
+        student.agrees(after_an_error, kind, 2)
 
 
 @pytest.mark.exercise("core.new_main")
@@ -200,6 +206,63 @@ def aval_of_registered(mj):
         return [get_aval(value).str_short() for value in values]
     finally:
         del aval_makers[Celsius], aval_makers[Matrix]
+
+
+@probe
+def aval_of_changing_class(mj):
+    """The abstract values of one object while the table changes."""
+    from minijax.core import ShapedArray, aval_makers, get_aval
+
+    class Celsius:
+        pass
+
+    class Fever(Celsius):
+        pass
+
+    def shown():
+        try:
+            return [str(get_aval(x)) for x in (fever, cold)]
+        except TypeError:
+            return "TypeError"
+
+    fever, cold, seen = Fever(), Celsius(), []
+    for size in (2, 3):
+        aval_makers[Celsius] = lambda x, n=size: ShapedArray((n,), np.dtype("float32"))
+        seen.append(shown())
+    aval_makers[Fever] = lambda x: ShapedArray((), np.dtype("int8"))
+    seen.append(shown())
+    del aval_makers[Celsius], aval_makers[Fever]
+    return [*seen, shown()]
+
+
+@probe
+def errors_of_makers(mj):
+    """The errors for values whose makers refuse them."""
+    from minijax.core import aval_makers, get_aval
+
+    class Odd:
+        pass
+
+    def refuse(x):
+        raise KeyError("odd")
+
+    aval_makers[Odd], errors = refuse, []
+    for value in (Odd(), 2**70, np.ma.masked_array([1.0, 2.0], [True, False])):
+        try:
+            errors.append(str(get_aval(value)))
+        except Exception as error:
+            errors.append(type(error).__name__)
+    del aval_makers[Odd]
+    return errors
+
+
+@probe
+def avals_in_turn(mj, values):
+    """The abstract values of values that are equal, one after the other."""
+    from minijax.core import get_aval
+
+    avals = [get_aval(value) for value in values]
+    return [(str(a), a.weak_type, float(a.val), bool(np.signbit(float(a.val)))) for a in avals]
 
 
 @probe
@@ -271,6 +334,24 @@ def test_array_subclass(student):
 def test_registered_classes(student):
     """A class that is put into the table later is known, and a subclass counts as its nearest."""
     student.agrees(aval_of_registered)
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_table_is_asked_each_time(student):
+    """The table says what is an array, and may change at any time."""
+    student.agrees(aval_of_changing_class)
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_equal_values(student):
+    """Values that are equal still have abstract values of their own."""
+    student.agrees(avals_in_turn, [1, 1.0, True, np.float32(1), 0, False, 0.0, -0.0, 1])
+
+
+@pytest.mark.exercise("core.get_aval")
+def test_makers_may_refuse(student):
+    """If the maker of a value's type raises an error, it is this error that comes out."""
+    student.agrees(errors_of_makers)
 
 
 @pytest.mark.exercise("core.get_aval")
@@ -422,8 +503,9 @@ def constant_boxed(mj, values):
 
     answers, main = [], MainTrace(1, Toy)
     trace_state.stack[1:] = [main]
+    trace = Toy(main)
     for value in values:
-        label, inside = full_raise(Toy(main), value)
+        label, inside = full_raise(trace, value)
         answers.append([label, inside is value])
     return answers, calls
 
@@ -484,7 +566,7 @@ def own_tracer_boxed(mj, level, data):
 @pytest.mark.exercise("core.full_raise")
 def test_constants_are_pure(student):
     """A number or an array is boxed by pure, once, whatever its value is."""
-    student.agrees(constant_boxed, [2.5, 7, True])
+    student.agrees(constant_boxed, [2.5, 7, True, 1, 1.0, np.float64(1), -0.0, 0.0])
     student.agrees(constant_boxed, [0.0, 0, False, np.zeros(3), np.ones((0, 2)), np.float32(0)])
 
 
@@ -549,8 +631,10 @@ def handed_over(mj, values, boxed, params):
 
 
 @probe
-def results(mj, kept, multiple_results):
+def results(mj, kept, multiple_results, container="list"):
     """What `bind` makes of results in boxes, of which those in `kept` add something."""
+    import builtins
+
     from minijax.core import MainTrace, Primitive, Trace, Tracer, bind, trace_state
 
     class Box(Tracer):
@@ -562,8 +646,9 @@ def results(mj, kept, multiple_results):
 
     class Toy(Trace):
         def process_primitive(self, primitive, tracers, params):
-            outs = [Box(self, 1.5 * i, keep) for i, keep in enumerate(kept, 1)]
-            return outs if primitive.multiple_results else outs[0]
+            outs = [Box(self, 1.5 * i, keep) for i, keep in enumerate(kept)]
+            container_type = getattr(builtins, container)
+            return container_type(outs) if primitive.multiple_results else outs[0]
 
     main = MainTrace(1, Toy)
     trace_state.stack[1:] = [main]
@@ -571,6 +656,46 @@ def results(mj, kept, multiple_results):
     outs = out if type(out) is list else [out]
     found = [["box", x.val] if isinstance(x, Box) else x for x in outs]
     return type(out) is list, found
+
+
+FOR_BIND = siblings("core.find_top_trace", "core.full_raise")
+
+
+@probe(uses=[in_place])
+def constants_handed_over(mj, siblings, values, place):
+    """What happens to constants under a dynamic trace, or where a toy is at the bottom."""
+    from minijax.core import MainTrace, Primitive, Trace, Tracer, bind, trace_state
+
+    seen = []
+
+    class Box(Tracer):
+        def __init__(self, trace, val):
+            self._trace, self.val = trace, val
+
+        def full_lower(self):
+            return self.val
+
+    class Toy(Trace):
+        def pure(self, val):
+            return Box(self, val)
+
+        def process_primitive(self, primitive, tracers, params):
+            seen.append([[type(t).__name__, t.val, t._trace.main is main] for t in tracers])
+            return Box(self, 0.0)
+
+    bottom, level = trace_state.stack[0], {"bottom": 0, "dynamic": 2}[place]
+    main = MainTrace(level, Toy)
+    trace_state.stack[1:] = [MainTrace(1, Trace), main]
+    if place == "bottom":
+        trace_state.stack[:] = [main]
+    else:
+        trace_state.dynamic_trace = main
+    try:
+        with in_place("minijax.core", siblings):
+            out = bind(Primitive("toy"), *values)
+        return "a box" if isinstance(out, Box) else out, seen
+    finally:
+        trace_state.stack[:], trace_state.dynamic_trace = [bottom], None
 
 
 @probe
@@ -708,6 +833,15 @@ def test_one_result(student):
 def test_several_results(student, kept):
     """Each of several results leaves its box where the box adds nothing; they come in a list."""
     student.agrees(results, kept, True)
+    student.agrees(results, [*kept, False, True], True, "tuple")
+
+
+@pytest.mark.exercise("core.bind")
+def test_constants_alone(student):
+    """Operations on constants go to the top trace, too, in its boxes: dynamic or at the bottom."""
+    student.agrees(constants_handed_over, FOR_BIND, [2.5, 7], "dynamic")
+    student.agrees(constants_handed_over, FOR_BIND, [2.5, np.arange(2)], "bottom")
+    student.agrees(constants_handed_over, FOR_BIND, [], "dynamic")
 
 
 @pytest.mark.exercise("core.bind")
@@ -779,6 +913,7 @@ def evaluated_by_own_rule(mj, values, multiple_results):
     def rule(*args, scale, offset):
         calls.append([args, scale, offset])
         outs = [x * scale + offset for x in args]
+        outs = [np.asarray(x) if type(x) is float else x for x in outs]
         return outs if multiple_results else outs[0]
 
     primitive = core.Primitive("toy", multiple_results)
@@ -788,6 +923,33 @@ def evaluated_by_own_rule(mj, values, multiple_results):
     outs = out if multiple_results else [out]
     kinds = [[type(x).__name__, getattr(x, "weak_type", None)] for x in outs]
     return type(out).__name__, kinds, [np.asarray(x) for x in outs], calls
+
+
+@probe
+def evaluated_to_arrays(mj, values):
+    """What becomes of several results that are arrays of our own already, weakly typed or not."""
+    from minijax import core
+    from minijax.array import ArrayImpl
+
+    kept = [ArrayImpl(np.array([1.5, 2.5]), weak) for weak in (True, False)]
+    primitive = core.Primitive("toy", multiple_results=True)
+    core.impl_rules[primitive] = lambda *xs: [*kept, np.array([3.5])]
+    outs = core.EvalTrace(core.trace_state.stack[0]).process_primitive(primitive, values, {})
+    return [(type(x).__name__, x.weak_type, np.asarray(x)) for x in outs]
+
+
+@probe
+def evaluated_by_changing_rule(mj):
+    """What a primitive gives while its rule changes, and other primitives of the same name."""
+    from minijax import core
+
+    trace, outs = core.EvalTrace(core.trace_state.stack[0]), []
+    primitive, other = core.Primitive("toy"), core.Primitive("toy")
+    core.impl_rules[other] = lambda x: np.add(x, 100.0)
+    for i in range(3):
+        core.impl_rules[primitive] = lambda x, i=i: np.add(x, i)
+        outs += [float(trace.process_primitive(p, [0.5], {})) for p in (primitive, other)]
+    return outs
 
 
 @probe
@@ -865,6 +1027,15 @@ def test_several_results_of_own_rule(student):
     """Of several results each becomes an array, and they come in a list."""
     student.agrees(evaluated_by_own_rule, [np.float64(2.5), np.array([4, 5]), np.int32(6)], True)
     student.agrees(evaluated_by_own_rule, [np.float32(0.5)], True)
+    student.agrees(evaluated_by_own_rule, [2.5, -1.5, 0.5], True)
+    student.agrees(evaluated_to_arrays, [2.5])
+    student.agrees(evaluated_to_arrays, [np.array(2.5)])
+
+
+@pytest.mark.exercise("core.evaluate")
+def test_rules_that_change(student):
+    """The table of rules is asked each time, and by the primitive itself, not by its name."""
+    student.agrees(evaluated_by_changing_rule)
 
 
 @pytest.mark.exercise("core.evaluate")
@@ -916,6 +1087,9 @@ def test_floats(student):
         x, y = np.array([7, -7, 5, -3, 0], dtype), np.array([2, 2, -4, 0, 0], dtype)
         student.agrees(quotient, x, y)
         student.agrees(quotient, x[:, None], y[None, 1:3])
+        student.agrees(quotient, x[0], y[0])
+        student.agrees(quotient, np.array(7, dtype), np.array(0, dtype))
+    student.agrees(quotient, 7.0, 0.0)
 
 
 @pytest.mark.exercise("core.div_impl")
@@ -958,13 +1132,26 @@ def test_integer_dtypes(student):
     for dtype in ("int8", "int16", "int32", "int64"):
         x, y = np.array([100, -100, 7, -7], dtype), np.array([7, 7, 0, 0], dtype)
         student.agrees(quotient, x, y)
+        student.agrees(quotient, x[1], y[1])
+        student.agrees(quotient, np.zeros((0, 2), dtype), np.zeros((0, 2), dtype))
+
+
+@pytest.mark.exercise("core.div_impl")
+def test_least_integers(student):
+    """The least number of a dtype, which has no positive counterpart, is divided like others."""
+    for dtype in ("int8", "int32", "int64"):
+        least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+        x, y = [least, least, least, 5, most, least], [2, -2, 3, least, least, 0]
+        student.agrees(quotient, np.array(x, dtype), np.array(y, dtype))
 
 
 @pytest.mark.exercise("core.div_impl")
 def test_unsigned_integers(student):
     """Unsigned integers divided by zero give the largest number of their dtype."""
-    for dtype in ("uint8", "uint32"):
-        student.agrees(quotient, np.array([200, 7, 0], dtype), np.array([7, 0, 0], dtype))
+    for dtype in ("uint8", "uint32", "uint64"):
+        most = np.iinfo(dtype).max
+        x, y = [200, 7, 0, most, most], [7, 0, 0, 2, most]
+        student.agrees(quotient, np.array(x, dtype), np.array(y, dtype))
 
 
 @pytest.mark.exercise("core.div_impl")
@@ -985,6 +1172,14 @@ def repeated(mj, x, shape, axes):
     from minijax.core import broadcast_in_dim_impl
 
     return np.asarray(broadcast_in_dim_impl(x, shape=shape, broadcast_dimensions=axes))
+
+
+@probe
+def signs_repeated(mj, x, shape, axes):
+    """Which numbers are negative where `x` is repeated, zeros among them."""
+    from minijax.core import broadcast_in_dim_impl
+
+    return np.signbit(broadcast_in_dim_impl(x, shape=shape, broadcast_dimensions=axes))
 
 
 @pytest.mark.exercise("core.broadcast_impl")
@@ -1042,35 +1237,39 @@ def test_nothing_to_repeat(student):
 
 
 @pytest.mark.exercise("core.broadcast_impl")
+def test_unusual_values(student):
+    """Zeros keep their sign, and infinite values and nan stay what they are."""
+    student.agrees(repeated, np.array([1e300, INF, NAN]), (3, 2), (0,))
+    student.agrees(signs_repeated, np.array([-0.0, 0.0, -INF]), (3, 2), (0,))
+    student.agrees(signs_repeated, -0.0, (2,), ())
+
+
+@pytest.mark.exercise("core.broadcast_impl")
 def test_dtype_stays(student):
     """The dtype stays as it is."""
-    for dtype in ("float32", "int32", "bool"):
+    for dtype in ("float32", "int32", "bool", "float16", "uint8"):
         student.agrees(repeated, np.array([0, 1, 1], dtype), (3, 2), (0,))
+        student.agrees(repeated, np.array(1, dtype), (2,), ())
+    for x in (True, 2, np.float32(2.5)):
+        student.agrees(repeated, x, (2,), ())
 
 
 # core.counted -----------------------------------------------------------------------------------
 
 
-@probe
-def count_of(mj, program, x):
-    """The value of a counted program, its count, the count of a second call, and inner counts.
+OPERATING = siblings(
+    *("core.new_main", "core.get_aval", "core.find_top_trace"),
+    *("core.full_raise", "core.bind", "core.evaluate"),
+)
 
-    The program's primitives bind themselves: the first tracer's interpreter takes the operation,
-    without `bind`, the stack and evaluation, which are other exercises.
-    """
+
+@probe(uses=[in_place])
+def count_of(mj, siblings, program, x):
+    """The value of a counted program, its count, the count of a second call, and inner counts."""
     from minijax.core import Primitive, Tracer, counted, impl_rules, trace_state
 
-    class Toy(Primitive):
-        def bind(self, *args, **params):
-            for tracer in args:
-                if isinstance(tracer, Tracer):
-                    trace = tracer._trace.main.trace_type(tracer._trace.main)
-                    boxes = [trace.pure(x) if x is not tracer else x for x in args]
-                    return trace.process_primitive(self, boxes, params)
-            return impl_rules[self](*args, **params)
-
     def toy(rule, multiple_results=False):
-        primitive = Toy(rule.__name__, multiple_results)
+        primitive = Primitive(rule.__name__, multiple_results)
         impl_rules[primitive] = rule
         return primitive.bind
 
@@ -1110,73 +1309,119 @@ def count_of(mj, program, x):
         "inner constant": lambda x: mul(x, inner(lambda y: sub(sin(y), 0.5), 2.5)),
         "inner input": lambda x: inner(lambda y: x, 2.5),
         "inner has its own": lambda x: inner(cos, x),
+        "inner input, and on": lambda x: mul(inner(lambda y: x, 2.5), inner(lambda y: sin(x), x)),
     }
     del trace_state.stack[1:]
-    f = counted(programs[program])
-    value, count = f(x)
+    with in_place("minijax.core", siblings):
+        f = counted(programs[program])
+        value, count = f(x)
+        again = f(x)[1]
     shown = "a box" if isinstance(value, Tracer) else np.asarray(value)
-    return shown, count, f(x)[1], inner_counts
+    return shown, getattr(value, "weak_type", None), count, again, inner_counts
 
 
-@probe
-def counts_of_branches(mj, values):
+@probe(uses=[in_place])
+def counts_of_branches(mj, siblings, values):
     """Counts where Python's `if` looks at the input, in one call after another."""
-    from minijax.core import Primitive, counted, trace_state
+    from minijax.core import Primitive, counted, impl_rules, trace_state
 
-    class Twice(Primitive):
-        def bind(self, x):
-            return x * 2.0 if type(x) is float else x._trace.process_primitive(self, [x], {})
+    twice = Primitive("twice")
+    impl_rules[twice] = lambda x: np.multiply(x, 2.0)
 
     def f(x):
-        twice = Twice("twice").bind
-        return twice(twice(x)) if x else twice(x)
+        return twice.bind(twice.bind(x)) if x else twice.bind(x)
 
     del trace_state.stack[1:]
-    counted_f = counted(f)
-    return [counted_f(value) for value in values]
+    with in_place("minijax.core", siblings):
+        counted_f = counted(f)
+        pairs = [counted_f(value) for value in values]
+    return [(float(value), count) for value, count in pairs]
+
+
+@probe(uses=[in_place])
+def counts_of_itself(mj, siblings, depth):
+    """A function that counts its own operations, one level less deep; one that fails in between."""
+    from minijax.core import counted, mul_p, sub_p, trace_state
+
+    counts, left = [], [depth]
+
+    def f(x):
+        if left[0] == 0:
+            return x
+        left[0] -= 1
+        value, count = g(sub_p.bind(x, 1.0))
+        counts.append(count)
+        return mul_p.bind(value, mul_p.bind(value, 0.5))
+
+    def broken(x):
+        mul_p.bind(x, x)
+        raise KeyError("out")
+
+    del trace_state.stack[1:]
+    with in_place("minijax.core", siblings):
+        g = counted(f)
+        value, count = g(5.5)
+        try:
+            counted(broken)(2.0)
+        except KeyError as error:
+            counts.append(error.args[0])
+    return float(value), count, counts, len(trace_state.stack)
 
 
 @pytest.mark.exercise("core.counted")
 @pytest.mark.parametrize("program", ["chain", "constant operand", "params", "repeated", "not used"])
 def test_count(student, program):
     """The value is the function's own, and every operation on what depends on the input counts."""
-    student.agrees(count_of, program, np.array([0.5, 2.5, -1.5]))
-    student.agrees(count_of, program, np.array([[0.5, 2.5]], np.float32))
+    student.agrees(count_of, OPERATING, program, np.array([0.5, 2.5, -1.5]))
+    student.agrees(count_of, OPERATING, program, np.array([[0.5, 2.5]], np.float32))
 
 
 @pytest.mark.exercise("core.counted")
 def test_constants_do_not_count(student):
     """Operations on constants alone do not count."""
-    student.agrees(count_of, "constant operation", 2.5)
-    student.agrees(count_of, "constant operation", np.array([2.5, 3.5]))
+    student.agrees(count_of, OPERATING, "constant operation", 2.5)
+    student.agrees(count_of, OPERATING, "constant operation", np.array([2.5, 3.5]))
 
 
 @pytest.mark.exercise("core.counted")
 def test_results_that_need_no_operation(student):
     """A function may return its input, or a constant."""
     for program in ("input", "constant", "constant result"):
-        student.agrees(count_of, program, np.array([0.5, 2.5]))
+        student.agrees(count_of, OPERATING, program, np.array([0.5, 2.5]))
 
 
 @pytest.mark.exercise("core.counted")
 def test_counts_within_counts(student):
     """Each of several interpreters counts what depends on its own input, and on no other."""
-    for program in ("two levels", "inner constant", "inner input", "inner has its own"):
-        student.agrees(count_of, program, 0.5)
-        student.agrees(count_of, program, np.array([0.5, 1.5]))
+    names = (
+        "two levels",
+        "inner constant",
+        "inner input",
+        "inner has its own",
+        "inner input, and on",
+    )
+    for program in names:
+        student.agrees(count_of, OPERATING, program, 0.5)
+        student.agrees(count_of, OPERATING, program, np.array([0.5, 1.5]))
 
 
 @pytest.mark.exercise("core.counted")
 @pytest.mark.parametrize("program", ["all of several", "one of several", "last of several"])
 def test_several_results_count_once(student, program):
     """An operation with several results counts once, and each of them can be used further."""
-    student.agrees(count_of, program, 2.5)
+    student.agrees(count_of, OPERATING, program, 2.5)
 
 
 @pytest.mark.exercise("core.counted")
 def test_branches_count_for_themselves(student):
     """Python's `if` may look at the input, and every call counts only what it did itself."""
-    student.agrees(counts_of_branches, [2.5, 0.0, 3.5])
+    student.agrees(counts_of_branches, OPERATING, [2.5, 0.0, 3.5])
+
+
+@pytest.mark.exercise("core.counted")
+def test_counts_of_itself(student):
+    """A function may count itself, less deep; one that fails leaves nothing behind."""
+    student.agrees(counts_of_itself, OPERATING, 3)
 
 
 # Random programs ----------------------------------------------------------------------------------
@@ -1218,3 +1463,149 @@ def test_repetitions_in_programs(student):
 def test_counted_programs(student):
     """The operations of a random program that depend on its first argument are counted."""
     student.agrees_on_programs(counted_program, results=1)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+@probe
+def counted_within(mj, f, xs):
+    """Counts where the inner function uses both inputs and returns what depends on the outer."""
+    from minijax.core import counted, get_aval, transpose_p
+
+    counts = []
+
+    def inner(x, y):
+        f(y, *xs[1:])
+        return f(x, *xs[1:])
+
+    def outer(x):
+        value, count = counted(lambda y: inner(x, y))(xs[0])
+        counts.append(count)
+        return transpose_p.bind(value, permutation=tuple(range(len(get_aval(value).shape))))
+
+    return counted(outer)(xs[0]), counts
+
+
+@probe
+def counted_branches(mj, values):
+    """Values, weak types and counts of a function with a condition, one inside another."""
+    from minijax.core import counted, gt_p, mul_p, neg_p, sub_p
+
+    def f(x):
+        y = mul_p.bind(x, 0.5)
+        return mul_p.bind(y, y) if gt_p.bind(y, 1.0) else neg_p.bind(sub_p.bind(y, 2.0))
+
+    answers = []
+    for value in values:
+        out, count = counted(lambda x: counted(f)(counted(f)(x)[0])[0])(value)
+        answers.append((float(out), str(out.dtype), out.weak_type, count))
+    return answers
+
+
+@probe
+def kept_tracers(mj, values):
+    """What becomes of tracers that were kept after their function had ended, or had failed."""
+    from minijax.core import counted, mul_p, trace_state
+    from minijax.errors import UnexpectedTracerError
+
+    kept, answers = [], []
+
+    def f(x):
+        kept.append(x)
+        y = mul_p.bind(x, 2.0)
+        return y if len(kept) % 2 else {}["out"]
+
+    for value in values:
+        try:
+            answers.append(float(counted(f)(value)[0]))
+        except KeyError as error:
+            answers.append(error.args[0])
+    height = len(trace_state.stack)
+    uses = [lambda x: mul_p.bind(1.5, x), counted(lambda x: mul_p.bind(x, kept[0]))]
+    for use in uses:
+        try:
+            answers.append(float(use(kept[-1])))
+        except UnexpectedTracerError:
+            answers.append("escaped")
+    return answers, height, len(trace_state.stack)
+
+
+@probe
+def operations_refused(mj, values):
+    """What binding says of operands that are no arrays and of a missing rule; what goes on then."""
+    from minijax.core import Primitive, add_p, mul_p
+
+    answers = []
+    for value in values:
+        for operands in ((value, 2.0), (2.0, value)):
+            try:
+                answers.append(float(mul_p.bind(*operands)))
+            except (TypeError, OverflowError) as error:
+                answers.append(type(error).__name__)
+    try:
+        Primitive("erf").bind(0.5)
+    except NotImplementedError as error:
+        answers.append("'erf'" in str(error))
+    return answers, float(add_p.bind(mul_p.bind(2.0, 3.0), 0.5))
+
+
+@probe
+def kinds_of_results(mj):
+    """Values, dtypes and weak types of operations on numbers and arrays of any kind."""
+    from minijax.core import add_p, div_p, exp_p, lt_p, mul_p, neg_p
+
+    halves = np.array([0.5, -0.0], np.float32)
+    outs = [add_p.bind(2, 3), mul_p.bind(0.5, 3.0), neg_p.bind(halves), mul_p.bind(halves, halves)]
+    outs += [exp_p.bind(neg_p.bind(1e9)), lt_p.bind(2.0, 3.0), neg_p.bind(neg_p.bind(0.0))]
+    outs += [div_p.bind(-7, 2), div_p.bind(np.array([-128, 5], np.int8), np.array([2, 0], np.int8))]
+    outs += [add_p.bind(neg_p.bind(2.5), neg_p.bind(np.zeros((0, 2))))]
+    return [(np.asarray(x), np.signbit(np.asarray(x, float)), x.weak_type) for x in outs]
+
+
+@pytest.mark.exercise("core.whole")
+def test_whole_programs(student):
+    """Random programs are evaluated rightly, operation by operation."""
+    student.agrees_on_programs(program_value)
+
+
+@pytest.mark.exercise("core.whole")
+def test_whole_quotients_and_repetitions(student):
+    """Programs with quotients and with repeated arrays are evaluated rightly."""
+    student.agrees_on_programs(program_value, using=["div", "broadcast_in_dim"])
+
+
+@pytest.mark.exercise("core.whole")
+def test_whole_kinds_of_results(student):
+    """Results have the dtype of their operands, and are weakly typed where these are."""
+    student.agrees(kinds_of_results)
+
+
+@pytest.mark.exercise("core.whole")
+def test_whole_refusals(student):
+    """What is no array, or has no rule, is refused, and programs go on after that."""
+    student.agrees(operations_refused, ["x", None, [1.0], 2**70, 2.5])
+
+
+@pytest.mark.exercise("core.whole")
+def test_whole_counts(student):
+    """The operations of random programs that depend on one argument are counted."""
+    student.agrees_on_programs(counted_program, results=1)
+
+
+@pytest.mark.exercise("core.whole")
+def test_whole_counts_within_counts(student):
+    """Of two interpreters each counts what depends on its own input, in random programs."""
+    student.agrees_on_programs(counted_within, results=1)
+
+
+@pytest.mark.exercise("core.whole")
+def test_whole_conditions(student):
+    """Conditions on a counted input are decided, also one inside another."""
+    student.agrees(counted_branches, [5.0, 1.0, -3.0])
+
+
+@pytest.mark.exercise("core.whole")
+def test_whole_kept_tracers(student):
+    """A tracer that was kept is refused, and a function that failed leaves nothing behind."""
+    student.agrees(kept_tracers, [2.5, 3.5, 4.5])

@@ -9,12 +9,13 @@ import pytest
 from autograder.grading.in_worker import in_place
 from autograder.grading.suite import probe, siblings
 
+INF = float("inf")
+NAN = float("nan")
 LIFT = siblings("duals.lift")
 FOR_INTERPRET = siblings("duals.add_rule", "duals.mul_rule", "duals.lift")
 FOR_JVP = siblings(*FOR_INTERPRET.exercises, "duals.interpret_op")
 FOR_DERIVATIVE = siblings(*FOR_JVP.exercises, "duals.jvp")
 FOR_NTH = siblings(*FOR_DERIVATIVE.exercises, "duals.derivative")
-INF = float("inf")
 
 
 def watch():
@@ -64,6 +65,18 @@ def rule(mj, name, primals, tangents):
 
 
 @probe(uses=[boxes])
+def rule_on_the_same(mj, name, primal, *tangents):
+    """What a rule gives where both operands are one object."""
+    from microjax import duals
+    from microjax.interpreters import context
+
+    context.interpreter, box = boxes()
+    x = box(primal)
+    out, out_dot = getattr(duals, name)((x, x), tuple(map(box, tangents)))
+    return out.value, out_dot.value
+
+
+@probe(uses=[boxes])
 def rule_on_boxes(mj, name, primals, tangents):
     """The same for values with which only the current interpreter can compute."""
     from microjax import duals
@@ -87,6 +100,14 @@ def test_sum_with_one_that_rests(student):
     """An operand that does not move contributes nothing to how a sum moves."""
     student.agrees(rule, "add_jvp", [3.0, 5.5], [0.0, 10.0])
     student.agrees(rule, "add_jvp", [3.0, 5.5], [0.5, 0.0])
+
+
+@pytest.mark.exercise("duals.add_rule")
+def test_sum_of_equal_operands(student):
+    """Two operands that are equal may still move differently."""
+    student.agrees(rule, "add_jvp", [3.0, 3.0], [0.5, 10.0])
+    student.agrees(rule_on_the_same, "add_jvp", 3.0, 0.5, -10.0)
+    student.agrees(rule, "add_jvp", [0.5, 10.0], [7.0, 7.0])
 
 
 @pytest.mark.exercise("duals.add_rule")
@@ -124,6 +145,14 @@ def test_product_with_a_first_that_rests(student):
 
 
 @pytest.mark.exercise("duals.mul_rule")
+def test_product_of_equal_operands(student):
+    """Two operands that are equal may still move differently."""
+    student.agrees(rule, "mul_jvp", [3.0, 3.0], [0.5, 10.0])
+    student.agrees(rule_on_the_same, "mul_jvp", 3.0, 0.5, -10.0)
+    student.agrees(rule, "mul_jvp", [0.5, 10.0], [7.0, 7.0])
+
+
+@pytest.mark.exercise("duals.mul_rule")
 def test_product_under_another_interpreter(student):
     """The rule of products leaves all arithmetic to the current interpreter."""
     student.agrees(rule_on_boxes, "mul_jvp", [3.0, 5.5], [0.5, 10.0])
@@ -134,6 +163,8 @@ def test_product_of_huge_values(student):
     """Huge and infinite operands, and tangents, are multiplied like all others."""
     student.agrees(rule, "mul_jvp", [1e200, -3.0], [1e-200, 1e100])
     student.agrees(rule, "mul_jvp", [INF, 5.5], [0.5, 10.0])
+    student.agrees(rule, "mul_jvp", [INF, 4.0], [1.0, 0.0])
+    student.agrees(rule, "mul_jvp", [0.0, 4.0], [NAN, 10.0])
 
 
 # JVPInterpreter.lift ------------------------------------------------------------------------------
@@ -433,17 +464,44 @@ def operations(mj, siblings, x, x_dot):
 
 
 @probe(uses=[in_place, watch])
-def failing_function(mj, siblings):
-    """Who is current after a function that raises."""
+def failing_function(mj, siblings, error_class):
+    """Who is current after a function that raises, and how often it ran."""
+    import builtins
+
     from microjax.interpreters import context
 
-    context.interpreter = watcher = watch()
+    context.interpreter, runs = watch(), []
+    watcher, error_class = context.interpreter, getattr(builtins, error_class)
+
+    def f(x):
+        runs.append(type(x).__name__)
+        raise error_class("out")
+
     with in_place("microjax.duals", siblings):
         try:
-            mj.jvp(lambda x: {}["out"], 2.0, 1.0)
-        except KeyError as error:
-            return error.args[0], mj.current_interpreter() is watcher
-    return "no error"
+            mj.jvp(f, 2.0, 1.0)
+        except error_class as error:
+            return error.args[0], mj.current_interpreter() is watcher, runs
+    return "no error", runs
+
+
+@probe(uses=[in_place])
+def uses_in_turn(mj, siblings, x):
+    """Several uses of one function whose surroundings change: values, and whose numbers it got."""
+    factor, seen = [3.0], []
+
+    def f(x):
+        seen.append(x)
+        return mj.mul(mj.mul(x, x), factor[0])
+
+    with in_place("microjax.duals", siblings):
+        outs = [list(mj.jvp(f, x, 1.0))]
+        factor[0] = -0.5
+        outs += [list(mj.jvp(f, x, t)) for t in (1.0, 2.0)]
+        kept = seen[0]
+        value, slope = mj.jvp(lambda x: kept, x, 1.0)
+    owners = [dual.interpreter for dual in seen]
+    return outs, len({id(owner) for owner in owners}), value is kept, slope
 
 
 @pytest.mark.exercise("duals.jvp")
@@ -496,7 +554,14 @@ def test_jvp_of_jvp(student):
 @pytest.mark.exercise("duals.jvp")
 def test_a_function_that_fails(student):
     """After a function that raises, the interpreter that was current before is current again."""
-    student.agrees(failing_function, FOR_JVP)
+    for error in ("KeyError", "TypeError", "AttributeError", "KeyboardInterrupt"):
+        student.agrees(failing_function, FOR_JVP, error)
+
+
+@pytest.mark.exercise("duals.jvp")
+def test_each_use_is_a_new_one(student):
+    """Each use runs the function again, with an interpreter of its own that nobody had before."""
+    student.agrees(uses_in_turn, FOR_JVP, 2.0)
 
 
 # derivative ---------------------------------------------------------------------------------------
@@ -583,6 +648,50 @@ def test_derivative_inside_a_function(student):
     """A derivative inside a function that is differentiated does not disturb that one."""
     student.agrees(derived_inside, FOR_DERIVATIVE, 5.0, 2.0, 3.0)
     student.agrees(derived_inside, FOR_DERIVATIVE, -1.0, 0.5, 0.0)
+
+
+@probe(uses=[in_place])
+def derived_again(mj, siblings, x):
+    """Derivatives of one function at one point, while its surroundings change."""
+    factor = [3.0]
+
+    def f(x):
+        return mj.mul(mj.mul(x, x), factor[0])
+
+    outs = []
+    with in_place("microjax.duals", siblings):
+        for factor[0] in (3.0, -0.5, 0.0):
+            outs += [mj.derivative(f, x), mj.derivative(lambda y: mj.derivative(f, y), x)]
+    return outs
+
+
+@probe(uses=[in_place])
+def derived_at(mj, siblings, points):
+    """What the function gets at points of any kind, and the derivative where texts are made."""
+    seen = []
+
+    class Text(mj.Interpreter):
+        def interpret_op(self, op, args):
+            return f"{op}({', '.join(map(str, args))})"
+
+    def f(x):
+        seen.append((repr(x.primal), x.tangent))
+        return mj.add(x, x)
+
+    with in_place("microjax.duals", siblings), mj.set_interpreter(Text()):
+        return [mj.derivative(f, x) for x in points], seen
+
+
+@pytest.mark.exercise("duals.derivative")
+def test_derivatives_again(student):
+    """The function runs each time: its surroundings may have changed."""
+    student.agrees(derived_again, FOR_DERIVATIVE, 2.0)
+
+
+@pytest.mark.exercise("duals.derivative")
+def test_points_of_any_kind(student):
+    """The point is whatever the interpreter outside computes with."""
+    student.agrees(derived_at, FOR_DERIVATIVE, ["x", 2, 0.0, True])
 
 
 @pytest.mark.exercise("duals.derivative")

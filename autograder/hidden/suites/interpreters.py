@@ -1,12 +1,13 @@
 """Hidden tests of the lesson interpreters: what operations mean, and who decides it.
 
 Every exercise is tested alone. Probes put interpreters of their own in charge, most of which give
-texts, so that it shows who was asked for what, and replace sibling exercises that they need.
+texts, so that it shows who was asked for what, and replace sibling exercises that they need. The
+whole module is asked for random programs, in which operands repeat and constants meet.
 """
 
 import pytest
 
-from autograder.grading.in_worker import in_place
+from autograder.grading.in_worker import grown, in_place
 from autograder.grading.suite import probe, siblings
 
 INF = float("inf")
@@ -18,10 +19,10 @@ NAN = float("nan")
 
 @probe
 def evaluated(mj, name, pairs):
-    """The results of one operation on pairs of numbers, and their types."""
+    """The results of one operation on pairs of numbers, to the last digit, and their types."""
     interpreter = mj.EvalInterpreter()
     results = [interpreter.interpret_op(mj.Op[name], (x, y)) for x, y in pairs]
-    return [(type(result).__name__, result) for result in results]
+    return [(type(result).__name__, repr(result)) for result in results]
 
 
 @probe
@@ -69,15 +70,24 @@ def test_products(student):
 
 
 @pytest.mark.exercise("interpreters.evaluate")
+def test_unusual_numbers(student):
+    """Infinite numbers, nan and zeros of either sign are multiplied as Python does it."""
+    student.agrees(evaluated, "mul", [(0.0, 1.0), (-0.0, 1.0), (0.0, -2.5), (-1.5, -0.0)])
+    student.agrees(evaluated, "mul", [(0.0, INF), (NAN, 0.0), (1e200, -1e200), (INF, -INF)])
+
+
+@pytest.mark.exercise("interpreters.evaluate")
 def test_terms_that_are_no_floats(student):
     """A term of a sum that is not a float is refused with the error of check_floats."""
     student.agrees(refused, "add", [(2, 3.5), (2.5, 3), (True, 2.0), ("2.0", "3.0")])
+    student.agrees(refused, "add", [(2.0, 1.0), (2.0, True), (2, 1.0), (2.0, 1.0)])
 
 
 @pytest.mark.exercise("interpreters.evaluate")
 def test_factors_that_are_no_floats(student):
     """A factor that is not a float is refused with the error of check_floats."""
     student.agrees(refused, "mul", [(2, 3.5), (2.5, 3), (2.0, False), ("2.0", 3)])
+    student.agrees(refused, "mul", [(2.0, 0.0), (2.0, 0), (2.0, False), (2.0, 0.0)])
 
 
 @pytest.mark.exercise("interpreters.evaluate")
@@ -179,6 +189,71 @@ def left_early(mj, how):
 
 
 @probe
+def made_early(mj):
+    """Blocks that are made in one place, and begin in another where somebody else is current."""
+    first, other, third = (mj.EvalInterpreter() for _ in range(3))
+    block, seen = mj.set_interpreter(other), []
+    with mj.set_interpreter(first):
+        again = mj.set_interpreter(other)
+        with block:
+            seen.append(mj.current_interpreter() is other)
+        seen.append(mj.current_interpreter() is first)
+        with mj.set_interpreter(third):
+            with again:
+                seen.append(mj.current_interpreter() is other)
+            seen.append(mj.current_interpreter() is third)
+        seen.append(mj.current_interpreter() is first)
+    return seen
+
+
+@probe
+def there_and_back(mj, numbers):
+    """Blocks for interpreters of these numbers inside each other, each seen again at its end."""
+    made = [mj.EvalInterpreter() for _ in range(1 + max(numbers))]
+    before, seen = mj.current_interpreter(), []
+
+    def look():
+        seen.append([i for i, x in enumerate([*made, before]) if x is mj.current_interpreter()])
+
+    def nest(numbers):
+        look()
+        if numbers:
+            with mj.set_interpreter(made[numbers[0]]):
+                nest(numbers[1:])
+            look()
+
+    nest(numbers)
+    return seen
+
+
+@probe
+def threads_in_turn(mj):
+    """Blocks of two threads that begin and end in turn: each thread gets its own ones back."""
+    import threading
+
+    mine, theirs, seen = mj.EvalInterpreter(), mj.EvalInterpreter(), []
+
+    def work():
+        before = mj.current_interpreter()
+        with mj.set_interpreter(theirs):
+            begun.set()
+            go_on.wait(5.0)
+        seen.append([mj.current_interpreter() is x for x in (before, mine, theirs)])
+
+    begun, go_on = threading.Event(), threading.Event()
+    thread = threading.Thread(target=work)
+    with mj.set_interpreter(mine):
+        thread.start()
+        begun.wait(5.0)
+        with mj.set_interpreter(mj.EvalInterpreter()):
+            go_on.set()
+            thread.join()
+        seen.append([mj.current_interpreter() is x for x in (mine, theirs)])
+    seen.append(mj.current_interpreter() is mine)
+    return seen
+
+
+@probe
 def two_threads(mj):
     """What another thread sees while this one is in a block, and the other way round."""
     import threading
@@ -217,13 +292,22 @@ def test_blocks_inside_each_other(student):
     student.agrees(currents, 2)
     student.agrees(currents, 4)
     student.agrees(same_twice)
+    student.agrees(there_and_back, [0, 1, 0])
+    student.agrees(there_and_back, [0, 1, 0, 2, 1, 1])
+
+
+@pytest.mark.exercise("interpreters.set_interpreter")
+def test_blocks_begin_when_they_are_entered(student):
+    """What is current when a block begins comes back at its end, wherever the block was made."""
+    student.agrees(made_early)
 
 
 @pytest.mark.exercise("interpreters.set_interpreter")
 def test_a_block_that_fails(student):
     """An exception in the block comes out of it, and the interpreter before is current again."""
     student.agrees(after_an_error, 1)
-    student.agrees(after_an_error, 1, "KeyboardInterrupt")
+    for error in ("KeyboardInterrupt", "SystemExit", "GeneratorExit", "StopIteration"):
+        student.agrees(after_an_error, 1, error)
 
 
 @pytest.mark.exercise("interpreters.set_interpreter")
@@ -243,6 +327,7 @@ def test_blocks_that_are_left_early(student):
 def test_threads(student):
     """Each thread has its own current interpreter."""
     student.agrees(two_threads)
+    student.agrees(threads_in_turn)
 
 
 # bind ---------------------------------------------------------------------------------------------
@@ -282,6 +367,31 @@ def asked_last(mj, number, name, operands):
         context.interpreter = Tell(i)
         answers.append(bind(mj.Op[name], *operands))
     return answers
+
+
+@probe
+def answers_of_any_kind(mj, answers):
+    """What comes back where the interpreter gives these answers, or raises the errors named."""
+    import builtins
+
+    from microjax.interpreters import bind, context
+
+    class Answer(mj.Interpreter):
+        def interpret_op(self, op, args):
+            answer = answers[asked.pop()]
+            error = getattr(builtins, str(answer), None)
+            if error is not None and answer is not None:
+                raise error("of the interpreter")
+            return answer
+
+    context.interpreter, asked, seen = Answer(), [], []
+    for i in range(len(answers)):
+        asked.append(i)
+        try:
+            seen.append(repr(bind(mj.Op.add, 1.5, 2.5)))
+        except Exception as error:
+            seen.append(f"{type(error).__name__} {error}")
+    return seen
 
 
 @probe
@@ -325,6 +435,8 @@ def test_the_question(student):
     student.agrees(asked, "add", [2.5, 4.0])
     student.agrees(asked, "mul", [4.0, "x"])
     student.agrees(asked, "mul", [1.5])
+    student.agrees(asked, "add", [2, True])
+    student.agrees(asked, "mul", [0, None, "x"])
 
 
 @pytest.mark.exercise("interpreters.bind")
@@ -338,6 +450,13 @@ def test_who_is_asked(student):
 def test_operands_of_any_kind(student):
     """Operands reach the interpreter themselves, unseen, whatever they are."""
     student.agrees(operand_itself)
+
+
+@pytest.mark.exercise("interpreters.bind")
+def test_answers_of_any_kind(student):
+    """The interpreter's answer is the result, whatever it is, and so is its error."""
+    student.agrees(answers_of_any_kind, [0.0, None, "", False, [], 2])
+    student.agrees(answers_of_any_kind, ["NotImplementedError", "TypeError", "KeyError", 1.5])
 
 
 @pytest.mark.exercise("interpreters.bind")
@@ -366,7 +485,7 @@ def counted_calls(mj, names):
     before = Tell()
     interpreter, seen = CountingInterpreter(before), []
     for place, name in enumerate(names):
-        out = interpreter.interpret_op(mj.Op[name], (float(place), 2.5))
+        out = interpreter.interpret_op(mj.Op[name], (float(place // 2), 2))
         seen.append((out, interpreter.count))
     return seen, before.asked
 
@@ -434,6 +553,7 @@ def test_every_operation_counts(student):
 def test_the_other_one_works(student):
     """The result is what the interpreter before this one gives for the same operands."""
     student.agrees(counted_calls, ["mul"])
+    student.agrees(counted_calls, ["mul", "mul", "add", "add"])
     student.agrees(passed_on)
 
 
@@ -512,7 +632,7 @@ def arguments(mj, siblings, args):
 
     with in_place("microjax.interpreters", siblings):
         out, count = count_ops(f, *args)
-    return out, count, calls, context.interpreter is text
+    return out, count, calls, context.interpreter is text, type(out).__name__
 
 
 @probe(uses=[ask, in_place, texts])
@@ -537,6 +657,24 @@ def nested_counts(mj, siblings, inner, after):
     with in_place("microjax.interpreters", siblings):
         out = count_ops(outer, 4.0)
     return out, text.asked
+
+
+@probe(uses=[ask, in_place, texts])
+def counts_of_itself(mj, siblings, depth):
+    """A function that counts the operations of itself, one level less deep, and applies some."""
+    from microjax.interpreters import context, count_ops
+
+    context.interpreter, seen = texts(), []
+
+    def f(n, x):
+        if n == 0:
+            return ask("mul", x, x)
+        y, count = count_ops(f, n - 1, ask("add", x, 1.5))
+        seen.append((n, count))
+        return ask("mul", y, ask("mul", y, 2.0)) if n % 2 else y
+
+    with in_place("microjax.interpreters", siblings):
+        return count_ops(f, depth, "x"), count_ops(f, 0, "x"), seen
 
 
 @probe(uses=[in_place, texts])
@@ -579,9 +717,242 @@ def test_counting_inside_counting(student):
     """A function that counts the operations of another one can be counted itself."""
     student.agrees(nested_counts, SIBLINGS, 3, 2)
     student.agrees(nested_counts, SIBLINGS, 1, 0)
+    student.agrees(counts_of_itself, SIBLINGS, 3)
 
 
 @pytest.mark.exercise("interpreters.count_ops")
 def test_after_an_error(student):
     """After a function that raises, the interpreter that was current before is current again."""
     student.agrees(failing, SIBLINGS)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+def telling(mj, name=""):
+    """An interpreter whose values are short texts that number the operations."""
+
+    class Tell(mj.Interpreter):
+        asked = 0
+
+        def interpret_op(self, op, args):
+            self.asked += 1
+            return (
+                f"{name}{self.asked}:{op}({', '.join(str(arg).partition(':')[0] for arg in args)})"
+            )
+
+    return Tell()
+
+
+@probe(uses=[grown])
+def programs(mj, seeds, inputs):
+    """The values of random programs."""
+    return [repr(grown(mj, seed, inputs)) for seed in seeds]
+
+
+@probe
+def refused_in_programs(mj, values):
+    """What `mul` and `add` answer where one operand is this, in the middle of a program."""
+    answers = []
+    for value in values:
+        for f in (mj.add, mj.mul):
+            for args in ((value, 2.0), (2.0, value)):
+                try:
+                    answers.append(repr(f(*args)))
+                except TypeError as error:
+                    answers.append(str(error))
+    return answers, repr(mj.mul(mj.add(1.5, 2.0), 2.0))
+
+
+@probe(uses=[grown, telling])
+def told(mj, seeds, inputs):
+    """Random programs as texts, one after the other, and who was asked."""
+    tellers = [telling(mj) for _ in seeds]
+    outs = []
+    for teller, seed in zip(tellers, seeds, strict=True):
+        with mj.set_interpreter(teller):
+            outs.append(grown(mj, seed, inputs))
+    return outs, [teller.asked for teller in tellers]
+
+
+@probe(uses=[grown, telling])
+def told_by_turns(mj, seeds):
+    """Blocks inside each other, some of which fail; the program goes on around them."""
+    first, second = telling(mj, "a"), telling(mj, "b")
+    outs = []
+
+    def nest(seeds):
+        if not seeds:
+            raise KeyError("out")
+        with mj.set_interpreter(first if len(seeds) % 2 else second):
+            try:
+                nest(seeds[1:])
+            except KeyError:
+                outs.append(grown(mj, seeds[0], ["x", "y"]))
+                if len(seeds) > 2:
+                    raise
+            outs.append(grown(mj, seeds[0], ["z"], 3))
+
+    nest(seeds)
+    return outs, first.asked, second.asked
+
+
+@probe(uses=[grown])
+def counted(mj, seeds, inputs, lengths):
+    """Results and numbers of operations of random programs."""
+    from microjax.interpreters import count_ops
+
+    def f(seed, length, *inputs):
+        return grown(mj, seed, inputs, length)
+
+    return [repr(count_ops(f, seed, n, *inputs)) for seed, n in zip(seeds, lengths, strict=True)]
+
+
+@probe(uses=[grown])
+def counted_inside(mj, seed, depth):
+    """A program that counts the operations of another one, which does the same, and goes on."""
+    from microjax.interpreters import count_ops
+
+    def f(depth, x):
+        y = grown(mj, seed + depth, [x], 1 + depth)
+        if depth:
+            z, count = count_ops(f, depth - 1, mj.mul(y, 0.5))
+            y = mj.add(mj.mul(z, y), float(count))
+        return y
+
+    return repr(count_ops(f, depth, 1.5)), repr(f(depth, 1.5))
+
+
+@probe(uses=[grown, telling])
+def counted_texts(mj, seed, length):
+    """Counting where texts are made: a function that fails, and another one afterwards."""
+    from microjax.interpreters import count_ops
+
+    def fails(x):
+        mj.mul(grown(mj, seed, [x], length), x)
+        raise KeyError("out")
+
+    teller, errors = telling(mj), []
+    with mj.set_interpreter(teller):
+        for f in (fails, lambda x: count_ops(fails, mj.add(x, x))):
+            try:
+                count_ops(f, "x")
+            except KeyError as error:
+                errors.append(error.args[0])
+        out = count_ops(lambda x: grown(mj, seed, [x], length), "x")
+        last = mj.add("x", "y")
+    return out, last, errors, teller.asked
+
+
+class Turns:
+    """Operations of one of two threads, which apply one each by turns."""
+
+    def __init__(self, mj, mine, next_one):
+        self.mine, self.next_one = mine, next_one
+        self.add, self.mul = self.taken(mj.add), self.taken(mj.mul)
+
+    def taken(self, f):
+        """An operation that waits for its turn."""
+
+        def operation(x, y):
+            self.mine.acquire(timeout=5.0)
+            try:
+                return f(x, y)
+            finally:
+                self.next_one.release()
+
+        return operation
+
+
+def at_once(jobs):
+    """What functions return that run in threads of their own; each gets its `Turns`' semaphores."""
+    import threading
+
+    turns = [threading.Semaphore(1), threading.Semaphore(0)]
+    outs, errors = [None, None], []
+
+    def work(me):
+        try:
+            outs[me] = jobs[me](turns[me], turns[1 - me])
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            turns[1 - me].release(100)  # nobody waits for one who has ended
+
+    workers = [threading.Thread(target=work, args=(me,)) for me in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(5.0)
+    for error in errors:
+        raise error
+    return outs
+
+
+@probe(uses=[Turns, at_once, grown, telling])
+def threads(mj, seed):
+    """One thread counts, another one makes texts, by turns; what each of them gets."""
+    from microjax.interpreters import count_ops
+
+    def count(*turns):
+        return repr(count_ops(lambda x: grown(Turns(mj, *turns), seed, [x]), 1.5))
+
+    def tell(*turns):
+        with mj.set_interpreter(telling(mj)):
+            return grown(Turns(mj, *turns), seed, ["x"])
+
+    return at_once([count, tell])
+
+
+@pytest.mark.exercise("interpreters.whole")
+def test_whole_values(student):
+    """Programs of sums and products have the values that Python computes."""
+    student.agrees(programs, [1, 2, 3, 4, 5, 6], [1.5, -2.0])
+    student.agrees(programs, [7, 8, 9], [INF, 1e200, -0.5])
+
+
+@pytest.mark.exercise("interpreters.whole")
+def test_whole_refusals(student):
+    """An operand that is not a float is refused, wherever it is, and programs go on after that."""
+    student.agrees(refused_in_programs, [2, True, "x", None])
+
+
+@pytest.mark.exercise("interpreters.whole")
+def test_whole_texts(student):
+    """Where another interpreter is current, programs mean what that one makes of them."""
+    student.agrees(told, [1, 2, 3], ["x", "y"])
+    student.agrees(told, [4, 5], [1.5, 2])
+
+
+@pytest.mark.exercise("interpreters.whole")
+def test_whole_blocks(student):
+    """After each block, also one that fails, the program goes on under the interpreter before."""
+    student.agrees(told_by_turns, [1, 2, 3])
+    student.agrees(told_by_turns, [4, 5, 6, 7, 8])
+
+
+@pytest.mark.exercise("interpreters.whole")
+def test_whole_counts(student):
+    """A program's result comes back with the number of its operations."""
+    student.agrees(counted, [1, 2, 3], [1.5, -2.0], [12, 1, 30])
+    student.agrees(counted, [4, 4], [0.25], [7, 7])
+
+
+@pytest.mark.exercise("interpreters.whole")
+def test_whole_counts_inside_counts(student):
+    """A program that counts operations inside can be counted, to any depth."""
+    student.agrees(counted_inside, 10, 1)
+    student.agrees(counted_inside, 20, 4)
+
+
+@pytest.mark.exercise("interpreters.whole")
+def test_whole_counts_of_texts(student):
+    """Operations of any interpreter can be counted, and a function that fails leaves no trace."""
+    student.agrees(counted_texts, 1, 5)
+    student.agrees(counted_texts, 2, 12)
+
+
+@pytest.mark.exercise("interpreters.whole")
+def test_whole_threads(student):
+    """Two threads, one of which counts, do not see each other's operations."""
+    student.agrees(threads, 3)

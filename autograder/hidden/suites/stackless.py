@@ -45,7 +45,7 @@ def examples(mj, xs, y):
 
 
 @probe
-def made_up(mj, values, extras, several):
+def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
     """What a rule is given, who is current while it runs, and what becomes of its results."""
     from unittest.mock import patch
 
@@ -55,10 +55,11 @@ def made_up(mj, values, extras, several):
     toy = core.Primitive("toy", multiple_results=several)
     seen, below = [], []
 
-    def rule(vals, beside, **params):
-        seen.append([list(vals), list(beside), params, st.context.interpreter is watch])
+    def rule(vals, extras, **params):
+        seen.append([list(vals), list(extras), params, st.context.interpreter is watch])
         out = vals[0] - 2.0 * vals[-1]
-        return ([out, vals[0], out], [5.0, None, 6.0]) if several else (out, 7.0)
+        outs = [[out, vals[0], 9.0][i % 3] for i in range(len(beside))]
+        return (outs, list(beside)) if several else (out, 7.0)
 
     class Toys(st.BoxInterpreter):
         box_type, rules, task = st.Box, {toy: rule}, "Toy rule"
@@ -137,12 +138,44 @@ def without_rule(mj, moves):
     with (
         patch.dict(core.impl_rules, {odd: lambda x: x * 3.0}),
         patch.dict(core.abstract_eval_rules, {odd: lambda x: x}),
+        st.set_interpreter(interpreter),
     ):
         try:
             out = str(float(interpreter.interpret_op(odd, [x], {})))
         except NotImplementedError as error:
             out = f"NotImplementedError, about odd: {'odd' in str(error)}"
-    return out, type(st.context.interpreter).__name__
+        return out, st.context.interpreter is interpreter
+
+
+@probe
+def going_on(mj, x, error_class):
+    """A function in which an operation fails, with a moving operand or without, and goes on."""
+    import builtins
+    from unittest.mock import patch
+
+    from microjax import stackless as st
+    from minijax import core
+
+    odd, caught = core.Primitive("odd"), []
+    error_class = getattr(builtins, error_class)
+
+    def fail(*args):
+        raise error_class("out")
+
+    def f(x):
+        for operand in (x, 2.0):
+            try:
+                st.bind(odd, operand)
+            except error_class as error:
+                caught.append(str(error))
+        return x * x
+
+    with (
+        patch.dict(st.jvp_rules, {odd: fail}),
+        patch.dict(core.impl_rules, {odd: fail}),
+        patch.dict(core.abstract_eval_rules, {odd: lambda x: x}),
+    ):
+        return st.jvp(f, (x,), (x,)), caught
 
 
 @pytest.mark.exercise("stackless.box_op")
@@ -171,6 +204,9 @@ def test_box_several(student):
     """Of several results each gets a box of its own, or none."""
     student.agrees(made_up, [2.0, 5.0], [1.0, 3.0], True)
     student.agrees(made_up, [ROW], [STEP], True)
+    student.agrees(made_up, [2.0, 5.0], [None, 3.0], True, [None, 5.0, None, 0.0])
+    student.agrees(made_up, [2.0], [3.0], True, [None])
+    student.agrees(made_up, [2.0], [3.0], True, [])
 
 
 @pytest.mark.exercise("stackless.box_op")
@@ -192,6 +228,47 @@ def test_box_missing_rule(student):
     """A missing rule is an error, only where something moves, and the context is clean after it."""
     student.agrees(without_rule, False)
     student.agrees(without_rule, True)
+    student.agrees(going_on, 3.0, "KeyError")
+    student.agrees(going_on, 3.0, "KeyboardInterrupt")
+
+
+@probe
+def tables_of_rules(mj, x):
+    """The same operations under interpreters that have different rules, and a rule that changes."""
+    from unittest.mock import patch
+
+    from microjax import stackless as st
+    from minijax import core
+
+    def f(x):
+        return st.lax.sin(x) * x
+
+    answers = [st.jvp(f, (x,), (x,)), st.vmap(f)(x), st.jvp(f, (x,), (x,))]
+    with patch.dict(st.jvp_rules, {core.sin_p: lambda xs, ts: (xs[0], ts[0])}):
+        answers.append(st.jvp(f, (x,), (x,)))
+    return [*answers, st.jvp(f, (x,), (x,))]
+
+
+@probe
+def zeros_that_move(mj, x):
+    """Tangents that are zero by value: nan and infinite values come through."""
+    from microjax.stackless import jvp
+
+    zeros = [0.0, -0.0, np.zeros(()), np.float32(0)]
+    xs = [x, x, np.asarray(x), np.float32(x)]
+    return [jvp(lambda x: x * float("inf"), (y,), (t,)) for y, t in zip(xs, zeros, strict=True)]
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_box_tables(student):
+    """Each interpreter has rules of its own, and its table is asked each time."""
+    student.agrees(tables_of_rules, ROW)
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_box_zeros(student):
+    """A tangent that is the number zero is a tangent."""
+    student.agrees(zeros_that_move, 2.0)
 
 
 # LinearInterpreter.interpret_op -------------------------------------------------------------------
@@ -210,6 +287,7 @@ def recorded(mj, case, x):
         "both": lambda t: [lax.add(lax.mul(t, x), t), lax.neg(x)],
         "chain": lambda t: [lax.neg(lax.mul(lax.div(t, lax.mul(x, x)), x))],
         "none": lambda t: [lax.sin(lax.cos(x))],
+        "zeros": lambda t: [lax.mul(lax.div(1.0, zero), t) for zero in (0.0, -0.0, 0.0)],
     }
 
     class Watch(st.EvalInterpreter):
@@ -287,6 +365,42 @@ def test_linear_computed(student):
     student.agrees(recorded, "none", ROW)
     student.agrees(recorded, "right", GRID)
     student.agrees(recorded, "chain", STEP)
+    student.agrees(recorded, "zeros", np.array(2.0))
+
+
+@probe
+def going_on_recording(mj, x, error_class):
+    """Recording in which operations fail that depend on nothing, and goes on."""
+    import builtins
+    from unittest.mock import patch
+
+    from microjax import stackless as st
+    from minijax import core
+
+    odd, caught = core.Primitive("odd"), []
+    error_class = getattr(builtins, error_class)
+
+    def fail(*args):
+        raise error_class("out")
+
+    def f(t):
+        try:
+            st.bind(odd, 2.0)
+        except error_class as error:
+            caught.append(str(error))
+        return [st.lax.mul(t, st.lax.cos(x))], None
+
+    impl, types = {odd: fail}, {odd: lambda x: x}
+    with patch.dict(core.impl_rules, impl), patch.dict(core.abstract_eval_rules, types):
+        program, _ = st.LinearInterpreter().run(f, st.types_of([x]))
+    return [e.primitive.name for e in program.eqns], caught, type(st.context.interpreter).__name__
+
+
+@pytest.mark.exercise("stackless.linear_op")
+def test_linear_failures(student):
+    """An operation that fails while it is computed leaves the recording as it was."""
+    student.agrees(going_on_recording, ROW, "KeyError")
+    student.agrees(going_on_recording, ROW, "KeyboardInterrupt")
 
 
 @pytest.mark.exercise("stackless.linear_op")
@@ -321,6 +435,7 @@ def linearized(mj, siblings, case, primals, in_moves, moving):
         "integers": lambda x, n: [n, x * n, lax.gt(x, 0.0), x.astype("int64"), x],
         "conversion": lambda x, y: [x.astype("float32"), x.sum() * y],
         "nothing": lambda x: [],
+        "given": lambda x, y: [y, np.ones(3, "float32"), x, np.float32(2.0), np.float16(0.5)],
     }
 
     def f(*xs):
@@ -378,6 +493,9 @@ def test_linearize_unmoved_results(student):
     student.agrees(linearized, FORWARD, "integers", [ROW, np.arange(3)], [False, False], [])
     student.agrees(linearized, FORWARD, "unmoved", [ROW, GRID], [True, False], [STEP])
     student.agrees(linearized, FORWARD, "two", [ROW, STEP], [False, False], [])
+    single = np.float32(3.0), np.ones((2, 0), "float32")
+    student.agrees(linearized, FORWARD, "given", list(single), [True, False], [np.float32(1.0)])
+    student.agrees(linearized, FORWARD, "given", list(single), [False, True], [single[1]])
 
 
 @pytest.mark.exercise("stackless.linearize_flat")
@@ -480,6 +598,45 @@ def a_list_of_one(mj, ct):
 
 
 @probe
+def cotangents_kept(mj, x):
+    """The cotangents that were given, after the pass, and what a second pass gives."""
+    from microjax import stackless as st
+    from microjax.stackless import lax
+
+    program = st.make_jaxpr(lambda t, u: [t, lax.neg(t), u, lax.mul(t, x), u])(x, x)
+    cotangents = [x + i for i in range(5)]
+    first = st.backward_pass(program, cotangents)
+    return first, cotangents, st.backward_pass(program, cotangents)
+
+
+@pytest.mark.exercise("stackless.backward_pass")
+def test_backward_given_arrays(student):
+    """The cotangents that are given stay as they are, and serve again."""
+    student.agrees(cotangents_kept, ROW)
+
+
+@probe
+def backwards_through_many(mj, length):
+    """The cotangent through a long program in which each result is used twice."""
+    from microjax import stackless as st
+    from microjax.stackless import lax
+
+    def f(t):
+        for _ in range(length):
+            t = lax.neg(lax.add(t, t))
+        return [t]
+
+    return st.backward_pass(st.make_jaxpr(f)(1.5), [2.0 ** (1 - length)])
+
+
+@pytest.mark.exercise("stackless.backward_pass")
+def test_backward_long(student):
+    """Programs may be long, and use each result twice."""
+    student.agrees(backwards_through_many, 3)
+    student.agrees(backwards_through_many, 550)
+
+
+@probe
 def backwards_staged(mj, x):
     """The program that a backward pass writes, the derivative of one, and its values."""
     from microjax import stackless as st
@@ -532,6 +689,8 @@ def test_backward_rules(student):
     student.agrees(visited, [one, one, two, two, None])
     student.agrees(visited, [one, None, None, None, None])
     student.agrees(visited, [None, None, None, None, two])
+    student.agrees(visited, [None, None, one, None, None])
+    student.agrees(visited, [None, None, None, two, None])
 
 
 @pytest.mark.exercise("stackless.backward_pass")
@@ -576,6 +735,25 @@ def called(mj, siblings, case, primals, tangents):
         with st.set_interpreter(Watch()):
             outs, outs_dot = st.jit_jvp(primals, tangents, name="mine", jaxpr=program)
         return list(outs), list(outs_dot), seen
+
+
+@probe(uses=[in_place])
+def called_again(mj, siblings, x, y):
+    """Values and tangents of one program where now this input moves, now that one, now both."""
+
+    from microjax import stackless as st
+    from microjax.stackless import lax
+
+    with in_place("microjax.stackless", siblings):
+        program = st.make_jaxpr(lambda x, y: (lax.sin(x) * y, y * y))(x, y)
+        all_tangents = [x, None], [None, x]
+        return [st.jit_jvp([x, y], ts, name="mine", jaxpr=program) for ts in all_tangents]
+
+
+@pytest.mark.exercise("stackless.jit_jvp")
+def test_call_again(student):
+    """One program may be called with other inputs moving, and with other values."""
+    student.agrees(called_again, WITHOUT_CALL, 2.0, -0.5)
 
 
 @probe(uses=[in_place])
@@ -625,3 +803,224 @@ def test_call_programs(student):
     """A derivative calls one program for values and one for tangents, also within another."""
     student.agrees(around_jit, WITHOUT_CALL, ROW, STEP)
     student.agrees(around_jit, WITHOUT_CALL, np.array(0.7), np.array(3.0))
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+def curve(lax, seed, xs, length=6):
+    """The last value of a random program, in which operands repeat and constants meet."""
+    import random
+
+    chance, values = random.Random(seed), list(xs)
+    for _ in range(length):
+        x, y = (chance.choice([*values, values[-1]]) for _ in range(2))
+        ways = [x * y, x + y, x - y, lax.sin(x), lax.cos(x * y), -x, x * 0.5, 2.0 - y]
+        values.append(chance.choice(ways))
+    return values[-1] + values[0] * 0.5
+
+
+def slope_of(st, seed):
+    """A function that gives the derivative of a random program, which meets the outer input."""
+
+    def slope(x):
+        value, tangent = st.jvp(lambda y: curve(st.lax, seed, [y, x], 3) * y, (x,), (x,))
+        constant, zero = st.jvp(lambda y: x, (x,), (x,))
+        return value * 0.5 + tangent + constant * zero
+
+    return slope
+
+
+@probe(uses=[curve])
+def linear_maps(mj, seeds, x, t):
+    """Values and derivatives by jvp and by linearize, of programs with two results."""
+    from microjax import stackless as st
+
+    answers = []
+    for seed in seeds:
+
+        def f(x, y, seed=seed):
+            return {"a": curve(st.lax, seed, [x, y]), "b": [curve(st.lax, seed + 1, [y]), x]}
+
+        outs, f_lin = st.linearize(f, x, t)
+        answers += [outs, f_lin(t, x), f_lin(x, t), st.jvp(f, (x, t), (t, x))]
+    return answers
+
+
+@probe(uses=[curve])
+def gradients(mj, seeds, x, y):
+    """Gradients of random programs, by one input and by two, one of which is not used."""
+    from microjax import stackless as st
+
+    answers = []
+    for seed in seeds:
+
+        def f(x, y, unused, seed=seed):
+            return (curve(st.lax, seed, [x, y]) * y).sum()
+
+        answers.append(st.value_and_grad(f, (0, 1, 2))(x, y, x))
+        answers.append(st.grad(f, 1)(x, y, 2))
+    return answers
+
+
+@probe(uses=[curve])
+def types_of_derivatives(mj, x, number):
+    """Derivatives in float32, and of Python's numbers, which are weakly typed."""
+    from microjax import stackless as st
+
+    def f(x, y):
+        return curve(st.lax, 5, [x, y], 3).sum(), np.ones(2, "float32"), 2.5, x
+
+    outs, f_vjp = st.vjp(f, x, x)
+    cts = (np.float32(2.0), np.zeros(2, "float32"), 0.0, x)
+    answers = [outs, f_vjp(cts), st.linearize(f, x, x)[1](x, x)]
+    y = st.grad(lambda z: curve(st.lax, 6, [z]))(number)
+    z = st.jvp(lambda z: z * 3, (number,), (1.0,))
+    mixed = st.grad(lambda z: (x * z).sum())(number)
+    return answers, [(a, a.weak_type) for a in (y, *z, mixed)]
+
+
+@probe(uses=[curve, slope_of])
+def nested_derivatives(mj, seeds, x):
+    """Gradients, tangents and batches of derivatives, inside and around each other."""
+    from microjax import stackless as st
+
+    answers = []
+    for seed in seeds:
+        slope = slope_of(st, seed)
+        answers += [
+            st.grad(slope)(x),
+            st.jvp(st.grad(slope), (x,), (x,)),
+            st.grad(st.grad(slope))(x),
+        ]
+        answers.append(st.vmap(st.grad(slope))(np.stack([x, -x, x * 0.5])))
+        answers.append(st.grad(lambda x, s=slope: st.vmap(s)(np.ones(3) * x).sum())(x))
+    return answers
+
+
+@probe
+def compiled(mj, x):
+    """Derivatives of compiled functions, and compiled derivatives, called more than once."""
+    from microjax import stackless as st
+
+    def f(x, y):
+        return {"n": 2, "z": st.lax.sin(x) * y}
+
+    g = st.jit(f)
+    answers = [st.jvp(lambda x: g(x, 3.0), (y,), (x,)) for y in (x, -x)]
+    answers += [st.jvp(lambda y: g(x, y), (3.0,), (x,)), st.grad(lambda x: g(x, 3.0)["z"])(x)]
+    slope = st.jit(st.vmap(st.grad(lambda y: st.jvp(lambda z: y * z * z, (y,), (x,))[1])))
+    return answers, slope(np.stack([x, -x])), slope(np.stack([x, x]))
+
+
+@probe(uses=[curve])
+def after_failures(mj, x):
+    """An inner derivative fails, in any way; the outer one goes on; nothing is left current."""
+    from microjax import stackless as st
+
+    def broken(y):
+        y * y
+        raise KeyError("out")
+
+    def f(x):
+        found = x
+        for transform in (st.grad, lambda g: lambda x: st.jvp(g, (x,), (x,)), st.jit):
+            try:
+                transform(broken)(x)
+            except KeyError as error:
+                caught.append(error.args[0])
+            found = found * curve(st.lax, 3, [x, found], 2)
+        return found
+
+    caught = []
+    answers = st.grad(f)(x), st.jvp(st.grad(f), (x,), (x,))
+    return answers, caught, type(st.context.interpreter).__name__
+
+
+@probe
+def kept_tracers(mj, x):
+    """What becomes of tracers that were kept after their function had ended."""
+    from microjax import stackless as st
+    from minijax.errors import UnexpectedTracerError
+
+    kept, answers = [], []
+
+    def f(y):
+        kept.append(y)
+        return y * y
+
+    for transform in (st.grad, lambda g: lambda x: st.linearize(g, x)[1](x), st.jit):
+        answers.append(transform(f)(x))
+        for use in (lambda y: y * 2.0, lambda y: st.grad(lambda z: z * y)(x)):
+            try:
+                answers.append(use(kept[-1]))
+            except UnexpectedTracerError:
+                answers.append("escaped")
+    return answers
+
+
+@probe
+def flags_and_numbers(mj, x):
+    """Derivatives of functions with integers, conditions and constants among their results."""
+    from microjax import stackless as st
+
+    def f(x, n):
+        return n, x * n, st.lax.gt(x, 0.5), 3.0, (x < 1.0).astype(float) * x
+
+    outs, f_lin = st.linearize(f, x, 4)
+    zero = np.zeros(np.shape(x), [("float0", np.void, 0)])[()]
+    tangents = st.jvp(lambda x: f(x, 4), (x,), (x,))
+    grads = st.grad(lambda x: f(x, 4)[1] + f(x, 4)[3])(x)
+    moved = [np.asarray(t) for t in f_lin(x, zero) if np.asarray(t).dtype.kind == "f"]
+    floats = [np.asarray(t) for t in tangents[1] if np.asarray(t).dtype.kind == "f"]
+    return outs, moved, floats, grads
+
+
+@pytest.mark.exercise("stackless.whole")
+def test_whole_linear_maps(student):
+    """Linearized functions and jvp give the same derivatives of random programs."""
+    student.agrees(linear_maps, [1], 0.5, -1.5)
+    student.agrees(linear_maps, [5], ROW, STEP)
+
+
+@pytest.mark.exercise("stackless.whole")
+def test_whole_gradients(student):
+    """Gradients of random programs are right, by every input, used or not."""
+    student.agrees(gradients, [1, 2, 3], ROW, STEP)
+    student.agrees(gradients, [4], np.zeros((0, 2)), np.zeros((0, 2)))
+
+
+@pytest.mark.exercise("stackless.whole")
+def test_whole_types(student):
+    """Derivatives have the types of what they belong to: float32, and weak types."""
+    student.agrees(types_of_derivatives, ROW.astype("float32"), 0.5)
+
+
+@pytest.mark.exercise("stackless.whole")
+def test_whole_nested(student):
+    """Derivatives of derivatives are right, where each input meets those outside."""
+    student.agrees(nested_derivatives, [1], 0.5)
+
+
+@pytest.mark.exercise("stackless.whole")
+def test_whole_compiled(student):
+    """Compiled functions can be differentiated, and derivatives compiled."""
+    student.agrees(compiled, 0.5)
+
+
+@pytest.mark.exercise("stackless.whole")
+def test_whole_failures(student):
+    """A function that fails while it is transformed leaves the one around it as it was."""
+    student.agrees(after_failures, 0.5)
+
+
+@pytest.mark.exercise("stackless.whole")
+def test_whole_kept_tracers(student):
+    """Tracers that were kept are refused, whichever transformation they come from."""
+    student.agrees(kept_tracers, 0.5)
+
+
+@pytest.mark.exercise("stackless.whole")
+def test_whole_numbers(student):
+    """Integers, conditions and constants have no derivative, or a derivative of zero."""
+    student.agrees(flags_and_numbers, 0.7)

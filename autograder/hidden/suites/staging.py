@@ -2,12 +2,13 @@
 
 Programs travel as lists of lines such as `["add", 0, 3.0]`. A whole number is a place: the
 parameters come first, then the results of the lines. Everything else is a constant. Probes show a
-variable by its place too, so it is told by which one it is, and not by its name.
+variable by its place too, so it is told by which one it is, and not by its name. The whole module
+is asked for random programs.
 """
 
 import pytest
 
-from autograder.grading.in_worker import in_place
+from autograder.grading.in_worker import grown, in_place
 from autograder.grading.suite import probe, siblings
 
 WRITER = siblings("staging.fresh_var", "staging.record")
@@ -31,7 +32,20 @@ def fresh(mj, counts):
                 variables.append(var)
                 list_of_names.append(var.name if isinstance(var, mj.Var) else str(var))
     equations = [len(interpreter.equations) for interpreter in interpreters]
-    return names, len({id(var) for var in variables}), len(set(variables)), equations
+    counters = [interpreter.name_counter for interpreter in interpreters]
+    return names, len({id(var) for var in variables}), len(set(variables)), equations, counters
+
+
+@probe
+def fresh_later(mj, start, counts):
+    """Names of variables that are made after others, and between equations."""
+    interpreter, names = mj.StagingInterpreter(), []
+    interpreter.name_counter = start
+    for count in counts:
+        variables = [interpreter.fresh_var() for _ in range(count)]
+        names += [var.name for var in variables]
+        interpreter.equations.append(mj.Equation(variables[-1], mj.Op.add, (1.0, 2.0)))
+    return names, interpreter.name_counter, len(interpreter.equations)
 
 
 @probe
@@ -47,6 +61,13 @@ def test_names_are_numbered(student):
     student.agrees(fresh, [1])
     student.agrees(fresh, [3])
     student.agrees(fresh, [12])
+
+
+@pytest.mark.exercise("staging.fresh_var")
+def test_numbers_go_on(student):
+    """Numbers go on from those that there have been, whatever equations there are."""
+    student.agrees(fresh_later, 0, [1, 2, 1])
+    student.agrees(fresh_later, 10, [2, 1])
 
 
 @pytest.mark.exercise("staging.fresh_var")
@@ -140,7 +161,8 @@ def test_nothing_is_computed(student):
     """An operation on constants is written down like any other, and nobody is asked to apply it."""
     student.agrees(recorded, 0, [["add", 2.0, 4.5]])
     student.agrees(recorded, 1, CONSTANTS)
-    student.agrees(recorded, 1, [["mul", 0, 0.0], ["add", 0, 0.0], ["mul", 1.0, 0]])
+    for x in (0.0, 1.0, -1.0, 2.0):
+        student.agrees(recorded, 1, [["mul", 0, x], ["add", 0, x], ["mul", x, 0], ["add", x, 0]])
 
 
 @pytest.mark.exercise("staging.record")
@@ -148,6 +170,7 @@ def test_the_same_operation_twice(student):
     """An operation that comes twice is two equations with two variables."""
     student.agrees(recorded, 1, [["mul", 0, 0], ["mul", 0, 0], ["add", 1, 2]])
     student.agrees(recorded, 0, [["add", 1.0, 2.0], ["add", 1.0, 2.0]])
+    student.agrees(recorded, 1, [["mul", 0, 0.0], ["mul", 0, -0.0], ["mul", 2.0, 1], ["mul", 2, 1]])
 
 
 @pytest.mark.exercise("staging.record")
@@ -210,6 +233,33 @@ def built_inside(mj, siblings, depth):
 
 
 @probe(uses=[in_place])
+def built_again(mj, siblings):
+    """Programs of one function whose surroundings change, and of one that takes any number."""
+    factor = [3.0]
+
+    def f(*xs):
+        return mj.mul(mj.add(xs[0], xs[-1]), factor[0])
+
+    with in_place("microjax.staging", siblings):
+        jaxprs = [mj.build_jaxpr(f, 1)]
+        factor[0] = -0.5
+        jaxprs += [mj.build_jaxpr(f, number) for number in (1, 2, 1)]
+    variables = {id(p) for jaxpr in jaxprs for p in jaxpr.parameters}
+    return list(map(str, jaxprs)), len(variables)
+
+
+@probe(uses=[in_place])
+def built_of_results(mj, siblings, results):
+    """What a program returns where its function returns one of these, or something from outside."""
+    dual = mj.DualNumber(mj.JVPInterpreter(mj.current_interpreter()), 2.0, 1.0)
+    outside = [dual, mj.Var("v_1")]
+    with in_place("microjax.staging", siblings):
+        shown = [repr(mj.build_jaxpr(lambda x, y=y: y, 1).return_val) for y in results]
+        kept = [mj.build_jaxpr(lambda x, y=y: y, 1).return_val is y for y in outside]
+    return shown, kept
+
+
+@probe(uses=[in_place])
 def built_in_vain(mj, siblings, number):
     """What comes of a function that fails, and which interpreter is current afterwards."""
 
@@ -251,6 +301,13 @@ def test_results_of_other_kinds(student):
     student.agrees(built, WRITER, 2, TWO, 1)
     student.agrees(built, WRITER, 2, [], 1)
     student.agrees(built, WRITER, 1, FOO, 5.5)
+    student.agrees(built_of_results, WRITER, [5.5, 0.0, -0.0, None, "text", 2])
+
+
+@pytest.mark.exercise("staging.build_jaxpr")
+def test_the_function_runs_each_time(student):
+    """Each program is written anew, with variables of its own."""
+    student.agrees(built_again, WRITER)
 
 
 @pytest.mark.exercise("staging.build_jaxpr")
@@ -492,6 +549,28 @@ def round_trip(mj, siblings, number, lines, result, calls):
 
 
 @probe(uses=[in_place])
+def staged_again(mj, siblings):
+    """One function staged twice, before and after a change; who is asked in equal calls."""
+
+    class Number(mj.Interpreter):
+        asked = 0
+
+        def interpret_op(self, op, args):
+            self.asked += 1
+            return f"{self.asked}: {op}({', '.join(map(repr, args))})"
+
+    factor, number = [3.0], Number()
+    with in_place("microjax.staging", siblings) as staging:
+        f = lambda x: mj.mul(x, factor[0])  # noqa: E731
+        first = staging.staged(f, 1)
+        factor[0] = -0.5
+        second = staging.staged(f, 1)
+        with mj.set_interpreter(number):
+            outs = [g(x) for g in (first, second) for x in (1.0, 1.0, 1, True, 0.0, -0.0)]
+    return outs, number.asked
+
+
+@probe(uses=[in_place])
 def later(mj, siblings, x, order):
     """A staged function whose surroundings change after it was staged, and its derivatives."""
 
@@ -530,6 +609,12 @@ def test_a_staged_function_can_be_interpreted(student):
     student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [["x"], [2.0], ["y"]])
     student.agrees(round_trip, ALL_BUT_STAGED, 2, TWO, 4, [["x", "y"]])
     student.agrees(later, ALL_BUT_STAGED, 1.5, 4)
+
+
+@pytest.mark.exercise("staging.staged")
+def test_nothing_is_remembered_but_the_program(student):
+    """Each call applies all operations, and each staging runs the function."""
+    student.agrees(staged_again, ALL_BUT_STAGED)
 
 
 @pytest.mark.exercise("staging.staged")
@@ -649,3 +734,189 @@ def test_long_programs(student):
     """Long programs are no problem."""
     student.agrees(cleaned_long, 7)
     student.agrees(cleaned_long, 6_001)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+def chains(mj, seeds, inputs):
+    """The values of random programs, each of which takes the one before."""
+    outs = []
+    for seed in seeds:
+        outs.append(grown(mj, seed, [*inputs, *outs[-1:]], 6))
+    return outs
+
+
+@probe(uses=[grown])
+def written(mj, seeds, number):
+    """Random programs as texts, and what a constant function and an argument give."""
+    texts = [str(mj.build_jaxpr(lambda *xs, s=s: grown(mj, s, xs), number)) for s in seeds]
+    return (
+        texts,
+        str(mj.build_jaxpr(lambda *xs: xs[0], number)),
+        str(mj.build_jaxpr(lambda: 2.5, 0)),
+    )
+
+
+@probe(uses=[grown])
+def written_derivatives(mj, seeds, order):
+    """The programs of derivatives of random programs."""
+    texts = []
+    for seed in seeds:
+
+        def f(x, seed=seed):
+            return grown(mj, seed, [x], 4)
+
+        texts.append(str(mj.build_jaxpr(lambda x, f=f: mj.nth_order_derivative(order, f, x), 1)))
+    return texts
+
+
+@probe(uses=[grown])
+def there_and_back(mj, seeds, points):
+    """Values of random programs by way of their data, twice; and the wrong number of values."""
+    outs = []
+    for seed in seeds:
+        jaxpr = mj.build_jaxpr(lambda *xs, s=seed: grown(mj, s, xs), len(points[0]))
+        outs += [repr(mj.eval_jaxpr(jaxpr, tuple(xs))) for xs in (*points, points[0])]
+        try:
+            mj.eval_jaxpr(jaxpr, tuple(points[0][1:]))
+        except TypeError:
+            outs.append("TypeError")
+    return outs
+
+
+@probe(uses=[grown])
+def staged_derivatives(mj, seeds, x):
+    """Derivatives of staged programs, and of programs that are staged inside, of a moving input."""
+    from microjax.staging import staged
+
+    def inside(x, seed):
+        g = staged(lambda y: grown(mj, seed, [x, y], 5), 1)
+        return mj.mul(g(x), mj.derivative(g, x))
+
+    outs = []
+    for seed in seeds:
+        f = staged(lambda x, s=seed: grown(mj, s, [x], 5), 1)
+        outs.append([mj.nth_order_derivative(n, f, x) for n in range(3)])
+        outs.append([mj.nth_order_derivative(n, lambda x, s=seed: inside(x, s), x) for n in (0, 1)])
+    return outs
+
+
+@probe(uses=[grown])
+def written_inside(mj, seeds, depth):
+    """A program in which a program is built and run that closes over the variables outside."""
+
+    def f(x, depth):
+        y = grown(mj, seeds[0], [x], 2)
+        if depth == 0:
+            return y
+        inner = mj.build_jaxpr(lambda z: mj.add(grown(mj, seeds[1], [x, y, z], 3), f(z, 0)), 1)
+        texts.append(str(inner))
+        return mj.mul(mj.eval_jaxpr(inner, (f(y, depth - 1),)), x)
+
+    texts = []
+    jaxpr = mj.build_jaxpr(lambda x: f(x, depth), 1)
+    return str(jaxpr), texts, repr(mj.eval_jaxpr(jaxpr, (1.5,))), repr(f(1.5, depth))
+
+
+@probe(uses=[chains, grown])
+def swept(mj, seeds, number):
+    """Programs of which a part is needed, before and after cleaning, and their values."""
+    outs = []
+    for keep in range(len(seeds)):
+        jaxpr = mj.build_jaxpr(lambda *xs, i=keep: chains(mj, seeds, xs)[i], number)
+        clean = mj.dce_jaxpr(jaxpr)
+        values = [repr(mj.eval_jaxpr(j, (1.5,) * number)) for j in (jaxpr, clean)]
+        outs.append((str(clean), str(mj.dce_jaxpr(clean)), len(jaxpr.equations), values))
+    return outs
+
+
+@probe
+def long_programs(mj, length):
+    """A long program in which every value is used twice: written, cleaned, and run."""
+
+    def f(x):
+        y = x
+        for i in range(length):
+            mj.mul(y, x)
+            y = mj.add(y, y) if i % 40 == 0 else mj.mul(mj.add(y, y), 0.5)
+        return y
+
+    jaxpr = mj.build_jaxpr(f, 1)
+    clean = mj.dce_jaxpr(jaxpr)
+    return len(jaxpr.equations), len(clean.equations), mj.eval_jaxpr(clean, (1.0,))
+
+
+@probe(uses=[grown])
+def after_failures(mj, seed):
+    """Functions that fail while they are staged, inside one that goes on; and what is current."""
+    before, errors = mj.current_interpreter(), []
+
+    def broken(x):
+        mj.mul(x, x)
+        raise KeyError("out")
+
+    def f(x):
+        y = grown(mj, seed, [x], 3)
+        try:
+            mj.build_jaxpr(broken, 1)
+        except KeyError as error:
+            errors.append(error.args[0])
+        return grown(mj, seed, [x, y], 3)
+
+    text = str(mj.build_jaxpr(f, 1))
+    return text, errors, mj.current_interpreter() is before
+
+
+@pytest.mark.exercise("staging.whole")
+def test_whole_texts(student):
+    """Random functions become programs with their operations, operands and result."""
+    student.agrees(written, [1, 2, 3], 1)
+    student.agrees(written, [4, 5], 3)
+
+
+@pytest.mark.exercise("staging.whole")
+def test_whole_derivatives_as_programs(student):
+    """The derivative of a function has a program, too."""
+    student.agrees(written_derivatives, [1, 2], 1)
+    student.agrees(written_derivatives, [3], 2)
+
+
+@pytest.mark.exercise("staging.whole")
+def test_whole_round_trip(student):
+    """A program run on values gives what the function gives."""
+    student.agrees(there_and_back, [1, 2, 3], [[1.5, -2.0], [0.0, 0.25]])
+
+
+@pytest.mark.exercise("staging.whole")
+def test_whole_derivatives(student):
+    """Staged functions can be differentiated, and stage functions of a moving input."""
+    student.agrees(staged_derivatives, [1, 2, 3], 1.5)
+    student.agrees(staged_derivatives, [4], -0.5)
+
+
+@pytest.mark.exercise("staging.whole")
+def test_whole_programs_inside(student):
+    """A program that is built and run inside another one takes its variables for constants."""
+    student.agrees(written_inside, [1, 2], 1)
+    student.agrees(written_inside, [3, 4], 2)
+
+
+@pytest.mark.exercise("staging.whole")
+def test_whole_cleaning(student):
+    """A cleaned program has the operations that its result needs, and the same value."""
+    student.agrees(swept, [1, 2, 3, 4], 1)
+    student.agrees(swept, [5, 6, 7], 2)
+
+
+@pytest.mark.exercise("staging.whole")
+def test_whole_long_programs(student):
+    """Programs may be long, and use each value twice."""
+    student.agrees(long_programs, 3_000)
+
+
+@pytest.mark.exercise("staging.whole")
+def test_whole_failures(student):
+    """A function that fails while it is staged leaves the program around it as it was."""
+    student.agrees(after_failures, 1)
+    student.agrees(after_failures, 2)
