@@ -27,7 +27,7 @@ import numpy as np
 from autograder.lessons import assemble
 from autograder.lessons.manifest import Lesson
 from autograder.sandbox.session import ENDED, FORGED, KILLED
-from autograder.worker.worker import names_in, reached_in
+from autograder.worker.worker import names_in
 
 # What no exercise needs, and what attempts at cheating are made of: modules, functions, and the
 # inner side of objects.
@@ -130,15 +130,15 @@ def _allowed(lesson: Lesson) -> frozenset[str]:
     names = {name for thing in (builtins, *_TYPES) for name in dir(thing)}
     names |= {name for listed in _LIBRARIES.values() for name in listed.split()}
     for path, text in assemble.tree(lesson).items():
-        names |= {*path.removesuffix(".py").split("/"), *reached_in(text.encode())[1]}
+        names |= {*path.removesuffix(".py").split("/"), *names_in(text.encode())[2]}
     names = {x for x in names if not x.startswith("_")} - UNUSUAL - {*_PRYING.split()}
-    solution, _ = reached_in(assemble.read_solution(lesson.module).encode())
+    _, solution, _ = names_in(assemble.read_solution(lesson.module).encode())
     return frozenset(names | {*_SPECIAL.split(), *_LIBRARIES, *solution})
 
 
 @functools.lru_cache(maxsize=100)
 def _names_of(reference: str) -> frozenset[str]:
-    return frozenset(names_in(reference.encode()))
+    return frozenset(names_in(reference.encode())[0])
 
 
 def notes(unusual: Collection[str], signs: Collection[str]) -> list[str]:

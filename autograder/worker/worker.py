@@ -117,7 +117,7 @@ class Server:
             return ["syntax_error", str(error.msg), error.lineno, error.offset]
         except ValueError:
             return ["syntax_error", "the file holds a null byte", None, None]
-        return ["value", wire.encode([names_in(source), *reached_in(source)])]
+        return ["value", wire.encode(list(names_in(source)))]
 
     def load(self) -> Reply:
         """Import the package afresh."""
@@ -188,38 +188,42 @@ MOST_NAMES = 10_000
 UNREADABLE = "?"  # stands for all that a file reads, if that cannot be told
 
 
-def names_in(source: bytes) -> list[str]:
-    """The names, attributes and modules that a file uses, sorted; none if it is no Python."""
-    try:
-        nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    names = {n.id for n in nodes if isinstance(n, ast.Name)}
-    names |= {n.attr for n in nodes if isinstance(n, ast.Attribute)}
-    names |= {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
-    names |= {n.module.split(".")[0] for n in nodes if isinstance(n, ast.ImportFrom) and n.module}
-    for node in nodes:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-    return sorted(name for name in names if len(name) < 60)[:MOST_NAMES]
+def names_in(source: bytes) -> tuple[list[str], list[str], list[str]]:
+    """The names, attributes and modules that a file uses; what it reads; what it defines.
 
-
-def reached_in(source: bytes) -> tuple[list[str], list[str]]:
-    """What a file reads: attributes, modules, their parts, and built-in names; what it defines.
-
-    Special methods that it defines count as read: Python and NumPy call them, and believe them.
+    It reads attributes, modules, their parts, and built-in names. Special methods that it defines
+    count as read: Python and NumPy call them, and believe them.
     """
     try:
-        nodes: list[Any] = list(ast.walk(ast.parse(source)))
+        nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, _TELLING)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return [UNREADABLE], []
+        return [], [UNREADABLE], []
     read, own = _read_and_set_in(nodes)
     parts = _parts_of_modules(nodes)
     special = {name for name in own if name.startswith("__")}
     read |= parts | special
     if len(read) > MOST_NAMES:
-        return [UNREADABLE], []
-    return sorted(read), sorted(own - parts - special)[:MOST_NAMES]
+        read, own = {UNREADABLE}, set()
+    return _used_in(nodes), sorted(read), sorted(own - parts - special)[:MOST_NAMES]
+
+
+_TELLING = (
+    *(ast.Name, ast.Attribute, ast.Call, ast.MatchClass, ast.arg, ast.FunctionDef, ast.ClassDef),
+    *(ast.Import, ast.ImportFrom),
+)
+
+
+def _used_in(nodes: list[Any]) -> list[str]:
+    names: set[str] = set()
+    for node in nodes:
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.FunctionDef(name=name):
+                names.add(name)
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                names |= {alias.name.split(".")[0] for alias in aliases}
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.split(".")[0])
+    return sorted(name for name in names if len(name) < 60)[:MOST_NAMES]
 
 
 def _read_and_set_in(nodes: list[Any]) -> tuple[set[str], set[str]]:
@@ -227,12 +231,13 @@ def _read_and_set_in(nodes: list[Any]) -> tuple[set[str], set[str]]:
     read: set[str] = set()
     own: set[str] = set()
     named = {id(node.func): node.args[1].value for node in nodes if _gets_a_known_attribute(node)}
+    others = {*vars(builtins), *named.values()}
     for node in nodes:
         match node:
             case ast.Attribute(attr=name, ctx=ast.Load()):
                 read.add(name)
             case ast.Name(id=name, ctx=ast.Load()):
-                read.update({named.get(id(node), name)} & {*vars(builtins), *named.values()})
+                read.update({named.get(id(node), name)} & others)
             case ast.MatchClass(kwd_attrs=names):
                 read.update(names)
             case ast.Import(names=aliases):

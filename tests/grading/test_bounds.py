@@ -11,7 +11,7 @@ from autograder.grading.suite_run import Call
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.sandbox.session import Probe, Reply, Session
 from autograder.worker import wire
-from autograder.worker.worker import reached_in
+from autograder.worker.worker import names_in
 
 pytestmark = pytest.mark.skipif(
     graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
@@ -139,7 +139,7 @@ def test_the_solution_and_the_skeleton_are_plain(lesson):
         pytest.skip("no module")
     text = assemble.read_solution(lesson.module)
     for source in (text, skeleton.make_skeleton(text, lesson)):
-        assert review.is_plain(reached_in(source.encode()), lesson)
+        assert review.is_plain(names_in(source.encode())[1:], lesson)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_the_solution_and_the_skeleton_are_plain(lesson):
     ],
 )
 def test_usual_python_is_plain(line):
-    assert review.is_plain(reached_in(line.encode()), manifest.get("jvp"))
+    assert review.is_plain(names_in(line.encode())[1:], manifest.get("jvp"))
 
 
 # Points for nothing ------------------------------------------------------------------------------
