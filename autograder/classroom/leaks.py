@@ -1,7 +1,7 @@
 """What must not reach students, and whether a file holds it.
 
-Secret are the solutions of a lesson and of all that come after it, hidden tests, and known
-mistakes. A text holds a secret if its lines stand there one after the other; white space and
+Secret are the solutions of a lesson and of all that come after it, hidden tests, and known answers,
+right and wrong. A text holds a secret if its lines stand there one after the other; white space and
 comments do not count. What is published anyway is no secret: the reference of earlier lessons
 and the skeleton. A function of one line is written by others too: it counts where it has its name.
 Of the lesson's own solutions each line counts that is long enough.
@@ -127,7 +127,7 @@ def of(lesson: Lesson) -> Iterator[Secret]:
     texts = list(_published(lesson))
     public = Text("\n".join(texts))
     hinted = Text("\n".join([*texts, *(hint for e in lesson.exercises for hint in e.hints)]))
-    for secret in {*_solutions(lesson), *_hidden_tests(), *_mistakes()}:
+    for secret in {*_solutions(lesson), *_hidden_tests(), *_answers()}:
         # A hint may give a line away, and not all of a solution.
         known = hinted if isinstance(secret, Sentence) else public
         if secret.lines and not secret.is_in(known):
@@ -168,7 +168,7 @@ def _hidden_tests() -> Iterator[Secret]:
             yield Secret(f"{name} of the hidden suite {path.stem}", body, name)
 
 
-def _mistakes() -> Iterator[Secret]:
+def _answers() -> Iterator[Secret]:
     for lesson in manifest.load().values():
         for mistake in answers.mistakes(lesson.id):
             what = f"the known mistake {mistake.id}"
@@ -176,6 +176,9 @@ def _mistakes() -> Iterator[Secret]:
             yield from (
                 Sentence(what, (" ".join(x.split()),)) for x in (mistake.name, *mistake.hints)
             )
+        for answer in (*answers.rights(lesson.id), *answers.wrong(lesson.id)):
+            what = f"a known answer to {answer.exercise}"
+            yield from (Secret(what, body, name) for name, body in _bodies(answer.source))
 
 
 def _bodies(source: str) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -55,6 +55,12 @@ MISTAKES = """
 def bye(name):
     parts = greet(name).split()
     return " ".join(["Bye", *parts])
+
+
+@right("bye.bye")
+def bye(name):
+    greeting = greet(name).partition(" ")
+    return "Bye " + greeting[2]
 """
 SOLUTION = 'return greet(name).replace("Hello", "Bye")'
 CHECKS_FILE, PAGE = "course/lessons/03_bye/checks.py", "course/lessons/03_bye/lesson.md"
@@ -219,8 +225,13 @@ LEAKS = {
     "a short probe": (CHECKS_FILE, "\ndef parted(t):\n    return toy.bye(name)\n", "parted of the"),
     "a known mistake": (
         PAGE,
-        FENCE.format("\n".join(MISTAKES.split("\n")[2:])),
+        FENCE.format("\n".join(MISTAKES.split("\n")[2:5])),
         "the known mistake bye.bye/the_greeting_stays",
+    ),
+    "another right answer": (
+        PAGE,
+        FENCE.format("\n".join(MISTAKES.split("\n")[8:])),
+        "a known answer to bye.bye",
     ),
     "its name": (PAGE, "Beware: the mistake is that\n*The greeting\nstays*.", ""),
     "its hint": (PAGE, "\nYou could\nSay it again. And again.\n", "the known mistake bye.bye"),
