@@ -28,12 +28,13 @@ from typing import Any, NoReturn
 import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
-from nbgrader import utils
+from nbgrader import api, utils
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
+from sqlalchemy import event
 from traitlets import Integer, Unicode
 from traitlets.config import Config
 
@@ -64,14 +65,23 @@ def configure(config: Config) -> None:
     # These read what a student handed in, too; nbgrader's own stop at a file that is no time.
     CourseDirectory.get_existing_timestamp = lambda self, folder: submitted_at(Path(folder), [])
     NbGraderAPI.get_submitted_timestamp = _submitted_at
+    # formgrader's pages take a name of the class list for HTML.
+    for column in (api.Student.first_name, api.Student.last_name):
+        if not event.contains(column, "set", _without_tags):
+            event.listen(column, "set", _without_tags, retval=True)
     # nbgrader calls alembic by its name to make a gradebook; the .venv need not be activated.
     commands = str(Path(sys.executable).parent)
     if commands not in os.environ["PATH"].split(os.pathsep):
         os.environ["PATH"] = commands + os.pathsep + os.environ["PATH"]
 
 
-def _submitted_at(api: NbGraderAPI, assignment: str, student: str) -> datetime | None:
-    course = api.coursedir
+def _without_tags(student: api.Student, name: str | None, *_: object) -> str | None:
+    """A name as it goes into the gradebook: with other brackets instead of those of tags."""
+    return name and name.replace("<", "\u2039").replace(">", "\u203a")
+
+
+def _submitted_at(grader: NbGraderAPI, assignment: str, student: str) -> datetime | None:
+    course = grader.coursedir
     return submitted_at(
         Path(course.format_path(course.submitted_directory, student, assignment)), []
     )

@@ -55,7 +55,9 @@ CHANGES = st.lists(
     min_size=1,
     max_size=6,
 )
-PATHS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
+PATHS = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20
+)
 ARCHIVES = (
     st.binary(max_size=300)
     | st.builds(spoilt, st.just(WHOLE), CHANGES, st.sampled_from([0, 0, 0, 1, 22, 60]))

@@ -1,5 +1,6 @@
 """nbgrader's own commands on a course directory, with honest, odd and hostile submissions."""
 
+import contextlib
 import csv
 import json
 import os
@@ -28,6 +29,18 @@ QUESTION = f"{LESSON.id}-question"  # the cell that a person grades
 FULL = {exercise.id.replace(".", "-"): exercise.points for exercise in LESSON.graded}
 FULL[QUESTION] = 0.0
 NONE = dict.fromkeys(FULL, 0.0)
+
+
+def test_names_of_the_class_list_are_no_tags(tmp_path):
+    course = tmp_path / "course"
+    course.mkdir()
+    nbgrader_course._write_config(course, 0)
+    (tmp_path / "list.csv").write_text("id,first_name,last_name\neve,<img src=x>,O'Brien\n")
+    run(course, "db", "student", "import", str(tmp_path / "list.csv"))
+    run(course, "db", "student", "add", "bob", "--first-name", "<b>", "--last-name", "Ng")
+    with contextlib.closing(sqlite3.connect(course / "gradebook.db")) as book:
+        names = set(book.execute("select first_name, last_name from student"))
+    assert names == {("\u2039img src=x\u203a", "O'Brien"), ("\u2039b\u203a", "Ng")}
 
 
 # ------------------------------------------------------------------------------------------
