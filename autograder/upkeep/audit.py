@@ -7,14 +7,14 @@ name, and mutants, which have a slip in one exercise. All of them are graded as 
 be, and every grade that is not as it should be is a finding.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import track
 
-from autograder.grading import answers, oracle, pool
+from autograder.grading import answers, oracle, pool, submission
 from autograder.grading.answers import Mistake, Wrong
 from autograder.grading.oracle import Oracle
 from autograder.grading.result import Result, Verdict
@@ -40,6 +40,7 @@ class Case:
     name: str
     source: str
     check: Check
+    answers: tuple[str, ...] = ()  # the exercises that visible checks are asked about as well
 
 
 @dataclass
@@ -64,13 +65,13 @@ def audit(
 ) -> Report:
     """Examine the suites of these lessons, or of all.
 
-    `quick` leaves out lone exercises and constant answers, and takes a sample of the mutants.
+    `quick` leaves out lone exercises and constant answers, and samples mutants and answers.
     """
     known = manifest.load()
     chosen = [manifest.get(i) for i in lesson_ids] or [x for x in known.values() if x.exercises]
     report = Report()
     for lesson in chosen:
-        cases = [case for case in make_cases(lesson) if not quick or case.kind not in _LONG]
+        cases = _sample(make_cases(lesson)) if quick else make_cases(lesson)
         _examine_classes(lesson, report)
         _examine(lesson, cases, report, workers, level)
         examine_mutants(lesson, report, quick, workers, level)
@@ -78,6 +79,14 @@ def audit(
 
 
 _LONG = ("one exercise", "one missing", "constant answer")  # kinds of which there are many
+_ANSWERS = ("right answer", "known mistake", "wrong answer")  # and of which there are still more
+
+
+def _sample(cases: Sequence[Case]) -> list[Case]:
+    """The cases for a quick audit: none of the long kinds, and a few of the answers."""
+    answered = {kind: [case for case in cases if case.kind == kind] for kind in _ANSWERS}
+    short = [case for case in cases if case.kind not in (*_LONG, *_ANSWERS)]
+    return [*short, *(case for group in answered.values() for case in group[::SAMPLE])]
 
 
 def _examine_classes(lesson: Lesson, report: Report) -> None:
@@ -92,19 +101,70 @@ def _examine(
     lesson: Lesson, cases: Sequence[Case], report: Report, workers: int | None, level: str | None
 ) -> None:
     by_name = {case.name: case for case in cases}
-    jobs = [(case.name, case.source.encode()) for case in cases]
     wrong: dict[str, list[str]] = {}
-    for result in pool.grade_many(jobs, lesson, workers=workers, level=level, shrink=False):
+    full: dict[str, set[str]] = {}
+    for result in _graded(lesson, cases, workers, level):
         case = by_name[result["student"]]
         wrong[case.name] = [f"{lesson.id}: {case.name}: {x}" for x in case.check(result)]
+        full[case.name] = {e["id"] for e in result["exercises"] if e["points"] == e["max_points"]}
     for kind in dict.fromkeys(case.kind for case in cases):
         names = [case.name for case in cases if case.kind == kind]
         right = sum(not wrong[name] for name in names)
         report.rows.append((lesson.id, kind, right, len(names)))
     report.findings += [text for case in cases for text in wrong[case.name]]
+    _examine_visible(lesson, cases, full, report, workers)
 
 
-SAMPLE = 12  # one mutant in so many is tried when there is little time
+def _graded(
+    lesson: Lesson, cases: Sequence[Case], workers: int | None, level: str | None
+) -> Iterator[Result]:
+    """The results of made submissions; that of a wrong answer has its own exercise alone."""
+    jobs = [(case.name, case.source.encode()) for case in cases if case.kind != "wrong answer"]
+    yield from pool.grade_many(jobs, lesson, workers=workers, level=level, shrink=False)
+    alone = [(case, level) for case in cases if case.kind == "wrong answer"]
+    named = [(c.lesson, at, c.name, c.source, c.answers[0]) for c, at in alone]
+    yield from (result for _, result in pool.in_pool(_grade_alone, named, workers))
+
+
+def _grade_alone(job: tuple[str, str | None, str, str, str]) -> Result:
+    lesson, level, name, source, exercise = job
+    known = manifest.get(lesson)
+    return submission.grade(known, name, source.encode(), level=level, only=exercise, shrink=False)
+
+
+def _examine_visible(
+    lesson: Lesson,
+    cases: Sequence[Case],
+    full: Mapping[str, set[str]],
+    report: Report,
+    workers: int | None,
+) -> None:
+    """Does the hidden suite refuse each answer that a visible check refuses?"""
+    asked = [(lesson.id, case.name, case.source, case.answers) for case in cases if case.answers]
+    outcomes = pool.in_pool(refused, asked, workers)
+    title = f"Visible checks of {lesson.id}"
+    found = list(_with_progress(outcomes, title, len(asked)))
+    odd = {job[1]: refused & full[job[1]] for job, refused in found}
+    report.findings += [
+        f"{lesson.id}: {name}: {exercise}: a visible check refuses it, and the hidden suite does "
+        "not. Let one of them ask for what is promised."
+        for name, exercises in odd.items()
+        for exercise in sorted(exercises)
+    ]
+    told = [odd[job[1]] for job, refused in found if refused]
+    right = sum(not exercises for exercises in told)
+    report.rows.append((lesson.id, "refused by a visible check", right, len(told)))
+
+
+def refused(job: tuple[str, str, str, tuple[str, ...]]) -> set[str]:
+    """Those of the exercises that a visible check refuses, with this module."""
+    lesson, source, exercises = manifest.get(job[0]), job[2], job[3]
+    alone = manifest.find_exercise(exercises[0]) if len(exercises) == 1 else None
+    report = checks.run(lesson, {lesson.module: source.encode()}, alone)
+    return set(exercises) - set(report.done)
+
+
+SAMPLE = 12  # one mutant or answer in so many is tried when there is little time
 
 
 def examine_mutants(
@@ -208,17 +268,20 @@ def cases_of_right_answers(lesson: Lesson) -> Iterator[Case]:
     """The right answers: in each case one to every exercise."""
     for i, chosen in enumerate(answers.in_turn(lesson.id), 1):
         source = answers.variant_source(*chosen)
-        check = _right(lesson, source)
-        yield Case(lesson.id, "right answer", f"right answers, number {i}", source, check)
+        name, own = f"right answers, number {i}", tuple(e.id for e in lesson.exercises)
+        check = _full({part.id for part in lesson.graded})
+        yield Case(lesson.id, "right answer", name, source, check, own)
 
 
 def _cases_of_wrong_answers(lesson: Lesson) -> Iterator[Case]:
     for mistake in answers.mistakes(lesson.id):
         source = answers.variant_source(mistake)
-        yield Case(lesson.id, "known mistake", mistake.id, source, _named(mistake, lesson))
+        check, own = _named(mistake, lesson), (mistake.exercise,)
+        yield Case(lesson.id, "known mistake", mistake.id, source, check, own)
     for i, answer in enumerate(answers.wrong(lesson.id), 1):
         source, name = answers.variant_source(answer), f"{answer.exercise}, wrong answer {i}"
-        yield Case(lesson.id, "wrong answer", name, source, _loses(answer, lesson))
+        check, own = _loses(answer, lesson), (answer.exercise,)
+        yield Case(lesson.id, "wrong answer", name, source, check, own)
 
 
 def _with_those_before(lesson: Lesson, exercise: Exercise) -> set[str]:
@@ -298,19 +361,6 @@ def _fail(exercise: str, tests: set[str]) -> Check:
         passed = {test["id"] for test in every if test["passed"]}
         for test in sorted(tests & passed):
             yield f"{test} passes without {exercise}. Name another test in the table of classes."
-
-    return check
-
-
-def _right(lesson: Lesson, source: str) -> Check:
-    full = _full({part.id for part in lesson.graded})
-
-    def check(result: Result) -> Iterator[str]:
-        yield from full(result)
-        report = checks.run(lesson, {lesson.module: source.encode()})
-        for exercise in lesson.exercises:
-            if exercise.id not in report.done:
-                yield f"{exercise.id}: a visible check refuses it. Let it ask for what is promised."
 
     return check
 

@@ -16,6 +16,7 @@ def test_the_suite_and_the_visible_checks_accept_them(case):
     lesson = manifest.get(case.lesson)
     result = grade(lesson, "other", case.source.encode(), shrink=False)
     assert list(case.check(result)) == []
+    assert audit.refused((case.lesson, case.name, case.source, case.answers)) == set()
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
