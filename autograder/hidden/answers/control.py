@@ -264,12 +264,12 @@ def cond_jvp(primals, tangents, *, branches):
 
 @mistake(
     "control.cond_jvp",
-    name="Each branch decides alone what moves",
-    hints=[
-        "One branch gives `x`, the other one a constant. How many results have the two new programs?",
-        "A result that moves in one branch needs a tangent in all, even if it is zero there.",
-        "Let `agreed` make the programs: it asks each branch with marks that fit all of them.",
-    ],
+    shown_by="""
+from minijax import jvp, lax
+import numpy as np
+f = lambda x, y: lax.cond(np.array(1.0) > 0.0, lambda x, y: x, lambda x, y: y * 1.0, x, y)
+print(jvp(lambda x: f(x, np.array(5.0)), (np.array(3.0),), (np.array(1.0),)))
+""",
 )
 def cond_jvp(primals, tangents, *, branches):
     (index, *operands), (_, *tangents) = primals, tangents

@@ -173,12 +173,14 @@ def eval_equation(eqn, args):
 
 @mistake(
     "custom.eval_equation",
-    name="The constants of a called program are forgotten",
-    hints=[
-        "What is the second part of the pair that `called_program` gives?",
-        "A function that uses an array from outside has it as a constant of its program.",
-        "Hand both parts on: `eval_jaxpr(jaxpr, consts, args)`.",
-    ],
+    shown_by="""
+from minijax import jit, make_jaxpr
+from minijax.custom_interpreters import eval_jaxpr
+import numpy as np
+row = np.array([1.0, 2.0])
+closed = make_jaxpr(jit(lambda x: x * row))(1.0)
+print(eval_jaxpr(closed.jaxpr, closed.consts, [3.0]))
+""",
 )
 def eval_equation(eqn, args):
     called = called_program(eqn)
@@ -950,12 +952,11 @@ def inverse_jaxpr(jaxpr, consts, ins, outs):
 
 @mistake(
     "custom.inverse_jaxpr",
-    name="Both sweeps go backwards",
-    hints=[
-        "Take `x * exp(sin(2.0))`. In which order can its known part be computed?",
-        "What is known spreads from operands to results, so the first sweep goes forward, and it ends before the second one begins.",
-        "Write two loops: one over `jaxpr.eqns` with `evaluate_if_known`, and behind it one backwards with `invert_if_needed`.",
-    ],
+    shown_by="""
+from minijax import lax
+from minijax.custom_interpreters import inverse
+print(inverse(lambda x: lax.exp(x) * lax.exp(lax.neg(2.0)))(1.0))
+""",
 )
 def inverse_jaxpr(jaxpr, consts, ins, outs):
     env = {}

@@ -885,12 +885,10 @@ def backward_pass(jaxpr, consts, args, cotangents):
 
 @mistake(
     "grad.backward_pass",
-    name="Literals are looked up among the variables",
-    hints=[
-        "What are the operands of `x * 2.0`, and which of them is in the environment?",
-        "A literal is not in the environment: it brings its value along.",
-        "Use `read(env, atom)` for each operand.",
-    ],
+    shown_by="""
+from minijax import linear_transpose
+print(linear_transpose(lambda x: x * 3.0, 1.0)(5.0))
+""",
 )
 def backward_pass(jaxpr, consts, args, cotangents):
     eqns, env = linear_equations(jaxpr, consts, args)
@@ -1567,12 +1565,11 @@ def value_and_gradients(fun, args, has_aux=False):
 
 @mistake(
     "grad.value_and_gradients",
-    name="The cotangent is a Python number, whatever the dtype of the value",
-    hints=[
-        "Take a loss of dtype float32. Of which dtype must its cotangent be?",
-        "`1.0` counts as float64, and the function of cotangents refuses a cotangent of another dtype.",
-        "Make the one with NumPy: `np.ones((), get_aval(value).dtype)`.",
-    ],
+    shown_by="""
+from minijax import grad
+import numpy as np
+print(grad(lambda x: x * x)(np.float32(3.0)).dtype)
+""",
 )
 def value_and_gradients(fun, args, has_aux=False):
     value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
@@ -1741,12 +1738,11 @@ def jacobian_of_output(lin, i):
 
 @mistake(
     "grad.jacobian_of_output",
-    name="The backward pass is mapped along one axis only",
-    hints=[
-        "Of which shape is `basis(aval)` for a result of shape (3, 2)?",
-        "Each axis of the result is an axis of the basis that says which entry. All of them are mapped.",
-        "Wrap the function of one cotangent in `vmap` once for each axis: `for _ in lin.out_avals[i].shape:`.",
-    ],
+    shown_by="""
+from minijax import jacrev
+import numpy as np
+print(jacrev(lambda x: x.T)(np.ones((2, 3))).shape)
+""",
 )
 def jacobian_of_output(lin, i):
     def one(ct):

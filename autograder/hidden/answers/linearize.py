@@ -692,12 +692,15 @@ def toposort(outs):
 
 @mistake(
     "linearize.toposort",
-    name="The function calls itself for each recipe",
-    hints=[
-        "Try a chain of 5000 operations. What happens?",
-        "Python has room for about 1000 calls inside each other. A program may be longer than that.",
-        "Keep what waits in a list of your own, and take from its end until it is empty.",
-    ],
+    shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+def f(x):
+    for _ in range(5000):
+        x = x * 1.5
+    return [x]
+print(len(partial_eval_flat(f, [unknown(get_aval(1.0))])[1].eqns))
+""",
 )
 def toposort(outs):
     order, done = [], set()
@@ -951,12 +954,11 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
 
 @mistake(
     "linearize.tracers_to_jaxpr",
-    name="An unknown input counts as known, because it has no recipe",
-    hints=[
-        "Which kinds of tracers have no recipe?",
-        "A known value has no recipe, and an unknown input has none either: nothing in the program makes it.",
-        "Ask `t.pval.is_known`, not whether there is a recipe.",
-    ],
+    shown_by="""
+from minijax.core import *
+from minijax.linearize import *
+print(partial_eval_flat(lambda x: [x, x * 2.0], [unknown(get_aval(1.0))])[1])
+""",
 )
 def tracers_to_jaxpr(tracers_in, tracers_out):
     builder = JaxprBuilder()
@@ -1894,12 +1896,14 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
 
 @mistake(
     "linearize.jit_rule",
-    name="Known results are counted by the known operands",
-    hints=[
-        "Take a call with one known operand and three results that depend on it alone. How many of the results of the first program are residuals?",
-        "`is_known` speaks of the operands. The third thing that `partial_eval_jaxpr` gives speaks of the results.",
-        "Cut the results of the first call after `sum(out_known)` of them.",
-    ],
+    shown_by="""
+from minijax import jit
+from minijax.core import get_aval
+from minijax.linearize import *
+f = jit(lambda x, y: (x * 2.0, x * 3.0, x * 5.0 * y))
+pvals, p = partial_eval_flat(lambda y: list(f(1.0, y)), [unknown(get_aval(1.0))])
+print([float(q.const) for q in pvals if q.is_known], p)
+""",
 )
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
     is_known = tuple(t.pval.is_known for t in tracers)
