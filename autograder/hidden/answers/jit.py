@@ -97,6 +97,178 @@ def program(self, args, kwargs):
     return self.programs[key]
 
 
+@right("jit.program", style="setdefault on a nested key, a flat tuple")
+def program(self, args, kwargs):
+    leaves, structure = self.flatten(args, kwargs)
+    types = [raise_to_shaped(get_aval(leaf)) for leaf in leaves]
+    key = (axis_sizes(), structure, *types)
+    found = self.programs.get(key)
+    if found is not None:
+        return found
+    fresh = self.traced(args, kwargs)
+    return self.programs.setdefault(key, fresh)
+
+
+@right("jit.program", style="try and KeyError, types as plain tuples")
+def program(self, args, kwargs):
+    def type_of(leaf):
+        aval = raise_to_shaped(get_aval(leaf))
+        return tuple(aval.shape), aval.dtype, bool(aval.weak_type)
+
+    leaves, rest = self.flatten(args, kwargs)
+    key = rest, tuple(map(type_of, leaves)), axis_sizes()
+    try:
+        return self.programs[key]
+    except KeyError:
+        pass
+    self.programs[key] = self.traced(args, kwargs)
+    return self.programs[key]
+
+
+@mistake(
+    "jit.program",
+    shown_by="""
+import numpy as np
+from minijax import jit
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+runs = []
+
+def f(x):
+    runs.append(1)
+    return x * 2.0
+g = jit(f)
+g.program((np.ones(3),), {})
+trace_to_jaxpr(lambda x: [x, g.program((x,), {})][:1], [T(3)])
+print(len(runs))
+""",
+)
+def program(self, args, kwargs):
+    # The plain slip: the value is still in the type, so a tracer is another thing than an array.
+    leaves, structure = self.flatten(args, kwargs)
+    key = structure, tuple(get_aval(x) for x in leaves), axis_sizes()
+    if key not in self.programs:
+        self.programs[key] = self.traced(args, kwargs)
+    return self.programs[key]
+
+
+@mistake(
+    "jit.program",
+    shown_by="""
+from minijax import jit
+power = jit(lambda x, n: x * 10.0 ** n, static_argnums=1)
+print(power(1.0, -1), power(1.0, -2))
+""",
+)
+def program(self, args, kwargs):
+    # The hash in place of the key: hash(-1) == hash(-2).
+    leaves, structure = self.flatten(args, kwargs)
+    key = hash((structure, tuple(raise_to_shaped(get_aval(x)) for x in leaves), axis_sizes()))
+    if key not in self.programs:
+        self.programs[key] = self.traced(args, kwargs)
+    return self.programs[key]
+
+
+@mistake(
+    "jit.program",
+    shown_by="""
+import numpy as np
+from minijax import jit
+f = jit(lambda x, y: x * 2.0)
+a, b = (f.program((np.ones(2), np.ones(3)), {}), f.program((np.ones(3), np.ones(2)), {}))
+print(a.closed.in_avals[0], b.closed.in_avals[0])
+""",
+)
+def program(self, args, kwargs):
+    # The types as a set: their order and number are lost.
+    leaves, structure = self.flatten(args, kwargs)
+    key = structure, frozenset(raise_to_shaped(get_aval(x)) for x in leaves), axis_sizes()
+    if key not in self.programs:
+        self.programs[key] = self.traced(args, kwargs)
+    return self.programs[key]
+
+
+@mistake(
+    "jit.program",
+    shown_by="""
+from minijax import jit
+runs = []
+
+def f(x):
+    runs.append(1)
+    return x * 2.0
+jit(f).program((1.0,), {})
+jit(f).program((1.0,), {})
+print(len(runs))
+""",
+)
+def program(self, args, kwargs):
+    # A dict of its own, which another jit(f) does not see.
+    mine = self.__dict__.setdefault("mine", {})
+    leaves, structure = self.flatten(args, kwargs)
+    key = structure, tuple(raise_to_shaped(get_aval(x)) for x in leaves), axis_sizes()
+    if key not in mine:
+        mine[key] = self.traced(args, kwargs)
+    return mine[key]
+
+
+@mistake(
+    "jit.program",
+    shown_by="""
+from minijax import jit
+
+class Scale:
+
+    def __init__(self, by):
+        self.by = by
+
+    def __repr__(self):
+        return 'Scale'
+f = jit(lambda x, s: x * s.by, static_argnums=1)
+print(f(1.0, Scale(2.0)), f(1.0, Scale(3.0)))
+""",
+)
+def program(self, args, kwargs):
+    # The key as text: what prints alike is taken for the same.
+    leaves, structure = self.flatten(args, kwargs)
+    types = [(str(a), a.weak_type) for a in (raise_to_shaped(get_aval(x)) for x in leaves)]
+    key = str((structure, types, axis_sizes()))
+    if key not in self.programs:
+        self.programs[key] = self.traced(args, kwargs)
+    return self.programs[key]
+
+
+@mistake(
+    "jit.program",
+    shown_by="""
+import numpy as np
+import minijax as mj
+from minijax import jit
+runs = []
+
+def f(x):
+    runs.append(1)
+    return x * 2.0
+g = jit(f)
+for _ in range(2):
+    mj.vmap(lambda x: [g.program((1.0,), {}), x][1], axis_name='i')(np.ones(3))
+print(len(runs))
+""",
+)
+def program(self, args, kwargs):
+    # Where names can be used, nothing is kept.
+    if axis_sizes():
+        return self.traced(args, kwargs)
+    leaves, structure = self.flatten(args, kwargs)
+    key = structure, tuple(raise_to_shaped(get_aval(x)) for x in leaves)
+    if key not in self.programs:
+        self.programs[key] = self.traced(args, kwargs)
+    return self.programs[key]
+
+
 @right("jit.bind")
 def bind(self, args, kwargs):
     closed, out_tree, _ = self.program(args, kwargs)
@@ -136,6 +308,181 @@ def bind(self, args, kwargs):
 def bind(self, args, kwargs):
     program, (leaves, _) = self.program(args, kwargs), self.flatten(args, kwargs)
     return call(program.closed, leaves, self.name)
+
+
+@right("jit.bind", style="fields of the program by unpacking, the results through an iterator")
+def bind(self, args, kwargs):
+    closed, out_tree, _ = self.program(args, kwargs)
+    leaves = self.flatten(args, kwargs)[0]
+    results = iter(call(closed, [*leaves], self.name))
+    return tree_unflatten(out_tree, results)
+
+
+@right("jit.bind", style="match on the pair, results rebuilt by a closure")
+def bind(self, args, kwargs):
+    def rebuilt(program):
+        def put_together(outs):
+            return tree_unflatten(program.out_tree, list(outs))
+
+        return put_together
+
+    match self.flatten(args, kwargs):
+        case leaves, _:
+            program = self.program(tuple(args), dict(kwargs))
+            return rebuilt(program)(call(program.closed, leaves, self.name))
+
+
+@mistake(
+    "jit.bind",
+    shown_by="""
+from minijax import jit
+print(jit(lambda x: {'y': [x * 2.0]}).bind((3.0,), {}))
+""",
+)
+def bind(self, args, kwargs):
+    # The plain slip: a single result needs no structure, it seems.
+    program = self.program(args, kwargs)
+    leaves, _ = self.flatten(args, kwargs)
+    outs = call(program.closed, leaves, self.name)
+    return outs[0] if len(outs) == 1 else tree_unflatten(program.out_tree, outs)
+
+
+@mistake(
+    "jit.bind",
+    shown_by="""
+import minijax.numpy as jnp
+from minijax import jit
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+import functools
+f = jit(functools.partial(jnp.multiply, 2.0))
+print(refused(f.bind, (3.0,), {}))
+""",
+)
+def bind(self, args, kwargs):
+    # The function's own name, but not all functions have one.
+    program = self.program(args, kwargs)
+    leaves, _ = self.flatten(args, kwargs)
+    return tree_unflatten(program.out_tree, call(program.closed, leaves, self.fun.__name__))
+
+
+@mistake(
+    "jit.bind",
+    shown_by="""
+from minijax import jit
+runs = []
+
+def f(x):
+    runs.append(1)
+    return [x * 2.0]
+g = jit(f)
+g.bind((3.0,), {})
+g.bind((4.0,), {})
+print(len(runs))
+""",
+)
+def bind(self, args, kwargs):
+    # The structure of the result is found by running the function.
+    from minijax.tree import tree_structure
+
+    program = self.program(args, kwargs)
+    leaves, _ = self.flatten(args, kwargs)
+    outs = call(program.closed, leaves, self.name)
+    return tree_unflatten(tree_structure(self.fun(*args, **kwargs)), outs)
+
+
+@mistake(
+    "jit.bind",
+    shown_by="""
+from minijax import jit
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+f = jit(lambda x, n: x * n, static_argnums=1)
+print(refused(f.bind, (3.0, 2.0), {}))
+""",
+)
+def bind(self, args, kwargs):
+    # All leaves, also those of static arguments.
+    program = self.program(args, kwargs)
+    leaves = tree_leaves((args, kwargs))
+    return tree_unflatten(program.out_tree, call(program.closed, leaves, self.name))
+
+
+@mistake(
+    "jit.bind",
+    shown_by="""
+from minijax import jit
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+f = jit(lambda x: x if x > 0 else -x)
+print(refused(f.bind, (3.0,), {}))
+""",
+)
+def bind(self, args, kwargs):
+    # What cannot be staged out is run as it is; the user never hears of it.
+    try:
+        program = self.program(args, kwargs)
+    except Exception:
+        return self.fun(*args, **kwargs)
+    leaves, _ = self.flatten(args, kwargs)
+    return tree_unflatten(program.out_tree, call(program.closed, leaves, self.name))
+
+
+@mistake(
+    "jit.bind",
+    shown_by="""
+import minijax as mj
+from minijax import jit
+f = jit(lambda x: x * 2.0)
+print(f.bind((3.0,), {}), f.bind((4.0,), {}), mj.jvp(lambda x: f.bind((x,), {}), (3.0,), (1.0,)))
+""",
+)
+def bind(self, args, kwargs):
+    # The result is kept, as the program is.
+    kept_results = self.__dict__.setdefault("results", {})
+    program = self.program(args, kwargs)
+    if id(program) not in kept_results:
+        leaves, _ = self.flatten(args, kwargs)
+        outs = call(program.closed, leaves, self.name)
+        kept_results[id(program)] = tree_unflatten(program.out_tree, outs)
+    return kept_results[id(program)]
+
+
+@mistake(
+    "jit.bind",
+    shown_by="""
+import minijax as mj
+from minijax import jit
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+
+def outer(x):
+    f = jit(lambda y: x * y)
+    return f.bind((2.0,), {})
+print(refused(mj.jvp, outer, (3.0,), (1.0,)))
+""",
+)
+def bind(self, args, kwargs):
+    # jit_p is bound directly: a tracer from outside is hidden among the constants.
+    closed, out_tree, _ = self.program(args, kwargs)
+    leaves, _ = self.flatten(args, kwargs)
+    return tree_unflatten(out_tree, jit_p.bind(*leaves, name=self.name, jaxpr=closed))
 
 
 @right("jit.type")
@@ -186,6 +533,191 @@ def jit_type(*avals, name, jaxpr):
     return jaxpr.out_avals
 
 
+@right("jit.type", style="zip_longest, one complaint for each kind of difference")
+def jit_type(*avals, name, jaxpr):
+    for number, (got, want) in enumerate(itertools.zip_longest(avals, jaxpr.in_avals)):
+        if got is None or want is None:
+            raise TypeError(f"{name} takes {len(jaxpr.in_avals)} operands, and got {len(avals)}")
+        if got.shape != want.shape or got.dtype != want.dtype:
+            raise TypeError(f"operand {number} of {name} must be {want}, not {got}")
+    return [atom.aval for atom in jaxpr.jaxpr.outvars]
+
+
+@right("jit.type", style="compares the printed types")
+def jit_type(*avals, name, jaxpr):
+    if [a.str_short() for a in avals] == [a.str_short() for a in jaxpr.in_avals]:
+        return jaxpr.out_avals
+    text = "{} is called with {} in place of {}"
+    raise TypeError(text.format(name, [*map(str, avals)], [*map(str, jaxpr.in_avals)]))
+
+
+@mistake(
+    "jit.type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jit_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+f = trace_to_jaxpr(lambda x: [x], [T()])
+print(refused(jit_type, T(), T(), name='f', jaxpr=f))
+""",
+)
+def jit_type(*avals, name, jaxpr):
+    # The plain slip: zip stops at the shorter list, so one operand too many is not seen.
+    if len(avals) < len(jaxpr.in_avals):
+        raise TypeError(f"{name}: too few operands")
+    for aval, want in zip(avals, jaxpr.in_avals):
+        if (aval.shape, aval.dtype) != (want.shape, want.dtype):
+            raise TypeError(f"{name}: {aval} is not {want}")
+    return jaxpr.out_avals
+
+
+@mistake(
+    "jit.type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jit_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+f = trace_to_jaxpr(lambda x: [x], [T()])
+print(refused(jit_type, T(dtype='float32'), name='f', jaxpr=f))
+""",
+)
+def jit_type(*avals, name, jaxpr):
+    # What can be converted without loss is let through.
+    if len(avals) != len(jaxpr.in_avals):
+        raise TypeError(f"{name}: another number of operands")
+    for aval, want in zip(avals, jaxpr.in_avals):
+        if aval.shape != want.shape or not np.can_cast(aval.dtype, want.dtype):
+            raise TypeError(f"{name}: {aval} is not {want}")
+    return jaxpr.out_avals
+
+
+@mistake(
+    "jit.type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jit_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+f = trace_to_jaxpr(lambda x: [x], [T(3)])
+print(refused(jit_type, T(1), name='f', jaxpr=f))
+""",
+)
+def jit_type(*avals, name, jaxpr):
+    # An axis of length 1 stretches, as in NumPy.
+    if len(avals) != len(jaxpr.in_avals):
+        raise TypeError(f"{name}: another number of operands")
+    for aval, want in zip(avals, jaxpr.in_avals):
+        fits = len(aval.shape) == len(want.shape) and all(
+            n in (1, m) for n, m in zip(aval.shape, want.shape)
+        )
+        if not fits or aval.dtype != want.dtype:
+            raise TypeError(f"{name}: {aval} is not {want}")
+    return jaxpr.out_avals
+
+
+@mistake(
+    "jit.type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jit_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+f = trace_to_jaxpr(lambda x, y: [x], [T(), T(3)])
+print(refused(jit_type, T(3), T(), name='f', jaxpr=f))
+""",
+)
+def jit_type(*avals, name, jaxpr):
+    # The right operands in the wrong order.
+    kinds = [sorted(a.str_short() for a in types) for types in (avals, jaxpr.in_avals)]
+    if kinds[0] != kinds[1]:
+        raise TypeError(f"{name} is called with other operands")
+    return jaxpr.out_avals
+
+
+@mistake(
+    "jit.type",
+    shown_by="""
+import minijax as mj
+from minijax import jit
+print(mj.make_jaxpr(lambda x: jit(lambda x: x * 2.0).bind((x,), {}))(1.0).out_avals[0].weak_type)
+""",
+)
+def jit_type(*avals, name, jaxpr):
+    # Results are never weakly typed.
+    wanted = [(aval.shape, aval.dtype) for aval in jaxpr.in_avals]
+    if [(aval.shape, aval.dtype) for aval in avals] != wanted:
+        raise TypeError(f"{name} is called with other operands")
+    return [ShapedArray(aval.shape, aval.dtype) for aval in jaxpr.out_avals]
+
+
+@mistake(
+    "jit.type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jit_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+f = trace_to_jaxpr(lambda x: [x], [T(2, 3)])
+print(refused(jit_type, T(3, 2), name='f', jaxpr=f))
+""",
+)
+def jit_type(*avals, name, jaxpr):
+    # As many entries and as many axes: the order of the axes is not compared.
+    def kind(aval):
+        return len(aval.shape), int(np.prod(aval.shape)), aval.dtype
+
+    if [*map(kind, avals)] != [*map(kind, jaxpr.in_avals)]:
+        raise TypeError(f"{name} is called with other operands")
+    return jaxpr.out_avals
+
+
 @right("jit.tensor_type")
 def tensor_type(aval):
     return "tensor<" + "x".join([*map(str, aval.shape), element_type(aval.dtype)]) + ">"
@@ -223,6 +755,133 @@ def tensor_type(aval):
 )
 def tensor_type(aval):
     return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{aval.dtype.name}>"
+
+
+@right("jit.tensor_type", style="one join over lengths and dtype, by map")
+def tensor_type(aval):
+    return f"tensor<{'x'.join([*map(str, map(int, aval.shape)), element_type(aval.dtype)])}>"
+
+
+@right("jit.tensor_type", style="recursion from the first axis")
+def tensor_type(aval):
+    def inside(shape):
+        if not shape:
+            return element_type(np.dtype(aval.dtype))
+        first, *rest = shape
+        return "%dx%s" % (first, inside(rest))
+
+    return "tensor<" + inside(aval.shape) + ">"
+
+
+@mistake(
+    "jit.tensor_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jit import tensor_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(tensor_type(T()), tensor_type(T(2)))
+""",
+)
+def tensor_type(aval):
+    # The plain slip: an x also where there is no axis.
+    return f"tensor<{'x'.join(map(str, aval.shape))}x{element_type(aval.dtype)}>"
+
+
+@mistake(
+    "jit.tensor_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jit import tensor_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(tensor_type(T(12, 345)))
+""",
+)
+def tensor_type(aval):
+    # Each digit is taken for an axis.
+    import re
+
+    axes = re.findall(r"\d", str(tuple(aval.shape)))
+    return f"tensor<{''.join(n + 'x' for n in axes)}{element_type(aval.dtype)}>"
+
+
+@mistake(
+    "jit.tensor_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jit import tensor_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(tensor_type(T(2, dtype='uint8')))
+""",
+)
+def tensor_type(aval):
+    # jaxprs' names of dtypes: right but for booleans, and for unsigned integers.
+    from minijax.dtypes import short_name
+
+    name = {"bool": "i1"}.get(short_name(aval.dtype), short_name(aval.dtype))
+    return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{name}>"
+
+
+@mistake(
+    "jit.tensor_type",
+    shown_by="""
+import numpy as np
+import minijax.numpy as jnp
+from minijax import jit
+from minijax.core import ShapedArray
+from minijax.jit import tensor_type
+print(tensor_type(ShapedArray((np.int64(3),), np.dtype(float))))
+print(np.asarray(jit(lambda x: jnp.broadcast_to(x, (np.int64(3),)))(1.0)).shape)
+""",
+)
+def tensor_type(aval):
+    # repr: lengths that are numbers of NumPy say so.
+    return f"tensor<{''.join(f'{n!r}x' for n in aval.shape)}{element_type(aval.dtype)}>"
+
+
+@mistake(
+    "jit.tensor_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jit import tensor_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(tensor_type(T(2, dtype='float16')))
+""",
+)
+def tensor_type(aval):
+    # A table of the usual dtypes.
+    table = {"float64": "f64", "float32": "f32", "bool": "i1", "uint8": "ui8", "uint32": "ui32"}
+    table |= {f"int{n}": f"i{n}" for n in (8, 16, 32, 64)}
+    name = table.get(aval.dtype.name, "f64")
+    return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{name}>"
+
+
+@mistake(
+    "jit.tensor_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jit import tensor_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+print(tensor_type(T(1, 3, 1)), tensor_type(T(1)))
+""",
+)
+def tensor_type(aval):
+    # Axes of length 1 are left out.
+    return f"tensor<{''.join(f'{n}x' for n in aval.shape if n != 1)}{element_type(aval.dtype)}>"
 
 
 @right("jit.reduce_sum_lowering")
@@ -267,6 +926,191 @@ def reduce_sum_hlo(emitter, avals, out_avals, args, *, axes):
     types = f"({tensor_type(aval)}, {tensor_type(zero)}) -> {tensor_type(out)}"
     text = f"stablehlo.reduce({x} init: {init}) applies stablehlo.add across dimensions = [{dims}]"
     return [emitter.emit(f"{text} : {types}")]
+
+
+@right("jit.reduce_sum_lowering", style="the line put together from a list of words")
+def reduce_sum_hlo(emitter, avals, out_avals, args, *, axes):
+    (x,), (out,) = avals, out_avals
+    start = ShapedArray((), x.dtype)
+    zero = emit_literal(emitter, Literal(np.zeros((), x.dtype), start))
+    words = ["stablehlo.reduce(%s init: %s)" % (args[0], zero), "applies stablehlo.add"]
+    words += ["across dimensions =", str(sorted(map(int, axes))), ":"]
+    words += ["(%s, %s)" % (tensor_type(x), tensor_type(start)), "->", tensor_type(out)]
+    return [emitter.emit(" ".join(words))]
+
+
+@right(
+    "jit.reduce_sum_lowering", style="nothing is emitted where there are no axes; helpers inside"
+)
+def reduce_sum_hlo(emitter, avals, out_avals, args, *, axes):
+    def scalar(number):
+        literal = Literal(np.asarray(number, avals[0].dtype), ShapedArray((), avals[0].dtype))
+        return emit_literal(emitter, literal), tensor_type(literal.aval)
+
+    if len(axes) == 0:
+        return list(args)
+    name, type_ = scalar(0)
+    numbers = ", ".join(f"{axis}" for axis in axes)
+    signature = f"({tensor_type(avals[0])}, {type_}) -> {tensor_type(out_avals[0])}"
+    text = f"stablehlo.reduce({args[0]} init: {name}) applies stablehlo.add"
+    return [emitter.emit(f"{text} across dimensions = [{numbers}] : {signature}")]
+
+
+@mistake(
+    "jit.reduce_sum_lowering",
+    shown_by="""
+import numpy as np
+import minijax.numpy as jnp
+from minijax import jit
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(jit(lambda x: jnp.sum(x, axis=(0, 1))), np.ones((2, 3))), refused(jit(lambda x: jnp.sum(x, axis=0)), np.ones((2, 3))))
+""",
+)
+def reduce_sum_hlo(emitter, avals, out_avals, args, *, axes):
+    # The plain slip: the tuple of axes as Python writes it, with a comma behind a single one.
+    scalar = ShapedArray((), avals[0].dtype)
+    zero = emit_literal(emitter, Literal(np.zeros((), scalar.dtype), scalar))
+    types = f"({tensor_type(avals[0])}, {tensor_type(scalar)}) -> {tensor_type(out_avals[0])}"
+    dims = str(axes).replace("(", "[").replace(")", "]")
+    text = f"stablehlo.reduce({args[0]} init: {zero}) applies stablehlo.add"
+    return [emitter.emit(f"{text} across dimensions = {dims} : {types}")]
+
+
+@mistake(
+    "jit.reduce_sum_lowering",
+    shown_by="""
+import numpy as np
+import minijax.numpy as jnp
+from minijax import jit
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(jit(lambda x, y: (jnp.sum(x), jnp.sum(y))), np.ones(3), np.ones(3, np.float32)))
+""",
+)
+def reduce_sum_hlo(emitter, avals, out_avals, args, *, axes):
+    # One zero for all floats and one for all integers.
+    scalar = ShapedArray((), avals[0].dtype)
+    zeros = emitter.__dict__.setdefault("zeros", {})
+    kind = scalar.dtype.kind
+    if kind not in zeros:
+        zeros[kind] = emit_literal(emitter, Literal(np.zeros((), scalar.dtype), scalar))
+    types = f"({tensor_type(avals[0])}, {tensor_type(scalar)}) -> {tensor_type(out_avals[0])}"
+    dims = ", ".join(map(str, axes))
+    text = f"stablehlo.reduce({args[0]} init: {zeros[kind]}) applies stablehlo.add"
+    return [emitter.emit(f"{text} across dimensions = [{dims}] : {types}")]
+
+
+@mistake(
+    "jit.reduce_sum_lowering",
+    shown_by="""
+import numpy as np
+import minijax.numpy as jnp
+from minijax import jit
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(jit(lambda x: jnp.sum(x, axis=(0, 1))), np.ones((1, 3))))
+""",
+)
+def reduce_sum_hlo(emitter, avals, out_avals, args, *, axes):
+    # Along an axis of length 1 there is nothing to add; but it must disappear.
+    scalar = ShapedArray((), avals[0].dtype)
+    zero = emit_literal(emitter, Literal(np.zeros((), scalar.dtype), scalar))
+    types = f"({tensor_type(avals[0])}, {tensor_type(scalar)}) -> {tensor_type(out_avals[0])}"
+    dims = ", ".join(str(axis) for axis in axes if avals[0].shape[axis] != 1)
+    text = f"stablehlo.reduce({args[0]} init: {zero}) applies stablehlo.add"
+    return [emitter.emit(f"{text} across dimensions = [{dims}] : {types}")]
+
+
+@mistake(
+    "jit.reduce_sum_lowering",
+    shown_by="""
+import numpy as np
+import minijax.numpy as jnp
+from minijax import jit
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(jit(lambda x: jnp.sum(x, axis=(0, 2))), np.ones((2, 3, 5))))
+""",
+)
+def reduce_sum_hlo(emitter, avals, out_avals, args, *, axes):
+    # The axes as a range from the first to the last.
+    scalar = ShapedArray((), avals[0].dtype)
+    zero = emit_literal(emitter, Literal(np.zeros((), scalar.dtype), scalar))
+    types = f"({tensor_type(avals[0])}, {tensor_type(scalar)}) -> {tensor_type(out_avals[0])}"
+    dims = ", ".join(map(str, range(min(axes), max(axes) + 1))) if axes else ""
+    text = f"stablehlo.reduce({args[0]} init: {zero}) applies stablehlo.add"
+    return [emitter.emit(f"{text} across dimensions = [{dims}] : {types}")]
+
+
+@mistake(
+    "jit.reduce_sum_lowering",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.lowering import Emitter
+from minijax.jit import reduce_sum_hlo
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+emitter = Emitter()
+emitter.emit('stablehlo.add %arg1, %arg1 : tensor<f64>')
+print(reduce_sum_hlo(emitter, [T(3)], [T()], ['%arg0'], axes=(0,)))
+print(emitter.lines[-1])
+""",
+)
+def reduce_sum_hlo(emitter, avals, out_avals, args, *, axes):
+    # The name of the zero as in the example.
+    scalar = ShapedArray((), avals[0].dtype)
+    emit_literal(emitter, Literal(np.zeros((), scalar.dtype), scalar))
+    types = f"({tensor_type(avals[0])}, {tensor_type(scalar)}) -> {tensor_type(out_avals[0])}"
+    dims = ", ".join(map(str, axes))
+    text = f"stablehlo.reduce({args[0]} init: %0) applies stablehlo.add"
+    return [emitter.emit(f"{text} across dimensions = [{dims}] : {types}")]
+
+
+@mistake(
+    "jit.reduce_sum_lowering",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.lowering import Emitter
+from minijax.jit import reduce_sum_hlo
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+x = T(3)
+emitter = Emitter()
+reduce_sum_hlo(emitter, [x], [T()], ['%arg0'], axes=(0,))
+print(x, emitter.lines)
+""",
+)
+def reduce_sum_hlo(emitter, avals, out_avals, args, *, axes):
+    # The type of the zero is made out of the operand's own, which others need.
+    scalar = avals[0]
+    types = f"({tensor_type(avals[0])}, "
+    scalar.shape = ()
+    zero = emit_literal(emitter, Literal(np.zeros((), scalar.dtype), scalar))
+    types += f"{tensor_type(scalar)}) -> {tensor_type(out_avals[0])}"
+    dims = ", ".join(map(str, axes))
+    text = f"stablehlo.reduce({args[0]} init: {zero}) applies stablehlo.add"
+    return [emitter.emit(f"{text} across dimensions = [{dims}] : {types}")]
 
 
 @right("jit.lower_body")
@@ -370,6 +1214,287 @@ def lower_body(emitter, jaxpr, args, consts=()):
     return outs
 
 
+@right("jit.lower_body", style="a method object, literals by isinstance, everything in loops")
+def lower_body(emitter, jaxpr, args, consts=()):
+    class Lowering:
+        def __init__(self):
+            self.names = {}
+
+        def define(self, variables, names):
+            for var, name in zip(variables, names, strict=True):
+                self.names[var] = name
+
+        def name(self, atom):
+            if isinstance(atom, Literal):
+                return emit_literal(emitter, atom)
+            return self.names[atom]
+
+        def equation(self, eqn):
+            rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
+            types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
+            self.define(
+                eqn.outvars, rule(emitter, *types, [self.name(x) for x in eqn.invars], **eqn.params)
+            )
+
+    body = Lowering()
+    body.define(jaxpr.invars, args)
+    body.define(jaxpr.constvars, [emitter.capture(const) for const in consts])
+    for eqn in jaxpr.eqns:
+        body.equation(eqn)
+    return [body.name(x) for x in jaxpr.outvars]
+
+
+@right("jit.lower_body", style="all literals of an equation first, a new dict at each step")
+def lower_body(emitter, jaxpr, args, consts=()):
+    env = dict(zip(jaxpr.invars, args, strict=True))
+    for var, const in zip(jaxpr.constvars, consts, strict=True):
+        env = env | {var: emitter.capture(const)}
+
+    def names_of(atoms):
+        lines = {id(x): emit_literal(emitter, x) for x in atoms if isinstance(x, Literal)}
+        return [lines[id(x)] if id(x) in lines else env[x] for x in atoms]
+
+    todo = list(reversed(jaxpr.eqns))
+    while todo:
+        eqn = todo.pop()
+        names = names_of(eqn.invars)
+        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
+        outs = rule(
+            emitter,
+            [x.aval for x in eqn.invars],
+            [x.aval for x in eqn.outvars],
+            names,
+            **eqn.params,
+        )
+        env = env | dict(zip(eqn.outvars, outs, strict=True))
+    return names_of(jaxpr.outvars)
+
+
+@mistake(
+    "jit.lower_body",
+    shown_by="""
+from minijax import jit
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(jit(lambda x: (x, 2.0)), 1.0))
+""",
+)
+def lower_body(emitter, jaxpr, args, consts=()):
+    # The plain slip: outputs are looked up, and literals are not in the dict.
+    env = dict(zip(jaxpr.constvars, map(emitter.capture, consts)))
+    env.update(zip(jaxpr.invars, args))
+
+    def name(atom):
+        return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]
+
+    for eqn in jaxpr.eqns:
+        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
+        types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
+        env.update(zip(eqn.outvars, rule(emitter, *types, [*map(name, eqn.invars)], **eqn.params)))
+    return [env[x] for x in jaxpr.outvars]
+
+
+@mistake(
+    "jit.lower_body",
+    shown_by="""
+from minijax import jit
+f = jit(lambda x: x * x)
+print(jit(lambda x, y: f(x) - f(y))(5.0, 3.0))
+""",
+)
+def lower_body(emitter, jaxpr, args, consts=()):
+    # An equation that was written once is not written again, though the program is called twice.
+    env = emitter.__dict__.setdefault("env", {})
+    env.update(zip(jaxpr.constvars, map(emitter.capture, consts)))
+    env.update(zip(jaxpr.invars, args))
+
+    def name(atom):
+        return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]
+
+    for eqn in jaxpr.eqns:
+        if any(var in env for var in eqn.outvars):
+            continue
+        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
+        types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
+        env.update(zip(eqn.outvars, rule(emitter, *types, [*map(name, eqn.invars)], **eqn.params)))
+    return [name(x) for x in jaxpr.outvars]
+
+
+@mistake(
+    "jit.lower_body",
+    shown_by="""
+import numpy as np
+from minijax import jit
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(jit(lambda x, n: (x * 2.0, n * 2, 2.0)), np.float32(3), 5))
+""",
+)
+def lower_body(emitter, jaxpr, args, consts=()):
+    # A number is written once, but 2 and 2.0 are equal.
+    env = dict(zip(jaxpr.constvars, map(emitter.capture, consts)))
+    env.update(zip(jaxpr.invars, args))
+    written = {}
+
+    def name(atom):
+        if not isinstance(atom, Literal):
+            return env[atom]
+        key = np.asarray(atom.val).item()
+        if key not in written:
+            written[key] = emit_literal(emitter, atom)
+        return written[key]
+
+    for eqn in jaxpr.eqns:
+        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
+        types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
+        env.update(zip(eqn.outvars, rule(emitter, *types, [*map(name, eqn.invars)], **eqn.params)))
+    return [name(x) for x in jaxpr.outvars]
+
+
+@mistake(
+    "jit.lower_body",
+    shown_by="""
+from minijax import jit
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+f = jit(lambda x: (x + 1.0, x * 2.0))
+print(refused(jit(lambda x: f(x)[0] - f(x)[1]), 5.0))
+""",
+)
+def lower_body(emitter, jaxpr, args, consts=()):
+    # Only the first result of an equation gets a name.
+    env = dict(zip(jaxpr.constvars, map(emitter.capture, consts)))
+    env.update(zip(jaxpr.invars, args))
+
+    def name(atom):
+        return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]
+
+    for eqn in jaxpr.eqns:
+        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
+        types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
+        outs = rule(emitter, *types, [*map(name, eqn.invars)], **eqn.params)
+        for var in eqn.outvars:
+            env[var] = outs[0]
+    return [name(x) for x in jaxpr.outvars]
+
+
+@mistake(
+    "jit.lower_body",
+    shown_by="""
+from minijax import jit
+from minijax.core import Primitive, abstract_eval_rules
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+odd_p = Primitive('odd')
+abstract_eval_rules[odd_p] = lambda x: x
+print(refused(jit(lambda x: odd_p.bind(x)).lower, 1.0))
+""",
+)
+def lower_body(emitter, jaxpr, args, consts=()):
+    # The table is asked directly: an operation without a rule is a KeyError without a word.
+    env = dict(zip(jaxpr.constvars, map(emitter.capture, consts)))
+    env.update(zip(jaxpr.invars, args))
+
+    def name(atom):
+        return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]
+
+    for eqn in jaxpr.eqns:
+        types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
+        outs = hlo_lowerings[eqn.primitive](emitter, *types, [*map(name, eqn.invars)], **eqn.params)
+        env.update(zip(eqn.outvars, outs))
+    return [name(x) for x in jaxpr.outvars]
+
+
+@mistake(
+    "jit.lower_body",
+    shown_by="""
+from minijax import jit
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(jit(lambda x: (x * float('inf'), x > True)), 2.0))
+""",
+)
+def lower_body(emitter, jaxpr, args, consts=()):
+    # Literals in decimal digits, as Python writes them; infinity has none.
+    env = dict(zip(jaxpr.constvars, map(emitter.capture, consts)))
+    env.update(zip(jaxpr.invars, args))
+
+    def name(atom):
+        if isinstance(atom, Literal):
+            text = str(np.asarray(atom.val).item()).lower()
+            return emitter.emit(f"stablehlo.constant dense<{text}> : {tensor_type(atom.aval)}")
+        return env[atom]
+
+    for eqn in jaxpr.eqns:
+        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
+        types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
+        env.update(zip(eqn.outvars, rule(emitter, *types, [*map(name, eqn.invars)], **eqn.params)))
+    return [name(x) for x in jaxpr.outvars]
+
+
+@mistake(
+    "jit.lower_body",
+    shown_by="""
+import numpy as np
+from minijax import jit
+from minijax.core import ShapedArray, sub_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var
+from minijax.lowering import Emitter
+from minijax.jit import lower_body
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(jit(lambda x, y: x - y), 5.0, 3.0))
+a, b = (Var(T()) for _ in range(2))
+eqn = JaxprEqn([a, a], [b], sub_p, {})
+print(refused(lower_body, Emitter(), Jaxpr([], [a], [b], [eqn]), ['%arg0']))
+emitter = Emitter()
+lower_body(emitter, Jaxpr([], [a], [b], [eqn]), ['%arg0'])
+print(emitter.lines)
+""",
+)
+def lower_body(emitter, jaxpr, args, consts=()):
+    # Names by a dict of operands: one that stands there twice is handed over once.
+    env = dict(zip(jaxpr.constvars, map(emitter.capture, consts)))
+    env.update(zip(jaxpr.invars, args))
+
+    def name(atom):
+        return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]
+
+    for eqn in jaxpr.eqns:
+        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
+        types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
+        names = list({x: name(x) for x in eqn.invars}.values())
+        env.update(zip(eqn.outvars, rule(emitter, *types, names, **eqn.params)))
+    return [name(x) for x in jaxpr.outvars]
+
+
 @right("jit.impl")
 def jit_impl(*args, name, jaxpr):
     executable, buffers, committed = compiled(jaxpr, committed_devices(args))
@@ -447,6 +1572,197 @@ def jit_impl(*args, name, jaxpr):
     outs = xla.run(program.executable, [*program.captured, *inputs])
     pairs = zip(jaxpr.out_avals, outs, strict=True)
     return [array_of(aval, out, on, program.committed) for aval, out in pairs]
+
+
+@right("jit.impl", style="loops, and the result handler in a comprehension over pairs")
+def jit_impl(*args, name, jaxpr):
+    ready = compiled(jaxpr, committed_devices(args))
+    on = ready.executable.devices
+    buffers = list(ready.captured)
+    for i, x in enumerate(args):
+        buffers.append(to_buffer(jaxpr.in_avals[i], x, on))
+    results = xla.run(ready.executable, buffers)
+    return [
+        array_of(aval, results[i], on, ready.committed) for i, aval in enumerate(jaxpr.out_avals)
+    ]
+
+
+@right("jit.impl", style="map with partials, the Compiled taken apart")
+def jit_impl(*args, name, jaxpr):
+    executable, captured, committed = compiled(jaxpr, committed_devices(args))
+    devices = executable.devices
+    send = functools.partial(to_buffer, devices=devices)
+    inputs = itertools.starmap(send, zip(jaxpr.in_avals, args, strict=True))
+    outputs = xla.run(executable, list(itertools.chain(captured, inputs)))
+    box = functools.partial(array_of, on=devices, committed=committed)
+    return list(map(box, jaxpr.out_avals, outputs))
+
+
+@mistake(
+    "jit.impl",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jit_impl
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+k = np.array([10.0, 20.0])
+print(jit_impl(np.array([1.0, 2.0]), name='f', jaxpr=trace_to_jaxpr(lambda x: [k - x], [T(2)])))
+""",
+)
+def jit_impl(*args, name, jaxpr):
+    # The plain slip: constants behind the arguments.
+    ready = compiled(jaxpr, committed_devices(args))
+    on = ready.executable.devices
+    buffers = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args)]
+    outs = xla.run(ready.executable, [*buffers, *ready.captured])
+    return [array_of(aval, out, on, ready.committed) for aval, out in zip(jaxpr.out_avals, outs)]
+
+
+@mistake(
+    "jit.impl",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jit_impl
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+f = trace_to_jaxpr(lambda x: [x * 2.0], [T()])
+print(refused(jit_impl, 3, name='f', jaxpr=f))
+""",
+)
+def jit_impl(*args, name, jaxpr):
+    # The type of the argument in place of the type of the input.
+    ready = compiled(jaxpr, committed_devices(args))
+    on = ready.executable.devices
+    buffers = [to_buffer(raise_to_shaped(get_aval(x)), x, on) for x in args]
+    outs = xla.run(ready.executable, [*ready.captured, *buffers])
+    return [array_of(aval, out, on, ready.committed) for aval, out in zip(jaxpr.out_avals, outs)]
+
+
+@mistake(
+    "jit.impl",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jit_impl
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+f = trace_to_jaxpr(lambda x: [x * 2.0], [T(weak=True)])
+print(jit_impl(3.0, name='f', jaxpr=f))
+""",
+)
+def jit_impl(*args, name, jaxpr):
+    # Results are never weakly typed.
+    ready = compiled(jaxpr, committed_devices(args))
+    on = ready.executable.devices
+    buffers = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args)]
+    outs = xla.run(ready.executable, [*ready.captured, *buffers])
+    avals = [ShapedArray(aval.shape, aval.dtype) for aval in jaxpr.out_avals]
+    return [array_of(aval, out, on, ready.committed) for aval, out in zip(avals, outs)]
+
+
+@mistake(
+    "jit.impl",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jit_impl
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+x = np.array([1.0, 2.0])
+f = trace_to_jaxpr(lambda x: [x * 2.0], [T(2)])
+first = jit_impl(x, name='f', jaxpr=f)
+x[0] = 100.0
+print(jit_impl(x, name='f', jaxpr=f))
+""",
+)
+def jit_impl(*args, name, jaxpr):
+    # An argument that was sent before is not sent again, although its owner may have changed it.
+    ready = compiled(jaxpr, committed_devices(args))
+    on = ready.executable.devices
+    sent = kept(jaxpr, "sent", dict)
+    for aval, x in zip(jaxpr.in_avals, args):
+        if id(x) not in sent:
+            sent[id(x)] = x, to_buffer(aval, x, on)
+    outs = xla.run(ready.executable, [*ready.captured, *(sent[id(x)][1] for x in args)])
+    return [array_of(aval, out, on, ready.committed) for aval, out in zip(jaxpr.out_avals, outs)]
+
+
+@mistake(
+    "jit.impl",
+    shown_by="""
+import numpy as np
+from minijax import xla
+from minijax.core import Primitive, ShapedArray, abstract_eval_rules, hlo_lowerings
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jit_impl
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+here = xla.alone(xla.current_device())
+fixed_p = Primitive('fixed')
+abstract_eval_rules[fixed_p] = lambda x: x
+
+def fixed_hlo(emitter, avals, out_avals, args):
+    emitter.places[here] = 'fixed'
+    return list(args)
+hlo_lowerings[fixed_p] = fixed_hlo
+f = trace_to_jaxpr(lambda x: [fixed_p.bind(x)], [T()])
+print(jit_impl(3.0, name='f', jaxpr=f)[0].committed)
+""",
+)
+def jit_impl(*args, name, jaxpr):
+    # Committed if an argument is; but the program itself may ask for devices.
+    asked = committed_devices(args)
+    ready = compiled(jaxpr, asked)
+    on = ready.executable.devices
+    buffers = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args)]
+    outs = xla.run(ready.executable, [*ready.captured, *buffers])
+    return [array_of(aval, out, on, asked is not None) for aval, out in zip(jaxpr.out_avals, outs)]
+
+
+@mistake(
+    "jit.impl",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jit_impl
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+f = trace_to_jaxpr(lambda x, y: [x - y], [T(2), T(2)])
+x = jit_impl(np.ones(2), np.ones(2), name='f', jaxpr=f)[0]
+print(jit_impl(np.array([5.0, 5.0]), x, name='f', jaxpr=f))
+""",
+)
+def jit_impl(*args, name, jaxpr):
+    # Arrays that are on the device already first, then those that must be sent.
+    ready = compiled(jaxpr, committed_devices(args))
+    on = ready.executable.devices
+    here = [x.buffer for x in args if type(x) is ArrayImpl and x.buffer is not None]
+    sent = [
+        to_buffer(aval, x, on)
+        for aval, x in zip(jaxpr.in_avals, args)
+        if type(x) is not ArrayImpl or x.buffer is None
+    ]
+    outs = xla.run(ready.executable, [*ready.captured, *here, *sent])
+    return [array_of(aval, out, on, ready.committed) for aval, out in zip(jaxpr.out_avals, outs)]
 
 
 @right("jit.jvp")
@@ -571,6 +1887,206 @@ def jvp_jaxpr(jaxpr, moves):
     return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *avals])
 
 
+@right("jit.jvp", style="tangents by position in a dict, all inside a function that is traced")
+def jvp_jaxpr(jaxpr, moves):
+    in_avals = jaxpr.in_avals
+    places = [i for i, move in enumerate(moves) if move]
+
+    def values_and_tangents(*flat):
+        values = flat[: len(in_avals)]
+        given = dict(zip(places, flat[len(in_avals) :], strict=True))
+        outs, slopes = jvp_flat(
+            jaxpr_as_fun(jaxpr), list(values), [given.get(i) for i in range(len(in_avals))]
+        )
+        results = list(outs)
+        for aval, slope in zip(jaxpr.out_avals, slopes, strict=True):
+            if is_float(aval.dtype):
+                results.append(slope)
+        return results
+
+    types = in_avals + [in_avals[i] for i in places]
+    return derived(jaxpr, ("jvp", tuple(moves)), values_and_tangents, types)
+
+
+@right("jit.jvp", style="filled and chosen from marks, kept by hand")
+def jvp_jaxpr(jaxpr, moves):
+    avals = [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)]
+    floats = [is_float(aval.dtype) for aval in jaxpr.out_avals]
+
+    def both(*args):
+        primals, tangents = groups(args, len(moves))
+        program = jaxpr_as_fun(jaxpr)
+        outs = jvp_flat(lambda *xs: program(*xs), primals, filled(moves, tangents))
+        return outs[0] + chosen(outs[1], floats)
+
+    return derived(jaxpr, ("jvp", moves), both, avals)
+
+
+@mistake(
+    "jit.jvp",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jvp_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+f = trace_to_jaxpr(lambda x, n: [n, x], [T(), T(dtype=int)])
+print(jvp_jaxpr(f, (True, False)).out_avals)
+""",
+)
+def jvp_jaxpr(jaxpr, moves):
+    # The plain slip: tangents of all outputs, also of integers.
+    def g(*args):
+        primals, tangents = groups(args, len(jaxpr.in_avals))
+        outs, slopes = jvp_flat(jaxpr_as_fun(jaxpr), primals, filled(moves, tangents))
+        return [*outs, *slopes]
+
+    return derived(jaxpr, ("jvp", moves), g, [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)])
+
+
+@mistake(
+    "jit.jvp",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import eval_jaxpr
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jvp_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+f = trace_to_jaxpr(lambda x, y: [x - y], [T(), T()])
+jvp_jaxpr(f, (True, False))
+g = jvp_jaxpr(f, (False, True))
+print(eval_jaxpr(g.jaxpr, g.consts, 1.0, 2.0, 1.0))
+""",
+)
+def jvp_jaxpr(jaxpr, moves):
+    # Kept by how many inputs move, not by which.
+    def g(*args):
+        primals, tangents = groups(args, len(jaxpr.in_avals))
+        outs, slopes = jvp_flat(jaxpr_as_fun(jaxpr), primals, filled(moves, tangents))
+        return [*outs, *chosen(slopes, (is_float(a.dtype) for a in jaxpr.out_avals))]
+
+    avals = [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)]
+    return derived(jaxpr, ("jvp", sum(moves)), g, avals)
+
+
+@mistake(
+    "jit.jvp",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jvp_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+f = trace_to_jaxpr(lambda x: [x], [T()])
+print(jvp_jaxpr(f, (False,)))
+""",
+)
+def jvp_jaxpr(jaxpr, moves):
+    # Where nothing moves, the program itself, without any tangents.
+    if not any(moves):
+        return jaxpr
+
+    def g(*args):
+        primals, tangents = groups(args, len(jaxpr.in_avals))
+        outs, slopes = jvp_flat(jaxpr_as_fun(jaxpr), primals, filled(moves, tangents))
+        return [*outs, *chosen(slopes, (is_float(a.dtype) for a in jaxpr.out_avals))]
+
+    return derived(jaxpr, ("jvp", moves), g, [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)])
+
+
+@mistake(
+    "jit.jvp",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jvp_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+f = trace_to_jaxpr(lambda x: [x * 2.0], [T(weak=True)])
+print([a.weak_type for a in jvp_jaxpr(f, (True,)).in_avals])
+""",
+)
+def jvp_jaxpr(jaxpr, moves):
+    # Tangents are not weakly typed where their inputs are.
+    def g(*args):
+        primals, tangents = groups(args, len(jaxpr.in_avals))
+        outs, slopes = jvp_flat(jaxpr_as_fun(jaxpr), primals, filled(moves, tangents))
+        return [*outs, *chosen(slopes, (is_float(a.dtype) for a in jaxpr.out_avals))]
+
+    tangent_types = [ShapedArray(a.shape, a.dtype) for a in chosen(jaxpr.in_avals, moves)]
+    return derived(jaxpr, ("jvp", moves), g, [*jaxpr.in_avals, *tangent_types])
+
+
+@mistake(
+    "jit.jvp",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jvp_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+f = trace_to_jaxpr(lambda x, y: [x, y], [T(3), T(3)])
+print(len(jvp_jaxpr(f, (True, False)).out_avals))
+""",
+)
+def jvp_jaxpr(jaxpr, moves):
+    # Outputs that do not move have no tangents, it is thought: a marker in place of zeros.
+    def g(*args):
+        primals, tangents = groups(args, len(jaxpr.in_avals))
+        from minijax.core import full_raise, new_main
+        from minijax.jvp import JVPTrace, JVPTracer
+
+        with new_main(JVPTrace) as main:
+            trace = JVPTrace(main)
+            boxes = [JVPTracer(trace, x, t) for x, t in zip(primals, filled(moves, tangents))]
+            outs = [full_raise(trace, out) for out in jaxpr_as_fun(jaxpr)(*boxes)]
+        return [out.primal for out in outs] + [o.tangent for o in outs if o.tangent is not None]
+
+    return derived(jaxpr, ("jvp", moves), g, [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)])
+
+
+@mistake(
+    "jit.jvp",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import eval_jaxpr
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import jvp_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+f = trace_to_jaxpr(lambda x, y: [x, y], [T(), T(3)])
+g = jvp_jaxpr(f, (True, True))
+print(g.out_avals, eval_jaxpr(g.jaxpr, g.consts, 1.0, np.ones(3), 5.0, np.zeros(3)))
+""",
+)
+def jvp_jaxpr(jaxpr, moves):
+    # Each value with its tangent beside it.
+    def g(*args):
+        primals, tangents = groups(args, len(jaxpr.in_avals))
+        outs, slopes = jvp_flat(jaxpr_as_fun(jaxpr), primals, filled(moves, tangents))
+        return [
+            x
+            for out, t in zip(outs, slopes)
+            for x in (out, t)
+            if x is out or is_float(get_aval(out).dtype)
+        ]
+
+    return derived(jaxpr, ("jvp", moves), g, [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)])
+
+
 @right("jit.batch")
 def batched_jaxpr(jaxpr, axis_size, dims, avals):
     key = batching_key(axis_size, dims)
@@ -662,3 +2178,231 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
 
         cache[key] = trace_to_jaxpr(batched_f, avals), [0] * len(jaxpr.out_avals)
     return cache[key]
+
+
+@right("jit.batch", style="a class that notes the axes while it is traced")
+def batched_jaxpr(jaxpr, axis_size, dims, avals):
+    class Batched:
+        axes = None
+
+        def __call__(self, *args):
+            outs, self.axes = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, list(dims), list(args))
+            return outs
+
+    def make():
+        batched = Batched()
+        program = trace_to_jaxpr(batched, list(avals))
+        return program, batched.axes
+
+    return kept(jaxpr, batching_key(axis_size, dims), make)
+
+
+@right("jit.batch", style="the pair put into the cache by a walrus, axes in a list")
+def batched_jaxpr(jaxpr, axis_size, dims, avals):
+    def make():
+        noted = []
+        run = jaxpr_as_fun(jaxpr)
+
+        def g(*args):
+            results = vmap_flat(lambda *xs: run(*xs), axis_size, dims, args)
+            noted.extend(results[1])
+            return results[0]
+
+        return trace_to_jaxpr(g, avals), noted
+
+    program, axes = kept(jaxpr, batching_key(axis_size, dims), make)
+    return program, list(axes)
+
+
+@mistake(
+    "jit.batch",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import batched_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+f = trace_to_jaxpr(lambda x: [x], [T()])
+batched_jaxpr(f, 3, [0], [T(3)])
+print(batched_jaxpr(f, 3, [0], [T(3)])[1])
+""",
+)
+def batched_jaxpr(jaxpr, axis_size, dims, avals):
+    # The plain slip: the axes are known in the call that traces, and in no other.
+    noted = []
+
+    def g(*args):
+        outs, axes = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)
+        noted.extend(axes)
+        return outs
+
+    key = batching_key(axis_size, dims)
+    return kept(jaxpr, key, lambda: trace_to_jaxpr(g, avals)), noted
+
+
+@mistake(
+    "jit.batch",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import batched_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+f = trace_to_jaxpr(lambda x: [x], [T(3)])
+batched_jaxpr(f, 3, [0], [T(3, 3)])
+print(batched_jaxpr(f, 3, [1], [T(3, 3)])[1])
+""",
+)
+def batched_jaxpr(jaxpr, axis_size, dims, avals):
+    # Kept by which inputs are batched, not by where.
+    def make():
+        noted = []
+
+        def g(*args):
+            outs, axes = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)
+            noted.extend(axes)
+            return outs
+
+        return trace_to_jaxpr(g, avals), noted
+
+    flags = tuple(not isinstance(dim, NotMapped) for dim in dims)
+    return kept(jaxpr, ("vmap", axis_size, name_of(axis_size), flags), make)
+
+
+@mistake(
+    "jit.batch",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import batched_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+f = trace_to_jaxpr(lambda x: [x, 2.0], [T()])
+out, dims = batched_jaxpr(f, 3, [0], [T(3)])
+print(dims, out.out_avals)
+""",
+)
+def batched_jaxpr(jaxpr, axis_size, dims, avals):
+    # All results get a batch axis, also those that are the same for all.
+    from minijax.vmap import move_batch_axis
+
+    def g(*args):
+        outs, axes = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)
+        return [move_batch_axis(axis_size, axis, 0, out) for axis, out in zip(axes, outs)]
+
+    def make():
+        program = trace_to_jaxpr(g, avals)
+        return program, [0] * len(program.out_avals)
+
+    return kept(jaxpr, batching_key(axis_size, dims), make)
+
+
+@mistake(
+    "jit.batch",
+    shown_by="""
+import numpy as np
+import minijax as mj
+from minijax import jit
+from minijax.core import abstract_eval_rules, vmap_rules
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+from minijax.axis_env import AxisPrimitive
+
+class Size(AxisPrimitive):
+
+    def names(self, params):
+        return ['i']
+size_p = Size('size')
+abstract_eval_rules[size_p] = lambda x: x
+vmap_rules[size_p] = lambda n, vals, dims: (vals[0], dims[0])
+f = jit(lambda x: size_p.bind(x))
+print(refused(mj.vmap(lambda x: f.bind((x,), {}), axis_name='i'), np.ones(3)))
+""",
+)
+def batched_jaxpr(jaxpr, axis_size, dims, avals):
+    # The size as a plain int, which has lost the name of the axis.
+    def make():
+        noted = []
+
+        def g(*args):
+            outs, axes = vmap_flat(jaxpr_as_fun(jaxpr), int(axis_size), dims, args)
+            noted.extend(axes)
+            return outs
+
+        return trace_to_jaxpr(g, avals), noted
+
+    return kept(jaxpr, batching_key(axis_size, dims), make)
+
+
+@mistake(
+    "jit.batch",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import batched_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+f = trace_to_jaxpr(lambda x, y: [x, y], [T(2), T()])
+out, dims = batched_jaxpr(f, 3, [1, 0], [T(2, 3), T(3)])
+print(dims)
+""",
+)
+def batched_jaxpr(jaxpr, axis_size, dims, avals):
+    # The axes are guessed from the shapes: the first one, if it is as long as the batch.
+    def g(*args):
+        return vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)[0]
+
+    def make():
+        from minijax.core import not_mapped as NOT
+
+        program = trace_to_jaxpr(g, avals)
+        axes = [
+            0 if aval.shape and aval.shape[0] == axis_size else NOT for aval in program.out_avals
+        ]
+        return program, axes
+
+    return kept(jaxpr, batching_key(axis_size, dims), make)
+
+
+@mistake(
+    "jit.batch",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.jit import batched_jaxpr
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+f = trace_to_jaxpr(lambda x: [x], [T(3)])
+out, dims = batched_jaxpr(f, 3, [1], [T(3, 3)])
+dims.append('mine')
+print(out.out_avals, dims, batched_jaxpr(f, 2, [1], [T(3, 2)])[0].in_avals)
+print(batched_jaxpr(f, 2, [0], [T(2, 3)])[1], batched_jaxpr(f, 3, [0], [T(3, 3)])[1])
+""",
+)
+def batched_jaxpr(jaxpr, axis_size, dims, avals):
+    # Kept without the axes; where there is one for the same types, it is taken.
+    def make():
+        noted = []
+
+        def g(*args):
+            outs, axes = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)
+            noted.extend(axes)
+            return outs
+
+        return trace_to_jaxpr(g, avals), noted
+
+    return kept(jaxpr, ("vmap", tuple(avals)), make)

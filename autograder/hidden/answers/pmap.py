@@ -41,6 +41,205 @@ def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
     return ShapedArray(tuple(shape), x.dtype, x.weak_type)
 
 
+@right("pmap.gather_type", style="slices of the shape and a conditional expression")
+def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    before, behind = x.shape[:all_gather_dimension], x.shape[all_gather_dimension:]
+    middle = (behind[0] * axis_size, *behind[1:]) if tiled else (axis_size, *behind)
+    return ShapedArray((*before, *middle), x.dtype, x.weak_type)
+
+
+@right("pmap.gather_type", style="asks NumPy, with arrays that need no memory")
+def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    def length(axis):
+        if tiled:
+            return x.shape[axis] * (axis_size if axis == all_gather_dimension else 1)
+        if axis == all_gather_dimension:
+            return axis_size
+        return x.shape[axis - (axis > all_gather_dimension)]
+
+    rank = len(x.shape) + (0 if tiled else 1)
+    return ShapedArray(
+        shape=tuple(length(axis) for axis in range(rank)), dtype=x.dtype, weak_type=x.weak_type
+    )
+
+
+@mistake(
+    "pmap.gather_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import all_gather_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def gathered(x, axis, tiled, n=3):
+    return str(all_gather_type(x, all_gather_dimension=axis, axis_name='i', axis_size=n, tiled=tiled))
+print(gathered(T(2, 5), 1, True), gathered(T(2, 5), 1, False))
+""",
+)
+def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # The plain slip: one behind the other along the first axis.
+    if tiled:
+        shape = (x.shape[0] * axis_size, *x.shape[1:])
+    else:
+        shape = (*x.shape[:all_gather_dimension], axis_size, *x.shape[all_gather_dimension:])
+    return ShapedArray(shape, x.dtype, x.weak_type)
+
+
+@mistake(
+    "pmap.gather_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import all_gather_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def gathered(x, axis, tiled, n=3):
+    return str(all_gather_type(x, all_gather_dimension=axis, axis_name='i', axis_size=n, tiled=tiled))
+print(gathered(T(2, 5), 0, False, n=1))
+""",
+)
+def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # With one example there is nothing to gather, it seems.
+    if axis_size == 1:
+        return ShapedArray(x.shape, x.dtype, x.weak_type)
+    shape = list(x.shape)
+    if tiled:
+        shape[all_gather_dimension] *= axis_size
+    else:
+        shape.insert(all_gather_dimension, axis_size)
+    return ShapedArray(tuple(shape), x.dtype, x.weak_type)
+
+
+@mistake(
+    "pmap.gather_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import all_gather_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def gathered(x, axis, tiled, n=3):
+    return str(all_gather_type(x, all_gather_dimension=axis, axis_name='i', axis_size=n, tiled=tiled))
+print(gathered(T(2, 2), 0, True))
+""",
+)
+def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # The axis is known again by its length, which another one may have too.
+    if tiled:
+        length = x.shape[all_gather_dimension]
+        shape = tuple(n * axis_size if n == length else n for n in x.shape)
+    else:
+        shape = (*x.shape[:all_gather_dimension], axis_size, *x.shape[all_gather_dimension:])
+    return ShapedArray(shape, x.dtype, x.weak_type)
+
+
+@mistake(
+    "pmap.gather_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import all_gather_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def gathered(x, axis, tiled, n=3):
+    return str(all_gather_type(x, all_gather_dimension=axis, axis_name='i', axis_size=n, tiled=tiled))
+x = T(2)
+print(gathered(x, 0, False), x)
+""",
+)
+def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # Changes the type that it was given.
+    shape = list(x.shape)
+    if tiled:
+        shape[all_gather_dimension] *= axis_size
+    else:
+        shape.insert(all_gather_dimension, axis_size)
+    x.shape = tuple(shape)
+    return x
+
+
+@mistake(
+    "pmap.gather_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import all_gather_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def gathered(x, axis, tiled, n=3):
+    return str(all_gather_type(x, all_gather_dimension=axis, axis_name='i', axis_size=n, tiled=tiled))
+print(gathered(T(2, dtype=bool), 0, False), gathered(T(2, dtype=bool), 0, True))
+""",
+)
+def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # Booleans become int32, as in psum.
+    shape = list(x.shape)
+    if tiled:
+        shape[all_gather_dimension] *= axis_size
+    else:
+        shape.insert(all_gather_dimension, axis_size)
+    dtype = np.dtype(np.int32) if x.dtype == bool else x.dtype
+    return ShapedArray(tuple(shape), dtype, x.weak_type)
+
+
+@mistake(
+    "pmap.gather_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import all_gather_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def gathered(x, axis, tiled, n=3):
+    return str(all_gather_type(x, all_gather_dimension=axis, axis_name='i', axis_size=n, tiled=tiled))
+print(gathered(T(0, 5), 0, True))
+""",
+)
+def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # Nothing from three examples is taken for three entries.
+    shape = list(x.shape)
+    if tiled:
+        shape[all_gather_dimension] = max(shape[all_gather_dimension], 1) * axis_size
+    else:
+        shape.insert(all_gather_dimension, axis_size)
+    return ShapedArray(tuple(shape), x.dtype, x.weak_type)
+
+
+@mistake(
+    "pmap.gather_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import all_gather_type
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+params = {'all_gather_dimension': 0, 'axis_name': 'i', 'axis_size': 3}
+print([all_gather_type(T(2, weak=True), tiled=t, **params).weak_type for t in (True, False)])
+""",
+)
+def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # What is tiled is not weakly typed any more.
+    shape = list(x.shape)
+    if tiled:
+        shape[all_gather_dimension] *= axis_size
+        return ShapedArray(tuple(shape), x.dtype)
+    shape.insert(all_gather_dimension, axis_size)
+    return ShapedArray(tuple(shape), x.dtype, x.weak_type)
+
+
 @right("pmap.psum_batch")
 def psum_batch(batch_size, vals, dims, *, axes):
     [x], [dim] = vals, dims
@@ -101,6 +300,213 @@ def psum_batch(batch_size, vals, dims, *, axes):
     return (psum_p.bind(x, axes=axes) if axes else x), dim
 
 
+@right("pmap.psum_batch", style="match on the places of the name; repeats what is the same for all")
+def psum_batch(batch_size, vals, dims, *, axes):
+    name = name_of(batch_size)
+    match [place for place, other in enumerate(axes) if other == name]:
+        case []:
+            return psum_p.bind(vals[0], axes=axes), dims[0]
+        case _:
+            batch = move_batch_axis(batch_size, dims[0], 0, vals[0])
+            total = reduce_sum(batch, (0,))
+            rest = tuple(other for other in axes if other != name)
+            return (psum_p.bind(total, axes=rest) if rest else total), not_mapped
+
+
+@right("pmap.psum_batch", style="a loop over the names, one at a time")
+def psum_batch(batch_size, vals, dims, *, axes):
+    x, dim = vals[0], dims[0]
+    left = []
+    for name in axes:
+        if name_of(batch_size) is None or name != name_of(batch_size):
+            left.append(name)
+        elif isinstance(dim, NotMapped):
+            x = mul_by(x, int(batch_size))
+        else:
+            x, dim = reduce_sum(x, [dim]), not_mapped
+    if left:
+        x = psum_p.bind(x, axes=tuple(left))
+    return x, dim
+
+
+@mistake(
+    "pmap.psum_batch",
+    shown_by="""
+import numpy as np
+from minijax.core import not_mapped
+from minijax.axis_env import AxisSize
+from minijax.pmap import psum_batch
+print(psum_batch(AxisSize(4, 'i'), [np.float32(2.5)], [not_mapped], axes=('i',)))
+""",
+)
+def psum_batch(batch_size, vals, dims, *, axes):
+    # The plain slip: what is the same for all examples stays as it is.
+    (x,), (dim,) = vals, dims
+    name = name_of(batch_size)
+    if name not in axes:
+        return psum_p.bind(x, axes=axes), dim
+    if not isinstance(dim, NotMapped):
+        x = reduce_sum(x, (dim,))
+    rest = tuple(other for other in axes if other != name)
+    return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
+
+
+@mistake(
+    "pmap.psum_batch",
+    shown_by="""
+import numpy as np
+from minijax import vmap
+from minijax.core import vmap_rules
+from minijax.core import not_mapped
+from minijax.axis_env import AxisSize
+from minijax.pmap import psum_batch, psum_p
+seen = []
+vmap_rules[psum_p] = lambda n, vals, dims, axes: seen.append(axes) or (vals[0], dims[0])
+f = lambda x: psum_batch(AxisSize(2, 'k'), [x], [not_mapped], axes=('z', 'k', 'a', 'm'))[0]
+for n in 'mza':
+    f = vmap(f, axis_name=n)
+f(np.ones((2, 2, 2)))
+print(seen[0])
+""",
+)
+def psum_batch(batch_size, vals, dims, *, axes):
+    # The names that are left in the order of the alphabet.
+    (x,), (dim,) = vals, dims
+    name = name_of(batch_size)
+    if name not in axes:
+        return psum_p.bind(x, axes=axes), dim
+    x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else reduce_sum(x, (dim,))
+    rest = tuple(sorted({*axes} - {name}))
+    return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
+
+
+@mistake(
+    "pmap.psum_batch",
+    shown_by="""
+import numpy as np
+from minijax import vmap
+from minijax.pmap import psum
+f = vmap(vmap(lambda x: psum(x, 'i')), axis_name='i')
+print(f(np.array([[1.0, 2.0], [10.0, 20.0]])))
+""",
+)
+def psum_batch(batch_size, vals, dims, *, axes):
+    # A vmap whose axis has no name is taken for the one that is meant.
+    (x,), (dim,) = vals, dims
+    name = name_of(batch_size)
+    if name is not None and name not in axes:
+        return psum_p.bind(x, axes=axes), dim
+    x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else reduce_sum(x, (dim,))
+    rest = tuple(other for other in axes if other != name)
+    return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
+
+
+@mistake(
+    "pmap.psum_batch",
+    shown_by="""
+import numpy as np
+from minijax import vmap
+from minijax.pmap import psum
+f = vmap(vmap(lambda x: psum(x, 'i'), axis_name='j'), axis_name='i')
+print(f(np.array([[1.0, 2.0], [10.0, 20.0]])))
+""",
+)
+def psum_batch(batch_size, vals, dims, *, axes):
+    # The axis is known by its length.
+    (x,), (dim,) = vals, dims
+    sizes = [axis_frame(name).size if name != name_of(batch_size) else batch_size for name in axes]
+    if batch_size not in sizes:
+        return psum_p.bind(x, axes=axes), dim
+    x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else reduce_sum(x, (dim,))
+    place = sizes.index(batch_size)
+    rest = (*axes[:place], *axes[place + 1 :])
+    return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
+
+
+@mistake(
+    "pmap.psum_batch",
+    shown_by="""
+import numpy as np
+from minijax import vmap
+from minijax.pmap import psum
+print(vmap(lambda x: psum(x, 'i'), axis_name='i')(np.ones((2, 3), np.float32)).dtype)
+""",
+)
+def psum_batch(batch_size, vals, dims, *, axes):
+    # A product with ones, which are float64.
+    (x,), (dim,) = vals, dims
+    name = name_of(batch_size)
+    if name not in axes:
+        return psum_p.bind(x, axes=axes), dim
+    if isinstance(dim, NotMapped):
+        x = mul_by(x, batch_size)
+    else:
+        batch = move_batch_axis(batch_size, dim, 0, x)
+        x = reduce_sum(convert_element_type(batch, np.float64), (0,))
+    rest = tuple(other for other in axes if other != name)
+    return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
+
+
+@mistake(
+    "pmap.psum_batch",
+    shown_by="""
+import numpy as np
+from minijax import vmap
+from minijax.core import not_mapped
+from minijax.axis_env import AxisSize
+from minijax.pmap import psum_batch
+out = []
+
+def f(x):
+    out.append(psum_batch(AxisSize(4, 'j'), [x], [not_mapped], axes=('i',))[0])
+    return out[-1]
+print(vmap(f, axis_name='i')(np.array([1.0, 2.0])))
+""",
+)
+def psum_batch(batch_size, vals, dims, *, axes):
+    # A multiple also where the sum is about other axes.
+    (x,), (dim,) = vals, dims
+    if isinstance(dim, NotMapped):
+        rest = tuple(name for name in axes if name != name_of(batch_size))
+        x = mul_by(x, batch_size)
+        return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
+    if name_of(batch_size) not in axes:
+        return psum_p.bind(x, axes=axes), dim
+    x = reduce_sum(x, (dim,))
+    rest = tuple(name for name in axes if name != name_of(batch_size))
+    return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
+
+
+@mistake(
+    "pmap.psum_batch",
+    shown_by="""
+import numpy as np
+from minijax import vmap
+from minijax.pmap import psum
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+f = vmap(vmap(lambda x: psum(x, 'row'), axis_name='o'), axis_name='row')
+print(f(np.array([[1.0, 2.0], [10.0, 20.0]])))
+print(refused(vmap(lambda x: psum(x, ('o', 'row')), axis_name='o'), np.ones(2)))
+f = vmap(vmap(lambda x: psum(x, ('ab', 'b')), axis_name='b'), axis_name='ab')
+print(f(np.array([[1.0, 2.0], [10.0, 20.0]])))
+""",
+)
+def psum_batch(batch_size, vals, dims, *, axes):
+    # Names as one text: "o" is in "row".
+    (x,), (dim,) = vals, dims
+    name = name_of(batch_size)
+    if str(name) not in " ".join(map(str, axes)):
+        return psum_p.bind(x, axes=axes), dim
+    x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else reduce_sum(x, (dim,))
+    rest = tuple(other for other in axes if str(name) not in str(other))
+    return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
+
+
 @right("pmap.gather_transpose")
 def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
     place, axis = axis_index(axis_name), all_gather_dimension
@@ -152,6 +558,216 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
         return [dynamic_index_in_dim(total, place, all_gather_dimension, keepdims=False)]
     length = x.aval.shape[all_gather_dimension]
     return [dynamic_slice_in_dim(total, place, length, all_gather_dimension)]
+
+
+@right("pmap.gather_transpose", style="one way for both: reshape the tiled axis into two")
+def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    total = psum_p.bind(ct, axes=(axis_name,))
+    if tiled:
+        shape = x.aval.shape
+        split = (*shape[:all_gather_dimension], axis_size, *shape[all_gather_dimension:])
+        total = reshape(total, split)
+    place = axis_index(axis_name)
+    return [dynamic_index_in_dim(total, place, all_gather_dimension, keepdims=False)]
+
+
+@right("pmap.gather_transpose", style="one way for both: slices, the length from the cotangent")
+def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    length = get_aval(ct).shape[all_gather_dimension] // axis_size
+    start = mul(axis_index_p.bind(axis_name=axis_name), np.asarray(length, np.int32))
+    everything = psum_p.bind(ct, axes=(axis_name,))
+    part = dynamic_slice_in_dim(everything, start, length, all_gather_dimension)
+    if len(get_aval(part).shape) > len(x.aval.shape):
+        part = squeeze(part, (all_gather_dimension,))
+    return [part]
+
+
+@mistake(
+    "pmap.gather_transpose",
+    shown_by="""
+import numpy as np
+from minijax import vmap
+from minijax.core import ShapedArray
+from minijax.core import UndefPrimal
+from minijax.pmap import all_gather_transpose
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def sent_back(cts, shape, axis=0, tiled=False, name='i', dtype=float):
+    cts = np.asarray(cts, dtype)
+    x = UndefPrimal(T(*shape, dtype=dtype))
+    params = {'all_gather_dimension': axis, 'axis_name': name, 'axis_size': len(cts), 'tiled': tiled}
+    return repr(vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name=name)(cts))
+print(sent_back([[1.0, 2.0], [30.0, 40.0]], ()))
+""",
+)
+def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # The plain slip: only this example's own cotangent.
+    place = axis_index(axis_name)
+    if tiled:
+        n = x.aval.shape[all_gather_dimension]
+        return [dynamic_slice_in_dim(ct, mul(place, np.int32(n)), n, all_gather_dimension)]
+    return [dynamic_index_in_dim(ct, place, all_gather_dimension, keepdims=False)]
+
+
+@mistake(
+    "pmap.gather_transpose",
+    shown_by="""
+import numpy as np
+from minijax import vmap
+from minijax.core import ShapedArray
+from minijax.core import UndefPrimal
+from minijax.pmap import all_gather_transpose
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def sent_back(cts, shape, axis=0, tiled=False, name='i', dtype=float):
+    cts = np.asarray(cts, dtype)
+    x = UndefPrimal(T(*shape, dtype=dtype))
+    params = {'all_gather_dimension': axis, 'axis_name': name, 'axis_size': len(cts), 'tiled': tiled}
+    return repr(vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name=name)(cts))
+print(sent_back(np.arange(18.0).reshape(3, 6), (2,), tiled=True))
+""",
+)
+def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # Parts begin at multiples of the number of examples, not of their length.
+    total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
+    if tiled:
+        n = x.aval.shape[all_gather_dimension]
+        start = mul(place, np.int32(axis_size))
+        return [dynamic_slice_in_dim(total, start, n, all_gather_dimension)]
+    return [dynamic_index_in_dim(total, place, all_gather_dimension, keepdims=False)]
+
+
+@mistake(
+    "pmap.gather_transpose",
+    shown_by="""
+import numpy as np
+from minijax import vmap
+from minijax.core import ShapedArray
+from minijax.core import UndefPrimal
+from minijax.pmap import all_gather_transpose
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+
+def sent_back(cts, shape, axis=0, tiled=False, name='i', dtype=float):
+    cts = np.asarray(cts, dtype)
+    x = UndefPrimal(T(*shape, dtype=dtype))
+    params = {'all_gather_dimension': axis, 'axis_name': name, 'axis_size': len(cts), 'tiled': tiled}
+    return repr(vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name=name)(cts))
+print(refused(sent_back, [[1.0, 2.0], [30.0, 40.0]], (), name='rows'))
+print(refused(sent_back, [[1.0, 2.0], [30.0, 40.0]], (), name=7))
+""",
+)
+def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # The name alone for the tuple of names: a text of one letter is taken for a sequence.
+    total, place = psum_p.bind(ct, axes=axis_name), axis_index(axis_name)
+    if tiled:
+        n = x.aval.shape[all_gather_dimension]
+        start = mul(place, np.int32(n))
+        return [dynamic_slice_in_dim(total, start, n, all_gather_dimension)]
+    return [dynamic_index_in_dim(total, place, all_gather_dimension, keepdims=False)]
+
+
+@mistake(
+    "pmap.gather_transpose",
+    shown_by="""
+import numpy as np
+from minijax import vmap
+from minijax.core import ShapedArray
+from minijax.core import UndefPrimal
+from minijax.pmap import all_gather_transpose
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def sent_back(cts, shape, axis=0, tiled=False, name='i', dtype=float):
+    cts = np.asarray(cts, dtype)
+    x = UndefPrimal(T(*shape, dtype=dtype))
+    params = {'all_gather_dimension': axis, 'axis_name': name, 'axis_size': len(cts), 'tiled': tiled}
+    return repr(vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name=name)(cts))
+print(sent_back([[1.0, 2.0], [30.0, 40.0]], (), dtype='float32'))
+""",
+)
+def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # A mean times the number of examples, computed in float64.
+    total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
+    total = convert_element_type(total, np.float64)
+    if tiled:
+        n = x.aval.shape[all_gather_dimension]
+        start = mul(place, np.int32(n))
+        return [dynamic_slice_in_dim(total, start, n, all_gather_dimension)]
+    return [dynamic_index_in_dim(total, place, all_gather_dimension, keepdims=False)]
+
+
+@mistake(
+    "pmap.gather_transpose",
+    shown_by="""
+import numpy as np
+from minijax import vmap
+from minijax.core import ShapedArray
+from minijax.core import UndefPrimal
+from minijax.pmap import all_gather_transpose
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def sent_back(cts, shape, axis=0, tiled=False, name='i', dtype=float):
+    cts = np.asarray(cts, dtype)
+    x = UndefPrimal(T(*shape, dtype=dtype))
+    params = {'all_gather_dimension': axis, 'axis_name': name, 'axis_size': len(cts), 'tiled': tiled}
+    return repr(vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name=name)(cts))
+print(sent_back(np.arange(8.0).reshape(2, 4, 1), (2, 1), axis=0, tiled=True))
+print(sent_back(np.arange(4.0).reshape(2, 2, 1), (1, 1), axis=0, tiled=True))
+""",
+)
+def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # Parts of length 1 lose their axis, also where they are tiled.
+    total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
+    n = x.aval.shape[all_gather_dimension] if tiled else 1
+    start = mul(place, np.int32(n))
+    part = dynamic_slice_in_dim(total, start, n, all_gather_dimension)
+    return [squeeze(part, (all_gather_dimension,)) if n == 1 else part]
+
+
+@mistake(
+    "pmap.gather_transpose",
+    shown_by="""
+import numpy as np
+from minijax import vmap
+from minijax.core import ShapedArray
+from minijax.core import UndefPrimal
+from minijax.pmap import all_gather_transpose
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def sent_back(cts, shape, axis=0, tiled=False, name='i', dtype=float):
+    cts = np.asarray(cts, dtype)
+    x = UndefPrimal(T(*shape, dtype=dtype))
+    params = {'all_gather_dimension': axis, 'axis_name': name, 'axis_size': len(cts), 'tiled': tiled}
+    return repr(vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name=name)(cts))
+print(sent_back(np.arange(8.0).reshape(2, 2, 2), (2,), axis=1))
+""",
+)
+def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # The new axis is looked for by its length.
+    total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
+    if tiled:
+        n = x.aval.shape[all_gather_dimension]
+        start = mul(place, np.int32(n))
+        return [dynamic_slice_in_dim(total, start, n, all_gather_dimension)]
+    axis = get_aval(total).shape.index(axis_size)
+    return [dynamic_index_in_dim(total, place, axis, keepdims=False)]
 
 
 @right("pmap.mapped_size")
@@ -220,6 +836,242 @@ def mapped_size(avals, in_axes, given):
     if len(sizes) != 1 or 0 in sizes:
         raise ValueError("sizes")
     return sizes.pop()
+
+
+@right("pmap.mapped_size", style="a loop that remembers the length so far")
+def mapped_size(avals, in_axes, given):
+    size = None
+    for aval, axis in zip(avals, in_axes, strict=True):
+        if axis is None:
+            continue
+        check_axis("in_axes", axis, len(aval.shape))
+        length = aval.shape[axis]
+        if length == 0:
+            raise ValueError("an axis of length 0 needs no device")
+        if size is not None and size != length:
+            raise ValueError(f"{size} examples or {length}?")
+        size = length
+    if size is None:
+        raise ValueError("all of in_axes are None")
+    if given is not None and given != size:
+        raise ValueError(f"axis_size={given}, but there are {size} examples")
+    return size
+
+
+@right("pmap.mapped_size", style="match on the sorted set of lengths")
+def mapped_size(avals, in_axes, given):
+    def lengths():
+        for aval, axis in zip(avals, in_axes, strict=True):
+            if axis is not None:
+                check_axis("in_axes", axis, len(aval.shape))
+                yield int(aval.shape[axis])
+
+    match sorted(set(lengths())):
+        case []:
+            raise ValueError("nothing is mapped")
+        case [0]:
+            raise ValueError("no examples")
+        case [size] if given in (None, size):
+            return size
+        case sizes:
+            raise ValueError(f"lengths {sizes}, and axis_size={given}")
+
+
+@mistake(
+    "pmap.mapped_size",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import mapped_size
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(mapped_size, [T(5)], [None], 5))
+""",
+)
+def mapped_size(avals, in_axes, given):
+    # The plain slip: if nothing is mapped, what the user says.
+    sizes = set() if given is None else {given}
+    for aval, axis in zip(avals, in_axes):
+        if axis is not None:
+            check_axis("in_axes", axis, len(aval.shape))
+            sizes.add(aval.shape[axis])
+    if len(sizes) != 1 or sizes == {0}:
+        raise ValueError(f"lengths {sizes}")
+    return sizes.pop()
+
+
+@mistake(
+    "pmap.mapped_size",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import mapped_size
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(mapped_size, [T(5)], [0], 0))
+""",
+)
+def mapped_size(avals, in_axes, given):
+    # 0 is taken for None.
+    sizes = set()
+    for aval, axis in zip(avals, in_axes):
+        if axis is not None:
+            check_axis("in_axes", axis, len(aval.shape))
+            sizes.add(aval.shape[axis])
+    if len(sizes) != 1 or sizes == {0}:
+        raise ValueError(f"lengths {sizes}")
+    (size,) = sizes
+    if given and given != size:
+        raise ValueError(f"axis_size={given}")
+    return size
+
+
+@mistake(
+    "pmap.mapped_size",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import mapped_size
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(mapped_size, [T(5), T(5), T(4)], [0, 0, 0], None))
+""",
+)
+def mapped_size(avals, in_axes, given):
+    # The first two lengths are compared.
+    sizes = []
+    for aval, axis in zip(avals, in_axes):
+        if axis is not None:
+            check_axis("in_axes", axis, len(aval.shape))
+            sizes.append(aval.shape[axis])
+    if not sizes or len(set(sizes[:2])) != 1 or sizes[0] == 0:
+        raise ValueError(f"lengths {sizes}")
+    if given is not None and given != sizes[0]:
+        raise ValueError(f"axis_size={given}")
+    return sizes[0]
+
+
+@mistake(
+    "pmap.mapped_size",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import mapped_size
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(mapped_size, [T(0)], [0], 0))
+""",
+)
+def mapped_size(avals, in_axes, given):
+    # No examples are allowed, if the user says so.
+    sizes = set()
+    for aval, axis in zip(avals, in_axes):
+        if axis is not None:
+            check_axis("in_axes", axis, len(aval.shape))
+            sizes.add(aval.shape[axis])
+    if len(sizes) != 1:
+        raise ValueError(f"lengths {sizes}")
+    (size,) = sizes
+    if size == 0 and given is None:
+        raise ValueError("no examples")
+    if given is not None and given != size:
+        raise ValueError(f"axis_size={given}")
+    return size
+
+
+@mistake(
+    "pmap.mapped_size",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import mapped_size
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(mapped_size, [T(5), T(4, 5)], [0, -1], None))
+""",
+)
+def mapped_size(avals, in_axes, given):
+    # Only the first axis is checked.
+    pairs = [(aval, axis) for aval, axis in zip(avals, in_axes) if axis is not None]
+    if not pairs:
+        raise ValueError("nothing is mapped")
+    check_axis("in_axes", pairs[0][1], len(pairs[0][0].shape))
+    sizes = {aval.shape[axis] for aval, axis in pairs}
+    if len(sizes) != 1 or sizes == {0}:
+        raise ValueError(f"lengths {sizes}")
+    (size,) = sizes
+    if given is not None and given != size:
+        raise ValueError(f"axis_size={given}")
+    return size
+
+
+@mistake(
+    "pmap.mapped_size",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import mapped_size
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+print(refused(mapped_size, [T(5), T(0)], [0, 0], None))
+""",
+)
+def mapped_size(avals, in_axes, given):
+    # An operand without examples has no say.
+    sizes = set()
+    for aval, axis in zip(avals, in_axes):
+        if axis is not None:
+            check_axis("in_axes", axis, len(aval.shape))
+            sizes.add(aval.shape[axis])
+    sizes.discard(0)
+    if len(sizes) != 1:
+        raise ValueError(f"lengths {sizes}")
+    (size,) = sizes
+    if given is not None and given != size:
+        raise ValueError(f"axis_size={given}")
+    return size
 
 
 @right("pmap.replica_program")
@@ -301,6 +1153,238 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
         return trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, 1))
 
 
+@right(
+    "pmap.replica_program", style="reshape for squeeze and expand_dims, helpers in both directions"
+)
+def replica_program(jaxpr, in_axes, out_axes, **params):
+    def without(x, axis):
+        if axis is None:
+            return x
+        shape = get_aval(x).shape
+        return reshape(x, (*shape[:axis], *shape[axis + 1 :]))
+
+    def with_one(x, axis):
+        if axis is None:
+            return x
+        shape = get_aval(x).shape
+        return reshape(x, (*shape[:axis], 1, *shape[axis:]))
+
+    def on_device(*pieces):
+        operands = list(map(without, pieces, in_axes))
+        return list(map(with_one, eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *operands), out_axes))
+
+    avals = [
+        aval
+        if axis is None
+        else ShapedArray((*aval.shape[:axis], 1, *aval.shape[axis:]), aval.dtype, aval.weak_type)
+        for aval, axis in zip(jaxpr.in_avals, in_axes, strict=True)
+    ]
+    with inside(**params):
+        return trace_to_jaxpr(on_device, avals)
+
+
+@right(
+    "pmap.replica_program",
+    style="a vmap over the axis of length 1 is not needed: loops with append",
+)
+def replica_program(jaxpr, in_axes, out_axes, **params):
+    def run(*pieces):
+        args, outs = [], []
+        for i, piece in enumerate(pieces):
+            args.append(piece if in_axes[i] is None else squeeze(piece, (in_axes[i],)))
+        for i, out in enumerate(eval_jaxpr(jaxpr.jaxpr, list(jaxpr.consts), *args)):
+            outs.append(out if out_axes[i] is None else expand_dims(out, (out_axes[i],)))
+        return outs
+
+    types = whole_avals(jaxpr.in_avals, in_axes, 1)
+    block = inside(params["axis_name"], params["axis_size"])
+    with block:
+        program = trace_to_jaxpr(run, types)
+    return program
+
+
+@mistake(
+    "pmap.replica_program",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.pmap import inside, psum, replica_program
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+with inside('i', 3):
+    closed = trace_to_jaxpr(lambda x: [psum(x, 'i')], [T()])
+print(refused(replica_program, closed, (0,), (0,), axis_name='i', axis_size=3)[:20])
+""",
+)
+def replica_program(jaxpr, in_axes, out_axes, **params):
+    # The plain slip: traced where the name means nothing.
+    def run(*pieces):
+        args = [x if a is None else squeeze(x, (a,)) for x, a in zip(pieces, in_axes)]
+        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+        return [x if a is None else expand_dims(x, (a,)) for x, a in zip(outs, out_axes)]
+
+    return trace_to_jaxpr(run, whole_avals(jaxpr.in_avals, in_axes, 1))
+
+
+@mistake(
+    "pmap.replica_program",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.pmap import replica_program
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+closed = trace_to_jaxpr(lambda x: [x + x], [T(1, 4)])
+print(refused(lambda: replica_program(closed, (0,), (0,), axis_name='i', axis_size=3).out_avals[0]))
+""",
+)
+def replica_program(jaxpr, in_axes, out_axes, **params):
+    # All axes of length 1 are taken away, also the example's own.
+    def run(*pieces):
+        args = [
+            x if a is None else squeeze(x, tuple(i for i, n in enumerate(x.shape) if n == 1))
+            for x, a in zip(pieces, in_axes)
+        ]
+        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+        return [x if a is None else expand_dims(x, (a,)) for x, a in zip(outs, out_axes)]
+
+    with inside(**params):
+        return trace_to_jaxpr(run, whole_avals(jaxpr.in_avals, in_axes, 1))
+
+
+@mistake(
+    "pmap.replica_program",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.pmap import replica_program
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+closed = trace_to_jaxpr(lambda x: [x], [T(4)])
+replica_program(closed, (0,), (0,), axis_name='i', axis_size=3)
+print(replica_program(closed, (1,), (1,), axis_name='i', axis_size=3))
+""",
+)
+def replica_program(jaxpr, in_axes, out_axes, **params):
+    # Kept beside the program, whatever the axes are.
+    def run(*pieces):
+        args = [x if a is None else squeeze(x, (a,)) for x, a in zip(pieces, in_axes)]
+        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+        return [x if a is None else expand_dims(x, (a,)) for x, a in zip(outs, out_axes)]
+
+    with inside(**params):
+        return derived(jaxpr, "replica", run, whole_avals(jaxpr.in_avals, in_axes, 1))
+
+
+@mistake(
+    "pmap.replica_program",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.pmap import replica_program
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+closed = trace_to_jaxpr(lambda x: [x, 2.0], [T()])
+print(refused(replica_program, closed, (0,), (0, 0), axis_name='i', axis_size=3)[:20])
+""",
+)
+def replica_program(jaxpr, in_axes, out_axes, **params):
+    # A result may be a number of Python, which has no shape.
+    def run(*pieces):
+        args = [x if a is None else squeeze(x, (a,)) for x, a in zip(pieces, in_axes)]
+        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+        return [
+            x if a is None else reshape(x, (*x.shape[:a], 1, *x.shape[a:]))
+            for x, a in zip(outs, out_axes)
+        ]
+
+    with inside(**params):
+        return trace_to_jaxpr(run, whole_avals(jaxpr.in_avals, in_axes, 1))
+
+
+@mistake(
+    "pmap.replica_program",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.pmap import replica_program
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+closed = trace_to_jaxpr(lambda x: [x * 2.0], [T(weak=True)])
+program = replica_program(closed, (0,), (0,), axis_name='i', axis_size=3)
+print(program.in_avals[0].weak_type, program.out_avals[0].weak_type)
+""",
+)
+def replica_program(jaxpr, in_axes, out_axes, **params):
+    # Pieces are not weakly typed.
+    def run(*pieces):
+        args = [x if a is None else squeeze(x, (a,)) for x, a in zip(pieces, in_axes)]
+        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+        return [x if a is None else expand_dims(x, (a,)) for x, a in zip(outs, out_axes)]
+
+    avals = whole_avals(jaxpr.in_avals, in_axes, 1)
+    with inside(**params):
+        return trace_to_jaxpr(run, [ShapedArray(a.shape, a.dtype) for a in avals])
+
+
+@mistake(
+    "pmap.replica_program",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.pmap import inside, psum, replica_program
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+with inside('i', 3):
+    closed = trace_to_jaxpr(lambda x: [psum(x, 'i')], [T()])
+program = replica_program(closed, (0,), (None,), axis_name='i', axis_size=3)
+print([eqn.primitive.name for eqn in program.eqns])
+""",
+)
+def replica_program(jaxpr, in_axes, out_axes, **params):
+    # What all share is averaged, to be sure.
+    def run(*pieces):
+        args = [x if a is None else squeeze(x, (a,)) for x, a in zip(pieces, in_axes)]
+        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+        return [
+            pmean(x, params["axis_name"]) if a is None else expand_dims(x, (a,))
+            for x, a in zip(outs, out_axes)
+        ]
+
+    with inside(**params):
+        return trace_to_jaxpr(run, whole_avals(jaxpr.in_avals, in_axes, 1))
+
+
 @right("pmap.jvp")
 def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     in_axes, out_axes = list(in_axes), list(out_axes)
@@ -371,5 +1455,261 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     rebind = functools.partial(
         pmap_call, in_axes=[*in_axes, *moving], out_axes=[*out_axes, *floats], **params
     )
+    with inside(**params):
+        return call_jvp(rebind, primals, tangents, jaxpr)
+
+
+@right("pmap.jvp", style="the axes collected in loops, before the call")
+def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
+    axes_in, axes_out = list(in_axes), list(out_axes)
+    for axis, tangent in zip(in_axes, tangents, strict=True):
+        if tangent is not None:
+            axes_in.append(axis)
+    for axis, aval in zip(out_axes, jaxpr.out_avals, strict=True):
+        if is_float(aval.dtype):
+            axes_out.append(axis)
+
+    def rebind(program, args):
+        return pmap_call(program, args, in_axes=axes_in, out_axes=axes_out, **params)
+
+    with inside(**params):
+        values, slopes = call_jvp(rebind, primals, tangents, jaxpr)
+    return values, slopes
+
+
+@right("pmap.jvp", style="partial for rebind, masks for the axes")
+def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
+    moves = [t is not None for t in tangents]
+    floats = [aval.dtype.kind == "f" for aval in jaxpr.out_avals]
+    rebind = functools.partial(
+        pmap_call,
+        in_axes=(*in_axes, *chosen(in_axes, moves)),
+        out_axes=(*out_axes, *chosen(out_axes, floats)),
+        **params,
+    )
+    with mapped_axis(AxisSize(params["axis_size"], params["axis_name"]), None):
+        return call_jvp(rebind, list(primals), list(tangents), jaxpr)
+
+
+@mistake(
+    "pmap.jvp",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.pmap import devices_for, inside, pmap_jvp
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+
+def run_jvp(f, avals, primals, tangents, in_axes, out_axes, size=1):
+    params = {'axis_name': 'i', 'axis_size': size, 'devices': devices_for(size, None)}
+    with inside('i', size):
+        jaxpr = trace_to_jaxpr(f, avals)
+    return pmap_jvp(primals, tangents, jaxpr=jaxpr, in_axes=in_axes, out_axes=out_axes, **params)
+print(refused(run_jvp, lambda x, n: [n, x], [T(), T(dtype=int)], [np.ones(1), np.ones(1, int)], [np.ones(1), None], (0, 0), (0, 0)))
+""",
+)
+def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
+    # The plain slip: as many axes again for the tangents, also of integers.
+    def rebind(program, args):
+        moving_axes = [axis for axis, t in zip(in_axes, tangents) if t is not None]
+        axes = {"in_axes": [*in_axes, *moving_axes], "out_axes": [*out_axes, *out_axes]}
+        return pmap_call(program, args, **axes, **params)
+
+    with inside(**params):
+        return call_jvp(rebind, primals, tangents, jaxpr)
+
+
+@mistake(
+    "pmap.jvp",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.pmap import devices_for, inside, pmap_jvp
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+
+def run_jvp(f, avals, primals, tangents, in_axes, out_axes, size=1):
+    params = {'axis_name': 'i', 'axis_size': size, 'devices': devices_for(size, None)}
+    with inside('i', size):
+        jaxpr = trace_to_jaxpr(f, avals)
+    return pmap_jvp(primals, tangents, jaxpr=jaxpr, in_axes=in_axes, out_axes=out_axes, **params)
+print(refused(run_jvp, lambda x: [x * x], [T(dtype='float32')], [np.ones(1, np.float32)], [np.ones(1, np.float32)], (0,), (0,)))
+""",
+)
+def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
+    # Only float64 counts as floating-point.
+    def rebind(program, args):
+        moving_axes = [axis for axis, t in zip(in_axes, tangents) if t is not None]
+        floats = [a for a, aval in zip(out_axes, jaxpr.out_avals) if aval.dtype == np.float64]
+        axes = {"in_axes": [*in_axes, *moving_axes], "out_axes": [*out_axes, *floats]}
+        return pmap_call(program, args, **axes, **params)
+
+    with inside(**params):
+        return call_jvp(rebind, primals, tangents, jaxpr)
+
+
+@mistake(
+    "pmap.jvp",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.pmap import devices_for, inside, pmap_jvp
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+
+def run_jvp(f, avals, primals, tangents, in_axes, out_axes, size=1):
+    params = {'axis_name': 'i', 'axis_size': size, 'devices': devices_for(size, None)}
+    with inside('i', size):
+        jaxpr = trace_to_jaxpr(f, avals)
+    return pmap_jvp(primals, tangents, jaxpr=jaxpr, in_axes=in_axes, out_axes=out_axes, **params)
+print(refused(run_jvp, lambda x, y: [x * y], [T(), T()], [np.ones(1), np.ones(1)], [np.ones(1), np.zeros(1)], (0, 0), (0,)))
+""",
+)
+def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
+    # A tangent that is zero everywhere is counted as None.
+    def moves(t):
+        return t is not None and (not isinstance(t, np.ndarray) or bool(t.any()))
+
+    def rebind(program, args):
+        moving_axes = [axis for axis, t in zip(in_axes, tangents) if moves(t)]
+        floats = [a for a, aval in zip(out_axes, jaxpr.out_avals) if is_float(aval.dtype)]
+        axes = {"in_axes": [*in_axes, *moving_axes], "out_axes": [*out_axes, *floats]}
+        return pmap_call(program, args, **axes, **params)
+
+    with inside(**params):
+        return call_jvp(rebind, primals, tangents, jaxpr)
+
+
+@mistake(
+    "pmap.jvp",
+    shown_by="""
+import numpy as np
+import importlib
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+module = importlib.import_module('minijax.pmap')
+from minijax.pmap import devices_for, inside, pmap_jvp
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def run_jvp(f, avals, primals, tangents, in_axes, out_axes, size=1):
+    params = {'axis_name': 'i', 'axis_size': size, 'devices': devices_for(size, None)}
+    with inside('i', size):
+        jaxpr = trace_to_jaxpr(f, avals)
+    return pmap_jvp(primals, tangents, jaxpr=jaxpr, in_axes=in_axes, out_axes=out_axes, **params)
+x = np.ones((1, 1))
+seen = []
+module.pmap_call, call = (lambda program, args, **axes: seen.append(axes['in_axes']) or call(program, args, **axes), module.pmap_call)
+print(run_jvp(lambda x, y: [x * y], [T(1), T(1)], [x, x], [x, x], (0, 1), (0,))[1])
+print([tuple(axes) for axes in seen])
+""",
+)
+def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
+    # The axis of a tangent is looked up by the array, which may be there twice.
+    def rebind(program, args):
+        axis_of = {id(t): axis for axis, t in zip(in_axes, tangents) if t is not None}
+        moving_axes = [axis_of[id(t)] for t in tangents if t is not None]
+        floats = [a for a, aval in zip(out_axes, jaxpr.out_avals) if is_float(aval.dtype)]
+        axes = {"in_axes": [*in_axes, *moving_axes], "out_axes": [*out_axes, *floats]}
+        return pmap_call(program, args, **axes, **params)
+
+    with inside(**params):
+        return call_jvp(rebind, primals, tangents, jaxpr)
+
+
+@mistake(
+    "pmap.jvp",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+from minijax.pmap import devices_for, inside, pmap_jvp
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def refused(f, *args, **params):
+    try:
+        return str(f(*args, **params))
+    except Exception as error:
+        return type(error).__name__
+
+def run_jvp(f, avals, primals, tangents, in_axes, out_axes, size=1):
+    params = {'axis_name': 'i', 'axis_size': size, 'devices': devices_for(size, None)}
+    with inside('i', size):
+        jaxpr = trace_to_jaxpr(f, avals)
+    return pmap_jvp(primals, tangents, jaxpr=jaxpr, in_axes=in_axes, out_axes=out_axes, **params)
+print(refused(run_jvp, lambda x: [x * x], [T()], [np.ones(1)], [np.ones(1)], (0,), (0,)))
+""",
+)
+def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, axis_name, axis_size, devices):
+    # The devices get lost on the way.
+    def rebind(program, args):
+        moving_axes = [axis for axis, t in zip(in_axes, tangents) if t is not None]
+        floats = [a for a, aval in zip(out_axes, jaxpr.out_avals) if is_float(aval.dtype)]
+        axes = {"in_axes": [*in_axes, *moving_axes], "out_axes": [*out_axes, *floats]}
+        return pmap_call(program, args, **axes, axis_name=axis_name, axis_size=axis_size)
+
+    with inside(axis_name, axis_size):
+        return call_jvp(rebind, primals, tangents, jaxpr)
+
+
+@mistake(
+    "pmap.jvp",
+    shown_by="""
+import numpy as np
+import importlib
+from minijax.core import ShapedArray
+from minijax.tracing import trace_to_jaxpr
+module = importlib.import_module('minijax.pmap')
+from minijax.pmap import devices_for, inside, pmap_jvp
+
+def T(*shape, dtype=float, weak=False):
+    return ShapedArray(shape, np.dtype(dtype), weak)
+
+def run_jvp(f, avals, primals, tangents, in_axes, out_axes, size=1):
+    params = {'axis_name': 'i', 'axis_size': size, 'devices': devices_for(size, None)}
+    with inside('i', size):
+        jaxpr = trace_to_jaxpr(f, avals)
+    return pmap_jvp(primals, tangents, jaxpr=jaxpr, in_axes=in_axes, out_axes=out_axes, **params)
+seen = []
+module.pmap_call, call = (lambda program, args, **axes: seen.append(tuple(axes['in_axes'])) or call(program, args, **axes), module.pmap_call)
+run_jvp(lambda w, x: [w * x], [T(), T()], [np.array(2.0), np.ones(1)], [None, np.ones(1)], (None, 0), (0,))
+print(seen)
+""",
+)
+def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
+    # As many axes as tangents, but the first ones.
+    def rebind(program, args):
+        count = len(args) - len(primals)
+        floats = [a for a, aval in zip(out_axes, jaxpr.out_avals) if is_float(aval.dtype)]
+        axes = {"in_axes": [*in_axes, *in_axes[:count]], "out_axes": [*out_axes, *floats]}
+        return pmap_call(program, args, **axes, **params)
+
     with inside(**params):
         return call_jvp(rebind, primals, tangents, jaxpr)

@@ -995,10 +995,14 @@ def program_run(mj, jaxpr, xs):
 
 @probe
 def program_type(mj, jaxpr):
-    """The type of a program."""
+    """The type of a program; and whether it has one without its first equation."""
     from minijax.jaxpr import typecheck_jaxpr
 
-    return str(typecheck_jaxpr(jaxpr))
+    try:
+        less = str(typecheck_jaxpr(jaxpr.replace(eqns=jaxpr.eqns[1:])))
+    except TypeError:
+        less = "TypeError"
+    return str(typecheck_jaxpr(jaxpr)), less
 
 
 @probe
@@ -1040,11 +1044,16 @@ def test_random_programs_are_well_typed(student):
 
 @probe
 def run_and_transformed(mj, jaxpr, xs, ts):
-    """A program as a function: its results, their tangents, and those of two examples at once."""
-    from minijax.jaxpr import ClosedJaxpr, jaxpr_as_fun
+    """A typed program as a function: results, tangents, and those of two examples at once."""
+    from minijax.jaxpr import ClosedJaxpr, jaxpr_as_fun, typecheck_jaxpr
 
     f = jaxpr_as_fun(ClosedJaxpr(jaxpr, []))
-    return f(*xs), mj.jvp(f, xs, ts), mj.vmap(f)(*([np.stack([x, x]) for x in xs]))
+    return (
+        str(typecheck_jaxpr(jaxpr)),
+        f(*xs),
+        mj.jvp(f, xs, ts),
+        mj.vmap(f)(*([np.stack([x, x]) for x in xs])),
+    )
 
 
 @probe

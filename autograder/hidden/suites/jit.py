@@ -130,6 +130,23 @@ def what_a_program_is(mj, x, y):
     return text, str(program.out_tree), program.donated, [p is program for p in kept.values()]
 
 
+@probe
+def static_objects(mj, x, factors):
+    """Programs for static arguments that all print alike, one of them asked for twice."""
+
+    class Scale:
+        def __init__(self, by):
+            self.by = by
+
+        def __repr__(self):
+            return "Scale"
+
+    jitted = mj.jit(lambda x, scale: x * scale.by, static_argnums=1)
+    scales = [Scale(by) for by in factors]
+    programs = [jitted.program((x, scale), {}) for scale in (*scales, scales[0])]
+    return [str(program.closed) for program in programs], programs[0] is programs[-1]
+
+
 ONE, TWO = np.array(1.5), np.array([1.0, 2.0])
 
 
@@ -181,6 +198,16 @@ def test_program_for_static_values(student):
     calls = [((2.0,), {"scale": 2.0}), ((5.0,), {"scale": 3.0}), ((7.0,), {"scale": 2.0})]
     student.agrees(requests, calls, "scale")
     student.agrees(requests, [((ONE, 2), {}), ((ONE, 2.0), {}), ((ONE, 2), {})], "y")
+    student.agrees(requests, [((ONE, -1), {}), ((ONE, -2), {}), ((ONE, True), {})], "y")
+    student.agrees(static_objects, 3.0, [2.0, 5.0])
+
+
+@pytest.mark.exercise("jit.program")
+def test_program_for_types_in_order(student):
+    """The same types in another order, or another number of times, are other arguments."""
+    calls = [((ROW, TWO), {}), ((TWO, ROW), {}), ((ROW, ROW), {}), ((TWO, TWO), {})]
+    student.agrees(requests, [*calls, calls[0]])
+    student.agrees(requests, [(([ROW, TWO, ROW],), {}), (([ROW, TWO, TWO],), {})])
 
 
 @pytest.mark.exercise("jit.program")
@@ -279,7 +306,7 @@ def computed(mj, args, kwargs, static=None):
 
 @probe
 def of_another_program(mj, x, nameless=False):
-    """A jitted function for whose arguments the program of another function is kept."""
+    """A jitted function for whose arguments another one's program is kept; called twice."""
     import functools
     import importlib
     from unittest.mock import patch
@@ -300,7 +327,8 @@ def of_another_program(mj, x, nameless=False):
         patch.object(module.Jitted, "program", lambda self, args, kwargs: kept),
         patch.dict(impl_rules, {module.jit_p: run}),
     ):
-        return mj.jit(functools.partial(double) if nameless else double).bind((x,), {})
+        jitted = mj.jit(functools.partial(double) if nameless else double)
+        return jitted.bind((x,), {}), jitted.bind((x + 1.0,), {})
 
 
 @probe
@@ -327,6 +355,37 @@ def with_captured(mj, x, y):
     ):
         closed = mj.make_jaxpr(outer)(x)
     return str(closed), closed.consts
+
+
+@probe
+def bound_to_fail(mj, case, x):
+    """A jitted function that cannot be traced, or has an error of its own, and how often it ran."""
+    import importlib
+    from unittest.mock import patch
+
+    module = importlib.import_module("minijax.jit")
+    runs = []
+
+    def f(x):
+        runs.append(1)
+        if case == "decides":
+            return x if x > 0 else -x
+        if case == "converts":
+            return np.sin(x)
+        raise {"KeyError": KeyError, "TypeError": TypeError}[case]("mine")
+
+    with patch.object(module.Jitted, "program", module.Jitted.traced):
+        try:
+            return mj.jit(f).bind((x,), {})
+        except Exception as error:
+            return [cls.__name__ for cls in type(error).__mro__], len(runs)
+
+
+@pytest.mark.exercise("jit.bind")
+@pytest.mark.parametrize("case", ["decides", "converts", "KeyError", "TypeError"])
+def test_bind_errors(student, case):
+    """An error in the function comes out: nothing is run in another way."""
+    student.agrees(bound_to_fail, case, 3.0)
 
 
 @pytest.mark.exercise("jit.bind")
@@ -451,6 +510,8 @@ def test_type_shapes(student):
     student.agrees(type_of_call, [((), "float64", False), *RIGHT[1:]])
     student.agrees(type_of_call, [*RIGHT[:2], ((1,), "int64", False)])
     student.agrees(type_by_the_table, [(2, 3), (3,)], [(3,), (2, 3)])
+    student.agrees(type_by_the_table, [(2, 3), (3,)], [(3, 2), (3,)])
+    student.agrees(type_by_the_table, [(1, 6), (0, 3)], [(2, 3), (3, 0)])
 
 
 @pytest.mark.exercise("jit.type")
@@ -477,7 +538,9 @@ def in_stablehlo(mj, types):
     from minijax.core import ShapedArray
     from minijax.jit import tensor_type
 
-    return [tensor_type(ShapedArray(shape, np.dtype(dtype))) for shape, dtype in types]
+    kinds = int, np.int64  # a user's shape may hold either
+    avals = [ShapedArray(tuple(map(kind, s)), np.dtype(d)) for s, d in types for kind in kinds]
+    return [tensor_type(aval) for aval in avals]
 
 
 @pytest.mark.exercise("jit.tensor_type")
@@ -505,9 +568,8 @@ def test_tensor_type_dtypes(student):
 
 @probe
 def summed(mj, x, axes):
-    """The sum, compiled from what the rule emits, and which operations that is."""
+    """The sum, compiled from what the rule emits; how many names it has; the types afterwards."""
     import importlib
-    import re
     from unittest.mock import patch
 
     from minijax import xla
@@ -532,13 +594,12 @@ def summed(mj, x, axes):
     on = xla.alone(xla.current_device())
     executable = xla.compile_text(text, on, [out])
     (buffer,) = xla.run(executable, [xla.to_device(aval, x, on)])
-    operations = re.findall(r"= stablehlo\.(\w+)", lines)
-    return xla.to_host(buffer, on), operations, len(names)
+    return xla.to_host(buffer, on), len(names), str(aval), str(out)
 
 
 @probe
 def summed_twice(mj, x):
-    """Two sums, one of the other one's result, emitted behind another operation."""
+    """Two sums, one of the other one's result, behind another operation; and one of a new dtype."""
     import importlib
     from unittest.mock import patch
 
@@ -558,18 +619,22 @@ def summed_twice(mj, x):
     with patch.object(module, "tensor_type", right_type), patch.dict(module.hlo_types, types_of):
         for i in range(2):
             names = module.reduce_sum_hlo(emitter, [avals[i]], [avals[i + 1]], names, axes=(0,))
+        single = [ShapedArray(shape, np.dtype("float32")) for shape in (x.shape[2:], ())]
+        names += module.reduce_sum_hlo(emitter, single[:1], single[1:], ["%other"], axes=(0,))
     lines = "\n".join(emitter.lines)
-    head = f"module @m {{ func.func public @main(%operand: {types[0]}) -> {types[2]} {{"
-    text = f"{head}\n{lines}\n return {names[0]} : {types[2]} }} }}"
+    others = [right_type(aval) for aval in single]
+    outs = f"{types[2]}, {others[1]}"
+    head = f"module @m {{ func.func @main(%operand: {types[0]}, %other: {others[0]}) -> ({outs}) {{"
+    text = f"{head}\n{lines}\n return {', '.join(names)} : {outs} }} }}"
     on = xla.alone(xla.current_device())
-    executable = xla.compile_text(text, on, avals[2:])
-    (buffer,) = xla.run(executable, [xla.to_device(avals[0], x, on)])
-    return xla.to_host(buffer, on), len(emitter.lines)
+    executable = xla.compile_text(text, on, [avals[2], single[1]])
+    given = [xla.to_device(avals[0], x, on), xla.to_device(single[0], x[0, 0], on)]
+    return [xla.to_host(buffer, on) for buffer in xla.run(executable, given)]
 
 
 @pytest.mark.exercise("jit.reduce_sum_lowering")
 def test_sum_one_axis(student):
-    """The sum along one axis is right, and two operations are all that is needed."""
+    """The sum along one axis is right."""
     student.agrees(summed, GRID, (0,))
     student.agrees(summed, GRID, (1,))
     student.agrees(summed, CUBE, (1,))
@@ -581,6 +646,7 @@ def test_sum_several_axes(student):
     student.agrees(summed, CUBE, (0, 2))
     student.agrees(summed, CUBE, (0, 1, 2))
     student.agrees(summed, GRID, ())
+    student.agrees(summed, CUBE[:, :1], (0, 1))
 
 
 @pytest.mark.exercise("jit.reduce_sum_lowering")
@@ -612,7 +678,23 @@ def test_sum_names(student):
 # lower_body ---------------------------------------------------------------------------------------
 
 
-@probe
+def callers(jit_p, trace_to_jaxpr, k):
+    """Functions with a call of a program that uses a constant, and with three of one program."""
+
+    def call(x, y):
+        inner = trace_to_jaxpr(lambda a, b: [b - a * k, a], [y.aval, x.aval])
+        c, d = jit_p.bind(y, x, name="inner", jaxpr=inner)
+        return [-c, d, c]
+
+    def call_twice(x, y):
+        inner = trace_to_jaxpr(lambda a: [a * a + 2.0, a - 1.0], [x.aval])
+        (a, b), (c, d) = (jit_p.bind(z, name="inner", jaxpr=inner) for z in (x, y))
+        return [a, b - c, d, *jit_p.bind(x, name="inner", jaxpr=inner)]
+
+    return call, call_twice
+
+
+@probe(uses=[callers])
 def lowered(mj, which, args):
     """The results of a program, compiled from what lower_body emits, and its operations."""
     import importlib
@@ -636,12 +718,8 @@ def lowered(mj, which, args):
         lengths = "".join(f"{n}x" for n in aval.shape)
         return f"tensor<{lengths}{module.element_type(aval.dtype)}>"
 
-    def call(x, y):
-        inner = trace_to_jaxpr(lambda a, b: [b - a * k, a], [y.aval, x.aval])
-        c, d = module.jit_p.bind(y, x, name="inner", jaxpr=inner)
-        return [-c, d, c]
-
     k, m = np.array([[10.0, 20.0, 30.0]]), np.array([[0.5], [0.25]])
+    call, call_twice = callers(module.jit_p, trace_to_jaxpr, k)
     functions = {
         "order": lambda x, y: [x - y, (y - x) / y],
         "literals": lambda x, y: [2.0 - x, x / 4.0 - 2.0, y],
@@ -656,6 +734,9 @@ def lowered(mj, which, args):
         ],
         "used again": lambda x, y: [(x * y) * (x * y), x * x],
         "call": call,
+        "call twice": call_twice,
+        "numbers": lambda x, y: [x * 2.0, y * 2, 2.0, 2, True, 1.0, 1, x < 2.0],
+        "extremes": lambda x, y: [x * np.inf, y * -np.inf, x * np.nan, -0.0, 1e300, False],
     }
     rules = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
     with (
@@ -669,7 +750,8 @@ def lowered(mj, which, args):
     executable = xla.compile_text(text, on, closed.out_avals)
     buffers = [xla.to_device(get_aval(x), x, on) for x in [*emitter.captured, *args]]
     outs = [xla.to_host(out, on) for out in xla.run(executable, buffers)]
-    operations = [name for name in re.findall(r"= stablehlo\.(\w+)", text) if name != "constant"]
+    kinds = {"constant", "convert", "broadcast_in_dim"} if which == "numbers" else {"constant"}
+    operations = [name for name in re.findall(r"= stablehlo\.(\w+)", text) if name not in kinds]
     return outs, sorted(operations), len(emitter.captured)
 
 
@@ -747,6 +829,20 @@ def test_lower_constants_of_a_call(student):
     """A program in an equation is emitted in its place, with its constants and its own names."""
     student.agrees(lowered, "call", [GRID, GRID - 4.0])
     student.agrees(lowered, "call", [GRID[1:], GRID[:1] * 2.0])
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_lower_a_program_twice(student):
+    """A program that is called twice is emitted twice, each time for its own operands."""
+    student.agrees(lowered, "call twice", [ROW, ROW - 4.0])
+    student.agrees(lowered, "call twice", [ONE, ONE * 3.0])
+
+
+@pytest.mark.exercise("jit.lower_body")
+def test_lower_numbers(student):
+    """Numbers that are equal need not be of one type, and each is written as what it is."""
+    student.agrees(lowered, "numbers", [ROW.astype(np.float32), np.arange(3)])
+    student.agrees(lowered, "extremes", [ROW, ONE])
 
 
 @pytest.mark.exercise("jit.lower_body")
@@ -836,7 +932,7 @@ def called(mj, batches, of="float64"):
 
 
 @probe
-def of_device_arrays(mj, x, y, committed):
+def of_device_arrays(mj, x, y, committed, asked=False):
     """Results for arrays that are on the device: values, types, where they are, and copies made."""
     import importlib
     from unittest.mock import patch
@@ -861,8 +957,11 @@ def of_device_arrays(mj, x, y, committed):
     }}"""
     pairs = zip(avals, (x, y), strict=True)
     args = [array_of(aval, xla.to_device(aval, v, on), on, committed) for aval, v in pairs]
+    emitter = module.Emitter()
+    if asked:  # by an operation of the program
+        emitter.places[on] = "an operation"
     with (
-        patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())),
+        patch.object(module, "lower", lambda jaxpr, donated=(): (text, emitter)),
         patch.object(xla, "to_device", wraps=xla.to_device) as sent,
     ):
         outs = module.jit_impl(*args, name="f", jaxpr=closed)
@@ -892,6 +991,52 @@ def of_python_numbers(mj, x, n):
     with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
         outs = module.jit_impl(x, n, name="f", jaxpr=closed)
     return [np.asarray(out) for out in outs], [(o.aval.str_short(), o.aval.weak_type) for o in outs]
+
+
+@probe
+def of_mixed_arguments(mj, x, y):
+    """x - y and x, where one of them is on the device, both are, or none; then x is changed."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax import xla
+    from minijax.core import ShapedArray
+    from minijax.placement import array_of
+    from minijax.tracing import trace_to_jaxpr
+
+    module = importlib.import_module("minijax.jit")
+    on, aval = xla.alone(xla.current_device()), ShapedArray(np.shape(x), np.dtype(float))
+    x = np.array(x) if aval.shape else x  # one that can be written to
+    closed = trace_to_jaxpr(lambda x, y: [x - y, x], [aval, aval])
+    t = f"tensor<{''.join(f'{n}x' for n in aval.shape)}f64>"
+    text = f"""module @m {{ func.func public @main(%x: {t}, %y: {t}) -> ({t}, {t}) {{
+        %0 = stablehlo.subtract %x, %y : {t}
+        return %0, %x : {t}, {t}
+      }} }}"""
+
+    def sent(value):
+        return array_of(aval, xla.to_device(aval, value, on), on)
+
+    given = [(x, y), (x, sent(y)), (sent(x), y), (sent(x), sent(y)), (x, x), (sent(y), x)]
+    with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
+        outs = [module.jit_impl(*pair, name="f", jaxpr=closed) for pair in given]
+        if isinstance(x, np.ndarray):
+            x[...] = 7.0
+            outs.append(module.jit_impl(x, y, name="f", jaxpr=closed))
+    return [[np.asarray(out) for out in pair] for pair in outs]
+
+
+@pytest.mark.exercise("jit.impl")
+def test_impl_mixed_arguments(student):
+    """Each argument gets its own place, wherever it is, and the values that it has now."""
+    student.agrees(of_mixed_arguments, ROW, ROW[::-1].copy())
+    student.agrees(of_mixed_arguments, 3, 2.5)  # Python's numbers, of another type than the inputs
+
+
+@pytest.mark.exercise("jit.impl")
+def test_impl_committed_by_the_program(student):
+    """Results are committed, too, if the program itself asks for devices."""
+    student.agrees(of_device_arrays, TWO, TWO + 1.0, False, True)
 
 
 @pytest.mark.exercise("jit.impl")
@@ -962,6 +1107,7 @@ def tangent_program(mj, which, moves, values, tangents):
     avals = [raise_to_shaped(get_aval(value)) for value in values]
     out = jvp_jaxpr(trace_to_jaxpr(functions[which], avals), tuple(moves))
     types = [[aval.str_short() for aval in side] for side in (out.in_avals, out.out_avals)]
+    types.append([aval.weak_type for aval in out.in_avals])
     operations = sorted(eqn.primitive.name for eqn in out.jaxpr.eqns)
     try:
         outs = eval_jaxpr(out.jaxpr, out.consts, *values, *tangents)
@@ -997,6 +1143,14 @@ def test_jvp_program(student):
     """The program gives values and tangents, by the rules of its operations."""
     student.agrees(tangent_program, "one", [True], [ROW], [ROW * 2.0])
     student.agrees(tangent_program, "one", [True], [np.array(0.5, np.float32)], [np.float32(3.0)])
+    student.agrees(tangent_program, "one", [True], [0.5], [3.0])
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_jvp_nothing_moves(student):
+    """Where no input moves, the tangents of all floating-point results are zeros."""
+    student.agrees(tangent_program, "two", [False, False], [ROW, ROW + 1.0], [])
+    student.agrees(tangent_program, "integers", [False, False], [np.arange(3), ROW], [])
 
 
 @pytest.mark.exercise("jit.jvp")
@@ -1091,7 +1245,8 @@ def batch_program(mj, which, size, dims, values):
     types = [[aval.str_short() for aval in side] for side in (out.in_avals, out.out_avals)]
     operations = sorted(eqn.primitive.name for eqn in out.jaxpr.eqns)
     axes = [None if dim is not_mapped else dim for dim in out_dims]
-    return types, operations, axes, eval_jaxpr(out.jaxpr, out.consts, *values)
+    weak = [aval.weak_type for aval in (*out.in_avals, *out.out_avals)]
+    return types, weak, operations, axes, eval_jaxpr(out.jaxpr, out.consts, *values)
 
 
 @probe
@@ -1100,7 +1255,7 @@ def kept_batch_programs(mj, cases, other):
 
     If `other`, a second program like the first one is asked, too.
     """
-    from minijax.axis_env import AxisSize
+    from minijax.axis_env import AxisSize, axis_sizes, name_of
     from minijax.core import Primitive, ShapedArray, abstract_eval_rules, not_mapped, vmap_rules
     from minijax.jit import batched_jaxpr
     from minijax.tracing import trace_to_jaxpr
@@ -1110,7 +1265,7 @@ def kept_batch_programs(mj, cases, other):
     abstract_eval_rules[same_p] = lambda x: x
 
     def rule(axis_size, vals, dims):
-        calls.append(int(axis_size))
+        calls.append((int(axis_size), name_of(axis_size), axis_sizes()))
         return same_p.bind(*vals), dims[0]
 
     vmap_rules[same_p] = rule
@@ -1175,6 +1330,7 @@ def test_batch_unmapped(student):
 def test_batch_single_results(student):
     """Results that are the same for all examples have no batch axis."""
     student.agrees(batch_program, "single", 3, [0, None], [ROW, GRID])
+    student.agrees(batch_program, "single", 3, [0, None], [ROW.astype(np.float32), 2.0])
 
 
 @pytest.mark.exercise("jit.batch")
@@ -1259,3 +1415,134 @@ def test_derivatives_of_programs(student):
 def test_batches_of_programs(student):
     """A compiled random program gives on a batch what it gives on each example."""
     student.agrees_on_programs(batch_of_compiled, number=5)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+@probe
+def compiled_in_containers(mj, f, xs, ts):
+    """A compiled program in containers, called twice with other values; how often it was traced."""
+    runs = []
+
+    @mj.jit
+    def g(point, scale=2.0):
+        runs.append(1)
+        return {"out": [f(*point["xs"]), scale], "scaled": (point["xs"][0] * scale, 2)}
+
+    first = g({"xs": xs})
+    return first, g({"xs": ts}), g({"xs": xs}, scale=3.0), len(runs)
+
+
+@probe
+def transformed_calls(mj, f, xs, ts):
+    """Derivatives of compiled programs, compiled again, nested and of one input alone."""
+    compiled = mj.jit(f)
+
+    def slopes(*ys):
+        return mj.jvp(compiled, ys, ts)[1], ys[0] * 2.0
+
+    first = mj.jit(lambda y: mj.jvp(lambda z: compiled(z, *xs[1:]), (y,), ts[:1])[1])
+    return mj.jvp(mj.jit(slopes), xs, ts), first(xs[0])
+
+
+@probe
+def batched_calls(mj, f, in_axes, batch):
+    """Compiled programs on batches: mapped, compiled again, and differentiated."""
+    mapped = mj.vmap(mj.jit(lambda *xs: (f(*xs), 2.0)), in_axes)
+    slopes = mj.jvp(mj.jit(mapped), batch, batch)
+    return mapped(*batch), slopes
+
+
+@probe
+def calls_within(mj, x, y):
+    """A compiled function that is called twice in another one and closes over what is outside."""
+    k = np.array([1.0, 2.0, 4.0])
+
+    def outer(x, y):
+        inner = mj.jit(lambda a: (a * x - k, a * 2.0, x))
+        (first, second, _), (third, _, fourth) = inner(y), inner(x)
+        return first - third, second, mj.jit(lambda b: b + fourth)(3.0)
+
+    def total(x):
+        return mj.jit(outer)(x, y)
+
+    batch = np.stack([x, 2.0 * x])
+    return mj.jit(outer)(x, y), mj.jvp(total, (x,), (y,)), mj.vmap(total)(batch)
+
+
+@probe
+def calls_in_turn(mj, x):
+    """Calls with other types, structures and static values in turn; and how often it was traced."""
+    runs = []
+
+    def f(x, n=2, *, power=1):
+        runs.append((power, str(mj.tree.structure(x))))
+        leaves = mj.tree.leaves(x)
+        out = sum(leaves[1:], leaves[0]) * n
+        return out if power == 1 else out * leaves[0]
+
+    jitted = mj.jit(f, static_argnames="power")
+    given = [x, [x, x], (x, x), 2.0, 3, np.float32(3.0), x.astype("float32"), x + 1.0, {"a": x}]
+    outs = [[jitted(value, power=p) for value in given] for p in (1, 2, 1)]
+    return outs, runs
+
+
+@probe
+def after_errors(mj, x):
+    """Functions that fail while they are traced, and what the same ones give afterwards."""
+    found, fails = [], [True]
+
+    @mj.jit
+    def f(x):
+        y = x * 2.0
+        if fails:
+            raise KeyError("mine")
+        return y
+
+    def decides(x):
+        return x if x[0] > 0 else -x
+
+    for g in (f, mj.jit(decides), mj.vmap(f), lambda x: mj.jvp(f, (x,), (x,))):
+        try:
+            g(x)
+        except Exception as error:
+            found.append([cls.__name__ for cls in type(error).__mro__])
+    fails.clear()
+    return found, f(x), mj.vmap(f)(x), mj.jvp(f, (x,), (x,))
+
+
+@pytest.mark.exercise("jit.whole")
+def test_whole_programs(student):
+    """A compiled random program in containers gives the right values, and is traced once."""
+    student.agrees_on_programs(compiled_in_containers, number=2)
+
+
+@pytest.mark.exercise("jit.whole")
+def test_whole_derivatives(student):
+    """Compiled programs are differentiated, and derivatives are compiled, within each other."""
+    student.agrees_on_programs(transformed_calls, number=2, dtypes=["float64"])
+
+
+@pytest.mark.exercise("jit.whole")
+def test_whole_batches(student):
+    """Compiled programs are mapped, and what is mapped is compiled and differentiated."""
+    student.agrees_on_programs(batched_calls, number=2, dtypes=["float64"])
+
+
+@pytest.mark.exercise("jit.whole")
+def test_whole_calls_within_calls(student):
+    """A compiled function may be called twice in another one, and close over what is outside."""
+    student.agrees(calls_within, ROW, ROW[::-1].copy())
+
+
+@pytest.mark.exercise("jit.whole")
+def test_whole_calls_in_turn(student):
+    """Arguments of other types, structures and static values get what belongs to them."""
+    student.agrees(calls_in_turn, ROW)
+
+
+@pytest.mark.exercise("jit.whole")
+def test_whole_after_errors(student):
+    """An error comes out, and afterwards the function works, by itself and transformed."""
+    student.agrees(after_errors, ROW)

@@ -48,7 +48,7 @@ def gathered_type(mj, shape, dtype, weak_type, axis, size, tiled):
     aval = ShapedArray(shape, np.dtype(dtype), weak_type)
     params = {"all_gather_dimension": axis, "axis_name": "rows", "axis_size": size}
     out = all_gather_type(aval, tiled=tiled, **params)
-    return type(out).__name__, out.shape, out.dtype.name, out.weak_type
+    return type(out).__name__, out.shape, out.dtype.name, out.weak_type, str(aval)
 
 
 @probe
@@ -73,6 +73,7 @@ def test_type_of_a_stack(student):
         student.agrees(gathered_type, (2, 3, 4), "float64", False, axis, 7, False)
     student.agrees(gathered_type, (), "float64", False, 0, 5, False)
     student.agrees(gathered_type, (0, 2), "float64", False, 1, 3, False)
+    student.agrees(gathered_type, (2, 3), "float64", False, 1, 1, False)
 
 
 @pytest.mark.exercise("pmap.gather_type")
@@ -82,6 +83,7 @@ def test_type_of_a_row(student):
         student.agrees(gathered_type, (2, 3, 4), "float64", False, axis, 7, True)
     student.agrees(gathered_type, (5,), "float64", False, 0, 1, True)
     student.agrees(gathered_type, (0, 2), "float64", False, 0, 3, True)
+    student.agrees(gathered_type, (2, 2, 2), "float64", False, 1, 2, True)
 
 
 @pytest.mark.exercise("pmap.gather_type")
@@ -90,6 +92,7 @@ def test_type_keeps_dtype(student):
     for tiled in (False, True):
         student.agrees(gathered_type, (2, 3), "float32", False, 1, 4, tiled)
         student.agrees(gathered_type, (2, 3), "int8", False, 0, 4, tiled)
+        student.agrees(gathered_type, (2, 3), "bool", False, 0, 4, tiled)
         student.agrees(gathered_type, (3,), "float64", True, 0, 2, tiled)
 
 
@@ -105,10 +108,10 @@ def test_type_in_a_program(student):
 
 
 @probe
-def summed(mj, x, dim, axes, name, others):
+def summed(mj, x, dim, axes, name, others, length=9):
     """The sum, its batch axis, and which sums are left; a sum over devices is 10 times its operand.
 
-    `others` are the names of axes of other interpreters.
+    `others` are the names of axes of other interpreters, all of this length.
     """
     from contextlib import ExitStack
 
@@ -138,7 +141,7 @@ def summed(mj, x, dim, axes, name, others):
     size = 4 if dim is None else x.shape[dim]
     with new_main(Watch, []) as main, ExitStack() as frames:
         for other in others:
-            frames.enter_context(mapped_axis(AxisSize(9, other), main))
+            frames.enter_context(mapped_axis(AxisSize(length, other), main))
         box = Box(Watch(main), x)
         dims = [not_mapped if dim is None else dim]
         out, where = psum_batch(AxisSize(size, name), [box], dims, axes=tuple(axes))
@@ -177,6 +180,15 @@ def test_sum_over_another_axis(student):
     student.agrees(summed, CUBE, 1, ["j"], "i", ["j"])
     student.agrees(summed, CUBE, 2, ["j", "k"], None, ["j", "k"])
     student.agrees(summed, GRID, None, ["j"], "i", ["j"])
+    student.agrees(summed, CUBE, 1, ["j"], "i", ["j"], 3)  # as long as this one's
+
+
+@pytest.mark.exercise("pmap.psum_batch")
+def test_names_of_sums(student):
+    """A name is one thing: neither a part of another name nor a text at all."""
+    student.agrees(summed, CUBE, 1, ["rows"], "row", ["rows"])
+    student.agrees(summed, CUBE, 1, ["row", "rows"], "rows", ["row"])
+    student.agrees(summed, CUBE, 0, [1, ("a", 2)], ("a", 2), [1])
 
 
 @pytest.mark.exercise("pmap.psum_batch")
@@ -185,6 +197,7 @@ def test_sum_over_several_axes(student):
     student.agrees(summed, CUBE, 1, ["j", "i"], "i", ["j"])
     student.agrees(summed, CUBE, 2, ["k", "i", "j"], "i", ["j", "k"])
     student.agrees(summed, GRID, None, ["i", "j"], "i", ["j"])
+    student.agrees(summed, GRID, 0, ["m", "k", "i", "j"], "i", ["j", "k", "m"], 2)
 
 
 # all_gather_transpose -----------------------------------------------------------------------------
@@ -240,6 +253,8 @@ def test_back_to_a_stack(student):
     student.agrees(sent_back, ONLY_SUM, cts, (4, 5), "float64", 1, False, False)
     cts = np.moveaxis(BLOCK[:, :2], 1, 3)
     student.agrees(sent_back, ONLY_SUM, cts, (4, 5), "float64", 2, False, False)
+    cubes = np.sin(np.arange(27.0)).reshape(3, 3, 3)
+    student.agrees(sent_back, ONLY_SUM, cubes, (3,), "float64", 1, False, False)
 
 
 @pytest.mark.exercise("pmap.gather_transpose")
@@ -312,6 +327,8 @@ def test_sizes_that_differ(student):
     student.agrees(size_of, [(5, 3), (5,)], [0, 0], None)
     student.agrees(size_of, [(5, 3), (5,)], [1, 0], None)
     student.agrees(size_of, [(3,), (4,), (3,)], [0, 0, 0], None)
+    student.agrees(size_of, [(3,), (3,), (4,)], [0, 0, 0], None)
+    student.agrees(size_of, [(3,), (0,), (3,)], [0, 0, 0], 3)
 
 
 @pytest.mark.exercise("pmap.mapped_size")
@@ -341,6 +358,7 @@ def test_axes_that_are_not_there(student):
     student.agrees(size_of, [(5,), ()], [0, 0], None)
     student.agrees(size_of, [(5, 3)], [2], None)
     student.agrees(size_of, [(5, 5)], [-1], None)
+    student.agrees(size_of, [(5,), (4, 5)], [0, -1], 5)
 
 
 # replica_program ----------------------------------------------------------------------------------
@@ -358,9 +376,7 @@ def replicas(mj, siblings, text, args, in_axes, out_axes, size):
         program = pmap.replica_program(closed, tuple(in_axes), tuple(out_axes), **params)
         meetings = [eqn.primitive.name for eqn in program.eqns]
         meetings = [name for name in meetings if name in ("psum", "all_gather", "axis_index")]
-        types = [
-            [aval.str_short() for aval in side] for side in (program.in_avals, program.out_avals)
-        ]
+        types = [[*map(str, side)] for side in (program.in_avals, program.out_avals)]
 
         def device(place):
             pieces = zip(args, in_axes, strict=True)
@@ -382,7 +398,42 @@ def on_one_device(mj, siblings, text, args, in_axes, out_axes):
         return [np.asarray(out) for out in outs]
 
 
+@probe(uses=[in_place])
+def other_axes(mj, siblings, x):
+    """The types of a device's programs, made from one program for several axes in turn."""
+    from minijax.core import ShapedArray
+    from minijax.tracing import trace_to_jaxpr
+
+    closed = trace_to_jaxpr(lambda x: [x, 2.0 * x], [ShapedArray(x.shape, x.dtype)])
+    found = []
+    with in_place("minijax.pmap", siblings) as pmap:
+        for axes in ((0,), (0, 1)), ((1,), (None, 0)), ((None,), (1, 1)), ((0,), (0, 1)):
+            program = pmap.replica_program(closed, *axes, axis_name="i", axis_size=3)
+            found.append([[*map(str, side)] for side in (program.in_avals, program.out_avals)])
+    return found
+
+
 PIECES = siblings("pmap.psum_batch", "pmap.gather_type")
+
+
+@pytest.mark.exercise("pmap.replica_program")
+def test_pieces_of_length_one(student):
+    """Axes of length 1 of the example itself stay, and numbers of Python are results, too."""
+    args = [CUBE[:, :1], GRID[:1].T]
+    student.agrees(replicas, PIECES, "lambda x, y: [x, y * 2.0]", args, [0, 0], [0, 1], 2)
+    student.agrees(replicas, PIECES, "lambda x: [2.0, 3, x]", [ROW], [0], [0, None, 0], 3)
+
+
+@pytest.mark.exercise("pmap.replica_program")
+def test_pieces_of_weak_types(student):
+    """What is weakly typed in an example is so in a piece."""
+    student.agrees(replicas, PIECES, "lambda w, x: [w, w * 2.0]", [2.0, ROW], [None, 0], [0, 0], 3)
+
+
+@pytest.mark.exercise("pmap.replica_program")
+def test_pieces_of_one_program_in_turn(student):
+    """One program is called with other axes than before."""
+    student.agrees(other_axes, PIECES, ROW)
 
 
 @pytest.mark.exercise("pmap.replica_program")
@@ -472,6 +523,8 @@ def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, r
 
         return mj.vmap(program, tuple(in_axes), list(out_axes), params["axis_name"])(*args)
 
+    if len(tangents) == 2 and np.array_equal(*tangents):
+        tangents = tangents[:1] * 2  # one array, twice
     sizes = [x.shape[axis] for x, axis in zip(primals, in_axes, strict=True) if axis is not None]
     params = {"axis_name": "rows", "axis_size": sizes[0], "devices": ("one", "another")}
     axes = {"in_axes": tuple(in_axes), "out_axes": tuple(out_axes)}
@@ -525,6 +578,23 @@ def test_slope_of_what_is_shared(student):
 
 
 @pytest.mark.exercise("pmap.jvp")
+def test_slope_in_single_precision(student):
+    """Results in float32 have tangents as well."""
+    text = "lambda x, n: [x * x, n, x.astype(np.float16)]"
+    primals, tangents = [GRID.astype(F32), np.array([3, 4])], [GRID.astype(F32), None]
+    called(student, text, primals, tangents, [0, 0], [0, 0, 1])
+
+
+@pytest.mark.exercise("pmap.jvp")
+def test_slope_zero(student):
+    """A tangent of zeros is a tangent; one array may be there twice, cut along two axes."""
+    square = GRID[:, :2]
+    called(student, PRODUCT, [ROW, ROW * 2.0], [np.zeros(3), ROW], [0, 0], [0])
+    called(student, PRODUCT, [square, square], [square, square], [0, 1], [0])
+    called(student, PRODUCT, [square, square], [square, None], [1, 0], [0])
+
+
+@pytest.mark.exercise("pmap.jvp")
 def test_slope_of_integers(student):
     """Results that are no floating-point numbers have no tangents."""
     text = "lambda x, n: [n, x * x, x < 1.0, x * 3.0]"
@@ -570,3 +640,121 @@ def test_random_programs(student):
 def test_slopes_of_programs(student):
     """The derivative of a random program on a device is right."""
     student.agrees_on_programs(slope_on_a_device, number=6)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+@probe
+def together(mj, f, in_axes, batch):
+    """What the examples of a random program learn of each other, along one axis or two."""
+
+    def each(*xs):
+        out = mj.tree.leaves(f(*xs))[0]
+        gathered = mj.lax.all_gather(out, "i"), mj.lax.all_gather(out, ("i"), axis=-1)
+        return gathered, mj.lax.psum(out, "i"), out - mj.lax.pmean(out, "i")
+
+    def grid(x):
+        return mj.lax.psum(x, ("i", "j")), mj.lax.psum(x * 2.0, "i"), mj.lax.psum(2.0, ("j", "i"))
+
+    inner = mj.vmap(mj.vmap(mj.vmap(grid), axis_name="j"), axis_name="i")
+    return mj.vmap(each, in_axes, axis_name="i")(*batch), inner(np.arange(12.0).reshape(2, 3, 2))
+
+
+@probe
+def gradients_together(mj, xs, tiled, axis):
+    """Gradients, and slopes of these, of what each example makes of all others."""
+
+    def f(x):
+        everything = mj.lax.all_gather(x, "rows", axis=axis, tiled=tiled)
+        share = x / mj.lax.psum(mj.numpy.exp(x), "rows")
+        return (everything * everything).sum() * share.sum()
+
+    slopes = mj.grad(f)
+    mapped = mj.vmap(slopes, axis_name="rows")
+    return mapped(xs), mj.jvp(mapped, (xs,), (xs * 2.0,))[1]
+
+
+@probe
+def mapped_on_a_device(mj, f, xs, ts):
+    """A random program on a device: values, slopes, gradients, within jit and vmap."""
+    k = np.array(2.0)
+
+    def each(xs, w):
+        out = mj.tree.leaves(f(*xs))[0]
+        return {"out": out * w + k, "two": 2.0, "sum": mj.lax.psum(out, "i")}
+
+    call = mj.pmap(each, "i", in_axes=(0, None), out_axes={"out": 0, "two": None, "sum": None})
+    whole, steps = ([np.asarray(x)[None] for x in pair] for pair in (xs, ts))
+    values, slopes = mj.jvp(lambda *xs: call(xs, 3.0), whole, steps)
+    compiled = mj.jit(lambda w: call(whole, w)["out"])(3.0)
+    return values, slopes, compiled, mj.grad(lambda w: call(whole, w)["sum"].sum())(3.0)
+
+
+@probe
+def calls_in_turn(mj, x):
+    """Calls of one mapped function with other axes, types and lengths; and what is refused."""
+    found = []
+    given = [(x[:1], 0, 0), (x[:, :1], 1, 0), (x[:, :1], 1, 1), (x[:1].astype("float32"), 0, 1)]
+    for value, in_axes, out_axes in given:
+        f = mj.pmap(lambda y, n: (y * n, n), in_axes=(in_axes, None), out_axes=(out_axes, None))
+        found += [f(value, 2.0), f(value, 3), f(value * 2.0, np.float32(2.0))]
+    wrong = [((x[:1], x[:0]), 0), ((x[:1], x[:1]), None), ((x[:0],), 0), ((2.0,), 0), ((x,), 5)]
+    for args, in_axes in wrong:
+        try:
+            found.append(mj.pmap(lambda *ys: ys[0], in_axes=in_axes)(*args))
+        except ValueError:
+            found.append("ValueError")
+    return found
+
+
+@probe
+def closed_over(mj, x, y):
+    """A mapped function that closes over a tracer outside, and fails once; and is mapped itself."""
+
+    def f(x):
+        def each(y):
+            if fails:
+                raise KeyError("mine")
+            return x * y - mj.lax.psum(y, "i"), x
+
+        return mj.pmap(each, "i", out_axes=(0, None))(y[None])
+
+    fails = [True]
+    try:
+        mj.jvp(f, (x,), (x,))
+    except KeyError:
+        fails.clear()
+    return mj.jvp(f, (x,), (y,)), mj.jit(f)(x), mj.grad(lambda x: f(x)[0].sum())(x)
+
+
+@pytest.mark.exercise("pmap.whole")
+def test_whole_together(student):
+    """Examples of a random program learn what the others have, along each axis by its name."""
+    student.agrees_on_programs(together, number=4, dtypes=["float64"])
+
+
+@pytest.mark.exercise("pmap.whole")
+@pytest.mark.parametrize(("tiled", "axis"), [(False, 0), (True, 0), (False, 1), (True, 1)])
+def test_whole_gradients(student, tiled, axis):
+    """The gradient of each example knows how the others depend on it."""
+    student.agrees(gradients_together, CUBE[:, :2, :2], tiled, axis)
+    student.agrees(gradients_together, CUBE[:, :2, :3].astype(F32), tiled, axis)
+
+
+@pytest.mark.exercise("pmap.whole")
+def test_whole_programs(student):
+    """A random program on a device: values, slopes and gradients are right."""
+    student.agrees_on_programs(mapped_on_a_device, number=2, dtypes=["float64"])
+
+
+@pytest.mark.exercise("pmap.whole")
+def test_whole_calls_in_turn(student):
+    """Axes, types and numbers of examples are those of each call."""
+    student.agrees(calls_in_turn, GRID)
+
+
+@pytest.mark.exercise("pmap.whole")
+def test_whole_closures(student):
+    """A mapped function may close over what is outside, and an error leaves nothing behind."""
+    student.agrees(closed_over, ROW, ROW * 2.0)
