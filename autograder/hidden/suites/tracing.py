@@ -66,17 +66,19 @@ def boxes_of_values(mj, values):
 @probe
 def decides(mj, x):
     """Whether Python's `if`, and an index, can look at the value of a box for `x`."""
+    import operator
+
     from minijax.core import get_aval, new_main
-    from minijax.errors import TracerBoolConversionError, TracerIntegerConversionError
+    from minijax.errors import ConcretizationTypeError, TracerIntegerConversionError
     from minijax.tracing import JaxprBuilder, JaxprTrace
 
     with new_main(JaxprTrace, JaxprBuilder()) as main:
         box = JaxprTrace(main).new_arg(get_aval(x))
     found = []
-    for convert in (bool, int):
+    for convert in (bool, int, operator.index):
         try:
             found.append(convert(box))
-        except (TracerBoolConversionError, TracerIntegerConversionError):
+        except (ConcretizationTypeError, TracerIntegerConversionError):
             found.append("not known")
     return found
 
