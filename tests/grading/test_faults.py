@@ -184,7 +184,7 @@ def test_a_worker_that_is_killed_costs_no_grade(lesson, work, tmp_path, monkeypa
     killed, calm = [], []
     ask = isolation.Worker.ask
 
-    def struck(worker, request, seconds):
+    def struck(worker, request, *limits):
         # Never so soon that the same is struck twice: that would count.
         calm.append(request)
         if len(calm) > 4 and chance.random() < 0.4:
@@ -192,7 +192,7 @@ def test_a_worker_that_is_killed_costs_no_grade(lesson, work, tmp_path, monkeypa
             killed.append(request[0])
             threading.Timer(chance.random() / 50, kill, [worker.process.pid]).start()
             time.sleep(chance.choice([0, 0.02]))
-        return ask(worker, request, seconds)
+        return ask(worker, request, *limits)
 
     monkeypatch.setattr(isolation.Worker, "ask", struck)
     out = tmp_path / "out"
@@ -221,10 +221,10 @@ def test_a_worker_that_is_killed_while_it_starts_is_started_again(lesson, monkey
 def test_a_worker_that_is_killed_again_and_again_has_crashed(lesson, monkeypatch):
     ask = isolation.Worker.ask
 
-    def struck(worker, request, seconds):
+    def struck(worker, request, *limits):
         if request[0] == "call":
             kill(worker.process.pid)
-        return ask(worker, request, seconds)
+        return ask(worker, request, *limits)
 
     submission.grade(lesson, "ada", RIGHT)  # the reference's answers are known from here on
     monkeypatch.setattr(isolation.Worker, "ask", struck)
