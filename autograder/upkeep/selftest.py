@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from autograder.lessons import places
 from autograder.student import doctor
 
-# Two processes share the files. A file stays in one process, for its tests share what is expensive:
+# Three processes share the files: many tests wait, for a limit of time or for a browser, so that
+# three keep two cores busy. A file stays in one process, because its tests share expensive things:
 # a graded class, a built site.
-IN_PARALLEL = ("-n", "2", "--dist", "loadfile")
+IN_PARALLEL = ("-n", "3", "--dist", "loadfile")
 ALL = "--all"
 
 

@@ -194,7 +194,7 @@ FITTING = {
     "untouched": NONE,
     "cheat": NONE,
     "mistake": {**FULL, FIRST: 0.5},
-    "endless": {**FULL, list(FULL)[-1]: 0.0},
+    "endless": {**FULL, LESSON.exercises[-1].id: 0.0},
     "half": {name: FULL[name] * (i % 2 == 0) for i, name in enumerate(FULL)},
 }
 

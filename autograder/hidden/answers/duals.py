@@ -535,7 +535,7 @@ def interpret_op(self, op, args):
 
 @mistake(
     "duals.interpret_op",
-    name="The rule is called twice",
+    name="The rule is called once for each part of the result",
     hints=[
         "Count the operations of `jvp(lambda y: mul(y, y), x, 1.0)`. There should be four.",
         "A rule returns a pair. Calling it once for each part does all the work twice.",
