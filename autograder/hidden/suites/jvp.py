@@ -739,6 +739,7 @@ def test_div_huge_operands(student):
     ask_rule(student, "div_jvp", [1e250, 1e200], [None, 1e150])
     ask_rule(student, "div_jvp", [1e250, -1e200], [1e200, 1e150])
     ask_rule(student, "div_jvp", [0.0, 3.0], [1.0, 2.0])
+    watch(student, "div_jvp", [[1e250, 1e200], [None, 1e150]], False)
 
 
 # linear_jvp ---------------------------------------------------------------------------------------
