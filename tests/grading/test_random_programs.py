@@ -252,9 +252,14 @@ def test_a_stub_has_no_counterexample():
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Who was asked with which siblings: (worker, exercise's target, targets shown) by turns."""
+    """Who was asked with which siblings: (worker, targets asked for, targets shown) by turns.
+
+    The whole module is asked for every target.
+    """
     events, kept = [], []
-    targets = {e.id: e.target for e in manifest.get("jvp").exercises}
+    lesson = manifest.get("jvp")
+    targets = {e.id: {e.target} for e in lesson.exercises}
+    targets[lesson.whole.id] = set().union(*targets.values())
     answer = suite_run.SuiteRun._answer
 
     def note(run, exercise, probe, args, seconds):
@@ -278,16 +283,28 @@ def test_nobody_is_asked_for_what_he_was_shown(asked):
     graded(of_kind("half"), shrink=False)
     assert any(shown for _, _, shown in asked)
     seen = {}
-    for worker, target, shown in asked:
-        assert target not in seen.setdefault(worker, set())
-        seen[worker] |= shown
+    for worker, wanted, shown in asked:
+        seen.setdefault(worker, set()).update(shown)
+        assert not wanted & seen[worker]
+
+
+# Five exercises show all answers but their own, so that whoever comes next needs a new worker.
+FORCED = 1 + 5
 
 
 @needs_isolation
-@pytest.mark.parametrize(("kind", "starts"), [("right", 1), ("untouched", 1), ("half", 2)])
-def test_most_submissions_need_one_worker(asked, kind, starts):
+@pytest.mark.parametrize(
+    ("kind", "starts"), [("right", FORCED), ("untouched", FORCED), ("half", FORCED + 1)]
+)
+def test_a_worker_is_kept_until_it_was_shown_what_is_asked(asked, kind, starts):
     graded(of_kind(kind), shrink=False)
     assert len({worker for worker, _, _ in asked}) == starts
+    seen = set()
+    for (before, _, shown), (after, wanted, _) in itertools.pairwise(asked):
+        seen |= shown
+        if before != after:
+            assert wanted & seen
+            seen.clear()
 
 
 @needs_isolation
