@@ -224,10 +224,11 @@ class ArrayLike:
     def __bool__(self) -> bool:
         return self.aval.to_bool()  # raises TracerBoolConversionError if the value is not known
 
-    def __index__(self) -> int:
+    def __int__(self) -> int:
         return self.aval.to_int()
 
-    __int__ = __index__
+    def __index__(self) -> int:
+        return self.aval.to_index()
 
     def __float__(self) -> float:
         raise ConcretizationTypeError(f"float() was called on {self}. Use astype(float).")

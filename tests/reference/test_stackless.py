@@ -257,12 +257,12 @@ def test_errors_are_of_the_class_that_jax_raises_and_leave_the_context_clean(pro
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        (lambda: lax.add(X, X[:2]), r"add of f64\[3\] and f64\[2\]: .*\(3,\), \(2,\)"),
+        (lambda: lax.add(X, X[:2]), r"add of float64\[3\] and float64\[2\]: .*\(3,\), \(2,\)"),
         (
             lambda: stackless.jit(lambda x: np.sin(x))(X),
-            r"NumPy was called on Staged<f64\[3\]>. Use",
+            r"NumPy was called on Staged<float64\[3\]>. Use",
         ),
-        (lambda: stackless.jit(lambda x: x == 1.0)(X), r"Staged<f64\[3\]> cannot be compared"),
+        (lambda: stackless.jit(lambda x: x == 1.0)(X), r"Staged<float64\[3\]> cannot be compared"),
         (lambda: stackless.jit(lambda x: x[0])(X), r"cannot be indexed"),
         (lambda: stackless.jit(lambda x: x**2)(X), r"unsupported operand type"),
         (lambda: stackless.vmap(lambda x: x @ x)(X), r"one or two axes here, not \[0, 0\]"),
