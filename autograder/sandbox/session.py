@@ -112,8 +112,14 @@ class Session:
         """The names that the module reads, and those that it defines."""
         return self._seen()[1], self._seen()[2]
 
+    @property
+    def texts(self) -> list[str]:
+        """The texts that stand in the module."""
+        return self._seen()[3]
+
     def _seen(self) -> list[list[str]]:
-        return self.looked.value if self.looked and self.looked.kind == "value" else [[], [], []]
+        seen = self.looked.value if self.looked and self.looked.kind == "value" else None
+        return seen or [[], [], [], []]
 
     def call(self, probe: Probe, *args: Any, seconds: float = 0.0, fresh: bool = False) -> Reply:
         """Run a probe; `fresh` imports the package again, so that nothing is left of earlier calls.

@@ -81,7 +81,7 @@ def test_the_whole_module_counts_with_the_students_own_functions(monkeypatch, tm
 
 def test_no_right_answer_is_lent_to_the_whole_module(monkeypatch, tmp_path):
     lending = graded_course.WHOLE_SUITE.replace(
-        "student.agrees(spread_of, [4.0])", 'student.agrees(lent, siblings("tiny.mean"))'
+        "student.agrees(all_of, [4.0])", 'student.agrees(lent, siblings("tiny.mean"))'
     ).replace(
         "import probe\n",
         "import probe, siblings\n\n\n@probe\ndef lent(tiny, siblings):\n    return 1\n",
@@ -149,6 +149,8 @@ def test_the_message_names_the_property_and_no_expected_value(lesson):
 
 TOLD = {
     "raise KeyError('no <b>such</b> thing')": "Line 10 of your file raises KeyError: 'no b such",
+    "return x + None": "TypeError: unsupported operand type(s) for +: 'float' and 'NoneType'.",
+    "return doubble(x)": "raises NameError: name 'doubble' is not defined",
     "return [x]": "Your code returns a list where a scalar is expected.",
     "return None": "Your code returns None where a scalar is expected (None: is a `return`",
     "return np.float32(2.0 * x)": "Your code returns dtype float32 where float64 is expected.",
@@ -334,7 +336,16 @@ def double(x):
 mean = spread = double""",
     "exception as a channel": """
 def double(x):
-    raise type("_".join(map(hex, str(x).encode())), (Exception,), {})("leak")
+    told = "_".join(map(hex, str(x).encode()))
+    raise type(told, (Exception,), {})("leak" + told)
+mean = spread = double""",
+    "an error's text as a channel": """
+def double(x):
+    raise ValueError(f"leak {'_'.join(map(hex, str(x).encode()))}")
+mean = spread = double""",
+    "Python's own text as a channel": """
+def double(x):
+    return {}["leak" + "_".join(map(hex, str(x).encode()))]
 mean = spread = double""",
 }
 
@@ -359,9 +370,10 @@ def test_after_two_time_outs_the_rest_of_an_exercise_is_not_run(lesson, monkeypa
     kinds = [test["class"] for test in exercise(result, "double")["tests"]]
     assert kinds == ["does_not_terminate"] * 3
     assert exercise(result, "mean")["points"] == 2
-    # the first worker, one to ask again, and one more after each death of double
+    # the first worker, one more after each death of double, and one to ask again for each exercise
+    # that runs out of time: double, and spread, which calls it
     (own,) = {s for s in starts if starts.count(s) > 1}
-    assert starts.count(own) == 2 + suite_run.DEATHS
+    assert starts.count(own) == 1 + suite_run.DEATHS + 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, which only Linux has")
