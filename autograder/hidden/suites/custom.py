@@ -888,10 +888,15 @@ def without_dead_code(mj, program, examples, used, effects=()):
     `effects` are the numbers of equations that do something besides giving results.
     """
     from minijax.custom_interpreters import dce_jaxpr
+    from minijax.jaxpr import JaxprEqn
+
+    class Printing(JaxprEqn):  # Equations have slots, and none for effects.
+        effects = frozenset({"prints"})
 
     closed = mj.make_jaxpr(eval(program, {**vars(mj), "np": np}))(*examples)
     for i in effects:
-        closed.jaxpr.eqns[i].effects = {"prints"}
+        eqn = closed.jaxpr.eqns[i]
+        closed.jaxpr.eqns[i] = Printing(eqn.invars, eqn.outvars, eqn.primitive, eqn.params)
     before = str(closed.jaxpr)
     jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
     kept = [bool(x) for x in kept]

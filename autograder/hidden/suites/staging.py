@@ -912,7 +912,7 @@ def test_whole_cleaning(student):
 @pytest.mark.exercise("staging.whole")
 def test_whole_long_programs(student):
     """Programs may be long, and use each value twice."""
-    student.agrees(long_programs, 3_000)
+    student.agrees(long_programs, 1_500)
 
 
 @pytest.mark.exercise("staging.whole")
