@@ -661,7 +661,8 @@ def program_text(mj, siblings, x, y):
     with evaluating(siblings) as (lin, _), new_main(lin.PartialEvalTrace) as main:
         trace = lin.PartialEvalTrace(main)
         a, b = (trace.new_arg(lin.unknown(get_aval(v))) for v in (x, y))
-        outs = [mj.numpy.sum(a * 2.0, axis=1) - b, mj.numpy.transpose(a)]
+        # Each operation needs the one before: others may come in any order.
+        outs = [mj.numpy.sum(mj.numpy.transpose(a) * 2.0, axis=0) - b]
         return [str(lin.tracers_to_jaxpr([a, b], outs)) for _ in range(2)]
 
 
@@ -1324,9 +1325,11 @@ def called(mj, siblings, name, vals, is_known, later, times=1):
         unknown_in = chosen(boxes, is_known, False)
         program = lin.tracers_to_jaxpr(unknown_in, tracers)
         staged = eval_jaxpr(program.jaxpr, program.consts, *later)
+    typecheck_jaxpr(program.jaxpr)
+    inputs = sorted(types_of([*program.jaxpr.constvars, *program.jaxpr.invars]))
     eqns = [(e.primitive.name, e.params["name"], sorted(e.params)) for e in program.eqns]
     return (
-        [values, types_of(tracers), staged, str(typecheck_jaxpr(program.jaxpr))],
+        [values, types_of(tracers), staged, inputs],
         [runs_before, runs, splits],
         [eqns, names_in(program.jaxpr), len(program.consts)],
         type(outs).__name__,
