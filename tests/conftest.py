@@ -29,7 +29,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--full",
         action="store_true",
-        help="walk every shape and dtype, and try every attack in Gradescope's root",
+        help="walk every shape and dtype, try every attack in Gradescope's root, keep all busy",
     )
     parser.addoption(
         "--choice", action="store_true", help="a choice of the tests that covers every part"
@@ -40,13 +40,15 @@ CASES = 3  # of each test function, in the choice
 
 
 def pytest_collection_modifyitems(config, items):
-    """Make the choice: of each test a few of its cases, and none that is marked slow."""
-    if not config.getoption("--choice"):
-        return
-    of_one_test = defaultdict(list)
-    for item in items:
-        of_one_test[item.nodeid.partition("[")[0]].append(item)
-    chosen = {item for cases in of_one_test.values() for item in few(cases)}
+    """Leave out what only --full runs; for the choice keep a few cases of each test, none slow."""
+    chosen = set(items)
+    if not config.getoption("--full"):
+        chosen = {item for item in items if not item.get_closest_marker("full")}
+    if config.getoption("--choice"):
+        of_one_test = defaultdict(list)
+        for item in items:
+            of_one_test[item.nodeid.partition("[")[0]].append(item)
+        chosen &= {item for cases in of_one_test.values() for item in few(cases)}
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = [item for item in items if item in chosen]
 

@@ -57,6 +57,7 @@ def _files(folder: Path, lesson_id: str) -> dict[Path, str]:
         folder / "lesson.toml": "lesson.toml",
         places.SOLUTIONS / PACKAGE / f"{lesson_id}.py": "module.py",
         places.SUITES / f"{lesson_id}.py": "suite.py",
+        places.SUITES / f"{lesson_id}.classes.toml": "classes.toml",
         places.ANSWERS / f"{lesson_id}.py": "answers.py",
         folder / "checks.py": "checks.py",
         folder / "lesson.md": "lesson.md",
@@ -81,6 +82,7 @@ def _written_by_hand() -> Iterator[Path]:
     for lesson in manifest.load().values():
         module = places.SOLUTIONS / lesson.module
         hidden = [folder / f"{lesson.id}.py" for folder in (places.SUITES, places.ANSWERS)]
+        hidden.append(places.SUITES / f"{lesson.id}.classes.toml")
         folder = [lesson.folder / name for name in ("lesson.toml", "checks.py", "lesson.md")]
         files = (folder[0], module, *hidden, *folder[1:])
         yield from (path for path in files if path.is_file())

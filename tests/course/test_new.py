@@ -17,6 +17,7 @@ FILES = [
     "course/lessons/*_fusion/lesson.toml",
     "solutions/minijax/fusion.py",
     "autograder/hidden/suites/fusion.py",
+    "autograder/hidden/suites/fusion.classes.toml",
     "autograder/hidden/answers/fusion.py",
     "course/lessons/*_fusion/checks.py",
     "course/lessons/*_fusion/lesson.md",

@@ -12,7 +12,7 @@ from autograder.lessons import assemble, manifest, skeleton
 from autograder.upkeep import sample_class
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.full,  # it keeps all others waiting
     pytest.mark.skipif(
         graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
     ),
