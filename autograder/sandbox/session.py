@@ -131,8 +131,9 @@ class Session:
         if self.seconds > self.budget:
             return Reply("timed_out")
         request = ["call", probe.source, probe.name, wire.encode(list(args))]
-        reply = self._call(request, fresh, max(seconds, LEAST_SECONDS))
-        return self._call(request, fresh, max(seconds, LEAST_SECONDS)) if self.killed else reply
+        seconds = max(seconds, LEAST_SECONDS)
+        reply = self._call(request, fresh, seconds)
+        return self._call(request, fresh, seconds) if self.killed else reply
 
     def call_again(self, probe: Probe, *args: Any, seconds: float = 0.0) -> Reply:
         """Run a probe that ran out of time in a new worker, with AGAIN times as much.
@@ -142,8 +143,7 @@ class Session:
         spent = self.seconds
         self.close()
         try:
-            least = max(seconds, LEAST_SECONDS)
-            return self.call(probe, *args, seconds=AGAIN * least)
+            return self.call(probe, *args, seconds=AGAIN * max(seconds, LEAST_SECONDS))
         finally:
             self.seconds = spent
 

@@ -33,14 +33,14 @@ def classes() -> dict[str, str]:
     return tomllib.loads(places.CLASSES.read_text(encoding="utf-8"))
 
 
-def file_of(lesson: Lesson) -> Path:
+def file_of(lesson_id: str) -> Path:
     """The file that holds a lesson's cells."""
-    return places.SUITES / f"{lesson.id}.classes.toml"
+    return places.SUITES / f"{lesson_id}.classes.toml"
 
 
 def faults(lesson: Lesson) -> list[str]:
     """What is wrong with a lesson's table, one sentence each; nothing for a whole one."""
-    path = file_of(lesson)
+    path = file_of(lesson.id)
     if not path.is_file():
         return [f"{path.name} is missing. Write it, as duals.classes.toml is."]
     try:
@@ -52,7 +52,7 @@ def faults(lesson: Lesson) -> list[str]:
 
 def cells(lesson: Lesson) -> dict[str, set[str]]:
     """The tests that a lesson's table names, by the id of the exercise."""
-    table = tomllib.loads(file_of(lesson).read_text(encoding="utf-8"))
+    table = tomllib.loads(file_of(lesson.id).read_text(encoding="utf-8"))
     found: dict[str, set[str]] = {exercise.id: set() for exercise in lesson.exercises}
     for name in classes():
         for exercise, tests in table.get(name, {}).items():

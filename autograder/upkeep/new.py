@@ -11,6 +11,7 @@ from pathlib import Path
 
 from autograder.lessons import manifest, places
 from autograder.lessons.problem import Problem
+from autograder.upkeep import classes
 
 TEMPLATES = Path(__file__).with_name("templates")
 PACKAGE = "minijax"  # that new lessons extend; another one is a matter of two lines
@@ -57,7 +58,7 @@ def _files(folder: Path, lesson_id: str) -> dict[Path, str]:
         folder / "lesson.toml": "lesson.toml",
         places.SOLUTIONS / PACKAGE / f"{lesson_id}.py": "module.py",
         places.SUITES / f"{lesson_id}.py": "suite.py",
-        places.SUITES / f"{lesson_id}.classes.toml": "classes.toml",
+        classes.file_of(lesson_id): "classes.toml",
         places.ANSWERS / f"{lesson_id}.py": "answers.py",
         folder / "checks.py": "checks.py",
         folder / "lesson.md": "lesson.md",
@@ -82,7 +83,7 @@ def _written_by_hand() -> Iterator[Path]:
     for lesson in manifest.load().values():
         module = places.SOLUTIONS / lesson.module
         hidden = [folder / f"{lesson.id}.py" for folder in (places.SUITES, places.ANSWERS)]
-        hidden.append(places.SUITES / f"{lesson.id}.classes.toml")
+        hidden.append(classes.file_of(lesson.id))
         folder = [lesson.folder / name for name in ("lesson.toml", "checks.py", "lesson.md")]
         files = (folder[0], module, *hidden, *folder[1:])
         yield from (path for path in files if path.is_file())

@@ -144,15 +144,17 @@ def test_honest_work_has_full_points(root, level):
     assert root.result()["score"] == LESSON.max_points
 
 
-def pytest_generate_tests(metafunc):
-    """All attacks on all levels with `--full`, else the telling ones on the last level."""
-    if "attack" in metafunc.fixturenames:
-        full = metafunc.config.getoption("--full")
-        corpus = CORPUS if full else [attack for attack in CORPUS if attack.name in TELLING]
-        metafunc.parametrize("attack", corpus, ids=lambda attack: attack.name)
-        metafunc.parametrize("level", LEVELS if full else LEVELS[-1:])
+def case(attack, level):
+    """All attacks on all levels need `--full`, the telling ones on the last level do not."""
+    telling = attack.name in TELLING and level == LEVELS[-1]
+    marks = [] if telling else [pytest.mark.full]
+    return pytest.param(attack, level, marks=marks, id=f"{attack.name}-{level}")
 
 
+CASES = [case(attack, level) for attack in CORPUS for level in LEVELS]
+
+
+@pytest.mark.parametrize(("attack", "level"), CASES)
 def test_nothing_that_a_submission_writes_becomes_its_result(root, attack, level):
     root.hand_in(attack)
     said = root.run(level)

@@ -214,13 +214,14 @@ def dynamic_item(x: Value, parts: Sequence[Any]) -> Value:
     rows = [range(n)[part] if isinstance(part, slice) else None for part, n in pairs]
     starts = [part if row is None else row.start for part, row in zip(parts, rows, strict=True)]
     dtype = get_aval(starts[0]).dtype if len(starts) == 1 else np.dtype(np.int32)
-    starts = [dtype.type(s) if isinstance(s, int) else converted(s, dtype) for s in starts]
+    starts = [dtype.type(s) if isinstance(s, int) else in_dtype(s, dtype) for s in starts]
     single = [i for i, row in enumerate(rows) if row is None]
     sizes = [1 if row is None else len(row) for row in rows]
     return shapes.squeeze(indexing.dynamic_slice(x, starts, sizes), single)
 
 
-def converted(x: Value, dtype: np.dtype) -> Value:
+def in_dtype(x: Value, dtype: np.dtype) -> Value:
+    """`x` if it has this dtype, weakly or not; else converted."""
     return x if get_aval(x).dtype == dtype else basic.convert_element_type(x, dtype)
 
 
@@ -349,7 +350,7 @@ class IndexUpdateRef:
         refuse_flags(flags)
         places = self.places(indexing.known_mode(mode))
         dtype = get_aval(self.array).dtype
-        updates = broadcast_to(converted(asarray(values), dtype), shape(places))
+        updates = broadcast_to(in_dtype(asarray(values), dtype), shape(places))
         numbers = indexing.ScatterDimensionNumbers((), (0,), (0,))
         flat = shapes.reshape(self.array, (size(self.array),))
         indices = shapes.expand_dims(places, [ndim(places)])
