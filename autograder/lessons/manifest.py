@@ -30,9 +30,10 @@ class Exercise:
     points: float
     minutes: int
     difficulty: int  # 1 to 3
-    todo: str  # the sentence that stands in the skeleton in place of the body
+    todo: str  # the sentence that replaces the body in the skeleton
     hints: tuple[str, ...]  # three, each saying more than the one before
     after: tuple[str, ...]  # exercises of this lesson without which this one cannot be tested
+    toolbox: tuple[str, ...]  # given code that is useful here: "`name(args)`: what it does"
     lesson: str
 
 
@@ -187,8 +188,11 @@ _EXERCISE_KEYS = {
     "todo": str,
     "hints": list,
     "after": list,
+    "toolbox": list,
 }
-_OPTIONAL = {"module", "exports", "given", "scripts", "question", "whole", "exercise", "after"}
+_OPTIONAL = {
+    "module", "exports", "given", "scripts", "question", "whole", "exercise", "after", "toolbox",
+}  # fmt: skip
 _EMPTY: dict[type, object] = {str: "", float: 0.0}
 _TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a list of texts"}
 

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
-from autograder.lessons import examples, page
+from autograder.lessons import examples, page, tasks
 from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.lessons.page import Part
 from autograder.lessons.problem import Problem
@@ -118,6 +118,8 @@ def _prose(part: Part, lesson: Lesson) -> str:
         return f'!!! abstract "This lesson"\n\n{rows}\n'
     if part.kind == "source":
         return page.fenced(page.source(part.argument), "python")
+    if part.kind == "tasks":
+        return page.about_tasks(lesson, dict.fromkeys(tasks.KINDS, ""))
     return part.raw
 
 
@@ -132,7 +134,9 @@ def _example(part: Part, outputs: list[Output]) -> Cell:
 
 def _exercise(part: Part, lesson: Lesson, command: str) -> Iterator[Cell]:
     exercise = page.own_exercise(part.argument, lesson)
-    blocks = [page.heading(exercise), *page.specification(exercise, lesson)]
+    blocks = [
+        page.heading(exercise), *page.specification(exercise, lesson), *page.toolbox(exercise)
+    ]  # fmt: skip
     for number, hint in enumerate(exercise.hints, 1):
         blocks.append(f'??? tip "Hint {number}"\n\n{textwrap.indent(hint.strip(), "    ")}')
     yield from _markdown("\n\n".join(blocks))

@@ -2,18 +2,20 @@
 
     {{ lesson }}                        the lesson's facts
     {{ source minijax/core.py Trace }}  a definition of the reference, without any solution
-    {{ exercise core.new_main }}        an exercise: specification, command, hints
+    {{ exercise core.new_main }}        an exercise: contract, toolbox, command, hints
+    {{ tasks }}                         the open task and the module to repair
+    {{ milestone }}                     what runs on the student's modules after this lesson
 
-A directive stands alone on its line, outside of code blocks.
+A directive is alone on its line, outside code blocks.
 """
 
 import itertools
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from autograder.lessons import assemble, manifest, places, skeleton
+from autograder.lessons import assemble, manifest, places, skeleton, tasks
 from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.lessons.problem import Problem
 
@@ -22,8 +24,8 @@ from autograder.lessons.problem import Problem
 class Part:
     """A piece of a lesson page: running text, a worked example or a directive."""
 
-    kind: str  # "text", "example", "lesson", "source" or "exercise"
-    raw: str  # as it stands in the file
+    kind: str  # "text", "example", "lesson", "source", "exercise" or "tasks"
+    raw: str  # as it is in the file
     line: int
     argument: str = ""  # of a directive; of an example, the opening line of its fence
 
@@ -33,11 +35,22 @@ class Part:
 
 
 def read(lesson: Lesson) -> str:
-    """The text of the lesson's page, as it is written."""
+    """The text of the lesson's page, with the milestone as a worked example."""
     try:
-        return (lesson.folder / "lesson.md").read_text(encoding="utf-8")
+        text = (lesson.folder / "lesson.md").read_text(encoding="utf-8")
     except FileNotFoundError:
         raise Problem(f"{_path(lesson)} is missing. Write the lesson's page.") from None
+    return _MILESTONE.sub(lambda _: _milestone(lesson), text)
+
+
+_MILESTONE = re.compile(r"^\{\{ milestone \}\}$", re.MULTILINE)
+
+
+def _milestone(lesson: Lesson) -> str:
+    """The last section of a page: what can be run now, and could not before."""
+    milestone = tasks.milestone(lesson)
+    opening = f'python exec="on" source="above" result="text" session="{lesson.id}"'
+    return f"## Milestone\n\n{milestone.goal}\n\n{fenced(milestone.code, opening)}"
 
 
 def expand(text: str, lesson: Lesson) -> str:
@@ -87,6 +100,7 @@ def _exercise(argument: str, lesson: Lesson) -> str:
     blocks = [
         heading(exercise) + f" {{ #{exercise.id} }}",
         *specification(exercise, lesson),
+        *toolbox(exercise),
         command,
     ]
     for number, hint in enumerate(exercise.hints, 1):
@@ -94,7 +108,16 @@ def _exercise(argument: str, lesson: Lesson) -> str:
     return "\n".join(f"{block.rstrip()}\n" for block in blocks)
 
 
-_DIRECTIVES = {"lesson": _lesson, "source": _source, "exercise": _exercise}
+def _tasks(argument: str, lesson: Lesson) -> str:
+    if argument:
+        raise Problem("The directive {{ tasks }} takes no argument. Remove it.")
+    commands = {
+        kind: fenced(f"./jaxprentice check {lesson.id}.{kind}\n", "sh") for kind in tasks.KINDS
+    }
+    return about_tasks(lesson, commands)
+
+
+_DIRECTIVES = {"lesson": _lesson, "source": _source, "exercise": _exercise, "tasks": _tasks}
 
 
 # ------------------------------------------------------------------------------------------
@@ -162,6 +185,31 @@ def specification(exercise: Exercise, lesson: Lesson) -> list[str]:
         blocks.append(f"It can only be checked when these are done: {links}.")
     doc = skeleton.docstring(assemble.read_solution(lesson.module), exercise.target)
     return [*blocks, _doctests_fenced(doc or "")]
+
+
+def toolbox(exercise: Exercise) -> list[str]:
+    """The given code that is useful in an exercise, as a block of Markdown if there is any."""
+    items = "".join(f"- {tool}\n" for tool in exercise.toolbox)
+    return [f"**Toolbox**\n\n{items}"] if items else []
+
+
+def about_tasks(lesson: Lesson, commands: Mapping[str, str]) -> str:
+    """The section on the open task and the module to repair, with how each of them is checked."""
+    task, repair = tasks.open_task(lesson), tasks.repair(lesson)
+    blocks = [
+        "## Beyond the exercises",
+        "Both are extras: they cost no points, and no solution is shown.",
+        f"### Open task: {task.title} {{ #{lesson.id}.open }}",
+        task.goal,
+        f"Write it in `tasks/{task.name}`. Which functions you need besides, you decide.",
+        commands["open"],
+        f"### Repair: {repair.title} {{ #{lesson.id}.repair }}",
+        repair.goal,
+        f"The program is `tasks/{repair.name}`:",
+        fenced(repair.code, "python"),
+        commands["repair"],
+    ]
+    return "\n\n".join(block.strip() for block in blocks if block.strip()) + "\n"
 
 
 def about_whole(lesson: Lesson, whole: Whole) -> str:

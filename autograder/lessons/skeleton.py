@@ -145,17 +145,24 @@ def _stub(lines: Sequence[str], place: Place, exercise: Exercise) -> str:
     text = ast.get_docstring(node, clean=False)
     if text is not None:
         head += indent + _statement(lines, node.body[0])
-    todo = f"TODO({exercise.id}): {' '.join(exercise.todo.split())}"
-    comment = textwrap.wrap(
-        todo,
+    tools = [_comment(f"- {tool.replace('`', '')}", indent, "  ") for tool in exercise.toolbox]
+    toolbox = [_comment("Toolbox:", indent), *tools] if tools else []
+    todo = _comment(f"TODO({exercise.id}): {exercise.todo}", indent)
+    end = "\n" if lines[place.end - 1].endswith("\n") else ""
+    stub = [*toolbox, todo, f'{indent}raise NotImplementedError("{exercise.id}")']
+    return head + "\n".join(stub) + end
+
+
+def _comment(text: str, indent: str, hanging: str = "") -> str:
+    """A sentence as comment lines."""
+    return textwrap.fill(
+        " ".join(text.split()),
         WIDTH,
         initial_indent=f"{indent}# ",
-        subsequent_indent=f"{indent}# ",
+        subsequent_indent=f"{indent}# {hanging}",
         break_long_words=False,
         break_on_hyphens=False,
     )
-    end = "\n" if lines[place.end - 1].endswith("\n") else ""
-    return head + "\n".join([*comment, f'{indent}raise NotImplementedError("{exercise.id}")']) + end
 
 
 def _signature(lines: Sequence[str], place: Place) -> tuple[str, str]:

@@ -89,13 +89,15 @@ def instantiate(tangent: Tangent, aval: ShapedArray) -> Value:
 def add_tangents(a: Value, b: Value) -> Value:
     """The sum of two tangents, either of which may be the symbolic zero `None`.
 
-    Zero plus zero is again the symbolic zero; zero plus `b` is `b` itself, with nothing computed.
+    Zero plus zero is the symbolic zero, and zero plus a tangent is that very tangent: nothing is
+    computed.
 
     >>> print(add_tangents(None, None), add_tangents(None, 2.0), add_tangents(3.0, 2.0))
     None 2.0 5.0
     """
-    # TODO(jvp.add_tangents): return the other tangent where one is None, and the sum where neither
-    # is.
+    # Toolbox:
+    # - add(a, b): the sum of two tangents that are numbers, arrays or tracers
+    # TODO(jvp.add_tangents): return the sum; either tangent may be None.
     raise NotImplementedError("jvp.add_tangents")
 
 
@@ -132,17 +134,17 @@ class JVPTrace(Trace):
     """Applies each primitive to primals and tangents, by its rule in `jvp_rules`."""
 
     def pure(self, val: Value) -> JVPTracer:
-        """Box a constant: it does not move when the inputs move, so its tangent is zero.
+        """A tracer of this trace for a constant, which does not move when the inputs move.
 
-        `val` is a number or an array (`pure`), or a tracer of a lower level (`lift`, which is the
-        same function here): in both cases a constant from where this interpreter stands. Gives a
-        `JVPTracer` of this trace with `val` itself as its primal and the symbolic zero as tangent.
+        `val` is a number, an array or a tracer of a lower level. It becomes the primal as it is.
 
         >>> with new_main(JVPTrace) as main:
         ...     box = JVPTrace(main).pure(3.0)
         ...     print(box.primal, box.tangent)
         3.0 None
         """
+        # Toolbox:
+        # - JVPTracer(trace, primal, tangent): a box
         # TODO(jvp.pure): box val with the tangent of a constant.
         raise NotImplementedError("jvp.pure")
 
@@ -151,15 +153,11 @@ class JVPTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[JVPTracer], params: dict[str, Any]
     ) -> Any:
-        """Unbox, apply the primitive's JVP rule, and box the result.
+        """The result of an operation on tracers of this trace, as a tracer with its tangent.
 
-        The rule (`get_rule(jvp_rules, primitive, "Differentiation rule")`) is called as
-        `rule(primals, tangents, **params)`, with two sequences, and gives the pair
-        `(primal_out, tangent_out)`. Where every tangent is `None`, no rule is looked up: the result
-        is `primitive.bind(*primals, **params)`, a constant, with tangent `None`.
-
-        For a primitive with `multiple_results`, rule and `bind` give lists in place of single
-        results, and so does this method: a list of boxes.
+        Value and tangent are those that the primitive's JVP rule computes. If every tangent is the
+        symbolic zero, the result is a constant, and the primitive does not have to have a rule.
+        For a primitive with `multiple_results`, returns a list of tracers.
 
         >>> with new_main(JVPTrace) as main:
         ...     trace = JVPTrace(main)
@@ -167,8 +165,13 @@ class JVPTrace(Trace):
         ...     print(out.primal, out.tangent)
         -3.0 -1.0
         """
-        # TODO(jvp.process_primitive): take primals and tangents out of the boxes; bind the
-        # primitive if nothing moves, else call its rule; box what comes out.
+        # Toolbox:
+        # - get_rule(jvp_rules, primitive, "Differentiation rule"): the primitive's rule, or a clear
+        #   error
+        # - rule(primals, tangents, **params): a pair, the value and its tangent (or two lists)
+        # - primitive.bind(*primals, **params): the operation, one level further down
+        # - primitive.multiple_results: does the primitive return a list?
+        # TODO(jvp.process_primitive): return the box, or boxes, for what the operation computes.
         raise NotImplementedError("jvp.process_primitive")
 
 
@@ -198,13 +201,17 @@ def sin_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
 
 
 def cos_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """cos moves by -sin(x) for each unit by which x moves.
+    """The cosine of `x`, and how it moves when `x` moves along `x_dot`.
+
+    Both are elementwise. Operand and tangent may be tracers.
 
     >>> primal_out, tangent_out = cos_jvp([np.pi / 2], [5.0])
     >>> print(round(float(primal_out), 6), float(tangent_out))
     0.0 -5.0
     """
-    # TODO(jvp.cos_rule): give cos(x), and its derivative times the tangent.
+    # Toolbox:
+    # - sin(x), cos(x), mul(x, y), neg(x): operations that take numbers, arrays and tracers
+    # TODO(jvp.cos_rule): return the value and its tangent.
     raise NotImplementedError("jvp.cos_rule")
 
 
@@ -222,7 +229,7 @@ def exp_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
 def log_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """log moves by 1/x for each unit by which x moves.
 
-    It divides with `div`: `/` between two Python numbers raises an error where x is 0.
+    It divides with `div`: `/` between two Python numbers raises an error if x is 0.
 
     >>> print(*log_jvp([1.0], [5.0]))
     0.0 5.0
@@ -232,7 +239,7 @@ def log_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
 
 
 def add_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """Both tangents are added; where only one operand moves, its tangent is the whole answer.
+    """Both tangents are added; if only one operand moves, its tangent is the whole answer.
 
     Operands may differ in shape (`(3,)` and `()`), so the tangent is stretched to the sum's shape.
     A product needs no such care: `t * y` has the shape of `x * y` already.
@@ -260,34 +267,43 @@ def sub_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
 
 
 def mul_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """The product rule: each operand's tangent times the other operand, added up.
+    """The product of `x` and `y`, and how it moves when they move along their tangents.
 
     A tangent that is `None` contributes nothing, and nothing is computed for it. Operands may be
-    Python numbers, arrays or tracers: `mul(x, y)` takes all of them.
+    Python numbers, arrays or tracers, and one may be a scalar where the other is an array.
 
     >>> print(*mul_jvp([3.0, 4.0], [1.0, 10.0]))
     12.0 34.0
     >>> print(*mul_jvp([np.inf, 4.0], [1.0, None]))
     inf 4.0
     """
-    # TODO(jvp.mul_rule): add up what each moving operand contributes; a tangent that is None
-    # contributes None.
+    # Toolbox:
+    # - apply_linear(f, tangent): f(tangent), or None if the tangent is None
+    # - add_tangents(a, b): the sum of two tangents, each of which may be None
+    # - mul(x, y): the product of numbers, arrays or tracers
+    # TODO(jvp.mul_rule): return the value and its tangent; a tangent that is None contributes
+    # nothing.
     raise NotImplementedError("jvp.mul_rule")
 
 
 def div_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """The quotient rule: z = x / y moves by x_dot / y, and by -z / y for each unit of y_dot.
+    """The quotient of `x` and `y`, and how it moves when they move along their tangents.
 
-    A tangent that is `None` contributes nothing, as in `mul_jvp`. Use `div`, `mul` and `neg`:
-    `a / b` between two Python numbers raises an error where b is 0, and arrays give inf or NaN.
+    A tangent that is `None` contributes nothing, and nothing is computed for it. Operands may be
+    Python numbers, arrays or tracers. Dividing by 0 results in inf or NaN and never in an error.
 
     >>> print(*div_jvp([6.0, 2.0], [1.0, None]))
     3.0 0.5
     >>> print(*div_jvp([6.0, 2.0], [None, 1.0]))
     3.0 -1.5
     """
-    # TODO(jvp.div_rule): compute z = x / y, then what x_dot and y_dot contribute; either may be
-    # None.
+    # Toolbox:
+    # - apply_linear(f, tangent): f(tangent), or None if the tangent is None
+    # - add_tangents(a, b): the sum of two tangents, each of which may be None
+    # - div(x, y), mul(x, y), neg(x): operations on numbers, arrays or tracers; x / y of two Python
+    #   numbers can raise
+    # TODO(jvp.div_rule): return the value and its tangent; a tangent that is None contributes
+    # nothing.
     raise NotImplementedError("jvp.div_rule")
 
 
@@ -303,7 +319,7 @@ def dot_general_jvp(primals: Values, tangents: Sequence[Tangent], **params: Any)
 def comparison_jvp(
     primitive: Primitive, primals: Values, tangents: Sequence[Tangent]
 ) -> tuple[Any, Any]:
-    """A comparison gives booleans, which do not move: no tangent, whatever the operands' are.
+    """A comparison returns booleans, which do not move: no tangent, whatever the operands' are.
 
     >>> print(*comparison_jvp(gt_p, [3.0, 2.0], [1.0, None]))
     True None
@@ -314,15 +330,16 @@ def comparison_jvp(
 def linear_jvp(
     primitive: Primitive, primals: Values, tangents: Sequence[Tangent], **params: Any
 ) -> tuple[Any, Any]:
-    """A primitive that is linear in its one operand treats the tangent as it treats the value.
+    """Value and tangent of a primitive that is linear in its one operand.
 
-    `params` go along unchanged.
+    `params` are the primitive's own, such as `axes`. The tangent is an array or a tracer.
 
     >>> print(*linear_jvp(reduce_sum_p, [np.ones(3)], [np.arange(3.0)], axes=(0,)))
     3.0 3.0
     """
-    # TODO(jvp.linear_rule): bind the primitive on the value, and the same primitive with the same
-    # params on the tangent.
+    # Toolbox:
+    # - primitive.bind(x, **params): the operation on a number, an array or a tracer
+    # TODO(jvp.linear_rule): return the value and its tangent.
     raise NotImplementedError("jvp.linear_rule")
 
 
@@ -360,24 +377,30 @@ for _p in (reduce_sum_p, transpose_p, broadcast_in_dim_p):
 def jvp_flat(
     f: Callable[..., list[Any]], primals: Values, tangents: Sequence[Tangent]
 ) -> tuple[list[Any], list[Any]]:
-    """Differentiate a function from arrays to a list of arrays; gives (primals out, tangents out).
+    """Differentiate a function from arrays to a list of arrays. Returns two lists.
 
-    Puts a `JVPTrace` on the stack with `new_main`, boxes each primal with its tangent, calls `f`
-    once, and takes the boxes apart. On the way in, `drop_float0` makes an integer's tangent, of
-    dtype `float0`, the symbolic zero. On the way out, an output may be a constant, or a tracer of
-    another level: `full_raise` boxes it first. Then `instantiate` makes arrays of symbolic zeros.
+    The first has the results of `f`, which is called once, and the second their tangents. Inside,
+    integers do not move: their tangents, of dtype `float0`, are the symbolic zero there. Results
+    that do not depend on the inputs, and tracers of an outer transformation, are constants. Every
+    tangent that is returned is an array (or a tracer), even if it is zero.
 
     >>> primals_out, tangents_out = jvp_flat(lambda x, y: [x * y, 7.0], [3.0, 4.0], [1.0, 10.0])
     >>> print(*primals_out, *tangents_out)
     12.0 7.0 34.0 0.0
     """
-    # TODO(jvp.flat): push a JVPTrace, box the inputs, call f, raise and unbox the outputs,
-    # instantiate their tangents.
+    # Toolbox:
+    # - with new_main(JVPTrace) as main: a new level on the stack of interpreters
+    # - JVPTrace(main): the interpreter of that level, to which boxes belong
+    # - drop_float0(tangent): the tangent, or None for one of dtype float0
+    # - full_raise(trace, out): any value as a box of trace
+    # - instantiate(tangent, aval): the tangent as an array, even if it is None; get_aval(x) is an
+    #   aval
+    # TODO(jvp.flat): return the results of f and their tangents.
     raise NotImplementedError("jvp.flat")
 
 
 def drop_float0(tangent: Tangent) -> Value:
-    """The symbolic zero in place of an integer's tangent, which has no bits to compute with."""
+    """The symbolic zero for an integer's tangent, which has no bits to compute with."""
     return None if getattr(tangent, "dtype", None) == dtypes.float0 else tangent
 
 
@@ -399,9 +422,9 @@ def check_tangent(primal: Value, tangent: Tangent) -> None:
 
 
 def takes_aux(jvp_of_two: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple[Any, ...]]:
-    """Give `jvp` its last argument, `has_aux`: `fun` gives a pair, and only its first part counts.
+    """Give `jvp` its last argument, `has_aux`: `fun` returns a pair of a result and extra data.
 
-    The second part, whatever else `fun` found out, comes as a third result, without a tangent.
+    The extra data comes as a third result, without a tangent.
     """
 
     def jvp(
@@ -421,18 +444,26 @@ def takes_aux(jvp_of_two: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple
 
 @takes_aux
 def jvp(fun: Callable[..., Any], primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """The Jacobian-vector product: gives `(fun(*primals), its change along tangents)`.
+    """The value of `fun` at `primals` and its derivative along `tangents`: two results.
 
-    `primals` are the arguments of `fun`, and `tangents` their changes. Both must be tuples or
-    lists, and both of the same tree structure: anything else is a `TypeError`. Their leaves must
-    match by `check_tangent`. Arguments and result may be containers; the results have the structure
-    of `fun`'s own result. Counterpart: `jax.jvp`.
+    `primals` are the arguments of `fun`; each may be a container of numbers and arrays. `tangents`
+    say how they move. Both must be tuples or lists with the same tree structure, or it is a
+    `TypeError`. A leaf's tangent has its shape (else `ValueError`) and its dtype, or `float0` for
+    an integer (else `TypeError`). Both results have the structure of what `fun` returns.
+    Counterpart: `jax.jvp`.
 
     >>> from minijax import numpy as jnp
     >>> y, y_dot = jvp(lambda d: {"y": d["a"] * 2.0}, ({"a": 3.0},), ({"a": 1.0},))
     >>> print(y["y"], y_dot["y"])
     6.0 2.0
     """
-    # TODO(jvp.jvp): check the arguments, flatten them, differentiate the flat function, and give
-    # both results the structure of fun's result.
+    # Toolbox:
+    # - jvp_flat(f, primals, tangents): the same for a function from arrays to a list of arrays
+    # - tree_flatten(x): the leaves of a container, and its structure; tree_unflatten(tree, leaves)
+    #   is the way back
+    # - flatten_fun(fun, tree): fun on flat leaves, and a function that returns the structure of the
+    #   result afterwards
+    # - check_tangent(primal, tangent): raises the errors for one leaf
+    # TODO(jvp.jvp): check the arguments, then return the value and its derivative, both in
+    # containers.
     raise NotImplementedError("jvp.jvp")

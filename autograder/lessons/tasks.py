@@ -1,0 +1,66 @@
+"""What a lesson has beyond its exercises: an open task, a module to repair, and a milestone.
+
+Each is a small Python file in the lesson's folder. The first line of its docstring is its title,
+the rest says what is asked. `tasks.py` there holds the checks of the first two.
+"""
+
+import ast
+from dataclasses import dataclass
+
+from autograder.lessons import places
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.problem import Problem
+
+KINDS = ("open", "repair")  # as in `./jaxprentice check jvp.open`
+
+
+@dataclass(frozen=True)
+class Task:
+    """A file in a lesson's folder that begins with what it is for."""
+
+    name: str  # of the file: "open_jvp.py"
+    text: str  # the whole file
+    title: str
+    goal: str  # Markdown
+    code: str  # what follows the docstring
+
+
+def open_task(lesson: Lesson) -> Task:
+    """The open task: a goal, and no function to fill in."""
+    return _read(lesson, f"open_{lesson.id}.py")
+
+
+def repair(lesson: Lesson) -> Task:
+    """The program that fails a law."""
+    return _read(lesson, f"repair_{lesson.id}.py")
+
+
+def milestone(lesson: Lesson) -> Task:
+    """The lines that run on the student's modules once the lesson is complete."""
+    return _read(lesson, "milestone.py")
+
+
+def exist(lesson: Lesson) -> bool:
+    """Does the lesson have tasks? Lessons without exercises have none."""
+    return (lesson.folder / "tasks.py").is_file()
+
+
+def solution(task: Task) -> str:
+    """The reference's text of a task's file."""
+    return (places.SOLUTIONS / "tasks" / task.name).read_text(encoding="utf-8")
+
+
+def _read(lesson: Lesson, name: str) -> Task:
+    try:
+        text = (lesson.folder / name).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise Problem(
+            f"{lesson.folder.name}/{name} is missing. Write the lesson's {name}."
+        ) from None
+    module = ast.parse(text)
+    title, _, goal = (ast.get_docstring(module) or "").partition("\n")
+    if not title:
+        raise Problem(f"{lesson.folder.name}/{name} has no docstring. Say there what it is for.")
+    last = module.body[0].end_lineno
+    code = "\n".join(text.splitlines()[last:]).strip() + "\n"
+    return Task(name, text, title.rstrip("."), goal.strip() or title, code)

@@ -1,0 +1,40 @@
+"""An exercise's docstring is a contract: short, and without a word on how it is done."""
+
+import re
+import statistics
+
+import pytest
+
+from autograder.lessons import assemble, manifest, skeleton
+
+# The lessons whose exercises have their toolbox: what is useful is there, and not in the docstring.
+LESSONS = [x for x in manifest.load().values() if any(e.toolbox for e in x.exercises)]
+EXERCISES = [exercise for lesson in LESSONS for exercise in lesson.exercises]
+
+
+def contract(exercise):
+    """The prose of the docstring of an exercise, without its examples."""
+    module = assemble.read_solution(manifest.get(exercise.lesson).module)
+    doc = skeleton.docstring(module, exercise.target) or ""
+    paragraphs = re.split(r"\n\s*\n", doc.strip())
+    return "\n\n".join(x for x in paragraphs if not x.startswith(">>> "))
+
+
+def test_contracts_are_short():
+    words = {exercise.id: len(contract(exercise).split()) for exercise in EXERCISES}
+    assert {name: n for name, n in words.items() if n > 110} == {}
+    assert statistics.median(words.values()) <= 50
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
+def test_a_contract_names_nothing_of_its_toolbox(exercise):
+    tools = {re.match(r"`([\w.]+)", tool)[1] for tool in exercise.toolbox}
+    named = set(re.findall(r"[\w.]+", " ".join(re.findall(r"`([^`]*)`", contract(exercise)))))
+    assert tools & named == set()
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
+def test_a_toolbox_says_in_a_line_what_each_thing_is_for(exercise):
+    for tool in exercise.toolbox:
+        assert re.match(r"`[\w.]+[^`]*`[^:]*: \S", tool), tool
+        assert len(tool) <= 160, tool
