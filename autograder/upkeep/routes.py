@@ -8,7 +8,7 @@ import itertools
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -172,9 +172,9 @@ def seed_tables(folder: Path, known: Sequence[Lesson]) -> str:
     """For each document that the course grew from, where its definitions and ideas are."""
     data = _read("seeds.toml")
     by_id = {lesson.id: lesson for lesson in known}
-    covered = {name: idea for idea in data["idea"] for name in idea["names"]}
     parts = []
     for seed in data["seed"]:
+        covered = ideas_of(seed, data["idea"])
         rows = [f"### {seed['title']}\n", f"By {seed['by']}: {seed['about']}.\n"]
         rows += ["| there | lesson | here |", "|---|---|---|"]
         names = (name for name in [*seed["names"], *seed["ideas"]] if name in covered)
@@ -182,7 +182,15 @@ def seed_tables(folder: Path, known: Sequence[Lesson]) -> str:
             found = list(group)
             rows.append(_seed_row(found, covered[found[0]], by_id, folder, seed["names"]))
         parts.append(_text(rows))
-    return "\n".join([*parts, *_left_out(data["left_out"])])
+    ideas = {idea for seed in data["seed"] for idea in seed["ideas"]}
+    return "\n".join([*parts, *_left_out(data["left_out"], ideas)])
+
+
+def ideas_of(seed: dict[str, Any], ideas: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """By name, the idea that a name of this seed belongs to: its own one, or one for all seeds."""
+    own = [idea for idea in ideas if seed["id"] in idea.get("seeds", [])]
+    shared = [idea for idea in ideas if "seeds" not in idea]
+    return {name: idea for idea in [*shared, *own] for name in idea["names"]}
 
 
 def _seed_row(
@@ -201,7 +209,8 @@ def _seed_row(
     return f"| {there} | {link} | {here} |"
 
 
-def _left_out(reasons: dict[str, list[str]]) -> Iterator[str]:
+def _left_out(reasons: dict[str, list[str]], ideas: Collection[str]) -> Iterator[str]:
     yield "### Left out\n"
     for reason, names in reasons.items():
-        yield f"- {', '.join(f'`{name}`' for name in names)}: {reason}.\n"
+        shown = (name if name in ideas else f"`{name}`" for name in names)
+        yield f"- {', '.join(shown)}: {reason}.\n"
