@@ -54,6 +54,12 @@ LessonName = Annotated[str, typer.Argument(metavar="LESSON", help="A lesson, suc
 ExerciseName = Annotated[
     str, typer.Argument(metavar="EXERCISE", help="An exercise, such as jvp.mul_rule.")
 ]
+ProgramFile = Annotated[
+    Path | None, typer.Argument(metavar="[FILE]", help="A program that imports your package.")
+]
+ProgramText = Annotated[
+    str | None, typer.Option("-c", metavar="CODE", help="The program itself, not a file.")
+]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -178,6 +184,35 @@ def hint(name: ExerciseName) -> None:
     from autograder.student import commands, workspace
 
     commands.hint(workspace.find(), manifest.find_exercise(name))
+
+
+@app.command(rich_help_panel=STUDENTS)
+def trace(
+    file: ProgramFile = None,
+    code: ProgramText = None,
+    level: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Only what the interpreter at this level takes."),
+    ] = None,
+    only: Annotated[
+        str, typer.Option(metavar="NAMES", help="Only these operations, such as mul,sin.")
+    ] = "",
+    depth: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Fold what is deeper than this.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="As JSON (docs/recordings.md says what it holds).")
+    ] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="As a page, step by step.")
+    ] = None,
+) -> int:
+    """Show what each operation of a program does inside your own interpreters."""
+    from autograder.student import programs, workspace
+
+    names = tuple(name.strip() for name in only.split(",") if name.strip())
+    view = programs.View(level, names, depth, as_json, html)
+    return programs.trace(workspace.find(), programs.read(file, code), view)
 
 
 @app.command(rich_help_panel=STUDENTS)

@@ -20,18 +20,14 @@ from autograder.student import workspace
 
 # The part of this package that the students' commands are made of.
 MODULES = (
-    *("__init__", "__main__", "cli", "lessons/__init__", "lessons/assemble", "lessons/manifest"),
-    *("lessons/places", "lessons/problem", "lessons/skeleton", "grading/__init__"),
-    *(
-        "grading/random_programs",
-        "grading/random_trees",
-        "grading/words",
-        "student/__init__",
-        "student/capstone",
-    ),
-    *("student/check_plugin", "student/checks", "student/commands", "student/doctor"),
-    *("student/explain", "student/workspace"),
+    *("__init__", "__main__", "cli", "lessons/__init__", "lessons/assemble", "lessons/drawing"),
+    *("lessons/manifest", "lessons/places", "lessons/problem", "lessons/recorder"),
+    *("lessons/skeleton", "grading/__init__", "grading/random_programs", "grading/random_trees"),
+    *("grading/words", "student/__init__", "student/capstone", "student/check_plugin"),
+    *("student/checks", "student/commands", "student/doctor", "student/explain"),
+    *("student/programs", "student/screen", "student/workspace"),
 )
+ASSETS = ("course.css", "stepper.js")  # of the site: what `trace --html` shows a recording with
 WHEN = (1980, 1, 1, 0, 0, 0)  # the same handout is the same archive, whenever it is made
 
 README = """\
@@ -142,6 +138,8 @@ def _add_tool(tool: Path) -> None:
     """The wrapper, what it installs, and the students' commands."""
     for file in ("jaxprentice", "LICENSE", "requirements/student.txt"):
         _copy(places.ROOT / file, tool / file)
+    for name in ASSETS:
+        _copy(places.ASSETS / name, tool / "site/theme/assets" / name)
     for name in MODULES:
         _copy(places.PACKAGE / f"{name}.py", tool / "autograder" / f"{name}.py")
 

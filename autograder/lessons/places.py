@@ -13,6 +13,7 @@ CLASSES = PACKAGE / "hidden" / "classes.toml"
 ROOT = PACKAGE.parent
 COURSE = ROOT / "course"
 SOLUTIONS = ROOT / "solutions"
+ASSETS = ROOT / "site" / "theme" / "assets"
 
 
 def is_complete() -> bool:

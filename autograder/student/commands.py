@@ -1,16 +1,14 @@
 """What the students' commands do: check, watch, list, progress, and changing a module."""
 
-import os
-import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from autograder.lessons import manifest, places
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
-from autograder.student import capstone, checks, explain
+from autograder.student import capstone, checks, explain, screen
 from autograder.student.checks import DONE, NOT_RUN, TO_DO, WAITS, Report
+from autograder.student.screen import print_lines
 from autograder.student.workspace import Workspace
 
 # ------------------------------------------------------------------------------------------
@@ -166,9 +164,9 @@ def tell(report: Report, place: Workspace) -> None:
     wrong = next((x for x in report.exercises if report.failure(x)), None)
     if wrong and (failure := report.failure(wrong)):
         print(f"\n{wrong.id} is not right yet.")
-        print_lines("  ", explain.explain(report, failure))
+        print_lines(explain.explain(report, failure), "  ")
     print()
-    print_lines("", next_step(report, place, wrong))
+    print_lines(next_step(report, place, wrong))
 
 
 def print_table(report: Report) -> None:
@@ -187,7 +185,7 @@ def tell_broken(report: Report) -> None:
     """Why nothing could be checked."""
     lesson = report.lesson
     print(f"{lesson.id} cannot be checked: {lesson.module} does not work as a whole.")
-    print_lines("  ", explain.broken(report))
+    print_lines(explain.broken(report), "  ")
     print(f"\nNext: correct this, then ./jaxprentice check {lesson.id}")
 
 
@@ -268,16 +266,9 @@ def hint(place: Workspace, exercise: Exercise) -> None:
     count = len(exercise.hints)
     number = min(place.hints_seen(exercise) + 1, count)
     place.remember("hints", exercise.id, number)
-    print_lines("", [f"Hint {number} of {count} for {exercise.id}: {exercise.hints[number - 1]}"])
+    print_lines([f"Hint {number} of {count} for {exercise.id}: {exercise.hints[number - 1]}"])
     if number == count:
         print(stuck(exercise, place))
-
-
-def print_lines(indent: str, lines: Iterable[str]) -> None:
-    """Print lines, with characters that the terminal does not know replaced."""
-    encoding = sys.stdout.encoding or "ascii"
-    for line in lines:
-        print((indent + line).encode(encoding, "backslashreplace").decode(encoding))
 
 
 COLOURS = {DONE: "32", TO_DO: "2"}
@@ -285,9 +276,7 @@ COLOURS = {DONE: "32", TO_DO: "2"}
 
 def styled(text: str, status: str) -> str:
     """The text in the colour of a status, on a terminal that wants colours."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return text
-    return f"\033[{COLOURS.get(status, '33')}m{text}\033[0m"
+    return screen.coloured(text, COLOURS.get(status, "33"))
 
 
 # ------------------------------------------------------------------------------------------

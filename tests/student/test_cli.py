@@ -166,7 +166,10 @@ def test_the_help_lists_every_command_below_those_whom_it_is_for(say):
 def test_every_command_has_a_layer_that_holds_what_it_imports():
     """A command that the wrapper does not know gets the students' packages only."""
     text = (places.ROOT / "jaxprentice").read_text(encoding="utf-8")
-    students = {"init", "list", "check", "watch", "hint", "give", "reset", "progress", "doctor"}
+    students = {
+        *("init", "list", "check", "watch", "hint", "trace", "run", "give", "reset", "update"),
+        *("progress", "doctor"),
+    }
     commands = {c.name or c.callback.__name__.rstrip("_") for c in cli.app.registered_commands}
     groups = {group.name for group in cli.app.registered_groups}
     for name in (commands | groups) - students - {"new", "sync"}:

@@ -1,0 +1,47 @@
+"""What is printed where: in colour only on terminals that want it, and never by colour alone."""
+
+import os
+import sys
+from collections.abc import Iterable
+
+PLAIN = "JAXPRENTICE_PLAIN"  # set by --plain, and for good by who wants it always
+IN_ASCII = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+
+
+def can_show(text: str) -> bool:
+    """Whether the terminal knows the characters of a text."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def printable(text: str) -> str:
+    """The text, with characters that the terminal does not know replaced."""
+    if can_show(text):
+        return text
+    encoding = sys.stdout.encoding or "ascii"
+    return text.translate(IN_ASCII).encode(encoding, "backslashreplace").decode(encoding)
+
+
+def print_lines(lines: Iterable[str], indent: str = "") -> None:
+    """Print lines, as the terminal can show them."""
+    for line in lines:
+        print(printable(indent + line))
+
+
+def is_plain() -> bool:
+    """Whether texts are wanted that a screen reader reads well."""
+    return bool(os.environ.get(PLAIN))
+
+
+def has_colours() -> bool:
+    """Whether standard output is a terminal that wants colours."""
+    unwanted = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or is_plain()
+    return sys.stdout.isatty() and not unwanted
+
+
+def coloured(text: str, colour: str) -> str:
+    """The text in a colour, by its number in ANSI's list, where there are colours."""
+    return f"\033[{colour}m{text}\033[0m" if has_colours() else text

@@ -1,0 +1,313 @@
+"""Recordings tell what happened inside, leave nothing behind, and are drawn as the lessons draw."""
+
+import contextlib
+import importlib
+import io
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from autograder.lessons import assemble, drawing, places, recorder
+from autograder.lessons.recorder import recording
+
+SECOND = """
+import minijax.numpy as jnp
+from minijax import jvp
+def deriv(f):
+    return lambda x: jvp(f, (x,), (1.0,))[1]
+print(deriv(deriv(jnp.sin))(3.0))
+"""
+
+CONFUSION = """
+from microjax import add, derivative, mul
+derivative(lambda x: mul(x, derivative(lambda y: add(x, y), 1.0)), 1.0)
+"""
+
+
+def lines(source):
+    document = recorder.record(source, "program.py")
+    return "\n".join(drawing.lines(document["steps"])), document
+
+
+def every(steps):
+    for step in steps:
+        yield step
+        yield from every(step.get("inside", []))
+
+
+def test_a_second_derivative_is_drawn_level_by_level():
+    text, document = lines(SECOND)
+    assert text.startswith(
+        "with JVPTrace, level 1:\n"
+        "  with JVPTrace, level 2:\n"
+        "    sin [[3.0 | 1.0]₁ | 1.0]₂   level 2, JVPTrace\n"
+        "      by sin_jvp (minijax/jvp.py, line "
+    )
+    assert "            sin 3.0 -> 0.1411   level 0, EvalTrace: numpy.sin\n" in text
+    assert "          pure: 1.0 -> [1.0 | None]₁\n" in text
+    assert "\n    -> [[0.1411 | -0.99]₁ | [-0.99 | -0.1411]₁]₂\n" in text
+    assert "error" not in document
+
+
+def test_the_place_of_a_rule_is_where_it_is_defined():
+    _, document = lines(SECOND)
+    (rule, *_) = [step for step in every(document["steps"]) if step["kind"] == "rule"]
+    source = (places.SOLUTIONS / rule["file"]).read_text(encoding="utf-8").splitlines()
+    assert source[rule["line"] - 1].startswith(f"def {rule['rule']}(")
+
+
+def test_the_context_of_part_one_is_recorded_too():
+    text, document = lines(CONFUSION)
+    assert document["package"] == "microjax"
+    assert "lift: [1.0 | 1.0]₁ -> [[1.0 | 1.0]₁ | 0.0]₂\n" in text
+    assert "    -> [[2.0 | 1.0]₁ | [1.0 | 0.0]₁]₂\n" in text
+
+
+def test_all_transformations_show_their_rules_and_boxes():
+    text, _ = lines(
+        "import minijax.numpy as jnp\n"
+        "from minijax import grad, jit, vmap\n"
+        "grad(lambda x: jnp.sin(x) * x)(3.0)\n"
+        "vmap(lambda x: x * 2.0)(jnp.arange(3.0))\n"
+        "jit(lambda x: jnp.sin(x) + 1.0)(3.0)\n"
+    )
+    for part in (
+        "mul [unknown | a:~f64[]]₁ -0.99   level 1, PartialEvalTrace",
+        "transpose rule of mul, mul_transpose (minijax/transpose.py, line ",
+        "pure: 2.0 -> [2.0 | not_mapped]₁",
+        "by binary_batch (minijax/vmap.py, line ",
+        "level 1, JaxprTrace: float_type",
+        "lowering of sin, ",
+    ):
+        assert part in text
+
+
+def test_a_rule_that_a_program_adds_is_recorded():
+    text, _ = lines(
+        "import numpy as np\n"
+        "from minijax.core import Primitive, impl_rules, jvp_rules, mul_p\n"
+        "from minijax import jvp\n"
+        "cube_p = Primitive('cube')\n"
+        "impl_rules[cube_p] = lambda x: np.power(x, 3)\n"
+        "def cube_jvp(primals, tangents):\n"
+        "    (x,), (t,) = primals, tangents\n"
+        "    return cube_p.bind(x), mul_p.bind(t, 3.0 * x * x)\n"
+        "jvp_rules[cube_p] = cube_jvp\n"
+        "jvp(cube_p.bind, (2.0,), (1.0,))\n"
+    )
+    assert "by cube_jvp (program.py, line 6)" in text
+    assert "cube 2.0 -> 8.0   level 0, EvalTrace: <lambda> (program.py, line 5)" in text
+
+
+def test_results_that_leave_their_boxes_are_told():
+    text, _ = lines("from minijax import jvp\njvp(lambda x: x + (x > 2.0), (3.0,), (1.0,))")
+    assert "-> True   (unboxed: [True | None]₁)" in text
+
+
+@pytest.mark.parametrize("package", recorder.PACKAGES)
+def test_nothing_is_left_behind(package):
+    importlib.import_module(package)
+    before = picture(package)
+    with recording(package):
+        during = picture(package)
+    assert before == picture(package)
+    changed = {place for place in before if before[place] is not during[place]}
+    assert len(changed) > 10
+
+
+def picture(package):
+    """What the modules hold, what their classes hold, and what the tables hold."""
+    found = {}
+    for module in [m for n, m in sys.modules.items() if n.split(".")[0] == package]:
+        for name, value in vars(module).items():
+            found[module.__name__, name] = value
+            if isinstance(value, type):
+                found |= {(module.__name__, name, key): x for key, x in vars(value).items()}
+            if recorder.TABLE.fullmatch(name) and type(value) is dict:
+                found |= {(name, id(key)): rule for key, rule in value.items()}
+    return {key: value for key, value in found.items() if key[-1] != "__abstractmethods__"}
+
+
+def test_nothing_is_left_behind_by_an_error():
+    core = importlib.import_module("minijax.core")
+    before = core.bind
+    with contextlib.suppress(ZeroDivisionError), recording("minijax"):
+        assert core.bind is not before
+        raise ZeroDivisionError
+    assert core.bind is before
+
+
+def test_recording_does_not_change_what_is_computed():
+    from minijax import numpy as jnp
+    from minijax import value_and_grad
+
+    def f(x):
+        return jnp.sum(jnp.sin(x) * x)
+
+    x = jnp.arange(4.0)
+    want = value_and_grad(f)(x)
+    with recording("minijax"):
+        got = value_and_grad(f)(x)
+    assert want[0] == got[0]
+    assert want[1].tolist() == got[1].tolist()
+
+
+def test_above_the_limit_nothing_is_kept_and_that_is_said():
+    from minijax import lax
+
+    with recording("minijax", limit=5) as record:
+        for _ in range(20):
+            lax.sin(3.0)
+    document = record.document()
+    assert document["cut"]
+    assert len(list(every(document["steps"]))) == 5
+
+
+# ------------------------------------------------------------------------------------------
+# Half-finished modules
+
+
+@pytest.fixture(scope="module")
+def skeletons(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("skeletons")
+    assemble.write_files(folder, assemble.handout({"minijax", "microjax"}))
+    return folder
+
+
+def record_in(folder, source, tmp_path):
+    (tmp_path / "program.py").write_text(source, encoding="utf-8")
+    document = tmp_path / "document.json"
+    names = [folder, tmp_path / "program.py", "program.py", document]
+    subprocess.run([sys.executable, "-P", "-B", recorder.__file__, *names], check=True)
+    return json.loads(document.read_text(encoding="utf-8"))
+
+
+def test_what_is_missing_is_shown_as_missing(skeletons, tmp_path):
+    tree = tmp_path / "tree"
+    assemble.write_files(tree, assemble.handout({"minijax"}))
+    (tree / "minijax/core.py").write_text(assemble.read_solution("minijax/core.py"), "utf-8")
+    source = (
+        "from minijax import lax\n"
+        "from minijax.core import new_main\n"
+        "from minijax.jvp import JVPTrace, JVPTracer\n"
+        "with new_main(JVPTrace) as main:\n"
+        "    lax.mul(JVPTracer(JVPTrace(main), 3.0, 1.0), 2.0)\n"
+    )
+    document = record_in(tree, source, tmp_path)
+    text = "\n".join(drawing.lines(document["steps"]))
+    assert "  mul [3.0 | 1.0]₁ 2.0   no interpreter took it\n" in text
+    assert "    pure: 2.0 -> missing: jvp.pure is still to do" in text
+    assert drawing.ending(document) == ("The program ends at `jvp.pure`, which is still to do.")
+
+
+def test_an_untouched_package_has_a_recording_too(skeletons, tmp_path):
+    document = record_in(skeletons, CONFUSION, tmp_path)
+    assert document["steps"] == []
+    assert document["error"]["missing"] == "duals.derivative"
+    document = record_in(skeletons, "from minijax.core import sin_p\nsin_p.bind(3.0)", tmp_path)
+    (step,) = document["steps"]
+    assert (step["name"], step["missing"]) == ("sin", "core.bind")
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("1 +", "SyntaxError"),
+        ("import minijax\n1 / 0", "in line 2 with ZeroDivisionError: division by zero"),
+        ("print(1)", "The program imports none of minijax, microjax."),
+        ("import minijax\nraise SystemExit('enough')", "SystemExit: enough"),
+    ],
+)
+def test_a_program_that_fails_has_a_recording(source, words):
+    with contextlib.redirect_stdout(io.StringIO()):
+        document = recorder.record(source, "program.py")
+    assert words in drawing.ending(document)
+
+
+def test_a_tracer_that_cannot_be_shown_does_no_harm():
+    text, _ = lines(
+        "from minijax.core import Tracer, new_main, EvalTrace, mul_p\n"
+        "class Odd(Tracer):\n"
+        "    def __init__(self, main): self._trace = EvalTrace(main)\n"
+        "    __dict__ = property(lambda self: 1 / 0)\n"
+        "with new_main(EvalTrace) as main:\n"
+        "    mul_p.bind(Odd(main), 2.0)\n"
+    )
+    assert "<Odd that cannot be shown: " in text
+
+
+# ------------------------------------------------------------------------------------------
+# Choosing and drawing
+
+
+def test_steps_are_chosen_by_level_and_by_name_and_folded_by_depth():
+    steps = lines(SECOND)[1]["steps"]
+    level_one = drawing.chosen(steps, level=1)
+    assert [step["name"] for step in level_one] == ["sin", "cos", "mul"]
+    assert {step["level"] for step in level_one} == {1}
+    assert [step["name"] for step in drawing.chosen(steps, only=["neg"])] == ["neg"]
+    folded = list(drawing.lines(drawing.folded(steps, 3)))
+    assert folded[3] == "      ... 26 more inside"
+    assert len(list(every(steps))) == 26 + 4
+
+
+def test_a_stepper_shows_the_stack_at_each_step():
+    moments = list(drawing.moments(lines(SECOND)[1]["steps"]))
+    fourth = moments[3]
+    assert fourth.text.startswith("`sin [3.0 | 1.0]₁` goes to level 1, `JVPTrace`, by `sin_jvp` (")
+    assert fourth.stack == (
+        "level 2: JVPTrace (waits for its rule)",
+        "level 1: JVPTrace (takes sin)",
+        "level 0: EvalTrace",
+    )
+
+
+def test_the_page_shows_the_program_as_text_and_steps_with_the_sites_script():
+    source = "# <script>alert(1)</script>\n" + SECOND
+    document = recorder.record(source, "<b>.py")
+    page = drawing.page(document, document["steps"])
+    assert "&lt;script&gt;alert(1)" in page
+    assert "alert(1)</script>" not in page
+    assert "customElements.define" in page
+    assert page.count("<li><p>") == len(list(drawing.moments(document["steps"])))
+
+
+def test_the_page_works_in_a_browser(browser, tmp_path):
+    document = recorder.record(SECOND, "second.py")
+    file = tmp_path / "page.html"
+    file.write_text(drawing.page(document, document["steps"]), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    assert page.locator(".stepper-current").count() == 1
+    page.get_by_role("button", name="Next").click()
+    assert "at level 2" in page.locator(".stepper-current").inner_text()
+    page.close()
+
+
+def test_every_key_of_a_recording_is_documented():
+    text = (places.ROOT / "docs/recordings.md").read_text(encoding="utf-8")
+    known = set(re.findall(r"`(\w+)(?:: true)?`", text)) | set(re.findall(r'"(\w+)":', text))
+    document = lines(SECOND + "\n1 / 0")[1]
+    missing = recorder.record("from minijax import vmap\nvmap(1)", "p.py")
+    used = {*document, *missing, *document["error"], *document["error"]["frames"][0]}
+    for step in every([*document["steps"], *lines(CONFUSION)[1]["steps"]]):
+        used |= step.keys()
+    assert used - known == set()
+
+
+def test_the_recorder_needs_no_other_module_of_ours():
+    text = (places.PACKAGE / "lessons/recorder.py").read_text(encoding="utf-8")
+    assert "autograder" not in re.sub(r'""".*?"""', "", text, flags=re.DOTALL)
+
+
+def test_the_example_in_the_documentation_runs():
+    text = (places.ROOT / "docs/recordings.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec("from minijax import jvp, numpy as jnp\n" + code, {})
+    assert "with JVPTrace, level 1:" in printed.getvalue()
+    assert '<div class="stepper" data-label="jvp of sin">' in printed.getvalue()
