@@ -5,9 +5,9 @@ taken, and the body of a loop as often as it ran. Here a choice and a loop are o
 branches and bodies are programs, traced once, and parameters of the equation, as in `jit`.
 
 All rules have one shape: transform the inner programs (`minijax/programs.py` says how), and bind
-the same primitive with the new ones. What the rules differ in is which results get a tangent, or a
-batch axis, or count as unknown: branches must agree on it, and the carry of a loop must come out of
-a step as it went in.
+the same primitive with the new ones. The rules differ in which results get a tangent, or a batch
+axis, or count as unknown: branches must agree on it, and the carry of a loop must come out of a
+step as it went in.
 
 What a branch or a body captures becomes operands: the constants of an inner program are its first
 inputs. The primitives' names and parameters are JAX's.
@@ -105,11 +105,11 @@ cond_p = CallPrimitive("cond", multiple_results=True)
 
 
 def cond(pred: Value, true_fun: Function, false_fun: Function, *operands: Value) -> Value:
-    """`true_fun(*operands)` where `pred` holds, else `false_fun(*operands)`.
+    """`true_fun(*operands)` if `pred` holds, otherwise `false_fun(*operands)`.
 
-    Both functions are traced, and must give results of one structure and the same types
-    (`TypeError`); one of them is computed. `pred` is a 0-d boolean, or a number, where anything but
-    0 counts as true. Counterpart: `jax.lax.cond`, whose argument `operand` is not supported.
+    Both functions are traced. Their results must have the same structure and types (`TypeError`);
+    one of them is computed. `pred` is a 0-d boolean, or a number, of which only 0 counts as false.
+    Counterpart: `jax.lax.cond`, whose argument `operand` is not supported.
 
     >>> print(cond(3.0 > 2.0, lambda x: x + 1.0, lambda x: x - 1.0, 10.0))
     11.0
@@ -169,7 +169,7 @@ def choose(index: Value, programs: Branches, inputs: Values) -> list[Value]:
 
 
 def bind_cond(index: Value, programs: Branches, operands: Values) -> list[Value]:
-    """Bind `cond_p`; the constants of the programs become operands in front."""
+    """Bind `cond_p`; the constants of the programs become the first operands."""
     branches, consts = share_consts(programs)
     return cond_p.bind(index, *consts, *operands, branches=tuple(branches))
 
@@ -178,40 +178,32 @@ def bind_cond(index: Value, programs: Branches, operands: Values) -> list[Value]
 
 
 def cond_impl(index: Value, *operands: Value, branches: Branches) -> list[Value]:
-    """Evaluation: run the branch that `index` names, and only that one.
+    """The results of the branch that `index` names. No other branch runs.
 
-    `index` is a 0-d int32 array (a value, and no tracer) of 0, 1, ... up to the last branch. All
-    branches take all `operands`. `jaxpr_as_fun(program)` is the program as a function: it takes
-    the operands and gives the list of the results. A branch that hands a number of Python through
-    gives that number; `as_array(x)` makes an array of it, weakly typed as the number is, and leaves
-    all else as it is.
+    `index` is a 0-d int32 array, not a tracer, and names a branch that exists. Every branch takes
+    all `operands`, which may be tracers. A Python number that a branch hands through becomes an
+    array, weakly typed as the number is.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
     >>> print(*cond_impl(np.array(1, np.int32), 5.0, branches=(double, square)))
     25.0
     """
-    # TODO(control.cond_eval): run the branch that index names on the operands; make arrays of its
-    # results.
+    # Toolbox:
+    # - jaxpr_as_fun(program): the program as a function, from its operands to the list of its
+    #   results
+    # - as_array(x): a Python number as a weakly typed array; all else as it is
+    # TODO(control.cond_eval): return the results of one branch, as arrays.
     raise NotImplementedError("control.cond_eval")
 
 
 def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> ValuesAndTangents:
-    """Differentiation: the choice, with the same index, among programs of values and tangents.
+    """The results of a choice and their tangents: two lists.
 
-    `primals` are the index and the operands. `tangents` has None for what does not move: always
-    for the index, and perhaps for operands. Gives two lists, values and tangents of the results;
-    a tangent is None where the result moves in no branch. One `cond_p` is bound, by `bind_cond`.
-
-    `moving(tangents)` marks those that are not None. `jvp_program(branch, moves, need)` gives a
-    program, and the marks of the results that move:
-
-        operands, tangents of those that move -> results, tangents of those that move
-
-    If a result moves in one branch and not in another one, both have to give a tangent for it:
-    `agreed(transform, branches)` asks `transform(branch, need)` for each, with marks `need` that
-    fit all, and gives the list of programs and the common marks. `chosen(xs, marks)` picks the
-    marked ones of a list, and `filled(marks, xs)` puts them in their places, None in the others.
+    `primals` are the index, which may be a tracer, and the operands. A tangent is None if its value
+    does not move; the index never does. A result that moves in one branch has a tangent in every
+    branch, of zeros where it stays. A result that moves in none has None. One operation is bound: a
+    `cond` with the same index and as many branches.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
@@ -219,8 +211,17 @@ def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> Values
     >>> print(*cond_jvp([index, 5.0], [None, 10.0], branches=(double, square)))
     [Array(25., dtype=float64, weak_type=True)] [Array(100., dtype=float64, weak_type=True)]
     """
-    # TODO(control.cond_jvp): make the programs of values and tangents, let the branches agree, and
-    # bind the choice among them.
+    # Toolbox:
+    # - moving(tangents): marks of the tangents that are not None; chosen(xs, marks): the marked
+    #   ones of a list
+    # - jvp_program(branch, moves, need): operands, tangents of those that move -> results, tangents
+    #   of those that move or must; and their marks
+    # - agreed(transform, branches): all transform(branch, need), with marks need that fit every
+    #   branch; and these marks
+    # - bind_cond(index, programs, operands): the results of the choice, a list
+    # - groups(xs, n): the first n of a list, and the rest; filled(marks, xs): xs in the marked
+    #   places, None elsewhere
+    # TODO(control.cond_jvp): return the values and the tangents of a choice.
     raise NotImplementedError("control.cond_jvp")
 
 
@@ -241,21 +242,13 @@ def cond_batch(axis_size: int, vals: Values, dims: Values, *, branches: Branches
 def select_branches(
     axis_size: int, indices: Value, operands: Values, dims: Values, branches: Branches
 ) -> ValuesAndAxes:
-    """All branches for all examples, and for each example the results of its own branch.
+    """The results of a batch whose examples each have their own branch, and their batch axes.
 
-    `indices` is an int32 array of shape (axis_size,): the branch of each example. It may be a
-    tracer, as may the operands. `dims` are the batch axes of the operands, `not_mapped` for an
-    operand without one. Gives the results and their batch axes, which is 0 for all of them.
-
-    - `to_front(axis_size, operands, dims, marks)`: the marked operands with the batch axis in
-      front, repeated where there was none. `batched_program(branch, axis_size, marks, out_marks)`
-      gives a program and marks: the marked inputs, and at least the marked results, have a batch
-      axis in front. Here all operands and all results are marked.
-    - `stretch(indices, x)`: one number for each example, in the shape of the batch `x`, as
-      `select_n(which, *cases)` wants it: it takes each element from `cases[which]`.
-    - Where a branch is not chosen, its operands must not move (`stop_gradient`): its derivative
-      there may be infinite, which times zero is NaN. `select(pred, x, y)` has `x` where `pred`
-      holds, else `y`; `eq(indices, np.int32(number))` tells whose branch it is.
+    `indices` names the branch of each example: an int32 array of shape (axis_size,), or a tracer,
+    as operands may be. `dims` are the batch axes of the operands, or `not_mapped`. Each branch is
+    computed once, for all examples. All results have batch axis 0, even one that is the same for
+    every example. The derivative is that of the chosen branch alone, even if another branch has an
+    infinite one.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
@@ -263,8 +256,16 @@ def select_branches(
     >>> select_branches(3, indices, [xs], [0], (double, square))
     ([Array([ 9.,  8., 25.], dtype=float64)], [0])
     """
-    # TODO(control.select): run every branch on the whole batch, with operands that move only where
-    # it is chosen; select for each example.
+    # Toolbox:
+    # - to_front(axis_size, xs, dims, marks): the marked xs with a leading batch axis, repeated if
+    #   they had none
+    # - batched_program(branch, axis_size, marks, out_marks): a program for batches; marked inputs
+    #   and results have a leading batch axis (and their marks)
+    # - stretch(per_example, batch): one value per example, in the shape of a batch
+    # - select_n(which, *cases): each element from cases[which]; select(pred, x, y): x where pred
+    #   holds; eq(x, y): where they are equal
+    # - stop_gradient(x): x, which does not move; jaxpr_as_fun(program): the program as a function
+    # TODO(control.select): return each example's own results, and their batch axes.
     raise NotImplementedError("control.select")
 
 
@@ -401,16 +402,15 @@ hlo_lowerings[cond_p] = cond_hlo
 def settled(
     transform: Callable[[Marks], tuple[Any, Marks]], carry: Marks
 ) -> tuple[Any, Marks, Marks]:
-    """The step of a loop transformed, for marks of the carry that are the same after the step.
+    """The step of a loop, transformed, with the marks for which it was transformed.
 
-    Marks say for each value of the carry whether it moves, or has a batch axis, or is unknown: a
-    tuple of booleans. `carry` are those before the first step. `transform(carry)` gives the step,
-    transformed for a carry of these marks, and the marks of its results: first those of the carry
-    that comes out, then those of further results. A mark that goes in comes out as well, so marks
-    can only be added, until the carry comes out as it went in: a *fixed point*.
+    `carry` marks values before the first step, as moving, batched or unknown. `transform(marks)`
+    returns the step for a carry with these marks, and the marks of its results: the carry, then the
+    others. A mark that goes in comes out as well.
 
-    Gives three things: the step for these marks, the marks of the carry, and those of the further
-    results. `transform` may be expensive: it is called once with each carry that is tried.
+    Returns the step that is right in every round, the marks of its carry (no more than the loop
+    needs), and those of the other results. `transform` is expensive: it is called as rarely as
+    possible, first with `carry`.
 
     >>> def step(carry):  # x moves if x did, y if x or y did; what is stacked moves if y did
     ...     x, y = carry
@@ -418,8 +418,9 @@ def settled(
     >>> settled(step, (True, False))
     ('step for (True, True)', (True, True), (True,))
     """
-    # TODO(control.settled): transform with the marks of the carry that came out, until they are the
-    # same as those that went in.
+    # Toolbox:
+    # - groups(xs, n): the first n of a list or a tuple, and the rest
+    # TODO(control.settled): return the step, the marks of its carry, and the other marks.
     raise NotImplementedError("control.settled")
 
 
@@ -564,9 +565,9 @@ def while_jvp(primals: Values, tangents: Values, **params: Any) -> ValuesAndTang
 
 
 def while_batch(axis_size: int, vals: Values, dims: Values, **params: Any) -> ValuesAndAxes:
-    """The loop for batches. Where each example has its own condition, it runs until all are done.
+    """The loop for batches. If each example has its own condition, it runs until all are done.
 
-    Then all of the carry has a batch axis, for each example stops at its own time.
+    Then all of the carry has a batch axis, because each example stops at its own time.
     """
     loop = While(**params)
     cond_consts_batched, consts_batched, start = loop.parts(mapped(dims))
@@ -600,19 +601,16 @@ def any_holds(condition: ClosedJaxpr) -> ClosedJaxpr:
 def where_condition_holds(
     body: ClosedJaxpr, condition: ClosedJaxpr, body_nconsts: int
 ) -> ClosedJaxpr:
-    """The body for the examples whose condition holds; the others keep the carry that they have.
+    """The step of a batch of loops: examples that are done keep the carry that they have.
 
-    Both programs are for a batch already. All of the carry, and the one result of `condition`, a
-    boolean for each example, have the batch axis in front:
+    Both programs are for a batch, with leading batch axes in the carry, and hold no constants:
 
         condition: its constants, carry -> booleans of shape (axis_size,)
-        body: its own constants (body_nconsts), carry -> carry
+        body: its constants (body_nconsts), carry -> carry
 
-    The new program takes constants of the condition, constants of the body, carry, and gives the
-    carry; `trace_to_jaxpr(f, avals)` makes it from a function. The condition is asked about the
-    carry that comes in. `stretch(runs, x)` gives a boolean for each example the shape of the batch
-    `x`, and `select(pred, x, y)` has `x` where `pred` holds, else `y`. `groups(xs, 1, 3)` cuts a
-    list into its first item, the next three, and the rest. Neither program holds constants.
+    The new program takes the constants of the condition, those of the body, and the carry; it
+    returns the carry. An example goes on if the condition holds for the carry that comes in.
+    Otherwise it keeps all of it, even if the body returns NaN. Both programs are computed once.
 
     >>> batch, limit = (ShapedArray(shape, np.dtype(float)) for shape in ((3,), ()))
     >>> small = trace_to_jaxpr(lambda limit, x: [x < limit], [limit, batch])
@@ -621,8 +619,15 @@ def where_condition_holds(
     >>> print(*jaxpr_as_fun(step)(4.0, np.array([1.0, 3.0, 5.0])))
     [2. 6. 5.]
     """
-    # TODO(control.finished): write the step that asks the condition, runs the body, and selects;
-    # trace it for the types of all its inputs.
+    # Toolbox:
+    # - trace_to_jaxpr(f, avals): the program of a function of arrays of these types that returns a
+    #   list
+    # - jaxpr_as_fun(program): the way back; program.in_avals, program.out_avals: its types
+    # - groups(xs, 1, 3): a list cut into its first item, the next three, and the rest
+    # - select(pred, x, y): x where pred holds, otherwise y; stretch(runs, x): one value per example
+    #   in the shape of the batch x
+    # TODO(control.finished): return the program of a step after which examples that are done are as
+    # before.
     raise NotImplementedError("control.finished")
 
 
@@ -632,7 +637,8 @@ def where_condition_holds(
 def while_partial_eval(trace: PartialEvalTrace, tracers: Tracers, **params: Any) -> list[Any]:
     """Run the loop for what is known of the carry; later the whole loop again, for the rest.
 
-    There are no residuals: nobody knows for how many steps. If the condition is unknown, all is.
+    There are no residuals, since the number of steps is not known. If the condition is unknown,
+    all is.
     """
     loop = While(**params)
     cond_consts, consts, init = loop.parts(tracers)
@@ -747,11 +753,11 @@ def scan(
 ) -> tuple[Any, Any]:
     """A loop over the rows of arrays: `carry, y = f(carry, x)` for each row `x`.
 
-    Gives the last carry, and all `y` stacked into arrays. `xs` may be a container of arrays of one
-    length; without any, `length` says how often `f` is applied. With `reverse` the last row comes
-    first, and each `y` stands where its `x` does. Structure and types of the carry must stay the
-    same (`TypeError`). How often is known, so that reverse mode works: it keeps what it needs of
-    every step. `unroll` is noted in the equation and changes nothing else.
+    Returns the last carry, and all `y` stacked into arrays. `xs` may be a container of arrays with
+    the same length; without any, `length` says how often `f` is applied. With `reverse` the last
+    row comes first, and each `y` is at the place of its `x`. Structure and types of the carry must
+    stay the same (`TypeError`). The number of steps is known, so reverse mode works: it keeps what
+    it needs of every step. `unroll` is noted in the equation and changes nothing else.
     Counterpart: `jax.lax.scan`.
 
     >>> total, sums = scan(lambda c, x: (c + x, c + x), 0.0, np.array([1.0, 2.0, 3.0]))
@@ -960,10 +966,10 @@ def scan_batch(axis_size: int, vals: Values, dims: Values, **params: Any) -> Val
 
 # scan: partial evaluation -----------------------------------------------------------------------
 #
-# What is known of a step becomes a scan that runs now, and gives its residuals as rows; the rest is
-# a scan that runs later, over these rows. Residuals that depend on constants alone are the same in
-# every step. They are found by splitting the known part once more, into what can be computed before
-# the loop and the rest: partial evaluation again, with "constant" in place of "known".
+# What is known of a step becomes a scan that runs now and returns its residuals as rows; the rest
+# is a scan that runs later, over these rows. Residuals that depend on constants alone are the same
+# in every step. They are found by splitting the known part once more, into what can be computed
+# before the loop and the rest: partial evaluation again, with "constant" instead of "known".
 
 
 class SplitScan(NamedTuple):
@@ -1044,7 +1050,7 @@ def scan_transpose(cts: Values, *args: Value, **params: Any) -> list[Value]:
     linear_consts = [x.aval for x in chosen(consts, marks[0])]
     back = transpose_rest(loop, split, linear_consts, same, stacks, chosen(cts, split.out))
     consts_ct, init_ct, rows_ct = groups(back, len(linear_consts), sum(split.carry))
-    # A carry that starts as a known zero is linear too; nobody asks for the cotangent of its start.
+    # A carry that starts as a known zero is linear too; no cotangent of its start is wanted.
     pairs = zip(filled(split.carry, init_ct), marks[1], strict=True)
     init_ct = [ct if is_linear else None for ct, is_linear in pairs]
     return [*filled(marks[0], consts_ct), *init_ct, *filled(marks[2], rows_ct)]
@@ -1053,24 +1059,16 @@ def scan_transpose(cts: Values, *args: Value, **params: Any) -> list[Value]:
 def transpose_rest(
     loop: Scan, split: SplitScan, consts: Types, same: Values, stacks: Values, cts: Values
 ) -> list[Any]:
-    """Bind the scan that runs backwards: `loop` transposed, as far as it is linear.
+    """The cotangents of what is linear in a scan: constants, first carry and rows, in one list.
 
     `split.rest` is the linear part of a step:
 
-        residuals that are the same in all steps (`same`), linear constants | linear carry |
-        linear rows, residuals of this step (of `stacks`) -> carry, ys
+        residuals that all steps share (`same`), linear constants | linear carry |
+        linear rows, residuals of this step (a row of each of `stacks`) -> carry, ys
 
-    `cts` are the cotangents of the results of the whole scan: those of the linear carry (there are
-    `sum(split.carry)`), then those of the ys, with `loop.length` rows each. One may be None, for
-    zero: `instantiate(ct, aval)` makes an array of it. `consts` are the types of the linear
-    constants. `backward_step` gives the new body, and says what it takes and gives.
-
-    The new scan goes through the steps from the last one to the first, also through the residuals
-    and the cotangents of the ys. It carries two things. A constant has been used in every step, so
-    its cotangents are added up, from `zeros(aval)`. The other is the cotangent of the carry. Gives
-    what the scan gives: cotangents of the linear constants, of the first carry, and of the rows.
-    `loop.bind(body, consts, init, rows)` binds a scan like `loop` with another body, and
-    `replace(loop, length=2)` is `loop` with another length.
+    `cts` has a cotangent, or None for zero, for each linear carry (`split.carry` marks them), then
+    for each array of ys. `consts` are the types of the linear constants, whose cotangents are sums
+    over all steps. One scan is bound, of `loop.length` steps.
 
     >>> row = ShapedArray((), np.dtype(float))
     >>> rest = trace_to_jaxpr(lambda k, c, x: [c + k, x * 2.0 + c], [row, row, row])
@@ -1080,8 +1078,16 @@ def transpose_rest(
     >>> print(*transpose_rest(loop, split, [row], [], [], cts))
     22.0 31.0 [20. 40.]
     """
-    # TODO(control.scan_transpose): make arrays of the cotangents; bind the reversed loop with the
-    # transposed step, whose carry are sums and the carry's cotangents.
+    # Toolbox:
+    # - backward_step(rest, num_same, num_consts, num_carry, num_stacks): the transposed step; its
+    #   docstring says what it takes and returns
+    # - loop.bind(body, consts, init, rows): a scan like loop with another body; replace(loop,
+    #   length=2): loop with another parameter
+    # - instantiate(ct, aval): a cotangent as an array, even if it is None; zeros(aval): zeros of a
+    #   type
+    # - stacked(aval, n): the type of n rows of type aval; split.rest.out_avals: the types of carry
+    #   and ys
+    # TODO(control.scan_transpose): return the cotangents of linear constants, first carry and rows.
     raise NotImplementedError("control.scan_transpose")
 
 
@@ -1120,7 +1126,7 @@ def scan_type(*avals: ShapedArray, **params: Any) -> Types:
     row_avals = [ShapedArray(row.shape[1:], row.dtype) for row in rows]
     carry, ys = groups(loop.jaxpr.out_avals, loop.num_carry)
     check_same("the operands of the body", [*consts, *init, *row_avals], loop.jaxpr.in_avals)
-    check_same("the carry that the body gives", carry, init)
+    check_same("the carry that the body returns", carry, init)
     return [*carry, *(stacked(aval, loop.length) for aval in ys)]
 
 
@@ -1134,20 +1140,12 @@ def scan_hlo(
 
 
 def scan_by_while(loop: Scan, args: Values) -> list[Any]:
-    """A scan as a `while_loop`, for its lowering. Gives the last carry and the ys, in one list.
+    """The last carry and the ys of a scan, in one list, computed by one loop.
 
-    `args` are constants, the first carry and the rows, which `loop.parts` takes apart. The loop
-    has more to carry than the scan: the number of the step, an int64; the carry of the scan; and
-    for each of the ys an array of `loop.length` rows, zeros at first, into which each step puts its
-    own row. Lists may be a carry: `while_loop` takes and gives any container.
-
-    - `loop.jaxpr` is the body: constants, carry, one row of each -> carry, one row of each y.
-      There are `loop.num_carry` values of the carry; `loop.jaxpr.out_avals` are the types.
-    - `zeros(aval)`: zeros of a type. `stacked(aval, n)`: the type of `n` rows of type `aval`.
-    - `row_at(x, place)`: one row. `put_row(ys, row, place)`: `ys` with another row in this place.
-    - With `loop.reverse` the last row comes first, and its y is the last row of the ys.
-    - A scan of no steps has the carry that it began with, and ys without rows. The body must not
-      be looked at then: there is no row that `row_at` could take.
+    `args` are the constants, the first carry and the rows, as `loop` describes them. The ys have
+    `loop.length` rows each; a step's y is at the place of the row that the step read. If
+    `loop.reverse`, the last row is read first. The body is in the program once, however many steps
+    there are. A scan of no steps has no loop: it returns the first carry, and ys without rows.
 
     >>> row = ShapedArray((), np.dtype(float))
     >>> body = trace_to_jaxpr(lambda c, x: [c + x, c * x], [row, row])
@@ -1155,8 +1153,15 @@ def scan_by_while(loop: Scan, args: Values) -> list[Any]:
     >>> print(*scan_by_while(loop, [np.float64(1.0), np.array([2.0, 3.0, 4.0])]))
     10.0 [ 2.  9. 24.]
     """
-    # TODO(control.scan_steps): carry the number of the step, the carry and the ys; a step reads its
-    # rows and puts its own ys in place.
+    # Toolbox:
+    # - while_loop(cond_fun, body_fun, init): a loop, whose carry may be any container
+    # - loop.jaxpr: constants, carry, a row of each -> carry, a row of each y; loop.parts(args):
+    #   constants, carry, rows; loop.num_carry: how many
+    # - row_at(x, place): one row; put_row(ys, row, place): ys with this row in this place
+    # - zeros(aval): zeros of a type; stacked(aval, n): the type of n rows of type aval
+    # - jaxpr_as_fun(program): the program as a function; groups(xs, 1, 3): a list cut into one,
+    #   three, and the rest
+    # TODO(control.scan_steps): return the last carry and the ys of a scan.
     raise NotImplementedError("control.scan_steps")
 
 

@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson control: right ones, and known mistakes.
+"""Answers to the exercises of the `control` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
@@ -191,7 +191,7 @@ def cond_jvp(primals, tangents, *, branches):
     name="What does not move gets a tangent of zeros",
     hints=[
         "Which results have no tangent at all, whichever branch is taken?",
-        "A tangent that is known to be zero is None, so that nobody computes with it. Marks say which results move.",
+        "A tangent that is known to be zero is None, so that nothing is computed with it. Marks say which results move.",
         "Let `agreed` find the marks, and give None where there is no mark: `filled(out_moves, tangents_out)`.",
     ],
 )
@@ -412,7 +412,7 @@ def select_branches(axis_size, indices, operands, dims, branches):
     name="A branch that is not chosen spoils the gradient",
     hints=[
         "What is the gradient of `log(x)` at 0, times zero?",
-        "The values are right, because nobody looks at what is not chosen. A gradient multiplies it by zero instead, and infinity times zero is NaN.",
+        "The values are right, because what is not chosen is ignored. A gradient multiplies it by zero instead, and infinity times zero is NaN.",
         "Give each branch `select(stretch(mine, x), x, stop_gradient(x))`: where it is not chosen, nothing moves.",
     ],
 )
@@ -1032,7 +1032,7 @@ def scan_by_while(loop, args):
 
 @mistake(
     "control.scan_steps",
-    name="The results of a reversed scan stand in the order of the steps",
+    name="The results of a reversed scan are in the order of the steps",
     hints=[
         "In a reversed scan, where does the y of the first step belong: first, or last?",
         "Each y stands where its row stands. The first step reads the last row.",

@@ -1,4 +1,4 @@
-"""Hidden tests of the lesson control: choices and loops as operations with programs in them.
+"""Hidden tests of the `control` lesson: choices and loops as operations with programs in them.
 
 Every exercise is tested alone. Programs travel as text, and are traced in the worker. Where a
 target binds `cond`, `while` or `scan`, the probe evaluates these by loops of Python meanwhile, so
@@ -23,7 +23,7 @@ GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 
 @probe
 def branch_taken(mj, branches, index, operands):
-    """The results of the rule; which of them are numbers of Python; what kind of list it is."""
+    """The results of the rule; which of them are Python numbers; what kind of list it is."""
     from minijax.control_flow import cond_impl
     from minijax.programs import types_of
     from minijax.tracing import trace_to_jaxpr
@@ -36,7 +36,7 @@ def branch_taken(mj, branches, index, operands):
 
 @probe
 def choice_meets_float32(mj, values):
-    """What a choice that hands numbers of Python through makes of an array of float32."""
+    """How a choice that hands Python numbers through turns out beside an array of float32."""
     from minijax.core import get_aval
 
     found = []
@@ -48,7 +48,7 @@ def choice_meets_float32(mj, values):
 
 @probe
 def branch_of_boxes(mj, branches, index, operands, tangents):
-    """Values, tangents and the number of operations, where the operands are tracers."""
+    """Values, tangents and the number of operations, if the operands are tracers."""
     from minijax.control_flow import cond_impl
     from minijax.core import counted
     from minijax.jvp import jvp_flat
@@ -72,7 +72,7 @@ THREE = ("lambda x, y: [x - y, x]", "lambda x, y: [y, x * y]", "lambda x, y: [si
 
 @pytest.mark.exercise("control.cond_eval")
 def test_eval_takes_the_branch(student):
-    """The branch that the index names gives the results."""
+    """The results are those of the branch that the index names."""
     student.agrees(branch_taken, THREE, 1, [ROW, OTHER])
     student.agrees(branch_taken, THREE, 0, [3.0, np.array(5.0)])
 
@@ -95,14 +95,14 @@ def test_eval_of_several_operands(student):
 
 @pytest.mark.exercise("control.cond_eval")
 def test_eval_gives_arrays(student):
-    """Results are arrays, also where a branch hands on a number of Python."""
+    """Results are arrays, even if a branch hands on a Python number."""
     student.agrees(branch_taken, THREE, 0, [3.0, 5.0])
     student.agrees(branch_taken, ("lambda n: [n, 7]", "lambda n: [n + 1, n]"), 0, [4])
 
 
 @pytest.mark.exercise("control.cond_eval")
 def test_eval_of_weak_types(student):
-    """The array of a number of Python is weakly typed, as the number is."""
+    """The array of a Python number is weakly typed, as the number is."""
     student.agrees(choice_meets_float32, [2.5, 3, np.array(2.5), F32(2.5)])
 
 
@@ -220,7 +220,7 @@ def test_jvp_any_branch_decides(student):
 
 @pytest.mark.exercise("control.cond_jvp")
 def test_jvp_of_integers(student):
-    """Integers do not move, before and behind the choice."""
+    """Integers do not move, before and after the choice."""
     student.agrees(moved, COUNTS, 1, [3, 2.0], [None, 1.0])
     student.agrees(moved, COUNTS, 0, [np.array([3, 4]), ROW], [None, OTHER])
 
@@ -308,7 +308,7 @@ def test_select_of_two(student):
 
 @pytest.mark.exercise("control.select")
 def test_select_axes(student):
-    """Operands have their batch axes anywhere, or nowhere; those of the results are in front."""
+    """Operands have their batch axes anywhere, or nowhere; those of the results are leading."""
     two = ("lambda x, y: [x - y, y]", "lambda x, y: [y * x, y + x]")
     student.agrees(each_its_own, two, [1, 0, 1], [GRID, OTHER[:2]], [1, None], [ROW[:2], ROW[:2]])
     student.agrees(each_its_own, two, [0, 1], [2.0, GRID], [None, 0], [2.0, ROW])
@@ -333,7 +333,7 @@ def test_select_arrays(student):
 
 @pytest.mark.exercise("control.select")
 def test_select_traced(student):
-    """The branches of the examples need not be known: every branch is in the program once."""
+    """The branches of the examples may be unknown: every branch is in the program once."""
     two = ("lambda x: [sin(x)]", "lambda x: [exp(x) * 2.0]")
     student.agrees(within_a_program, two, [1, 0, 1], [ROW], [0.0])
     student.agrees(within_a_program, two, [0, 0, 1, 1], [np.ones((4, 2))], [ROW[:2]])
@@ -349,7 +349,7 @@ def test_select_gradients(student):
 
 @pytest.mark.exercise("control.select")
 def test_select_other_gradients(student):
-    """The same where the chosen branch is another one, for rows."""
+    """The same if a different branch is chosen, for rows."""
     two = ("lambda x: [div(x, x * x)]", "lambda x: [x * 3.0]")
     student.agrees(pulled_back, two, [1, 0, 1], [np.array([0.0, 2.0, 0.0])], ROW)
     student.agrees(pulled_back, two, [0, 1], [np.array([[1.0, 2.0], [0.0, 4.0]])], GRID[:, :2])
@@ -451,7 +451,7 @@ def test_settled_without_carry(student):
 
 @pytest.mark.exercise("control.settled")
 def test_settled_derivatives(student):
-    """The derivative of a step takes and gives the tangents of the same values."""
+    """The derivative of a step takes and returns the tangents of the same values."""
     late = "lambda a, b, c, n: [a, b + a, sin(c) + b, n + 1, c, n]"
     student.agrees(derivative_of_step, late, [1.0, 2.0, 3.0, 4], [True, False, False, False])
     student.agrees(derivative_of_step, late, [ROW, ROW, ROW, 4], [False, True, False, False])
@@ -499,7 +499,7 @@ def test_finished_keep_their_carry(student):
 
 @pytest.mark.exercise("control.finished")
 def test_finished_for_good(student):
-    """After several steps, each example stands where it was done."""
+    """After several steps, each example has the values with which it was done."""
     carry = [np.array([1.0, 3.0, 5.0])]
     student.agrees(after_steps, SMALL, "lambda x: [x * 2.0]", [], [], carry, 5)
     student.agrees(after_steps, SMALL, "lambda x: [x + exp(x)]", [], [], [ROW], 4)
@@ -630,7 +630,7 @@ def test_scan_of_several(student):
 
 @pytest.mark.exercise("control.scan_steps")
 def test_scan_reversed(student):
-    """In a reversed scan the last row comes first, and each y stands where its row does."""
+    """In a reversed scan the last row comes first, and each y is at the place of its row."""
     student.agrees(scanned, SUMS, (0, 1), [1.0, ROW], 3, True)
     student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0, 3.0]), GRID], 2, True)
 
@@ -677,7 +677,7 @@ def test_scan_is_one_loop(student):
 
 @probe
 def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
-    """Cotangents of linear constants, carry and rows; how many steps and rows each scan had.
+    """Cotangents of linear constants, carry and rows; how many steps each scan had.
 
     `sizes`: numbers of residuals that are the same, linear constants, carry, stacks. `given`:
     values of these residuals, of the stacks, and cotangents (None for zero).
@@ -693,14 +693,14 @@ def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
     num_same, num_consts, num_carry, num_stacks = sizes
     avals, steps = types_of(types), []
     program = trace_to_jaxpr(eval(rest, {**vars(mj.lax), "np": np}), avals)
-    carry = (False, *(True,) * num_carry)  # a carry that is not linear stands before them
+    carry = (False, *(True,) * num_carry)  # a carry that is not linear comes before them
     marks = carry, (True,) * len(program.out_avals), (True,) * num_stacks
     split = module.SplitScan(program, program, program, *marks)
     loop = module.Scan(program, length, len(carry), num_same + num_consts, reverse, 1)
 
     def run(*xs, jaxpr, length, num_carry, num_consts, reverse, unroll):
         consts, carry, rows = module.groups(xs, num_consts, num_carry)
-        steps.append([length, *(np.shape(x) for x in rows)])
+        steps.append(length)
         outs = {}
         for i in reversed(range(length)) if reverse else range(length):
             found = jaxpr_as_fun(jaxpr)(*consts, *carry, *(x[i] for x in rows))
@@ -813,7 +813,7 @@ def test_backwards_no_steps(student):
 
 @probe
 def derivative_of_choice(mj, f, xs, ts):
-    """Values and tangents, where one branch is the program, and one hands on what it has."""
+    """Values and tangents; one branch is the program, and one hands on what it has."""
     return mj.jvp(lambda *ys: mj.lax.cond(True, f, lambda *ys: f(*xs), *ys), xs, ts)
 
 
@@ -1045,7 +1045,7 @@ def test_whole_slopes_of_loops(student):
 
 @pytest.mark.exercise("control.whole")
 def test_whole_scans(student):
-    """Scans give the last carry and the stacked results, also of no steps."""
+    """Scans return the last carry and the stacked results, even those of no steps."""
     student.agrees(scans, ROW)
 
 

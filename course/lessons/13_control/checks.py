@@ -1,8 +1,8 @@
-"""Checks of the lesson control, for you to read and to run: `./jaxprentice check control`.
+"""Checks of the `control` lesson, for you to read and to run: `./jaxprentice check control`.
 
-Each exercise has a few, and they need no other exercise than their own: where your function binds
-an operation whose evaluation is still to be written, a small function stands in for that. So do
-them in any order.
+Each exercise has a few, which need no other exercise: if your function binds an operation whose
+evaluation you have not written yet, a small function evaluates it here. So do the exercises in any
+order.
 """
 
 from unittest.mock import patch
@@ -59,7 +59,7 @@ def test_the_branch_that_is_named():
 
 @pytest.mark.exercise("control.cond_eval")
 def test_results_are_arrays():
-    """Results are arrays, also where a branch hands a number of Python through."""
+    """Results are arrays, even if a branch hands a Python number through."""
     (out,) = cond_impl(index(0), 5.0, branches=(program(lambda x: [x], 1.0),))
     assert not isinstance(out, float)
     assert float(out) == 5.0
@@ -84,7 +84,7 @@ def right_cond(index, *operands, branches):
 
 
 def choice_jvp(branches, number, operands, tangents):
-    """What the rule gives for branches that are functions, as lists of Python."""
+    """What the rule returns for branches that are functions, as Python lists."""
     programs = tuple(program(f, *operands) for f in branches)
     with patch.dict(impl_rules, {cond_p: right_cond}):
         values, changes = cond_jvp([index(number), *operands], [None, *tangents], branches=programs)
@@ -118,7 +118,7 @@ def test_branches_agree():
 
 @pytest.mark.exercise("control.cond_jvp")
 def test_the_choice_is_an_operation():
-    """One `cond` is bound, since the index may be a tracer, of which nobody knows the value."""
+    """One `cond` is bound, since the index may be a tracer, whose value is not known."""
     branches = tuple(program(f, 3.0) for f in (lambda x: [x * x], lambda x: [-x]))
     traced = program(
         lambda i, x, x_dot: [
@@ -153,7 +153,7 @@ def test_each_example_has_its_branch():
 
 @pytest.mark.exercise("control.select")
 def test_batch_axes():
-    """Operands may have their batch axis behind, or none."""
+    """Operands may have their batch axis at the end, or none."""
     grid = np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
     branches = (lambda x, k: [x], lambda x, k: [x * k])
     outs, _ = selected(branches, [0, 1, 1], [grid, 2.0], [1, not_mapped], [grid[:, 0], 2.0])
@@ -188,7 +188,7 @@ def test_indices_that_are_traced():
 
 
 def tried(carry, sources, further=()):
-    """What `settled` gives where a value is marked if one of its sources is; how often it asks."""
+    """What `settled` returns, and how often it asks. A value is marked if one of its sources is."""
     calls = []
 
     def transform(marks):
@@ -271,7 +271,7 @@ def test_carry_and_ys():
 
 @pytest.mark.exercise("control.scan_steps")
 def test_constants_and_rows():
-    """Constants are the same in each step; each array of rows gives one row."""
+    """Constants are the same in each step; each array of rows provides one row."""
     out = scanned(
         lambda k, a, b, x, y: [b, a + b, x * k - y],
         [2.0],
@@ -284,7 +284,7 @@ def test_constants_and_rows():
 
 @pytest.mark.exercise("control.scan_steps")
 def test_reversed():
-    """The last row is the first to be read; each y stands where its row does."""
+    """The last row is the first to be read; each y is at the place of its row."""
     out = scanned(lambda c, x: [c + x, c], [], [10.0], [ROW], 3, True)
     assert out == [17.0, [16.0, 14.0, 10.0]]
 
@@ -308,7 +308,7 @@ def test_one_loop():
 
 
 def right_scan(*args, jaxpr, length, num_carry, num_consts, reverse, unroll):
-    """A right evaluation of `scan`, by a loop of Python."""
+    """A right evaluation of `scan`, by a Python loop."""
     consts, carry, rows = groups(args, num_consts, num_carry)
     ys = [np.zeros((length, *aval.shape), aval.dtype) for aval in jaxpr.out_avals[num_carry:]]
     for i in reversed(range(length)) if reverse else range(length):
@@ -342,7 +342,7 @@ def transposed(rest, sizes, values, cts, reverse=False, known=0):
 
 @pytest.mark.exercise("control.scan_transpose")
 def test_last_step_first():
-    """The last step comes first. Each multiplies the carry, and gives the one before as its y."""
+    """The last step comes first. Each multiplies the carry, and its y is the carry before."""
     stack, ct = np.array([2.0, 3.0, 5.0]), np.array([1.0, 10.0, 100.0])
     sizes = (0, 1, 2)
     assert transposed(lambda c, r: [c * r, c], sizes, ([], [stack]), [1.0, ct]) == [651.0]
@@ -386,7 +386,7 @@ OPERATIONS = (
 @pytest.mark.exercise("control.cond_jvp")
 @for_programs(seed="control", operations=OPERATIONS, dtypes=["float64"])
 def test_slopes_of_random_branches(f, xs, ts):
-    """The branch that is taken is a random program; the other one gives its opposite."""
+    """The branch that is taken is a random program; the other one returns the opposite."""
     branches = (lambda *xs: [-y for y in results_of(f(*xs))], lambda *xs: results_of(f(*xs)))
     values, changes = choice_jvp(branches, 1, xs, ts)
     moves = [
