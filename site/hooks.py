@@ -29,7 +29,7 @@ os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 
 # Found through the line above.
 from autograder.lessons import assemble, manifest, notebook  # noqa: E402
-from autograder.lessons.page import check, expand  # noqa: E402
+from autograder.lessons.page import check, expand, with_milestone  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
 from autograder.lessons.problem import Problem  # noqa: E402
 
@@ -124,6 +124,7 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
 
 def _expand(markdown: str, lesson: manifest.Lesson) -> str:
     try:
+        markdown = with_milestone(markdown, lesson)
         check(markdown, lesson)
         return expand(markdown, lesson)
     except Problem as error:

@@ -1,4 +1,4 @@
-"""What the worked examples of a lesson's page print when they run on the reference.
+"""What the worked examples of a lesson's page print, on the reference and on the skeleton.
 
 The examples of a page run one after the other in a process of their own, on the tree of the lesson.
 What they left is kept in `build/examples`, with a hash of all that it depends on: most pages are as
@@ -39,24 +39,62 @@ class _Page:
 
 
 def _page(lesson: Lesson) -> _Page:
+    return _on(lesson, assemble.tree(lesson), "")
+
+
+def _fresh_page(lesson: Lesson) -> _Page:
+    """The same examples for one who has written nothing yet."""
+    skeleton = {lesson.module: assemble.read_handout(lesson.module)} if lesson.exercises else {}
+    return _on(lesson, {**assemble.tree(lesson), **skeleton}, ".skeleton")
+
+
+def _on(lesson: Lesson, tree: dict[str, str], kind: str) -> _Page:
     examples = [x for x in page.parts(page.read(lesson), lesson) if x.kind == "example"]
-    codes, tree = [page.code(example) for example in examples], assemble.tree(lesson)
-    place = places.ROOT / "build" / "examples" / f"{lesson.id}.json"
+    codes = [page.code(example) for example in examples]
+    place = places.ROOT / "build" / "examples" / f"{lesson.id}{kind}.json"
     return _Page(examples, codes, tree, place, _mark(codes, tree))
 
 
 def outputs(lesson: Lesson) -> dict[int, list[Output]]:
     """What nbformat has below each example of the page, which is named by its line."""
     about = _page(lesson)
+    found = _left(about, lesson)
+    for example, left in zip(about.examples, found, strict=True):
+        _check(example, left, lesson)
+    return {example.line: left for example, left in zip(about.examples, found, strict=True)}
+
+
+def needs(lesson: Lesson) -> dict[int, str]:
+    """By line, the examples that raise an error on the skeleton, with the exercise that is missing.
+
+    The exercise is "" if an example only misses what one above it should have defined.
+    """
+    about, works = _fresh_page(lesson), outputs(lesson)
+    ids = {exercise.id for exercise in lesson.exercises}
+    errors = {
+        example.line: _error(left)
+        for example, left in zip(about.examples, _left(about, lesson), strict=True)
+    }
+    return {
+        line: error["evalue"] if error["evalue"] in ids else ""
+        for line, error in errors.items()
+        if error and not _error(works[line])
+    }
+
+
+def _left(about: _Page, lesson: Lesson) -> list[list[Output]]:
+    """What each example leaves: as it is kept, else run now."""
     if not about.examples:
-        return {}
+        return []
     found = _kept(about.place, about.mark)
     if found is None:
         found = _ran.pop(about.mark, None) or _run(about.codes, about.tree, lesson)
-        for example, left in zip(about.examples, found, strict=True):
-            _check(example, left, lesson)
         _keep(about.place, about.mark, found)
-    return {example.line: left for example, left in zip(about.examples, found, strict=True)}
+    return found
+
+
+def _error(left: list[Output]) -> Output | None:
+    return next((output for output in left if output["output_type"] == "error"), None)
 
 
 _ran: dict[str, list[list[Output]]] = {}  # by mark: what `prepare` has run and nobody has asked for
@@ -67,7 +105,7 @@ def prepare(lessons: Sequence[Lesson]) -> None:
 
     Threads only wait for processes: Python 3.11 fails when two of them parse code at a time.
     """
-    pages = [(lesson, _page(lesson)) for lesson in lessons]
+    pages = [(x, about) for x in lessons for about in (_page(x), _fresh_page(x))]
     todo = [
         (x, about) for x, about in pages if about.codes and _kept(about.place, about.mark) is None
     ]
@@ -100,7 +138,7 @@ _RAISES = re.compile(r'\braises="(\w+)"')
 def _check(example: Part, left: list[Output], lesson: Lesson) -> None:
     """Complain unless the example raises the error that it promises, and no other."""
     promised = _RAISES.search(example.argument)
-    error = next((output for output in left if output["output_type"] == "error"), None)
+    error = _error(left)
     if (promised and promised[1]) != (error and error["ename"]):
         found = "".join(error["traceback"]) if error else "nothing"
         wanted = promised[1] if promised else "nothing"

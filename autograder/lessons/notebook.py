@@ -62,7 +62,7 @@ def texts(lessons: Sequence[Lesson], command: str = BESIDE) -> list[str]:
 
 def _cells(lesson: Lesson, command: str) -> Iterator[Cell]:
     prose = ""  # waits for more, so that text and definitions between two code cells stay together
-    outputs = examples.outputs(lesson)
+    outputs, needs = examples.outputs(lesson), examples.needs(lesson)
     for part in page.parts(page.read(lesson), lesson):
         if part.kind == "example" and " source=" not in part.argument:
             continue  # the page shows only what it prints, such as a picture
@@ -72,7 +72,7 @@ def _cells(lesson: Lesson, command: str) -> Iterator[Cell]:
         yield from _markdown(prose)
         prose = ""
         if part.kind == "example":
-            yield _example(part, outputs[part.line])
+            yield _example(part, outputs[part.line], needs.get(part.line))
         else:
             yield from _exercise(part, lesson, command)
     yield from _markdown(prose)
@@ -123,13 +123,41 @@ def _prose(part: Part, lesson: Lesson) -> str:
     return part.raw
 
 
-def _example(part: Part, outputs: list[Output]) -> Cell:
-    cell = _code(page.code(part))
+def _example(part: Part, outputs: list[Output], needs: str | None) -> Cell:
+    """An example, and what the reference prints; `needs` says why it cannot run yet, if so."""
+    missing = "" if needs is None else f"# Needs {needs or 'what a cell above defines'}.\n"
+    cell = _code(missing + page.code(part))
     cell["outputs"] = outputs
     cell["metadata"]["jaxprentice"] = {"outputs": "reference"}
-    if "raises=" in part.argument:
+    if missing or "raises=" in part.argument:
         cell["metadata"]["tags"] = ["raises-exception"]
     return cell
+
+
+def reading(lesson: Lesson, pages: Container[str]) -> str:
+    """The page in plain Markdown, each example followed by what the reference prints."""
+    outputs = examples.outputs(lesson)
+    text = ""
+    for part in page.parts(page.read(lesson), lesson):
+        if part.kind != "example":
+            text += page.expanded(part, lesson)
+        elif " source=" in part.argument:
+            text += page.fenced(page.code(part), "python") + _printed(outputs[part.line])
+    return plain(text, pages)
+
+
+def _printed(outputs: list[Output]) -> str:
+    """What an example printed, as a block of Markdown that says whose output it is."""
+    lines = [line for output in outputs for line in _lines(output)]
+    if not "".join(lines).strip():
+        return ""
+    return "\nThe course's own solution prints:\n\n" + page.fenced("".join(lines), "text")
+
+
+def _lines(output: Output) -> list[str]:
+    if output["output_type"] == "error":
+        return output["traceback"]
+    return output["text"] if output["output_type"] == "stream" else output["data"]["text/plain"]
 
 
 def _exercise(part: Part, lesson: Lesson, command: str) -> Iterator[Cell]:
@@ -205,7 +233,9 @@ def _setup(lesson: Lesson) -> Iterator[Cell]:
     yield from _markdown(
         f"## Before you begin\n\nYou write your code in `{lesson.module}`. Run the next cell "
         "first: from then on, each cell that you run uses the file as you last saved it. Output "
-        "that is below an example before you run it comes from the course's own solution."
+        "that is below an example before you run it comes from the course's own solution. A cell "
+        "that begins with `# Needs` raises an error until you have written that exercise; all "
+        "others run already. *Run All* passes over these errors."
     )
     cell = _code(_SETUP.replace("MODULE", lesson.module).replace("PACKAGE", lesson.package))
     cell["metadata"]["jupyter"] = {"source_hidden": True}

@@ -40,6 +40,11 @@ def read(lesson: Lesson) -> str:
         text = (lesson.folder / "lesson.md").read_text(encoding="utf-8")
     except FileNotFoundError:
         raise Problem(f"{_path(lesson)} is missing. Write the lesson's page.") from None
+    return with_milestone(text, lesson)
+
+
+def with_milestone(text: str, lesson: Lesson) -> str:
+    """The page with its milestone as a worked example, if it has the directive."""
     return _MILESTONE.sub(lambda _: _milestone(lesson), text)
 
 
@@ -55,7 +60,7 @@ def _milestone(lesson: Lesson) -> str:
 
 def expand(text: str, lesson: Lesson) -> str:
     """The page's Markdown with all directives expanded."""
-    return "".join(_expanded(part, lesson) for part in parts(text, lesson))
+    return "".join(expanded(part, lesson) for part in parts(text, lesson))
 
 
 def check(text: str, lesson: Lesson) -> None:
@@ -69,7 +74,8 @@ def check(text: str, lesson: Lesson) -> None:
             )
 
 
-def _expanded(part: Part, lesson: Lesson) -> str:
+def expanded(part: Part, lesson: Lesson) -> str:
+    """The Markdown of one part."""
     if part.kind in ("text", "example"):
         return part.raw
     try:

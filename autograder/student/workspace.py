@@ -261,10 +261,10 @@ def add_glossary(folder: Path) -> None:
 
 def add_lesson(folder: Path, lesson: Lesson) -> None:
     """A lesson to read: its page in plain Markdown with its pictures, and its checks."""
-    from autograder.lessons import notebook, page
+    from autograder.lessons import notebook
 
     folder.mkdir(parents=True)
-    text = notebook.plain(page.expand(page.read(lesson), lesson), pages=[GLOSSARY])
+    text = notebook.reading(lesson, pages=[GLOSSARY])
     (folder / "lesson.md").write_text(text, encoding="utf-8")
     pictures = [x for kind in ("svg", "png") for x in lesson.folder.glob(f"*.{kind}")]
     checks = [lesson.folder / "checks.py"] if lesson.exercises else []

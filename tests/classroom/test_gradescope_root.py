@@ -92,7 +92,10 @@ class Root:
         system = [
             path for path in ("/usr", "/bin", "/lib", "/lib64", "/etc") if Path(path).exists()
         ]
-        view = [part for path in [*system, *python] for part in ("--ro-bind", str(path), str(path))]
+        view = ["--tmpfs", "/tmp"]  # first, since this Python may be in a folder below it
+        view += [
+            part for path in [*system, *python] for part in ("--ro-bind", str(path), str(path))
+        ]
         view += [
             "--bind",
             str(self.folder),
@@ -103,7 +106,7 @@ class Root:
             "--dev",
             "/dev",
         ]
-        view += ["--tmpfs", "/tmp", "--die-with-parent", "--chdir", "/autograder"]
+        view += ["--die-with-parent", "--chdir", "/autograder"]
         become = ["--cap-add", "ALL"] if os.geteuid() == 0 else []
         done = subprocess.run(
             ["bwrap", *view, *become, "/autograder/run_autograder"],

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 import small_course
 
-from autograder.lessons import manifest, notebook
+from autograder.lessons import assemble, manifest, notebook
 from autograder.lessons.problem import Problem
 from autograder.student import check_plugin
 
@@ -312,3 +312,20 @@ def test_a_picture_that_is_missing_is_named(hello):
     (hello.folder / "box.svg").unlink()
     with pytest.raises(Problem, match=r"shows box\.svg, which is not in its folder"):
         notebook.make(hello)
+
+
+def test_a_fresh_notebook_runs_from_end_to_end_and_says_what_it_misses(tmp_path):
+    from nbclient import NotebookClient
+
+    lesson = manifest.get("duals")
+    skeleton = {lesson.module: assemble.read_handout(lesson.module)}
+    assemble.write_tree(tmp_path, lesson, skeleton)
+    read = nbformat.reads(notebook.text(lesson), as_version=4)
+    NotebookClient(read, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    code = [cell for cell in read.cells if cell.cell_type == "code"]
+    failed = [c for c in code if any(x.output_type == "error" for x in c.outputs)]
+    assert failed
+    assert [
+        c.source.partition("\n")[0] for c in failed if not c.source.startswith("# Needs ")
+    ] == []
+    assert [c for c in code if c.source.startswith("# Needs ") and c not in failed] == []

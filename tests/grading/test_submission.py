@@ -400,7 +400,7 @@ def test_the_clock_decides_nothing_while_a_worker_waits_for_a_processor(lesson, 
 
 
 def test_a_submission_has_a_budget(lesson, monkeypatch):
-    monkeypatch.setattr(session, "BUDGET_SECONDS", 0.0)
+    monkeypatch.setattr(session, "BUDGET_SECONDS", -1.0)  # a clock may say that nothing was spent
     result = submission.grade(lesson, "eve", MODULE.encode())
     assert result["score"] == 0
     assert exercise(result, "mean")["class"] == "does_not_terminate"
