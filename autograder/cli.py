@@ -216,6 +216,19 @@ def trace(
 
 
 @app.command(rich_help_panel=STUDENTS)
+def run(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A program on minijax, or on JAX.")],
+    on: Annotated[
+        str | None, typer.Option(metavar="jax", help="Run it on JAX as well, and compare.")
+    ] = None,
+) -> int:
+    """Run a program on your own minijax."""
+    from autograder.student import programs, workspace
+
+    return programs.run(workspace.find(), file, on)
+
+
+@app.command(rich_help_panel=STUDENTS)
 def give(name: LessonName) -> None:
     """Take the solution of a lesson (your file is kept)."""
     from autograder.student import commands, workspace

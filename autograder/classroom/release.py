@@ -25,7 +25,7 @@ MODULES = (
     *("lessons/skeleton", "grading/__init__", "grading/random_programs", "grading/random_trees"),
     *("grading/words", "student/__init__", "student/capstone", "student/check_plugin"),
     *("student/checks", "student/commands", "student/doctor", "student/explain"),
-    *("student/programs", "student/screen", "student/workspace"),
+    *("student/programs", "student/run_program", "student/screen", "student/workspace"),
 )
 ASSETS = ("course.css", "stepper.js")  # of the site: what `trace --html` shows a recording with
 WHEN = (1980, 1, 1, 0, 0, 0)  # the same handout is the same archive, whenever it is made

@@ -4,18 +4,23 @@ Each runs in a process of its own, in the current folder, and finds the workspac
 """
 
 import json
+import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from autograder.lessons import drawing, places, recorder
 from autograder.lessons.problem import Problem
-from autograder.student import screen
+from autograder.student import run_program, screen
 from autograder.student.workspace import Workspace
 
 
@@ -83,13 +88,111 @@ def record(place: Workspace, program: Program) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="trace-") as name:
         text, document = Path(name, "program.py"), Path(name, "recording.json")
         text.write_text(program.text, encoding="utf-8")
-        command = [recorder.__file__, str(packages(place)), str(text), program.name, str(document)]
+        words = [recorder.__file__, str(packages(place)), str(text), program.name, str(document)]
         status = subprocess.call(
-            [sys.executable, "-P", "-B", *command], env=environment(), stdin=subprocess.DEVNULL
+            [sys.executable, "-P", "-B", *words], env=environment(), stdin=subprocess.DEVNULL
         )
         if not document.exists():
             raise Problem(f"The program ended Python (status {status}). Nothing was recorded.")
         return json.loads(document.read_text(encoding="utf-8"))
+
+
+# ------------------------------------------------------------------------------------------
+# Running
+
+
+def run(place: Workspace, file: Path, on: str | None) -> int:
+    """Run a program on the student's minijax; with `on="jax"` on JAX as well, and compare."""
+    read(file, None)
+    if on is None:
+        status = subprocess.call(command(place, file, "minijax"), env=environment())
+        return status if status >= 0 else 1
+    if on != "jax":
+        raise Problem(f"There is no {on} to run it on. Write --on jax, or leave it out.")
+    need_jax()
+    return compare(*(ended(place, file, backend) for backend in ("minijax", "jax")))
+
+
+def need_jax() -> None:
+    """Complain, with how to install it, unless JAX is there."""
+    if find_spec("jax") is None:
+        version = metadata.version("jaxlib")
+        raise Problem(
+            "JAX is not installed beside the course. To compare with it, run once: "
+            f'"{sys.executable}" -m pip install jax=={version}'
+        )
+
+
+@dataclass(frozen=True)
+class End:
+    """What a program printed, and the error that ended it."""
+
+    printed: list[str]
+    errors: str  # what Python printed of it
+    error: str | None  # its class
+
+
+def command(place: Workspace, file: Path, backend: str) -> list[str]:
+    """How a program is run."""
+    words = [run_program.__file__, str(packages(place)), str(file), backend]
+    return [sys.executable, "-P", "-B", *words]
+
+
+def ended(place: Workspace, file: Path, backend: str) -> End:
+    """Run a program to its end, on one of the two."""
+    with tempfile.TemporaryDirectory(prefix="run-") as name:
+        report = Path(name, "report.json")
+        done = subprocess.run(
+            [*command(place, file, backend), str(report)],
+            env=environment() | {"JAX_PLATFORMS": "cpu"}, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, encoding="utf-8", errors="replace", check=False,
+        )  # fmt: skip
+        about = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
+    error = about.get("error") if about else f"the end of Python (status {done.returncode})"
+    return End(done.stdout.splitlines(), done.stderr, error)
+
+
+def compare(own: End, jax: End) -> int:
+    """Print what the own modules gave, and where JAX's differ; the exit status is 1 if they do."""
+    screen.print_lines(own.printed)
+    screen.print_lines(own.errors.splitlines()[-1:])
+    print("-" * 40)
+    told = differences(own, jax)
+    screen.print_lines(told or [f"JAX {metadata.version('jax')} prints the same."])
+    return 1 if told else 0
+
+
+def differences(own: End, jax: End) -> list[str]:
+    """Where two ends differ: the first line that does, and the error."""
+    told = []
+    if own.error != jax.error:
+        told += labelled("It ends differently.", own.error or "no error", jax.error or "no error")
+    pairs = zip_longest(own.printed, jax.printed, fillvalue="(nothing)")
+    for number, (mine, theirs) in enumerate(pairs, 1):
+        if not alike(mine, theirs):
+            return [*told, *labelled(f"Line {number} differs.", mine, theirs)]
+    return told
+
+
+def labelled(what: str, own: str, jax: str) -> list[str]:
+    """What differs, then both sides."""
+    return [what, f"  yours: {own}", f"  JAX's: {jax}"]
+
+
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
+CLOSE = 1e-6  # how far two numbers may be apart, relative to their size
+
+
+def alike(own: str, jax: str) -> bool:
+    """Whether two lines are the same, but for spaces and the last digits of numbers."""
+    if NUMBER.sub("#", own).split() != NUMBER.sub("#", jax).split():
+        return False
+    pairs = zip(NUMBER.findall(own), NUMBER.findall(jax), strict=True)
+    return all(math.isclose(float(a), float(b), rel_tol=CLOSE, abs_tol=1e-12) for a, b in pairs)
+
+
+# ------------------------------------------------------------------------------------------
+# Where
 
 
 def packages(place: Workspace) -> Path:

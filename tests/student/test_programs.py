@@ -1,11 +1,13 @@
 """`trace` and `run`: programs on the student's own modules."""
 
 import json
+import re
+import shutil
 
 import pytest
 
 from autograder import cli
-from autograder.lessons import assemble, places
+from autograder.lessons import places
 from autograder.student import programs, workspace
 
 PROGRAM = "from minijax import jvp, lax\nprint(jvp(lax.sin, (3.0,), (1.0,))[1])\n"
@@ -15,9 +17,7 @@ PROGRAM = "from minijax import jvp, lax\nprint(jvp(lax.sin, (3.0,), (1.0,))[1])\
 def work(tmp_path, monkeypatch):
     """A workspace in which all is solved, without pages, and a program in it."""
     folder = tmp_path / "work"
-    assemble.write_files(folder, assemble.handout({"minijax", "microjax"}))
-    for path in folder.rglob("*.py"):
-        path.write_bytes((places.SOLUTIONS / path.relative_to(folder)).read_bytes())
+    shutil.copytree(places.SOLUTIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     workspace.add_launcher(folder, str(places.ROOT))
     (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
     monkeypatch.chdir(folder)
@@ -103,3 +103,73 @@ def test_a_terminal_without_utf8_gets_ascii(work, capfd, monkeypatch):
     programs.tell(document, document["steps"])
     sys.stdout.flush()
     assert b"sin [3.0 | 1.0]1   level 1, JVPTrace" in sys.stdout.buffer.getvalue()
+
+
+# ------------------------------------------------------------------------------------------
+# run
+
+
+def test_run_runs_a_program_and_ends_as_it_does(work, say):
+    assert say("run", "program.py") == (0, "-0.9899924966004454\n", "")
+    (work / "program.py").write_text("import sys\nsys.exit(7)", encoding="utf-8")
+    assert say("run", "program.py")[0] == 7
+
+
+def test_a_program_for_jax_runs_on_the_students_minijax(work, say):
+    source = (
+        "import jax\nimport jax.numpy as jnp\nfrom jax import lax\n"
+        'jax.config.update("jax_enable_x64", True)\n'
+        "print(jax.grad(lambda x: jnp.sum(lax.sin(x)))(jnp.arange(2.0)), jax.__name__)\n"
+    )
+    (work / "program.py").write_text(source, encoding="utf-8")
+    assert say("run", "program.py") == (0, "[1.         0.54030231] minijax\n", "")
+
+
+def test_a_program_on_part_one_runs_where_minijax_does_not(work, say):
+    (work / "minijax/core.py").write_text("1 +", encoding="utf-8")
+    (work / "program.py").write_text("from microjax import add\nprint(add(1.0, 2.0))", "utf-8")
+    assert say("run", "program.py") == (0, "3.0\n", "")
+
+
+def test_an_error_is_told_from_the_programs_first_line_on(work, say):
+    (work / "program.py").write_text("import minijax\nminijax.grad(1)(2.0)\n", encoding="utf-8")
+    status, _, err = say("run", "program.py")
+    assert status == 1
+    lines = err.splitlines()
+    assert lines[1].strip() == 'File "program.py", line 2, in <module>'
+    assert "run_program" not in err
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "words"),
+    [
+        ("", 0, "prints the same.\n"),
+        ("print(1.0)\n", 1, None),
+        ("import minijax\nminijax.lax.sin('x')\n", 0, "prints the same.\n"),
+    ],
+)
+def test_on_jax_compares_what_both_print(work, say, change, status, words):
+    if words is None:  # the student's modules are wrong
+        file = work / "minijax/jvp.py"
+        text = file.read_text(encoding="utf-8").replace("cos(x))", "sin(x))")
+        file.write_text(text, encoding="utf-8")
+        words = "Line 1 differs.\n  yours: 0.14112"
+    with (work / "program.py").open("a", encoding="utf-8") as file:
+        file.write(change)
+    got, out, _ = say("run", "program.py", "--on", "jax")
+    assert (got, words in out) == (status, True)
+
+
+def test_without_jax_it_says_how_to_get_it(work, say, monkeypatch):
+    monkeypatch.setattr(programs, "find_spec", lambda name: None)
+    status, out, err = say("run", "program.py", "--on", "jax")
+    assert (status, out) == (1, "")
+    assert re.search(r"-m pip install jax==0\.1\d\.\d+\n$", err)
+    assert say("run", "program.py", "--on", "tpu")[2].startswith("There is no tpu to run it on.")
+
+
+def test_lines_are_compared_by_their_numbers():
+    assert programs.alike("Array([0.1, 2.0])", "Array([0.10000000001,  2.])")
+    assert not programs.alike("Array([0.1, 2.0])", "Array([0.1001, 2.0])")
+    assert not programs.alike("1.0", "one")
+    assert not programs.alike("1 2", "1")
