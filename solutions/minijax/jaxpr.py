@@ -65,7 +65,7 @@ class Var:
 
 @dataclass(eq=False)
 class Literal:
-    """A 0-d constant that stands in the program itself; a weakly typed one is a Python number."""
+    """A 0-d constant, written into the program itself; a weakly typed one is a Python number."""
 
     val: Any
     aval: ShapedArray
@@ -143,10 +143,10 @@ def open_jaxpr(jaxpr: Jaxpr | ClosedJaxpr) -> Jaxpr:
 
 
 def kept(jaxpr: Jaxpr | ClosedJaxpr, key: Hashable, make: Callable[[], Made]) -> Made:
-    """What is kept beside a program under `key`; `make()` makes it if there is nothing yet.
+    """The object that is cached on a program under `key`; `make()` makes it if there is none yet.
 
-    So it is the same object every time; and what is made from it, compiled code in the end, is made
-    once too. It goes when the program goes.
+    It is the same object every time, so what is made from it, such as compiled code, is made only
+    once. It goes when the program goes.
 
     >>> program = Jaxpr([], [], [], [])
     >>> kept(program, "numbers", lambda: [1, 2]) is kept(program, "numbers", lambda: [1, 2])
@@ -159,9 +159,9 @@ def kept(jaxpr: Jaxpr | ClosedJaxpr, key: Hashable, make: Callable[[], Made]) ->
 
 
 def kept_beside(make: Make) -> Make:
-    """`make`, which gets a program first, so that each result of it is kept beside the program.
+    """`make`, memoized: each result is cached on the program that is its first argument.
 
-    Its other arguments are the key: they must be hashable.
+    The other arguments are the key, and must be hashable.
     """
 
     @functools.wraps(make)
@@ -181,23 +181,19 @@ def read(env: Mapping[Var, Any], atom: Atom) -> Any:
 
 
 def apply_equation(eqn: JaxprEqn, operands: Values) -> list[Value]:
-    """The results of one equation, as a list in every case."""
+    """The results of one equation, always as a list."""
     outs = eqn.primitive.bind(*operands, **eqn.params)
     return outs if eqn.primitive.multiple_results else [outs]
 
 
 def eval_jaxpr(jaxpr: Jaxpr, consts: Values, *args: Value) -> list[Value]:
-    """Run a program by binding its primitives, under whichever interpreters are active.
+    """The results of a program, run under whichever interpreters are active.
 
-    `consts` are the values of `jaxpr.constvars`, `args` those of `jaxpr.invars`; `ValueError` where
-    there are more or fewer of them than variables. The equations run in order, once each: `read`
-    gives the value of an operand, and `apply_equation` gives the list of the results of an
-    equation, one for each of its `outvars`. The list that is returned has the values of the atoms
-    in `jaxpr.outvars`, in that order. All of them are looked up, so an atom there may also be an
-    input, a literal, or stand there twice.
-
-    The values of one run belong to that run alone: a program may be run again, with other values,
-    while one of its own equations is at work. A variable without a value is a `KeyError`.
+    `consts` are the values of `jaxpr.constvars` and `args` those of `jaxpr.invars`: one for each,
+    or it is a `ValueError`. Every equation, of which there may be thousands, is bound once, in
+    order. Returns the list of the values of `jaxpr.outvars`; an input or a literal among them is
+    returned as it is. A variable without a value is a `KeyError`. Each run has its own values: a
+    program may be run again while one of its own equations is at work.
 
     >>> a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
     >>> ten = Literal(10.0, ShapedArray((), np.dtype(float)))
@@ -213,7 +209,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Values, *args: Value) -> list[Value]:
 
 
 def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
-    """The program as a Python function of its inputs, which gives the list of its outputs."""
+    """The program as a Python function: it takes the inputs and returns the list of outputs."""
     return lambda *args: eval_jaxpr(closed.jaxpr, closed.consts, *args)
 
 
@@ -221,9 +217,10 @@ def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
 
 
 def raise_to_shaped(aval: ShapedArray) -> ShapedArray:
-    """The type of an abstract value: what it says besides a value.
+    """The type of an abstract value, without the value.
 
-    A Python boolean has no type to give way to, since every other one is of a later kind.
+    A Python boolean is not weakly typed here: all other dtypes are of a later kind than its own, so
+    there is none that it could give way to.
     """
     if type(aval) is ShapedArray:
         return aval
@@ -233,20 +230,17 @@ def raise_to_shaped(aval: ShapedArray) -> ShapedArray:
 def abstract_eval(
     primitive: Primitive, avals: Sequence[ShapedArray], params: Mapping[str, Any]
 ) -> list[ShapedArray]:
-    """The types of the results of one operation, as a list in every case."""
+    """The types of the results of one operation, always as a list."""
     out = get_rule(abstract_eval_rules, primitive, "Abstract evaluation")(*avals, **params)
     return list(out) if primitive.multiple_results else [out]
 
 
 def binary_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
-    """The type of an element-wise operation on two operands, such as `add`.
+    """The type of an elementwise operation on `x` and `y`, such as a sum.
 
-    The operands must have one dtype; `TypeError` otherwise: nothing is converted here. Their shapes
-    are equal, or stretch as `broadcast_shapes("operation", x.shape, y.shape)` says: a 0-d operand
-    takes any shape, and between operands with the same number of axes an axis of length 1 takes any
-    length. (`broadcast_shapes` raises `TypeError` for all else, also where NumPy would put missing
-    axes in front.) The result has that shape and that dtype. It is weakly typed where both operands
-    are. `x` and `y` may be `ConcreteArray`s; the result is a plain `ShapedArray`.
+    Their dtypes are the same. A 0-d operand takes any shape; otherwise both have the same number of
+    axes, and a size of 1 takes any size. All else is a `TypeError`. The result is a plain
+    `ShapedArray`, weakly typed if both operands are.
 
     >>> row, column = (ShapedArray(shape, np.dtype("float32")) for shape in [(1, 3), (2, 1)])
     >>> print(binary_type(row, column))
@@ -269,10 +263,10 @@ def float_type(x: ShapedArray) -> ShapedArray:
 
 
 def comparison_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
-    """The type of an element-wise comparison, such as `lt`.
+    """The type of an elementwise comparison, such as `lt`.
 
-    It asks of its operands what `binary_type` asks. Shape and weak type of the result are
-    `binary_type`'s; its dtype is `np.dtype(bool)`, whatever is compared.
+    Operands that cannot be added cannot be compared either (`TypeError`). The result has the shape
+    of a sum, and is weakly typed if a sum would be; its dtype is `np.dtype(bool)`.
 
     >>> print(comparison_type(ShapedArray((3,), np.dtype(int)), ShapedArray((), np.dtype(int))))
     bool[3]
@@ -292,15 +286,13 @@ def dot_general_type(
 ) -> ShapedArray:
     """The type of a product that adds up along the contracted axes.
 
-    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)): four tuples of
-    axis numbers. The first contracted axis of `x` goes with the first one of `y`, and so on; the
-    same holds for batch axes. Axes that go together must have the same length, and both operands
-    one dtype, unless there is a `preferred_element_type`; `TypeError` otherwise.
+    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)): four tuples.
+    Axes at the same place for `x` and `y` go together and have the same size. The dtypes are the
+    same, unless there is a `preferred_element_type`. Anything else is a `TypeError`.
 
-    The axes of the result: first the batch axes, in the order in which `dimension_numbers` lists
-    them; then the axes of `x` that are neither contracted nor batch axes, in the order of `x`; then
-    those of `y`. Its dtype is `preferred_element_type`, or the operands' where that is `None`. It
-    is weakly typed if both operands are.
+    The result has the batch axes as listed, then the other axes of `x`, then those of `y`, in their
+    order. Its dtype is `preferred_element_type`, or the operands' if that is None. It is weakly
+    typed if both operands are.
 
     >>> x, y = (ShapedArray(shape, np.dtype("float32")) for shape in [(2, 3, 7), (7, 5, 2)])
     >>> numbers = (((2,), (0,)), ((0,), (2,)))
@@ -322,11 +314,10 @@ def dot_general_type(
 
 
 def reduce_sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
-    """The type of a sum along `axes`, which disappear from the shape.
+    """The type of a sum along `axes`: different numbers in any order, or none.
 
-    `axes` are different numbers, in any order, maybe none. Each must be an axis of `x`, counted
-    from 0; `TypeError` otherwise (a negative number is none). The other axes keep their order. The
-    dtype stays, also for small integers and booleans, and so does the weak type.
+    Each must be an axis of `x`, counted from 0, else it is a `TypeError`. The other axes, the dtype
+    and the weak type stay, even for small integers. The result is a plain `ShapedArray`.
 
     >>> print(reduce_sum_type(ShapedArray((2, 3, 5), np.dtype("int8")), axes=(2, 0)))
     int8[3]
@@ -382,8 +373,8 @@ def typecheck_jaxpr(jaxpr: Jaxpr) -> JaxprType:
     """The type of a program; `TypeError`, in one sentence, if it does not hold together.
 
     Every variable must be bound exactly once, and before it is used; literals must be what their
-    type says; every equation must give as many results, and of the shapes and dtypes, as the rule
-    of its primitive says. The same holds for the programs in the parameters of an equation.
+    type says; every equation must have as many results as the rule of its primitive says, with the
+    same shapes and dtypes. The same holds for the programs in the parameters of an equation.
 
     >>> x, y = (Var(ShapedArray((3,), np.dtype(float))) for _ in range(2))
     >>> typecheck_jaxpr(Jaxpr([], [x], [y], [JaxprEqn([x], [y], sin_p, {})]))
@@ -403,7 +394,7 @@ def typecheck_jaxpr(jaxpr: Jaxpr) -> JaxprType:
 
 
 class TypeChecker:
-    """Walks through one program, and knows where it is and which variables are bound by then."""
+    """Walks through one program, and knows where it is and which variables have a value."""
 
     def __init__(self, jaxpr: Jaxpr) -> None:
         self.jaxpr = jaxpr
@@ -412,20 +403,17 @@ class TypeChecker:
         self.number = 0
 
     def equations(self) -> Iterator[JaxprEqn]:
-        """The equations in order; complaints about one of them say which it is."""
+        """The equations in order; an error about one of them says which it is."""
         for eqn in self.jaxpr.eqns:
             self.eqn, self.number = eqn, self.number + 1
             yield eqn
         self.eqn = None
 
     def check_atom(self, atom: Atom) -> None:
-        """Complain about an atom that may not be used here; gives None.
+        """Return None if an atom may be used here, else raise a `TypeError` that says where.
 
-        A variable must be in `self.bound`. A literal must be what its type says: the type must be
-        0-d, and `atom.val`, as a NumPy array, 0-d and of the dtype of `atom.aval`. (Whether the
-        type is weak does not matter.) To complain, call `self.fail` with a text of your own; it
-        raises the `TypeError`, and a `{}` in the text becomes the atom if that is the next
-        argument, as in `self.fail("{} is not right", atom)`.
+        A variable must be in `self.bound`. A literal's value, maybe a Python number, and its type
+        must both be 0-d and have the same dtype; the weak type does not matter.
 
         >>> a = Var(ShapedArray((3,), np.dtype(float)))
         >>> TypeChecker(Jaxpr([], [], [a], [])).check_atom(a)
@@ -441,10 +429,10 @@ class TypeChecker:
             self.fail("the literal {} is {}", atom, str(ShapedArray(value.shape, value.dtype)))
 
     def bind(self, variables: Sequence[Var]) -> None:
-        """Note in `self.bound` that `variables` have a value from here on.
+        """Add `variables`, of which there may be many, to `self.bound`: they have a value now.
 
-        A variable that has one already makes the program wrong, also where it stands twice in
-        `variables`: complain with `self.fail`, as `check_atom` does.
+        A variable gets its value once. If one has a value already, or is there twice, raise a
+        `TypeError` that says where.
 
         >>> a = Var(ShapedArray((3,), np.dtype(float)))
         >>> TypeChecker(Jaxpr([], [a, a], [a], [])).bind([a, a])
@@ -457,14 +445,13 @@ class TypeChecker:
             self.bound.add(var)
 
     def check_equation(self, eqn: JaxprEqn) -> None:
-        """Complain about an equation that is wrong at this point; else bind its results.
+        """Bind the results of an equation that is right, else raise a `TypeError` that says where.
 
-        Every operand must pass `check_atom`, and the programs among the parameters `check_inner`.
-        `result_types(eqn)` gives the list of the types of the results, or complains about operands
-        that do not fit. There must be one for each of `eqn.outvars`, with the same shape and dtype
-        as the variable's own type (the weak type does not matter). Where not, complain with
-        `self.fail`. Last, `bind` notes the results: not earlier, since an equation cannot use its
-        own results.
+        It is right if its operands may be used here, the programs among its parameters are right,
+        and the rule of its primitive accepts the types of the operands and returns one type for
+        each result, with the shape and dtype that the variable claims. (The weak type does not
+        matter.) An equation cannot use its own results. The program stays as it is. What other
+        methods of this class check is left to them: a subclass may override one.
 
         >>> a, b = (Var(ShapedArray(shape, np.dtype(float))) for shape in [(3,), ()])
         >>> typecheck_jaxpr(Jaxpr([], [a], [b], [JaxprEqn([a], [b], sin_p, {})]))
@@ -491,19 +478,19 @@ class TypeChecker:
                 self.fail("{}", str(error).removesuffix("."))
 
     def result_types(self, eqn: JaxprEqn) -> list[ShapedArray]:
-        """What the rule of the primitive says; it complains about operands that do not fit."""
+        """The types by the rule of the primitive; `TypeError` if it rejects the operands."""
         try:
             return abstract_eval(eqn.primitive, [x.aval for x in eqn.invars], eqn.params)
         except (TypeError, ValueError, IndexError) as error:
             self.fail("{}", str(error).removesuffix("."))
 
     def fail(self, complaint: str, *about: Any) -> NoReturn:
-        """`TypeError` with the place and the complaint; variables are named as in print.
+        """Raise a `TypeError` with the place and the complaint; variables are named as in print.
 
-        Each `{}` in `complaint` becomes the next one of `about`, an atom or a text.
+        Each `{}` in `complaint` becomes the next item of `about`, an atom or a string.
         """
         printer = JaxprPrinter(self.jaxpr)
-        printer.program(self.jaxpr)  # gives every variable its name
+        printer.program(self.jaxpr)  # names every variable
         words = [printer.typed(x) if isinstance(x, Var | Literal) else x for x in about]
         line = layout(printer.equation(self.eqn)) if self.eqn else ""
         place = f"In equation {self.number}, `{' '.join(line.split())}`: " if line else ""
@@ -520,7 +507,7 @@ def inner_jaxprs(params: Mapping[str, Any]) -> Iterator[Jaxpr]:
 
 # Printing ---------------------------------------------------------------------------------------
 
-# What JAX prints of an equation's parameters, where it is not all of them as they are. It leaves
+# What JAX prints of an equation's parameters, if it does not print them all as they are. It leaves
 # out what the type of the result says already, and shows a few that carry no information here.
 Params = dict[str, Any]
 printed_params: dict[str, Callable[[Params], Params]] = {
@@ -536,7 +523,7 @@ printed_params: dict[str, Callable[[Params], Params]] = {
 
 
 def print_jaxpr(jaxpr: Jaxpr) -> str:
-    """The program as text, as JAX prints it.
+    """The program as a string, as JAX prints it.
 
     >>> x, y = (Var(ShapedArray((2,), np.dtype(float))) for _ in range(2))
     >>> two = Literal(2.0, ShapedArray((), np.dtype(float)))
@@ -653,7 +640,7 @@ def unused_variables(jaxpr: Jaxpr) -> list[Var]:
 
 
 def shared_jaxprs(top: Jaxpr) -> dict[Jaxpr, str]:
-    """Programs to print in front under a name: those called more than once, and long ones."""
+    """Programs to print first, under a name: those called more than once, and long ones."""
     uses: Counter[Jaxpr] = Counter()
     names: dict[Jaxpr, str] = {}
     todo = deque([top])
@@ -672,7 +659,7 @@ def shared_jaxprs(top: Jaxpr) -> dict[Jaxpr, str]:
 
 
 def unique_names(names: Sequence[str]) -> Iterator[str]:
-    """The names, the second and later ones of a kind with a number behind.
+    """The names, with a number after the second and later ones of a kind.
 
     >>> list(unique_names(["f", "g", "f", "f"]))
     ['f', 'g', 'f1', 'f2']

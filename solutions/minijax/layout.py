@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Line:
-    """The end of a line; or the text `flat`, where the group around it is laid out on one line."""
+    """The end of a line; or the text `flat`, if the group around it is laid out on one line."""
 
     flat: str = " "
 
@@ -26,7 +26,7 @@ class Indent:
 
 @dataclass(frozen=True)
 class Group:
-    """Stands on one line if the rest of the line has room for it; else each `Line` in it ends one.
+    """Is on one line if the rest of the line has room for it; else each `Line` in it ends one.
 
     Groups inside are asked again, each for itself.
     """
@@ -42,7 +42,7 @@ WIDTH = 80
 
 
 def layout(doc: Document) -> str:
-    """The document as text, of lines of 80 columns where groups allow it.
+    """The document as a string, in lines of 80 columns if groups allow it.
 
     >>> words = Group(["[", Indent([Line(""), "sesame", Line(), "open"]), Line(""), "]"])
     >>> layout(words)

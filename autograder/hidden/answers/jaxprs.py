@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson jaxprs: right ones, and known mistakes.
+"""Answers to the exercises of the `jaxprs` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
@@ -59,7 +59,7 @@ def eval_jaxpr(jaxpr, consts, *args, env={}):
     name="Inputs and constants change places",
     hints=[
         "A program has two lists of variables that get their values from outside. Which list of values belongs to which?",
-        "`consts` are the values of `constvars` and `args` those of `invars`. Where both are of one type, an exchange gives wrong numbers and no error.",
+        "`consts` are the values of `constvars` and `args` those of `invars`. If both have the same type, swapping them leads to wrong numbers and to no error.",
         "The variables `[*jaxpr.constvars, *jaxpr.invars]` go with the values `[*consts, *args]`, in this order.",
     ],
 )
@@ -76,7 +76,7 @@ def eval_jaxpr(jaxpr, consts, *args):
     name="The results of the last equation are taken for the outputs",
     hints=[
         "Where does a program say what its outputs are?",
-        "An output need not come from the last equation: it may be an input, an early result, or a literal.",
+        "An output does not have to come from the last equation: it may be an input, an early result, or a literal.",
         "`[read(env, atom) for atom in jaxpr.outvars]`, after the loop.",
     ],
 )
@@ -95,7 +95,7 @@ def eval_jaxpr(jaxpr, consts, *args):
     hints=[
         "Which atoms are in the environment, and which are not?",
         "Only variables are bound, so only they are keys of the environment. A literal holds its value itself.",
-        "Call `read(env, atom)` for operands and for outputs, in place of `env[atom]`.",
+        "Call `read(env, atom)` for operands and for outputs, instead of `env[atom]`.",
     ],
 )
 def eval_jaxpr(jaxpr, consts, *args):
@@ -335,7 +335,7 @@ print(len(eval_jaxpr(Jaxpr([], [a], [a, a], []), [], 3.0)))
 """,
 )
 def eval_jaxpr(jaxpr, consts, *args):
-    # Values of the outputs in a dict: an output that stands there twice comes once.
+    # Values of the outputs in a dict: an output that is there twice comes once.
     env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
     for eqn in jaxpr.eqns:
         env.update(zip(eqn.outvars, apply_equation(eqn, [read(env, x) for x in eqn.invars])))
@@ -1305,7 +1305,7 @@ def check_atom(self, atom):
                 self.fail("This literal is wrong: {}", atom)
         case _:
             if not {atom} & self.bound:
-                self.fail("Nobody knows {}", atom)
+                self.fail("{} is not known", atom)
 
 
 @right("jaxprs.check_atom")
@@ -1341,8 +1341,8 @@ def check_atom(self, atom):
     name="Literals are not checked",
     hints=[
         "A literal has a value and a type. Who makes sure that they belong together?",
-        "Whoever reads the type of `2:f64[]` believes it, and compiles code for it. The value is an integer.",
-        "Compare `np.asarray(atom.val)` with `atom.aval`: both 0-d, and of one dtype.",
+        "A compiler that reads the type of `2:f64[]` believes it. The value is an integer.",
+        "Compare `np.asarray(atom.val)` with `atom.aval`: both 0-d, and with the same dtype.",
     ],
 )
 def check_atom(self, atom):
@@ -1611,7 +1611,7 @@ def bind(self, variables):
     name="A variable may be bound again",
     hints=[
         "In Python a name may be assigned twice. What would that mean for a program whose equations may be moved about?",
-        "In a jaxpr a variable has one value for good (static single assignment). A second binding is a mistake of whoever made the program.",
+        "In a jaxpr a variable has one value for good (static single assignment). A second binding is a mistake in the transformation that made the program.",
         "Before you add a variable to `self.bound`, look whether it is in there, and complain if it is.",
     ],
 )
@@ -2040,7 +2040,7 @@ print(refused(typecheck_jaxpr, Jaxpr([], [a], [b], [JaxprEqn([a], [b], transpose
 """,
 )
 def check_equation(self, eqn):
-    # Sizes in place of shapes.
+    # Sizes instead of shapes.
     for x in eqn.invars:
         self.check_atom(x)
     self.check_inner(eqn)

@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson jit: right ones, and known mistakes.
+"""Answers to the exercises of the `jit` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
@@ -85,7 +85,7 @@ def program(self, args, kwargs):
     name="The structure of the arguments is left out",
     hints=[
         "Call a function with a list of two arrays, then with a tuple of them. Is it the same program?",
-        "The same leaves may stand in other containers. A function may do something else then, and static values are part of the structure, too.",
+        "The same leaves may be in other containers. A function may do something else then, and static values are part of the structure, too.",
         "`leaves, structure = self.flatten(args, kwargs)`: `structure` belongs to the key.",
     ],
 )
@@ -164,7 +164,7 @@ print(power(1.0, -1), power(1.0, -2))
 """,
 )
 def program(self, args, kwargs):
-    # The hash in place of the key: hash(-1) == hash(-2).
+    # The hash instead of the key: hash(-1) == hash(-2).
     leaves, structure = self.flatten(args, kwargs)
     key = hash((structure, tuple(raise_to_shaped(get_aval(x)) for x in leaves), axis_sizes()))
     if key not in self.programs:
@@ -288,7 +288,7 @@ def bind(self, args, kwargs):
     name="The Python function is called, and not its program",
     hints=[
         "Look at `make_jaxpr` of a function that calls a jitted one. How many equations should there be for the call?",
-        "Calling `self.fun` gives the right values, operation by operation. Nobody will see a call that could be compiled.",
+        "Calling `self.fun` gives the right values, operation by operation. No interpreter will see a call that could be compiled.",
         "Get `self.program(args, kwargs)`, and `call` its `closed` program on the leaves.",
     ],
 )
@@ -410,7 +410,7 @@ print(refused(f.bind, (3.0, 2.0), {}))
 """,
 )
 def bind(self, args, kwargs):
-    # All leaves, also those of static arguments.
+    # All leaves, those of static arguments included.
     program = self.program(args, kwargs)
     leaves = tree_leaves((args, kwargs))
     return tree_unflatten(program.out_tree, call(program.closed, leaves, self.name))
@@ -547,7 +547,7 @@ def jit_type(*avals, name, jaxpr):
 def jit_type(*avals, name, jaxpr):
     if [a.str_short() for a in avals] == [a.str_short() for a in jaxpr.in_avals]:
         return jaxpr.out_avals
-    text = "{} is called with {} in place of {}"
+    text = "{} is called with {} instead of {}"
     raise TypeError(text.format(name, [*map(str, avals)], [*map(str, jaxpr.in_avals)]))
 
 
@@ -786,7 +786,7 @@ print(tensor_type(T()), tensor_type(T(2)))
 """,
 )
 def tensor_type(aval):
-    # The plain slip: an x also where there is no axis.
+    # The plain slip: an x even if there is no axis.
     return f"tensor<{'x'.join(map(str, aval.shape))}x{element_type(aval.dtype)}>"
 
 
@@ -1166,7 +1166,7 @@ def lower_body(emitter, jaxpr, args, consts=()):
     name="Literals are handed over as constants",
     hints=[
         "Look at the text of `x * 2.0`: how many inputs does `main` have?",
-        "An array that the function has captured is handed over at each call. A number in the program can stand in the text, where the compiler sees its value.",
+        "An array that the function has captured is handed over at each call. A number in the program can be in the text, where the compiler sees its value.",
         "`emit_literal(emitter, atom)` for a literal, not `emitter.capture(atom.val)`.",
     ],
 )
@@ -1193,7 +1193,7 @@ def lower_body(emitter, jaxpr, args, consts=()):
     name="The results of the last equation are taken for the outputs",
     hints=[
         "Where does a program say what its outputs are?",
-        "An output may be an input, an early result or a literal, and may stand there twice.",
+        "An output may be an input, an early result or a literal, and may be there twice.",
         "`[read(atom) for atom in jaxpr.outvars]`, after the loop.",
     ],
 )
@@ -1480,7 +1480,7 @@ print(emitter.lines)
 """,
 )
 def lower_body(emitter, jaxpr, args, consts=()):
-    # Names by a dict of operands: one that stands there twice is handed over once.
+    # Names by a dict of operands: one that is there twice is handed over once.
     env = dict(zip(jaxpr.constvars, map(emitter.capture, consts)))
     env.update(zip(jaxpr.invars, args))
 
@@ -1544,7 +1544,7 @@ def jit_impl(*args, name, jaxpr):
     hints=[
         "A result is often the argument of the next call. Where should it be in between?",
         "A copy to NumPy waits until the device has computed, and the next call copies everything back. The user may never look at the values.",
-        "Wrap each buffer: `array_of(aval, buffer, devices, committed)`. It is copied when somebody asks for its values.",
+        "Wrap each buffer: `array_of(aval, buffer, devices, committed)`. It is copied when you ask for its values.",
     ],
 )
 def jit_impl(*args, name, jaxpr):
@@ -1642,7 +1642,7 @@ print(refused(jit_impl, 3, name='f', jaxpr=f))
 """,
 )
 def jit_impl(*args, name, jaxpr):
-    # The type of the argument in place of the type of the input.
+    # The type of the argument instead of the type of the input.
     ready = compiled(jaxpr, committed_devices(args))
     on = ready.executable.devices
     buffers = [to_buffer(raise_to_shaped(get_aval(x)), x, on) for x in args]
@@ -1803,7 +1803,7 @@ def jvp_jaxpr(jaxpr, moves):
     name="Values and tangents alternate",
     hints=[
         "In which order does the docstring list what the new program gives?",
-        "Whoever calls the program cuts its results into two parts. All values come first.",
+        "The caller of the program cuts its results into two parts. All values come first.",
         "`[*primals_out, *tangents]`, without the tangents of integers and booleans.",
     ],
 )
@@ -1871,7 +1871,7 @@ def jvp_jaxpr(jaxpr, moves):
     name="Every input gets a tangent, moving or not",
     hints=[
         "How many inputs should the program have if one of two inputs moves?",
-        "Whoever calls the program gives tangents for what moves only. A tangent that is known to be zero is None, and costs nothing.",
+        "The caller of the program passes tangents only for what moves. A tangent that is known to be zero is None, and costs nothing.",
         "Take a tangent from those that are given if `move`, and None if not; the types of the tangents are those of the inputs that move.",
     ],
 )
@@ -2041,7 +2041,7 @@ print(len(jvp_jaxpr(f, (True, False)).out_avals))
 """,
 )
 def jvp_jaxpr(jaxpr, moves):
-    # Outputs that do not move have no tangents, it is thought: a marker in place of zeros.
+    # Outputs that do not move have no tangents, it is thought: a marker instead of zeros.
     def g(*args):
         primals, tangents = groups(args, len(jaxpr.in_avals))
         from minijax.core import full_raise, new_main
@@ -2289,7 +2289,7 @@ print(dims, out.out_avals)
 """,
 )
 def batched_jaxpr(jaxpr, axis_size, dims, avals):
-    # All results get a batch axis, also those that are the same for all.
+    # All results get a batch axis, even those that are the same for all.
     from minijax.vmap import move_batch_axis
 
     def g(*args):

@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson tracing: right ones, and known mistakes.
+"""Answers to the exercises of the `tracing` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
@@ -208,7 +208,7 @@ def record(self, primitive, tracers, params):
     name="The parameters are not written down",
     hints=[
         "Print the program of a sum along axis 1. Does it say which axis?",
-        "Whoever runs the program later knows of the operation what its equation says, and no more.",
+        "When the program runs later, all that is known of the operation is what its equation says.",
         "The fourth field of a `JaxprEqn` is `params`.",
     ],
 )
@@ -224,7 +224,7 @@ def record(self, primitive, tracers, params):
     name="The boxes hold other variables than the equation",
     hints=[
         "An operation uses the result of an earlier one. How does its equation refer to it?",
-        "A variable is known by identity. Two `Var`s of one type are two variables, and one of them is bound by no equation.",
+        "A variable is known by identity. Two `Var`s with the same type are two variables, and one of them is bound by no equation.",
         "Make the list of variables once; put it into the equation, and box the variables of this same list.",
     ],
 )
@@ -360,7 +360,7 @@ print(trace_to_jaxpr(lambda x: [mul_p.bind(x, x)], [T()]))
 """,
 )
 def record(self, primitive, tracers, params):
-    # An operand that stands there twice is written once.
+    # An operand that is there twice is written once.
     avals = abstract_eval(primitive, [t.aval for t in tracers], params)
     atoms = list(dict.fromkeys(t.atom for t in tracers))
     outvars = [Var(aval) for aval in avals]
@@ -447,7 +447,7 @@ def literal_of(val):
     "tracing.literal",
     name="The value in a tracer is written into the program",
     hints=[
-        "Differentiate a function that traces another one, which uses the argument. Where does the derivative go?",
+        "Differentiate a function that traces another function, which uses the argument. Where does the derivative go?",
         "The abstract value of a box may know a value. But the box holds more than that, a tangent for instance, and a literal holds a number alone.",
         "Look at the class of `val`, not at its abstract value: tracers give `None`, even if their shape is ().",
     ],
@@ -679,7 +679,7 @@ def constant(self, val):
     name="The program keeps the user's own array",
     hints=[
         "Trace a function that uses an array, write into the array, then run the program. Which numbers should it use?",
-        "NumPy arrays can be changed by whoever holds them. A program must mean the same tomorrow.",
+        "A NumPy array can be changed by any code that holds it. A program must mean the same tomorrow.",
         "The third field of `Constant` is `np.array(val)`, a copy, if `val` is a NumPy array.",
     ],
 )
@@ -696,7 +696,7 @@ def constant(self, val):
     "tracing.constant",
     name="The object behind an id is not held",
     hints=[
-        "What does Python do with the memory of an object that nobody holds any more, and what becomes of its `id`?",
+        "What does Python do with the memory of an object that no name refers to any more, and what becomes of its `id`?",
         "An `id` is an address. When the object is gone, the next one may lie there, and is then taken for the old one: the program gets the wrong array.",
         "The second field of `Constant` is `val` itself, not the copy. While it is noted there, no other object has its `id`.",
     ],
@@ -906,7 +906,7 @@ print(len(program.consts))
 """,
 )
 def constant(self, val):
-    # The note holds a copy alone: the address of the array is soon another one's.
+    # The note holds a copy alone: the address of the array is soon another array's.
     literal = literal_of(val)
     if literal is not None:
         return literal
@@ -1163,9 +1163,9 @@ def new_dynamic(main):
 
 @mistake(
     "tracing.new_dynamic",
-    name="After an inner block nobody is in charge",
+    name="After an inner block no interpreter is in charge",
     hints=[
-        "A function that is being traced traces another one. Who takes the operations that come after that?",
+        "A function that is being traced traces another function. Who takes the operations that come after that?",
         "Before the block there may have been an interpreter in charge already, that of a block outside. It must get its place back.",
         "Keep what `trace_state.dynamic_trace` was, and assign that at the end, not `None`.",
     ],
@@ -1184,7 +1184,7 @@ def new_dynamic(main):
     name="After an exception the interpreter stays in charge",
     hints=[
         "The function that is traced has a mistake, and raises. What happens to the next operation, anywhere in the program?",
-        "An exception leaves a generator at its `yield`. What stands behind it then runs only if somebody sees to that.",
+        "An exception leaves a generator at its `yield`. The lines after it then run only if you make sure that they do.",
         "`try: yield`, and the assignment in a `finally:` block.",
     ],
 )
@@ -1362,7 +1362,7 @@ print(trace_state.dynamic_trace)
 )
 @contextmanager
 def new_dynamic(main):
-    # Nobody in charge is taken for the bottom of the stack in charge.
+    # No interpreter in charge is taken for the bottom of the stack in charge.
     before = trace_state.dynamic_trace or trace_state.stack[0]
     trace_state.dynamic_trace = main
     try:
@@ -1417,7 +1417,7 @@ def trace_with(builder, f, avals):
     name="Inputs that the function does not use are dropped",
     hints=[
         "How many arguments does the program of `lambda x, y: y` take?",
-        "Whoever calls the program gives it all the arguments of the function, and does not know which of them are used.",
+        "The caller of a program passes all the arguments of the function, and does not know which of them are used.",
         "The inputs are the variables of all boxes that you made, in order.",
     ],
 )
@@ -1544,7 +1544,7 @@ print(make_jaxpr(lambda x: (x, x))(1.0))
 """,
 )
 def trace_with(builder, f, avals):
-    # An output that stands there twice comes once.
+    # An output that is there twice comes once.
     with new_main(JaxprTrace, builder) as main, new_dynamic(main):
         trace = JaxprTrace(main)
         boxes = [trace.new_arg(aval) for aval in avals]
@@ -1588,7 +1588,7 @@ print(refused(trace_to_jaxpr, lambda x: [None, x], [T()]))
 """,
 )
 def trace_with(builder, f, avals):
-    # A result that is no array is dropped without a word.
+    # A result that is not an array is dropped without a word.
     with new_main(JaxprTrace, builder) as main, new_dynamic(main):
         trace = JaxprTrace(main)
         boxes = [trace.new_arg(aval) for aval in avals]

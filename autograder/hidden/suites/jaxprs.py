@@ -1,4 +1,4 @@
-"""Hidden tests of the lesson jaxprs: programs as data, their types, and how to run them.
+"""Hidden tests of the `jaxprs` lesson: programs as data, their types, and how to run them.
 
 Programs are made by hand, of variables, literals and equations. Every exercise is tested alone:
 where its target calls what a sibling exercise defines, the probe puts a right one in its place.
@@ -55,7 +55,7 @@ def with_constants(mj, consts, args):
 
 @probe
 def outputs(mj, x, y):
-    """Outputs that are inputs, an early result, and one that stands there twice; or none at all."""
+    """Outputs that are inputs, an early result, and one that is there twice; or none at all."""
     from minijax.core import get_aval, neg_p, sin_p
     from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
 
@@ -117,7 +117,7 @@ def calls_itself(mj, n, x):
 
 @probe
 def two_programs(mj, x, leave_out):
-    """A program, run; then another one that uses a variable of the first and does not bind it."""
+    """A program, run; then a second one that uses a variable of the first and does not bind it."""
     from minijax.core import get_aval, neg_p
     from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
 
@@ -271,7 +271,7 @@ def test_eval_counts_values(student):
 
 @pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_eval_counts_consts_and_args_apart(student):
-    """A constant too many does not stand in for an argument that is missing."""
+    """A constant too many does not make up for an argument that is missing."""
     student.agrees(wrong_number, [1.0, 2.0], [3.0])
     student.agrees(wrong_number, [1.0, 2.0], [3.0, 4.0])
     student.agrees(wrong_number, [], [1.0, 2.0, 3.0])
@@ -364,7 +364,7 @@ def type_of_product(mj, x, y, numbers, preferred=None):
 
 @pytest.mark.exercise("jaxprs.binary_type")
 def test_binary_alike(student):
-    """Operands of one shape and dtype give a result of that shape and dtype."""
+    """The sum of operands with the same shape and dtype has that shape and dtype."""
     student.agrees(type_of_sum, ((2, 3), "float64", False), ((2, 3), "float64", False))
     student.agrees(type_of_sum, ((3,), "int8", False), ((3,), "int8", False))
     student.agrees(type_of_sum, ((0, 2), "float32", False), ((0, 2), "float32", False))
@@ -532,7 +532,7 @@ def test_product_without_contraction(student):
 
 @pytest.mark.exercise("jaxprs.dot_general_type")
 def test_product_batch_axes(student):
-    """Batch axes come first in the result, in their own order, wherever they stand in x and y."""
+    """Batch axes come first in the result, in their own order, wherever they are in x and y."""
     batch = (((1,), (0,)), ((2,), (1,)))
     student.agrees(type_of_product, ((2, 3, 7), "float64"), ((3, 7, 5), "float64"), batch)
 
@@ -583,7 +583,7 @@ def test_product_dtype(student):
 
 @probe
 def use_of_variable(mj, which, bound):
-    """Whether one of three variables of one type may be used where some of them are bound."""
+    """Whether one of three variables with the same type may be used if some of them are bound."""
     from minijax.core import ShapedArray
     from minijax.jaxpr import Jaxpr, TypeChecker, Var
 
@@ -614,7 +614,7 @@ def use_of_literal(mj, val, shape, dtype, weak=False):
 
 @probe
 def binding(mj, before, now):
-    """What is bound after these of four variables of one type were bound, in one call each."""
+    """What is bound after these of four variables, all alike, were bound, in one call each."""
     from minijax.core import ShapedArray
     from minijax.jaxpr import Jaxpr, TypeChecker, Var
 
@@ -766,7 +766,7 @@ def refused_by_rule(mj, name):
     try:
         return checker.check_equation(eqn)
     except TypeError as error:
-        return str(error).startswith("In equation 1, `"), "do not fit" in str(error)
+        return str(error).startswith("In equation 1, `")
 
 
 @pytest.mark.exercise("jaxprs.check_atom")
@@ -1022,7 +1022,7 @@ def test_random_programs_run(student):
 
 @pytest.mark.exercise("jaxprs.binary_type")
 def test_element_wise_operations_in_programs(student):
-    """In random programs the results of element-wise operations have the right types."""
+    """In random programs the results of elementwise operations have the right types."""
     using = ["add", "sub", "mul", "div"]
     student.agrees_on_programs(types_in_program, operations=LAX, using=using)
 

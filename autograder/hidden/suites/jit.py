@@ -1,4 +1,4 @@
-"""Hidden tests of the lesson jit: the call of a program, its cache, its lowering and its rules.
+"""Hidden tests of the `jit` lesson: the call of a program, its cache, its lowering and its rules.
 
 Values cannot tell a compiled program from the function it was made from. So most probes count: how
 often the Python function runs, what was compiled or copied, which equations there are. Every
@@ -100,7 +100,7 @@ def with_named_axes(mj, sizes, x):
 
 @probe
 def shared_programs(mj, x):
-    """Two times `jit` of one function, and `jit` of another one."""
+    """Two times `jit` of one function, and `jit` of a second function."""
     runs = []
 
     def f(x):
@@ -212,7 +212,7 @@ def test_program_for_types_in_order(student):
 
 @pytest.mark.exercise("jit.program")
 def test_program_for_tracers(student):
-    """Tracers and arrays of one type share a program."""
+    """Tracers and arrays with the same type share a program."""
     student.agrees(within_a_trace, ROW)
     student.agrees(within_a_trace, np.array(2.0, np.float32))
 
@@ -306,7 +306,7 @@ def computed(mj, args, kwargs, static=None):
 
 @probe
 def of_another_program(mj, x, nameless=False):
-    """A jitted function for whose arguments another one's program is kept; called twice."""
+    """A jitted function for whose arguments another function's program is kept; called twice."""
     import functools
     import importlib
     from unittest.mock import patch
@@ -545,7 +545,7 @@ def in_stablehlo(mj, types):
 
 @pytest.mark.exercise("jit.tensor_type")
 def test_tensor_type_axes(student):
-    """The lengths of the axes stand in their order, those of length 1 and 0 too."""
+    """The sizes of the axes are in their order, 1 and 0 included."""
     student.agrees(in_stablehlo, [((2, 3), "float64"), ((10,), "float64")])
     student.agrees(in_stablehlo, [((1, 7, 1, 12), "float64"), ((0, 4), "float64")])
 
@@ -651,7 +651,7 @@ def test_sum_several_axes(student):
 
 @pytest.mark.exercise("jit.reduce_sum_lowering")
 def test_sum_dtypes(student):
-    """The sum has the dtype of its operand, also in single precision."""
+    """The sum has the dtype of its operand, even in single precision."""
     student.agrees(summed, GRID.astype(np.float32), (1,))
 
 
@@ -813,7 +813,7 @@ def test_lower_equations(student):
 
 @pytest.mark.exercise("jit.lower_body")
 def test_lower_literals(student):
-    """A literal stands in the text with its value, as an operand and as an output."""
+    """A literal is in the text with its value, as an operand and as an output."""
     student.agrees(lowered, "literals", [ROW, ONE])
     student.agrees(lowered, "outputs", [ROW, ROW * 2.0])
 
@@ -840,7 +840,7 @@ def test_lower_a_program_twice(student):
 
 @pytest.mark.exercise("jit.lower_body")
 def test_lower_numbers(student):
-    """Numbers that are equal need not be of one type, and each is written as what it is."""
+    """Numbers that are equal may have different types, and each is written as what it is."""
     student.agrees(lowered, "numbers", [ROW.astype(np.float32), np.arange(3)])
     student.agrees(lowered, "extremes", [ROW, ONE])
 
@@ -1061,7 +1061,7 @@ def test_impl_compiles_once(student):
 
 @pytest.mark.exercise("jit.impl")
 def test_impl_stays_on_the_device(student):
-    """Results are arrays on the device: nothing is copied to NumPy before somebody asks."""
+    """Results are arrays on the device: nothing is copied to NumPy before you ask for values."""
     student.agrees(called, [(ROW - 1.0, 7.0)])
     student.agrees(of_device_arrays, ROW, ROW[::-1].copy(), False)
 
@@ -1456,7 +1456,7 @@ def batched_calls(mj, f, in_axes, batch):
 
 @probe
 def calls_within(mj, x, y):
-    """A compiled function that is called twice in another one and closes over what is outside."""
+    """A compiled function called twice in another function, closing over what is outside."""
     k = np.array([1.0, 2.0, 4.0])
 
     def outer(x, y):
@@ -1532,7 +1532,7 @@ def test_whole_batches(student):
 
 @pytest.mark.exercise("jit.whole")
 def test_whole_calls_within_calls(student):
-    """A compiled function may be called twice in another one, and close over what is outside."""
+    """A compiled function may be called twice inside another, and close over what is outside."""
     student.agrees(calls_within, ROW, ROW[::-1].copy())
 
 

@@ -1,4 +1,4 @@
-"""Hidden tests of the lesson tracing: how a Python function becomes a program.
+"""Hidden tests of the `tracing` lesson: how a Python function becomes a program.
 
 Every exercise is tested alone: probes make boxes, builders and interpreters by hand, and put right
 siblings in place. Values cannot tell much here, so the tests look at structure: which variables are
@@ -131,7 +131,7 @@ def test_arg_decides_nothing(student):
 
 @pytest.mark.exercise("tracing.new_arg")
 def test_arg_is_new(student):
-    """Each argument has a variable of its own, also among arguments of one type."""
+    """Each argument has a variable of its own, even if several have the same type."""
     student.agrees(different_boxes, 2.0, 2)
     student.agrees(different_boxes, ROW, 3)
 
@@ -278,14 +278,14 @@ def test_record_types(student):
 
 @pytest.mark.exercise("tracing.record")
 def test_record_params(student):
-    """The params of an operation stand in its equation."""
+    """The params of an operation are in its equation."""
     student.agrees(recorded, "reduce_sum_p", [VECTOR], {"axes": ()})
     student.agrees(recorded, "transpose_p", [((2, 3), "int8", False)], {"permutation": (1, 0)})
 
 
 @pytest.mark.exercise("tracing.record")
 def test_record_order(student):
-    """Equations stand in the order of the operations, and later ones use earlier results."""
+    """Equations are in the order of the operations, and later ones use earlier results."""
     student.agrees(several, [("sub_p", 0, 1), ("sin_p", 3), ("div_p", 4, 3)])
     student.agrees(several, [("exp_p", 1), ("mul_p", 2, 3), ("sub_p", 4, 0)])
 
@@ -299,7 +299,7 @@ def test_record_again(student):
 
 @pytest.mark.exercise("tracing.record")
 def test_record_several_results(student):
-    """There is a box and a variable for each result, also where there are several or none."""
+    """There is a box and a variable for each result, even if there are several or none."""
     student.agrees(many_results, 3, (2,))
     student.agrees(many_results, 1, ())
     student.agrees(many_results, 0, (2,))
@@ -307,7 +307,7 @@ def test_record_several_results(student):
 
 @pytest.mark.exercise("tracing.record")
 def test_record_results_of_one_type(student):
-    """Results of one type have a variable each."""
+    """Results with the same type have a variable each."""
     student.agrees(many_results, 3, (2,), True)
 
 
@@ -405,7 +405,7 @@ def literal_after_a_write(mj, x):
 
 @probe
 def not_values(mj):
-    """Things that are no arrays at all."""
+    """Things that are not arrays at all."""
     from minijax.tracing import literal_of
 
     class Lazy:
@@ -432,7 +432,7 @@ def test_literal_integers(student):
 
 @pytest.mark.exercise("tracing.literal")
 def test_literal_equal_numbers(student):
-    """Numbers that are equal need not be the same: kinds, dtypes and signs stay."""
+    """Numbers that are equal may still differ: kinds, dtypes and signs stay."""
     student.agrees(literals, [1, 1.0, True, np.float32(1.0), np.array(1), 0, 0.0, -0.0, False])
 
 
@@ -444,26 +444,26 @@ def test_literal_arrays_without_axes(student):
 
 @pytest.mark.exercise("tracing.literal")
 def test_literal_vectors(student):
-    """An array with one axis is no literal, however short it is."""
+    """An array with one axis is not a literal, however short it is."""
     student.agrees(literals, [np.array([2.0]), ROW, np.zeros(0)])
 
 
 @pytest.mark.exercise("tracing.literal")
 def test_literal_matrices(student):
-    """An array with several axes is no literal."""
+    """An array with several axes is not a literal."""
     student.agrees(literals, [np.array([[7]]), GRID, np.zeros((1, 1, 1), "float32")])
 
 
 @pytest.mark.exercise("tracing.literal")
 def test_literal_tracer_of_jvp(student):
-    """A number in a box that knows its value and a tangent is no literal."""
+    """A number in a box that knows its value and a tangent is not a literal."""
     student.agrees(literals_of_tracers, "jvp", np.array(3.0))
     student.agrees(literals_of_tracers, "jvp", np.array(0.5, "float32"))
 
 
 @pytest.mark.exercise("tracing.literal")
 def test_literal_tracers(student):
-    """A number in a box of another interpreter is no literal."""
+    """A number in a box of another interpreter is not a literal."""
     student.agrees(literals_of_tracers, "counted", np.array(3.0))
     student.agrees(literals_of_tracers, "vmap", np.array(3.0))
     student.agrees(literals_of_tracers, "jaxpr", np.array(3.0))
@@ -687,7 +687,7 @@ def test_constant_tracers(student):
 
 @pytest.mark.exercise("tracing.constant")
 def test_constant_other_arrays(student):
-    """Arrays that are not NumPy's are kept as they are, and what is no array is refused."""
+    """Arrays that are not NumPy's are kept as they are, and other objects are rejected."""
     student.agrees(other_arrays, LITERAL)
 
 
@@ -730,7 +730,7 @@ def built(mj, arrays, order, outputs):
 
 @probe
 def built_in_jvp(mj, x):
-    """A program of which a constant is a tracer, another one a weakly typed array, one a number."""
+    """A program of which a constant is a tracer, another a weakly typed array, a third a number."""
     from minijax.core import get_aval
     from minijax.jaxpr import Var, raise_to_shaped
     from minijax.tracing import Constant, JaxprBuilder
@@ -774,14 +774,14 @@ def test_build_plain(student):
 
 @pytest.mark.exercise("tracing.build")
 def test_build_one_constant(student):
-    """A constant has a variable in the program, and what was kept of it stands beside it."""
+    """A constant has a variable in the program, and what was kept of it is among the consts."""
     student.agrees(built, [ROW], [0], ["last"])
     student.agrees(built, [GRID], [0, 0], ["last", "a"])
 
 
 @pytest.mark.exercise("tracing.build")
 def test_build_two_constants(student):
-    """Several constants stand in the order in which they were met."""
+    """Several constants are in the order in which they were met."""
     student.agrees(built, [ROW, ROW + 1.0], [0, 1], ["last"])
 
 
@@ -793,7 +793,7 @@ def test_build_three_constants(student):
 
 @pytest.mark.exercise("tracing.build")
 def test_build_outputs(student):
-    """Inputs, constants and literals may be outputs, and one atom may stand there twice."""
+    """Inputs, constants and literals may be outputs, and one atom may be there twice."""
     student.agrees(built, [ROW, ROW + 1.0], [1], ["two", "b", "last", "const", "last"])
     student.agrees(built, [GRID], [], ["const", "a"])
 
@@ -807,7 +807,7 @@ def test_build_unused(student):
 
 @pytest.mark.exercise("tracing.build")
 def test_build_kept(student):
-    """What was kept of a constant stands there as it is, be it a tracer or an array."""
+    """What was kept of a constant is there as it is, be it a tracer or an array."""
     student.agrees(built_in_jvp, 2.0)
     student.agrees(built_in_jvp, ROW)
 
@@ -935,7 +935,7 @@ def higher_levels(mj, x):
 
 @pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_takes_over(student):
-    """In the block all operations go to the interpreter, also those on plain values."""
+    """In the block all operations go to the interpreter, those on plain values included."""
     student.agrees(in_charge, [2.0, 3.0])
     student.agrees(in_charge, [])
 
@@ -948,19 +948,19 @@ def test_dynamic_higher_levels(student):
 
 @pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_nested(student):
-    """A block within a block takes over, and gives back to the block outside."""
+    """A block within a block takes over, until it ends and the outer block is in charge again."""
     student.agrees(blocks_within, 2)
 
 
 @pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_deeply_nested(student):
-    """Three blocks within each other give back one after the other."""
+    """Three nested blocks end one after the other, and the one outside is in charge again."""
     student.agrees(blocks_within, 3)
 
 
 @pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_exception(student):
-    """A block that ends by an exception gives back too, and the exception comes out."""
+    """A block that ends by an exception restores what was there, and the exception comes out."""
     student.agrees(blocks_within, 1, "ZeroDivisionError")
     student.agrees(blocks_within, 1, "KeyboardInterrupt")
     student.agrees(blocks_within, 1, "GeneratorExit")
@@ -1222,7 +1222,7 @@ def outer_boxes(mj, siblings, which, x):
 
 @probe(uses=[in_place])
 def functions_that_fail(mj, siblings, case):
-    """A function with an error of its own, or a result that is no array; and how often it ran."""
+    """A function with an error of its own, or a wrong kind of result; and how often it ran."""
     from minijax import tracing
     from minijax.core import ShapedArray
 
@@ -1259,7 +1259,7 @@ def around_jvp(mj, siblings, aval):
 
 @probe(uses=[in_place])
 def nested(mj, siblings, aval):
-    """A function that is traced in another one, and uses its argument and its constants."""
+    """A function that is traced inside another, and uses its argument and its constants."""
     from minijax import tracing
     from minijax.core import ShapedArray, exp_p, mul_p, sin_p
 
@@ -1351,7 +1351,7 @@ def test_trace_plain_outputs(student):
 
 @pytest.mark.exercise("tracing.trace_with")
 def test_trace_unused_inputs(student):
-    """There is an input for each type, in order, also where the function does not use it."""
+    """There is an input for each type, in order, even if the function does not use it."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "unused", [VECTOR, MATRIX, SCALAR])
 
 
@@ -1364,7 +1364,7 @@ def test_trace_no_inputs(student):
 
 @pytest.mark.exercise("tracing.trace_with")
 def test_trace_constants(student):
-    """Numbers that are used stand in the program, and arrays become its constants."""
+    """Numbers that are used are in the program, and arrays become its constants."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "number", [VECTOR])
     student.agrees(program, ALL_BUT_TRACE_WITH, "array", [VECTOR])
 
@@ -1413,7 +1413,7 @@ def test_trace_outer_boxes(student, which):
 @pytest.mark.exercise("tracing.trace_with")
 @pytest.mark.parametrize("case", ["operands", "none", "text", "list"])
 def test_trace_errors(student, case):
-    """An error of the function comes out, and what is no array cannot be a result."""
+    """An error of the function comes out, and only arrays and numbers can be results."""
     student.agrees(functions_that_fail, ALL_BUT_TRACE_WITH, case)
 
 
@@ -1425,7 +1425,7 @@ def test_trace_around_transformations(student):
 
 @pytest.mark.exercise("tracing.trace_with")
 def test_trace_nested(student):
-    """A function that is traced within another one has a program of its own."""
+    """A function that is traced inside another has a program of its own."""
     student.agrees(nested, ALL_BUT_TRACE_WITH, VECTOR)
     student.agrees(nested, ALL_BUT_TRACE_WITH, ((2,), "float64", False))
 
@@ -1515,7 +1515,7 @@ def program_within(mj, f, xs, ts):
 
 @probe
 def transformed_within(mj, f, xs, ts):
-    """The program of a function that differentiates, maps and traces another one inside."""
+    """The program of a function that differentiates, maps and traces another function inside."""
     from minijax.jaxpr import eval_jaxpr
 
     def g(*ys):
@@ -1579,7 +1579,7 @@ def after_errors(mj, x, error):
 
 @probe
 def several_results(mj, x):
-    """An operation with three results of one type, of which two are used; one with none."""
+    """An operation with three results with the same type, of which two are used; one with none."""
     from minijax.core import Primitive, abstract_eval_rules, impl_rules, neg_p
     from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
 

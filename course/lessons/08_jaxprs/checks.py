@@ -1,4 +1,4 @@
-"""Checks of the lesson jaxprs, for you to read and to run: `./jaxprentice check jaxprs`.
+"""Checks of the `jaxprs` lesson, for you to read and to run: `./jaxprentice check jaxprs`.
 
 Programs are made by hand here. Each exercise has a few checks, and needs no other exercise than its
 own and those that the page names before it.
@@ -40,12 +40,12 @@ def typed(shape, dtype="float64", weak_type=False):
 
 
 def variables(count, shape=(), dtype="float64"):
-    """So many variables of one type."""
+    """As many variables, all with the same type."""
     return [Var(typed(shape, dtype)) for _ in range(count)]
 
 
 def same(name):
-    """A primitive that gives its operand back."""
+    """A primitive that returns its operand."""
     primitive = Primitive(name)
     impl_rules[primitive] = lambda x: x
     return primitive
@@ -56,7 +56,7 @@ def same(name):
 
 @pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_equations_in_order():
-    """k - a, then that times b, where k is a constant."""
+    """A constant minus the first input, and this times the second one."""
     k, a, b, c, d = variables(5)
     eqns = [JaxprEqn([k, a], [c], sub_p, {}), JaxprEqn([c, b], [d], mul_p, {})]
     jaxpr = Jaxpr([k], [a, b], [d, b, c], eqns)
@@ -79,7 +79,7 @@ def test_literals_and_params():
 
 @pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_several_results():
-    """A primitive may give several results."""
+    """A primitive may return several results."""
     swap_p = Primitive("swap", multiple_results=True)
     impl_rules[swap_p] = lambda x, y: [y, x]
     a, b, c, d = variables(4)
@@ -128,7 +128,7 @@ def test_variable_without_a_value():
 @pytest.mark.exercise("jaxprs.eval_jaxpr")
 @for_programs(seed="jaxprs", operations=LAX)
 def test_random_programs(jaxpr, xs, want):
-    """A random program gives what NumPy gives."""
+    """A random program returns what NumPy computes."""
     assert numbers(eval_jaxpr(jaxpr, [], *xs)) == numbers(want)
 
 
@@ -137,7 +137,7 @@ def test_random_programs(jaxpr, xs, want):
 
 @pytest.mark.exercise("jaxprs.binary_type")
 def test_shapes_stretch():
-    """0-d operands and axes of length 1 stretch, and the dtype stays."""
+    """0-d operands and axes of size 1 stretch, and the dtype stays."""
     assert binary_type(typed((3,)), typed((3,))) == typed((3,))
     assert binary_type(typed((), "int8"), typed((2, 3), "int8")) == typed((2, 3), "int8")
     assert binary_type(typed((1, 3)), typed((2, 1))) == typed((2, 3))
@@ -145,7 +145,7 @@ def test_shapes_stretch():
 
 @pytest.mark.exercise("jaxprs.binary_type")
 def test_operands_that_do_not_fit():
-    """Other dtypes, other lengths and other numbers of axes are refused."""
+    """Different dtypes, sizes or numbers of axes are rejected."""
     with pytest.raises(TypeError):
         binary_type(typed((3,)), typed((3,), "float32"))
     with pytest.raises(TypeError):
@@ -156,7 +156,7 @@ def test_operands_that_do_not_fit():
 
 @pytest.mark.exercise("jaxprs.binary_type")
 def test_weak_types():
-    """Two weakly typed operands give a weakly typed result; one alone does not."""
+    """The result is weakly typed if both operands are, and not if one is."""
     weak = typed((), weak_type=True)
     assert binary_type(weak, weak) == weak
     assert binary_type(weak, typed((2,))) == typed((2,))
@@ -164,7 +164,7 @@ def test_weak_types():
 
 @pytest.mark.exercise("jaxprs.binary_type")
 def test_values_are_forgotten():
-    """The result is a plain type, also for operands whose values are known."""
+    """The result is a plain type, even for operands whose values are known."""
     known = get_aval(np.ones(3))
     assert type(binary_type(known, known)).__name__ == "ShapedArray"
 
@@ -179,7 +179,7 @@ def test_a_comparison_is_boolean():
 
 @pytest.mark.exercise("jaxprs.comparison_type")
 def test_weak_type_of_a_comparison():
-    """A comparison is weakly typed where a sum is."""
+    """A comparison is weakly typed if a sum would be."""
     weak = typed((), weak_type=True)
     assert comparison_type(weak, weak) == typed((), "bool", weak_type=True)
 
@@ -222,7 +222,7 @@ def test_a_product_of_matrices():
 
 @pytest.mark.exercise("jaxprs.dot_general_type")
 def test_batch_axes_come_first():
-    """Wherever they stand in x and in y."""
+    """Batch axes come first, wherever they are in x and in y."""
     numbers = (((1,), (0,)), ((2,), (1,)))
     out = dot_general_type(
         typed((2, 3, 7)),
@@ -235,7 +235,7 @@ def test_batch_axes_come_first():
 
 @pytest.mark.exercise("jaxprs.dot_general_type")
 def test_order_of_the_batch_axes():
-    """Batch axes come as they are listed; what is kept is told by its number, not its length."""
+    """Batch axes come as they are listed; axes that are kept are known by number, not by size."""
     numbers = {"dimension_numbers": (((0,), (2,)), ((2, 1), (0, 1)))}
     x, y = typed((2, 3, 5, 5)), typed((5, 3, 2, 2))
     out = dot_general_type(x, y, **numbers, preferred_element_type=None)
@@ -286,7 +286,7 @@ def checker(*bound):
 
 @pytest.mark.exercise("jaxprs.check_atom")
 def test_variables_must_be_bound():
-    """One that is bound may be used, another one of its type not."""
+    """A variable that is bound may be used; another with the same type may not."""
     a, b = variables(2)
     assert checker(a).check_atom(a) is None
     with pytest.raises(TypeError):
@@ -392,7 +392,7 @@ def test_each_result_is_checked():
 
 @pytest.mark.exercise("jaxprs.check_equation")
 def test_results_must_be_new():
-    """`bind` notes the results: it complains about a variable that has a value already."""
+    """`bind` notes the results: it rejects a variable that has a value already."""
     (a,) = variables(1)
     with pytest.raises(AssertionError, match="bound twice"):
         check_equation(JaxprEqn([a], [a], neg_p, {}), a)
