@@ -238,9 +238,9 @@ def abstract_eval(
 def binary_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
     """The type of an elementwise operation on `x` and `y`, such as a sum.
 
-    Their dtypes are the same. A 0-d operand takes any shape; otherwise both have the same number of
-    axes, and a size of 1 takes any size. All else is a `TypeError`. The result is a plain
-    `ShapedArray`, weakly typed if both operands are.
+    Their dtypes are the same. A 0-d operand takes any shape; otherwise the numbers of axes are the
+    same, and a size of 1 takes any other. All else is a `TypeError`. Returns a plain `ShapedArray`,
+    weakly typed if both operands are.
 
     >>> row, column = (ShapedArray(shape, np.dtype("float32")) for shape in [(1, 3), (2, 1)])
     >>> print(binary_type(row, column))
