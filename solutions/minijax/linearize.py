@@ -5,8 +5,8 @@ alone is computed at once. Every other operation leaves a recipe, and the recipe
 need add up to a program; the known values that it uses are its constants, the *residuals*.
 
 `linearize` is `jvp` under partial evaluation: primals are known, tangents are not. What is left is
-the derivative as a program, linear in the tangents. In that form it can run backwards (lesson
-grad).
+the derivative as a program, linear in the tangents. In that form it can run backwards, which is
+what the `grad` lesson makes of it.
 
 This file reads from top to bottom: partial values, recipes and their boxes, the interpreter, from
 recipes to a program, `linearize`, and last what happens to a program that is called.
@@ -62,7 +62,7 @@ from minijax.tree import (
 
 @dataclass(eq=False)
 class PartialVal:
-    """A value that is known, `const`, or one of which only the type is known: `const` is None."""
+    """A value that is known, `const`, or a value whose type alone is known: `const` is None."""
 
     aval: ShapedArray
     const: Any = None
@@ -73,12 +73,12 @@ class PartialVal:
 
 
 def known(val: Value) -> PartialVal:
-    """The partial value of something that is there: a number, an array, or another tracer."""
+    """The partial value of something that exists: a number, an array, or a different tracer."""
     return PartialVal(get_aval(val), val)
 
 
 def unknown(aval: ShapedArray) -> PartialVal:
-    """The partial value of something of this type, of which no more is known.
+    """The partial value of something about which no more than its type is known.
 
     >>> unknown(get_aval(3.0))
     PartialVal(aval=ShapedArray(float64[], weak_type=True), const=None)
@@ -100,7 +100,7 @@ class EqnRecipe:
 
 
 class PartialEvalTracer(Tracer):
-    """A partial value. Where it is unknown it has a variable, and the recipe that makes it.
+    """A partial value. If it is unknown, it has a variable, and the recipe that makes it.
 
     An input of the program has no recipe, and a known value needs neither: it is a constant.
     """
@@ -119,12 +119,12 @@ class PartialEvalTracer(Tracer):
         self.recipe = recipe
 
     def full_lower(self) -> Any:
-        """What is known needs no box: operations on it do not come here again."""
+        """A known value needs no box: operations on it do not come here again."""
         return self.pval.const if self.pval.is_known else self
 
 
 class PartialEvalTrace(Trace):
-    """Evaluates what is known; makes recipes for what is not."""
+    """Evaluates what is known, and makes recipes for the rest."""
 
     def new_arg(self, pval: PartialVal) -> PartialEvalTracer:
         """The box of an input; an unknown one gets its variable here, and needs no recipe."""
@@ -138,14 +138,11 @@ class PartialEvalTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[PartialEvalTracer], params: dict[str, Any]
     ) -> Any:
-        """Apply `primitive` now if all its operands are known, and leave it for later if not.
+        """An operation's value if all operands are known, else what is left for later.
 
-        If all of `tracers` are known, the result is what `primitive.bind` gives for their values
-        and `params`: a plain value, without a box. Otherwise there are two ways. If the primitive
-        has a rule in `partial_eval_rules`, the result is what the rule gives, which is called as
-        `rule(self, tracers, **params)`. For all other primitives `self.stage_out(primitive,
-        tracers, params)` makes the results, as a list in every case. This method gives a list for
-        primitives with `multiple_results`, and one result for others.
+        Known operands may be tracers of a lower level. With an unknown one, the primitive's rule
+        for partial evaluation decides; without a rule, the operation is staged out. Returns a list
+        for a primitive with `multiple_results`.
 
         >>> from minijax.core import neg_p
         >>> with new_main(PartialEvalTrace) as main:
@@ -163,14 +160,11 @@ class PartialEvalTrace(Trace):
     def stage_out(
         self, primitive: Primitive, tracers: Sequence[PartialEvalTracer], params: dict[str, Any]
     ) -> list[PartialEvalTracer]:
-        """Leave an operation for later: nothing is computed, only types are found and noted.
+        """The results of an operation left for later: a list of unknown tracers.
 
-        `abstract_eval(primitive, avals, params)` gives the list of the types of the results, for
-        the list of the types of the operands (`t.aval`). Each result is a `PartialEvalTracer` of
-        this trace with a partial value that is `unknown`, of this type, and with a new `Var`, whose
-        type is that of the partial value. One `EqnRecipe` makes all of them: it holds `primitive`,
-        `tracers` (the known ones too), `params`, and the variables of the results in order.
-        Returns the list of the results, also where there is only one.
+        Nothing is computed. Each result has its type, and a variable of its own with that type. One
+        recipe makes all: it holds the primitive, `params`, all of `tracers`, and the variables of
+        the results in order.
 
         >>> from minijax.core import mul_p
         >>> with new_main(PartialEvalTrace) as main:
@@ -195,14 +189,10 @@ class PartialEvalTrace(Trace):
 def toposort(outs: Sequence[EqnRecipe]) -> list[EqnRecipe]:
     """All recipes that `outs` need, `outs` included: each once, and after those that it needs.
 
-    A recipe needs the recipes of its operands: `t.recipe` of each `t` in `tracers_in`, where that
-    is not `None` (inputs and known values have none). Recipes are told apart by identity. In `outs`
-    one may stand several times, or may be needed by another one; there may be none at all. Recipes
-    that do not need each other may come in any order. The list that is given stays as it is.
-
-    Long programs are usual. A chain of recipes may have more members than Python has room for calls
-    (1000), so do not recurse. And where an operation uses one value twice, the number of ways
-    through the program doubles: look into each recipe a few times, not once for each way to it.
+    A recipe needs those that made its operands. `outs` may be empty, and may have a recipe twice,
+    or one that another needs; the list stays as it is. Chains may be longer than Python's stack is
+    deep, and the work must not double from step to step if each recipe uses the one before it
+    twice.
 
     >>> with new_main(PartialEvalTrace) as main:
     ...     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
@@ -231,17 +221,11 @@ def toposort(outs: Sequence[EqnRecipe]) -> list[EqnRecipe]:
 def tracers_to_jaxpr(
     tracers_in: Sequence[PartialEvalTracer], tracers_out: Sequence[PartialEvalTracer]
 ) -> ClosedJaxpr:
-    """The program that the recipes of `tracers_out` add up to.
+    """The program that computes `tracers_out` from `tracers_in`.
 
-    Its inputs are the variables of `tracers_in`, which are all unknown; used or not, they are
-    inputs. Its equations are the recipes that `tracers_out` need, in the order of `toposort`: a
-    `JaxprEqn(invars, outvars, primitive, params)` for each. Its outputs are the `tracers_out`.
-
-    An operand or an output that is unknown stands for its variable. One that is known, a residual,
-    stands for what `builder.constant(value)` gives, where `builder` is the `JaxprBuilder` of this
-    program: a literal for a number, and for an array a variable, the same one however often the
-    array is used. The builder has the list `builder.eqns`, to be filled, and makes the program:
-    `builder.build(input_variables, output_atoms)`.
+    Inputs are the variables of `tracers_in`, all unknown, in order, used or not. Equations are
+    those that the outputs need, one per recipe, each after those it depends on. A known operand or
+    output becomes what tracing makes of it: a literal for a number, one constant for each array.
 
     >>> with new_main(PartialEvalTrace) as main:
     ...     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
@@ -266,15 +250,11 @@ def partial_eval_flat(
 ) -> tuple[list[PartialVal], ClosedJaxpr]:
     """Run `f` on partial values: the partial values of its results, and a program for the unknown.
 
-    Puts a `PartialEvalTrace` on the stack with `new_main`, boxes each partial value with
-    `new_arg`, and calls `f` once. A result may be a plain value or a tracer of another level:
-    `full_raise` boxes it first. The first thing returned is the list of the partial values of all
-    results, in order.
-
-    The second one is a program, made by `tracers_to_jaxpr`: from those inputs that are unknown to
-    those results that are unknown, both in order. Result number `i` counts as unknown in any case
-    where `instantiate(i)` is true, also if its value is known: its partial value is then `unknown`,
-    of the same type, and the program has its value as an output.
+    `f` is called once, on tracers of a new `PartialEvalTrace`, which is active until `f` returns or
+    raises. It returns a list; all but such tracers are known, and one that escaped from an earlier
+    call is an `UnexpectedTracerError`. The program goes from the unknown inputs to the unknown
+    results, in order. If `instantiate(i)`, result `i` counts as unknown, and the program returns
+    its value.
 
     >>> pvals_out, program = partial_eval_flat(
     ...     lambda x, y: [x * x, x * y], [known(3.0), unknown(get_aval(1.0))]
@@ -300,19 +280,12 @@ def partial_eval_flat(
 def linearize_flat(
     f: Callable[..., list[Any]], primals: Values, count: Callable[[], int]
 ) -> tuple[list[Any], ClosedJaxpr]:
-    """The values of `f` at `primals`, and a program for the derivative of the first `count()`.
+    """The values of `f` at `primals`, and its derivative there as a program.
 
-    `f` takes arrays and gives a list of arrays; it is called once. Under partial evaluation
-    (`partial_eval_flat`), `jvp_flat` differentiates it: the primals are known, and the tangents are
-    the unknown inputs. Returned are the list of all values, and the program.
-
-    The program goes from the tangents of the inputs that are floats, whose types are theirs, to the
-    tangents of the results that are floats. Integers and booleans do not move and have no place in
-    it. `with_float0(moving, avals)` completes the tangents of the floats to those of all inputs,
-    with arrays of dtype `float0` for the others. Only the first `count()` results are
-    differentiated (the others are what `linearize` hands through with `has_aux`), and `count` may
-    be asked when `f` has run, not before. Each of their tangents is an output of the program, also
-    one that does not depend on the inputs.
+    `f` takes arrays or tracers, returns a list of them, and is called once. The program goes from
+    the tangents of the float inputs, with the types of these, to the tangents of the float results
+    among the first `count()`: one each, even if it is constant. `count` must not be called before
+    `f` has run. What depends on the primals alone is computed now, and constant in the program.
 
     >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)
     >>> values
@@ -346,7 +319,7 @@ class Linearized(NamedTuple):
 
 
 def to_residuals(lin: Linearized) -> tuple[list[Any], Any]:
-    """The residuals as children of a container; value and `aux` are not needed any more."""
+    """The residuals as children of a container, without value and `aux`."""
     types = lin.in_tree, tuple(lin.in_avals), lin.out_tree, tuple(lin.out_avals)
     return lin.program.consts, (lin.program.jaxpr, *types)
 
@@ -364,8 +337,9 @@ node_types[Linearized] = NodeType(to_residuals, from_residuals)
 def linearize(fun: Callable[..., Any], *primals: Value, has_aux: bool = False) -> tuple[Value, ...]:
     """The value of `fun` at `primals`, and its derivative there as a function of tangents.
 
-    Everything that does not depend on the tangents is computed now, and once. With `has_aux`,
-    `fun` gives a pair, of which the second part is handed through as a third result.
+    `fun` runs once, and everything that does not depend on the tangents is computed now. The second
+    result takes a tangent for each of `primals` and returns one of the value; call it as often as
+    you like. With `has_aux`, `fun` returns a pair, and its second part comes as a third result.
     Counterpart: `jax.linearize`.
 
     >>> y, f_lin = linearize(lambda x: x * x * x, 2.0)
@@ -390,7 +364,7 @@ def push_forward(lin: Linearized, *tangents: Tangent) -> Value:
 
 
 def linearize_tree(f: Callable[..., Any], primals: Values, has_aux: bool) -> Linearized:
-    """As `linearize_flat`, for functions of containers; with `has_aux` of a pair (result, more)."""
+    """As `linearize_flat`, for functions of containers, or with `has_aux` of (result, more)."""
     leaves, in_tree = tree_flatten(primals)
     flat_f, out_tree = flatten_fun(f if has_aux else lambda *args: (f(*args), None), in_tree)
     values, program = linearize_flat(
@@ -415,7 +389,7 @@ def only_floats(args: Values, avals: Sequence[ShapedArray]) -> list[Value]:
 
 
 def with_float0(moving: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
-    """Tangents for values of types `avals`: the given ones for floats, `float0` for the others."""
+    """Tangents for values of types `avals`: `moving` for the floats, `float0` for the others."""
     rest = iter(moving)
     return [next(rest) if dtypes.is_float(aval.dtype) else zeros_like_aval(aval) for aval in avals]
 
@@ -426,16 +400,11 @@ def with_float0(moving: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any
 def jit_partial_eval(
     trace: PartialEvalTrace, tracers: Sequence[PartialEvalTracer], *, name: str, jaxpr: ClosedJaxpr
 ) -> list[Any]:
-    """Call the part of a program that is known now; leave a call of the rest for later.
+    """The results of calling `jaxpr`, in order: plain values if known, else tracers.
 
-    `partial_eval_jaxpr(jaxpr, is_known)` splits the program by which operands are known, and says
-    which results are. The first part is called at once, with `call(program, values, name)`, which
-    gives the known results and, behind them, the residuals. For the second part, `trace.stage_out`
-    leaves an operation of `jit_p` with the params `name` and `jaxpr`, whose operands are the
-    residuals, boxed by `trace.pure`, and behind them the unknown ones of `tracers`.
-
-    Returns the results of the call in their order: plain values where they are known, tracers where
-    not.
+    The known part is called now, as `name`. The rest becomes one call for later, with the same
+    name, of the residuals and then the unknown operands. A program is split once per choice of
+    known operands.
 
     >>> f = trace_to_jaxpr(lambda x, y: [x * y, x + 1.0], [raise_to_shaped(get_aval(1.0))] * 2)
     >>> with new_main(PartialEvalTrace) as main:
@@ -461,7 +430,7 @@ partial_eval_rules[jit_p] = jit_partial_eval
 def partial_eval_jaxpr(
     jaxpr: ClosedJaxpr, is_known: tuple[bool, ...], instantiate: frozenset[int] = frozenset()
 ) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
-    """As `split_jaxpr`; what was split is kept beside the program, so that it is split once."""
+    """As `split_jaxpr`, cached on the program: it is split once for each choice of known inputs."""
 
     def split() -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
         first, second, out_known = split_jaxpr(jaxpr, is_known, instantiate)
@@ -477,21 +446,13 @@ def split_jaxpr(
 ) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
     """Unzip a program by which inputs are known: two programs, and which outputs are known.
 
-    If the program has the type (known inputs, unknown inputs) -> (known outputs, unknown outputs),
-    wherever these stand among one another, then the two have the types
-
         known inputs               ->  known outputs, residuals
         residuals, unknown inputs  ->  unknown outputs
 
-    Within each group the order is that of the program. Outputs whose numbers are in `instantiate`
-    count as unknown in any case. The third thing returned is a list with a bool for each output.
-    The residuals are the values that the second program needs from the first, each once; it has no
-    constants (`without_consts(jaxpr)` makes inputs of them, in front of the others).
-
-    The first program comes from tracing (`trace_to_jaxpr`, for the types of the known inputs) a
-    function that does what partial evaluation does: it runs the program (`jaxpr_as_fun`) with
-    `partial_eval_flat`, on what `partial_values` gives, and returns the known results and the
-    constants of the program for the unknown. That one is the second program.
+    Within each group, the order is that of `jaxpr`. The third result has a bool for each output: it
+    is known if it needs known inputs alone and its number is not in `instantiate`. The first
+    program does all work on known inputs. Residuals are the values that the second needs, each
+    once, in any order, and constants are among them: it has none of its own.
 
     >>> closed = trace_to_jaxpr(lambda x, y: [x * x * y], [raise_to_shaped(get_aval(1.0))] * 2)
     >>> first, second, out_known = split_jaxpr(closed, (True, False), frozenset())
@@ -523,10 +484,10 @@ def typecheck_partial_eval_jaxpr(
     first: ClosedJaxpr,
     second: ClosedJaxpr,
 ) -> None:
-    """Check the types of the two programs that `split_jaxpr` made of one; `TypeError` if wrong.
+    """Check the types of the two programs into which `split_jaxpr` split one.
 
-    The types of all three must hold together: what the first takes and gives, the known inputs and
-    outputs, and the residuals, which are the rest of its outputs and the first inputs of the other.
+    The types of all three must fit: the first goes from the known inputs to the known outputs and
+    the residuals, and the residuals are the first inputs of the second. `TypeError` otherwise.
 
     >>> from numpy import int8
     >>> closed = trace_to_jaxpr(lambda x, y: [x * x * y], [raise_to_shaped(get_aval(int8(1)))] * 2)
@@ -555,7 +516,7 @@ def shapes_and_dtypes(program: JaxprType) -> list[Any]:
 def in_parts(
     marks: Sequence[bool], types: Sequence[ShapedArray]
 ) -> tuple[list[ShapedArray], list[ShapedArray]]:
-    """The types that are marked, and the others."""
+    """The types with the flag, and the others."""
     pairs = list(zip(marks, types, strict=True))
     return [x for mark, x in pairs if mark], [x for mark, x in pairs if not mark]
 

@@ -1,8 +1,7 @@
-"""Checks of the lesson linearize, for you to read and to run: `./jaxprentice check linearize`.
+"""Checks of the `linearize` lesson, for you to read and to run: `./jaxprentice check linearize`.
 
-Each exercise has a few checks. Recipes and programs are made by hand where the exercise allows it,
-so that most checks need no other exercise than their own; some need those that the page names
-before it.
+Each exercise has a few checks. If the exercise allows it, recipes and programs are made by hand, so
+that most checks need no other exercise than their own; some need those that the page names before.
 """
 
 import importlib
@@ -66,7 +65,7 @@ def trace():
 
 
 def toy(monkeypatch, multiple_results=False):
-    """A primitive that multiplies its operands with `by`, and gives the sum; or the list of all."""
+    """A primitive: the sum of its operands, multiplied by `by`; or the list of these products."""
     primitive = Primitive("toy", multiple_results)
 
     def evaluate(*xs, by):
@@ -79,7 +78,7 @@ def toy(monkeypatch, multiple_results=False):
 
 @pytest.fixture
 def left(monkeypatch):
-    """What was left for later; it gives texts in place of results."""
+    """What was left for later; its results are strings."""
     calls = []
 
     def stage_out(self, primitive, tracers, params):
@@ -114,7 +113,7 @@ def test_what_is_known_is_bound():
 
 @pytest.mark.exercise("linearize.process_primitive")
 def test_one_unknown_operand_is_enough(monkeypatch, trace, left):
-    """Where one operand is unknown, the operation is left for later, with all of its operands."""
+    """If one operand is unknown, the operation is left for later, with all of its operands."""
     primitive, boxes = toy(monkeypatch), [trace.pure(2.0), trace.new_arg(unknown(FLOAT))]
     assert trace.process_primitive(primitive, boxes, {"by": 10.0}) == "first"
     assert left == [(primitive, boxes, {"by": 10.0})]
@@ -143,7 +142,7 @@ def test_a_rule_is_asked(monkeypatch, trace, left):
 
 @pytest.mark.exercise("linearize.stage_out")
 def test_a_result_is_a_type_and_a_variable(trace):
-    """A list with one box is given; it is unknown, and its type comes from the operands' types."""
+    """One result is a list with one box, unknown, whose type follows from the operands' types."""
     vector, number = trace.new_arg(unknown(VECTOR)), trace.pure(2.0)
     mul_p = Primitive("mul")
     abstract_eval_rules[mul_p] = lambda x, y: x
@@ -207,7 +206,7 @@ def test_what_is_needed_comes_first(trace):
 
 @pytest.mark.exercise("linearize.toposort")
 def test_each_recipe_once_and_none_that_is_not_needed(trace):
-    """Each recipe is listed once, and one that is not needed is not; the given list stays."""
+    """Each recipe that is needed is listed once, and no other is; `outs` stays as it is."""
     made = recipes(trace, [[-1], [0], [1, 1], [0]])
     outs = [made[2], made[1], made[2]]
     assert numbers(toposort(outs), made) == [0, 1, 2]
@@ -247,7 +246,7 @@ def in_order(monkeypatch):
 
 @pytest.mark.exercise("linearize.tracers_to_jaxpr")
 def test_recipes_become_equations(trace, in_order):
-    """Equations stand in the order of `toposort`; inputs and outputs are those that were given."""
+    """Each recipe becomes an equation, after those it needs, between the inputs and the outputs."""
     x, y = (trace.new_arg(unknown(FLOAT)) for _ in range(2))
     first = applied(trace, "sub", x, y)
     second = applied(trace, "sin", first)
@@ -312,7 +311,7 @@ def test_results_without_a_box():
 
 @pytest.mark.exercise("linearize.partial_eval_flat")
 def test_instantiated_results():
-    """Results that are instantiated count as unknown, and the program gives them."""
+    """Results that are instantiated count as unknown, and the program returns them."""
     pvals, program = partial_eval_flat(
         lambda x: [x * 2.0, 7.0, x], [known(3.0)], lambda i: i in (0, 1)
     )
@@ -356,7 +355,7 @@ def test_integers_do_not_move():
 
 @pytest.mark.exercise("linearize.flat")
 def test_only_the_first_results_count():
-    """All values are given; the first `count()` results alone have a tangent."""
+    """All values are returned, but only the first `count()` results have a tangent."""
     ran = []
     values, program = linearize_flat(
         lambda x: ran.append(1) or [x * x, x * 5.0], [3.0], lambda: len(ran)
@@ -439,7 +438,7 @@ def split_by_hand(monkeypatch):
 
 @pytest.fixture
 def staged_by_hand(monkeypatch):
-    """A stand-in for `stage_out`, with one result, and what it was given."""
+    """A stand-in for `stage_out`, with one result, and its arguments."""
     calls = []
 
     def stage_out(self, primitive, tracers, params):
@@ -452,7 +451,7 @@ def staged_by_hand(monkeypatch):
 
 @pytest.mark.exercise("linearize.jit_rule")
 def test_one_part_now_one_later(trace, split_by_hand, staged_by_hand):
-    """The program is split, and its first part is called; results stand in their order."""
+    """The program is split, and its first part is called; results come in their order."""
     asked, first, _ = split_by_hand
     boxes = [trace.pure(3.0), trace.new_arg(unknown(FLOAT))]
     out = jit_partial_eval(trace, boxes, name="f", jaxpr="the program")
@@ -484,7 +483,7 @@ OPERATIONS = (
 @pytest.mark.exercise("linearize.flat")
 @random_programs.for_programs(seed="linearize", operations=OPERATIONS, dtypes=["float64"])
 def test_slopes_of_random_programs(f, xs, ts):
-    """The values of a random program, and a program that gives its slope in a direction."""
+    """The values of a random program, and a program for its slope in a direction."""
     outs = random_programs.results_of(f(*xs))
     values, linear = linearize_flat(
         lambda *xs: random_programs.results_of(f(*xs)), list(xs), lambda: len(outs)
