@@ -38,10 +38,10 @@ from microjax.interpreters import (
 class DualNumber:
     """A value, `primal`, and how fast it moves, `tangent`.
 
-    It belongs to one interpreter, one use of differentiation. To differentiate a derivative, two
-    interpreters are at work; each has its own eps, and must not take the other's tangents for its
-    own. Primal and tangent are floats, or values of the interpreter outside: dual numbers again,
-    for a second derivative.
+    It belongs to one interpreter, one use of differentiation. Two interpreters are at work when a
+    derivative is differentiated; each has its own eps, and must not take the other's tangents for
+    its own. Primal and tangent are floats, or values of the interpreter outside: dual numbers
+    again, for a second derivative.
     """
 
     interpreter: Interpreter
@@ -54,34 +54,38 @@ class DualNumber:
 
 # The rules: from primals and tangents of the operands to primal and tangent of the result ---------
 #
-# They call `add` and `mul`, not Python's + and *. Who applies these is decided elsewhere: below, by
-# the interpreter that calls the rule.
+# They call `add` and `mul`, not Python's + and *. Which interpreter applies these is decided below,
+# by the interpreter that calls the rule.
 
 
 def add_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The rule of sums: a sum moves by the sum of what its operands move by.
+    """The rule of sums: the sum of two operands, and how fast it moves.
 
-    `primals` holds the two operands, `tangents` how fast each of them moves. Gives their sum, and
-    how fast it moves. All sums are made with `add`, for primals and tangents need not be floats.
+    `primals` holds the operands, `tangents` how fast each of them moves. All are values of the
+    current interpreter, of any kind. It does all the arithmetic: two operations, whatever the
+    values are.
 
     >>> add_jvp((3.0, 4.0), (1.0, 10.0))
     (7.0, 11.0)
     """
-    # TODO(duals.add_rule): give the sum of the primals, and how fast that sum moves.
+    # Toolbox:
+    # - add(x, y), mul(x, y): sum and product, as the current interpreter computes them
+    # TODO(duals.add_rule): return the sum, and how fast it moves.
     raise NotImplementedError("duals.add_rule")
 
 
 def mul_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The product rule: each operand by the tangent of the other, and the sum of both.
+    """The rule of products: the product of two operands, and how fast it moves.
 
-    Arguments and result are as in `add_jvp`: a pair of primals and a pair of tangents; the product,
-    and how fast it moves. Everything is computed with `add` and `mul`.
+    Arguments and result are as in `add_jvp`. The current interpreter does all the arithmetic: four
+    operations, whatever the values are.
 
     >>> mul_jvp((3.0, 4.0), (1.0, 10.0))
     (12.0, 34.0)
     """
-    # TODO(duals.mul_rule): give the product of the primals, and how fast it moves; each operand has
-    # a share in that.
+    # Toolbox:
+    # - add(x, y), mul(x, y): sum and product, as the current interpreter computes them
+    # TODO(duals.mul_rule): return the product, and how fast it moves.
     raise NotImplementedError("duals.mul_rule")
 
 
@@ -94,8 +98,8 @@ jvp_rules = {Op.add: add_jvp, Op.mul: mul_jvp}
 class JVPInterpreter(Interpreter):
     """Computes with dual numbers of its own.
 
-    `prev_interpreter` is the one that was current when differentiation began. The rules are applied
-    under it: it may evaluate, or differentiate once more.
+    `prev_interpreter` is the one that was current when differentiation began. The rules run under
+    it: it may evaluate, or differentiate once more.
     """
 
     def __init__(self, prev_interpreter: Interpreter) -> None:
@@ -104,10 +108,9 @@ class JVPInterpreter(Interpreter):
     def lift(self, x: Any) -> DualNumber:
         """`x` as a dual number of this interpreter.
 
-        A dual number of this interpreter is one already, and is given back itself. Everything else
-        is a constant, as seen from here, and does not move: its tangent is 0.0. That holds for
-        floats, and it holds for a dual number of *another* interpreter: as a whole it becomes the
-        primal of a new one.
+        Its own dual numbers are returned as they are. Every other value, even a dual number of a
+        *different* interpreter, does not move, as seen from here: as a whole, it becomes the primal
+        of a new dual number with the tangent 0.0.
 
         >>> inner, outer = (JVPInterpreter(current_interpreter()) for _ in range(2))
         >>> inner.lift(3.0)
@@ -115,25 +118,31 @@ class JVPInterpreter(Interpreter):
         >>> inner.lift(DualNumber(outer, 3.0, 1.0))
         DualNumber(primal=DualNumber(primal=3.0, tangent=1.0), tangent=0.0)
         """
-        # TODO(duals.lift): give back a dual number of this interpreter as it is, and box everything
-        # else as a constant.
+        # Toolbox:
+        # - DualNumber(interpreter, primal, tangent): a dual number that belongs to interpreter
+        # - x.interpreter: the interpreter to which a dual number belongs
+        # TODO(duals.lift): return x as a dual number of this interpreter.
         raise NotImplementedError("duals.lift")
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> DualNumber:
-        """Lift the operands, apply the rule of `op` to primals and tangents, and pair the results.
+        """The result of an operation, as a dual number of this interpreter.
 
-        The rule is `jvp_rules[op]`, called once as `rule(primals, tangents)` with two tuples; it
-        gives a pair, primal and tangent of the result. It runs with `self.prev_interpreter` as the
-        current interpreter: under this one, its `add` and `mul` would come back here for ever. The
-        result is a dual number of this interpreter.
+        Operands are its own dual numbers, or constants of any kind. Primal and tangent are what the
+        operation's rule in the table returns. The rule is called once, while the interpreter before
+        this one is current; afterwards all is as it was, even if the rule raises.
 
         >>> interpreter = JVPInterpreter(current_interpreter())
         >>> x = DualNumber(interpreter, 3.0, 1.0)
         >>> interpreter.interpret_op(Op.mul, (x, 4.0))
         DualNumber(primal=12.0, tangent=4.0)
         """
-        # TODO(duals.interpret_op): lift the operands, call the rule under the interpreter before
-        # this one, and pair what it gives.
+        # Toolbox:
+        # - jvp_rules[op]: the rule, a function of two tuples, primals and tangents; it returns a
+        #   pair
+        # - self.lift(x): any value as a dual number of this interpreter
+        # - with set_interpreter(interpreter): makes it current for the time of the block
+        # - DualNumber(interpreter, primal, tangent): a dual number that belongs to interpreter
+        # TODO(duals.interpret_op): return the dual number that the rule of op computes.
         raise NotImplementedError("duals.interpret_op")
 
 
@@ -141,12 +150,12 @@ class JVPInterpreter(Interpreter):
 
 
 def jvp(f: Callable[[Any], Any], primal: Any, tangent: Any) -> tuple[Any, Any]:
-    """The value of `f` at `primal`, and how fast it moves there when the input moves by `tangent`.
+    """The value of `f` at `primal`, and how fast it moves when the input moves at speed `tangent`.
 
-    Runs `f` once, on a dual number of a new `JVPInterpreter` that is current meanwhile and has the
-    one that was current before as its `prev_interpreter`. What `f` gives may be a constant, or a
-    dual number of another interpreter, so it is lifted before it is taken apart into primal and
-    tangent. Counterpart: `jax.jvp`, which takes a tuple of inputs.
+    `f` runs once, on a dual number that belongs to this call alone; calls may be nested. A result
+    that does not depend on that number, such as a dual number from outside, is returned as it is,
+    and does not move. The interpreter that was current does the arithmetic, and is current again
+    afterwards, even if `f` raises. Counterpart: `jax.jvp`, which takes a tuple of inputs.
 
     >>> def foo(x):
     ...     return mul(x, add(x, 3.0))
@@ -155,16 +164,21 @@ def jvp(f: Callable[[Any], Any], primal: Any, tangent: Any) -> tuple[Any, Any]:
     >>> jvp(lambda x: 5.0, 2.0, 1.0)
     (5.0, 0.0)
     """
-    # TODO(duals.jvp): run f on a dual number of a new JVPInterpreter, and take apart what comes
-    # out.
+    # Toolbox:
+    # - JVPInterpreter(prev_interpreter): an interpreter of dual numbers, above another interpreter
+    # - DualNumber(interpreter, primal, tangent): a dual number that belongs to interpreter
+    # - interpreter.lift(x): any value as a dual number of that interpreter
+    # - current_interpreter(): the interpreter that is in charge at this moment
+    # - with set_interpreter(interpreter): makes it current for the time of the block
+    # TODO(duals.jvp): return the value of f, and how fast it moves.
     raise NotImplementedError("duals.jvp")
 
 
 def derivative(f: Callable[[Any], Any], x: Any) -> Any:
     """The derivative of `f` at `x`: how fast `f` moves when its input moves at speed 1.0.
 
-    It may stand inside a function that is differentiated itself. Here the inner function does not
-    use its argument y, so its derivative is 0, and f is 0 everywhere.
+    `f` runs once. `x` is any value that the current interpreter takes. Derivatives may be nested:
+    here the inner function does not use its argument y, so f is 0 everywhere.
 
     >>> derivative(lambda x: mul(x, add(x, 3.0)), 2.0)
     7.0
@@ -175,22 +189,24 @@ def derivative(f: Callable[[Any], Any], x: Any) -> Any:
     >>> derivative(f, 0.0)
     0.0
     """
-    # TODO(duals.derivative): call jvp with an input that moves at speed 1.0, and return how fast
-    # the result moves.
+    # Toolbox:
+    # - jvp(f, primal, tangent): the value of f, and how fast it moves: a pair
+    # TODO(duals.derivative): return the derivative of f at x.
     raise NotImplementedError("duals.derivative")
 
 
 def nth_order_derivative(n: int, f: Callable[[Any], Any], x: Any) -> Any:
-    """The `n`-th derivative of `f` at `x`; for `n` = 0, the value of `f` at `x`.
+    """The `n`-th derivative of `f` at `x`; for `n` = 0, the value of `f` at `x` itself.
 
-    The derivative of order n is the derivative of the function that gives the one of order n - 1.
-    `n` is a Python int, 0 or more. `f` runs once, whatever `n` is.
+    `n` is an int, 0 or more, and may be large. `f` runs once, whatever `n` is. `x` is any value
+    that the current interpreter takes, and derivatives may be nested.
 
     >>> def foo(x):
     ...     return mul(x, add(x, 3.0))
     >>> [nth_order_derivative(n, foo, 2.0) for n in range(4)]
     [10.0, 7.0, 2.0, 0.0]
     """
-    # TODO(duals.nth_order): for n = 0 call f; else differentiate the function that gives the
-    # derivative of order n - 1.
+    # Toolbox:
+    # - derivative(f, x): the derivative of a function at a point; the function may take derivatives
+    # TODO(duals.nth_order): return the n-th derivative of f at x.
     raise NotImplementedError("duals.nth_order")

@@ -7,9 +7,8 @@ A function such as
 
 says which operations to apply, and in which order. What it means to apply one is left open, and
 this is the whole idea of JAX: `add` and `mul` compute nothing themselves. They ask the *current
-interpreter*. One interpreter computes numbers, another one counts operations; the next lessons add
-one that computes derivatives as well, and one that writes the operations down. `foo` stays as it
-is.
+interpreter*. One interpreter computes numbers, a second counts operations; the next lessons add one
+that computes derivatives as well, and one that writes the operations down. `foo` stays as it is.
 
 This file reads from top to bottom: the operations, what an interpreter is, the one that evaluates,
 the place where the current one is kept, what users call, and an interpreter that watches another.
@@ -40,10 +39,10 @@ class Op(Enum):
 
 
 class Interpreter:
-    """Gives the operations a meaning; what kind of values it computes with is its own affair."""
+    """Says what the operations mean; what kind of values it computes with is its own affair."""
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
-        """Apply `op` to `args` in this interpreter's way; gives the result."""
+        """The result of applying `op` to the operands `args` in this interpreter's way."""
         raise NotImplementedError(f"{type(self).__name__} must define interpret_op.")
 
 
@@ -53,7 +52,8 @@ class EvalInterpreter(Interpreter):
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> float:
         """The sum of the two floats in `args` for `Op.add`, their product for `Op.mul`.
 
-        An operand that is not a float is refused: `check_floats(op, args)` raises the `TypeError`.
+        Both are computed as Python does it, and no other interpreter is asked. An operand that is
+        not a float raises `TypeError`, even if it is an int.
 
         >>> EvalInterpreter().interpret_op(Op.add, (2.0, 3.0))
         5.0
@@ -70,10 +70,10 @@ class EvalInterpreter(Interpreter):
 
 
 def check_floats(op: Op, args: tuple[Any, ...]) -> None:
-    """Complain, with `TypeError`, about the first operand that is not a float.
+    """Raise `TypeError` for the first operand that is not a float.
 
-    A value of another interpreter arrives here if that one is not current: nobody made it current,
-    or its work is over and somebody kept the value, in a list or a global variable.
+    A value of another interpreter arrives here if that one is not current: it was never made
+    current, or its work is over and the value was kept, in a list or a global variable.
 
     >>> check_floats(Op.add, (2.0, 3))
     Traceback (most recent call last):
@@ -84,8 +84,8 @@ def check_floats(op: Op, args: tuple[Any, ...]) -> None:
             advice = (
                 f"Write numbers as {float(arg)}, not {arg}."
                 if isinstance(arg, int)
-                else "If another interpreter made it, that one is not current: nobody made it so, "
-                "or its work is over and the value was kept."
+                else "If another interpreter made it, that one is not current: it never was, or "
+                "its work is over and the value was kept."
             )
             kind = type(arg).__name__
             raise TypeError(f"{op} takes floats, and was given {arg}, of type {kind}. {advice}")
@@ -95,7 +95,7 @@ def check_floats(op: Op, args: tuple[Any, ...]) -> None:
 
 
 class Context(threading.local):
-    """Holds the current interpreter: one in each thread, and evaluation to begin with."""
+    """Holds the current interpreter: one for each thread, and evaluation to begin with."""
 
     interpreter: Interpreter = EvalInterpreter()
 
@@ -114,11 +114,10 @@ def current_interpreter() -> Interpreter:
 
 @contextmanager
 def set_interpreter(new_interpreter: Interpreter) -> Iterator[None]:
-    """Make another interpreter the current one, for the time of a `with` block.
+    """A context manager that makes another interpreter current for the time of a `with` block.
 
-    When the block ends, the interpreter that was current before it is current again, also when an
-    exception ends the block. Blocks may stand inside each other. The current interpreter of this
-    thread is the attribute `context.interpreter`.
+    However the block ends, the interpreter that was current when it began is current again; an
+    exception goes on. Blocks may be nested. Other threads do not notice.
 
     >>> other = EvalInterpreter()
     >>> with set_interpreter(other):
@@ -139,11 +138,10 @@ def set_interpreter(new_interpreter: Interpreter) -> Iterator[None]:
 
 
 def bind(op: Op, *args: Any) -> Any:
-    """Apply `op` to operands: ask the current interpreter to do it, and give its answer.
+    """The current interpreter's answer to `op`, applied to these operands.
 
-    The interpreter's method `interpret_op(op, args)` takes the operands as one tuple. Nothing is
-    known here of what the operands are: they and the answer are whatever values the interpreter
-    computes with. Counterpart: `Primitive.bind` in JAX.
+    It is asked once, with all operands in one tuple. Operands and answer are values of any kind,
+    and pass through as they are; so does an exception. Counterpart: `Primitive.bind` in JAX.
 
     >>> class Tell(Interpreter):
     ...     def interpret_op(self, op, args):
@@ -186,10 +184,10 @@ class CountingInterpreter(Interpreter):
         self.count = 0
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
-        """Count one more operation, and give what `self.prev_interpreter` makes of it.
+        """The result of the operation, which counts as one more in `count`.
 
-        The values are those of `self.prev_interpreter`: it gets the operands as they are, and its
-        result is given back as it is.
+        The interpreter before this one computes it, whichever is current: it is asked once, and
+        operands and result, values of any kind, pass through as they are.
 
         >>> counting = CountingInterpreter(EvalInterpreter())
         >>> counting.interpret_op(Op.add, (2.0, 3.0)), counting.interpret_op(Op.mul, (2.0, 3.0))
@@ -202,10 +200,11 @@ class CountingInterpreter(Interpreter):
 
 
 def count_ops(f: Callable[..., Any], *args: Any) -> tuple[Any, int]:
-    """The result of `f(*args)`, and the number of operations that were applied to get it.
+    """The result of `f(*args)`, and the number of operations that were applied to get it: a pair.
 
-    Runs `f` once, while a new `CountingInterpreter` is current; the interpreter that was current
-    before does the work, and is current again afterwards.
+    `f` runs once. The interpreter that was current before does the work, sees each operation, and
+    is current again afterwards, even if `f` raises. Counts inside a function that is counted begin
+    at zero.
 
     >>> count_ops(lambda x: mul(x, add(x, 3.0)), 2.0)
     (10.0, 2)

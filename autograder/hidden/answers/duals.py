@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson duals: right ones, and known mistakes.
+"""Answers to the exercises of the `duals` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
@@ -51,7 +51,7 @@ def add_jvp(primals, tangents):
     name="The sum is made with Python's plus",
     hints=[
         "Take the derivative of a derivative of `add(x, x)`. What are the operands of your rule then?",
-        "Primals and tangents need not be floats: in a derivative of a derivative they are dual numbers, for which `+` means nothing.",
+        "Primals and tangents do not have to be floats: in a derivative of a derivative they are dual numbers, for which `+` means nothing.",
         "Write `add(x, y)` and `add(x_dot, y_dot)`: these ask the current interpreter, which knows what its values are.",
     ],
 )
@@ -152,8 +152,8 @@ def mul_jvp(primals, tangents):
     name="The tangent of a product is the product of the tangents",
     hints=[
         "Test your rule on x * 2, where x moves by 1 and 2 does not move. Does the product rest?",
-        "Multiply (x + x_dot eps) and (y + y_dot eps) out. The product of the tangents stands beside eps squared: it is the one term that is left out.",
-        "Two terms stand beside eps: x times `y_dot`, and `x_dot` times y. Add them.",
+        "Multiply (x + x_dot eps) and (y + y_dot eps) out. The product of the tangents is the factor of eps squared: the one term that is left out.",
+        "The factor of eps has two terms, x times `y_dot` and `x_dot` times y. Add them.",
     ],
 )
 def mul_jvp(primals, tangents):
@@ -163,11 +163,11 @@ def mul_jvp(primals, tangents):
 
 @mistake(
     "duals.mul_rule",
-    name="Each tangent is multiplied with its own operand",
+    name="Each tangent is multiplied by its own operand",
     hints=[
         "Let y be the constant 5, and x = 3. By how much does x * y move for each unit of x: by 5, or by 3?",
-        "Multiply (x + x_dot eps) and (y + y_dot eps) out. Which value stands beside `x_dot`?",
-        "`x_dot` is multiplied with y, and `y_dot` with x.",
+        "Multiply (x + x_dot eps) and (y + y_dot eps) out. By which value is `x_dot` multiplied?",
+        "`x_dot` is multiplied by y, and `y_dot` by x.",
     ],
 )
 def mul_jvp(primals, tangents):
@@ -259,7 +259,7 @@ def mul_jvp(primals, tangents):
     name="Products and sums are made with Python's operators",
     hints=[
         "Take the derivative of a derivative of `mul(x, x)`. What are the operands of your rule then?",
-        "Primals and tangents need not be floats: in a derivative of a derivative they are dual numbers, for which `*` and `+` mean nothing.",
+        "Primals and tangents do not have to be floats: in a derivative of a derivative they are dual numbers, for which `*` and `+` mean nothing.",
         "Write `mul(x, y)` for x * y and `add(a, b)` for a + b, everywhere in the rule.",
     ],
 )
@@ -408,7 +408,7 @@ def lift(self, x):
     if isinstance(x, DualNumber) and x.interpreter is self:
         return x
     if not isinstance(x, (float, DualNumber)):
-        raise TypeError(f"{x} is no float")
+        raise TypeError(f"{x} is not a float")
     return DualNumber(self, x, 0.0)
 
 
@@ -451,10 +451,10 @@ def interpret_op(self, op, args):
 
 @mistake(
     "duals.interpret_op",
-    name="The rule is evaluated, whoever was there before",
+    name="The rule is always evaluated, whichever interpreter was there before",
     hints=[
         "In a derivative of a derivative, what is inside the inner dual numbers: floats?",
-        "Evaluation is one of the interpreters that may have been current when differentiation began. It need not be that one.",
+        "Evaluation is one of the interpreters that may have been current when differentiation began. It may be a different one.",
         "The one that was there before is `self.prev_interpreter`. Make it current while the rule runs.",
     ],
 )
@@ -472,7 +472,7 @@ def interpret_op(self, op, args):
     name="The result is said to belong to the interpreter before",
     hints=[
         "What does `lift` do with your result, when it is an operand of the next operation?",
-        "A dual number belongs to the interpreter that made it. Whoever was there before knows nothing of its tangent.",
+        "A dual number belongs to the interpreter that made it. The one before it knows nothing of its tangent.",
         "The first field of the result is `self`, as in `lift`.",
     ],
 )
@@ -595,7 +595,7 @@ with set_interpreter(other):
 """,
 )
 def interpret_op(self, op, args):
-    # afterwards this interpreter is current, whoever was before
+    # afterwards this interpreter is current, whichever was before
     from microjax.interpreters import context
 
     duals = [self.lift(arg) for arg in args]
@@ -649,9 +649,9 @@ def jvp(f, primal, tangent):
     "duals.jvp",
     name="A result from outside is opened (perturbation confusion)",
     hints=[
-        "The function may give back a dual number that it did not get from you. What does your code do with it?",
+        "The function may return a dual number that it did not get from you. What does your code do with it?",
         "A dual number of an interpreter outside is a constant, as seen from here: for this derivative it does not move.",
-        "Do not ask what type the result has. `interpreter.lift(result)` leaves your own dual numbers alone, and makes constants of all else.",
+        "Do not ask what type the result has. `interpreter.lift(result)` leaves your own dual numbers alone, and turns all else into constants.",
     ],
 )
 def jvp(f, primal, tangent):
@@ -731,7 +731,7 @@ print(count_ops(lambda x: jvp(lambda y: mul(y, y), x, 1.0), 3.0))
 """,
 )
 def jvp(f, primal, tangent):
-    # evaluates below, whoever is current
+    # evaluates below, whichever interpreter is current
     from microjax.interpreters import EvalInterpreter
 
     before = current_interpreter()
@@ -837,7 +837,7 @@ def derivative(f, x):
     "duals.derivative",
     name="The input moves at the speed of its own value",
     hints=[
-        "What does your function give for x * 3 at x = 2? Its slope is 3 everywhere.",
+        "What does your function return for x * 3 at x = 2? Its slope is 3 everywhere.",
         "`jvp` wants two numbers: where the input is, and how fast it moves. For a slope the second is the same at each place.",
         "The derivative is how fast the result moves when the input moves at speed 1.0: `jvp(f, x, 1.0)`.",
     ],
@@ -865,7 +865,7 @@ def derivative(f, x):
 
 @mistake(
     "duals.derivative",
-    name="The value is returned in place of the derivative",
+    name="The value is returned instead of the derivative",
     hints=[
         "Compare `derivative(lambda x: mul(x, x), 3.0)` with 6.0.",
         "`jvp` returns two things: the value first, then how fast it moves.",
@@ -973,8 +973,8 @@ def nth_order_derivative(n, f, x):
     name="The derivative is taken at a derivative",
     hints=[
         "What is the second derivative: the slope of the slope, or the slope at the place which the slope names?",
-        "Only the function becomes another one from order to order. The point `x` stays where it is.",
-        "Differentiate the *function* that gives the derivative of order n - 1: `lambda y: nth_order_derivative(n - 1, f, y)`, at `x`.",
+        "Only the function changes from order to order. The point `x` stays where it is.",
+        "Differentiate the *function* that returns the derivative of order n - 1: `lambda y: nth_order_derivative(n - 1, f, y)`, at `x`.",
     ],
 )
 def nth_order_derivative(n, f, x):
@@ -987,7 +987,7 @@ def nth_order_derivative(n, f, x):
     "duals.nth_order",
     name="The order is one too low",
     hints=[
-        "What should the order 1 give, and what does yours give?",
+        "What should the order 1 be, and what is yours?",
         "How many derivatives are taken for n = 1? Count how often `derivative` is called.",
         "The recursion ends at 0, where no derivative is taken, and each order above that takes one.",
     ],

@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson interpreters: right ones, and known mistakes.
+"""Answers to the exercises of the `interpreters` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
@@ -20,10 +20,10 @@ def interpret_op(self, op, args):
 
 @mistake(
     "interpreters.evaluate",
-    name="Numbers are made floats where they should be refused",
+    name="Numbers are turned into floats instead of being rejected",
     hints=[
         "What does `EvalInterpreter().interpret_op(Op.add, (2, 3.0))` do, and what should it do?",
-        "This interpreter computes with floats and with nothing else. That is not for it to mend: who passes an int or a text should be told so.",
+        "This interpreter computes with floats and with nothing else. It should not repair an operand, but say that it is wrong.",
         "Call `check_floats(op, args)` before you compute, and take `x, y = args` as they are.",
     ],
 )
@@ -37,7 +37,7 @@ def interpret_op(self, op, args):
     name="The operands are not checked",
     hints=[
         "Try `EvalInterpreter().interpret_op(Op.add, (2, 3.0))`. The docstring says what should happen.",
-        "Python's `+` takes nearly everything, also two texts. Nobody notices a wrong operand unless you look.",
+        "Python's `+` takes nearly everything, even two strings. A wrong operand goes unnoticed unless you look.",
         "The function that looks is given: `check_floats(op, args)`, before the sum or the product.",
     ],
 )
@@ -177,7 +177,7 @@ def set_interpreter(new_interpreter):
     hints=[
         "What is current after a block that ended with an exception?",
         "An exception in the block comes out of the `yield`. Lines below the `yield` do not run then.",
-        "Put the `yield` into a `try`, and the line that puts the old interpreter back into its `finally`.",
+        "Put the `yield` into a `try`, and the line that restores the old interpreter into its `finally`.",
     ],
 )
 @contextmanager
@@ -192,9 +192,9 @@ def set_interpreter(new_interpreter):
     "interpreters.set_interpreter",
     name="The end of a block goes back to evaluation, whatever was there before",
     hints=[
-        "Blocks may stand inside each other. What is current after the inner one has ended?",
+        "Blocks may be nested. What is current after the inner one has ended?",
         "Evaluation is what a thread *begins* with. When a block begins, another interpreter may be current.",
-        "Keep `context.interpreter` in a variable before you change it, and put that one back.",
+        "Save `context.interpreter` in a variable before you change it, and restore that one.",
     ],
 )
 @contextmanager
@@ -390,7 +390,7 @@ def bind(op, *args):
     "interpreters.bind",
     name="The operation is always evaluated",
     hints=[
-        "Let an interpreter be current that gives texts. What does `bind(Op.add, 2.0, 3.0)` give then?",
+        "Let an interpreter be current that makes strings. What does `bind(Op.add, 2.0, 3.0)` return then?",
         "`bind` must not decide who does the work. That is decided elsewhere, by `set_interpreter`.",
         "Do not make an interpreter in `bind`. Ask for the one that is in charge now: `current_interpreter()`.",
     ],
@@ -404,7 +404,7 @@ def bind(op, *args):
     name="The answer is not returned",
     hints=[
         "What does `print(add(2.0, 3.0))` show?",
-        "A Python function that ends without `return` gives `None`.",
+        "A Python function that ends without `return` returns `None`.",
         "Write `return` before the call of `interpret_op`.",
     ],
 )
@@ -449,7 +449,7 @@ def bind(op, *args):
     "interpreters.bind",
     name="Operations on plain floats are evaluated at once",
     hints=[
-        "What does `add(1.0, 2.0)` mean while an interpreter is current that gives texts?",
+        "What does `add(1.0, 2.0)` mean while an interpreter is current that makes strings?",
         "The operands do not decide who does the work. An operation on two constants belongs to the current interpreter as well.",
         "Remove the special case: `current_interpreter().interpret_op(op, args)` for all operands.",
     ],
@@ -532,11 +532,11 @@ def interpret_op(self, op, args):
 
 @mistake(
     "interpreters.count_op",
-    name="The operation goes to whoever is current, not to the one before",
+    name="The operation goes to the current interpreter, not to the one before",
     hints=[
         "While this method runs, which interpreter is the current one?",
-        "It is the counting interpreter itself, as a rule. An operation that is handed to the current interpreter comes back here, for ever.",
-        "Hand it to `self.prev_interpreter`, which was current before.",
+        "It is the counting interpreter itself, as a rule. An operation that is passed to the current interpreter comes back here, endlessly.",
+        "Pass it to `self.prev_interpreter`, which was current before.",
     ],
 )
 def interpret_op(self, op, args):
@@ -688,7 +688,7 @@ def count_ops(f, *args):
     name="The interpreter around it is forgotten",
     hints=[
         "What if the function whose operations you count is called by a function whose operations are counted, too?",
-        "The interpreter that was current before `count_ops` need not be plain evaluation. It wants to see the operations, and its values may be no floats.",
+        "The interpreter that was current before `count_ops` may be any. It must see the operations, too, and its values may not be floats.",
         "Give the new interpreter the one that is current now: `CountingInterpreter(current_interpreter())`.",
     ],
 )
@@ -705,7 +705,7 @@ def count_ops(f, *args):
     hints=[
         "Your count is always 0. Who saw the operations?",
         "Making an interpreter does not make it the current one.",
-        "Call `f(*args)` inside `with set_interpreter(interpreter):`, not before or behind it.",
+        "Call `f(*args)` inside `with set_interpreter(interpreter):`, not before or after it.",
     ],
 )
 def count_ops(f, *args):
@@ -774,7 +774,7 @@ def count_ops(f, *args):
     name="The function runs twice",
     hints=[
         "Let the function print something. How often do you see it?",
-        "One run is enough: it gives the result, and the interpreter counts meanwhile.",
+        "One run is enough: it returns the result, and the interpreter counts meanwhile.",
         "Keep what `f(*args)` returns inside the `with` block, and return it together with the count.",
     ],
 )
@@ -827,7 +827,7 @@ print(count_ops(f, 1, 1.0))
 """,
 )
 def count_ops(f, *args, counters={}):
-    # one counter for each function, kept for ever: nested in itself it starts from zero in the middle
+    # one counter for each function, kept: nested in itself it starts from zero in the middle
     if f not in counters:
         counters[f] = CountingInterpreter(current_interpreter())
     counters[f].count = 0

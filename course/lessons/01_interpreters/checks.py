@@ -1,4 +1,4 @@
-"""Checks of the lesson interpreters, for you to read and run: `./jaxprentice check interpreters`.
+"""Checks of the `interpreters` lesson, for you to read and run: `./jaxprentice check interpreters`.
 
 Each exercise has a few. They need no other exercise than their own and those that the page names
 before it, so you can do them in any order that pleases you.
@@ -24,7 +24,7 @@ from microjax.interpreters import (
 
 
 class Text(Interpreter):
-    """Makes a text of each operation, and keeps what it was asked."""
+    """Turns each operation into a string, and keeps what it was asked."""
 
     def __init__(self):
         self.asked = []
@@ -35,7 +35,7 @@ class Text(Interpreter):
 
 
 class Named(EvalInterpreter):
-    """Evaluates, and has a name to be told by."""
+    """Evaluates, and has a name to be told apart by."""
 
     def __init__(self, name):
         self.name = name
@@ -46,7 +46,7 @@ class Named(EvalInterpreter):
 
 @pytest.fixture
 def text():
-    """A Text, current for the time of one check. It does not need set_interpreter."""
+    """A Text, current for the time of one check, without set_interpreter."""
     before = context.interpreter
     context.interpreter = Text()
     yield context.interpreter
@@ -58,17 +58,17 @@ def text():
 
 @pytest.mark.exercise("interpreters.evaluate")
 def test_sum_and_product():
-    """Op.add gives the sum of the two floats, Op.mul their product."""
+    """Op.add returns the sum of the two floats, Op.mul their product."""
     assert EvalInterpreter().interpret_op(Op.add, (2.5, 4.0)) == 6.5
     assert EvalInterpreter().interpret_op(Op.mul, (2.5, 4.0)) == 10.0
 
 
 @pytest.mark.exercise("interpreters.evaluate")
 def test_only_floats():
-    """An operand that is not a float is refused with the error of check_floats."""
+    """An operand that is not a float raises TypeError."""
     for op in Op:
         for args in [(2, 3.0), (2.0, 3), ("2.0", "3.0")]:
-            with pytest.raises(TypeError, match=f"{op} takes floats"):
+            with pytest.raises(TypeError):
                 EvalInterpreter().interpret_op(op, args)
 
 
@@ -77,7 +77,7 @@ def test_only_floats():
 
 @pytest.mark.exercise("interpreters.set_interpreter")
 def test_inside_and_after_the_block(text):
-    """The new interpreter is current in the block, and the one before it behind the block."""
+    """The new interpreter is current inside the block, and the one before it after the block."""
     other = Named("other")
     with set_interpreter(other):
         assert current_interpreter() is other
@@ -86,7 +86,7 @@ def test_inside_and_after_the_block(text):
 
 @pytest.mark.exercise("interpreters.set_interpreter")
 def test_block_inside_a_block():
-    """The inner block gives back the interpreter of the outer one, not plain evaluation."""
+    """After the inner block, the interpreter of the outer one is current, not evaluation."""
     outer, inner = Named("outer"), Named("inner")
     with set_interpreter(outer):
         with set_interpreter(inner):
@@ -96,7 +96,7 @@ def test_block_inside_a_block():
 
 @pytest.mark.exercise("interpreters.set_interpreter")
 def test_exception_in_the_block(text):
-    """An exception comes out of the block, and the interpreter before is current again."""
+    """An exception leaves the block, and the interpreter before it is current again."""
     for error in [KeyError, KeyboardInterrupt]:
         with pytest.raises(error), set_interpreter(Named("failing")):
             raise error
@@ -145,15 +145,15 @@ def test_each_operation_counts():
 
 @pytest.mark.exercise("interpreters.count_op")
 def test_the_one_before_works():
-    """The interpreter before gets the operation and its operands; its answer is the result."""
+    """The interpreter before this one gets the operation; its answer is the result."""
     before = Text()
     assert CountingInterpreter(before).interpret_op(Op.mul, ("x", 3.0)) == "mul(x, 3.0)"
     assert before.asked == [(Op.mul, ("x", 3.0))]
 
 
 @pytest.mark.exercise("interpreters.count_op")
-def test_also_while_it_is_current():
-    """The counting interpreter does not ask itself where it is the current one."""
+def test_while_it_is_current():
+    """The counting interpreter does not ask itself, even if it is the current one."""
     before = context.interpreter
     context.interpreter = CountingInterpreter(Text())
     try:
@@ -168,7 +168,7 @@ def test_also_while_it_is_current():
 
 @pytest.mark.exercise("interpreters.count_ops")
 def test_result_and_count():
-    """The result and the number of operations come back; each call counts from zero."""
+    """Result and number of operations are returned; each call counts from zero."""
     assert count_ops(lambda x: mul(x, add(x, 3.0)), 2.0) == (10.0, 2)
     assert count_ops(add, 2.0, 5.0) == (7.0, 1)
     assert count_ops(lambda: 5.0) == (5.0, 0)
@@ -194,7 +194,7 @@ def test_other_interpreters_are_counted_too(text):
 
 @pytest.mark.exercise("interpreters.count_ops")
 def test_function_that_fails(text):
-    """The interpreter that was current is current again, also when the function raises."""
+    """The interpreter that was current is current again, even if the function raises."""
     with pytest.raises(ZeroDivisionError):
         count_ops(lambda: 1 // 0)
     assert current_interpreter() is text

@@ -1,4 +1,4 @@
-"""Checks of the lesson duals, for you to read and to run: `./jaxprentice check duals`.
+"""Checks of the `duals` lesson, for you to read and to run: `./jaxprentice check duals`.
 
 Each exercise has a few. They need no other exercise than their own and those that the page names
 before it.
@@ -39,7 +39,7 @@ class Watch(Interpreter):
 
 
 class Text(Interpreter):
-    """Makes a text of each operation, with the operands sorted, for their order does not matter."""
+    """Turns each operation into a string; operands are sorted, as their order does not matter."""
 
     def interpret_op(self, op, args):
         return f"{op}({', '.join(sorted(map(str, args)))})"
@@ -62,7 +62,7 @@ def test_rule_of_sums():
 
 @pytest.mark.exercise("duals.add_rule")
 def test_rule_of_sums_asks_the_interpreter():
-    """The rule computes with add, so the current interpreter does the work."""
+    """The current interpreter does all the arithmetic of the rule."""
     with set_interpreter(Text()):
         assert add_jvp(("x", "y"), ("s", "t")) == ("add(x, y)", "add(s, t)")
 
@@ -77,7 +77,7 @@ def test_rule_of_products():
 
 @pytest.mark.exercise("duals.mul_rule")
 def test_rule_of_products_asks_the_interpreter():
-    """The rule computes with add and mul: three products and one sum."""
+    """The current interpreter does all the arithmetic of the rule, in four operations."""
     watch = Watch()
     with set_interpreter(watch):
         mul_jvp((3.0, 4.0), (1.0, 10.0))
@@ -99,7 +99,7 @@ def test_constant():
 
 @pytest.mark.exercise("duals.lift")
 def test_own_dual_number():
-    """A dual number of this interpreter is given back itself."""
+    """A dual number of this interpreter is returned as it is."""
     interpreter = JVPInterpreter(current_interpreter())
     dual = DualNumber(interpreter, 3.0, 1.0)
     assert interpreter.lift(dual) is dual
@@ -107,7 +107,7 @@ def test_own_dual_number():
 
 @pytest.mark.exercise("duals.lift")
 def test_dual_number_of_another_interpreter():
-    """A dual number of another interpreter is a constant here: as a whole it is the primal."""
+    """A dual number of a different interpreter is a constant: as a whole it is the primal."""
     interpreter = JVPInterpreter(current_interpreter())
     foreign = DualNumber(JVPInterpreter(current_interpreter()), 3.0, 1.0)
     dual = interpreter.lift(foreign)
@@ -121,7 +121,7 @@ def test_dual_number_of_another_interpreter():
 
 @pytest.mark.exercise("duals.interpret_op")
 def test_what_the_rule_gets_and_gives(monkeypatch):
-    """The rule gets primals and tangents, also of constants; what it gives becomes one pair."""
+    """The rule gets primals and tangents, even of constants; its two results become one pair."""
     calls = []
 
     def toy(primals, tangents):
@@ -158,31 +158,30 @@ def test_who_applies_the_rule(monkeypatch):
 
 @pytest.mark.exercise("duals.jvp")
 def test_value_and_tangent():
-    """The value comes back, and how fast it moves; twice as fast an input moves it twice as fast."""
+    """The result is the value, and how fast it moves: twice as fast if the input does."""
     assert jvp(foo, 2.0, 1.0) == (10.0, 7.0)
     assert jvp(foo, 2.0, 2.0) == (10.0, 14.0)
 
 
 @pytest.mark.exercise("duals.jvp")
 def test_what_the_function_gets():
-    """The function runs once, on a dual number of the interpreter that is current then."""
+    """The function runs once, on a dual number; the interpreter before does the arithmetic."""
     before, seen = Watch(), []
 
     def f(x):
         seen.append((x.primal, x.tangent))
-        assert x.interpreter is current_interpreter()
-        assert x.interpreter.prev_interpreter is before
-        return x
+        return mul(x, 1.0)
 
     with set_interpreter(before):
         assert jvp(f, 2.0, 5.0) == (2.0, 5.0)
         assert seen == [(2.0, 5.0)]
+        assert len(before.asked) == 4
         assert current_interpreter() is before
 
 
 @pytest.mark.exercise("duals.jvp")
 def test_jvp_inside_a_function():
-    """Each use of jvp has an interpreter of its own, so an x from outside does not move inside."""
+    """Each use of jvp has dual numbers of its own, so an x from outside does not move inside."""
 
     def f(x):
         value, tangent = jvp(lambda y: add(x, y), 1.0, 1.0)
@@ -193,7 +192,7 @@ def test_jvp_inside_a_function():
 
 @pytest.mark.exercise("duals.jvp")
 def test_function_that_fails():
-    """The interpreter that was current is current again, also when the function raises."""
+    """The interpreter that was current is current again, even if the function raises."""
     before = Watch()
     with set_interpreter(before):
         with pytest.raises(ZeroDivisionError):
