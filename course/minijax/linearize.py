@@ -194,12 +194,11 @@ class PartialEvalTrace(Trace):
 
 
 def toposort(outs: Sequence[EqnRecipe]) -> list[EqnRecipe]:
-    """All recipes that `outs` need, `outs` included: each once, and after those that it needs.
+    """The recipes that `outs` need, and `outs`: each once, after those that it needs.
 
-    A recipe needs those that made its operands. `outs` may be empty, and may have a recipe twice,
-    or one that another needs; the list stays as it is. Chains may be longer than Python's stack is
-    deep, and the work must not double from step to step if each recipe uses the one before it
-    twice.
+    A recipe needs those that made its operands. `outs` may have none, or one twice, and does not
+    change. Chains may exceed Python's stack, and use each recipe twice: the work must not double
+    each time.
 
     >>> with new_main(PartialEvalTrace) as main:
     ...     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
@@ -222,8 +221,8 @@ def tracers_to_jaxpr(
     """The program that computes `tracers_out` from `tracers_in`.
 
     Inputs are the variables of `tracers_in`, all unknown, in order, used or not. Equations are
-    those that the outputs need, one per recipe, each after those it depends on. A known operand or
-    output becomes what tracing makes of it: a literal for a number, one constant for each array.
+    those that the outputs need, one per recipe, in a runnable order. Known values become what
+    tracing makes of them: numbers are literals, each array one constant.
 
     >>> with new_main(PartialEvalTrace) as main:
     ...     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
@@ -245,13 +244,11 @@ def partial_eval_flat(
     pvals: Sequence[PartialVal],
     instantiate: Callable[[int], bool] = lambda i: False,
 ) -> tuple[list[PartialVal], ClosedJaxpr]:
-    """Run `f` on partial values: the partial values of its results, and a program for the unknown.
+    """Run `f` on partial values: those of its results, and a program for the unknown.
 
-    `f` is called once, on tracers of a new `PartialEvalTrace`, which is active until `f` returns or
-    raises. It returns a list; all but such tracers are known, and one that escaped from an earlier
-    call is an `UnexpectedTracerError`. The program goes from the unknown inputs to the unknown
-    results, in order. If `instantiate(i)`, result `i` counts as unknown, and the program returns
-    its value.
+    `f` runs once, on tracers of a new `PartialEvalTrace`, active meanwhile. Other results are
+    known, escaped tracers an `UnexpectedTracerError`. The program goes from unknown inputs to
+    unknown results, in order; `instantiate(i)` makes result `i` one.
 
     >>> pvals_out, program = partial_eval_flat(
     ...     lambda x, y: [x * x, x * y], [known(3.0), unknown(get_aval(1.0))]
@@ -278,12 +275,11 @@ def partial_eval_flat(
 def linearize_flat(
     f: Callable[..., list[Any]], primals: Values, count: Callable[[], int]
 ) -> tuple[list[Any], ClosedJaxpr]:
-    """The values of `f` at `primals`, and its derivative there as a program.
+    """The values of `f` at `primals`, and its derivative as a program.
 
-    `f` takes arrays or tracers, returns a list of them, and is called once. The program goes from
-    the tangents of the float inputs, with the types of these, to the tangents of the float results
-    among the first `count()`: one each, even if it is constant. `count` must not be called before
-    `f` has run. What depends on the primals alone is computed now, and constant in the program.
+    `f` runs once. The program goes from tangents of float inputs, of their types, to those of float
+    results among the first `count()`, even constant ones; `count` works once `f` ran. What depends
+    on primals alone (arrays, tracers) is computed now.
 
     >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)
     >>> values
