@@ -292,7 +292,7 @@ def release(
     from autograder.classroom import release
     from autograder.student import commands
 
-    made = release.release(commands.taught(lesson), out)
+    made = release.release(commands.with_page(lesson), out)
     print(f"The handout of {lesson} is {made.folder}, and {made.archive} ({made.files} files).")
     if made.publishes:
         print(f"With it you publish the solutions of: {', '.join(made.publishes)}.")

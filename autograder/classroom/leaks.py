@@ -150,7 +150,7 @@ def _later(lesson: Lesson) -> list[Lesson]:
 
 def _solutions(lesson: Lesson) -> Iterator[Secret]:
     """The bodies that the exercises ask for, each of their long lines, and all later code."""
-    bodies = dict(_bodies(assemble.read_solution(lesson.module)))
+    bodies = dict(_bodies(assemble.read_solution(lesson.module))) if lesson.module else {}
     for exercise in lesson.exercises:
         what = f"the solution of {exercise.id}"
         name = exercise.target.rpartition(".")[2]

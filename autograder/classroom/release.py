@@ -50,9 +50,24 @@ To have them once for all lessons, name a folder for them before the first call:
 **Hand in the file `{module}`**, and nothing else; only this file is graded.
 
 The other modules in `{package}/` are the course's. You may put your own work from earlier lessons
-in their place: `./jaxprentice check --mine` then checks this lesson with it.
+in their place: `./jaxprentice check --mine` then checks this lesson with it. At the end of the
+course your modules train a transformer and read handwriting: that is the handout `capstone`.
 
 `glossary.md` explains the words that the lessons use.
+"""
+
+
+SCRIPTS = """\
+# {title}
+
+Nothing has to be written here: you run what you have built. Put your own modules from the lessons
+into `{package}/`, over the course's, and train on them:
+
+    ./jaxprentice check {id}    do the losses come out as they should?
+    ./jaxprentice doctor            which Python runs the commands
+
+Then read `lessons/{folder}/lesson.md`, which says how to run each program by itself, how to compare
+it with JAX, and what to do if it goes wrong. `{own}` is a slot for a program of your own.
 """
 
 
@@ -112,19 +127,28 @@ def _pack(folder: Path, archive: Path) -> int:
 
 def fill(folder: Path, lesson: Lesson) -> None:
     """Write everything that a handout holds."""
-    # package, notebook, and the checks that it runs
-    nbgrader_course.write_source(folder, lesson, notebook.text(lesson))
+    if lesson.exercises:  # package, notebook, and the checks that it runs
+        nbgrader_course.write_source(folder, lesson, notebook.text(lesson))
+    else:
+        assemble.write_files(folder, assemble.tree(lesson))
     workspace.add_glossary(folder)
-    for part in (lesson, *_to_run(lesson)):
+    for part in {part.id: part for part in (lesson, *_to_run(lesson))}.values():
         workspace.add_lesson(folder / "lessons" / part.folder.name, part)
         workspace.add_scripts(folder, part)
-    facts = {"title": lesson.title, "id": lesson.id, "module": lesson.module}
-    text = README.format(**facts, folder=lesson.folder.name, package=lesson.package)
-    (folder / "README.md").write_text(text, encoding="utf-8")
+    (folder / "README.md").write_text(_readme(lesson), encoding="utf-8")
     workspace.add_launcher(folder, "tool")
     _add_tool(folder / "tool")
     _add_course(folder / "tool", lesson)
     _mark_given_lessons_done(folder, lesson)
+
+
+def _readme(lesson: Lesson) -> str:
+    facts = {"title": lesson.title, "id": lesson.id, "folder": lesson.folder.name}
+    if lesson.exercises:
+        return README.format(**facts, module=lesson.module, package=lesson.package)
+    package = manifest.get(lesson.requires[0]).package
+    own = next(script for script in lesson.scripts if script.endswith("/own.py"))
+    return SCRIPTS.format(**facts, package=package, own=own)
 
 
 def _to_run(lesson: Lesson) -> list[Lesson]:
@@ -159,7 +183,8 @@ def _add_course(tool: Path, lesson: Lesson) -> None:
         _copy(
             part.folder / "lesson.toml", tool / "course/lessons" / part.folder.name / "lesson.toml"
         )
-    _write(tool / "course" / lesson.module, assemble.read_handout(lesson.module))
+    if lesson.exercises:
+        _write(tool / "course" / lesson.module, assemble.read_handout(lesson.module))
 
 
 def _mark_given_lessons_done(folder: Path, lesson: Lesson) -> None:

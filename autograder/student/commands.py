@@ -30,6 +30,12 @@ def taught(name: str) -> Lesson:
     return lesson
 
 
+def with_page(name: str) -> Lesson:
+    """The lesson of this name, which must have something to read, and exercises or scripts."""
+    lesson = manifest.get(name)
+    return lesson if lesson.has_page else taught(name)
+
+
 def resolve(name: str) -> tuple[Lesson, Exercise | None]:
     """The lesson, and the exercise if it is one, that a name means."""
     exercises = {exercise.id: exercise for lesson in all_taught() for exercise in lesson.exercises}

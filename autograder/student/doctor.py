@@ -63,7 +63,7 @@ def python() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] > (3, 13):
         return NOTE, f"Python {version} is newer than those that the course is tested on."
-    return OK, f"Python {version}"
+    return OK, f"Python {version}: {sys.executable}"
 
 
 def packages() -> Finding:

@@ -3,6 +3,7 @@
 python capstones/characters.py --backend minijax|jax|mine
 """
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -88,18 +89,30 @@ def make(jax: ModuleType) -> Task:
         return tokens[:, :-1], np.eye(len(ALPHABET))[tokens[:, 1:]]
 
     state = adam_state(jax, initial())
-    return Task(state, adam(jax, loss, RATE), batch, STEPS, lambda state: sample(jax, state[0]))
-
-
-def sample(jax: ModuleType, params: Tree, count: int = 150) -> str:
-    """So many characters, each drawn from what the model expects after those before it."""
     predict = jax.jit(lambda params, tokens: logits(jax, params, tokens)[-1])
-    draw, tokens = np.random.default_rng(5), list(TOKENS[:LENGTH])
+
+    def show(state: Tree) -> str:
+        return f"\n{continued(predict, state[0], TEXT[:LENGTH])}\n"
+
+    def prompted(state: Tree, prompt: str) -> str:
+        return f"\n{continued(predict, state[0], prompt)}\n"
+
+    return Task(state, adam(jax, loss, RATE), batch, STEPS, show, samples=3, prompted=prompted)
+
+
+def continued(predict: Callable[..., Any], params: Tree, start: str, count: int = 150) -> str:
+    """`start` and so many characters, each drawn from what the model expects after the others.
+
+    The model reads `LENGTH` characters: what is missing in a short `start` is the text's beginning.
+    Characters that the text does not have are spaces to it.
+    """
+    known = [ALPHABET.index(x if x in ALPHABET else " ") for x in start]
+    draw, tokens = np.random.default_rng(5), [*TOKENS[:LENGTH], *known]
     for _ in range(count):
         scores = 2.0 * np.asarray(predict(params, np.array(tokens[-LENGTH:])))  # 2: play it safe
         chances = np.exp(scores - scores.max())
         tokens.append(draw.choice(len(ALPHABET), p=chances / chances.sum()))
-    return "\n" + "".join(ALPHABET[token] for token in tokens) + "\n"
+    return start + "".join(ALPHABET[token] for token in tokens[LENGTH + len(known) :])
 
 
 if __name__ == "__main__":

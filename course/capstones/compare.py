@@ -1,6 +1,6 @@
 """Runs the capstones on each backend, and compares their losses and their times.
 
-    python capstones/compare.py [--backends minijax jax mine] [--plot times.svg]
+    python capstones/compare.py [--backends minijax jax mine] [--plots FOLDER]
 
 Each run has a process of its own, so that none finds what another has compiled.
 """
@@ -27,7 +27,7 @@ def main() -> None:
     """Run everything, print the table, and draw the plot."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--backends", nargs="+", choices=BACKENDS, default=BACKENDS)
-    parser.add_argument("--plot", type=Path, default=Path("times.svg"), metavar="FILE")
+    parser.add_argument("--plots", type=Path, default=Path(), metavar="FOLDER")
     options = parser.parse_args()
     runs = {
         (program, backend): run
@@ -38,8 +38,9 @@ def main() -> None:
     if not runs:
         sys.exit("No program has run. The reasons stand above.")
     print(table(runs))
-    options.plot.write_text(plot(runs), encoding="utf-8")
-    print(f"\nThe plot is {options.plot}.")
+    for name, picture in (("times.svg", plot(runs)), ("losses.svg", curves(runs))):
+        (options.plots / name).write_text(picture, encoding="utf-8")
+        print(f"Wrote {options.plots / name}.")
 
 
 def measured(program: str, backend: str) -> dict[str, Any] | None:
@@ -94,11 +95,48 @@ def plot(runs: Runs) -> str:
                 pieces += _bar(y, backend, runs[program, backend]["times"][part])
             y += LINE + 8
     names = ", ".join(sorted({backend for _, backend in runs}))
+    return _picture(y, f"Times to trace, to compile and for a step: {names}", pieces)
+
+
+# ------------------------------------------------------------------------------------------
+# The loss curves: a panel for each program, the loss by its logarithm
+
+PANEL, WIDE = 110, 320  # height and width of a panel
+DASHES = {"minijax": "", "jax": "3 7", "mine": "9 5"}  # so that no curve hides another
+
+
+def curves(runs: Runs) -> str:
+    """The losses of all runs as an SVG picture."""
+    pieces, y = [], 30
+    for program in dict.fromkeys(name for name, _ in runs):
+        pieces.append(_text(10, y, program, "600"))
+        found = {backend: run["losses"] for (name, backend), run in runs.items() if name == program}
+        least, most = min(map(min, found.values())), max(map(max, found.values()))
+        for row, (backend, losses) in enumerate(found.items()):
+            pieces.append(_curve(y + 10, losses, least, most, backend))
+            pieces.append(_text(WIDE + 24, y + 24 + LINE * row, backend, fill=COLOURS[backend]))
+        pieces.append(_text(WIDE + 24, y + PANEL, f"{most:.3g} to {least:.3g}"))
+        y += PANEL + 40
+    names = ", ".join(sorted({backend for _, backend in runs}))
+    return _picture(y, f"Losses, on a logarithmic scale: {names}", pieces)
+
+
+def _curve(top: int, losses: list[float], least: float, most: float, backend: str) -> str:
+    height = math.log(most / least) or 1.0
+    points = " ".join(
+        f"{10 + WIDE * i / (len(losses) - 1):.1f},{top + PANEL * math.log(most / x) / height:.1f}"
+        for i, x in enumerate(losses)
+    )
+    style = f'fill="none" stroke="{COLOURS[backend]}" stroke-width="3"'
+    return f'  <polyline points="{points}" {style} stroke-dasharray="{DASHES[backend]}"/>\n'
+
+
+def _picture(height: int, title: str, pieces: list[str]) -> str:
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 500 {y}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 500 {height}" role="img" '
         'font-family="system-ui, sans-serif" font-size="16">\n'
-        f"  <title>Times to trace, to compile and for a step: {names}</title>\n"
-        f'  <rect width="500" height="{y}" rx="10" fill="#f6f7fb"/>\n'
+        f"  <title>{title}</title>\n"
+        f'  <rect width="500" height="{height}" rx="10" fill="#f6f7fb"/>\n'
         f"{''.join(pieces)}</svg>\n"
     )
 
@@ -111,8 +149,8 @@ def _bar(y: int, backend: str, seconds: float) -> list[str]:
     return [_text(24, y, backend), f"{bar}\n", _text(LEFT + width + 8, y, shown)]
 
 
-def _text(x: int, y: int, text: str, weight: str = "400") -> str:
-    return f'  <text x="{x}" y="{y}" font-weight="{weight}" fill="#1b2440">{text}</text>\n'
+def _text(x: int, y: int, text: str, weight: str = "400", fill: str = "#1b2440") -> str:
+    return f'  <text x="{x}" y="{y}" font-weight="{weight}" fill="{fill}">{text}</text>\n'
 
 
 if __name__ == "__main__":

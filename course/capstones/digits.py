@@ -8,9 +8,10 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from show import drawn
 from training import HERE, Task, Tree, main
 
-WIDTHS, BATCH, TEST, RATE, STEPS = (64, 48, 10), 128, 360, 0.5, 600
+WIDTHS, BATCH, TEST, RATE, STEPS = (64, 48, 10), 128, 360, 0.5, 100
 
 
 def data() -> tuple[np.ndarray, np.ndarray]:
@@ -59,7 +60,10 @@ def make(jax: ModuleType) -> Task:
 
     def show(params: Tree) -> str:
         answers = np.argmax(np.asarray(network(jax, params, test_x)), axis=-1)
-        return f"{np.mean(answers == labels[:TEST]):.1%} of {TEST} new digits are read correctly"
+        share = f"{np.mean(answers == labels[:TEST]):.1%} of {TEST} new digits are read correctly"
+        wrong = np.flatnonzero(answers != labels[:TEST])[:4]
+        titles = [f"a {labels[i]}, read as {answers[i]}" for i in wrong]
+        return f"{share}\n{drawn(test_x[wrong], titles)}" if len(wrong) else share
 
     def batch(number: int) -> tuple[Any, ...]:
         pick = picks[number % STEPS]

@@ -5,10 +5,15 @@ minijax or the student's own is decided here and nowhere else.
 """
 
 import argparse
+import functools
 import importlib
+import importlib.util
 import json
+import subprocess
 import sys
+import tempfile
 import time
+import tomllib
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +22,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import show
 
 HERE = Path(__file__).resolve().parent
 WORKSPACE = HERE.parent  # where the student's package lies, beside this folder
@@ -30,11 +36,13 @@ BACKENDS = ("minijax", "jax", "mine")
 class Task:
     """Something to be learned."""
 
-    state: Tree  # what a step changes: parameters, and what the optimiser remembers
+    state: Tree  # what a step changes: parameters, and what the optimizer remembers
     step: Callable[..., tuple[Tree, Any]]  # (state, *batch) -> (state, loss); it will be jitted
     batch: Callable[[int], tuple[Any, ...]]  # the arrays of a step, by its number
     steps: int
     show: Callable[[Tree], str]  # what a state can do, in words
+    samples: int = 0  # how often that is shown on the way
+    prompted: Callable[[Tree, str], str] | None = None  # goes on with a text, for `--prompt`
 
 
 @dataclass(frozen=True)
@@ -58,17 +66,29 @@ def main(make: Callable[[ModuleType], Task], about: str) -> None:
     try:
         jax = load(options.backend)
         task = make(jax)
+        if options.prompt and not task.prompted:
+            raise Unavailable("This program writes no text. Leave --prompt out.")
         print(f"Before: {task.show(task.state)}")
-        run = train(jax, task, options.steps or task.steps)
+        run = train(jax, task, options.steps or task.steps, show.Progress)
         print(f"After {len(run.losses)} steps: {task.show(run.state)}")
+        if options.prompt and task.prompted:
+            print(f"Your prompt, continued: {task.prompted(run.state, options.prompt)}")
+        _tell(jax, task, run, options)
     except Exception as error:
         if options.backend != "mine" or isinstance(error, Unavailable):
             raise _ending(error) from None
         sys.exit(_place(error))
+
+
+def _tell(jax: ModuleType, task: Task, run: Run, options: argparse.Namespace) -> None:
+    """Say what the run took, and how it compares."""
     print(f"loss {run.losses[0]:.6f} -> {run.losses[-1]:.6f}")
     print(f"trace {run.trace:.3f} s, compile {run.compile:.3f} s, step {run.step * 1e3:.3f} ms")
     if options.save:
         options.save.write_text(as_json(run, options.backend), encoding="utf-8")
+    elif options.backend == "mine":
+        print(f"\nYour own functions in one trace, by number of calls:\n{own_calls(jax, task)}")
+        print(f"\nYour JAX beside JAX:\n{beside_jax(run)}")
 
 
 def _options(about: str) -> argparse.Namespace:
@@ -76,6 +96,7 @@ def _options(about: str) -> argparse.Namespace:
     parser.add_argument("--backend", choices=BACKENDS, default="minijax")
     parser.add_argument("--steps", type=int, metavar="N", help="only so many steps")
     parser.add_argument("--save", type=Path, metavar="FILE", help="write losses and times there")
+    parser.add_argument("--prompt", metavar="TEXT", help="a text that the model continues")
     options = parser.parse_args()
     if options.steps is not None and options.steps < 2:
         parser.error("--steps should be 2 or more: the first step is the one that compiles")
@@ -100,6 +121,39 @@ def _place(error: Exception) -> str:
     if isinstance(error, NotImplementedError):
         return f"{at}the exercise {error} is not done yet."
     return f"{at}{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+
+
+def own_calls(jax: ModuleType, task: Task) -> str:
+    """Which exercises of the student's package ran while a step was traced, and how often."""
+    step = jax.jit(functools.partial(task.step))  # a function that was never traced
+    with show.counted(WORKSPACE / "minijax") as calls:
+        jax.make_jaxpr(step)(task.state, *task.batch(0))
+    return show.who_ran(calls, _written_by_student())
+
+
+def _written_by_student() -> Callable[[str, str], bool]:
+    """Is a function an exercise? The course's manifests name them by module and dotted path."""
+    written = set()
+    for file in (_copy() / "course" / "lessons").glob("*/lesson.toml"):
+        lesson = tomllib.loads(file.read_text(encoding="utf-8"))
+        module = lesson.get("module", "").rpartition("/")[2]
+        written |= {(module, exercise["target"]) for exercise in lesson.get("exercise", [])}
+    return lambda file, name: (file, name) in written
+
+
+def beside_jax(run: Run) -> str:
+    """The run beside the same one on JAX, in a process of its own, or why there is none."""
+    if importlib.util.find_spec("jax") is None:
+        return "JAX is not installed. `pip install jax` into this Python adds the comparison."
+    with tempfile.TemporaryDirectory() as folder:
+        saved = Path(folder, "run.json")
+        command = [sys.executable, sys.argv[0], "--backend", "jax", "--save", str(saved)]
+        command += ["--steps", str(len(run.losses))]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            return f"JAX did not run: {(done.stderr.strip().splitlines() or [''])[-1]}"
+        other = json.loads(saved.read_text(encoding="utf-8"))
+    return show.beside("yours", json.loads(as_json(run, "mine")), other)
 
 
 # ------------------------------------------------------------------------------------------
@@ -167,9 +221,11 @@ def _python() -> Path:
 # Training
 
 
-def train(jax: ModuleType, task: Task, steps: int) -> Run:
+def train(
+    jax: ModuleType, task: Task, steps: int, shown: Callable[[int], Any] = lambda _: None
+) -> Run:
     """Run so many steps; `float` waits for each result, so that the times are whole."""
-    step, state = jax.jit(task.step), task.state
+    step, state, progress = jax.jit(task.step), task.state, shown(steps)
     trace, _ = _timed(lambda: jax.make_jaxpr(step)(state, *task.batch(0)))
     losses, times = [], []
     for number in range(steps):
@@ -179,6 +235,10 @@ def train(jax: ModuleType, task: Task, steps: int) -> Run:
         )
         losses.append(loss)
         times.append(seconds)
+        if progress:
+            progress(number + 1, loss)
+            if task.samples and (number + 1) % (steps // (task.samples + 1) or steps) == 0:
+                progress.say(task.show(state) if number + 1 < steps else "")
     return Run(losses, trace, times[0], float(np.median(times[1:])), state)
 
 

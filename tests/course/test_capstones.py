@@ -56,7 +56,7 @@ def test_each_program_learns_and_says_how_long_it_took(runs, program):
 
 
 def test_at_least_96_percent_of_the_new_digits_are_read(runs):
-    before, after = (float(x) for x in re.findall(r"([\d.]+)%", runs["digits", "minijax"][0]))
+    before, after = (float(x) for x in re.findall(r"([\d.]+)% of", runs["digits", "minijax"][0]))
     assert before < 30
     assert after >= 96
 
@@ -64,9 +64,23 @@ def test_at_least_96_percent_of_the_new_digits_are_read(runs):
 def test_the_transformer_learns_that_there_are_words(runs):
     words = [
         len([word for word in re.findall(r"[a-z]+", text) if word in ("the", "to", "that", "I")])
-        for text in runs["characters", "minijax"][0].split("After")
+        for text in re.split("step 1 of|After", runs["characters", "minijax"][0])[::2]
     ]
     assert words[0] + 3 < words[1]
+
+
+def test_a_run_shows_how_it_goes_and_what_it_has_learned_so_far(runs):
+    digits, characters = (runs[name, "minijax"][0] for name in ("digits", "characters"))
+    assert re.findall(r"step (\d+) of 100", digits) == ["1", "20", "40", "60", "80", "100"]
+    assert re.search(r"a \d, read as \d", digits)
+    assert characters.count("Shall I compare thee") == 5  # before, three times on the way, after
+
+
+def test_a_prompt_is_continued():
+    done = run("characters", "--steps", "2", "--prompt", "O Romeo ")
+    assert re.search(r"^O Romeo .{20}", done.stdout, re.MULTILINE)
+    done = run("digits", "--prompt", "O Romeo ")
+    assert done.stderr == "This program writes no text. Leave --prompt out.\n"
 
 
 def test_the_fit_finds_where_heat_cannot_pass(runs):
@@ -158,6 +172,20 @@ def test_the_lesson_with_a_wrong_rule_is_named(place, capsys):
 )
 def test_two_curves_part_where_a_loss_differs(got, message):
     assert capstone.difference(got, [1.0, 2.0]) == message
+
+
+def test_a_run_of_ones_own_says_which_exercises_ran_and_how_jax_does(place):
+    done = run("own", "--backend", "mine", folder=place.root / "capstones")
+    assert re.search(r"^  jvp.py +.*JVPTrace.process_primitive \d", done.stdout, re.MULTILINE)
+    assert re.search(r"^JAX  .* 0\.0000", done.stdout, re.MULTILINE)
+    assert done.stdout.splitlines()[-1].startswith(("All 50 losses are equal", "No two of the 50"))
+
+
+def test_the_capstone_is_a_handout_of_its_own(tmp_path):
+    made = release.release(LESSON, tmp_path)
+    assert (made.folder / "capstones" / "own.py").is_file()
+    done = run("digits", "--backend", "mine", "--steps", "2", folder=made.folder / "capstones")
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_handout_that_can_run_the_programs_holds_them(tmp_path):
