@@ -110,7 +110,7 @@ class JVPInterpreter(Interpreter):
 
         Its own dual numbers are returned as they are. Every other value, even a dual number of a
         *different* interpreter, does not move, as seen from here: as a whole, it becomes the primal
-        of a new dual number with the tangent 0.0.
+        of a dual number with tangent 0.0.
 
         >>> inner, outer = (JVPInterpreter(current_interpreter()) for _ in range(2))
         >>> inner.lift(3.0)
@@ -127,9 +127,9 @@ class JVPInterpreter(Interpreter):
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> DualNumber:
         """The result of an operation, as a dual number of this interpreter.
 
-        Operands are its own dual numbers, or constants of any kind. Primal and tangent are what the
-        operation's rule in the table returns. The rule is called once, while the interpreter before
-        this one is current; afterwards all is as it was, even if the rule raises.
+        Operands are its own dual numbers, or constants of any kind. Primal and tangent come from
+        the rule of the operation, which is called once, under the interpreter before this one.
+        Afterwards the same interpreter is current as before, even if the rule raises.
 
         >>> interpreter = JVPInterpreter(current_interpreter())
         >>> x = DualNumber(interpreter, 3.0, 1.0)
@@ -153,9 +153,9 @@ def jvp(f: Callable[[Any], Any], primal: Any, tangent: Any) -> tuple[Any, Any]:
     """The value of `f` at `primal`, and how fast it moves when the input moves at speed `tangent`.
 
     `f` runs once, on a dual number that belongs to this call alone; calls may be nested. A result
-    that does not depend on that number, such as a dual number from outside, is returned as it is,
-    and does not move. The interpreter that was current does the arithmetic, and is current again
-    afterwards, even if `f` raises. Counterpart: `jax.jvp`, which takes a tuple of inputs.
+    that does not depend on it, such as a dual number from outside, is returned as it is, and does
+    not move. The interpreter that was current does the arithmetic, and is current again afterwards,
+    even if `f` raises. Counterpart: `jax.jvp`, with a tuple of inputs.
 
     >>> def foo(x):
     ...     return mul(x, add(x, 3.0))

@@ -206,7 +206,7 @@ class CountingInterpreter(Interpreter):
 
 
 def count_ops(f: Callable[..., Any], *args: Any) -> tuple[Any, int]:
-    """The result of `f(*args)`, and the number of operations that were applied to get it: a pair.
+    """The result of `f(*args)`, and the number of operations that were applied to get it.
 
     `f` runs once. The interpreter that was current before does the work, sees each operation, and
     is current again afterwards, even if `f` raises. Counts inside a function that is counted begin

@@ -6,7 +6,7 @@ example, is known only from what comes *after* them. Such a transformation needs
 at once, as a data structure.
 
 An interpreter can make one: it computes nothing, and writes each operation down. What it writes is
-called a *jaxpr* (for JAX expression). There are no types in it yet; lesson jaxprs adds them.
+called a *jaxpr* (for JAX expression). There are no types in it yet; the `jaxprs` lesson adds them.
 
 This file reads from top to bottom: the data structure, the interpreter that writes it, the way back
 from data to a function, and a transformation that goes through the program backwards.
@@ -25,7 +25,7 @@ from microjax.interpreters import Interpreter, Op, bind, set_interpreter
 
 @dataclass(frozen=True, eq=False)
 class Var:
-    """A variable of one program. Two variables of the same name are still two variables."""
+    """A variable of one program. Two variables with the same name are still two variables."""
 
     name: str
 
@@ -33,9 +33,9 @@ class Var:
         return self.name
 
 
-# What stands where a value is needed: a variable of the program, or a constant. A constant is a
-# float as a rule. In a program that is written while another interpreter is at work outside, it
-# may be a value of that one too: a dual number, or a variable of the program outside.
+# An operand, or a result: a variable of the program, or a constant. A constant is usually a float.
+# In a program that is written while a different interpreter is at work outside, it may be a value
+# of that one too: a dual number, or a variable of the program outside.
 Atom = Any
 
 
@@ -76,22 +76,27 @@ class StagingInterpreter(Interpreter):
         self.name_counter = 0
 
     def fresh_var(self) -> Var:
-        """A new variable, a `Var` of its own at each call; they are called v_1, v_2, and so on.
+        """A new variable of the program that is being written, a different object at each call.
 
-        `name_counter` says how many there have been. Each interpreter counts for itself.
+        Variables are called v_1, v_2, and so on. `name_counter` is the number of them so far. Each
+        interpreter counts for itself.
 
         >>> interpreter = StagingInterpreter()
         >>> interpreter.fresh_var(), interpreter.fresh_var()
         (v_1, v_2)
         """
-        # TODO(staging.fresh_var): count one more, and give a new Var with that number in its name.
+        # Toolbox:
+        # - Var(name): a variable; each call makes a different one
+        # - self.name_counter: the number of variables so far
+        # TODO(staging.fresh_var): return a new variable.
         raise NotImplementedError("staging.fresh_var")
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Var:
-        """Write an equation at the end of `equations`; gives its variable, from `self.fresh_var()`.
+        """A fresh variable that stands for the result; its equation is now the last of `equations`.
 
-        Nothing is computed, and the operands are written down as they are: variables of this
-        program, or constants. An operation on two constants is written down like any other.
+        The equation holds the operation and its operands as they are: variables, or constants of
+        any kind. Nothing is computed, not even with two constants. The same operation twice is two
+        equations.
 
         >>> interpreter = StagingInterpreter()
         >>> x = interpreter.fresh_var()
@@ -104,18 +109,21 @@ class StagingInterpreter(Interpreter):
         v_2 = add(v_1, 3.0)
         v_3 = mul(2.0, 3.0)
         """
-        # TODO(staging.record): append an equation with a fresh variable to self.equations, and
-        # return the variable.
+        # Toolbox:
+        # - self.fresh_var(): a new variable of this interpreter
+        # - self.equations: the list of the equations so far
+        # - Equation(var, op, args): a line of a program; args is a tuple
+        # TODO(staging.record): write an equation, and return its variable.
         raise NotImplementedError("staging.record")
 
 
 def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
     """The program of `f`, a function of `num_args` arguments. Counterpart: `jax.make_jaxpr`.
 
-    Runs `f` once, on fresh variables of a new `StagingInterpreter` that is current meanwhile. These
-    variables, the first of the interpreter, are the program's parameters, in the order of the
-    arguments. What `f` returns is what the program returns: a variable or a constant. Parameters
-    and equations become tuples in the `Jaxpr`.
+    Its first variables are the parameters, one for each argument, in order. Its equations are the
+    operations that `f` applies, in order. It returns what `f` returns, a variable or a constant of
+    any kind. `f` runs once. The interpreter that was current is asked nothing, and is current again
+    afterwards, even if `f` raises.
 
     >>> from microjax.interpreters import add, mul
     >>> print(build_jaxpr(lambda x: mul(x, add(x, 3.0)), 1))
@@ -127,8 +135,12 @@ def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
     v_1, v_2 ->
     v_2
     """
-    # TODO(staging.build_jaxpr): run f on fresh variables under a new StagingInterpreter, and make a
-    # Jaxpr of what it has written.
+    # Toolbox:
+    # - StagingInterpreter(): an interpreter that writes operations into its equations
+    # - interpreter.fresh_var(): a new variable of that interpreter
+    # - with set_interpreter(interpreter): makes it current for the time of the block
+    # - Jaxpr(parameters, equations, return_val): a program; the first two are tuples
+    # TODO(staging.build_jaxpr): return the program of f.
     raise NotImplementedError("staging.build_jaxpr")
 
 
@@ -136,17 +148,12 @@ def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
 
 
 def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
-    """Run a program on `args`, one value for each parameter; gives the value that it returns.
+    """The value that a program returns for `args`, one value for each parameter, or `TypeError`.
 
-    The operations are applied in their order by `bind(op, *values)`, hence by the current
-    interpreter, whichever that is. So a program can be evaluated, but also differentiated, or
-    written down again, like any function.
-
-    An environment, a dict from the variables themselves to values, says what the variables of
-    *this* program stand for. An atom that is not in it is a constant and stands for itself: a
-    number, a value of another interpreter, or a variable of a program outside, which may well have
-    the same name as one of this program. Raises `TypeError` if the number of values is not that of
-    the parameters.
+    The current interpreter applies each operation once, in order, so a program can be evaluated,
+    differentiated or written down again. All atoms except the program's own variables are
+    constants, which stand for themselves: numbers, values of other interpreters, variables of other
+    programs. Two variables with the same name are still two.
 
     >>> from microjax.duals import jvp
     >>> from microjax.interpreters import add, mul
@@ -156,17 +163,21 @@ def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
     >>> jvp(lambda x: eval_jaxpr(jaxpr, (x,)), 2.0, 1.0)
     (10.0, 7.0)
     """
-    # TODO(staging.eval_jaxpr): count the values; go through the equations with an environment of
-    # what each variable stands for.
+    # Toolbox:
+    # - jaxpr.parameters, jaxpr.equations, jaxpr.return_val: the parts of a program
+    # - equation.var, equation.op, equation.args: the parts of an equation
+    # - bind(op, *operands): the current interpreter's answer to an operation
+    # - table.get(key, otherwise): the value of a key in a dict, or otherwise if it has none
+    # TODO(staging.eval_jaxpr): return the value of the program for args.
     raise NotImplementedError("staging.eval_jaxpr")
 
 
 def staged(f: Callable[..., Any], num_args: int) -> Callable[..., Any]:
-    """A function that does what `f` does by running the program of `f`.
+    """A function that does what `f` does, by running the program of `f`.
 
-    `f` takes `num_args` arguments, and so does the new function. The program is built here and now,
-    once; `f` itself does not run when the new function is called. Counterpart: the first half of
-    `jax.jit`, which also compiles the program.
+    Both take `num_args` arguments; any other number is a `TypeError`. `f` runs once, here and now.
+    Each call applies all operations of the program. Counterpart: the first half of `jax.jit`, which
+    also compiles the program.
 
     >>> from microjax.interpreters import add
     >>> def loud(x):
@@ -177,7 +188,10 @@ def staged(f: Callable[..., Any], num_args: int) -> Callable[..., Any]:
     >>> quiet(2.0), quiet(5.0)
     (3.0, 6.0)
     """
-    # TODO(staging.staged): build the program of f once, and return a function that runs it.
+    # Toolbox:
+    # - build_jaxpr(f, num_args): the program of a function
+    # - eval_jaxpr(jaxpr, args): the value of a program; args is a sequence
+    # TODO(staging.staged): return a function that runs the program of f.
     raise NotImplementedError("staging.staged")
 
 
@@ -187,15 +201,11 @@ def staged(f: Callable[..., Any], num_args: int) -> Callable[..., Any]:
 def dce_jaxpr(jaxpr: Jaxpr) -> Jaxpr:
     """The program without the equations that its result does not need: dead-code elimination.
 
-    Goes through the equations from the last to the first, with the set of the atoms that are needed
-    further down. At the end of the program that is what it returns. An equation stays if its
-    variable is in the set, and then its own operands are needed as well.
+    An equation is needed if its variable is what the program returns, or an operand of an equation
+    that is needed. These stay as they were, in order, and so do all parameters. Variables are told
+    apart by identity. The given program, which may have thousands of equations, does not change.
 
-    What stays is as it was: the parameters, all of them, the order of the equations, and the
-    variables, which are not renamed. The given program does not change.
-
-    A derivative computes the values of the function along with the tangents, and needs few of them.
-    Here it does not need the product itself:
+    This derivative does not need the product itself:
 
     >>> from microjax.duals import derivative
     >>> from microjax.interpreters import mul
@@ -214,6 +224,9 @@ def dce_jaxpr(jaxpr: Jaxpr) -> Jaxpr:
       v_5 = add(v_3, v_4)
     v_5
     """
-    # TODO(staging.dce_jaxpr): go through the equations from the last to the first, and keep those
-    # whose variable is needed further down.
+    # Toolbox:
+    # - jaxpr.parameters, jaxpr.equations, jaxpr.return_val: the parts of a program
+    # - equation.var, equation.args: the variable of an equation, and the tuple of its operands
+    # - Jaxpr(parameters, equations, return_val): a program; the first two are tuples
+    # TODO(staging.dce_jaxpr): return the program without its dead equations.
     raise NotImplementedError("staging.dce_jaxpr")

@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson staging: right ones, and known mistakes.
+"""Answers to the exercises of the `staging` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
@@ -143,7 +143,7 @@ def interpret_op(self, op, args):
     name="An operation on constants is computed at once",
     hints=[
         "Stage `lambda x: add(1.0, 2.0)`. How many equations does its program have, and how many should it have?",
-        "This interpreter computes nothing, not even where it could. Only so does the program hold *every* operation of the function.",
+        "This interpreter computes nothing, not even where it could. Only then does the program hold *every* operation of the function.",
         "Do not look at the operands at all: each call appends one equation, with `args` as they are.",
     ],
 )
@@ -158,7 +158,7 @@ def interpret_op(self, op, args):
 
 @mistake(
     "staging.record",
-    name="The equation is returned in place of its variable",
+    name="The equation is returned instead of its variable",
     hints=[
         "What does the function that is being staged get as the result of `add(x, 3.0)`, and what does it do with it?",
         "The result of one operation is an operand of the next. An operand is an atom, a variable or a constant; an equation is neither.",
@@ -279,7 +279,7 @@ def build_jaxpr(f, num_args):
     hints=[
         "Who is asked to add while `f` runs?",
         "Having made an interpreter is not enough. `add` and `mul` ask the *current* one.",
-        "Call `f` inside of `with set_interpreter(interpreter):`.",
+        "Call `f` inside `with set_interpreter(interpreter):`.",
     ],
 )
 def build_jaxpr(f, num_args):
@@ -385,7 +385,7 @@ print(build_jaxpr(f, 1))
 """,
 )
 def build_jaxpr(f, num_args, cache={}):
-    # one program for each function, for ever
+    # one program for each function, kept
     if (f, num_args) not in cache:
         interpreter = StagingInterpreter()
         parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
@@ -513,9 +513,9 @@ def eval_jaxpr(jaxpr, args):
     "staging.eval_jaxpr",
     name="The environment is keyed by names",
     hints=[
-        "Every program begins with `v_1`. What happens where two programs meet?",
-        "In a program that was built inside another one, the outer `v_1` is a constant. An environment of names takes it for the inner `v_1`: perturbation confusion in another place.",
-        "Take the `Var` itself as the key of the dict, not its name or its text. Two variables of the same name are two keys.",
+        "Every program begins with `v_1`. What happens if two programs meet?",
+        "In a program that was built inside another, the outer `v_1` is a constant. An environment of names takes it for the inner `v_1`: perturbation confusion in another place.",
+        "Take the `Var` itself as the key of the dict, not its name. Two variables with the same name are two keys.",
     ],
 )
 def eval_jaxpr(jaxpr, args):
@@ -536,7 +536,7 @@ def eval_jaxpr(jaxpr, args):
     name="Operations are computed with Python's + and *",
     hints=[
         "Let `StringInterpreter`, from the `interpreters` lesson, be current, and run a program on strings. Who should put the strings together?",
-        "The way back is only complete if the program can be interpreted again, by whoever is current. Python's operators ask nobody.",
+        "The way back is only complete if the program can be interpreted again, by the interpreter that is current. Python's operators do not ask it.",
         "Apply each operation with `bind(equation.op, *values)`.",
     ],
 )
@@ -924,8 +924,8 @@ def dce_jaxpr(jaxpr):
     name="The equations are looked at from top to bottom",
     hints=[
         "Take `v_2 = add(v_1, 3.0)`, `v_3 = mul(v_1, v_2)`, returned `v_3`. What is in your set when you look at the first equation?",
-        "Whether an equation is needed depends on what stands *below* it. Where must one begin to know that already?",
-        "Loop over `reversed(jaxpr.equations)`, and put the kept ones back into their order at the end.",
+        "Whether an equation is needed depends on those *below* it. Where must you begin to know that already?",
+        "Loop over `reversed(jaxpr.equations)`, and restore the order of the kept ones at the end.",
     ],
 )
 def dce_jaxpr(jaxpr):
@@ -940,9 +940,9 @@ def dce_jaxpr(jaxpr):
 
 @mistake(
     "staging.dce_jaxpr",
-    name="Whatever anybody uses is kept",
+    name="Whatever is used anywhere is kept",
     hints=[
-        "Let `v_2` be used by `v_3` alone, and `v_3` by nobody. Which of the two is dead?",
+        "Let `v_2` be used by `v_3` alone, and `v_3` not at all. Which of the two is dead?",
         "To be used is not enough: the user must be needed itself. One look at all operands at once cannot tell that.",
         "Collect the operands while you go from the last equation to the first, and only those of equations that stay.",
     ],
@@ -998,7 +998,7 @@ def dce_jaxpr(jaxpr):
     name="Parameters that are not needed are dropped",
     hints=[
         "With how many values is the cleaned program to be called?",
-        "Who calls the program does not know what was dropped from it. A program that takes another number of values is another program.",
+        "The caller of the program does not know what was dropped from it. A program that takes a different number of values is a different program.",
         "Give the new `Jaxpr` the parameters of the old one: `jaxpr.parameters`, all of them.",
     ],
 )

@@ -617,21 +617,21 @@ def counts(mj, siblings, programs, x):
     return outs, text.asked, context.interpreter is text
 
 
-@probe(uses=[in_place, texts])
+@probe(uses=[ask, in_place, texts])
 def arguments(mj, siblings, args):
-    """What the function is called with, and how often; which interpreter is current afterwards."""
+    """What the function is called with, how often, and which interpreter does the work."""
     from microjax.interpreters import context, count_ops
 
     context.interpreter = text = texts()
     calls = []
 
     def f(*args):
-        calls.append(args)
+        calls.append((args, ask("mul", 2.5, 4.0)))
         return list(args), "kept"
 
     with in_place("microjax.interpreters", siblings):
         out, count = count_ops(f, *args)
-    return out, count, calls, context.interpreter is text, type(out).__name__
+    return out, count, calls, text.asked, context.interpreter is text, type(out).__name__
 
 
 @probe(uses=[ask, in_place, texts])
@@ -705,7 +705,7 @@ def test_each_call_begins_at_zero(student):
 
 @pytest.mark.exercise("interpreters.count_ops")
 def test_the_function_runs_once(student):
-    """The function runs once, on the arguments as they are."""
+    """The function runs once, on the arguments as they are; the interpreter before works."""
     student.agrees(arguments, SIBLINGS, [2.5])
     student.agrees(arguments, SIBLINGS, [2.5, "x", (4.0, None)])
     student.agrees(arguments, SIBLINGS, [])

@@ -1,4 +1,4 @@
-"""Hidden tests of the lesson staging: programs as data, written down, run, and cleaned.
+"""Hidden tests of the `staging` lesson: programs as data, written down, run, and cleaned.
 
 Programs travel as lists of lines such as `["add", 0, 3.0]`. A whole number is a place: the
 parameters come first, then the results of the lines. Everything else is a constant. Probes show a
@@ -88,7 +88,7 @@ def test_variables_are_objects(student):
 
 @probe
 def recorded(mj, number, lines):
-    """What stands in an interpreter after some operations, which variable each gave, who was asked.
+    """What an interpreter has written after some operations, which variable each returned.
 
     The variables are made by a fresh_var of the probe's own.
     """
@@ -150,7 +150,7 @@ def test_an_operation_becomes_an_equation(student):
 
 
 @pytest.mark.exercise("staging.record")
-def test_equations_stand_in_order(student):
+def test_equations_are_in_order(student):
     """Equations come in the order of the operations, each operand as it was given."""
     student.agrees(recorded, 1, FOO)
     student.agrees(recorded, 2, TWO)
@@ -158,7 +158,7 @@ def test_equations_stand_in_order(student):
 
 @pytest.mark.exercise("staging.record")
 def test_nothing_is_computed(student):
-    """An operation on constants is written down like any other, and nobody is asked to apply it."""
+    """An operation on constants is written down like any other, and not applied."""
     student.agrees(recorded, 0, [["add", 2.0, 4.5]])
     student.agrees(recorded, 1, CONSTANTS)
     for x in (0.0, 1.0, -1.0, 2.0):
@@ -192,7 +192,7 @@ def built(mj, siblings, number, lines, result):
             return f"told: {op}"
 
     def f(*xs):
-        runs.append((len(xs), isinstance(mj.current_interpreter(), mj.StagingInterpreter)))
+        runs.append(len(xs))
         values.extend(xs)
         for name, *operands in lines:
             values.append(getattr(mj, name)(*(atom(a) for a in operands)))
@@ -250,7 +250,7 @@ def built_again(mj, siblings):
 
 @probe(uses=[in_place])
 def built_of_results(mj, siblings, results):
-    """What a program returns where its function returns one of these, or something from outside."""
+    """What a program returns if its function returns one of these, or a value from outside."""
     dual = mj.DualNumber(mj.JVPInterpreter(mj.current_interpreter()), 2.0, 1.0)
     outside = [dual, mj.Var("v_1")]
     with in_place("microjax.staging", siblings):
@@ -286,7 +286,7 @@ def test_the_program_of_a_function(student):
 
 @pytest.mark.exercise("staging.build_jaxpr")
 def test_several_parameters(student):
-    """There is a parameter for each argument, in their order, also for those that are not used."""
+    """There is a parameter for each argument, in their order, even if it is not used."""
     student.agrees(built, WRITER, 2, TWO, 4)
     student.agrees(built, WRITER, 3, [["add", 2, 0]], 3)
     student.agrees(built, WRITER, 3, [["add", 2, 0], ["mul", 1, 1]], 3)
@@ -319,7 +319,7 @@ def test_programs_inside_programs(student):
 
 @pytest.mark.exercise("staging.build_jaxpr")
 def test_a_function_that_fails(student):
-    """The error of a function comes out, and the interpreter before is current again."""
+    """The error of a function is raised, and the interpreter before is current again."""
     student.agrees(built_in_vain, WRITER, 1)
     student.agrees(built_in_vain, WRITER, 3)
 
@@ -352,7 +352,7 @@ def values(mj, number, lines, result, runs):
 
 @probe
 def texts(mj, number, lines, result, args, names, outer):
-    """The value of a program where operations give texts, and all that was asked for.
+    """The value of a program where operations make strings, and all that was asked for.
 
     `names` are those of the variables. A constant such as "outer 0" stands for the first of some
     variables that belong to a program outside, called by the names in `outer`.
@@ -427,7 +427,7 @@ def derivatives(mj, lines, result, x, order):
 
 @pytest.mark.exercise("staging.eval_jaxpr")
 def test_values_of_programs(student):
-    """A program gives what its operations give, for any arguments, as often as one likes."""
+    """A program returns what its operations compute, for any arguments, as often as you like."""
     student.agrees(values, 1, FOO, 2, [[2.0], [-1.5], [2.0]])
     student.agrees(values, 2, TWO, 4, [[2.0, 5.0], [5.0, 2.0]])
     student.agrees(values, 1, FOO, 1, [[2.0], [0.0], [-3.0]])
@@ -460,28 +460,28 @@ def test_the_current_interpreter_applies_the_operations(student):
 
 @pytest.mark.exercise("staging.eval_jaxpr")
 def test_sums_mean_what_the_interpreter_says(student):
-    """Where another interpreter is current, a sum is what that one makes of it."""
+    """If a different interpreter is current, a sum means what that one says."""
     student.agrees(other_numbers, 1, [["add", 0, 3.0], ["add", 1, 0]], 2, [2.0])
     student.agrees(other_numbers, 2, TWO, 4, [2.0, 5.5])
 
 
 @pytest.mark.exercise("staging.eval_jaxpr")
 def test_products_mean_what_the_interpreter_says(student):
-    """Where another interpreter is current, a product is what that one makes of it."""
+    """If a different interpreter is current, a product means what that one says."""
     student.agrees(other_numbers, 1, [["mul", 0, 3.0], ["mul", 1, 0]], 2, [2.0])
     student.agrees(other_numbers, 2, [["mul", 0, 1], ["mul", 2, -1.0]], 3, [4.0, 0.5])
 
 
 @pytest.mark.exercise("staging.eval_jaxpr")
 def test_variables_of_the_same_name(student):
-    """Two variables are two variables, also where they have the same name."""
+    """Two variables are two variables, even if they have the same name."""
     student.agrees(texts, 2, TWO, 4, ["x", "y"], ["v", "v", "v", "v", "v"], [])
     student.agrees(texts, 1, FOO, 2, ["x"], ["v", "w", "v"], [])
 
 
 @pytest.mark.exercise("staging.eval_jaxpr")
 def test_variables_of_a_program_outside(student):
-    """A variable of a program outside is a constant where it is an operand, whatever its name."""
+    """A variable of a program outside is a constant, whatever its name."""
     lines = [["add", 0, "outer 0"], ["mul", "outer 1", 1]]
     student.agrees(texts, 1, lines, 2, ["x"], ["v_1", "v_2", "v_3"], ["v_1", "v_2"])
     student.agrees(texts, 1, lines, 2, ["outer"], ["v_1", "v_2", "v_3"], ["w_1", "w_2"])
@@ -497,7 +497,7 @@ def test_a_result_from_outside(student):
 
 @pytest.mark.exercise("staging.eval_jaxpr")
 def test_derivatives_of_programs(student):
-    """A program can be differentiated, also several times, and with moving constants in it."""
+    """A program can be differentiated, even several times, and with moving constants in it."""
     student.agrees(derivatives, FOO, 2, 2.0, 4)
     student.agrees(derivatives, [["mul", 0, "x"], ["add", "x", 1]], 2, -1.5, 3)
     student.agrees(derivatives, [["mul", 0, 0]], "x", 3.0, 2)
@@ -505,7 +505,7 @@ def test_derivatives_of_programs(student):
 
 @pytest.mark.exercise("staging.eval_jaxpr")
 def test_a_wrong_number_of_values(student):
-    """More or fewer values than parameters are refused with TypeError."""
+    """More or fewer values than parameters raise TypeError."""
     student.agrees(values, 1, FOO, 2, [[], [2.0], [2.0, 5.0]])
     student.agrees(values, 2, TWO, 4, [[2.0], [2.0, 5.0, 7.0]])
     student.agrees(values, 0, [], 1.5, [[], [2.0]])
@@ -516,7 +516,7 @@ def test_a_wrong_number_of_values(student):
 
 @probe(uses=[in_place])
 def round_trip(mj, siblings, number, lines, result, calls):
-    """What a staged function gives in several calls, and how often the function itself has run."""
+    """What a staged function returns in several calls, and how often the function has run."""
 
     class Text(mj.Interpreter):
         def interpret_op(self, op, args):
@@ -589,7 +589,7 @@ ALL_BUT_STAGED = siblings(
 
 @pytest.mark.exercise("staging.staged")
 def test_a_staged_function_gives_the_same(student):
-    """A staged function gives what the function gives, with any number of arguments."""
+    """A staged function returns what the function returns, with any number of arguments."""
     student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [[2.0], [-1.5]])
     student.agrees(round_trip, ALL_BUT_STAGED, 2, TWO, 4, [[2.0, 5.0], [5.0, 2.0]])
     student.agrees(round_trip, ALL_BUT_STAGED, 0, [["add", 1.5, 2.0]], 0, [[], []])
@@ -619,7 +619,7 @@ def test_nothing_is_remembered_but_the_program(student):
 
 @pytest.mark.exercise("staging.staged")
 def test_staged_functions_count_their_arguments(student):
-    """A call with another number of arguments is refused with TypeError."""
+    """A call with a different number of arguments raises TypeError."""
     student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [[], [2.0, 5.0], [2.0]])
 
 
@@ -653,7 +653,7 @@ def cleaned(mj, number, lines, result, names):
 
 @probe
 def cleaned_long(mj, length):
-    """How much is left of a long chain of which every third equation is needed by nobody."""
+    """How much is left of a long chain of which every third equation is not needed."""
     x = last = mj.Var("x")
     equations = []
     for i in range(length):
@@ -683,8 +683,8 @@ def test_what_is_needed_stays(student):
 
 
 @pytest.mark.exercise("staging.dce_jaxpr")
-def test_what_nobody_uses_goes(student):
-    """An equation goes whose variable nobody uses."""
+def test_what_is_not_used_goes(student):
+    """An equation goes if its variable is not used."""
     cleans(student, 1, CONSTANTS, 2)
     cleans(student, 1, [["mul", 0, 0], ["add", 0, 3.0], ["mul", 0, 2]], 3)
     cleans(student, 2, [*TWO, ["add", 4, 4]], 4)
@@ -692,7 +692,7 @@ def test_what_nobody_uses_goes(student):
 
 @pytest.mark.exercise("staging.dce_jaxpr")
 def test_what_only_useless_equations_use_goes(student):
-    """An equation goes also where only equations use it that are not needed themselves."""
+    """An equation goes even if equations use it that are not needed themselves."""
     cleans(student, 1, [["add", 0, 1.0], ["mul", 1, 1], ["add", 2, 1], ["mul", 0, 4.0]], 4)
     cleans(student, 1, [["add", 0, 1.0], ["mul", 1, 1], ["mul", 1, 2.0], ["mul", 2, 3]], 3)
     cleans(student, 2, TWO, 2)
@@ -700,7 +700,7 @@ def test_what_only_useless_equations_use_goes(student):
 
 @pytest.mark.exercise("staging.dce_jaxpr")
 def test_programs_that_need_nothing(student):
-    """Where the result is a constant or a parameter, no equation is needed."""
+    """If the result is a constant or a parameter, no equation is needed."""
     cleans(student, 1, FOO, 5.5)
     cleans(student, 2, TWO, 1)
     cleans(student, 0, [["add", 1.0, 2.0]], 3.0)
@@ -708,7 +708,7 @@ def test_programs_that_need_nothing(student):
 
 @pytest.mark.exercise("staging.dce_jaxpr")
 def test_parameters_stay(student):
-    """All parameters stay, also those that are not needed."""
+    """All parameters stay, even those that are not needed."""
     cleans(student, 3, [["add", 2, 2.0], ["mul", 0, 0]], 3)
     cleans(student, 2, [], 1)
     cleans(student, 2, [["add", 0, 1]], 7.0)
@@ -749,7 +749,7 @@ def chains(mj, seeds, inputs):
 
 @probe(uses=[grown])
 def written(mj, seeds, number):
-    """Random programs as texts, and what a constant function and an argument give."""
+    """Random programs as strings, and those of a constant function and of an argument."""
     texts = [str(mj.build_jaxpr(lambda *xs, s=s: grown(mj, s, xs), number)) for s in seeds]
     return (
         texts,
@@ -884,7 +884,7 @@ def test_whole_derivatives_as_programs(student):
 
 @pytest.mark.exercise("staging.whole")
 def test_whole_round_trip(student):
-    """A program run on values gives what the function gives."""
+    """A program run on values returns what the function returns."""
     student.agrees(there_and_back, [1, 2, 3], [[1.5, -2.0], [0.0, 0.25]])
 
 
@@ -897,7 +897,7 @@ def test_whole_derivatives(student):
 
 @pytest.mark.exercise("staging.whole")
 def test_whole_programs_inside(student):
-    """A program that is built and run inside another one takes its variables for constants."""
+    """A program that is built and run inside another takes its variables for constants."""
     student.agrees(written_inside, [1, 2], 1)
     student.agrees(written_inside, [3, 4], 2)
 

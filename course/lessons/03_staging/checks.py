@@ -1,4 +1,4 @@
-"""Checks of the lesson staging, for you to read and to run: `./jaxprentice check staging`.
+"""Checks of the `staging` lesson, for you to read and to run: `./jaxprentice check staging`.
 
 Each exercise has a few. They need no other exercise than their own and those that the page names
 before it, so you can do them in any order that pleases you.
@@ -21,10 +21,10 @@ from microjax.staging import (
 
 
 class Text(Interpreter):
-    """Makes a text of each operation."""
+    """Turns each operation into a string."""
 
     def interpret_op(self, op, args):
-        """The text of one operation."""
+        """The string for one operation."""
         return f"{op}({', '.join(map(str, args))})"
 
 
@@ -41,7 +41,7 @@ class OwnNames(StagingInterpreter):
 
 
 def program(parameters, lines, result):
-    """A program written by hand; a text stands for the variable of that name.
+    """A program written by hand; a name stands for the variable that is called so.
 
     `program("x", ["y = add x 3.0"], "y")` has one parameter and one equation.
     """
@@ -72,7 +72,7 @@ def test_names_of_variables():
 
 @pytest.mark.exercise("staging.fresh_var")
 def test_two_interpreters():
-    """Each interpreter counts for itself, and their variables are different ones all the same."""
+    """Each interpreter counts for itself, and yet all variables are different."""
     first, second = StagingInterpreter().fresh_var(), StagingInterpreter().fresh_var()
     assert [first.name, second.name] == ["v_1", "v_1"]
     assert first != second
@@ -149,7 +149,7 @@ def test_other_results():
 
 @pytest.mark.exercise("staging.build_jaxpr")
 def test_current_interpreter_afterwards():
-    """The interpreter that was current is current again, also when the function raises."""
+    """The interpreter that was current is current again, even if the function raises."""
     before = Text()
     with set_interpreter(before):
         build_jaxpr(lambda x: x, 1)
@@ -183,7 +183,7 @@ def test_program_under_another_interpreter():
 
 @pytest.mark.exercise("staging.eval_jaxpr")
 def test_variable_of_another_program():
-    """A variable of another program is a constant, also where it has the same name."""
+    """A variable of another program is a constant, even if it has the same name."""
     x, y, foreign = Var("v_1"), Var("v_2"), Var("v_1")
     jaxpr = Jaxpr((x,), (Equation(y, Op.mul, (x, foreign)),), y)
     with set_interpreter(Text()):
@@ -193,7 +193,7 @@ def test_variable_of_another_program():
 
 @pytest.mark.exercise("staging.eval_jaxpr")
 def test_wrong_number_of_values():
-    """Too many or too few values are refused with TypeError."""
+    """Too many or too few values raise TypeError."""
     for args in [(), (1.0, 2.0)]:
         with pytest.raises(TypeError):
             eval_jaxpr(program("x", [], "x"), args)
@@ -204,7 +204,7 @@ def test_wrong_number_of_values():
 
 @pytest.mark.exercise("staging.staged")
 def test_there_and_back():
-    """A staged function gives what the function gives."""
+    """A staged function returns what the function returns."""
     f = staged(lambda x, y: add(mul(x, x), y), 2)
     assert [f(2.0, 5.0), f(5.0, 2.0)] == [9.0, 27.0]
     assert derivative(lambda x: f(x, 1.0), 3.0) == 6.0
@@ -247,7 +247,7 @@ def test_used_by_the_dead():
 
 @pytest.mark.exercise("staging.dce_jaxpr")
 def test_unused_parameters():
-    """Parameters stay in any case, and the program that was given does not change."""
+    """All parameters stay, and the program that was given does not change."""
     jaxpr = program("x y", ["a = add y 1.0", "b = add x 1.0"], "b")
     assert [str(parameter) for parameter in dce_jaxpr(jaxpr).parameters] == ["x", "y"]
     assert len(jaxpr.equations) == 2
@@ -255,7 +255,7 @@ def test_unused_parameters():
 
 @pytest.mark.exercise("staging.dce_jaxpr")
 def test_names_do_not_count():
-    """Where a variable of another program is used, one of the same name is not needed for that."""
+    """If a variable of another program is used, one with the same name is not needed for that."""
     x, dead, last, foreign = Var("x"), Var("v"), Var("last"), Var("v")
     equations = Equation(dead, Op.mul, (x, x)), Equation(last, Op.add, (x, foreign))
     left = dce_jaxpr(Jaxpr((x,), equations, last))
