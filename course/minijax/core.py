@@ -1,14 +1,14 @@
 """The core: primitives, the stack of interpreters, and `bind`, which joins the two.
 
-A program such as `sin(x) * 2.0` is a series of *primitive* operations. To transform a program
-is to give these operations another meaning: not only "compute the value" but "compute the value
+A program such as `sin(x) * 2.0` is a sequence of *primitive* operations. To transform a program
+is to give these operations a different meaning: not only "compute the value" but "compute the value
 and its derivative", or "write the operation down". Each meaning is an interpreter, a `Trace`.
-The interpreters that are active stand on a stack, and every operation of the program goes
-through one function, `bind`, which hands it to the right interpreter.
+The active interpreters form a stack, and every operation of the program goes through one function,
+`bind`, which hands it to the right interpreter.
 
 This file reads from top to bottom: primitives and their rules, the stack, traces and tracers,
 abstract values, `bind`, the interpreter at the bottom of the stack, which evaluates, and last a
-small one that stands above it, which counts.
+small one above it, which counts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from minijax.errors import (
     UnexpectedTracerError,
 )
 
-# What operations take and give ------------------------------------------------------------------
+# What operations take and return ----------------------------------------------------------------
 
 Value = Any  # an array, a number or a tracer
 Values = Sequence[Value]
@@ -63,12 +63,12 @@ class Primitive:
 Rules = dict[Primitive, Callable[..., Any]]
 
 impl_rules: Rules = {}  # how to evaluate
-jvp_rules: Rules = {}  # how to differentiate (lesson jvp)
-vmap_rules: Rules = {}  # how to batch (lesson vmap)
-abstract_eval_rules: Rules = {}  # what type the result has (lesson jaxprs)
-hlo_lowerings: Rules = {}  # how to write it in StableHLO (lesson jit)
-partial_eval_rules: Rules = {}  # what to do when only some inputs are known (lesson linearize)
-transpose_rules: Rules = {}  # how to run a linear operation backwards (lesson grad)
+jvp_rules: Rules = {}  # how to differentiate (the `jvp` lesson)
+vmap_rules: Rules = {}  # how to batch (the `vmap` lesson)
+abstract_eval_rules: Rules = {}  # what type the result has (the `jaxprs` lesson)
+hlo_lowerings: Rules = {}  # how to write it in StableHLO (the `jit` lesson)
+partial_eval_rules: Rules = {}  # if only some inputs are known (the `linearize` lesson)
+transpose_rules: Rules = {}  # how to run a linear operation backwards (the `grad` lesson)
 
 add_p = Primitive("add")
 sub_p = Primitive("sub")
@@ -100,11 +100,10 @@ def get_rule(rules: Rules, primitive: Primitive, task: str) -> Callable[..., Any
 
 @dataclass(frozen=True, eq=False)
 class MainTrace:
-    """One use of an interpreter: where it stands on the stack, its type, and data of its own.
+    """One use of an interpreter: its place on the stack, its type, and data of its own.
 
-    A `Trace` object may be made again for every operation; its `MainTrace` is made once for each
-    use of a transformation, so that two tracers belong together exactly when this object is the
-    same.
+    A new `Trace` object may be made for every operation. Its `MainTrace` is made once for each use
+    of a transformation, so two tracers belong together exactly if this object is the same.
     """
 
     level: int
@@ -115,8 +114,8 @@ class MainTrace:
 class TraceState(threading.local):
     """The active interpreters of this thread: a stack, with evaluation at the bottom.
 
-    `dynamic_trace` is the interpreter, if any, that takes operations even where no operand is its
-    tracer; lesson tracing sets it and says why.
+    `dynamic_trace` is the interpreter, if any, that takes operations even if no operand is its
+    tracer; the `tracing` lesson sets it and says why.
     """
 
     def __init__(self) -> None:
@@ -126,10 +125,10 @@ class TraceState(threading.local):
 
 @contextmanager
 def new_main(trace_type: type[Trace], global_data: Any = None) -> Iterator[MainTrace]:
-    """Put an interpreter on top of the stack for the time of a `with` block.
+    """A `with` block that has an interpreter on top of this thread's stack.
 
-    The new `MainTrace`'s level is its index in `trace_state.stack`. It leaves the stack when the
-    block ends, also when the block ends by an exception.
+    Its target (`as`) is a new object for each use, with this type and data; its level is its index
+    on the stack. However the block ends, the stack is then as before. Exceptions go on.
 
     >>> with new_main(EvalTrace) as main:
     ...     print(main.level, trace_state.stack[-1] is main)
@@ -137,17 +136,18 @@ def new_main(trace_type: type[Trace], global_data: Any = None) -> Iterator[MainT
     >>> len(trace_state.stack)
     1
     """
-    # TODO(core.new_main): make the MainTrace, put it on the stack, yield it, and take it off again
-    # in every case.
+    # Toolbox:
+    # - MainTrace(level, trace_type, global_data): one use of an interpreter
+    # - trace_state.stack: this thread's active interpreters, a list with the bottom first
+    # TODO(core.new_main): yield a new MainTrace, which is on the stack while the block runs.
     raise NotImplementedError("core.new_main")
 
 
 @contextmanager
 def hidden(mains: Sequence[MainTrace], reason: str) -> Iterator[None]:
-    """Take interpreters off the stack for the time of a `with` block; the others keep their levels.
+    """Take interpreters off the stack for a `with` block; the others keep their levels.
 
-    Tracers of theirs cannot be used in the block: that raises `UnexpectedTracerError`, which says
-    `reason`.
+    Their tracers cannot be used in the block: that raises `UnexpectedTracerError` with `reason`.
     """
     stack = trace_state.stack
     for main in mains:
@@ -187,7 +187,7 @@ class Trace:
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
     ) -> Any:
-        """Apply `primitive` to boxed operands by this interpreter's rule; gives boxed results."""
+        """The boxed results of `primitive` on boxed operands, by this interpreter's rule."""
         raise NotImplementedError(f"{type(self).__name__} must define process_primitive.")
 
 
@@ -202,7 +202,7 @@ class Tracer(Array):
     aval: ShapedArray
 
     def full_lower(self) -> Any:
-        """The value inside, where the box adds nothing to it; else the box itself."""
+        """The value inside, if the box adds nothing to it; else the box itself."""
         return self
 
     shape = property(lambda self: self.aval.shape)
@@ -226,7 +226,7 @@ class Tracer(Array):
     __complex__ = __float__
 
     def item(self, *args: int) -> NoReturn:
-        """Arrays have a value to give, and so they have these methods; a tracer has none."""
+        """Arrays have these methods because they hold a value; a tracer does not have one."""
         raise ConcretizationTypeError(
             f"The value of a tracer of type {self.aval} was asked for, but it is not known while "
             "the function is traced. Return the tracer, and ask for the value of the result."
@@ -257,7 +257,7 @@ class Tracer(Array):
 # Equal types are one key; and never changed, as all keys.
 @dataclass(unsafe_hash=True, repr=False)
 class ShapedArray:
-    """The set of all arrays of one shape and dtype: what a type checker knows of an array.
+    """The set of all arrays with the same shape and dtype: what a type checker knows of one.
 
     `weak_type` marks Python scalars, whose dtype gives way to an array's (see `minijax.dtypes`).
     """
@@ -357,12 +357,10 @@ aval_makers: dict[type, Callable[[Any], ShapedArray]] = {
 
 
 def get_aval(x: Value) -> ShapedArray:
-    """The abstract value of `x`: a tracer's own, or a `ConcreteArray` for a value.
+    """The abstract value of `x`: a tracer's own, or what the table `aval_makers` makes of a value.
 
-    Python's `bool`, `int` and `float` are weakly typed 0-d arrays; NumPy's arrays and scalars are
-    not weakly typed. `aval_makers` says how to make the abstract value, by type; a class that is
-    not in it counts as the first of its base classes (in the order of `__mro__`) that is. Raises
-    `TypeError`, with the text of the last example, for anything else.
+    At each call the table decides what is an array; a class counts as its nearest base class there.
+    Without one, raises the `TypeError` of the last example. Makers' errors come out unchanged.
 
     >>> print(get_aval(np.zeros((2, 3))), get_aval(np.float64(1.0)), get_aval(1.0))
     float64[2,3] float64[] ~float64[]
@@ -370,8 +368,10 @@ def get_aval(x: Value) -> ShapedArray:
     Traceback (most recent call last):
     TypeError: Argument 'one' of type <class 'str'> is not a valid JAX type
     """
-    # TODO(core.get_aval): ask a tracer for its aval; else find the maker of the value's type; else
-    # raise the TypeError of the docstring.
+    # Toolbox:
+    # - x.aval: what a tracer says of itself
+    # - type(x).__mro__: the class of x and its base classes, nearest first
+    # TODO(core.get_aval): return what is known of x, or raise the TypeError of the docstring.
     raise NotImplementedError("core.get_aval")
 
 
@@ -382,19 +382,24 @@ array_methods["aval"] = lambda x: ShapedArray(x.shape, x.dtype, x.weak_type)
 
 
 def bind(primitive: Primitive, *args: Value, **params: Any) -> Value:
-    """Apply `primitive` under the right interpreter: every operation passes through here.
+    """The result of `primitive` under the right interpreter: every operation passes through here.
 
-    The right one is the top trace of the operands. It wants all of them in its own boxes, and its
-    results, each a tracer or a plain value, are unboxed again (`full_lower`) where the box adds
-    nothing. Gives a list of results if `primitive.multiple_results`, else one result.
+    That is the top trace of the operands. It works once, on the operands in their order, all in
+    boxes of its own, and on the parameters as one dict. A result's box is taken off if it adds
+    nothing. With `primitive.multiple_results`, returns a list.
 
-    At the bottom of the stack, where this example runs, it needs `EvalTrace.process_primitive` too:
+    The example runs at the bottom of the stack, where evaluation must work, too:
 
     >>> bind(mul_p, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     Array([3., 8.], dtype=float64)
     """
-    # TODO(core.bind): find the top trace, box all operands for it, let it process the primitive,
-    # and unbox the results.
+    # Toolbox:
+    # - find_top_trace(args): a trace of the interpreter that takes the operation
+    # - full_lower(val): a value without its box, if the box adds nothing
+    # - full_raise(trace, val): a value in a box of trace
+    # - trace.process_primitive(primitive, tracers, params): what an interpreter makes of boxed
+    #   operands
+    # TODO(core.bind): return what the right interpreter makes of the operation.
     raise NotImplementedError("core.bind")
 
 
@@ -411,40 +416,45 @@ def main_of(tracer: Tracer) -> MainTrace:
 
 
 def find_top_trace(args: Values) -> Trace:
-    """A trace of the highest interpreter that an operation on `args` concerns.
+    """A new trace of the highest interpreter that an operation on `args` concerns.
 
-    That is the one with the highest level among `main_of(x)` of the tracers in `args`, or the
-    bottom of the stack where there are none; and `trace_state.dynamic_trace` instead, where that is
-    set and higher. A trace is made from it by `main.trace_type(main)`.
+    Concerned are the interpreters whose tracers are in `args`, the bottom of the stack, and the
+    dynamic trace, if there is one. If a tracer's use of an interpreter has ended, raises
+    `UnexpectedTracerError`.
 
     >>> type(find_top_trace([1.0, np.zeros(3)])).__name__
     'EvalTrace'
     """
-    # TODO(core.find_top_trace): find the highest MainTrace among the tracers in args, or the bottom
-    # of the stack, or a higher dynamic trace; make a trace of it.
+    # Toolbox:
+    # - main_of(tracer): the MainTrace of a tracer; raises the error if its use has ended
+    # - main.level, main.trace_type: the place of a MainTrace on the stack, and the class of its
+    #   traces
+    # - trace_state.dynamic_trace: the MainTrace of the dynamic trace, or None
+    # - trace_state.stack: the active interpreters, the bottom first
+    # TODO(core.find_top_trace): return a trace of the interpreter that takes the operation.
     raise NotImplementedError("core.find_top_trace")
 
 
 def full_raise(trace: Trace, val: Value) -> Value:
-    """Box `val` for `trace`: by `trace.pure`, by `trace.lift`, or not at all.
+    """`val` as a tracer of the use of an interpreter that `trace` belongs to.
 
-    The `MainTrace` of a tracer is `val._trace.main`. A tracer of the same use of an interpreter
-    (the same `MainTrace` object as `trace.main`) needs no box: it is returned itself. `trace.pure`
-    boxes what is no tracer; `trace.lift` boxes a tracer of a lower level. A tracer of a higher
-    level, or of another `MainTrace` at the same level, cannot be boxed: it has escaped from its
-    transformation. Then raise `UnexpectedTracerError`, with a text of your own. (Whether a lower
-    tracer's use has ended need not be asked here: `find_top_trace` has done so.)
+    A tracer of that use is returned itself. The trace's `pure` boxes what is not a tracer, its
+    `lift` a tracer of a lower level, box and all. Any other tracer has escaped: one of a higher
+    level, or of a different use at the same level. It raises `UnexpectedTracerError`.
 
     >>> full_raise(EvalTrace(trace_state.stack[0]), 3.0)
     3.0
     """
-    # TODO(core.full_raise): return val if it is a tracer of this trace's MainTrace; else box it
-    # with pure or lift, or raise UnexpectedTracerError.
+    # Toolbox:
+    # - isinstance(val, Tracer): is it a box at all?
+    # - main.level: the place of a MainTrace on the stack
+    # - val._trace.main: the MainTrace of a tracer; a trace's own is trace.main
+    # TODO(core.full_raise): return val in a box of the trace's use, or raise UnexpectedTracerError.
     raise NotImplementedError("core.full_raise")
 
 
 def full_lower(val: Value) -> Value:
-    """`val`, without its box where it is a tracer whose box adds nothing.
+    """`val`, without its box if it is a tracer whose box adds nothing.
 
     >>> full_lower(3.0)
     3.0
@@ -468,19 +478,22 @@ class EvalTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
     ) -> Any:
-        """Compute the result with the primitive's rule in `impl_rules`.
+        """The value that the primitive's rule of evaluation computes, as an array of our own.
 
-        `get_rule` finds it; its `task` is `"Evaluation rule"`. There are no boxes at this
-        level: `tracers` are plain values. `computed(rule, primitive, tracers, params)` calls the
-        rule. What it gives becomes an array by `as_result(out, weak_type)`, where
-        `weak_result(primitive, tracers, params)` says whether it is weakly typed; a rule of a
-        primitive with `multiple_results` gives several, and each of them does, in a list.
+        The operands are plain values. The array is weakly typed if all of them are, or as the
+        parameters say; a result that is an array of ours already stays unchanged. NumPy does not
+        warn. With `multiple_results`, returns a list. Without a rule, `NotImplementedError` says
+        "Evaluation rule for 'erf' not implemented".
 
         >>> EvalTrace(trace_state.stack[0]).process_primitive(neg_p, [np.array([2.0])], {})
         Array([-2.], dtype=float64)
         """
-        # TODO(core.evaluate): look the rule up with get_rule, have it called by computed, and pass
-        # what it gives through as_result, with its weak type.
+        # Toolbox:
+        # - as_result(out, weak_type): a result as an array of our own, weakly typed or not
+        # - computed(rule, primitive, operands, params): what a rule returns, without warnings
+        # - get_rule(impl_rules, primitive, "Evaluation rule"): the primitive's rule, or the error
+        # - weak_result(primitive, operands, params): is the result weakly typed?
+        # TODO(core.evaluate): return the result, or the list of results, as arrays of our own.
         raise NotImplementedError("core.evaluate")
 
 
@@ -488,7 +501,7 @@ class EvalTrace(Trace):
 def computed(
     rule: Callable[..., Any], primitive: Primitive, operands: Values, params: dict[str, Any]
 ) -> Value:
-    """What a rule of evaluation gives, without NumPy's warnings: log(-1) is NaN, as in XLA.
+    """What a rule of evaluation returns, without NumPy's warnings: log(-1) is NaN, as in XLA.
 
     Rules compute with NumPy. Only those with several results, which call programs, take arrays as
     they are: the values may be on a device already.
@@ -509,7 +522,7 @@ def as_result(out: Value, weak_type: bool = False) -> Value:
     return out
 
 
-# Which operands say whether a result is weakly typed, where it is not all of them.
+# Which operands say whether a result is weakly typed, if not all of them do.
 weak_operands: dict[Primitive, slice] = {}
 
 
@@ -533,24 +546,27 @@ def is_weak(x: Value) -> bool:
 trace_state = TraceState()
 
 
-# How to evaluate each primitive: NumPy's answer, corrected where XLA's differs -------------------
+# How to evaluate each primitive: NumPy's answer, corrected if XLA's differs ----------------------
 
 
 def div_impl(x: Value, y: Value) -> Value:
-    """Divide; integers round towards zero, and give -1 for a division by zero, as XLA does.
+    """The quotients of `x` and `y`, elementwise, as XLA computes them.
 
-    Both operands have the same dtype, and may be Python numbers. Floats divide as in NumPy, whose
-    warnings need no care: `computed` silences them. Integers stay integers of their dtype, and
-    large ones are divided exactly; where the dtype is unsigned, -1 stands for the number of the
-    same bits, the largest.
+    Both have the same dtype; Python numbers are allowed, and shapes stretch as in NumPy. Floats
+    divide as in NumPy; its warnings do not matter. Integers keep their dtype and round towards
+    zero, exactly. Divided by zero they become -1, or the largest number of an unsigned dtype.
 
     >>> [int(div_impl(a, b)) for a, b in [(7, 2), (-7, 2), (7, 0)]]
     [3, -3, -1]
     >>> div_impl(np.array([9, 9], np.uint8), np.array([2, 0], np.uint8))
     array([  4, 255], dtype=uint8)
     """
-    # TODO(core.div_impl): divide floats as NumPy does; integers round towards zero, and give -1
-    # where the divisor is 0.
+    # Toolbox:
+    # - dtypes.is_float(dtype): is it a dtype of floats?
+    # - np.array(-1).astype(dtype): -1 as a dtype has it, even an unsigned one
+    # - np.floor_divide(x, y): quotients rounded down; of integers, integers
+    # - np.where(condition, x, y): elements of x where the condition is true, of y elsewhere
+    # TODO(core.div_impl): return the quotients of floats or integers.
     raise NotImplementedError("core.div_impl")
 
 
@@ -563,17 +579,20 @@ def reduce_sum_impl(x: Value, *, axes: tuple[int, ...]) -> Value:
 def broadcast_in_dim_impl(
     x: Value, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
 ) -> Value:
-    """Repeat `x` into an array of `shape`: axis `i` of `x` becomes axis `broadcast_dimensions[i]`.
+    """`x` repeated into `shape`; axis `i` of `x` becomes axis `broadcast_dimensions[i]`.
 
-    An axis of length 1 is repeated to the length that `shape` asks for. `x` may be a Python number,
-    which has no axes. The numbers in `broadcast_dimensions` increase; the dtype stays.
+    The other axes are new. An axis of size 1 is repeated to the size that `shape` asks for. `x` may
+    be a Python number. The numbers in `broadcast_dimensions` increase. Dtype and values stay.
 
     >>> broadcast_in_dim_impl(np.array([1.0, 2.0]), shape=(2, 3), broadcast_dimensions=(0,))
     array([[1., 1., 1.],
            [2., 2., 2.]])
     """
-    # TODO(core.broadcast_impl): first give x an axis of length 1 for every axis of shape that it
-    # lacks, in the right places; then repeat.
+    # Toolbox:
+    # - np.broadcast_to(x, shape): x with axes of size 1 repeated; shapes are aligned at the right
+    # - np.reshape(x, shape): the same elements in a different shape
+    # - np.shape(x): the shape of an array or of a Python number
+    # TODO(core.broadcast_impl): return x repeated, each of its axes in the place that is named.
     raise NotImplementedError("core.broadcast_impl")
 
 
@@ -593,7 +612,7 @@ def dot_general_impl(
 ) -> Value:
     """Multiply and add up along the contracted axes; batch axes come first in the result.
 
-    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)). Where there is a
+    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)). If there is a
     `preferred_element_type`, everything is computed in it.
 
     >>> numbers = (((1,), (0,)), ((), ()))
@@ -645,24 +664,26 @@ class CountTracer(Tracer):
 
 
 def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
-    """The function that gives `(f(x), count)` for an array or a number `x`.
+    """The function that returns `(f(x), count)` for an array or a number `x`.
 
-    `count` is the number of operations that `f` applied to anything that depends on `x`. Operations
-    on constants alone do not count. `f(x)` is the value that `f` gives without `counted`, not a
-    box; `f` may also return a constant. Each call of the new function counts from 0.
-
-    This needs an interpreter, a subclass of `Trace` with its three methods, whose tracers are
-    `CountTracer`s. It leaves each operation to the interpreters below it, so that `counted` works
-    within `counted`. A primitive with `multiple_results` is one operation; its results come as a
-    list, and each of them gets a box.
+    `f(x)` is what `f` returns without `counted`, never a box. `count` is how many operations `f`
+    applied to anything that depends on `x`; one with several results counts once. Each call counts
+    from 0. Inside `f`, Python's `if` can look at `x`, and `counted` can be used again, even on `f`:
+    each call counts what depends on its own argument.
 
     >>> def f(x):
     ...     return sub_p.bind(mul_p.bind(x, x), cos_p.bind(0.0))
     >>> counted(f)(3.0)
     (Array(8., dtype=float64, weak_type=True), 2)
     """
-    # TODO(core.counted): write an interpreter that counts and leaves the work to those below; run f
-    # under it; return the value and the count.
+    # Toolbox:
+    # - CountTracer(trace, value): a box with nothing but its value
+    # - full_raise(trace, val): any value as a box of trace
+    # - main.global_data: the data that new_main was given; in a trace, self.main.global_data
+    # - new_main(trace_type, global_data): a block with an interpreter on the stack
+    # - primitive.bind(*values, **params): the operation, one level further down
+    # TODO(core.counted): return a function that runs f under an interpreter of your own, which
+    # counts.
     raise NotImplementedError("core.counted")
 
 
@@ -670,7 +691,7 @@ def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
 
 
 class NotMapped:
-    """The batch axis of a value that has none (lesson vmap)."""
+    """The batch axis of a value that has none (the `vmap` lesson)."""
 
     def __repr__(self) -> str:
         return "not_mapped"
@@ -681,6 +702,6 @@ not_mapped = NotMapped()
 
 @dataclass(eq=False)
 class UndefPrimal:
-    """A linear input, of which a transpose rule knows the type only (lesson grad)."""
+    """A linear input, of which a transpose rule knows the type only (the `grad` lesson)."""
 
     aval: ShapedArray

@@ -1,14 +1,14 @@
 """The core: primitives, the stack of interpreters, and `bind`, which joins the two.
 
-A program such as `sin(x) * 2.0` is a series of *primitive* operations. To transform a program
-is to give these operations another meaning: not only "compute the value" but "compute the value
+A program such as `sin(x) * 2.0` is a sequence of *primitive* operations. To transform a program
+is to give these operations a different meaning: not only "compute the value" but "compute the value
 and its derivative", or "write the operation down". Each meaning is an interpreter, a `Trace`.
-The interpreters that are active stand on a stack, and every operation of the program goes
-through one function, `bind`, which hands it to the right interpreter.
+The active interpreters form a stack, and every operation of the program goes through one function,
+`bind`, which hands it to the right interpreter.
 
 This file reads from top to bottom: primitives and their rules, the stack, traces and tracers,
 abstract values, `bind`, the interpreter at the bottom of the stack, which evaluates, and last a
-small one that stands above it, which counts.
+small one above it, which counts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from minijax.errors import (
     UnexpectedTracerError,
 )
 
-# What operations take and give ------------------------------------------------------------------
+# What operations take and return ----------------------------------------------------------------
 
 Value = Any  # an array, a number or a tracer
 Values = Sequence[Value]
@@ -63,12 +63,12 @@ class Primitive:
 Rules = dict[Primitive, Callable[..., Any]]
 
 impl_rules: Rules = {}  # how to evaluate
-jvp_rules: Rules = {}  # how to differentiate (lesson jvp)
-vmap_rules: Rules = {}  # how to batch (lesson vmap)
-abstract_eval_rules: Rules = {}  # what type the result has (lesson jaxprs)
-hlo_lowerings: Rules = {}  # how to write it in StableHLO (lesson jit)
-partial_eval_rules: Rules = {}  # what to do when only some inputs are known (lesson linearize)
-transpose_rules: Rules = {}  # how to run a linear operation backwards (lesson grad)
+jvp_rules: Rules = {}  # how to differentiate (the `jvp` lesson)
+vmap_rules: Rules = {}  # how to batch (the `vmap` lesson)
+abstract_eval_rules: Rules = {}  # what type the result has (the `jaxprs` lesson)
+hlo_lowerings: Rules = {}  # how to write it in StableHLO (the `jit` lesson)
+partial_eval_rules: Rules = {}  # if only some inputs are known (the `linearize` lesson)
+transpose_rules: Rules = {}  # how to run a linear operation backwards (the `grad` lesson)
 
 add_p = Primitive("add")
 sub_p = Primitive("sub")
@@ -100,11 +100,10 @@ def get_rule(rules: Rules, primitive: Primitive, task: str) -> Callable[..., Any
 
 @dataclass(frozen=True, eq=False)
 class MainTrace:
-    """One use of an interpreter: where it stands on the stack, its type, and data of its own.
+    """One use of an interpreter: its place on the stack, its type, and data of its own.
 
-    A `Trace` object may be made again for every operation; its `MainTrace` is made once for each
-    use of a transformation, so that two tracers belong together exactly when this object is the
-    same.
+    A new `Trace` object may be made for every operation. Its `MainTrace` is made once for each use
+    of a transformation, so two tracers belong together exactly if this object is the same.
     """
 
     level: int
@@ -115,8 +114,8 @@ class MainTrace:
 class TraceState(threading.local):
     """The active interpreters of this thread: a stack, with evaluation at the bottom.
 
-    `dynamic_trace` is the interpreter, if any, that takes operations even where no operand is its
-    tracer; lesson tracing sets it and says why.
+    `dynamic_trace` is the interpreter, if any, that takes operations even if no operand is its
+    tracer; the `tracing` lesson sets it and says why.
     """
 
     def __init__(self) -> None:
@@ -126,10 +125,10 @@ class TraceState(threading.local):
 
 @contextmanager
 def new_main(trace_type: type[Trace], global_data: Any = None) -> Iterator[MainTrace]:
-    """Put an interpreter on top of the stack for the time of a `with` block.
+    """A `with` block that has an interpreter on top of this thread's stack.
 
-    The new `MainTrace`'s level is its index in `trace_state.stack`. It leaves the stack when the
-    block ends, also when the block ends by an exception.
+    Its target (`as`) is a new object for each use, with this type and data; its level is its index
+    on the stack. However the block ends, the stack is then as before. Exceptions go on.
 
     >>> with new_main(EvalTrace) as main:
     ...     print(main.level, trace_state.stack[-1] is main)
@@ -147,10 +146,9 @@ def new_main(trace_type: type[Trace], global_data: Any = None) -> Iterator[MainT
 
 @contextmanager
 def hidden(mains: Sequence[MainTrace], reason: str) -> Iterator[None]:
-    """Take interpreters off the stack for the time of a `with` block; the others keep their levels.
+    """Take interpreters off the stack for a `with` block; the others keep their levels.
 
-    Tracers of theirs cannot be used in the block: that raises `UnexpectedTracerError`, which says
-    `reason`.
+    Their tracers cannot be used in the block: that raises `UnexpectedTracerError` with `reason`.
     """
     stack = trace_state.stack
     for main in mains:
@@ -190,7 +188,7 @@ class Trace:
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
     ) -> Any:
-        """Apply `primitive` to boxed operands by this interpreter's rule; gives boxed results."""
+        """The boxed results of `primitive` on boxed operands, by this interpreter's rule."""
         raise NotImplementedError(f"{type(self).__name__} must define process_primitive.")
 
 
@@ -205,7 +203,7 @@ class Tracer(Array):
     aval: ShapedArray
 
     def full_lower(self) -> Any:
-        """The value inside, where the box adds nothing to it; else the box itself."""
+        """The value inside, if the box adds nothing to it; else the box itself."""
         return self
 
     shape = property(lambda self: self.aval.shape)
@@ -229,7 +227,7 @@ class Tracer(Array):
     __complex__ = __float__
 
     def item(self, *args: int) -> NoReturn:
-        """Arrays have a value to give, and so they have these methods; a tracer has none."""
+        """Arrays have these methods because they hold a value; a tracer does not have one."""
         raise ConcretizationTypeError(
             f"The value of a tracer of type {self.aval} was asked for, but it is not known while "
             "the function is traced. Return the tracer, and ask for the value of the result."
@@ -260,7 +258,7 @@ class Tracer(Array):
 # Equal types are one key; and never changed, as all keys.
 @dataclass(unsafe_hash=True, repr=False)
 class ShapedArray:
-    """The set of all arrays of one shape and dtype: what a type checker knows of an array.
+    """The set of all arrays with the same shape and dtype: what a type checker knows of one.
 
     `weak_type` marks Python scalars, whose dtype gives way to an array's (see `minijax.dtypes`).
     """
@@ -360,12 +358,10 @@ aval_makers: dict[type, Callable[[Any], ShapedArray]] = {
 
 
 def get_aval(x: Value) -> ShapedArray:
-    """The abstract value of `x`: a tracer's own, or a `ConcreteArray` for a value.
+    """The abstract value of `x`: a tracer's own, or what the table `aval_makers` makes of a value.
 
-    Python's `bool`, `int` and `float` are weakly typed 0-d arrays; NumPy's arrays and scalars are
-    not weakly typed. `aval_makers` says how to make the abstract value, by type; a class that is
-    not in it counts as the first of its base classes (in the order of `__mro__`) that is. Raises
-    `TypeError`, with the text of the last example, for anything else.
+    At each call the table decides what is an array; a class counts as its nearest base class there.
+    Without one, raises the `TypeError` of the last example. Makers' errors come out unchanged.
 
     >>> print(get_aval(np.zeros((2, 3))), get_aval(np.float64(1.0)), get_aval(1.0))
     float64[2,3] float64[] ~float64[]
@@ -388,13 +384,13 @@ array_methods["aval"] = lambda x: ShapedArray(x.shape, x.dtype, x.weak_type)
 
 
 def bind(primitive: Primitive, *args: Value, **params: Any) -> Value:
-    """Apply `primitive` under the right interpreter: every operation passes through here.
+    """The result of `primitive` under the right interpreter: every operation passes through here.
 
-    The right one is the top trace of the operands. It wants all of them in its own boxes, and its
-    results, each a tracer or a plain value, are unboxed again (`full_lower`) where the box adds
-    nothing. Gives a list of results if `primitive.multiple_results`, else one result.
+    That is the top trace of the operands. It works once, on the operands in their order, all in
+    boxes of its own, and on the parameters as one dict. A result's box is taken off if it adds
+    nothing. With `primitive.multiple_results`, returns a list.
 
-    At the bottom of the stack, where this example runs, it needs `EvalTrace.process_primitive` too:
+    The example runs at the bottom of the stack, where evaluation must work, too:
 
     >>> bind(mul_p, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     Array([3., 8.], dtype=float64)
@@ -418,11 +414,11 @@ def main_of(tracer: Tracer) -> MainTrace:
 
 
 def find_top_trace(args: Values) -> Trace:
-    """A trace of the highest interpreter that an operation on `args` concerns.
+    """A new trace of the highest interpreter that an operation on `args` concerns.
 
-    That is the one with the highest level among `main_of(x)` of the tracers in `args`, or the
-    bottom of the stack where there are none; and `trace_state.dynamic_trace` instead, where that is
-    set and higher. A trace is made from it by `main.trace_type(main)`.
+    Concerned are the interpreters whose tracers are in `args`, the bottom of the stack, and the
+    dynamic trace, if there is one. If a tracer's use of an interpreter has ended, raises
+    `UnexpectedTracerError`.
 
     >>> type(find_top_trace([1.0, np.zeros(3)])).__name__
     'EvalTrace'
@@ -436,14 +432,11 @@ def find_top_trace(args: Values) -> Trace:
 
 
 def full_raise(trace: Trace, val: Value) -> Value:
-    """Box `val` for `trace`: by `trace.pure`, by `trace.lift`, or not at all.
+    """`val` as a tracer of the use of an interpreter that `trace` belongs to.
 
-    The `MainTrace` of a tracer is `val._trace.main`. A tracer of the same use of an interpreter
-    (the same `MainTrace` object as `trace.main`) needs no box: it is returned itself. `trace.pure`
-    boxes what is no tracer; `trace.lift` boxes a tracer of a lower level. A tracer of a higher
-    level, or of another `MainTrace` at the same level, cannot be boxed: it has escaped from its
-    transformation. Then raise `UnexpectedTracerError`, with a text of your own. (Whether a lower
-    tracer's use has ended need not be asked here: `find_top_trace` has done so.)
+    A tracer of that use is returned itself. The trace's `pure` boxes what is not a tracer, its
+    `lift` a tracer of a lower level, box and all. Any other tracer has escaped: one of a higher
+    level, or of a different use at the same level. It raises `UnexpectedTracerError`.
 
     >>> full_raise(EvalTrace(trace_state.stack[0]), 3.0)
     3.0
@@ -462,7 +455,7 @@ def full_raise(trace: Trace, val: Value) -> Value:
 
 
 def full_lower(val: Value) -> Value:
-    """`val`, without its box where it is a tracer whose box adds nothing.
+    """`val`, without its box if it is a tracer whose box adds nothing.
 
     >>> full_lower(3.0)
     3.0
@@ -486,13 +479,12 @@ class EvalTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
     ) -> Any:
-        """Compute the result with the primitive's rule in `impl_rules`.
+        """The value that the primitive's rule of evaluation computes, as an array of our own.
 
-        `get_rule` finds it; its `task` is `"Evaluation rule"`. There are no boxes at this
-        level: `tracers` are plain values. `computed(rule, primitive, tracers, params)` calls the
-        rule. What it gives becomes an array by `as_result(out, weak_type)`, where
-        `weak_result(primitive, tracers, params)` says whether it is weakly typed; a rule of a
-        primitive with `multiple_results` gives several, and each of them does, in a list.
+        The operands are plain values. The array is weakly typed if all of them are, or as the
+        parameters say; a result that is an array of ours already stays unchanged. NumPy does not
+        warn. With `multiple_results`, returns a list. Without a rule, `NotImplementedError` says
+        "Evaluation rule for 'erf' not implemented".
 
         >>> EvalTrace(trace_state.stack[0]).process_primitive(neg_p, [np.array([2.0])], {})
         Array([-2.], dtype=float64)
@@ -509,7 +501,7 @@ class EvalTrace(Trace):
 def computed(
     rule: Callable[..., Any], primitive: Primitive, operands: Values, params: dict[str, Any]
 ) -> Value:
-    """What a rule of evaluation gives, without NumPy's warnings: log(-1) is NaN, as in XLA.
+    """What a rule of evaluation returns, without NumPy's warnings: log(-1) is NaN, as in XLA.
 
     Rules compute with NumPy. Only those with several results, which call programs, take arrays as
     they are: the values may be on a device already.
@@ -530,7 +522,7 @@ def as_result(out: Value, weak_type: bool = False) -> Value:
     return out
 
 
-# Which operands say whether a result is weakly typed, where it is not all of them.
+# Which operands say whether a result is weakly typed, if not all of them do.
 weak_operands: dict[Primitive, slice] = {}
 
 
@@ -554,16 +546,15 @@ def is_weak(x: Value) -> bool:
 trace_state = TraceState()
 
 
-# How to evaluate each primitive: NumPy's answer, corrected where XLA's differs -------------------
+# How to evaluate each primitive: NumPy's answer, corrected if XLA's differs ----------------------
 
 
 def div_impl(x: Value, y: Value) -> Value:
-    """Divide; integers round towards zero, and give -1 for a division by zero, as XLA does.
+    """The quotients of `x` and `y`, elementwise, as XLA computes them.
 
-    Both operands have the same dtype, and may be Python numbers. Floats divide as in NumPy, whose
-    warnings need no care: `computed` silences them. Integers stay integers of their dtype, and
-    large ones are divided exactly; where the dtype is unsigned, -1 stands for the number of the
-    same bits, the largest.
+    Both have the same dtype; Python numbers are allowed, and shapes stretch as in NumPy. Floats
+    divide as in NumPy; its warnings do not matter. Integers keep their dtype and round towards
+    zero, exactly. Divided by zero they become -1, or the largest number of an unsigned dtype.
 
     >>> [int(div_impl(a, b)) for a, b in [(7, 2), (-7, 2), (7, 0)]]
     [3, -3, -1]
@@ -588,10 +579,10 @@ def reduce_sum_impl(x: Value, *, axes: tuple[int, ...]) -> Value:
 def broadcast_in_dim_impl(
     x: Value, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
 ) -> Value:
-    """Repeat `x` into an array of `shape`: axis `i` of `x` becomes axis `broadcast_dimensions[i]`.
+    """`x` repeated into `shape`; axis `i` of `x` becomes axis `broadcast_dimensions[i]`.
 
-    An axis of length 1 is repeated to the length that `shape` asks for. `x` may be a Python number,
-    which has no axes. The numbers in `broadcast_dimensions` increase; the dtype stays.
+    The other axes are new. An axis of size 1 is repeated to the size that `shape` asks for. `x` may
+    be a Python number. The numbers in `broadcast_dimensions` increase. Dtype and values stay.
 
     >>> broadcast_in_dim_impl(np.array([1.0, 2.0]), shape=(2, 3), broadcast_dimensions=(0,))
     array([[1., 1., 1.],
@@ -618,7 +609,7 @@ def dot_general_impl(
 ) -> Value:
     """Multiply and add up along the contracted axes; batch axes come first in the result.
 
-    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)). Where there is a
+    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)). If there is a
     `preferred_element_type`, everything is computed in it.
 
     >>> numbers = (((1,), (0,)), ((), ()))
@@ -670,16 +661,12 @@ class CountTracer(Tracer):
 
 
 def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
-    """The function that gives `(f(x), count)` for an array or a number `x`.
+    """The function that returns `(f(x), count)` for an array or a number `x`.
 
-    `count` is the number of operations that `f` applied to anything that depends on `x`. Operations
-    on constants alone do not count. `f(x)` is the value that `f` gives without `counted`, not a
-    box; `f` may also return a constant. Each call of the new function counts from 0.
-
-    This needs an interpreter, a subclass of `Trace` with its three methods, whose tracers are
-    `CountTracer`s. It leaves each operation to the interpreters below it, so that `counted` works
-    within `counted`. A primitive with `multiple_results` is one operation; its results come as a
-    list, and each of them gets a box.
+    `f(x)` is what `f` returns without `counted`, never a box. `count` is how many operations `f`
+    applied to anything that depends on `x`; one with several results counts once. Each call counts
+    from 0. Inside `f`, Python's `if` can look at `x`, and `counted` can be used again, even on `f`:
+    each call counts what depends on its own argument.
 
     >>> def f(x):
     ...     return sub_p.bind(mul_p.bind(x, x), cos_p.bind(0.0))
@@ -715,7 +702,7 @@ def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
 
 
 class NotMapped:
-    """The batch axis of a value that has none (lesson vmap)."""
+    """The batch axis of a value that has none (the `vmap` lesson)."""
 
     def __repr__(self) -> str:
         return "not_mapped"
@@ -726,6 +713,6 @@ not_mapped = NotMapped()
 
 @dataclass(eq=False)
 class UndefPrimal:
-    """A linear input, of which a transpose rule knows the type only (lesson grad)."""
+    """A linear input, of which a transpose rule knows the type only (the `grad` lesson)."""
 
     aval: ShapedArray

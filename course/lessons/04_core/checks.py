@@ -1,4 +1,4 @@
-"""Checks of the lesson core, for you to read and to run: `./jaxprentice check core`.
+"""Checks of the `core` lesson, for you to read and to run: `./jaxprentice check core`.
 
 Each exercise has a few, and they need none of the other exercises (but `bind` needs two of them,
 and `counted` needs all those that make operations work). Interpreters are put on the stack by hand
@@ -49,7 +49,7 @@ class Toy(Trace):
         return Box(self, val, "lift")
 
     def process_primitive(self, primitive, tracers, params):
-        """Give one box that says what was asked of this interpreter."""
+        """One box that says what was asked of this interpreter."""
         return Box(self, [primitive.name, [(t.how, t.val) for t in tracers], params], "result")
 
 
@@ -72,7 +72,7 @@ def clean_stack():
 
 
 def push(*trace_types):
-    """Put interpreters on the stack by hand, and give all that stand there then."""
+    """Put interpreters on the stack by hand, and return the whole stack."""
     for trace_type in trace_types:
         trace_state.stack.append(MainTrace(len(trace_state.stack), trace_type))
     return list(trace_state.stack)
@@ -88,7 +88,7 @@ def tracer_of(main, val=2.5):
 
 @pytest.mark.exercise("core.new_main")
 def test_new_main_pushes():
-    """In the block the new interpreter stands on top, with its type, its data and its level."""
+    """In the block the new interpreter is on top, with its type, its data and its level."""
     with new_main(Toy) as outer, new_main(Toy, "some data") as inner:
         assert [outer, inner] == trace_state.stack[1:]
         assert [outer.level, inner.level] == [1, 2]
@@ -186,7 +186,7 @@ def test_get_aval_refuses():
 
 @pytest.mark.exercise("core.find_top_trace")
 def test_find_top_trace_of_constants():
-    """Where no operand is a tracer, the trace is made from the bottom of the stack."""
+    """If no operand is a tracer, the trace is made from the bottom of the stack."""
     bottom, *_ = push(Toy, Toy)
     for operands in ([], [1.0, np.zeros(3)]):
         trace = find_top_trace(operands)
@@ -196,7 +196,7 @@ def test_find_top_trace_of_constants():
 
 @pytest.mark.exercise("core.find_top_trace")
 def test_find_top_trace_takes_the_highest():
-    """Of several tracers the one of the highest level decides; the height of the stack does not."""
+    """Of several tracers the one with the highest level decides, not the height of the stack."""
     _, *mains = push(Toy, Toy, Toy, Toy)
     one, two, three, _ = (tracer_of(main) for main in mains)
     levels = [find_top_trace(x).main.level for x in ([one], [one, 4.0, three, two], [two, one])]
@@ -206,7 +206,7 @@ def test_find_top_trace_takes_the_highest():
 
 @pytest.mark.exercise("core.find_top_trace")
 def test_find_top_trace_and_the_dynamic_trace():
-    """A dynamic trace takes the operation where its level is above all operands, and only there."""
+    """A dynamic trace takes the operation if its level is above all operands, and only then."""
     _, *mains = push(Toy, Toy, Toy)
     one, two, three = (tracer_of(main) for main in mains)
     trace_state.dynamic_trace = mains[1]
@@ -216,7 +216,7 @@ def test_find_top_trace_and_the_dynamic_trace():
 
 @pytest.mark.exercise("core.find_top_trace")
 def test_find_top_trace_refuses_escaped_tracers():
-    """A tracer whose interpreter has left the stack is refused."""
+    """A tracer whose interpreter has left the stack is rejected."""
     _, active = push(Toy)
     escaped = tracer_of(MainTrace(2, Toy))
     for operands in ([escaped], [tracer_of(active), escaped]):
@@ -229,7 +229,7 @@ def test_find_top_trace_refuses_escaped_tracers():
 
 @pytest.mark.exercise("core.full_raise")
 def test_full_raise_of_constants():
-    """What is no tracer is boxed by pure, whatever its value is."""
+    """A value that is not a tracer is boxed by pure, whatever it is."""
     _, main = push(Toy)
     for value in (2.5, 0, np.zeros(3)):
         box = full_raise(Toy(main), value)
@@ -257,7 +257,7 @@ def test_full_raise_of_tracers_from_below():
 
 @pytest.mark.exercise("core.full_raise")
 def test_full_raise_refuses():
-    """A tracer from above, or of another MainTrace at the same level, is refused."""
+    """A tracer from above, or of a different MainTrace at the same level, is rejected."""
     _, _, main, above = push(Toy, Toy, Toy)
     for other in (above, MainTrace(2, Toy)):
         with pytest.raises(UnexpectedTracerError):
@@ -281,7 +281,7 @@ class Lowering(Toy):
     """An interpreter whose boxes add nothing to even numbers."""
 
     def process_primitive(self, primitive, tracers, params):
-        """Give the numbers from 1 to 3, or only a 2, in boxes."""
+        """The numbers from 1 to 3, or only a 2, in boxes."""
         numbers = [1, 2, 3] if primitive.multiple_results else [2]
         boxes = [LoweringBox(self, number) for number in numbers]
         return boxes if primitive.multiple_results else boxes[0]
@@ -291,20 +291,20 @@ class LoweringBox(Box):
     """The box of `Lowering`."""
 
     def full_lower(self):
-        """Give an even number without its box."""
+        """An even number without its box."""
         return self.val if self.val % 2 == 0 else self
 
 
 @pytest.mark.exercise("core.bind")
 def test_bind_unboxes_one_result():
-    """A result leaves its box where the box adds nothing."""
+    """A result leaves its box if the box adds nothing."""
     _, main = push(Lowering)
     assert bind(Primitive("toy"), tracer_of(main)) == 2
 
 
 @pytest.mark.exercise("core.bind")
 def test_bind_unboxes_several_results():
-    """Several results come in a list, each without its box where the box adds nothing."""
+    """Several results come in a list, each without its box if the box adds nothing."""
     _, main = push(Lowering)
     outs = bind(Primitive("toy", multiple_results=True), tracer_of(main))
     assert type(outs) is list
@@ -312,10 +312,10 @@ def test_bind_unboxes_several_results():
 
 
 class Unboxed(Toy):
-    """An interpreter that gives plain values, as the one at the bottom does."""
+    """An interpreter that returns plain values, as the one at the bottom does."""
 
     def process_primitive(self, primitive, tracers, params):
-        """Give the operands' values, or the first of them, without a box."""
+        """The operands' values, or the first of them, without a box."""
         values = [t.val for t in tracers]
         return values if primitive.multiple_results else values[0]
 
@@ -347,14 +347,14 @@ def test_evaluate_calls_the_rule():
 
 @pytest.mark.exercise("core.evaluate")
 def test_evaluate_gives_arrays():
-    """Results are arrays of our own, also those without axes."""
+    """Results are arrays of our own, even those without axes."""
     for operands in ([7.0, 2.5], [np.array([7.0, 5.0]), 2.5]):
         assert type(evaluate(sub_p, operands)) is ArrayImpl
 
 
 @pytest.mark.exercise("core.evaluate")
 def test_evaluate_gives_weak_types():
-    """A result is weakly typed where all operands are, as Python's numbers."""
+    """A result is weakly typed if all operands are, as Python's numbers are."""
     out, mixed = evaluate(sub_p, [7.0, 2.5]), evaluate(sub_p, [np.array([7.0, 5.0]), 2.5])
     assert [out.weak_type, mixed.weak_type] == [True, False]
 
@@ -399,7 +399,7 @@ def test_div_of_integers_rounds_towards_zero():
 
 @pytest.mark.exercise("core.div_impl")
 def test_div_of_integers_by_zero():
-    """An integer divided by zero gives -1, or the largest number if it is unsigned."""
+    """An integer divided by zero is -1, or the largest number if it is unsigned."""
     assert div_impl(np.array([7, 0, -7, 9]), np.array([0, 0, 0, 2])).tolist() == [-1, -1, -1, 4]
     unsigned = div_impl(np.array([9, 9], np.uint8), np.array([2, 0], np.uint8))
     assert unsigned.tolist() == [4, 255]
@@ -431,7 +431,7 @@ def test_broadcast_one_axis():
 
 @pytest.mark.exercise("core.broadcast_impl")
 def test_broadcast_two_axes():
-    """Two axes may leave room for a new one between or behind them; length 1 is repeated."""
+    """Two axes may leave room for a new one between or after them; size 1 is repeated."""
     x = np.array([[1, 2, 3], [4, 5, 6]])
     assert repeated(x, (2, 2, 3), (0, 2)) == [[[1, 2, 3], [1, 2, 3]], [[4, 5, 6], [4, 5, 6]]]
     assert repeated(x, (2, 3, 2), (0, 1)) == [[[1, 1], [2, 2], [3, 3]], [[4, 4], [5, 5], [6, 6]]]
@@ -536,7 +536,7 @@ OPERATIONS = (
 @pytest.mark.exercise("core.counted")
 @for_programs(seed="core", operations=OPERATIONS, results=1)
 def test_values_of_random_programs(f, xs, want):
-    """A random program has the value that NumPy gives, counted or not."""
+    """A random program has the value that NumPy computes, counted or not."""
     value, _ = counted(lambda x: f(x, *xs[1:]))(xs[0])
     assert numbers(f(*xs)) == numbers(want)
     assert numbers(value) == numbers(want)
