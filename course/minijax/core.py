@@ -550,11 +550,11 @@ trace_state = TraceState()
 
 
 def div_impl(x: Value, y: Value) -> Value:
-    """The quotients of `x` and `y`, elementwise, as XLA computes them.
+    """The quotients of `x` and `y`, as XLA computes them.
 
-    Both have the same dtype; Python numbers are allowed, and shapes stretch as in NumPy. Floats
-    divide as in NumPy; its warnings do not matter. Integers keep their dtype and round towards
-    zero, exactly. Divided by zero they become -1, or the largest number of an unsigned dtype.
+    Operands have the same dtype; shapes stretch as in NumPy. Floats divide as in NumPy, with or
+    without warnings. Integers keep their dtype and round towards zero, exactly. Divided by zero
+    they become -1, or an unsigned dtype's largest number.
 
     >>> [int(div_impl(a, b)) for a, b in [(7, 2), (-7, 2), (7, 0)]]
     [3, -3, -1]
