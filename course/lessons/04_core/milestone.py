@@ -5,10 +5,11 @@ from minijax.core import counted
 
 def root(a):
     x = a
-    while x * x - a > 1e-9:
+    while x * x > 1.000000001 * a:
         x = (x + a / x) * 0.5
     return x
 
 
 for a in (2.0, 2e6, 2e12):
-    print(a, *counted(root)(a))
+    value, operations = counted(root)(a)
+    print(f"the root of {a:g} is {value:.8g}, after {operations} operations")
