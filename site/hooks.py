@@ -29,12 +29,14 @@ os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 
 # Found through the line above.
 from autograder.lessons import assemble, manifest, notebook  # noqa: E402
-from autograder.lessons.page import check, expand, with_milestone  # noqa: E402
+from autograder.lessons.page import check, complete, expand  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
 from autograder.lessons.problem import Problem  # noqa: E402
+from autograder.upkeep import routes  # noqa: E402
 
 _trees = tempfile.TemporaryDirectory(prefix="jaxprentice-site-")
 _rendered = itertools.count()
+_LESSONS: dict[str, list[str]] = {"Lessons": []}  # where mkdocs.yml wants the parts in the menu
 
 
 # ------------------------------------------------------------------------------------------
@@ -44,12 +46,16 @@ _rendered = itertools.count()
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the lessons into the menu."""
     try:
-        entries = [{lesson.title: source} for source, lesson in _published().items()]
+        sources = {lesson.id: source for source, lesson in _published().items()}
+        entries = [
+            {part: [{routes.titled(lesson): sources[lesson.id]} for lesson in lessons]}
+            for part, lessons in routes.parts(list(manifest.load().values())).items()
+        ]
     except Problem as error:
         raise PluginError(str(error)) from None
-    for item in config.nav or []:
-        if "Lessons" in item:
-            item["Lessons"] = entries
+    if config.nav and _LESSONS in config.nav:
+        place = config.nav.index(_LESSONS)
+        config.nav[place : place + 1] = entries
     return config
 
 
@@ -124,7 +130,7 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
 
 def _expand(markdown: str, lesson: manifest.Lesson) -> str:
     try:
-        markdown = with_milestone(markdown, lesson)
+        markdown = complete(markdown, lesson)
         check(markdown, lesson)
         return expand(markdown, lesson)
     except Problem as error:

@@ -166,6 +166,7 @@ BYE_MD = """# Parting
 """
 
 FILES = {
+    "course/routes.toml": '[[part]]\ntitle = "I. Small"\nlessons = ["hello", "bye"]\n',
     "course/lessons/01_hello/lesson.toml": HELLO_TOML,
     "course/lessons/01_hello/lesson.md": HELLO_MD,
     "course/lessons/02_between/lesson.toml": GIVEN_TOML,

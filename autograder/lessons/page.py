@@ -35,17 +35,18 @@ class Part:
 
 
 def read(lesson: Lesson) -> str:
-    """The text of the lesson's page, with the milestone as a worked example."""
+    """The text of the lesson's page, complete."""
     try:
         text = (lesson.folder / "lesson.md").read_text(encoding="utf-8")
     except FileNotFoundError:
         raise Problem(f"{_path(lesson)} is missing. Write the lesson's page.") from None
-    return with_milestone(text, lesson)
+    return complete(text, lesson)
 
 
-def with_milestone(text: str, lesson: Lesson) -> str:
-    """The page with its milestone as a worked example, if it has the directive."""
-    return _MILESTONE.sub(lambda _: _milestone(lesson), text)
+def complete(text: str, lesson: Lesson) -> str:
+    """The page with the lesson's number in its title, and its milestone as a worked example."""
+    numbered = re.sub(r"^# ", f"# {lesson.number}. ", text, count=1, flags=re.MULTILINE)
+    return _MILESTONE.sub(lambda _: _milestone(lesson), numbered)
 
 
 _MILESTONE = re.compile(r"^\{\{ milestone \}\}$", re.MULTILINE)

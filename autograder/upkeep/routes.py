@@ -18,7 +18,17 @@ from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
 # ------------------------------------------------------------------------------------------
-# Routes
+# Parts and routes
+
+
+def parts(known: Sequence[Lesson]) -> dict[str, list[Lesson]]:
+    """The lessons of each part of the course, by the part's title."""
+    return {part["title"]: _named(part["lessons"], known) for part in _read("routes.toml")["part"]}
+
+
+def titled(lesson: Lesson) -> str:
+    """A lesson's title with its number, as the menu and the map have it."""
+    return f"{lesson.number}. {lesson.title}"
 
 
 def route_table(folder: Path, known: Sequence[Lesson]) -> str:

@@ -141,8 +141,9 @@ def _attack_table() -> str:
 
 def _lesson_table(folder: Path, known: list[Lesson]) -> str:
     rows = ["| # | lesson | title | exercises | points | minutes |", "|--:|---|---|--:|--:|--:|"]
-    for lesson in known:
-        if lesson.has_page:
+    for part, lessons in routes.parts(known).items():
+        rows.append(f"| | | **{part}** | | | |")
+        for lesson in lessons:
             link = Path(os.path.relpath(lesson.folder / "lesson.md", folder)).as_posix()
             graded = f"{len(lesson.exercises)} | {lesson.max_points:g}" if lesson.exercises else "|"
             facts = f"{graded} | {lesson.minutes}"

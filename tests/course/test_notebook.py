@@ -194,7 +194,7 @@ def test_the_written_question_is_a_cell_that_a_person_grades(hello):
 
 def test_the_sites_own_syntax_becomes_plain_markdown(hello):
     text = "\n\n".join(sources(notebook.make(hello), "markdown"))
-    assert text.startswith("# Greeting people\n")
+    assert text.startswith("# 1. Greeting people\n")
     assert "> **Mind this**\n>\n> A box.\n>\n> ```python\n> a = {1: 2}\n> ```\n" in text
     assert (
         "<details><summary><b>Question</b></summary>\n\n"
@@ -211,7 +211,7 @@ def test_the_sites_own_syntax_becomes_plain_markdown(hello):
 def test_sections_are_cells_of_their_own(hello):
     starts = [text.split("\n")[0] for text in sources(notebook.make(hello), "markdown")]
     assert starts == [
-        "# Greeting people",
+        "# 1. Greeting people",
         "## Before you begin",
         "## A part",
         "### Exercise: A greeting",

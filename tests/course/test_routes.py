@@ -112,3 +112,8 @@ def test_the_map_has_every_lesson_below_those_that_it_needs():
     assert all(height[before] < height[lesson.id] for lesson, before in shown)
     drawn = [p for p in picture.iter() if p.tag.endswith("path") and " " in p.get("d", "")]
     assert len(drawn) - 1 == len(shown)  # one path is the tip of the arrows
+
+
+def test_the_parts_hold_every_lesson_once_and_in_order():
+    shown = [lesson.id for part in routes.parts(TAUGHT).values() for lesson in part]
+    assert shown == [lesson.id for lesson in TAUGHT]

@@ -88,6 +88,7 @@ def test_a_table_between_markers_is_renewed(root):
     table = """
 | # | lesson | title | exercises | points | minutes |
 |--:|---|---|--:|--:|--:|
+| | | **I. Small** | | | |
 | 1 | `hello` | [Greeting people]({0}lessons/01_hello/lesson.md) | 2 | 3.5 | 10 |
 | 3 | `bye` | [Parting]({0}lessons/03_bye/lesson.md) | 1 | 1 | 10 |
 
@@ -124,4 +125,5 @@ def test_what_is_generated_whole_is_marked_for_git_and_nothing_else_is():
 def test_every_module_of_the_reference_belongs_to_a_lesson():
     owned = {path for lesson in manifest.load().values() for path in lesson.files}
     found = {p.relative_to(places.SOLUTIONS).as_posix() for p in places.SOLUTIONS.rglob("*.py")}
-    assert {path for path in found if not path.endswith("/__init__.py")} == owned
+    modules = {x for x in found if not x.endswith("/__init__.py") and not x.startswith("tasks/")}
+    assert modules == owned
