@@ -76,11 +76,10 @@ from minijax.vmap import (
 
 
 def accumulate(ct_env: dict[Var, Any], atom: Atom, ct: Tangent) -> None:
-    """Add `ct` to the cotangent that `atom` has in `ct_env` so far; gives None.
+    """Add `ct` to the cotangent that `atom` has in `ct_env` so far. Returns None.
 
-    `ct_env` holds the cotangents of variables; one that is not in it has none yet. A literal is a
-    constant, and needs none: nothing happens. Nor does anything where `ct` is None, zero: a
-    variable without a cotangent does not get an entry by that. `add_tangents` adds.
+    The first cotangent of a variable becomes its entry as it is. Nothing happens for a literal, or
+    if `ct` is None, which is zero. Cotangents may be tracers; arrays are never written to.
 
     >>> a = Var(ShapedArray((), np.dtype(float)))
     >>> ct_env = {}
@@ -89,8 +88,11 @@ def accumulate(ct_env: dict[Var, Any], atom: Atom, ct: Tangent) -> None:
     >>> print(*ct_env.values())
     7.0
     """
-    # TODO(grad.accumulate): add ct to the entry of atom; do nothing for a literal, and nothing
-    # where ct is None.
+    # Toolbox:
+    # - add_tangents(a, b): the sum of two tangents or cotangents, each of which may be None
+    # - isinstance(atom, Var): is it a variable, and not a literal?
+    # - ct_env.get(atom): the entry of a variable, or None
+    # TODO(grad.accumulate): add ct to the entry of atom.
     raise NotImplementedError("grad.accumulate")
 
 
@@ -102,17 +104,11 @@ aval_makers[UndefPrimal] = lambda x: x.aval
 
 
 def unbroadcast(ct: Tangent, x: Value) -> Value:
-    """`ct` summed over the axes along which the linear operand `x` was stretched.
+    """The cotangent of an elementwise operation's operand `x`, if the result has `ct`.
 
-    `x` is an operand of an element-wise operation, and `ct` has the shape of its result. If `x` is
-    no `UndefPrimal`, it is known, and the answer is None. Else the answer is an array of the shape
-    `x.aval.shape`, for which there are three cases. The shapes are equal: `ct` itself, without any
-    operation. `x` is 0-d: the sum over all axes. Or `x` has as many axes as `ct`, some of length 1
-    where those of `ct` have another length: the sums over these, which stay as axes of length 1.
-
-    `reduce_sum(ct, axes)` drops the axes (a tuple). `broadcast_in_dim(sums, shape, axes)` puts axes
-    of length 1 back: axis `i` of `sums` becomes axis `axes[i]`. `ct` may be a tracer;
-    `get_aval(ct).shape` is its shape.
+    `x` may have been stretched, from 0-d or along axes of length 1: then entries count as all their
+    copies together. Otherwise `ct` itself is returned. A known `x`, not an `UndefPrimal`, has None.
+    `ct` may be a tracer.
 
     >>> unbroadcast(np.ones((2, 3)), UndefPrimal(ShapedArray((2, 1), np.dtype(float))))
     Array([[3.],
@@ -120,8 +116,11 @@ def unbroadcast(ct: Tangent, x: Value) -> Value:
     >>> print(unbroadcast(np.ones((2, 3)), 5.0))
     None
     """
-    # TODO(grad.unbroadcast): give None for a known operand, ct where the shapes are equal; else sum
-    # over the stretched axes.
+    # Toolbox:
+    # - get_aval(ct).shape: the shape of a number, an array or a tracer; that of x is x.aval.shape
+    # - reduce_sum(x, axes): sums over these axes, a tuple; the axes are gone afterwards
+    # - broadcast_in_dim(x, shape, axes): x repeated to shape; its axis i becomes axis axes[i]
+    # TODO(grad.unbroadcast): return the cotangent of x, in the shape of x.
     raise NotImplementedError("grad.unbroadcast")
 
 
@@ -130,18 +129,19 @@ def add_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
 
 
 def mul_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
-    """A product is linear in either operand: the cotangent times the one that is known.
+    """The cotangents of `x` and `y`, for the cotangent `ct` of their product: a list of two.
 
-    Exactly one of `x` and `y` is an `UndefPrimal`. Gives a list of two: for the linear operand its
-    cotangent, for the known one None. The known operand may be smaller than the product, or larger
-    than the linear operand, so `unbroadcast(..., operand)` gives the cotangent its operand's shape.
-    Multiply with `mul`: the operands may be tracers.
+    One of them is an `UndefPrimal` and gets an array of minijax in its own shape, even if either
+    was stretched. The other is known and has None. Known values may be tracers.
 
     >>> mul_transpose(np.array([1.0, 10.0]), 3.0, UndefPrimal(ShapedArray((2,), np.dtype(float))))
     [None, Array([ 3., 30.], dtype=float64)]
     """
-    # TODO(grad.mul_rule): find out which operand is linear, multiply ct with the other one, and
-    # give a list of two.
+    # Toolbox:
+    # - isinstance(x, UndefPrimal): is this operand the linear one?
+    # - mul(x, y): the product of numbers, arrays or tracers
+    # - unbroadcast(ct, x): the cotangent in the shape of the linear operand x
+    # TODO(grad.mul_rule): return a list of two: a cotangent, and None.
     raise NotImplementedError("grad.mul_rule")
 
 
@@ -185,19 +185,12 @@ def dot_general_transpose(
 def dot_cotangent(
     ct: Tangent, aval: ShapedArray, other: Any, contract: Any, batch: Any, comes_last: bool
 ) -> Value:
-    """The cotangent of one operand of a `dot_general`: a product of `ct` and the `other` operand.
+    """The cotangent of an operand of type `aval` in a product (`lax.dot_general`).
 
-    `aval` is the type of the linear operand, `other` the known one. `contract` and `batch` are the
-    two parts of `dimension_numbers`, each a pair of tuples: axes of the *linear* operand first,
-    those of `other` second. `ct` has the axes of the result: the batch axes, in the order of
-    `batch`; then those that the first operand of the `dot_general` keeps; then those that the
-    second one keeps. The linear operand is the second one where `comes_last` is true, else the
-    first. `other_axes(type, contracted axes, batch axes)` lists what is kept of an operand.
-
-    In the new product, `dot_general(ct, other, dimension_numbers,
-    preferred_element_type=get_aval(ct).dtype)`, the batch axes are batch axes again, and contracted
-    are the axes that `other` keeps, both in `ct` and in `other` in ascending order. Then
-    `as_operand(product, aval, contract, batch)` gives it the axes and the dtype of the operand.
+    `other` is the known operand, and comes first in the product if `comes_last`. `contract` and
+    `batch` are the parts of its `dimension_numbers`, axes of the linear operand first. `ct` has the
+    axes of the result: batch axes, then those kept of the first operand, then those of the second.
+    One product, in the dtype of `ct`, is all the work. `ct` and `other` may be tracers.
 
     >>> x = ShapedArray((2, 3), np.dtype(float))  # a product x @ y of shape (2, 5), y as below
     >>> y, numbers = np.ones((3, 5)), (((1,), (0,)), ((), ()))
@@ -205,13 +198,20 @@ def dot_cotangent(
     Array([[5., 5., 5.],
            [5., 5., 5.]], dtype=float64)
     """
-    # TODO(grad.dot_general_rule): find the axes that other keeps, in ct and in other; contract
-    # them, with the batch axes as batch axes; put the axes in order.
+    # Toolbox:
+    # - dot_general(x, y, (contract, batch), preferred_element_type=dtype): contract and batch are
+    #   pairs of axes
+    # - get_aval(x): the type of an array or a tracer, with shape and dtype
+    # - other_axes(aval, contracted, batch): the axes that a product keeps of an operand of this
+    #   type
+    # - as_operand(out, aval, contract, batch): a product with the axes (batch, kept, contracted),
+    #   as operand of type aval
+    # TODO(grad.dot_general_rule): return how much each entry of the linear operand counts.
     raise NotImplementedError("grad.dot_general_rule")
 
 
 def as_operand(out: Value, aval: ShapedArray, contract: Any, batch: Any) -> Value:
-    """The product that `dot_cotangent` made, with the axes of the operand in their own order.
+    """The product that `dot_cotangent` computed, with the axes of the operand in their own order.
 
     The product has the batch axes first, then those that the operand kept, then its contracted
     axes, in the order in which `other` has them.
@@ -265,9 +265,9 @@ transpose_rules[convert_element_type_p] = convert_element_type_transpose
 def linear_equations(
     jaxpr: Jaxpr, consts: Values, args: Values
 ) -> tuple[list[JaxprEqn], dict[Var, Any]]:
-    """The equations that depend on a linear input, and the environment; runs all other equations.
+    """The equations that depend on a linear input, and the environment; all others are run.
 
-    In the environment a variable has a value, or an `UndefPrimal` where it is linear.
+    In the environment, a variable has a value, or an `UndefPrimal` if it is linear.
     """
     env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
     linear_eqns = []
@@ -283,29 +283,29 @@ def linear_equations(
 
 
 def backward_pass(jaxpr: Jaxpr, consts: Values, args: Values, cotangents: Values) -> list[Value]:
-    """Run a linear program backwards: from cotangents of its results to those of linear inputs.
+    """The cotangents of a program's linear inputs, for those of its results.
 
-    `consts` and `args` belong to `jaxpr.constvars` and `jaxpr.invars`; in `args` stands an
-    `UndefPrimal` for each linear input, and a value for the others. `cotangents` has one for each
-    of `jaxpr.outvars`, None for zero. Gives the list of the cotangents of the `UndefPrimal`s in
-    `args`, in their order, each None if nothing was added to it.
-
-    `linear_equations(jaxpr, consts, args)` gives the equations to run backwards, and the
-    environment, in which `read(env, atom)` finds operands. `accumulate` collects cotangents: first
-    those of the results, then those that the equations give, from the last equation to the first.
-    The cotangents of an equation's `outvars` are complete when its turn comes. If all of them are
-    None, its rule is not looked up. Else `get_rule(transpose_rules, eqn.primitive, "Transpose
-    rule")` is called as `rule(ct, *operands, **eqn.params)`, and gives a list with a cotangent for
-    each operand. `ct` is the cotangent of the result, and for a primitive with `multiple_results`
-    the list of them, in which some may be None.
+    `consts` and `args` belong to `jaxpr.constvars` and `jaxpr.invars`, with an `UndefPrimal` for
+    each linear input. Returns a list with a cotangent for each of these, in order. None is zero,
+    everywhere. Equations on known values are run instead. All others need a rule only if one of
+    their results has a cotangent; then it is called once, with all that the results count, and a
+    missing one is a `NotImplementedError`.
 
     >>> a, b, c = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
     >>> jaxpr = Jaxpr([], [a], [c], [JaxprEqn([a], [b], neg_p, {}), JaxprEqn([b], [c], neg_p, {})])
     >>> backward_pass(jaxpr, [], [UndefPrimal(a.aval)], [5.0])
     [Array(5., dtype=float64, weak_type=True)]
     """
-    # TODO(grad.backward_pass): get the linear equations; accumulate the cotangents of the results;
-    # then visit the equations from last to first; look up the answers.
+    # Toolbox:
+    # - linear_equations(jaxpr, consts, args): the equations that depend on a linear input, and an
+    #   environment
+    # - read(env, atom): the operand that an atom stands for: a value, or an UndefPrimal
+    # - accumulate(ct_env, atom, ct): adds to the cotangents so far
+    # - get_rule(transpose_rules, primitive, "Transpose rule"): the primitive's rule, or a clear
+    #   error
+    # - rule(ct, *operands, **params): a list, one per operand; ct is a list with
+    #   primitive.multiple_results
+    # TODO(grad.backward_pass): return a cotangent for each linear input.
     raise NotImplementedError("grad.backward_pass")
 
 
@@ -332,26 +332,26 @@ def call_transpose(rebind: Rebind, cts: Values, args: Values, jaxpr: ClosedJaxpr
 
 
 def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxpr:
-    """The program that runs `jaxpr` backwards; made once for each `linear`.
+    """The program that runs `jaxpr` backwards, made once for each `linear`.
 
-    `linear` says of each input of `jaxpr` whether it is a linear one. The new program takes first
-    the inputs that are not linear, in their order, then a cotangent for each result. It gives a
-    cotangent for each linear input, in their order, as an array also where it is zero: `None` is no
-    value that a program could give, and `instantiate` makes zeros of it.
-
-    To make it, write a Python function from such inputs to the list of these results, which calls
-    `backward_pass`. Then `derived(jaxpr, ("transpose", linear), function, avals)` traces it on
-    inputs of the types `avals`, and keeps the program beside `jaxpr` under that key: asked again,
-    it gives the same one. `jaxpr.in_avals` and `jaxpr.out_avals` are the types of inputs and
-    results, `jaxpr.jaxpr` and `jaxpr.consts` the program and its constants.
+    `linear` says which inputs of `jaxpr` are linear. The program takes the others, in order, and
+    then a cotangent of each result. It returns one of each linear input, in order: arrays of their
+    types, even if zero.
 
     >>> from minijax.tracing import make_jaxpr
     >>> closed = make_jaxpr(lambda a, x: a * x)(2.0, 3.0)
     >>> print(transposed_jaxpr(closed, (False, True)))
     { lambda ; a:f64[] b:f64[]. let c:f64[] = mul a b in (c,) }
     """
-    # TODO(grad.call_rule): write the function that calls backward_pass on mixed operands, and trace
-    # it with derived.
+    # Toolbox:
+    # - backward_pass(jaxpr, consts, args, cotangents): cotangents of the linear inputs
+    # - UndefPrimal(aval): stands for a linear input
+    # - instantiate(ct, aval): the cotangent as an array of this type, even if it is None
+    # - derived(jaxpr, key, f, avals): the program of f on inputs of these types, cached on jaxpr
+    #   under key
+    # - jaxpr.in_avals, jaxpr.out_avals: the types of inputs and results; jaxpr.jaxpr and
+    #   jaxpr.consts are its parts
+    # TODO(grad.call_rule): return the program that runs backwards, and keep it for the next time.
     raise NotImplementedError("grad.call_rule")
 
 
@@ -362,9 +362,12 @@ transpose_rules[jit_p] = jit_transpose
 
 
 def linear_transpose(fun: Callable[..., Any], *primals: Value) -> Callable[[Any], tuple[Any, ...]]:
-    """The transpose of a linear function: from cotangents of its result to those of its inputs.
+    """The transpose of a linear function: it takes cotangents of the result to those of the inputs.
 
-    Of `primals` only the types matter. Counterpart: `jax.linear_transpose`.
+    `fun` takes one or more arrays, or containers of them, and must be linear in all of them
+    together. Of `primals` only the types matter. The function that is returned takes a cotangent
+    with the structure and the types of the result (`TypeError` otherwise) and returns a tuple, with
+    a cotangent for each of `primals`. Counterpart: `jax.linear_transpose`.
 
     >>> print(*linear_transpose(lambda x: x * 2.0 + x, 1.0)(5.0))
     15.0
@@ -377,7 +380,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Value) -> Callable[[Any]
 
 
 def transposed(lin: Linearized, cotangent: Tangent) -> tuple[Value, ...]:
-    """As `pull_back`, of a function that is linear itself, which may be one of integers."""
+    """As `pull_back`, for a function that is linear itself, and may be one of integers."""
     cts, tree = tree_flatten(cotangent)
     got, want = (
         [(aval.shape, aval.dtype) for aval in avals]
@@ -400,34 +403,39 @@ def flat_cotangents(
 
 
 def pull_back(lin: Linearized, cotangent: Tangent) -> tuple[Value, ...]:
-    """Cotangents of the inputs of a function, for a cotangent of its result: run it backwards.
+    """The cotangents of a function's arguments, for a `cotangent` of its result.
 
-    `lin` is what `linearize_tree` made of the function: its derivative as a linear `program` and,
-    for inputs and results, the structures (`in_tree`, `out_tree`) and the lists of types
-    (`in_avals`, `out_avals`). `cotangent` has the structure of the result; `flat_cotangents` takes
-    its leaves, and raises `ValueError` if it does not fit. What comes back has the structure
-    `in_tree`, that of the tuple of all arguments.
-
-    The program knows floats only. So `only_floats(leaves, out_avals)` drops the cotangents of
-    integer results, `transpose_program(program, cotangents)` runs backwards, and
-    `with_float0(cts, in_avals)` puts in the cotangents of integer inputs.
+    `lin` is the linearized function; its `program` goes from float leaves to float leaves. A
+    `cotangent` that does not fit the result's structure and types is a `ValueError`. Returns the
+    arguments' structure: arrays, and `float0` for integers.
 
     >>> print(*pull_back(linearize_tree(lambda x, y: x * y, (3.0, 4.0), has_aux=False), 10.0))
     40.0 30.0
     """
-    # TODO(grad.vjp): flatten the cotangent, run the program backwards, and build the structure of
-    # the arguments.
+    # Toolbox:
+    # - flat_cotangents(cotangent, tree, avals): the leaves, or ValueError if they do not fit;
+    #   lin.out_tree, lin.out_avals
+    # - only_floats(values, avals): the values at the places where the types are floats
+    # - with_float0(cts, avals): cotangents for all types: cts for the floats, float0 for the others
+    # - transpose_program(program, cotangents): runs a linear program backwards; all are lists
+    # - tree_unflatten(tree, leaves): the container; lin.in_tree and lin.in_avals are those of the
+    #   arguments
+    # TODO(grad.vjp): return the cotangents of the arguments, in their containers.
     raise NotImplementedError("grad.vjp")
 
 
 def vjp(fun: Callable[..., Any], *primals: Value, has_aux: bool = False) -> tuple[Value, ...]:
-    """The value of `fun`, and the function from cotangents of the result to those of the inputs.
+    """The value of `fun` at `primals`, and the function that pulls cotangents back to them.
 
-    Returns `(value, f_vjp)`; with `has_aux`, `fun` returns a pair, the value is the first part of
-    it, and the result is `(value, f_vjp, second part)`. `f_vjp` takes one cotangent, of the value's
-    structure, and returns a tuple with a cotangent for each of `primals`. It may be called many
-    times; `fun` runs once, when `vjp` is called. `f_vjp` is a container too, whose leaves are the
-    residuals, so that a function under `jit` can return it. Counterpart: `jax.vjp`.
+    Returns `(value, f_vjp)`. A cotangent of the value says how much each of its entries counts: it
+    has the structure of the value, and the shapes and dtypes of its leaves (`float0` for integers),
+    or `f_vjp` raises `ValueError`. `f_vjp(cotangent)` returns a tuple with a cotangent for each of
+    `primals`: how much each entry of that argument counts in consequence.
+
+    `fun` runs once, in `vjp`, and `f_vjp` can be called as often as you like. It is a container,
+    whose leaves are the residuals, so that a function under `jit` can return it. With `has_aux`,
+    `fun` returns a pair of the value and anything else, and `vjp` returns `(value, f_vjp, anything
+    else)`. Counterpart: `jax.vjp`.
 
     >>> y, f_vjp = vjp(lambda x, y: x * y, 3.0, 4.0)
     >>> print(y, *f_vjp(10.0))
@@ -441,27 +449,32 @@ def vjp(fun: Callable[..., Any], *primals: Value, has_aux: bool = False) -> tupl
 def value_and_gradients(
     fun: Callable[..., Any], args: Values, has_aux: bool = False
 ) -> tuple[Value, ...]:
-    """The value of `fun`, which must be one float, and its gradients by all of `args`.
+    """The value of `fun`, and a tuple with its gradient for each of `args`.
 
-    Gives `(value, gradients)`; with `has_aux`, `fun` gives (value, anything), and the result is
-    `(value, gradients, anything)`. `gradients` is a tuple, with one for each argument: the
-    cotangents that `vjp` gives for the cotangent 1, a NumPy array of shape () and of the dtype of
-    the value (`get_aval(value).dtype`). Before that, `check_scalar(value)` raises a `TypeError` for
-    a value that has no gradient.
+    `fun` runs once. A value that is not one float is a `TypeError`. A gradient has the structure of
+    its argument. With `has_aux`, `fun` returns the value and anything else, which comes third.
 
     >>> value, gradients = value_and_gradients(lambda x, y: x * y, (3.0, 4.0))
     >>> print(value, *gradients)
     12.0 4.0 3.0
     """
-    # TODO(grad.value_and_gradients): call vjp, check that the value is one float, and pull back a 1
-    # of its dtype.
+    # Toolbox:
+    # - vjp(fun, *primals, has_aux=has_aux): two results, or three
+    # - check_scalar(value): raises TypeError for a value that has no gradient
+    # - get_aval(value): its type, with dtype and weak_type
+    # - convert_element_type_p.bind(x, new_dtype=dtype, weak_type=flag): a number with this type
+    # TODO(grad.value_and_gradients): return the value and the gradients, and what comes with
+    # has_aux.
     raise NotImplementedError("grad.value_and_gradients")
 
 
 def value_and_grad(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, allow_int: bool = False
 ) -> Callable[..., Any]:
-    """As `grad`, but the function gives the pair (value, gradient). Counterpart: the JAX one.
+    """A function that returns the pair of `fun`'s value and gradient; `fun` runs once.
+
+    With `has_aux`, the first part of the pair is itself the pair that `fun` returns. The arguments
+    are those of `grad`. Counterpart: `jax.value_and_grad`.
 
     >>> print(*value_and_grad(lambda x: x * x)(3.0))
     9.0 6.0
@@ -484,12 +497,13 @@ def value_and_grad(
 def grad(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, allow_int: bool = False
 ) -> Callable[..., Any]:
-    """The gradient of a function whose result is one float. Counterpart: `jax.grad`.
+    """A function that returns the gradient of `fun`, whose value must be a single float.
 
-    `argnums` says with respect to which argument; with a tuple of them the result is a tuple.
-    Those arguments may be containers of floats (`TypeError` for integers unless `allow_int`), and
-    the gradient has their structure. With `has_aux`, `fun` gives (value, anything), and the
-    function gives (gradient, anything).
+    The gradient says how much the value moves for each unit of an argument's entries, and has the
+    structure of that argument. `argnums` says which argument: a number, or a tuple of them, for a
+    tuple of gradients. These arguments are containers of floats; integers are a `TypeError`, unless
+    `allow_int`. With `has_aux`, `fun` returns a pair of the value and anything else, and the
+    function the pair of the gradient and that. Counterpart: `jax.grad`.
 
     >>> print(grad(lambda x, y: x * x * y, argnums=0)(3.0, 5.0))
     30.0
@@ -508,10 +522,12 @@ def grad(
 def jacrev(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, allow_int: bool = False
 ) -> Callable[..., Any]:
-    """The Jacobian by reverse mode: the same as `jacfwd` gives, cheap where the result is small.
+    """A function that returns the Jacobian of `fun`: how each entry of the result moves.
 
-    One leaf of the result at a time, and all its entries at once: the backward pass under one
-    `vmap` for each of its axes. Counterpart: `jax.jacrev`.
+    The axes of the result come first, then those of the input. It is the same as that of
+    `jacfwd(fun)`, and cheaper if the result has fewer entries than the input: there is one backward
+    pass per leaf of the result. `argnums`, `has_aux` and `allow_int` are as in `grad`. Counterpart:
+    `jax.jacrev`.
 
     >>> jacrev(lambda x: x * x)(np.array([1.0, 2.0]))
     Array([[2., 0.],
@@ -538,30 +554,33 @@ def jacrev(
 
 
 def jacobian_of_output(lin: Linearized, i: int) -> list[Any]:
-    """How leaf `i` of the result moves with each of the inputs: one Jacobian for each float input.
+    """The Jacobians of leaf `i` of a function's result: one for each float input.
 
-    `lin.program` is the derivative of a function, of whose result the leaves have the types
-    `lin.out_avals`, all of them floats. `transpose_program(lin.program, cts)` takes a list with a
-    cotangent for each leaf, None for zero, and gives a list with one for each float input.
-    `basis(lin.out_avals[i])` has a cotangent of leaf `i` for each entry of the leaf, all in one
-    array: the axes of the leaf stand there twice, and the first half says which entry. The other
-    leaves have None. The backward pass runs once, under one `vmap` for each axis of the leaf. The
-    axes of a Jacobian are those of the leaf, then those of the input.
+    `lin` is the linearized function; its result's leaves are floats. A Jacobian has the axes of the
+    leaf, then those of the input; without influence it is zero. One backward pass serves all
+    entries.
 
     >>> lin = linearize_tree(lambda x, y: x * y, (3.0, np.array([1.0, 2.0])), has_aux=False)
     >>> jacobian_of_output(lin, 0)
     [Array([1., 2.], dtype=float64, weak_type=True), Array([[3., 0.],
            [0., 3.]], dtype=float64)]
     """
-    # TODO(grad.jacobian_of_output): write the function of one cotangent, vmap it once for each axis
-    # of the leaf, and call it on the basis.
+    # Toolbox:
+    # - transpose_program(program, cts): runs a linear program backwards; cts has one per leaf, None
+    #   for zero
+    # - basis(aval): for each entry of a leaf an array with a one there, all in one array, the
+    #   entry's axes first
+    # - vmap(f): f for a batch along the first axis; what it returns has the batch along the first
+    #   axis
+    # - lin.out_avals: the types of the leaves of the result; lin.program is the linear program
+    # TODO(grad.jacobian_of_output): return a Jacobian for each float input.
     raise NotImplementedError("grad.jacobian_of_output")
 
 
 def in_containers(lin: Linearized, jacobians: Sequence[Any], i: int) -> Any:
     """The Jacobians of leaf `i` of the result, in the structure of the arguments.
 
-    What belongs to an integer input is a zero of its own type here, and not `float0`, as in JAX.
+    An integer input has zeros of its own type here, as in JAX, and not `float0`.
     """
     moving, shape = iter(jacobians), lin.out_avals[i].shape
     leaves = [
@@ -572,14 +591,17 @@ def in_containers(lin: Linearized, jacobians: Sequence[Any], i: int) -> Any:
 
 
 def zeros(shape: tuple[int, ...], aval: ShapedArray) -> Any:
-    """Zeros of the dtype of `aval` in another shape."""
+    """Zeros of the dtype of `aval` in the shape `shape`."""
     return broadcast_in_dim(0 if aval.weak_type else np.zeros((), aval.dtype), shape, ())
 
 
 def hessian(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """The second derivatives: forward mode over reverse mode. Counterpart: `jax.hessian`.
+    """A function that returns the second derivatives of `fun`, by forward mode over reverse mode.
+
+    The axes are those of the result, then twice those of the input. `argnums` and `has_aux` are as
+    in `grad`. Counterpart: `jax.hessian`.
 
     >>> hessian(lambda x: (x * x * x).sum())(np.array([1.0, 2.0]))
     Array([[ 6.,  0.],
@@ -589,7 +611,7 @@ def hessian(
 
 
 def check_scalar(value: Value) -> None:
-    """A gradient belongs to one float."""
+    """Raise `TypeError` for a value that has no gradient: only one float has."""
     leaves, tree = tree_flatten(value)
     if tree.node_class is not None:
         raise TypeError(f"Gradient only defined for scalar-output functions. Output was {value}.")

@@ -76,11 +76,10 @@ from minijax.vmap import (
 
 
 def accumulate(ct_env: dict[Var, Any], atom: Atom, ct: Tangent) -> None:
-    """Add `ct` to the cotangent that `atom` has in `ct_env` so far; gives None.
+    """Add `ct` to the cotangent that `atom` has in `ct_env` so far. Returns None.
 
-    `ct_env` holds the cotangents of variables; one that is not in it has none yet. A literal is a
-    constant, and needs none: nothing happens. Nor does anything where `ct` is None, zero: a
-    variable without a cotangent does not get an entry by that. `add_tangents` adds.
+    The first cotangent of a variable becomes its entry as it is. Nothing happens for a literal, or
+    if `ct` is None, which is zero. Cotangents may be tracers; arrays are never written to.
 
     >>> a = Var(ShapedArray((), np.dtype(float)))
     >>> ct_env = {}
@@ -101,17 +100,11 @@ aval_makers[UndefPrimal] = lambda x: x.aval
 
 
 def unbroadcast(ct: Tangent, x: Value) -> Value:
-    """`ct` summed over the axes along which the linear operand `x` was stretched.
+    """The cotangent of an elementwise operation's operand `x`, if the result has `ct`.
 
-    `x` is an operand of an element-wise operation, and `ct` has the shape of its result. If `x` is
-    no `UndefPrimal`, it is known, and the answer is None. Else the answer is an array of the shape
-    `x.aval.shape`, for which there are three cases. The shapes are equal: `ct` itself, without any
-    operation. `x` is 0-d: the sum over all axes. Or `x` has as many axes as `ct`, some of length 1
-    where those of `ct` have another length: the sums over these, which stay as axes of length 1.
-
-    `reduce_sum(ct, axes)` drops the axes (a tuple). `broadcast_in_dim(sums, shape, axes)` puts axes
-    of length 1 back: axis `i` of `sums` becomes axis `axes[i]`. `ct` may be a tracer;
-    `get_aval(ct).shape` is its shape.
+    `x` may have been stretched, from 0-d or along axes of length 1: then entries count as all their
+    copies together. Otherwise `ct` itself is returned. A known `x`, not an `UndefPrimal`, has None.
+    `ct` may be a tracer.
 
     >>> unbroadcast(np.ones((2, 3)), UndefPrimal(ShapedArray((2, 1), np.dtype(float))))
     Array([[3.],
@@ -135,12 +128,10 @@ def add_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
 
 
 def mul_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
-    """A product is linear in either operand: the cotangent times the one that is known.
+    """The cotangents of `x` and `y`, for the cotangent `ct` of their product: a list of two.
 
-    Exactly one of `x` and `y` is an `UndefPrimal`. Gives a list of two: for the linear operand its
-    cotangent, for the known one None. The known operand may be smaller than the product, or larger
-    than the linear operand, so `unbroadcast(..., operand)` gives the cotangent its operand's shape.
-    Multiply with `mul`: the operands may be tracers.
+    One of them is an `UndefPrimal` and gets an array of minijax in its own shape, even if either
+    was stretched. The other is known and has None. Known values may be tracers.
 
     >>> mul_transpose(np.array([1.0, 10.0]), 3.0, UndefPrimal(ShapedArray((2,), np.dtype(float))))
     [None, Array([ 3., 30.], dtype=float64)]
@@ -190,19 +181,12 @@ def dot_general_transpose(
 def dot_cotangent(
     ct: Tangent, aval: ShapedArray, other: Any, contract: Any, batch: Any, comes_last: bool
 ) -> Value:
-    """The cotangent of one operand of a `dot_general`: a product of `ct` and the `other` operand.
+    """The cotangent of an operand of type `aval` in a product (`lax.dot_general`).
 
-    `aval` is the type of the linear operand, `other` the known one. `contract` and `batch` are the
-    two parts of `dimension_numbers`, each a pair of tuples: axes of the *linear* operand first,
-    those of `other` second. `ct` has the axes of the result: the batch axes, in the order of
-    `batch`; then those that the first operand of the `dot_general` keeps; then those that the
-    second one keeps. The linear operand is the second one where `comes_last` is true, else the
-    first. `other_axes(type, contracted axes, batch axes)` lists what is kept of an operand.
-
-    In the new product, `dot_general(ct, other, dimension_numbers,
-    preferred_element_type=get_aval(ct).dtype)`, the batch axes are batch axes again, and contracted
-    are the axes that `other` keeps, both in `ct` and in `other` in ascending order. Then
-    `as_operand(product, aval, contract, batch)` gives it the axes and the dtype of the operand.
+    `other` is the known operand, and comes first in the product if `comes_last`. `contract` and
+    `batch` are the parts of its `dimension_numbers`, axes of the linear operand first. `ct` has the
+    axes of the result: batch axes, then those kept of the first operand, then those of the second.
+    One product, in the dtype of `ct`, is all the work. `ct` and `other` may be tracers.
 
     >>> x = ShapedArray((2, 3), np.dtype(float))  # a product x @ y of shape (2, 5), y as below
     >>> y, numbers = np.ones((3, 5)), (((1,), (0,)), ((), ()))
@@ -221,7 +205,7 @@ def dot_cotangent(
 
 
 def as_operand(out: Value, aval: ShapedArray, contract: Any, batch: Any) -> Value:
-    """The product that `dot_cotangent` made, with the axes of the operand in their own order.
+    """The product that `dot_cotangent` computed, with the axes of the operand in their own order.
 
     The product has the batch axes first, then those that the operand kept, then its contracted
     axes, in the order in which `other` has them.
@@ -275,9 +259,9 @@ transpose_rules[convert_element_type_p] = convert_element_type_transpose
 def linear_equations(
     jaxpr: Jaxpr, consts: Values, args: Values
 ) -> tuple[list[JaxprEqn], dict[Var, Any]]:
-    """The equations that depend on a linear input, and the environment; runs all other equations.
+    """The equations that depend on a linear input, and the environment; all others are run.
 
-    In the environment a variable has a value, or an `UndefPrimal` where it is linear.
+    In the environment, a variable has a value, or an `UndefPrimal` if it is linear.
     """
     env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
     linear_eqns = []
@@ -293,21 +277,13 @@ def linear_equations(
 
 
 def backward_pass(jaxpr: Jaxpr, consts: Values, args: Values, cotangents: Values) -> list[Value]:
-    """Run a linear program backwards: from cotangents of its results to those of linear inputs.
+    """The cotangents of a program's linear inputs, for those of its results.
 
-    `consts` and `args` belong to `jaxpr.constvars` and `jaxpr.invars`; in `args` stands an
-    `UndefPrimal` for each linear input, and a value for the others. `cotangents` has one for each
-    of `jaxpr.outvars`, None for zero. Gives the list of the cotangents of the `UndefPrimal`s in
-    `args`, in their order, each None if nothing was added to it.
-
-    `linear_equations(jaxpr, consts, args)` gives the equations to run backwards, and the
-    environment, in which `read(env, atom)` finds operands. `accumulate` collects cotangents: first
-    those of the results, then those that the equations give, from the last equation to the first.
-    The cotangents of an equation's `outvars` are complete when its turn comes. If all of them are
-    None, its rule is not looked up. Else `get_rule(transpose_rules, eqn.primitive, "Transpose
-    rule")` is called as `rule(ct, *operands, **eqn.params)`, and gives a list with a cotangent for
-    each operand. `ct` is the cotangent of the result, and for a primitive with `multiple_results`
-    the list of them, in which some may be None.
+    `consts` and `args` belong to `jaxpr.constvars` and `jaxpr.invars`, with an `UndefPrimal` for
+    each linear input. Returns a list with a cotangent for each of these, in order. None is zero,
+    everywhere. Equations on known values are run instead. All others need a rule only if one of
+    their results has a cotangent; then it is called once, with all that the results count, and a
+    missing one is a `NotImplementedError`.
 
     >>> a, b, c = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
     >>> jaxpr = Jaxpr([], [a], [c], [JaxprEqn([a], [b], neg_p, {}), JaxprEqn([b], [c], neg_p, {})])
@@ -353,18 +329,11 @@ def call_transpose(rebind: Rebind, cts: Values, args: Values, jaxpr: ClosedJaxpr
 
 
 def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxpr:
-    """The program that runs `jaxpr` backwards; made once for each `linear`.
+    """The program that runs `jaxpr` backwards, made once for each `linear`.
 
-    `linear` says of each input of `jaxpr` whether it is a linear one. The new program takes first
-    the inputs that are not linear, in their order, then a cotangent for each result. It gives a
-    cotangent for each linear input, in their order, as an array also where it is zero: `None` is no
-    value that a program could give, and `instantiate` makes zeros of it.
-
-    To make it, write a Python function from such inputs to the list of these results, which calls
-    `backward_pass`. Then `derived(jaxpr, ("transpose", linear), function, avals)` traces it on
-    inputs of the types `avals`, and keeps the program beside `jaxpr` under that key: asked again,
-    it gives the same one. `jaxpr.in_avals` and `jaxpr.out_avals` are the types of inputs and
-    results, `jaxpr.jaxpr` and `jaxpr.consts` the program and its constants.
+    `linear` says which inputs of `jaxpr` are linear. The program takes the others, in order, and
+    then a cotangent of each result. It returns one of each linear input, in order: arrays of their
+    types, even if zero.
 
     >>> from minijax.tracing import make_jaxpr
     >>> closed = make_jaxpr(lambda a, x: a * x)(2.0, 3.0)
@@ -394,9 +363,12 @@ transpose_rules[jit_p] = jit_transpose
 
 
 def linear_transpose(fun: Callable[..., Any], *primals: Value) -> Callable[[Any], tuple[Any, ...]]:
-    """The transpose of a linear function: from cotangents of its result to those of its inputs.
+    """The transpose of a linear function: it takes cotangents of the result to those of the inputs.
 
-    Of `primals` only the types matter. Counterpart: `jax.linear_transpose`.
+    `fun` takes one or more arrays, or containers of them, and must be linear in all of them
+    together. Of `primals` only the types matter. The function that is returned takes a cotangent
+    with the structure and the types of the result (`TypeError` otherwise) and returns a tuple, with
+    a cotangent for each of `primals`. Counterpart: `jax.linear_transpose`.
 
     >>> print(*linear_transpose(lambda x: x * 2.0 + x, 1.0)(5.0))
     15.0
@@ -409,7 +381,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Value) -> Callable[[Any]
 
 
 def transposed(lin: Linearized, cotangent: Tangent) -> tuple[Value, ...]:
-    """As `pull_back`, of a function that is linear itself, which may be one of integers."""
+    """As `pull_back`, for a function that is linear itself, and may be one of integers."""
     cts, tree = tree_flatten(cotangent)
     got, want = (
         [(aval.shape, aval.dtype) for aval in avals]
@@ -432,17 +404,11 @@ def flat_cotangents(
 
 
 def pull_back(lin: Linearized, cotangent: Tangent) -> tuple[Value, ...]:
-    """Cotangents of the inputs of a function, for a cotangent of its result: run it backwards.
+    """The cotangents of a function's arguments, for a `cotangent` of its result.
 
-    `lin` is what `linearize_tree` made of the function: its derivative as a linear `program` and,
-    for inputs and results, the structures (`in_tree`, `out_tree`) and the lists of types
-    (`in_avals`, `out_avals`). `cotangent` has the structure of the result; `flat_cotangents` takes
-    its leaves, and raises `ValueError` if it does not fit. What comes back has the structure
-    `in_tree`, that of the tuple of all arguments.
-
-    The program knows floats only. So `only_floats(leaves, out_avals)` drops the cotangents of
-    integer results, `transpose_program(program, cotangents)` runs backwards, and
-    `with_float0(cts, in_avals)` puts in the cotangents of integer inputs.
+    `lin` is the linearized function; its `program` goes from float leaves to float leaves. A
+    `cotangent` that does not fit the result's structure and types is a `ValueError`. Returns the
+    arguments' structure: arrays, and `float0` for integers.
 
     >>> print(*pull_back(linearize_tree(lambda x, y: x * y, (3.0, 4.0), has_aux=False), 10.0))
     40.0 30.0
@@ -453,13 +419,17 @@ def pull_back(lin: Linearized, cotangent: Tangent) -> tuple[Value, ...]:
 
 
 def vjp(fun: Callable[..., Any], *primals: Value, has_aux: bool = False) -> tuple[Value, ...]:
-    """The value of `fun`, and the function from cotangents of the result to those of the inputs.
+    """The value of `fun` at `primals`, and the function that pulls cotangents back to them.
 
-    Returns `(value, f_vjp)`; with `has_aux`, `fun` returns a pair, the value is the first part of
-    it, and the result is `(value, f_vjp, second part)`. `f_vjp` takes one cotangent, of the value's
-    structure, and returns a tuple with a cotangent for each of `primals`. It may be called many
-    times; `fun` runs once, when `vjp` is called. `f_vjp` is a container too, whose leaves are the
-    residuals, so that a function under `jit` can return it. Counterpart: `jax.vjp`.
+    Returns `(value, f_vjp)`. A cotangent of the value says how much each of its entries counts: it
+    has the structure of the value, and the shapes and dtypes of its leaves (`float0` for integers),
+    or `f_vjp` raises `ValueError`. `f_vjp(cotangent)` returns a tuple with a cotangent for each of
+    `primals`: how much each entry of that argument counts in consequence.
+
+    `fun` runs once, in `vjp`, and `f_vjp` can be called as often as you like. It is a container,
+    whose leaves are the residuals, so that a function under `jit` can return it. With `has_aux`,
+    `fun` returns a pair of the value and anything else, and `vjp` returns `(value, f_vjp, anything
+    else)`. Counterpart: `jax.vjp`.
 
     >>> y, f_vjp = vjp(lambda x, y: x * y, 3.0, 4.0)
     >>> print(y, *f_vjp(10.0))
@@ -473,13 +443,10 @@ def vjp(fun: Callable[..., Any], *primals: Value, has_aux: bool = False) -> tupl
 def value_and_gradients(
     fun: Callable[..., Any], args: Values, has_aux: bool = False
 ) -> tuple[Value, ...]:
-    """The value of `fun`, which must be one float, and its gradients by all of `args`.
+    """The value of `fun`, and a tuple with its gradient for each of `args`.
 
-    Gives `(value, gradients)`; with `has_aux`, `fun` gives (value, anything), and the result is
-    `(value, gradients, anything)`. `gradients` is a tuple, with one for each argument: the
-    cotangents that `vjp` gives for the cotangent 1, a NumPy array of shape () and of the dtype of
-    the value (`get_aval(value).dtype`). Before that, `check_scalar(value)` raises a `TypeError` for
-    a value that has no gradient.
+    `fun` runs once. A value that is not one float is a `TypeError`. A gradient has the structure of
+    its argument. With `has_aux`, `fun` returns the value and anything else, which comes third.
 
     >>> value, gradients = value_and_gradients(lambda x, y: x * y, (3.0, 4.0))
     >>> print(value, *gradients)
@@ -495,7 +462,10 @@ def value_and_gradients(
 def value_and_grad(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, allow_int: bool = False
 ) -> Callable[..., Any]:
-    """As `grad`, but the function gives the pair (value, gradient). Counterpart: the JAX one.
+    """A function that returns the pair of `fun`'s value and gradient; `fun` runs once.
+
+    With `has_aux`, the first part of the pair is itself the pair that `fun` returns. The arguments
+    are those of `grad`. Counterpart: `jax.value_and_grad`.
 
     >>> print(*value_and_grad(lambda x: x * x)(3.0))
     9.0 6.0
@@ -518,12 +488,13 @@ def value_and_grad(
 def grad(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, allow_int: bool = False
 ) -> Callable[..., Any]:
-    """The gradient of a function whose result is one float. Counterpart: `jax.grad`.
+    """A function that returns the gradient of `fun`, whose value must be a single float.
 
-    `argnums` says with respect to which argument; with a tuple of them the result is a tuple.
-    Those arguments may be containers of floats (`TypeError` for integers unless `allow_int`), and
-    the gradient has their structure. With `has_aux`, `fun` gives (value, anything), and the
-    function gives (gradient, anything).
+    The gradient says how much the value moves for each unit of an argument's entries, and has the
+    structure of that argument. `argnums` says which argument: a number, or a tuple of them, for a
+    tuple of gradients. These arguments are containers of floats; integers are a `TypeError`, unless
+    `allow_int`. With `has_aux`, `fun` returns a pair of the value and anything else, and the
+    function the pair of the gradient and that. Counterpart: `jax.grad`.
 
     >>> print(grad(lambda x, y: x * x * y, argnums=0)(3.0, 5.0))
     30.0
@@ -542,10 +513,12 @@ def grad(
 def jacrev(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, allow_int: bool = False
 ) -> Callable[..., Any]:
-    """The Jacobian by reverse mode: the same as `jacfwd` gives, cheap where the result is small.
+    """A function that returns the Jacobian of `fun`: how each entry of the result moves.
 
-    One leaf of the result at a time, and all its entries at once: the backward pass under one
-    `vmap` for each of its axes. Counterpart: `jax.jacrev`.
+    The axes of the result come first, then those of the input. It is the same as that of
+    `jacfwd(fun)`, and cheaper if the result has fewer entries than the input: there is one backward
+    pass per leaf of the result. `argnums`, `has_aux` and `allow_int` are as in `grad`. Counterpart:
+    `jax.jacrev`.
 
     >>> jacrev(lambda x: x * x)(np.array([1.0, 2.0]))
     Array([[2., 0.],
@@ -572,15 +545,11 @@ def jacrev(
 
 
 def jacobian_of_output(lin: Linearized, i: int) -> list[Any]:
-    """How leaf `i` of the result moves with each of the inputs: one Jacobian for each float input.
+    """The Jacobians of leaf `i` of a function's result: one for each float input.
 
-    `lin.program` is the derivative of a function, of whose result the leaves have the types
-    `lin.out_avals`, all of them floats. `transpose_program(lin.program, cts)` takes a list with a
-    cotangent for each leaf, None for zero, and gives a list with one for each float input.
-    `basis(lin.out_avals[i])` has a cotangent of leaf `i` for each entry of the leaf, all in one
-    array: the axes of the leaf stand there twice, and the first half says which entry. The other
-    leaves have None. The backward pass runs once, under one `vmap` for each axis of the leaf. The
-    axes of a Jacobian are those of the leaf, then those of the input.
+    `lin` is the linearized function; its result's leaves are floats. A Jacobian has the axes of the
+    leaf, then those of the input; without influence it is zero. One backward pass serves all
+    entries.
 
     >>> lin = linearize_tree(lambda x, y: x * y, (3.0, np.array([1.0, 2.0])), has_aux=False)
     >>> jacobian_of_output(lin, 0)
@@ -600,7 +569,7 @@ def jacobian_of_output(lin: Linearized, i: int) -> list[Any]:
 def in_containers(lin: Linearized, jacobians: Sequence[Any], i: int) -> Any:
     """The Jacobians of leaf `i` of the result, in the structure of the arguments.
 
-    What belongs to an integer input is a zero of its own type here, and not `float0`, as in JAX.
+    An integer input has zeros of its own type here, as in JAX, and not `float0`.
     """
     moving, shape = iter(jacobians), lin.out_avals[i].shape
     leaves = [
@@ -611,14 +580,17 @@ def in_containers(lin: Linearized, jacobians: Sequence[Any], i: int) -> Any:
 
 
 def zeros(shape: tuple[int, ...], aval: ShapedArray) -> Any:
-    """Zeros of the dtype of `aval` in another shape."""
+    """Zeros of the dtype of `aval` in the shape `shape`."""
     return broadcast_in_dim(0 if aval.weak_type else np.zeros((), aval.dtype), shape, ())
 
 
 def hessian(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """The second derivatives: forward mode over reverse mode. Counterpart: `jax.hessian`.
+    """A function that returns the second derivatives of `fun`, by forward mode over reverse mode.
+
+    The axes are those of the result, then twice those of the input. `argnums` and `has_aux` are as
+    in `grad`. Counterpart: `jax.hessian`.
 
     >>> hessian(lambda x: (x * x * x).sum())(np.array([1.0, 2.0]))
     Array([[ 6.,  0.],
@@ -628,7 +600,7 @@ def hessian(
 
 
 def check_scalar(value: Value) -> None:
-    """A gradient belongs to one float."""
+    """Raise `TypeError` for a value that has no gradient: only one float has."""
     leaves, tree = tree_flatten(value)
     if tree.node_class is not None:
         raise TypeError(f"Gradient only defined for scalar-output functions. Output was {value}.")

@@ -1,4 +1,4 @@
-"""Hidden tests of the lesson grad: transposition, and reverse mode.
+"""Hidden tests of the `grad` lesson: transposition, and reverse mode.
 
 Every exercise is tested alone. Where its target calls what a sibling exercise defines, the probe
 puts a right one in its place meanwhile. In data that are sent, `["linear", shape, dtype]` stands
@@ -98,7 +98,7 @@ WITH_VJP = siblings(*FOUR, "grad.backward_pass", "grad.call_rule", "grad.vjp")
 
 
 def linear(shape, dtype=F64):
-    """What is sent in the place of a linear operand."""
+    """What is sent instead of a linear operand."""
     return ["linear", list(shape), dtype]
 
 
@@ -128,7 +128,7 @@ def accumulated(mj, cts):
 
 @probe
 def several_variables(mj, steps):
-    """Two variables of one type and a literal, given cotangents in some order."""
+    """Two variables with the same type and a literal, and their cotangents in some order."""
     import importlib
 
     from minijax import jaxpr
@@ -198,7 +198,7 @@ def test_a_single_cotangent(student):
 
 @pytest.mark.exercise("grad.accumulate")
 def test_no_cotangent(student):
-    """Where there is no cotangent nothing changes, and no entry is made."""
+    """If there is no cotangent, nothing changes, and no entry is made."""
     student.agrees(accumulated, [None])
     student.agrees(accumulated, [None, ROW, None, ROW, None])
     student.agrees(several_variables, [(0, None), (1, 2.0), (0, None)])
@@ -278,7 +278,7 @@ def stretched_sum(mj, name, ct, x, y):
 
 @pytest.mark.exercise("grad.unbroadcast")
 def test_nothing_was_stretched(student):
-    """Where operand and result have one shape, the cotangent comes back as it is."""
+    """If operand and result have the same shape, the cotangent comes back as it is."""
     for ct in (ROW, GRID, CUBE.astype(F32), np.ones((1, 3)), EMPTY, np.array(2.0)):
         student.agrees(unstretched, ct, linear(ct.shape, ct.dtype.name))
     student.agrees(unstretched, 2.5, linear(()))
@@ -360,14 +360,14 @@ def kinds_of_products(mj, siblings, ct, x, y):
 
 @probe(uses=[evaluating, operand, shown, watching])
 def product_rule_of_boxes(mj, siblings, ct, x, y):
-    """The same for tracers, with what was done."""
+    """The same for tracers, and whether their interpreter saw anything."""
     from minijax.core import UndefPrimal
 
     with evaluating(siblings) as module, watching() as (box, log):
         sent = [operand(z) for z in (x, y)]
         boxed = [z if isinstance(z, UndefPrimal) else box(z) for z in sent]
         outs = module.mul_transpose(box(ct), *boxed)
-        return shown(list(outs)), log.count("mul"), log.count("reduce_sum")
+        return shown(list(outs)), bool(log)
 
 
 def product(student, ct, x, y):
@@ -432,7 +432,7 @@ def test_zero_and_infinity(student):
 
 @pytest.mark.exercise("grad.mul_rule")
 def test_work_of_a_product(student):
-    """Operands may be tracers, and one product is computed."""
+    """Operands may be tracers."""
     student.agrees(product_rule_of_boxes, STRETCH, GRID, linear((2, 3)), np.exp(GRID))
     student.agrees(product_rule_of_boxes, STRETCH, GRID, np.exp(GRID), linear((2, 1)))
 
@@ -546,7 +546,7 @@ def test_vectors(student):
 
 @pytest.mark.exercise("grad.dot_general_rule")
 def test_axes_in_any_place(student):
-    """Contracted axes may stand anywhere in the operands."""
+    """Contracted axes may be anywhere in the operands."""
     of_both(student, (3, 3), (3, 3), (((0,), (1,)), ((), ())))
     of_both(student, (3, 2), (4, 3), (((0,), (1,)), ((), ())))
     of_both(student, (2, 3, 4), (5, 3), (((1,), (1,)), ((), ())))
@@ -574,7 +574,7 @@ def test_several_contracted_axes(student):
 
 @pytest.mark.exercise("grad.dot_general_rule")
 def test_dtype_of_an_operand(student):
-    """The cotangent has the operand's dtype, also where the product was asked for in another."""
+    """The cotangent has the operand's dtype, even if the product has a different one."""
     ct, x, y = operands((2, 3), (3, 4), MATRICES)
     ct32, x32, y32 = (z.astype(F32) for z in (ct, x, y))
     student.agrees(operand_cotangent, ct32, (2, 3), "float32", y32, *MATRICES, False)
@@ -688,7 +688,7 @@ def missing_rule(mj, siblings, used):
         try:
             return module.backward_pass(jaxpr, [], args, [1.0 if used else None, 5.0])
         except NotImplementedError as error:
-            return str(error)
+            return "sin" in str(error)
 
 
 NUMBER: tuple[list[int], str] = ([], F64)
@@ -798,7 +798,7 @@ def test_operations_with_several_results(student):
 
 @pytest.mark.exercise("grad.backward_pass")
 def test_a_list_of_one_result(student):
-    """A primitive with `multiple_results` gets a list of cotangents, also where it has one."""
+    """A primitive with `multiple_results` gets a list of cotangents, even if it has one result."""
     eqns = [("wrapped", [0], {}), ("scaled", [1, 3.0], {"by": 5.0})]
     student.agrees(rules_called, RULES, eqns, [2], [linear(())], [7.0])
 
@@ -919,8 +919,7 @@ def program_kept(mj, siblings):
             third = module.transposed_jaxpr(closed, (True, True))
             of_other = module.transposed_jaxpr(other, (True, True))
     same = [first is x for x in (again, mixed, third, of_other)]
-    kept = closed.jaxpr.cache.get(("transpose", (True, True))) is first
-    return same, kept, len(calls), len(mixed.in_avals), len(mixed.out_avals)
+    return same, len(calls), len(mixed.in_avals), len(mixed.out_avals)
 
 
 @probe(uses=[evaluating])
@@ -964,7 +963,7 @@ def call_inside(mj, siblings, x, ct):
 
 @pytest.mark.exercise("grad.call_rule")
 def test_program_of_a_product(student):
-    """The program takes known inputs, then cotangents, and gives those of the linear inputs."""
+    """The program takes known inputs, then cotangents, and returns those of the linear inputs."""
     student.agrees(program_backwards, PASS, "product", [2.0, 3.0], [False, True], [7.0, 5.0])
     student.agrees(program_backwards, PASS, "mirrored", [3.0, 2.0], [True, False], [7.0, 5.0])
     args = [np.array([2.0, 4.0, 6.0]), ROW]
@@ -973,7 +972,7 @@ def test_program_of_a_product(student):
 
 @pytest.mark.exercise("grad.call_rule")
 def test_program_of_several(student):
-    """Linear and known inputs may stand in any order, and there may be several results."""
+    """Linear and known inputs may come in any order, and there may be several results."""
     values = [3.0, 5.0, 1.0, 10.0, 100.0]
     flags = [False, True, False, True]
     student.agrees(program_backwards, PASS, "two", [2.0] * 4, flags, values)
@@ -1195,7 +1194,7 @@ def test_vjp_with_aux(student):
 
 @pytest.mark.exercise("grad.vjp")
 def test_cotangents_that_do_not_fit(student):
-    """A cotangent of another structure, shape or dtype is refused."""
+    """A cotangent of a different structure, shape or dtype is rejected."""
     student.agrees(refused, ALL, "pair", 1.0)
     student.agrees(refused, ALL, "pair", (1.0, 2.0))
     student.agrees(refused, ALL, "number", ROW)
@@ -1328,7 +1327,7 @@ def test_value_and_gradients(student):
 
 @pytest.mark.exercise("grad.value_and_gradients")
 def test_gradients_of_containers(student):
-    """Gradients have the structure of the arguments; one argument gives a tuple of one."""
+    """Gradients have the structure of the arguments; one argument has a tuple of one."""
     params = {"w": GRID, "b": np.array([1.0, 2.0])}
     student.agrees(gradients_of, WITH_VJP, "loss", [params, ROW], False)
     student.agrees(gradients_of, WITH_VJP, "squares", [GRID], False)
@@ -1355,7 +1354,7 @@ def test_dtype_of_the_cotangent(student):
 
 @pytest.mark.exercise("grad.value_and_gradients")
 def test_no_gradient(student):
-    """A function whose value is not one float has no gradient, and is refused."""
+    """A function whose value is not one float has no gradient, and is rejected."""
     for name in ("vector", "tuple", "one", "integer", "dict"):
         student.agrees(no_gradient, WITH_VJP, name)
 
@@ -1420,7 +1419,7 @@ def work_of_a_jacobian(mj, siblings, rows):
         right_program = module.transpose_program
 
         def watched(program, cts):
-            passes.append([ct is None for ct in cts])
+            passes.append(len(cts))
             return right_program(program, cts)
 
         lin = linearize_tree(lambda x: (x, -x), (np.ones((rows, 3)),), False)
@@ -1473,7 +1472,7 @@ def test_jacobian_of_a_number(student):
 
 @pytest.mark.exercise("grad.jacobian_of_output")
 def test_order_of_axes(student):
-    """The axes of the result come first, those of the input behind, each in their order."""
+    """The axes of the result come first, then those of the input, each in their order."""
     student.agrees(jacobians, ALL, "turn", [GRID])
     student.agrees(jacobians, ALL, "outer", [ROW])
     student.agrees(jacobians, ALL, "turn", [CUBE])
@@ -1489,14 +1488,14 @@ def test_several_leaves(student):
 
 @pytest.mark.exercise("grad.jacobian_of_output")
 def test_results_without_influence(student):
-    """Where a leaf does not depend on an input, the Jacobian is zero, and has its full shape."""
+    """If a leaf does not depend on an input, the Jacobian is zero, and has its full shape."""
     student.agrees(jacobians, ALL, "constant", [ROW, GRID])
     student.agrees(jacobians, ALL, "constant", [3.0, ROW.astype(F32)])
 
 
 @pytest.mark.exercise("grad.jacobian_of_output")
 def test_work_of_a_jacobian(student):
-    """One backward pass serves all entries of the leaf, and is about that leaf alone."""
+    """One backward pass serves all entries of the leaf."""
     student.agrees(work_of_a_jacobian, ALL, 2)
     student.agrees(work_of_a_jacobian, ALL, 20)
 
@@ -1599,7 +1598,7 @@ def test_programs_run_backwards(student):
 
 @pytest.mark.exercise("grad.call_rule")
 def test_programs_of_derivatives(student):
-    """The program of a derivative becomes a program that gives cotangents."""
+    """The program of a derivative becomes a program that computes cotangents."""
     student.agrees_on_programs(program_run_back)
 
 

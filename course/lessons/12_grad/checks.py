@@ -1,4 +1,4 @@
-"""Checks of the lesson grad, for you to read and to run: `./jaxprentice check grad`.
+"""Checks of the `grad` lesson, for you to read and to run: `./jaxprentice check grad`.
 
 Each exercise has a few. They need no other exercise than their own and those that the page names
 before it. Nothing here is compiled.
@@ -51,7 +51,7 @@ def linear(*shape):
 
 
 def variables(number, *shape):
-    """New variables of one shape."""
+    """New variables with the same shape."""
     return [Var(ShapedArray(shape, np.dtype(float))) for _ in range(number)]
 
 
@@ -95,7 +95,7 @@ def test_arrays_stay_as_they_are():
 
 @pytest.mark.exercise("grad.unbroadcast")
 def test_nothing_to_sum():
-    """A known operand has no cotangent; where the shapes are equal, the cotangent itself is it."""
+    """A known operand has no cotangent; if the shapes are equal, it is the cotangent itself."""
     assert unbroadcast(GRID, np.ones((2, 3))) is None
     assert unbroadcast(GRID, 5.0) is None
     assert unbroadcast(GRID, linear(2, 3)) is GRID
@@ -137,7 +137,7 @@ def test_either_operand():
     first, second = mul_transpose(ROW, np.array([2.0, 3.0, 4.0]), linear(3))
     assert first is None
     assert second.tolist() == [2.0, 30.0, 400.0]
-    assert type(second) is ArrayImpl  # as `mul_p.bind` gives it
+    assert type(second) is ArrayImpl  # an array of minijax
 
 
 @pytest.mark.exercise("grad.mul_rule")
@@ -239,7 +239,7 @@ def test_zeros():
 
 @pytest.mark.exercise("grad.backward_pass")
 def test_known_results():
-    """An equation on known values alone is not transposed, also if its result has a cotangent."""
+    """An equation on known values alone is not transposed, even if its result has a cotangent."""
     a, b, c, d = variables(4)
     known = JaxprEqn([b], [d], sin_p, {})  # sin has no transpose rule
     jaxpr = Jaxpr([], [a, b], [c, d], [JaxprEqn([a], [c], neg_p, {}), known])
@@ -249,7 +249,7 @@ def test_known_results():
 
 @pytest.mark.exercise("grad.backward_pass")
 def test_a_list_of_one():
-    """A primitive with multiple_results has its cotangents in a list, also with one result."""
+    """A primitive with multiple_results has its cotangents in a list, even with one result."""
     toy = Primitive("toy", multiple_results=True)
     abstract_eval_rules[toy] = lambda x: [x]
     transpose_rules[toy] = lambda cts, x: [sum(cts) * 10.0]
@@ -260,7 +260,7 @@ def test_a_list_of_one():
 
 @pytest.mark.exercise("grad.backward_pass")
 def test_what_the_rule_gets():
-    """Several results: their cotangents as a list, then operands and parameters; dead rules rest."""
+    """Several results: their cotangents as a list, then operands and parameters; no dead rules."""
     toy = Primitive("toy", multiple_results=True)
     abstract_eval_rules[toy] = lambda x, y, *, k: [x, x]
     calls = []
@@ -282,13 +282,13 @@ def test_what_the_rule_gets():
 
 
 def run(closed, *args):
-    """What a program gives."""
+    """What a program returns."""
     return [np.asarray(out).tolist() for out in eval_jaxpr(closed.jaxpr, closed.consts, *args)]
 
 
 @pytest.mark.exercise("grad.call_rule")
 def test_inputs_and_results():
-    """Known inputs come first, then cotangents; linear inputs have results, also zeros."""
+    """Known inputs come first, then cotangents; linear inputs have results, even if zero."""
     closed = make_jaxpr(lambda x, a, y, z: (a * x, x - z))(1.0, 2.0, ROW, 4.0)
     back = transposed_jaxpr(closed, (True, False, True, True))
     assert [aval.str_short() for aval in back.in_avals] == ["float64[]", "float64[]", "float64[]"]
@@ -298,7 +298,7 @@ def test_inputs_and_results():
 
 @pytest.mark.exercise("grad.call_rule")
 def test_program_is_kept():
-    """The same question gives the same program; other linear inputs give another one."""
+    """The same question has the same program as its answer; other linear inputs have their own."""
     closed = make_jaxpr(lambda x, y: (-x, y))(1.0, 2.0)
     first = transposed_jaxpr(closed, (True, True))
     assert transposed_jaxpr(closed, (True, True)) is first
@@ -370,7 +370,7 @@ def test_single_precision_gradients():
 
 @pytest.mark.exercise("grad.value_and_gradients")
 def test_no_gradient():
-    """A value that is not one float is refused; has_aux hands a second part through."""
+    """A value that is not one float is rejected; has_aux hands a second part through."""
     with pytest.raises(TypeError):
         value_and_gradients(lambda x: x * ROW, [2.0])
     value, gradients, aux = value_and_gradients(lambda x: (x * x, 7.0), [3.0], has_aux=True)
@@ -382,7 +382,7 @@ def test_no_gradient():
 
 @pytest.mark.exercise("grad.jacobian_of_output")
 def test_jacobian_of_a_vector():
-    """Rows belong to the result, columns to the input."""
+    """The first axis is that of the result, the second that of the input."""
     lin = linearize_tree(lambda x: sub_p.bind(GRID @ x, np.ones(2)), (ROW,), has_aux=False)
     with patch.object(transpose, "transpose_program", wraps=transpose.transpose_program) as passes:
         (jacobian,) = jacobian_of_output(lin, 0)
@@ -404,7 +404,7 @@ def test_leaves_and_inputs():
 
 @pytest.mark.exercise("grad.jacobian_of_output")
 def test_jacobian_of_a_matrix():
-    """The axes of the result come first, those of the input behind, in their order."""
+    """The axes of the result come first, then those of the input, in their order."""
     lin = linearize_tree(lambda x: x.T, (GRID,), has_aux=False)
     (jacobian,) = jacobian_of_output(lin, 0)
     assert jacobian.shape == (3, 2, 2, 3)

@@ -1,0 +1,196 @@
+"""Checks of what lies beyond the exercises: `./jaxprentice check grad.open` and `grad.repair`."""
+
+import random
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from random_programs import for_programs, numbers
+
+import minijax.numpy as jnp
+from minijax import core, grad
+from minijax.core import UndefPrimal, mul_p, transpose_rules
+from minijax.jaxpr import apply_equation, read
+from minijax.linearize import linearize_flat
+
+OPERATIONS = (
+    *("add", "sub", "mul", "div", "neg", "sin", "cos", "exp", "log"),
+    *("infix", "with_literal", "literal_with", "constant"),
+    *("reduce_sum", "transpose", "broadcast_in_dim", "dot_general"),
+)
+ROW = np.array([1.0, 10.0, 100.0])
+
+
+# The open task ------------------------------------------------------------------------------------
+
+
+def negative(rule):
+    """A rule with the wrong sign."""
+    return lambda *args, **params: [x if x is None else -x for x in rule(*args, **params)]
+
+
+def of_wrong_shape(rule):
+    """A rule whose numbers are right."""
+    return lambda *args, **params: [
+        x if x is None else np.asarray(x)[None] for x in rule(*args, **params)
+    ]
+
+
+def raising(rule):
+    """A rule that raises an exception."""
+    return lambda *args, **params: rule(*args, **params)[len(args)]
+
+
+def too_long(rule):
+    """A rule that returns one cotangent too many."""
+    return lambda *args, **params: [*rule(*args, **params), None]
+
+
+def forgetful(rule):
+    """A rule for which nothing counts."""
+    return lambda *args, **params: [None] * (len(args) - 1)
+
+
+def upside_down(rule):
+    """A rule that turns cotangents round."""
+    return lambda *args, **params: [
+        x if x is None or not np.ndim(x) else np.flip(np.asarray(x)) * 2.0
+        for x in rule(*args, **params)
+    ]
+
+
+def wrong(way, names):
+    """The rules of these primitives, made wrong in this way."""
+    primitives = [getattr(core, f"{name}_p") for name in names]
+    return {primitive: way(transpose_rules[primitive]) for primitive in primitives}
+
+
+def linear_operations(f, xs):
+    """The names of the operations in the derivative of `f` whose results are not all zero."""
+    _, program = linearize_flat(lambda *xs: [f(*xs)], list(xs), lambda: 1)
+    inputs = [np.linspace(0.3, 0.9, np.size(x)).reshape(np.shape(x)) for x in xs]
+    env = dict(zip(program.jaxpr.constvars, program.consts, strict=True))
+    env.update(zip(program.jaxpr.invars, inputs, strict=True))
+    names = set()
+    for eqn in program.eqns:
+        (out,) = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])
+        env[eqn.outvars[0]] = out
+        names |= {eqn.primitive.name} if np.any(np.abs(np.asarray(out)) > 1e-6) else set()
+    return names
+
+
+@pytest.mark.exercise("grad.open")
+@for_programs(seed="grad.open", operations=OPERATIONS, dtypes=["float64"], results=1)
+def test_no_rule_is_guilty(f, xs):
+    """Right rules are not found guilty."""
+    from open_grad import guilty
+
+    assert guilty(f, *xs) == set()
+
+
+@pytest.mark.exercise("grad.open")
+@for_programs(seed="grad.guilty", operations=OPERATIONS, dtypes=["float64"], results=1, number=12)
+def test_one_rule_is_guilty(f, xs):
+    """One wrong rule is found in a random program, whatever is wrong with it."""
+    from open_grad import guilty
+
+    for name in linear_operations(f, xs):
+        for way in (negative, of_wrong_shape, raising, too_long, forgetful):
+            with patch.dict(transpose_rules, wrong(way, [name])):
+                assert guilty(f, *xs) == {name}
+
+
+@pytest.mark.exercise("grad.open")
+@for_programs(seed="grad.guilty", operations=OPERATIONS, dtypes=["float64"], results=1, number=12)
+def test_several_rules_are_guilty(f, xs):
+    """All wrong rules of a random program are found."""
+    from open_grad import guilty
+
+    names = linear_operations(f, xs)
+    with patch.dict(transpose_rules, wrong(negative, names)):
+        assert guilty(f, *xs) == names
+
+
+@pytest.mark.exercise("grad.open")
+def test_guilty_in_one_program():
+    """A rule that forgets what was stretched is wrong only if something was."""
+    from open_grad import guilty
+
+    def rule(ct, x, y):
+        return [jnp.array(ct) * y, None] if isinstance(x, UndefPrimal) else [None, ct * x]
+
+    with patch.dict(transpose_rules, {mul_p: rule}):
+        assert guilty(lambda x: jnp.sum(x * ROW), jnp.array(2.0)) == {"mul"}
+        assert guilty(lambda x: jnp.sum(x * ROW), ROW) == set()
+
+
+@pytest.mark.exercise("grad.open")
+def test_missing_and_misplaced():
+    """A missing rule is guilty, and so is one whose numbers are in the wrong order."""
+    from open_grad import guilty
+
+    with patch.dict(transpose_rules):
+        del transpose_rules[mul_p]
+        assert guilty(lambda x: -x * 3.0, ROW) == {"mul"}
+    with patch.dict(transpose_rules, wrong(upside_down, ["transpose"])):
+        assert guilty(lambda x: -x.T, np.outer(ROW, ROW)) == {"transpose"}
+
+
+# The program to repair ----------------------------------------------------------------------------
+
+
+def polynomial(seed):
+    """A function of three arrays: some sums, differences and products, and their text."""
+    rng = random.Random(seed)
+    steps = [
+        (
+            chr(ord("d") + i),
+            rng.choice("+-*"),
+            *(chr(ord("a") + rng.randrange(i + 3)) for _ in "lr"),
+        )
+        for i in range(6)
+    ]
+    lines = [f"    {name} = {left} {symbol} {right}" for name, symbol, left, right in steps]
+    space = {}
+    exec("\n".join(["def f(a, b, c):", *lines, f"    return {steps[-1][0]}"]), space)
+    return space["f"], "\n".join(lines)
+
+
+def gradients(f, xs):
+    """What `grad` finds."""
+    return list(grad(lambda *xs: jnp.sum(f(*xs)), tuple(range(len(xs))))(*xs))
+
+
+@pytest.mark.exercise("grad.repair")
+@pytest.mark.parametrize("shape", [(), (2,)], ids=["numbers", "vectors"])
+def test_polynomials(shape):
+    """The gradients of some polynomials are those of `grad`."""
+    from repair_grad import gradient
+
+    xs = [
+        np.full(shape, x) + np.arange(int(np.prod(shape))).reshape(shape) for x in (0.5, -1.5, 2.0)
+    ]
+    for seed in range(30):
+        f, text = polynomial(seed)
+        assert numbers(gradient(f, *xs)) == numbers(gradients(f, xs)), text
+
+
+@pytest.mark.exercise("grad.repair")
+def test_numbers_of_python():
+    """Plain numbers have gradients, too."""
+    from repair_grad import gradient
+
+    assert numbers(gradient(lambda x, y: x * y + x - x * x, 3.0, 5.0)) == numbers([0.0, 3.0])
+
+
+@pytest.mark.exercise("grad.repair")
+def test_once_each():
+    """Each operation is written on the tape once, and pulled back once."""
+    from repair_grad import gradient
+
+    def doubled(x):
+        for _ in range(60):
+            x = x + x
+        return x
+
+    assert numbers(gradient(doubled, ROW)) == numbers([np.full(3, 2.0**60)])
