@@ -180,9 +180,8 @@ def bind_cond(index: Value, programs: Branches, operands: Values) -> list[Value]
 def cond_impl(index: Value, *operands: Value, branches: Branches) -> list[Value]:
     """The results of the branch that `index` names. No other branch runs.
 
-    `index` is a 0-d int32 array, not a tracer, and names a branch that exists. Every branch takes
-    all `operands`, which may be tracers. A Python number that a branch hands through becomes an
-    array, weakly typed as the number is.
+    `index` is a 0-d int32 array, not a tracer. Every branch takes all `operands`. A Python number
+    that a branch hands through becomes an array, weakly typed as the number is.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
@@ -195,10 +194,9 @@ def cond_impl(index: Value, *operands: Value, branches: Branches) -> list[Value]
 def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> ValuesAndTangents:
     """The results of a choice and their tangents: two lists.
 
-    `primals` are the index, which may be a tracer, and the operands. A tangent is None if its value
-    does not move; the index never does. A result that moves in one branch has a tangent in every
-    branch, of zeros where it stays. A result that moves in none has None. One operation is bound: a
-    `cond` with the same index and as many branches.
+    `primals` are the index, maybe a tracer, and the operands. None is the tangent of what does not
+    move: the index, and a result that moves in no branch. A result that moves in one branch has a
+    tangent in all. One operation is bound: a `cond` with as many branches.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
@@ -230,13 +228,11 @@ def cond_batch(axis_size: int, vals: Values, dims: Values, *, branches: Branches
 def select_branches(
     axis_size: int, indices: Value, operands: Values, dims: Values, branches: Branches
 ) -> ValuesAndAxes:
-    """The results of a batch whose examples each have their own branch, and their batch axes.
+    """The results of a batch whose examples each have their own branch; their batch axes, all 0.
 
-    `indices` names the branch of each example: an int32 array of shape (axis_size,), or a tracer,
-    as operands may be. `dims` are the batch axes of the operands, or `not_mapped`. Each branch is
-    computed once, for all examples. All results have batch axis 0, even one that is the same for
-    every example. The derivative is that of the chosen branch alone, even if another branch has an
-    infinite one.
+    `indices` has shape (axis_size,) and dtype int32, and may be a tracer. `dims` are the operands'
+    batch axes, or `not_mapped`. Each branch is computed once, for all examples. Derivatives are
+    those of the chosen branch alone, even if another branch has an infinite one.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
@@ -389,14 +385,11 @@ hlo_lowerings[cond_p] = cond_hlo
 def settled(
     transform: Callable[[Marks], tuple[Any, Marks]], carry: Marks
 ) -> tuple[Any, Marks, Marks]:
-    """The step of a loop, transformed, with the marks for which it was transformed.
+    """The step of a loop, transformed for marks of the carry that are the same after the step.
 
-    `carry` marks values before the first step, as moving, batched or unknown. `transform(marks)`
-    returns the step for a carry with these marks, and the marks of its results: the carry, then the
-    others. A mark that goes in comes out as well.
-
-    Returns the step that is right in every round, the marks of its carry (no more than the loop
-    needs), and those of the other results. `transform` is expensive: it is called as rarely as
+    `transform(marks)` returns a step for a carry with these marks, and the marks of its results,
+    the carry first. A mark that goes in comes out. Returns the step, its carry's marks (at least
+    `carry`, and as few as possible), and the other marks. `transform` is called as rarely as
     possible, first with `carry`.
 
     >>> def step(carry):  # x moves if x did, y if x or y did; what is stacked moves if y did
@@ -592,14 +585,10 @@ def where_condition_holds(
 ) -> ClosedJaxpr:
     """The step of a batch of loops: examples that are done keep the carry that they have.
 
-    Both programs are for a batch, with leading batch axes in the carry, and hold no constants:
-
-        condition: its constants, carry -> booleans of shape (axis_size,)
-        body: its constants (body_nconsts), carry -> carry
-
-    The new program takes the constants of the condition, those of the body, and the carry; it
-    returns the carry. An example goes on if the condition holds for the carry that comes in.
-    Otherwise it keeps all of it, even if the body returns NaN. Both programs are computed once.
+    `condition` returns a boolean per example, and `body` a carry. The new program takes the
+    constants of the condition, `body_nconsts` constants of the body, and the carry, with leading
+    batch axes. An example goes on if the condition holds for the carry that comes in; otherwise it
+    keeps all of it, even if the body returns NaN. Both programs are computed once.
 
     >>> batch, limit = (ShapedArray(shape, np.dtype(float)) for shape in ((3,), ()))
     >>> small = trace_to_jaxpr(lambda limit, x: [x < limit], [limit, batch])
@@ -1047,16 +1036,12 @@ def scan_transpose(cts: Values, *args: Value, **params: Any) -> list[Value]:
 def transpose_rest(
     loop: Scan, split: SplitScan, consts: Types, same: Values, stacks: Values, cts: Values
 ) -> list[Any]:
-    """The cotangents of what is linear in a scan: constants, first carry and rows, in one list.
+    """The cotangents of a scan's linear constants, first linear carry and linear rows, in one list.
 
-    `split.rest` is the linear part of a step:
-
-        residuals that all steps share (`same`), linear constants | linear carry |
-        linear rows, residuals of this step (a row of each of `stacks`) -> carry, ys
-
-    `cts` has a cotangent, or None for zero, for each linear carry (`split.carry` marks them), then
-    for each array of ys. `consts` are the types of the linear constants, whose cotangents are sums
-    over all steps. One scan is bound, of `loop.length` steps.
+    `split.rest` is the linear part of a step, and `same` and `stacks` its residuals (`SplitScan`
+    says more). `consts` are the types of the linear constants, whose cotangents are sums over all
+    steps. `cts` has a cotangent, or None for zero, for each linear result of the scan. One scan is
+    bound, of `loop.length` steps.
 
     >>> row = ShapedArray((), np.dtype(float))
     >>> rest = trace_to_jaxpr(lambda k, c, x: [c + k, x * 2.0 + c], [row, row, row])
@@ -1125,10 +1110,10 @@ def scan_hlo(
 def scan_by_while(loop: Scan, args: Values) -> list[Any]:
     """The last carry and the ys of a scan, in one list, computed by one loop.
 
-    `args` are the constants, the first carry and the rows, as `loop` describes them. The ys have
-    `loop.length` rows each; a step's y is at the place of the row that the step read. If
-    `loop.reverse`, the last row is read first. The body is in the program once, however many steps
-    there are. A scan of no steps has no loop: it returns the first carry, and ys without rows.
+    `args` are the operands of the scan: constants, first carry, rows. Each row of the ys is in the
+    place of the row that its step read. With `loop.reverse`, the last row is read first. The body
+    is in the program once. A scan of no steps has no loop: it returns the first carry, and ys
+    without rows.
 
     >>> row = ShapedArray((), np.dtype(float))
     >>> body = trace_to_jaxpr(lambda c, x: [c + x, c * x], [row, row])

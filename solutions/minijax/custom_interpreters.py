@@ -1,8 +1,8 @@
 """Transformations of one's own: a jaxpr is data, and a loop over its equations can do anything.
 
-Evaluation is such a loop; here it stands once more, as the pattern. Others follow: one runs a
-program backwards to find its input from its result, one drops the equations that nobody needs, and
-one counts what a program costs. None of them touches the rest of minijax. What they need of a
+Evaluation is such a loop; here it is once more, as the pattern. Others follow: one runs a program
+backwards to find its input from its result, one drops the equations that are not needed, and one
+counts what a program costs. None of them touches the rest of minijax. What they need of a
 program are attributes that JAX's jaxprs have as well, so with `jax` for `minijax` in the imports
 below, this file runs on JAX.
 
@@ -99,13 +99,10 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any]) -> list
 
 
 def eval_equation(eqn: Equation, args: Sequence[Any]) -> Sequence[Any]:
-    """The results of an equation for the operands `args`, as a list, one for each of its `outvars`.
+    """The results of an equation for the operands `args`, in a list.
 
-    `called_program(eqn)` gives the program that the equation calls, and the values of its
-    constants; or None, if it calls none. A program that is called is evaluated by `eval_jaxpr`, so
-    that its equations come one by one, and nothing binds the call primitive. Every other primitive
-    is bound, with the operands and `eqn.params`. What `bind` gives is a list already if
-    `eqn.primitive.multiple_results`, and else the only result.
+    A program that the equation calls is evaluated equation by equation, and so are the calls in it:
+    a trace of this shows operations and no call. Any other equation is one operation, even a loop.
 
     >>> from minijax import jit
     >>> closed = make_jaxpr(jit(lambda x: (x * 2.0, -x)))(0.0)
@@ -156,18 +153,12 @@ def stop(error: type[Exception], eqn: Equation, number: int, why: str) -> NoRetu
 
 
 def inverse_chain(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The function that takes the result of `f` to the argument that it came from.
+    """The inverse of a function that does one thing after another to one array.
 
-    `f` takes an array and gives one of the same type, so the result serves as the example argument
-    for `make_jaxpr`. Its program must be a chain: each equation has one operand, the result of the
-    equation before it. From the last equation to the first, the result becomes the operand. The
-    primitive's rule says how: `inverse_rules` has a list with one function under its name, which is
-    called with the result and with `**given_params(eqn)`.
-
-    Where this is not possible, `stop(error, eqn, number, why)` raises the error and names the
-    equation; the first one has the number 1. An equation with two or more operands is a
-    `ValueError`, a primitive that is not in the table a `NotImplementedError`. That equations hang
-    together is not checked; `inverse`, below, asks less of a program.
+    `f` returns the type that it takes. Each call of the inverse traces `f` once, and undoes its
+    equations by their rules. An equation with several operands is a `ValueError`, and otherwise a
+    primitive without a rule is a `NotImplementedError`; both say `stops at equation N`, counted
+    from 1. Nothing else is checked. What a rule raises goes to the caller.
 
     >>> f = lambda x: lax.exp(lax.tanh(x))
     >>> print(round(float(inverse_chain(f)(f(1.0))), 6))
@@ -200,12 +191,13 @@ def inverse_chain(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def inverse(f: Callable[..., Any]) -> Callable[..., Any]:
     """The function that takes results of `f` to the arguments that they came from.
 
-    `f` takes arrays and gives as many arrays of the same types, in the same order; mostly that is
-    one of each. `f` must do with every argument one thing after another: each equation of its
-    program may have one operand that is not known. Constants are known, and what is computed from
-    them is. `NotImplementedError` says which primitive has no rule in `inverse_rules`, where rules
-    can be added; `ValueError` says which equation cannot be undone for another reason. Values that
-    `f` never gives have no meaning. Source: "Writing custom Jaxpr interpreters in JAX".
+    `f` takes arrays and returns as many arrays of the same types, in the same order; mostly that is
+    one of each. `f` must do one thing after another to every argument: each equation of its program
+    may have one operand that is not known. Constants are known, and so is what is computed from
+    them. `NotImplementedError` says which primitive has no rule in `inverse_rules`, to which rules
+    can be added; `ValueError` says which equation cannot be undone for another reason. The inverse
+    of a value that `f` never returns has no meaning.
+    Source: "Writing custom Jaxpr interpreters in JAX".
 
     >>> f = lambda x: lax.exp(lax.tanh(x)) * 2.0
     >>> y = f(1.0)
@@ -231,7 +223,7 @@ def check_same_types(jaxpr: Jaxpr) -> None:
     ins, outs = ([type_of(x) for x in atoms] for atoms in (jaxpr.invars, jaxpr.outvars))
     if ins != outs:
         raise ValueError(
-            "inverse needs a function that takes arrays and gives arrays of the same types; this "
+            "inverse needs a function that takes arrays and returns arrays of the same types; this "
             f"one takes ({', '.join(ins)}) to ({', '.join(outs)})."
         )
 
@@ -254,16 +246,12 @@ def type_of(atom: Atom) -> str:
 def inverse_jaxpr(
     jaxpr: Jaxpr, consts: Sequence[Any], ins: Sequence[Any], outs: Sequence[Any]
 ) -> list[Any]:
-    """The values of a program's inputs, from those of its results; None stands for what is unknown.
+    """The values of a program's inputs, as far as they follow from what is known: a list.
 
-    `consts` are the values of the constants, `ins` those of the inputs (None where it is not known)
-    and `outs` those of the results. They are written into an environment, a dict, which is new in
-    each call; `write` and `read` serve for that. Then there are two sweeps. The first one, from the
-    first equation to the last, calls `evaluate_if_known(env, eqn)`, which computes what follows
-    from the values that are known. The second one, from the last equation to the first, calls
-    `invert_if_needed(env, eqn, number)`, which finds operands from results; the first equation has
-    the number 1. What the environment holds for the inputs then, None for nothing, is the list that
-    is returned.
+    `consts` are the values of constants, `ins` and `outs` those of inputs and results. None is what
+    is unknown, in all lists. What follows from constants and known inputs helps to undo equations.
+    Nothing is computed twice, and nothing is undone that is known. Errors count the equations from
+    1, at the top.
 
     >>> jaxpr = make_jaxpr(lambda x, y: (x + 2.0) / lax.exp(y))(1.0, 1.0).jaxpr
     >>> inverse_jaxpr(jaxpr, [], [None, 0.0], [5.0])
@@ -281,11 +269,10 @@ def inverse_jaxpr(
 
 
 def evaluate_if_known(env: Env, eqn: Equation) -> None:
-    """Compute the results of an equation and note them, if that is possible and of use; gives None.
+    """Note an equation's results in `env`, if that is possible and they are not all known.
 
-    It is possible if every operand has a value: `read(env, atom)` gives it, or None. It is of use
-    if not every result has one yet; `env` then gets all of them. `eval_equation` computes, and
-    `write` notes values. In the other cases nothing is computed, and `env` stays as it is.
+    It is possible if every operand has a value, be it zero. Then all results are noted, and
+    computed together. Otherwise nothing is computed, and `env` stays as it is.
 
     >>> (eqn,) = make_jaxpr(lambda x: x * 2.0)(0.0).eqns
     >>> env = {}
@@ -317,7 +304,7 @@ def invert_if_needed(env: Env, eqn: Equation, number: int) -> None:
 
 
 def check_types(eqn: Equation, number: int, found: Sequence[Any]) -> None:
-    """What was found must have the operands' types; it has not where an operand was stretched."""
+    """What was found must have the operands' types; it does not if an operand was stretched."""
     for atom, value in zip(eqn.invars, found, strict=True):
         if value is not None and not has_type(value, atom.aval):
             stop(ValueError, eqn, number, f"its operand was {type_of(atom)}")
@@ -332,13 +319,11 @@ def has_type(value: Any, aval: Any) -> bool:
 def inverse_equation(
     eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[Any]
 ) -> list[Any]:
-    """The operands of an equation, from its results `outs` and what is known of its operands.
+    """The operands of an equation, from what is known of them (`ins`) and of its results (`outs`).
 
-    `ins` has an entry for each operand and `outs` one for each result, None where it is not known.
-    `called_program(eqn)` gives the program that the equation calls, and the values of its
-    constants; then `inverse_jaxpr` finds the inputs of that program, which are the operands. It
-    gives None, if the equation calls no program; then `invert(eqn, number, ins, outs)` finds them,
-    by the rule of the primitive. Either of the two gives the list that is returned.
+    None is what is unknown, in all lists. A program that the equation calls is undone equation by
+    equation, with all that is known outside; errors count from 1 in it. Any other equation is
+    undone by the rule of its primitive, and errors have its `number`.
 
     >>> from minijax import jit
     >>> closed = make_jaxpr(jit(lambda x, y: x * y + 1.0))(0.0, 0.0)
@@ -350,17 +335,12 @@ def inverse_equation(
 
 
 def invert(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
-    """The operands of an equation, by its primitive's rule; one of them is not known.
+    """The operands of an equation, of which at most one is unknown, by its primitive's rule.
 
-    `ins` holds the operands, with None for the one that is looked for, and `outs` the results. The
-    rule is the entry of `inverse_rules[name]` at the place of that operand, where `name` is the
-    name of the primitive. It is called with the results, then the operands that are known in their
-    order, and with `**given_params(eqn)`. The list that is returned is `ins` with the rule's value
-    in place of the None.
-
-    `stop(error, eqn, number, why)` raises an error that names the equation: `NotImplementedError`
-    if the primitive is not in the table, which comes first, and `ValueError` if more than one
-    operand is not known. `why` is a text of yours.
+    `ins` has None for that one; `outs` are the results. Returns a new list, with what the rule
+    returns instead of the None. A primitive without a rule is a `NotImplementedError`, and
+    otherwise several unknown operands are a `ValueError`; both say `stops at equation` and its
+    `number`.
 
     >>> (eqn,) = make_jaxpr(lambda x, y: x - y)(0.0, 0.0).eqns
     >>> invert(eqn, 1, [None, 2.0], [5.0])
@@ -413,18 +393,12 @@ def inverse_pmap(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[
 
 
 def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[bool]]:
-    """The program for the results in `used_outputs`, without equations and inputs of no use to it.
+    """The program for some of its results, without the equations and inputs of no use to them.
 
-    Gives the program, and a list that says of each input whether it is still there. A result stays
-    if `used_outputs` says so, in the order of `jaxpr.outvars`; so `chosen(items, which)` picks
-    them. A variable is *live* if something that stays reads it. From the last equation to the
-    first: an equation stays if one of its results is live, or if `has_effects(eqn)`. It is then
-    replaced by `thinned(eqn, used)`, where `used` says of each of its results whether it is live,
-    and the operands of *that* equation are live, too. (`is_variable` tells variables from
-    literals.) An input stays if it is live in the end. The constants all stay.
-    `jaxpr.replace(invars=..., outvars=..., eqns=...)` makes the new program, with its equations in
-    the old order; the old one is not changed. Counterpart:
-    `jax.interpreters.partial_eval.dce_jaxpr`.
+    `used_outputs` says of each result whether it stays, and the list that is returned says it of
+    each input. Equations with effects are of use. A call loses the results and operands that are of
+    no use. Constants stay, and everything keeps its order. The old program does not change, and the
+    new one has none of its caches. Counterpart: `jax.interpreters.partial_eval.dce_jaxpr`.
 
     >>> closed = make_jaxpr(lambda x, y: (lax.sin(x) * 2.0, lax.cos(y)))(1.0, 1.0)
     >>> dce_jaxpr(closed.jaxpr, [False, True])
@@ -449,7 +423,7 @@ def chosen(items: Sequence[Any], which: Sequence[bool]) -> list[Any]:
 
 
 def has_effects(eqn: Equation) -> bool:
-    """Whether an equation does something besides giving results, such as printing (in JAX)."""
+    """Whether an equation does something besides returning results, such as printing (in JAX)."""
     return bool(getattr(eqn, "effects", ()))
 
 
@@ -514,10 +488,10 @@ cost_rules: dict[str, Callable[[Equation], Cost]] = {}  # the cost of one equati
 
 
 def cost(f: Callable[..., Any]) -> Callable[..., Cost]:
-    """A function that gives the cost of `f` for its arguments, without running it.
+    """A function that returns the cost of `f` for its arguments, without running it.
 
     Counterpart: `jax.jit(f).lower(*args).compile().cost_analysis()`, which looks at the program
-    after XLA has optimised it. `NotImplementedError` for a primitive that is not in `cost_rules`.
+    after XLA has optimized it. `NotImplementedError` for a primitive that is not in `cost_rules`.
 
     >>> cost(lambda x: lax.exp(x) * 2.0 + 1.0)(1.0)
     Cost(flops=2, transcendentals=1, bytes=48)
@@ -576,11 +550,8 @@ def reduction_cost(eqn: Equation) -> Cost:
 def dot_general_cost(eqn: Equation) -> Cost:
     """The cost of a product of arrays: a `Cost` with its `flops` and `bytes`.
 
-    Each element of the result is a sum over all indices of the contracted axes, with one
-    multiplication and one addition for each of them. (The first addition, to zero, counts as well,
-    as XLA counts it.) `eqn.params["dimension_numbers"]` is `((of x, of y), (of x, of y))`: first
-    the axes that are contracted, of the two operands, then the batch axes. An atom's shape is
-    `atom.aval.shape`, `size(atom)` the number of its elements, and `moved(eqn)` the bytes.
+    Each element of the result is a sum with one term for each combination of indices of the
+    contracted axes. A term is a multiplication and an addition, the first one too, as XLA counts.
 
     >>> import numpy as np
     >>> cost(lambda x, y: x @ y)(np.ones((2, 3)), np.ones((3, 5)))
@@ -624,7 +595,7 @@ def pmap_cost(eqn: Equation) -> Cost:
 
 
 def cond_cost(eqn: Equation) -> Cost:
-    """The branch that costs most: by its operations, or by its bytes where these are equal."""
+    """The branch that costs most: by its operations, or by its bytes if these are equal."""
     costs = [jaxpr_cost(opened(branch)[0]) for branch in eqn.params["branches"]]
     return max(costs, key=lambda c: (c.flops + c.transcendentals, c.bytes))
 

@@ -3,12 +3,12 @@
 `pmap(f)(xs)` maps `f` over an axis as `vmap` does, but by other means. `vmap` rewrites `f` so that
 one device computes all examples at once. `pmap` leaves `f` as it is: every device gets one example
 and the same program ("single program, multiple data"). The copies of the program, its *replicas*,
-run at the same time, and meet in *collectives*: operations such as `psum`, which gives to each of
-them the sum over all.
+run at the same time, and meet in *collectives*: operations such as `psum`, by which each of them
+learns the sum over all.
 
-A collective names the axis along which it works, and does not care who maps it. Under `pmap` it
-becomes communication between devices; under `vmap` the whole axis is one array on one device, and
-`psum` is an ordinary sum.
+A collective names the axis along which it works, and does not care which transformation maps it.
+Under `pmap` it becomes communication between devices; under `vmap` the whole axis is one array on
+one device, and `psum` is an ordinary sum.
 
 This file reads from top to bottom: the collectives with their rules, the call primitive of `pmap`
 with its rules, arrays in pieces, and `pmap`.
@@ -87,7 +87,7 @@ from minijax.vmap import flat_axes, move_batch_axis, remove_axis
 
 
 class Collective(AxisPrimitive):
-    """An operation along a named axis: what it gives in one example depends on all of them."""
+    """An operation along a named axis: what it returns in one example depends on all of them."""
 
     def names(self, params: dict[str, Any]) -> Sequence[Hashable]:
         return params["axes"] if "axes" in params else [params["axis_name"]]
@@ -101,9 +101,9 @@ axis_index_p = Collective("axis_index")
 def psum(x: Value, axis_name: Any) -> Value:
     """The sum of `x` over all examples along a named axis, the same for each of them.
 
-    `axis_name` may be a tuple of names; `x` may be a container. What is no tracer is the same for
-    all examples, and its sum a product: `psum(1, "i")` is the length of the axis, a Python number.
-    `NameError` where no transformation maps such an axis. Counterpart: `jax.lax.psum`.
+    `axis_name` may be a tuple of names; `x` may be a container. A value that is not a tracer is the
+    same for all examples, and its sum a product: `psum(1, "i")` is the length of the axis, a Python
+    number. `NameError` if no transformation maps such an axis. Counterpart: `jax.lax.psum`.
 
     >>> from minijax.vmap import vmap
     >>> vmap(lambda x: x / psum(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
@@ -136,7 +136,7 @@ def pmean(x: Value, axis_name: Any) -> Value:
 def all_gather(x: Value, axis_name: Any, *, axis: int = 0, tiled: bool = False) -> Value:
     """The values that `x` has in all examples, as one array: the same for each of them.
 
-    They are stacked along a new axis `axis`; or, with `tiled`, one behind the other along the axis
+    They are stacked along a new axis `axis`; or, with `tiled`, one after the other along the axis
     of that number that `x` has already. `x` may be a container. Counterpart: `jax.lax.all_gather`.
 
     >>> from minijax.vmap import vmap
@@ -182,12 +182,11 @@ def psum_type(x: ShapedArray, *, axes: Sequence[Any]) -> ShapedArray:
 def all_gather_type(
     x: ShapedArray, *, all_gather_dimension: int, axis_name: Any, axis_size: int, tiled: bool
 ) -> ShapedArray:
-    """The type of what `all_gather` gives, from the type `x` of one example's value.
+    """The type of what `all_gather` returns, from the type `x` of one example's value.
 
-    There are `axis_size` examples. Their values are stacked: the result has one axis more, and the
-    new one has the number `all_gather_dimension`. With `tiled` there is no new axis: the values
-    stand one behind the other along the axis of that number, which `x` has already. The dtype and
-    `weak_type` are those of `x`. The name of the axis does not matter for the type.
+    The values of `axis_size` examples are stacked along a new axis, number `all_gather_dimension`
+    of the result; or, `tiled`, they follow each other along the axis of that number. The dtype and
+    `weak_type` stay.
 
     >>> x = ShapedArray((2, 5), np.dtype("float32"))
     >>> params = {"axis_name": "i", "axis_size": 3}
@@ -217,20 +216,11 @@ def psum_transpose(ct: Tangent, x: Value, *, axes: Any) -> list[Value]:
 def all_gather_transpose(
     ct: Tangent, x: Value, *, all_gather_dimension: int, axis_name: Any, axis_size: int, tiled: bool
 ) -> list[Value]:
-    """The cotangent of what an example gave to `all_gather`, in a list of length 1.
+    """The cotangent of the value that an example gave to `all_gather`, in a list of length 1.
 
-    `ct` is this example's cotangent for the gathered array, and has the type of that. `x` is an
-    `UndefPrimal`: what is known of the operand is its type, `x.aval`. The result has that type.
-
-    The value of one example got into the gathered array of *every* example, so its cotangent is a
-    sum over all of them: `psum_p.bind(ct, axes=(axis_name,))`. Of the sum, which is an array for
-    all examples, this one wants what stands at its own place, `axis_index(axis_name)`. Along the
-    axis `all_gather_dimension` that is one entry of many; with `tiled` it is as many in a row as
-    `x.aval` is long there.
-
-    `dynamic_index_in_dim(a, i, axis, keepdims=False)` gives the entry `i` along an axis, without
-    that axis, and `dynamic_slice_in_dim(a, start, length, axis)` gives `length` of them; `i` and
-    `start` are int32 and may be tracers.
+    `ct` is this example's cotangent of the gathered array. `x` is an `UndefPrimal` of the type of
+    the value, which the result has. It says how the sum of what all examples return moves with this
+    value.
 
     >>> from minijax.vmap import vmap
     >>> x = UndefPrimal(ShapedArray((), np.dtype("float64")))
@@ -262,25 +252,17 @@ printed_params["all_gather"] = lambda params: {
 }
 
 
-# Collectives under vmap: where it maps the axis that they name, all examples are at hand ----------
+# Collectives under vmap: if it maps the axis that they name, all examples are at hand -------------
 
 
 def psum_batch(
     batch_size: int, vals: Sequence[Any], dims: Sequence[Any], *, axes: tuple[Any, ...]
 ) -> tuple[Any, Any]:
-    """The sum over named axes, of all examples of a `vmap` at once; and its batch axis.
+    """The sum over named axes, for all examples of a `vmap` at once, and its batch axis.
 
-    `axes` are the names. `name_of(batch_size)` is the name of the axis that this `vmap` maps, None
-    if it has none. `vals` and `dims` hold one item each: the operand and its batch axis.
-
-    If the name is not in `axes`, the sum is about other axes only: it is bound as it is, for the
-    whole batch, and the batch axis stays.
-
-    If the name is in `axes`, the sum over this axis is an ordinary sum along the batch axis. An
-    operand without a batch axis is the same in all examples, and its sum a multiple of it, of the
-    same dtype: `mul_by(x, batch_size)`. Either way the result has no batch axis: all examples share
-    it. If there are more names, the sum over those is left, in the same order, and
-    `psum_p.bind(x, axes=...)` makes it; with no name left, nothing is bound.
+    `vals` and `dims` hold the operand and its batch axis. If `axes` name the axis of this `vmap`,
+    the result has no batch axis, and an operand without one counts once for each example. The sum
+    over the other names, if any, is one `psum`, in their order. The dtype stays.
 
     >>> batch = np.array([[1.0, 2.0], [5.0, 9.0]])
     >>> out, dim = psum_batch(AxisSize(2, "i"), [batch], [0], axes=("i",))
@@ -309,7 +291,7 @@ def all_gather_batch(
     tiled: bool,
     **params: Any,
 ) -> tuple[Any, Any]:
-    """Over the axis of this `vmap` all is there, and only moves to its place."""
+    """Over the axis of this `vmap` everything is there, and only moves to its place."""
     x = move_batch_axis(batch_size, dims[0], 0, vals[0])
     if name_of(batch_size) != params["axis_name"]:
         dimension = all_gather_dimension + 1
@@ -326,7 +308,7 @@ def all_gather_batch(
 def axis_index_batch(
     batch_size: int, vals: Sequence[Any], dims: Sequence[Any], *, axis_name: Any
 ) -> tuple[Any, int]:
-    """0, 1, 2, ...: the examples stand in this order. (Another axis's index never comes here.)"""
+    """0, 1, 2, ...: the examples are in this order. (Another axis's index never comes here.)"""
     return broadcasted_iota(np.int32, (batch_size,), 0), 0
 
 
@@ -394,7 +376,7 @@ hlo_lowerings[axis_index_p] = axis_index_hlo
 # The call primitive -------------------------------------------------------------------------------
 #
 # Its parameter `jaxpr` is the program of one example; the operands are whole arrays. `in_axes` and
-# `out_axes` say, for each operand and result, which axis counts the examples; None where there is
+# `out_axes` say, for each operand and result, which axis counts the examples; None if there is
 # none. `axis_name` and `axis_size` describe that axis, and `devices` are those that run.
 
 pmap_p = CallPrimitive("pmap", multiple_results=True)
@@ -457,7 +439,7 @@ abstract_eval_rules[pmap_p] = pmap_type
 class Cut(Kind):
     """The kind of an array that is cut along `axis`: each device has a piece, of length 1 there.
 
-    It stays where it is until somebody asks for the whole of it; the next `pmap` does not.
+    It stays on its devices until the whole of it is wanted; the next `pmap` takes the pieces.
     """
 
     axis: int
@@ -480,7 +462,7 @@ class Cut(Kind):
 
 
 def cut_of(x: Value) -> Cut | None:
-    """How `x` is cut; None where it is not."""
+    """How `x` is cut; None if it is not."""
     return x.kind if type(x) is ArrayImpl and type(x.kind) is Cut else None
 
 
@@ -552,18 +534,9 @@ def replica_program(
 ) -> ClosedJaxpr:
     """The program that each device runs: that of one example, from pieces to pieces.
 
-    `jaxpr` takes and gives what one example has. A device gets its *piece* of each operand instead:
-    an array that still has the mapped axis, named in `in_axes`, with length 1. It gives pieces of
-    the results, which have axes of length 1 where `out_axes` says. Where an axis is None, the whole
-    operand is on each device, and the whole result comes from it.
-
-    `squeeze(x, (axis,))` takes an axis of length 1 away, and `expand_dims(x, (axis,))` puts one in.
-    `eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)` runs the program, and gives a list.
-    `trace_to_jaxpr(f, avals)` makes a program of a function from operands to a list of results.
-    `whole_avals(avals, axes, n)` gives the types of arrays whose mapped axes have the length n.
-
-    `params` hold `axis_name` and `axis_size`. Programs that use the name can be traced inside
-    `with inside(**params):` only.
+    A piece still has the mapped axis, which `in_axes` or `out_axes` names, with length 1; None
+    stands for a whole operand or result. Weak types stay weak. `params` name the axis along which
+    collectives of `jaxpr` work; none is added.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> double = trace_to_jaxpr(lambda x: [x * 2.0], [f64])
@@ -602,7 +575,7 @@ def pmap_hlo(
 ) -> list[str]:
     """All devices run the whole program; in this part of it, each looks after its own example.
 
-    Outside of it they compute the same; the results of the part are gathered, so that all have
+    Outside it they compute the same. The results of the part are gathered, so that all devices have
     all of them.
     """
 
@@ -639,20 +612,10 @@ def pmap_jvp(
 ) -> tuple[list[Any], list[Any]]:
     """Values and tangents of a call of `pmap_p`: two lists, with an item for each result.
 
-    `jaxpr` is the program of one example; `primals` and `tangents` are whole arrays, a tangent
-    being None where nothing moves. The devices shall run *another* program, which computes values
-    and tangents of one example. `call_jvp(rebind, primals, tangents, jaxpr)`, of lesson jit, makes
-    it: it calls `rebind(program, args)`, where `args` are the primals and behind them the tangents
-    that are not None, and the results are those of `jaxpr` and behind them the tangents of those
-    that are floating-point. It gives the two lists.
-
-    `rebind` is yours to write. It shall call `pmap_call(program, args, in_axes=..., out_axes=...,
-    **params)`, whose axes are as many as the program has inputs and outputs: a tangent is cut along
-    the axis of its primal. `jaxpr.out_avals` are the types of the results of one example, and
-    `is_float(aval.dtype)` says which of them have a tangent.
-
-    `params` hold `axis_name`, `axis_size` and `devices`. The new program can be made inside `with
-    inside(**params):` only, since it may use the name of the axis.
+    `primals` and `tangents` are whole arrays; None is the tangent of what does not move. One call
+    computes everything: from primals, then tangents that are not None, to values, then tangents of
+    floating-point results. A tangent has the mapped axis of its primal. Other results have the
+    tangent None.
 
     >>> with inside("i", 1):
     ...     jaxpr = trace_to_jaxpr(lambda x: [x * x], [ShapedArray((), np.dtype("float64"))])
@@ -776,7 +739,7 @@ def pmap_transpose(
 
 
 def shared_summed(program: ClosedJaxpr, out_axes: Axes, axis_name: Any) -> ClosedJaxpr:
-    """A program that gives the sum over all examples of what they share."""
+    """A program that returns the sum over all examples of what they share."""
 
     def with_sums(*args: Value) -> list[Value]:
         outs = zip(eval_jaxpr(program.jaxpr, program.consts, *args), out_axes, strict=True)
@@ -932,15 +895,11 @@ def check_axis(what: str, axis: int | None, rank: int) -> None:
 
 
 def mapped_size(avals: Sequence[ShapedArray], in_axes: Axes, given: int | None) -> int:
-    """How many examples there are: the length of the mapped axes, which must all agree.
+    """The number of examples: the length of the mapped axes.
 
-    `avals` are the types of the operands, and `in_axes` their mapped axes: numbers, or None for an
-    operand that all examples share. `given` is what the user says the length is, or None.
-
-    `check_axis("in_axes", axis, rank)` refuses an axis that an operand of `rank` axes does not
-    have; call it for each mapped operand before you look at its shape. `ValueError`, with a text of
-    your own: if nothing is mapped; if two lengths differ, or one is not `given`; if there are 0
-    examples, since there is no work for any device.
+    `in_axes` has the mapped axis of each operand, or None; `given` is what the user says, or None.
+    `ValueError` if nothing is mapped, if an operand lacks its axis (counted from the front), if
+    lengths differ from each other or from `given`, and if there are no examples.
 
     >>> matrix, vector = (ShapedArray(shape, np.dtype("float64")) for shape in [(3, 8), (8,)])
     >>> mapped_size([matrix, vector, matrix], [1, 0, None], None)
@@ -978,6 +937,6 @@ def check_layout(leaves: Values, in_axes: Axes, devices: xla.Devices) -> None:
         cut = cut_of(x)
         if cut and cut.on == devices and cut.axis != axis:
             raise ValueError(
-                f"pmap was given an array that is cut along axis {cut.axis}, where in_axes={axis}. "
+                f"pmap was given an array that is cut along axis {cut.axis}, but in_axes={axis}. "
                 "Give the two axes the same number, or pass a copy: numpy.asarray(x)."
             )

@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson custom: right ones, and known mistakes.
+"""Answers to the exercises of the `custom` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
@@ -51,7 +51,7 @@ def eval_equation(eqn, args):
     name="Calls are bound, and their programs are not opened",
     hints=[
         "Print `make_jaxpr` of a function that evaluates an equation of `jit`. Is there a `jit` in it?",
-        "Binding a call is not wrong as evaluation, but it hands the whole program on in one piece. Whoever writes a new interpreter wants to see each operation.",
+        "Binding a call is not wrong as evaluation, but it hands the whole program on in one piece. A new interpreter has to see each operation.",
         "Before you bind anything, ask `called_program(eqn)`; if it gives a program, evaluate that with `eval_jaxpr`.",
     ],
 )
@@ -480,7 +480,7 @@ def invert(eqn, number, ins, outs):
 def invert(eqn, number, ins, outs):
     name = eqn.primitive.name
     if name not in inverse_rules:
-        stop(NotImplementedError, eqn, number, f"nobody has told how {name} is undone")
+        stop(NotImplementedError, eqn, number, f"no rule says how {name} is undone")
     places = [i for i, x in enumerate(ins) if x is None]
     if len(places) > 1:
         stop(ValueError, eqn, number, "too many unknowns")
@@ -1256,8 +1256,8 @@ def dce_jaxpr(jaxpr, used_outputs):
     "custom.dce_jaxpr",
     name="Whatever some equation reads is taken as needed",
     hints=[
-        "Equation 1 is read by equation 2, and equation 2 by nobody. Does equation 1 stay in your program?",
-        "Being read is not enough: whoever reads must stay. Whether it does is known only if you have looked at it before.",
+        "Equation 1 is read by equation 2, and equation 2 by nothing. Does equation 1 stay in your program?",
+        "Being read is not enough: the equation that reads must stay. Whether it does is known only if you have looked at it before.",
         "Walk from the last equation to the first, and add the operands of an equation to the live variables only if the equation stays.",
     ],
 )
@@ -1280,7 +1280,7 @@ def dce_jaxpr(jaxpr, used_outputs):
     "custom.dce_jaxpr",
     name="The operands of a call count before the call is thinned out",
     hints=[
-        "A call has two operands, and the second one is of use to a result that nobody needs. Must it be computed?",
+        "A call has two operands, and the second one is of use to a result that is not needed. Must it be computed?",
         "`thinned` gives an equation with fewer operands. What only the others needed is dead now.",
         "Add the operands of the equation that `thinned` gave, not those of the one that you handed to it.",
     ],
@@ -1304,7 +1304,7 @@ def dce_jaxpr(jaxpr, used_outputs):
     name="The inputs all stay",
     hints=[
         "Which inputs does `sin(x)` need, in a program of x and y?",
-        "An input that nothing reads any more is of no use either, and whoever calls the program need not compute it.",
+        "An input that nothing reads any more is of no use either, and does not have to be computed for a call.",
         "`[var in live for var in jaxpr.invars]` after the walk, and `chosen` with that.",
     ],
 )

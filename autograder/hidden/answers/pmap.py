@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson pmap: right ones, and known mistakes.
+"""Answers to the exercises of the `pmap` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
@@ -130,7 +130,7 @@ print(gathered(T(2, 2), 0, True))
 """,
 )
 def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # The axis is known again by its length, which another one may have too.
+    # The axis is known again by its length, which another axis may have too.
     if tiled:
         length = x.shape[all_gather_dimension]
         shape = tuple(n * axis_size if n == length else n for n in x.shape)
@@ -464,7 +464,7 @@ print(vmap(f, axis_name='i')(np.array([1.0, 2.0])))
 """,
 )
 def psum_batch(batch_size, vals, dims, *, axes):
-    # A multiple also where the sum is about other axes.
+    # A multiple even if the sum is about other axes.
     (x,), (dim,) = vals, dims
     if isinstance(dim, NotMapped):
         rest = tuple(name for name in axes if name != name_of(batch_size))
@@ -731,7 +731,7 @@ print(sent_back(np.arange(4.0).reshape(2, 2, 1), (1, 1), axis=0, tiled=True))
 """,
 )
 def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # Parts of length 1 lose their axis, also where they are tiled.
+    # Parts of length 1 lose their axis, even if they are tiled.
     total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
     n = x.aval.shape[all_gather_dimension] if tiled else 1
     start = mul(place, np.int32(n))
@@ -822,7 +822,7 @@ def mapped_size(avals, in_axes, given):
     name="The length that the user gives is believed",
     hints=[
         "What does your function give for an operand of shape (5, 3), mapped along axis 0, if the user says `axis_size=3`?",
-        "`axis_size` is a second source for one fact. If it disagrees with the operands, one of the two is a mistake, and nobody knows which.",
+        "`axis_size` is a second source for one fact. If it disagrees with the operands, one of the two is a mistake, and there is no way to know which.",
         "Do all checks whether `given` is None or not, and raise `ValueError` if it is not the length that you found.",
     ],
 )

@@ -1,9 +1,9 @@
-"""Hidden tests of the lesson pmap: collectives, pieces, and the rules of a call on many devices.
+"""Hidden tests of the `pmap` lesson: collectives, pieces, and the rules of a call on many devices.
 
 The worker has one device. What several devices would do is asked of `vmap` with a named axis: it
-runs the same program for all examples, and its collectives give the same values. Every exercise is
-tested alone: where its target needs a sibling, the probe puts a right one in its place meanwhile,
-in the rule tables too. Functions to be traced travel as text.
+runs the same program for all examples, and its collectives return the same values. Every exercise
+is tested alone: if its target needs a sibling, the probe puts a right one there meanwhile, in the
+rule tables too. Functions to be traced travel as text.
 """
 
 import numpy as np
@@ -78,7 +78,7 @@ def test_type_of_a_stack(student):
 
 @pytest.mark.exercise("pmap.gather_type")
 def test_type_of_a_row(student):
-    """Values one behind the other make one axis longer, and no new one."""
+    """Values one after the other make one axis longer, and no new one."""
     for axis in range(3):
         student.agrees(gathered_type, (2, 3, 4), "float64", False, axis, 7, True)
     student.agrees(gathered_type, (5,), "float64", False, 0, 1, True)
@@ -98,7 +98,7 @@ def test_type_keeps_dtype(student):
 
 @pytest.mark.exercise("pmap.gather_type")
 def test_type_in_a_program(student):
-    """A program that gathers has the right types, also where the axis is counted from the end."""
+    """A program that gathers has the right types, even if the axis is counted from the end."""
     student.agrees(gathering_program, (2, 3), -1, 4, False)
     student.agrees(gathering_program, (2, 3), -1, 4, True)
     student.agrees(gathering_program, (), 0, 6, False)
@@ -146,8 +146,7 @@ def summed(mj, x, dim, axes, name, others, length=9):
         dims = [not_mapped if dim is None else dim]
         out, where = psum_batch(AxisSize(size, name), [box], dims, axes=tuple(axes))
         sums = [tuple(done) for done in main.global_data if done is not None]
-        few = len(main.global_data) - len(sums) < 4
-        return out.val, None if where is not_mapped else where, sums, few, type(where).__name__
+        return out.val, None if where is not_mapped else where, sums, type(where).__name__
 
 
 @pytest.mark.exercise("pmap.psum_batch")
@@ -240,7 +239,7 @@ ONLY_SUM = siblings("pmap.psum_batch")
 
 @pytest.mark.exercise("pmap.gather_transpose")
 def test_back_to_a_number(student):
-    """Each example gets back what all others hold for it, where it gave a number."""
+    """Each example gets back what all others hold for it, if it gave a number."""
     student.agrees(sent_back, ONLY_SUM, CUBE[0, :, :3], (), "float64", 0, False, False)
     student.agrees(sent_back, ONLY_SUM, np.array([[2.5]]), (), "float64", 0, False, False)
 
@@ -259,7 +258,7 @@ def test_back_to_a_stack(student):
 
 @pytest.mark.exercise("pmap.gather_transpose")
 def test_back_to_a_row(student):
-    """The same for arrays that were laid one behind the other."""
+    """The same for arrays that were laid one after the other."""
     student.agrees(sent_back, ONLY_SUM, BLOCK[0, :, :, :3], (4, 1), "float64", 1, True, False)
     cts = np.cos(np.arange(60.0)).reshape(2, 6, 5)
     student.agrees(sent_back, ONLY_SUM, cts, (3, 5), "float64", 0, True, False)
@@ -268,7 +267,7 @@ def test_back_to_a_row(student):
 
 @pytest.mark.exercise("pmap.gather_transpose")
 def test_back_within_another_vmap(student):
-    """Only the examples of the named axis are summed, where another vmap is around."""
+    """Only the examples of the named axis are summed if another vmap is around."""
     student.agrees(sent_back, ONLY_SUM, CUBE[:, :, :3], (), "float64", 0, False, True)
     cts = np.sin(np.arange(48.0)).reshape(4, 2, 6)
     student.agrees(sent_back, ONLY_SUM, cts, (3,), "float64", 0, True, True)
@@ -366,7 +365,7 @@ def test_axes_that_are_not_there(student):
 
 @probe(uses=[in_place, traced])
 def replicas(mj, siblings, text, args, in_axes, out_axes, size):
-    """Types of the program of a device, how often it meets others, and what all devices give."""
+    """Types of the program of a device, how often it meets others, and what all devices return."""
 
     from minijax.jaxpr import eval_jaxpr
 
@@ -389,7 +388,7 @@ def replicas(mj, siblings, text, args, in_axes, out_axes, size):
 
 @probe(uses=[in_place])
 def on_one_device(mj, siblings, text, args, in_axes, out_axes):
-    """What pmap gives on a single device."""
+    """What pmap returns on a single device."""
 
     f = eval(text, {"jnp": mj.numpy, "lax": mj.lax, "np": np})
     with in_place("minijax.pmap", siblings):
@@ -418,7 +417,7 @@ PIECES = siblings("pmap.psum_batch", "pmap.gather_type")
 
 @pytest.mark.exercise("pmap.replica_program")
 def test_pieces_of_length_one(student):
-    """Axes of length 1 of the example itself stay, and numbers of Python are results, too."""
+    """Axes of length 1 of the example itself stay, and Python numbers are results, too."""
     args = [CUBE[:, :1], GRID[:1].T]
     student.agrees(replicas, PIECES, "lambda x, y: [x, y * 2.0]", args, [0, 0], [0, 1], 2)
     student.agrees(replicas, PIECES, "lambda x: [2.0, 3, x]", [ROW], [0], [0, None, 0], 3)
@@ -438,7 +437,7 @@ def test_pieces_of_one_program_in_turn(student):
 
 @pytest.mark.exercise("pmap.replica_program")
 def test_pieces_in_front(student):
-    """A program on pieces gives pieces, where the first axis counts the examples."""
+    """A program on pieces returns pieces, if the first axis counts the examples."""
     text = "lambda x, y: [jnp.sin(x) * y, y]"
     student.agrees(replicas, PIECES, text, [ROW, np.array([4.0, 5.0, 6.0])], [0, 0], [0, 0], 3)
     student.agrees(replicas, PIECES, text, [GRID, np.array([4.0, 5.0])], [0, 0], [0, 0], 2)
@@ -464,7 +463,7 @@ def test_whole_arrays(student):
 
 @pytest.mark.exercise("pmap.replica_program")
 def test_replicas_meet(student):
-    """Collectives inside of the program work along its axis, and their number stays."""
+    """Collectives inside the program work along its axis, and their number stays."""
     text = "lambda x: [x / lax.psum(x, 'i'), lax.all_gather(x, 'i'), x * lax.axis_index('i')]"
     student.agrees(replicas, PIECES, text, [ROW], [0], [0, 1, 0], 3)
     student.agrees(replicas, PIECES, "lambda x: [lax.pmean(x, 'i')]", [GRID], [1], [None], 3)
@@ -481,7 +480,7 @@ def test_captured_arrays(student):
 
 @pytest.mark.exercise("pmap.replica_program")
 def test_on_a_device(student):
-    """A call of pmap with one example gives the right results."""
+    """A call of pmap with one example returns the right results."""
     needs = siblings(
         "pmap.gather_type",
         "pmap.psum_batch",
@@ -500,9 +499,9 @@ def test_on_a_device(student):
 
 @probe(uses=[in_place, traced])
 def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, run):
-    """What is called in place of a call; and, with `run`, the values and tangents it gives.
+    """What is called instead of a call; and, with `run`, the values and tangents it returns.
 
-    In place of the devices, vmap runs the program for all examples.
+    Instead of the devices, vmap runs the program for all examples.
     """
     from unittest.mock import patch
 
@@ -596,7 +595,7 @@ def test_slope_zero(student):
 
 @pytest.mark.exercise("pmap.jvp")
 def test_slope_of_integers(student):
-    """Results that are no floating-point numbers have no tangents."""
+    """Results that are not floating-point have no tangents."""
     text = "lambda x, n: [n, x * x, x < 1.0, x * 3.0]"
     primals, tangents = [GRID, np.array([3, 4])], [GRID + 1.0, None]
     called(student, text, primals, tangents, [0, 0], [0, 1, 1, 0])
@@ -632,7 +631,7 @@ def test_sums_of_programs(student):
 
 @pytest.mark.exercise("pmap.replica_program")
 def test_random_programs(student):
-    """A random program gives on a device what it gives without one."""
+    """A random program returns on a device what it returns without one."""
     student.agrees_on_programs(on_a_device, number=6)
 
 

@@ -1,7 +1,7 @@
-"""Checks of the lesson custom, for you to read and to run: `./jaxprentice check custom`.
+"""Checks of the `custom` lesson, for you to read and to run: `./jaxprentice check custom`.
 
-Each exercise has a few, and they need no other exercise than their own: where your function calls
-one that is still to be written, a small function stands in for that. So do them in any order.
+Each exercise has a few, which need no other exercise: if your function calls one that you have not
+written yet, a small function replaces that. So do the exercises in any order.
 """
 
 from unittest.mock import patch
@@ -49,7 +49,7 @@ def test_an_operation_is_bound():
 
 @pytest.mark.exercise("custom.eval_equation")
 def test_a_list_of_one():
-    """What `bind` gives is a list already if the primitive has multiple_results, even of one."""
+    """What `bind` returns is a list already if the primitive has multiple_results, even of one."""
     choice = make_jaxpr(lambda x: lax.cond(x > 0.0, lax.neg, lambda x: x + 1.0, x))(1.0).eqns[-1]
     (out,) = eval_equation(choice, [np.array(1, np.int32), 5.0])
     assert float(out) == -5.0
@@ -111,7 +111,7 @@ def test_chains_that_stop():
 
 @pytest.mark.exercise("custom.invert")
 def test_either_operand_is_found():
-    """5 - 3 = 2, and 8 / 2 = 4; what is known stays where it is."""
+    """5 - 3 = 2, and 8 / 2 = 4; what is known stays in its place."""
     minus, by = (first_equation(f, 1.0, 1.0) for f in (lax.sub, lax.div))
     assert [float(x) for x in invert(minus, 1, [None, 3.0], [2.0])] == [5.0, 3.0]
     assert [float(x) for x in invert(minus, 1, [5.0, None], [2.0])] == [5.0, 3.0]
@@ -141,7 +141,7 @@ def test_operands_that_are_arrays():
 
 @pytest.mark.exercise("custom.invert")
 def test_equations_that_stop():
-    """The walk stops where there is no rule, which is asked first, or two unknown operands."""
+    """The walk stops if there is no rule, which is asked first, or if two operands are unknown."""
     with pytest.raises(NotImplementedError, match="stops at equation 3"):
         invert(first_equation(lax.sin, 1.0), 3, [None], [0.5])
     with pytest.raises(NotImplementedError, match="stops at equation 4"):
@@ -170,7 +170,7 @@ def after(eqn, ins, outs=()):
 
 @pytest.mark.exercise("custom.evaluate_if_known")
 def test_what_is_known_is_computed():
-    """What is known is computed, also from literals; zero is a value like others."""
+    """What is known is computed, from literals as well; zero is a value like others."""
     assert after(first_equation(lax.sub, 1.0, 1.0), [5.0, 2.0]) == [3.0]
     assert after(first_equation(lambda x: 3.0 - x, 1.0), [None, 0.0]) == [3.0]
 
@@ -190,7 +190,7 @@ def test_known_results_stay():
 
 @pytest.mark.exercise("custom.evaluate_if_known")
 def test_a_call_with_one_known_result():
-    """One result that is not known is enough: `eval_equation` computes all of them, also arrays."""
+    """One result that is not known is enough: `eval_equation` computes all of them, arrays too."""
     eqn = first_equation(jit(lambda x: (-x, x + ROW)), ROW)
     env = {}
     write(env, [*eqn.invars, *eqn.outvars], [ROW, ROW, None])
@@ -238,7 +238,7 @@ def test_first_compute_then_invert():
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
 def test_known_and_unknown_inputs():
-    """What is known helps and is given back; what leaves no trace stays unknown."""
+    """What is known helps and is returned; what leaves no trace stays unknown."""
     assert swept(lambda x, y: x - y, [None, 20.0], [7.0]) == [28.0, 20.0]
     assert swept(lambda x, y: lax.exp(y), [None, None], [7.0]) == [None, 8.0]
 
@@ -326,7 +326,7 @@ def test_calls_are_thinned_out():
 
 @pytest.mark.exercise("custom.dce_jaxpr")
 def test_effects_stay():
-    """An equation with an effect stays, though nobody reads its result, and so does its operand."""
+    """An equation with an effect stays, though nothing reads its result, and so does its operand."""
     with patch.object(custom, "has_effects", lambda eqn: eqn.primitive.name == "sin"):
         left = thin(lambda x, y: (lax.exp(lax.sin(lax.neg(x))), y), [False, True], 1.0, 2.0)
     assert left == (["neg", "sin"], [True, True])

@@ -1,6 +1,6 @@
-"""The visible checks of lesson pmap.
+"""Checks of the `pmap` lesson, for you to read and to run: `./jaxprentice check pmap`.
 
-There is one device here, so what several of them do is asked of `vmap` with a named axis.
+There is one device here, so `vmap` with a named axis does what several of them would do.
 """
 
 import contextlib
@@ -178,7 +178,7 @@ def test_one_size():
 
 @pytest.mark.exercise("pmap.mapped_size")
 def test_sizes_that_do_not_fit():
-    """Two lengths; another one than was given; none; nothing to do: all are refused."""
+    """Two lengths; a length that was not given; none; nothing to do: all are refused."""
     cases = {
         "lengths 5 and 4": ([(5, 3), (4,)], [0, 0], None),
         "length 5, given 4": ([(5,)], [0], 4),
@@ -196,7 +196,7 @@ def test_sizes_that_do_not_fit():
 
 @pytest.mark.exercise("pmap.mapped_size")
 def test_axes_that_are_not_there():
-    """Behind the last one, and counted from the end."""
+    """After the last one, and counted from the end."""
     with pytest.raises(ValueError):
         mapped_size([typed((5,))], [1], None)
     with pytest.raises(ValueError):
@@ -251,7 +251,7 @@ def test_replicas_meet():
 @pytest.mark.exercise("pmap.replica_program")
 @for_programs(seed="pmap", dtypes=["float64"])
 def test_random_programs_on_pieces(f, xs, want):
-    """A random program gives pieces of what it gives on whole arrays."""
+    """A random program returns pieces of what it returns on whole arrays."""
     avals = [raise_to_shaped(get_aval(x)) for x in xs]
     closed = per_example(lambda *xs: results_of(f(*xs)), *avals)
     axes = (0,) * len(xs), (0,) * len(closed.out_avals)
@@ -277,7 +277,7 @@ def vmap_for_devices(calls):
 
 
 def derivative(f, avals, primals, tangents, in_axes, out_axes):
-    """What the rule gives, and with which axes it has called the new program."""
+    """What the rule returns, and with which axes it has called the new program."""
     axes, calls = {"in_axes": in_axes, "out_axes": out_axes}, []
     with vmap_for_devices(calls):
         out = pmap_jvp(
