@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.classroom import leaks, nbgrader_course
-from autograder.lessons import assemble, manifest, notebook, places
+from autograder.lessons import assemble, manifest, notebook, places, tasks
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.student import workspace
@@ -22,12 +22,20 @@ from autograder.student import workspace
 MODULES = (
     *("__init__", "__main__", "cli", "lessons/__init__", "lessons/assemble", "lessons/drawing"),
     *("lessons/manifest", "lessons/places", "lessons/problem", "lessons/recorder"),
-    *("lessons/skeleton", "grading/__init__", "grading/random_programs", "grading/random_trees"),
+    *(
+        "lessons/skeleton",
+        "lessons/tasks",
+        "grading/__init__",
+        "grading/random_programs",
+        "grading/random_trees",
+    ),
     *("grading/words", "student/__init__", "student/capstone", "student/check_plugin"),
-    *("student/checks", "student/commands", "student/doctor", "student/explain"),
+    *("student/cache", "student/checks", "student/commands", "student/doctor"),
+    *("student/example_checks", "student/explain", "student/extras"),
     *("student/programs", "student/run_program", "student/screen", "student/workspace"),
 )
 ASSETS = ("course.css", "stepper.js")  # of the site: what `trace --html` shows a recording with
+HIDDEN_TESTS = "hidden_tests.json"  # how many grade each exercise: what `check` says of them
 WHEN = (1980, 1, 1, 0, 0, 0)  # the same handout is the same archive, whenever it is made
 
 README = """\
@@ -136,7 +144,8 @@ def fill(folder: Path, lesson: Lesson) -> None:
         workspace.add_lesson(folder / "lessons" / part.folder.name, part)
         workspace.add_scripts(folder, part)
     (folder / "README.md").write_text(_readme(lesson), encoding="utf-8")
-    workspace.add_launcher(folder, "tool")
+    workspace.add_tasks(folder, lesson)
+    workspace.add_launcher(folder, "tool", lesson.id)
     _add_tool(folder / "tool")
     _add_course(folder / "tool", lesson)
     _mark_given_lessons_done(folder, lesson)
@@ -173,8 +182,8 @@ def _add_course(tool: Path, lesson: Lesson) -> None:
     for part in assemble.prefix(lesson):
         lesson_folder = tool / "course" / "lessons" / part.folder.name
         _copy(part.folder / "lesson.toml", lesson_folder / "lesson.toml")
-        if part.exercises:
-            _copy(part.folder / "checks.py", lesson_folder / "checks.py")
+        for name in _checked_by(part):
+            _copy(part.folder / name, lesson_folder / name)
         for file in part.files:
             if file != lesson.module:
                 _write(tool / "solutions" / file, assemble.read_solution(file))
@@ -185,6 +194,17 @@ def _add_course(tool: Path, lesson: Lesson) -> None:
         )
     if lesson.exercises:
         _write(tool / "course" / lesson.module, assemble.read_handout(lesson.module))
+    if (places.COURSE / HIDDEN_TESTS).exists():
+        _copy(places.COURSE / HIDDEN_TESTS, tool / "course" / HIDDEN_TESTS)
+
+
+def _checked_by(part: Lesson) -> list[str]:
+    """The files by which a lesson's exercises and tasks are checked."""
+    names = ["checks.py"] if part.exercises else []
+    if tasks.exist(part):
+        given = (tasks.open_task(part), tasks.repair(part), tasks.milestone(part))
+        names += ["tasks.py", *(task.name for task in given)]
+    return names
 
 
 def _mark_given_lessons_done(folder: Path, lesson: Lesson) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-OURS = ("conftest.py", "random_programs.py", "random_trees.py")  # what is beside checks.py
+# What is beside checks.py.
+OURS = ("conftest.py", "example_checks.py", "random_programs.py", "random_trees.py")
 LONGEST = 20_000  # characters of a text that is passed on; the reader cuts further
 
 compared = pytest.StashKey[tuple[str, str, str]]()
@@ -116,6 +117,7 @@ def pytest_runtest_makereport(
             event="end",
             **identity(item),
             passed=report.passed,
+            uses=uses_of(item),
             error=error and {**error, "printed": report.capstdout[-LONGEST:]},
         )
     return report
@@ -186,6 +188,12 @@ def identity(item: pytest.Item) -> dict[str, str]:
         "title": title(item),
         "case": case(item),
     }
+
+
+def uses_of(item: pytest.Item) -> list[str] | None:
+    """The other exercises that a docstring's examples called; None for other tests."""
+    noted: Any = dict(item.user_properties).get("uses")
+    return None if noted is None else sorted(noted)
 
 
 def title(item: pytest.Item) -> str:

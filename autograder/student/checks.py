@@ -15,7 +15,8 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,12 @@ from typing import Any
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
+from autograder.student import cache
 
 LIMIT = 10.0  # seconds a test
 PATIENCE = 3.0  # seconds that a test gets beyond its limit, before its process is ended
 PLUGIN = Path(__file__).with_name("check_plugin.py")  # not imported: pytest is slow to start
+EXAMPLES = Path(__file__).with_name("example_checks.py")
 HELPERS = tuple(
     places.PACKAGE / "grading" / name for name in ("random_programs.py", "random_trees.py")
 )
@@ -72,6 +75,7 @@ class Outcome:
     case: str
     passed: bool
     error: Error | None
+    uses: tuple[str, ...] | None = None  # of a docstring's examples: the other exercises they call
 
 
 @dataclass(frozen=True)
@@ -92,9 +96,23 @@ class Report:
     broken: Error | None = None  # nothing could be checked
     stubs: Mapping[str, Stub] = field(default_factory=dict)
 
+    @property
+    def files(self) -> set[str]:
+        """The files that the student wrote: the module, or those of tasks."""
+        return {self.lesson.module, *(x.target for x in self.exercises if x.target.endswith(".py"))}
+
     def of(self, exercise_id: str) -> list[Outcome]:
-        """The tests of an exercise."""
-        return [outcome for outcome in self.outcomes if outcome.exercise == exercise_id]
+        """The tests of an exercise.
+
+        Examples that fail count only if the other exercises that they call are known to be right.
+        """
+        found = [outcome for outcome in self.outcomes if outcome.exercise == exercise_id]
+        return [x for x in found if x.passed or all(map(self.is_checked, x.uses or ()))]
+
+    def is_checked(self, exercise_id: str) -> bool:
+        """Whether an exercise has passed its own checks in this run."""
+        own = [x for x in self.outcomes if x.exercise == exercise_id and x.uses is None]
+        return bool(own) and all(outcome.passed for outcome in own)
 
     def status(self, exercise: Exercise) -> str:
         """Done, to do, not right yet, waiting for another one, or not run."""
@@ -147,15 +165,26 @@ def run(lesson: Lesson, overlay: Mapping[str, bytes], exercise: Exercise | None 
     for path, source in overlay.items():
         if error := syntax_error(path, source):
             return Report(lesson, exercises, broken=error)
-    with tempfile.TemporaryDirectory(prefix="check-") as name:
-        folder = Path(name).resolve()
-        assemble.write_tree(folder, lesson, overlay)
+    with tree(lesson, overlay) as folder:
         add_checks(folder, lesson)
+        add_examples(folder, lesson)
         wanted = [*needed(exercise), exercise] if exercise else []
-        events, end = watch(folder, [f"--exercise={x.id}" for x in wanted])
+        words = [f"--exercise={x.id}" for x in wanted]
+        events, end = watch(folder, [*words, "checks.py", EXAMPLES.name])
     if end in ("status 4", "status 5"):  # pytest found no tests
         raise Problem(f"The checks of {lesson.id} do not run. Get a complete copy of the course.")
     return make_report(lesson, exercises, events, end, stubs(overlay.get(lesson.module, b"")))
+
+
+@contextmanager
+def tree(lesson: Lesson, own: Mapping[str, bytes]) -> Iterator[Path]:
+    """A folder with the reference up to a lesson and the student's own files, for a time."""
+    with tempfile.TemporaryDirectory(prefix="check-") as name:
+        folder = Path(name).resolve()
+        given = assemble.tree(lesson, own)
+        assemble.write_files(folder, {**given, **own})
+        cache.add_bytecode(folder, given)
+        yield folder
 
 
 def needed(exercise: Exercise) -> list[Exercise]:
@@ -188,18 +217,31 @@ def raised_name(node: ast.Raise) -> str:
     return ""
 
 
-def add_checks(folder: Path, lesson: Lesson) -> None:
+def add_checks(folder: Path, lesson: Lesson, name: str = "checks.py") -> None:
     """Put a lesson's checks and what they run with beside a tree."""
-    checks = lesson.folder / "checks.py"
+    checks = lesson.folder / name
     if not checks.exists():
-        raise Problem(
-            f"The lesson {lesson.id} has no checks.py. Get a complete copy of the course."
-        )
-    shutil.copyfile(checks, folder / "checks.py")
+        raise Problem(f"The lesson {lesson.id} has no {name}. Get a complete copy of the course.")
+    shutil.copyfile(checks, folder / name)
     shutil.copyfile(PLUGIN, folder / "conftest.py")
     for helper in HELPERS:
         shutil.copyfile(helper, folder / helper.name)
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+
+
+def add_examples(folder: Path, lesson: Lesson) -> None:
+    """Put the examples in the exercises' docstrings there, as the course has them."""
+    file = places.COURSE / lesson.module
+    source = file.read_text(encoding="utf-8") if file.exists() else None
+    texts = [(source and skeleton.docstring(source, x.target)) or "" for x in lesson.exercises]
+    about = [
+        {"id": x.id, "target": x.target, "examples": text if ">>>" in text else ""}
+        for x, text in zip(lesson.exercises, texts, strict=True)
+    ]
+    shutil.copyfile(EXAMPLES, folder / EXAMPLES.name)
+    (folder / "examples.json").write_text(
+        json.dumps({"module": lesson.module_name, "exercises": about}), encoding="utf-8"
+    )
 
 
 def syntax_error(path: str, source: bytes) -> Error | None:
@@ -227,7 +269,7 @@ def watch(folder: Path, options: Sequence[str]) -> tuple[list[Event], str]:
     output = folder / "output.txt"
     command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no"]
     command += ["-c", "pytest.ini", "--outcomes", str(outcomes), "--time-limit", str(LIMIT)]
-    command += [*options, "checks.py"]
+    command += options
     with output.open("wb") as out:
         process = subprocess.Popen(
             command, cwd=folder, env=environment(folder), stdin=subprocess.DEVNULL, stdout=out,
@@ -317,7 +359,9 @@ def outcome_of(event: Event, error: Error | None = None) -> Outcome:
     if raw := event.get("error"):
         error = error_of(raw)
     names = {key: event[key] for key in ("test", "exercise", "title", "case")}
-    return Outcome(**names, passed=event["passed"], error=error)
+    uses = event.get("uses")
+    found = None if uses is None else tuple(uses)
+    return Outcome(**names, passed=event["passed"], error=error, uses=found)
 
 
 def error_of(raw: dict[str, Any]) -> Error:

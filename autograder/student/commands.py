@@ -6,7 +6,7 @@ from typing import Any
 from autograder.lessons import manifest, places
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
-from autograder.student import capstone, checks, explain, screen
+from autograder.student import capstone, checks, explain, extras, screen, workspace
 from autograder.student.checks import DONE, NOT_RUN, TO_DO, WAITS, Report
 from autograder.student.screen import print_lines
 from autograder.student.workspace import Workspace
@@ -53,8 +53,11 @@ def resolve(name: str) -> tuple[Lesson, Exercise | None]:
 
 def check(place: Workspace, name: str | None, *, mine: bool) -> int:
     """Check what was asked for, say what was found, and return the exit status."""
+    name = name or scripts_of_handout(place)
     if name in manifest.load() and manifest.get(name).scripts:
         return capstone.check(place, manifest.get(name), look=mine)
+    if task := extras.named(name or ""):
+        return check_task(place, task)
     wanted = resolve(name) if name else None
     if not place.own:
         print(
@@ -64,7 +67,54 @@ def check(place: Workspace, name: str | None, *, mine: bool) -> int:
     tell(report, place)
     if mine and not report.broken:
         return check_mine(place, report)
+    if report.complete and is_complete(place, report.lesson):
+        tell_end(place, report.lesson)
     return 0 if report.complete else 1
+
+
+def scripts_of_handout(place: Workspace) -> str | None:
+    """The lesson of a handout, if it has scripts to run instead of exercises."""
+    lesson = manifest.load().get(place.identity.get("lesson", ""))
+    return lesson.id if lesson and lesson.scripts else None
+
+
+def is_complete(place: Workspace, lesson: Lesson) -> bool:
+    """Whether all exercises of a lesson were done when they were last checked."""
+    return len(place.checked(lesson)[0]) == len(lesson.exercises)
+
+
+def check_task(place: Workspace, task: Exercise) -> int:
+    """Check a task that a lesson has beyond its exercises."""
+    report = extras.check(place, manifest.get(task.lesson), [task])
+    if report.broken:
+        print(f"{task.id} cannot be checked.")
+        print_lines(explain.broken(report), "  ")
+        return 1
+    print_table(report)
+    if failure := report.failure(task):
+        print(f"\n{task.id} is not right yet.")
+        print_lines(explain.explain(report, failure), "  ")
+        print(
+            f"\nNext: change {shown(extras.file(place, task))}, then ./jaxprentice check {task.id}"
+        )
+    return 0 if report.complete else 1
+
+
+def tell_end(place: Workspace, lesson: Lesson) -> None:
+    """What a complete lesson has besides: its milestone, and how far the tasks are."""
+    if lines := extras.milestone(place, lesson):
+        print()
+        print_lines(lines)
+    found = extras.of(lesson)
+    if not found:
+        return
+    begun = [task for task in found if extras.is_begun(place, task)]
+    report = extras.check(place, lesson, begun) if begun else None
+    print("\nExtra, without points:")
+    for task in found:
+        status = report.status(task) if report and task in begun and not report.broken else TO_DO
+        end = "" if status == DONE else f" (./jaxprentice check {task.id})"
+        print_lines([f"  {status}  {task.id}  {task.title}: tasks/{task.target}{end}"])
 
 
 def run(place: Workspace, lesson: Lesson, exercise: Exercise | None = None) -> Report:
@@ -87,10 +137,14 @@ def found(place: Workspace, report: Report) -> dict[str, Any]:
 
 
 def first_incomplete(place: Workspace) -> Report:
-    """The first lesson that is not complete, checked; the last one when all are."""
-    for lesson in all_taught():
+    """The first lesson that is not complete, checked; the last one when all are.
+
+    A handout's own lesson comes first, whatever else is unfinished.
+    """
+    lessons = sorted(all_taught(), key=lambda lesson: lesson.id != place.identity.get("lesson"))
+    for lesson in lessons:
         done, current = place.checked(lesson)
-        if current and len(done) == len(lesson.exercises) and lesson is not all_taught()[-1]:
+        if current and len(done) == len(lesson.exercises) and lesson is not lessons[-1]:
             continue
         report = run(place, lesson)
         if not report.complete:
@@ -167,10 +221,12 @@ def tell(report: Report, place: Workspace) -> None:
     if len(report.exercises) > 1:
         print(lesson.title)
     print_table(report)
+    print(f"  {count(report)}")
     wrong = next((x for x in report.exercises if report.failure(x)), None)
     if wrong and (failure := report.failure(wrong)):
         print(f"\n{wrong.id} is not right yet.")
         print_lines(explain.explain(report, failure), "  ")
+        print_lines(toolbox(wrong), "  ")
     print()
     print_lines(next_step(report, place, wrong))
 
@@ -185,6 +241,25 @@ def print_table(report: Report) -> None:
         end = f" (for {', '.join(waits)})" if waits else ""
         status = styled(f"{status:<{column}}", status)
         print(f"  {status}  {exercise.id:<{width}}  {exercise.title}{end}")
+
+
+def count(report: Report) -> str:
+    """How many checks there were, and how many hidden tests will grade the same."""
+    visible = sum(len(report.of(exercise.id)) for exercise in report.exercises)
+    known = workspace.hidden_tests()
+    whole = len(report.exercises) == len(report.lesson.exercises)
+    graded = report.lesson.graded if whole else report.exercises
+    hidden = sum(known.get(part.id, 0) for part in graded)
+    said = f"{visible} visible check{'s' * (visible != 1)}"
+    them = "it" if len(report.exercises) == 1 else "them"
+    end = f"; {hidden} hidden test{'s' * (hidden != 1)} will grade {them}" if hidden else ""
+    return f"{said}{end}."
+
+
+def toolbox(exercise: Exercise) -> list[str]:
+    """The given code that is useful in an exercise."""
+    rows = [f"    {tool}".replace("`", "") for tool in exercise.toolbox]
+    return ["Toolbox:", *rows] if rows else []
 
 
 def tell_broken(report: Report) -> None:

@@ -12,6 +12,7 @@ from autograder.lessons.manifest import Lesson
 from autograder.student import checks
 from autograder.student.checks import Error, Frame, Outcome, Report
 
+CHECKS = ("checks.py", "tasks.py")
 NO_KEYBOARD = "and a check has no keyboard. Take it out; print() works."
 
 # ------------------------------------------------------------------------------------------
@@ -75,7 +76,7 @@ def raised(error: Error) -> str:
 
 def no_return(error: Error) -> list[str]:
     """A hint where the check itself stumbles over a None; `with` does over a missing generator."""
-    at_the_check = error.frames and error.frames[-1].file == "checks.py"
+    at_the_check = error.frames and error.frames[-1].file in CHECKS
     hint = missing(error.message) if at_the_check else ""
     return [hint] if hint else []
 
@@ -151,20 +152,20 @@ def conditions(error: Error) -> list[str]:
 def where(report: Report, outcome: Outcome) -> list[str]:
     """The lines of the check, then the way through the student's file."""
     assert outcome.error
-    frames, module = outcome.error.frames, report.lesson.module
+    frames = outcome.error.frames
     targets = {x.target.split(".")[-1] for x in report.exercises if x.id == outcome.exercise}
-    in_checks = [frame for frame in frames if frame.file == "checks.py"]
-    in_module = [frame for frame in frames if frame.file == module]
+    in_checks = [frame for frame in frames if frame.file in CHECKS]
+    in_module = [frame for frame in frames if frame.file in report.files]
     chosen = [*in_checks[:1], *in_checks[-1:], *in_module[-3:]]
     chosen += [frame for frame in in_module if frame.name in targets][-1:]
-    return places([x for x in frames if x in chosen], frames, report.lesson)
+    return places([x for x in frames if x in chosen], frames, report)
 
 
-def places(chosen: list[Frame], frames: tuple[Frame, ...], lesson: Lesson) -> list[str]:
+def places(chosen: list[Frame], frames: tuple[Frame, ...], report: Report) -> list[str]:
     """The chosen lines, and the course's own function in which the last one went wrong, if so."""
-    told = [text for frame in chosen for text in place(frame, lesson)]
+    told = [text for frame in chosen for text in place(frame, report.lesson)]
     last = frames[-1] if frames else None
-    if last and last not in chosen and last.file != lesson.module:
+    if last and last not in chosen and last.file not in report.files:
         told.append(f"and there in the course's own {last.file}, in {last.name}.")
     return told
 
@@ -172,8 +173,10 @@ def places(chosen: list[Frame], frames: tuple[Frame, ...], lesson: Lesson) -> li
 def place(frame: Frame, lesson: Lesson) -> list[str]:
     """A file, a line, and the code there; of a long import, how it begins."""
     file = frame.file
-    if file == "checks.py":
-        file = f"lessons/{lesson.folder.name}/checks.py"
+    if file in CHECKS:
+        file = f"lessons/{lesson.folder.name}/{file}"
+    elif "/" not in file:
+        file = f"tasks/{file}"
     name = f", in {frame.name}" if frame.name.isidentifier() else ""
     code = lines(textwrap.dedent(frame.code))
     code = code[:1] if frame.code.lstrip().startswith(("from ", "import ")) else code
@@ -193,8 +196,8 @@ def broken(report: Report) -> list[str]:
         ]
     what = f"{error.type}: {cut(error.message)}" if error.type == "SyntaxError" else raised(error)
     what = what[:1].upper() + what[1:]
-    in_module = [frame for frame in error.frames if frame.file == lesson.module]
-    return [what, *places((in_module or list(error.frames))[-1:], error.frames, lesson)]
+    in_module = [frame for frame in error.frames if frame.file in report.files]
+    return [what, *places((in_module or list(error.frames))[-1:], error.frames, report)]
 
 
 def printed(error: Error) -> list[str]:

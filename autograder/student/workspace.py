@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import assemble, manifest, places
+from autograder.lessons import assemble, manifest, places, tasks
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
 
@@ -169,6 +169,11 @@ def read_object(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def hidden_tests() -> dict[str, int]:
+    """How many hidden tests grade each exercise, as `sync` has counted them."""
+    return read_object(places.COURSE / "hidden_tests.json")
+
+
 def find(start: Path | None = None) -> Workspace:
     """The workspace around a folder, else `course/` of this copy."""
     here = (start or Path.cwd()).resolve()
@@ -227,6 +232,7 @@ def fill(folder: Path) -> None:
     assemble.write_files(folder, assemble.handout({lesson.package for lesson in readable}))
     add_glossary(folder)
     for lesson in readable:
+        add_tasks(folder, lesson)
         add_lesson(folder / "lessons" / lesson.folder.name, lesson)
         add_scripts(folder, lesson)
     add_notebooks(folder / "lessons", [lesson for lesson in readable if lesson.exercises])
@@ -236,13 +242,25 @@ def fill(folder: Path) -> None:
     add_launcher(folder, str(places.ROOT))
 
 
-def add_launcher(folder: Path, place: str) -> None:
-    """The command of a workspace, and where it finds the copy of the course that it starts."""
+def add_tasks(folder: Path, lesson: Lesson) -> None:
+    """The files of a lesson's tasks, which students change."""
+    if tasks.exist(lesson):
+        (folder / "tasks").mkdir(exist_ok=True)
+        for task in (tasks.open_task(lesson), tasks.repair(lesson)):
+            (folder / "tasks" / task.name).write_text(task.text, encoding="utf-8")
+
+
+def add_launcher(folder: Path, place: str, lesson: str = "") -> None:
+    """The command of a workspace, and where it finds the copy of the course that it starts.
+
+    A handout notes its lesson.
+    """
     launcher = folder / "jaxprentice"
     launcher.write_text(LAUNCHER, encoding="utf-8")
     launcher.chmod(launcher.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     (folder / STATE).mkdir()
     identity = {"copy": place, "version": places.VERSION}
+    identity |= {"lesson": lesson} if lesson else {}
     (folder / IDENTITY).write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
 
 
@@ -268,6 +286,7 @@ def add_lesson(folder: Path, lesson: Lesson) -> None:
     (folder / "lesson.md").write_text(text, encoding="utf-8")
     pictures = [x for kind in ("svg", "png") for x in lesson.folder.glob(f"*.{kind}")]
     checks = [lesson.folder / "checks.py"] if lesson.exercises else []
+    checks += [lesson.folder / "tasks.py"] if tasks.exist(lesson) else []
     for file in [*checks, *pictures]:
         shutil.copy(file, folder)
 

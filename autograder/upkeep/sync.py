@@ -1,12 +1,16 @@
 """Writes all files that are generated from the manifests, the reference and the lesson pages.
 
-Skeletons, the reference's `__init__.py` files, the map, and the tables between markers in Markdown
-files. (Notebooks are built where they are needed, see `autograder/lessons/notebook.py`.)
+Skeletons, the reference's `__init__.py` files, the map, the numbers of hidden tests, and the tables
+between markers in Markdown files. (Notebooks are built where they are needed, see
+`autograder/lessons/notebook.py`.)
 
     <!-- generated: lessons -->
     <!-- /generated -->
 """
 
+import ast
+import json
+import math
 import os
 import re
 import tempfile
@@ -47,6 +51,8 @@ def generated() -> dict[str, str]:
     for path, text in assemble.init_files(known).items():
         files[f"solutions/{path}"] = text
     files["course/map.svg"] = routes.map_picture(known)
+    if counts := _hidden_tests():
+        files["course/hidden_tests.json"] = json.dumps(counts, indent=0) + "\n"
     return {**files, **_pages(known)}
 
 
@@ -64,6 +70,36 @@ def _check(lesson: Lesson) -> None:
                 f"solutions/{lesson.module}: {exercise.target} has no docstring. "
                 f"Write one: it is the specification of the exercise {exercise.id}."
             )
+
+
+def _hidden_tests() -> dict[str, int]:
+    """How many hidden tests there are for each exercise and each whole module."""
+    known = [part.id for lesson in manifest.load().values() for part in lesson.graded]
+    found = dict.fromkeys(known, 0)
+    for suite in sorted(places.SUITES.glob("*.py")):
+        for node in ast.parse(suite.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                marks = [mark for mark in node.decorator_list if isinstance(mark, ast.Call)]
+                cases = math.prod(_cases(mark) for mark in marks)
+                for name in {_argument(x) for x in marks if _named(x, "exercise")} & found.keys():
+                    found[name] += cases
+    return {name: count for name, count in found.items() if count}
+
+
+def _named(mark: ast.Call, name: str) -> bool:
+    return isinstance(mark.func, ast.Attribute) and mark.func.attr == name
+
+
+def _argument(mark: ast.Call) -> str:
+    (argument,) = mark.args
+    return str(ast.literal_eval(argument))
+
+
+def _cases(mark: ast.Call) -> int:
+    """How many cases a mark makes of a test: as many as a list of parameters has entries."""
+    if not _named(mark, "parametrize") or not isinstance(mark.args[1], ast.List | ast.Tuple):
+        return 1
+    return len(mark.args[1].elts)
 
 
 def _difference(path: Path, text: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 import small_course
 
 from autograder.lessons import assemble, manifest, skeleton
-from autograder.student import check_plugin, checks, explain
+from autograder.student import cache, check_plugin, checks, explain
 from autograder.student.checks import DONE, NOT_RUN, TO_DO, WAITS, WRONG, Error, Frame
 
 CHECKS = '''
@@ -389,6 +389,7 @@ def test_no_path_of_the_temporary_folder_is_shown(lesson):
 
 def test_what_lies_beside_the_checks_is_no_line_of_the_students(lesson, tmp_path):
     checks.add_checks(tmp_path, lesson)
+    checks.add_examples(tmp_path, lesson)
     beside = {path.name for path in tmp_path.glob("*.py")} - {"checks.py"}
     assert beside == set(check_plugin.OURS)
 
@@ -420,3 +421,105 @@ def test_the_first_feedback_comes_soon(lesson):
     start = time.monotonic()
     run(lesson)
     assert time.monotonic() - start < 5  # 0.5 s on a quiet machine
+
+
+# ------------------------------------------------------------------------------------------
+# The examples in docstrings
+
+GREET_EXAMPLE = """    Give the greeting with its mark.
+
+    >>> print(greet("Ada", mark="?"))
+    Hello,
+    Ada?
+"""
+GROW_EXAMPLE = '''        """Grow, and return the box.
+
+        >>> Box().grow(len(greet("Grace"))).size
+        14
+        """
+'''
+WITH_EXAMPLES = small_course.HELLO.replace(
+    "    Give the greeting with its mark.\n", GREET_EXAMPLE
+).replace('        """Grow, and return the box."""\n', GROW_EXAMPLE)
+
+
+@pytest.fixture
+def with_examples(lesson, tmp_path):
+    """The same lesson, whose docstrings have examples; that of `grow` uses `greet`."""
+    file = tmp_path / "course" / lesson.module
+    file.parent.mkdir()
+    file.write_text(WITH_EXAMPLES, encoding="utf-8")
+    return lesson
+
+
+def test_examples_in_docstrings_are_checks_too(with_examples):
+    report = run(with_examples)
+    assert statuses(report) == [DONE, DONE]
+    assert [len(report.of(exercise.id)) for exercise in report.exercises] == [3, 4]
+    uses = [outcome.uses for outcome in report.outcomes if outcome.uses is not None]
+    assert uses == [(), ("hello.greet",)]
+
+
+def test_an_example_that_is_not_true_is_explained(with_examples):
+    report = run(with_examples, ("return text + mark", 'return text + mark.replace("?", ";")'))
+    assert statuses(report) == [WRONG, DONE]
+    assert said(report) == (
+        "It should hold that: The examples in the docstring are true.\n"
+        '  >>> print(greet("Ada", mark="?"))\n'
+        "  expected: Hello,\n"
+        "            Ada?\n"
+        "  got:      Hello,\n"
+        "            Ada;"
+    )
+
+
+def test_an_example_that_raises_is_explained(with_examples):
+    report = run(with_examples, ("return text + mark", "return text + {':': ':', '!': '!'}[mark]"))
+    assert "but it raises KeyError: '?'" in said(report)
+
+
+def test_an_example_does_not_count_while_what_it_uses_is_not_known_to_be_right(with_examples):
+    wrong = ("return text + mark", "return text * 2 + mark")
+    (_, grow) = with_examples.exercises
+    report = run(with_examples, wrong)
+    assert all(outcome.passed for outcome in report.of(grow.id))
+    stub = ("    return text + mark", '    raise NotImplementedError("hello.greet")')
+    assert all(outcome.passed for outcome in run(with_examples, stub).of(grow.id))
+
+
+def test_an_example_counts_where_what_it_uses_is_right(with_examples):
+    report = run(
+        with_examples, ("self.size += by", "self.size += by if by in (1, 2, '2', None) else 5")
+    )
+    assert statuses(report) == [DONE, WRONG]
+    assert "expected: 14" in said(report)
+
+
+def test_examples_are_those_of_the_course_whatever_the_student_made_of_the_docstring(with_examples):
+    source = small_course.HELLO.replace("Greet somebody.", ">>> 1\n    2\n")
+    report = checks.run(with_examples, {with_examples.module: source.encode()})
+    assert statuses(report) == [DONE, DONE]
+
+
+# ------------------------------------------------------------------------------------------
+# The course's own bytecode
+
+
+def test_bytecode_is_kept_and_used(lesson, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    given = {"toy/given.py": "x = 1\n"}
+    for value in (1, 2):  # the second time what is kept is taken, without a look at the source
+        folder = tmp_path / f"tree{value}"
+        assemble.write_files(folder, {"toy/given.py": f"x = {value}\n"})
+        cache.add_bytecode(folder, given)
+        found = subprocess.run(
+            [sys.executable, "-B", "-c", "from toy import given; print(given.x, given.__file__)"],
+            cwd=folder, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert found.stdout.split() == ["1", str(folder / "toy/given.py")]
+
+
+def test_without_a_cache_folder_checks_run_all_the_same(lesson, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert run(lesson).complete

@@ -1,0 +1,124 @@
+"""What a lesson has beyond its exercises: an open task, a program to repair, and the milestone.
+
+The first two are files in a workspace's folder `tasks`, and their checks the lesson's `tasks.py`;
+they count for no points. The milestone runs when all exercises of the lesson are done.
+"""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from autograder.lessons import manifest, tasks
+from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons.problem import Problem
+from autograder.student import checks
+from autograder.student.checks import Report
+from autograder.student.workspace import Workspace
+
+FOLDER = "tasks"
+PATIENCE = 30  # seconds for a milestone
+
+
+def of(lesson: Lesson) -> tuple[Exercise, ...]:
+    """The lesson's tasks, as exercises without points."""
+    if not tasks.exist(lesson):
+        return ()
+    return tuple(
+        Exercise(
+            id=f"{lesson.id}.{kind}",
+            title=task.title,
+            target=task.name,
+            points=0.0,
+            minutes=0,
+            difficulty=3,
+            todo=task.goal,
+            hints=(),
+            after=(),
+            toolbox=(),
+            lesson=lesson.id,
+        )
+        for kind, task in zip(
+            tasks.KINDS, (tasks.open_task(lesson), tasks.repair(lesson)), strict=True
+        )
+    )
+
+
+def named(name: str) -> Exercise | None:
+    """The task with this name, such as "jvp.open", if it is one."""
+    lesson = manifest.load().get(name.partition(".")[0])
+    return next((x for x in of(lesson) if x.id == name), None) if lesson else None
+
+
+def file(place: Workspace, task: Exercise) -> Path:
+    """The student's file of a task."""
+    folder = place.root / FOLDER if place.own else manifest.get(task.lesson).folder
+    return folder / task.target
+
+
+def source(place: Workspace, task: Exercise) -> bytes:
+    """What the student wrote."""
+    try:
+        return file(place, task).read_bytes()
+    except FileNotFoundError:
+        raise Problem(
+            f"{FOLDER}/{task.target} is missing. `./jaxprentice update` puts it there."
+        ) from None
+
+
+def is_begun(place: Workspace, task: Exercise) -> bool:
+    """Whether the student has changed a task's file."""
+    given = manifest.get(task.lesson).folder / task.target
+    return file(place, task).exists() and source(place, task) != given.read_bytes()
+
+
+def check(place: Workspace, lesson: Lesson, wanted: Sequence[Exercise]) -> Report:
+    """Run the checks of some tasks on the student's files and on the module of the lesson."""
+    own = {task.target: source(place, task) for task in wanted}
+    module = {lesson.module: place.source(lesson)}
+    for path, text in {**module, **own}.items():
+        if error := checks.syntax_error(path, text):
+            return Report(lesson, tuple(wanted), broken=error)
+    with checks.tree(lesson, {**module, **own}) as folder:
+        checks.add_checks(folder, lesson, "tasks.py")
+        words = [f"--exercise={task.id}" for task in wanted]
+        events, end = checks.watch(folder, [*words, "tasks.py"])
+    return checks.make_report(lesson, tuple(wanted), events, end, {})
+
+
+def milestone(place: Workspace, lesson: Lesson) -> list[str]:
+    """What the lesson's milestone prints on the student's modules, below what it is."""
+    if not tasks.exist(lesson):
+        return []
+    goal = tasks.milestone(lesson)
+    own = {x.module: place.source(x) for x in complete_before(place, lesson)}
+    with checks.tree(lesson, {**own, lesson.module: place.source(lesson)}) as folder:
+        printed = run(goal.code, folder)
+    return [f"Milestone: {goal.title}.", *("    " + line for line in printed)]
+
+
+def complete_before(place: Workspace, lesson: Lesson) -> list[Lesson]:
+    """The lessons before this one that the student has completed, as the last checks found."""
+    found = []
+    for part in manifest.prefix(lesson)[:-1]:
+        done, current = place.checked(part)
+        if part.exercises and current and len(done) == len(part.exercises):
+            found.append(part)
+    return found
+
+
+def run(code: str, folder: Path) -> list[str]:
+    """The lines that a program prints on the tree in a folder; the last one says why it ended."""
+    program = [sys.executable, "-P", "-c", code]
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as out:
+        try:
+            status = subprocess.call(
+                program, cwd=folder, env=checks.environment(folder) | {"PYTHONUTF8": "1"},
+                stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, timeout=PATIENCE,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return [f"It does not end within {PATIENCE} seconds."]
+        out.seek(0)
+        lines = out.read().splitlines()
+    return lines if status == 0 else [f"It does not run yet: {(lines or ['no word of why'])[-1]}"]

@@ -1,0 +1,166 @@
+"""What a lesson has beyond its exercises, in a workspace and in a handout."""
+
+import json
+
+import pytest
+import small_course
+
+from autograder import cli
+from autograder.lessons import manifest, places
+from autograder.student import workspace
+from autograder.upkeep import sync
+
+CHECKS = '''
+import pytest
+from toy.bye import bye
+
+
+@pytest.mark.exercise("bye.bye")
+def test_bye():
+    """The parting names the person."""
+    assert bye("Ada") == "Bye,\\nAda:"
+'''
+TASKS = '''
+import pytest
+
+
+@pytest.mark.exercise("bye.open")
+def test_all():
+    """Each person is named."""
+    from open_bye import bye_all
+
+    assert bye_all(["Ada"]) == ["Bye,\\nAda:"]
+
+
+@pytest.mark.exercise("bye.repair")
+def test_loud():
+    """A loud parting is in capitals."""
+    from repair_bye import loud_bye
+
+    assert loud_bye("Ada") == "BYE,\\nADA:"
+'''
+OPEN = '"""Parting from all.\n\nWrite `bye_all(names)`.\n"""\n\nfrom toy import bye\n'
+REPAIR = '"""A low voice.\n\n`loud_bye` shouts.\n"""\n\nfrom toy import bye\n\n\n'
+REPAIR += "def loud_bye(name):\n    return bye(name)\n"
+MILESTONE = '"""You can part from anybody."""\n\nfrom toy import bye\n\nprint(bye("Grace"))\n'
+TOOLBOX = 'hints = ["One.", "Two.", "Three."]\ntoolbox = ["`greet(name)`: a greeting"]'
+
+
+@pytest.fixture
+def work(monkeypatch, tmp_path):
+    """A workspace of the small course, whose last lesson has tasks and a milestone."""
+    folder = "course/lessons/03_bye"
+    toml = small_course.BYE_TOML.replace('hints = ["One.", "Two.", "Three."]', TOOLBOX)
+    files = {
+        "course/lessons/01_hello/checks.py": "",
+        f"{folder}/lesson.toml": toml,
+        f"{folder}/checks.py": CHECKS,
+        f"{folder}/tasks.py": TASKS,
+        f"{folder}/open_bye.py": OPEN,
+        f"{folder}/repair_bye.py": REPAIR,
+        f"{folder}/milestone.py": MILESTONE,
+        "solutions/tasks/open_bye.py": f"{OPEN}SECRET = 1\n",
+    }
+    small_course.write(monkeypatch, tmp_path / "copy", files)
+    manifest._load.cache_clear()
+    sync.sync(False)
+    counts = {"bye.bye": 4, "hello.greet": 7}
+    (places.COURSE / "hidden_tests.json").write_text(json.dumps(counts), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["init", "work"]) == 0
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path / "work"
+
+
+def solve(work, change=("", "")):
+    text = (places.SOLUTIONS / "toy/bye.py").read_text(encoding="utf-8").replace(*change)
+    (work / "toy/bye.py").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def say(capsys):
+    def run(*arguments):
+        capsys.readouterr()
+        status = cli.main(arguments)
+        return (status, *capsys.readouterr())
+
+    return run
+
+
+def test_a_workspace_holds_the_tasks_and_no_solution_of_them(work):
+    assert {path.name for path in (work / "tasks").iterdir()} == {"open_bye.py", "repair_bye.py"}
+    assert (work / "tasks/open_bye.py").read_text(encoding="utf-8") == OPEN
+    texts = [p.read_bytes() for p in work.rglob("*") if p.is_file()]
+    assert not any(b"SECRET" in text for text in texts)
+
+
+def test_a_complete_lesson_shows_its_milestone_and_the_tasks_apart(work, say):
+    assert "Milestone" not in say("check", "bye")[1]
+    solve(work)
+    status, out, _ = say("check", "bye")
+    assert status == 0
+    assert "1 visible check; 4 hidden tests will grade it." in out
+    assert "Milestone: You can part from anybody.\n    Bye,\n    Grace:\n" in out
+    assert "Extra, without points:\n  to do  bye.open  Parting from all: tasks/open_bye.py" in out
+    (work / "tasks/repair_bye.py").write_text(REPAIR.replace("bye(name)\n", "bye(name).upper()\n"))
+    assert "  done  bye.repair  A low voice: tasks/repair_bye.py\n" in say("check", "bye")[1]
+    assert "1 of 1" in say("list")[1]
+
+
+def test_a_milestone_that_fails_says_so_and_the_lesson_stays_complete(work, say):
+    solve(work)
+    file = places.COURSE / "lessons/03_bye/milestone.py"
+    file.write_text('"""It ends."""\n\n1 / 0\n', encoding="utf-8")
+    status, out, _ = say("check", "bye.bye")
+    assert status == 0
+    assert "    It does not run yet: ZeroDivisionError: division by zero\n" in out
+
+
+def test_a_task_is_checked_alone_on_the_students_module(work, say):
+    solve(work)
+    status, out, _ = say("check", "bye.repair")
+    assert status == 1
+    assert "It should hold that: A loud parting is in capitals." in out
+    assert "Next: change tasks/repair_bye.py, then ./jaxprentice check bye.repair\n" in out
+    solution = f"{OPEN}\n\ndef bye_all(names):\n    return [bye(name) for name in names]\n"
+    (work / "tasks/open_bye.py").write_text(solution, encoding="utf-8")
+    assert say("check", "bye.open")[0] == 0
+    solve(work, ("Bye", "Ciao"))
+    assert say("check", "bye.open")[0] == 1
+
+
+def test_a_task_that_cannot_be_read_or_is_gone_is_told(work, say):
+    file = work / "tasks/open_bye.py"
+    file.write_text("def (", encoding="utf-8")
+    status, out, _ = say("check", "bye.open")
+    assert status == 1
+    assert "bye.open cannot be checked.\n  SyntaxError: Python cannot read line 1" in out
+    assert "tasks/open_bye.py, line 1" in out
+    file.unlink()
+    assert say("check", "bye.open")[2] == (
+        "tasks/open_bye.py is missing. `./jaxprentice update` puts it there.\n"
+    )
+
+
+def test_the_toolbox_is_beside_the_first_failure(work, say):
+    solve(work, ("Bye", "Ciao"))
+    out = say("check", "bye")[1]
+    assert "\n  Toolbox:\n      greet(name): a greeting\n" in out
+    assert "Milestone" not in out
+
+
+def test_the_lesson_of_a_handout_comes_first(work, say):
+    identity = work / workspace.IDENTITY
+    about = json.loads(identity.read_text(encoding="utf-8"))
+    identity.write_text(json.dumps({**about, "lesson": "bye"}), encoding="utf-8")
+    assert say("check")[1].startswith("Parting\n") or "bye.bye" in say("check")[1]
+
+
+def test_the_numbers_of_hidden_tests_are_those_of_the_suites():
+    counts = json.loads((places.COURSE / "hidden_tests.json").read_text(encoding="utf-8"))
+    known = {part.id for lesson in manifest.load().values() for part in lesson.graded}
+    assert counts.keys() == known
+    suite = (places.SUITES / "duals.py").read_text(encoding="utf-8")
+    assert counts["duals.jvp"] == suite.count('@pytest.mark.exercise("duals.jvp")')
+    core = (places.SUITES / "core.py").read_text(encoding="utf-8")
+    assert counts["core.new_main"] > core.count('@pytest.mark.exercise("core.new_main")')
