@@ -139,17 +139,17 @@ def found(place: Workspace, report: Report) -> dict[str, Any]:
 def first_incomplete(place: Workspace) -> Report:
     """The first lesson that is not complete, checked; the last one when all are.
 
-    A handout's own lesson comes first, whatever else is unfinished.
+    A handout's own lesson is both the first and the last, whatever else is unfinished.
     """
-    lessons = sorted(all_taught(), key=lambda lesson: lesson.id != place.identity.get("lesson"))
-    for lesson in lessons:
-        done, current = place.checked(lesson)
-        if current and len(done) == len(lesson.exercises) and lesson is not lessons[-1]:
+    own = [lesson for lesson in all_taught() if lesson.id == place.identity.get("lesson")]
+    last = (own or all_taught())[-1]
+    for lesson in [*own, *(lesson for lesson in all_taught() if lesson is not last)]:
+        if place.checked(lesson)[1] and is_complete(place, lesson):
             continue
         report = run(place, lesson)
-        if not report.complete:
+        if not report.complete or lesson is last:
             return report
-    return report
+    return run(place, last)
 
 
 def check_mine(place: Workspace, base: Report) -> int:
