@@ -1,10 +1,10 @@
 """What must not reach students, and whether a file holds it.
 
-Secret are the solutions of a lesson and of all that come after it, hidden tests, and known answers,
-right and wrong. A text holds a secret if its lines stand there one after the other; white space and
-comments do not count. What is published anyway is no secret: the reference of earlier lessons
-and the skeleton. A function of one line is written by others too: it counts where it has its name.
-Of the lesson's own solutions each line counts that is long enough.
+Secret are the solutions of a lesson and of all lessons that it does not need, hidden tests, and
+known answers, right and wrong. A text holds a secret if it has its lines, one after the other;
+white space and comments do not count. What is published anyway is not secret: the reference of the
+lessons that this one needs, and the skeleton. A function of one line is written by others too: it
+counts if it has its name. Of the lesson's own solutions each line counts that is long enough.
 """
 
 import ast
@@ -91,7 +91,7 @@ def find(folder: Path, lesson: Lesson) -> Iterator[tuple[str, Path]]:
 
 def _forbidden(path: Path, lesson: Lesson) -> str:
     """What a file is whose name alone says that it must not be there."""
-    for other in _later(lesson):
+    for other in _others(lesson):
         if any(path.as_posix().endswith(file) for file in other.files):
             return f"a file of the lesson {other.id}"
     hidden = {places.SUITES.name, places.ANSWERS.name} & set(path.parts)
@@ -135,16 +135,16 @@ def of(lesson: Lesson) -> Iterator[Secret]:
 
 
 def _published(lesson: Lesson) -> Iterator[str]:
-    """What students get in any case."""
-    before = assemble.prefix(lesson)[:-1]
+    """What students get with every handout of the lesson."""
+    before = manifest.needed(lesson)[:-1]
     yield from (assemble.read_solution(file) for part in before for file in part.files)
     yield from map(assemble.read_handout, lesson.files)
     yield from (hint for part in before for exercise in part.exercises for hint in exercise.hints)
 
 
-def _later(lesson: Lesson) -> list[Lesson]:
-    """The lessons whose files are not in this one's tree."""
-    here = {part.id for part in assemble.prefix(lesson)}
+def _others(lesson: Lesson) -> list[Lesson]:
+    """The lessons whose files are not in this one's handout."""
+    here = {part.id for part in manifest.needed(lesson)}
     return [other for other in manifest.load().values() if other.id not in here]
 
 
@@ -156,7 +156,7 @@ def _solutions(lesson: Lesson) -> Iterator[Secret]:
         name = exercise.target.rpartition(".")[2]
         yield Secret(what, bodies[exercise.target], name, telling=True)
         yield from (Sentence(what, (x,)) for x in bodies[exercise.target] if len(x) > LONG)
-    for other in _later(lesson):
+    for other in _others(lesson):
         for file in other.files:
             for name, body in _bodies(assemble.read_solution(file)):
                 yield Secret(f"{name} of {file}", body, name.rpartition(".")[2])

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from autograder.grading import results
-from autograder.lessons import assemble, manifest, notebook, skeleton
+from autograder.lessons import assemble, manifest, notebook
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
@@ -84,8 +84,8 @@ def write_source(folder: Path, lesson: Lesson, text: str) -> None:
     `text` is that of its notebook.
     """
     _check_graded(lesson, text)
-    reference = assemble.read_solution(lesson.module)
-    assemble.write_tree(folder, lesson, {lesson.module: skeleton.make_skeleton(reference, lesson)})
+    given = assemble.files_of(manifest.needed(lesson), [lesson.module])
+    assemble.write_files(folder, {**given, lesson.module: assemble.read_handout(lesson.module)})
     shutil.copy(lesson.folder / "checks.py", folder / "checks.py")
     shutil.copy(check_plugin.__file__, folder / "conftest.py")
     for helper in checks.HELPERS:

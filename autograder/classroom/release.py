@@ -103,7 +103,7 @@ def release(lesson: Lesson, out: Path) -> Handout:
         files = _pack(new, new.with_suffix(".zip"))
         new.with_suffix(".zip").replace(archive)
         new.replace(folder)
-    before = assemble.prefix(lesson)[:-1]
+    before = manifest.needed(lesson)[:-1]
     return Handout(folder, archive, files, [part.id for part in before if part.exercises])
 
 
@@ -162,7 +162,7 @@ def _readme(lesson: Lesson) -> str:
 
 def _to_run(lesson: Lesson) -> list[Lesson]:
     """The lessons of scripts that need no more than the package of this handout."""
-    ready = {part.id for part in assemble.prefix(lesson)}
+    ready = {part.id for part in manifest.needed(lesson)}
     known = manifest.load().values()
     return [part for part in known if part.scripts and ready.issuperset(part.requires)]
 
@@ -178,8 +178,8 @@ def _add_tool(tool: Path) -> None:
 
 
 def _add_course(tool: Path, lesson: Lesson) -> None:
-    """The manifests, checks and reference up to this lesson, of which there is the skeleton."""
-    for part in assemble.prefix(lesson):
+    """Manifests, checks and reference of what the lesson needs; of its module the skeleton."""
+    for part in manifest.needed(lesson):
         lesson_folder = tool / "course" / "lessons" / part.folder.name
         _copy(part.folder / "lesson.toml", lesson_folder / "lesson.toml")
         for name in _checked_by(part):
@@ -210,7 +210,7 @@ def _checked_by(part: Lesson) -> list[str]:
 def _mark_given_lessons_done(folder: Path, lesson: Lesson) -> None:
     """Let `check` begin with this lesson: the ones before it are complete as they are given."""
     place = workspace.Workspace(folder, own=True)
-    for part in assemble.prefix(lesson)[:-1]:
+    for part in manifest.needed(lesson)[:-1]:
         if part.exercises:
             done = [exercise.id for exercise in part.exercises]
             place.remember("checked", part.id, {"of": place.fingerprint(part), "done": done})

@@ -62,9 +62,13 @@ def with_bytecode(files: Mapping[str, str]) -> dict[str, str | bytes]:
 
 def tree(lesson: Lesson, but: Collection[str] = ()) -> dict[str, str]:
     """The reference's files after `lesson` by path, `__init__.py` files too; `but` those named."""
-    known = prefix(lesson)
-    files = {path: read_solution(path) for x in known for path in x.files if path not in but}
-    return {**init_files(known), **files}
+    return files_of(prefix(lesson), but)
+
+
+def files_of(part: Sequence[Lesson], but: Collection[str] = ()) -> dict[str, str]:
+    """The reference's files of some lessons by path, with the `__init__.py` of just these."""
+    files = {path: read_solution(path) for x in part for path in x.files if path not in but}
+    return {**init_files(part), **files}
 
 
 def handout(packages: Collection[str]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 
-from autograder.lessons import assemble, page, places, run_examples
+from autograder.lessons import assemble, manifest, page, places, run_examples
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.page import Part
 from autograder.lessons.run_examples import Output
@@ -39,13 +39,13 @@ class _Page:
 
 
 def _page(lesson: Lesson) -> _Page:
-    return _on(lesson, assemble.tree(lesson), "")
+    return _on(lesson, assemble.files_of(manifest.needed(lesson)), "")
 
 
 def _fresh_page(lesson: Lesson) -> _Page:
     """The same examples for one who has written nothing yet."""
     skeleton = {lesson.module: assemble.read_handout(lesson.module)} if lesson.exercises else {}
-    return _on(lesson, {**assemble.tree(lesson), **skeleton}, ".skeleton")
+    return _on(lesson, {**assemble.files_of(manifest.needed(lesson)), **skeleton}, ".skeleton")
 
 
 def _on(lesson: Lesson, tree: dict[str, str], kind: str) -> _Page:

@@ -146,6 +146,20 @@ def prefix(lesson: Lesson) -> list[Lesson]:
     return [other for other in known.values() if other.id in found]
 
 
+def needed(lesson: Lesson) -> list[Lesson]:
+    """The lessons that this one stands on and itself, in order: a part of its `prefix`.
+
+    These are what it requires, what those require, and so on. Students get their solutions with it.
+    """
+    known = _load(lesson.folder.parent)
+    found, todo = {lesson.id}, [*lesson.requires]
+    while todo:
+        name = todo.pop()
+        found.add(name)
+        todo += [other for other in known[name].requires if other not in found]
+    return [other for other in prefix(lesson) if other.id in found]
+
+
 def package_of(lesson: Lesson) -> list[Lesson]:
     """All lessons of the same package, in order."""
     every = _load(lesson.folder.parent).values()

@@ -1,9 +1,9 @@
-"""Tracing: from a Python function to a jaxpr, by an interpreter that writes operations down.
+"""Tracing: from a Python function to a jaxpr, by an interpreter that records operations.
 
-The function runs once, on boxes that hold no value but a variable and its type. Each operation
-becomes an equation. An interpreter sees only operations on its own boxes, and a program needs the
-others too, such as the making of masks and tables: so while a function is traced, every
-operation is handed to the tracing interpreter, the `dynamic_trace` (omnistaging).
+The function runs once, on boxes that hold a variable and its type instead of a value. Each
+operation becomes an equation. Usually an interpreter sees only the operations on its own boxes, but
+a program needs the others too, such as those that make masks and tables. So while a function is
+traced, the tracing interpreter is the `dynamic_trace`, which takes all operations (omnistaging).
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ from minijax.jaxpr import (
 )
 from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_unflatten
 
-# The program that is being written --------------------------------------------------------------
+# The program that is being recorded -------------------------------------------------------------
 
 
 class Constant(NamedTuple):
-    """An array or a tracer that a program uses and that is none of its inputs."""
+    """An array or a tracer that a program uses and that is not among its inputs."""
 
     var: Var  # what stands for it in the program
     value: Any  # the object itself: while it is held, no other object has its `id`
@@ -66,14 +66,13 @@ class JaxprBuilder:
         self.consts: dict[int, Constant] = {}  # by the `id` of the value
 
     def constant(self, val: Value) -> Atom:
-        """The atom that stands for a value which is none of the program's inputs.
+        """The atom for a value that is not an input of the program.
 
-        It is the literal that `literal_of(val)` gives, if it gives one. Else it is a variable of
-        the type `raise_to_shaped(get_aval(val))`: always the same one for the same object (`is`),
-        another one for any other object, even if the two are equal arrays. The first time, a
-        `Constant` is noted in `self.consts`, under the key `id(val)`: the variable, `val` itself,
-        and what the program keeps. That is `val`, or a copy of it if it is a NumPy array, because
-        the user may write into the array later.
+        It is a literal for a 0-d value. For an array or a tracer it is a variable of its type: the
+        same one whenever this very object is met, and a different one for any other, even an equal
+        array. (Other objects are a `TypeError`.) The variable is noted in `self.consts`, by
+        `id(val)`, as a `Constant`: with `val` itself, and with what the program keeps. That is
+        `val`, or a copy of a NumPy array, because the user may write into the array later.
 
         >>> builder, x = JaxprBuilder(), np.array([1.0, 2.0])
         >>> first = builder.constant(x)
@@ -91,11 +90,11 @@ class JaxprBuilder:
         return self.consts[id(val)].var
 
     def build(self, invars: list[Var], outvars: list[Atom]) -> ClosedJaxpr:
-        """The program that was written: a `Jaxpr`, closed over what it keeps of its constants.
+        """The program that was recorded, closed over its constants.
 
-        `invars` and `outvars` become the `Jaxpr`'s own, and its equations are `self.eqns`. Its
-        `constvars` are the variables in `self.consts`, in the order in which they were met; the
-        `consts` of the `ClosedJaxpr` are what was `kept` of them, in the same order.
+        `invars` and `outvars` are its inputs and outputs, and `self.eqns` its equations. Its
+        `constvars` are the variables noted in `self.consts`, in order, and its `consts` what was
+        kept of them.
 
         >>> builder, a = JaxprBuilder(), Var(ShapedArray((), np.dtype(float)))
         >>> k = builder.constant(np.array([5.0]))
@@ -109,13 +108,11 @@ class JaxprBuilder:
 
 
 def literal_of(val: Value) -> Literal | None:
-    """A literal with the value of `val` where this is a 0-d value, and None for all else.
+    """A literal for a 0-d value; None for everything else.
 
-    A 0-d value is a Python `bool`, `int` or `float`, a NumPy scalar such as `np.float32(2.0)`, or a
-    NumPy array without axes. The literal's value is a new NumPy array without axes, which nobody
-    else can write to; its `aval` is `raise_to_shaped(get_aval(val))`, so that a Python number stays
-    weakly typed. An array with axes is no 0-d value, even if it has one entry only. Nor is an array
-    of our own or a tracer, even if its shape is (): that is a constant.
+    0-d values are Python numbers and booleans, NumPy scalars, and NumPy arrays without axes. The
+    literal has the value's type, weak for a Python number, and does not change with the array.
+    Tracers and minijax's own arrays never become literals.
 
     >>> two = literal_of(2.0)
     >>> two.val, two.aval.weak_type, literal_of(np.array([2.0]))
@@ -130,7 +127,7 @@ def literal_of(val: Value) -> Literal | None:
 
 
 class JaxprTracer(Tracer):
-    """A variable or literal of the program that is being written: no value, only a type."""
+    """A variable or literal of the program that is being recorded: no value, only a type."""
 
     def __init__(self, trace: Trace, atom: Atom) -> None:
         self._trace = trace
@@ -139,23 +136,22 @@ class JaxprTracer(Tracer):
 
 
 # For primitives with a Python function among their parameters, which an equation cannot keep: the
-# operands and parameters to write down instead (see minijax/custom_rules.py).
+# operands and parameters to record instead (see minijax/custom_rules.py).
 staging_rules: Rules = {}
 
 
 class JaxprTrace(Trace):
-    """Writes each primitive down as an equation; its `global_data` is the builder."""
+    """Records each primitive as an equation; its `global_data` is the builder."""
 
     @property
     def builder(self) -> JaxprBuilder:
         return self.main.global_data
 
     def new_arg(self, aval: ShapedArray) -> JaxprTracer:
-        """A box for an input of the program: a `JaxprTracer` with a new variable.
+        """A tracer of this trace for an input of the program.
 
-        `aval` is the abstract value of an argument, maybe a `ConcreteArray`. The variable has the
-        type that `raise_to_shaped` makes of it, which says nothing of the value: the program is for
-        all arguments of the type. Each call makes a variable of its own.
+        Its atom is a variable of its own at each call. The variable has the type of `aval`, without
+        the value that a `ConcreteArray` knows: the program is for all arguments of this type.
 
         >>> with new_main(JaxprTrace, JaxprBuilder()) as main:
         ...     box = JaxprTrace(main).new_arg(get_aval(3.0))
@@ -185,15 +181,11 @@ class JaxprTrace(Trace):
     def record(
         self, primitive: Primitive, tracers: Sequence[JaxprTracer], params: dict[str, Any]
     ) -> list[JaxprTracer]:
-        """Write an operation down as the next equation, and give its results in boxes.
+        """Record an operation as the next equation, and return the list of its results as tracers.
 
-        Nothing is computed. The operands of the equation are the `atom`s of `tracers`, in order. It
-        has one result for each type that `abstract_eval(primitive, avals, params)` gives, where
-        `avals` are the types of the operands: a new variable of this type. The equation,
-        `JaxprEqn(operands, results, primitive, params)`, becomes the last one of
-        `self.builder.eqns`; where `abstract_eval` raises an error, nothing is written. What is
-        returned is a list, also of a single result: a `JaxprTracer` of this trace for each of the
-        variables.
+        The equation has `params`, the atoms of `tracers`, and a new variable for each result, with
+        the type that abstract evaluation finds. If that raises an error, nothing is recorded.
+        Nothing is ever computed.
 
         >>> from minijax.core import lt_p
         >>> with new_main(JaxprTrace, JaxprBuilder()) as main:
@@ -218,15 +210,12 @@ may_need_no_equation = {broadcast_in_dim_p, convert_element_type_p}
 def without_equation(
     primitive: Primitive, atom: Atom, aval: ShapedArray, params: dict[str, Any]
 ) -> Atom | None:
-    """The result of an operation that changes nothing, or converts a literal; None for others.
+    """The atom that is the result of an operation without an equation; None if it needs one.
 
-    `primitive`, with `params`, is applied to one operand, `atom`; `aval` is the type of the result.
-    The primitive is one of `may_need_no_equation`: it repeats its operand along axes, or converts
-    it. If the result has the type of the operand (shape, dtype and weak type: compare with `==`),
-    it is the operand: `atom` itself. If a literal is converted to another type, the result is a new
-    literal: its value is what the evaluation rule gives for `atom.val` and `params`, and its type
-    is `aval`. `get_rule(impl_rules, primitive, "Evaluation rule")` finds the rule. All other cases
-    give None, and an equation is written.
+    `primitive`, with `params`, repeats its operand `atom` along axes, or converts it. `aval` is the
+    type of the result. If that is the operand's type (shape, dtype and weak type), the result is
+    the operand. A converted literal is a literal of the type `aval`, with the value that evaluation
+    finds; nothing is recorded for it. All else needs an equation.
 
     >>> two, f32 = literal_of(2), ShapedArray((), np.dtype("float32"))
     >>> params = {"new_dtype": np.dtype("float32"), "weak_type": False}
@@ -245,12 +234,10 @@ def without_equation(
 
 @contextmanager
 def new_dynamic(main: MainTrace) -> Iterator[None]:
-    """Hand every operation to `main` for the time of a `with` block (omnistaging).
+    """A `with` block in which `main` takes every operation (omnistaging).
 
-    In the block `trace_state.dynamic_trace` is `main`, so that `find_top_trace` finds it wherever
-    no operand belongs to a higher level, also where no operand is a tracer at all. When the block
-    ends, also when it ends by an exception, the attribute is what it was before the block: `None`,
-    or the interpreter of a block outside.
+    In the block `trace_state.dynamic_trace` is `main`. After it, even if an exception ends it, the
+    attribute is what it was before: None, or the interpreter of a block around this one.
 
     >>> from minijax.core import find_top_trace
     >>> with new_main(JaxprTrace, JaxprBuilder()) as main, new_dynamic(main):
@@ -269,14 +256,13 @@ def new_dynamic(main: MainTrace) -> Iterator[None]:
 def trace_with(
     builder: JaxprBuilder, f: Callable[..., list[Any]], avals: Sequence[ShapedArray]
 ) -> ClosedJaxpr:
-    """The program of a flat function for inputs of these types, as `builder` has written it.
+    """The program of a flat function for inputs of these types, as `builder` recorded it.
 
-    `f` takes one argument for each of `avals` and gives a list. It is called once: with boxes that
-    `new_arg` makes of `avals`, under a `JaxprTrace` that is the new top of the stack (`new_main`),
-    has `builder` for its `global_data`, and takes all operations (`new_dynamic`). The inputs of the
-    program are the variables of the boxes. Its outputs are the atoms of what `f` gives, each raised
-    to a box first (`full_raise`), since it may be a plain value. `builder.build` puts the program
-    together.
+    `f` takes one argument for each of `avals` and returns a list. It is called once, with tracers
+    of a new level at the top of the stack, which takes all operations, even those without a tracer:
+    nothing is computed. The inputs of the program are the variables of these tracers, used or not;
+    its outputs are what `f` returns: tracers of any level, arrays, or numbers (anything else is a
+    `TypeError`). Afterwards the stack is as before.
 
     >>> from minijax.core import mul_p
     >>> vector = ShapedArray((3,), np.dtype(float))
@@ -302,9 +288,9 @@ def trace_to_jaxpr(f: Callable[..., list[Any]], avals: Sequence[ShapedArray]) ->
 def trace_with_uses(
     f: Callable[..., list[Any]], avals: Sequence[ShapedArray]
 ) -> tuple[ClosedJaxpr, list[Any]]:
-    """As `trace_to_jaxpr`; and the arrays and tracers themselves of which its constants are copies.
+    """As `trace_to_jaxpr`, together with the arrays and tracers that its constants are copies of.
 
-    By these, a constant of one program is known again in another one.
+    They tell which constants of two programs are the same.
     """
     builder = JaxprBuilder()
     closed = trace_with(builder, f, avals)
@@ -319,7 +305,7 @@ def trace_tree(f: Callable[..., Any], args: Values) -> tuple[ClosedJaxpr, PyTree
 
 
 def type_of(x: Any) -> ShapedArray:
-    """The type of a value, or of an object that has nothing but a shape and a dtype."""
+    """The type of a value, or of any object with a shape and a dtype."""
     if isinstance(x, Array | np.ndarray | np.generic) or not hasattr(x, "shape"):
         return get_aval(x)
     if not hasattr(x, "dtype"):
@@ -330,11 +316,11 @@ def type_of(x: Any) -> ShapedArray:
 def make_jaxpr(
     fun: Callable[..., Any], static_argnums: int | Sequence[int] = (), *, return_shape: bool = False
 ) -> Callable[..., Any]:
-    """A function that gives the program of `fun` for its arguments. Counterpart: `jax.make_jaxpr`.
+    """A function that returns the program of `fun`. Counterpart: `jax.make_jaxpr`.
 
-    Only the types of the arguments matter, except for those that `static_argnums` names: `fun` sees
-    their values. With `return_shape`, the function gives a pair: the program, and the types of the
-    results in the structure of the results.
+    It takes the arguments of `fun`. Only their types matter, except for those that `static_argnums`
+    names, whose values `fun` sees. With `return_shape`, it returns a pair: the program, and the
+    types of the results in their structure.
 
     >>> make_jaxpr(lambda x, n: x * n, static_argnums=1)(3.0, 2.0)
     { lambda ; a:f64[]. let b:f64[] = mul a 2.0:f64[] in (b,) }

@@ -285,8 +285,8 @@ def test_the_course_can_be_released(lesson, tmp_path, monkeypatch):
     secrets = {secret.what for secret in leaks.of(lesson)}
     assert {f"the solution of {x.id}" for x in lesson.exercises} <= secrets
     known = {p["id"] for p in manifests(made.folder)}
-    assert known == {part.id for part in [*assemble.prefix(lesson), *release._to_run(lesson)]}
-    here = assemble.tree(lesson, [lesson.module])
+    assert known == {part.id for part in [*manifest.needed(lesson), *release._to_run(lesson)]}
+    here = assemble.files_of(manifest.needed(lesson), [lesson.module])
     monkeypatch.setattr(places, "COURSE", made.folder / "tool" / "course")
     monkeypatch.setattr(places, "SOLUTIONS", made.folder / "tool" / "solutions")
     there = assemble.tree(manifest.get(lesson.id), [lesson.module])  # what `check` runs on

@@ -338,8 +338,8 @@ def literals(mj, values):
     for value in values:
         out = literal_of(value)
         if type(out) is Literal:
-            kinds = type(out.val).__name__, type(out.aval).__name__
-            found.append((out.val, *kinds, out.aval.str_short(), out.aval.weak_type))
+            kind = type(out.aval).__name__
+            found.append((np.asarray(out.val), kind, out.aval.str_short(), out.aval.weak_type))
         else:
             found.append(repr(out))
     return found
@@ -400,7 +400,7 @@ def literal_after_a_write(mj, x):
     x = np.array(x)
     literal = literal_of(x)
     x[...] = 99
-    return literal.val, literal.val is x
+    return np.asarray(literal.val), literal.val is x
 
 
 @probe
