@@ -148,12 +148,13 @@ def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
 
 
 def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
-    """The value that a program returns for `args`, one value for each parameter, or `TypeError`.
+    """The value that a program returns for `args`.
 
     The current interpreter applies each operation once, in order, so a program can be evaluated,
     differentiated or written down again. All atoms except the program's own variables are
     constants, which stand for themselves: numbers, values of other interpreters, variables of other
-    programs. Two variables with the same name are still two.
+    programs. Two variables with the same name are still two. Raises `TypeError` unless there is one
+    value for each parameter.
 
     >>> from microjax.duals import jvp
     >>> from microjax.interpreters import add, mul
