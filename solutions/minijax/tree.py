@@ -34,10 +34,10 @@ class NodeType(NamedTuple):
 
 @dataclass(frozen=True)
 class PyTreeDef:
-    """The structure of a tree. Two are equal (`==`) where classes, data and children are.
+    """The structure of a tree. Two are equal (`==`) if classes, data and children are.
 
-    A leaf has no `node_class`. `data` is the rest that `to_children` gives beside the children: the
-    keys of a dict, the class of a namedtuple, what a user's class needs; else None.
+    A leaf has no `node_class`. `data` is the rest that `to_children` returns beside the children:
+    the keys of a dict, the class of a namedtuple, what a user's class needs; else None.
     """
 
     node_class: type | None
@@ -96,10 +96,10 @@ leaf = PyTreeDef(None, None, ())
 
 
 def dict_to_children(d: dict[Any, Any]) -> tuple[list[Any], tuple[Any, ...]]:
-    """The values of a dict in the order of its sorted keys, and these keys as a tuple.
+    """The values of a dict in the order of its sorted keys, as a list, and these keys as a tuple.
 
-    Two dicts with the same keys give the same order, however they were filled. Keys that Python
-    cannot sort, such as a number and a text, raise `ValueError`. Nothing is changed in `d`.
+    How the dict was filled does not matter. Values are not looked at, and nothing is changed in
+    `d`. Keys that Python cannot sort raise `ValueError`.
 
     >>> dict_to_children({"b": 10, "a": 20})
     ([20, 10], ('a', 'b'))
@@ -135,9 +135,9 @@ def register_pytree_node(
 ) -> None:
     """Make the class `nodetype` a kind of container. Counterpart: JAX's function of this name.
 
-    `flatten_func(x)` gives (children, data); `unflatten_func(data, children)` makes the container
-    again. `data` is compared with `==`. The table `node_types` gets an entry, a `NodeType` of the
-    two functions. If the class has an entry already, that one stays, and this raises `ValueError`.
+    `flatten_func(x)` returns (children, data), and `unflatten_func(data, children)` makes the
+    container again. The table of kinds gets an entry of the two for this class. A class that has an
+    entry already keeps it, and raises `ValueError`.
 
     >>> class Interval:
     ...     def __init__(self, low, high):
@@ -156,9 +156,9 @@ def register_pytree_node(
 def node_type(cls: type) -> NodeType | None:
     """How to take the instances of a class apart; None if they are leaves.
 
-    An entry of `node_types` for this very class decides; entries of its base classes do not count.
-    Without an entry, a namedtuple (a subclass of tuple that has an attribute `_fields`) is of
-    `namedtuple_type`, which keeps its class. All else is a leaf.
+    At each call the table `node_types` decides: only an entry for this very class counts. Without
+    one, a namedtuple (a tuple class with an attribute `_fields`) is of `namedtuple_type`, and all
+    else is a leaf.
 
     >>> node_type(list) is node_types[list]
     True
@@ -221,11 +221,11 @@ IsLeaf = Callable[[Any], bool] | None
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree from left to right, as a list, and its structure.
 
-    `node_type(type(x)).take_apart(x)` gives the children of a container `x` and the `data` of its
-    `PyTreeDef`, and `node_type` gives None for a leaf. The structure of a leaf is the constant
-    `leaf`. An empty container has no leaves, and is none. Where `is_leaf` is given, a container for
-    which it is true counts as a leaf; it is asked at every level. Each container is taken apart
-    once. Counterpart: `jax.tree.flatten`.
+    The structure of a leaf is the constant `leaf`; that of a container has its class, its data and
+    the structures of its children. None and empty containers have no leaves. A container for which
+    `is_leaf` is true counts as a leaf, at any depth. Each container is taken apart once; if that
+    does not yield children and data, raises `ValueError`. Other errors come out unchanged.
+    Counterpart: `jax.tree.flatten`.
 
     >>> tree_flatten({"b": 1.0, "a": (2.0, [3.0])})
     ([2.0, 3.0, 1.0], PyTreeDef({'a': (*, [*]), 'b': *}))
@@ -242,12 +242,11 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
 
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
-    """The tree of this structure with these leaves, which may come from any iterable.
+    """The tree of this structure with these leaves, from any iterable.
 
-    The number of leaves must be `treedef.num_leaves` (`ValueError`). A container is made by
-    `node_type(treedef.node_class).from_children(treedef.data, children)`, with a list of children.
-    The leaves are put in as they are, even those that are containers themselves. An error in
-    `from_children` comes out as it is. Counterpart: `jax.tree.unflatten`.
+    They are put in as they are, even containers. Too few or too many raise `ValueError`. A kind of
+    container gets its data and a list of children; an error in it comes out unchanged. Counterpart:
+    `jax.tree.unflatten`.
 
     >>> pair = PyTreeDef(tuple, None, (leaf, leaf))
     >>> tree_unflatten(PyTreeDef(list, None, (leaf, pair)), "abc")
@@ -282,11 +281,11 @@ def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
 
 
 def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
-    """What stands in `tree` at the places of the leaves of `treedef`: leaves, or whole subtrees.
+    """What is in `tree` at the places of the leaves of `treedef`: leaves, or subtrees.
 
-    Every container of `treedef` must be in `tree`, at the same place: one of the same class, with
-    equal data and as many children. Else this raises `ValueError`. Below the leaves of `treedef`
-    nothing is looked at. Counterpart: the method `flatten_up_to` of JAX's `PyTreeDef`.
+    The result is a list. Each container of `treedef` must be in `tree`, at the same place, with the
+    same class, equal data and as many children; else raises `ValueError`. Below that, nothing is
+    looked at. Counterpart: the method of JAX's `PyTreeDef`.
 
     >>> flatten_up_to(PyTreeDef(tuple, None, (leaf, leaf)), (1.0, [2.0, 3.0]))
     [1.0, [2.0, 3.0]]
@@ -305,12 +304,12 @@ def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
 
 
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
-    """Apply `f` to the leaves of one tree, or to what stands at the same places in several.
+    """The tree of what `f` returns for each leaf of `tree`. Counterpart: `jax.tree.map`.
 
-    The result has the structure of `tree`, whose leaves `is_leaf` decides as in `tree_flatten`. The
-    other trees must fit it as `flatten_up_to` wants, else `ValueError`, and `f` is not called. It
-    is called once for each leaf, from left to right; an error in it comes out as it is.
-    Counterpart: `jax.tree.map`.
+    `f` also gets what the other trees have at that place, maybe a whole subtree. They must have the
+    containers of `tree`, else `ValueError`, and `f` is not called. It is called once per leaf, from
+    left to right; an error in it comes out unchanged. Containers for which `is_leaf` is true are
+    leaves of `tree`.
 
     >>> tree_map(lambda x, y: x + y, {"a": 1, "b": 2}, {"a": 10, "b": 20})
     {'a': 11, 'b': 22}
@@ -326,12 +325,12 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
 def flatten_fun(
     f: Callable[..., Any], in_tree: PyTreeDef
 ) -> tuple[Callable[..., list[Any]], Callable[[], PyTreeDef]]:
-    """`f` as a function from flat leaves to flat leaves, and a store of its result's structure.
+    """`f` for flat leaves, `flat_f`, and a function for its result's structure, `out_tree`.
 
     `in_tree` is the structure of the tuple (or list) of all arguments of `f`. `flat_f` takes their
-    leaves, one by one, calls `f` once, and gives the list of the leaves of the result. `out_tree()`
-    gives the structure of the result of the last call; it never calls `f`. Called before `flat_f`
-    has run, it raises `RuntimeError`. An error in `f` comes out as it is.
+    leaves, one by one (else `ValueError`), calls `f` once, and returns a list of the result's
+    leaves. `out_tree()` returns the structure of the last result, as it was then, or raises
+    `RuntimeError` if there is none. An error in `f` comes out unchanged.
 
     >>> pair = PyTreeDef(tuple, None, (leaf, leaf))
     >>> in_tree = PyTreeDef(tuple, None, (pair,))  # one argument, which is a pair
@@ -356,12 +355,12 @@ def flatten_fun(
     return flat_f, out_tree
 
 
-# JAX gives these functions as `jax.tree.…`, and under the longer names in `jax.tree_util`.
+# JAX has these functions as `jax.tree.…`, and under the longer names in `jax.tree_util`.
 flatten, unflatten, leaves, structure = tree_flatten, tree_unflatten, tree_leaves, tree_structure
 
 
 def __getattr__(name: str) -> Any:
-    """Gives `jax.tree.map`: a global `map` would hide Python's own from the functions above."""
+    """Returns `jax.tree.map`: a global `map` would hide Python's own from the functions above."""
     if name == "map":
         return tree_map
     raise AttributeError(f"minijax.tree has no {name!r}. See what there is by dir(minijax.tree).")

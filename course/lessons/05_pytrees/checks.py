@@ -1,4 +1,4 @@
-"""Checks of the lesson pytrees, for you to read and to run: `./jaxprentice check pytrees`.
+"""Checks of the `pytrees` lesson, for you to read and to run: `./jaxprentice check pytrees`.
 
 Each exercise has a few. An exercise that uses others, by calling them, waits until those are done.
 """
@@ -71,7 +71,7 @@ def test_a_new_class():
 
 @pytest.mark.exercise("pytrees.register")
 def test_a_class_that_is_there():
-    """A class that is in the table is refused with ValueError, and stays as it is."""
+    """A class that is in the table is rejected with ValueError, and stays as it is."""
     before = node_types[list]
     with pytest.raises(ValueError):
         register_pytree_node(list, lambda xs: ((), None), lambda rest, xs: [])
@@ -93,7 +93,7 @@ def test_order_of_the_keys():
 
 @pytest.mark.exercise("pytrees.dict")
 def test_keys_that_have_no_order():
-    """Keys that cannot be sorted are refused with ValueError."""
+    """Keys that cannot be sorted are rejected with ValueError."""
     with pytest.raises(ValueError):
         dict_to_children({"a": 1.0, 2: 3.0})
 
@@ -103,7 +103,7 @@ def test_keys_that_have_no_order():
 
 @pytest.mark.exercise("pytrees.node_type")
 def test_classes_in_the_table():
-    """A class that is in the table has its entry, the class of None too."""
+    """A class that is in the table has its entry, and so has the class of None."""
     assert node_type(tuple) is node_types[tuple]
     assert node_type(Pair) is node_types[Pair]
     assert node_type(type(None)) is node_types[type(None)]
@@ -149,7 +149,7 @@ def test_a_leaf():
 
 @pytest.mark.exercise("pytrees.flatten")
 def test_fields_of_the_structure():
-    """A structure has the data that `to_children` gives, and a tuple of structures."""
+    """A structure has the data that `to_children` returns, and a tuple of structures."""
     _, structure = tree_flatten({"b": 1.0, "a": 2.0})
     assert structure.data == ("a", "b")
     assert structure.children() == [leaf, leaf]
@@ -174,7 +174,7 @@ def test_other_classes():
 
 @pytest.mark.exercise("pytrees.flatten")
 def test_containers_taken_as_leaves():
-    """A container for which is_leaf is true is a leaf, at the root or however deep it stands."""
+    """A container for which is_leaf is true is a leaf, at the root or further down."""
     assert tree_flatten((2.0, 3.0), is_leaf=lambda x: x == (2.0, 3.0)) == ([(2.0, 3.0)], leaf)
     leaves, structure = tree_flatten([1.0, None, (2.0, 3.0)], is_leaf=lambda x: x == (2.0, 3.0))
     assert leaves == [1.0, (2.0, 3.0)]
@@ -203,7 +203,7 @@ def test_any_iterable_and_any_leaf():
 
 @pytest.mark.exercise("pytrees.unflatten")
 def test_children_are_a_list():
-    """Whoever makes a container gets its children as a list."""
+    """The function that makes a container gets its children as a list."""
 
     class Wrapped:
         pass
@@ -214,7 +214,7 @@ def test_children_are_a_list():
 
 @pytest.mark.exercise("pytrees.unflatten")
 def test_wrong_number_of_leaves():
-    """Too few leaves or too many are refused with ValueError."""
+    """Too few leaves or too many are rejected with ValueError."""
     with pytest.raises(ValueError):
         tree_unflatten(NESTED, [1.0, 2.0])
     with pytest.raises(ValueError):
@@ -233,7 +233,7 @@ def test_leaves_and_subtrees():
 
 @pytest.mark.exercise("pytrees.flatten_up_to")
 def test_other_containers():
-    """A container of another class, or something that is none, is refused with ValueError."""
+    """A container of a different class, or a leaf, is rejected with ValueError."""
     for tree in ([1.0, 2.0], 3.0, None, Point(1.0, 2.0)):
         with pytest.raises(ValueError):
             flatten_up_to(PAIR_OF_LEAVES, tree)
@@ -241,7 +241,7 @@ def test_other_containers():
 
 @pytest.mark.exercise("pytrees.flatten_up_to")
 def test_other_keys_or_lengths():
-    """Another length, or other keys of a dict, are refused with ValueError."""
+    """A different length, or different keys of a dict, are rejected with ValueError."""
     with pytest.raises(ValueError):
         flatten_up_to(PAIR_OF_LEAVES, (1.0, 2.0, 3.0))
     with pytest.raises(ValueError):
@@ -266,21 +266,21 @@ def test_one_tree():
 
 @pytest.mark.exercise("pytrees.map")
 def test_several_trees():
-    """The function gets what stands at the same place in all trees."""
+    """The function gets what is at the same place in all trees."""
     got = tree_map(lambda x, y, z: (x, y, z), [1, (2,)], [3, (4,)], [5, ({"a": 6},)])
     assert got == [(1, 3, 5), ((2, 4, {"a": 6}),)]
 
 
 @pytest.mark.exercise("pytrees.map")
 def test_trees_that_do_not_fit():
-    """A tree that does not fit the first one is refused with ValueError."""
+    """A tree that does not fit the first one is rejected with ValueError."""
     with pytest.raises(ValueError):
         tree_map(lambda x, y: x, (1.0, 2.0), (1.0, 2.0, 3.0))
 
 
 @pytest.mark.exercise("pytrees.map")
 def test_a_pair_as_a_leaf():
-    """What is a leaf in the first tree may be decided by is_leaf."""
+    """A container of the first tree may be made a leaf by is_leaf."""
     got = tree_map(lambda x, y: (x, y), [(1, 2)], ["one"], is_leaf=lambda x: x == (1, 2))
     assert got == [((1, 2), "one")]
 
@@ -324,7 +324,7 @@ def test_how_often_the_function_runs():
 
 @pytest.mark.exercise("pytrees.flatten_fun")
 def test_structure_of_the_last_call():
-    """Each call of flat_f may give another structure; out_tree gives that of the last one."""
+    """The structure may differ from call to call; out_tree returns that of the last one."""
     flat_f, out_tree = flatten_fun(lambda d, x: [7.0] * x, TWO_ARGUMENTS)
     for count in (1, 2):
         assert flat_f(1, 2, count) == [7.0] * count
@@ -333,7 +333,7 @@ def test_structure_of_the_last_call():
 
 @pytest.mark.exercise("pytrees.flatten_fun")
 def test_error_in_the_function():
-    """An error in the function comes out as it is."""
+    """An error in the function comes out unchanged."""
     flat_f, _ = flatten_fun(lambda d, x: d["not there"], TWO_ARGUMENTS)
     with pytest.raises(KeyError):
         flat_f(1, 2, 30)
@@ -341,7 +341,7 @@ def test_error_in_the_function():
 
 @pytest.mark.exercise("pytrees.flatten_fun")
 def test_asked_too_early():
-    """The structure of a result that is not there yet raises RuntimeError."""
+    """Asking for the structure before there is a result raises RuntimeError."""
     _, out_tree = flatten_fun(lambda d, x: x, TWO_ARGUMENTS)
     with pytest.raises(RuntimeError):
         out_tree()
