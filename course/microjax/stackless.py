@@ -1,4 +1,4 @@
-"""Part I grown up: a whole JAX whose interpreters stand in a context, and not on a stack.
+"""Part I grown up: a whole JAX whose interpreters are in a context, and not on a stack.
 
 In Part I there is one *current interpreter*, and every operation goes to it. A transformation makes
 a new one, which remembers the one before it (`prev_interpreter`), and runs the user's function
@@ -89,7 +89,7 @@ class EvalInterpreter(Interpreter):
 
 
 def each(primitive: Primitive, f: Fun, *outs: Any) -> Any:
-    """`f` of a result, or of each result where the primitive gives several."""
+    """`f` of a result, or of each result if the primitive has several."""
     if not primitive.multiple_results:
         return f(*outs)
     return [f(*parts) for parts in zip(*outs, strict=True)]
@@ -146,7 +146,7 @@ lax = Lax(bind)  # the operations as functions: lax.sin(x) is bind(core.sin_p, x
 
 
 class Tracer(ArrayLike):
-    """What an interpreter hands to a user's function in place of an array."""
+    """What an interpreter hands to a user's function instead of an array."""
 
     interpreter: Interpreter
     lax = lax
@@ -168,7 +168,7 @@ class BoxInterpreter(Interpreter):
     """Opens boxes, applies a rule under the previous interpreter, and boxes the results.
 
     A constant has no box, and `None` beside it. An operation on constants alone is handed on. A
-    rule gets the values, and what is beside them, as two lists, and gives the two for its result.
+    rule gets the values, and what is beside them, as two lists, and returns the two for its result.
     """
 
     box_type: type[Box]
@@ -187,15 +187,11 @@ class BoxInterpreter(Interpreter):
         return [value for value, _ in pairs], [extra for _, extra in pairs]
 
     def interpret_op(self, primitive: Primitive, args: Sequence[Any], params: Any) -> Any:
-        """The result of one operation: in a box, if an operand came in one.
+        """The result of one operation, in a box if an operand came in one.
 
-        `self.open(args)` gives two lists: the values, and what is beside each. What follows happens
-        while `self.prev_interpreter` is the current one. If nothing is beside any of the values,
-        `bind` the primitive again, with the values and `params`: its result is the result, without
-        a box. Otherwise the primitive's rule, `get_rule(self.rules, primitive, self.task)`, gives
-        two things: `out, extra = rule(values, extras, **params)`. The result is
-        `self.box(out, extra)`. If `primitive.multiple_results`, both are lists, and the result is a
-        list of boxes (`each` does either).
+        If this interpreter owns an operand, the primitive's rule finds what is in the box;
+        otherwise the operation is handed on. The previous interpreter gets all that is bound. With
+        `multiple_results` it is a list, and each result has its own box, or none.
 
         >>> interpreter = JVPInterpreter()
         >>> x = interpreter.box(np.array(3.0), np.array(1.0))
@@ -205,8 +201,17 @@ class BoxInterpreter(Interpreter):
         >>> interpreter.interpret_op(core.add_p, [2.0, 3.0], {})
         Array(5., dtype=float64, weak_type=True)
         """
-        # TODO(stackless.box_op): open the operands; under the previous interpreter apply the rule,
-        # or bind again if nothing is in a box; box the results.
+        # Toolbox:
+        # - self.open(args): two lists, the values and what is beside each; self.box(value, extra):
+        #   the way back
+        # - get_rule(self.rules, primitive, self.task): the rule, or the error; rule(values, extras,
+        #   **params) returns two results, or two lists
+        # - bind(primitive, *values, **params): the operation, for the interpreter that is current
+        # - with set_interpreter(self.prev_interpreter): the previous interpreter is current for a
+        #   while
+        # - each(primitive, f, *outs): f of the results; or, with multiple_results, of the items of
+        #   lists, side by side
+        # TODO(stackless.box_op): return the result of one operation on values and boxes.
         raise NotImplementedError("stackless.box_op")
 
     def run(self, f: Fun, values: Any, extras: Any) -> Pairs:
@@ -325,7 +330,7 @@ def elementwise_batch(primitive: Primitive, vals: Any, mapped: Any) -> Any:
 
 
 def dot_general_batch(vals: Any, mapped: Any, *, dimension_numbers: Any, **params: Any) -> Any:
-    """One batch axis more, which `dot_general` puts in front of its result."""
+    """One batch axis more, which `dot_general` puts first in its result."""
     size = next(get_aval(x).shape[0] for x in compress(vals, mapped))
     x, y = (x if m else lax.repeat(x, size) for x, m in zip(vals, mapped, strict=True))
     contract, batch = ([shifted(axes) for axes in pair] for pair in dimension_numbers)
@@ -411,7 +416,7 @@ class StagingInterpreter(Interpreter):
         return outs if primitive.multiple_results else outs[0]
 
     def run(self, f: Fun, avals: Sequence[ShapedArray]) -> tuple[ClosedJaxpr, Any]:
-        """The program of `f` for inputs of these types, and what `f` gives beside its results."""
+        """The program of `f` for inputs of these types, and what `f` returns beside its results."""
         invars = [Var(raise_to_shaped(aval)) for aval in avals]
         with running(self):
             outs, info = f(*(Staged(self, var) for var in invars))
@@ -430,7 +435,7 @@ def stage_tree(fun: Fun, args: Sequence[Any]) -> tuple[ClosedJaxpr, PyTreeDef]:
 
 
 def make_jaxpr(fun: Fun) -> Fun:
-    """A function that gives the program of `fun` for its arguments. Counterpart: `jax.make_jaxpr`.
+    """A function that returns the program of `fun`. Counterpart: `jax.make_jaxpr`.
 
     >>> make_jaxpr(lambda x: lax.sin(x) * 2.0)(3.0)
     { lambda ; a:f64[]. let b:f64[] = sin a; c:f64[] = mul b 2.0:f64[] in (c,) }
@@ -468,41 +473,46 @@ class LinearInterpreter(StagingInterpreter):
         self.prev_interpreter = context.interpreter
 
     def interpret_op(self, primitive: Primitive, args: Sequence[Any], params: Any) -> Any:
-        """Write an operation down if it depends on a variable of this program; else compute it.
+        """The result of one operation: recorded, if it depends on a variable of this program.
 
-        It depends on one if this interpreter owns an operand, whichever. `StagingInterpreter` knows
-        how to write it down, and what the result is then. An operation that depends on none is
-        bound again, while `self.prev_interpreter` is the current one.
+        It depends on one if any operand does. Every other operation is left to the previous
+        interpreter, and so is its result.
 
         >>> f = lambda t: ([lax.mul(lax.cos(0.0), t)], None)
         >>> LinearInterpreter().run(f, types_of([2.0]))[0]
         { lambda ; a:f64[]. let b:f64[] = mul 1.0:f64[] a in (b,) }
         """
-        # TODO(stackless.linear_op): record the operation if one of its operands is a variable of
-        # this program; otherwise bind it under the previous interpreter.
+        # Toolbox:
+        # - self.owns(x): is x a variable of this program?
+        # - super().interpret_op(primitive, args, params): records the operation
+        # - bind(primitive, *args, **params): the operation, for the interpreter that is current
+        # - with set_interpreter(self.prev_interpreter): the previous interpreter is current for a
+        #   while
+        # TODO(stackless.linear_op): return the result of one operation, recorded or computed.
         raise NotImplementedError("stackless.linear_op")
 
 
 def linearize_flat(f: Fun, primals: Any, in_moves: Any) -> tuple[ClosedJaxpr, list[Any]]:
     """The derivative of `f` at `primals` as a program, and the list of results of `f`.
 
-    `f` takes arrays and gives a list of arrays. `in_moves` has a flag for each of the primals; the
-    program has an input for each flag that is set, of the type of that primal: its tangent. It has
-    an output for each result of `f` that is a float: its tangent, zeros if it does not move.
-
-    It is `jvp` with variables for tangents. `LinearInterpreter().run(g, avals)` calls `g` with a
-    variable for each type in `avals`; `g` gives the outputs of the program, and anything else
-    beside it; `run` gives the program, and what was beside. In `g`,
-    `JVPInterpreter().run(f, primals, tangents)` gives the results of `f` and their tangents. There
-    is a tangent for each of the primals, and for each result; it may be `None`. `merge`,
-    `compress`, `types_of`, `are_floats` and `instantiate` serve for lists. `f` is called once.
+    The program has an input for each primal that `in_moves` marks, and an output for each result
+    that is a float: tangents, zeros if nothing moves. Only operations on tangents are in it. `f` is
+    called once.
 
     >>> program, values = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
     >>> print(program, *values)
     { lambda ; a:f64[]. let b:f64[] = mul a 2.0:f64[] in (b,) } 6.0
     """
-    # TODO(stackless.linearize_flat): define a function from tangents to tangents that runs f under
-    # a JVPInterpreter, and run it under a LinearInterpreter.
+    # Toolbox:
+    # - JVPInterpreter().run(f, primals, tangents): the results of f, and their tangents; each
+    #   tangent may be None
+    # - LinearInterpreter().run(g, avals): calls g with a variable per type; g returns outputs and
+    #   anything else; returns the program and the latter
+    # - merge(flags, xs): an item of xs for each flag that is true, None for the others;
+    #   compress(xs, flags): the way back, an iterator
+    # - types_of(xs): the types of values; are_floats(avals): a flag for each of them
+    # - instantiate(tangents, avals): tangents as arrays, even if they are None
+    # TODO(stackless.linearize_flat): return the linear program and the results of f.
     raise NotImplementedError("stackless.linearize_flat")
 
 
@@ -512,25 +522,27 @@ transpose_rules: Rules = {}
 
 
 def backward_pass(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
-    """Cotangents of the inputs of a linear program, from those of its results.
+    """A linear program's cotangents of inputs, from those of its outputs: a list of arrays.
 
-    There is a cotangent for each output, and `None` is zero. Equations are visited from the last to
-    the first. One of whose results none has a cotangent is left alone. For another
-    `get_rule(transpose_rules, eqn.primitive, "Transpose rule")` is called as
-    `rule(ct, *operands, **eqn.params)`. An operand is the value of a constant of the program or of
-    a literal, and an `UndefPrimal` for each other variable (`value_of` gives it). `ct` is the
-    cotangent of the result; if `eqn.primitive.multiple_results`, it is a list of those of the
-    results, with `None` for those without. The rule gives a cotangent for each operand, or `None`.
-    A variable that is used in several places gets the sum of all that comes from there (`add_up`).
-    The result is a list of arrays: zeros of its type for an input that gets no cotangent
-    (`instantiate`).
+    `None` is zero; an input without a cotangent gets zeros of its type. A rule is called once per
+    equation, or never if no cotangent comes to its results; with `multiple_results` it is called
+    with a list.
 
     >>> program = make_jaxpr(lambda t, u: lax.mul(t, 3.0) + t)(1.0, 1.0)
     >>> backward_pass(program, [2.0])
     [Array(8., dtype=float64, weak_type=True), Array(0., dtype=float64, weak_type=True)]
     """
-    # TODO(stackless.backward_pass): keep a table of cotangents; visit the equations from the last
-    # to the first, and add what each rule gives to the cotangents of the operands.
+    # Toolbox:
+    # - get_rule(transpose_rules, primitive, "Transpose rule"): the rule; rule(ct, *operands,
+    #   **params) returns a cotangent, or None, per operand
+    # - value_of(atom, known): a literal's value, the value in the dict known, or an UndefPrimal for
+    #   a linear operand
+    # - add_up(terms): a sum in which None is zero
+    # - instantiate(cotangents, avals): cotangents as arrays, even if they are None; var.aval: a
+    #   variable's type
+    # - program.jaxpr, program.consts, jaxpr.constvars, invars, outvars, eqns: the parts of a
+    #   program
+    # TODO(stackless.backward_pass): return the cotangents of the inputs.
     raise NotImplementedError("stackless.backward_pass")
 
 
@@ -603,28 +615,29 @@ def call(program: ClosedJaxpr, args: Sequence[Any], name: str) -> list[Any]:
 
 
 def jit_impl(*args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
-    """Compile the program unless that was done before, and run it; gives NumPy's arrays."""
+    """The results of the program as NumPy arrays; it is compiled if that was not done before."""
     return [np.asarray(x) for x in compile_and_run(*args, name=name, jaxpr=jaxpr)]
 
 
 def jit_jvp(primals: Any, tangents: Any, *, name: str, jaxpr: ClosedJaxpr) -> Any:
-    """Call a program for values, then one for tangents, which `linearize` can record alone.
+    """The results of the program `jaxpr`, and their tangents: two lists.
 
-    Gives the results of the program `jaxpr`, and the list of their tangents: `None` for a result
-    that is no float. `tangents` has a `None` for each of the primals that does not move.
-
-    `linearized_program(jaxpr, in_moves)`, with a tuple of flags, one for each of the primals, makes
-    the two programs. The first takes the primals, and gives the results and then residuals: what
-    the second needs to know of them. The second takes the residuals and then the tangents of the
-    inputs that move, and gives the tangents of the results that are floats. Either is called by
-    `call(program, args, name)`, which gives a list. `jaxpr.out_avals` are the results' types.
+    `None` is the tangent of what does not move, and of a result that is not a float. Two calls of
+    this `name` are bound: one computes the results, the other one tangents from tangents, without
+    those that are `None`.
 
     >>> program = make_jaxpr(lambda x: x * x)(3.0)
     >>> jit_jvp([3.0], [1.0], name="f", jaxpr=program)
     ([Array(9., dtype=float64, weak_type=True)], [Array(6., dtype=float64, weak_type=True)])
     """
-    # TODO(stackless.jit_jvp): make the two programs, call the one for values and residuals, then
-    # the other one for tangents.
+    # Toolbox:
+    # - linearized_program(jaxpr, in_moves): the two programs, for a tuple of flags: primals ->
+    #   results, residuals; residuals, tangents -> tangents of floats
+    # - call(program, args, name): a call, which returns a list
+    # - merge(flags, xs): an item of xs for each flag that is true, None for the others;
+    #   compress(xs, flags): the way back, an iterator
+    # - jaxpr.out_avals: the types of the results; are_floats(avals): a flag for each of them
+    # TODO(stackless.jit_jvp): return the results of a call, and their tangents.
     raise NotImplementedError("stackless.jit_jvp")
 
 

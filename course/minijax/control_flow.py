@@ -200,8 +200,8 @@ def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> Values
     """The results of a choice and their tangents: two lists.
 
     `primals` are the index, maybe a tracer, and the operands. None is the tangent of what does not
-    move: the index, and a result that moves in no branch. A result that moves in one branch has a
-    tangent in all. One operation is bound: a `cond` with as many branches.
+    move: the index, and a result that moves in no branch. One operation is bound: a `cond` with as
+    many branches.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
@@ -242,9 +242,9 @@ def select_branches(
 ) -> ValuesAndAxes:
     """The results of a batch whose examples each have their own branch; their batch axes, all 0.
 
-    `indices` has shape (axis_size,) and dtype int32, and may be a tracer. `dims` are the operands'
-    batch axes, or `not_mapped`. Each branch is computed once, for all examples. Derivatives are
-    those of the chosen branch alone, even if another branch has an infinite one.
+    `indices`, maybe a tracer, has shape (axis_size,). `dims` are the operands' batch axes, or
+    `not_mapped`. Each branch is computed once, for all examples. Derivatives are those of the
+    chosen branches, even if others are infinite.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
@@ -400,10 +400,10 @@ def settled(
 ) -> tuple[Any, Marks, Marks]:
     """The step of a loop, transformed for marks of the carry that are the same after the step.
 
-    `transform(marks)` returns a step for a carry with these marks, and the marks of its results,
-    the carry first. A mark that goes in comes out. Returns the step, its carry's marks (at least
-    `carry`, and as few as possible), and the other marks. `transform` is called as rarely as
-    possible, first with `carry`.
+    `transform(marks)` returns a step for these marks, and the marks of its results, the carry
+    first; a mark that goes in comes out. Returns the step, the carry's marks (`carry`, and no more
+    than necessary) and the other marks. `transform` is called as rarely as possible, first with
+    `carry`.
 
     >>> def step(carry):  # x moves if x did, y if x or y did; what is stacked moves if y did
     ...     x, y = carry
@@ -596,10 +596,10 @@ def where_condition_holds(
 ) -> ClosedJaxpr:
     """The step of a batch of loops: examples that are done keep the carry that they have.
 
-    `condition` returns a boolean per example, and `body` a carry. The new program takes the
-    constants of the condition, `body_nconsts` constants of the body, and the carry, with leading
-    batch axes. An example goes on if the condition holds for the carry that comes in; otherwise it
-    keeps all of it, even if the body returns NaN. Both programs are computed once.
+    `condition` returns a boolean per example, `body` a carry with leading batch axes. The new
+    program takes the constants of the condition, `body_nconsts` of the body, and the carry. An
+    example is done if the condition fails for the carry that comes in; it keeps all of it, even if
+    the body returns NaN. Both programs are computed once.
 
     >>> batch, limit = (ShapedArray(shape, np.dtype(float)) for shape in ((3,), ()))
     >>> small = trace_to_jaxpr(lambda limit, x: [x < limit], [limit, batch])
@@ -1051,10 +1051,9 @@ def transpose_rest(
 ) -> list[Any]:
     """The cotangents of a scan's linear constants, first linear carry and linear rows, in one list.
 
-    `split.rest` is the linear part of a step, and `same` and `stacks` its residuals (`SplitScan`
-    says more). `consts` are the types of the linear constants, whose cotangents are sums over all
-    steps. `cts` has a cotangent, or None for zero, for each linear result of the scan. One scan is
-    bound, of `loop.length` steps.
+    `split.rest` is the linear part of a step, with the residuals `same` and `stacks`; `consts` are
+    the types of its constants. `cts` are those of the scan's linear results, None for zero. One
+    scan is bound, of `loop.length` steps.
 
     >>> row = ShapedArray((), np.dtype(float))
     >>> rest = trace_to_jaxpr(lambda k, c, x: [c + k, x * 2.0 + c], [row, row, row])
@@ -1128,10 +1127,9 @@ def scan_hlo(
 def scan_by_while(loop: Scan, args: Values) -> list[Any]:
     """The last carry and the ys of a scan, in one list, computed by one loop.
 
-    `args` are the operands of the scan: constants, first carry, rows. Each row of the ys is in the
-    place of the row that its step read. With `loop.reverse`, the last row is read first. The body
-    is in the program once. A scan of no steps has no loop: it returns the first carry, and ys
-    without rows.
+    `args` are its operands. A y is in the place of the row that its step read; if `loop.reverse`,
+    the last row is read first. The body is in the program once. A scan of no steps has no loop: it
+    returns the first carry, and ys without rows.
 
     >>> row = ShapedArray((), np.dtype(float))
     >>> body = trace_to_jaxpr(lambda c, x: [c + x, c * x], [row, row])

@@ -158,10 +158,10 @@ def stop(error: type[Exception], eqn: Equation, number: int, why: str) -> NoRetu
 def inverse_chain(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The inverse of a function that does one thing after another to one array.
 
-    `f` returns the type that it takes. Each call of the inverse traces `f` once, and undoes its
-    equations by their rules. An equation with several operands is a `ValueError`, and otherwise a
-    primitive without a rule is a `NotImplementedError`; both say `stops at equation N`, counted
-    from 1. Nothing else is checked. What a rule raises goes to the caller.
+    `f` returns the type that it takes; each call of the inverse traces it once. An equation with
+    several operands is a `ValueError`, and otherwise one without a rule a `NotImplementedError`;
+    both say `stops at equation N`. Nothing else is checked, and what a rule raises goes to the
+    caller.
 
     >>> f = lambda x: lax.exp(lax.tanh(x))
     >>> print(round(float(inverse_chain(f)(f(1.0))), 6))
@@ -246,10 +246,9 @@ def inverse_jaxpr(
 ) -> list[Any]:
     """The values of a program's inputs, as far as they follow from what is known: a list.
 
-    `consts` are the values of constants, `ins` and `outs` those of inputs and results. None is what
-    is unknown, in all lists. What follows from constants and known inputs helps to undo equations.
-    Nothing is computed twice, and nothing is undone that is known. Errors count the equations from
-    1, at the top.
+    `consts` are the values of constants, `ins` and `outs` those of inputs and results; None is
+    unknown. Nothing is computed twice, and nothing is undone that is known. Errors count the
+    equations from 1, at the top.
 
     >>> jaxpr = make_jaxpr(lambda x, y: (x + 2.0) / lax.exp(y))(1.0, 1.0).jaxpr
     >>> inverse_jaxpr(jaxpr, [], [None, 0.0], [5.0])
@@ -321,9 +320,8 @@ def inverse_equation(
 ) -> list[Any]:
     """The operands of an equation, from what is known of them (`ins`) and of its results (`outs`).
 
-    None is what is unknown, in all lists. A program that the equation calls is undone equation by
-    equation, with all that is known outside; errors count from 1 in it. Any other equation is
-    undone by the rule of its primitive, and errors have its `number`.
+    None is unknown. A program that is called is undone equation by equation, with all that is known
+    outside; errors count from 1 in it. Any other equation is undone by its primitive's rule.
 
     >>> from minijax import jit
     >>> closed = make_jaxpr(jit(lambda x, y: x * y + 1.0))(0.0, 0.0)
@@ -342,10 +340,9 @@ def inverse_equation(
 def invert(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
     """The operands of an equation, of which at most one is unknown, by its primitive's rule.
 
-    `ins` has None for that one; `outs` are the results. Returns a new list, with what the rule
-    returns instead of the None. A primitive without a rule is a `NotImplementedError`, and
-    otherwise several unknown operands are a `ValueError`; both say `stops at equation` and its
-    `number`.
+    `ins` has None for that one; `outs` are the results. Returns a new list. No rule is a
+    `NotImplementedError`, and otherwise several unknown operands are a `ValueError`; both say
+    `stops at equation` and its `number`. What a rule raises goes to the caller.
 
     >>> (eqn,) = make_jaxpr(lambda x, y: x - y)(0.0, 0.0).eqns
     >>> invert(eqn, 1, [None, 2.0], [5.0])
@@ -397,10 +394,10 @@ def inverse_pmap(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[
 def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[bool]]:
     """The program for some of its results, without the equations and inputs of no use to them.
 
-    `used_outputs` says of each result whether it stays, and the list that is returned says it of
-    each input. Equations with effects are of use. A call loses the results and operands that are of
-    no use. Constants stay, and everything keeps its order. The old program does not change, and the
-    new one has none of its caches. Counterpart: `jax.interpreters.partial_eval.dce_jaxpr`.
+    `used_outputs` says which results stay; the list that is returned, which inputs. Equations with
+    effects stay. A call loses what is of no use. Constants stay, and everything keeps its order.
+    The old program does not change, and the new one has none of its caches. Counterpart:
+    `jax.interpreters.partial_eval.dce_jaxpr`.
 
     >>> closed = make_jaxpr(lambda x, y: (lax.sin(x) * 2.0, lax.cos(y)))(1.0, 1.0)
     >>> dce_jaxpr(closed.jaxpr, [False, True])

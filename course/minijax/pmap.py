@@ -218,9 +218,8 @@ def all_gather_transpose(
 ) -> list[Value]:
     """The cotangent of the value that an example gave to `all_gather`, in a list of length 1.
 
-    `ct` is this example's cotangent of the gathered array. `x` is an `UndefPrimal` of the type of
-    the value, which the result has. It says how the sum of what all examples return moves with this
-    value.
+    `ct` is this example's cotangent of the gathered array; `x`, an `UndefPrimal`, has the type of
+    the value. The result says how the sum of what all examples return moves with it.
 
     >>> from minijax.vmap import vmap
     >>> x = UndefPrimal(ShapedArray((), np.dtype("float64")))
@@ -265,8 +264,8 @@ def psum_batch(
     """The sum over named axes, for all examples of a `vmap` at once, and its batch axis.
 
     `vals` and `dims` hold the operand and its batch axis. If `axes` name the axis of this `vmap`,
-    the result has no batch axis, and an operand without one counts once for each example. The sum
-    over the other names, if any, is one `psum`, in their order. The dtype stays.
+    the result has no batch axis, and an operand without one counts once per example. The other
+    names, if any, are those of one `psum`, in order. The dtype stays.
 
     >>> batch = np.array([[1.0, 2.0], [5.0, 9.0]])
     >>> out, dim = psum_batch(AxisSize(2, "i"), [batch], [0], axes=("i",))
@@ -539,9 +538,9 @@ def replica_program(
 ) -> ClosedJaxpr:
     """The program that each device runs: that of one example, from pieces to pieces.
 
-    A piece still has the mapped axis, which `in_axes` or `out_axes` names, with length 1; None
-    stands for a whole operand or result. Weak types stay weak. `params` name the axis along which
-    collectives of `jaxpr` work; none is added.
+    A piece still has the mapped axis, with length 1; it is in `in_axes` or `out_axes`, and None if
+    all devices have the whole. Weak types stay weak. `params` name the axis of the collectives in
+    `jaxpr`.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> double = trace_to_jaxpr(lambda x: [x * 2.0], [f64])
@@ -616,10 +615,9 @@ def pmap_jvp(
 ) -> tuple[list[Any], list[Any]]:
     """Values and tangents of a call of `pmap_p`: two lists, with an item for each result.
 
-    `primals` and `tangents` are whole arrays; None is the tangent of what does not move. One call
-    computes everything: from primals, then tangents that are not None, to values, then tangents of
-    floating-point results. A tangent has the mapped axis of its primal. Other results have the
-    tangent None.
+    None is the tangent of what does not move, and of a result that is not floating-point. One call
+    computes everything: from primals, then tangents, to values, then tangents, without those that
+    are None. A tangent has the mapped axis of its primal.
 
     >>> with inside("i", 1):
     ...     jaxpr = trace_to_jaxpr(lambda x: [x * x], [ShapedArray((), np.dtype("float64"))])
@@ -903,9 +901,9 @@ def check_axis(what: str, axis: int | None, rank: int) -> None:
 def mapped_size(avals: Sequence[ShapedArray], in_axes: Axes, given: int | None) -> int:
     """The number of examples: the length of the mapped axes.
 
-    `in_axes` has the mapped axis of each operand, or None; `given` is what the user says, or None.
-    `ValueError` if nothing is mapped, if an operand lacks its axis (counted from the front), if
-    lengths differ from each other or from `given`, and if there are no examples.
+    `in_axes` has the mapped axis of each operand, or None. `ValueError` if nothing is mapped, if an
+    operand lacks its axis (counted from the front), if lengths differ from each other or from
+    `given`, unless that is None, and if there are no examples.
 
     >>> matrix, vector = (ShapedArray(shape, np.dtype("float64")) for shape in [(3, 8), (8,)])
     >>> mapped_size([matrix, vector, matrix], [1, 0, None], None)

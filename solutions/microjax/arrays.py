@@ -1,4 +1,4 @@
-"""Operations on arrays, for whoever can apply a primitive: plumbing of lesson stackless.
+"""Operations on arrays, for all who can apply a primitive: plumbing of the `stackless` lesson.
 
 Nothing here knows how programs are interpreted. `Lax(bind)` holds the functions that users know
 from `jax.lax`, and a few more for rules; every one of them ends in `bind(primitive, *operands)`.
@@ -17,7 +17,7 @@ from minijax.lax.basic import check_kind
 
 Shape = tuple[int, ...]
 
-# The element-wise operations, and NumPy's letters for the dtypes that they take.
+# The elementwise operations, and NumPy's letters for the dtypes that they take.
 ELEMENTWISE = {
     **dict.fromkeys([core.add_p, core.sub_p, core.mul_p, core.div_p, core.neg_p], "iuf"),
     **dict.fromkeys([core.sin_p, core.cos_p, core.exp_p, core.log_p], "f"),
@@ -33,7 +33,7 @@ class Lax:
         self.elementwise = {p.name: self.checked(p, kinds) for p, kinds in ELEMENTWISE.items()}
 
     def checked(self, primitive: core.Primitive, kinds: str) -> Callable[..., Any]:
-        """The function of an element-wise primitive."""
+        """The function of an elementwise primitive."""
 
         def function(*operands: Any) -> Any:
             check_kind(primitive.name, get_aval(operands[0]).dtype, kinds)
@@ -88,7 +88,7 @@ class Lax:
         return self.bind(core.convert_element_type_p, x, new_dtype=dtype, weak_type=weak_type)
 
     def repeat(self, x: Any, size: int) -> Any:
-        """`size` times `x`, stacked along a new axis in front."""
+        """`size` times `x`, stacked along a new leading axis."""
         shape = get_aval(x).shape
         return self.broadcast_in_dim(x, (size, *shape), range(1, 1 + len(shape)))
 
@@ -106,7 +106,7 @@ class Lax:
         return self.broadcast_in_dim(x, (*shape[:place], *(1,) * number, *shape[place:]), kept)
 
     def aligned(self, vals: Sequence[Any], mapped: Sequence[Any]) -> list[Any]:
-        """Operands with examples of one rank behind their batch axes; 0-d constants stay 0-d."""
+        """Operands whose examples all have the same rank; constants that are 0-d stay so."""
         shapes = [get_aval(x).shape for x in vals]
         rank = max(len(shape) - bool(m) for shape, m in zip(shapes, mapped, strict=True))
         return [
@@ -117,7 +117,7 @@ class Lax:
         ]
 
     def stretch(self, x: Any, like: Any, *_: Any) -> Any:
-        """`x` in the shape of `like`, as an element-wise operation stretches its operands."""
+        """`x` in the shape of `like`, as an elementwise operation stretches its operands."""
         shape, want = get_aval(x).shape, get_aval(like).shape
         axes = range(len(want) - len(shape), len(want))
         return x if shape == want else self.broadcast_in_dim(x, want, axes)
@@ -191,7 +191,7 @@ def inverse_permutation(permutation: Sequence[int]) -> list[int]:
 class ArrayLike:
     """The attributes, methods and errors of arrays, for what has an abstract value `aval`."""
 
-    aval: Any  # what is known of the array: its type, and its value where that is known
+    aval: Any  # what is known of the array: its type, and its value if that is known
     lax: Lax  # the operations that operators and methods call
 
     __array_priority__ = 100  # NumPy's arrays leave `numpy_array * x` to `x`
@@ -266,7 +266,7 @@ def promoted(lax: Lax, args: Sequence[Any], promotion: Promotion = dtypes.result
 
 
 def of_one_rank(lax: Lax, args: Sequence[Any]) -> list[Any]:
-    """The operands with axes of length 1 in front; a 0-d operand stretches without them."""
+    """The operands with leading axes of length 1; a 0-d operand stretches without them."""
     ranks = [len(get_aval(x).shape) for x in args]
     pairs = zip(args, ranks, strict=True)
     return [lax.insert_axes(x, 0, max(ranks) - rank) if rank else x for x, rank in pairs]
@@ -282,7 +282,7 @@ def matmul(lax: Lax, x: Any, y: Any) -> Any:
 
 
 def infix(name: str, promotion: Promotion, mirrored: bool = False) -> Callable[[Any, Any], Any]:
-    """An operation as an operator, which gives its operands one dtype and one rank first."""
+    """An operation as an operator, which brings its operands to one dtype and one rank first."""
 
     def operator(self: Any, other: Any) -> Any:
         args = promoted(self.lax, [other, self] if mirrored else [self, other], promotion)

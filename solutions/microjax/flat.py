@@ -1,4 +1,4 @@
-"""Flat lists of arrays and of their types: plumbing of lesson stackless."""
+"""Flat lists of arrays and of their types: plumbing of the `stackless` lesson."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ def are_floats(avals: Sequence[ShapedArray]) -> tuple[bool, ...]:
 
 
 def instantiate(tangents: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
-    """Tangents as arrays: `None` becomes zeros, of dtype `float0` for what is no float."""
+    """Tangents as arrays: `None` becomes zeros, of dtype `float0` for what is not a float."""
     pairs = zip(tangents, avals, strict=True)
     return [zeros_like_aval(aval) if t is None else t for t, aval in pairs]
 
@@ -50,7 +50,7 @@ def flat_tangents(
 
 
 def once(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep what `make(program, ...)` gives beside the program, so that it is made only once."""
+    """Keep what `make(program, ...)` returns beside the program, so that it is made only once."""
 
     def made(program: ClosedJaxpr, *key: Any) -> Any:
         cache = program.jaxpr.cache

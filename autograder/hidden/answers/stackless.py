@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson stackless: right ones, and known mistakes.
+"""Answers to the exercises of the `stackless` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
@@ -62,7 +62,7 @@ def interpret_op(self, primitive, args, params):
     name="An operation on constants goes to the rule",
     hints=[
         "What is there to do for this interpreter if no operand is in one of its boxes?",
-        "If nothing stands beside any value, no rule is asked: the operation is handed on as it is, and its result is a constant too.",
+        "If there is nothing beside any value, no rule is asked: the operation is handed on as it is, and its result is a constant too.",
         "Ask `all(extra is None for extra in extras)` first, and `bind` the primitive on the values in that case.",
     ],
 )
@@ -283,7 +283,7 @@ def interpret_op(self, primitive, args, params):
     "stackless.linear_op",
     name="What is known is computed by plain evaluation",
     hints=[
-        "Write the program of a function that linearizes another one. Where are the operations on values?",
+        "Write the program of a function that linearizes another function. Where are the operations on values?",
         "A known value may be a tracer of the interpreter outside. Only that interpreter can compute with it.",
         "`bind` under `self.prev_interpreter`.",
     ],
@@ -463,7 +463,7 @@ def linearize_flat(f, primals, in_moves):
     name="Integer results get tangents, too",
     hints=[
         "Which of the results `n, x * n, x > 0.0` have a derivative?",
-        "A result that is no float has no tangent, and the program has no output for it.",
+        "A result that is not a float has no tangent, and the program has no output for it.",
         "Leave them out: `compress(tangents, are_floats(avals))`, with the types of the results.",
     ],
 )
@@ -480,7 +480,7 @@ def linearize_flat(f, primals, in_moves):
     name="Results that do not move are left out",
     hints=[
         "Linearize `lambda x, y: [x, y * y]` where only `x` moves. How many outputs should the program have?",
-        "Whoever uses the program expects a tangent for each float. That it is zero does not make it disappear.",
+        "A caller of the program expects a tangent for each float. That it is zero does not make it disappear.",
         "`instantiate(tangents, types_of(outs))` makes zeros of `None`.",
     ],
 )
@@ -593,7 +593,7 @@ def linearize_flat(f, primals, in_moves):
     hints=[
         "Let the function print something. How often do you see it?",
         "The run under `JVPInterpreter` gives both: the results, and their tangents.",
-        "Return the results beside the tangents from the function that you record; `run` gives both back.",
+        "Return the results beside the tangents from the function that you record; `run` returns both.",
     ],
 )
 def linearize_flat(f, primals, in_moves):
@@ -1151,7 +1151,7 @@ print(jit_jvp([3.0, 2.0], [None, 10.0], name="f", jaxpr=program))
 """,
 )
 def jit_jvp(primals, tangents, *, name, jaxpr):
-    # the two programs of the first call serve for ever
+    # the two programs of the first call serve all others
     in_moves = tuple(t is not None for t in tangents)
     cache = jaxpr.jaxpr.cache
     if "two programs" not in cache:

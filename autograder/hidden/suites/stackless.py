@@ -1,7 +1,7 @@
-"""Hidden tests of the lesson stackless: contexts, recorded tangents, reverse mode, one call rule.
+"""Hidden tests of the `stackless` lesson: contexts, recorded tangents, reverse mode, one call rule.
 
-An exercise is tested alone: where its target needs what a sibling exercise defines, the probe gets
-right definitions and puts them in place. Nobody gets the one of what is asked.
+An exercise is tested alone: if its target needs what a sibling exercise defines, the probe gets
+right definitions and uses them. It never gets the answer that is asked for.
 """
 
 import numpy as np
@@ -126,7 +126,7 @@ def boxes_of_others(mj, x):
 
 @probe
 def without_rule(mj, moves):
-    """An operation that nobody can differentiate: with an operand that moves, and without."""
+    """An operation that has no derivative: with an operand that moves, and without."""
     from unittest.mock import patch
 
     from microjax import stackless as st
@@ -194,7 +194,7 @@ def test_box_batches(student):
 
 @pytest.mark.exercise("stackless.box_op")
 def test_box_rule(student):
-    """A rule gets values and extras under the previous interpreter; what it gives is boxed."""
+    """A rule gets values and extras under the previous interpreter; what it returns is boxed."""
     student.agrees(made_up, [2.0, 5.0], [1.0, None], False)
     student.agrees(made_up, [2.0, 5.0, 4.0], [None, 0.0, 8.0], False)
 
@@ -225,7 +225,7 @@ def test_box_nested(student):
 
 @pytest.mark.exercise("stackless.box_op")
 def test_box_missing_rule(student):
-    """A missing rule is an error, only where something moves, and the context is clean after it."""
+    """A missing rule is an error, only if something moves, and the context is clean after it."""
     student.agrees(without_rule, False)
     student.agrees(without_rule, True)
     student.agrees(going_on, 3.0, "KeyError")
@@ -307,7 +307,7 @@ def recorded(mj, case, x):
 
 @probe
 def in_other_contexts(mj, x):
-    """A program that is recorded while another one is written, or recorded, outside."""
+    """A program that is recorded while an outer one is written, or recorded."""
     from microjax import stackless as st
     from microjax.stackless import lax
 
@@ -500,7 +500,7 @@ def test_linearize_unmoved_results(student):
 
 @pytest.mark.exercise("stackless.linearize_flat")
 def test_linearize_integers(student):
-    """Results that are no floats are given as values, and have no tangents."""
+    """Results that are not floats are returned as values, and have no tangents."""
     student.agrees(linearized, FORWARD, "integers", [ROW, np.arange(3)], [True, False], [STEP])
     student.agrees(linearized, FORWARD, "conversion", [ROW, 2.0], [True, True], [STEP, 0.5])
 
@@ -577,7 +577,7 @@ def visited(mj, cotangents):
 
 @probe
 def a_list_of_one(mj, ct):
-    """The cotangent through a primitive that gives a list of one result."""
+    """The cotangent through a primitive that returns a list of one result."""
     from unittest.mock import patch
 
     from microjax import stackless as st
@@ -599,7 +599,7 @@ def a_list_of_one(mj, ct):
 
 @probe
 def cotangents_kept(mj, x):
-    """The cotangents that were given, after the pass, and what a second pass gives."""
+    """The cotangents that were given, after the pass, and what a second pass returns."""
     from microjax import stackless as st
     from microjax.stackless import lax
 
@@ -683,7 +683,7 @@ def test_backward_types(student):
 
 @pytest.mark.exercise("stackless.backward_pass")
 def test_backward_rules(student):
-    """Rules get what they are promised, and only where a cotangent has arrived."""
+    """Rules get what they are promised, and only if a cotangent has arrived."""
     one, two = np.array([1.0, 2.0]), np.array([5.0, -3.0])
     student.agrees(visited, [None, one, None, two, None])
     student.agrees(visited, [one, one, two, two, None])
@@ -695,7 +695,7 @@ def test_backward_rules(student):
 
 @pytest.mark.exercise("stackless.backward_pass")
 def test_backward_lists(student):
-    """A primitive with `multiple_results` has a list of cotangents, also where it has one."""
+    """A primitive with `multiple_results` has a list of cotangents, even if it has one."""
     student.agrees(a_list_of_one, 3.0)
     student.agrees(a_list_of_one, np.array([1.0, 2.0]))
 
@@ -712,7 +712,7 @@ def test_backward_staged(student):
 
 @probe(uses=[in_place])
 def called(mj, siblings, case, primals, tangents):
-    """What the rule gives, and which programs it calls with how many operands."""
+    """What the rule returns, and which programs it calls with how many operands."""
 
     from microjax import stackless as st
     from microjax.stackless import lax
@@ -739,7 +739,7 @@ def called(mj, siblings, case, primals, tangents):
 
 @probe(uses=[in_place])
 def called_again(mj, siblings, x, y):
-    """Values and tangents of one program where now this input moves, now that one, now both."""
+    """Values and tangents of one program, of which now this input moves, now that one."""
 
     from microjax import stackless as st
     from microjax.stackless import lax
@@ -793,7 +793,7 @@ def test_call_unmoved(student):
 
 @pytest.mark.exercise("stackless.jit_jvp")
 def test_call_kinds(student):
-    """Results that are no floats have no tangents, wherever they stand."""
+    """Results that are not floats have no tangents, wherever they are."""
     student.agrees(called, WITHOUT_CALL, "kinds", [ROW, np.arange(3)], [STEP, None])
     student.agrees(called, WITHOUT_CALL, "kinds", [2.0, 3], [0.5, None])
 
@@ -821,7 +821,7 @@ def curve(lax, seed, xs, length=6):
 
 
 def slope_of(st, seed):
-    """A function that gives the derivative of a random program, which meets the outer input."""
+    """A function that returns the derivative of a random program, which meets the outer input."""
 
     def slope(x):
         value, tangent = st.jvp(lambda y: curve(st.lax, seed, [y, x], 3) * y, (x,), (x,))
@@ -865,7 +865,7 @@ def gradients(mj, seeds, x, y):
 
 @probe(uses=[curve])
 def types_of_derivatives(mj, x, number):
-    """Derivatives in float32, and of Python's numbers, which are weakly typed."""
+    """Derivatives in float32, and of Python numbers, which are weakly typed."""
     from microjax import stackless as st
 
     def f(x, y):
@@ -978,7 +978,7 @@ def flags_and_numbers(mj, x):
 
 @pytest.mark.exercise("stackless.whole")
 def test_whole_linear_maps(student):
-    """Linearized functions and jvp give the same derivatives of random programs."""
+    """Linearized functions and jvp return the same derivatives of random programs."""
     student.agrees(linear_maps, [1], 0.5, -1.5)
     student.agrees(linear_maps, [5], ROW, STEP)
 
@@ -998,7 +998,7 @@ def test_whole_types(student):
 
 @pytest.mark.exercise("stackless.whole")
 def test_whole_nested(student):
-    """Derivatives of derivatives are right, where each input meets those outside."""
+    """Derivatives of derivatives are right, if each input meets those outside."""
     student.agrees(nested_derivatives, [1], 0.5)
 
 

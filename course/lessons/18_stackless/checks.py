@@ -1,4 +1,4 @@
-"""Checks of the lesson stackless, for you to read and to run: `./jaxprentice check stackless`.
+"""Checks of the `stackless` lesson, for you to read and to run: `./jaxprentice check stackless`.
 
 Each exercise has a few. They need no other exercise than their own and those that the page names
 before it.
@@ -50,7 +50,7 @@ def names(program):
 
 
 def numbers(arrays):
-    """Arrays as lists of Python's numbers."""
+    """Arrays as lists of Python numbers."""
     return [np.asarray(x).tolist() for x in arrays]
 
 
@@ -65,7 +65,7 @@ def test_values_and_tangents():
 
 @pytest.mark.exercise("stackless.box_op")
 def test_several_results():
-    """Each result of a primitive with several gets a box, where something is beside it."""
+    """Each result of a primitive with several gets a box, if something is beside it."""
     pair_p = core.Primitive("pair", multiple_results=True)
 
     class Pairs(BoxInterpreter):
@@ -104,7 +104,7 @@ def test_transformations_of_transformations():
 
 @pytest.mark.exercise("stackless.box_op")
 def test_constants_have_no_box():
-    """1.0 + 2.0 is no batch: it is the same number for both examples."""
+    """1.0 + 2.0 is not a batch: it is the same number for both examples."""
     assert vmap(lambda x: lax.add(1.0, 2.0))(np.array([1.0, 2.0])).tolist() == [3.0, 3.0]
 
 
@@ -161,7 +161,7 @@ def test_variables_of_another_program():
 
 @pytest.mark.exercise("stackless.linearize_flat")
 def test_a_linear_program():
-    """Of the product, where one factor moves: one operation on the tangent."""
+    """Of the product, of which one factor moves: one operation on the tangent."""
     program, outs = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
     assert (names(program), numbers(outs)) == (["mul"], [6.0])
     assert numbers(eval_jaxpr(program.jaxpr, program.consts, 10.0)) == [20.0]
