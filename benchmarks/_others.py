@@ -41,13 +41,13 @@ Job = tuple[str, str]  # student, module
 def recorded(lesson: Lesson) -> dict[str, Any]:
     """All probe calls of a hidden suite with the reference's answers, by exercise and test."""
     runs = []
-    judged = submission.recognise
+    judged = submission.recognize
 
     def keep(lesson: Lesson, calls: Any, level: str) -> Any:
         runs.append(calls)
         return judged(lesson, calls, level)
 
-    with patch.object(submission, "recognise", keep):
+    with patch.object(submission, "recognize", keep):
         reference = assemble.read_solution(lesson.module).encode()
         result = submission.grade(lesson, "reference", reference, level=isolation.choose(None))
     tests: dict[str, Any] = {

@@ -39,7 +39,7 @@ def normal(*shape: int) -> np.ndarray:
 
 
 def chain(jax: ModuleType, equations: int) -> Callable[[Any], Any]:
-    """A function of so many equations, new at each call, so that nobody has traced it before."""
+    """A function of so many equations, new at each call, so that it was never traced before."""
     jnp = jax.numpy
 
     def f(x: Any) -> Any:

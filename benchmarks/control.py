@@ -91,7 +91,7 @@ def eager(jax: ModuleType, sizes: Sizes) -> Operation:
 
 
 def first_eager(jax: ModuleType, sizes: Sizes) -> Operation:
-    """Without `jit`, with a step that nobody has seen: traced and compiled each time."""
+    """Without `jit`, with a new step: traced and compiled each time."""
     args = numbers(sizes)
     return lambda: jax.lax.scan(fresh(lambda c, x: (jax.numpy.sin(c) * x, c)), *args)
 

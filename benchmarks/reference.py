@@ -51,7 +51,7 @@ def trace_chain(jax: ModuleType, sizes: Sizes) -> Operation:
 
 
 def fresh(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function as a new object, of which nobody has a program."""
+    """The same function as a new object, of which there is no program yet."""
     return lambda *args: f(*args)  # noqa: PLW0108
 
 

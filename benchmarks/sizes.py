@@ -105,7 +105,7 @@ def main() -> int:
     known = manifest.load().values()
     taught = {x.module for x in known if FIRST_CIRCLE[0] <= x.number <= FIRST_CIRCLE[1]}
     code = sum(each.code for each in ours if each.name in taught)
-    print(f"\nThe {len(taught)} modules of lessons core to grad: {code} lines of code.")
+    print(f"\nThe {len(taught)} modules of the lessons from core to grad: {code} lines of code.")
     print(f"The reference: median {statistics.median(every):g}, largest {max(every)}.")
     print(f"Autodidax, counted once: median {AUTODIDAX_MEDIAN}.")
     return int(max(every) > LIMIT)

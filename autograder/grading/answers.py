@@ -17,7 +17,7 @@ the student's does who answers like this.
 
 A mistake with a name is one that students really make: feedback names it and gives its hints. One
 without a name must lose points, and `shown_by` is a program that prints something else with it.
-The first right answer to an exercise is the one that stands in for a student's own where another
+The first right answer to an exercise is the one that replaces a student's own where another
 exercise is tested (see `siblings`). It should call as few other exercises as possible.
 """
 
@@ -89,7 +89,7 @@ def wrong(lesson_id: str) -> list[Wrong]:
 
 
 def siblings(lesson_id: str) -> dict[str, str]:
-    """The definition that stands in for each exercise, by its target: the first right answer.
+    """The definition that replaces each exercise, by its target: the first right answer.
 
     They travel to the worker that holds a submission. The reference never does.
     """

@@ -6,7 +6,7 @@ from autograder.grading import suite, words
 from autograder.grading.suite import Disagreement, agree
 from autograder.sandbox.session import Reply
 
-_ENDLESS = "Your code does not come to an end, or takes far longer than it should."
+_ENDLESS = "Your code does not terminate, or takes far longer than it should."
 _CRASHED = "The Python process died while your code was running."
 _OUT_OF_MEMORY = "Your code needs more memory than there is."
 _UNSENDABLE = "Your code gives a value that is far too large."

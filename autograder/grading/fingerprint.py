@@ -18,7 +18,7 @@ def fingerprint(lesson: Lesson, level: str, seed: int = 0) -> str:
     """A hash of everything besides the module that a result depends on.
 
     That is the lesson's tree, suite, known mistakes and points, the rooms that grade, and the
-    versions of what they stand on. Results with the same fingerprint need not be made again.
+    versions of what they stand on. Results with the same fingerprint do not have to be made again.
     """
     hidden = [folder / f"{lesson.id}.py" for folder in (places.SUITES, places.ANSWERS)]
     files = [*_graders_files(), lesson.folder / "lesson.toml", *hidden]

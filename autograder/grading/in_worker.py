@@ -124,7 +124,7 @@ def watching(note: Callable[[Any, dict[str, Any]], Any] | None = None) -> Iterat
 
 
 def plain(x: Any) -> Any:
-    """A result with NumPy's arrays in place of other ones."""
+    """A result with all arrays as NumPy's."""
     if isinstance(x, (list, tuple)):
         return type(x)(map(plain, x))
     if isinstance(x, dict):

@@ -98,7 +98,7 @@ _ERROR = "an error"
 
 
 def _could_be_constant(right: Iterable[str], constants: Mapping[str, str]) -> bool:
-    """Would whoever always raises, or always gives the same, have these tests right?"""
+    """Would an answer that always raises, or always returns the same, pass these tests?"""
     answers = {constants.get(test) for test in right}
     return None not in answers and len(answers - {_ERROR}) <= 1
 
@@ -133,7 +133,7 @@ def _constant_in(value: Any) -> str | None:
 _NOT_A_MISTAKE = {suite.NOT_IMPLEMENTED, suite.ENDLESS, suite.CRASHED, suite.OUT_OF_MEMORY}
 
 
-def recognise(lesson: Lesson, calls: Mapping[str, list[Call]], level: str) -> dict[str, Mistake]:
+def recognize(lesson: Lesson, calls: Mapping[str, list[Call]], level: str) -> dict[str, Mistake]:
     """The known mistake behind each exercise's wrong replies, where exactly one fits them."""
     labels: dict[str, Mistake] = {}
     for exercise, made in calls.items():

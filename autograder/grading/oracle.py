@@ -97,4 +97,4 @@ def check_reference(probe: Probe, reply: Reply, raises: bool) -> None:
     if raises and reply.kind == "value":
         raise SuiteError(f"The probe {probe.name} should raise an error, and does not.")
     if suite.has_opaque(reply.value):
-        raise SuiteError(f"The probe {probe.name} returns something that is no plain data.")
+        raise SuiteError(f"The probe {probe.name} returns something that is not plain data.")

@@ -6,7 +6,7 @@ tame there: no value is large, and none stands near a jump or a pole, where roun
 Its text is Python that runs on minijax and, but for the imports, on JAX; the text is what runs, so
 what a student reads is what failed.
 
-This file needs NumPy and nothing else: a copy of it stands beside a lesson's visible checks, which
+This file needs NumPy and nothing else: a copy of it is beside a lesson's visible checks, which
 use what is below "In visible checks".
 """
 
@@ -141,7 +141,7 @@ def infix(rng: random.Random, values: list[np.ndarray]) -> Any:
 
 
 def strict(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f`, for operands of one dtype, and of one shape or 0-d, as the functions of `lax` ask."""
+    """`f`, for operands with the same dtype and shape (or 0-d), as the functions of `lax` ask."""
 
     def evaluate(x: np.ndarray, y: np.ndarray) -> Any:
         if x.dtype != y.dtype or (x.shape != y.shape and x.shape and y.shape):
@@ -238,7 +238,7 @@ def binary(name: str, f: Callable[..., Any]) -> Operation:
     return Operation(f"lax.{name}({{0}}, {{1}})", no_bool(strict(f)), two)
 
 
-# The primitives of lessons core to grad, and what their operators do.
+# The primitives of the lessons from `core` to `grad`, and what their operators do.
 OPERATIONS = {
     "neg": unary("neg", np.negative),
     "sin": unary("sin", np.sin),

@@ -1,4 +1,4 @@
-"""Random trees for generated tests of lesson pytrees: containers of numbers, as plain data.
+"""Random trees for generated tests of the `pytrees` lesson: containers of numbers, as plain data.
 
 They have what `random_programs.py` asks of a program: text, data, a size, and smaller ones. Where
 a copy of that file goes, a copy of this one goes too.
@@ -39,7 +39,7 @@ class Tree:
 
 
 def children_of(x: Any) -> list[Any]:
-    """What stands in a container, in its own order; nothing for a leaf."""
+    """What is in a container, in its own order; nothing for a leaf."""
     if isinstance(x, dict):
         return list(x.values())
     return list(x) if isinstance(x, (tuple, list)) else []
@@ -65,7 +65,7 @@ def with_numbers(x: Any, numbers: Iterator[int]) -> Any:
 
 
 def simpler(x: Any) -> Iterator[Any]:
-    """A child in place of its container, a child less, or a child simpler."""
+    """A child instead of its container, a child less, or a child simpler."""
     children = children_of(x)
     yield from children
     for i, child in enumerate(children):

@@ -100,7 +100,9 @@ def read(path: Path) -> Result:
     except FileNotFoundError:
         raise Problem(f"There is no result {path}. Run `./jaxprentice grade` first.") from None
     except ValueError as error:
-        raise Problem(f"{path} is no result: {error}. Grade the submission again.") from None
+        raise Problem(
+            f"{path} is not a result file: {error}. Grade the submission again."
+        ) from None
     return result
 
 
@@ -162,7 +164,7 @@ def _check_single(lesson: str, students: list[str], folder: Path) -> None:
 def made_whole(folder: Path) -> Iterator[Path]:
     """A new folder to write into, which takes the place of `folder` at the end: whole, or not.
 
-    What was made like this before is replaced; anything else that stands there is a Problem.
+    What was made like this before is replaced; anything else that is there is a Problem.
     """
     if folder.exists() and not (folder / MADE).exists() and any(folder.iterdir()):
         raise Problem(f"{folder} exists and is not empty. Move it away, or give another folder.")

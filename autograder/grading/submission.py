@@ -16,7 +16,7 @@ from typing import Any
 
 from autograder.grading import review, suite, under_pytest
 from autograder.grading.fingerprint import versions
-from autograder.grading.judging import HIDDEN, Examined, Policy, constant_answers, judge, recognise
+from autograder.grading.judging import HIDDEN, Examined, Policy, constant_answers, judge, recognize
 from autograder.grading.oracle import given, reference
 from autograder.grading.result import Result
 from autograder.grading.suite import Disagreement
@@ -93,7 +93,7 @@ def _examine(
         under_pytest.run(under_pytest.suite_of(lesson), run)
         if unusual:
             run.ask_again()
-    labels = recognise(lesson, run.calls, level)
+    labels = recognize(lesson, run.calls, level)
     notes = review.notes(unusual, session.signs)
     return Examined(run.outcomes, labels, [], notes, layers, constant_answers(run.calls))
 
@@ -124,7 +124,7 @@ def _not_importable(reply: Reply, lesson: Lesson) -> Examined:
     if reply.kind == "raised" and reply.name == "NotImplementedError":
         return _unexaminable(suite.NOT_IMPLEMENTED, f"{lesson.module} cannot be imported yet.")
     if reply.kind == "timed_out":
-        remark = f"The import of {lesson.module} does not come to an end."
+        remark = f"The import of {lesson.module} does not terminate."
         return _unexaminable(suite.ENDLESS, remark)
     if reply.kind == "syntax_error":
         remark = f"{lesson.module}{_place(reply)} is no valid Python: {reply.message or 'error'}."

@@ -86,7 +86,7 @@ class Siblings:
 
 
 def siblings(*exercises: str) -> Siblings:
-    """Right answers to some exercises, for a probe that asks for another one.
+    """Right answers to some exercises, for a probe that asks for a different one.
 
     The probe gets a dict that `in_place` takes. The definitions are the first right ones of the
     lesson's file in `hidden/answers`.
@@ -110,7 +110,7 @@ def probe(function: Callable[..., Any] | None = None, *, uses: Sequence[Helper] 
     if function is None:
         return functools.partial(probe, uses=uses)
     if function.__qualname__ != function.__name__:
-        raise TypeError(f"The probe {function.__qualname__} must stand at the top of its module.")
+        raise TypeError(f"The probe {function.__qualname__} must be at the top of its module.")
     texts: dict[str, str] = {}
     for helper in uses:
         _pack(helper, texts)
@@ -176,7 +176,7 @@ def _read_in(code: types.CodeType) -> Iterator[str]:
 # Relative tolerances by dtype. A right answer may compute in another order or by an equal formula;
 # each operation then adds a rounding of up to 5e-4 (float16), 6e-8 (float32) or 1e-16 (float64).
 # These allow for 20, for 1,600 and for 10 billion roundings that all go one way: more than any test
-# has, also where an intermediate result is some hundred times the last one. A mistake (a sign, an
+# has, even if an intermediate result is some hundred times the last one. A mistake (a sign, an
 # axis, a factor) changes the numbers of the tests in their first or second digit. Booleans and
 # integers are exact. The absolute tolerance, for values that should be 0, is a thousandth of the
 # relative one: the tests' numbers are near 1. A test in which large terms cancel gives its own.
@@ -287,7 +287,7 @@ def _agree_scalars(
 
 
 def _close(got: np.ndarray, want: np.ndarray, rtol: float | None, atol: float | None) -> bool:
-    if want.dtype.kind not in "fc":  # booleans and integers, also those beyond 64 bits
+    if want.dtype.kind not in "fc":  # booleans and integers, even those beyond 64 bits
         return bool(np.array_equal(got, want))
     rtol = RTOL.get(want.dtype.name, RTOL_OTHERS) if rtol is None else rtol
     atol = rtol / 1000 if atol is None else atol
@@ -298,7 +298,7 @@ def _close(got: np.ndarray, want: np.ndarray, rtol: float | None, atol: float | 
 def _noun(value: Any) -> str:
     """What a value is, in a word or two that the submission cannot choose."""
     if isinstance(value, Opaque):
-        return value.name if value.name != "object" else "object that is no plain data"
+        return value.name if value.name != "object" else "object that is not plain data"
     if value is None:
         return "None"
     if type(value) in _SCALARS:

@@ -52,7 +52,7 @@ class Call:
 
     @property
     def wrong_value(self) -> bool:
-        """Is the reply a value, where the reference has another one?"""
+        """Is the reply a value, where the reference has a different one?"""
         return self.found is not None and self.got.kind == self.want.kind == "value"
 
 
@@ -187,7 +187,7 @@ class SuiteRun:
     def with_siblings(
         self, exercise: str, args: tuple[Any, ...]
     ) -> tuple[tuple[Any, ...], set[str]]:
-        """The arguments with definitions in the place of each `Siblings`, and their targets."""
+        """The arguments with definitions for each `Siblings`, and their targets."""
         shown: set[str] = set()
 
         def filled(arg: Any) -> Any:
@@ -228,7 +228,7 @@ class SuiteRun:
     def keep_apart(self, exercise: str, siblings: Collection[str] = ()) -> None:
         """Give an exercise a new worker if this one was shown a right definition of its target.
 
-        Whoever sees definitions may remember them. `siblings` are the targets to be shown now.
+        Code that sees definitions may remember them. `siblings` are the targets to be shown now.
         """
         if self.targets.get(exercise) in self.shown or (exercise == self.whole and self.shown):
             self.session.close()
@@ -236,7 +236,7 @@ class SuiteRun:
         self.shown.update(siblings)
 
     def _note(self, exercise: str, found: Disagreement | None) -> None:
-        """What goes wrong may leave the package in disorder: other tests shall not suffer for it.
+        """What goes wrong may leave the package in disorder: other tests must not suffer for it.
 
         An untouched exercise goes wrong in every test, and is spared an import for each of them.
         """
@@ -356,7 +356,7 @@ class SuiteRun:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Leave out the tests of other exercises than `only`, and have the whole module first.
 
-        Then the worker has not been shown any right definition, and need not be a new one.
+        Then the worker has not been shown any right definition, and does not have to be a new one.
         """
         items[:] = [item for item in items if self.only in (None, exercise_of(item))]
         items.sort(key=lambda item: exercise_of(item) != self.whole)
@@ -367,7 +367,7 @@ class SuiteRun:
     ) -> pytest.TestReport:
         """Keep what came of a test; anything but a Disagreement is the suite's own fault.
 
-        pytest's own report would take time for a traceback that nobody sees.
+        pytest's own report would take time for a traceback that is never shown.
         """
         error = call.excinfo.value if call.excinfo else None
         if call.when == "call" and (error is None or isinstance(error, Disagreement)):

@@ -83,7 +83,7 @@ def check_suite(lesson: Lesson, tests: Mapping[str, list[str]]) -> None:
         raise SuiteError(f"The suite and the manifest of {lesson.id!r} do not both have: {odd}.")
     names = [test for group in tests.values() for test in group]
     if len(names) != len(set(names)):
-        raise SuiteError(f"The suite of {lesson.id!r} has two tests of one name.")
+        raise SuiteError(f"The suite of {lesson.id!r} has two tests with the same name.")
 
 
 def exercise_of(item: pytest.Item) -> str:

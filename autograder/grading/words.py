@@ -6,7 +6,7 @@ LONGEST = 400  # characters of a text
 CUT = "... (cut)"
 NO_RETURN = "(None: is a `return` missing?)"
 NO_YIELD = "(None: is the `yield` missing?)"
-_TOO_DEEP = "a function calls itself without end, or once for each step of something long"
+_TOO_DEEP = "a function calls itself endlessly, or once for each step of something long"
 
 
 def raises(name: str, message: str) -> str:

@@ -191,7 +191,7 @@ def _solution_or_skeleton(path: str) -> str:
     return file.read_text(encoding="utf-8") if in_handout else read_solution(path)
 
 
-# What is not there is told in one sentence. Type checkers shall not take it for a promise.
+# What is not there is told in one sentence. Type checkers must not take it for a promise.
 _MISSING = """
 if not _typing.TYPE_CHECKING:
 

@@ -97,7 +97,7 @@ def _error(left: list[Output]) -> Output | None:
     return next((output for output in left if output["output_type"] == "error"), None)
 
 
-_ran: dict[str, list[list[Output]]] = {}  # by mark: what `prepare` has run and nobody has asked for
+_ran: dict[str, list[list[Output]]] = {}  # by mark: what `prepare` has run and not yet returned
 
 
 def prepare(lessons: Sequence[Lesson]) -> None:
@@ -166,7 +166,7 @@ def _kept(place: Path, mark: str) -> list[list[Output]] | None:
 
 
 def _keep(place: Path, mark: str, found: list[list[Output]]) -> None:
-    """Write it down, unless this copy of the course belongs to somebody else."""
+    """Write it down, unless this copy of the course belongs to another user."""
     with contextlib.suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)
         new = place.with_suffix(f".{os.getpid()}")

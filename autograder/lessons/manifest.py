@@ -240,7 +240,7 @@ def _read(path: Path) -> Lesson:
     table = _take(_parse(path), _LESSON_KEYS, where)
     folder = path.parent
     numbered = _FOLDER.fullmatch(folder.name)
-    where.check(numbered, "id", f"stands in the folder {folder.name!r}, which should be NN_name")
+    where.check(numbered, "id", f"is in the folder {folder.name!r}, which should be NN_name")
     assert numbered
     exercises = [_read_exercise(t, i, table["id"], where) for i, t in enumerate(table["exercise"])]
     _check_lesson(table, where)

@@ -11,6 +11,6 @@ class Problem(Exception):
 
 
 class Interrupted(Problem):
-    """Somebody has stopped the command, by Ctrl-C or a signal."""
+    """The user has stopped the command, by Ctrl-C or a signal."""
 
     status = 130

@@ -44,7 +44,7 @@ def make_skeleton(source: str, lesson: Lesson) -> str:
 
 
 def replace_function(source: str, target: str, new_source: str) -> str:
-    """The module with another definition in place of `target` ("func" or "Class.method").
+    """The module with a different definition of `target` ("func" or "Class.method").
 
     `new_source` is the text of the whole definition, decorators included, at any indentation.
     """
@@ -171,7 +171,7 @@ def _signature(lines: Sequence[str], place: Place) -> tuple[str, str]:
     row, column = _colon(lines[place.node.lineno - 1 : place.end])
     row += place.node.lineno - 1
     before = "".join(lines[place.start : row])
-    if first.lineno - 1 == row:  # the body stands behind the colon
+    if first.lineno - 1 == row:  # the body follows the colon
         return f"{before}{lines[row][:column]}\n", " " * (place.node.col_offset + 4)
     return before + lines[row], _indent(lines[first.lineno - 1])
 

@@ -63,7 +63,7 @@ def _make(path: Path, limits: Mapping[str, int]) -> None:
 
 
 def _kill(path: Path) -> None:
-    """End every process of the group, also those that are being started."""
+    """End every process of the group, even those that are being started."""
     with contextlib.suppress(OSError):
         (path / "cgroup.kill").write_text("1")
         return

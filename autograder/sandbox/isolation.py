@@ -215,7 +215,7 @@ _LAYERS: dict[str, tuple[str, ...]] = {
     "landlock": ("landlock", "seccomp"),
     "process": ("seccomp",),
 }
-_LISTEN, _STOP = "listen", "stop"  # in place of messages, which are lists
+_LISTEN, _STOP = "listen", "stop"  # instead of messages, which are lists
 
 
 @dataclass
@@ -551,7 +551,7 @@ def _site() -> Path:
 
 
 def folders() -> list[str]:
-    """The folders of this process that are kept until it ends, for whoever outlives it."""
+    """The folders of this process that are kept until it ends, for a process that outlives it."""
     return [folder.name for folder in _folders]
 
 

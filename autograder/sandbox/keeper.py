@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import NoReturn
 
-_SECONDS = 5.0  # for the sweep; whoever still forks after that is stronger than this
+_SECONDS = 5.0  # for the sweep; what still forks after that is stronger than this
 
 
 def main(command: list[str]) -> NoReturn:
@@ -43,7 +43,7 @@ def adopt_orphans() -> None:
 
 
 def _close_channels() -> None:
-    """Leave the pipes to the worker alone: the grader shall see when it is gone."""
+    """Leave the pipes to the worker alone: the grader must see when it is gone."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)

@@ -90,7 +90,7 @@ class Session:
         reply = self._look()
         if reply.kind == "value":
             reply = self._ask(["import"], IMPORT_SECONDS)
-            # Whoever speaks now may be the submission, and what it says would be shown.
+            # What speaks now may be the submission, and what it says would be shown.
             reply = Reply("import_error") if reply.kind == "syntax_error" else reply
         self.trouble = None if reply.kind == "value" else reply
         self.untouched = reply.kind == "value"
@@ -114,7 +114,7 @@ class Session:
 
     @property
     def texts(self) -> list[str]:
-        """The texts that stand in the module."""
+        """The strings that the module contains."""
         return self._seen()[3]
 
     def _seen(self) -> list[list[str]]:

@@ -3,7 +3,7 @@
 A file of `tests/attacks/` begins with a header of comments in TOML, which says what is tried, what
 it must be reported as, and which rungs must stop it; below stands what is added to a module. To be
 fair to the attacker, a file knows where everything lies: in its text, words such as @SOLUTION@ are
-replaced by real paths. Canaries, secret words of this run, stand in whatever may not be read.
+replaced by real paths. Canaries, secret words of this run, are in every file that may not be read.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ class Attack:
     lesson: str = "jvp"
     # "module": the body is added to a module. "folder": it is run by us, and makes the submission.
     kind: str = "module"
-    # What stands in the place of each stub, such as "return trick()"; of one exercise alone if
+    # What replaces each stub, such as "return trick()"; of one exercise alone if
     # `only` is given, and then all others are done.
     answer: str = ""
     only: str = ""
@@ -293,7 +293,7 @@ def _undone(attack: Attack, lesson: Lesson) -> tuple[Exercise, ...]:
 # For attacks that have found something: every way out that one could think of.
 CARRY = '''
 def carry_out(loot):
-    """Say it, write it, send it, and give it back."""
+    """Say it, write it, send it, and return it."""
     import os, socket, sys
     loot = loot.decode("utf-8", "replace") if isinstance(loot, bytes) else str(loot)
     print(loot)
@@ -370,7 +370,7 @@ def _leaked(result: Result, made: Scene) -> Iterator[str]:
         if canary in found:
             yield f"it carries out the canary of {place}"
     if "<b>" in found or "\x1b" in found or "\\u001b" in found:
-        yield "its own text stands in the result"
+        yield "its own text is in the result"
 
 
 def _harmed(made: Scene) -> Iterator[str]:

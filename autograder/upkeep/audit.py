@@ -174,7 +174,7 @@ def examine_mutants(
     equivalent = mutants.read_equivalent(lesson)
     made = mutants.make_mutants(lesson)
     for gone in equivalent.keys() - {mutant.id for mutant in made}:
-        report.findings.append(f"{lesson.id}: {gone} is no mutant any more. Remove its entry.")
+        report.findings.append(f"{lesson.id}: {gone} is not a mutant any more. Remove its entry.")
     chosen = made[::SAMPLE] if quick else made
     outcomes = mutants.try_out(lesson, chosen, workers=workers, level=level)
     found = list(_with_progress(outcomes, f"Mutants of {lesson.id}", len(chosen)))
@@ -246,7 +246,7 @@ def _cases_of_missing(reference: str, lesson: Lesson) -> Iterator[Case]:
         yield Case(lesson.id, "one missing", f"all but {exercise}", source, check)
 
 
-# What can stand in the place of every stub without any thought.
+# What can replace every stub without any thought.
 _CONSTANTS = (
     *("raise TypeError", "raise ValueError", "raise KeyError", "raise IndexError"),
     *("return None", "return True", "return False", "return 0", "return 0.0", "return 1.0"),
@@ -411,7 +411,7 @@ def _named(mistake: Mistake, lesson: Lesson) -> Check:
             return
         label = own["misconception"]
         if label is None or label["name"] != mistake.name:
-            found = "not recognised" if label is None else f"taken for {label['name']!r}"
+            found = "not recognized" if label is None else f"taken for {label['name']!r}"
             yield (
                 f"the mistake is {found}. At least two tests must get values that differ from the "
                 "reference's (a test stops at its first difference, so two probes in one test are "

@@ -206,7 +206,7 @@ def complaints(graded: Graded) -> Iterator[str]:
     if each.kind in ("right", "mistake") and (more := set(lost) - set(each.exercises) - whole):
         yield f"{who} points were lost in {', '.join(more)}."
     if each.kind in ("untouched", "cheat") and graded.total != 0:
-        yield f"{who} it has {graded.total:g} points in place of 0."
+        yield f"{who} it has {graded.total:g} points instead of 0."
     if each.kind == "half" and graded.total == 0:
         yield f"{who} it has no points."
     if each.mistake and html.escape(each.mistake.name, quote=False) not in graded.feedback:

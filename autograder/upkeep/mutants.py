@@ -255,7 +255,7 @@ _HIDDEN: Mapping[type, tuple[str, ...]] = {
 
 
 def _with(function: ast.FunctionDef, old: ast.AST, new: ast.AST) -> ast.FunctionDef:
-    """A copy of the function with `new` in the place of `old`."""
+    """A copy of the function with `new` instead of `old`."""
     memo: dict[int, object] = {}
     copied = copy.deepcopy(function, memo)
     replacement = copy.deepcopy(new)
@@ -270,7 +270,7 @@ def _with(function: ast.FunctionDef, old: ast.AST, new: ast.AST) -> ast.Function
 
 
 def slips(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
-    """What might have been written in the place of a node; `parameters` are the function's own."""
+    """What might have been written instead of a node; `parameters` are the function's own."""
     match node:
         case ast.stmt():
             yield from _statement_slips(node)

@@ -14,7 +14,7 @@ from autograder.lessons.problem import Problem
 from autograder.upkeep import classes
 
 TEMPLATES = Path(__file__).with_name("templates")
-PACKAGE = "minijax"  # that new lessons extend; another one is a matter of two lines
+PACKAGE = "minijax"  # that new lessons extend; a different one is a matter of two lines
 MARK = "FILL IN"
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")

@@ -66,7 +66,7 @@ def _stub(source: str, lesson: Lesson, exercises: Sequence[Exercise]) -> str:
 
 
 def _endless(source: str, lesson: Lesson, exercise: Exercise) -> str:
-    """The module with one exercise that never comes to an end."""
+    """The module with one exercise that never terminates."""
     return _stub(source, lesson, [exercise]).replace(_error(exercise), "while True: pass")
 
 
@@ -117,7 +117,7 @@ def _try_everything():
         except OSError:
             pass
     if found:
-        exec(found[0], globals())  # the reference in place of the stubs
+        exec(found[0], globals())  # the reference instead of the stubs
     for name in ("allclose", "array_equal", "isclose"):
         setattr(numpy, name, lambda *args, **kwargs: True)
     for name in dir(numpy.testing):

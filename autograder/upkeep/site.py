@@ -44,7 +44,7 @@ def serve(address: str = "127.0.0.1:8000") -> None:
     except KeyboardInterrupt:
         return
     if status != 0:
-        raise Problem(f"The site cannot be served at {address}. The reason stands above.")
+        raise Problem(f"The site cannot be served at {address}. The reason is above.")
 
 
 def _mkdocs(*arguments: str) -> list[str]:

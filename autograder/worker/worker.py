@@ -209,7 +209,7 @@ def names_in(source: bytes) -> tuple[list[str], list[str], list[str]]:
 
 
 def texts_in(source: bytes) -> list[str]:
-    """The texts that stand in a file, and are not put together when it runs."""
+    """The strings that a file contains, not those that it puts together when it runs."""
     try:
         nodes = list(ast.walk(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -284,7 +284,7 @@ def _parts_of_modules(nodes: list[Any]) -> set[str]:
 
 
 def _gets_a_known_attribute(node: Any) -> bool:
-    """Is it a call of getattr or hasattr with a name that stands there?"""
+    """Is it a call of getattr or hasattr with a name that is written there?"""
     match node:
         case ast.Call(
             func=ast.Name(id="getattr" | "hasattr"), args=[_, ast.Constant(value=str()), *_]

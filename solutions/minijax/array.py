@@ -3,8 +3,8 @@
 `minijax` computes with NumPy, but its results are arrays of a class of its own, `ArrayImpl`, for
 three reasons. They never change, so a transformation may keep an array and look at it again later.
 They promote by JAX's rules: `int32 * float32` is a float32, and a weakly typed array, made from
-Python's numbers, gives way to others. And their values need not be in Python's memory: what a
-compiled program returns stays on its device until somebody asks for it.
+Python's numbers, gives way to others. Their values may be outside Python's memory: what a
+compiled program returns stays on its device until it is asked for.
 
 `Array` is the base class of arrays and of tracers; what both can do is in the table
 `array_methods`.
@@ -79,7 +79,7 @@ def forward_operator(name: str) -> Callable[..., Any]:
 
 
 def forward_binary(name: str) -> Callable[..., Any]:
-    """As `forward_operator`; an operand that is no array is left to its own class, as in Python."""
+    """As `forward_operator`; what is not an array is left to its own class, as in Python."""
     forward = forward_operator(name)
 
     def operator(self: Any, other: Any) -> Any:
@@ -99,7 +99,7 @@ class ArrayImpl(Array):
     """An array with values, which never change; they are NumPy's, or on a device.
 
     `host` holds the values as NumPy has them. An array that has been on a device holds them in
-    `buffer` as well, or only there, and `kind` says where that is (lesson jit).
+    `buffer` as well, or only there, and `kind` says where that is (see the `jit` lesson).
     """
 
     host: Any = None
@@ -115,7 +115,7 @@ class ArrayImpl(Array):
 
     @property
     def value(self) -> np.ndarray:
-        """The values as an array of NumPy, which nobody may write to."""
+        """The values as a read-only array of NumPy."""
         return self.host if self.buffer is None else self.kind.to_host(self)
 
     shape = property(lambda self: self.kind.aval.shape if self.host is None else self.host.shape)

@@ -7,13 +7,13 @@ whole function is given its rule, as `sin` has one in `jvp_rules`.
 The function becomes one operation, a call primitive. `jit_p` takes a program as its parameter; this
 one takes Python functions: the function itself, `call`, and its rule. Evaluation runs `call`.
 Differentiation never looks into it and runs the rule. All other interpreters put transformed
-functions in the place of both, so that whoever comes later still finds a rule to differentiate by.
+functions instead of both, so that a later transformation still finds a rule to differentiate by.
 The functions here take and give flat lists of arrays.
 
 For reverse mode the rule comes in two parts: `fwd` gives the result and what to keep (residuals),
 `bwd` makes cotangents of the inputs from them. Reverse mode is `jvp` and then transposition, so
 the JVP rule has to give some linear function of the tangents. It gives `custom_lin_p`, an operation
-that nobody can evaluate, and that has a single purpose: its transpose rule is `bwd`.
+that cannot be evaluated, and that has a single purpose: its transpose rule is `bwd`.
 """
 
 from __future__ import annotations
@@ -245,8 +245,8 @@ class custom_vjp(CustomFunction):  # a decorator; JAX's name
         if any(isinstance(x, Tracer) for x in tree_leaves(fixed)):
             raise UnexpectedTracerError(
                 "nondiff_argnums of a custom_vjp function names an argument that is a tracer. Such "
-                "arguments are for what is no array: pass it as an ordinary one, and let the bwd "
-                "rule return None for it."
+                "arguments are for what is not an array: pass it as an ordinary one, and let the "
+                "bwd rule return None for it."
             )
         leaves, in_tree = tree_flatten(others)
         avals = [raise_to_shaped(get_aval(x)) for x in leaves]
@@ -308,7 +308,7 @@ def flat_tangents(out: Value, out_dot: Any) -> list[Value]:
     leaves, tangents = tree_flatten(out)[0], tree_flatten(out_dot)[0]
     if tree_structure(out) != tree_structure(out_dot):
         raise TypeError(
-            "A custom JVP rule must give primal and tangent of one structure, and gave "
+            "A custom JVP rule must return primal and tangent of the same structure, and returned "
             f"{tree_structure(out)} and {tree_structure(out_dot)}."
         )
     for x, t in zip(map(get_aval, leaves), tangents, strict=True):

@@ -100,7 +100,7 @@ def donations(
     """
     attributes = [""] * len(in_avals)
     free = [i for i, flag in enumerate(donated) if flag]
-    sizes = []  # of the results that take nobody's memory
+    sizes = []  # of the results that take over no operand's memory
     for number, out in enumerate(out_avals):
         kind = (out.shape, out.dtype)
         match = next((i for i in free if (in_avals[i].shape, in_avals[i].dtype) == kind), None)
@@ -159,7 +159,7 @@ def stretched(
 
 
 def elementwise_hlo(operation: str) -> Callable[..., list[str]]:
-    """The lowering of an element-wise primitive: operands are stretched to the result's shape."""
+    """The lowering of an elementwise primitive: operands are stretched to the result's shape."""
 
     def lowering(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str]:
         operands = ", ".join(stretched(emitter, avals, out_avals[0], args))

@@ -1,7 +1,7 @@
 """Where arrays are: on the host, or on devices; and how they get where a program runs.
 
-Lesson jit gives this as it is. What a compiled program returns stays on its device until somebody
-asks for the values. An array that a program takes is copied to the program's device once.
+The `jit` lesson gives this as it is. What a compiled program returns stays on its device until you
+ask for the values. An array that a program takes is copied to the program's device once.
 """
 
 from __future__ import annotations

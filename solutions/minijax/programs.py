@@ -3,11 +3,11 @@
 `cond`, `while` and `scan` (in `minijax/control_flow.py`) hold programs, traced from the user's
 functions. Every rule of theirs transforms the inner programs, and binds the same primitive with the
 new ones. Here is how programs are made from functions, how inputs and results are rearranged, and
-how a program becomes another one: `jvp_program`, `batched_program` and `split_program`.
+how a program becomes a different one: `jvp_program`, `batched_program` and `split_program`.
 
 Each of these three is told of which inputs something holds (that they move, that they have a batch
 axis, that they are unknown), and says of which results it holds then: lists of `Marks`. It is also
-told of which results it must hold in any case, since the branches of a choice have to agree on that
+told of which results it must always hold, since the branches of a choice have to agree on that
 (`agreed`), and the carry of a loop must have the same marks before and after a step (`settled`, in
 `minijax/control_flow.py`).
 """
@@ -150,7 +150,7 @@ def with_results(program: ClosedJaxpr, results: Iterable[int]) -> ClosedJaxpr:
 
 @kept_beside
 def spread(program: ClosedJaxpr, types: Types, places: Sequence[int]) -> ClosedJaxpr:
-    """The program with further inputs: its own first ones stand at `places` in a list of `types`.
+    """The program with further inputs: its own first ones are at `places` in a list of `types`.
 
     Several programs come to share a list of inputs in this way; each reads those that are its own.
     """
@@ -209,7 +209,7 @@ def as_array(x: Value) -> Value:
 def jvp_program(program: ClosedJaxpr, moves: Marks, at_least: Marks) -> tuple[ClosedJaxpr, Marks]:
     """From inputs and the tangents of those that move to results and the tangents of those that do.
 
-    Results that `at_least` marks get a tangent in any case, of zeros where they do not move.
+    Results that `at_least` marks always get a tangent, of zeros if they do not move.
     """
     out_moves: Marks = ()
 
@@ -236,7 +236,7 @@ def batched_program(
 ) -> tuple[ClosedJaxpr, Marks]:
     """For inputs of which some have a batch axis in front; marks the results that have one then.
 
-    Results that `at_least` marks get one in any case.
+    Results that `at_least` marks always get one.
     """
     return batched_by_name(program, axis_size, name_of(axis_size), batched, at_least)
 
@@ -284,7 +284,7 @@ class Split(NamedTuple):
 
 
 def split_program(program: ClosedJaxpr, unknown: Marks, at_least: Marks) -> tuple[Split, Marks]:
-    """Split by what is known; `at_least` marks results that count as unknown in any case."""
+    """Split by what is known; `at_least` marks results that always count as unknown."""
     instantiated = frozenset(i for i, mark in enumerate(at_least) if mark)
     known, rest, out_known = partial_eval_jaxpr(program, opposite(unknown), instantiated)
     return Split(known, rest), opposite(tuple(out_known))
@@ -318,7 +318,7 @@ def beside(sizes: Sequence[int], moves: Sequence[Marks]) -> tuple[int, ...]:
 
 
 def full_tangents(primals: Values, tangents: Values, moves: Marks) -> list[Any]:
-    """The tangents of those that move, as arrays also where they start as zero."""
+    """The tangents of those that move, as arrays even if they start as zero."""
     pairs = chosen(zip(primals, tangents, strict=True), moves)
     return [instantiate(tangent, get_aval(primal)) for primal, tangent in pairs]
 
@@ -385,7 +385,7 @@ def check_carry_types(what: str, tree: PyTreeDef, avals: Types, out_avals: Types
 def differences(
     tree: PyTreeDef, xs: Types, ys: Types
 ) -> Iterator[tuple[str, ShapedArray, ShapedArray]]:
-    """Where the types of two trees of one structure differ: the path, and both types."""
+    """Where the types of two trees of the same structure differ: the path, and both types."""
     for path, x, y in zip(leaf_paths(tree), xs, ys, strict=True):
         if (x.shape, x.dtype) != (y.shape, y.dtype):
             yield path, x, y

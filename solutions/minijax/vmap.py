@@ -175,7 +175,7 @@ class BatchTrace(Trace):
 def unary_batch(
     primitive: Primitive, axis_size: int, vals: Sequence[Any], dims: Sequence[Any], **params: Any
 ) -> tuple[Any, int]:
-    """An element-wise operation on a whole batch: the batch axis stays where it is."""
+    """An elementwise operation on a whole batch: the batch axis stays where it is."""
     (x,), (dim,) = vals, dims
     return primitive.bind(x, **params), dim
 
@@ -190,7 +190,7 @@ def binary_batch(
 
 
 def align_operand(axis_size: int, dim: BatchAxis, x: Value, rank: int) -> Value:
-    """An operand of an element-wise operation on batches, in a form that fits the other operand.
+    """An operand of an elementwise operation on batches, in a form that fits the other operand.
 
     `dim` is the batch axis of `x`, and `rank` the number of axes that one example of the *result*
     has, so that one example of `x` has as many or fewer. The operand in the new form has

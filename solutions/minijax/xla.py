@@ -69,7 +69,7 @@ def first_device() -> Device:
 
 
 def current_device() -> Device:
-    """The device of what has no reason to be on another one."""
+    """The device of what has no reason to be elsewhere."""
     return _default.device or first_device()
 
 
@@ -128,7 +128,7 @@ copied = functools.partial(
 
 
 def sender(aval: Any, devices: Devices) -> Callable[[Value], Value]:
-    """What copies host arrays of one type to devices, where they are whole on each."""
+    """What copies host arrays of a type to devices, where they are whole on each."""
     aval, place, to = device_type(aval), sharding(devices, None, len(aval.shape)), list(devices)
     dtype, number = aval.dtype, len(to)
     return lambda x: copied(aval, place, [np.asarray(x, dtype)] * number, to)
@@ -151,7 +151,7 @@ def to_host(buffer: Value, devices: Devices, axis: int | None = None) -> np.ndar
 
 @contextmanager
 def jax_hidden() -> Iterator[None]:
-    """An import of jax fails at once: jaxlib tries it for each piece of an array, and needs it not.
+    """An import of jax fails at once: jaxlib tries it for each shard of an array, needlessly.
 
     `None` among the modules says that there is none. If jax is there already, it stays.
     """

@@ -1,6 +1,6 @@
 # title = "Loops without end at import"
 # tries = "The grader waits before the first test."
 # reported = "does_not_terminate"
-# says = ["does not come to an end"]
+# says = ["does not terminate"]
 while True:
     pass

@@ -208,8 +208,8 @@ def test_fitting_grades_raise_no_complaint(kind):
     ("kind", "points", "complaint"),
     [
         ("right", {**FULL, FIRST: 0.0}, f"points were lost in {FIRST}"),
-        ("untouched", {**NONE, FIRST: 0.1}, "0.1 points in place of 0"),
-        ("cheat", FULL, "in place of 0"),
+        ("untouched", {**NONE, FIRST: 0.1}, "0.1 points instead of 0"),
+        ("cheat", FULL, "instead of 0"),
         ("mistake", FULL, f"{FIRST} has full points"),
         ("mistake", {**FULL, FIRST: 0.0, SECOND: 0.0}, f"points were lost in {SECOND}"),
         ("endless", FULL, "has full points"),

@@ -61,7 +61,7 @@ def test_signs_of_cheating_time_outs_and_remarks_need_a_human_eye(page):
     assert re.split(r" {2,}", why) == [
         "The module uses what no exercise needs: open.",
         "core.bind: does not terminate",
-        "The import does not come to an end.",
+        "The import does not terminate.",
     ]
 
 
@@ -185,7 +185,7 @@ def test_a_students_page_holds_the_feedback_of_all_lessons_and_nothing_else():
     assert "Hint: First." in pages["bela"]
     assert "Second." not in pages["bela"]
     assert "This does not hold yet: a &lt;property&gt;." in pages["bela"]
-    assert "The import does not come to an end." in pages["=cy"]
+    assert "The import does not terminate." in pages["=cy"]
 
 
 def test_a_students_page_has_nothing_for_the_instructor_or_of_others():

@@ -140,7 +140,7 @@ FINDINGS = [
     ("answers/tiny.py", "np.add(x, 1.5)", "np.add(x, x)", "tiny.double should lose points"),
     ("answers/tiny.py", "double(3.0)", "double(1.5)", "shows no difference"),
     ("answers/tiny.py", "print(tiny.double(3.0))", "tiny.double(3.0)", "shows no difference"),
-    ("answers/tiny.py", "np.asarray(x) ** 2", "3.0 * np.asarray(x)", "not recognised"),
+    ("answers/tiny.py", "np.asarray(x) ** 2", "3.0 * np.asarray(x)", "not recognized"),
 ]
 
 
@@ -156,7 +156,7 @@ def test_each_kind_of_fault_is_found(monkeypatch, tmp_path, name, old, new, find
     ("entry", "finding"),
     [
         ("d78ed16b", None),
-        ("00000000", "is no mutant any more"),
+        ("00000000", "is not a mutant any more"),
         (None, "passes all tests of its exercise"),
         ("killed", "a test fails it"),
     ],

@@ -26,11 +26,11 @@ def calls_of(monkeypatch, tmp_path, source):
     lesson = graded_course.write(monkeypatch, tmp_path)
     kept = []
 
-    def recognise(lesson, calls, level):
+    def recognize(lesson, calls, level):
         kept.extend(call for group in calls.values() for call in group)
         return {}
 
-    monkeypatch.setattr(submission, "recognise", recognise)
+    monkeypatch.setattr(submission, "recognize", recognize)
     submission.grade(lesson, "eve", source.encode())
     return kept
 

@@ -37,7 +37,7 @@ def test_a_spoilt_result_is_refused_as_the_schema_has_it(tmp_path, spoil):
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, json.loads(results.SCHEMA.read_text(encoding="utf-8")))
     path.write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(Problem, match=r"is no result: .*\. Grade the submission again\."):
+    with pytest.raises(Problem, match=r"is not a result file: .*\. Grade the submission again\."):
         results.read(path)
 
 

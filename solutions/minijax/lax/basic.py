@@ -92,7 +92,7 @@ def typed(x: Value) -> Any:
 
 
 def unary(primitive: Primitive, kinds: str) -> Callable[[Any], Any]:
-    """The function of an element-wise primitive of one operand."""
+    """The function of an elementwise primitive of one operand."""
 
     def function(x: Value) -> Value:
         check_kind(primitive.name, typed(x).dtype, kinds)
@@ -102,7 +102,7 @@ def unary(primitive: Primitive, kinds: str) -> Callable[[Any], Any]:
 
 
 def binary(primitive: Primitive, kinds: str) -> Callable[[Any, Any], Any]:
-    """The function of an element-wise primitive of two operands of the same dtype."""
+    """The function of an elementwise primitive of two operands of the same dtype."""
 
     def function(x: Value, y: Value) -> Value:
         a, b = typed(x), typed(y)

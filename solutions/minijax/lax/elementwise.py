@@ -1,4 +1,4 @@
-"""More element-wise primitives: each with all its rules, most of them in one row of a table.
+"""More elementwise primitives: each with all its rules, most of them in one row of a table.
 
 A primitive that treats every element alone needs little: how NumPy computes it, what StableHLO
 calls it, and the derivative with respect to each operand. Batching and types are the same for all
@@ -463,7 +463,7 @@ def pow_derivative_x(t: Tangent, z: Value, x: Value, y: Value) -> Value:
 
 
 def pow_derivative_y(t: Tangent, z: Value, x: Value, y: Value) -> Value:
-    """log(x) * z; where `x` is 0 so is z, and log(1) stands in for log(0)."""
+    """log(x) * z; where `x` is 0 so is z, and log(1) replaces log(0)."""
     logarithm = log(select(eq(x, scalar(0, x)), full_like(x, 1), x))
     return convert_element_type(mul(t, mul(logarithm, z)), get_aval(y).dtype)
 
@@ -681,7 +681,7 @@ def clamp(min: Value, x: Value, max: Value) -> Value:
     """`x`, but not below `min` nor above `max`, which are 0-d or have the shape of `x`."""
     low, middle, high = (get_aval(operand) for operand in (min, x, max))
     if not low.dtype == middle.dtype == high.dtype:
-        raise TypeError(f"clamp takes operands of one dtype, got {low}, {middle}, {high}.")
+        raise TypeError(f"clamp takes operands with the same dtype, got {low}, {middle}, {high}.")
     if any(bound.shape not in ((), middle.shape) for bound in (low, high)):
         raise TypeError(f"clamp takes bounds that are 0-d or of shape {middle.shape}.")
     return clamp_p.bind(min, x, max)

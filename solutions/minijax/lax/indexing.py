@@ -198,7 +198,7 @@ def inside(axes: Sequence[int], rank: int) -> bool:
 def places(
     shape: Sequence[int], indices: Value, numbers: GatherDimensionNumbers, sizes: Sequence[int]
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Where each element of all windows stands in an operand of `shape`, and which are inside.
+    """Where each element of all windows is in an operand of `shape`, and which are inside.
 
     The first is an array of indices for each axis of the operand; windows have been moved inside.
     The second says which elements belong to windows that had been inside before.
@@ -521,7 +521,7 @@ def scatter_add_jvp(primals: Values, tangents: Sequence[Tangent], **params: Any)
 def scatter_jvp(primals: Values, tangents: Sequence[Tangent], **params: Any) -> tuple[Any, Any]:
     """Of several updates at one place one has won: its tangent counts, and no other's.
 
-    To see which one, their numbers are scattered in place of the updates, and gathered again.
+    To see which one, their numbers are scattered instead of the updates, and gathered again.
     """
     x, indices, updates = primals
     y = scatter_p.bind(x, indices, updates, **params)
@@ -657,7 +657,9 @@ def start_of(name: str, x: Value, indices: Value) -> list[Value]:
     found = {get_aval(i).dtype for i in indices}
     if len(found) > 1 or any(d.kind not in "iu" for d in found):
         kinds = ", ".join(str(get_aval(i)) for i in indices)
-        raise TypeError(f"{name} needs an integer for each axis of {shape}, of one dtype: {kinds}.")
+        raise TypeError(
+            f"{name} needs an integer for each axis of {shape}, all with the same dtype: {kinds}."
+        )
     return [from_end(i, n) for i, n in zip(indices, shape, strict=True)]
 
 
@@ -688,7 +690,7 @@ def dynamic_slice(operand: Value, start_indices: Value, slice_sizes: Sequence[in
 
 
 def dynamic_update_slice(operand: Value, update: Value, start_indices: Value) -> Value:
-    """`operand` with `update` in place of the window at `start_indices`."""
+    """`operand` with `update` instead of the window at `start_indices`."""
     x, new = get_aval(operand), get_aval(update)
     fits = len(x.shape) == len(new.shape) and all(
         k <= n for k, n in zip(new.shape, x.shape, strict=True)

@@ -346,7 +346,7 @@ def pad_jvp(
 def pad_batch(
     axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, padding_config: PaddingConfig
 ) -> tuple[Any, int]:
-    """A padding value for each example is put in by a choice, in place of zeros."""
+    """A padding value for each example is put in by a choice, where zeros were."""
     (x, value), (x_dim, value_dim) = vals, dims
     x = move_batch_axis(axis_size, x_dim, 0, x)
     config = [(0, 0, 0), *padding_config]
@@ -366,7 +366,7 @@ def pad_type(x: ShapedArray, value: ShapedArray, *, padding_config: PaddingConfi
 def pad_transpose(
     ct: Tangent, x: Value, value: Value, *, padding_config: PaddingConfig
 ) -> list[Value]:
-    """The operand gets what stands at its places, and the padding value the sum of the rest."""
+    """The operand gets what is at its places, and the padding value the sum of the rest."""
     cut = pad(ct, zero_of(ct), [(-low, -high, 0) for low, high, _ in padding_config])
     shape = get_aval(cut).shape
     from_x = slice(cut, [0] * len(shape), shape, [inner + 1 for _, _, inner in padding_config])

@@ -141,10 +141,10 @@ def expand_rank(x: Value, rank: int) -> Value:
     return basic.broadcast_in_dim(x, (1,) * missing + shape(x), range(missing, rank))
 
 
-# Element-wise functions -------------------------------------------------------------------------
+# Elementwise functions -------------------------------------------------------------------------
 
 
-# What an operation is for booleans, if it is another one: `minijax/numpy/elementwise.py` says it.
+# What an operation is for booleans, if that differs: `minijax/numpy/elementwise.py` says it.
 of_booleans: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
@@ -368,7 +368,7 @@ def asarray(a: Value, dtype: Any = None) -> Value:
 
 
 def constant(x: np.ndarray) -> Any:
-    """An array of NumPy, which nobody else has, as an array; while a program is traced, a tracer.
+    """A fresh array of NumPy as an array; while a program is traced, a tracer.
 
     A program has it among its constants, or as a literal if it has no axes.
     """
@@ -391,7 +391,7 @@ def array_of_lists(a: Values, dtype: Any) -> Value:
 
 
 def leaves_of(a: Value) -> list[Value]:
-    """What stands in lists inside of lists, from left to right."""
+    """The elements of lists inside lists, from left to right."""
     return [x for part in a for x in leaves_of(part)] if isinstance(a, list | tuple) else [a]
 
 

@@ -152,7 +152,7 @@ def diagonal(x: Value, letters: str) -> tuple[Value, str]:
 
 
 def sum_out(x: Value, letters: str, wanted: str) -> tuple[Any, str]:
-    """The sum over the axes whose letters nobody wants any more."""
+    """The sum over the axes whose letters are not needed any more."""
     axes = [i for i, letter in enumerate(letters) if letter not in wanted]
     kept = "".join(letter for letter in letters if letter in wanted)
     return (sum(x, axes, get_aval(x).dtype), kept) if axes else (x, letters)

@@ -1,4 +1,4 @@
-"""`minijax.numpy`, continued: element-wise functions, comparisons, and choices.
+"""`minijax.numpy`, continued: elementwise functions, comparisons, and choices.
 
 Joins the tree with the primitives of `minijax.lax.elementwise`.
 """

@@ -325,7 +325,7 @@ class IndexUpdateRef:
     index: Any
 
     def get(self, *, mode: Any = None, fill_value: Value = None, **flags: bool) -> Any:
-        """`x[index]`; with mode "fill" it is `fill_value` (or NaN) outside of the array."""
+        """`x[index]`; with mode "fill" it is `fill_value` (or NaN) outside the array."""
         refuse_flags(flags)
         mode = None if mode is None else indexing.known_mode(mode)
         if mode in (None, indexing.GatherScatterMode.PROMISE_IN_BOUNDS):

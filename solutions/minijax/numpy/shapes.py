@@ -122,7 +122,7 @@ def concatenate(arrays: Value, axis: int | None = 0) -> Value:
 
 
 def stack(arrays: Value, axis: int = 0) -> Value:
-    """Arrays of one shape beside each other along a new axis."""
+    """Arrays of the same shape beside each other along a new axis."""
     if len({shape(x) for x in arrays}) != 1:
         raise ValueError("stack needs arrays, at least one, and all of the same shape.")
     axis = one_axis(axis, ndim(arrays[0]) + 1)
