@@ -56,7 +56,7 @@ CY = result(
     "=cy",
     exercise("core.bind", False, False, False, kind="does_not_terminate"),
     exercise("core.get_aval", False, kind="not_implemented"),
-    remarks=["The import does not come to an end."],
+    remarks=["The import does not terminate."],
     review=["The module uses what no exercise needs: open."],
 )
 ADA_JVP = result("ada", exercise("jvp.pure", True, False, points=1.0), lesson="jvp")

@@ -61,7 +61,7 @@ def complaint(root: Path, lesson: Lesson) -> str:
                 cwd=root, capture_output=True, text=True, check=False, timeout=PATIENCE,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return f"It has not come to an end in {PATIENCE} seconds."
+            return f"It has not ended after {PATIENCE} seconds."
         if done.returncode != 0:
             return (done.stderr.strip().splitlines() or ["It ends without a word."])[-1]
         got = json.loads(saved.read_text(encoding="utf-8"))["losses"]
