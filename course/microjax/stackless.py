@@ -496,8 +496,7 @@ def linearize_flat(f: Fun, primals: Any, in_moves: Any) -> tuple[ClosedJaxpr, li
     """The derivative of `f` at `primals` as a program, and the list of results of `f`.
 
     The program has an input for each primal that `in_moves` marks, and an output for each result
-    that is a float: tangents, zeros if nothing moves. Only operations on tangents are in it. `f` is
-    called once.
+    that is a float: tangents, or zeros. Only operations on tangents are in it. `f` is called once.
 
     >>> program, values = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
     >>> print(program, *values)
@@ -525,8 +524,7 @@ def backward_pass(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
     """A linear program's cotangents of inputs, from those of its outputs: a list of arrays.
 
     `None` is zero; an input without a cotangent gets zeros of its type. A rule is called once per
-    equation, or never if no cotangent comes to its results; with `multiple_results` it is called
-    with a list.
+    equation, and never if its results have no cotangent; with `multiple_results` it gets a list.
 
     >>> program = make_jaxpr(lambda t, u: lax.mul(t, 3.0) + t)(1.0, 1.0)
     >>> backward_pass(program, [2.0])
@@ -623,8 +621,8 @@ def jit_jvp(primals: Any, tangents: Any, *, name: str, jaxpr: ClosedJaxpr) -> An
     """The results of the program `jaxpr`, and their tangents: two lists.
 
     `None` is the tangent of what does not move, and of a result that is not a float. Two calls of
-    this `name` are bound: one computes the results, the other one tangents from tangents, without
-    those that are `None`.
+    this `name` are bound: one computes the results, the other tangents from tangents, without those
+    that are `None`.
 
     >>> program = make_jaxpr(lambda x: x * x)(3.0)
     >>> jit_jvp([3.0], [1.0], name="f", jaxpr=program)

@@ -243,8 +243,8 @@ def select_branches(
     """The results of a batch whose examples each have their own branch; their batch axes, all 0.
 
     `indices`, maybe a tracer, has shape (axis_size,). `dims` are the operands' batch axes, or
-    `not_mapped`. Each branch is computed once, for all examples. Derivatives are those of the
-    chosen branches, even if others are infinite.
+    `not_mapped`. Each branch is computed once. Derivatives are those of the chosen branches, even
+    if others are infinite.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
@@ -1049,11 +1049,11 @@ def scan_transpose(cts: Values, *args: Value, **params: Any) -> list[Value]:
 def transpose_rest(
     loop: Scan, split: SplitScan, consts: Types, same: Values, stacks: Values, cts: Values
 ) -> list[Any]:
-    """The cotangents of a scan's linear constants, first linear carry and linear rows, in one list.
+    """The cotangents of a scan's linear constants, first linear carry and linear rows: a list.
 
     `split.rest` is the linear part of a step, with the residuals `same` and `stacks`; `consts` are
-    the types of its constants. `cts` are those of the scan's linear results, None for zero. One
-    scan is bound, of `loop.length` steps.
+    its constants' types. `cts` are those of the scan's linear results, None for zero. One scan of
+    `loop.length` steps is bound.
 
     >>> row = ShapedArray((), np.dtype(float))
     >>> rest = trace_to_jaxpr(lambda k, c, x: [c + k, x * 2.0 + c], [row, row, row])

@@ -247,8 +247,8 @@ def inverse_jaxpr(
     """The values of a program's inputs, as far as they follow from what is known: a list.
 
     `consts` are the values of constants, `ins` and `outs` those of inputs and results; None is
-    unknown. Nothing is computed twice, and nothing is undone that is known. Errors count the
-    equations from 1, at the top.
+    unknown. Nothing is computed twice, or undone if it is known. Errors count equations from 1, at
+    the top.
 
     >>> jaxpr = make_jaxpr(lambda x, y: (x + 2.0) / lax.exp(y))(1.0, 1.0).jaxpr
     >>> inverse_jaxpr(jaxpr, [], [None, 0.0], [5.0])
@@ -321,7 +321,7 @@ def inverse_equation(
     """The operands of an equation, from what is known of them (`ins`) and of its results (`outs`).
 
     None is unknown. A program that is called is undone equation by equation, with all that is known
-    outside; errors count from 1 in it. Any other equation is undone by its primitive's rule.
+    outside; errors count from 1 inside. Other equations are undone by their primitive's rule.
 
     >>> from minijax import jit
     >>> closed = make_jaxpr(jit(lambda x, y: x * y + 1.0))(0.0, 0.0)

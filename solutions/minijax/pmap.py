@@ -533,8 +533,8 @@ def replica_program(
 ) -> ClosedJaxpr:
     """The program that each device runs: that of one example, from pieces to pieces.
 
-    A piece still has the mapped axis, with length 1; it is in `in_axes` or `out_axes`, and None if
-    all devices have the whole. Weak types stay weak. `params` name the axis of the collectives in
+    A piece still has the mapped axis, with length 1; it is in `in_axes` or `out_axes`, None if all
+    devices have the whole. Weak types stay weak. `params` name the axis of the collectives in
     `jaxpr`.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
