@@ -5,7 +5,7 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 
 import typing as _typing
 
-from minijax import checkpoint_policies, errors, lax, numpy, tree, tree_util, typing
+from minijax import checkpoint_policies, errors, lax, numpy, random, tree, tree_util, typing
 from minijax.array import Array
 from minijax.checkpoint import checkpoint
 from minijax.configuration import config
@@ -41,6 +41,7 @@ __all__ = [
     "make_jaxpr",
     "numpy",
     "pmap",
+    "random",
     "tree",
     "tree_util",
     "typing",

@@ -25,6 +25,7 @@ array_methods: dict[str, Callable[..., Any]] = {}
 OPERATORS = ("neg", "pos", "abs", "invert", "iter", "getitem", "round")
 BINARY_OPERATORS = (
     *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"),
+    *("lshift", "rshift", "rlshift", "rrshift"),
     *("radd", "rsub", "rmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rmatmul"),
     *("rand", "ror", "rxor", "lt", "le", "gt", "ge", "eq", "ne", "divmod", "rdivmod"),
 )

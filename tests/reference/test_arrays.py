@@ -84,6 +84,33 @@ ROWS = {
         jnp.int32(2.7); jnp.float64(x); jnp.bool_(2); jnp.uint8(3); jnp.float16(f)
         jnp.sin(np.ma.array([1.0])); jnp.ones(3, dtype=np.float32); jnp.sin(np.matrix([1.0]))
         jnp.array((1, 2)); jnp.array([(1, 2), [3, 4]]); jnp.array([f, i[0]])""",
+    "kinds of values": """
+        jnp.issubdtype(x.dtype, jnp.floating); jnp.issubdtype(i.dtype, jnp.integer)
+        jnp.issubdtype(jnp.float32, jnp.inexact); jnp.issubdtype(int, jnp.signedinteger)
+        jnp.issubdtype(x.dtype, jnp.complexfloating); jnp.issubdtype("uint8", jnp.unsignedinteger)
+        jnp.issubdtype(bool, jnp.number); jnp.issubdtype(bool, jnp.generic); jnp.iscomplexobj(x)
+        jnp.issubdtype(np.floating, jnp.inexact); jnp.issubdtype(jnp.int8, np.int8)
+        float(jnp.finfo(x.dtype).eps); float(jnp.finfo("float32").max); jnp.finfo("float16").bits
+        jnp.iinfo(jnp.int8).min; jnp.iinfo("uint64").max; x[jnp.newaxis]; jnp.finfo(int)
+        jnp.iinfo(float); jnp.isrealobj(x); jnp.iscomplexobj(2j); jnp.isscalar(2.0)
+        jnp.isscalar(x); jnp.isscalar(x[0]); jnp.isscalar("a"); jnp.e; jnp.euler_gamma
+        jnp.zeros(2, jnp.int_); jnp.zeros(2, jnp.uint); jnp.dtype("int8")
+        jnp.promote_types("int32", "float32"); jnp.promote_types(int, "int8")
+        jnp.result_type(i, 2.0); jnp.result_type(f, 2.0); jnp.result_type("int8", bool)
+        jnp.result_type(f, jnp.float64); jnp.result_type(w); jnp.result_type()
+        jnp.promote_types("uint64", "int8"); jnp.set_printoptions(); callable(jnp.printoptions)
+        i << 1; i >> 1; u << 2; u >> 1; 1 << i; x << 1; 7 >> s; i.astype("int8") << 9; b << 1
+        -i >> 1; i << True; w << 1; i.conj(); x.conj(); m.trace(); m.diagonal(); x.cumprod()
+        x.ptp(); jnp.logaddexp(w, 1); jnp.hypot(3, w); jnp.arctan2(1, s); jnp.cbrt(w)
+        jnp.trunc(w); jnp.conj(w); jnp.imag(w); jnp.nan_to_num(w); jnp.diff(x); jnp.trace(m)
+        jnp.isclose(w, 3); jnp.allclose(x, x); jnp.array_equal(x, [0, 1, 2]); jnp.append(x, w)
+        jnp.meshgrid(x, i, indexing="a"); jnp.diag(w); jnp.median(w); jnp.tri(2)
+        jnp.full_like(w, 2); jnp.full_like(s, 2.5); jnp.full_like(f, w); jnp.atleast_1d(w)
+        jnp.atleast_2d([1, 2])
+        jnp.average(w); jnp.average(m, 0, x); jnp.convolve(m, x); jnp.convolve(x, i, "no")
+        jnp.searchsorted(jnp.arange(3), w); jnp.searchsorted(m, x); jnp.searchsorted(x, 1, "no")
+        jnp.identity(2); jnp.rot90(m, axes=(0, 0)); jnp.cumprod(m); jnp.nansum(b); jnp.nanmax(x[:0])
+        jnp.percentile(x, 50); jnp.kron(x, w); jnp.vander(x); jnp.rint(s); jnp.deg2rad(s)""",
     "weak types": """
         jnp.sin(2.0); jnp.sin(2); jnp.sin(w); jnp.sin(f); jnp.exp(s); jnp.add(1, 2); jnp.add(w, 2)
         jnp.sum(w); jnp.sum(jnp.full((2,), 3)); jnp.mean(jnp.full((2,), 3.0)); jnp.max(w)

@@ -74,6 +74,50 @@ EXPRESSIONS = {
         jnp.outer(x[0], i); jnp.inner(x, x); jnp.vdot(x, x); jnp.einsum("ij->j", x)
         jnp.einsum("bij,bjk->bik", jnp.stack([x, x]), jnp.stack([x, x])); jnp.dot(x, 2)
         jnp.einsum("ij,jk,k->i", x, x, x[0]); jnp.einsum("ij,kj", x, x)""",
+    "further functions": """
+        jnp.arcsin(x / 5); jnp.arccos(x / 5); jnp.arctan(x); jnp.arctan2(x, x[0]); jnp.tan(x)
+        jnp.arctan2(i, 2.0); jnp.sinh(x); jnp.cosh(x); jnp.arcsinh(x); jnp.arccosh(2 + abs(x))
+        jnp.cbrt(x); jnp.hypot(x, i[0] + x[0]); jnp.hypot(x - x, 0.0); jnp.conj(x); jnp.real(i)
+        jnp.imag(x); jnp.conjugate(b); jnp.rint(x); jnp.trunc(x); jnp.trunc(i); jnp.sinc(x - x[0])
+        jnp.copysign(abs(x), -x); jnp.copysign(i, x[0, :3]); jnp.deg2rad(x); jnp.rad2deg(x)
+        jnp.degrees(x); jnp.radians(i); jnp.logaddexp(x, x[0]); jnp.logaddexp(x, -jnp.inf)
+        jnp.logaddexp(1000.0, i); jnp.nan_to_num(jnp.log(x)); jnp.nan_to_num(i); i << 2; i >> 1
+        jnp.nan_to_num(x / 0, nan=1.0, posinf=2.0, neginf=-2.0); jnp.left_shift(i, 3); 2 << abs(i)
+        jnp.right_shift(i, 1); jnp.right_shift(i.astype("uint8"), 1); i.astype("int8") << 1
+        jnp.tan(b); jnp.arctan(i); jnp.cbrt(i); jnp.hypot(i, i); jnp.sinc(i)""",
+    "grids, diagonals, joining": """
+        jnp.empty((2, 3)); jnp.empty_like(x, dtype=int); jnp.full_like(x, 3); jnp.full_like(i, 2.7)
+        jnp.full_like(x, x[0, 0], shape=(2,)); jnp.identity(3); jnp.tri(3); jnp.tri(2, 4, 1, int)
+        jnp.meshgrid(x[0], i); jnp.meshgrid(x[0], i, indexing="ij"); jnp.meshgrid(i)
+        jnp.meshgrid(x[0], i, x[1, :2], sparse=True); jnp.logspace(0, 2, 4); jnp.vander(x[0], 3)
+        jnp.vander(i, increasing=True); jnp.diagonal(x); jnp.diagonal(x[:3], 1); jnp.diag(x)
+        jnp.diag(x, -2); jnp.diag(i, 1); jnp.diag(x[0], -1); jnp.trace(x); jnp.trace(x, 1)
+        jnp.trace(i[:, None] * i); x.diagonal(); x.trace(); jnp.tril_indices(3); jnp.append(x, i)
+        jnp.triu_indices(3, 1, 4); jnp.append(x, x[:1], 0); jnp.atleast_1d(x[0, 0], i)
+        jnp.atleast_1d(2.0); jnp.atleast_2d(i); jnp.column_stack([x[0], x[1]]); jnp.dstack([x, x])
+        jnp.array_split(x, 3); jnp.array_split(i, [1]); jnp.fliplr(x); jnp.flipud(x); jnp.rot90(x)
+        jnp.rot90(x, 2); jnp.rot90(x[:2], 3); jnp.rot90(x, -4)""",
+    "comparing, samples": """
+        jnp.isclose(x, x + 1e-9); jnp.isclose(x, x[0]); jnp.isclose(x / 0, x / 0)
+        jnp.isclose(jnp.log(x), jnp.log(x), equal_nan=True); jnp.isclose(i, i + 1, atol=1)
+        jnp.isclose(i, i, rtol=0); jnp.allclose(x, x * (1 + 1e-7)); jnp.allclose(x, i[0])
+        jnp.array_equal(x, x); jnp.array_equal(x, i); jnp.array_equal(i, i[::-1])
+        jnp.array_equal(jnp.log(x), jnp.log(x), equal_nan=True); jnp.cumprod(x); jnp.cumprod(x, 1)
+        jnp.cumprod(i, dtype=float); jnp.cumprod(b); jnp.diff(x); jnp.diff(x, 2, 0); jnp.diff(b)
+        jnp.diff(i, prepend=0); jnp.diff(x, axis=0, append=x[:1]); jnp.ptp(x, 0); jnp.average(x)
+        jnp.average(x, 1); jnp.average(x, 0, abs(x)); jnp.average(x, 1, jnp.arange(1.0, 5.0))
+        jnp.average(i, returned=True); jnp.average(x, 0, abs(x), True)
+        jnp.nansum(jnp.log(x)); jnp.nanmean(jnp.log(x), 1); jnp.nanmax(jnp.log(x), 0)
+        jnp.nanmin(jnp.log(x), axis=1, keepdims=True); jnp.nansum(i); jnp.nanmax(i); jnp.nanmean(i)
+        jnp.kron(x[:2], i[:, None]); jnp.kron(i, x[0]); jnp.cross(x[0, :3], i)
+        jnp.cross(x[:, :3], i)
+        jnp.convolve(x[0], i); jnp.convolve(i, x[0], "same"); jnp.convolve(x[0], x[1, :2], "valid")
+        jnp.polyval(x[0], x); jnp.polyval(i, 2.0); jnp.interp(x, jnp.arange(3.0), x[0, :3])
+        jnp.interp(x, jnp.arange(4), x[0], left=0.0, right=1.0); jnp.median(x); jnp.median(x, 1)
+        jnp.percentile(x, 30.0); jnp.percentile(x, jnp.array([25, 50]), axis=0)
+        jnp.quantile(x, 0.3, axis=(0, 1), keepdims=True); jnp.quantile(i, 0.5)
+        jnp.quantile(jnp.log(x), 0.5, axis=1); jnp.searchsorted(jnp.sort(x[0]), x)
+        jnp.searchsorted(jnp.sort(i), i, side="right"); jnp.searchsorted(jnp.arange(3.0), i)""",
 }
 
 

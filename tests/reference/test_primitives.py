@@ -30,7 +30,7 @@ from autograder.lessons import places
 
 jax.config.update("jax_enable_x64", True)
 
-FAMILIES = ["basic", "elementwise", "reductions", "shapes", "indexing"]
+FAMILIES = ["basic", "elementwise", "reductions", "shapes", "indexing", "special", "bits"]
 FLOATS, INTS, BOOL = ["float64", "float32"], ["int32", "int64"], ["bool"]
 NUMBERS, ALL = FLOATS + INTS, FLOATS + INTS + BOOL
 SHAPES = [(2, 3), (), (0, 3), (3,), (2, 1, 4)]
@@ -269,6 +269,36 @@ CASES = [
     ),
     Case("sort", lambda lax, x: lax.sort(x, 0), ALL, rank=1),
     Case("sort", lambda lax, x, y: lax.sort((x, y, x + 1), -1, num_keys=2), NUMBERS, 2, 1),
+    *(unary(name) for name in ("tan", "atan", "sinh", "cosh", "asinh", "erf", "erfc")),
+    unary("cbrt", positive=True),
+    binary("atan2", FLOATS, positive=True),
+    Case("acosh", lambda lax, x: lax.acosh(lax.add(x, lax.full_like(x, 1))), FLOATS, positive=True),
+    *(
+        Case(
+            name,
+            lambda lax, x, f=name: getattr(lax, f)(lax.mul(x, lax.full_like(x, 0.125))),
+            FLOATS,
+        )
+        for name in ("asin", "acos", "erf_inv")
+    ),
+    *(
+        binary(name, ["int32", "int64"], positive=True)
+        for name in ("shift_left", "shift_right_arithmetic")
+    ),
+    unary("population_count", ["int32", "int64"]),
+    Case(
+        "nextafter",
+        lambda lax, x, y: lax.nextafter(*map(lax.stop_gradient, (x, y))) * x,
+        FLOATS,
+        2,
+    ),
+    Case(
+        "bitcast_convert_type",
+        lambda lax, x: lax.bitcast_convert_type(x, f"uint{8 * x.dtype.itemsize}"),
+        NUMBERS,
+    ),
+    Case("top_k", lambda lax, x: lax.top_k(x, x.shape[-1] // 2), [*FLOATS, "int32"], rank=1),
+    Case("sort", lambda lax, x, y: lax.sort_key_val(x, y, 0), NUMBERS, 2, 1),
     Case("atanh", lambda lax, x: lax.atanh(lax.mul(x, lax.full_like(x, 0.125))), FLOATS),
 ]
 

@@ -162,12 +162,17 @@ def emit_operation(
 
 def hlo_of(f: Callable[..., Any]) -> Callable[..., list[str]]:
     """The lowering of a primitive that other primitives can express: `f` says how."""
+    return hlo_of_all(lambda *xs, **params: [f(*xs, **params)])
+
+
+def hlo_of_all(f: Callable[..., Any]) -> Callable[..., list[str]]:
+    """The same for a primitive with several results, of which `f` makes a list."""
 
     def lowering(
         emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any
     ) -> list[str]:
         types = [raise_to_shaped(aval) for aval in avals]
-        closed = trace_to_jaxpr(lambda *xs: [f(*xs, **params)], types)
+        closed = trace_to_jaxpr(lambda *xs: f(*xs, **params), types)
         return lower_body(emitter, closed.jaxpr, args, closed.consts)
 
     return lowering

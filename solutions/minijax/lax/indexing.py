@@ -7,6 +7,7 @@ round. `dynamic_slice` takes a single window. `sort` is here because its tangent
 
 import enum
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +35,7 @@ from minijax.core import (
 )
 from minijax.jaxpr import Jaxpr, raise_to_shaped
 from minijax.jvp import apply_linear
-from minijax.lax.basic import add, broadcast_in_dim, convert_element_type, lt
+from minijax.lax.basic import add, broadcast_in_dim, convert_element_type, lt, sub
 from minijax.lax.elementwise import (
     bitwise_and,
     bitwise_not,
@@ -47,6 +48,7 @@ from minijax.lax.elementwise import (
     full_like,
     ge,
     hlo_of,
+    hlo_of_all,
     hlo_operation,
     i64s,
     le,
@@ -63,6 +65,8 @@ from minijax.lax.shapes import (
     iota,
     normal_axis,
     reshape,
+    rev,
+    slice_in_dim,
     squeeze,
     without,
 )
@@ -89,7 +93,10 @@ __all__ = [
     "scatter_add_p",
     "scatter_p",
     "sort",
+    "sort_key_val",
     "sort_p",
+    "top_k",
+    "top_k_p",
 ]
 
 
@@ -902,6 +909,13 @@ def sort(operand: Value, dimension: int = -1, is_stable: bool = True, num_keys: 
     return tuple(outs) if isinstance(operand, (tuple, list)) else outs[0]
 
 
+def sort_key_val(
+    keys: Value, values: Value, dimension: int = -1, is_stable: bool = True
+) -> tuple[Any, Any]:
+    """The keys sorted along an axis, and the values in the order of their keys."""
+    return tuple(sort((keys, values), dimension, is_stable, num_keys=1))
+
+
 def sort_impl(*operands: Value, dimension: int, is_stable: bool, num_keys: int) -> list[Value]:
     arrays = [np.asarray(x) for x in operands]
     order = np.lexsort(arrays[:num_keys][::-1], dimension)
@@ -980,3 +994,56 @@ jvp_rules[sort_p] = sort_jvp
 vmap_rules[sort_p] = sort_batch
 abstract_eval_rules[sort_p] = lambda *avals, **params: [raise_to_shaped(aval) for aval in avals]
 hlo_lowerings[sort_p] = sort_hlo
+
+
+# top_k --------------------------------------------------------------------------------------------
+
+top_k_p = Primitive("top_k", multiple_results=True)
+
+
+def top_k(operand: Value, k: int, *, axis: int = -1) -> list[Any]:
+    """The `k` largest elements along an axis, the largest first, and their indices, int32.
+
+    Of equal elements the first comes first; NaN counts as the largest.
+    """
+    shape = get_aval(operand).shape
+    axis = normal_axis(axis, len(shape))
+    if not 0 <= k <= shape[axis]:
+        raise ValueError(f"top_k cannot take {k} of the {shape[axis]} elements along axis {axis}.")
+    return top_k_p.bind(operand, k=operator.index(k), axis=axis)
+
+
+def top_k_by_sort(operand: Value, *, k: int, axis: int) -> list[Any]:
+    """Sorted with the last index first among equal ones, and read from the end."""
+    shape = get_aval(operand).shape
+    backwards = rev(broadcasted_iota(np.int32, shape, axis), [axis])
+    ordered = sort((operand, backwards), axis, num_keys=2)
+    found, places = (slice_in_dim(rev(x, [axis]), 0, k, axis=axis) for x in ordered)
+    return [found, sub(np.int32(shape[axis] - 1), places)]
+
+
+def top_k_jvp(
+    primals: Values, tangents: Sequence[Tangent], *, k: int, axis: int
+) -> tuple[list[Any], list[Any]]:
+    """The tangents at the places that were found."""
+    found, places = top_k_p.bind(*primals, k=k, axis=axis)
+    return [found, places], [apply_linear(lambda t: along_axis(t, places, axis), tangents[0]), None]
+
+
+def top_k_batch(
+    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, k: int, axis: int
+) -> tuple[list[Any], list[int]]:
+    x = move_batch_axis(axis_size, dims[0], 0, vals[0])
+    return top_k_p.bind(x, k=k, axis=axis + 1), [0, 0]
+
+
+def top_k_type(x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
+    shape = tuple(k if i == axis else n for i, n in enumerate(x.shape))
+    return [ShapedArray(shape, x.dtype), ShapedArray(shape, np.dtype(np.int32))]
+
+
+impl_rules[top_k_p] = lambda x, **params: list(map(np.asarray, top_k_by_sort(x, **params)))
+jvp_rules[top_k_p] = top_k_jvp
+vmap_rules[top_k_p] = top_k_batch
+abstract_eval_rules[top_k_p] = top_k_type
+hlo_lowerings[top_k_p] = hlo_of_all(top_k_by_sort)

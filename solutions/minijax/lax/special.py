@@ -1,0 +1,149 @@
+"""Further elementwise primitives: trigonometric, hyperbolic, and those of the error function."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minijax.core import Tangent, Value
+from minijax.jit import tensor_type
+from minijax.lax.basic import add, binary, div, exp, mul, neg, sub, unary
+from minijax.lax.elementwise import (
+    define,
+    one_minus,
+    one_plus,
+    rsqrt,
+    scalar,
+    scaled,
+    square,
+)
+from minijax.lowering import Emitter, stretched
+
+__all__ = [
+    "acos",
+    "acos_p",
+    "acosh",
+    "acosh_p",
+    "asin",
+    "asin_p",
+    "asinh",
+    "asinh_p",
+    "atan",
+    "atan2",
+    "atan2_p",
+    "atan_p",
+    "cbrt",
+    "cbrt_p",
+    "cosh",
+    "cosh_p",
+    "erf",
+    "erf_inv",
+    "erf_inv_p",
+    "erf_p",
+    "erfc",
+    "erfc_p",
+    "sinh",
+    "sinh_p",
+    "tan",
+    "tan_p",
+]
+
+
+def chlo(operation: str) -> Callable[..., list[str]]:
+    """The lowering to an operation of CHLO, which XLA takes apart into those of StableHLO."""
+
+    def lowering(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str]:
+        operands = stretched(emitter, avals, out_avals[0], args)
+        out = tensor_type(out_avals[0])
+        types = f"({', '.join([out] * len(operands))}) -> {out}"
+        return [emitter.emit(f'"chlo.{operation}"({", ".join(operands)}) : {types}')]
+
+    return lowering
+
+
+# Trigonometric and hyperbolic ---------------------------------------------------------------------
+
+
+def sinh_derivative(t: Tangent, z: Value, x: Value) -> Value:
+    return mul(t, cosh_p.bind(x))
+
+
+def cosh_derivative(t: Tangent, z: Value, x: Value) -> Value:
+    return mul(t, sinh_p.bind(x))
+
+
+tan_p = define("tan", np.tan, "tan", lambda t, z, x: mul(t, one_plus(square(z))))
+asin_p = define(
+    "asin", np.arcsin, chlo("asin"), lambda t, z, x: mul(t, rsqrt(one_minus(square(x))))
+)
+acos_p = define(
+    "acos", np.arccos, chlo("acos"), lambda t, z, x: neg(mul(t, rsqrt(one_minus(square(x)))))
+)
+atan_p = define("atan", np.arctan, chlo("atan"), lambda t, z, x: div(t, one_plus(square(x))))
+sinh_p = define("sinh", np.sinh, chlo("sinh"), sinh_derivative)
+cosh_p = define("cosh", np.cosh, chlo("cosh"), cosh_derivative)
+asinh_p = define(
+    "asinh", np.arcsinh, chlo("asinh"), lambda t, z, x: mul(t, rsqrt(one_plus(square(x))))
+)
+acosh_p = define(
+    "acosh",
+    np.arccosh,
+    chlo("acosh"),
+    lambda t, z, x: mul(t, rsqrt(mul(sub(x, scalar(1, x)), one_plus(x)))),
+)
+atan2_p = define(
+    "atan2",
+    np.arctan2,
+    "atan2",
+    lambda t, z, x, y: mul(t, div(y, add(square(x), square(y)))),
+    lambda t, z, x, y: mul(t, div(neg(x), add(square(x), square(y)))),
+    operands=2,
+)
+cbrt_p = define("cbrt", np.cbrt, "cbrt", lambda t, z, x: scaled(1 / 3, mul(t, div(z, x))))
+
+tan, asin, acos, atan = (unary(p, "f") for p in (tan_p, asin_p, acos_p, atan_p))
+sinh, cosh, asinh, acosh = (unary(p, "f") for p in (sinh_p, cosh_p, asinh_p, acosh_p))
+cbrt, atan2 = unary(cbrt_p, "f"), binary(atan2_p, "f")
+
+
+# The error function -------------------------------------------------------------------------------
+
+
+def by_number(f: Callable[[float], float]) -> Callable[[Value], Value]:
+    """NumPy's way to apply a function of Python's numbers to each element, in its dtype."""
+    each = np.vectorize(f, otypes=[np.float64])
+    return lambda x: np.asarray(each(x)).astype(np.asarray(x).dtype)
+
+
+def erf_inverse(x: float) -> float:
+    """The number whose error function is `x`: a guess by Winitzki, and three steps of Halley's.
+
+    Near 1 the error is measured by `erfc`, whose digits do not cancel.
+    """
+    if not -1 < x < 1:
+        return math.copysign(math.inf, x) if abs(x) == 1 else math.nan
+    size, log = abs(x), math.log1p(-x * x)
+    middle = 2 / (math.pi * 0.147) + log / 2
+    y = math.sqrt(max(math.sqrt(middle * middle - log / 0.147) - middle, 0.0))
+    for _ in range(3):
+        error = math.erf(y) - size if size < 0.5 else (1 - size) - math.erfc(y)
+        step = error * math.sqrt(math.pi) / 2 * math.exp(y * y)
+        y -= step / (1 + y * step)
+    return math.copysign(y, x)
+
+
+def bell(x: Value) -> Value:
+    """The derivative of the error function."""
+    return scaled(2 / math.sqrt(math.pi), exp(neg(square(x))))
+
+
+erf_p = define("erf", by_number(math.erf), chlo("erf"), lambda t, z, x: mul(t, bell(x)))
+erfc_p = define("erfc", by_number(math.erfc), chlo("erfc"), lambda t, z, x: neg(mul(t, bell(x))))
+erf_inv_p = define(
+    "erf_inv",
+    by_number(erf_inverse),
+    chlo("erf_inv"),
+    lambda t, z, x: mul(t, scaled(math.sqrt(math.pi) / 2, exp(square(z)))),
+)
+erf, erfc, erf_inv = unary(erf_p, "f"), unary(erfc_p, "f"), unary(erf_inv_p, "f")
