@@ -347,12 +347,18 @@ def flatten_fun(
 flatten, unflatten, leaves, structure = tree_flatten, tree_unflatten, tree_leaves, tree_structure
 
 
+# Further functions of `jax.tree`, by name; a later lesson brings them.
+later: dict[str, Callable[..., Any]] = {}
+
+
 def __getattr__(name: str) -> Any:
     """Returns `jax.tree.map`: a global `map` would hide Python's own from the functions above."""
     if name == "map":
         return tree_map
+    if name in later:
+        return later[name]
     raise AttributeError(f"minijax.tree has no {name!r}. See what there is by dir(minijax.tree).")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "map"})
+    return sorted({*globals(), *later, "map"})

@@ -5,7 +5,19 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 
 import typing as _typing
 
-from minijax import checkpoint_policies, errors, lax, numpy, random, tree, tree_util, typing
+from minijax import (
+    checkpoint_policies,
+    errors,
+    flatten_util,
+    lax,
+    nn,
+    numpy,
+    random,
+    scipy,
+    tree,
+    tree_util,
+    typing,
+)
 from minijax.array import Array
 from minijax.checkpoint import checkpoint
 from minijax.configuration import config
@@ -15,33 +27,60 @@ from minijax.jvp import jvp
 from minijax.linearize import linearize
 from minijax.pmap import pmap
 from minijax.tracing import make_jaxpr
+from minijax.transfers import (
+    ShapeDtypeStruct,
+    block_until_ready,
+    default_backend,
+    device_count,
+    device_get,
+    device_put,
+    eval_shape,
+    jacobian,
+    local_device_count,
+    local_devices,
+    process_index,
+)
 from minijax.transpose import grad, hessian, jacrev, linear_transpose, value_and_grad, vjp
 from minijax.vmap import jacfwd, vmap
 from minijax.xla import default_device, devices
 
 __all__ = [
     "Array",
+    "ShapeDtypeStruct",
+    "block_until_ready",
     "checkpoint",
     "checkpoint_policies",
     "config",
     "custom_jvp",
     "custom_vjp",
+    "default_backend",
     "default_device",
+    "device_count",
+    "device_get",
+    "device_put",
     "devices",
     "errors",
+    "eval_shape",
+    "flatten_util",
     "grad",
     "hessian",
     "jacfwd",
+    "jacobian",
     "jacrev",
     "jit",
     "jvp",
     "lax",
     "linear_transpose",
     "linearize",
+    "local_device_count",
+    "local_devices",
     "make_jaxpr",
+    "nn",
     "numpy",
     "pmap",
+    "process_index",
     "random",
+    "scipy",
     "tree",
     "tree_util",
     "typing",

@@ -22,14 +22,14 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from minijax import dtypes
 from minijax import numpy as jnp
 from minijax.array import Array
-from minijax.core import Tracer, Value, get_aval
+from minijax.core import Tracer, Value, aval_makers, get_aval
 from minijax.errors import ConcretizationTypeError
 from minijax.jit import jit
 from minijax.lax.basic import (
@@ -394,6 +394,14 @@ def key_or_leaf(_: Any, children: Sequence[Any]) -> Any:
     return PRNGKeyArray(words) if are_words else words
 
 
+def refuse_arithmetic(keys: PRNGKeyArray) -> NoReturn:
+    """A key has no value to compute with."""
+    raise TypeError(
+        f"A {keys.dtype} is not a number. Make numbers of it, by jax.random.normal(key)."
+    )
+
+
+aval_makers[PRNGKeyArray] = refuse_arithmetic
 node_types[PRNGKeyArray] = NodeType(lambda keys: ((keys.words,), None), key_or_leaf)
 
 
@@ -421,8 +429,10 @@ def like(key: Value, words: Value) -> Any:
 
 def check_implementation(impl: Any) -> None:
     """Only the default generator is here."""
-    if impl not in (None, "threefry2x32") and not isinstance(impl, KeyType):
+    if impl in ("rbg", "unsafe_rbg"):
         raise NotImplementedError(f"minijax has the generator 'threefry2x32' only, not {impl!r}.")
+    if impl not in (None, "threefry2x32") and not isinstance(impl, KeyType):
+        raise ValueError(f"There is no generator {impl!r}. Use 'threefry2x32', or say nothing.")
 
 
 def key(seed: Value, *, impl: Any = None) -> Any:
@@ -520,8 +530,12 @@ def float_dtype(name: str, dtype: Any) -> np.dtype:
 
 def check_fits(name: str, shape: tuple[int, ...], *parameters: Value) -> None:
     """The parameters must broadcast to the shape of the result."""
-    if np.broadcast_shapes(shape, *map(jnp.shape, parameters)) != shape:
-        shapes = [jnp.shape(x) for x in parameters]
+    shapes = [jnp.shape(x) for x in parameters]
+    try:
+        fits = np.broadcast_shapes(shape, *shapes) == shape
+    except ValueError:
+        raise TypeError(f"{name}: the shapes {shapes} and {shape} do not fit together.") from None
+    if not fits:
         raise ValueError(f"{name}: parameters of shapes {shapes} do not broadcast to {shape}.")
 
 

@@ -23,8 +23,10 @@ import test_control_flow
 import test_custom_rules
 import test_differences
 import test_jacobians
+import test_libraries
 import test_numpy
 import test_primitives
+import test_random
 from expressions import X, expressions, value_of
 from oracle import signed_as_promised
 
@@ -106,10 +108,19 @@ def default(parameter):
     return repr(parameter.default) if is_plain else None
 
 
+def has_signature(function):
+    """Whether Python knows the parameters; it does not of some that are written in C++."""
+    try:
+        return bool(inspect.signature(function))
+    except ValueError:
+        return False
+
+
 FUNCTIONS = [
     (place, name)
     for place, name in NAMES
     if callable(getattr(both(place)[0], name))
+    and has_signature(getattr(both(place)[1], name))
     and not (
         isinstance(getattr(both(place)[0], name), type)
         and issubclass(getattr(both(place)[0], name), (Exception, np.generic))
@@ -152,7 +163,8 @@ class Recorder:
     def __getattr__(self, name):
         value = getattr(self.module, name)
         self.seen.add((self.place, name))
-        return Recorder(value, name, self.seen) if isinstance(value, ModuleType) else value
+        place = f"{self.place}.{name}".removeprefix(".")
+        return Recorder(value, place, self.seen) if isinstance(value, ModuleType) else value
 
 
 @pytest.mark.parametrize("text", expressions())
@@ -198,6 +210,14 @@ def tables():
     for f in pmap_programs.COLLECTIVES.values():
         yield lambda lib, f=f: f(Mapped(lib))
     yield from pmap_programs.ONE_DEVICE.values()
+    for text in test_random.rows():
+        yield test_random.of_row(text)
+    yield test_random.everything
+    for family in test_libraries.FAMILIES:
+        yield lambda lib, family=family: test_libraries.all_of(lib, family)(
+            test_libraries.X, test_libraries.I
+        )
+    yield from test_libraries.PROGRAMS.values()
     for family in test_arrays.ROWS:
         yield lambda lib, family=family: test_arrays.answers(lib, family)
     for policy in test_checkpoint.POLICIES:

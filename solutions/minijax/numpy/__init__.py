@@ -5,6 +5,7 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 
 import typing as _typing
 
+from minijax.numpy import linalg
 from minijax.numpy.basic import (
     add,
     arange,
@@ -352,6 +353,7 @@ __all__ = [
     "left_shift",
     "less",
     "less_equal",
+    "linalg",
     "linspace",
     "log",
     "log1p",

@@ -1,0 +1,176 @@
+"""Linear algebra (`minijax.numpy.linalg`), as far as primitives express it.
+
+Norms and products are here. Decompositions and solutions (`inv`, `solve`, `cholesky`, `eigh`, `svd`
+and their relatives) need LAPACK, which XLA reaches by custom calls; they are refused by name.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from minijax import numpy as jnp
+from minijax.core import Value
+from minijax.numpy.basic import promote_float
+
+__all__ = [
+    "cross",
+    "diagonal",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_transpose",
+    "multi_dot",
+    "norm",
+    "outer",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+NEED_LAPACK = (
+    *("cholesky", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq"),
+    *("matrix_rank", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensorinv"),
+    "tensorsolve",
+)
+
+
+def __getattr__(name: str) -> Any:
+    """What is not here says why."""
+    module = "minijax.numpy.linalg"
+    if name in NEED_LAPACK:
+        raise AttributeError(
+            f"{module} has no {name!r}: it needs LAPACK. Use NumPy outside of jit."
+        )
+    raise AttributeError(f"{module} has no {name!r}. See what there is by dir({module}).")
+
+
+def norm(x: Value, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Value:
+    """The norm of vectors or matrices: along one axis, along two, or of all elements."""
+    (x,) = promote_float(jnp.asarray(x))
+    if ord is None:
+        return root_of_squares(x, axis, keepdims)
+    if axis is None:
+        if x.ndim not in (1, 2):
+            raise ValueError(f"Improper number of axes for norm: {x.ndim=}")
+        axis = tuple(range(x.ndim))
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    if len(axes) == 1:
+        return vector_norm(x, axis=axes[0], keepdims=keepdims, ord=ord)
+    if len(axes) == 2:
+        return norm_of_matrix(x, axes, keepdims, ord)
+    raise ValueError(f"Improper number of axes for norm: {axis=}")
+
+
+def root_of_squares(x: Value, axis: Any, keepdims: bool) -> Value:
+    """The length, as Euclid has it."""
+    return jnp.sqrt(jnp.sum(x * x, axis, keepdims=keepdims))
+
+
+def vector_norm(x: Value, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Value:
+    """`sum(abs(x) ** ord) ** (1 / ord)`, along axes or of all elements."""
+    (x,) = promote_float(jnp.asarray(x))
+    if ord is None or ord == 2:
+        return root_of_squares(x, axis, keepdims)
+    size = jnp.abs(x)
+    if ord == jnp.inf:
+        return jnp.max(size, axis, keepdims=keepdims)
+    if ord == -jnp.inf:
+        return jnp.min(size, axis, keepdims=keepdims)
+    if ord == 0:
+        return jnp.sum(jnp.not_equal(x, 0).astype(x.dtype), axis, keepdims=keepdims)
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid order {ord!r} for vector norm.")
+    total = jnp.sum(size if ord == 1 else size**ord, axis, keepdims=keepdims)
+    return total if ord == 1 else total ** (1.0 / ord)
+
+
+def matrix_norm(x: Value, /, *, keepdims: bool = False, ord: Any = "fro") -> Value:
+    """The norm of the matrices in the last two axes."""
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+def norm_of_matrix(x: Value, axes: Sequence[int], keepdims: bool, ord: Any) -> Value:
+    """Sums of sizes along one axis, and their extreme along the other; or all squares."""
+    row, column = (axis % x.ndim for axis in axes)
+    if row == column:
+        raise ValueError(f"Duplicate axes given. ndim={x.ndim}, {axes=}")
+    if ord in ("f", "fro"):
+        return root_of_squares(x, (row, column), keepdims)
+    if ord in (2, -2, "nuc"):
+        raise NotImplementedError(f"The matrix norm {ord!r} needs singular values, by LAPACK.")
+    if ord not in (1, -1, jnp.inf, -jnp.inf):
+        raise ValueError(f"Invalid order {ord!r} for matrix norm.")
+    extreme: Callable[..., Any] = jnp.max if ord > 0 else jnp.min
+    summed, other = (row, column) if abs(ord) == 1 else (column, row)
+    sums = jnp.sum(jnp.abs(x), summed, keepdims=True)
+    out = extreme(sums, other, keepdims=True)
+    return out if keepdims else jnp.squeeze(out, (row, column))
+
+
+def matrix_power(a: Value, n: int) -> Value:
+    """The product of `n` equal square matrices, by squaring."""
+    a = jnp.asarray(a)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise TypeError(f"matrix_power takes square matrices, not shape {a.shape}.")
+    if n < 0:
+        raise NotImplementedError("A negative power needs the inverse matrix, by LAPACK.")
+    if n == 0:
+        return jnp.broadcast_to(jnp.eye(a.shape[-1], dtype=a.dtype), a.shape)
+    result = None
+    while n:
+        if n % 2:
+            result = a if result is None else result @ a
+        n //= 2
+        a = a @ a if n else a
+    return result
+
+
+def matrix_transpose(x: Value, /) -> Value:
+    """The last two axes in each other's place."""
+    if jnp.ndim(x) < 2:
+        raise ValueError(f"x must be at least two-dimensional for matrix_transpose; got {x}")
+    return jnp.swapaxes(x, -1, -2)
+
+
+def multi_dot(arrays: Sequence[Value]) -> Value:
+    """The product of matrices, from left to right."""
+    return functools.reduce(jnp.matmul, arrays)
+
+
+def outer(x1: Value, x2: Value, /) -> Value:
+    """Every element of one vector times every element of the other."""
+    if jnp.ndim(x1) != 1 or jnp.ndim(x2) != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are {jnp.ndim(x1)=}.")
+    return jnp.outer(x1, x2)
+
+
+def vecdot(x1: Value, x2: Value, /, *, axis: int = -1) -> Value:
+    """The sums of products along an axis."""
+    x1, x2 = (jnp.moveaxis(x, axis, -1) for x in (x1, x2))
+    return jnp.matmul(x1[..., None, :], x2[..., :, None])[..., 0, 0]
+
+
+def diagonal(x: Value, /, *, offset: int = 0) -> Value:
+    """A diagonal of the matrices in the last two axes."""
+    return jnp.diagonal(x, offset, -2, -1)
+
+
+def trace(x: Value, /, *, offset: int = 0, dtype: Any = None) -> Value:
+    """The sum of a diagonal of the matrices in the last two axes."""
+    return jnp.trace(x, offset, -2, -1, dtype)
+
+
+def cross(x1: Value, x2: Value, /, *, axis: int = -1) -> Value:
+    """The vector product."""
+    return jnp.cross(x1, x2, axis=axis)
+
+
+def matmul(x1: Value, x2: Value, /) -> Value:
+    """The matrix product over the last two axes."""
+    return jnp.matmul(x1, x2)
+
+
+def tensordot(x1: Value, x2: Value, /, *, axes: Any = 2) -> Value:
+    """The sums over pairs of axes."""
+    return jnp.tensordot(x1, x2, axes)

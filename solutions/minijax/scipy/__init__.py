@@ -1,0 +1,16 @@
+"""The public names of minijax.scipy.
+
+Written by `./jaxprentice sync` from the lessons' `exports`: change those, not this file.
+"""
+
+import typing as _typing
+
+from minijax.scipy import special, stats
+
+__all__ = ["special", "stats"]
+
+if not _typing.TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        missing = f"minijax.scipy has no {name!r}."
+        raise AttributeError(f"{missing} See what there is by dir(minijax.scipy).")

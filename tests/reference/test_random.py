@@ -1,0 +1,143 @@
+"""`minijax.random` against `jax.random`: bit for bit, under each transformation, for both keys."""
+
+import jax
+import minijax
+import numpy as np
+import pytest
+
+jax.config.update("jax_enable_x64", True)
+
+WEIGHTS = np.array([0.1, 0.2, 0.3, 0.4, 0.0])
+GRID = np.arange(12.0).reshape(4, 3)
+
+# Of a key `k`, a program of the library; `r` is its module `random`.
+ROWS = """
+    r.key_data(r.split(k, 3)); r.key_data(r.split(k, (2, 3))); r.key_data(r.fold_in(k, 7))
+    r.key_data(r.fold_in(k, np.uint32(2**31))); r.bits(k, (3, 4)); r.bits(k, (5,), "uint8")
+    r.bits(k, (5,), "uint16"); r.bits(k, (2, 3), "uint32"); r.bits(k); r.uniform(k, (50,))
+    r.uniform(k, (50,), "float32"); r.uniform(k, (50,), "float16"); r.uniform(k)
+    r.uniform(k, (50,), minval=-2.5, maxval=7.1); r.uniform(k, (2, 3), minval=np.arange(3.0) - 4)
+    r.normal(k, (50,)); r.normal(k, (50,), "float32"); r.normal(k, (50,), "float16"); r.normal(k)
+    r.truncated_normal(k, -1, 2.0, (50,)); r.truncated_normal(k, -1.0, WEIGHTS, dtype="float32")
+    r.bernoulli(k, 0.3, (50,)); r.bernoulli(k, 0.3, (50,), mode="high"); r.bernoulli(k, WEIGHTS)
+    r.bernoulli(k); r.randint(k, (50,), 0, 10); r.randint(k, (50,), -5, 10, "int32")
+    r.randint(k, (50,), 0, 256, "uint8"); r.randint(k, (50,), 0, 2**33, "uint32")
+    r.randint(k, (9,), -(2**60), 2**61); r.randint(k, (2, 2), np.array([0, 9]), np.array([3, 4]))
+    r.permutation(k, 10); r.permutation(k, GRID); r.permutation(k, GRID, 1)
+    r.permutation(k, GRID, -1, independent=True); r.permutation(k, 3000); r.choice(k, 5, (7,))
+    r.choice(k, GRID, (2, 2), axis=1); r.choice(k, np.arange(5) * 10, (7,), p=WEIGHTS)
+    r.choice(k, np.arange(9), (4,), replace=False); r.choice(k, 5, (3,), False, WEIGHTS)
+    r.categorical(k, np.log(GRID + 1)); r.categorical(k, np.log(GRID + 1), 0, (5, 3))
+    r.categorical(k, np.zeros(4, "float32"), shape=(9,)); r.gumbel(k, (20,))
+    r.categorical(k, GRID, shape=(2, 4), replace=False); r.gumbel(k, (20,), "float32", mode="high")
+    r.exponential(k, (50,)); r.laplace(k, (50,), "float32"); r.logistic(k, (50,))
+    r.cauchy(k, (50,)); r.rademacher(k, (20,), "int8"); r.key_data(r.wrap_key_data(r.key_data(k)))
+    r.normal(r.PRNGKey(3), (2,)); r.key_data(r.key(2**40 + 5)); r.PRNGKey(-1)
+"""
+
+
+def rows():
+    return [t.strip() for t in ROWS.replace("\n", "; ").split("; ") if t.strip()]
+
+
+def of_row(text):
+    """A row as a program of the library, for a typed key."""
+
+    def program(lib, key=None):
+        known = {"r": lib.random, "k": lib.random.key(42) if key is None else key}
+        return eval(text, known | {"np": np, "WEIGHTS": WEIGHTS, "GRID": GRID})
+
+    return program
+
+
+def assert_same_bits(got, want):
+    assert str(minijax.tree.structure(got)) == str(jax.tree.structure(want))
+    for x, y in zip(minijax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        x, y = np.asarray(x), np.asarray(y)
+        assert (x.shape, x.dtype) == (y.shape, y.dtype)
+        np.testing.assert_array_equal(x, y)
+
+
+# JAX compiles a program for each row, so the usual run takes every third.
+CASES = [
+    pytest.param(text, marks=() if i % 3 == 0 else pytest.mark.full)
+    for i, text in enumerate(rows())
+]
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_the_numbers_have_the_bits_of_those_of_jax(text):
+    assert_same_bits(of_row(text)(minijax), of_row(text)(jax))
+
+
+def everything(lib):
+    """Keys of both kinds through transformations and loops."""
+    r, jnp, lax = lib.random, lib.numpy, lib.lax
+    typed, raw = r.key(5), r.PRNGKey(5)
+
+    def walk(key, _):
+        key, own = r.split(key)
+        return key, r.normal(own)
+
+    def of_tree(keys):
+        return lib.tree.map(lambda k, s: r.normal(k, s), keys, {"a": 2.0 * jnp.ones(3), "b": 1.0})
+
+    out = {"raw": r.normal(raw, (3,)), "raw keys": r.split(raw), "raw folded": r.fold_in(raw, 1)}
+    for name, key in {"typed": typed, "raw": raw}.items():
+        keys = r.split(key, 4)
+        out[name] = [
+            lib.vmap(lambda k: r.uniform(k, (2,)))(keys),
+            lib.jit(lambda k: [r.bits(x) for x in r.split(k)])(key),
+            lib.vmap(lambda i, key=key: r.normal(r.fold_in(key, i)))(jnp.arange(3)),
+            lib.vmap(lambda k: r.key_data(r.split(k, 2)))(keys),
+            lib.pmap(lambda k: r.normal(k, (2,)))(keys[:1]),
+            lib.jit(lib.vmap(lambda k: r.permutation(k, 5)))(keys),
+            lax.scan(walk, key, None, length=3)[1],
+            lax.cond(True, lambda k: r.normal(k), lambda k: r.uniform(k), key),
+            lax.fori_loop(0, 3, lambda i, x, key=key: x + r.normal(r.fold_in(key, i)), 0.0),
+            lib.grad(lambda m, key=key: (m * r.normal(key, (3,))).sum())(2.0),
+            lib.jacfwd(lambda x, key=key: r.uniform(key, (2,), minval=x, maxval=3.0))(1.0),
+            lib.grad(lambda x, key=key: r.truncated_normal(key, x, 3.0))(1.0),
+            [r.normal(k) for k in keys],
+            r.key_data(keys[1]),
+            r.key_data(keys[1:3]),
+        ]
+    out["about keys"] = [typed.shape, typed.ndim, r.split(typed, (2, 3)).size, len(r.split(typed))]
+    out["texts"] = [str(typed.dtype), repr(typed), repr(r.split(typed).shape)]
+    out["equal"] = [typed == r.key(5), r.split(typed) == r.split(typed)[0]]
+    out["shapes of keys"] = r.key_data(r.split(typed, 6).reshape(3, 2)[..., 0])
+    return out
+
+
+def test_keys_of_both_kinds_go_through_every_transformation():
+    got, want = everything(minijax), everything(jax)
+    assert minijax.tree.leaves(got.pop("texts")) == jax.tree.leaves(want.pop("texts"))
+    assert minijax.tree.leaves(got.pop("about keys")) == jax.tree.leaves(want.pop("about keys"))
+    for x, y in zip(minijax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-14)
+
+
+ERRORS = """
+    r.normal(r.split(k)); r.normal(3); r.normal("key"); r.normal(np.zeros(2)); r.key(1.5)
+    r.key(np.zeros(2, int)); r.uniform(k, dtype=int); r.bits(k, dtype=int)
+    r.randint(k, (), 0, 1, float)
+    r.normal(k, (2,), bool); r.fold_in(k, np.zeros(2, int)); r.permutation(k, 2.5)
+    r.uniform(k, (2,), minval=np.zeros(3)); r.bernoulli(k, 1); r.bernoulli(k, 0.5, mode="no")
+    r.choice(k, 3, (4,), replace=False); r.choice(k, 0, (1,)); r.choice(k, 3, (2,), p=np.ones(2))
+    r.categorical(k, np.zeros((2, 3)), shape=(3,)); r.split(r.split(k)); r.key(0, impl="none")
+    r.categorical(k, np.zeros(3), shape=(4,), replace=False); k + 1; float(k); np.sin(k)
+"""
+
+
+def errors():
+    return [t.strip() for t in ERRORS.replace("\n", ";").split(";") if t.strip()]
+
+
+@pytest.mark.parametrize("text", errors())
+def test_what_jax_refuses_is_refused(text):
+    with pytest.raises(Exception) as want:
+        of_row(text)(jax)
+    with pytest.raises(Exception) as got:
+        of_row(text)(minijax)
+    assert got.type.__name__ in [cls.__name__ for cls in want.type.__mro__]
+    assert len(str(got.value).splitlines()) == 1
