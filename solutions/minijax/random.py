@@ -396,9 +396,7 @@ def key_or_leaf(_: Any, children: Sequence[Any]) -> Any:
 
 def refuse_arithmetic(keys: PRNGKeyArray) -> NoReturn:
     """A key has no value to compute with."""
-    raise TypeError(
-        f"A {keys.dtype} is not a number. Make numbers of it, by jax.random.normal(key)."
-    )
+    raise TypeError(f"A {keys.dtype} is not a number. Make numbers of it: random.normal(key).")
 
 
 aval_makers[PRNGKeyArray] = refuse_arithmetic

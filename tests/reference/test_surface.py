@@ -210,21 +210,24 @@ def tables():
     for f in pmap_programs.COLLECTIVES.values():
         yield lambda lib, f=f: f(Mapped(lib))
     yield from pmap_programs.ONE_DEVICE.values()
-    for text in test_random.rows():
-        yield test_random.of_row(text)
-    yield test_random.everything
-    for family in test_libraries.FAMILIES:
-        yield lambda lib, family=family: test_libraries.all_of(lib, family)(
-            test_libraries.X, test_libraries.I
-        )
-    yield from test_libraries.PROGRAMS.values()
+    yield from libraries()
     for family in test_arrays.ROWS:
         yield lambda lib, family=family: test_arrays.answers(lib, family)
-    for policy in test_checkpoint.POLICIES:
-        yield lambda lib, policy=policy: test_checkpoint.checkpointed(lib, policy)
     for f in j.JACOBIANS.values():
         yield lambda lib, f=f: f(lib.jacfwd, lib)
         yield lambda lib, f=f: f(lib.jacrev, lib)
+
+
+def libraries():
+    """The programs of the tables of `random` and of the packages."""
+    t = test_libraries
+    yield from map(test_random.of_row, test_random.rows())
+    yield test_random.everything
+    for family in t.FAMILIES:
+        yield lambda lib, family=family: t.all_of(lib, family)(t.X, t.I)
+    yield from t.PROGRAMS.values()
+    for policy in test_checkpoint.POLICIES:
+        yield lambda lib, policy=policy: test_checkpoint.checkpointed(lib, policy)
 
 
 class Mapped:

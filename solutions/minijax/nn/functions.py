@@ -267,7 +267,8 @@ def log_softmax(x: Value, axis: Axis = -1, where: Value = None) -> Value:
 def softmax(x: Value, axis: Axis = -1, where: Value = None) -> Value:
     """`exp(x)`, scaled so that the sum along an axis is 1."""
     if where is None:
-        return plain_softmax(*promote_float(x), axis)
+        (x,) = promote_float(x)
+        return plain_softmax(x, axis)
     x = jnp.where(where, x, -jnp.inf)
     powers = jnp.exp(x - jnp.max(x, axis, keepdims=True))
     return jnp.where(where, powers / jnp.sum(powers, axis, keepdims=True), 0.0)
@@ -348,7 +349,8 @@ def dot_product_attention(
     if bias is not None:
         logits = logits + bias
     if is_causal:
-        causal = jnp.tri(*logits.shape[-2:], dtype=bool)
+        times, seen = logits.shape[-2:]
+        causal = jnp.tri(times, seen, dtype=bool)
         mask = causal if mask is None else jnp.logical_and(mask, causal)
     if mask is not None:
         least = -0.7 * float(np.finfo(get_aval(logits).dtype).max)

@@ -8,9 +8,20 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minijax import numpy as jnp
 from minijax.core import Value
-from minijax.numpy.basic import promote_float
+from minijax.numpy.basic import asarray, broadcast_to, eye, ndim, promote_float
+from minijax.numpy.basic import matmul as numpy_matmul
+from minijax.numpy.basic import sum as sum_of
+from minijax.numpy.contractions import outer as numpy_outer
+from minijax.numpy.contractions import tensordot as numpy_tensordot
+from minijax.numpy.elementwise import abs as abs_of
+from minijax.numpy.elementwise import inf, not_equal, sqrt
+from minijax.numpy.matrices import cross as numpy_cross
+from minijax.numpy.matrices import diagonal as numpy_diagonal
+from minijax.numpy.matrices import trace as numpy_trace
+from minijax.numpy.reductions import max as max_of
+from minijax.numpy.reductions import min as min_of
+from minijax.numpy.shapes import moveaxis, squeeze, swapaxes
 
 __all__ = [
     "cross",
@@ -47,7 +58,7 @@ def __getattr__(name: str) -> Any:
 
 def norm(x: Value, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Value:
     """The norm of vectors or matrices: along one axis, along two, or of all elements."""
-    (x,) = promote_float(jnp.asarray(x))
+    (x,) = promote_float(asarray(x))
     if ord is None:
         return root_of_squares(x, axis, keepdims)
     if axis is None:
@@ -64,24 +75,24 @@ def norm(x: Value, ord: Any = None, axis: Any = None, keepdims: bool = False) ->
 
 def root_of_squares(x: Value, axis: Any, keepdims: bool) -> Value:
     """The length, as Euclid has it."""
-    return jnp.sqrt(jnp.sum(x * x, axis, keepdims=keepdims))
+    return sqrt(sum_of(x * x, axis, keepdims=keepdims))
 
 
 def vector_norm(x: Value, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Value:
     """`sum(abs(x) ** ord) ** (1 / ord)`, along axes or of all elements."""
-    (x,) = promote_float(jnp.asarray(x))
+    (x,) = promote_float(asarray(x))
     if ord is None or ord == 2:
         return root_of_squares(x, axis, keepdims)
-    size = jnp.abs(x)
-    if ord == jnp.inf:
-        return jnp.max(size, axis, keepdims=keepdims)
-    if ord == -jnp.inf:
-        return jnp.min(size, axis, keepdims=keepdims)
+    size = abs_of(x)
+    if ord == inf:
+        return max_of(size, axis, keepdims=keepdims)
+    if ord == -inf:
+        return min_of(size, axis, keepdims=keepdims)
     if ord == 0:
-        return jnp.sum(jnp.not_equal(x, 0).astype(x.dtype), axis, keepdims=keepdims)
+        return sum_of(not_equal(x, 0).astype(x.dtype), axis, keepdims=keepdims)
     if isinstance(ord, str):
         raise ValueError(f"Invalid order {ord!r} for vector norm.")
-    total = jnp.sum(size if ord == 1 else size**ord, axis, keepdims=keepdims)
+    total = sum_of(size if ord == 1 else size**ord, axis, keepdims=keepdims)
     return total if ord == 1 else total ** (1.0 / ord)
 
 
@@ -99,24 +110,24 @@ def norm_of_matrix(x: Value, axes: Sequence[int], keepdims: bool, ord: Any) -> V
         return root_of_squares(x, (row, column), keepdims)
     if ord in (2, -2, "nuc"):
         raise NotImplementedError(f"The matrix norm {ord!r} needs singular values, by LAPACK.")
-    if ord not in (1, -1, jnp.inf, -jnp.inf):
+    if ord not in (1, -1, inf, -inf):
         raise ValueError(f"Invalid order {ord!r} for matrix norm.")
-    extreme: Callable[..., Any] = jnp.max if ord > 0 else jnp.min
+    extreme: Callable[..., Any] = max_of if ord > 0 else min_of
     summed, other = (row, column) if abs(ord) == 1 else (column, row)
-    sums = jnp.sum(jnp.abs(x), summed, keepdims=True)
+    sums = sum_of(abs_of(x), summed, keepdims=True)
     out = extreme(sums, other, keepdims=True)
-    return out if keepdims else jnp.squeeze(out, (row, column))
+    return out if keepdims else squeeze(out, (row, column))
 
 
 def matrix_power(a: Value, n: int) -> Value:
     """The product of `n` equal square matrices, by squaring."""
-    a = jnp.asarray(a)
+    a = asarray(a)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise TypeError(f"matrix_power takes square matrices, not shape {a.shape}.")
     if n < 0:
         raise NotImplementedError("A negative power needs the inverse matrix, by LAPACK.")
     if n == 0:
-        return jnp.broadcast_to(jnp.eye(a.shape[-1], dtype=a.dtype), a.shape)
+        return broadcast_to(eye(a.shape[-1], dtype=a.dtype), a.shape)
     result = None
     while n:
         if n % 2:
@@ -128,49 +139,49 @@ def matrix_power(a: Value, n: int) -> Value:
 
 def matrix_transpose(x: Value, /) -> Value:
     """The last two axes in each other's place."""
-    if jnp.ndim(x) < 2:
+    if ndim(x) < 2:
         raise ValueError(f"x must be at least two-dimensional for matrix_transpose; got {x}")
-    return jnp.swapaxes(x, -1, -2)
+    return swapaxes(x, -1, -2)
 
 
 def multi_dot(arrays: Sequence[Value]) -> Value:
     """The product of matrices, from left to right."""
-    return functools.reduce(jnp.matmul, arrays)
+    return functools.reduce(numpy_matmul, arrays)
 
 
 def outer(x1: Value, x2: Value, /) -> Value:
     """Every element of one vector times every element of the other."""
-    if jnp.ndim(x1) != 1 or jnp.ndim(x2) != 1:
-        raise ValueError(f"Input arrays must be one-dimensional, but they are {jnp.ndim(x1)=}.")
-    return jnp.outer(x1, x2)
+    if ndim(x1) != 1 or ndim(x2) != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are {ndim(x1)=}.")
+    return numpy_outer(x1, x2)
 
 
 def vecdot(x1: Value, x2: Value, /, *, axis: int = -1) -> Value:
     """The sums of products along an axis."""
-    x1, x2 = (jnp.moveaxis(x, axis, -1) for x in (x1, x2))
-    return jnp.matmul(x1[..., None, :], x2[..., :, None])[..., 0, 0]
+    x1, x2 = (moveaxis(x, axis, -1) for x in (x1, x2))
+    return numpy_matmul(x1[..., None, :], x2[..., :, None])[..., 0, 0]
 
 
 def diagonal(x: Value, /, *, offset: int = 0) -> Value:
     """A diagonal of the matrices in the last two axes."""
-    return jnp.diagonal(x, offset, -2, -1)
+    return numpy_diagonal(x, offset, -2, -1)
 
 
 def trace(x: Value, /, *, offset: int = 0, dtype: Any = None) -> Value:
     """The sum of a diagonal of the matrices in the last two axes."""
-    return jnp.trace(x, offset, -2, -1, dtype)
+    return numpy_trace(x, offset, -2, -1, dtype)
 
 
 def cross(x1: Value, x2: Value, /, *, axis: int = -1) -> Value:
     """The vector product."""
-    return jnp.cross(x1, x2, axis=axis)
+    return numpy_cross(x1, x2, axis=axis)
 
 
 def matmul(x1: Value, x2: Value, /) -> Value:
     """The matrix product over the last two axes."""
-    return jnp.matmul(x1, x2)
+    return numpy_matmul(x1, x2)
 
 
 def tensordot(x1: Value, x2: Value, /, *, axes: Any = 2) -> Value:
     """The sums over pairs of axes."""
-    return jnp.tensordot(x1, x2, axes)
+    return numpy_tensordot(x1, x2, axes)
