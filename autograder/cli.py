@@ -4,6 +4,7 @@ Every command imports what it needs when it runs, so that the cheap ones start a
 is printed as one sentence with exit status 1; wrong usage has status 2, Ctrl-C 130.
 """
 
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -51,6 +52,9 @@ app.add_typer(nbgrader, name="nbgrader", rich_help_panel=INSTRUCTORS)
 app.add_typer(site, name="site", rich_help_panel=MAINTAINERS)
 
 LessonName = Annotated[str, typer.Argument(metavar="LESSON", help="A lesson, such as core.")]
+Course = Annotated[
+    Path, typer.Option("--course", metavar="DIR", help="The course directory; here if absent.")
+]
 ExerciseName = Annotated[
     str, typer.Argument(metavar="EXERCISE", help="An exercise, such as jvp.mul_rule.")
 ]
@@ -273,14 +277,108 @@ def nbgrader_init(
         int | None,
         typer.Option(metavar="N", min=0, help="Of the generated tests; drawn if absent."),
     ] = None,
+    lessons: Annotated[
+        str, typer.Option(metavar="A,B,...", help="The lessons; all if absent.")
+    ] = "",
 ) -> None:
     """Write a course directory in which nbgrader's own commands work."""
     from autograder.classroom import nbgrader_course
 
-    made = nbgrader_course.init(folder, seed)
-    print(f"The course directory is {folder}, with the assignments {', '.join(made)}. Go on with:")
-    print(f"    cd {folder}")
-    print(f"    {Path(sys.executable).with_name('nbgrader')} generate_assignment {made[0]}")
+    made = nbgrader_course.init(folder, seed, _names(lessons))
+    command = shlex.quote(str(Path(sys.executable).with_name("nbgrader")))
+    print(f"The course directory is {folder}, with the assignments {', '.join(made)}.")
+    print("Its file course.toml says what they hold and what they are worth. Go on with:")
+    print(f"    cd {shlex.quote(str(folder))}")
+    print(f"    {command} generate_assignment {made[0]}")
+
+
+def _names(text: str) -> list[str]:
+    """The names in a list with commas."""
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+@nbgrader.command("update")
+def nbgrader_update(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[LESSON]...", help="Lessons or assignments; all if absent."),
+    ] = None,
+    folder: Course = Path(),
+) -> None:
+    """Bring corrected lessons and what course.toml says into a course directory."""
+    from autograder.classroom import nbgrader_course
+
+    changed = nbgrader_course.update(folder, names or [])
+    for name in changed:
+        print(f"{name} is renewed. Its submissions and grades are as they were.")
+    for sentence in nbgrader_course.outdated(folder, names or []):
+        print(sentence)
+    if not changed:
+        print("What students get is up to date.")
+
+
+@nbgrader.command("roster")
+def nbgrader_roster(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file with a column `id`.")],
+    folder: Course = Path(),
+) -> None:
+    """Take the class list over: names, sections, and the ids of the LMS."""
+    from autograder.classroom import nbgrader_people
+
+    print(f"The course has {nbgrader_people.take_roster(folder, file)} students.")
+
+
+@nbgrader.command("extend")
+def nbgrader_extend(
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
+    students: Annotated[list[str], typer.Argument(metavar="STUDENT...")],
+    days: Annotated[float, typer.Option(metavar="N", min=0, help="0 takes it back.")],
+    folder: Course = Path(),
+) -> None:
+    """Give students more time for an assignment."""
+    from autograder.classroom import nbgrader_people
+
+    for sentence in nbgrader_people.extend(folder, assignment, students, days):
+        print(sentence)
+
+
+@nbgrader.command("late-days")
+def nbgrader_late_days(folder: Course = Path()) -> None:
+    """List who handed in late, who has an extension, and what is left of the late days."""
+    from autograder.classroom import nbgrader_people
+
+    for sentence in nbgrader_people.late_days(folder):
+        print(sentence)
+
+
+@nbgrader.command("group")
+def nbgrader_group(
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
+    students: Annotated[
+        list[str] | None, typer.Argument(metavar="[STUDENT]...", help="Nobody: list the groups.")
+    ] = None,
+    folder: Course = Path(),
+) -> None:
+    """Let students hand in together: what one hands in counts for all of them."""
+    from autograder.classroom import nbgrader_people
+
+    for sentence in nbgrader_people.group(folder, assignment, students or []):
+        print(sentence)
+
+
+@nbgrader.command("section")
+def nbgrader_section(
+    section: Annotated[str, typer.Argument(metavar="SECTION")],
+    students: Annotated[
+        list[str] | None, typer.Argument(metavar="[STUDENT]...", help="Nobody: list the section.")
+    ] = None,
+    folder: Course = Path(),
+) -> None:
+    """Put students into a section, or list who is in it."""
+    from autograder.classroom import nbgrader_people
+
+    for sentence in nbgrader_people.section(folder, section, students or []):
+        print(sentence)
 
 
 @app.command(rich_help_panel=INSTRUCTORS)
@@ -340,32 +438,92 @@ def grade(
 
 
 @app.command(rich_help_panel=INSTRUCTORS)
-def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.")],
+def collect(
+    download: Annotated[Path, typer.Argument(metavar="DOWNLOAD", help="A folder or ZIP archive.")],
+    system: Annotated[
+        str, typer.Option("--from", metavar="SYSTEM", help="canvas, moodle, gradescope or github.")
+    ],
+    lesson: Annotated[
+        str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a course.")
+    ],
+    roster: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The class; the course's if absent.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where; the course's submitted/ if absent.")
+    ] = None,
+    folder: Course = Path(),
 ) -> None:
-    """Write a report on a class from its results."""
+    """Take submissions over as an LMS packs them, under the ids of the roster."""
+    from autograder.classroom import collecting
+
+    for sentence in collecting.collect(download, system, lesson, roster, out, folder):
+        print(sentence)
+
+
+@app.command("return", rich_help_panel=INSTRUCTORS)
+def return_(
+    lesson: Annotated[
+        str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a course.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The ZIP archive to write.")],
+    collected: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where `collect` wrote; submitted/ if absent."),
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where `report` wrote; nbgrader's feedback if absent."),
+    ] = None,
+    folder: Course = Path(),
+) -> None:
+    """Pack feedback for the LMS, by the names of its download."""
+    from autograder.classroom import collecting
+
+    count = collecting.give_back(lesson, out, collected, results, folder)
+    print(f"{out} holds {count} pages, named as the submissions were.")
+
+
+_GRADED = "A course directory, or a folder of results."
+Source = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="SOURCE",
+        help="gradebook or results; the gradebook if absent, where there is one.",
+    ),
+]
+
+
+@app.command(rich_help_panel=INSTRUCTORS)
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help=_GRADED)],
+    source: Source = None,
+) -> None:
+    """Write a report on a class from its grades."""
     from autograder.classroom import report
 
-    print(f"The report is {report.write(folder)}.")
+    print(f"The report is {report.write(folder, source)}.")
 
 
 @app.command(rich_help_panel=INSTRUCTORS)
 def export(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help=_GRADED)],
     form: Annotated[
         str,
         typer.Option(
-            "--format", metavar="FORMAT", help="gradescope, github, junit, csv or canvas."
+            "--format", metavar="FORMAT", help="gradescope, github, junit, csv, canvas or moodle."
         ),
     ],
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where; DIR/exports/FORMAT if absent.")
     ] = None,
+    source: Source = None,
 ) -> None:
-    """Write results in a form that another system reads."""
+    """Write grades in a form that another system reads."""
     from autograder.classroom import exports
 
-    print(f"The export is in {exports.export(folder, form, out)}.")
+    print(f"The export is in {exports.export(folder, form, out, source)}.")
 
 
 @app.command(rich_help_panel=INSTRUCTORS)

@@ -7,6 +7,7 @@ Each form is what its reader documents, or what its reader's source takes:
     junit       the schema junit-10.xsd of Jenkins' xUnit plugin
     csv         RFC 4180
     canvas      Canvas, lib/gradebook_importer.rb
+    moodle      docs.moodle.org, "Grade import"
 
 What students may see there is what they see in feedback: no hidden test, no expected value.
 """
@@ -14,31 +15,34 @@ What students may see there is what they see in feedback: no hidden test, no exp
 import base64
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from autograder.classroom import gradescope
+from autograder.classroom import grades, gradescope, people
+from autograder.classroom.grades import Class
+from autograder.classroom.people import Roster
 from autograder.grading import results
 from autograder.grading.result import Result, Verdict
 from autograder.lessons import manifest
 from autograder.lessons.problem import Problem
 
-Class = dict[str, list[Result]]  # results by lesson
-
 FOLDER = "exports"
 
 
-def export(folder: Path, form: str, out: Path | None = None) -> Path:
-    """Write the results of a folder in another form, into `out` or `folder/exports/<form>`."""
+def export(folder: Path, form: str, out: Path | None = None, source: str | None = None) -> Path:
+    """Write the grades of a folder in another form, into `out` or `folder/exports/<form>`.
+
+    `source` says where they are from (see `grades`).
+    """
     if form not in _WRITERS:
         known = ", ".join(_WRITERS)
         raise Problem(f"There is no format {form!r}. Give one of: {known}.")
-    found = results.by_lesson(folder)
-    to = out or folder / FOLDER / form
+    found = grades.read(folder, source)
+    to = out or grades.place(folder) / FOLDER / form
     with results.made_whole(to) as new:
-        _WRITERS[form](found, new)
+        _WRITERS[form](found, new, people.roster(grades.directory(folder) or folder))
     return to
 
 
@@ -54,12 +58,18 @@ def place(folder: Path, result: Result, suffix: str) -> Path:
 # Gradescope
 
 
-def _write_gradescope(found: Class, folder: Path) -> None:
-    for lesson, class_results in found.items():
-        archive = folder / f"{lesson}-autograder.zip"
-        gradescope.write_archive(manifest.get(lesson), archive, class_results[0]["seed"])
+def _write_gradescope(found: Class, folder: Path, roster: Roster) -> None:
+    for class_results in found.values():
+        for lesson in _lessons(class_results[0]):
+            archive = folder / f"{lesson}-autograder.zip"
+            gradescope.write_archive(manifest.get(lesson), archive, class_results[0]["seed"])
         for result in class_results:
             _write_json(gradescope.document(result), place(folder, result, "json"))
+
+
+def _lessons(result: Result) -> list[str]:
+    """The lessons whose exercises a result has."""
+    return list(dict.fromkeys(exercise["id"].partition(".")[0] for exercise in result["exercises"]))
 
 
 def _write_json(document: Any, path: Path) -> None:
@@ -103,7 +113,7 @@ jobs:
 """
 
 
-def _write_github(found: Class, folder: Path) -> None:
+def _write_github(found: Class, folder: Path, roster: Roster) -> None:
     (folder / "classroom.yml").write_text(WORKFLOW, encoding="utf-8")
     for result in (result for class_results in found.values() for result in class_results):
         runners = {e["id"].replace(".", "_"): github_runner(e) for e in result["exercises"]}
@@ -148,7 +158,7 @@ def _shares(points: float, count: int) -> list[float]:
 # JUnit
 
 
-def _write_junit(found: Class, folder: Path) -> None:
+def _write_junit(found: Class, folder: Path, roster: Roster) -> None:
     for result in (result for class_results in found.values() for result in class_results):
         place(folder, result, "xml").write_bytes(junit(result))
 
@@ -188,7 +198,7 @@ def _printable(value: Any) -> str:
 # Tables
 
 
-def _write_csv(found: Class, folder: Path) -> None:
+def _write_csv(found: Class, folder: Path, roster: Roster) -> None:
     scores = _scores(found)
     rows: list[list[Any]] = [["student", *found, "total"]]
     for student, row in scores.items():
@@ -197,17 +207,36 @@ def _write_csv(found: Class, folder: Path) -> None:
     (folder / "grades.csv").write_text(results.table(rows), encoding="utf-8", newline="")
 
 
-def _write_canvas(found: Class, folder: Path) -> None:
-    """Canvas knows students by ID, SIS ID or login; the folder's name counts as the login."""
-    known = manifest.load()
-    titles = [known[lesson].title if lesson in known else lesson for lesson in found]
+def _write_canvas(found: Class, folder: Path, roster: Roster) -> None:
+    """Canvas knows students by its ID, SIS ID or login; the student's id counts as the login."""
     points = [class_results[0]["max_score"] for class_results in found.values()]
-    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles]
+    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *_titles(found)]
     rows: list[list[Any]] = [head, ["    Points Possible", "", "", "", "", *points]]
     for student, row in _scores(found).items():
+        about = roster.get(student)
         cells = ("" if score is None else score for score in row)
-        rows.append([student, "", "", student, "", *cells])
+        rows.append([about.full_name, about.lms_id, "", student, about.section, *cells])
     (folder / "canvas.csv").write_text(results.table(rows), encoding="utf-8", newline="")
+
+
+def _write_moodle(found: Class, folder: Path, roster: Roster) -> None:
+    """Moodle's import of grades: the instructor chooses there what each column is.
+
+    A missing grade is "-", which Moodle leaves as it is.
+    """
+    rows: list[list[Any]] = [["Username", "ID number", "Email address", *_titles(found)]]
+    for student, row in _scores(found).items():
+        about = roster.get(student)
+        cells = ("-" if score is None else score for score in row)
+        rows.append([student, about.lms_id, about.email, *cells])
+    text = results.table(rows).replace(",'-", ",-")  # of ours, and no formula
+    (folder / "moodle.csv").write_text(text, encoding="utf-8", newline="")
+
+
+def _titles(found: Class) -> list[str]:
+    """The titles of the assignments; of those that are not lessons, the names."""
+    known = manifest.load()
+    return [known[name].title if name in known else name for name in found]
 
 
 def _scores(found: Class) -> dict[str, list[float | None]]:
@@ -221,10 +250,13 @@ def _all(parts: Iterable[Iterable[str]]) -> set[str]:
     return {item for part in parts for item in part}
 
 
-_WRITERS = {
+Writer = Callable[[Class, Path, Roster], None]
+
+_WRITERS: dict[str, Writer] = {
     "gradescope": _write_gradescope,
     "github": _write_github,
     "junit": _write_junit,
     "csv": _write_csv,
     "canvas": _write_canvas,
+    "moodle": _write_moodle,
 }

@@ -1,19 +1,27 @@
 """Writes a course directory for nbgrader, in which nbgrader's own commands do the rest.
 
-    source/<lesson>/      notebook, visible checks, and the package with the lesson's skeleton
+    source/<assignment>/  notebooks, visible checks, and the package with the skeletons
+    course.toml           what the course makes of the lessons
     nbgrader_config.py    switches safe grading on; the instructor's settings
 
 Nothing hidden is in it: suites and reference stay in the repository.
 """
 
-import json
+import filecmp
 import secrets
 import shutil
+import subprocess
+import sys
 import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from autograder.classroom import course as courses
+from autograder.classroom import notebooks
+from autograder.classroom.course import Assignment
 from autograder.grading import results
-from autograder.lessons import assemble, manifest, notebook
+from autograder.lessons import assemble, examples, manifest, skeleton
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
@@ -31,7 +39,7 @@ try:
     from autograder.classroom import nbgrader_grading
 
     c = get_config()  # noqa: F821
-    nbgrader_grading.configure(c)
+    nbgrader_grading.configure(c, __file__)
 except Exception as error:
     # Without safe grading nbgrader would run the students' code itself, so nothing may run at all.
     raise SystemExit(
@@ -49,24 +57,34 @@ c.WriteVerdicts.jobs = 0
 '''
 
 
-def init(folder: Path, seed: int | None = None) -> list[str]:
-    """Write a course directory at `folder`, new or empty; the ids of its assignments."""
+def init(folder: Path, seed: int | None = None, lessons: Sequence[str] = ()) -> list[str]:
+    """Write a course directory at `folder`, new or empty; the names of its assignments.
+
+    It has an assignment for each of these lessons, or for all with exercises if none is named.
+    """
     folder = folder.absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"{folder} exists and is not empty. Give a new folder for the course.")
+    chosen = [manifest.get(name) for name in dict.fromkeys(lessons)]
+    for lesson in chosen:
+        if not lesson.exercises:
+            raise Problem(f"{lesson.id} has no exercises to grade. Leave it out.")
+    chosen = chosen or [x for x in manifest.load().values() if x.exercises]
     folder.parent.mkdir(parents=True, exist_ok=True)
     # All or nothing: written beside the goal, then moved there.
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
-        assignments = [x for x in manifest.load().values() if x.exercises]
-        for lesson, text in zip(assignments, notebook.texts(assignments), strict=True):
-            write_source(new / "source" / lesson.id, lesson, text)
+        results.write_text(new / courses.FILE, courses.text(chosen))
+        examples.prepare(chosen)
+        made = list(courses.read(new).assignments.values())
+        for assignment in made:
+            write_source(new / "source" / assignment.name, assignment)
         _write_config(new, secrets.randbelow(2**31) if seed is None else seed)
         _move(new, folder)
         folder.chmod(0o700)  # whatever it was: grades and submissions will lie in it
     finally:
         shutil.rmtree(new, ignore_errors=True)
-    return [lesson.id for lesson in assignments]
+    return [assignment.name for assignment in made]
 
 
 def _move(new: Path, folder: Path) -> None:
@@ -78,31 +96,124 @@ def _move(new: Path, folder: Path) -> None:
         part.rename(folder / part.name)
 
 
-def write_source(folder: Path, lesson: Lesson, text: str) -> None:
+def write_source(
+    folder: Path, assignment: Assignment, books: Mapping[str, str] | None = None
+) -> None:
     """Write the instructor's version of an assignment, which is the student's version too.
 
-    `text` is that of its notebook.
+    `books` are the files of its notebooks, if they should not be nbgrader's.
     """
-    _check_graded(lesson, text)
-    given = assemble.files_of(manifest.needed(lesson), [lesson.module])
-    assemble.write_files(folder, {**given, lesson.module: assemble.read_handout(lesson.module)})
-    shutil.copy(lesson.folder / "checks.py", folder / "checks.py")
+    lessons = assignment.lessons
+    needed = {part.id for lesson in lessons for part in manifest.needed(lesson)}
+    parts = [part for part in manifest.load().values() if part.id in needed]
+    own = {lesson.module: module(lesson) for lesson in lessons}
+    assemble.write_files(folder, {**assemble.files_of(parts, own), **own})
+    for lesson in lessons:
+        shutil.copy(lesson.folder / "checks.py", folder / notebooks.checks_name(lesson, assignment))
     shutil.copy(check_plugin.__file__, folder / "conftest.py")
     for helper in checks.HELPERS:
         shutil.copy(helper, folder / helper.name)
-    (folder / f"{lesson.id}.ipynb").write_text(text, encoding="utf-8")
+    for name, text in (books or notebooks.texts(assignment)).items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
-def _check_graded(lesson: Lesson, text: str) -> None:
-    """Complain about an exercise that the page forgets: it would have no grade cell."""
-    marks = [cell["metadata"].get("nbgrader", {}) for cell in json.loads(text)["cells"]]
-    graded = {mark.get("grade_id") for mark in marks if mark.get("grade")}
-    for exercise in lesson.exercises:
-        if exercise.id.replace(".", "-") not in graded:
-            line = f"{{{{ exercise {exercise.id} }}}}"
-            raise Problem(f"{lesson.folder / 'lesson.md'} has no line `{line}`. Add it.")
+def module(lesson: Lesson) -> str:
+    """A lesson's module as students get it: the skeleton, with what is worth nothing complete."""
+    reference = assemble.read_solution(lesson.module)
+    asked = tuple(exercise for exercise in lesson.exercises if exercise.points)
+    return skeleton.make_skeleton(reference, replace(lesson, exercises=asked))
 
 
 def _write_config(folder: Path, seed: int) -> None:
     text = _CONFIG.format(repository=str(ROOT), seed=seed)
     results.write_text(folder / "nbgrader_config.py", text)  # the seed is not for students
+
+
+# ------------------------------------------------------------------------------------------
+# Bringing a directory up to date
+
+
+def update(folder: Path, names: Sequence[str] = ()) -> list[str]:
+    """Renew what students get of these assignments or lessons, all for none; what was changed.
+
+    Submissions and grades stay. An assignment that was released is released again.
+    """
+    folder = folder.absolute()
+    if not (folder / "nbgrader_config.py").exists():
+        raise Problem(f"{folder} is not a course directory. Go into one, or name it by --course.")
+    changed = []
+    for assignment in courses.read(folder).chosen(names):
+        source = folder / "source" / assignment.name
+        with tempfile.TemporaryDirectory(prefix=".update-", dir=folder) as name:
+            new = Path(name, assignment.name)
+            write_source(new, assignment)
+            if _same(new, source):
+                continue
+            released = (folder / "release" / assignment.name).exists()
+            if released:
+                _check_cells(folder, assignment)
+            if source.exists():
+                source.rename(Path(name, "old"))
+            source.parent.mkdir(exist_ok=True)
+            new.rename(source)
+        if released:
+            run(folder, "generate_assignment", assignment.name, "--force")
+        changed.append(assignment.name)
+    return changed
+
+
+def outdated(folder: Path, names: Sequence[str] = ()) -> list[str]:
+    """What `autograde` will grade again of these assignments or lessons, a sentence each."""
+    from autograder.classroom import nbgrader_grading, regrading
+
+    found = []
+    for assignment in courses.read(folder.absolute()).chosen(names):
+        if (folder / "release" / assignment.name).exists():
+            around = nbgrader_grading.around(folder.absolute(), assignment)
+            old = regrading.outdated(folder, assignment.name, around)
+            why = ", ".join(sorted({reason for reasons in old.values() for reason in reasons}))
+            if old:
+                command = f"nbgrader autograde {assignment.name}"
+                found.append(f"`{command}` will grade {len(old)} again: {why}.")
+    return found
+
+
+def _same(one: Path, two: Path) -> bool:
+    """Do two folders hold the same files?"""
+    files = [{x.relative_to(top) for x in top.rglob("*") if x.is_file()} for top in (one, two)]
+    if files[0] != files[1]:
+        return False
+    return not any(filecmp.cmpfiles(one, two, [str(x) for x in files[0]], shallow=False)[1:])
+
+
+def _check_cells(folder: Path, assignment: Assignment) -> None:
+    """Refuse what the gradebook cannot take: other grade cells while there are submissions."""
+    from autograder.classroom import gradebook
+
+    with gradebook.opened(folder) as book:
+        known = gradebook.cells(book, assignment.name)
+    wanted = {
+        lesson.id: {
+            *assignment.cells(lesson),
+            *(courses.cell_name(e.id) + notebooks.CODE for e in lesson.exercises),
+        }
+        for lesson in assignment.lessons
+    }
+    if known and known != wanted:
+        pairs = [known.get(x, set()) ^ wanted.get(x, set()) for x in {*known, *wanted}]
+        odd = ", ".join(sorted(set().union(*pairs)))
+        raise Problem(
+            f"{assignment.name} has submissions, so nbgrader cannot add or remove what is graded: "
+            f"{odd}. Take the change back, or make it a new assignment in {courses.FILE}."
+        )
+
+
+def run(folder: Path, *arguments: str) -> None:
+    """Run one of nbgrader's commands in a course directory."""
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *arguments],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        end = "".join(done.stderr.splitlines(keepends=True)[-3:]).strip()
+        raise Problem(f"`nbgrader {' '.join(arguments)}` failed. It ends with: {end}")

@@ -3,24 +3,20 @@
 `nbgrader_config.py` of a course directory calls `configure`. From then on, however autograding is
 started (command, formgrader or Python), this happens:
 
-1. Intake. Of every submission only the lesson's module is taken, and the notebook is rebuilt from
-   the release with the student's answers in its solution cells. The clean copies go to `intake/`;
-   `submitted/` is only read, so that nothing that a student handed in is ever lost or changed.
+1. Intake: clean copies of the submissions, in `intake/` (see `nbgrader_intake`).
 2. Verdicts. The modules are graded in parallel, and each result is written to
-   `results/<lesson>/<student>.json`. Modules that were graded before are not graded again.
+   `results/<assignment>/<student>.json`. Modules that were graded before are not graded again, but
+   whatever a grade was made from has changed (see `regrading`) is made again in the gradebook.
 3. nbgrader's own run, on the clean copies. Its step `Execute` is replaced by `WriteVerdicts`, which
    starts no kernel: it writes the message and the score of each exercise into its grade cell.
 """
 
 import contextlib
-import glob
 import hashlib
 import json
 import os
-import re
 import shutil
 import sys
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
@@ -28,56 +24,62 @@ from typing import Any, NoReturn
 import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
-from nbgrader import api, utils
+from nbgrader import utils
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
-from sqlalchemy import event
 from traitlets import Integer, Unicode
-from traitlets.config import Config
+from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.classroom import intake, nbgrader_export
+from autograder.classroom import course as courses
+from autograder.classroom import gradebook, nbgrader_export, nbgrader_intake, reading, regrading
+from autograder.classroom.course import Assignment, Course
+from autograder.classroom.nbgrader_intake import INTAKE, Taken, submitted_at
 from autograder.grading import feedback, fingerprint, pool, results, submission, suite
+from autograder.grading.judging import Policy
 from autograder.grading.result import Result, Test, Verdict
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation
 
-INTAKE = "intake"
 RESULTS = "results"
 PROGRAMS = "programs"
 
 
-def configure(config: Config) -> None:
-    """Set nbgrader up for grading lessons; everything else stays as nbgrader has it."""
+def configure(config: Config, file: str = "nbgrader_config.py") -> None:
+    """Set nbgrader up for grading lessons; everything else stays as nbgrader has it.
+
+    `file` is the configuration, in the course directory.
+    """
+    try:
+        course = courses.read(Path(file).absolute().parent)
+    except Problem as problem:
+        raise SystemExit(str(problem)) from None
     steps = Autograde.class_traits()["autograde_preprocessors"].default()
     steps = [WriteVerdicts if step is Execute else step for step in steps]
     config.Autograde.autograde_preprocessors = [f"{s.__module__}.{s.__name__}" for s in steps]
     # nbgrader puts the files of source/ over the submitted ones, but for those named here.
-    config.Autograde.exclude_overwriting = {x.id: [x.module] for x in manifest.load().values()}
+    config.Autograde.exclude_overwriting = {x.name: x.files for x in course.assignments.values()}
+    # The cells that show functions have no gap to be filled in by students.
+    config.ClearSolutions.code_stub = {"python": "# The grader shows your code here."}
     config.HTMLExporter.sanitize_html = True
+    config.GenerateFeedback.exporter_class = "autograder.classroom.feedback_page.FeedbackPage"
+    config.GenerateFeedback.preprocessors = ["nbgrader.preprocessors.GetGrades"]
     config.ExportApp.plugin_class = f"{nbgrader_export.__name__}.{nbgrader_export.Table.__name__}"
+    config.FileNameCollectorPlugin.valid_ext = [".ipynb", ".py"]
+    config.ZipCollectApp.collector_plugin = "autograder.classroom.nbgrader_collect.Collector"
     os.umask(0o077)  # gradebook, submissions and results are for the instructor's eyes
     Autograde.start = _start
     # These read what a student handed in, too; nbgrader's own stop at a file that is no time.
     CourseDirectory.get_existing_timestamp = lambda self, folder: submitted_at(Path(folder), [])
     NbGraderAPI.get_submitted_timestamp = _submitted_at
-    # formgrader's pages take a name of the class list for HTML.
-    for column in (api.Student.first_name, api.Student.last_name):
-        if not event.contains(column, "set", _without_tags):
-            event.listen(column, "set", _without_tags, retval=True)
     # nbgrader calls alembic by its name to make a gradebook; the .venv need not be activated.
     commands = str(Path(sys.executable).parent)
     if commands not in os.environ["PATH"].split(os.pathsep):
         os.environ["PATH"] = commands + os.pathsep + os.environ["PATH"]
-
-
-def _without_tags(student: api.Student, name: str | None, *_: object) -> str | None:
-    """A name as it goes into the gradebook: with other brackets instead of those of tags."""
-    return name and name.replace("<", "\u2039").replace(">", "\u203a")
 
 
 def _submitted_at(grader: NbGraderAPI, assignment: str, student: str) -> datetime | None:
@@ -97,14 +99,12 @@ def _start(converter: Autograde) -> None:
     This takes the place of `Autograde.start`. A pre_convert_hook would come too late: nbgrader has
     then looked for notebooks already, and dropped the submissions without one.
     """
-    course = converter.coursedir
-    lesson = manifest.load().get(course.assignment_id)
-    if lesson is None or not lesson.exercises:
-        names = ", ".join(x.id for x in manifest.load().values() if x.exercises)
-        _fail(converter, f"{course.assignment_id!r} is no lesson. Give one of: {names}.")
+    folder = Path(converter.coursedir.root)
     try:
-        with results.locked(_cache(course, lesson)):
-            _grade(converter, lesson)
+        course = courses.read(folder)
+        assignment = course.get(converter.coursedir.assignment_id)
+        with results.locked(folder / CACHE / assignment.name):
+            _grade(converter, course, assignment)
     except (Problem, suite.SuiteError) as error:
         _fail(converter, str(error))
     except KeyboardInterrupt:
@@ -116,154 +116,89 @@ def _start(converter: Autograde) -> None:
 _GO_ON = "Run the same command again to go on."
 
 
-def _grade(converter: Autograde, lesson: Lesson) -> None:
-    course = converter.coursedir
-    taken = list(_take_in(converter, lesson))
-    WriteVerdicts(parent=converter).grade(lesson, taken)
-    for student, source, _ in taken:
-        folder = Path(course.format_path(course.autograded_directory, student, lesson.id))
-        _drop_half_done(folder)
-        _drop_changed(folder, lesson, source)
-        _drop_answered_anew(folder, Path(course.format_path(INTAKE, student, lesson.id)))
-    submitted, course.submitted_directory = course.submitted_directory, INTAKE
+def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None:
+    directory = converter.coursedir
+    folder = Path(directory.root)
+    with gradebook.opened(folder) as book:
+        _say(converter, gradebook.follow(book, course))
+    release = nbgrader_intake.read_release(folder / directory.release_directory, assignment)
+    taken = list(nbgrader_intake.take_in(converter, assignment))
+    step = WriteVerdicts(parent=converter)
+    marks = {
+        lesson.id: step.grade(course, assignment, lesson, taken) for lesson in assignment.lessons
+    }
+    around = regrading.surroundings(marks, assignment, course.feedback, release)
+    records = {x.student: regrading.record(x.by, x.modules, x.answers, around) for x in taken}
+    for student, record in records.items():
+        _drop_changed(converter, assignment, student, record)
+    submitted, directory.submitted_directory = directory.submitted_directory, INTAKE
     try:
         BaseConverter.start(converter)
     finally:
-        course.submitted_directory = submitted
+        directory.submitted_directory = submitted
+    for student, record in records.items():
+        if _is_done(
+            Path(directory.format_path("autograded", student, assignment.name)), assignment
+        ):
+            regrading.write(folder, assignment.name, student, record)
+    with gradebook.opened(folder) as book:
+        _say(converter, gradebook.share(book, regrading.sources(folder)))
+        _say(converter, gradebook.settle(book, course))
 
 
-def _drop_half_done(folder: Path) -> None:
-    """Remove what an earlier run was writing when it was killed: nbgrader would take it as done.
+def around(folder: Path, assignment: Assignment) -> regrading.Record:
+    """What the grades of an assignment would be made from now, besides the submissions."""
+    config = PyFileConfigLoader("nbgrader_config.py", str(folder)).load_config()
+    step, course = WriteVerdicts(config=config), courses.read(folder)
+    marks = {lesson.id: step.mark(course, assignment, lesson) for lesson in assignment.lessons}
+    release = nbgrader_intake.read_release(folder / "release", assignment)
+    return regrading.surroundings(marks, assignment, course.feedback, release)
+
+
+def _say(converter: Autograde, sentences: list[str]) -> None:
+    for sentence in sentences:
+        converter.log.warning("Changed: %s", sentence)
+
+
+def _drop_changed(
+    converter: Autograde, assignment: Assignment, student: str, record: regrading.Record
+) -> None:
+    """Remove what was graded before and would be graded otherwise now, and say so.
+
+    nbgrader looks at times only. What an earlier run was writing when it was killed goes, too.
+    """
+    course = converter.coursedir
+    graded = Path(course.format_path(course.autograded_directory, student, assignment.name))
+    if not graded.exists():
+        return
+    if not _is_done(graded, assignment):
+        shutil.rmtree(graded)
+        return
+    why = regrading.reasons(Path(course.root), assignment.name, student, record)
+    if why:
+        converter.log.warning("Graded again: %s (%s)", student, ", ".join(why))
+        shutil.rmtree(graded)
+
+
+def _is_done(folder: Path, assignment: Assignment) -> bool:
+    """Has nbgrader come to the end of a submission?
 
     A notebook gets its outputs when its scores are in the gradebook.
     """
-    if not folder.exists():
-        return
     try:
-        notebook = nbformat.from_dict(json.loads((folder / f"{folder.name}.ipynb").read_bytes()))
-        done = all(cell.outputs for cell in notebook.cells if _is_ours(cell))
+        for lesson in assignment.lessons:
+            document = json.loads((folder / f"{lesson.id}.ipynb").read_bytes())
+            cells = nbformat.from_dict(document).cells
+            if not all(cell.outputs for cell in cells if _is_ours(cell)):
+                return False
     except (OSError, ValueError, AttributeError):
-        done = False
-    if not done:
-        shutil.rmtree(folder)
-
-
-def _drop_changed(folder: Path, lesson: Lesson, source: bytes | None) -> None:
-    """Remove what was graded of another module: without two timestamps nbgrader would keep it."""
-    module = folder / lesson.module
-    graded = module.read_bytes() if module.is_file() else None
-    if folder.exists() and graded != source:
-        shutil.rmtree(folder)
-
-
-def _drop_answered_anew(folder: Path, clean: Path) -> None:
-    """Remove what has other written answers than the clean copy, such as one of an older intake."""
-    name = f"{folder.name}.ipynb"
-    if folder.exists() and _written(folder / name) != _written(clean / name):
-        shutil.rmtree(folder)
-
-
-def _written(notebook: Path) -> list[str]:
-    cells = nbformat.from_dict(json.loads(notebook.read_bytes())).cells
-    return ["".join(cell.source) for cell in cells if utils.is_solution(cell)]
+        return False
+    return True
 
 
 def _fail(converter: Autograde, message: str) -> NoReturn:
     converter.log.error(message)
     raise NbGraderException(message)
-
-
-Taken = tuple[str, bytes | None, str]  # student, module, reason why there is no module
-
-
-def _take_in(converter: Autograde, lesson: Lesson) -> Iterator[Taken]:
-    """Copy what is wanted of every submission that was asked for to `intake/`."""
-    course = converter.coursedir
-    release = _read_release(course, lesson)
-    for student, folder in _submitted(converter, lesson):
-        root = Path(course.root)
-        inside = list(folder.relative_to(root).parts)
-        source, reason = intake.take_module(root, inside, lesson)
-        if reason == intake.VANISHED:
-            converter.log.warning("Skipped: %s. %s", student, reason)
-            continue
-        answers = intake.take_answers(root, [*inside, f"{lesson.id}.ipynb"])
-        clean = Path(course.format_path(INTAKE, student, lesson.id))
-        if clean.exists():
-            shutil.rmtree(clean)
-        _write(clean / f"{lesson.id}.ipynb", _dump(intake.rebuild_notebook(release, answers)))
-        _write(clean / lesson.module, source)
-        _write(clean / "timestamp.txt", _timestamp(root, inside))
-        _write(clean / _SECRET, _secret(root, inside))
-        yield student, source, reason
-
-
-def _read_release(course: CourseDirectory, lesson: Lesson) -> dict[str, Any]:
-    path = Path(course.format_path(course.release_directory, ".", lesson.id)) / f"{lesson.id}.ipynb"
-    if not path.is_file():
-        raise Problem(
-            f"{lesson.id} was not released. Run `nbgrader generate_assignment {lesson.id}` first."
-        )
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def _submitted(converter: Autograde, lesson: Lesson) -> Iterator[tuple[str, Path]]:
-    """The students and folders that nbgrader would grade, but for names that would stop it."""
-    course = converter.coursedir
-    step = course.submitted_directory
-    pattern = re.compile(course.format_path(step, "(?P<student>.*)", lesson.id, escape=True))
-    wanted = course.format_path(step, course.student_id, lesson.id)
-    for path in sorted(glob.glob(wanted)):  # noqa: PTH207 (nbgrader's own way, absolute)
-        match = pattern.fullmatch(path)
-        student = match["student"] if match else ""
-        if not results.is_file_name(student):
-            converter.log.warning("Skipped: %a cannot be a student's name. Rename it.", path)
-        elif student not in course.student_id_exclude.split(","):
-            yield student, Path(path)
-
-
-def _timestamp(root: Path, inside: list[str]) -> bytes | None:
-    """The time of submission, if the student's folder has one; in our words, not in the student's.
-
-    What nbgrader reads of it is then a date whatever the file held.
-    """
-    when = submitted_at(root, inside)
-    return f"{when:%Y-%m-%d %H:%M:%S.%f} UTC\n".encode() if when else None
-
-
-def submitted_at(root: Path, inside: list[str]) -> datetime | None:
-    """The time in the `timestamp.txt` of a folder; None if it has none that can be a time."""
-    try:
-        text = intake.read(root, [*inside, "timestamp.txt"], 200, "timestamp.txt").decode().strip()
-        when = utils.parse_utc(text) if _DATE.match(text) else None
-    except Exception:
-        return None
-    return when if when and 2000 <= when.year < 2200 else None
-
-
-_DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")  # else today's date would fill the gaps
-
-
-_SECRET = "submission_secret.txt"
-
-
-def _secret(root: Path, inside: list[str]) -> bytes | None:
-    """What `nbgrader submit` has drawn; the exchange hides the feedback under a hash of it."""
-    try:
-        text = intake.read(root, [*inside, _SECRET], 200, _SECRET)
-    except Exception:
-        return None
-    return text if re.fullmatch(rb"[0-9a-f]+", text) else None
-
-
-def _write(path: Path, content: bytes | None) -> None:
-    if content is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-
-
-def _dump(document: Any) -> bytes:
-    return json.dumps(document, indent=1, ensure_ascii=False).encode()
 
 
 # ------------------------------------------------------------------------------------------
@@ -283,34 +218,58 @@ class WriteVerdicts(NbGraderPreprocessor):
         config=True
     )
 
-    def grade(self, lesson: Lesson, taken: list[Taken]) -> None:
-        """Grade submissions, several at once, and write their results to the course directory."""
-        course = self.parent.coursedir
-        level = isolation.choose(self.isolation or None)
-        mark = fingerprint.fingerprint(lesson, level, self.seed)
-        keys = {student: _key(mark, source) for student, source, _ in taken}
-        verdicts = self._recall(_cache(course, lesson), set(keys.values()))
-        new = {keys[student]: source for student, source, _ in taken}
+    def grade(
+        self, course: Course, assignment: Assignment, lesson: Lesson, taken: list[Taken]
+    ) -> str:
+        """Grade a lesson of submissions, several at once, and write their results.
+
+        Returns the fingerprint of all that the results depend on besides the modules.
+        """
+        root = Path(self.parent.coursedir.root)
+        plain = manifest.get(lesson.id)  # its own points: the course's are a matter of scale
+        seed, mark = self._seed(assignment), self.mark(course, assignment, lesson)
+        cache = root / CACHE / lesson.id
+        keys = {x.student: _key(mark, x.modules[lesson.id]) for x in taken}
+        verdicts = self._recall(cache, set(keys.values()))
+        new = {keys[x.student]: x.modules[lesson.id] for x in taken}
         todo = [(key, source) for key, source in new.items() if key not in verdicts]
         self.log.info("Grading %s of %s submissions of %s", len(todo), len(taken), lesson.id)
-        with contextlib.closing(self._graded(course, lesson, todo)) as made:
+        kept = root / PROGRAMS if assignment.is_lesson else root / PROGRAMS / assignment.name
+        options = {"seed": seed, "kept": kept, "policy": Policy(course.feedback.expected)}
+        with contextlib.closing(self._graded(plain, todo, options)) as made:
             for done, verdict in enumerate(made, start=1):
                 verdicts[verdict["student"]] = verdict
-                results.write(verdict, _cache(course, lesson))
+                results.write(verdict, cache)
                 self.log.info("Graded %s of %s", done, len(todo))
-        for student, _, reason in taken:
-            own: Result = {**verdicts[keys[student]], "student": student}
-            results.write(_with_reason(own, reason), _results(course, lesson.id))
+        for each in taken:
+            own: Result = {**verdicts[keys[each.student]], "student": each.student}
+            own = courses.with_points(_with_reason(own, each.reasons[lesson.id]), lesson)
+            if each.by != each.student:
+                own["remarks"] = [f"Handed in by {each.by} for the group.", *own["remarks"]]
+            results.write(own, results_folder(root, assignment, lesson))
+        return mark
+
+    def mark(self, course: Course, assignment: Assignment, lesson: Lesson) -> str:
+        """The fingerprint of all that results depend on besides the modules."""
+        level = isolation.choose(self.isolation or None)
+        mark = fingerprint.fingerprint(manifest.get(lesson.id), level, self._seed(assignment))
+        return mark + repr(course.feedback.expected)
+
+    def _seed(self, assignment: Assignment) -> int:
+        """The seed of an assignment: a lesson that is asked for again has other programs."""
+        if assignment.is_lesson:
+            return self.seed
+        about = hashlib.sha256(f"{self.seed} {assignment.name}".encode()).digest()
+        return int.from_bytes(about[:4], "big") >> 1
 
     def _graded(
-        self, course: CourseDirectory, lesson: Lesson, todo: list[pool.Job]
+        self, lesson: Lesson, todo: list[pool.Job], options: dict[str, Any]
     ) -> pool.Results:
         """The results; in place of a student they name the key of the module.
 
         Generated programs stay in the course directory, so that grades repeat.
         """
         jobs, level = self.jobs or os.cpu_count() or 1, self.isolation or None
-        options: dict[str, Any] = {"seed": self.seed, "kept": Path(course.root) / PROGRAMS}
         return pool.grade_many(todo, lesson, workers=jobs, level=level, **options)
 
     def _recall(self, cache: Path, keys: set[str]) -> dict[str, Result]:
@@ -321,30 +280,44 @@ class WriteVerdicts(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Write message and score of every exercise into its grade cell."""
-        about = resources["nbgrader"]
-        course = self.parent.parent.coursedir
-        result = results.read(_results(course, about["assignment"]) / f"{about['student']}.json")
-        verdicts = {x["id"].replace(".", "-"): x for x in result["exercises"]}
+        about, root = resources["nbgrader"], Path(self.parent.parent.coursedir.root)
+        course = courses.read(root)
+        assignment = course.get(about["assignment"])
+        (lesson,) = [x for x in assignment.lessons if x.id == about["notebook"]]
+        place = results_folder(root, assignment, lesson)
+        result = results.read(place / f"{about['student']}.json")
+        verdicts = {courses.cell_name(x["id"]): x for x in result["exercises"]}
+        module = root / INTAKE / about["student"] / assignment.name / lesson.module
+        changes = reading.changes(module.read_text(), lesson) if module.exists() else {}
+        points = assignment.cells(lesson)
         for cell in nb.cells:
             if cell.cell_type != "code":
                 continue
             cell.outputs, cell.execution_count = [], None
             if _is_ours(cell):
                 name = cell.metadata.nbgrader["grade_id"]
-                if name not in verdicts:
+                if name not in verdicts and points.get(name) != 0:
                     # nbgrader gives full points to a cell without output.
                     raise Problem(f"There is no verdict for the grade cell {name!r}.")
-                fill(cell, verdicts[name], result["remarks"])
+                fill(cell, verdicts.get(name), result["remarks"], course.feedback.hints)
+                if changes.get(name):
+                    text = f"Compared with the skeleton:\n\n{changes[name]}\n"
+                    cell.outputs.append(new_output("stream", name="stdout", text=text))
         return nb, resources
+
+
+def results_folder(root: Path, assignment: Assignment, lesson: Lesson) -> Path:
+    """Where the results of a lesson of an assignment are, in a course directory."""
+    folder = root / RESULTS / assignment.name
+    return folder if len(assignment.lessons) == 1 else folder / lesson.id
+
+
+CACHE = Path(".jaxprentice", "verdicts")
 
 
 def _key(mark: str, source: bytes | None) -> str:
     content = b"missing" if source is None else b"present" + source
     return hashlib.sha256(mark.encode() + b"\0" + content).hexdigest()
-
-
-def _cache(course: CourseDirectory, lesson: Lesson) -> Path:
-    return Path(course.root) / ".jaxprentice" / "verdicts" / lesson.id
 
 
 def _remembered(cache: Path, key: str) -> Result | None:
@@ -368,10 +341,6 @@ def _refused(verdict: Verdict, reason: str) -> Verdict:
     return {**verdict, "message": reason, "tests": tests}
 
 
-def _results(course: CourseDirectory, lesson: str) -> Path:
-    return Path(course.root) / RESULTS / lesson
-
-
 # ------------------------------------------------------------------------------------------
 # Grade cells
 
@@ -381,14 +350,18 @@ def _is_ours(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and utils.is_grade(cell) and not utils.is_solution(cell)
 
 
-def fill(cell: NotebookNode, verdict: Verdict, remarks: list[str]) -> None:
+def fill(cell: NotebookNode, verdict: Verdict | None, remarks: list[str], hints: int = 1) -> None:
     """Put a verdict into a grade cell, in the form that nbgrader turns into points.
 
-    nbgrader takes the number from the first execute_result. Output on stderr would give 0.
+    nbgrader takes the number from the first execute_result. Output on stderr would give 0. Without
+    a verdict the exercise is worth nothing in this course.
     """
     maximum = float(cell.metadata.nbgrader["points"])
-    score = points(verdict, maximum)
-    text = f"{score:.10g} of {maximum:.10g} points: {feedback.message(verdict, remarks)}"
+    score, text = 0.0, "This exercise is not a part of the assignment."
+    if verdict is not None:
+        score = points(verdict, maximum)
+        said = feedback.message(verdict, remarks, hints)
+        text = f"{score:.10g} of {maximum:.10g} points: {said}"
     cell.execution_count = 1
     cell.outputs = [
         new_output("stream", name="stdout", text=text + "\n"),

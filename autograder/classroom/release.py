@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.classroom import leaks, nbgrader_course
+from autograder.classroom.course import Assignment
 from autograder.lessons import assemble, manifest, notebook, places, tasks
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
@@ -136,7 +137,8 @@ def _pack(folder: Path, archive: Path) -> int:
 def fill(folder: Path, lesson: Lesson) -> None:
     """Write everything that a handout holds."""
     if lesson.exercises:  # package, notebook, and the checks that it runs
-        nbgrader_course.write_source(folder, lesson, notebook.text(lesson))
+        books = {f"{lesson.id}.ipynb": notebook.text(lesson)}
+        nbgrader_course.write_source(folder, Assignment(lesson.id, (lesson,)), books)
     else:
         assemble.write_files(folder, assemble.tree(lesson))
     workspace.add_glossary(folder)

@@ -15,7 +15,9 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from autograder.classroom import charts
+from autograder.classroom import charts, grades, people
+from autograder.classroom.grades import Class
+from autograder.classroom.people import Roster
 from autograder.grading import feedback, results
 from autograder.grading.result import Result, Verdict
 from autograder.lessons import manifest
@@ -31,17 +33,21 @@ NAMED = ("1st", "2nd", "3rd")  # mistakes of an exercise in the heat map, by fre
 SHOWN = 5  # counterexamples
 COLUMNS = ("lesson", "student", "exercise", "points", "max_points", "class", "mistake")
 
-Class = dict[str, list[Result]]  # results by lesson
 
+def write(folder: Path, source: str | None = None) -> Path:
+    """Write report.html, report.csv and a page for each student; the path of the class page.
 
-def write(folder: Path) -> Path:
-    """Write report.html, report.csv and a page for each student into a folder of results.
-
-    The results in its subfolders count too. Gives the path of the class page.
+    They are made from a folder of results and those in it, or from the gradebook of a course
+    directory, and are written to where the results are.
     """
-    found = results.by_lesson(folder)
+    roster = people.roster(grades.directory(folder) or folder)
+    found, folder = grades.read(folder, source), grades.place(folder)
     # All are made before any is written.
-    pages, page, table = student_pages(found), render(found), results.table(list(_rows(found)))
+    pages, page, table = (
+        student_pages(found),
+        render(found, roster),
+        results.table(list(_rows(found))),
+    )
     with results.made_whole(folder / STUDENTS) as new:
         for student, text in pages.items():
             (new / f"{results.file_name(student)}.html").write_text(text, encoding="utf-8")
@@ -66,14 +72,17 @@ def _rows(found: Class) -> Iterable[list[Any]]:
 # The pages
 
 
-def render(found: Class) -> str:
+def render(found: Class, roster: Roster | None = None) -> str:
     """The class page."""
+    roster = roster or Roster()
     everything = [result for class_results in found.values() for result in class_results]
     return _template("report.html.j2").render(
         lessons=[_lesson(name, class_results) for name, class_results in found.items()],
         students=len({result["student"] for result in everything}),
         submissions=len(everything),
         isolation=sorted({result["isolation"] for result in everything}),
+        names={x.id: x.full_name for x in roster.students.values()},
+        sections={x.id: x.section for x in roster.students.values() if x.section},
         few=FEW,
         poor=POOR,
     )
@@ -104,7 +113,8 @@ def _own_lesson(result: Result) -> dict[str, Any]:
         }
         for verdict in result["exercises"]
     ]
-    facts = {key: result[key] for key in ("score", "max_score", "remarks")}
+    facts: dict[str, Any] = {key: result[key] for key in ("score", "max_score", "remarks")}
+    facts["remarks"] = [*result.get("notes", []), *facts["remarks"]]
     return {**facts, "title": _lesson_title(result["lesson"]), "exercises": exercises}
 
 
@@ -120,6 +130,9 @@ def _template(name: str) -> Template:
     return environment.get_template(name)
 
 
+_BY_HAND = {"question": "The written question", "open": "The open task"}
+
+
 @cache
 def _known() -> dict[str, Exercise | Whole]:
     return {part.id: part for lesson in manifest.load().values() for part in lesson.graded}
@@ -127,6 +140,9 @@ def _known() -> dict[str, Exercise | Whole]:
 
 def _title(exercise: str) -> str:
     """An exercise's title; its id where the course does not have it any more."""
+    kind = exercise.rpartition(".")[2]
+    if exercise not in _known() and kind in _BY_HAND:
+        return _BY_HAND[kind]
     return _known()[exercise].title if exercise in _known() else exercise
 
 
@@ -340,7 +356,8 @@ def _grade(result: Result) -> dict[str, Any]:
     lost = [v["id"] for v in verdicts if v["points"] < v["max_points"]]
     # What all lost is told in one word; a lesson has too many exercises to list them all.
     where = "every exercise" if len(lost) == len(verdicts) > 1 else ", ".join(lost)
-    return {key: result[key] for key in ("student", "score", "max_score")} | {"lost": where}
+    facts: dict[str, Any] = {key: result[key] for key in ("student", "score", "max_score")}
+    return facts | {"lost": where, "notes": result.get("notes", [])}
 
 
 def plain(kind: str) -> str:

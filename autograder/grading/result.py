@@ -55,4 +55,5 @@ class Result(_Always, total=False):
 
     layers: list[str]
     review: list[str]
+    notes: list[str]
     fingerprint: str

@@ -107,7 +107,9 @@ def prepare(lessons: Sequence[Lesson]) -> None:
     """
     pages = [(x, about) for x in lessons for about in (_page(x), _fresh_page(x))]
     todo = [
-        (x, about) for x, about in pages if about.codes and _kept(about.place, about.mark) is None
+        (x, about)
+        for x, about in pages
+        if about.codes and about.mark not in _ran and _kept(about.place, about.mark) is None
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(lambda job: _run(job[1].codes, job[1].tree, job[0]), todo)

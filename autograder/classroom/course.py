@@ -1,0 +1,331 @@
+"""What a course makes of the lessons: `course.toml` in the course directory.
+
+It says which lessons the assignments hold, what their exercises are worth, when they are due, and
+what late work, feedback and hints are like. Without it each lesson is an assignment as it is.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from autograder.grading.result import Result, Verdict
+from autograder.lessons import manifest
+from autograder.lessons.manifest import Exercise, Lesson, Whole
+from autograder.lessons.notebook import QUESTION_POINTS
+from autograder.lessons.problem import Problem
+
+FILE = "course.toml"
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Lessons that are handed in together, with the points that they have in this course."""
+
+    name: str
+    lessons: tuple[Lesson, ...]  # with this course's points and hints; what is dropped has 0
+    question: float = QUESTION_POINTS  # points for the written question of each lesson
+    open: Mapping[str, float] = field(default_factory=dict)  # of open tasks, by lesson
+    due: datetime | None = None  # in UTC
+
+    @property
+    def files(self) -> list[str]:
+        """The files of the student's own that are graded, below the assignment's folder."""
+        return [lesson.module for lesson in self.lessons]
+
+    @property
+    def is_lesson(self) -> bool:
+        """Is this one lesson under its own name?"""
+        return [lesson.id for lesson in self.lessons] == [self.name]
+
+    def cells(self, lesson: Lesson) -> dict[str, float]:
+        """The points of each grade cell in a lesson's notebook."""
+        points = {cell_name(part.id): part.points for part in lesson.graded}
+        if lesson.question:
+            points[f"{lesson.id}-question"] = self.question
+        if lesson.id in self.open:
+            points[f"{lesson.id}-open"] = self.open[lesson.id]
+        return points
+
+
+@dataclass(frozen=True)
+class Late:
+    """What late work costs."""
+
+    percent_per_day: float = 0.0  # of the assignment's points, for each day begun
+    most_percent: float = 100.0
+    days: int = 0  # that a student may be late in the whole course, and lose nothing
+    grace_minutes: int = 0
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What feedback shows."""
+
+    expected: bool = False  # the values that hidden tests expect
+    hints: int = 1  # of a known mistake
+
+
+@dataclass(frozen=True)
+class Course:
+    """All that `course.toml` says."""
+
+    assignments: Mapping[str, Assignment]
+    late: Late = Late()
+    feedback: Feedback = Feedback()
+
+    def get(self, name: str) -> Assignment:
+        """The assignment of this name."""
+        if name not in self.assignments:
+            names = ", ".join(self.assignments)
+            raise Problem(f"{name!r} is not an assignment of this course. Give one of: {names}.")
+        return self.assignments[name]
+
+    def chosen(self, names: Sequence[str]) -> list[Assignment]:
+        """The assignments of these names, or that hold a lesson of such a name; all for none."""
+        found = [
+            each
+            for each in self.assignments.values()
+            if not names or {each.name, *(lesson.id for lesson in each.lessons)} & {*names}
+        ]
+        return found or [self.get(names[0])]
+
+
+def cell_name(exercise: str) -> str:
+    """The name of an exercise's grade cell."""
+    return exercise.replace(".", "-")
+
+
+def with_points(result: Result, lesson: Lesson) -> Result:
+    """A result of the lesson's own points as a lesson with other points has it."""
+    points = {part.id: part.points for part in lesson.graded}
+    kept = [_worth(v, points[v["id"]]) for v in result["exercises"] if points.get(v["id"])]
+    score = round(sum(verdict["points"] for verdict in kept), 2)
+    return {**result, "exercises": kept, "score": score, "max_score": lesson.max_points}
+
+
+def _worth(verdict: Verdict, maximum: float) -> Verdict:
+    share = verdict["points"] / verdict["max_points"]
+    points = min(max(round(maximum * share, 2), 0.0), maximum)
+    return {**verdict, "points": points, "max_points": maximum}
+
+
+# ------------------------------------------------------------------------------------------
+# Writing one
+
+_TEXT = """\
+# What this course grades. After a change here, `jaxprentice nbgrader update` renews what students
+# get, and `nbgrader autograde` the grades; both say what changes.
+
+[students]
+hints = 3  # of the three hints to each exercise
+
+[feedback]
+expected = false  # true: feedback shows the values that hidden tests expect
+hints = 1  # of the three to a known mistake
+
+[late]
+percent_per_day = 0  # of an assignment's points, for each day begun
+most_percent = 100
+days = 0  # that a student may be late in the whole course, and lose nothing
+grace_minutes = 0
+
+# An assignment may hold several lessons, and a lesson may be in several assignments. Besides `due`
+# it may have other points for exercises, exercises that are given, and points that a person gives:
+#
+#     points = { "jvp.mul_rule" = 4, "jvp.whole" = 6 }
+#     drop = ["jvp.cos_rule"]
+#     question = 3
+#     open = { jvp = 5 }
+"""
+_ENTRY = """
+[[assignment]]
+name = "{0}"
+lessons = ["{0}"]
+# due = 2030-05-18T12:00:00Z
+"""
+
+
+def text(lessons: Iterable[Lesson]) -> str:
+    """A `course.toml` in which each of the lessons is an assignment."""
+    return _TEXT + "".join(_ENTRY.format(lesson.id) for lesson in lessons)
+
+
+# ------------------------------------------------------------------------------------------
+# Reading one
+
+_TABLES: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "students": {"hints": int},
+    "feedback": {"expected": bool, "hints": int},
+    "late": {
+        "percent_per_day": (int, float),
+        "most_percent": (int, float),
+        "days": int,
+        "grace_minutes": int,
+    },
+}
+_ASSIGNMENT: dict[str, type | tuple[type, ...]] = {
+    "name": str,
+    "lessons": list,
+    "due": datetime,
+    "points": dict,
+    "drop": list,
+    "question": (int, float),
+    "open": dict,
+}
+_KINDS = {
+    int: "a whole number",
+    bool: "true or false",
+    (int, float): "a number",
+    str: "a text",
+    list: "a list of texts",
+    dict: "a table of numbers, such as { NAME = 4 }",
+    datetime: "a date, such as 2030-05-18T12:00:00Z",
+}
+_NAME = re.compile(r"\w[\w-]*")
+
+
+def read(folder: Path) -> Course:
+    """The course of a directory."""
+    path = folder / FILE
+    if not path.exists():
+        lessons = [lesson for lesson in manifest.load().values() if lesson.exercises]
+        return Course({lesson.id: Assignment(lesson.id, (lesson,)) for lesson in lessons})
+    try:
+        source = path.read_text(encoding="utf-8")
+        table = tomllib.loads(source)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Problem(f"{path} is not valid TOML: {error}. Correct it.") from None
+    return _course(table, _Where(path, source.splitlines()))
+
+
+@dataclass(frozen=True)
+class _Where:
+    """A table of the file: `header` and the how-manieth of this header it is."""
+
+    path: Path
+    lines: list[str]
+    header: str = ""
+    number: int = 0
+
+    def check(self, fine: object, key: str, expected: str) -> None:
+        """Complain about a key unless `fine`."""
+        if not fine:
+            raise Problem(f"{self.path}, line {self._line(key)}: `{key}` {expected}.")
+
+    def _line(self, key: str) -> int:
+        """The line of the key, or of the table that should hold it."""
+        heads = [i for i, line in enumerate(self.lines) if line.strip().startswith(self.header)]
+        start = heads[self.number] if self.header and self.number < len(heads) else 0
+        sought = re.compile(rf"(?<![\w.#]){re.escape(key)}(?![\w.])")
+        found = [i for i in range(start, len(self.lines)) if sought.search(self._code(i))]
+        return (found or [start])[0] + 1
+
+    def _code(self, i: int) -> str:
+        return self.lines[i].partition("#")[0]
+
+
+def _course(table: dict[str, Any], where: _Where) -> Course:
+    for key in table:
+        known = [*_TABLES, "assignment"]
+        where.check(key in known, key, f"is not known here; known are {', '.join(known)}")
+    options = {name: _options(table.get(name, {}), name, where) for name in _TABLES}
+    entries = table.get("assignment", [])
+    where.check(isinstance(entries, list) and entries, "assignment", "should be [[assignment]]s")
+    hints = options["students"].get("hints", 3)
+    found: dict[str, Assignment] = {}
+    for number, entry in enumerate(entries):
+        here = replace(where, header="[[assignment]]", number=number)
+        assignment = _assignment(entry, hints, here)
+        here.check(assignment.name not in found, "name", "is the name of two assignments")
+        found[assignment.name] = assignment
+    return Course(found, Late(**options["late"]), Feedback(**options["feedback"]))
+
+
+def _options(table: Any, name: str, where: _Where) -> dict[str, Any]:
+    here = replace(where, header=f"[{name}]")
+    where.check(isinstance(table, dict), name, f"should be a table, [{name}]")
+    _check_keys(table, _TABLES[name], here)
+    for key, value in table.items():
+        most = {"hints": 3, "most_percent": 100}.get(key, float("inf"))
+        here.check(0 <= value <= most, key, f"should be from 0 to {most:g}")
+    return table
+
+
+def _check_keys(
+    table: dict[str, Any], known: Mapping[str, type | tuple[type, ...]], where: _Where
+) -> None:
+    for key, value in table.items():
+        where.check(key in known, key, f"is not known here; known are {', '.join(known)}")
+        kind = known[key]
+        fine = isinstance(value, kind) and isinstance(value, bool) <= (kind is bool)
+        where.check(fine, key, f"should be {_KINDS[kind]}")
+
+
+def _assignment(entry: dict[str, Any], hints: int, where: _Where) -> Assignment:
+    _check_keys(entry, _ASSIGNMENT, where)
+    for key in ("name", "lessons"):
+        where.check(entry.get(key), key, "is missing in this assignment")
+    name, known = entry["name"], manifest.load()
+    where.check(_NAME.fullmatch(name), "name", "should be letters, digits, - and _")
+    ids = entry["lessons"]
+    for i, lesson in enumerate(ids):
+        graded = lesson in known and known[lesson].exercises
+        where.check(graded, "lessons", f"names {lesson!r}, which is not a lesson with exercises")
+        where.check(lesson not in ids[:i], "lessons", f"names {lesson!r} twice")
+    lessons = [known[lesson] for lesson in sorted(ids, key=list(known).index)]
+    points = _points(entry, lessons, where)
+    adapted = tuple(_adapted(lesson, points, hints) for lesson in lessons)
+    for lesson in adapted:
+        where.check(lesson.max_points > 0, "lessons", f"leaves no points in {lesson.id}")
+    return Assignment(
+        name,
+        adapted,
+        float(entry.get("question", QUESTION_POINTS)),
+        _open(entry.get("open", {}), ids, where),
+        _due(entry.get("due"), where),
+    )
+
+
+def _points(entry: dict[str, Any], lessons: list[Lesson], where: _Where) -> dict[str, float]:
+    """The points that an assignment gives to exercises, by their ids; 0 for what is dropped."""
+    ids = {part.id for lesson in lessons for part in lesson.graded}
+    points = entry.get("points", {})
+    for name, value in points.items():
+        where.check(name in ids, name, "is not an exercise of this assignment")
+        where.check(_is_points(value), name, "should be a number above 0; see `drop` for 0")
+    exercises = {exercise.id for lesson in lessons for exercise in lesson.exercises}
+    for name in entry.get("drop", []):
+        where.check(name in exercises, str(name), "is not an exercise of this assignment")
+    where.check(entry.get("question", 0) >= 0, "question", "should be 0 or more")
+    return {**points, **dict.fromkeys(entry.get("drop", []), 0.0)}
+
+
+def _is_points(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e6
+
+
+def _open(table: dict[str, Any], ids: list[str], where: _Where) -> dict[str, float]:
+    for name, value in table.items():
+        where.check(name in ids, name, "is not a lesson of this assignment")
+        where.check(_is_points(value), name, "should be a number above 0")
+    return {name: float(value) for name, value in table.items()}
+
+
+def _due(due: datetime | None, where: _Where) -> datetime | None:
+    if due is None:
+        return None
+    where.check(due.tzinfo, "due", "should say its time zone, as in 2030-05-18T12:00:00Z")
+    return due.astimezone(UTC).replace(tzinfo=None)
+
+
+def _adapted(lesson: Lesson, points: Mapping[str, float], hints: int) -> Lesson:
+    def of(part: Exercise | Whole) -> float:
+        return float(points.get(part.id, part.points))
+
+    exercises = [replace(e, points=of(e), hints=e.hints[:hints]) for e in lesson.exercises]
+    whole = lesson.whole and replace(lesson.whole, points=of(lesson.whole))
+    return replace(lesson, exercises=tuple(exercises), whole=whole)

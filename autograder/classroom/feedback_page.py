@@ -1,0 +1,185 @@
+"""The feedback page of a submission, which `nbgrader generate_feedback` writes.
+
+It begins with the results. Then come the exercises: what failed, the function that was handed in,
+and what a person said about it. Points and comments are the gradebook's. The page is a single file
+and asks for nothing: formulas are MathML.
+"""
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from latex2mathml.converter import convert
+from markupsafe import Markup
+from nbconvert.exporters.exporter import Exporter
+from nbformat import NotebookNode
+from pygments import highlight
+from pygments.formatters.html import HtmlFormatter
+from pygments.lexers.python import PythonLexer
+
+from autograder.classroom import course as courses
+from autograder.classroom import gradebook, notebooks, reading, written
+from autograder.classroom.course import Assignment
+from autograder.classroom.nbgrader_grading import INTAKE, results_folder
+from autograder.grading import feedback, results
+from autograder.lessons import manifest
+from autograder.lessons.manifest import Lesson
+
+STYLES = HtmlFormatter(classprefix="py-", nobackground=True)
+
+
+class FeedbackPage(Exporter):
+    """Makes an HTML page of a graded notebook, into which nbgrader has put points and comments."""
+
+    file_extension = ".html"
+    output_mimetype = "text/html"
+
+    def from_notebook_node(
+        self, nb: NotebookNode, resources: Any = None, **kw: Any
+    ) -> tuple[str, Any]:
+        """The page, and what nbconvert wants to know about it."""
+        nb, resources = super().from_notebook_node(nb, resources, **kw)
+        root = Path(self.parent.coursedir.root)
+        return render(nb, resources["nbgrader"], root), resources
+
+
+def render(nb: NotebookNode, about: dict[str, Any], root: Path) -> str:
+    """The page of a notebook; `about` is what nbgrader knows of it."""
+    course = courses.read(root)
+    assignment = course.get(about["assignment"])
+    (lesson,) = [x for x in assignment.lessons if x.id == about["notebook"]]
+    place = results_folder(root, assignment, lesson) / f"{about['student']}.json"
+    result = results.read(place)
+    cells = {x.metadata.nbgrader.grade_id: x for x in nb.cells if "nbgrader" in x.metadata}
+    module = root / INTAKE / about["student"] / assignment.name / lesson.module
+    changes = reading.changes(module.read_text(), lesson) if module.exists() else {}
+    parts = [
+        _exercise(verdict, cells, changes, course.feedback.hints) for verdict in result["exercises"]
+    ]
+    parts += _by_hand(lesson, assignment, cells)
+    return _template().render(
+        title=lesson.title,
+        assignment=assignment.name,
+        student=about["student"],
+        score=about["score"],
+        max_score=about["max_score"],
+        notes=_notes(root, assignment, about),
+        remarks=result["remarks"],
+        parts=parts,
+        styles=Markup(STYLES.get_style_defs()),
+    )
+
+
+def _template() -> Any:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("feedback.html.j2")
+
+
+def _notes(root: Path, assignment: Assignment, about: dict[str, Any]) -> list[str]:
+    """What is to be known about the grade as a whole."""
+    notes = []
+    with gradebook.opened(root) as book:
+        student = book.find_student(about["student"])
+        for submission, late in gradebook.lateness_of(student, courses.read(root)).items():
+            if submission.name == assignment.name and late.text:
+                notes.append(f"{late.text[0].upper()}{late.text[1:]}.")
+    if about["late_penalty"]:
+        notes.append(f"{about['late_penalty']:g} points are taken off because it was late.")
+    return notes
+
+
+# ------------------------------------------------------------------------------------------
+# The parts of the page
+
+
+def _exercise(
+    verdict: Any, cells: dict[str, Any], changes: dict[str, str], hints: int
+) -> dict[str, Any]:
+    name = courses.cell_name(verdict["id"])
+    shown = cells.get(name + notebooks.CODE)
+    titles = {part.id: part.title for x in manifest.load().values() for part in x.graded}
+    return _part(cells[name], titles.get(verdict["id"], verdict["id"])) | {
+        "said": [_backticks(line) for line in feedback.lines(verdict, [], hints) if line],
+        "program": verdict["counterexample"],
+        "code": _code(shown) if shown is not None else "",
+        "comment": _comment(shown) if shown is not None else "",
+        "changes": changes.get(name, ""),
+    }
+
+
+def _part(cell: NotebookNode, title: str) -> dict[str, Any]:
+    about = cell.metadata.nbgrader
+    facts = {"anchor": about.grade_id, "score": about.score, "max_score": about.points}
+    empty: dict[str, Any] = {
+        "said": [],
+        "program": None,
+        "code": "",
+        "comment": "",
+        "changes": "",
+        "text": "",
+    }
+    return {**empty, **facts, "title": title}
+
+
+def _by_hand(lesson: Lesson, assignment: Assignment, cells: dict[str, Any]) -> list[dict[str, Any]]:
+    """The written question and the open task."""
+    found = []
+    question, task = (cells.get(f"{lesson.id}-{kind}") for kind in ("question", "open"))
+    if question is not None and assignment.question:
+        part = _part(question, "The written question")
+        asked = formulas(written.harmless(lesson.question.strip()))
+        # The intake has made it harmless.
+        given = formulas("".join(question.source)) if _is_answered(question) else ""
+        found.append({**part, "text": asked + given, "comment": _comment(question)})
+    if task is not None:
+        part = _part(task, "The open task")
+        found.append({**part, "code": _code(task), "comment": _comment(task)})
+    return found
+
+
+def _is_answered(cell: NotebookNode) -> bool:
+    return "".join(cell.source).startswith("<div")
+
+
+def _code(cell: NotebookNode) -> str:
+    """The function that a cell shows, highlighted; nothing if it was not begun."""
+    if cell.metadata.nbgrader.get("comment") == "No response.":
+        return ""
+    return Markup(highlight("".join(cell.source), PythonLexer(), STYLES))
+
+
+def _comment(cell: NotebookNode) -> str:
+    """What a person said, as HTML; nothing if nobody has."""
+    comment = cell.metadata.nbgrader.get("comment")
+    if not comment or comment == "No response.":
+        return ""
+    return formulas(written.harmless(comment))
+
+
+def _backticks(text: str) -> str:
+    """A line of plain text as HTML, with what is between backticks as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text)))
+
+
+_FORMULA = re.compile(r'<span class="tex2jax_process">(.*?)</span>', re.DOTALL)
+
+
+def formulas(page: str) -> str:
+    """Harmless HTML with its formulas as MathML."""
+    return Markup(_FORMULA.sub(lambda found: _mathml(html.unescape(found[1])), page))
+
+
+def _mathml(formula: str) -> str:
+    shown = formula.startswith(("$$", "\\begin"))
+    try:
+        return convert(formula.strip("$"), display="block" if shown else "inline")
+    except Exception:  # not mathematics after all
+        return f"<code>{html.escape(formula)}</code>"

@@ -1,0 +1,224 @@
+"""nbgrader's gradebook: what is read from it, and what follows from `course.toml` for it.
+
+It is the one truth of grades in a course directory. Automatic points, points and comments that a
+person gave, extra credit, extensions and penalties are all in it.
+"""
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from nbgrader import api
+from nbgrader.api import Gradebook, MissingEntry
+from sqlalchemy import event
+
+from autograder.classroom.course import Assignment, Course
+from autograder.lessons.problem import Problem
+
+FILE = "gradebook.db"
+DAY = 86400
+
+
+def _without_tags(student: Any, name: str | None, *_: object) -> str | None:
+    """A name as it goes into the gradebook: with other brackets instead of those of tags."""
+    return name and name.replace("<", "\u2039").replace(">", "\u203a")
+
+
+# formgrader's pages take a name of the class list for HTML.
+for column in (api.Student.first_name, api.Student.last_name):
+    event.listen(column, "set", _without_tags, retval=True)
+
+
+@contextlib.contextmanager
+def opened(folder: Path) -> Iterator[Any]:
+    """The gradebook of a course directory."""
+    with Gradebook(f"sqlite:///{folder / FILE}") as book:
+        yield book
+
+
+def cells(book: Any, assignment: str) -> dict[str, set[str]]:
+    """What is graded or commented on in an assignment's notebooks; none without submissions."""
+    try:
+        found = book.find_assignment(assignment)
+    except MissingEntry:
+        return {}
+    if not found.submissions:
+        return {}
+    return {
+        x.name: {cell.name for cell in (*x.grade_cells, *x.solution_cells)} for x in found.notebooks
+    }
+
+
+# ------------------------------------------------------------------------------------------
+# What course.toml says
+
+
+def follow(book: Any, course: Course) -> list[str]:
+    """Take due dates and points over from `course.toml`; what has changed, a sentence each."""
+    changes: list[str] = []
+    for assignment in course.assignments.values():
+        try:
+            found = book.find_assignment(assignment.name)
+        except MissingEntry:
+            continue
+        if assignment.due and found.duedate != assignment.due:
+            found.duedate = assignment.due
+            changes.append(f"{assignment.name} is due at {assignment.due} UTC now.")
+        changes += _follow_points(found, assignment)
+    book.db.commit()
+    return changes
+
+
+def _follow_points(found: Any, assignment: Assignment) -> Iterator[str]:
+    known = {lesson.id: assignment.cells(lesson) for lesson in assignment.lessons}
+    for notebook in found.notebooks:
+        for cell in notebook.grade_cells:
+            points = known.get(notebook.name, {}).get(cell.name, cell.max_score)
+            if points != cell.max_score:
+                yield f"{assignment.name}: {cell.name} has {points:g} points now."
+                cell.max_score = points
+
+
+# ------------------------------------------------------------------------------------------
+# Late work
+
+
+def settle(book: Any, course: Course) -> list[str]:
+    """Give late submissions the penalties that `course.toml` asks for; what has changed."""
+    if course.late.percent_per_day == 0:
+        return []
+    changes = []
+    for student in book.students:
+        for submission, lateness in lateness_of(student, course).items():
+            old = submission.late_submission_penalty or 0.0
+            for notebook in submission.notebooks:
+                cost = lateness.share(course) * notebook.max_score
+                notebook.late_submission_penalty = min(round(cost, 2), notebook.score) or None
+            book.db.commit()
+            new = submission.late_submission_penalty or 0.0
+            if abs(new - old) > 1e-9:
+                about = f"{submission.name}, {student.id}: {lateness.text or 'on time'}"
+                changes.append(f"{about}; {new:g} points off instead of {old:g}.")
+    return changes
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How late a submission is, in days begun, and how much of that costs nothing."""
+
+    days: int = 0
+    free: int = 0
+    extension: timedelta | None = None
+
+    def share(self, course: Course) -> float:
+        """The part of the points that it costs."""
+        percent = (self.days - self.free) * course.late.percent_per_day
+        return min(percent, course.late.most_percent) / 100
+
+    @property
+    def text(self) -> str:
+        """What it says in words; nothing if there is nothing to say."""
+        parts = [f"extension of {_span(self.extension)}"] if self.extension else []
+        parts += [f"{_count(self.days)} late"] if self.days else []
+        parts += [f"{_count(self.free)} of the late days used"] if self.free else []
+        return ", ".join(parts)
+
+
+def _count(days: int) -> str:
+    return f"{days} day{'s' * (days != 1)}"
+
+
+def _span(span: timedelta) -> str:
+    hours = round(span.total_seconds() / 3600, 1)
+    return _count(round(hours / 24)) if hours % 24 == 0 else f"{hours:g} hours"
+
+
+def lateness_of(student: Any, course: Course) -> dict[Any, Lateness]:
+    """By submission how late it is. Late days are used up in the order of the due dates."""
+    own = [x for x in student.submissions if x.name in course.assignments]
+    left, found = course.late.days, {}
+    for submission in sorted(own, key=lambda x: (x.assignment.duedate or datetime.max, x.name)):
+        seconds = submission.total_seconds_late - 60 * course.late.grace_minutes
+        days = max(math.ceil(seconds / DAY), 0)
+        free = min(days, left)
+        left -= free
+        found[submission] = Lateness(days, free, submission.extension)
+    return found
+
+
+def extend(
+    folder: Path, course: Course, assignment: str, students: Sequence[str], span: timedelta
+) -> list[str]:
+    """Give students more time, none again with no time at all; what that changes."""
+    course.get(assignment)
+    with opened(folder) as book:
+        follow(book, course)
+        for student in students:
+            submission = _submission(book, assignment, student)
+            submission.extension = span or None
+        book.db.commit()
+        return settle(book, course)
+
+
+def _submission(book: Any, assignment: str, student: str) -> Any:
+    """A student's entry for an assignment, made if there is none yet."""
+    try:
+        book.find_assignment(assignment)
+    except MissingEntry:
+        step = f"Run `nbgrader generate_assignment {assignment}` first."
+        raise Problem(f"The gradebook does not have {assignment}. {step}") from None
+    try:
+        book.find_student(student)
+    except MissingEntry:
+        raise Problem(
+            f"The gradebook has no student {student!r}. Add the class first, by `./jaxprentice "
+            "nbgrader roster FILE` or `nbgrader db student add`."
+        ) from None
+    return book.update_or_create_submission(assignment, student)
+
+
+# ------------------------------------------------------------------------------------------
+# Groups
+
+
+def share(book: Any, sources: Mapping[tuple[str, str], str]) -> list[str]:
+    """Give what a person gave the one who handed in for a group to the others; what has changed.
+
+    `sources` names that one by assignment and member.
+    """
+    changes = []
+    for (assignment, student), source in sources.items():
+        try:
+            mine = book.find_submission(assignment, student)
+            others = book.find_submission(assignment, source)
+        except MissingEntry:
+            continue
+        if sum(_copy(a, b) for a, b in zip(_marks(others), _marks(mine), strict=False)):
+            changes.append(f"{assignment}, {student}: the points that {source} got by hand.")
+    book.db.commit()
+    return changes
+
+
+def _marks(submission: Any) -> list[Any]:
+    """Grades and comments in a fixed order."""
+    books = sorted(submission.notebooks, key=lambda x: x.name)
+    marks = [sorted(part, key=lambda x: x.name) for x in books for part in (x.grades, x.comments)]
+    return [mark for part in marks for mark in part]
+
+
+def _copy(source: Any, goal: Any) -> bool:
+    """Copy what a person wrote, where there is nothing yet."""
+    names = ("manual_score", "extra_credit", "manual_comment")
+    own = [x for x in names if getattr(goal, x, None) is not None]
+    given = {x: value for x in names if (value := getattr(source, x, None)) is not None}
+    if own or not given:
+        return False
+    for name, value in given.items():
+        setattr(goal, name, value)
+    if "manual_score" in given:
+        goal.needs_manual_grade = source.needs_manual_grade
+    return True

@@ -1,0 +1,157 @@
+"""The grades that are reported and exported: in a course directory the gradebook's, else results.
+
+With nbgrader the gradebook is the one truth of grades: points that a person gave or changed, extra
+credit and late penalties are in it only. Results add why the automatic points were lost.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom import course as courses
+from autograder.classroom.course import Assignment, Course
+from autograder.grading import feedback, results
+from autograder.grading.result import Result, Verdict
+from autograder.lessons.problem import Problem
+
+Class = dict[str, list[Result]]  # by assignment
+
+GRADEBOOK, RESULTS = "gradebook", "results"
+
+
+def directory(folder: Path) -> Path | None:
+    """The course directory that a folder is, or whose results it holds; None if there is none."""
+    for place in (folder.absolute(), folder.absolute().parent):
+        if (place / "gradebook.db").exists() and (place / "nbgrader_config.py").exists():
+            return place
+    return None
+
+
+def place(folder: Path) -> Path:
+    """Where what is made from the grades of a folder goes: in a course directory to `results/`."""
+    return folder / RESULTS if (folder / "gradebook.db").exists() else folder
+
+
+def read(folder: Path, source: str | None = None) -> Class:
+    """The grades of a folder by assignment.
+
+    `source` is "gradebook" or "results"; None takes the gradebook where there is one.
+    """
+    course = directory(folder)
+    if source not in (None, GRADEBOOK, RESULTS):
+        raise Problem(f"There are no grades from {source!r}. Give {GRADEBOOK} or {RESULTS}.")
+    if source == GRADEBOOK and course is None:
+        raise Problem(f"There is no gradebook in {folder}. Give a course directory that has one.")
+    if course is None or source == RESULTS:
+        return results.by_lesson(place(folder))
+    found = _from_gradebook(course)
+    if not found:
+        raise Problem(f"The gradebook in {course} has no grades yet. Run `nbgrader autograde`.")
+    return found
+
+
+# ------------------------------------------------------------------------------------------
+# From the gradebook
+
+
+def _from_gradebook(folder: Path) -> Class:
+    from autograder.classroom import gradebook, regrading
+
+    course = courses.read(folder)
+    with gradebook.opened(folder) as book:
+        gradebook.share(book, regrading.sources(folder))
+        gradebook.settle(book, course)
+        late = {x: y for s in book.students for x, y in gradebook.lateness_of(s, course).items()}
+        found: Class = {}
+        for assignment in book.assignments:
+            own = sorted(assignment.submissions, key=lambda x: x.student.id)
+            graded = [x for x in own if _is_graded(x)]
+            if graded and assignment.name in course.assignments:
+                found[assignment.name] = [
+                    _grade(folder, course, submission, late[submission]) for submission in graded
+                ]
+    return {name: found[name] for name in course.assignments if name in found}
+
+
+def _is_graded(submission: Any) -> bool:
+    """Has something been graded, or is this the entry of an extension only?"""
+    marks = [grade for notebook in submission.notebooks for grade in notebook.grades]
+    return any(x.auto_score is not None or x.manual_score is not None for x in marks)
+
+
+def _grade(folder: Path, course: Course, submission: Any, lateness: Any) -> Result:
+    """A submission's grade in the gradebook, with what its results say of the failures."""
+    from autograder.classroom.nbgrader_grading import results_folder
+
+    assignment, student = course.get(submission.name), submission.student.id
+    found = [
+        results.read(results_folder(folder, assignment, lesson) / f"{student}.json")
+        for lesson in assignment.lessons
+    ]
+    grades = {x.name: x for notebook in submission.notebooks for x in notebook.grades}
+    verdicts = [_verdict(v, grades) for result in found for v in result["exercises"]]
+    penalty = submission.late_submission_penalty or 0.0
+    return {
+        **found[0],
+        "lesson": assignment.name,
+        "score": max(round(submission.score - penalty, 2), 0.0),
+        "max_score": submission.max_score,
+        "exercises": [*verdicts, *_by_hand(assignment, grades)],
+        "remarks": _all(found, "remarks"),
+        "review": _all(found, "review"),
+        "seconds": round(sum(result["seconds"] for result in found), 3),
+        "notes": list(_notes(submission, penalty, lateness)),
+    }
+
+
+def _all(found: list[Result], key: str) -> list[str]:
+    lists: list[list[str]] = [{**result}.get(key, []) for result in found]  # type: ignore[misc]
+    return list(dict.fromkeys(text for texts in lists for text in texts))
+
+
+def _verdict(verdict: Verdict, grades: dict[str, Any]) -> Verdict:
+    """A verdict with the points of the gradebook."""
+    grade = grades[courses.cell_name(verdict["id"])]
+    return {**verdict, "points": round(grade.score, 2), "max_points": grade.max_score}
+
+
+def _by_hand(assignment: Assignment, grades: dict[str, Any]) -> Iterator[Verdict]:
+    """What has no tests, and points that a person gives, as verdicts."""
+    for lesson in assignment.lessons:
+        for kind in ("question", "open"):
+            grade = grades.get(f"{lesson.id}-{kind}")
+            if grade is not None and grade.max_score:
+                yield _given(f"{lesson.id}.{kind}", grade)
+
+
+def _given(name: str, grade: Any) -> Verdict:
+    said = "A person has not given points yet." if grade.needs_manual_grade else None
+    said = said or ("There is no answer." if grade.manual_score is None else None)
+    test: Any = {"id": feedback.BY_HAND, "passed": grade.score > 0, "class": None, "message": said}
+    return {
+        "id": name,
+        "points": round(grade.score, 2),
+        "max_points": grade.max_score,
+        "tests": [test],
+        "class": None,
+        "message": said,
+        "misconception": None,
+        "counterexample": None,
+    }
+
+
+def _notes(submission: Any, penalty: float, lateness: Any) -> Iterator[str]:
+    """What is to be known about the grade as a whole."""
+    if lateness.text:
+        yield f"{lateness.text[0].upper()}{lateness.text[1:]}."
+    if penalty:
+        yield f"{penalty:g} points are taken off because it was late."
+    changed = [x.name for b in submission.notebooks for x in b.grades if _is_changed(x)]
+    if changed:
+        yield f"Points that a person changed: {', '.join(sorted(changed))}."
+
+
+def _is_changed(grade: Any) -> bool:
+    if grade.name.endswith(("-question", "-open")):
+        return bool(grade.extra_credit)
+    return grade.manual_score is not None or bool(grade.extra_credit)

@@ -1,0 +1,206 @@
+"""The intake of a course directory: of every submission the clean copy that nbgrader then grades.
+
+Of what was handed in only the lessons' modules are taken, and the notebooks are made anew from the
+release with the student's answers in their solution cells. The copies go to `intake/`;
+`submitted/` is only read, so that nothing that a student handed in is ever lost or changed.
+"""
+
+import glob
+import json
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nbgrader import utils
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
+
+from autograder.classroom import intake, notebooks, people, reading
+from autograder.classroom.course import Assignment
+from autograder.grading import results
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.problem import Problem
+
+INTAKE = "intake"
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What was taken of a submission."""
+
+    student: str
+    by: str  # who handed it in: the student, or another member of the group
+    modules: Mapping[str, bytes | None]  # by lesson
+    reasons: Mapping[str, str]  # why there is no module, by lesson; "" where there is one
+    answers: Mapping[str, str]  # in solution cells, by the cell's name
+
+
+def take_in(converter: Autograde, assignment: Assignment) -> Iterator[Taken]:
+    """Copy what is wanted of every submission that was asked for to `intake/`."""
+    course = converter.coursedir
+    release = read_release(Path(course.root, course.release_directory), assignment)
+    for student, by, folder in _sources(converter, assignment):
+        inside = list(folder.relative_to(course.root).parts)
+        taken = _take(Path(course.root), inside, assignment, student, by)
+        if intake.VANISHED in taken.reasons.values():
+            converter.log.warning("Skipped: %s. %s", student, intake.VANISHED)
+            continue
+        clean = Path(course.format_path(INTAKE, student, assignment.name))
+        if clean.exists():
+            shutil.rmtree(clean)
+        for lesson in assignment.lessons:
+            notebook = intake.rebuild_notebook(release[lesson.id], taken.answers)
+            _set_points(notebook, assignment.cells(lesson))
+            _write(clean / f"{lesson.id}.ipynb", _dump(notebook))
+            _write(clean / lesson.module, taken.modules[lesson.id])
+        _write(clean / "timestamp.txt", _timestamp(Path(course.root), inside))
+        _write(clean / _SECRET, _secret(Path(course.root), inside) if by == student else None)
+        yield taken
+
+
+def _take(root: Path, inside: list[str], assignment: Assignment, student: str, by: str) -> Taken:
+    modules: dict[str, bytes | None] = {}
+    reasons: dict[str, str] = {}
+    answers: dict[str, str] = {}
+    for lesson in assignment.lessons:
+        source, reasons[lesson.id] = intake.take_module(root, inside, lesson)
+        modules[lesson.id] = source
+        given = intake.take_answers(root, [*inside, f"{lesson.id}.ipynb"])
+        answers |= {f"{lesson.id}-question": given.get(f"{lesson.id}-question", "")}
+        answers |= _shown(source, lesson)
+        if lesson.id in assignment.open:
+            answers[f"{lesson.id}-open"] = _open_task(root, inside, lesson)
+    return Taken(student, by, modules, reasons, {k: text for k, text in answers.items() if text})
+
+
+def _shown(source: bytes | None, lesson: Lesson) -> dict[str, str]:
+    """The student's functions, for the cells that show them."""
+    if source is None:
+        return {}
+    found = reading.functions(source.decode(), lesson)
+    return {name + notebooks.CODE: text for name, text in found.items()}
+
+
+def _open_task(root: Path, inside: list[str], lesson: Lesson) -> str:
+    """The text of the open task, or why there is none; "" if nothing was handed in."""
+    for name in notebooks.open_files(lesson):
+        try:
+            return intake.read(
+                root, [*inside, *name.split("/")], intake.MODULE_LIMIT, name
+            ).decode()
+        except intake.Missing:
+            continue
+        except intake.Refused as refused:
+            return f"# {refused}"
+        except Exception:
+            return f"# {name} cannot be read."
+    return ""
+
+
+def _set_points(notebook: dict[str, Any], points: Mapping[str, float]) -> None:
+    for cell in notebook["cells"]:
+        about = cell["metadata"].get("nbgrader", {})
+        if about.get("grade"):
+            about["points"] = points.get(about["grade_id"], about["points"])
+
+
+def read_release(folder: Path, assignment: Assignment) -> dict[str, Any]:
+    """The released notebooks by lesson, in the folder of the releases."""
+    folder = folder / assignment.name
+    found = {}
+    for lesson in assignment.lessons:
+        path = folder / f"{lesson.id}.ipynb"
+        if not path.is_file():
+            command = f"nbgrader generate_assignment {assignment.name}"
+            raise Problem(f"{assignment.name} was not released. Run `{command}` first.")
+        found[lesson.id] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+# ------------------------------------------------------------------------------------------
+# Whose submissions
+
+
+def _sources(converter: Autograde, assignment: Assignment) -> Iterator[tuple[str, str, Path]]:
+    """Each student who is to be graded, who handed in for this one, and the folder of that."""
+    course = converter.coursedir
+    folders = dict(_submitted(converter, assignment.name))
+    groups = people.members(Path(course.root), assignment.name)
+    for student in sorted({*folders, *groups}):
+        asked = course.student_id in ("*", student)
+        group = [x for x in groups.get(student, [student]) if x in folders]
+        if not asked or not group or student in course.student_id_exclude.split(","):
+            continue
+        by = max(group, key=lambda x: (_age(course, folders[x]), x == student, x))
+        yield student, by, folders[by]
+
+
+def _age(course: CourseDirectory, folder: Path) -> datetime:
+    inside = list(folder.relative_to(course.root).parts)
+    return submitted_at(Path(course.root), inside) or datetime.min
+
+
+def _submitted(converter: Autograde, assignment: str) -> Iterator[tuple[str, Path]]:
+    """The students and folders that nbgrader would grade, but for names that would stop it."""
+    course = converter.coursedir
+    step = course.submitted_directory
+    pattern = re.compile(course.format_path(step, "(?P<student>.*)", assignment, escape=True))
+    for path in sorted(glob.glob(course.format_path(step, "*", assignment))):  # noqa: PTH207
+        match = pattern.fullmatch(path)  # nbgrader's own way, absolute
+        student = match["student"] if match else ""
+        if results.is_file_name(student):
+            yield student, Path(path)
+        else:
+            converter.log.warning("Skipped: %a cannot be a student's name. Rename it.", path)
+
+
+# ------------------------------------------------------------------------------------------
+# What nbgrader writes beside a submission
+
+
+def _timestamp(root: Path, inside: list[str]) -> bytes | None:
+    """The time of submission, if the student's folder has one; in our words, not in the student's.
+
+    What nbgrader reads of it is then a date whatever the file held.
+    """
+    when = submitted_at(root, inside)
+    return f"{when:%Y-%m-%d %H:%M:%S.%f} UTC\n".encode() if when else None
+
+
+def submitted_at(root: Path, inside: list[str]) -> datetime | None:
+    """The time in the `timestamp.txt` of a folder; None if it has none that can be a time."""
+    try:
+        text = intake.read(root, [*inside, "timestamp.txt"], 200, "timestamp.txt").decode().strip()
+        when = utils.parse_utc(text) if _DATE.match(text) else None
+    except Exception:
+        return None
+    return when if when and 2000 <= when.year < 2200 else None
+
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")  # else today's date would fill the gaps
+
+
+_SECRET = "submission_secret.txt"
+
+
+def _secret(root: Path, inside: list[str]) -> bytes | None:
+    """What `nbgrader submit` has drawn; the exchange hides the feedback under a hash of it."""
+    try:
+        text = intake.read(root, [*inside, _SECRET], 200, _SECRET)
+    except Exception:
+        return None
+    return text if re.fullmatch(rb"[0-9a-f]+", text) else None
+
+
+def _write(path: Path, content: bytes | None) -> None:
+    if content is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def _dump(document: Any) -> bytes:
+    return json.dumps(document, indent=1, ensure_ascii=False).encode()

@@ -1,0 +1,81 @@
+"""Extensions, late days, groups and sections: what the commands do with nbgrader's gradebook."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+
+from autograder.classroom import course as courses
+from autograder.classroom import gradebook, people
+from autograder.classroom.course import Course
+from autograder.lessons.problem import Problem
+
+
+def _course(folder: Path) -> Course:
+    if not (folder / "nbgrader_config.py").exists():
+        raise Problem(f"{folder} is not a course directory. Go into one, or name it by --course.")
+    return courses.read(folder)
+
+
+def take_roster(folder: Path, file: Path) -> int:
+    """Keep a class list, and enter its students into the gradebook; how many it has."""
+    _course(folder)
+    known = people.read(file).students
+    if file.resolve() != (folder / people.ROSTER).resolve():
+        shutil.copyfile(file, folder / people.ROSTER)
+        (folder / people.ROSTER).chmod(0o600)
+    with gradebook.opened(folder) as book:
+        for student in known.values():
+            facts = {"first_name": student.first_name, "last_name": student.last_name}
+            facts |= {"email": student.email, "lms_user_id": student.lms_id}
+            book.update_or_create_student(student.id, **{k: v for k, v in facts.items() if v})
+    return len(known)
+
+
+def extend(folder: Path, assignment: str, students: Sequence[str], days: float) -> Iterator[str]:
+    """Give students so many days more; what that is and changes, a sentence each."""
+    course = _course(folder)
+    group = people.members(folder, assignment)
+    everyone = list(dict.fromkeys(x for one in students for x in group.get(one, [one])))
+    changes = gradebook.extend(folder, course, assignment, everyone, timedelta(days=days))
+    for student in everyone:
+        yield (
+            f"{student} has {days:g} days more for {assignment}."
+            if days
+            else (f"{student} has no extension for {assignment}.")
+        )
+    if course.assignments[assignment].due is None:
+        yield f"{assignment} has no due date, so nobody is late. Write one into {courses.FILE}."
+    yield from changes
+
+
+def late_days(folder: Path) -> Iterator[str]:
+    """What is to be said of each student who was late or has an extension."""
+    course = _course(folder)
+    with gradebook.opened(folder) as book:
+        gradebook.follow(book, course)
+        yield from gradebook.settle(book, course)
+        for student in book.students:
+            found = gradebook.lateness_of(student, course)
+            told = [f"{x.name}: {late.text}" for x, late in found.items() if late.text]
+            left = course.late.days - sum(late.free for late in found.values())
+            if told:
+                yield f"{student.id}: {'; '.join(told)}. {left} late days are left."
+
+
+def group(folder: Path, assignment: str, students: Sequence[str]) -> Iterator[str]:
+    """Make a group, if students are named; the groups of the assignment."""
+    _course(folder).get(assignment)
+    if students:
+        people.group(folder, assignment, students)
+    for each in people.groups(folder).get(assignment, []):
+        yield f"{assignment}: {', '.join(each)}"
+    if students:
+        yield f"`nbgrader autograde {assignment}` grades them together."
+
+
+def section(folder: Path, name: str, students: Sequence[str]) -> Iterator[str]:
+    """Put students into a section, if some are named; who is in it."""
+    _course(folder)
+    found = people.put_in_section(folder, name, students)
+    yield f"{name}: {', '.join(found) or 'nobody'}"

@@ -1,0 +1,145 @@
+"""A lesson's notebook as an assignment has it: with its points, and with places for comments.
+
+Before the grade cell of each exercise is a cell in which the intake shows the function that was
+handed in: nbgrader lets a person comment on such cells only. The code that loads saved files anew
+is in a file beside the notebook, where it is in nobody's way.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from autograder.classroom.course import Assignment, cell_name
+from autograder.lessons import notebook
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.problem import Problem
+
+Cell = dict[str, Any]
+CODE = "-code"  # ends the names of the cells that show functions
+
+
+def texts(assignment: Assignment) -> dict[str, str]:
+    """The files that belong to the notebooks of an assignment, by name."""
+    files: dict[str, str] = {}
+    made = notebook.texts(assignment.lessons, _command(assignment))
+    for lesson, text in zip(assignment.lessons, made, strict=True):
+        document = json.loads(text)
+        files[f"setup_{lesson.id}.py"] = _take_setup(document, lesson)
+        document["cells"] = list(_cells(document["cells"], lesson, assignment))
+        _check_graded(document["cells"], lesson, assignment)
+        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        files[f"{lesson.id}.ipynb"] = text
+    return files
+
+
+def checks_name(lesson: Lesson, assignment: Assignment) -> str:
+    """The name of the file with a lesson's visible checks."""
+    return "checks.py" if len(assignment.lessons) == 1 else f"checks_{lesson.id}.py"
+
+
+def _command(assignment: Assignment) -> str:
+    if len(assignment.lessons) == 1:
+        return notebook.BESIDE
+    # The notebook of a lesson asks for checks of that lesson only; pytest reads all of them.
+    names = ", ".join(f'"{checks_name(x, assignment)}"' for x in assignment.lessons)
+    return notebook.BESIDE.replace('"checks.py"', names)
+
+
+def _take_setup(document: dict[str, Any], lesson: Lesson) -> str:
+    """Put the set-up cell's code into a file's text; the cell imports it."""
+    cell = next(cell for cell in document["cells"] if cell["cell_type"] == "code")
+    source = "".join(cell["source"])
+    cell["source"] = [
+        f"# Run this cell first. Every cell after it uses {lesson.module} as you last saved it.\n",
+        f"import setup_{lesson.id}",
+    ]
+    cell["metadata"] = {}
+    return source
+
+
+def _cells(cells: list[Cell], lesson: Lesson, assignment: Assignment) -> Iterator[Cell]:
+    """The cells, with this assignment's own."""
+    exercises = {cell_name(exercise.id): exercise for exercise in lesson.exercises}
+    for i, cell in enumerate(cells):
+        name = cell.get("id", "")
+        if name in exercises:
+            exercise = exercises[name]
+            if not exercise.points:
+                yield _markdown(f"{name}-given", "This function is given: nothing is to be done.")
+            yield _shown(name + CODE, f"{exercise.target} of {lesson.module}")
+        following = cells[i + 1] if i + 1 < len(cells) else {}
+        if following.get("id") == f"{lesson.id}-question":
+            cell["source"] = _asked(cell["source"], assignment.question)
+        if name == f"{lesson.id}-question":
+            cell["metadata"]["nbgrader"]["points"] = assignment.question
+        if cell["source"] and "".join(cell["source"]).startswith("## Playground"):
+            yield from _open_task(lesson, assignment)
+        yield cell
+
+
+def _asked(source: list[str], points: float) -> list[str]:
+    """The text of the written question, with other points."""
+    text = "".join(source)
+    usual = f"({notebook.QUESTION_POINTS:g} points;"
+    if usual not in text:
+        raise Problem(f"The notebook does not say {usual!r}. Say it beside the written question.")
+    return text.replace(usual, f"({points:g} points;").splitlines(keepends=True)
+
+
+def _open_task(lesson: Lesson, assignment: Assignment) -> Iterator[Cell]:
+    """The cell for the open task, whose points a person gives."""
+    points = assignment.open.get(lesson.id)
+    if points:
+        name = f"{lesson.id}-open"
+        yield _markdown(
+            f"{name}-text",
+            f"## The open task\n\nWrite it in `{open_files(lesson)[0]}`. A person reads it and "
+            f"gives up to {points:g} points.",
+        )
+        yield _shown(name, open_files(lesson)[0], points)
+
+
+def open_files(lesson: Lesson) -> list[str]:
+    """Where the open task of a lesson may be: below `tasks/`, beside the module, or on top."""
+    name = f"open_{lesson.id}.py"
+    return [f"tasks/{name}", f"{lesson.package}/{name}", name]
+
+
+def _markdown(name: str, text: str) -> Cell:
+    lines = text.splitlines(keepends=True)
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": lines}
+
+
+def _shown(name: str, what: str, points: float | None = None) -> Cell:
+    """A cell in which the intake shows a piece of what was handed in, for comments beside it."""
+    about: dict[str, Any] = {
+        "grade": points is not None,
+        "grade_id": name,
+        "locked": False,
+        "schema_version": 3,
+        "solution": True,
+        "task": False,
+    }
+    if points is not None:
+        about["points"] = points
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": name,
+        "metadata": {"nbgrader": about},
+        "outputs": [],
+        "source": [f"# {what}\n", "### BEGIN SOLUTION\n", "### END SOLUTION"],
+    }
+
+
+def _check_graded(cells: list[Cell], lesson: Lesson, assignment: Assignment) -> None:
+    """Complain about an exercise that the page forgets: it would have no grade cell."""
+    marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
+    graded = {mark["grade_id"] for mark in marks if mark.get("grade")}
+    for exercise in lesson.exercises:
+        if cell_name(exercise.id) not in graded:
+            line = f"{{{{ exercise {exercise.id} }}}}"
+            raise Problem(f"{lesson.folder / 'lesson.md'} has no line `{line}`. Add it.")
+    odd = graded ^ set(assignment.cells(lesson))
+    if odd:
+        raise Problem(f"The notebook of {lesson.id} and its points do not both have {odd.pop()}.")

@@ -1,0 +1,143 @@
+"""The class: `roster.csv` and `groups.csv` of a course directory.
+
+The roster maps the names of an LMS to the ids under which work is graded, and has the sections.
+A group hands in one piece of work, which counts for all of its members.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.grading import results
+from autograder.lessons.problem import Problem
+
+ROSTER, GROUPS = "roster.csv", "groups.csv"
+# The columns of a roster, with the names that some systems have for them.
+COLUMNS = {
+    "id": ("id", "student", "student_id", "sis login id", "username", "login", "sid", "login_id"),
+    "first_name": ("first_name", "first name", "vorname", "firstname"),
+    "last_name": ("last_name", "last name", "surname", "lastname"),
+    "name": ("name", "full name", "student name", "display name"),
+    "email": ("email", "email address", "e-mail"),
+    "section": ("section", "sections", "group"),
+    "lms_id": ("lms_id", "canvas id", "moodle id", "lms_user_id", "user id"),
+    "github": ("github", "github_username", "github username"),
+}
+
+
+@dataclass(frozen=True)
+class Student:
+    """A row of the roster."""
+
+    id: str
+    first_name: str = ""
+    last_name: str = ""
+    name: str = ""
+    email: str = ""
+    section: str = ""
+    lms_id: str = ""
+    github: str = ""
+
+    @property
+    def full_name(self) -> str:
+        """First and last name, as far as they are known; else the id."""
+        return self.name or f"{self.first_name} {self.last_name}".strip() or self.id
+
+
+@dataclass
+class Roster:
+    """The students by id."""
+
+    students: dict[str, Student] = field(default_factory=dict)
+
+    def get(self, student: str) -> Student:
+        """What is known of a student."""
+        return self.students.get(student, Student(student))
+
+
+def read(path: Path) -> Roster:
+    """The roster in a file."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = list(csv.reader(file))
+    except (FileNotFoundError, UnicodeDecodeError):
+        raise Problem(f"{path} cannot be read. Give a CSV file in UTF-8.") from None
+    head = [name.strip().lower() for name in rows[0]] if rows else []
+    places = {key: head.index(x) for key, known in COLUMNS.items() for x in known if x in head}
+    if "id" not in places:
+        raise Problem(f"{path} has no column `id`. Name one so in its first line.")
+    found: dict[str, Student] = {}
+    for number, row in enumerate(rows[1:], 2):
+        facts = {key: row[i].strip() for key, i in places.items() if i < len(row)}
+        if not facts.get("id"):
+            continue
+        if not results.is_file_name(facts["id"]):
+            raise Problem(f"{path}, line {number}: {facts['id']!r} cannot name a folder.")
+        if facts["id"] in found:
+            raise Problem(f"{path}, line {number}: {facts['id']!r} is there twice.")
+        found[facts["id"]] = Student(**facts)
+    return Roster(found)
+
+
+def roster(folder: Path) -> Roster:
+    """The roster of a course directory; empty if it has none."""
+    path = folder / ROSTER
+    return read(path) if path.exists() else Roster()
+
+
+def write(folder: Path, students: Iterable[Student]) -> None:
+    """Write the roster of a course directory."""
+    rows = [[getattr(student, name) for name in COLUMNS] for student in students]
+    _write(folder / ROSTER, [list(COLUMNS), *rows])
+
+
+def _write(path: Path, rows: list[list[str]]) -> None:
+    text = io.StringIO()  # ids stay as they are: this is read again
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    results.write_text(path, text.getvalue())
+
+
+def put_in_section(folder: Path, section: str, ids: Sequence[str]) -> list[str]:
+    """Put students into a section, and return who is in it."""
+    known = roster(folder).students
+    for student in ids:
+        about = known.get(student, Student(student))
+        known[student] = Student(**{**about.__dict__, "section": section})
+    if ids:
+        write(folder, known.values())
+    return [student.id for student in known.values() if student.section == section]
+
+
+# ------------------------------------------------------------------------------------------
+# Groups
+
+
+def groups(folder: Path) -> dict[str, list[list[str]]]:
+    """The groups by assignment."""
+    path = folder / GROUPS
+    found: dict[str, list[list[str]]] = {}
+    if path.exists():
+        with path.open(newline="", encoding="utf-8") as file:
+            for row in csv.reader(file):
+                found.setdefault(row[0], []).append([name for name in row[1:] if name])
+    return found
+
+
+def group(folder: Path, assignment: str, students: Sequence[str]) -> None:
+    """Make a group; its members leave the groups that they were in, and one alone is none."""
+    members = list(dict.fromkeys(students))
+    for student in members:
+        if not results.is_file_name(student):
+            raise Problem(f"{student!r} cannot be a student's id. Correct it.")
+    known = groups(folder)
+    rest = [[x for x in old if x not in members] for old in known.get(assignment, [])]
+    known[assignment] = [each for each in [*rest, members] if len(each) > 1]
+    rows = [[name, *each] for name, found in known.items() for each in found]
+    _write(folder / GROUPS, rows)
+
+
+def members(folder: Path, assignment: str) -> dict[str, list[str]]:
+    """By student the group of an assignment that the student is in."""
+    return {student: each for each in groups(folder).get(assignment, []) for student in each}

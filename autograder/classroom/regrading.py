@@ -1,0 +1,118 @@
+"""What a grade in the gradebook was made from, so that it is made again when any of that changes.
+
+A record for each submission is in `.jaxprentice/graded/`. nbgrader itself looks at the time of a
+submission only.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom import notebooks
+from autograder.classroom.course import Assignment, Feedback
+from autograder.grading import results
+
+FOLDER = Path(".jaxprentice", "graded")
+
+Record = dict[str, str]
+
+# What a record holds, with what is said when it is not the same as before.
+_REASONS = {
+    "module": "another module",
+    "answers": "other written answers",
+    "tests": "other tests, or another edition of the grader",
+    "points": "other points",
+    "feedback": "another policy of feedback",
+    "release": "another notebook",
+    "student": "another member of the group handed in",
+}
+
+
+def record(
+    student: str, modules: Mapping[str, bytes | None], answers: Mapping[str, str], around: Record
+) -> Record:
+    """The record of a submission: `student` has handed in the modules and answers.
+
+    `around` is what all submissions of the assignment have in common.
+    """
+    hashed = {name: _hash(source) for name, source in modules.items()}
+    # What the other cells show is in the modules.
+    said = {name: text for name, text in answers.items() if not name.endswith(notebooks.CODE)}
+    return {"student": student, "module": _hash(hashed), "answers": _hash(said), **around}
+
+
+def surroundings(
+    marks: Mapping[str, str], assignment: Assignment, feedback: Feedback, release: Any
+) -> Record:
+    """What a grade depends on besides the submission.
+
+    `marks` are the fingerprints of the tests by lesson, `release` the notebooks.
+    """
+    points = {lesson.id: assignment.cells(lesson) for lesson in assignment.lessons}
+    cells = {name: [_plain(cell) for cell in book["cells"]] for name, book in release.items()}
+    return {
+        "tests": _hash(dict(marks)),
+        "points": _hash(points),
+        "feedback": _hash(asdict(feedback)),
+        "release": _hash(cells),
+    }
+
+
+def _plain(cell: dict[str, Any]) -> list[Any]:
+    """What a released cell is, but for its points: those are course.toml's."""
+    name = cell["metadata"].get("nbgrader", {}).get("grade_id")
+    return [cell["cell_type"], "".join(cell["source"]), name]
+
+
+def _hash(value: Any) -> str:
+    text = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True).encode()
+    return hashlib.sha256(text).hexdigest()
+
+
+def write(folder: Path, assignment: str, student: str, made: Record) -> None:
+    """Keep the record of what is in the gradebook now."""
+    results.write_text(_path(folder, assignment, student), json.dumps(made, indent=1) + "\n")
+
+
+def reasons(folder: Path, assignment: str, student: str, now: Record) -> list[str]:
+    """Why a submission that is in the gradebook must be graded again; none if it must not."""
+    before = read(_path(folder, assignment, student))
+    if before is None:
+        return ["it is not known what its grade was made from"]
+    return [why for name, why in _REASONS.items() if before.get(name) != now.get(name)]
+
+
+def outdated(folder: Path, assignment: str, around: Record) -> dict[str, list[str]]:
+    """The students whose grades were made with other surroundings, and what was different."""
+    found = {}
+    for path in sorted((folder / FOLDER / assignment).glob("*.json")):
+        before = read(path) or {}
+        why = [_REASONS[name] for name in around if before.get(name) != around[name]]
+        if why:
+            found[path.stem] = why
+    return found
+
+
+def _path(folder: Path, assignment: str, student: str) -> Path:
+    return folder / FOLDER / assignment / f"{student}.json"
+
+
+def read(path: Path) -> Record | None:
+    """The record in a file; None if there is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def sources(folder: Path) -> dict[tuple[str, str], str]:
+    """Who handed in what counts for a member of a group, by assignment and member."""
+    found = {}
+    for path in sorted((folder / FOLDER).glob("*/*.json")):
+        made = read(path) or {}
+        if made.get("student", path.stem) != path.stem:
+            found[path.parent.name, path.stem] = made["student"]
+    return found

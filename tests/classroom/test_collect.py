@@ -1,0 +1,217 @@
+"""Submissions as LMSs pack them: whose they are, which attempt counts, and the way back."""
+
+import csv
+import os
+import subprocess
+import zipfile
+
+import pytest
+from nbgrader_class import run
+
+from autograder import cli
+from autograder.classroom import collect, intake, nbgrader_course, people
+from autograder.classroom import course as courses
+from autograder.classroom.course import Assignment
+from autograder.lessons import assemble, manifest, skeleton
+from autograder.lessons.problem import Problem
+
+LESSON = manifest.get("interpreters")
+CORE = Assignment("core", (manifest.get("core"),))
+ROSTER = """id,first name,last name,email,section,canvas id,github
+ada,Ada,Byron,ada@x.edu,A,12345,adab
+bob,Robert,O'Ross,bob@x.edu,B,12346,bob-r
+cy,Cy,Young,cy@x.edu,B,12347,
+"""
+METADATA = """\
+---
+submission_678:
+  :submitters:
+  - :name: Ada Byron
+    :sid: ada
+    :email: ada@x.edu
+  - :name: Somebody
+    :email: bob@x.edu
+  :created_at: 2026-03-01 10:00:00.123456000 Z
+  :score: 0.0
+submission_679:
+  :submitters:
+  - :name: Stranger
+    :sid: zoe
+  :created_at: 2026-03-02 10:00:00.123456000 Z
+"""
+DOWNLOADS = {
+    "canvas": {
+        "byronada_12345_900_core.py": "first",
+        "byronada_LATE_12345_901_core-1.py": "second",
+        "byronada_12345_902_notes.txt": "no",
+        "orossrobert_12346_903_work.zip": "zip",
+        "strangerzoe_99_904_core.py": "no",
+    },
+    "moodle": {
+        "Ada Byron_4711_assignsubmission_file/minijax/core.py": "second",
+        "Ada Byron_4711_assignsubmission_file/core.ipynb": "{}",
+        "Robert O'Ross_4712_assignsubmission_file_work.zip": "zip",
+        "Zoe Stranger_4713_assignsubmission_file_/core.py": "no",
+    },
+    "gradescope": {
+        "assignment_1_export/submission_678/minijax/core.py": "second",
+        "assignment_1_export/submission_678/work.zip": "zip",
+        "assignment_1_export/submission_679/core.py": "no",
+        "assignment_1_export/submission_metadata.yml": METADATA,
+    },
+    "github": {
+        "ps1-adab/minijax/core.py": "second",
+        "ps1-bob-r/work.zip": "zip",
+        "ps1-zoe/core.py": "no",
+    },
+}
+
+
+@pytest.fixture
+def roster(tmp_path):
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    return people.read(tmp_path / "roster.csv")
+
+
+def download(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def packed(folder, files):
+    with zipfile.ZipFile(folder, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return folder
+
+
+@pytest.mark.parametrize("system", DOWNLOADS)
+@pytest.mark.parametrize("pack", [download, packed], ids=["folder", "archive"])
+def test_what_students_handed_in_is_found_under_their_ids(tmp_path, roster, system, pack):
+    out = tmp_path / "out"
+    said = collect.collect(pack(tmp_path / "got", DOWNLOADS[system]), system, roster, CORE, out)
+    assert (out / "ada/minijax/core.py").read_text() == "second"
+    assert (out / "bob/submission.zip").read_text() == "zip"
+    assert sorted(x.name for x in out.iterdir()) == ["ada", "bob", "collected.csv"]
+    assert said[0] == "2 submissions are collected."
+    assert "Nothing from 1 in the roster: cy." in said
+    assert "Not in the roster" in said[-1]
+    assert intake.submissions(out, CORE.lessons[0])  # its list is no submission
+    assert [name for name, *_ in intake.submissions(out, CORE.lessons[0])] == ["ada", "bob"]
+
+
+def test_the_last_attempt_counts_and_late_marks_and_times_are_kept(tmp_path, roster):
+    got = download(tmp_path / "canvas", DOWNLOADS["canvas"])
+    said = collect.collect(got, "canvas", roster, CORE, tmp_path / "out")
+    assert "ada: 2 attempts; the last one counts." in said
+    assert "ada: late, as the download says." in said
+    got = download(tmp_path / "gradescope", DOWNLOADS["gradescope"])
+    collect.collect(got, "gradescope", roster, CORE, tmp_path / "course", "core")
+    stamp = (tmp_path / "course/ada/core/timestamp.txt").read_text()
+    assert stamp == "2026-03-01 10:00:00 UTC\n"
+
+
+def test_a_clone_has_the_time_of_its_last_commit(tmp_path, roster):
+    got = download(tmp_path / "got", DOWNLOADS["github"])
+    when = {"GIT_COMMITTER_DATE": "2026-03-01T12:00:00+0200", "GIT_CONFIG_GLOBAL": os.devnull}
+    for command in (
+        ["init", "-q"],
+        ["-c", "user.name=a", "-c", "user.email=a", "commit", "-q", "--allow-empty", "-m", "x"],
+    ):
+        subprocess.run(["git", *command], cwd=got / "ps1-adab", env=os.environ | when, check=True)
+    collect.collect(got, "github", roster, CORE, tmp_path / "out")
+    assert (tmp_path / "out/ada/timestamp.txt").read_text() == "2026-03-01 10:00:00 UTC\n"
+
+
+@pytest.mark.parametrize(("system", "name"), [("canvas", "moodle"), ("moodle", "canvas")])
+def test_a_download_of_another_system_is_a_problem(tmp_path, roster, system, name):
+    got = download(tmp_path / "got", DOWNLOADS[name])
+    with pytest.raises(Problem, match="Look whether --from and the roster are right"):
+        collect.collect(got, system, roster, CORE, tmp_path / "out")
+
+
+def test_names_that_lead_outside_and_large_files_stay_inside_their_limits(tmp_path, roster):
+    files = {"x_12345_1_../../../core.py": "no", "y_12345_2_core.py": "x" * 9_000_000}
+    got = packed(tmp_path / "got.zip", files)
+    collect.collect(got, "canvas", roster, CORE, tmp_path / "out")
+    assert [x.name for x in tmp_path.rglob("core.py")] == ["core.py"]
+    assert (tmp_path / "out/ada/minijax/core.py").stat().st_size == intake.ARCHIVE_LIMIT + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("name\nada\n", "has no column `id`"),
+        ("id\nada\nada\n", "line 3: 'ada' is there twice"),
+        ("id\n../ada\n", "line 2: '../ada' cannot name a folder"),
+    ],
+)
+def test_a_roster_that_cannot_be_used_is_a_problem(tmp_path, text, complaint):
+    (tmp_path / "roster.csv").write_text(text)
+    with pytest.raises(Problem, match=complaint):
+        people.read(tmp_path / "roster.csv")
+
+
+@pytest.mark.slow
+def test_nbgraders_zip_collect_takes_modules_under_the_ids_of_the_roster(tmp_path):
+    course = tmp_path / "course"
+    course.mkdir()
+    nbgrader_course._write_config(course, 0)
+    (course / "roster.csv").write_text(ROSTER)
+    (course / "course.toml").write_text(courses.text([manifest.get("core")]))
+    run(course, "db", "assignment", "add", "core")
+    archive = course / "downloaded" / "core" / "archive"
+    download(archive, {k: v for k, v in DOWNLOADS["canvas"].items() if not k.endswith(".zip")})
+    download(archive, {k: v for k, v in DOWNLOADS["moodle"].items() if "Ada" not in k})
+    folder = "Robert O'Ross_4712_assignsubmission_file_"
+    download(archive, {f"{folder}/core.py": "Moodle's"})
+    (archive / "Robert O'Ross_4712_assignsubmission_file_work.zip").unlink()
+    log = run(course, "zip_collect", "core")
+    assert (course / "submitted/ada/core/minijax/core.py").read_text() == "second", log
+    assert (course / "submitted/bob/core/minijax/core.py").read_text() == "Moodle's"
+    assert sorted(x.name for x in (course / "submitted").iterdir()) == ["ada", "bob"]
+
+
+# ------------------------------------------------------------------------------------------
+# A course without nbgrader
+
+
+def ours(*arguments):
+    assert cli.main(list(arguments)) == 0
+
+
+@pytest.mark.slow
+def test_a_term_without_nbgrader_from_the_release_to_the_feedback_in_canvas(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ours("release", LESSON.id, "--out", "handouts")
+    right, name = assemble.read_solution(LESSON.module), LESSON.module.rpartition("/")[2]
+    skeleton_text = skeleton.make_skeleton(right, LESSON)
+    assert (tmp_path / "handouts" / LESSON.id / LESSON.module).read_text() == skeleton_text
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    files = {
+        f"byronada_12345_900_{name}": skeleton_text,
+        f"byronada_12345_905_{name.replace('.', '-1.')}": right,
+        f"orossrobert_LATE_12346_903_{name}": skeleton_text,
+    }
+    packed(tmp_path / "canvas.zip", files)
+    about = ("--from", "canvas", "--lesson", LESSON.id)
+    ours("collect", "canvas.zip", *about, "--roster", "roster.csv", "--out", "submissions")
+    ours("grade", "submissions", "--lesson", LESSON.id, "--out", "results")
+    ours("report", "results")
+    ours("export", "results", "--format", "canvas")
+    back = ("--collected", "submissions", "--results", "results", "--out", "back.zip")
+    ours("return", "--lesson", LESSON.id, *back)
+    with (tmp_path / "results/exports/canvas/canvas.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))[1:]
+    scores = {row["SIS Login ID"]: float(row[LESSON.title]) for row in rows}
+    assert scores == {"ada": LESSON.max_points, "bob": 0.0}
+    with zipfile.ZipFile(tmp_path / "back.zip") as archive:
+        stems = {x.replace(".py", "").replace(".html", "") for x in archive.namelist()}
+        page = archive.read(f"orossrobert_LATE_12346_903_{LESSON.id}.html").decode()
+    assert stems == {
+        f"byronada_12345_905_{LESSON.id}-1",
+        f"orossrobert_LATE_12346_903_{LESSON.id}",
+    }
+    assert "not implemented" in page

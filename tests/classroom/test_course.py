@@ -1,0 +1,184 @@
+"""`course.toml`: what it says reaches notebooks, points and results; a wrong entry has its line."""
+
+import json
+
+import pytest
+import result_documents
+
+from autograder.classroom import course as courses
+from autograder.classroom import nbgrader_course, notebooks, reading, regrading
+from autograder.lessons import assemble, manifest, skeleton
+from autograder.lessons.problem import Problem
+
+ENTRY = """\
+[students]
+hints = 2
+
+[[assignment]]
+name = "ps1"
+lessons = ["jvp", "core"]
+due = 2030-05-18T12:00:00+02:00
+points = { "core.bind" = 7 }
+drop = ["jvp.pure"]
+question = 4
+open = { jvp = 5 }
+
+[[assignment]]
+name = "resit"
+lessons = ["core"]
+"""
+
+
+@pytest.fixture
+def course(tmp_path):
+    return written(tmp_path, ENTRY)
+
+
+def written(folder, text):
+    (folder / courses.FILE).write_text(text, encoding="utf-8")
+    return courses.read(folder)
+
+
+def test_an_assignment_has_its_lessons_in_order_with_its_own_points(course):
+    ps1, resit = course.assignments.values()
+    assert [lesson.id for lesson in ps1.lessons] == ["core", "jvp"]
+    assert str(ps1.due) == "2030-05-18 10:00:00"
+    core, jvp = (ps1.cells(lesson) for lesson in ps1.lessons)
+    assert (core["core-bind"], core["core-question"]) == (7.0, 4.0)
+    assert (jvp["jvp-pure"], jvp["jvp-open"]) == (0.0, 5.0)
+    assert resit.cells(resit.lessons[0])["core-bind"] == manifest.find_exercise("core.bind").points
+    assert not any("open" in name for name in resit.cells(resit.lessons[0]))
+
+
+def test_the_notebooks_have_these_points_and_two_hints(course):
+    files = notebooks.texts(course.get("ps1"))
+    assert sorted(files) == ["core.ipynb", "jvp.ipynb", "setup_core.py", "setup_jvp.py"]
+    for lesson in course.get("ps1").lessons:
+        cells = json.loads(files[f"{lesson.id}.ipynb"])["cells"]
+        marks = [c["metadata"]["nbgrader"] for c in cells if "nbgrader" in c["metadata"]]
+        graded = {mark["grade_id"]: mark["points"] for mark in marks if mark["grade"]}
+        assert graded == course.get("ps1").cells(lesson)
+        text = "".join("".join(cell["source"]) for cell in cells)
+        assert "Hint 2" in text
+        assert "Hint 3" not in text
+        assert "(4 points; a person" in text
+        assert "jaxprentice" not in text
+        assert len({cell["id"] for cell in cells}) == len(cells)
+
+
+def test_what_is_dropped_is_given_in_the_source(course, tmp_path):
+    nbgrader_course.write_source(tmp_path / "ps1", course.get("ps1"))
+    text = (tmp_path / "ps1/minijax/jvp.py").read_text()
+    wanted = len(manifest.get("jvp").exercises) - 1
+    assert text.count('raise NotImplementedError("jvp.') == wanted
+    assert 'NotImplementedError("core.bind")' in (tmp_path / "ps1/minijax/core.py").read_text()
+    assert {"checks_core.py", "checks_jvp.py"} <= {x.name for x in (tmp_path / "ps1").iterdir()}
+
+
+def test_a_result_is_scaled_and_what_is_dropped_leaves_it(course):
+    lesson = course.get("ps1").lessons[1]
+    parts = [result_documents.exercise(x.id, True, False) for x in manifest.get("jvp").graded]
+    scaled = courses.with_points(result_documents.result("ada", *parts, lesson="jvp"), lesson)
+    assert "jvp.pure" not in [verdict["id"] for verdict in scaled["exercises"]]
+    assert scaled["max_score"] == lesson.max_points
+    assert scaled["score"] == pytest.approx(lesson.max_points / 2, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('lessons = ["core"]', 'lessons = ["cor"]', "line 15: `lessons` names 'cor', which is not"),
+        ('"core.bind" = 7', '"core.bnd" = 7', "line 8: `core.bnd` is not an exercise"),
+        ('"core.bind" = 7', '"core.bind" = 0', "line 8: `core.bind` should be a number above 0"),
+        ('drop = ["jvp.pure"]', "drop = 3", "line 9: `drop` should be a list of texts"),
+        ('name = "resit"', 'name = "ps1"', "line 14: `name` is the name of two assignments"),
+        ("hints = 2", "hints = 4", "line 2: `hints` should be from 0 to 3"),
+        ("hints = 2", "hint = 2", "line 2: `hint` is not known here"),
+        ("12:00:00+02:00", "12:00:00", "line 7: `due` should say its time zone"),
+        ("open = { jvp = 5 }", "open = { vmap = 5 }", "line 11: `vmap` is not a lesson of this"),
+        ("question = 4", "question = true", "line 10: `question` should be a number"),
+        ("[students]", "[student]", "line 1: `student` is not known here"),
+        ("[students]", "[students", "is not valid TOML"),
+    ],
+)
+def test_a_wrong_entry_is_told_with_its_line(tmp_path, old, new, complaint):
+    with pytest.raises(Problem) as error:
+        written(tmp_path, ENTRY.replace(old, new))
+    assert complaint in str(error.value)
+
+
+def test_without_the_file_each_lesson_is_an_assignment(tmp_path):
+    names = [lesson.id for lesson in manifest.load().values() if lesson.exercises]
+    assert list(courses.read(tmp_path).assignments) == names
+
+
+def test_the_file_that_init_writes_can_be_read(tmp_path):
+    course = written(tmp_path, courses.text([manifest.get("core"), manifest.get("jvp")]))
+    assert list(course.assignments) == ["core", "jvp"]
+    assert course.late == courses.Late()
+
+
+# ------------------------------------------------------------------------------------------
+# What a grade was made from
+
+
+def surroundings(course, marks=("a", "b"), feedback=None):
+    return regrading.surroundings(
+        dict(zip(("core", "jvp"), marks, strict=True)),
+        course.get("ps1"),
+        feedback or course.feedback,
+        {},
+    )
+
+
+def test_it_is_said_why_a_submission_is_graded_again(course, tmp_path):
+    around = surroundings(course)
+    first = regrading.record("ada", {"core": b"x"}, {"core-question": "1"}, around)
+    assert regrading.reasons(tmp_path, "ps1", "ada", first) != []
+    regrading.write(tmp_path, "ps1", "ada", first)
+    assert regrading.reasons(tmp_path, "ps1", "ada", first) == []
+    for second, why in (
+        (regrading.record("ada", {"core": b"y"}, {"core-question": "1"}, around), "another module"),
+        (regrading.record("ada", {"core": b"x"}, {}, around), "other written answers"),
+        (regrading.record("bob", {"core": b"x"}, {"core-question": "1"}, around), "another member"),
+        ({**first, **surroundings(course, ("a", "c"))}, "other tests"),
+        ({**first, **surroundings(course, feedback=courses.Feedback(True))}, "another policy"),
+    ):
+        (reason,) = regrading.reasons(tmp_path, "ps1", "ada", second)
+        assert reason.startswith(why)
+    old = regrading.outdated(tmp_path, "ps1", surroundings(course, ("a", "c")))
+    assert list(old) == ["ada"]
+
+
+# ------------------------------------------------------------------------------------------
+# Code to be read
+
+
+def test_every_function_of_the_reference_is_found_as_it_is():
+    for lesson in manifest.load().values():
+        if lesson.exercises:
+            found = reading.functions(assemble.read_solution(lesson.module), lesson)
+            assert found.keys() == {courses.cell_name(e.id) for e in lesson.exercises}
+            source = assemble.read_solution(lesson.module)
+            for exercise in lesson.exercises:
+                text = skeleton.definition(source, exercise.target)
+                assert found[courses.cell_name(exercise.id)] == text.rstrip()
+
+
+def test_untouched_functions_are_not_shown_and_helpers_are_told_with_the_whole():
+    lesson = manifest.get("jvp")
+    untouched = nbgrader_course.module(lesson)
+    assert reading.functions(untouched, lesson) == {}
+    assert reading.changes(untouched, lesson) == {}
+    changes = reading.changes(untouched + "\n\ndef helper(x):\n    return x\n", lesson)
+    assert list(changes) == ["jvp-whole"]
+    assert "+def helper(x):" in changes["jvp-whole"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "(" * 50_000, "def bind(\n" * 5_000, "\0" * 99, "class JVPTrace:" * 9_999]
+)
+def test_hostile_modules_are_read_in_no_time(text):
+    lesson = manifest.get("jvp")
+    reading.functions(text, lesson)
+    reading.changes(text, lesson)
