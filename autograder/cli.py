@@ -507,6 +507,25 @@ def report(
 
 
 @app.command(rich_help_panel=INSTRUCTORS)
+def similar(
+    submissions: Annotated[
+        Path, typer.Argument(metavar="SUBMISSIONS", help="A folder, or a course directory.")
+    ],
+    lesson: Annotated[
+        str, typer.Option(metavar="LESSON", help="The lesson; in a course an assignment, too.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the page goes; SUBMISSIONS if absent.")
+    ] = None,
+) -> None:
+    """List submissions that share code, and write a page that shows it."""
+    from autograder.classroom import sharing
+
+    for sentence in sharing.find(submissions, lesson, out):
+        print(sentence)
+
+
+@app.command(rich_help_panel=INSTRUCTORS)
 def export(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help=_GRADED)],
     form: Annotated[

@@ -6,7 +6,7 @@ submission only.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ def surroundings(
     `marks` are the fingerprints of the tests by lesson, `release` the notebooks.
     """
     points = {lesson.id: assignment.cells(lesson) for lesson in assignment.lessons}
-    cells = {name: [_plain(cell) for cell in book["cells"]] for name, book in release.items()}
+    cells = {name: list(_plain(book["cells"])) for name, book in release.items()}
     return {
         "tests": _hash(dict(marks)),
         "points": _hash(points),
@@ -61,10 +61,12 @@ def surroundings(
     }
 
 
-def _plain(cell: dict[str, Any]) -> list[Any]:
-    """What a released cell is, but for its points: those are course.toml's."""
-    name = cell["metadata"].get("nbgrader", {}).get("grade_id")
-    return [cell["cell_type"], "".join(cell["source"]), name]
+def _plain(cells: list[dict[str, Any]]) -> Iterator[list[Any]]:
+    """What grades depend on in a released notebook; the points are course.toml's."""
+    for cell in cells:
+        name = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        if name:
+            yield [cell["cell_type"], "".join(cell["source"]), name]
 
 
 def _hash(value: Any) -> str:

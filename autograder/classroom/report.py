@@ -10,12 +10,14 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from autograder.classroom import charts, grades, people
+from autograder.classroom import course as courses
 from autograder.classroom.grades import Class
 from autograder.classroom.people import Roster
 from autograder.grading import feedback, results
@@ -31,6 +33,7 @@ FEW = 10  # submissions, with fewer of which discrimination means nothing
 POOR = 0.2  # discrimination below which an exercise tells little (Ebel and Frisbie 1991)
 NAMED = ("1st", "2nd", "3rd")  # mistakes of an exercise in the heat map, by frequency
 SHOWN = 5  # counterexamples
+Shared = dict[str, Any]  # what submissions share, by the page that shows it
 COLUMNS = ("lesson", "student", "exercise", "points", "max_points", "class", "mistake")
 
 
@@ -40,12 +43,14 @@ def write(folder: Path, source: str | None = None) -> Path:
     They are made from a folder of results and those in it, or from the gradebook of a course
     directory, and are written to where the results are.
     """
-    roster = people.roster(grades.directory(folder) or folder)
+    course = grades.directory(folder)
+    roster = people.roster(course or folder)
     found, folder = grades.read(folder, source), grades.place(folder)
+    shared = _shared(course, folder) if course else {}
     # All are made before any is written.
     pages, page, table = (
         student_pages(found),
-        render(found, roster),
+        render(found, roster, shared),
         results.table(list(_rows(found))),
     )
     with results.made_whole(folder / STUDENTS) as new:
@@ -54,6 +59,15 @@ def write(folder: Path, source: str | None = None) -> Path:
     results.write_text(folder / "report.csv", table)
     results.write_text(folder / "report.html", page)
     return folder / "report.html"
+
+
+def _shared(course: Path, folder: Path) -> dict[str, Any]:
+    """What submissions share, by page; nothing where copydetect is not installed."""
+    if find_spec("copydetect") is None:
+        return {}
+    from autograder.classroom import similar
+
+    return similar.of_course(course, courses.read(course), folder)
 
 
 def _rows(found: Class) -> Iterable[list[Any]]:
@@ -72,7 +86,7 @@ def _rows(found: Class) -> Iterable[list[Any]]:
 # The pages
 
 
-def render(found: Class, roster: Roster | None = None) -> str:
+def render(found: Class, roster: Roster | None = None, shared: Shared | None = None) -> str:
     """The class page."""
     roster = roster or Roster()
     everything = [result for class_results in found.values() for result in class_results]
@@ -83,6 +97,7 @@ def render(found: Class, roster: Roster | None = None) -> str:
         isolation=sorted({result["isolation"] for result in everything}),
         names={x.id: x.full_name for x in roster.students.values()},
         sections={x.id: x.section for x in roster.students.values() if x.section},
+        shared=shared or {},
         few=FEW,
         poor=POOR,
     )

@@ -1,0 +1,235 @@
+"""Which submissions share code: pairs, and likeness to the published reference, by exercise.
+
+copydetect takes each function's tokens apart into fingerprints (winnowing), whatever its variables
+are called. What the skeleton and the module's given code hold is left out. How alike two functions
+are is the part of the smaller one's fingerprints that both have. Short exercises can be solved in
+few ways, so each value is shown beside the class's, and nothing is said about how it came to be.
+"""
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from autograder.classroom import intake, nbgrader_course, reading, written
+from autograder.classroom.course import Course, cell_name
+from autograder.grading import results
+from autograder.lessons import assemble
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.problem import Problem
+
+LENGTH, WINDOW = 12, 4  # of fingerprints, in characters of filtered code
+LEAST = 8  # fingerprints of a function that is compared; shorter ones are alike by chance
+HIGH = 0.8  # from which a pair may be named
+RARE = 99.0  # and the percentile of the class that it must reach, too
+PAIRS = 40  # that are listed
+REFERENCE = "the published solution"
+
+Hashes = frozenset[int]
+
+
+@dataclass
+class Work:
+    """What is compared of one submission."""
+
+    student: str
+    functions: dict[str, str]  # by exercise
+    prints: dict[str, Hashes]
+
+
+@dataclass
+class Pair:
+    """Two submissions, or one and the reference, with what they share."""
+
+    first: str
+    second: str
+    share: float  # of all that is compared in the lesson
+    exercises: dict[str, float]
+    identical: bool = False
+    functions: list[tuple[str, str, str]] = field(default_factory=list)  # exercise, and both texts
+
+
+@dataclass
+class Likeness:
+    """What came of a class's comparison."""
+
+    lesson: Lesson
+    count: int
+    pairs: list[Pair]
+    reference: list[Pair]
+    percentiles: dict[int, float]
+    threshold: float
+
+
+# ------------------------------------------------------------------------------------------
+# Comparing
+
+
+def compare(sources: Mapping[str, str], lesson: Lesson) -> Likeness:
+    """Compare the modules of a class, given by student."""
+    known = Prints(lesson)
+    works = [known.work(student, sources[student]) for student in sorted(sources)]
+    works = [work for work in works if work.prints]
+    reference = known.work(REFERENCE, assemble.read_solution(lesson.module))
+    shares, parts = _shares(works, works, lesson)
+    above = np.triu(np.ones(shares.shape, bool), 1)
+    values = shares[above] if above.any() else np.zeros(1)
+    threshold = max(HIGH, float(np.percentile(values, RARE)))
+    rows, columns = np.nonzero(above & (shares >= threshold))
+    found = {(int(i), int(j)) for i, j in zip(rows, columns, strict=True)}
+    same = set(_identical(works))
+    pairs = [_pair(works[i], works[j], shares, parts, (i, j)) for i, j in found | same]
+    for pair in pairs:
+        pair.identical = (pair.first, pair.second) in {
+            (works[i].student, works[j].student) for i, j in same
+        }
+    pairs.sort(key=lambda pair: (not pair.identical, -pair.share, pair.first, pair.second))
+    against, own = _shares(works, [reference], lesson)
+    likes = [_pair(work, reference, against, own, (i, 0)) for i, work in enumerate(works)]
+    likes = sorted((x for x in likes if x.share >= HIGH), key=lambda x: (-x.share, x.first))
+    levels = {level: float(np.percentile(values, level)) for level in (50, 90, 99)}
+    return Likeness(lesson, len(works), pairs, likes, levels, threshold)
+
+
+class Prints:
+    """Takes fingerprints, without those of what everybody gets."""
+
+    def __init__(self, lesson: Lesson) -> None:
+        self.lesson = lesson
+        self.given = frozenset(_fingerprints(nbgrader_course.module(lesson)))
+
+    def work(self, student: str, source: str) -> Work:
+        """What is compared of a module."""
+        found = reading.functions(source, self.lesson)
+        texts = {e.id: found[n] for e in self.lesson.exercises if (n := cell_name(e.id)) in found}
+        prints = {
+            exercise: kept
+            for exercise, text in texts.items()
+            if len(kept := _fingerprints(written.limited(text)) - self.given) >= LEAST
+        }
+        return Work(student, texts, prints)
+
+
+def _fingerprints(text: str) -> Hashes:
+    from copydetect import CodeFingerprint
+
+    if len(text) < LENGTH:
+        return frozenset()
+    made = CodeFingerprint("x.py", LENGTH, WINDOW, language="python", fp=io.StringIO(text))
+    return frozenset(int(x) for x in made.hashes)
+
+
+def _shares(
+    some: Sequence[Work], others: Sequence[Work], lesson: Lesson
+) -> tuple[Any, dict[str, Any]]:
+    """How much each of some shares with each of the others: in all, and by exercise."""
+    common = np.zeros((len(some), len(others)))
+    least = np.zeros_like(common)
+    parts = {}
+    for exercise in lesson.exercises:
+        left = [work.prints.get(exercise.id, frozenset()) for work in some]
+        right = [work.prints.get(exercise.id, frozenset()) for work in others]
+        both, fewer = _common(left, right)
+        parts[exercise.id] = both / np.maximum(fewer, 1)
+        common += both
+        least += fewer
+    return common / np.maximum(least, 1), parts
+
+
+def _common(left: Sequence[Hashes], right: Sequence[Hashes]) -> tuple[Any, Any]:
+    """For each two sets how many elements both have, and how many the smaller one has."""
+    places = {x: i for i, x in enumerate(set().union(*left, *right))}
+    one, two = (_matrix(sets, places) for sets in (left, right))
+    sizes = [np.array([len(x) for x in sets]) for sets in (left, right)]
+    return one @ two.T, np.minimum(sizes[0][:, None], sizes[1][None, :])
+
+
+def _matrix(sets: Sequence[Hashes], places: Mapping[int, int]) -> Any:
+    made = np.zeros((len(sets), max(len(places), 1)), np.float32)
+    for row, found in enumerate(sets):
+        made[row, [places[x] for x in found]] = 1
+    return made
+
+
+def _identical(works: Sequence[Work]) -> Iterator[tuple[int, int]]:
+    """The pairs with the same functions, but for white space."""
+    groups: dict[str, list[int]] = {}
+    for i, work in enumerate(works):
+        groups.setdefault(" ".join(" ".join(work.functions.values()).split()), []).append(i)
+    for group in groups.values():
+        yield from ((group[0], other) for other in group[1:])
+
+
+def _pair(
+    one: Work, two: Work, shares: Any, parts: Mapping[str, Any], place: tuple[int, int]
+) -> Pair:
+    alike = {name: float(part[place]) for name, part in parts.items() if part[place] >= HIGH}
+    texts = [(x, one.functions.get(x, ""), two.functions.get(x, "")) for x in alike]
+    return Pair(one.student, two.student, float(shares[place]), alike, functions=texts)
+
+
+# ------------------------------------------------------------------------------------------
+# The page
+
+
+def write(found: Likeness, folder: Path) -> Path:
+    """Write the page of a lesson; its path."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template("similar.html.j2").render(
+        found=found, high=HIGH, rare=RARE, pairs=found.pairs[:PAIRS], most=PAIRS, least=LEAST
+    )
+    path = folder / f"similar-{found.lesson.id}.html"
+    results.write_text(path, page)
+    return path
+
+
+def told(found: Likeness) -> Iterator[str]:
+    """The result in sentences."""
+    level = found.percentiles
+    yield (
+        f"{found.count} submissions of {found.lesson.id} with code of their own. Two of them share "
+        f"{level[50]:.0%} in the middle; one pair in a hundred shares {level[99]:.0%} or more."
+    )
+    for pair in found.pairs[:PAIRS]:
+        same = "the same functions" if pair.identical else f"{pair.share:.0%}"
+        yield f"    {pair.first} and {pair.second}: {same} ({', '.join(pair.exercises)})"
+    for pair in found.reference[:PAIRS]:
+        yield f"    {pair.first} and {REFERENCE}: {pair.share:.0%}"
+
+
+def of_course(folder: Path, course: Course, out: Path) -> dict[str, Likeness]:
+    """Compare the submissions of every assignment, write the pages, by the name of each page."""
+    found = {}
+    for assignment in course.assignments.values():
+        for lesson in assignment.lessons:
+            sources = from_intake(folder, assignment.name, lesson)
+            if len(sources) > 1:
+                likeness = compare(sources, lesson)
+                found[write(likeness, out / assignment.name).relative_to(out).as_posix()] = likeness
+    return found
+
+
+def from_submissions(folder: Path, lesson: Lesson) -> dict[str, str]:
+    """The modules of a folder of submissions, by student."""
+    taken = intake.submissions(folder, lesson)
+    found = {student: source.decode() for student, source, _ in taken if source is not None}
+    if not found:
+        raise Problem(f"{folder} holds no {lesson.module} of anybody. Give the submissions.")
+    return found
+
+
+def from_intake(folder: Path, assignment: str, lesson: Lesson) -> dict[str, str]:
+    """The modules of an assignment in a course directory, by student."""
+    paths = (folder / "intake").glob(f"*/{assignment}/{lesson.module}")
+    depth = 2 + lesson.module.count("/")
+    return {path.parents[depth - 1].name: path.read_text() for path in paths}

@@ -1,0 +1,79 @@
+"""Shared code: copies are found whatever their names are; what everybody gets does not count."""
+
+import random
+
+import pytest
+
+from autograder import cli
+from autograder.classroom import nbgrader_course
+from autograder.grading import answers
+from autograder.lessons import assemble, manifest, skeleton
+
+pytest.importorskip("copydetect", reason="the instructor's layer is of an older lock file")
+from autograder.classroom import similar
+
+LESSON = manifest.get("jvp")
+KNOWN = [*answers.rights(LESSON.id), *answers.mistakes(LESSON.id)]
+UNTOUCHED = nbgrader_course.module(LESSON)
+
+
+def student(number):
+    """A module of right and wrong answers, chosen by chance."""
+    chance, source = random.Random(number), UNTOUCHED
+    for exercise in LESSON.exercises:
+        own = [answer.source for answer in KNOWN if answer.exercise == exercise.id]
+        source = skeleton.replace_function(source, exercise.target, chance.choice(own))
+    return source
+
+
+@pytest.fixture(scope="module")
+def sources():
+    made = {f"s{i:02}": student(i) for i in range(16)}
+    renamed = made["s03"].replace("primals_out", "ys").replace("tangents_out", "moved")
+    made["copy"] = renamed.replace("x_dot", "t").replace("primals", "values")
+    made["twin"] = made["s05"].replace("\n\n", "\n\n\n")
+    made["thief"] = assemble.read_solution(LESSON.module)
+    made["untouched"] = made["idle"] = UNTOUCHED
+    return made
+
+
+@pytest.fixture(scope="module")
+def found(sources):
+    return similar.compare(sources, LESSON)
+
+
+def test_copies_are_named_and_others_are_not(found):
+    named = {(pair.first, pair.second): pair for pair in found.pairs}
+    assert {("copy", "s03"), ("s05", "twin")} <= named.keys()
+    assert named["s05", "twin"].identical
+    assert named["copy", "s03"].share > 0.95
+    assert len(named) <= 4
+
+
+def test_what_nobody_has_written_is_not_compared(found):
+    assert found.count == 19
+    assert not any("idle" in (pair.first, pair.second) for pair in found.pairs)
+
+
+def test_the_published_solution_is_found_again(found):
+    assert found.reference[0].first == "thief"
+    assert found.reference[0].share == 1.0
+
+
+def test_the_threshold_is_above_what_the_class_shares_anyway(found):
+    assert found.percentiles[50] < found.percentiles[90] <= found.percentiles[99]
+    assert found.threshold >= similar.HIGH
+
+
+def test_the_page_shows_both_functions_as_text(sources, tmp_path, capsys):
+    for name in ("s01", "s02"):
+        folder = tmp_path / name / "minijax"
+        folder.mkdir(parents=True)
+        text = sources["s01"].replace("zip(", "zip(*'<script>'), (")
+        (folder / "jvp.py").write_text(text)
+    assert cli.main(["similar", str(tmp_path), "--lesson", "jvp"]) == 0
+    assert "s01 and s02: the same functions" in capsys.readouterr().out
+    page = (tmp_path / "similar-jvp.html").read_text(encoding="utf-8")
+    assert "&lt;script&gt;" in page
+    assert "<script>" not in page
+    assert 'class="two"' in page
