@@ -2,21 +2,21 @@
 
 Reverse mode keeps every value that a transpose rule will ask for, the *residuals*, from the forward
 pass until the backward pass reads them. Their size grows with the length of the program, and for a
-deep model it is what fills the memory. But a residual is not a datum: it is the result of a program
-whose inputs we have. It may be forgotten, and computed again when it is needed.
+deep model it is what fills the memory. But a residual is the result of a program whose inputs we
+have. It may be forgotten, and computed again when it is needed.
 
 `checkpoint(f)` marks a part of a program for that. It is a call primitive like `jit`, and all but
 one of its rules say the same as those of `jit`: transform the inner program, and call the new one.
 The rule that is different is the one for partial evaluation. There `linearize` splits a program in
-two: what is known now, and what has to wait for the tangents. In between stand the residuals.
+two: what is known now, and what has to wait for the tangents. Between them are the residuals.
 
     known inputs -> [known part] -> known outputs
                          | residuals
                          v
     unknown inputs -> [ rest ] -> unknown outputs
 
-`checkpoint` moves the line: the known part stays where it is and gives its outputs, and a copy of
-it joins the rest. What crosses the line is then the known inputs, and nothing else; or, with a
+`checkpoint` moves the line: the known part stays where it is and computes its outputs, and a copy
+of it joins the rest. What crosses the line is then the known inputs, and nothing else; or, with a
 *policy*, the inputs and those results of which the policy says that they are worth keeping.
 
 Source: A. Griewank, "Achieving logarithmic growth of temporal and spatial complexity in reverse
@@ -83,11 +83,15 @@ def checkpoint(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
 ) -> Callable[..., Any]:
-    """`fun`, of which reverse mode keeps the inputs only; counterpart: `jax.checkpoint`.
+    """A function like `fun`, from which reverse mode keeps only the inputs.
 
-    The values are those of `fun`, and so are the gradients; the backward pass costs one more run of
-    `fun`. `policy` says which results inside `fun` are kept all the same. `prevent_cse=False` lets
-    XLA merge the second run with the first: of use where it cannot anyway, as inside `scan`.
+    Values and derivatives are those of `fun`. What the backward pass needs from inside `fun` is
+    computed again then, which costs at most one more run. `policy` says which results inside are
+    kept all the same: it is called with an equation's primitive, the types of the operands, and the
+    parameters, and its answer is a bool. `minijax.checkpoint_policies` has several.
+    `prevent_cse=False` lets XLA merge the two runs, for places where it cannot anyway, as inside
+    `scan`. `static_argnums` and `static_argnames` say which arguments are not traced: these must be
+    hashable. Counterpart: `jax.checkpoint`.
 
     >>> import minijax
     >>> f = checkpoint(lambda x: x * x * x)
@@ -107,13 +111,11 @@ def checkpoint(
 
 
 def call_remat(program: ClosedJaxpr, args: Values, **params: Any) -> list[Value]:
-    """Call a program with `remat_p`: the list of its results for the arguments `args`.
+    """The list of the results of `program` for `args`, by one operation `remat_p`.
 
-    The program that `remat_p` gets as its parameter `jaxpr` is a `ClosedJaxpr` without constants.
-    `without_consts(jaxpr)` makes it of a `Jaxpr`: the constants are further inputs there, in front
-    of the others, and so `remat_p` is bound on the constants of `program` and, behind them, `args`.
-    A constant may be a tracer, which transformations see only among the operands; and it may be
-    large, so that it matters where it is kept. The other parameters, `params`, are passed on.
+    Its operands are the values of the program's constants, which may be tracers, and then `args`.
+    Its parameters are `params` and `jaxpr`, a closed program without constants. `program` does not
+    change.
 
     >>> import numpy as np
     >>> params = {"prevent_cse": True, "policy": None, "differentiated": False}
@@ -124,8 +126,12 @@ def call_remat(program: ClosedJaxpr, args: Values, **params: Any) -> list[Value]
     >>> call_remat(program, [np.array([5.0, 7.0])], **params)
     [Array([10., 21.], dtype=float64)]
     """
-    # TODO(checkpoint.call): make a program whose constants are inputs, and bind remat_p on
-    # constants and arguments.
+    # Toolbox:
+    # - without_consts(jaxpr): an open program (closed.jaxpr) with its constants as inputs, before
+    #   the others
+    # - ClosedJaxpr(jaxpr, consts): an open program with the values of its constants
+    # - remat_p.bind(*operands, **params): the operation; it has a list of results
+    # TODO(checkpoint.call): return the results of one operation, to which constants are operands.
     raise NotImplementedError("checkpoint.call")
 
 
@@ -161,7 +167,7 @@ def remat_transpose(cts: Value, *args: Value, jaxpr: ClosedJaxpr, **params: Any)
 class Split(NamedTuple):
     """A program in two parts: one for now, and one for later, which computes residuals again.
 
-    Neither takes inputs that it does not read; the lists of Booleans say which it takes.
+    Neither takes inputs that it does not read; the lists of bools say which it takes.
     """
 
     now: ClosedJaxpr  # known inputs -> known outputs, kept values
@@ -179,24 +185,11 @@ def remat_partial_eval(
     policy: Policy | None,
     **params: Any,
 ) -> list[Any]:
-    """Call the program for now; leave a call of the program for later.
+    """The results of calling `jaxpr`, in order: plain values if known, else tracers.
 
-    `split_and_forget(jaxpr, is_known, policy)` gives a `Split`; `is_known` is a tuple that says for
-    each of `tracers` whether it is known. `chosen(items, which)` picks those items whose entry in
-    `which` is true.
-
-    Now: `split.now` is called with `call_remat`, with the same `policy` and `params`, on those of
-    the known values that `split.now_takes` says. It gives the known outputs, as many as there are
-    true entries in `split.out_known`, and behind them the kept values.
-
-    Later: `trace.stage_out(remat_p, operands, later_params)` gives a list with a tracer for each
-    unknown output. The operands are, in this order, the known values and the kept values, all boxed
-    by `trace.pure`, and the unknown ones of `tracers`; but of all these only what
-    `split.later_takes` says. The parameters are `params`, `policy`, the program `split.later` as
-    `jaxpr`, and `differentiated=True`, which marks a program that computes something again.
-
-    Returns the outputs of `jaxpr` in their order: plain values where `split.out_known` says that
-    they are known, tracers where not.
+    Its `Split` says what is known. The part for now is called. That for later becomes one `remat_p`
+    operation, with `differentiated` true, on what it takes of known, kept and unknown values, in
+    order. Both have `policy` and `params`.
 
     >>> from minijax.core import get_aval, new_main
     >>> from minijax.linearize import unknown
@@ -212,8 +205,15 @@ def remat_partial_eval(
     >>> later.recipe.params["jaxpr"]
     { lambda ; a:f64[] b:f64[]. let c:f64[] = sin a; d:f64[] = mul c b in (d,) }
     """
-    # TODO(checkpoint.partial_eval): split and forget; call the program for now; stage out the
-    # program for later; put the results in order.
+    # Toolbox:
+    # - split_and_forget(jaxpr, is_known, policy): a Split; is_known is a tuple
+    # - call_remat(program, args, **params): the list of results of a program for now: outputs, then
+    #   kept values
+    # - trace.stage_out(remat_p, operands, params): unknown results of an operation for later
+    # - trace.pure(value): a known value as a tracer; t.pval is the partial value of a tracer
+    # - chosen(items, flags): the items whose flag is true
+    # TODO(checkpoint.partial_eval): return the results: those of a call now, and those of an
+    # operation for later.
     raise NotImplementedError("checkpoint.partial_eval")
 
 
@@ -223,7 +223,7 @@ def split_and_forget(
 ) -> Split:
     """Split a program by which inputs are known, as `partial_eval_jaxpr`, but without residuals.
 
-    Kept beside the program, as all that is made from it.
+    The result is cached on the program, as is all that is made from it.
     """
     known_part, rest, out_known = partial_eval_jaxpr(jaxpr, is_known)
     if policy is not None:
@@ -235,17 +235,13 @@ def split_and_forget(
 
 
 def kept_values(jaxpr: Jaxpr, number: int, policy: Policy | None) -> list[Var]:
-    """The results inside a program that are kept, in the order in which the program makes them.
+    """The results inside a program that are kept, in the order of its equations.
 
-    The residuals, which the backward pass will need, are the outputs of `jaxpr` behind the first
-    `number`. A result is *needed* if it is a residual, or if the equation that makes a needed
-    result has it as an operand. So the equations are visited from the last to the first. If results
-    of an equation are needed, the policy is asked, once for the equation:
-    `policy(primitive, *types of the operands, **parameters)`. If it says yes, the needed results of
-    the equation are kept, and its operands are not needed for them. If it says no, all its operands
-    are needed. Without a policy (None) nothing is kept.
-
-    Inputs, constants and literals are never among the kept values: there is nothing to compute.
+    The residuals are its outputs after the first `number`. A result is needed if it is a residual,
+    or an operand of an equation that is run again. For each equation with needed results,
+    `policy(primitive, *types of the operands, **params)` is called once: if true, these are kept,
+    else the equation is run again. Without a policy nothing is kept, nor are inputs, constants and
+    literals ever.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin
@@ -260,8 +256,11 @@ def kept_values(jaxpr: Jaxpr, number: int, policy: Policy | None) -> list[Var]:
     >>> kept_values(f.jaxpr, 0, sines) == f.jaxpr.eqns[1].outvars
     True
     """
-    # TODO(checkpoint.kept_values): walk from the last equation to the first; ask the policy about
-    # equations whose results are needed; keep the results, or need the operands.
+    # Toolbox:
+    # - jaxpr.eqns, jaxpr.outvars: the equations of a program, and the atoms of its outputs
+    # - eqn.invars, eqn.outvars, eqn.primitive, eqn.params: the parts of an equation
+    # - atom.aval: the type of a variable or a literal; both can be members of a set
+    # TODO(checkpoint.kept_values): return the variables that are kept.
     raise NotImplementedError("checkpoint.kept_values")
 
 
@@ -275,20 +274,11 @@ def program_for_now(known_part: ClosedJaxpr, number: int, kept: list[Var]) -> Cl
 def program_for_later(
     known_part: ClosedJaxpr, number: int, kept: list[Var], rest: ClosedJaxpr
 ) -> ClosedJaxpr:
-    """The program for later: it computes the residuals again, and then the unknown outputs.
+    """The program for later, which computes the residuals again, and then the unknown outputs.
 
-    `known_part` goes from the known inputs to the known outputs, which are the first `number`, and
-    the residuals behind them. `rest` has no constants; its inputs are the residuals, and behind
-    them the unknown inputs. `kept` are variables of `known_part.jaxpr` that equations in it make.
-
-    The inputs of the new program are the known inputs, then a value for each of `kept`, and then
-    the unknown inputs. Its outputs are those of `rest`. An equation that makes a variable of
-    `kept` does not stand in it; other equations that no output needs may, since
-    `without_dead_code` comes afterwards.
-
-    `trace_to_jaxpr(f, avals)` makes a program of a function from arrays of the types `avals` to a
-    list; `eval_jaxpr(jaxpr, consts, *args)` runs a program; `jaxpr.replace(invars=..., eqns=...,
-    outvars=...)` is a program with some of its lists exchanged.
+    It takes the inputs of `known_part`, a value for each of its variables `kept`, and the unknown
+    inputs. Residuals are the outputs of `known_part` after `number`; with the unknown inputs, they
+    are the inputs of `rest`. No equation that makes one of `kept` is left; dead ones may be.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin
@@ -307,15 +297,20 @@ def program_for_later(
         e:f64[] = mul d c
       in (e,) }
     """
-    # TODO(checkpoint.later): make a program of the equations that must run again; then trace a
-    # function that runs it, and the rest behind it.
+    # Toolbox:
+    # - jaxpr.replace(invars=..., eqns=..., outvars=...): an open program with some of its lists
+    #   exchanged
+    # - eval_jaxpr(jaxpr, consts, *args): the list of the results of an open program
+    # - trace_to_jaxpr(f, avals): the program of a function from arrays of these types to a list
+    # - var.aval, rest.in_avals: the type of a variable, and those of a program's inputs
+    # TODO(checkpoint.later): return the program that runs what must run again, and then the rest.
     raise NotImplementedError("checkpoint.later")
 
 
 def without_dead_code(program: ClosedJaxpr) -> tuple[ClosedJaxpr, list[bool]]:
     """The program without what its results do not need, and which of its inputs are left.
 
-    As in lesson staging, from the last equation to the first.
+    As in the `staging` lesson, the walk goes from the last equation to the first.
     """
     jaxpr = program.jaxpr
     needed, eqns = set(jaxpr.outvars), []
@@ -370,19 +365,10 @@ def remat_hlo(
     differentiated: bool,
     policy: Policy | None,
 ) -> list[str]:
-    """Emit the equations, behind a barrier where they stand for the second time.
+    """Emit the equations of `jaxpr` for operands with the names `args`: the names of the results.
 
-    XLA would see that both copies compute the same and merge them, which is what `checkpoint` must
-    prevent: the values would be kept in between. It sees no further than an optimisation barrier,
-    whose results are its operands. The cotangents go through it too, so that the second run waits
-    until they have arrived.
-
-    `emit_barrier(emitter, avals, args)` emits one, for operands of the types `avals` with the names
-    `args`, and gives the list of the names of its results. There is one barrier, for all operands,
-    if the program is `differentiated` and `prevent_cse` is true; but none if there are no operands.
-    Behind it `lower_body(emitter, program, names, consts)` emits the equations of a `Jaxpr` for
-    operands with these names and constants with these values; it gives the names of the results,
-    which are returned. `jaxpr` is a `ClosedJaxpr`: a `Jaxpr` with the values of its constants.
+    If `differentiated` and `prevent_cse` are true, this is a second run, which a compiler would
+    merge with the first: so all operands, if there are any, go through one barrier before.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin
@@ -396,8 +382,12 @@ def remat_hlo(
         %0 = stablehlo.optimization_barrier %arg0 : tensor<f64>
         %1 = stablehlo.sine %0 : tensor<f64>
     """
-    # TODO(checkpoint.barrier): send the operands through a barrier if it is wanted; then emit the
-    # equations.
+    # Toolbox:
+    # - emit_barrier(emitter, avals, args): emits a barrier for operands with these types and names;
+    #   the new names
+    # - lower_body(emitter, jaxpr, names, consts): emits the equations of an open program; the names
+    #   of the results
+    # TODO(checkpoint.barrier): emit the equations, after a barrier if there must be one.
     raise NotImplementedError("checkpoint.barrier")
 
 

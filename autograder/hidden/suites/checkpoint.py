@@ -1,4 +1,4 @@
-"""Hidden tests of the lesson checkpoint: what is kept, what is computed again, and what XLA gets.
+"""Hidden tests of the `checkpoint` lesson: what is kept, what is computed again, and what XLA gets.
 
 Every exercise is tested alone. Where its target calls what a sibling exercise defines, the probe
 puts a right one in its place meanwhile. Functions to be traced travel as text. Variables are told
@@ -210,7 +210,7 @@ def test_call_weak_types(student):
 
 @pytest.mark.exercise("checkpoint.call")
 def test_call_results(student):
-    """A call gives the results of the program for the arguments, as a list."""
+    """A call returns the results of the program for the arguments, as a list."""
     student.agrees(called, "lambda x, y: [x - y, x * y]", [ROW, STEP])
     student.agrees(called, "lambda x: [jnp.sum(x, axis=0)]", [GRID.astype(F32)])
     student.agrees(called, "lambda x, y: []", [1.0, 2.0])
@@ -225,7 +225,7 @@ def test_call_results_with_constants(student):
 
 @pytest.mark.exercise("checkpoint.call")
 def test_call_operands(student):
-    """One operation is bound, for which constants are operands in front of the arguments."""
+    """One operation is bound, whose operands are the constants and then the arguments."""
     student.agrees(bound, CONSTANTS, [ROW], True, False)
     student.agrees(bound, "lambda x, y: [y - np.array([1.0, 2.0, 4.0])]", [ROW, STEP], 1, 0)
 
@@ -262,7 +262,7 @@ def kept(mj, text, args, number, policy_names):
     program = traced(text, args)
     policy, asked = keeping(*policy_names)
     found = kept_values(program.jaxpr, number, policy)
-    return [made(program).get(var) for var in found], asked
+    return [made(program).get(var) for var in found], sorted(asked, key=str)
 
 
 @probe(uses=[traced])
@@ -292,7 +292,7 @@ def test_kept_in_order(student):
 
 @pytest.mark.exercise("checkpoint.kept_values")
 def test_kept_residuals_alone(student):
-    """What only the outputs in front of the residuals need is not kept."""
+    """What only the outputs before the residuals need is not kept."""
     student.agrees(kept, MIXED, [2.0, 3.0], 2, ["sin"])
     student.agrees(kept, MIXED, [2.0, 3.0], 3, ["sin", "cos"])
     student.agrees(kept, "lambda x: [jnp.sin(x), jnp.cos(x)]", [ROW], 1, ["sin", "cos"])
@@ -300,7 +300,7 @@ def test_kept_residuals_alone(student):
 
 @pytest.mark.exercise("checkpoint.kept_values")
 def test_kept_residuals_after_outputs(student):
-    """The same where an output and a residual are made of one value."""
+    """The same if an output and a residual are computed from one value."""
     text = "lambda x: (lambda a: [jnp.exp(jnp.sin(a)), jnp.exp(a), a * x])(jnp.sin(x))"
     student.agrees(kept, text, [ROW], 2, ["exp", "sin"])
     student.agrees(kept, text, [ROW], 1, ["exp"])
@@ -308,7 +308,7 @@ def test_kept_residuals_after_outputs(student):
 
 @pytest.mark.exercise("checkpoint.kept_values")
 def test_kept_stops(student):
-    """What a kept value was made from is not needed for it, but perhaps for another one."""
+    """What a kept value was made from is not needed for it, but perhaps for something else."""
     student.agrees(kept, NESTED, [ROW], 0, ["sin"])
     student.agrees(kept, NESTED, [ROW], 0, ["exp", "cos"])
     student.agrees(kept, FORKED, [2.0], 0, ["sin"])
@@ -316,14 +316,14 @@ def test_kept_stops(student):
 
 @pytest.mark.exercise("checkpoint.kept_values")
 def test_kept_stops_at_once(student):
-    """If the residuals themselves are kept, nobody asks about other equations."""
+    """If the residuals themselves are kept, the policy is not asked about other equations."""
     student.agrees(kept, NESTED, [2.0], 1, ["exp"])
     student.agrees(kept, "lambda x: [jnp.sin(jnp.sin(jnp.sin(x)))]", [ROW], 0, ["sin"])
 
 
 @pytest.mark.exercise("checkpoint.kept_values")
 def test_kept_asks(student):
-    """The policy is told primitive, types of the operands and parameters, once an equation."""
+    """The policy is told primitive, types of the operands and parameters, once per equation."""
     student.agrees(kept, "lambda x, y: [jnp.sum(x, axis=0) * y]", [GRID, STEP], 0, [])
     student.agrees(kept, MIXED, [2.0, ROW.astype(F32)], 1, [])
     twice = "lambda x: (lambda a: [jnp.exp(a), a * a, jnp.cos(a)])(jnp.sin(x))"
@@ -447,7 +447,7 @@ def test_later_computes_again(student):
 
 @pytest.mark.exercise("checkpoint.later")
 def test_later_takes_kept_values(student):
-    """A kept value is an input behind the known ones, and is not computed."""
+    """A kept value is an input after the known ones, and is not computed."""
     student.agrees(later, KNOWN, [2.0, 3.0], 1, [(0, 0)], REST, [10.0])
     student.agrees(later, KNOWN, [ROW, STEP], 1, [(2, 0)], REST, [ROW])
     student.agrees(later, KNOWN, [ROW, STEP], 1, [(3, 0)], REST, [STEP])
@@ -490,7 +490,7 @@ def test_later_one_residual_twice(student):
 
 @pytest.mark.exercise("checkpoint.later")
 def test_later_constants(student):
-    """The known part may have constants, also as residuals, and equations with several results."""
+    """The known part may have constants, even as residuals, and equations with several results."""
     text = "lambda x: [x, np.array([1.0, 2.0, 4.0]) * x, 3.0, np.array([7.0, 8.0, 9.0])]"
     student.agrees(later, text, [ROW], 1, [], "lambda a, b, c, t: [a * t - b, c]", [STEP])
     text = "lambda x, y: (lambda a, b: [a, jnp.sin(b), b])(*pair(x, y))"
@@ -506,7 +506,7 @@ def split_call(mj, siblings, text, values, is_known, policy_names, flags, tangen
     """What the rule makes of a call: results, the call for now, the call for later, its results."""
     from unittest.mock import patch
 
-    from minijax.core import Tracer, new_main
+    from minijax.core import Tracer, impl_rules, new_main
     from minijax.jaxpr import eval_jaxpr
     from minijax.linearize import PartialEvalTrace, tracers_to_jaxpr, unknown
 
@@ -515,12 +515,11 @@ def split_call(mj, siblings, text, values, is_known, policy_names, flags, tangen
     params = dict(zip(["prevent_cse", "differentiated"], flags, strict=True))
     calls = []
     with in_place("minijax.checkpoint", siblings) as module, new_main(PartialEvalTrace) as main:
-        call_remat = module.call_remat
 
-        def watched(program, args, **params):
+        def watched(*args, jaxpr, **params):
             same = params.get("policy") is policy
-            calls.append([names_in(program), arrays(args), params_of(params), same])
-            return call_remat(program, args, **params)
+            calls.append([names_in(jaxpr), arrays(args), params_of(params), same])
+            return module.remat_impl(*args, jaxpr=jaxpr, **params)
 
         trace = PartialEvalTrace(main)
         avals = program.in_avals
@@ -528,7 +527,7 @@ def split_call(mj, siblings, text, values, is_known, policy_names, flags, tangen
             trace.pure(x) if flag else trace.new_arg(unknown(aval))
             for x, aval, flag in zip(values, avals, is_known, strict=True)
         ]
-        with patch.object(module, "call_remat", watched):
+        with patch.dict(impl_rules, {module.remat_p: watched}):
             outs = module.remat_partial_eval(trace, tracers, jaxpr=program, policy=policy, **params)
         boxed = [out for out in outs if isinstance(out, Tracer)]
         told = [None if isinstance(x, Tracer) else np.asarray(x) for x in outs]
@@ -567,7 +566,7 @@ def test_split_forgets(student):
 
 @pytest.mark.exercise("checkpoint.partial_eval")
 def test_split_order(student):
-    """Operands may stand among one another; known results are values, others wait."""
+    """Known and unknown operands may be mixed; known results are values, others wait."""
     values, flags = [ROW, 2.0, STEP, 3.0], [True, False, True, False]
     student.agrees(split_call, SPLIT, SEVERAL, values, flags, [], FIRST, [5.0, 7.0])
     flags = [False, False, True, False]
@@ -706,7 +705,7 @@ def test_barrier_with_a_policy(student):
 
 @pytest.mark.exercise("checkpoint.barrier")
 def test_no_barrier_the_first_time(student):
-    """There is no barrier where something is computed for the first time."""
+    """There is no barrier if something is computed for the first time."""
     student.agrees(emitted, "lambda x: [jnp.sin(x)]", [2.0], True, False)
     student.agrees(emitted, "lambda x, y: [x - y, y]", [ROW, STEP], False, False)
 
@@ -719,7 +718,7 @@ def test_no_barrier_at_first_for_arrays(student):
 
 @pytest.mark.exercise("checkpoint.barrier")
 def test_no_barrier_where_merging_is_allowed(student):
-    """There is no barrier where the compiler may merge the two."""
+    """There is no barrier if the compiler may merge the two."""
     student.agrees(emitted, "lambda x: [jnp.sin(x)]", [2.0], False, True)
     student.agrees(emitted, "lambda x, y: [x - y, y]", [GRID, STEP], False, True)
 
@@ -732,7 +731,7 @@ def test_no_barrier_where_arrays_may_be_merged(student):
 
 @pytest.mark.exercise("checkpoint.barrier")
 def test_barrier_without_operands(student):
-    """A program without operands has no barrier; constants and literals stay outside of it."""
+    """A program without operands has no barrier; constants and literals stay outside."""
     student.agrees(emitted, "lambda: [2.0]", [], True, True)
     student.agrees(emitted, "lambda x: [x - np.array([1.0, 2.0, 4.0])]", [ROW], True, True)
     student.agrees(emitted, "lambda x: [x * 2.0, 3.0]", [2.0], True, True)
@@ -740,7 +739,7 @@ def test_barrier_without_operands(student):
 
 @pytest.mark.exercise("checkpoint.barrier")
 def test_barrier_in_a_gradient(student):
-    """In a compiled gradient the barrier stands between the first run and the second."""
+    """In a compiled gradient the barrier is between the first run and the second."""
     text = "lambda x: jnp.sum(jnp.sin(jnp.sin(x)))"
     student.agrees(gradient_text, WHOLE, text, ROW, {})
     student.agrees(gradient_text, WHOLE, text, 2.0, {"prevent_cse": False})
@@ -770,7 +769,7 @@ def pulled_back_with_policy(mj, f, xs, cts):
 
 @pytest.mark.exercise("checkpoint.call")
 def test_random_programs_are_called(student):
-    """A random program with a checkpoint gives its values, and its derivative in a direction."""
+    """A random program with a checkpoint returns its values, and its derivative in a direction."""
     student.agrees_on_programs(both_derivatives)
 
 
@@ -813,7 +812,7 @@ def residuals(mj, text, args, policy_names):
 
 @probe
 def through_everything(mj, x, t):
-    """A checkpointed function under each transformation, alone and in another one."""
+    """A checkpointed function under each transformation, alone and in a second one."""
     jnp = mj.numpy
 
     def f(x):
@@ -894,7 +893,7 @@ def pulled_back_twice(mj, f, xs, cts):
 
 @pytest.mark.exercise("checkpoint.whole")
 def test_whole_residuals(student):
-    """Inputs cross the line in place of results inside, and what a policy keeps besides."""
+    """Inputs cross the line instead of results inside, and what a policy keeps, too."""
     text = "lambda x: jnp.sin(jnp.exp(jnp.sin(x) * x))"
     student.agrees(residuals, text, [ROW], [])
     student.agrees(residuals, text, [ROW], ["exp"])
@@ -902,7 +901,7 @@ def test_whole_residuals(student):
 
 @pytest.mark.exercise("checkpoint.whole")
 def test_whole_transformations(student):
-    """With a checkpoint, all transformations give what they give without."""
+    """With a checkpoint, all transformations compute what they compute without."""
     student.agrees(through_everything, ROW / 2.0, STEP / 100.0)
 
 
