@@ -5,7 +5,7 @@ as a whole. Evaluation writes the program in StableHLO, has XLA compile it, and 
 the other rules transform the program and call the new one. What was traced or compiled is kept.
 
 This file reads from top to bottom: staging out, evaluation, the rules of the call primitive, and
-the lowering of a program to StableHLO. The lowerings of most primitives stand in
+the lowering of a program to StableHLO. The lowerings of most primitives are in
 `minijax/lowering.py`; what is on a device, and how it gets there, is in `minijax/placement.py`.
 """
 
@@ -118,10 +118,10 @@ def jit(
     """`fun`, traced once for each type of its arguments and compiled by XLA.
 
     The arguments named by `static_argnums` or `static_argnames` are not traced: Python sees their
-    values, and each value (which must be hashable) gives a program of its own. Those named by
-    `donate_argnums` or `donate_argnames` are given away: results may take their memory, and the
-    arrays cannot be used any more. (Nothing is given away while a transformation is active.)
-    Without `fun`, gives a decorator. Counterpart: `jax.jit`.
+    values, and each value (which must be hashable) has a program of its own. Those named by
+    `donate_argnums` or `donate_argnames` are donated: results may take their memory, and the arrays
+    cannot be used any more. (Nothing is donated while a transformation is active.) Without `fun`,
+    returns a decorator. Counterpart: `jax.jit`.
 
     >>> jit(lambda x: x * 2.0)(3.0)
     Array(6., dtype=float64, weak_type=True)
@@ -143,7 +143,7 @@ def jit(
 
 
 class Program(NamedTuple):
-    """A traced function, the structure of its result, and which of its inputs are given away."""
+    """A traced function, the structure of its result, and which of its inputs are donated."""
 
     closed: ClosedJaxpr
     out_tree: PyTreeDef
@@ -158,8 +158,8 @@ programs_of = WeakKeyDictionary()
 class Jitted:
     """A function that stages itself out.
 
-    Its programs are kept by the types they were made for, beside `fun` itself: `jit(f)` and
-    `jit(f)` share them, and they go when `f` goes.
+    Its programs are cached on `fun` itself, by the types they were made for: two objects `jit(f)`
+    share them, and they go when `f` goes.
     """
 
     def __init__(self, fun: Callable[..., Any], static: Places, donated: Places) -> None:
@@ -174,10 +174,10 @@ class Jitted:
             self.programs = {}
 
     def __call__(self, *args: Value, **kwargs: Any) -> Value:
-        """Bind the call primitive; or launch the program at once, where nobody wants to see it.
+        """Bind the call primitive; or launch the program at once, if no interpreter is interested.
 
-        Every call takes this way, so it is short. Arguments without containers need not be taken
-        apart, and what a program is compiled for is compared by identity (see `Kind`).
+        Every call takes this way, so it is short. Arguments without containers do not have to be
+        taken apart, and what a program is compiled for is compared by identity (see `Kind`).
         """
         flat = not (kwargs or self.has_static) and CONCRETE.issuperset(map(type, args))
         leaves, structure = (args, None) if flat else self.flatten(args, kwargs)
@@ -214,13 +214,11 @@ class Jitted:
         return Lowered(lower(program.closed, program.donated)[0])
 
     def bind(self, args: tuple[Value, ...], kwargs: dict[str, Any]) -> Value:
-        """The result for these arguments, by one operation: a call of the program.
+        """The result for these arguments, by one operation: a call of the program kept for them.
 
-        The program is `self.program(args, kwargs)`, a `Program`; its `closed` is to be called on
-        the leaves that `self.flatten(args, kwargs)` gives first. `call(closed, leaves, self.name)`
-        binds the call primitive, under whichever interpreters are active, and gives a list of
-        results. They go into the structure `out_tree` of the program. `self.fun` is not called
-        here.
+        The operation carries the function's name, and whichever interpreters are active take it.
+        The result has the structure that the function's own result has. The function itself does
+        not run again.
 
         >>> jit(lambda p: {"double": p["x"] * 2.0}).bind(({"x": 3.0},), {})
         {'double': Array(6., dtype=float64, weak_type=True)}
@@ -231,7 +229,7 @@ class Jitted:
     def flatten(self, args: Value, kwargs: Any) -> tuple[list[Any], Any]:
         """The leaves of the arguments that are not static, and everything else.
 
-        Python's types of the static ones belong to that, for 1 == True.
+        Python's types of the static ones belong to that, because 1 == True.
         """
         if not self.has_static:
             return xla.flatten((args, kwargs))
@@ -240,17 +238,11 @@ class Jitted:
         return leaves, (in_tree, static, *(type(value) for _, value in static))
 
     def program(self, args: tuple[Value, ...], kwargs: dict[str, Any]) -> Program:
-        """The program for these arguments, traced only if there is none yet for such arguments.
+        """The program for these arguments, traced unless one that fits is in `self.programs`.
 
-        `self.programs` is the dict that keeps programs. `self.traced(args, kwargs)` runs the
-        user's function and gives a new one. What a program depends on is its key:
-
-        - what `self.flatten(args, kwargs)` gives second, after the leaves: the structure of the
-          arguments, and the values of the static ones;
-        - the types of the leaves, but not their values: a tuple of `raise_to_shaped(get_aval(x))`;
-        - `axis_sizes()`, the names of axes that can be used here, with their lengths.
-
-        All of these can be keys of a dict, and are compared by `==`.
+        It fits calls with the same structure, types of leaves (weak or not), static values (and
+        Python types of these), and named axes around them. The values of leaves do not matter, nor
+        whether they are tracers.
 
         >>> f = jit(lambda x: x * 2.0)
         >>> f.program((3.0,), {}) is f.program((4.0,), {})
@@ -266,13 +258,13 @@ class Jitted:
         return self.programs[key]
 
     def traced(self, args: tuple[Value, ...], kwargs: dict[str, Any]) -> Program:
-        """A new program: `fun` runs, on tracers in place of all arguments that are not static."""
+        """A new program: `fun` runs, with tracers for all arguments that are not static."""
         static, dynamic = split_static(*self.static, args, kwargs)
         closed, out_tree = trace_tree(without_static(self.fun, static), dynamic)
         return Program(closed, out_tree, self.donated_leaves(static, args, kwargs))
 
     def donated_leaves(self, static: Static, args: Value, kwargs: Any) -> tuple[bool, ...]:
-        """For each leaf of the arguments that are not static, whether it is given away."""
+        """For each leaf of the arguments that are not static, whether it is donated."""
         numbers, names = self.donated
         given = {number + len(args) if number < 0 else number for number in numbers}
         fixed = {place for place, _ in static}
@@ -320,7 +312,7 @@ def call(closed: ClosedJaxpr, args: Values, name: str) -> list[Value]:
 
 @kept_beside
 def without_consts(jaxpr: Jaxpr) -> Jaxpr:
-    """The program with its constants as further inputs in front."""
+    """The program with its constants as inputs, before the others."""
     return Jaxpr([], [*jaxpr.constvars, *jaxpr.invars], jaxpr.outvars, jaxpr.eqns)
 
 
@@ -328,16 +320,12 @@ def without_consts(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def jit_impl(*args: Value, name: str, jaxpr: ClosedJaxpr) -> list[Value]:
-    """The results of the program, as arrays on the device.
+    """The results of a program, as arrays on the device.
 
-    `args` are arrays of NumPy, Python numbers, or arrays on the device, one for each input of the
-    program. `compiled(jaxpr, committed_devices(args))` is a `Compiled`, made at the first call and
-    kept. Its `executable`, which has `devices`, takes buffers: first `captured`, those of the
-    program's constants, then one for each argument. The input handler `to_buffer(aval, x, devices)`
-    makes a buffer of an argument for an input of type `aval`; an array that is on these devices
-    already gives its own. `xla.run(executable, buffers)` gives a list of buffers, one for each
-    type in `jaxpr.out_avals`. The result handler `array_of(aval, buffer, devices, committed)` makes
-    an array of it, `committed` being what the `Compiled` says. Nothing is copied to NumPy.
+    `args` are NumPy arrays, Python numbers or arrays on the device, one for each input. The program
+    is compiled at the first call. Values are copied to the device only if they are not there, and
+    never back to NumPy. The results have the types that the program says. They are committed if an
+    argument is, or if the program itself asks for devices.
 
     >>> double = trace_to_jaxpr(lambda x: [x * 2.0], [ShapedArray((2,), np.dtype("float64"))])
     >>> jit_impl(np.array([3.0, 4.0]), name="double", jaxpr=double)
@@ -361,7 +349,7 @@ class Compiled(NamedTuple):
     def runner(
         self, out_avals: Sequence[ShapedArray], buffers_of: Callable[..., Any], finish: Any
     ) -> Callable[[Sequence[Any]], Any]:
-        """From leaves to what `finish` makes of the results; what runs share is done before."""
+        """From leaves to what `finish` makes of the results; what all runs share is done before."""
         kinds = [kind_of(aval, self.executable.devices, self.committed) for aval in out_avals]
         makers = [kind.result_maker() for kind in kinds]
         return xla.runner(self.executable, self.captured, buffers_of, makers, finish)
@@ -370,7 +358,7 @@ class Compiled(NamedTuple):
 def compiled(
     jaxpr: ClosedJaxpr, asked: xla.Devices | None, donated: tuple[bool, ...] = ()
 ) -> Compiled:
-    """The program for the devices that its arguments ask for; kept beside the program."""
+    """The program for the devices that its arguments ask for; cached on the program."""
     given = any(donated) and donated
     key = "executable", asked, xla.current_device(), given
     return kept(jaxpr, key, lambda: compile_for(jaxpr, asked, donated))
@@ -393,8 +381,8 @@ impl_rules[jit_p] = jit_impl
 # Differentiation, batching, types: transform the program, and call the new one --------------------
 
 
-# A call primitive has one inner program. Its rules differ from those of another one only in how a
-# new program is called: `rebind` does that.
+# A call primitive has one inner program. The rules of two of them differ only in how they call a
+# new program: `rebind` does that.
 Rebind = Callable[[ClosedJaxpr, Sequence[Any]], list[Any]]
 
 
@@ -417,16 +405,11 @@ def call_jvp(
 def jvp_jaxpr(jaxpr: ClosedJaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
     """The program of the values and tangents of another program.
 
-    `moves` says for each input whether it has a tangent. The new program takes the inputs, and
-    behind them the tangents of those that move, and no others; a tangent has the type of its
-    input. It gives the outputs, and behind them the tangents of those that are floating-point
-    (`is_float(dtype)`); integers and booleans have none.
-
-    `jaxpr_as_fun(jaxpr)` is the program as a function from arguments to a list of results, and
-    `jvp_flat(f, primals, tangents)` differentiates a function: it takes lists, a tangent being
-    None where nothing moves, and gives two lists. `derived(jaxpr, ("jvp", moves), g, avals)` traces
-    `g`, a function from arguments of the types `avals` to a list, and keeps the new program beside
-    `jaxpr`, so that `g` is traced once only.
+    `moves` says for each input whether it has a tangent. The new program takes the inputs, then the
+    tangents of those that move, each with the type of its input. It returns the outputs, then a
+    tangent for each output that is floating-point, even if it is zero; integers and booleans have
+    none. Asked again for the same program and the same `moves`, it returns the same object, and
+    nothing is traced again.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> jvp_jaxpr(trace_to_jaxpr(lambda x, y: [x * y], [f64, f64]), (True, False))
@@ -448,7 +431,7 @@ def jvp_jaxpr(jaxpr: ClosedJaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
 
 
 def derived(jaxpr: ClosedJaxpr, key: Any, f: Any, avals: Sequence[ShapedArray]) -> ClosedJaxpr:
-    """A program made from another one, kept beside it so that it is made (and compiled) once."""
+    """A program made from another and cached on it, so that it is made (and compiled) once."""
     return kept(jaxpr, key, lambda: trace_to_jaxpr(f, avals))
 
 
@@ -470,18 +453,12 @@ def call_batch(
 def batched_jaxpr(
     jaxpr: ClosedJaxpr, axis_size: int, dims: Sequence[Any], avals: Sequence[ShapedArray]
 ) -> tuple[ClosedJaxpr, list[Any]]:
-    """The program for batches of a program's inputs; and the list of batch axes of its results.
+    """The program for batches of a program's inputs, and the list of batch axes of its results.
 
-    `dims` says for each input along which axis `axis_size` examples are stacked; `not_mapped` if it
-    is the same for all. `avals` are the types of the inputs as they are, with the batch axes.
-
-    `jaxpr_as_fun(jaxpr)` is the program as a function from arguments to a list of results, and
-    `vmap_flat(f, axis_size, dims, args)` calls a function on batches: it gives the list of results
-    and the list of their batch axes. `trace_to_jaxpr(g, avals)` gives the program of `g`, a
-    function from arguments of these types to a list. The batch axes are known when `g` has run.
-
-    Both are kept: `kept(jaxpr, batching_key(axis_size, dims), make)` gives the pair that stands
-    beside the program, and calls `make()`, which gives it, only if there is none.
+    `dims` says for each input along which axis `axis_size` examples are stacked, or `not_mapped` if
+    it is the same for all. `avals` are the types of the inputs with their batch axes. A result that
+    is the same for all examples is `not_mapped`. Asked again for the same program, size (and name
+    of the axis) and `dims`, it returns the same pair, and nothing is traced again.
 
     >>> one, three = (ShapedArray(shape, np.dtype("float64")) for shape in ((), (3,)))
     >>> batched_jaxpr(trace_to_jaxpr(lambda x: [x, 2.0], [one]), 3, [0], [three])
@@ -501,16 +478,16 @@ def batched_jaxpr(
 
 
 def batching_key(axis_size: int, dims: Sequence[Any]) -> Hashable:
-    """What a batched program depends on, besides the program that it is made from."""
+    """What a batched program depends on, apart from the program that it is made from."""
     axes = tuple(None if isinstance(dim, NotMapped) else dim for dim in dims)
     return "vmap", axis_size, name_of(axis_size), axes
 
 
 def jit_type(*avals: ShapedArray, name: str, jaxpr: ClosedJaxpr) -> list[ShapedArray]:
-    """The types of the results of a call: those that the program says, `jaxpr.out_avals`.
+    """The types of the results of a call: those of the program's outputs.
 
-    The call is allowed if its operands have the shapes and the dtypes of the program's inputs,
-    `jaxpr.in_avals`, one for one, and raises `TypeError` if not. (Weak types do not matter.)
+    The operands, of the types `avals`, must have the shapes and dtypes of the program's inputs, one
+    for one, or it is a `TypeError`. Weak types do not matter.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> compare = trace_to_jaxpr(lambda x, y: [x < y, x], [f64, f64])
@@ -536,9 +513,7 @@ abstract_eval_rules[jit_p] = jit_type
 
 
 def tensor_type(aval: ShapedArray) -> str:
-    """StableHLO's name of a type: the length of each axis with an x behind it, then the dtype.
-
-    `element_type(dtype)` is StableHLO's name of a dtype.
+    """StableHLO's name of a type: the size of each axis, followed by an x, then the dtype.
 
     >>> tensor_type(ShapedArray((2, 3), np.dtype("float64")))
     'tensor<2x3xf64>'
@@ -552,7 +527,7 @@ hlo_types[ShapedArray] = tensor_type
 
 
 def lower(jaxpr: ClosedJaxpr, donated: Sequence[bool] = ()) -> tuple[str, Emitter]:
-    """The program as the text of a StableHLO module, and what else it needs.
+    """The program as a StableHLO module, a string, and what else it needs.
 
     The arrays that it captures come before its inputs.
     """
@@ -574,16 +549,15 @@ def lower(jaxpr: ClosedJaxpr, donated: Sequence[bool] = ()) -> tuple[str, Emitte
 def lower_body(
     emitter: Emitter, jaxpr: Jaxpr, args: Sequence[str], consts: Values = ()
 ) -> list[str]:
-    """Emit the equations of a program, one after the other; gives the names of its results.
+    """Emit the equations of a program in order, once each. Returns the names of its results.
 
-    `args` are the names that its inputs have in the text, such as "%arg0". A constant of the
-    program gets its name by `emitter.capture(const)`. A literal is a line of its own where it is
-    used: `emit_literal(emitter, literal)` emits it and gives its name.
+    `args` are the names of its inputs in the text, such as "%arg0". Its constants, `consts`, become
+    arguments of the module; its literals become lines.
 
-    The rule of an equation is `get_rule(hlo_lowerings, primitive, "StableHLO lowering")`. It is
-    called as `rule(emitter, avals, out_avals, names, **params)`: the types of operands and of
-    results, the names of the operands, all in lists, and the parameters of the equation. It emits
-    what is needed, and gives the list of the names of the results.
+    The lowering rule of a primitive is called with the emitter, three lists (the types of the
+    operands, the types of the results, the names of the operands), and the equation's parameters by
+    name. It returns the list of the names of the results. A primitive without such a rule is a
+    `NotImplementedError` that names it.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> program, emitter = trace_to_jaxpr(lambda x: [-x * x], [f64]), Emitter()
@@ -614,13 +588,10 @@ def lower_body(
 def reduce_sum_hlo(
     emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, axes: tuple[int, ...]
 ) -> list[str]:
-    """The lowering of a sum: the start value, a zero, and the operation.
+    """Emit a sum along `axes`. Returns a list with the name of the result.
 
-    The zero is a 0-d constant of the operand's dtype; `emit_literal(emitter, Literal(value, aval))`
-    emits it and gives its name. The operation is one line, `emitter.emit(text)`, which gives its
-    name too. In its text vary: the names of the operand and of the zero, the axes, and the types of
-    operand, zero and result, by `tensor_type(aval)`. With an operand of two axes named %arg0
-    (the second line is broken here):
+    `avals`, `out_avals` and `args` have one item each: the types of operand and result, and the
+    operand's name. The sum starts from a zero of the operand's dtype. (The last line is broken.)
 
     >>> x, out = (ShapedArray(shape, np.dtype("int8")) for shape in ((3, 2), (3,)))
     >>> emitter = Emitter()

@@ -33,7 +33,7 @@ def chosen(xs: Iterable[Any], marks: Iterable[bool]) -> list[Any]:
 def filled(
     marks: Iterable[bool], marked: Iterable[Any], others: Iterable[Any] | None = None
 ) -> list[Any]:
-    """One list again: from `marked` where there is a mark, elsewhere from `others`, or None.
+    """One list again: from `marked` if there is a mark, and otherwise from `others`, or None.
 
     >>> filled((True, False, True), "ac"), filled((True, False, True), "ac", "b")
     (['a', None, 'c'], ['a', 'b', 'c'])

@@ -1,8 +1,8 @@
-"""Checks of the lesson jit, for you to read and to run: `./jaxprentice check jit`.
+"""Checks of the `jit` lesson, for you to read and to run: `./jaxprentice check jit`.
 
-A jitted function gives the same values as the function itself, so most checks count: how often the
-function runs, what is compiled, which operations there are. Each exercise is checked alone; where
-it needs another one, a right answer takes its place.
+A jitted function returns the same values as the function itself, so most checks count: how often
+the function runs, what is compiled, which operations there are. Each exercise is checked alone; if
+it needs another exercise, a right answer takes its place.
 """
 
 import contextlib
@@ -100,7 +100,7 @@ def test_traced_for_each_structure():
 
 @pytest.mark.exercise("jit.program")
 def test_traced_for_each_static_value():
-    """The value of a static argument counts, that of another one does not."""
+    """The value of a static argument counts, and no other argument's."""
     runs = []
     f = jit(counting(runs), static_argnums=1)
     texts = [str(f.program((1.0, y), {}).closed) for y in (2, 3, 2)]
@@ -111,7 +111,7 @@ def test_traced_for_each_static_value():
 
 @pytest.mark.exercise("jit.program")
 def test_tracers_and_arrays_share():
-    """A tracer and an array of one type share a program."""
+    """A tracer and an array with the same type share a program."""
     runs = []
     f = jit(counting(runs))
     f.program((np.ones(3),), {})
@@ -121,7 +121,7 @@ def test_tracers_and_arrays_share():
 
 @pytest.mark.exercise("jit.program")
 def test_traced_for_each_named_axis():
-    """Inside `vmap`, another name or another length of an axis needs another program."""
+    """Inside `vmap`, a different name or size of an axis needs a different program."""
     runs = []
     f = jit(counting(runs))
     for name, length in [("i", 3), ("i", 2), ("j", 2), ("i", 3)]:
@@ -211,7 +211,7 @@ def test_types_of_outputs():
 
 @pytest.mark.exercise("jit.type")
 def test_weakly_typed_operands():
-    """An operand may be weakly typed where the program's input is not."""
+    """An operand may be weakly typed even if the program's input is not."""
     out = jit_type(typed((3,), "float64", True), typed((2,), "int8"), name="f", jaxpr=COMPARE)
     assert len(out) == 2
 
@@ -233,7 +233,7 @@ def test_wrong_operands():
 
 @pytest.mark.exercise("jit.tensor_type")
 def test_names_of_types():
-    """Each length has an x behind it: of a matrix, of a number, of an array without elements."""
+    """Each size is followed by an x: for a matrix, a scalar, and an array without elements."""
     assert tensor_type(typed((2, 3), "float32")) == "tensor<2x3xf32>"
     assert tensor_type(typed((), "int64")) == "tensor<i64>"
     assert tensor_type(typed((0, 1), "bool")) == "tensor<0x1xi1>"
@@ -318,7 +318,7 @@ def test_a_program():
 
 @pytest.mark.exercise("jit.lower_body")
 def test_literals():
-    """A number of the program is one line of the text, also where it is an output."""
+    """A number of the program is one line of the text, even if it is an output."""
     outs, operations = lowered(lambda x: [2.0 - x, 5.0], 0.5)
     assert outs == [1.5, 5.0]
     assert operations.count("constant") == 2
@@ -434,7 +434,7 @@ def test_committed_arguments():
 
 @pytest.mark.exercise("jit.jvp")
 def test_values_then_tangents():
-    """Where both inputs move, values come first and tangents behind, in inputs and outputs."""
+    """If both inputs move, values come first and tangents after them, in inputs and outputs."""
     program = trace_to_jaxpr(lambda x, y: [x * y, x], [typed(), typed()])
     out = jvp_jaxpr(program, (True, True))
     assert len(out.in_avals) == 4
@@ -487,7 +487,7 @@ def test_all_examples_at_once():
 
 @pytest.mark.exercise("jit.batch")
 def test_batch_axes_of_results():
-    """The batch axes of the results are where the rules have left them, or nowhere."""
+    """The batch axes of the results are those that the rules have left, or none."""
     program = trace_to_jaxpr(lambda x, y: [-x, y * 2.0], [typed((2,)), typed()])
     out, dims = batched_jaxpr(program, 3, [1, not_mapped], [typed((2, 3)), typed()])
     assert list(dims) == [1, not_mapped]
