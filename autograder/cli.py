@@ -484,6 +484,7 @@ def return_(
     print(f"{out} holds {count} pages, named as the submissions were.")
 
 
+_FORMATS = "canvas, csv, github, gradescope, junit, moodle or prairielearn."
 _GRADED = "A course directory, or a folder of results."
 Source = Annotated[
     str | None,
@@ -531,7 +532,9 @@ def export(
     form: Annotated[
         str,
         typer.Option(
-            "--format", metavar="FORMAT", help="gradescope, github, junit, csv, canvas or moodle."
+            "--format",
+            metavar="FORMAT",
+            help=_FORMATS,
         ),
     ],
     out: Annotated[

@@ -8,6 +8,7 @@ Each form is what its reader documents, or what its reader's source takes:
     csv         RFC 4180
     canvas      Canvas, lib/gradebook_importer.rb
     moodle      docs.moodle.org, "Grade import"
+    prairielearn  docs.prairielearn.com, "External Grading"
 
 What students may see there is what they see in feedback: no hidden test, no expected value.
 """
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from autograder.classroom import grades, gradescope, people
+from autograder.classroom import grades, gradescope, people, prairielearn
 from autograder.classroom.grades import Class
 from autograder.classroom.people import Roster
 from autograder.grading import results
@@ -65,6 +66,15 @@ def _write_gradescope(found: Class, folder: Path, roster: Roster) -> None:
             gradescope.write_archive(manifest.get(lesson), archive, class_results[0]["seed"])
         for result in class_results:
             _write_json(gradescope.document(result), place(folder, result, "json"))
+
+
+def _write_prairielearn(found: Class, folder: Path, roster: Roster) -> None:
+    for class_results in found.values():
+        for lesson in _lessons(class_results[0]):
+            archive = folder / f"{lesson}-grader.zip"
+            prairielearn.write_image(manifest.get(lesson), archive, class_results[0]["seed"])
+        for result in class_results:
+            _write_json(prairielearn.document(result), place(folder, result, "json"))
 
 
 def _lessons(result: Result) -> list[str]:
@@ -130,21 +140,27 @@ def github_runner(exercise: Verdict) -> dict[str, Any]:
     tests = exercise["tests"]
     passed = sum(test["passed"] for test in tests)
     scores = _shares(exercise["points"], passed)
+    made = [_github_test(exercise, i, scores) for i in range(len(tests))]
+    if not passed:  # whatever points there are, a person has given
+        made[0]["score"] = exercise["points"]
     return {
         "version": 1,
         "status": "pass" if passed == len(tests) else "fail",
         "max_score": exercise["max_points"],
-        "tests": [_github_test(exercise, i, scores) for i in range(len(tests))],
+        "tests": made,
     }
 
 
 def _github_test(exercise: Verdict, index: int, scores: list[float]) -> dict[str, Any]:
     test = exercise["tests"][index]
+    why = None if test["passed"] else test.get("message") or exercise["message"]
+    said = f": {why}" if why else ""  # the reporter prints names only
     return {
-        "name": f"{exercise['id']} {index + 1}",
+        "name": f"{exercise['id']} {index + 1}{said}",
+        "line_no": 0,  # which the reporter leaves out: a property has no line in the student's file
         "status": "pass" if test["passed"] else "fail",
         "score": scores.pop() if test["passed"] else 0,
-        "message": None if test["passed"] else test.get("message") or exercise["message"],
+        "message": why,
     }
 
 
@@ -259,4 +275,5 @@ _WRITERS: dict[str, Writer] = {
     "csv": _write_csv,
     "canvas": _write_canvas,
     "moodle": _write_moodle,
+    "prairielearn": _write_prairielearn,
 }

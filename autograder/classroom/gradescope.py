@@ -8,7 +8,7 @@ folder /autograder, runs `setup.sh` once, and `run_autograder` for each submissi
 import json
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -115,15 +115,21 @@ def write_archive(lesson: Lesson, path: Path, seed: int) -> None:
 
     Its generated tests are drawn from `seed`.
     """
+    scripts = {"setup.sh": SETUP, "run_autograder": RUN.format(lesson=lesson.id, seed=seed)}
+    pack({**files(lesson), **{name: text.encode() for name, text in scripts.items()}}, path)
+
+
+def pack(content: Mapping[str, bytes], path: Path) -> None:
+    """Write an archive of these files; those on top are scripts."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in sorted(_files(lesson, seed).items()):
+        for name, text in sorted(content.items()):
             entry = zipfile.ZipInfo(name, WHEN)
             entry.external_attr = (0o100755 if "/" not in name else 0o100644) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, content)
+            archive.writestr(entry, text)
 
 
-def _files(lesson: Lesson, seed: int) -> dict[str, bytes]:
+def files(lesson: Lesson) -> dict[str, bytes]:
     """What grading the lesson needs, by path: nothing of later lessons."""
     rooms = [file for room in ROOMS for file in (places.PACKAGE / room).glob("*.py")]
     held = {f"autograder/{x.relative_to(places.PACKAGE).as_posix()}": x for x in rooms}
@@ -137,10 +143,7 @@ def _files(lesson: Lesson, seed: int) -> dict[str, bytes]:
         facts = part.folder / "lesson.toml"
         held[f"course/lessons/{part.folder.name}/lesson.toml"] = facts
         held |= {f"solutions/{file}": places.SOLUTIONS / file for file in part.files}
-    scripts = {"setup.sh": SETUP, "run_autograder": RUN.format(lesson=lesson.id, seed=seed)}
-    return {name: path.read_bytes() for name, path in held.items()} | {
-        name: text.encode() for name, text in scripts.items()
-    }
+    return {name: path.read_bytes() for name, path in held.items()}
 
 
 # ------------------------------------------------------------------------------------------
@@ -157,7 +160,7 @@ def main(arguments: Sequence[str]) -> int:
     made = Path(folder, "results", "results.json")
     made.unlink(missing_ok=True)  # whoever wrote it
     try:
-        result = _grade(manifest.get(name), Path(folder), int(seed), level or None)
+        result = grade(manifest.get(name), Path(folder), "submission", int(seed), level or None)
     except (Problem, suite.SuiteError) as error:
         print(f"Not graded. {error}", file=sys.stderr)
         return 1
@@ -167,8 +170,9 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _grade(lesson: Lesson, folder: Path, seed: int, level: str | None) -> Result:
-    source, reason = intake.take_module(folder, ["submission"], lesson)
+def grade(lesson: Lesson, folder: Path, inside: str, seed: int, level: str | None) -> Result:
+    """The result of the submission in a folder inside another one."""
+    source, reason = intake.take_module(folder, [inside], lesson)
     (result,) = pool.grade_many(
         [("submission", source)], lesson, workers=1, level=isolation.choose(level), seed=seed
     )

@@ -224,9 +224,15 @@ def take_answers(root: Path, parts: list[str]) -> dict[str, str]:
     """
     try:
         notebook = json.loads(read(root, parts, NOTEBOOK_LIMIT, "The notebook"))
-        return dict(filter(None, map(_answer, notebook["cells"])))
+        return dict(filter(None, map(_answer, _cells(notebook))))
     except Exception:
         return {}
+
+
+def _cells(notebook: dict[str, Any]) -> list[Any]:
+    """The cells of a notebook; up to nbformat 3 they are in worksheets."""
+    sheets = [notebook] if "cells" in notebook else notebook["worksheets"]
+    return [cell for sheet in sheets for cell in sheet["cells"]]
 
 
 def _answer(cell: Any) -> tuple[str, str] | None:

@@ -19,11 +19,11 @@ import result_documents
 from result_documents import ADA, BELA, CY, exercise
 
 from autograder import cli
-from autograder.classroom import exports, gradescope
+from autograder.classroom import exports, gradescope, prairielearn
 from autograder.grading import results
 from autograder.lessons import manifest
 
-FORMATS = ["gradescope", "github", "junit", "csv", "canvas"]
+FORMATS = ["gradescope", "github", "junit", "csv", "canvas", "moodle", "prairielearn"]
 
 
 @pytest.fixture
@@ -170,6 +170,56 @@ def test_the_autograder_grades_a_submission(machine):
     assert "Known mistake: It is tripled." in document["tests"][0]["output"]
 
 
+# PrairieLearn. The fields are those of "External Grading" in its documentation.
+
+
+@pytest.mark.parametrize("result", [ADA, BELA, CY], ids=["right", "mistake", "odd"])
+def test_prairielearn_takes_a_result(result):
+    assert_prairielearn_takes(json.loads(json.dumps(prairielearn.document(result))))
+
+
+def assert_prairielearn_takes(document):
+    assert 0.0 <= document["score"] <= 1.0
+    assert isinstance(document["gradable"], bool)
+    assert ("format_errors" in document) == (not document["gradable"])
+    assert all(isinstance(document[name], str) for name in ("message", "output"))
+    for test in document["tests"]:
+        texts = {"name", "description", "message", "output"}
+        assert test.keys() == texts | {"points", "max_points"}
+        assert all(isinstance(test[name], str) for name in texts)
+        assert 0 <= test["points"] <= test["max_points"]
+    assert len(json.dumps(document)) < 1_000_000
+
+
+def test_what_cannot_be_imported_costs_no_attempt_in_prairielearn():
+    assert prairielearn.document(BELA)["gradable"]
+    assert prairielearn.document(CY)["format_errors"] == CY["remarks"]
+
+
+@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+def test_prairielearns_image_grades_a_submission(tmp_path, monkeypatch):
+    lesson = graded_course.write(monkeypatch, tmp_path)
+    prairielearn.write_image(lesson, tmp_path / "image.zip", 3)
+    archives.unpack(tmp_path / "image.zip", tmp_path / "image")
+    student = tmp_path / "grade" / "student"
+    student.mkdir(parents=True)
+    (student / "numbers.py").write_bytes(graded_course.changed("2.0 * np", "3.0 * np"))
+    start = (tmp_path / "image" / "Dockerfile").read_text().replace("\\\n", "").splitlines()[-1]
+    _, *arguments = json.loads(start.removeprefix("ENTRYPOINT "))
+    arguments = [str(tmp_path / "grade") if x == "/grade" else x for x in arguments]
+    environment = {"PYTHONPATH": str(tmp_path / "image"), "PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        [sys.executable, *arguments], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    document = load(tmp_path / "grade" / "results" / "results.json")
+    assert_prairielearn_takes(document)
+    assert [test["points"] for test in document["tests"]] == [0, 2, 0]
+    assert document["score"] == pytest.approx(2 / 6)
+    question = load(tmp_path / "image" / "question" / "info.json")
+    assert question["gradingMethod"] == "External"
+
+
 @pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
 def test_the_autograder_tells_what_is_missing(machine):
     assert run_autograder(machine).returncode == 0
@@ -236,6 +286,9 @@ def test_the_reporter_of_github_classroom_adds_up_the_points(folder, result):
         assert share == pytest.approx(own["points"], abs=0.005)
     assert load(made / "core" / f"{result['student']}.json") == runners
     assert "test_hidden" not in json.dumps(runners)
+    tests = [test for runner in runners.values() for test in runner["tests"]]
+    assert all(test["line_no"] == 0 for test in tests)  # or it prints "line undefined"
+    assert all((": " in test["name"]) == (test["status"] == "fail") for test in tests)
 
 
 @pytest.mark.parametrize(("points", "count"), [(1.34, 2), (0.67, 1), (1.0, 3), (0.0, 0), (2.0, 7)])

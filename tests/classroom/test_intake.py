@@ -181,6 +181,11 @@ def test_only_answers_are_kept_of_a_notebook(tmp_path):
     assert rebuilt(tmp_path, json.dumps(student)) == ["prose", "checks", "mine"]
 
 
+def test_a_notebook_of_an_older_format_keeps_its_answers(tmp_path):
+    old = {"nbformat": 3, "worksheets": [{"cells": [cell("mine", "q2", solution=True)]}]}
+    assert rebuilt(tmp_path, json.dumps(old)) == ["prose", "checks", "mine"]
+
+
 def test_of_duplicated_cells_the_last_counts(tmp_path):
     student = notebook(cell("one", "q2"), cell(["t", "wo"], "q2"))
     assert rebuilt(tmp_path, json.dumps(student)) == ["prose", "checks", "two"]

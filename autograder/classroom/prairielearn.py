@@ -1,0 +1,113 @@
+"""PrairieLearn: results as its external grading takes them, and the image that makes them.
+
+PrairieLearn starts the image for each submission, with the student's files in /grade/student, and
+reads /grade/results/results.json. See "External Grading" in its documentation.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom import gradescope
+from autograder.grading import feedback, results, suite
+from autograder.grading.result import Result, Verdict
+from autograder.lessons import manifest
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.problem import Problem
+
+LIMIT = 4_000  # characters of a test's output: the document may have 1 MB
+
+DOCKERFILE = """\
+# The external grader of one lesson: docker build -t NAME . && docker push NAME
+FROM python:3.12-slim
+RUN apt-get update -qq \\
+    && apt-get install -qq -y --no-install-recommends bubblewrap > /dev/null \\
+    && rm -rf /var/lib/apt/lists/*
+COPY . /jaxprentice
+RUN python -m pip install --quiet --no-cache-dir --no-deps \\
+    --requirement /jaxprentice/requirements/grader.txt
+ENV PYTHONPATH=/jaxprentice JAX_PLATFORMS=cpu
+ENTRYPOINT ["python", "-P", "-m", "autograder.classroom.prairielearn", \\
+    "{lesson}", "/grade", "{seed}"]
+"""
+TIMEOUT = 300  # seconds for a submission; endless ones end before that
+
+
+def document(result: Result) -> dict[str, Any]:
+    """A result as `results.json`. What cannot be imported is not gradable, and costs no attempt."""
+    gradable = bool(result["score"]) or not result["remarks"]
+    made = {
+        "gradable": gradable,
+        "score": round(min(result["score"] / result["max_score"], 1.0), 6),
+        "message": f"{result['score']:g} of {result['max_score']:g} points.",
+        "output": "\n".join(result["remarks"]),
+        "tests": [_test(exercise) for exercise in result["exercises"]],
+    }
+    return made if gradable else {**made, "format_errors": result["remarks"]}
+
+
+def _test(exercise: Verdict) -> dict[str, Any]:
+    titles = {e.id: e.title for lesson in manifest.load().values() for e in lesson.graded}
+    passed = exercise["points"] >= exercise["max_points"]
+    return {
+        "name": exercise["id"],
+        "description": titles.get(exercise["id"], ""),
+        "points": exercise["points"],
+        "max_points": exercise["max_points"],
+        "message": "" if passed else exercise["message"] or "",
+        "output": feedback.message(exercise, [])[:LIMIT],
+    }
+
+
+def write_image(lesson: Lesson, path: Path, seed: int) -> None:
+    """Write the archive from which the image of a lesson's grader is built."""
+    gradescope.pack({**gradescope.files(lesson), **_own(lesson, seed)}, path)
+
+
+def _own(lesson: Lesson, seed: int) -> dict[str, bytes]:
+    options = {"enabled": True, "image": f"YOUR-REGISTRY/{lesson.id}", "timeout": TIMEOUT}
+    name = lesson.module.rpartition("/")[2]
+    question = (
+        f"<pl-question-panel><p>{lesson.title}: hand in <code>{name}</code>.</p>"
+        f'<pl-file-upload file-names="{name}"></pl-file-upload></pl-question-panel>\n'
+        "<pl-submission-panel><pl-external-grader-results></pl-external-grader-results>"
+        "<pl-file-preview></pl-file-preview></pl-submission-panel>\n"
+    )
+    about = {
+        "title": lesson.title,
+        "topic": "JAX",
+        "type": "v3",
+        "singleVariant": True,
+        "gradingMethod": "External",
+        "externalGradingOptions": options,
+    }
+    texts = {
+        "Dockerfile": DOCKERFILE.format(lesson=lesson.id, seed=seed),
+        "question/info.json": json.dumps(about, indent=2) + "\n",
+        "question/question.html": question,
+    }
+    return {path: text.encode() for path, text in texts.items()}
+
+
+# ------------------------------------------------------------------------------------------
+# Inside the image
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Grade FOLDER/student and write FOLDER/results/results.json; the exit status."""
+    name, folder, seed = arguments
+    made = Path(folder, "results", "results.json")
+    made.unlink(missing_ok=True)
+    try:
+        result = gradescope.grade(manifest.get(name), Path(folder), "student", int(seed), None)
+        found, status = document(result), 0
+    except (Problem, suite.SuiteError) as error:
+        found, status = {"gradable": False, "format_errors": f"Not graded. {error}"}, 1
+    results.write_text(made, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
