@@ -4,6 +4,7 @@ Every command imports what it needs when it runs, so that the cheap ones start a
 is printed as one sentence with exit status 1; wrong usage has status 2, Ctrl-C 130.
 """
 
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -54,9 +55,6 @@ app.add_typer(site, name="site", rich_help_panel=MAINTAINERS)
 LessonName = Annotated[str, typer.Argument(metavar="LESSON", help="A lesson, such as core.")]
 Course = Annotated[
     Path, typer.Option("--course", metavar="DIR", help="The course directory; here if absent.")
-]
-ExerciseName = Annotated[
-    str, typer.Argument(metavar="EXERCISE", help="An exercise, such as jvp.mul_rule.")
 ]
 ProgramFile = Annotated[
     Path | None, typer.Argument(metavar="[FILE]", help="A program that imports your package.")
@@ -119,10 +117,18 @@ def _version(wanted: bool) -> None:
         raise typer.Exit()
 
 
+def _plain(wanted: bool) -> None:
+    if wanted:
+        os.environ["JAXPRENTICE_PLAIN"] = "1"
+
+
 @app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")
+    ] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", callback=_plain, help="Text that a screen reader reads well.")
     ] = False,
 ) -> None:
     """Build JAX yourself, lesson by lesson; and run the course for a class."""
@@ -175,19 +181,24 @@ def check(
 
 @app.command(rich_help_panel=STUDENTS)
 def watch() -> None:
-    """Check again each time you save a file; end it with Ctrl-C."""
-    from autograder.student import commands, workspace
+    """Check again each time you save a file, and move on when an exercise passes."""
+    from autograder.student import watching, workspace
 
-    commands.watch(workspace.find())
+    watching.watch(workspace.find())
 
 
 @app.command(rich_help_panel=STUDENTS)
-def hint(name: ExerciseName) -> None:
+def hint(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[EXERCISE]", help="Such as jvp.mul_rule; the next one if absent."),
+    ] = None,
+) -> None:
     """Give a hint for an exercise, a better one each time."""
-    from autograder.lessons import manifest
     from autograder.student import commands, workspace
 
-    commands.hint(workspace.find(), manifest.find_exercise(name))
+    place = workspace.find()
+    commands.hint(place, commands.to_hint(place, name))
 
 
 @app.command(rich_help_panel=STUDENTS)
@@ -252,7 +263,7 @@ def reset(name: LessonName) -> None:
 
 @app.command(rich_help_panel=STUDENTS)
 def progress() -> None:
-    """Show which exercises are done, as the last checks found."""
+    """Show which exercises are done, and the points."""
     from autograder.student import commands, workspace
 
     commands.progress(workspace.find())

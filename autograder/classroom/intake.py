@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom import written
+from autograder.lessons import browser_names
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
@@ -69,10 +70,14 @@ def take_module(root: Path, inside: list[str], lesson: Lesson) -> tuple[bytes | 
 
     `root` is the instructor's own folder; links are refused in `inside` and below it. The module is
     looked for at its place in the package (minijax/jvp.py), then beside it (jvp.py), then in the
-    folder's archive, if it has one.
+    folder's archive, if it has one; then under the names that browsers make (`jvp (1).py`). With
+    such a file comes a sentence that says which one was taken.
     """
     try:
-        return _checked(_find(root, inside, lesson), lesson), ""
+        try:
+            return _checked(_find(root, inside, lesson), lesson), ""
+        except Missing as missing:
+            return _renamed(root, inside, lesson, missing)
     except Refused as refused:
         reason = str(refused)
     except OSError:  # it changes at this moment
@@ -95,6 +100,22 @@ def _find(root: Path, inside: list[str], lesson: Lesson) -> bytes:
     archives = [path.name for path in folder.glob("*.zip") if _is_archive(path.name)]
     if len(archives) == 1:
         return _from_archive(root, [*inside, archives[0]], lesson)
+    raise missing
+
+
+def _renamed(root: Path, inside: list[str], lesson: Lesson, missing: Missing) -> tuple[bytes, str]:
+    """The one file whose name a browser has made of the module's, and a sentence about it."""
+    package, _, name = lesson.module.rpartition("/")
+    for place in ([*inside, *package.split("/")], inside):
+        found = browser_names.alike(Path(root, *place), name)
+        if len(found) > 1:
+            raise Refused(
+                f"The file {lesson.module} is missing, and several could be it: "
+                f"{', '.join(found[:3])}. Hand in one, as {name}."
+            )
+        if found:
+            source = _checked(read(root, [*place, found[0]], MODULE_LIMIT, lesson.module), lesson)
+            return source, f"There is no {lesson.module}; {found[0]} was taken for it."
     raise missing
 
 

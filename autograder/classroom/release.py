@@ -21,7 +21,15 @@ from autograder.student import workspace
 
 # The part of this package that the students' commands are made of.
 MODULES = (
-    *("__init__", "__main__", "cli", "lessons/__init__", "lessons/assemble", "lessons/drawing"),
+    *(
+        "__init__",
+        "__main__",
+        "cli",
+        "lessons/__init__",
+        "lessons/assemble",
+        "lessons/browser_names",
+    ),
+    *("lessons/drawing",),
     *("lessons/manifest", "lessons/places", "lessons/problem", "lessons/recorder"),
     *(
         "lessons/skeleton",
@@ -32,7 +40,13 @@ MODULES = (
     ),
     *("grading/words", "student/__init__", "student/capstone", "student/check_plugin"),
     *("student/cache", "student/checks", "student/commands", "student/doctor"),
-    *("student/example_checks", "student/explain", "student/extras"),
+    *(
+        "student/example_checks",
+        "student/explain",
+        "student/extras",
+        "student/keys",
+        "student/watching",
+    ),
     *("student/programs", "student/run_program", "student/screen", "student/workspace"),
 )
 ASSETS = ("course.css", "stepper.js")  # of the site: what `trace --html` shows a recording with

@@ -1,5 +1,6 @@
-"""What the students' commands do: check, watch, list, progress, and changing a module."""
+"""What the students' commands do: check, hint, list, progress, and changing a module."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,11 @@ def tell_end(place: Workspace, lesson: Lesson) -> None:
 
 def run(place: Workspace, lesson: Lesson, exercise: Exercise | None = None) -> Report:
     """Check the student's module over the reference of the earlier lessons, and remember it."""
+    if not place.file(lesson).exists():
+        taken = shown(place.renamed(lesson))
+        print(
+            f"There is no {lesson.module}; {taken} is taken for it. Rename it: graded is its name."
+        )
     report = checks.run(lesson, {lesson.module: place.source(lesson)}, exercise)
     if not report.broken or not exercise:
         place.remember("checked", lesson.id, found(place, report))
@@ -131,25 +137,28 @@ def found(place: Workspace, report: Report) -> dict[str, Any]:
     if len(report.exercises) == len(lesson.exercises):
         return known
     last = place.record.get("checked", {}).get(lesson.id, {"of": "", "done": []})
-    asked = [exercise.id for exercise in report.exercises]
-    done = {*report.done, *(name for name in last["done"] if name not in asked)}
+    gone = {*(x.id for x in report.exercises), *report.stubs}  # asked for, or not there any more
+    done = {*report.done, *(name for name in last["done"] if name not in gone)}
     return {"of": last["of"], "done": [x.id for x in lesson.exercises if x.id in done]}
 
 
 def first_incomplete(place: Workspace) -> Report:
-    """The first lesson that is not complete, checked; the last one when all are.
+    """The first lesson that is not complete, checked; the last one when all are."""
+    while True:
+        lesson = next_lesson(place)
+        report = run(place, lesson)
+        if not report.complete or lesson is next_lesson(place):
+            return report
+
+
+def next_lesson(place: Workspace) -> Lesson:
+    """The first lesson that is not known to be complete; the last one when all are.
 
     A handout's own lesson is both the first and the last, whatever else is unfinished.
     """
     own = [lesson for lesson in all_taught() if lesson.id == place.identity.get("lesson")]
-    last = (own or all_taught())[-1]
-    for lesson in [*own, *(lesson for lesson in all_taught() if lesson is not last)]:
-        if place.checked(lesson)[1] and is_complete(place, lesson):
-            continue
-        report = run(place, lesson)
-        if not report.complete or lesson is last:
-            return report
-    return run(place, last)
+    left = [x for x in all_taught() if not (place.checked(x)[1] and is_complete(place, x))]
+    return (own or [*left, all_taught()[-1]])[0]
 
 
 def check_mine(place: Workspace, base: Report) -> int:
@@ -184,28 +193,6 @@ def blame(lesson: Lesson, source: bytes, lost: list[str]) -> str:
 def lost_against(report: Report, base: Report) -> list[str]:
     """The exercises that are done in `base` and not in `report`."""
     return [name for name in base.done if name not in report.done]
-
-
-def watch(place: Workspace) -> None:
-    """Check a lesson each time its module is saved."""
-    import watchfiles
-
-    modules = {place.file(lesson): lesson for lesson in all_taught()}
-    check_and_wait(place, None)
-    for changes in watchfiles.watch(place.root, raise_interrupt=True):
-        saved = [modules[Path(path)] for _, path in changes if Path(path) in modules]
-        for lesson in saved[:1]:
-            print("\n" + "-" * 72)
-            check_and_wait(place, lesson)
-
-
-def check_and_wait(place: Workspace, lesson: Lesson | None) -> None:
-    """Check, and say that more will come; a file may be missing while it is being saved."""
-    try:
-        check(place, lesson.id if lesson else None, mine=False)
-    except Problem as problem:
-        print(problem)
-    print("\nWaiting for you to save a file. Ctrl-C ends this.", flush=True)
 
 
 # ------------------------------------------------------------------------------------------
@@ -352,6 +339,25 @@ def hint(place: Workspace, exercise: Exercise) -> None:
         print(stuck(exercise, place))
 
 
+def to_hint(place: Workspace, name: str | None) -> Exercise:
+    """The exercise that a name means to `hint`: none, a lesson's or a function's name is enough."""
+    every = {exercise.id: exercise for lesson in all_taught() for exercise in lesson.exercises}
+    if name is None:
+        return next_exercise(place, next_lesson(place))
+    called = [x for x in every.values() if name in (x.target, x.id.rpartition(".")[2])]
+    if name in every or len(called) == 1:
+        return every[name] if name in every else called[0]
+    if name in manifest.load():
+        return next_exercise(place, taught(name))
+    raise manifest.unknown_name("exercise", name, every)
+
+
+def next_exercise(place: Workspace, lesson: Lesson) -> Exercise:
+    """The first exercise of a lesson that is not done; the last one when all are."""
+    done = done_of(place, lesson)
+    return next((x for x in lesson.exercises if x.id not in done), lesson.exercises[-1])
+
+
 COLOURS = {DONE: "32", TO_DO: "2"}
 
 
@@ -364,30 +370,46 @@ def styled(text: str, status: str) -> str:
 # Other commands
 
 
+def done_of(place: Workspace, lesson: Lesson) -> list[str]:
+    """The exercises of a lesson that are done, as the file is now: it is checked if it changed."""
+    done, current = place.checked(lesson)
+    if current:
+        return done
+    if not place.file(lesson).exists():
+        return place.forget(lesson)
+    if place.source(lesson) == workspace.skeleton(lesson).encode():
+        place.remember("checked", lesson.id, {"of": place.fingerprint(lesson), "done": []})
+        return []
+    if sys.stderr.isatty():
+        print(f"Checking {lesson.id}, which has changed ...", file=sys.stderr)
+    return run(place, lesson).done
+
+
 def list_lessons(place: Workspace) -> None:
     """Print the lessons with how much of each is done."""
     rows = [("lesson", "title", "time", "points", "done")]
     for lesson in manifest.load().values():
         if not lesson.has_page:
             continue
-        count = f"{len(place.checked(lesson)[0])} of {len(lesson.exercises)}"
         points = f"{lesson.max_points:g}"
-        if not lesson.exercises:
+        if lesson.exercises:
+            count = f"{len(done_of(place, lesson))} of {len(lesson.exercises)}"
+        else:
             count, points = "yes" if capstone.is_done(place, lesson) else "no", ""
         rows.append((lesson.id, lesson.title, f"{lesson.minutes} min", points, count))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        print("  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip())
-    print("\nNext: ./jaxprentice check")
+        cells = "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True))
+        print_lines([cells.rstrip()])
+    print(f"\n{progress_line(place)}\nNext: ./jaxprentice check")
 
 
 def progress(place: Workspace) -> None:
-    """Print each exercise with whether it was done when it was last checked."""
+    """Print each exercise with whether it is done, and the points."""
     points = total = 0.0
     for lesson in all_taught():
-        done, current = place.checked(lesson)
-        last = "" if current or not done else " (not checked as a whole since the last change)"
-        print(f"{lesson.title}{last}")
+        done = done_of(place, lesson)
+        print_lines([lesson.title])
         for exercise in lesson.exercises:
             status = DONE if exercise.id in done else TO_DO
             print(f"  {styled(f'{status:<7}', status)}{exercise.id}")
@@ -396,7 +418,17 @@ def progress(place: Workspace) -> None:
         if lesson.whole:
             points += lesson.whole.points if len(done) == len(lesson.exercises) else 0
             total += lesson.whole.points
-    print(f"\n{points:g} of {total:g} points, as the last checks found.")
+    print(f"\n{progress_line(place)}")
+    print(f"{points:g} of {total:g} points, as the checks find.")
+
+
+def progress_line(place: Workspace) -> str:
+    """How far the course is, with a bar; it needs no check, and takes what the last ones found."""
+    lessons = all_taught()
+    count = sum(len(lesson.exercises) for lesson in lessons)
+    done = sum(len(place.checked(lesson)[0]) for lesson in lessons)
+    said = f"{done} of {count} exercises"
+    return said if screen.is_plain() else f"[{screen.bar(done, count)}] {said}"
 
 
 def replace(place: Workspace, lesson: Lesson, text: str, what: str) -> None:

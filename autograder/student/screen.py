@@ -45,3 +45,12 @@ def has_colours() -> bool:
 def coloured(text: str, colour: str) -> str:
     """The text in a colour, by its number in ANSI's list, where there are colours."""
     return f"\033[{colour}m{text}\033[0m" if has_colours() else text
+
+
+WIDTH = 30  # of a progress bar
+
+
+def bar(done: int, count: int) -> str:
+    """A progress bar without its ends."""
+    full = WIDTH * done // count if count else 0
+    return "#" * full + "-" * (WIDTH - full)

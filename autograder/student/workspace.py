@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.lessons import assemble, manifest, places, tasks
+from autograder.lessons.browser_names import alike
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
 
@@ -90,10 +91,20 @@ class Workspace:
         try:
             return self.file(lesson).read_bytes()
         except FileNotFoundError:
+            return self.renamed(lesson).read_bytes()
+
+    def renamed(self, lesson: Lesson) -> Path:
+        """The file whose name a browser has made of the module's, which is not there itself."""
+        file = self.file(lesson)
+        found = [x / name for x in (file.parent, self.root) for name in alike(x, file.name)]
+        if len(found) > 1:
+            some = " and ".join(path.name for path in found[:2])
+            raise Problem(f"{file} is missing, and {some} could be it. Rename one to {file.name}.")
+        if not found:
             raise Problem(
-                f"{self.file(lesson)} is missing. `./jaxprentice reset {lesson.id}` puts the "
-                "skeleton there."
-            ) from None
+                f"{file} is missing. `./jaxprentice reset {lesson.id}` puts the skeleton there."
+            )
+        return found[0]
 
     def fingerprint(self, lesson: Lesson) -> str:
         """Changes when the student's module or the lesson's checks do."""
@@ -126,7 +137,16 @@ class Workspace:
         last = self.record.get("checked", {}).get(lesson.id)
         if not last:
             return [], False
-        return last["done"], self.file(lesson).exists() and last["of"] == self.fingerprint(lesson)
+        try:
+            return last["done"], last["of"] == self.fingerprint(lesson)
+        except Problem:  # the module is gone
+            return last["done"], False
+
+    def forget(self, lesson: Lesson) -> list[str]:
+        """Nothing is known of a lesson any more: no exercise of it is done."""
+        if lesson.id in self.record.get("checked", {}):
+            self.remember("checked", lesson.id, {"of": "", "done": []})
+        return []
 
     def hints_seen(self, exercise: Exercise) -> int:
         """How many hints for an exercise were given."""

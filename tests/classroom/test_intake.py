@@ -56,10 +56,31 @@ def test_a_missing_module_is_said(inbox):
     assert "minijax/jvp.py is missing" in refused(inbox)
 
 
-@pytest.mark.parametrize("name", ["JVP.py", "jvp.PY", "jvp.py ", "jvp (1).py"])
+@pytest.mark.parametrize("name", ["JVP.py", "jvp.PY", "jvp.py ", "jvp(x).py", "jvp_old.py"])
 def test_names_are_compared_exactly(inbox, module, name):
     module.with_name(name).write_bytes(GOOD)
     assert "is missing" in refused(inbox)
+
+
+@pytest.mark.parametrize(
+    "name", ["jvp (1).py", "jvp(2).py", "jvp.py.txt", "jvp.txt", "jvp - Copy.py", "jvp-1.py"]
+)
+def test_a_name_that_a_browser_made_is_taken_and_said(inbox, module, name):
+    for file in (module.with_name(name), inbox / "ada" / name):
+        file.write_bytes(GOOD)
+        assert take(inbox) == (GOOD, f"There is no minijax/jvp.py; {name} was taken for it.")
+        file.unlink()
+
+
+def test_of_several_such_names_none_is_taken(inbox, module):
+    for name in ("jvp (1).py", "jvp (2).py"):
+        module.with_name(name).write_bytes(GOOD)
+    assert "several could be it: jvp (1).py, jvp (2).py. Hand in one, as jvp.py." in refused(inbox)
+
+
+def test_a_link_with_such_a_name_is_not_followed(inbox, module):
+    module.with_name("jvp (1).py").symlink_to("/etc/passwd")
+    assert "is a link" in refused(inbox)
 
 
 def test_a_link_to_a_file_is_not_followed(inbox, module):

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import graded_course
@@ -105,7 +104,7 @@ def one_sentence(text):
     [
         ("chekc", "No such command 'chekc'. Did you mean 'check'? See `./jaxprentice --help`."),
         ("check --mien", "No such option"),
-        ("hint", "Missing argument 'EXERCISE'. See `./jaxprentice hint --help`."),
+        ("give", "Missing argument 'LESSON'. See `./jaxprentice give --help`."),
         ("grade work --lesson hello", "Missing option '--out'."),
         ("grade work --lesson hello --out x --jobs many", "is not a valid int"),
         ("nbgrader start", "No such command 'start'. See `./jaxprentice nbgrader --help`."),
@@ -122,7 +121,7 @@ def test_wrong_usage_is_one_sentence_and_status_2(work, say, line, words):
     [
         ("check helo", "There is no lesson or exercise 'helo'. Did you mean hello?"),
         ("check grow", "Did you mean hello.grow?"),
-        ("hint Box.grow", "Did you mean hello.grow?"),
+        ("hint Box.gro", "There is no exercise 'Box.gro'."),
         ("check between", "The lesson between has no exercises."),
         ("check zzz", "See `./jaxprentice list`."),
         ("hint hello.gret", "There is no exercise 'hello.gret'. Did you mean hello.greet"),
@@ -304,14 +303,36 @@ def test_after_one_exercise_the_next_one_is_named(work, say):
     assert "Done, 2 of 2. Next: ./jaxprentice check hello\n" in say("check", "hello.grow")[1]
 
 
-def test_one_exercise_alone_is_remembered_but_does_not_make_the_lesson_current(work, say):
+def test_lists_and_progress_are_computed_from_the_files(work, say):
     solve(work)
-    say("check", "hello.greet")
-    assert "done   hello.greet\n  to do  hello.grow" in say("progress")[1]
-    say("check", "hello.grow")
-    assert "Greeting people (not checked as a whole since" in say("progress")[1]
+    assert "2 of 2" in say("list")[1]
+    assert "done   hello.greet\n  done   hello.grow" in say("progress")[1]
+    assert "3.5 of 4.5 points" in say("progress")[1]
+    say("reset", "hello")
+    assert "0 of 2" in say("list")[1]
+    assert (
+        "\n[------------------------------] 0 of 3 exercises\n0 of 4.5 points" in say("progress")[1]
+    )
+    solve(work, "toy/hello.py", ("self.size += by", "self.size += 7"))
+    assert "1 of 2" in say("list")[1]
+    (work / "toy/hello.py").unlink()
+    assert "0 of 2" in say("list")[1]
+
+
+def test_what_is_not_there_any_more_does_not_count(work, say):
+    solve(work)
     say("check", "hello")
-    assert "Greeting people\n" in say("progress")[1]
+    stub = 'raise NotImplementedError("hello.grow")'
+    solve(work, "toy/hello.py", ("self.size += by\n        return self", stub))
+    assert "Done, 1 of 2. Next: hello.grow" in say("check", "hello.greet")[1]
+
+
+def test_plain_text_has_no_bar(work, say, monkeypatch):
+    monkeypatch.delenv("JAXPRENTICE_PLAIN", raising=False)
+    monkeypatch.setenv("JAXPRENTICE_PLAIN", "")
+    out = say("--plain", "list")[1]
+    assert "\n0 of 3 exercises\n" in out
+    assert "[-" not in out
 
 
 def test_an_exercise_that_waits_says_for_what(work, say):
@@ -404,6 +425,23 @@ def test_a_deleted_module_says_how_to_get_it_back(work, say):
     assert "hello.greet" in (work / "toy/hello.py").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("name", ["toy/hello (1).py", "hello.py.txt", "toy/hello - Copy (2).py"])
+def test_a_name_that_a_browser_made_is_recognized_and_said(work, say, name):
+    solve(work)
+    (work / "toy/hello.py").rename(work / name)
+    status, out, _ = say("check", "hello")
+    assert status == 0
+    assert out.startswith(f"There is no toy/hello.py; {name} is taken for it. Rename it")
+
+
+def test_of_several_such_names_none_is_taken(work, say):
+    shutil.copy(work / "toy/hello.py", work / "toy/hello (1).py")
+    (work / "toy/hello.py").rename(work / "hello (2).py")
+    status, _, err = say("check", "hello")
+    assert status == 1
+    assert "hello (1).py and hello (2).py could be it. Rename one to hello.py." in err
+
+
 def test_output_is_plain_ascii_where_that_is_all_there_is(work):
     solve(work, "toy/hello.py", ("return text + mark", "return 'é' + mark"))
     lesson = manifest.get("hello")
@@ -423,32 +461,6 @@ def test_output_is_plain_ascii_where_that_is_all_there_is(work):
     assert run.stdout.decode("ascii").count("\\xe9") == 1
 
 
-def test_watch_checks_again_after_a_save(work, capfd, monkeypatch):
-    import watchfiles
-
-    watching, noticed = threading.Event(), threading.Event()
-
-    def edit():  # again and again: it takes a moment until the system watches
-        watching.wait()
-        while not noticed.wait(0.5):
-            solve(work)
-
-    def one_change(*arguments, watch=watchfiles.watch, **options):
-        watching.set()
-        yield next(watch(*arguments, **options))
-        noticed.set()
-
-    monkeypatch.setattr(watchfiles, "watch", one_change)
-    writer = threading.Thread(target=edit, daemon=True)
-    writer.start()
-    cli.main(["watch"])
-    writer.join()
-    out = capfd.readouterr().out
-    before, _, after = out.partition("-" * 72)
-    assert "to do  hello.greet" in before
-    assert "done  hello.greet" in after
-
-
 # ------------------------------------------------------------------------------------------
 # Hints, solutions, progress
 
@@ -460,6 +472,21 @@ def test_each_hint_says_more_than_the_one_before(work, say):
     assert said[2].startswith("Hint 3 of 3")
     assert "That was the last hint. ./jaxprentice give hello puts the solution of" in said[2]
     assert said[3] == said[2]
+
+
+def test_a_hint_needs_no_whole_name(work, say):
+    assert say("hint")[1].startswith("Hint 1 of 3 for hello.greet")
+    assert say("hint", "Box.grow")[1].startswith("Hint 1 of 3 for hello.grow")
+    solve(work)
+    assert say("hint", "hello")[1].startswith("Hint 2 of 3 for hello.grow")
+    assert say("hint")[1].startswith("Hint 1 of 3 for bye.bye")  # the lesson after is next
+    assert say("hint", "bye")[1].startswith("Hint 2 of 3 for bye.bye")
+
+
+def test_a_hint_for_the_lesson_of_this_name_where_several_functions_have_it():
+    place = workspace.find()
+    assert commands.to_hint(place, "cos_jvp").id == "jvp.cos_rule"
+    assert commands.to_hint(place, "jvp").lesson == "jvp"
 
 
 def test_after_the_last_hint_no_other_is_offered(work, say):
@@ -502,7 +529,7 @@ def test_outside_of_a_workspace_nothing_is_replaced(course, say):
     assert (course / "course/toy/hello.py").read_bytes() == before
 
 
-def test_progress_and_list_show_what_the_last_checks_found(work, say):
+def test_progress_and_list_show_what_is_done_now(work, say):
     solve(work, "toy/hello.py", ("self.size += by", "pass"))
     say("check", "hello")
     _, out, _ = say("progress")
@@ -510,7 +537,7 @@ def test_progress_and_list_show_what_the_last_checks_found(work, say):
     assert "2 of 4.5 points" in out
     assert re.search(r"^hello .* 1 of 2$", say("list")[1], re.MULTILINE)
     solve(work)
-    assert "(not checked as a whole since the last change)" in say("progress")[1]
+    assert "3.5 of 4.5 points" in say("progress")[1]
 
 
 # ------------------------------------------------------------------------------------------

@@ -1,0 +1,162 @@
+"""`watch`: checks again after each save, moves on when an exercise passes, and listens to keys."""
+
+import webbrowser
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from autograder.lessons.manifest import Exercise, Lesson, get
+from autograder.lessons.problem import Problem
+from autograder.student import commands, keys, screen
+from autograder.student.checks import DONE, Report
+from autograder.student.workspace import Workspace
+
+HELP = "h hint, n next exercise, l list, o open the page, r run again, q quit"
+PAUSE = 100  # milliseconds between two looks at the keyboard
+
+
+class Watch:
+    """A student's place in the course while `watch` runs: an exercise, and the last report."""
+
+    def __init__(self, place: Workspace, has_keys: bool) -> None:
+        self.place = place
+        self.has_keys = has_keys
+        self.exercise: Exercise | None = None
+        self.modules = {place.file(lesson): lesson for lesson in commands.all_taught()}
+
+    def run(self) -> None:
+        """Check, then go on with every save and every key, until the user has had enough."""
+        coming = events(self.place.root, self.has_keys)
+        next(coming)  # from now on no save is overlooked, even during the first check
+        self.check(self.lesson)
+        for event in coming:
+            if isinstance(event, str):
+                if event in ("q", keys.END):
+                    return
+                KEYS.get(event, Watch.tell_keys)(self)
+            elif saved := [self.modules[path] for path in event if path in self.modules]:
+                print("\n" + ("" if screen.is_plain() else "-" * 72))
+                self.check(saved[0])
+
+    @property
+    def lesson(self) -> Lesson:
+        """The lesson of the exercise, or the first that is not complete."""
+        if self.exercise:
+            return get(self.exercise.lesson)
+        return commands.next_lesson(self.place)
+
+    def check(self, lesson: Lesson) -> None:
+        """Check a lesson and say what was found; a file may be missing while it is being saved."""
+        try:
+            report = commands.run(self.place, lesson)
+            commands.tell(report, self.place)
+            if not report.broken:
+                self.move_on(report)
+        except Problem as problem:
+            print(problem)
+        self.wait()
+
+    def move_on(self, report: Report) -> None:
+        """Go to the next exercise if the present one passes, or if it is in another lesson."""
+        before = self.exercise
+        here = before in report.lesson.exercises
+        if before and here and report.status(before) != DONE:
+            return
+        open_ = [x for x in report.exercises if report.status(x) != DONE]
+        if not open_:
+            commands.tell_end(self.place, report.lesson)
+        self.exercise = (self.following(before, open_) if here else None) or next(iter(open_), None)
+        if before and here and self.exercise:
+            print(f"\n{before.id} passes. Next: {self.exercise.id}.")
+
+    @staticmethod
+    def following(before: Exercise | None, open_: list[Exercise]) -> Exercise | None:
+        """The first of these that is after an exercise in its lesson."""
+        if before is None:
+            return None
+        order = [x.id for x in get(before.lesson).exercises]
+        later = [x for x in open_ if order.index(x.id) > order.index(before.id)]
+        return next(iter(later), None)
+
+    def wait(self) -> None:
+        """Say how far the student is, and what can be done now."""
+        print()
+        print(commands.progress_line(self.place))
+        what = HELP if self.has_keys else "Ctrl-C ends this"
+        print(f"Waiting for you to save a file ({what}).", flush=True)
+
+    # The keys
+
+    def hint(self) -> None:
+        """A hint for the exercise."""
+        if self.exercise is None:
+            print("\nThere is nothing to do. Press l for the list.")
+            return
+        print()
+        commands.hint(self.place, self.exercise)
+        self.wait()
+
+    def next(self) -> None:
+        """Go to the next exercise that is not done, and check its lesson."""
+        done = {x for lesson in commands.all_taught() for x in self.place.checked(lesson)[0]}
+        every = [x for lesson in commands.all_taught() for x in lesson.exercises]
+        start = every.index(self.exercise) + 1 if self.exercise else 0
+        left = [x for x in [*every[start:], *every[:start]] if x.id not in done]
+        if not left or left[0] == self.exercise:
+            print("\nThere is no other exercise to do.")
+            return
+        self.exercise = left[0]
+        print(f"\nNow: {self.exercise.id}, {self.exercise.title}.")
+        report = commands.run(self.place, get(self.exercise.lesson), self.exercise)
+        commands.tell(report, self.place)
+        self.wait()
+
+    def list(self) -> None:
+        """All lessons."""
+        print()
+        commands.list_lessons(self.place)
+        self.wait()
+
+    def open(self) -> None:
+        """The lesson's page, in a browser if there is one."""
+        page = self.place.root / "lessons" / self.lesson.folder.name / "lesson.md"
+        opened = page.exists() and webbrowser.open(page.as_uri())
+        print(f"\nThe page is {'opened: ' if opened else ''}{page}", flush=True)
+
+    def again(self) -> None:
+        """Check once more."""
+        print()
+        self.check(self.lesson)
+
+    def tell_keys(self) -> None:
+        """Which keys there are."""
+        print(f"\nKeys: {HELP}.", flush=True)
+
+
+KEYS: dict[str, Callable[[Watch], None]] = {
+    "h": Watch.hint,
+    "n": Watch.next,
+    "l": Watch.list,
+    "o": Watch.open,
+    "r": Watch.again,
+    "\n": Watch.again,
+}
+
+
+def events(root: Path, has_keys: bool) -> Iterator[str | list[Path]]:
+    """What happens: a key, or the files that were saved; at first none, when watching has begun."""
+    import watchfiles
+
+    for changes in watchfiles.watch(
+        root, raise_interrupt=True, yield_on_timeout=True, rust_timeout=PAUSE
+    ):
+        yield [Path(path) for _, path in changes]
+        while has_keys and (key := keys.pressed()) is not None:
+            yield key
+            if key == keys.END:
+                return
+
+
+def watch(place: Workspace) -> None:
+    """Watch a workspace until the user ends it."""
+    with keys.listening() as has_keys:
+        Watch(place, has_keys).run()
