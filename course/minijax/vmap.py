@@ -1,4 +1,4 @@
-"""Vectorisation: `vmap`, by an interpreter that carries a batch axis through every primitive.
+"""Vectorization: `vmap`, by an interpreter that carries a batch axis through every primitive.
 
 `vmap(f)` is what a loop over examples would compute, without the loop: every operation of `f` is
 applied once, to the whole batch. A box holds a stack of values and says which axis counts them; to
@@ -61,31 +61,27 @@ BatchAxis = int | NotMapped  # an axis counted from the front, or `not_mapped`
 
 
 def remove_axis(aval: ShapedArray, axis: BatchAxis) -> ShapedArray:
-    """The type of one example of a batch of type `aval`, whose examples stand along `axis`.
+    """The type of one example of a batch of type `aval`, whose examples are along `axis`.
 
-    `axis` is the number of an axis, from 0. The result is a plain `ShapedArray` without that axis,
-    of the same dtype and `weak_type`. For `not_mapped` there is no batch: `aval` itself comes back.
+    It is a plain `ShapedArray` without that axis, with the same dtype and `weak_type`. Axes count
+    from 0. For `not_mapped` there is no batch, and the result is `aval` itself.
 
     >>> batch = ShapedArray((2, 3), np.dtype("float64"))
     >>> print(remove_axis(batch, 0), remove_axis(batch, 1), remove_axis(batch, not_mapped))
     float64[3] float64[2] float64[2,3]
     """
-    # TODO(vmap.remove_axis): give aval itself where nothing is mapped, else the type without the
-    # batch axis.
+    # Toolbox:
+    # - aval.shape, aval.dtype, aval.weak_type: what a type knows
+    # - isinstance(axis, NotMapped): is there no batch axis?
+    # TODO(vmap.remove_axis): return the type without the batch axis, if there is one.
     raise NotImplementedError("vmap.remove_axis")
 
 
 def move_batch_axis(axis_size: int, src: BatchAxis, dst: int, x: Value) -> Value:
-    """`x` with its batch axis at `dst`; a value without one is repeated `axis_size` times.
+    """`x` with its batch axis at `dst` instead of `src`; the other axes keep their order.
 
-    `src` is where the batch axis is now. The other axes keep their order. `dst` is the place of the
-    batch axis in the result, a number from 0. A value that is `not_mapped` gets a new axis there,
-    of length `axis_size`, with one copy after the other.
-
-    `x` may be a number, an array or a tracer: `get_aval(x).shape` is its shape. Of its axes,
-    `transpose(x, order)` puts number `order[i]` in place i; where nothing moves it gives `x` itself
-    and binds nothing. `broadcast_in_dim(x, shape, axes)` repeats `x` into `shape`; axis i of `x`
-    becomes axis `axes[i]` of the result.
+    A `not_mapped` value is repeated `axis_size` times, along a new axis at `dst`. Axes count from
+    0. `x` may be a tracer. At most one operation is bound, and none if nothing moves.
 
     >>> batch = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])  # three examples of shape (2,)
     >>> move_batch_axis(3, 1, 0, batch)
@@ -96,8 +92,12 @@ def move_batch_axis(axis_size: int, src: BatchAxis, dst: int, x: Value) -> Value
     Array([[7., 8., 9.],
            [7., 8., 9.]], dtype=float64)
     """
-    # TODO(vmap.move_batch_axis): repeat a value that is not mapped along a new axis dst; else move
-    # the axis src to dst.
+    # Toolbox:
+    # - broadcast_in_dim(x, shape, axes): x repeated into shape; its axis i becomes axis axes[i]
+    # - get_aval(x).shape: the shape of a number, an array or a tracer
+    # - order.insert(place, axis): Python's way to put something into a list
+    # - transpose(x, order): axis order[i] of x becomes axis i; binds nothing if none moves
+    # TODO(vmap.move_batch_axis): return x with its batch axis at dst.
     raise NotImplementedError("vmap.move_batch_axis")
 
 
@@ -136,15 +136,11 @@ class BatchTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[BatchTracer], params: dict[str, Any]
     ) -> Any:
-        """Unbox, apply the primitive's batching rule, and box the result.
+        """The result of an operation on tracers of this trace, as a tracer with its batch axis.
 
-        The rule (`get_rule(vmap_rules, primitive, "Batching rule")`) is called as
-        `rule(axis_size, vals, dims, **params)`: the number of examples, which is
-        `self.main.global_data`, and two lists, of the values and of their batch axes. It gives the
-        pair `(val_out, dim_out)`, to be boxed as it is, also where `dim_out` is `not_mapped`.
-
-        For a primitive with `multiple_results` the rule gives two lists, `(vals_out, dims_out)`,
-        and this method a list of boxes.
+        Value and batch axis are those of the primitive's batching rule, even if the axis is
+        `not_mapped`. With `multiple_results`, returns a list. Without a rule, `NotImplementedError`
+        says "Batching rule for 'erf' not implemented".
 
         >>> with new_main(BatchTrace, 3) as main:
         ...     trace = BatchTrace(main)
@@ -153,8 +149,13 @@ class BatchTrace(Trace):
         ...     print(out, out.val, out.batch_dim)
         BatchTracer<float64[]> [-1. -2. -3.] 0
         """
-        # TODO(vmap.process_primitive): take values and batch axes out of the boxes, call the rule,
-        # and box what comes out.
+        # Toolbox:
+        # - BatchTracer(trace, val, batch_dim): a box
+        # - get_rule(vmap_rules, primitive, "Batching rule"): the primitive's rule, or the error
+        # - rule(axis_size, vals, dims, **params): a pair, the value and its batch axis (or two
+        #   lists)
+        # - self.main.global_data: the number of examples
+        # TODO(vmap.process_primitive): return the box, or boxes, for what the operation computes.
         raise NotImplementedError("vmap.process_primitive")
 
 
@@ -175,7 +176,7 @@ def unary_batch(
 def binary_batch(
     primitive: Primitive, axis_size: int, vals: Sequence[Any], dims: Sequence[BatchAxis]
 ) -> tuple[Any, int]:
-    """Operands with the batch axis in front, and of one rank; 0-d constants stay as they are."""
+    """Operands with a leading batch axis, and the same rank; 0-d constants stay as they are."""
     rank = max(len(remove_axis(get_aval(x), d).shape) for x, d in zip(vals, dims, strict=True))
     x, y = (align_operand(axis_size, dim, val, rank) for val, dim in zip(vals, dims, strict=True))
     return primitive.bind(x, y), 0
@@ -184,15 +185,10 @@ def binary_batch(
 def align_operand(axis_size: int, dim: BatchAxis, x: Value, rank: int) -> Value:
     """An operand of an elementwise operation on batches, in a form that fits the other operand.
 
-    `dim` is the batch axis of `x`, and `rank` the number of axes that one example of the *result*
-    has, so that one example of `x` has as many or fewer. The operand in the new form has
-    `1 + rank` axes: the batch axis, axes of length 1 where `x` has too few, and the axes of one
-    example, in their order. One that is `not_mapped` is repeated `axis_size` times; but a 0-d one
-    stays as it is, since numbers fit every shape.
-
-    Write it with `move_batch_axis` and `broadcast_in_dim(x, shape, axes)`, where axis i of `x`
-    becomes axis `axes[i]` of the result, and the axes that are not in `axes` are new. Where no axis
-    is missing, bind nothing more.
+    `dim` is the batch axis of `x`. One example of the result has `rank` axes, and one of `x` as
+    many or fewer. The new form has the batch axis first, then axes of size 1 if `x` has too few,
+    then the axes of one example. What is `not_mapped` is repeated; but if it is 0-d, it stays as it
+    is. If no axis is missing, at most one operation is bound, and none if nothing changes.
 
     >>> numbers = np.array([1.0, 2.0, 3.0])  # three examples, of rank 0
     >>> align_operand(3, 0, numbers, 2).shape
@@ -202,8 +198,13 @@ def align_operand(axis_size: int, dim: BatchAxis, x: Value, rank: int) -> Value:
     >>> align_operand(3, not_mapped, 2.0, 2)
     2.0
     """
-    # TODO(vmap.align_operand): leave a 0-d constant as it is; else bring the batch axis to the
-    # front and put axes of length 1 behind it.
+    # Toolbox:
+    # - broadcast_in_dim(x, shape, axes): x in a new shape; its axis i becomes axis axes[i], the
+    #   others are new
+    # - get_aval(x).shape: the shape of a number, an array or a tracer
+    # - move_batch_axis(axis_size, src, dst, x): x with its batch axis at dst, repeated if it has
+    #   none
+    # TODO(vmap.align_operand): return the operand in its new form.
     raise NotImplementedError("vmap.align_operand")
 
 
@@ -219,26 +220,26 @@ def axes_behind(dim: BatchAxis, axes: Sequence[int]) -> tuple[int, ...]:
 def reduce_sum_batch(
     axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, axes: tuple[int, ...]
 ) -> tuple[Any, int]:
-    """Sum each example along `axes`; gives the sums and where their batch axis is.
+    """The sums of all examples along `axes`, and where the batch axis is in the result.
 
-    `vals` and `dims` hold one entry each, and the one operand is mapped. `axes` are axes of one
-    example: in the batch, those at or behind the batch axis have a number that is higher by one
-    (`axes_behind`). In the result the summed axes are gone, so the batch axis has a lower number
-    if some of them were in front of it. Apply `reduce_sum` once, and move nothing.
+    There is one operand, which is mapped. `axes` are axes of one example, in any order. One sum is
+    bound, on the batch as it is: nothing moves or is repeated.
 
     >>> batch = np.arange(6.0).reshape(2, 3)  # three examples of shape (2,), along axis 1
     >>> reduce_sum_batch(3, [batch], [1], axes=(0,))
     (Array([3., 5., 7.], dtype=float64), 0)
     """
-    # TODO(vmap.reduce_sum_rule): translate the axes, bind once, and say where the batch axis is in
-    # the result.
+    # Toolbox:
+    # - axes_behind(dim, axes): axes of one example as axes of the batch
+    # - reduce_sum(x, axes): the sum along axes, which disappear
+    # TODO(vmap.reduce_sum_rule): return the sums and their batch axis.
     raise NotImplementedError("vmap.reduce_sum_rule")
 
 
 def transpose_batch(
     axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, permutation: tuple[int, ...]
 ) -> tuple[Any, int]:
-    """The batch axis goes to the front, the others follow in their new order."""
+    """The batch axis comes first, the others follow in their new order."""
     (x,), (dim,) = vals, dims
     return transpose(x, (dim, *axes_behind(dim, permutation))), 0
 
@@ -251,7 +252,7 @@ def broadcast_in_dim_batch(
     shape: tuple[int, ...],
     broadcast_dimensions: tuple[int, ...],
 ) -> tuple[Any, int]:
-    """The batch axis in front of the operand is the batch axis in front of the result."""
+    """The leading axis of the operand, its batch axis, is the leading axis of the result."""
     (x,), (dim,) = vals, dims
     x = move_batch_axis(axis_size, dim, 0, x)
     axes = (0, *(axis + 1 for axis in broadcast_dimensions))
@@ -261,8 +262,8 @@ def broadcast_in_dim_batch(
 def axis_in_product(vals: Sequence[Any], dimension_numbers: Any, side: int, axis: int) -> int:
     """Where axis `axis` of operand `side` (0 or 1) of a `dot_general` is found in the result.
 
-    It must be one that stays: not contracted, and no batch axis of the `dot_general`. The result
-    has the batch axes first, then what is left of the first operand, then of the second.
+    It must be one that stays: neither a contracted axis nor a batch axis of the `dot_general`. The
+    result has the batch axes first, then what is left of the first operand, then of the second.
 
     >>> matrix_product = (((1,), (0,)), ((), ()))
     >>> axis_in_product([np.ones((2, 3)), np.ones((3, 4))], matrix_product, 1, 1)
@@ -282,15 +283,12 @@ def dot_general_batch(
     dimension_numbers: Any,
     preferred_element_type: Any,
 ) -> tuple[Any, int]:
-    """Multiply example by example with a single `dot_general`; gives the batch and its batch axis.
+    """The products of all examples, and where the batch axis is in the result.
 
-    `dimension_numbers` is `((contracted axes of x, of y), (batch axes of x, of y))`, in axes of one
-    example: the new ones are built in the same form, of tuples, with axes of the batches
-    (`axes_behind`). If both operands are mapped, their `dims` become batch axes of the
-    `dot_general` too, the first ones, and so axis 0 of the result. If only one is, its batch axis
-    is an axis like any other that stays, and `axis_in_product` says where; the other operand is
-    not repeated. Apply `dot_general` once, to `vals` as they are and with the
-    `preferred_element_type` that was given.
+    `dimension_numbers` are ((contracted axes of x, of y), (batch axes of x, of y)), all counted in
+    one example. One product is bound, on the operands as they are, with axes in tuples of the same
+    form and the same `preferred_element_type`. If both operands are mapped, the examples are the
+    first batch axis of the product. If only one is, its batch axis is kept like a row or a column.
 
     >>> matrix_times_vector = (((1,), (0,)), ((), ()))
     >>> matrix, vectors = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [3.0, 0.0]])
@@ -303,8 +301,13 @@ def dot_general_batch(
     [[3. 3.]
      [1. 0.]]
     """
-    # TODO(vmap.dot_general_rule): translate all axes; make batch axes of the two dims if both are
-    # mapped; bind once, and say where the batch axis is.
+    # Toolbox:
+    # - axes_behind(dim, axes): axes of one example as axes of the batch; unchanged if dim is
+    #   not_mapped
+    # - axis_in_product(vals, numbers, side, axis): where a kept axis of operand 0 or 1 is in the
+    #   result
+    # - dot_general(x, y, numbers, preferred_element_type=...): the product
+    # TODO(vmap.dot_general_rule): return the products and their batch axis.
     raise NotImplementedError("vmap.dot_general_rule")
 
 
@@ -325,7 +328,7 @@ vmap_rules[dot_general_p] = dot_general_batch
 def batching(axis_size: int) -> Iterator[MainTrace]:
     """A `BatchTrace` for batches of `axis_size` examples, on the stack for a `with` block.
 
-    If the axis has a name (`vmap(..., axis_name="i")`), it can be used inside (lesson pmap).
+    If the axis has a name (`vmap(..., axis_name="i")`), it can be used inside (the `pmap` lesson).
     """
     with new_main(BatchTrace, axis_size) as main, mapped_axis(axis_size, main):
         yield main
@@ -337,22 +340,26 @@ def vmap_flat(
     in_dims: Sequence[BatchAxis],
     args: Values,
 ) -> tuple[list[Any], list[BatchAxis]]:
-    """Run a function from arrays to a list of arrays on `axis_size` examples at once.
+    """Run a function from arrays to a list of arrays on a whole batch. Returns two lists.
 
-    `in_dims` says for each of `args` along which axis its examples stand, or `not_mapped` for one
-    that is the same for all; such an argument goes to `f` as it is, without a box. Puts the
-    interpreter on the stack (`with batching(axis_size) as main`), boxes the others in a
-    `BatchTracer` each, calls `f` once, and gives two lists: the values of the results, and the
-    batch axis of each. A result may be a constant, or a tracer of another level: `full_raise`
-    boxes it.
+    The first has the values of the results of `f`, which is called once, and the second their batch
+    axes. `in_dims` says along which axis each of `args` has its `axis_size` examples; one that is
+    `not_mapped` reaches `f` as it is. A result that is a constant, or a tracer of an outer
+    transformation, is `not_mapped`. While `f` runs, and only then, the interpreter is active, and
+    so is the name that the axis may have.
 
     >>> outs, dims = vmap_flat(lambda x, y: [-x, y, 7.0], 3, [1, not_mapped],
     ...                        [np.array([[1.0, 2.0, 3.0]]), 4.0])
     >>> print(outs, dims)
     [Array([[-1., -2., -3.]], dtype=float64), 4.0, 7.0] [1, not_mapped, not_mapped]
     """
-    # TODO(vmap.flat): put a BatchTrace on the stack, box the mapped arguments, call f, raise the
-    # results, and take them apart.
+    # Toolbox:
+    # - BatchTrace(main): the interpreter of that level, to which boxes belong
+    # - BatchTracer(trace, val, batch_dim): a box, with its fields val and batch_dim
+    # - full_raise(trace, out): any value as a box of trace
+    # - with batching(axis_size) as main: a new level on the stack of interpreters, with its name if
+    #   it has one
+    # TODO(vmap.flat): return the results of f and their batch axes.
     raise NotImplementedError("vmap.flat")
 
 
@@ -368,8 +375,9 @@ def vmap(
     `in_axes` says for each argument which axis counts the examples: an integer, or None for an
     argument that is the same for all; one such entry may stand for a whole container; arguments
     by name are mapped along axis 0. `out_axes` likewise says where the axis goes in the results.
-    Mapped axes must have one size (`ValueError`), which is `axis_size` where that is given; without
-    mapped arguments it has to be. By `axis_name`, `fun` can speak of the axis (lesson pmap).
+    All mapped axes must have the same size (`ValueError`), which is `axis_size` if you pass it.
+    Without mapped arguments, you must. `axis_name` is a name by which `fun` can refer to the axis
+    (the `pmap` lesson).
 
     >>> import numpy as np
     >>> vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3.0), 2.0)
@@ -426,7 +434,7 @@ def top_level(tree: Any) -> tuple[list[Any], type, Any]:
 
 
 def normal_axis(axis: int | None, x: Value) -> BatchAxis:
-    """The axis of `x` counted from the front; `not_mapped` for None, where `x` may be anything."""
+    """The axis of `x`, counted from 0; `not_mapped` for None, and then `x` may be anything."""
     if axis is None:
         return not_mapped
     aval = get_aval(x)
@@ -457,12 +465,10 @@ def common_size(args: Values, dims: Sequence[BatchAxis], given: int | None) -> i
 def place_axis(axis_size: int, dim: BatchAxis, axis: int | None, out: Value) -> Value:
     """A result with its batch axis where `out_axes` wants it.
 
-    `dim` is where the batch axis of `out` is, and `axis` where it shall be: a number, which may be
-    negative (-1: the last axis of the result), or None for a result that is the same for all
-    examples and shall come without a batch axis. For a number, a result that is `not_mapped` is
-    repeated by `move_batch_axis`, which wants axes counted from the front. For None it comes back
-    as it is; a result that does have a batch axis cannot, and is a `ValueError` (with a text of
-    your own).
+    `dim` is where it is now, or `not_mapped`. `axis` is where it should be: a number, maybe
+    negative (-1: the last axis of the result), and then a `not_mapped` result is repeated along it;
+    or None, for a result without a batch axis, which is returned unchanged. For None, any other
+    raises `ValueError`.
 
     >>> place_axis(2, 0, -1, np.ones((2, 3))).shape
     (3, 2)
@@ -471,8 +477,11 @@ def place_axis(axis_size: int, dim: BatchAxis, axis: int | None, out: Value) -> 
     >>> place_axis(2, not_mapped, None, 7.0)
     7.0
     """
-    # TODO(vmap.place_axis): move the batch axis to a number, counted from the end where negative;
-    # for None, give out as it is or raise ValueError.
+    # Toolbox:
+    # - get_aval(out).shape: the shape of a number, an array or a tracer
+    # - move_batch_axis(axis_size, src, dst, x): x with its batch axis at dst, from 0, repeated if
+    #   it has none
+    # TODO(vmap.place_axis): return the result with its batch axis in place, or raise ValueError.
     raise NotImplementedError("vmap.place_axis")
 
 
@@ -486,7 +495,7 @@ def check_floats(what: str, tree: Any) -> None:
         if not dtypes.is_float(dtype):
             raise TypeError(
                 f"{what} must be real-valued, but got {dtypes.short_name(dtype)}. Use floats, as "
-                "in 3.0; what is an integer by nature can be an argument outside of argnums."
+                "in 3.0; an argument that must be an integer can be left out of argnums."
             )
 
 
@@ -515,8 +524,8 @@ def jacfwd(
 
     A function from shape (3,) to shape (2,) has a Jacobian of shape (2, 3): the axes of the result
     come first. With containers, each leaf of the result becomes a container like the argument (with
-    a tuple as `argnums`, a tuple of such). With `has_aux`, `fun` gives (result, anything), and the
-    function gives (Jacobian, anything). Counterpart: `jax.jacfwd`.
+    a tuple as `argnums`, a tuple of such). With `has_aux`, `fun` returns (result, anything), and
+    the function returns (Jacobian, anything). Counterpart: `jax.jacfwd`.
 
     >>> jacfwd(lambda x: x * x)(np.array([1.0, 2.0]))
     Array([[2., 0.],
@@ -557,16 +566,10 @@ def jacobian_columns(f: Callable[..., list[Any]], xs: Values) -> tuple[list[list
 def jacobian_of_input(
     f: Callable[..., list[Any]], xs: Values, i: int
 ) -> tuple[list[Any], list[Any]]:
-    """How each result of `f(*xs)` moves with each entry of `xs[i]`: `(values, jacobians)`.
+    """The results of `f(*xs)`, and how they move with each entry of `xs[i]`.
 
-    `f` takes arrays and gives a list of arrays. `values` are its results. Of a result of shape `r`,
-    with `xs[i]` of shape `s`, the Jacobian has shape `r + s`, the axes of `xs[i]` in their order.
-
-    `jvp_flat(f, xs, tangents)` gives `(values, changes)` for one direction; here `tangents` has
-    None for each input that does not move. `basis(get_aval(xs[i]))`, of shape `s + s`, holds all
-    directions: its first `len(s)` axes count them. So `vmap` that function once for each of these
-    axes; then `f` runs once, whatever the size of `xs[i]`. The values are the same for all
-    directions and come back single (None in `out_axes`).
+    `f` returns a list of arrays, and runs once, however large `xs[i]` is. For a result of shape `r`
+    and `xs[i]` of shape `s`, the Jacobian has shape `r + s`. The other inputs do not move.
 
     >>> values, jacobians = jacobian_of_input(
     ...     lambda x, y: [x * y], [np.array([1.0, 2.0]), 5.0], 0)
@@ -576,13 +579,18 @@ def jacobian_of_input(
     [[5. 0.]
      [0. 5.]]
     """
-    # TODO(vmap.jacobian): write the function of one tangent with jvp_flat, vmap it once for each
-    # axis of the input, and call it on the basis.
+    # Toolbox:
+    # - basis(aval): all directions of an input of shape s, in an array of shape s + s; its first
+    #   axes count them
+    # - jvp_flat(f, xs, tangents): values and their changes; a tangent may be None for what does not
+    #   move
+    # - vmap(fun, in_axes, out_axes): out_axes may be a pair; None is for what is the same for all
+    # TODO(vmap.jacobian): return the values and the Jacobians.
     raise NotImplementedError("vmap.jacobian")
 
 
 def own_zeros(tangent: Tangent, y: Value) -> Value:
-    """`tangent`; but where `y` is an integer, zeros of its type instead of float0, as in JAX."""
+    """`tangent`; but if `y` is an integer, zeros of its type instead of float0, as in JAX."""
     aval = get_aval(y)
     if dtypes.is_float(aval.dtype):
         return tangent

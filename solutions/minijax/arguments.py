@@ -78,7 +78,7 @@ def function_of(
 
 
 def check_enough_args(argnums: Argnums, args: Sequence[Any]) -> None:
-    """A `TypeError`, as where Python misses an argument; the Jacobians raise `ValueError`."""
+    """A `TypeError`, as if Python missed an argument; the Jacobians raise `ValueError`."""
     needed = 1 + max([argnums] if isinstance(argnums, int) else argnums, default=-1)
     if needed > len(args):
         raise TypeError(f"argnums={argnums} needs {needed} arguments, and got {len(args)}.")

@@ -20,7 +20,7 @@ from minijax.core import MainTrace, Primitive, Value, find_top_trace, full_lower
 class AxisSize(int):
     """The length of a mapped axis. It is an int that knows the name of the axis, if it has one.
 
-    Whoever hands the size of a batch on, as batching rules do, hands on the name with it.
+    Code that hands the size of a batch on, as batching rules do, hands on the name with it.
 
     >>> AxisSize(3, "i") + 1, AxisSize(3, "i").name
     (4, 'i')
@@ -94,10 +94,10 @@ def axis_sizes() -> tuple[tuple[Any, int], ...]:
 
 
 class AxisPrimitive(Primitive):
-    """A primitive that concerns the interpreters that map certain axes, also without operands.
+    """A primitive that concerns the interpreters that map certain axes, even without operands.
 
-    What the sum of a constant is over all examples depends on how many there are, although the
-    constant is in nobody's box.
+    The sum of a constant over all examples depends on how many there are, although the constant is
+    in no box.
     """
 
     def names(self, params: dict[str, Any]) -> Collection[Hashable]:
@@ -105,7 +105,7 @@ class AxisPrimitive(Primitive):
         raise NotImplementedError(f"{type(self).__name__} must define names.")
 
     def bind(self, *args: Value, **params: Any) -> Value:
-        """As `core.bind`, where the interpreters that map the axes count as operands do."""
+        """As `core.bind`; the interpreters that map the axes count, as operands do."""
         mains = [axis_frame(name).main for name in self.names(params)]
         candidates = [find_top_trace(args).main, *(main for main in mains if main is not None)]
         top = max(candidates, key=lambda main: main.level)

@@ -1,4 +1,4 @@
-"""The error classes that users meet, under the names that JAX gives them (`jax.errors`).
+"""The error classes that users meet, under their names in JAX (`jax.errors`).
 
 Each message says what happened and what to use instead.
 """
@@ -20,7 +20,7 @@ class JAXTypeError(TypeError):
 
 
 class ConcretizationTypeError(JAXTypeError):
-    """A program asked a tracer for its value, where only its shape and dtype are known."""
+    """A program asked a tracer for its value, and only its shape and dtype are known."""
 
 
 class TracerBoolConversionError(ConcretizationTypeError):

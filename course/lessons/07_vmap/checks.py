@@ -1,7 +1,7 @@
-"""Checks of the lesson vmap, for you to read and to run: `./jaxprentice check vmap`.
+"""Checks of the `vmap` lesson, for you to read and to run: `./jaxprentice check vmap`.
 
 Each exercise has a few. They need no other exercise than their own and those that the page names
-before it, so you can do them in any order that pleases you.
+before it, so you can do them in any order you like.
 """
 
 import numpy as np
@@ -85,7 +85,7 @@ def test_dtype_of_an_example():
 
 @pytest.mark.exercise("vmap.remove_axis")
 def test_type_without_a_batch():
-    """Where nothing is mapped, the type itself comes back."""
+    """If nothing is mapped, the type itself is returned."""
     aval = get_aval(GRID)
     assert remove_axis(aval, not_mapped) is aval
 
@@ -125,7 +125,7 @@ def test_tracer_is_moved():
 
 @pytest.mark.exercise("vmap.process_primitive")
 def test_negation_of_a_batch():
-    """An operation on a batch gives a box of the batch, which looks like a single example."""
+    """An operation on a batch returns a box of the batch, which looks like a single example."""
     with new_main(BatchTrace, 3) as main:
         trace = BatchTrace(main)
         out = trace.process_primitive(neg_p, [BatchTracer(trace, GRID, 1)], {})
@@ -148,7 +148,7 @@ def test_rule_gets_everything():
 
 @pytest.mark.exercise("vmap.process_primitive")
 def test_several_results():
-    """A primitive with several results gives a list of boxes, each with its own batch axis."""
+    """A primitive with several results returns a list of boxes, each with its batch axis."""
     toy = Primitive("toy", multiple_results=True)
     vmap_rules[toy] = lambda size, vals, dims: ([vals[0], 7.0], [dims[0], not_mapped])
     with new_main(BatchTrace, 3) as main:
@@ -175,7 +175,7 @@ def test_result_without_a_batch():
 
 @pytest.mark.exercise("vmap.align_operand")
 def test_axes_that_are_missing():
-    """The batch axis stands in front, then axes of length 1, then those of one example."""
+    """The batch axis comes first, then axes of size 1, then those of one example."""
     assert align_operand(3, 0, np.ones(3), 2).shape == (3, 1, 1)
     assert align_operand(3, 1, GRID, 2).shape == (3, 1, 2)
     assert align_operand(3, 1, GRID, 1).tolist() == [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
@@ -210,14 +210,14 @@ def test_nothing_is_missing():
 
 @pytest.mark.exercise("vmap.reduce_sum_rule")
 def test_batch_axis_in_front():
-    """Two examples of shape (3,): their sums, with the batch axis in front."""
+    """Two examples of shape (3,), along the leading axis: their sums."""
     out, dim = reduce_sum_batch(2, [GRID], [0], axes=(0,))
     assert (out.tolist(), dim) == ([6.0, 15.0], 0)
 
 
 @pytest.mark.exercise("vmap.reduce_sum_rule")
 def test_batch_axis_behind():
-    """Three examples of shape (2,): the summed axis was in front of the batch axis."""
+    """Three examples of shape (2,): the summed axis came before the batch axis."""
     out, dim = reduce_sum_batch(3, [GRID], [1], axes=(0,))
     assert (out.tolist(), dim) == ([5.0, 7.0, 9.0], 0)
 
@@ -291,7 +291,7 @@ def test_examples_with_batch_axes():
 
 @pytest.mark.exercise("vmap.dot_general_rule")
 def test_dtype_of_a_product():
-    """The dtype that is asked for is handed on."""
+    """The product has the dtype that was asked for."""
     wanted = {**DOT, "preferred_element_type": np.dtype("float32")}
     out, _ = dot_general_batch(2, [GRID, np.ones((2, 3))], [not_mapped, 0], **wanted)
     assert out.dtype.name == "float32"
@@ -329,7 +329,7 @@ def test_results_and_batch_axes():
 
 @pytest.mark.exercise("vmap.flat")
 def test_results_without_a_batch_axis():
-    """A constant among the results is told to have no batch axis."""
+    """A constant among the results has no batch axis."""
     outs, dims = vmap_flat(lambda x, y: [7.0, y], 3, [0, not_mapped], [np.ones(3), 5.0])
     assert outs == [7.0, 5.0]
     assert dims == [not_mapped, not_mapped]
@@ -348,7 +348,7 @@ def test_result_of_another_vmap():
 @pytest.mark.exercise("vmap.flat")
 @for_programs(seed="vmap", operations=("neg", "sin", "cos", "exp", "log", "transpose"))
 def test_random_programs_of_batches(f, in_axes, batch):
-    """A random program on a batch gives what it gives on each example."""
+    """A random program returns for a batch what it returns for each example."""
     dims = [not_mapped if axis is None else axis for axis in in_axes]
     outs, out_dims = vmap_flat(lambda *xs: results_of(f(*xs)), 2, dims, batch)
     got = [
@@ -379,7 +379,7 @@ def test_place_of_a_constant():
 
 @pytest.mark.exercise("vmap.place_axis")
 def test_no_place():
-    """For None a constant comes back as it is, and a batch is refused."""
+    """For None a constant is returned unchanged, and a batch is rejected."""
     assert place_axis(4, not_mapped, None, GRID) is GRID
     with pytest.raises(ValueError):
         place_axis(2, 0, None, GRID)
@@ -402,7 +402,7 @@ def test_jacobian_of_a_vector():
 
 @pytest.mark.exercise("vmap.jacobian")
 def test_jacobian_of_a_matrix():
-    """The axes of the result come first, those of the input behind, in their order."""
+    """The axes of the result come first, then those of the input, in their order."""
     _, jacobians = jacobian_of_input(lambda x: [x.T], [GRID], 0)
     assert jacobians[0].shape == (3, 2, 2, 3)
     assert (jacobians[0][2, 1, 1, 2], jacobians[0][2, 1, 0, 2]) == (1.0, 0.0)
@@ -410,7 +410,7 @@ def test_jacobian_of_a_matrix():
 
 @pytest.mark.exercise("vmap.jacobian")
 def test_jacobian_of_one_input():
-    """The other inputs stand still."""
+    """The other inputs do not move."""
     values, jacobians = jacobian_of_input(lambda x, y: [x * y], [3.0, np.array([1.0, 2.0])], 1)
     assert values[0].tolist() == [3.0, 6.0]
     assert jacobians[0].tolist() == [[3.0, 0.0], [0.0, 3.0]]

@@ -75,7 +75,7 @@ def check_kind(name: str, dtype: np.dtype, kinds: str) -> None:
 
 
 def broadcast_shapes(name: str, x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of an operation on two operands; `TypeError` where they do not fit."""
+    """The shape of an operation on two operands; `TypeError` if they do not fit."""
     if x == y or not x or not y:
         return x or y
     if len(x) != len(y):
@@ -175,7 +175,7 @@ def convert_element_type(operand: Value, new_dtype: Any) -> Value:
 
 
 def check_dot(lhs: Sequence[int], rhs: Sequence[int], contract: Any, batch: Any) -> None:
-    """`TypeError` where axes are not there, are named twice, or differ in length."""
+    """`TypeError` if axes are missing, are named twice, or differ in size."""
     for shape, axes in zip((lhs, rhs), zip(contract, batch, strict=True), strict=True):
         named = [*axes[0], *axes[1]]
         if len(set(named)) != len(named) or any(not 0 <= i < len(shape) for i in named):
