@@ -31,13 +31,13 @@ def gradient(f, *inputs):
     values, slopes = Table(), Table()
     for parameter, value in zip(jaxpr.parameters, inputs, strict=True):
         values.write(parameter, value)
-    for equation in jaxpr.equations:
-        operands = [values.read(arg, arg) for arg in equation.args]
-        values.write(equation.var, bind(equation.op, *operands))
+    for step in jaxpr.equations:
+        operands = [values.read(arg, arg) for arg in step.args]
+        values.write(step.var, bind(step.op, *operands))
     slopes.write(jaxpr.return_val, 1.0)
-    for equation in reversed(jaxpr.equations):
-        slope = slopes.read(equation.var, 0.0)
-        for arg, other in (equation.args, equation.args[::-1]):
-            share = slope if equation.op is Op.add else mul(slope, values.read(other, other))
+    for step in reversed(jaxpr.equations):
+        slope = slopes.read(step.var, 0.0)
+        for arg, other in (step.args, step.args[::-1]):
+            share = slope if step.op is Op.add else mul(slope, values.read(other, other))
             slopes.write(arg, add(slopes.read(arg, 0.0), share))
     return [slopes.read(parameter, 0.0) for parameter in jaxpr.parameters]

@@ -46,14 +46,14 @@ class Registers:
 
 def run(jaxpr, where, consts, *args):
     """The results of a program on a machine with registers."""
-    env = Registers(where)
+    registers = Registers(where)
     inputs = [*jaxpr.constvars, *jaxpr.invars]
-    env.update(zip(inputs, [*consts, *args], strict=True))
+    registers.update(zip(inputs, [*consts, *args], strict=True))
     for eqn in jaxpr.eqns:
-        outs = eqn.primitive.bind(*[read(env, x) for x in eqn.invars], **eqn.params)
+        outs = eqn.primitive.bind(*[read(registers, x) for x in eqn.invars], **eqn.params)
         outs = outs if eqn.primitive.multiple_results else [outs]
-        env.update(zip(eqn.outvars, outs, strict=True))
-    return [read(env, x) for x in jaxpr.outvars]
+        registers.update(zip(eqn.outvars, outs, strict=True))
+    return [read(registers, x) for x in jaxpr.outvars]
 
 
 def most_at_once(jaxpr):

@@ -112,14 +112,14 @@ def unzipped(f, xs, is_known):
     return closed, *unzip(closed, tuple(is_known))
 
 
-def chosen(xs, flags, wanted):
+def marked(xs, flags, wanted):
     """The values with this flag."""
-    return [x for x, flag in zip(xs, flags, strict=True) if flag == wanted]
+    return [x for x, is_known in zip(xs, flags, strict=True) if is_known == wanted]
 
 
 def waiting(closed, is_known):
     """The variables that depend on an unknown input, and how many equations do."""
-    found, number = set(chosen(closed.jaxpr.invars, is_known, False)), 0
+    found, number = set(marked(closed.jaxpr.invars, is_known, False)), 0
     for eqn in closed.eqns:
         if not found.isdisjoint(eqn.invars):
             found.update(eqn.outvars)
@@ -140,9 +140,9 @@ def test_together(f, xs, want):
         _, first, second, out_known = unzipped(f, xs, is_known)
         typecheck_jaxpr(first.jaxpr)
         typecheck_jaxpr(second.jaxpr)
-        outs = run(first, *chosen(xs, is_known, True))
+        outs = run(first, *marked(xs, is_known, True))
         now = iter(outs[: sum(out_known)])
-        later = iter(run(second, *outs[sum(out_known) :], *chosen(xs, is_known, False)))
+        later = iter(run(second, *outs[sum(out_known) :], *marked(xs, is_known, False)))
         found = [next(now) if flag else next(later) for flag in out_known]
         assert numbers(found) == numbers(want)
 
