@@ -143,9 +143,9 @@ def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
 ) -> None:
     """Make a workspace of your own, in which you write your JAX."""
-    from autograder.student import workspace
+    from autograder.student import updating, workspace
 
-    workspace.init(folder)
+    updating.keep_given(workspace.init(folder).root)
     print(f"Your workspace is {folder}. Begin with:")
     print(f"    cd {folder}")
     print("    ./jaxprentice list")
@@ -259,6 +259,19 @@ def reset(name: LessonName) -> None:
 
     lesson = commands.taught(name)
     commands.replace(workspace.find(), lesson, workspace.skeleton(lesson), "the skeleton")
+
+
+@app.command(rich_help_panel=STUDENTS)
+def update(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE]...", help="Take the course's version of these files."),
+    ] = None,
+) -> int:
+    """Bring corrected pages and new lessons into your workspace; what you changed stays."""
+    from autograder.student import updating, workspace
+
+    return updating.update(workspace.find(), files or [])
 
 
 @app.command(rich_help_panel=STUDENTS)

@@ -45,6 +45,7 @@ MODULES = (
         "student/explain",
         "student/extras",
         "student/keys",
+        "student/updating",
         "student/watching",
     ),
     *("student/programs", "student/run_program", "student/screen", "student/workspace"),

@@ -10,83 +10,12 @@ from pathlib import Path
 
 import graded_course
 import pytest
-import small_course
+from student_course import solve
 
 from autograder import cli
 from autograder.lessons import manifest, places
 from autograder.student import commands, doctor, workspace
-from autograder.upkeep import selftest, sync
-
-HELLO_CHECKS = '''
-import pytest
-from toy.hello import Box, greet
-
-
-@pytest.mark.exercise("hello.greet")
-def test_greet():
-    """The greeting ends in a colon."""
-    assert greet("Ada") == "Hello,\\nAda:"
-
-
-@pytest.mark.exercise("hello.grow")
-def test_grow():
-    """A box grows by one."""
-    assert Box().grow().size == 2
-'''
-
-BYE_CHECKS = '''
-import pytest
-from toy.bye import bye
-
-
-@pytest.mark.exercise("bye.bye")
-def test_bye():
-    """The parting names the person."""
-    assert bye("Ada") == "Bye,\\nAda:"
-'''
-
-
-@pytest.fixture
-def course(monkeypatch, tmp_path):
-    """The small course with checks and everything generated."""
-    checks = {
-        "course/lessons/01_hello/checks.py": HELLO_CHECKS,
-        "course/lessons/03_bye/checks.py": BYE_CHECKS,
-    }
-    root = small_course.write(monkeypatch, tmp_path / "copy", checks)
-    sync.sync(False)
-    monkeypatch.chdir(tmp_path)
-    return root
-
-
-@pytest.fixture
-def work(course, tmp_path, monkeypatch):
-    """A new workspace, in which the user stands."""
-    assert cli.main(["init", "work"]) == 0
-    monkeypatch.chdir(tmp_path / "work")
-    return tmp_path / "work"
-
-
-def solve(work, module="toy/hello.py", *changes):
-    """Put the reference in the student's place, with some texts in it replaced."""
-    text = (places.SOLUTIONS / module).read_text(encoding="utf-8")
-    for old, new in changes:
-        assert old in text
-        text = text.replace(old, new)
-    (work / module).write_text(text, encoding="utf-8")
-
-
-@pytest.fixture
-def say(capsys):
-    """Run a command line: exit status, standard output, standard error."""
-
-    def run(*arguments):
-        capsys.readouterr()
-        status = cli.main(arguments)
-        return (status, *capsys.readouterr())
-
-    return run
-
+from autograder.upkeep import selftest
 
 # ------------------------------------------------------------------------------------------
 # How commands end

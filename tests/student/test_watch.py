@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pexpect
 import pytest
-import test_cli
-from test_cli import course, work  # noqa: F401  (fixtures)
+from student_course import solve
 
 from autograder import cli
 from autograder.lessons import places
@@ -19,7 +18,7 @@ GROW = "self.size += by\n        return self"
 
 
 @pytest.fixture
-def start(work):  # noqa: F811
+def start(work):
     """Start `watch` on the workspace in a terminal of its own."""
     code = (
         "import sys\n"
@@ -47,11 +46,11 @@ def start(work):  # noqa: F811
         child.close(force=True)
 
 
-def save(work, *changes):  # noqa: F811
-    test_cli.solve(work, "toy/hello.py", *changes)
+def save(work, *changes):
+    solve(work, "toy/hello.py", *changes)
 
 
-def test_it_moves_on_when_an_exercise_passes_and_ends_with_q(start, work):  # noqa: F811
+def test_it_moves_on_when_an_exercise_passes_and_ends_with_q(start, work):
     child = start()
     child.expect("to do.*hello.greet")
     child.expect_exact("[------------------------------] 0 of 3 exercises")
@@ -70,7 +69,7 @@ def test_it_moves_on_when_an_exercise_passes_and_ends_with_q(start, work):  # no
     assert child.exitstatus == 0
 
 
-def test_every_key_does_what_it_says(start, work):  # noqa: F811
+def test_every_key_does_what_it_says(start, work):
     child = start()
     child.expect_exact("Waiting for you")
     child.send("n")
@@ -115,7 +114,7 @@ def test_plain_text_has_no_bar_and_no_colours(start):
     assert "0 of 3 exercises" in child.before
 
 
-def test_without_a_terminal_there_are_no_keys_and_plain_lines(work, capfd, monkeypatch):  # noqa: F811
+def test_without_a_terminal_there_are_no_keys_and_plain_lines(work, capfd, monkeypatch):
     import watchfiles
 
     def one_change(*arguments, **options):

@@ -1,0 +1,204 @@
+"""`update`: brings corrected pages, new lessons and new checks of the course into a workspace.
+
+A workspace keeps what it was given (`.jaxprentice/given.zip`). By that, a file that the student has
+not touched is known, and replaced. One that both have changed stays as it is: what each of them
+changed is shown, until the student says to take the course's.
+"""
+
+import difflib
+import io
+import json
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.lessons import manifest, places, skeleton
+from autograder.lessons.problem import Problem
+from autograder.student import screen, workspace
+from autograder.student.workspace import Workspace
+
+LONGEST = 60  # lines of a difference that are shown
+
+Files = dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class Versions:
+    """A file as it was given, as the student has it, and as the course has it now."""
+
+    path: str
+    given: bytes | None
+    mine: bytes | None
+    new: bytes
+
+
+def update(place: Workspace, names: Sequence[str]) -> int:
+    """Renew a workspace; take the course's version of the files that are named. Always 0."""
+    _check_place(place)
+    versions = _versions(place)
+    _check_names(names, versions)
+    written = [x for x in versions if x.mine != x.new and (x.mine in (x.given, None))]
+    for each in written:
+        _write(place.root / each.path, each.new)
+    for each in [x for x in versions if x.path in names]:
+        _take(place, each)
+    left = [x for x in versions if x.path not in names and is_both(x)]
+    _keep_given(place, {x.path: x.new if x not in left else x.given or b"" for x in versions})
+    _tell(written, left, place)
+    return 0
+
+
+def is_both(x: Versions) -> bool:
+    """Whether the student and the course have changed a file, each in another way."""
+    return x.mine is not None and x.mine not in (x.given, x.new) and x.given != x.new
+
+
+def _check_place(place: Workspace) -> None:
+    if not place.own:
+        raise Problem(
+            "This is not a workspace. Make one with `./jaxprentice init DIR`, and run this there."
+        )
+    if place.identity.get("lesson") or not places.is_complete():
+        raise Problem("A handout is not updated. Ask your teacher for a new one.")
+
+
+def _check_names(names: Sequence[str], versions: Sequence[Versions]) -> None:
+    known = [x.path for x in versions]
+    for name in names:
+        if name not in known:
+            raise manifest.unknown_name("file of the course", name, known)
+
+
+def _versions(place: Workspace) -> list[Versions]:
+    given = _given(place)
+    found = []
+    for path, new in sorted(_fresh().items()):
+        file = place.root / path
+        mine = file.read_bytes() if file.is_file() else None
+        found.append(Versions(path, given.get(path), mine, new))
+    return found
+
+
+def _fresh() -> Files:
+    """The files of a workspace that is made now."""
+    with tempfile.TemporaryDirectory(prefix="jaxprentice-") as name:
+        folder = Path(name, "new")
+        folder.mkdir()
+        workspace.fill(folder)
+        return dict(_files(folder))
+
+
+def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for file in sorted(folder.rglob("*")):
+        path = file.relative_to(folder)
+        if file.is_file() and path.parts[0] != workspace.STATE:
+            yield path.as_posix(), file.read_bytes()
+
+
+# ------------------------------------------------------------------------------------------
+# What was given
+
+GIVEN = f"{workspace.STATE}/given.zip"
+
+
+def keep_given(folder: Path) -> None:
+    """Note everything in a new workspace as what was given."""
+    _pack(folder / GIVEN, dict(_files(folder)))
+
+
+def _keep_given(place: Workspace, files: Mapping[str, bytes]) -> None:
+    _pack(place.root / GIVEN, files)
+    identity = {**place.identity, "version": places.VERSION}
+    (place.root / workspace.IDENTITY).write_text(json.dumps(identity, indent=1) + "\n", "utf-8")
+
+
+def _pack(archive: Path, files: Mapping[str, bytes]) -> None:
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path, content in files.items():
+            packed.writestr(path, content)
+
+
+def _given(place: Workspace) -> Files:
+    """What the workspace was given; nothing is known of one that an old version made."""
+    try:
+        content = (place.root / GIVEN).read_bytes()
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            return {name: packed.read(name) for name in packed.namelist()}
+    except (OSError, zipfile.BadZipFile):
+        return {}
+
+
+# ------------------------------------------------------------------------------------------
+# Taking the course's version
+
+
+def _take(place: Workspace, versions: Versions) -> None:
+    """Put the course's version in place, with the student's exercises; the old file is kept."""
+    file = place.root / versions.path
+    if file.exists():
+        kept = place.root / workspace.STATE / "backups" / versions.path.replace("/", "-")
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        number = 1
+        while (copy := kept.with_stem(f"{kept.stem}-{number}")).exists():
+            number += 1
+        shutil.copyfile(file, copy)
+        print(f"What you had in {versions.path} is kept in {copy.relative_to(place.root)}.")
+    _write(file, carried(versions))
+
+
+def carried(versions: Versions) -> bytes:
+    """The course's version of a lesson's module with the student's exercises; others as they are.
+
+    An exercise counts as the student's if its definition is not the one that was given.
+    """
+    lesson = next((x for x in manifest.load().values() if x.module == versions.path), None)
+    if lesson is None or versions.mine is None:
+        return versions.new
+    given, mine, new = (
+        (x or b"").decode("utf-8", "replace") for x in (versions.given, versions.mine, versions.new)
+    )
+    for exercise in lesson.exercises:
+        try:
+            own = skeleton.definition(mine, exercise.target)
+            if not given or own != skeleton.definition(given, exercise.target):
+                new = skeleton.replace_function(new, exercise.target, own)
+        except Problem:  # it cannot be read, or has another name: then the backup has it
+            continue
+    return new.encode()
+
+
+def _write(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+
+
+# ------------------------------------------------------------------------------------------
+# Saying what was done
+
+
+def _tell(written: Sequence[Versions], left: Sequence[Versions], place: Workspace) -> None:
+    for each in written:
+        print(f"{'new' if each.mine is None else 'updated':<8} {each.path}")
+    for each in left:
+        print(f"\n{each.path} was changed by the course and by you. It stays as it is.")
+        _tell_difference("The course changed:", each.given, each.new)
+        _tell_difference("You changed:", each.given, each.mine)
+        print(f"To take the course's, with your exercises: ./jaxprentice update {each.path}")
+    if not written and not left:
+        print("This workspace is up to date.")
+
+
+def _tell_difference(title: str, old: bytes | None, new: bytes | None) -> None:
+    if old is None or b'"nbformat"' in (new or b""):
+        return  # there is nothing to compare with, or nobody can read it
+    rows = list(difflib.unified_diff(_rows(old), _rows(new or b""), lineterm="", n=1))[2:]
+    more = [f"... {len(rows) - LONGEST} more lines"] if len(rows) > LONGEST else []
+    screen.print_lines([f"  {title}"])
+    screen.print_lines([*rows[:LONGEST], *more], "    ")
+
+
+def _rows(text: bytes) -> list[str]:
+    return text.decode("utf-8", "replace").splitlines()

@@ -1,0 +1,111 @@
+"""`update`: what the course has corrected comes in, and what the student has changed stays."""
+
+import pytest
+import small_course
+from student_course import solve
+
+from autograder.lessons import manifest, places, skeleton
+from autograder.student import updating
+from autograder.upkeep import sync
+
+NEW_GREETING = small_course.HELLO.replace("Greet somebody.", "Greet a person politely.")
+
+
+@pytest.fixture
+def complete(monkeypatch):
+    """The small course counts as a whole copy."""
+    monkeypatch.setattr(places, "is_complete", lambda: True)
+
+
+def correct(course, path, old, new):
+    file = course / path
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    manifest._load.cache_clear()
+    sync.sync(False)
+
+
+def test_nothing_new_is_said(work, say, complete):
+    assert say("update") == (0, "This workspace is up to date.\n", "")
+
+
+def test_an_untouched_page_and_an_untouched_module_are_replaced(course, work, say, complete):
+    correct(course, "course/lessons/01_hello/lesson.md", "## A part", "## A better part")
+    correct(course, "solutions/toy/hello.py", "Greet somebody.", "Greet a person politely.")
+    out = say("update")[1]
+    assert "updated  lessons/01_hello/lesson.md\n" in out
+    assert "updated  toy/hello.py\n" in out
+    assert "politely" in (work / "toy/hello.py").read_text(encoding="utf-8")
+    assert say("update")[1] == "This workspace is up to date.\n"
+
+
+def test_a_file_that_is_gone_or_new_is_written(course, work, say, complete):
+    (work / "lessons/03_bye/checks.py").unlink()
+    (course / "course/lessons/03_bye/bye.png").write_bytes(b"a picture")
+    out = say("update")[1]
+    assert out == "new      lessons/03_bye/bye.png\nnew      lessons/03_bye/checks.py\n"
+    assert (work / "lessons/03_bye/bye.png").read_bytes() == b"a picture"
+
+
+def test_what_only_the_student_changed_stays_without_a_word(work, say, complete):
+    solve(work)
+    mine = (work / "toy/hello.py").read_bytes()
+    assert say("update")[1] == "This workspace is up to date.\n"
+    assert (work / "toy/hello.py").read_bytes() == mine
+
+
+def test_what_both_changed_is_shown_three_ways_and_left_until_told(course, work, say, complete):
+    lesson = manifest.get("hello")
+    stub = skeleton.make_skeleton(small_course.HELLO, lesson)
+    line = next(x for x in stub.splitlines() if "raise NotImpl" in x)
+    mine = stub.replace(line, "    return f'Hello,\\n{name}{mark}'", 1)
+    (work / "toy/hello.py").write_text(mine, encoding="utf-8")
+    correct(course, "solutions/toy/hello.py", "size = 1", "size = 2")
+    for _ in range(2):  # until told
+        out = say("update")[1]
+        assert "toy/hello.py was changed by the course and by you. It stays as it is." in out
+        theirs, _, own = out.partition("You changed:")
+        assert "    -    size = 1\n    +    size = 2\n" in theirs
+        assert "    +    return f'Hello,\\n{name}{mark}'\n" in own
+        assert (work / "toy/hello.py").read_text(encoding="utf-8") == mine
+    out = say("update", "toy/hello.py")[1]
+    assert "What you had in toy/hello.py is kept in .jaxprentice/backups/toy-hello-1.py." in out
+    now = (work / "toy/hello.py").read_text(encoding="utf-8")
+    assert "size = 2" in now
+    assert "return f'Hello,\\n{name}{mark}'" in now
+    kept = work / ".jaxprentice/backups/toy-hello-1.py"
+    assert kept.read_text(encoding="utf-8") == mine
+    assert say("update")[1] == "This workspace is up to date.\n"
+
+
+def test_a_workspace_of_an_old_version_loses_nothing(course, work, say, complete):
+    (work / updating.GIVEN).unlink()
+    solve(work)
+    mine = (work / "toy/hello.py").read_bytes()
+    correct(course, "solutions/toy/bye.py", "Part from somebody.", "Say goodbye.")
+    out = say("update")[1]
+    assert (work / "toy/hello.py").read_bytes() == mine
+    assert "toy/bye.py was changed by the course and by you." in out
+
+
+@pytest.mark.parametrize(
+    ("lesson", "words"),
+    [("hello", "A handout is not updated. Ask your teacher for a new one.\n"), ("", "")],
+)
+def test_a_handout_is_not_updated(work, say, complete, lesson, words):
+    identity = work / ".jaxprentice/workspace.json"
+    text = identity.read_text(encoding="utf-8").replace("{", f'{{"lesson": "{lesson}",', 1)
+    identity.write_text(text, encoding="utf-8")
+    assert say("update")[2] == words
+
+
+def test_an_unknown_file_and_a_place_that_is_no_workspace_are_told(
+    course, work, say, complete, monkeypatch
+):
+    assert (
+        "There is no file of the course 'toy/helo.py'. Did you mean toy/hello.py"
+        in (say("update", "toy/helo.py")[2])
+    )
+    monkeypatch.chdir(course)
+    assert say("update")[2].startswith("This is not a workspace.")
