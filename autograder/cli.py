@@ -20,6 +20,54 @@ from autograder.lessons.problem import Problem
 
 STUDENTS, INSTRUCTORS, MAINTAINERS = "For students", "For instructors", "For maintainers"
 
+# How each command is used: the last line of its help. A test runs all of them.
+EXAMPLES = {
+    "init": "init my-jax",
+    "list": "list",
+    "check": "check jvp.mul_rule",
+    "watch": "watch",
+    "hint": "hint jvp.mul_rule",
+    "trace": 'trace -c "from minijax import lax; lax.sin(3.0)"',
+    "run": "run program.py",
+    "give": "give core",
+    "reset": "reset core",
+    "update": "update minijax/jvp.py",
+    "progress": "progress",
+    "doctor": "doctor",
+    "release": "release jvp --out handouts",
+    "grade": "grade submissions --lesson jvp --out results",
+    "collect": "collect submissions.zip --from canvas --lesson jvp",
+    "return": "return --lesson jvp --out feedback.zip",
+    "report": "report results",
+    "similar": "similar submissions --lesson jvp --out similar",
+    "export": "export results --format csv",
+    "demo": "demo",
+    "new": "new random",
+    "sync": "sync --check",
+    "audit": "audit jvp --quick",
+    "bench": "bench reference",
+    "test": "test tests/student",
+    "nbgrader": "nbgrader init my-class",
+    "nbgrader init": "nbgrader init my-class --lessons core,jvp",
+    "nbgrader update": "nbgrader update jvp",
+    "nbgrader roster": "nbgrader roster class.csv",
+    "nbgrader extend": "nbgrader extend jvp ada --days 3",
+    "nbgrader late-days": "nbgrader late-days",
+    "nbgrader group": "nbgrader group jvp ada grace",
+    "nbgrader section": "nbgrader section monday ada grace",
+    "site": "site serve",
+    "site build": "site build",
+    "site serve": "site serve",
+}
+
+
+def _add_examples(group: Any, path: str = "") -> None:
+    """End the help of each command with its example."""
+    for name, command in group.commands.items():
+        command.epilog = f"Example: ./jaxprentice {EXAMPLES[path + name]}"
+        if hasattr(command, "commands"):
+            _add_examples(command, f"{path}{name} ")
+
 
 class Commands(TyperGroup):
     """The commands, listed in the help below the heading of those whom they are for."""
@@ -67,6 +115,7 @@ ProgramText = Annotated[
 def main(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit status."""
     command = typer.main.get_command(app)
+    _add_examples(command)
     if not places.is_complete():
         _keep_students_commands(command)
     try:
