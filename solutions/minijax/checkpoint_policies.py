@@ -25,10 +25,10 @@ def nothing_saveable(primitive: Primitive, *avals: Any, **params: Any) -> bool:
 
 @dataclass(frozen=True)
 class DotsSaveable:
-    """Keep the results of matrix products, which are dear to compute and small to keep.
+    """Keep the results of matrix products, which are expensive to compute and small to keep.
 
-    With `only_if_no_batch_dims`, of those without batch axes: the products with the weights of a
-    model, in practice, and not those of its activations with each other.
+    With `only_if_no_batch_dims`, keep only those without batch axes: the products with the weights
+    of a model, in practice, and not those of its activations with each other.
     """
 
     only_if_no_batch_dims: bool

@@ -1,19 +1,20 @@
-"""Derivatives of one's own: `custom_jvp` and `custom_vjp`.
+"""Derivatives of your own: `custom_jvp` and `custom_vjp`.
 
-Differentiating a program line by line is right, and not always what one wants: the derivative of
+Differentiating a program line by line is right, and not always what you want: the derivative of
 log(1 + exp(x)) is 1 / (1 + exp(-x)), but line by line it becomes inf / inf for large x. Here a
-whole function is given its rule, as `sin` has one in `jvp_rules`.
+whole function gets a rule, as `sin` has one in `jvp_rules`.
 
 The function becomes one operation, a call primitive. `jit_p` takes a program as its parameter; this
 one takes Python functions: the function itself, `call`, and its rule. Evaluation runs `call`.
 Differentiation never looks into it and runs the rule. All other interpreters put transformed
 functions instead of both, so that a later transformation still finds a rule to differentiate by.
-The functions here take and give flat lists of arrays.
+The functions here take and return flat lists of arrays.
 
-For reverse mode the rule comes in two parts: `fwd` gives the result and what to keep (residuals),
-`bwd` makes cotangents of the inputs from them. Reverse mode is `jvp` and then transposition, so
-the JVP rule has to give some linear function of the tangents. It gives `custom_lin_p`, an operation
-that cannot be evaluated, and that has a single purpose: its transpose rule is `bwd`.
+For reverse mode the rule comes in two parts: `fwd` returns the result and what to keep (residuals),
+and `bwd` turns these and a cotangent into cotangents of the inputs. Reverse mode is `jvp` and then
+transposition, so the JVP rule has to return some linear function of the tangents. It returns
+`custom_lin_p`, an operation that cannot be evaluated, and that has a single purpose: its transpose
+rule is `bwd`.
 """
 
 from __future__ import annotations
@@ -145,9 +146,12 @@ class CustomFunction:
 
 
 class custom_jvp(CustomFunction):  # a decorator; JAX's name
-    """A function with its own rule for forward mode (and so for reverse). As `jax.custom_jvp`.
+    """A function with its own rule for forward mode, and so for reverse mode: a decorator.
 
-    `defjvp` takes the rule: `(primals, tangents)` to `(result, tangent of the result)`.
+    The function's method `defjvp` takes the rule, which takes `(primals, tangents)` and returns
+    `(result, tangent of the result)`. The tangent must be linear in `tangents`, and fit the result
+    (else `TypeError`). Arguments at `nondiff_argnums` are not differentiated, and come first when
+    the rule is called. Counterpart: `jax.custom_jvp`.
 
     >>> import minijax
     >>> @custom_jvp
@@ -163,14 +167,14 @@ class custom_jvp(CustomFunction):  # a decorator; JAX's name
     rule: Callable[..., Any] | None = None
 
     def defjvp(self, jvp: Callable[..., Any]) -> Callable[..., Any]:
-        """Take the rule; `jvp(*nondiff_args, primals, tangents)` gives a pair of results."""
+        """Take the rule: `jvp(*nondiff_args, primals, tangents)` returns a pair of results."""
         self.rule = jvp
         return jvp
 
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
-        """Take one rule for each argument: `rule(tangent, result, *args)` gives a tangent.
+        """Take one rule per argument: `rule(tangent, result, *args)` returns a tangent.
 
-        The tangent of the result is the sum; None stands for an argument without influence.
+        The tangent of the result is their sum; None stands for an argument without influence.
         """
         if self.nondiff_argnums:
             raise TypeError("defjvps cannot be used with nondiff_argnums. Use defjvp.")
@@ -216,11 +220,12 @@ def not_moving(x: Value) -> Value:
 
 
 class custom_vjp(CustomFunction):  # a decorator; JAX's name
-    """A function with its own rule for reverse mode, and none for forward. As `jax.custom_vjp`.
+    """A function with its own rule for reverse mode, and none for forward mode: a decorator.
 
-    `defvjp` takes two functions. `fwd` takes the arguments of the function and gives `(result,
-    residuals)`; `bwd(*nondiff_args, residuals, cotangent)` gives a tuple with a cotangent for each
-    argument, None for zero.
+    The function's method `defvjp` takes two functions. `fwd` takes the arguments of the function
+    and returns `(result, residuals)`. `bwd(residuals, cotangent)` returns a tuple with a cotangent
+    for each argument, None for zero. Arguments at `nondiff_argnums` are not differentiated, and
+    come first when `bwd` is called. Counterpart: `jax.custom_vjp`.
 
     >>> import minijax
     >>> @custom_vjp
@@ -258,8 +263,8 @@ class custom_vjp(CustomFunction):  # a decorator; JAX's name
             return flat_result(trees, out)
 
         def fwd(*xs: Value) -> tuple[list[Any], list[Any]]:
-            given = user_fwd(*self.joined(fixed, tree_unflatten(in_tree, xs)))
-            out, res = pair_of("fwd rule", given)
+            pair = user_fwd(*self.joined(fixed, tree_unflatten(in_tree, xs)))
+            out, res = pair_of("fwd rule", pair)
             return flat_result(trees, out), flat_result(res_trees, res)
 
         def bwd(*xs: Value) -> list[Value]:
@@ -292,19 +297,19 @@ def flat_result(trees: list[PyTreeDef], out: Value) -> list[Value]:
     """The leaves of a result; its structure is noted in `trees`, and is the same every time."""
     leaves, tree = tree_flatten(out)
     if trees and trees[0] != tree:
-        raise TypeError(f"A custom rule gives {tree} where the function gives {trees[0]}.")
+        raise TypeError(f"A custom rule returns {tree}, but the function returns {trees[0]}.")
     trees[:] = [tree]
     return leaves
 
 
 def pair_of(what: str, out: Value) -> tuple[Any, Any]:
     if not isinstance(out, (tuple, list)) or len(out) != 2:
-        raise TypeError(f"A custom {what} must give a pair, and gave {type(out).__name__}.")
+        raise TypeError(f"A custom {what} must return a pair, and returned {type(out).__name__}.")
     return out[0], out[1]
 
 
 def flat_tangents(out: Value, out_dot: Any) -> list[Value]:
-    """The leaves of the tangent that a rule gives, which must fit the result's."""
+    """The leaves of the tangent that a rule returned, which must fit the result's."""
     leaves, tangents = tree_flatten(out)[0], tree_flatten(out_dot)[0]
     if tree_structure(out) != tree_structure(out_dot):
         raise TypeError(
@@ -315,17 +320,17 @@ def flat_tangents(out: Value, out_dot: Any) -> list[Value]:
         got = (getattr(t, "shape", ()), getattr(t, "dtype", None) or get_aval(t).dtype)
         if got != (x.shape, dtypes.tangent_dtype(x.dtype)):
             raise TypeError(
-                f"A custom JVP rule gave a tangent of shape {got[0]} and dtype "
+                f"A custom JVP rule returned a tangent of shape {got[0]} and dtype "
                 f"{dtypes.short_name(got[1])} for a result of type {x}."
             )
     return tangents
 
 
 def flat_cts(in_tree: PyTreeDef, avals: Sequence[ShapedArray], cts: Value) -> list[Value]:
-    """The leaves of what a `bwd` rule gives: one for each input, zeros where it gives None."""
+    """The leaves of what a `bwd` rule returned: one for each input, zeros instead of None."""
     number = len(in_tree.child_treedefs)
     if not isinstance(cts, (tuple, list)) or len(cts) != number:
-        raise TypeError(f"A custom bwd rule must give a tuple of {number} cotangents, not {cts}.")
+        raise TypeError(f"A custom bwd rule must return a tuple of {number} cotangents, not {cts}.")
     flat: list[Any] = []
     for tree, ct in zip(in_tree.child_treedefs, cts, strict=True):
         flat += leaves_or_none(tree, ct)
@@ -340,7 +345,7 @@ def leaves_or_none(tree: PyTreeDef, ct: Tangent) -> list[Value]:
     parts, data = kind.take_apart(ct)
     parts = list(parts)
     if (type(ct), data, len(parts)) != (tree.node_class, tree.data, len(children)):
-        raise TypeError(f"A custom bwd rule gave {tree_structure(ct)} for an argument {tree}.")
+        raise TypeError(f"A custom bwd rule returned {tree_structure(ct)} for an argument {tree}.")
     pairs = zip(children, parts, strict=True)
     return [x for child, part in pairs for x in leaves_or_none(child, part)]
 
@@ -351,7 +356,7 @@ def fitting_ct(ct: Tangent, aval: ShapedArray) -> Value:
         return zeros_like_aval(aval)
     got = get_aval(ct)
     if (got.shape, got.dtype) != (aval.shape, aval.dtype):
-        raise ValueError(f"A custom bwd rule gave a cotangent {got} for an input {aval}.")
+        raise ValueError(f"A custom bwd rule returned a cotangent {got} for an input {aval}.")
     return ct
 
 
@@ -379,7 +384,7 @@ class Staged:
 def staged(trace: Any, tracers: Sequence[Any], params: dict[str, Any]) -> tuple[Any, Any]:
     """Operands and parameters that an equation can hold: `call` becomes a program.
 
-    What the function uses besides its arguments becomes further operands, in front.
+    What the function uses besides its arguments becomes further operands, before the others.
     """
     if isinstance(params["call"], Staged):
         return tracers, params
@@ -411,7 +416,7 @@ def custom_hlo(
 
 
 def custom_transpose(cts: Values, *args: Value, call: Staged, **params: Any) -> list[Value]:
-    """Where it is linear itself, the program runs backwards as any other."""
+    """If the function is linear itself, its program runs backwards as any other."""
     back = backward_pass(call.jaxpr.jaxpr, [], args, cts)
     return filled((isinstance(x, UndefPrimal) for x in args), back)
 
@@ -424,7 +429,7 @@ def split_consts(num_consts: int, tangents: Sequence[Tangent]) -> Values:
 
 
 def batched(f: Flat, axis_size: int, dims: Sequence[Any]) -> Flat:
-    """`f` for batches, its results with the batch axis in front."""
+    """`f` for batches; the batch axis of its results is the first."""
 
     def batched_f(*args: Value) -> list[Value]:
         outs, out_dims = vmap_flat(f, axis_size, dims, args)
@@ -456,7 +461,7 @@ def custom_jvp_batch(
     jvp: Flat,
     num_consts: int,
 ) -> tuple[list[Any], list[int]]:
-    """Both functions for batches; a tangent has its batch axis where its primal has it."""
+    """Both functions for batches; a tangent has the batch axis of its primal."""
     own_dims = dims[num_consts:]
     outs = custom_jvp_p.bind(
         *vals,
@@ -518,7 +523,7 @@ def custom_vjp_batch(
 
 
 def batched_fwd(fwd: Forward, axis_size: int, dims: Sequence[Any]) -> Forward:
-    """`fwd` for batches, the batch axis in front in results and residuals."""
+    """`fwd` for batches; the batch axis of results and residuals is the first."""
 
     def batched_f(*args: Value) -> tuple[list[Any], list[Any]]:
         number = 0
