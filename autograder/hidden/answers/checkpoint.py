@@ -45,7 +45,7 @@ def call_remat(program, args, **params):
     name="The constants stay in the program",
     hints=[
         "A checkpointed function uses a value of the function around it, which is being differentiated. Where does your call keep that value?",
-        "A transformation sees the operands of an operation. A tracer that hides in the constants of a parameter is not found; the call is evaluated at once, as if nobody transformed it.",
+        "A transformation sees the operands of an operation. A tracer that hides in the constants of a parameter is not found; the call is evaluated at once, as if nothing transformed it.",
         "Bind on the values of `program.consts` and then the arguments, with a program from `without_consts(program.jaxpr)`, in a `ClosedJaxpr` whose list of constants is empty.",
     ],
 )
@@ -55,10 +55,10 @@ def call_remat(program, args, **params):
 
 @mistake(
     "checkpoint.call",
-    name="The constants come behind the arguments",
+    name="The constants come after the arguments",
     hints=[
         "The program has inputs in an order. Which are its first ones, if it was made by `without_consts`?",
-        "The constants are further inputs *in front of* the others. Operands and inputs must be in one order.",
+        "The constants are further inputs *before* the others. Operands and inputs must be in the same order.",
         "Begin the operands with the values of `program.consts`, and let `args` follow.",
     ],
 )
@@ -240,8 +240,8 @@ def kept_values(jaxpr, number, policy):
     name="What a kept value was made from counts as needed",
     hints=[
         "A value is kept. Must the values that it was computed from be there later, too?",
-        "A kept value is there: nobody computes it again, so nobody reads its operands for it. The walk upwards ends at it.",
-        "Add the operands to the needed ones only where the policy says no.",
+        "A kept value is not computed again, so its operands are not read for it. The walk upwards ends there.",
+        "Add the operands to the needed ones only if the policy says no.",
     ],
 )
 def kept_values(jaxpr, number, policy):
@@ -263,7 +263,7 @@ def kept_values(jaxpr, number, policy):
     name="The known outputs count as needed",
     hints=[
         "An output of the function is a sine, and the policy keeps sines. Does the backward pass read that sine?",
-        "The outputs of this program are of two kinds. The first ones are results of the function: the program for now gives them to the user. Only those behind them are residuals.",
+        "The outputs of this program are of two kinds. The first ones are results of the function: the program for now returns them to the user. Only those after them are residuals.",
         "Begin with `jaxpr.outvars[number:]`, not with all outputs.",
     ],
 )
@@ -287,8 +287,8 @@ def kept_values(jaxpr, number, policy):
     name="Everything that the policy allows is kept, needed or not",
     hints=[
         "The policy allows sines, and your function has a sine that only its own result needs. What would the backward pass do with it?",
-        "To be allowed is one condition, to be needed the other. What is needed is found by walking from the residuals upwards.",
-        "Hold a set of needed variables, and ask the policy only about equations of whose results one is in it.",
+        "Being allowed is one condition, being needed the other. What is needed is found by walking from the residuals upwards.",
+        "Keep a set of needed variables, and ask the policy only about equations that have a result in it.",
     ],
 )
 def kept_values(jaxpr, number, policy):
@@ -847,7 +847,7 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     name="The residuals cross the line, as they do for jit",
     hints=[
         "Count what your call for later has as known operands, for three sines in a row. How many are there without `checkpoint`?",
-        "`partial_eval_jaxpr` splits a program and keeps all residuals. The split that forgets them is another one, in this file.",
+        "`partial_eval_jaxpr` splits a program and keeps all residuals. The split that forgets them is a different function, in this file.",
         "Ask `split_and_forget` for the two programs. Its program for later computes the residuals by itself, from the known inputs.",
     ],
 )
@@ -1078,7 +1078,7 @@ def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differenti
     name="The first run has a barrier, too",
     hints=[
         "Compile a checkpointed function without any derivative. Is there something that could be merged?",
-        "A barrier also stands in the way of other work of the compiler. It is wanted for the second run alone.",
+        "A barrier also prevents other work of the compiler. It is wanted for the second run alone.",
         "Ask for `differentiated`, besides `prevent_cse`.",
     ],
 )
@@ -1090,11 +1090,11 @@ def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differenti
 
 @mistake(
     "checkpoint.barrier",
-    name="The barrier is there, and nobody goes through it",
+    name="The barrier is there, and nothing goes through it",
     hints=[
         "Which names do your equations have as operands, and which line makes these names?",
         "A barrier separates only what uses its results. Equations that read the old names are beside it, and can be merged.",
-        "`emit_barrier` gives new names. Hand those on to `lower_body`.",
+        "`emit_barrier` returns new names. Hand those on to `lower_body`.",
     ],
 )
 def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):

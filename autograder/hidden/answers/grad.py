@@ -222,7 +222,7 @@ def unbroadcast(ct, x):
     hints=[
         "An operand has the shape (2, 1). Of what shape must its cotangent be, and of what shape is yours?",
         "`reduce_sum_p` drops the axes that it sums. An axis of length 1 is an axis all the same.",
-        "Give the axes back with `broadcast_in_dim(sums, x.aval.shape, kept)`, where `kept` are the axes that were not summed.",
+        "Restore the axes with `broadcast_in_dim(sums, x.aval.shape, kept)`, where `kept` are the axes that were not summed.",
     ],
 )
 def unbroadcast(ct, x):
@@ -426,9 +426,9 @@ def mul_transpose(ct, x, y):
     "grad.mul_rule",
     name="The cotangent goes to the operand that is known",
     hints=[
-        "The list that a rule gives has one place for each operand. In which of the two places does the cotangent stand, and which operand did you multiply with?",
-        "The operand that you can multiply with is the known one. It is a constant here and has no cotangent.",
-        "If `x` is the `UndefPrimal`, the cotangent stands first, and None behind it.",
+        "The list that a rule returns has one place for each operand. In which of the two places is the cotangent, and by which operand did you multiply?",
+        "The operand that you can multiply by is the known one. It is a constant here and has no cotangent.",
+        "If `x` is the `UndefPrimal`, the cotangent comes first, and None after it.",
     ],
 )
 def mul_transpose(ct, x, y):
@@ -603,7 +603,7 @@ def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     hints=[
         "Take two square matrices that are not symmetric, `z = x @ y`. Which axis of the cotangent belongs to `x`, and which to `y`?",
         "The axes of `ct` are: batch axes, kept axes of the first operand, kept axes of the second. You contract those of the *known* operand. Is it the first one, or the second?",
-        "If `comes_last`, the known operand is the first: the axes to contract begin behind the batch axes. Else they begin behind the axes that the linear operand keeps, too.",
+        "If `comes_last`, the known operand is the first: the axes to contract come right after the batch axes. Otherwise they come after the axes that the linear operand keeps, too.",
     ],
 )
 def dot_cotangent(ct, aval, other, contract, batch, comes_last):
@@ -834,8 +834,8 @@ def backward_pass(jaxpr, consts, args, cotangents):
     "grad.backward_pass",
     name="The equations are visited in the order of the program",
     hints=[
-        "When the first equation of the program has its turn, who has given a cotangent to its result?",
-        "A cotangent comes from the uses of a value, and these stand behind the equation that makes it. So the last equation must be first.",
+        "When the first equation of the program has its turn, where could the cotangent of its result come from?",
+        "A cotangent comes from the uses of a value, and these come after the equation that makes it. So the last equation must be first.",
         "`for eqn in reversed(linear_eqns):`, or a loop over `linear_eqns[::-1]`.",
     ],
 )
@@ -860,7 +860,7 @@ def backward_pass(jaxpr, consts, args, cotangents):
     "grad.backward_pass",
     name="Of a variable that is several results, the last cotangent counts",
     hints=[
-        "A program may give one and the same variable as its first and as its second result. Both have a cotangent.",
+        "A program may return the same variable as its first and as its second result. Both have a cotangent.",
         "A dict made of variables and cotangents keeps one entry for each variable: the last. The start needs the same care as every other step.",
         "Go through `jaxpr.outvars` and `cotangents` with `zip`, and `accumulate` one after the other.",
     ],
@@ -1117,7 +1117,7 @@ def transposed_jaxpr(jaxpr, linear):
     name="The new program takes the cotangents first",
     hints=[
         "Which values does the caller pass first: the known operands, or the cotangents? Look at `call_transpose`.",
-        "If both have one type, an exchange gives wrong numbers and no error.",
+        "If both have the same type, an exchange makes wrong numbers and no error.",
         "Known operands come first, in the inputs that your function takes and in the list of types: `[*known_avals, *jaxpr.out_avals]`.",
     ],
 )
@@ -1321,7 +1321,7 @@ def pull_back(lin, cotangent):
     name="The cotangents come as a flat list",
     hints=[
         "Pull back through a function of a dict. What do you get, and what did the function take?",
-        "Inside, everything is a flat list. Outside, the user expects what the function was given: a tuple of all arguments, with their containers.",
+        "Inside, everything is a flat list. Outside, the user expects what the function was called with: a tuple of all arguments, with their containers.",
         "End with `tree_unflatten(lin.in_tree, ...)`.",
     ],
 )
@@ -1524,7 +1524,7 @@ def value_and_gradients(fun, args, has_aux=False):
     name="The function runs twice",
     hints=[
         "How often does a `print` in the user's function print?",
-        "`vjp` gives the value too, so there is no need for a second run.",
+        "`vjp` returns the value too, so there is no need for a second run.",
         "Call `vjp` first, and check the value that it returns.",
     ],
 )
@@ -1631,10 +1631,10 @@ def jacobian_of_output(lin, i):
 
 @mistake(
     "grad.jacobian_of_output",
-    name="The axes of the result stand behind those of the input",
+    name="The axes of the result come after those of the input",
     hints=[
         "A function from three numbers to two: has its Jacobian two rows, or three?",
-        "In lesson vmap each direction gave a column, and went behind. Here each cotangent gives a row: all that this entry of the result depends on.",
+        "In the `vmap` lesson each direction made a column, and its axis came last. Here each cotangent makes a row: all that this entry of the result depends on.",
         "The axes that count cotangents belong to the result, and come first: `vmap` with its defaults puts them there.",
     ],
 )

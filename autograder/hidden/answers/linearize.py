@@ -84,7 +84,7 @@ def process_primitive(self, primitive, tracers, params):
 
 @mistake(
     "linearize.process_primitive",
-    name="Rules for partial evaluation are not asked",
+    name="Rules for partial evaluation are not used",
     hints=[
         "A call of a program with one known and one unknown operand: is all of its work unknown?",
         "For most primitives it is all or nothing. A call has parts of both kinds, so it has a rule of its own, in a table.",
@@ -276,7 +276,7 @@ def stage_out(self, primitive, tracers, params):
     "linearize.stage_out",
     name="All results have one variable",
     hints=[
-        "An operation gives two results. How does a later equation say which of them it uses?",
+        "An operation has two results. How does a later equation say which of them it uses?",
         "`[Var(aval)] * n` is a list that holds the same object n times.",
         "Make the variables in a comprehension, one for each partial value.",
     ],
@@ -504,8 +504,8 @@ def toposort(outs):
     "linearize.toposort",
     name="Recipes come in the order in which they were met, turned around",
     hints=[
-        "Let the result need a and b, and let b need a. You meet a first. Where does it stand in your list?",
-        "A recipe that is met early, because the result uses it directly, may still be needed by others that are met later. It must stand before all of them.",
+        "Let the result need a and b, and let b need a. You meet a first. Where is it in your list?",
+        "A recipe that is met early, because the result uses it directly, may still be needed by others that are met later. It must come before all of them.",
         "Do not list a recipe when you meet it. List it when all that it needs is listed; until then it waits.",
     ],
 )
@@ -522,7 +522,7 @@ def toposort(outs):
 
 @mistake(
     "linearize.toposort",
-    name="The list that was given is used up",
+    name="The argument `outs` is used up",
     hints=[
         "Print `outs` before and after a call of your function.",
         "A list is an object, and `stack = outs` is a second name for it, not a second list. What is popped is gone from both.",
@@ -794,7 +794,7 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     name="Inputs that nothing needs are missing",
     hints=[
         "How many tangents does the linear program of `lambda x, y: x * 2.0` take?",
-        "Whoever calls the program gives a value for each input that was unknown. A result may well not depend on all of them.",
+        "The program is called with a value for each input that was unknown. A result may well not depend on all of them.",
         "The inputs are the variables of all `tracers_in`, in order, whatever the equations use.",
     ],
 )
@@ -818,8 +818,8 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     name="Known outputs are missing",
     hints=[
         "May an output of the program be known already? Look at what `partial_eval_flat` does with `instantiate`.",
-        "A known output has no variable. The program gives it all the same, as a constant.",
-        "Treat outputs as operands: the variable, or what `builder.constant` gives for the value.",
+        "A known output has no variable. The program returns it nevertheless, as a constant.",
+        "Treat outputs as operands: the variable, or what `builder.constant` returns for the value.",
     ],
 )
 def tracers_to_jaxpr(tracers_in, tracers_out):
@@ -1073,7 +1073,7 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     name="The program lacks the results that are to be instantiated",
     hints=[
         "Count: how many results does the caller believe to be unknown, and how many outputs has the program?",
-        "`instantiate` makes a known result count as unknown. Then its value must come from the program, as that of every unknown one.",
+        "`instantiate` makes a known result count as unknown. Then its value must come from the program, like that of every unknown result.",
         "Choose the outputs of the program by the partial values that you return, not by those in the tracers.",
     ],
 )
@@ -1208,7 +1208,7 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     name="The function runs twice",
     hints=[
         "How often does a `print` in the user's function print?",
-        "One run gives all: the known values, and the recipes of the others.",
+        "One run finds all: the known values, and the recipes of the others.",
         "Call `f` once, keep the raised results in a list, and make both the partial values and the program from it.",
     ],
 )
@@ -1300,7 +1300,7 @@ def linearize_flat(f, primals, count):
     hints=[
         "How often does a `print` in the user's function print?",
         "`jvp_flat` computes the values anyway, beside the tangents. One run is enough, and a function that is slow or random must not be run twice.",
-        "Keep what `jvp_flat` gives first, in a list outside the inner function: `values.extend(primals_out)`.",
+        "Keep what `jvp_flat` returns first, in a list outside the inner function: `values.extend(primals_out)`.",
     ],
 )
 def linearize_flat(f, primals, count):
@@ -1321,7 +1321,7 @@ def linearize_flat(f, primals, count):
     hints=[
         "What is the derivative of `lambda x: (2.0, x)`? How many outputs must its program have?",
         "The tangent of a constant is known: it is zero. So partial evaluation leaves it out of the program, unless it is told not to.",
-        "The third argument of `partial_eval_flat` says which results count as unknown in any case: all, `lambda i: True`.",
+        "The third argument of `partial_eval_flat` says which results always count as unknown: all, `lambda i: True`.",
     ],
 )
 def linearize_flat(f, primals, count):
@@ -1342,7 +1342,7 @@ def linearize_flat(f, primals, count):
     "linearize.flat",
     name="What is only handed through is differentiated too",
     hints=[
-        "With `has_aux=True` a function gives a result and something more. Of which of the two is the derivative wanted?",
+        "With `has_aux=True` a function returns a result and something more. Which of the two is to be differentiated?",
         "`count()` says how many of the results count. The others have values, and no place in the program.",
         "Cut the tangents before you return them: `tangents[: count()]`.",
     ],
@@ -1597,9 +1597,9 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     "linearize.split_jaxpr",
     name="Residuals come before the known outputs",
     hints=[
-        "Read the types of the two programs in the docstring once more. What comes first in the results of the first one?",
+        "Read the types of the two programs in the docstring once more. What comes first in the results of the first program?",
         "The caller takes as many results as there are known outputs, and hands what is left to the second program.",
-        "Return the known constants first and the list of the residuals behind them.",
+        "Return the known constants first and then the list of the residuals.",
     ],
 )
 def split_jaxpr(jaxpr, is_known, instantiate):
@@ -1622,7 +1622,7 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     name="No output is instantiated",
     hints=[
         "The function has a third argument. What have you done with it?",
-        "Some callers need an output to come from the second program even though it is known: the body of a loop, for instance, whose carry must be of one kind all the time.",
+        "Some callers need an output to come from the second program even though it is known: the body of a loop, for instance, whose carry must always be of the same kind.",
         "Hand `instantiate` on to `partial_eval_flat`, which wants a function from numbers to bools: `instantiate.__contains__`.",
     ],
 )
@@ -1859,9 +1859,9 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
     "linearize.jit_rule",
     name="Known results come first",
     hints=[
-        "A function gives (unknown, known). In which order do your results come?",
+        "A function returns (unknown, known). In which order do your results come?",
         "The caller does not know that its program was split. It wants the results where they were.",
-        "Walk over the flags in the third thing that `partial_eval_jaxpr` gives, and take the next known or the next unknown result each time.",
+        "Walk over the flags, the third result of `partial_eval_jaxpr`, and take the next known or the next unknown result each time.",
     ],
 )
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
@@ -1876,11 +1876,11 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
 
 @mistake(
     "linearize.jit_rule",
-    name="Residuals stand behind the unknown operands",
+    name="Residuals come after the unknown operands",
     hints=[
         "Look at the type of the second program. Which of its inputs come first?",
-        "Two operands of one type that change places give wrong numbers and no error.",
-        "The operands are `[trace.pure(r) for r in residuals]`, and behind them the unknown tracers.",
+        "If two operands with the same type change places, the numbers are wrong, and there is no error.",
+        "The operands are `[trace.pure(r) for r in residuals]`, and then the unknown tracers.",
     ],
 )
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
