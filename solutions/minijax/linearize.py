@@ -171,8 +171,8 @@ class PartialEvalTrace(Trace):
         ...     trace = PartialEvalTrace(main)
         ...     x, two = trace.new_arg(unknown(get_aval(1.0))), trace.pure(2.0)
         ...     (y,) = trace.stage_out(mul_p, [x, two], {})
-        ...     print(y.pval.is_known, y.aval, y.recipe.tracers_in == [x, two])
-        ...     print(y.recipe.outvars == [y.var])
+        ...     print(y.pval.is_known, y.aval, list(y.recipe.tracers_in) == [x, two])
+        ...     print(list(y.recipe.outvars) == [y.var])
         False ~float64[] True
         True
         """

@@ -335,10 +335,12 @@ def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxp
     then a cotangent of each result. It returns one of each linear input, in order: arrays of their
     types, even if zero.
 
+    >>> from minijax.jaxpr import eval_jaxpr
     >>> from minijax.tracing import make_jaxpr
     >>> closed = make_jaxpr(lambda a, x: a * x)(2.0, 3.0)
-    >>> print(transposed_jaxpr(closed, (False, True)))
-    { lambda ; a:f64[] b:f64[]. let c:f64[] = mul a b in (c,) }
+    >>> back = transposed_jaxpr(closed, (False, True))
+    >>> print(*eval_jaxpr(back.jaxpr, back.consts, 2.0, 5.0))
+    10.0
     """
 
     def backwards(*inputs: Any) -> list[Any]:
