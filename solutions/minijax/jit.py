@@ -595,8 +595,7 @@ def reduce_sum_hlo(
 
     >>> x, out = (ShapedArray(shape, np.dtype("int8")) for shape in ((3, 2), (3,)))
     >>> emitter = Emitter()
-    >>> reduce_sum_hlo(emitter, [x], [out], ["%arg0"], axes=(1,))
-    ['%1']
+    >>> (name,) = reduce_sum_hlo(emitter, [x], [out], ["%arg0"], axes=(1,))
     >>> for line in emitter.lines:  # doctest: +NORMALIZE_WHITESPACE
     ...     print(line)
         %0 = stablehlo.constant dense<0> : tensor<i8>

@@ -431,6 +431,9 @@ GREET_EXAMPLE = """    Give the greeting with its mark.
     >>> print(greet("Ada", mark="?"))
     Hello,
     Ada?
+    >>> greet("Ada", mark=3)
+    Traceback (most recent call last):
+    TypeError: the message is up to the one who writes the function
 """
 GROW_EXAMPLE = '''        """Grow, and return the box.
 
