@@ -429,15 +429,17 @@ def pull_back(lin: Linearized, cotangent: Tangent) -> tuple[Value, ...]:
 def vjp(fun: Callable[..., Any], *primals: Value, has_aux: bool = False) -> tuple[Value, ...]:
     """The value of `fun` at `primals`, and the function that pulls cotangents back to them.
 
-    Returns `(value, f_vjp)`. A cotangent of the value says how much each of its entries counts: it
-    has the structure of the value, and the shapes and dtypes of its leaves (`float0` for integers),
-    or `f_vjp` raises `ValueError`. `f_vjp(cotangent)` returns a tuple with a cotangent for each of
-    `primals`: how much each entry of that argument counts in consequence.
+    `primals` are the arguments of `fun`: numbers, arrays, or containers of these. `fun` runs once.
 
-    `fun` runs once, in `vjp`, and `f_vjp` can be called as often as you like. It is a container,
-    whose leaves are the residuals, so that a function under `jit` can return it. With `has_aux`,
-    `fun` returns a pair of the value and anything else, and `vjp` returns `(value, f_vjp, anything
-    else)`. Counterpart: `jax.vjp`.
+    Returns `(value, f_vjp)`. A cotangent of the value says how much each of its entries counts.
+    `f_vjp` takes one and returns a tuple with a cotangent for each of `primals`: how much their
+    entries count in consequence, which is the cotangent times the Jacobian. You can call `f_vjp` as
+    often as you like. Cotangents have the structure, the shapes and the dtypes of what they belong
+    to, and `float0` for integers; `f_vjp` raises `ValueError` for one that does not fit.
+
+    With `has_aux`, `fun` returns a pair of the value and anything else, and `vjp` returns `(value,
+    f_vjp, anything else)`. `f_vjp` is a container whose leaves are the residuals, so that a
+    function under `jit` can return it. Counterpart: `jax.vjp`.
 
     >>> y, f_vjp = vjp(lambda x, y: x * y, 3.0, 4.0)
     >>> print(y, *f_vjp(10.0))

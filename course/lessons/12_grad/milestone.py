@@ -14,4 +14,4 @@ slope = jit(grad(lambda p: jnp.sum((guess(p) - xor) * (guess(p) - xor))))
 p = {"first": jnp.array([[1.0, -0.5], [0.5, 1.0]]), "last": jnp.array([1.0, 1.0])}
 for _ in range(1000):
     p = tree_util.tree_map(lambda a, g: a - 0.1 * g, p, slope(p))
-print("0 xor 0, 0 xor 1, 1 xor 0, 1 xor 1:", guess(p))
+print("0 xor 0, 0 xor 1, 1 xor 0, 1 xor 1:", [round(float(y), 4) for y in guess(p)])
