@@ -1,6 +1,6 @@
-"""Begins a lesson: its six files, a tiny lesson that works, with marks where it is to be changed.
+"""Begins a lesson: its files, a tiny lesson that works, with marks where it is to be changed.
 
-The files are those in `templates/`, with the lesson's names put in. Each mark, "FILL IN", stands
+The files are those in `templates/`, with the lesson's names put in. Each mark, "FILL IN", comes
 before the text that says what belongs there; `unfinished` finds those that are left.
 """
 
@@ -54,6 +54,7 @@ def _check_id(lesson_id: str) -> None:
 
 def _files(folder: Path, lesson_id: str) -> dict[Path, str]:
     """The template of each file that a person writes, in the order of the work."""
+    solutions = places.SOLUTIONS / "tasks"
     return {
         folder / "lesson.toml": "lesson.toml",
         places.SOLUTIONS / PACKAGE / f"{lesson_id}.py": "module.py",
@@ -61,6 +62,12 @@ def _files(folder: Path, lesson_id: str) -> dict[Path, str]:
         classes.file_of(lesson_id): "classes.toml",
         places.ANSWERS / f"{lesson_id}.py": "answers.py",
         folder / "checks.py": "checks.py",
+        folder / f"open_{lesson_id}.py": "open.py",
+        solutions / f"open_{lesson_id}.py": "open_solution.py",
+        folder / f"repair_{lesson_id}.py": "repair.py",
+        solutions / f"repair_{lesson_id}.py": "repair_solution.py",
+        folder / "tasks.py": "tasks.py",
+        folder / "milestone.py": "milestone.py",
         folder / "lesson.md": "lesson.md",
     }
 
@@ -81,12 +88,9 @@ def unfinished() -> list[str]:
 
 def _written_by_hand() -> Iterator[Path]:
     for lesson in manifest.load().values():
+        files = _files(lesson.folder, lesson.id)
         module = places.SOLUTIONS / lesson.module
-        hidden = [folder / f"{lesson.id}.py" for folder in (places.SUITES, places.ANSWERS)]
-        hidden.append(classes.file_of(lesson.id))
-        folder = [lesson.folder / name for name in ("lesson.toml", "checks.py", "lesson.md")]
-        files = (folder[0], module, *hidden, *folder[1:])
-        yield from (path for path in files if path.is_file())
+        yield from (path for path in {module: "", **files} if path.is_file())
 
 
 def _shown(path: Path) -> str:

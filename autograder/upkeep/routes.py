@@ -22,8 +22,11 @@ from autograder.lessons.problem import Problem
 
 
 def parts(known: Sequence[Lesson]) -> dict[str, list[Lesson]]:
-    """The lessons of each part of the course, by the part's title."""
-    return {part["title"]: _named(part["lessons"], known) for part in _read("routes.toml")["part"]}
+    """The lessons of each part of the course, by the part's title; the last one takes the rest."""
+    named = {part["title"]: _named(part["lessons"], known) for part in _read("routes.toml")["part"]}
+    placed = {lesson.id for lessons in named.values() for lesson in lessons}
+    [*named.values()][-1].extend(x for x in known if x.has_page and x.id not in placed)
+    return named
 
 
 def titled(lesson: Lesson) -> str:

@@ -20,6 +20,12 @@ FILES = [
     "autograder/hidden/suites/fusion.classes.toml",
     "autograder/hidden/answers/fusion.py",
     "course/lessons/*_fusion/checks.py",
+    "course/lessons/*_fusion/open_fusion.py",
+    "solutions/tasks/open_fusion.py",
+    "course/lessons/*_fusion/repair_fusion.py",
+    "solutions/tasks/repair_fusion.py",
+    "course/lessons/*_fusion/tasks.py",
+    "course/lessons/*_fusion/milestone.py",
     "course/lessons/*_fusion/lesson.md",
 ]
 
