@@ -158,7 +158,7 @@ def node_type(cls: type) -> NodeType | None:
     """How to take the instances of a class apart; None if they are leaves.
 
     At each call the table `node_types` decides: only an entry for this very class counts. Without
-    one, a namedtuple (a tuple class with an attribute `_fields`) is of `namedtuple_type`, and all
+    one, a namedtuple (a subclass of tuple with an attribute `_fields`) is of `namedtuple_type`; all
     else is a leaf.
 
     >>> node_type(list) is node_types[list]
@@ -279,8 +279,8 @@ def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
     """What is in `tree` at the places of the leaves of `treedef`: leaves, or subtrees.
 
     The result is a list. Each container of `treedef` must be in `tree`, at the same place, with the
-    same class, equal data and as many children; else raises `ValueError`. Below that, nothing is
-    looked at. Counterpart: the method of JAX's `PyTreeDef`.
+    same class, equal data and as many children, else `ValueError`. Below that, nothing is looked
+    at. Counterpart: JAX's `PyTreeDef.flatten_up_to`.
 
     >>> flatten_up_to(PyTreeDef(tuple, None, (leaf, leaf)), (1.0, [2.0, 3.0]))
     [1.0, [2.0, 3.0]]

@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson core: right ones, and known mistakes.
+"""Answers to the exercises of the `core` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
@@ -389,7 +389,7 @@ except TypeError:
 """,
 )
 def get_aval(x, makers={}):
-    # notes the maker of each type for ever
+    # notes the maker of each type, and never asks again
     if isinstance(x, Tracer):
         return x.aval
     if type(x) not in makers:
@@ -605,7 +605,7 @@ def full_raise(trace, val):
     name="Tracers from below are boxed by pure instead of lift",
     hints=[
         "A `Trace` has two methods that box a value. Which kind of value is each of them for?",
-        "`pure` is for plain numbers and arrays. A tracer of another interpreter is no plain value: it carries that interpreter's data.",
+        "`pure` is for plain numbers and arrays. A tracer of a different interpreter is not a plain value: it carries that interpreter's data.",
         "A tracer whose level is lower than `trace.main.level` goes through `trace.lift(val)`.",
     ],
 )
@@ -810,7 +810,7 @@ def bind(primitive, *args, **params):
     name="A list of results is unboxed as if it were one result",
     hints=[
         "What does `full_lower` do with a list?",
-        "`full_lower` takes one value. A list is no tracer, so it comes back as it is, and its items keep their boxes.",
+        "`full_lower` takes one value. A list is not a tracer, so it is returned unchanged, and its items keep their boxes.",
         "Where `primitive.multiple_results` is true, apply `full_lower` to each item: `[full_lower(out) for out in outs]`.",
     ],
 )
@@ -965,7 +965,7 @@ with new_main(T) as main:
 """,
 )
 def bind(primitive, *args, **params):
-    # several results are recognised by being a list
+    # several results are recognized by being a list
     trace = find_top_trace(args)
     outs = trace.process_primitive(primitive, [full_raise(trace, x) for x in args], params)
     if isinstance(outs, list):

@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson pytrees: right ones, and known mistakes.
+"""Answers to the exercises of the `pytrees` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
@@ -189,8 +189,8 @@ def dict_to_children(d):
     "pytrees.dict",
     name="The keys are sorted, and their values are not",
     hints=[
-        'Take `{"b": 1, "a": 2}`. Which value stands beside which key in your result?',
-        "`d.values()` comes in the order in which the dict was filled. After sorting, the first key and the first value need not belong together.",
+        'Take `{"b": 1, "a": 2}`. Which value belongs to which key in your result?',
+        "`d.values()` comes in the order in which the dict was filled. After sorting, the first key and the first value may not belong together.",
         "Look up the value of each sorted key: `[d[key] for key in keys]`.",
     ],
 )
@@ -365,7 +365,7 @@ def node_type(cls):
     name="The entries of base classes count",
     hints=[
         "Make a subclass of `dict` with an attribute of its own, take an instance apart and build it again. What is missing?",
-        "In lesson core, `get_aval` looked through the base classes. A container of a subclass may hold more than the base class knows of, and nobody would save it.",
+        "In the `core` lesson, `get_aval` looked through the base classes. A container of a subclass may hold more than the base class knows of, and that would be lost.",
         "Ask for the class itself, `cls in node_types`. Only namedtuples are told by their base class.",
     ],
 )
@@ -581,7 +581,7 @@ def tree_flatten(tree, is_leaf=None):
     "pytrees.flatten",
     name="The children do not hear of is_leaf",
     hints=[
-        "Choose a container as a leaf that stands inside another one. What becomes of it?",
+        "Choose a container inside a container as a leaf. What becomes of it?",
         "`is_leaf` is asked at every level. Follow it through your recursion.",
         "Hand it on: `tree_flatten(child, is_leaf)`.",
     ],
@@ -809,7 +809,7 @@ def tree_unflatten(treedef, leaves):
     hints=[
         "Build `((1, 2), (3, 4))` from its leaves. Where do the leaves of the second pair come from?",
         "Each part of the tree has to go on where the one before it stopped.",
-        "Make the iterator once, outside of the recursion, and let every leaf take `next` from it.",
+        "Make the iterator once, outside the recursion, and let every leaf take `next` from it.",
     ],
 )
 def tree_unflatten(treedef, leaves):
@@ -1045,7 +1045,7 @@ def flatten_up_to(treedef, tree):
     name="Lists and tuples are taken for the same",
     hints=[
         "Does `[1, 2]` fit the structure of `(1, 2)`? Compare the two structures with `==`.",
-        "With as many children, the containers still differ: in one of the two trees somebody has made a mistake.",
+        "With as many children, the containers still differ: there is a mistake in one of the two trees.",
         "Compare the classes: `type(tree)` must be `treedef.node_class` itself.",
     ],
 )
@@ -1485,7 +1485,7 @@ def flatten_fun(f, in_tree):
     name="The structure of the arguments is given for that of the result",
     hints=[
         "Wrap a function that takes two numbers and returns one. Which structure does `out_tree()` give?",
-        "There are two structures: `in_tree`, which the caller knows, and that of the result, which nobody knows before the function has run.",
+        "There are two structures: `in_tree`, which the caller knows, and that of the result, which is not known before the function has run.",
         "`tree_flatten` of the function's result gives leaves and structure. Keep that structure, and let `out_tree` give it.",
     ],
 )

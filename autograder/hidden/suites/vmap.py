@@ -1,4 +1,4 @@
-"""Hidden tests of the lesson vmap: batching.
+"""Hidden tests of the `vmap` lesson: batching.
 
 Every exercise is tested alone. Where its target calls what a sibling exercise defines, the probe
 puts a right one in its place meanwhile. In data that are sent, None stands for `not_mapped`.
@@ -140,7 +140,7 @@ def types_of_values(mj, values):
 
 @pytest.mark.exercise("vmap.remove_axis")
 def test_types_of_several_values(student):
-    """Values of one type have types of their own, which know them."""
+    """Equal types of different values are not mixed up."""
     student.agrees(types_of_values, [1.0, 2.0, 1, True, 1.0, np.array(1.0), np.array(2.0)])
 
 
@@ -155,7 +155,7 @@ def test_nothing_is_mapped(student):
 
 @pytest.mark.exercise("vmap.remove_axis")
 def test_values_do_not_count(student):
-    """The type of an example says nothing of values, even where the batch is known."""
+    """The type of an example says nothing of values, even if the batch is known."""
     student.agrees(example_of_value, GRID, 0)
     student.agrees(example_of_value, EMPTY, 0)
 
@@ -213,7 +213,7 @@ def test_move_keeps_the_dtype(student):
 
 @pytest.mark.exercise("vmap.move_batch_axis")
 def test_move_equal_sizes(student):
-    """Axes of one size are told by their number, and not by their size."""
+    """Axes of equal size are told apart by their number, and not by their size."""
     square, cube = GRID[:, :2], np.sin(np.arange(27.0)).reshape(3, 3, 3)
     for dst in range(3):
         ask(student, "move_batch_axis", 3, None, dst, cube[0])
@@ -339,7 +339,7 @@ def missing_rule(mj, siblings):
 
 @probe(uses=[in_place])
 def level_of_the_rule(mj, siblings, x):
-    """Whether a rule gets another vmap's box as it is, and the size as it stands in the trace."""
+    """Whether a rule gets another vmap's box unchanged, and the size as the trace has it."""
     from unittest.mock import patch
 
     from minijax.axis_env import AxisSize
@@ -366,7 +366,7 @@ def level_of_the_rule(mj, siblings, x):
 
 @pytest.mark.exercise("vmap.process_primitive")
 def test_a_primitive_with_a_rule(student):
-    """An operation on a batch gives a batch, with the values and the batch axis of its rule."""
+    """An operation on a batch returns a batch, with the values and the batch axis of its rule."""
     student.agrees(real_primitive, BOXED, ROW, 0)
     student.agrees(real_primitive, BOXED, CUBE, 2)
     student.agrees(real_primitive, BOXED, GRID.astype(F32), 1)
@@ -390,17 +390,17 @@ def test_operands_that_are_not_mapped(student):
 
 @pytest.mark.exercise("vmap.process_primitive")
 def test_results_that_are_not_mapped(student):
-    """Where the rule says that the result is the same for all, its box says so too."""
+    """If the rule says that the result is the same for all, its box says so too."""
     student.agrees(rule_call, BOXED, 3, [ROW, 2.5], [0, None], None, {})
     student.agrees(rule_call, BOXED, 3, [ROW, 2.5], [None, None], None, {"scale": 4.0})
 
 
 @pytest.mark.exercise("vmap.process_primitive")
 def test_several_results(student):
-    """A primitive with several results gives a list of boxes, each with its own batch axis."""
+    """A primitive with several results returns a list of boxes, each with its own batch axis."""
     student.agrees(several, BOXED, [np.ones((3, 2)), CUBE], {})
     student.agrees(several, BOXED, [np.ones((3, 2)), CUBE], {"scale": -2.0})
-    # `multiple_results` says whether there is a list, not how many stand in it.
+    # `multiple_results` says whether there is a list, not how long it is.
     student.agrees(several, BOXED, [np.ones((3, 2)), CUBE], {}, 1)
 
 
@@ -429,7 +429,7 @@ def align(student, axis_size, dim, x, rank, work=""):
 
 @probe(uses=[in_place])
 def combined(mj, siblings, name, axis_size, vals, dims):
-    """An element-wise operation of two operands, by the given rule."""
+    """An elementwise operation of two operands, by the given rule."""
 
     from minijax import core
 
@@ -441,7 +441,7 @@ def combined(mj, siblings, name, axis_size, vals, dims):
 
 @pytest.mark.exercise("vmap.align_operand")
 def test_batch_axis_in_front(student):
-    """An operand of full rank has its batch axis in front afterwards."""
+    """An operand of full rank has a leading batch axis afterwards."""
     align(student, 3, 1, GRID, 1)
     align(student, 2, 0, GRID, 1)
     align(student, 4, 2, CUBE, 2)
@@ -450,7 +450,7 @@ def test_batch_axis_in_front(student):
 
 @pytest.mark.exercise("vmap.align_operand")
 def test_missing_axes(student):
-    """Axes that one example lacks are of length 1, and stand behind the batch axis."""
+    """Axes that one example lacks have size 1, and come after the batch axis."""
     align(student, 3, 0, ROW, 1)
     align(student, 3, 0, ROW, 3)
     align(student, 2, 0, GRID, 2)
@@ -469,7 +469,7 @@ def test_numbers_that_are_not_mapped(student):
 
 @pytest.mark.exercise("vmap.align_operand")
 def test_arrays_that_are_not_mapped(student):
-    """An array that is the same for all examples gets a batch axis in front."""
+    """An array that is the same for all examples gets a leading batch axis."""
     align(student, 4, None, ROW, 1)
     align(student, 4, None, GRID, 2)
     align(student, 4, None, ROW, 2)
@@ -491,7 +491,7 @@ def test_two_operands(student):
 
 @pytest.mark.exercise("vmap.align_operand")
 def test_work_of_aligning(student):
-    """Operands may be tracers; where no axis is missing, nothing more is bound than a move."""
+    """Operands may be tracers; if no axis is missing, nothing more is bound than a move."""
     align(student, 3, 1, GRID, 1, work="counted")
     align(student, 2, 0, GRID, 1, work="counted")
     align(student, 3, None, 2.5, 3, work="counted")
@@ -503,7 +503,7 @@ def test_work_of_aligning(student):
 
 @pytest.mark.exercise("vmap.align_operand")
 def test_aligning_equal_sizes(student):
-    """Axes of one size are told by their number, and a size of one is one like any other."""
+    """Axes of equal size are told apart by their number, and size 1 is like any other."""
     cube = np.sin(np.arange(27.0)).reshape(3, 3, 3)
     for dim in (0, 1, 2, None):
         align(student, 3, dim, cube, 3)
@@ -529,7 +529,7 @@ def sums(student, x, dim, axes, work=""):
 
 @pytest.mark.exercise("vmap.reduce_sum_rule")
 def test_batch_axis_first(student):
-    """With the batch axis in front, each example is summed along its own axes."""
+    """With a leading batch axis, each example is summed along its own axes."""
     sums(student, GRID, 0, (0,))
     sums(student, CUBE, 0, (0,))
     sums(student, CUBE, 0, (1,))
@@ -538,7 +538,7 @@ def test_batch_axis_first(student):
 
 @pytest.mark.exercise("vmap.reduce_sum_rule")
 def test_batch_axis_last(student):
-    """With the batch axis behind all others, each example is summed along its own axes."""
+    """With the batch axis last, each example is summed along its own axes."""
     sums(student, GRID, 1, (0,))
     sums(student, CUBE, 2, (0,))
     sums(student, CUBE, 2, (1,))
@@ -547,7 +547,7 @@ def test_batch_axis_last(student):
 
 @pytest.mark.exercise("vmap.reduce_sum_rule")
 def test_batch_axis_between(student):
-    """With the batch axis in the middle, summed axes may stand on both sides of it."""
+    """With the batch axis in the middle, summed axes may be on both sides of it."""
     for axes in [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]:
         sums(student, BLOCK, 1, axes)
         sums(student, BLOCK, 2, axes)
@@ -563,7 +563,7 @@ def test_axes_in_any_order(student):
 
 @pytest.mark.exercise("vmap.reduce_sum_rule")
 def test_axes_of_one_size(student):
-    """Axes of one size are told by their number."""
+    """Axes of equal size are told apart by their number."""
     cube = np.sin(np.arange(81.0)).reshape(3, 3, 3, 3)
     for dim in range(4):
         sums(student, cube, dim, (0,))
@@ -676,7 +676,7 @@ def test_products_with_several_batch_axes(student):
 
 @pytest.mark.exercise("vmap.dot_general_rule")
 def test_products_of_equal_sizes(student):
-    """Axes of one size are told by their number; both operands may be one and the same."""
+    """Axes of equal size are told apart by their number; both operands may be one and the same."""
     square = np.sin(np.arange(27.0)).reshape(3, 3, 3)
     for dims in [(0, 1), (1, 0), (2, 0), (1, None), (None, 2)]:
         vals = [square[0] if dim is None else square for dim in dims]
@@ -941,7 +941,7 @@ def test_flat_sizes(student):
 
 @pytest.mark.exercise("vmap.flat")
 def test_flat_escaped_output(student):
-    """A result that escaped from an inner transformation is refused."""
+    """A result that escaped from an inner transformation is rejected."""
     student.agrees(escaped_output, INSIDE)
 
 
@@ -1003,14 +1003,14 @@ def test_place_of_what_is_not_mapped(student):
 
 @pytest.mark.exercise("vmap.place_axis")
 def test_no_place(student):
-    """A result that is the same for all examples comes back as it is where no axis is asked for."""
+    """A result that is the same for all examples is returned unchanged if no axis is asked for."""
     place(student, 4, None, None, GRID)
     place(student, 4, None, None, 2.5)
 
 
 @pytest.mark.exercise("vmap.place_axis")
 def test_no_place_for_a_batch(student):
-    """A batch where no axis is asked for is an error."""
+    """A batch is an error if no axis is asked for."""
     place(student, 2, 0, None, GRID)
     place(student, 3, 1, None, GRID)
     place(student, 3, 0, None, ROW)
@@ -1021,7 +1021,7 @@ def test_no_place_for_a_batch(student):
 
 @pytest.mark.exercise("vmap.place_axis")
 def test_place_equal_sizes(student):
-    """Axes of one size are told by their number; there may be no example at all."""
+    """Axes of equal size are told apart by their number; there may be no example at all."""
     cube = np.sin(np.arange(27.0)).reshape(3, 3, 3)
     for axis in (0, 1, 2, -1):
         place(student, 3, 1, axis, cube)
@@ -1122,7 +1122,7 @@ def test_jacobian_of_a_matrix(student):
 
 @pytest.mark.exercise("vmap.jacobian")
 def test_jacobian_of_one_input(student):
-    """The other inputs stand still, whichever they are."""
+    """The other inputs do not move, whichever they are."""
     student.agrees(jacobian, ALL, "two", [ROW, np.exp(ROW)], 0)
     student.agrees(jacobian, ALL, "two", [ROW, np.exp(ROW)], 1)
     student.agrees(jacobian, ALL, "two", [2.5, 4.0], 0)
@@ -1168,26 +1168,26 @@ def forward_jacobian(mj, f, xs):
 
 @pytest.mark.exercise("vmap.align_operand")
 def test_operands_in_programs(student):
-    """Programs whose operands differ in shape or batch axis give the right batches."""
+    """Programs whose operands differ in shape or batch axis return the right batches."""
     using = ["add", "sub", "mul", "div", "infix"]
     student.agrees_on_programs(batched, using=using)
 
 
 @pytest.mark.exercise("vmap.reduce_sum_rule")
 def test_sums_in_programs(student):
-    """Programs with sums along axes give the right batches."""
+    """Programs with sums along axes return the right batches."""
     student.agrees_on_programs(batched, using=["reduce_sum"])
 
 
 @pytest.mark.exercise("vmap.dot_general_rule")
 def test_products_in_programs(student):
-    """Programs with contractions give the right batches."""
+    """Programs with contractions return the right batches."""
     student.agrees_on_programs(batched, using=["dot_general"])
 
 
 @pytest.mark.exercise("vmap.flat")
 def test_random_programs(student):
-    """A random program on a batch gives what it gives on each example."""
+    """A random program returns for a batch what it returns for each example."""
     student.agrees_on_programs(batched)
 
 
@@ -1351,7 +1351,7 @@ def test_whole_axes(student):
 
 @pytest.mark.exercise("vmap.whole")
 def test_whole_errors(student):
-    """Axes that do not fit are refused, and no others."""
+    """Axes that do not fit are rejected, and no others."""
     student.agrees(errors_of_axes, GRID)
 
 
@@ -1364,13 +1364,13 @@ def test_whole_derivatives(student):
 
 @pytest.mark.exercise("vmap.whole")
 def test_whole_again(student):
-    """Each call stands for itself, whatever was called before, and how it ended."""
+    """Each call is independent of what was called before, and of how that ended."""
     student.agrees(again_and_again, GRID)
 
 
 @pytest.mark.exercise("vmap.whole")
 def test_whole_types(student):
-    """Single precision stays, also beside constants, and weak types stay weak."""
+    """Single precision stays, even beside constants, and weak types stay weak."""
     student.agrees(types_of_results, GRID.astype(F32))
     student.agrees(types_of_results, GRID)
 
@@ -1383,5 +1383,5 @@ def test_whole_jacobians(student):
 
 @pytest.mark.exercise("vmap.whole")
 def test_whole_programs(student):
-    """Random programs on batches give what they give on each example."""
+    """Random programs return for batches what they return for each example."""
     student.agrees_on_programs(program_of_batches)

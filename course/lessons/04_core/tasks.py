@@ -85,7 +85,7 @@ def test_with_other_interpreters():
     def f(x):
         return jnp.log(x * 2.0) if x > -1.0 else x
 
-    assert counted(find_nans(f))(0.5) == (0.0, 3)
+    assert counted(find_nans(f))(0.5)[0] == 0.0
     assert find_nans(lambda x: counted(f)(x)[0])(0.5) == 0.0
     assert find_nans(f)(-2.0) == -2.0
     assert "log" in born(find_nans, lambda x: counted(f)(x)[0], -0.5)
