@@ -109,6 +109,16 @@ def by_hand(tree, i):
 
 
 @pytest.mark.exercise("pytrees.repair")
+def test_a_pair_of_parameters():
+    """Two parameters in a tuple move, each by its own velocity."""
+    from repair_pytrees import step
+
+    params, velocities = step((1.0, 10.0), (4.0, 0.0), (2.0, 4.0))
+    assert params == (3.0, 8.0)
+    assert velocities == (2.0, -2.0)
+
+
+@pytest.mark.exercise("pytrees.repair")
 @for_programs(make, seed="pytrees.repair")
 def test_steps_of_random_trees(tree):
     """Each parameter of a random tree moves as if it were the only one."""
