@@ -497,17 +497,19 @@ def grade(
             help="Of the generated tests; what --out keeps, or drawn, if absent.",
         ),
     ] = None,
+    on_own: Annotated[
+        bool, typer.Option("--own-base", help="Stand on the students' own earlier modules.")
+    ] = False,
 ) -> None:
     """Grade a folder of submissions, in isolation."""
-    from autograder.classroom import class_run
+    from autograder.classroom import class_run, own_base
     from autograder.student import commands
 
     if jobs and scheduler:
         raise Problem("The cluster has the workers that it has. Give --jobs or --scheduler.")
     chosen = commands.taught(lesson)
-    class_run.grade_folder(
-        submissions, chosen, out, jobs=jobs, level=isolation, scheduler=scheduler, seed=seed
-    )
+    run = own_base.grade_folder if on_own else class_run.grade_folder
+    run(submissions, chosen, out, jobs=jobs, level=isolation, scheduler=scheduler, seed=seed)
 
 
 @app.command(rich_help_panel=INSTRUCTORS)

@@ -20,6 +20,7 @@ from autograder.classroom import intake
 from autograder.classroom.display import display
 from autograder.grading import fingerprint, pool, results, submission, suite
 from autograder.grading.result import Result
+from autograder.grading.submission import Base
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Interrupted, Problem
 from autograder.sandbox import isolation
@@ -36,11 +37,13 @@ def grade_folder(
     level: str | None = None,
     scheduler: str | None = None,
     seed: int | None = None,
+    bases: Mapping[str, Base] | None = None,
 ) -> None:
     """Grade every student's folder, and write a result each and a table into `out`.
 
     With the address of a Dask `scheduler`, its workers do it, else `jobs` processes here. Without
-    a `seed`, generated tests have the one that `out` keeps; the first run draws it.
+    a `seed`, generated tests have the one that `out` keeps; the first run draws it. `bases` holds
+    students' own modules of earlier lessons, where these count.
 
     Raises Problem at the end if some folders' names are not fit for results; the others are graded.
     """
@@ -52,18 +55,28 @@ def grade_folder(
         known = _known(out, lesson, students)
         seed = _seed(out, seed, known)
         mark = fingerprint.fingerprint(lesson, level, seed)
-        todo = [each for each in taken if not _is_done(each, known, mark)]
+        marks = {student: mark + _hashed(bases, student) for student in students}
+        todo = [each for each in taken if not _is_done(each, known, marks[each[0]])]
         if len(todo) < len(taken):
             print(f"{len(taken) - len(todo)} of {len(taken)} were graded before, and stay.")
         with _breaking_off_well(lesson, len(taken) - len(todo), len(taken)) as finished:
-            made = _made(todo, lesson, out, jobs, scheduler, level=level, seed=seed, mark=mark)
-            keep(made, todo, out, mark, finished)
+            about: dict[str, Any] = {"level": level, "seed": seed, "mark": mark, "bases": bases}
+            made = _made(todo, lesson, out, jobs, scheduler, **about)
+            keep(made, todo, out, marks, finished)
             table = results.grades_csv(out)
         _name_the_odd(out, students)
         _name_the_absent(out, sorted(set(known) - set(students)))
     print(f"{len(taken)} submissions graded. The results are in {out}, the grades in {table}.")
     if unfit:
         raise Problem(_about_unfit(unfit))
+
+
+def _hashed(bases: Mapping[str, Base] | None, student: str) -> str:
+    """What the fingerprint of a result is longer by if it stands on a student's own modules."""
+    if bases is None:
+        return ""
+    parts = sorted(bases.get(student, {}).items())
+    return f" base {hashlib.sha256(repr(parts).encode()).hexdigest()}"
 
 
 def _made(
@@ -74,13 +87,15 @@ def _made(
     scheduler: str | None,
     *,
     mark: str,
+    bases: Mapping[str, Base] | None,
     **options: Any,
 ) -> pool.Results:
     """The results of some submissions, made here or on a cluster."""
     work = [(student, source) for student, source, _ in todo]
     if scheduler:
         return _cluster().grade_many(work, lesson, scheduler, mark=mark, **options)
-    return pool.grade_many(work, lesson, workers=jobs, kept=out / "programs", **options)
+    options |= {"kept": out / "programs", "bases": bases}
+    return pool.grade_many(work, lesson, workers=jobs, **options)
 
 
 def _seed(out: Path, given: int | None, known: Mapping[str, Result]) -> int:
@@ -106,7 +121,11 @@ def _cluster() -> ModuleType:
 
 
 def keep(
-    made: pool.Results, taken: Sequence[Taken], out: Path, mark: str, finished: list[str]
+    made: pool.Results,
+    taken: Sequence[Taken],
+    out: Path,
+    marks: Mapping[str, str],
+    finished: list[str],
 ) -> None:
     """Write results as they come, and say each score; `finished` grows meanwhile."""
     reasons = {student: reason for student, _, reason in taken}
@@ -116,7 +135,7 @@ def keep(
             student = result["student"]
             if reasons[student]:
                 result["remarks"] = [reasons[student], *result["remarks"]]
-            results.write({**result, "fingerprint": mark}, out)
+            results.write({**result, "fingerprint": marks[student]}, out)
             finished.append(student)
             score = f"{result['score']:g} of {result['max_score']:g}"
             shows.add(f"{student:<{width}}  {score}", result)

@@ -236,17 +236,13 @@ def _write_canvas(found: Class, folder: Path, roster: Roster) -> None:
 
 
 def _write_moodle(found: Class, folder: Path, roster: Roster) -> None:
-    """Moodle's import of grades: the instructor chooses there what each column is.
-
-    A missing grade is "-", which Moodle leaves as it is.
-    """
+    """Moodle's import of grades: the instructor chooses there what each column is."""
     rows: list[list[Any]] = [["Username", "ID number", "Email address", *_titles(found)]]
     for student, row in _scores(found).items():
         about = roster.get(student)
-        cells = ("-" if score is None else score for score in row)
+        cells = ("" if score is None else score for score in row)
         rows.append([student, about.lms_id, about.email, *cells])
-    text = results.table(rows).replace(",'-", ",-")  # of ours, and no formula
-    (folder / "moodle.csv").write_text(text, encoding="utf-8", newline="")
+    (folder / "moodle.csv").write_text(results.table(rows), encoding="utf-8", newline="")
 
 
 def _titles(found: Class) -> list[str]:

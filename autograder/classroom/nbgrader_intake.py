@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,7 @@ def _sources(converter: Autograde, assignment: Assignment) -> Iterator[tuple[str
     folders = dict(_submitted(converter, assignment.name))
     groups = people.members(Path(course.root), assignment.name)
     for student in sorted({*folders, *groups}):
-        asked = course.student_id in ("*", student)
+        asked = fnmatchcase(student, course.student_id)
         group = [x for x in groups.get(student, [student]) if x in folders]
         if not asked or not group or student in course.student_id_exclude.split(","):
             continue

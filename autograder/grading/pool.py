@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from autograder.grading.judging import HIDDEN, Policy
 from autograder.grading.result import Result
-from autograder.grading.submission import grade, ungraded
+from autograder.grading.submission import Base, grade, ungraded
 from autograder.lessons.manifest import Lesson, load
 from autograder.sandbox import isolation
 
@@ -44,33 +44,41 @@ def grade_many(
     policy: Policy = HIDDEN,
     kept: Path | None = None,
     shrink: bool = True,
+    bases: Mapping[str, Base] | None = None,
 ) -> Results:
     """Grade (student, source) pairs in `workers` processes; None means one for each processor.
 
     Results come as they finish, not in order. What was in the hands of a process that dies is
     graded again, alone; when that has failed ALONE times, the result has no points and says so
-    (`is_graded`). Close the generator to stop the processes at once.
+    (`is_graded`). Close the generator to stop the processes at once. `bases` holds the modules of
+    earlier lessons that some students build on, by student.
     """
     options = {"level": isolation.choose(level), "seed": seed, "policy": policy}
     options |= {"kept": kept, "shrink": shrink}
+    own = bases or {}
     waiting = list(submissions)
     workers = min(workers or os.cpu_count() or 1, len(waiting))
     if workers <= 1:
         for student, source in waiting:
-            yield grade(lesson, student, source, **options)  # type: ignore[arg-type]
+            yield grade(lesson, student, source, base=own.get(student), **options)  # type: ignore[arg-type]
         return
     suspects: list[Job] = []
-    yield from _pooled(waiting, lesson, workers, options, suspects)
+    yield from _pooled(waiting, lesson, workers, options, suspects, own)
     for _ in range(ALONE):
         again: list[Job] = []
-        yield from _pooled(suspects, lesson, 1, options, again)
+        yield from _pooled(suspects, lesson, 1, options, again, own)
         suspects = again
     for job in suspects:
         yield ungraded(lesson, *job, options)
 
 
 def _pooled(
-    waiting: list[Job], lesson: Lesson, workers: int, options: Mapping[str, Any], lost: list[Job]
+    waiting: list[Job],
+    lesson: Lesson,
+    workers: int,
+    options: Mapping[str, Any],
+    lost: list[Job],
+    bases: Mapping[str, Base],
 ) -> Results:
     """Results of a pool; those that were in the hands of a process when it died go to `lost`."""
     waiting = waiting[::-1]
@@ -81,7 +89,8 @@ def _pooled(
             try:
                 while waiting or running:
                     while waiting and len(running) < most:
-                        future = pool.submit(_grade_one, lesson, *waiting[-1], options)
+                        more = {**options, "base": bases.get(waiting[-1][0])}
+                        future = pool.submit(_grade_one, lesson, *waiting[-1], more)
                         running[future] = waiting.pop()  # now: a broken pool takes nothing
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         result = future.result()

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from autograder.grading import review, suite, under_pytest
@@ -26,6 +26,8 @@ from autograder.lessons.manifest import Lesson
 from autograder.sandbox import isolation
 from autograder.sandbox.session import Reply, Session
 
+Base = Mapping[str, bytes]  # modules of a student's own, by path
+
 
 def grade(
     lesson: Lesson,
@@ -38,6 +40,7 @@ def grade(
     only: str | None = None,
     kept: Path | None = None,
     shrink: bool = True,
+    base: Base | None = None,
 ) -> Result:
     """Grade one submission and return its result document (see `result.json`).
 
@@ -45,7 +48,8 @@ def grade(
     `level` names a rung of the ladder; None takes the best that this machine has. With `only`,
     the id of an exercise, the tests of the others do not run, and the result is without them.
     `kept` is the folder that holds the assignment's generated programs, or will. Without `shrink`,
-    no counterexamples are looked for, and what runs out of time is not asked again.
+    no counterexamples are looked for, and what runs out of time is not asked again. `base` holds
+    the student's own modules of earlier lessons, if the submission stands on these.
     Raises Problem when that rung is not to be had, SuiteError when the hidden suite itself is
     broken. Whatever the submission does is a result, never an exception.
     """
@@ -57,7 +61,7 @@ def grade(
         examined = _unexaminable(suite.NOT_IMPLEMENTED, f"The module {lesson.module} is missing.")
     else:
         generating = Generating(seed, kept, shrink)
-        examined = _examine(lesson, source, level, generating, only)
+        examined = _examine(lesson, source, level, generating, only, base or {})
     wanted = [part for part in lesson.graded if only in (None, part.id)]
     exercises = [judge(part, expected[part.id], examined, policy) for part in wanted]
     return {
@@ -78,10 +82,15 @@ def grade(
 
 
 def _examine(
-    lesson: Lesson, source: bytes, level: str, generating: Generating, only: str | None
+    lesson: Lesson,
+    source: bytes,
+    level: str,
+    generating: Generating,
+    only: str | None,
+    base: Base,
 ) -> Examined:
     """Run the hidden suite of a lesson on a module."""
-    with opened(lesson, source, level) as session:
+    with opened(lesson, source, level, base) as session:
         loaded = session.load()
         unusual = review.unusual(session.names, assemble.read_solution(lesson.module))
         if loaded.kind != "value":
@@ -89,7 +98,7 @@ def _examine(
             return replace(found, review=review.notes(unusual, session.signs))
         assert session.worker is not None
         layers = session.worker.layers
-        run = suite_run(lesson, session, generating, only)
+        run = suite_run(lesson, session, generating, only, own_base=bool(base))
         under_pytest.run(under_pytest.suite_of(lesson), run)
         if unusual:
             run.ask_again()
@@ -99,19 +108,40 @@ def _examine(
 
 
 @contextlib.contextmanager
-def opened(lesson: Lesson, source: bytes, level: str) -> Iterator[Session]:
-    """A session with the lesson's tree, in which `source` is the module."""
+def opened(
+    lesson: Lesson, source: bytes, level: str, base: Base | None = None
+) -> Iterator[Session]:
+    """A session with the lesson's tree, in which `source` is the module, on a base of one's own."""
     with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
-        assemble.write_files(Path(folder), {**given(lesson), lesson.module: source})
+        own = {**(base or {}), lesson.module: source}
+        assemble.write_files(Path(folder), {**_without_bytecode(given(lesson), own), **own})
         with Session(Path(folder), lesson.module, level) as session:
             yield session
 
 
+def _without_bytecode(files: assemble.Files, own: Base) -> assemble.Files:
+    """The files but for bytecode of those that are replaced: Python would believe it."""
+    names = {PurePosixPath(path).with_suffix("").as_posix() for path in own}
+    return {
+        path: content
+        for path, content in files.items()
+        if path.replace("__pycache__/", "").partition(".")[0] not in names
+    }
+
+
 def suite_run(
-    lesson: Lesson, session: Session, generating: Generating, only: str | None = None
+    lesson: Lesson,
+    session: Session,
+    generating: Generating,
+    only: str | None = None,
+    *,
+    own_base: bool = False,
 ) -> SuiteRun:
-    """A run of the lesson's suite on the module of a session, beside the reference."""
-    plain = review.is_plain(session.reached, lesson)
+    """A run of the lesson's suite on the module of a session, beside the reference.
+
+    Right answers are shown to plain modules alone, and a base of one's own is not looked through.
+    """
+    plain = review.is_plain(session.reached, lesson) and not own_base
     return SuiteRun(lesson, session, reference(lesson, session.level), generating, only, plain)
 
 

@@ -19,7 +19,7 @@ import result_documents
 from result_documents import ADA, BELA, CY, exercise
 
 from autograder import cli
-from autograder.classroom import exports, gradescope, prairielearn
+from autograder.classroom import exports, gradescope, people, prairielearn
 from autograder.grading import results
 from autograder.lessons import manifest
 
@@ -396,10 +396,10 @@ NAMES = {
 
 @pytest.mark.parametrize("delimiter", [",", ";", "|", "\t"])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("form", ["csv", "canvas"])
+@pytest.mark.parametrize("form", ["csv", "canvas", "moodle"])
 def test_no_cell_is_a_formula_whatever_ends_a_cell(tmp_path, name, form, delimiter):
     found = {"core": [result_documents.result(NAMES[name], exercise("core.bind", True))]}
-    exports._WRITERS[form](found, tmp_path)
+    exports._WRITERS[form](found, tmp_path, people.Roster())
     (path,) = tmp_path.iterdir()
     with path.open(encoding="utf-8", newline="") as file:
         cells = [cell for row in csv.reader(file, delimiter=delimiter) for cell in row]

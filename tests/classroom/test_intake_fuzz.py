@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from nbgrader import utils
 
-from autograder.classroom import class_run, intake, nbgrader_grading
+from autograder.classroom import class_run, intake, nbgrader_intake
 from autograder.grading import results
 from autograder.lessons import manifest, notebook
 
@@ -148,10 +148,10 @@ DATES = st.datetimes().map(str) | st.builds(
 @example(text="0001-01-01 00:00:00 +1400")
 def test_any_timestamp_is_a_time_for_nbgrader_or_none(inbox, text):
     (inbox / "ada" / "timestamp.txt").write_bytes(text.encode("utf-8", "surrogatepass"))
-    content = nbgrader_grading._timestamp(inbox, ["ada"])
+    content = nbgrader_intake._timestamp(inbox, ["ada"])
     if content is not None:
         when = utils.parse_utc(content.decode().strip())
-        assert when == nbgrader_grading.submitted_at(inbox, ["ada"])
+        assert when == nbgrader_intake.submitted_at(inbox, ["ada"])
         assert datetime(2000, 1, 1) <= when < datetime(2200, 1, 1)
 
 

@@ -1,0 +1,42 @@
+"""Grades on the student's own base: a slip in an earlier module costs points, and that is told."""
+
+import pytest
+from graded_course import NO_ISOLATION
+
+from autograder import cli
+from autograder.classroom import own_base
+from autograder.grading import results
+from autograder.lessons import assemble, manifest, skeleton
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(NO_ISOLATION, reason="there is no isolation here"),
+]
+
+LESSON, EARLIER = manifest.get("duals"), manifest.get("interpreters")
+
+
+def hand_in(folder, earlier):
+    for lesson, source in ((EARLIER, earlier), (LESSON, assemble.read_solution(LESSON.module))):
+        if source is not None:
+            path = folder / lesson.module
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(source)
+
+
+def test_a_slip_in_an_earlier_module_costs_points_only_on_the_own_base(tmp_path):
+    right = assemble.read_solution(EARLIER.module)
+    hand_in(tmp_path / "work" / "ada", right)
+    hand_in(tmp_path / "work" / "bob", skeleton.make_skeleton(right, EARLIER))
+    hand_in(tmp_path / "work" / "cy", None)
+    assert own_base.bases(tmp_path / "work", LESSON).keys() == {"ada", "bob"}
+    out = tmp_path / "out"
+    command = ["grade", str(tmp_path / "work"), "--lesson", LESSON.id, "--out", str(out)]
+    assert cli.main([*command, "--own-base", "--jobs", "1"]) == 0
+    scores = {path.stem: results.read(path)["score"] for path in results.paths(out)}
+    assert scores["ada"] == scores["cy"] == LESSON.max_points
+    assert scores["bob"] < LESSON.max_points / 2
+    (note,) = results.read(out / "bob.json")["notes"]
+    credit = f"On the course's own earlier modules: {LESSON.max_points:g} points."
+    assert note == f"Graded on {EARLIER.module}. {credit}"
+    assert [result["student"] for result in results.by_lesson(out)[LESSON.id]] == sorted(scores)
