@@ -101,6 +101,10 @@ app.add_typer(nbgrader, name="nbgrader", rich_help_panel=INSTRUCTORS)
 app.add_typer(site, name="site", rich_help_panel=MAINTAINERS)
 
 LessonName = Annotated[str, typer.Argument(metavar="LESSON", help="A lesson, such as core.")]
+OfCourse = Annotated[
+    Path | None,
+    typer.Option("--course", metavar="DIR", help="Take points and hints from its course.toml."),
+]
 Course = Annotated[
     Path, typer.Option("--course", metavar="DIR", help="The course directory; here if absent.")
 ]
@@ -458,15 +462,20 @@ def nbgrader_section(
 def release(
     lesson: LessonName,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the handout goes.")],
+    folder: OfCourse = None,
 ) -> None:
     """Write the handout of a lesson, as a folder and as a ZIP archive."""
-    from autograder.classroom import release
+    from autograder.classroom import course, release
     from autograder.student import commands
 
-    made = release.release(commands.with_page(lesson), out)
-    print(f"The handout of {lesson} is {made.folder}, and {made.archive} ({made.files} files).")
-    if made.publishes:
-        print(f"With it you publish the solutions of: {', '.join(made.publishes)}.")
+    chosen = course.lessons(folder, lesson) if folder else [commands.with_page(lesson)]
+    for each in chosen:
+        made = release.release(each, out)
+        print(
+            f"The handout of {each.id} is {made.folder}, and {made.archive} ({made.files} files)."
+        )
+        if made.publishes:
+            print(f"With it you publish the solutions of: {', '.join(made.publishes)}.")
     print("It was searched for other solutions, hidden tests and known mistakes: none is in it.")
 
 
@@ -500,14 +509,15 @@ def grade(
     on_own: Annotated[
         bool, typer.Option("--own-base", help="Stand on the students' own earlier modules.")
     ] = False,
+    folder: OfCourse = None,
 ) -> None:
     """Grade a folder of submissions, in isolation."""
-    from autograder.classroom import class_run, own_base
+    from autograder.classroom import class_run, course, own_base
     from autograder.student import commands
 
     if jobs and scheduler:
         raise Problem("The cluster has the workers that it has. Give --jobs or --scheduler.")
-    chosen = commands.taught(lesson)
+    chosen = course.one_lesson(folder, lesson) if folder else commands.taught(lesson)
     run = own_base.grade_folder if on_own else class_run.grade_folder
     run(submissions, chosen, out, jobs=jobs, level=isolation, scheduler=scheduler, seed=seed)
 

@@ -16,11 +16,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
+from autograder.classroom import course as courses
 from autograder.classroom import intake
 from autograder.classroom.display import display
 from autograder.grading import fingerprint, pool, results, submission, suite
 from autograder.grading.result import Result
 from autograder.grading.submission import Base
+from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Interrupted, Problem
 from autograder.sandbox import isolation
@@ -54,21 +56,32 @@ def grade_folder(
     with results.locked(out):
         known = _known(out, lesson, students)
         seed = _seed(out, seed, known)
-        mark = fingerprint.fingerprint(lesson, level, seed)
-        marks = {student: mark + _hashed(bases, student) for student in students}
+        plain = manifest.load().get(lesson.id, lesson)  # with its own points
+        mark = fingerprint.fingerprint(plain, level, seed)
+        more = (
+            "" if lesson == plain else f" points {sorted((x.id, x.points) for x in lesson.graded)}"
+        )
+        marks = {student: mark + more + _hashed(bases, student) for student in students}
         todo = [each for each in taken if not _is_done(each, known, marks[each[0]])]
         if len(todo) < len(taken):
             print(f"{len(taken) - len(todo)} of {len(taken)} were graded before, and stay.")
         with _breaking_off_well(lesson, len(taken) - len(todo), len(taken)) as finished:
             about: dict[str, Any] = {"level": level, "seed": seed, "mark": mark, "bases": bases}
-            made = _made(todo, lesson, out, jobs, scheduler, **about)
-            keep(made, todo, out, marks, finished)
+            made = _made(todo, plain, out, jobs, scheduler, **about)
+            keep(_scaled(made, lesson), todo, out, marks, finished)
             table = results.grades_csv(out)
         _name_the_odd(out, students)
         _name_the_absent(out, sorted(set(known) - set(students)))
     print(f"{len(taken)} submissions graded. The results are in {out}, the grades in {table}.")
     if unfit:
         raise Problem(_about_unfit(unfit))
+
+
+def _scaled(made: pool.Results, lesson: Lesson) -> pool.Results:
+    """Results with the points that the lesson has in this course."""
+    with contextlib.closing(made):
+        for result in made:
+            yield courses.with_points(result, lesson)
 
 
 def _hashed(bases: Mapping[str, Base] | None, student: str) -> str:

@@ -94,6 +94,23 @@ class Course:
         return found or [self.get(names[0])]
 
 
+def lessons(folder: Path, name: str) -> tuple[Lesson, ...]:
+    """The lessons of an assignment, or the lesson of this id, as a course has them."""
+    (assignment, *_) = read(folder).chosen([name])
+    if assignment.name == name:
+        return assignment.lessons
+    return tuple(lesson for lesson in assignment.lessons if lesson.id == name)
+
+
+def one_lesson(folder: Path, name: str) -> Lesson:
+    """The same, if it is one lesson."""
+    found = lessons(folder, name)
+    if len(found) > 1:
+        names = ", ".join(lesson.id for lesson in found)
+        raise Problem(f"{name} holds several lessons. Grade one at a time: {names}.")
+    return found[0]
+
+
 def cell_name(exercise: str) -> str:
     """The name of an exercise's grade cell."""
     return exercise.replace(".", "-")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder.classroom import nbgrader_course
 from autograder.grading import answers
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.manifest import Lesson
@@ -138,7 +139,9 @@ def _published(lesson: Lesson) -> Iterator[str]:
     """What students get with every handout of the lesson."""
     before = manifest.needed(lesson)[:-1]
     yield from (assemble.read_solution(file) for part in before for file in part.files)
-    yield from map(assemble.read_handout, lesson.files)
+    yield from map(assemble.read_handout, lesson.given)
+    if lesson.module:
+        yield nbgrader_course.module(lesson)
     yield from (hint for part in before for exercise in part.exercises for hint in exercise.hints)
 
 
@@ -151,7 +154,7 @@ def _others(lesson: Lesson) -> list[Lesson]:
 def _solutions(lesson: Lesson) -> Iterator[Secret]:
     """The bodies that the exercises ask for, each of their long lines, and all later code."""
     bodies = dict(_bodies(assemble.read_solution(lesson.module))) if lesson.module else {}
-    for exercise in lesson.exercises:
+    for exercise in (e for e in lesson.exercises if e.points):  # a course may give the others
         what = f"the solution of {exercise.id}"
         name = exercise.target.rpartition(".")[2]
         yield Secret(what, bodies[exercise.target], name, telling=True)

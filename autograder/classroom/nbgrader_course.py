@@ -25,7 +25,7 @@ from autograder.lessons import assemble, examples, manifest, skeleton
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
-from autograder.student import check_plugin, checks
+from autograder.student import check_plugin, checks, workspace
 
 _CONFIG = '''\
 """The settings of this course directory, read by every nbgrader command that runs in it."""
@@ -110,6 +110,8 @@ def write_source(
     assemble.write_files(folder, {**assemble.files_of(parts, own), **own})
     for lesson in lessons:
         shutil.copy(lesson.folder / "checks.py", folder / notebooks.checks_name(lesson, assignment))
+        if lesson.id in assignment.open:
+            workspace.add_tasks(folder, lesson)
     shutil.copy(check_plugin.__file__, folder / "conftest.py")
     for helper in checks.HELPERS:
         shutil.copy(helper, folder / helper.name)

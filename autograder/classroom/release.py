@@ -6,11 +6,15 @@ works where nothing of this repository is, with the students' requirements alone
 into place, everything in it is searched for what must not get out (see `leaks`).
 """
 
+import json
 import shutil
 import tempfile
+import tomllib
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autograder.classroom import leaks, nbgrader_course
 from autograder.classroom.course import Assignment
@@ -198,7 +202,7 @@ def _add_course(tool: Path, lesson: Lesson) -> None:
     """Manifests, checks and reference of what the lesson needs; of its module the skeleton."""
     for part in manifest.needed(lesson):
         lesson_folder = tool / "course" / "lessons" / part.folder.name
-        _copy(part.folder / "lesson.toml", lesson_folder / "lesson.toml")
+        _add_manifest(part if part.id != lesson.id else lesson, lesson_folder)
         for name in _checked_by(part):
             _copy(part.folder / name, lesson_folder / name)
         for file in part.files:
@@ -210,9 +214,36 @@ def _add_course(tool: Path, lesson: Lesson) -> None:
             part.folder / "lesson.toml", tool / "course/lessons" / part.folder.name / "lesson.toml"
         )
     if lesson.exercises:
-        _write(tool / "course" / lesson.module, assemble.read_handout(lesson.module))
+        _write(tool / "course" / lesson.module, nbgrader_course.module(lesson))
     if (places.COURSE / HIDDEN_TESTS).exists():
         _copy(places.COURSE / HIDDEN_TESTS, tool / "course" / HIDDEN_TESTS)
+
+
+def _add_manifest(lesson: Lesson, folder: Path) -> None:
+    """The manifest of a lesson, with the points and hints that a course gives it."""
+    source = lesson.folder / "lesson.toml"
+    if lesson == manifest.load().get(lesson.id):
+        _copy(source, folder / "lesson.toml")
+        return
+    table = tomllib.loads(source.read_text(encoding="utf-8"))
+    own = {exercise.id: exercise for exercise in lesson.exercises}
+    for raw in table["exercise"]:
+        exercise = own[raw["id"]]
+        raw["points"] = exercise.points or raw["points"]  # what is given has no points to show
+        raw["hints"] = [*exercise.hints, *[WITHHELD] * (3 - len(exercise.hints))]
+    if lesson.whole:
+        table["whole"] = lesson.whole.points
+    exercises = "".join(f"\n[[exercise]]\n{_toml(raw)}" for raw in table.pop("exercise"))
+    _write(folder / "lesson.toml", _toml(table) + exercises)
+
+
+WITHHELD = "Your instructor keeps this hint back. Ask in class."
+
+
+def _toml(table: Mapping[str, Any]) -> str:
+    """A table of texts, numbers and lists of texts; JSON writes these as TOML does."""
+    lines = (f"{key} = {json.dumps(x, ensure_ascii=False)}\n" for key, x in table.items())
+    return "".join(lines)
 
 
 def _checked_by(part: Lesson) -> list[str]:

@@ -3,13 +3,14 @@
 import csv
 import os
 import subprocess
+import tomllib
 import zipfile
 
 import pytest
 from nbgrader_class import run
 
 from autograder import cli
-from autograder.classroom import collect, intake, nbgrader_course, people
+from autograder.classroom import collect, intake, nbgrader_course, people, release
 from autograder.classroom import course as courses
 from autograder.classroom.course import Assignment
 from autograder.lessons import assemble, manifest, skeleton
@@ -178,6 +179,30 @@ def test_nbgraders_zip_collect_takes_modules_under_the_ids_of_the_roster(tmp_pat
 # A course without nbgrader
 
 
+COURSE = """
+[students]
+hints = 1
+
+[[assignment]]
+name = "ps1"
+lessons = ["interpreters"]
+points = { "interpreters.bind" = 5 }
+"""
+
+
+SOLUTION = assemble.read_solution(LESSON.module)
+SKELETON = skeleton.make_skeleton(SOLUTION, LESSON)
+
+
+def check_handout(folder):
+    """It has the skeleton, and the points and hints of the course."""
+    assert (folder / LESSON.module).read_text() == SKELETON
+    facts = [tomllib.loads(x.read_text()) for x in folder.glob("tool/course/lessons/*/lesson.toml")]
+    (own,) = [x for x in facts if x["id"] == LESSON.id]
+    assert [e["points"] for e in own["exercise"] if e["id"] == "interpreters.bind"] == [5]
+    assert own["exercise"][0]["hints"][1] == release.WITHHELD
+
+
 def ours(*arguments):
     assert cli.main(list(arguments)) == 0
 
@@ -185,28 +210,29 @@ def ours(*arguments):
 @pytest.mark.slow
 def test_a_term_without_nbgrader_from_the_release_to_the_feedback_in_canvas(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    ours("release", LESSON.id, "--out", "handouts")
-    right, name = assemble.read_solution(LESSON.module), LESSON.module.rpartition("/")[2]
-    skeleton_text = skeleton.make_skeleton(right, LESSON)
-    assert (tmp_path / "handouts" / LESSON.id / LESSON.module).read_text() == skeleton_text
+    (tmp_path / "course.toml").write_text(COURSE)
+    ours("release", "ps1", "--out", "handouts", "--course", ".")
+    check_handout(tmp_path / "handouts" / LESSON.id)
     (tmp_path / "roster.csv").write_text(ROSTER)
+    name = LESSON.module.rpartition("/")[2]
     files = {
-        f"byronada_12345_900_{name}": skeleton_text,
-        f"byronada_12345_905_{name.replace('.', '-1.')}": right,
-        f"orossrobert_LATE_12346_903_{name}": skeleton_text,
+        f"byronada_12345_900_{name}": SKELETON,
+        f"byronada_12345_905_{name.replace('.', '-1.')}": SOLUTION,
+        f"orossrobert_LATE_12346_903_{name}": SKELETON,
     }
     packed(tmp_path / "canvas.zip", files)
-    about = ("--from", "canvas", "--lesson", LESSON.id)
-    ours("collect", "canvas.zip", *about, "--roster", "roster.csv", "--out", "submissions")
-    ours("grade", "submissions", "--lesson", LESSON.id, "--out", "results")
+    about = ("--from", "canvas", "--lesson", "ps1", "--roster", "roster.csv")
+    ours("collect", "canvas.zip", *about, "--out", "submissions")
+    graded = ("--lesson", "ps1", "--course", ".", "--out", "results")
+    ours("grade", "submissions", *graded)
     ours("report", "results")
     ours("export", "results", "--format", "canvas")
     back = ("--collected", "submissions", "--results", "results", "--out", "back.zip")
-    ours("return", "--lesson", LESSON.id, *back)
+    ours("return", "--lesson", "ps1", *back)
     with (tmp_path / "results/exports/canvas/canvas.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))[1:]
     scores = {row["SIS Login ID"]: float(row[LESSON.title]) for row in rows}
-    assert scores == {"ada": LESSON.max_points, "bob": 0.0}
+    assert scores == {"ada": LESSON.max_points + 3, "bob": 0.0}
     with zipfile.ZipFile(tmp_path / "back.zip") as archive:
         stems = {x.replace(".py", "").replace(".html", "") for x in archive.namelist()}
         page = archive.read(f"orossrobert_LATE_12346_903_{LESSON.id}.html").decode()
