@@ -432,7 +432,7 @@ def nbgrader_late_days(folder: Course = Path()) -> None:
 def nbgrader_group(
     assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
     students: Annotated[
-        list[str] | None, typer.Argument(metavar="[STUDENT]...", help="Nobody: list the groups.")
+        list[str] | None, typer.Argument(metavar="[STUDENT]...", help="None: list the groups.")
     ] = None,
     folder: Course = Path(),
 ) -> None:
@@ -447,7 +447,7 @@ def nbgrader_group(
 def nbgrader_section(
     section: Annotated[str, typer.Argument(metavar="SECTION")],
     students: Annotated[
-        list[str] | None, typer.Argument(metavar="[STUDENT]...", help="Nobody: list the section.")
+        list[str] | None, typer.Argument(metavar="[STUDENT]...", help="None: list the section.")
     ] = None,
     folder: Course = Path(),
 ) -> None:

@@ -1,4 +1,4 @@
-"""The charts of the report, drawn by matplotlib as SVG that stands in the page itself.
+"""The charts of the report, drawn by matplotlib as SVG inside the page itself.
 
 Their colours are the page's: each is drawn in a stand-in, which becomes a CSS variable. So they
 follow the page into dark mode and onto paper. Their text stays text. What a chart shows stands

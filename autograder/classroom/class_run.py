@@ -155,7 +155,7 @@ def keep(
 
 
 def _name_the_odd(out: Path, students: Sequence[str]) -> None:
-    """Say which submissions need manual review; why stands in their results."""
+    """Say which submissions need manual review; their results say why."""
     odd = [s for s in students if results.read(out / f"{s}.json").get("review")]
     if odd:
         print(f"{len(odd)} need manual review (`review` in the result): {', '.join(odd)}.")
@@ -179,7 +179,7 @@ def _fit(folder: Path, taken: list[Taken]) -> tuple[list[Taken], dict[str, str]]
     Each needs a file of results of its own, on any file system.
     """
     if not taken:
-        raise Problem(f"{folder} holds no folders. It should hold one folder a student.")
+        raise Problem(f"{folder} holds no folders. It should hold one folder per student.")
     alike = Counter(_folded(student) for student, _, _ in taken)
     unfit: dict[str, str] = {}
     for student, _, _ in taken:

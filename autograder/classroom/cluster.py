@@ -4,8 +4,8 @@ Each worker of the cluster is a grader like any other: it has a checkout of this
 runs each submission in isolation. What was in the hands of a worker that dies is given to another
 one by Dask; the results come here, and only here are they written.
 
-Whoever reaches a scheduler without TLS can run programs on it, on its workers and here. So both
-sides refuse one, unless it is on this machine and nobody else can reach it.
+What reaches a scheduler without TLS can run programs on it, on its workers and here. So both
+sides refuse one, unless it is on this machine and no other user can reach it.
 """
 
 import functools

@@ -34,7 +34,7 @@ MOST = 200_000  # files of a download
 
 @dataclass(frozen=True)
 class Found:
-    """A file of a download that is a part of somebody's submission."""
+    """A file of a download that is a part of a submission."""
 
     key: str  # what the system calls the student
     inside: str  # the file's path in the submission
@@ -91,7 +91,7 @@ def wanted(assignment: Assignment) -> dict[str, str]:
 
 
 def _goal(inside: str, wanted: dict[str, str]) -> str:
-    """Where a file belongs in a submission; "" for one that nobody asked for."""
+    """Where a file belongs in a submission; "" for one that was not asked for."""
     name = PurePosixPath(inside).name
     if name.endswith(".zip"):
         return "submission.zip"

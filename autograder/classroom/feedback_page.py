@@ -157,7 +157,7 @@ def _code(cell: NotebookNode) -> str:
 
 
 def _comment(cell: NotebookNode) -> str:
-    """What a person said, as HTML; nothing if nobody has."""
+    """What a person said, as HTML; nothing if there is no comment."""
     comment = cell.metadata.nbgrader.get("comment")
     if not comment or comment == "No response.":
         return ""

@@ -154,11 +154,11 @@ def main(arguments: Sequence[str]) -> int:
     """Grade FOLDER/submission and write FOLDER/results/results.json; the exit status.
 
     If that cannot be done there is no such file, and Gradescope says so, which is better than a
-    score that nobody has earned or lost.
+    score that was neither earned nor lost.
     """
     name, folder, seed, level = arguments
     made = Path(folder, "results", "results.json")
-    made.unlink(missing_ok=True)  # whoever wrote it
+    made.unlink(missing_ok=True)  # no matter what wrote it
     try:
         result = grade(manifest.get(name), Path(folder), "submission", int(seed), level or None)
     except (Problem, suite.SuiteError) as error:
@@ -171,7 +171,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def grade(lesson: Lesson, folder: Path, inside: str, seed: int, level: str | None) -> Result:
-    """The result of the submission in a folder inside another one."""
+    """The result of the submission in a folder inside a different one."""
     source, reason = intake.take_module(folder, [inside], lesson)
     (result,) = pool.grade_many(
         [("submission", source)], lesson, workers=1, level=isolation.choose(level), seed=seed

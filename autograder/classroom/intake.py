@@ -128,7 +128,7 @@ def _checked(source: bytes, lesson: Lesson) -> bytes:
         raise Refused(reason) from None
     if b"\0" in source:
         place = _place(source, source.index(b"\0"))
-        raise Refused(f"{lesson.module} is no text: {place} is 0.")
+        raise Refused(f"{lesson.module} is not a text file: {place} is 0.")
     return source
 
 
@@ -152,7 +152,7 @@ def read(root: Path, parts: list[str], limit: int, label: str) -> bytes:
 
 
 def _open(name: str, folder: int, extra: int, label: str) -> int:
-    # A file system that ignores case would open JVP.py as jvp.py, another one would not.
+    # A file system that ignores case would open JVP.py as jvp.py, and others would not.
     if name not in os.listdir(folder):
         raise Missing(
             f"The file {label} is missing, under exactly this name; it is what is graded, "
@@ -271,7 +271,7 @@ def rebuild_notebook(release: Mapping[str, Any], answers: Mapping[str, str]) -> 
     """The released notebook with a student's answers in its solution cells, and nothing else.
 
     Answers in words come as harmless HTML. An answer that is not given stays as it was released:
-    nbgrader compares the two, and then asks nobody for points.
+    nbgrader compares the two, and then asks for no points.
     """
     notebook = json.loads(json.dumps(release))
     for cell in notebook["cells"]:

@@ -21,7 +21,7 @@ from autograder.grading import answers
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.manifest import Lesson
 
-LONG = 25  # characters: shorter code says little, and stands in many places
+LONG = 25  # characters: shorter code says little, and is in many places
 NEAR = 60  # lines from the beginning of a definition to its body, with signature and docstring
 
 
@@ -53,7 +53,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class Sentence(Secret):
-    """A secret that may stand in the middle of a line."""
+    """A secret that may be in the middle of a line."""
 
     def is_in(self, text: "Text") -> bool:
         """Does the text hold it, wherever its lines are broken?"""

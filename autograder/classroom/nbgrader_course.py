@@ -91,7 +91,7 @@ def _move(new: Path, folder: Path) -> None:
     if not folder.exists():
         new.rename(folder)
         return
-    # An empty folder stays the one it is: somebody's shell may stand in it.
+    # An empty folder stays the one it is: a shell may be open in it.
     for part in sorted(new.iterdir(), reverse=True):
         part.rename(folder / part.name)
 

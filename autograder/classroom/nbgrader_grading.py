@@ -1,4 +1,4 @@
-"""What runs inside nbgrader: the intake before `autograde`, and the grading in place of `Execute`.
+"""What runs inside nbgrader: the intake before `autograde`, and the grading instead of `Execute`.
 
 `nbgrader_config.py` of a course directory calls `configure`. From then on, however autograding is
 started (command, formgrader or Python), this happens:
@@ -76,7 +76,7 @@ def configure(config: Config, file: str = "nbgrader_config.py") -> None:
     # These read what a student handed in, too; nbgrader's own stop at a file that is no time.
     CourseDirectory.get_existing_timestamp = lambda self, folder: submitted_at(Path(folder), [])
     NbGraderAPI.get_submitted_timestamp = _submitted_at
-    # nbgrader calls alembic by its name to make a gradebook; the .venv need not be activated.
+    # nbgrader calls alembic by its name to make a gradebook, even if the .venv is not activated.
     commands = str(Path(sys.executable).parent)
     if commands not in os.environ["PATH"].split(os.pathsep):
         os.environ["PATH"] = commands + os.pathsep + os.environ["PATH"]
@@ -265,7 +265,7 @@ class WriteVerdicts(NbGraderPreprocessor):
     def _graded(
         self, lesson: Lesson, todo: list[pool.Job], options: dict[str, Any]
     ) -> pool.Results:
-        """The results; in place of a student they name the key of the module.
+        """The results; instead of a student they name the key of the module.
 
         Generated programs stay in the course directory, so that grades repeat.
         """
@@ -329,7 +329,7 @@ def _remembered(cache: Path, key: str) -> Result | None:
 
 
 def _with_reason(result: Result, reason: str) -> Result:
-    """The result of a module that was refused, with the reason in place of "missing"."""
+    """The result of a module that was refused, with the reason instead of "missing"."""
     if not reason:
         return result
     exercises = [_refused(exercise, reason) for exercise in result["exercises"]]

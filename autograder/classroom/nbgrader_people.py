@@ -45,7 +45,7 @@ def extend(folder: Path, assignment: str, students: Sequence[str], days: float) 
             else (f"{student} has no extension for {assignment}.")
         )
     if course.assignments[assignment].due is None:
-        yield f"{assignment} has no due date, so nobody is late. Write one into {courses.FILE}."
+        yield f"{assignment} has no due date, so nothing is late. Write one into {courses.FILE}."
     yield from changes
 
 
@@ -78,4 +78,4 @@ def section(folder: Path, name: str, students: Sequence[str]) -> Iterator[str]:
     """Put students into a section, if some are named; who is in it."""
     _course(folder)
     found = people.put_in_section(folder, name, students)
-    yield f"{name}: {', '.join(found) or 'nobody'}"
+    yield f"{name}: {', '.join(found) or 'none'}"

@@ -2,7 +2,7 @@
 
 Before the grade cell of each exercise is a cell in which the intake shows the function that was
 handed in: nbgrader lets a person comment on such cells only. The code that loads saved files anew
-is in a file beside the notebook, where it is in nobody's way.
+is in a file beside the notebook, out of the way.
 """
 
 import json

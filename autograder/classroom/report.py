@@ -25,7 +25,7 @@ from autograder.grading.result import Result, Verdict
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Exercise, Whole
 
-# What may be more than a slip: somebody should look at these submissions.
+# What may be more than a slip: these submissions need manual review.
 SUSPECT = ("does_not_terminate", "crashed", "out_of_memory")
 BINS = 10
 STUDENTS = "students"
@@ -243,7 +243,7 @@ def _histogram(found: list[Result]) -> list[tuple[str, int]]:
 
 
 def _by_exercise(found: list[Result]) -> dict[str, list[tuple[Result, Verdict]]]:
-    """The verdicts on each exercise, each with the result that it stands in."""
+    """The verdicts on each exercise, each with the result that it is in."""
     rows: dict[str, list[tuple[Result, Verdict]]] = {}
     for result in found:
         for verdict in result["exercises"]:
@@ -289,7 +289,7 @@ def _unclear(shares: Sequence[float], value: float | None) -> str:
     if len(shares) < FEW:
         return ""
     if len(set(shares)) == 1:
-        return {1.0: "All have full points.", 0.0: "Nobody has points."}.get(
+        return {1.0: "All have full points.", 0.0: "None has points."}.get(
             shares[0], "All have the same points."
         )
     if value is None or value >= POOR:

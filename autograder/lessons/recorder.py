@@ -10,7 +10,7 @@ rules in the tables. They tell what goes in and what comes out, whatever the pac
 So a student's own package can be recorded, finished or not: an exercise that is still to do shows
 up as what is missing. `drawing.py` makes texts and pages of a recording.
 
-As a program of its own it records another one (see `main`). It needs the standard library only,
+As a program of its own it records a given program (see `main`). It needs the standard library only,
 since it runs with a student's package and nothing else of ours.
 """
 

@@ -19,7 +19,7 @@ def folder() -> Path:
 
 
 def add_bytecode(tree: Path, files: Mapping[str, str]) -> None:
-    """Put the bytecode of the course's own files beside them, so that Python need not compile them.
+    """Put the bytecode of the course's own files beside them: Python then compiles nothing.
 
     It is kept by the hash of the source. Without a cache folder nothing is kept, and all is slower.
     """

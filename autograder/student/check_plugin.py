@@ -155,7 +155,7 @@ def explain(config: pytest.Config, excinfo: pytest.ExceptionInfo[BaseException])
 def telling(config: pytest.Config, traceback: Any) -> list[Any]:
     """The entries worth showing, each line once: the first, and up to the one that went wrong.
 
-    A recursion without end has a thousand entries of a few lines, and to find a line's text takes
+    An endless recursion has a thousand entries of a few lines, and to find a line's text takes
     time.
     """
     last: Any = None

@@ -115,7 +115,7 @@ class Report:
         return bool(own) and all(outcome.passed for outcome in own)
 
     def status(self, exercise: Exercise) -> str:
-        """Done, to do, not right yet, waiting for another one, or not run."""
+        """Done, to do, not right yet, waiting for a different one, or not run."""
         outcomes = self.of(exercise.id)
         failed = not all(outcome.passed for outcome in outcomes)
         if outcomes and not failed:

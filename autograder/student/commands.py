@@ -276,7 +276,7 @@ def next_step(report: Report, place: Workspace, wrong: Exercise | None) -> list[
     line = report.stubs[exercise.id].line
     return [
         f"Next: {exercise.target} in {shown(place.file(lesson))}: {exercise.todo}",
-        f"Put your code in place of line {line}, which raises NotImplementedError.",
+        f"Replace line {line}, which raises NotImplementedError, by your code.",
         f"Then: ./jaxprentice check {exercise.id}",
     ]
 
@@ -432,7 +432,7 @@ def progress_line(place: Workspace) -> str:
 
 
 def replace(place: Workspace, lesson: Lesson, text: str, what: str) -> None:
-    """Put the skeleton or the solution in place of the student's module, which is kept."""
+    """Put the skeleton or the solution where the student's module is, which is kept."""
     copy = place.replace(lesson, text)
     print(f"{shown(place.file(lesson))} is now {what} of {lesson.id}.")
     if copy:

@@ -44,7 +44,7 @@ def smallest(error: Error) -> list[str]:
 
 
 def left_in(report: Report, exercise_id: str) -> str:
-    """A stub's line that still stands in a function with code."""
+    """A stub's line that is still in a function with code."""
     module, stub = report.lesson.module, report.stubs.get(exercise_id)
     line = f"line {stub.line} of {module}" if stub else f"a line of {module}"
     return f"There is code, but {line} still raises NotImplementedError. Remove that line."

@@ -196,7 +196,7 @@ def alike(own: str, jax: str) -> bool:
 
 
 def packages(place: Workspace) -> Path:
-    """Where the packages are; outside of a workspace the course's own are taken."""
+    """Where the packages are; outside a workspace the course's own are taken."""
     return place.root if place.own else places.SOLUTIONS
 
 

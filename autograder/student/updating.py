@@ -193,7 +193,7 @@ def _tell(written: Sequence[Versions], left: Sequence[Versions], place: Workspac
 
 def _tell_difference(title: str, old: bytes | None, new: bytes | None) -> None:
     if old is None or b'"nbformat"' in (new or b""):
-        return  # there is nothing to compare with, or nobody can read it
+        return  # there is nothing to compare with, or it cannot be read
     rows = list(difflib.unified_diff(_rows(old), _rows(new or b""), lineterm="", n=1))[2:]
     more = [f"... {len(rows) - LONGEST} more lines"] if len(rows) > LONGEST else []
     screen.print_lines([f"  {title}"])

@@ -1,7 +1,7 @@
 """A student's workspace: the skeletons to complete, lessons to read, and what was done so far.
 
 A workspace is a folder that holds `.jaxprentice/workspace.json`. Commands find it from any folder
-inside it. Outside of one they use `course/` of this copy, whose files are generated: good for a
+inside it. Outside they use `course/` of this copy, whose files are generated: good for a
 look, not for work.
 """
 

@@ -36,7 +36,7 @@ def main() -> None:
         if (run := measured(program, backend))
     }
     if not runs:
-        sys.exit("No program has run. The reasons stand above.")
+        sys.exit("No program has run. The reasons are above.")
     print(table(runs))
     for name, picture in (("times.svg", plot(runs)), ("losses.svg", curves(runs))):
         (options.plots / name).write_text(picture, encoding="utf-8")

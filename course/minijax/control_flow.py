@@ -1127,7 +1127,7 @@ def scan_hlo(
 def scan_by_while(loop: Scan, args: Values) -> list[Any]:
     """The last carry and the ys of a scan, in one list, computed by one loop.
 
-    `args` are its operands. A y is in the place of the row that its step read; if `loop.reverse`,
+    `args` are its operands. A y is where the row was that its step read; if `loop.reverse`,
     the last row is read first. The body is in the program once. A scan of no steps has no loop: it
     returns the first carry, and ys without rows.
 

@@ -107,7 +107,7 @@ def threefry_2x32(words: Value, x0: Value, x1: Value) -> tuple[Any, Any]:
     """The hash threefry-2x32 with 20 rounds: two words of random bits for each counter.
 
     `words` is the key, a uint32 array of shape (2,). `x0` and `x1` are the counters' two words,
-    uint32 arrays of one shape, which the two results have too. All sums are modulo 2**32. The page
+    uint32 arrays of the same shape, which the two results have too. Sums are modulo 2**32. The page
     describes the rounds. Counterpart: `threefry2x32` of Salmon and others, and JAX's primitive of
     that name.
 
@@ -214,7 +214,7 @@ def remainder_of_pair(upper: Value, lower: Value, span: Value) -> Value:
     """The remainder of `upper * 2**n + lower` by `span`: unsigned integers of `n` bits, 32 or 64.
 
     If `span` is larger than `2**(n // 2)`, or 0, which stands for `2**n`, `upper` does not count:
-    the result is the remainder of `lower` alone. The three are of one dtype, and so is the result;
+    the result is the remainder of `lower` alone. All three and the result have the same dtype;
     their shapes broadcast. No dtype here has more than `n` bits.
 
     >>> print(remainder_of_pair(np.uint32(1), np.uint32(6), np.uint32(10)))  # 4294967302 % 10

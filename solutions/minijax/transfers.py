@@ -39,7 +39,7 @@ jacobian = jacrev
 
 
 class ShapeDtypeStruct:
-    """The shape and the dtype of an array that need not be there.
+    """The shape and the dtype of an array that does not have to exist.
 
     >>> ShapeDtypeStruct((2, 3), "float32")
     ShapeDtypeStruct(shape=(2, 3), dtype=float32)
@@ -112,7 +112,7 @@ def put(x: Value, device: Any) -> Value:
 
 
 def device_get(x: Any) -> Any:
-    """`x` with arrays of NumPy in place of arrays."""
+    """`x` with arrays of NumPy instead of its arrays."""
     return tree_map(lambda leaf: np.asarray(leaf) if isinstance(leaf, Array) else leaf, x)
 
 

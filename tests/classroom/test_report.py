@@ -154,7 +154,7 @@ UNCLEAR = {
     "it falls as the rest rises": ([4, 4, 3, 3, 2, 2, 2, 1, 1, 1, 0, 0], "it may be at fault"),
     "it has nothing to do with it": ([0, 4, 1, 3, 2, 2, 2, 2, 3, 1, 4, 0], "hardly better"),
     "all have full points": ([4] * 12, "All have full points."),
-    "nobody has points": ([0] * 12, "Nobody has points."),
+    "nobody has points": ([0] * 12, "None has points."),
     "all have the same": ([2] * 12, "All have the same points."),
 }
 

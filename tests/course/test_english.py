@@ -1,9 +1,12 @@
 """What people read is English: phrases that sound translated are found, with what to write instead.
 
-The list is of patterns that a search can find; most of what makes a page pleasant it cannot.
+The list is of patterns that a search can find; most of what makes a page pleasant it cannot. It is
+asked of pages, and of docstrings, comments and texts in the code of the course and of the command.
 """
 
+import io
 import re
+import tokenize
 
 import pytest
 
@@ -54,9 +57,13 @@ def prose(text):
 
 
 def found(text):
+    return hits(enumerate(prose(text).splitlines(), 1))
+
+
+def hits(lines):
     return [
         f"line {number}: {match[0]!r}; write: {instead}"
-        for number, line in enumerate(prose(text).splitlines(), 1)
+        for number, line in lines
         for pattern, instead in INSTEAD.items()
         for match in re.finditer(pattern, line)
     ]
@@ -66,6 +73,40 @@ def found(text):
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(places.ROOT).as_posix())
 def test_a_page_has_no_phrase_that_sounds_translated(path):
     assert found(path.read_text(encoding="utf-8")) == []
+
+
+CODE = [
+    places.ROOT / "jaxprentice",
+    *(file for folder in ("autograder", "benchmarks", "solutions", "course") for file in
+      sorted((places.ROOT / folder).rglob("*.py")) if "templates" not in file.parts),
+]  # fmt: skip
+TABLES = [
+    *sorted(places.COURSE.rglob("*.toml")),
+    *sorted((places.PACKAGE / "hidden").rglob("*.toml")),
+]
+
+
+def words_of(code):
+    """The comments and strings of a program, line by line; `code` in backticks is not prose."""
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING):
+            text = (
+                re.sub(r"`[^`\n]*`", "` `", token.string) if "`" in token.string else token.string
+            )
+            yield from enumerate(text.splitlines(), token.start[0])
+
+
+@pytest.mark.parametrize("folder", ["autograder", "benchmarks", "course", "solutions", "."])
+def test_no_docstring_comment_or_message_sounds_translated(folder):
+    files = [file for file in CODE if file.relative_to(places.ROOT).parts[0] == folder]
+    files = files or [places.ROOT / "jaxprentice"]
+    texts = {file: hits(words_of(file.read_text(encoding="utf-8"))) for file in files}
+    assert {str(file): each for file, each in texts.items() if each} == {}
+
+
+def test_no_manifest_and_no_table_sounds_translated():
+    texts = {path: found(path.read_text(encoding="utf-8")) for path in TABLES}
+    assert {str(path): each for path, each in texts.items() if each} == {}
 
 
 def test_the_list_finds_what_it_is_for():

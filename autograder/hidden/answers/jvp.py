@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson jvp: right ones, and known mistakes.
+"""Answers to the exercises of the `jvp` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
@@ -389,7 +389,7 @@ def process_primitive(self, primitive, tracers, params):
     name="The parameters do not reach the rule",
     hints=[
         "How does the rule of `reduce_sum` know along which axes the tangent is to be added up?",
-        "What is no array (axes, shapes, dtypes) comes to this method in the dict `params`. Follow it: where does it go in your code?",
+        "What is not an array (axes, shapes, dtypes) comes to this method in the dict `params`. Follow it: where does it go in your code?",
         "Hand it on by keyword, to the rule as well as to `bind`: `rule(primals, tangents, **params)`.",
     ],
 )
@@ -710,7 +710,7 @@ def mul_jvp(primals, tangents):
 
 @mistake(
     "jvp.mul_rule",
-    name="The two tangents are multiplied with each other",
+    name="The two tangents are multiplied by each other",
     hints=[
         "Let y be the constant 5. Then x * y moves by 5 for each unit of x. What does your rule give where the second tangent is `None`?",
         "The product of two small changes is very small indeed. It is the one term of (x + dx)(y + dy) that is left out.",
@@ -727,11 +727,11 @@ def mul_jvp(primals, tangents):
 
 @mistake(
     "jvp.mul_rule",
-    name="Each tangent is multiplied with its own operand",
+    name="Each tangent is multiplied by its own operand",
     hints=[
         "Let y be the constant 5, and x = 3. By how much does x * y move for each unit of x: by 5, or by 3?",
-        "Write (x + dx)(y + dy) out. Which value stands beside dx in its term?",
-        "`x_dot` is multiplied with `y`, and `y_dot` with `x`.",
+        "Write (x + dx)(y + dy) out. Which value is beside dx in its term?",
+        "`x_dot` is multiplied by `y`, and `y_dot` by `x`.",
     ],
 )
 def mul_jvp(primals, tangents):
@@ -890,7 +890,7 @@ def div_jvp(primals, tangents):
 
 @mistake(
     "jvp.div_rule",
-    name="The quotient rule has a plus in place of the minus",
+    name="The quotient rule has a plus instead of the minus",
     hints=[
         "When the denominator grows, does the quotient grow or shrink? Take 6 / 2 and 6 / 3.",
         "The derivative of 1 / y is -1 / y**2: for positive numbers it is negative.",
@@ -1215,7 +1215,7 @@ def jvp_flat(f, primals, tangents):
 
 @mistake(
     "jvp.flat",
-    name="Any box that comes out is opened, whoever it belongs to",
+    name="Any box that comes out is opened, no matter which level it belongs to",
     hints=[
         "The function may return a tracer that it did not get from you: one of a `jvp` around yours. What does your code do with it?",
         "That a value is a `JVPTracer` does not say that it is *your* `JVPTracer`. Another level's tangent tells how the value moves with another input.",
@@ -1503,7 +1503,7 @@ def jvp(fun, primals, tangents):
     name="The function is called again for the structure of its result",
     hints=[
         "Let the function print something. How often does it appear in one `jvp`?",
-        "The structure of the result is known as soon as the flat function has run; somebody has kept it.",
+        "The structure of the result is known as soon as the flat function has run; which object has kept it?",
         "The second thing that `flatten_fun` gives is `out_tree`: call it after `jvp_flat`.",
     ],
 )

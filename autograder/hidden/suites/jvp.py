@@ -1,4 +1,4 @@
-"""Hidden tests of the lesson jvp: forward-mode differentiation.
+"""Hidden tests of the `jvp` lesson: forward-mode differentiation.
 
 Every exercise is tested alone: probes hand its target boxes, primitives and functions of their own,
 and where it calls what a sibling exercise defines, they put a right one in its place meanwhile.
@@ -437,7 +437,7 @@ def test_what_the_rule_gets(student):
 
 @pytest.mark.exercise("jvp.process_primitive")
 def test_some_operands_constant(student):
-    """The rule is called also where only some operands move, the others with the symbolic zero."""
+    """The rule is called even if only some operands move, the others with the symbolic zero."""
     student.agrees(rule_call, [5.0, 2.0], [None, 0.25], {})
     student.agrees(rule_call, [5.0, 2.0], [0.5, None], {})
     student.agrees(rule_call, [5.0, 2.0], [0.0, None], {})
@@ -465,7 +465,7 @@ def test_several_results(student):
     student.agrees(several, [ROW, STEP], [None, ROW], {"scale": 3.0})
     student.agrees(several, [5.0, 2.0], [None, None], {})
     student.agrees(several, [ROW, STEP], [None, None], {"scale": 3.0})
-    # `multiple_results` says whether there is a list, not how many stand in it.
+    # `multiple_results` says whether there is a list, not how many are in it.
     student.agrees(several, [5.0, 2.0], [0.5, 0.25], {}, 1)
     student.agrees(several, [5.0, 2.0], [None, None], {}, 1)
     student.agrees(several, [5.0, 2.0], [0.5, 0.25], {}, 3, 0)
@@ -1357,7 +1357,7 @@ def outer_operand(mj, x, x_dot):
 
 @probe
 def after_an_error(mj, x, x_dot):
-    """An inner function fails after an operation; the outer one goes on with another one."""
+    """An inner function fails after an operation; the outer one goes on with its next operation."""
     from minijax.core import trace_state
 
     def broken(y):

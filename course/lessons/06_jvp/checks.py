@@ -1,4 +1,4 @@
-"""Checks of the lesson jvp, for you to read and to run: `./jaxprentice check jvp`.
+"""Checks of the `jvp` lesson, for you to read and to run: `./jaxprentice check jvp`.
 
 Each exercise has a few. They need no other exercise than their own and those that the page names
 before it, so you can do them in any order that pleases you.
@@ -84,7 +84,7 @@ def test_two_zeros():
 
 @pytest.mark.exercise("jvp.add_tangents")
 def test_two_tangents():
-    """Two tangents are added, also where their numbers are 0."""
+    """Two tangents are added, even if their numbers are 0."""
     assert add_tangents(2.0, 0.5) == 2.5
     assert add_tangents(np.zeros(2), np.array([1.0, -2.0])).tolist() == [1.0, -2.0]
 
@@ -150,7 +150,7 @@ def test_tangent_of_zeros():
 
 @pytest.mark.exercise("jvp.process_primitive")
 def test_rule_gets_everything():
-    """The rule gets values, tangents and params, also where one operand does not move."""
+    """The rule gets values, tangents and params, even if one operand does not move."""
     toy = Primitive("toy")
     impl_rules[toy] = lambda x, y, *, scale: scale * x
     jvp_rules[toy] = lambda primals, tangents, *, scale: (7.5, [*primals, *tangents, scale])
@@ -226,7 +226,7 @@ def test_product_of_two_that_move():
 
 @pytest.mark.exercise("jvp.mul_rule")
 def test_product_with_a_constant():
-    """A constant operand contributes nothing, also where 0 times the other operand is NaN."""
+    """A constant operand contributes nothing, even if 0 times the other operand is NaN."""
     assert mul_jvp([3.0, 5.0], [0.5, None]) == (15.0, 2.5)
     assert mul_jvp([3.0, 5.0], [None, 0.5]) == (15.0, 1.5)
     assert mul_jvp([np.inf, 4.0], [0.5, None]) == (np.inf, 2.0)
@@ -448,7 +448,7 @@ def test_second_derivative():
     assert_allclose(deriv(deriv(jnp.sin))(3.0), -0.1411200080598672)
 
 
-# Those whose rules are given, or stand in the exercises that this one needs.
+# Those whose rules are given, or are exercises that this one needs.
 OPERATIONS = (
     *("add", "sub", "mul", "neg", "sin", "cos", "exp", "log"),
     *("infix", "with_literal", "literal_with", "constant"),

@@ -157,7 +157,7 @@ def test_two_calls(jaxpr, xs):
 
 @pytest.mark.exercise("jaxprs.repair")
 def test_calls_within_calls():
-    """A program that calls a program that calls another one, with literals on the way."""
+    """A program that calls a program that calls a third one, with literals on the way."""
     a, b, c, d, e, f = variables(6)
     square = Jaxpr([], [a], [b, a, TEN], [line(mul_p, a, a, b)])
     inner = of_call(square, [c])

@@ -182,7 +182,7 @@ def squareplus(x: Value, b: Value = 4) -> Value:
 
 
 def gelu(x: Value, approximate: bool = True) -> Value:
-    """`x` times the normal distribution's share below `x`; with `tanh` in place of it if asked."""
+    """`x` times the normal distribution's share below `x`; if asked, approximated by `tanh`."""
     (x,) = promote_float(x)
     if approximate:
         inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)

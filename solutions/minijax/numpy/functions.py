@@ -158,7 +158,7 @@ logaddexp.defjvp(logaddexp_jvp)
 def nan_to_num(
     x: Value, copy: bool = True, nan: Value = 0.0, posinf: Value = None, neginf: Value = None
 ) -> Value:
-    """`x` with numbers in place of NaN and of infinities: 0, and the largest ones there are."""
+    """`x` with numbers instead of NaN and infinities: 0, and the largest ones there are."""
     x = asarray(x)
     if not dtypes.is_float(x.dtype):
         return x

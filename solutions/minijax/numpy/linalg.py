@@ -50,9 +50,7 @@ def __getattr__(name: str) -> Any:
     """What is not here says why."""
     module = "minijax.numpy.linalg"
     if name in NEED_LAPACK:
-        raise AttributeError(
-            f"{module} has no {name!r}: it needs LAPACK. Use NumPy outside of jit."
-        )
+        raise AttributeError(f"{module} has no {name!r}: it needs LAPACK. Use NumPy outside jit.")
     raise AttributeError(f"{module} has no {name!r}. See what there is by dir({module}).")
 
 

@@ -265,7 +265,7 @@ def dstack(tup: Any) -> Value:
 
 
 def array_split(ary: Value, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """As `split`; parts need not be equally long: the first ones may be longer by one."""
+    """As `split`; parts may differ in length: the first ones may be longer by one."""
     from minijax.numpy import split
 
     if not isinstance(indices_or_sections, int):
