@@ -70,10 +70,8 @@ it asks for in `{module}`, and look whether they are right:
     ./jaxprentice hint EXERCISE    a hint, then a better one
     ./jaxprentice reset {id}       begin again (your file is kept)
 
-On Windows write `python jaxprentice ...`. The first call installs Python packages in `tool/.venv`.
-To have them once for all lessons, name a folder for them before the first call:
-
-    export JAXPRENTICE_VENV=~/.jaxprentice-venv
+On Windows write `python jaxprentice ...`. The first call installs Python packages in `tool/.venv`
+(0.6 GB), unless another handout or copy on your machine has them already: then it uses those.
 
 **Hand in the file `{module}`**, and nothing else; only this file is graded.
 

@@ -8,6 +8,7 @@ a student needs to know of a failure.
 """
 
 import json
+import re
 import signal
 import time
 from collections.abc import Generator, Iterator
@@ -140,16 +141,25 @@ def pytest_exception_interact(
 def explain(config: pytest.Config, excinfo: pytest.ExceptionInfo[BaseException]) -> dict[str, Any]:
     """A failure as plain data: type, message, sides of the comparison, frames in this folder."""
     error = excinfo.value
-    is_assertion = isinstance(error, AssertionError)
+    is_assertion, is_stub = isinstance(error, AssertionError), is_unwritten(error)
     return {
         "type": type(error).__name__,
         "message": shown(error, str).replace(f"{config.rootpath}/", ""),
-        "exercise": shown(error, str) if isinstance(error, NotImplementedError) else "",
+        "exercise": shown(error, str) if is_stub else "",
         "timed_out": isinstance(error, pytest.fail.Exception) and "not end within" in str(error),
         "compared": config.stash[compared] if is_assertion and compared in config.stash else None,
         "program": "\n".join(map(str, getattr(error, "__notes__", ())))[:LONGEST],
-        "frames": [describe(config, entry) for entry in telling(config, excinfo.traceback)],
+        # To find lines and their texts takes time, and nobody reads where a stub is.
+        "frames": []
+        if is_stub
+        else [describe(config, entry) for entry in telling(config, excinfo.traceback)],
     }
+
+
+def is_unwritten(error: BaseException) -> bool:
+    """Whether an exercise's stub was called, whose text is its id."""
+    stub = isinstance(error, NotImplementedError)
+    return stub and re.fullmatch(r"[a-z]\w*\.[a-z]\w*", shown(error, str)) is not None
 
 
 def telling(config: pytest.Config, traceback: Any) -> list[Any]:

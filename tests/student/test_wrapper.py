@@ -78,7 +78,8 @@ def pin(root, layer, version):
 def environment(root, **more):
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PIP_", "PYTHON"))}
     offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(root / "wheels")}
-    return {**kept, "PIP_CONFIG_FILE": os.devnull, **offline, **more}
+    cache = {"XDG_CACHE_HOME": str(root.parent / "cache")}
+    return {**kept, "PIP_CONFIG_FILE": os.devnull, **cache, **offline, **more}
 
 
 def start(root, *arguments, cwd=None, **more):
@@ -122,7 +123,7 @@ def test_the_first_start_installs_and_runs(first_start):
     root, (_, (out, progress, status)) = first_start
     assert status == 0
     assert json.loads(out) == {"arguments": ["list"], "tiny": "1.0", "path": str(root)}
-    assert progress == "Setting up .venv (once; packages for student) ...\n"
+    assert progress == "Setting up .venv (once; packages for student, 0.6 GB on disk) ...\n"
 
 
 def test_two_at_once_install_once(first_start):
@@ -185,6 +186,62 @@ def test_help_needs_the_first_layer_only(wrapper):
     assert wrapper.layer_of(["grade", "work", "--scheduler", "tcp://head:8786"]) == "scale"
     assert wrapper.layer_of(["demo", "--help"]) == "student"
     assert wrapper.layer_of([]) == "student"
+
+
+# ------------------------------------------------------------------------------------------
+# One environment for many copies
+
+
+@pytest.fixture
+def second(first_start, tmp_path):
+    """Another copy without an environment, for a user on whose machine the first one is set up."""
+    root, _ = first_start
+    copy = tmp_path / "second"
+    skip = shutil.ignore_patterns(".venv*")
+    return shutil.copytree(root, copy, ignore=skip), {"XDG_CACHE_HOME": str(root.parent / "cache")}
+
+
+def test_a_second_copy_uses_the_environment_of_the_first_and_says_so(second, first_start):
+    root, user = second
+    status, said, words = run(root, "list", **user)
+    assert (status, said["tiny"], said["path"]) == (0, "1.0", str(root))
+    venv = first_start[0] / ".venv"
+    assert words == f"Using the packages in {venv}, which fit: nothing is installed.\n"
+    assert not (root / ".venv").exists()
+    assert run(root, "list", **user)[2] == ""  # said once
+
+
+@pytest.mark.slow
+def test_an_environment_that_does_not_fit_is_not_used(second):
+    root, user = second
+    pin(root, "student", "2.0")
+    status, said, words = run(root, "list", **user)
+    assert (status, said["tiny"]) == (0, "2.0")
+    assert words.startswith("Setting up .venv")
+    assert (root / ".venv").exists()
+
+
+@pytest.mark.slow
+def test_an_environment_that_is_gone_is_not_used(second, first_start, tmp_path):
+    root, _ = second
+    cache = tmp_path / "cache/jaxprentice/environments"
+    cache.mkdir(parents=True)
+    (cache / "0123").write_text("/nowhere/.venv\n", encoding="utf-8")
+    status, _, words = run(root, "list", XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert status == 0
+    assert words.startswith("Setting up .venv")
+
+
+def test_whoever_names_an_environment_gets_that_one(wrapper, monkeypatch):
+    monkeypatch.setattr(wrapper, "GIVEN", "/somewhere")
+    assert wrapper.shared("student") == ""
+
+
+def test_without_a_cache_folder_nothing_is_noted_and_all_goes_on(wrapper, monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    wrapper.note()
+    assert wrapper.noted() == []
 
 
 # ------------------------------------------------------------------------------------------
@@ -299,6 +356,105 @@ def test_a_full_disk_is_told_so(wrapper, monkeypatch, capsys):
     monkeypatch.setattr(wrapper, "prepare", full)
     assert wrapper.main(["list"]) == 1
     assert "/somewhere: No space left on device" in one_sentence(capsys.readouterr().err)
+
+
+# ------------------------------------------------------------------------------------------
+# Windows
+
+
+class FakeLocks:
+    """`msvcrt`, of which the wrapper wants locks: taken by one at a time."""
+
+    LK_NBLCK = 2
+
+    def __init__(self):
+        self.taken = set()
+
+    def locking(self, descriptor, mode, size):
+        """Take a lock, or fail as Windows does."""
+        file = os.fstat(descriptor).st_ino
+        if file in self.taken:
+            raise OSError(errno.EACCES, "Permission denied")
+        self.taken.add(file)
+
+
+@pytest.fixture
+def on_windows(monkeypatch, ready):
+    """The wrapper of a copy that is set up, loaded as if on Windows; its Python lies there too."""
+    (ready / ".venv/Scripts").mkdir()
+    (ready / ".venv/Scripts/python.exe").symlink_to(ready / ".venv/bin/python")
+    monkeypatch.setitem(sys.modules, "msvcrt", FakeLocks())
+    monkeypatch.setenv("LOCALAPPDATA", str(ready / "local"))
+    loader = SourceFileLoader("wrapper_on_windows", str(ready / "jaxprentice"))
+    module = module_from_spec(spec_from_loader("wrapper_on_windows", loader))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "name", "nt")
+        patch.setattr(sys, "dont_write_bytecode", True)
+        loader.exec_module(module)
+    assert module.WINDOWS
+    return module
+
+
+def test_on_windows_the_command_runs_as_a_child_and_its_status_is_passed_on(on_windows, capfd):
+    python = on_windows.PYTHON
+    assert Path(python).parts[-3:] == (".venv", "Scripts", "python.exe")
+    assert on_windows.run(python, ["exit", "7"]) == 7
+    assert json.loads(capfd.readouterr().out)["arguments"] == ["exit", "7"]
+
+
+def test_on_windows_ctrl_c_is_left_to_the_command(on_windows, monkeypatch):
+    waits = iter([KeyboardInterrupt, 130])
+
+    class Child:
+        def __init__(self, command, env):
+            assert command[0] == on_windows.PYTHON
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            return False
+
+        def wait(self):
+            answer = next(waits)
+            if answer is KeyboardInterrupt:
+                raise KeyboardInterrupt
+            return answer
+
+    monkeypatch.setattr(subprocess, "Popen", Child)
+    assert on_windows.run(on_windows.PYTHON, ["watch"]) == 130
+
+
+def test_on_windows_one_wrapper_installs_and_others_wait(on_windows, tmp_path, monkeypatch):
+    monkeypatch.setattr(on_windows, "LOCK", str(tmp_path / "lock"))
+    first = on_windows.take_lock()
+    assert not on_windows.try_lock(first)
+    os.close(first)
+
+
+def test_on_windows_packages_are_installed_and_noted_in_the_users_folder(on_windows, monkeypatch):
+    root = Path(on_windows.ROOT)
+    for name in ("student", "site"):
+        pin(root, name, "2.0")
+    for name, value in environment(root).items():
+        monkeypatch.setenv(name, value)
+    on_windows.install("site", None)
+    assert on_windows.is_ready("site")
+    assert on_windows.noted() == [on_windows.VENV]
+    assert on_windows.known_environments().startswith(str(root / "local"))
+    monkeypatch.setattr(on_windows, "VENV", str(root / "none"))
+    assert on_windows.shared("site") == on_windows.python_in(str(root / ".venv"))
+
+
+def test_on_windows_without_a_variable_the_usual_folder_is_taken(on_windows, monkeypatch):
+    monkeypatch.delenv("LOCALAPPDATA")
+    assert Path(on_windows.known_environments()).parts[-4:-1] == ("AppData", "Local", "jaxprentice")
+
+
+def test_there_is_no_branch_for_windows_but_those_tested_above():
+    """A new one must get a test, and raises this number."""
+    text = (ROOT / "jaxprentice").read_text(encoding="utf-8")
+    assert text.count("WINDOWS") == 6
 
 
 # ------------------------------------------------------------------------------------------

@@ -1,0 +1,111 @@
+"""How long a student waits: from `check` to its answer, beside pytest's and rustlings' own start.
+
+In a workspace on a warm disk, each lesson is checked as its skeleton is, and as the reference is.
+Wall time is what a student feels; processor time (of all processes) tells how much of it was ours
+on a machine that is busy. The aim: an answer within 1 s for lessons without XLA, 2 s with it.
+"""
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from autograder.lessons import assemble, manifest, places
+from autograder.lessons.manifest import Lesson
+from autograder.student import workspace
+
+ROUNDS = 5
+REPORT = places.ROOT / "build" / "bench" / "student.json"
+FIRST_WITH_XLA = 10  # the number of lesson jit
+
+
+@dataclass(frozen=True)
+class Row:
+    """One command, measured: medians in seconds."""
+
+    name: str
+    wall: float
+    processor: float
+    aim: float  # 0: somebody else's, for comparison
+
+    @property
+    def line(self) -> str:
+        """A line of the table."""
+        reached = "reached" if self.wall <= self.aim else "not reached"
+        end = f"{self.aim:>6g}  {reached}" if self.aim else ""
+        return f"{self.name:<36}{self.wall:>8.2f}{self.processor:>11.2f}{end}"
+
+
+def measure(name: str, command: Sequence[str], folder: Path, aim: float, rounds: int) -> Row:
+    """Run a command several times; the first run, which warms the disk, does not count."""
+    found = [seconds(command, folder) for _ in range(rounds + 1)][1:]
+    walls, processors = zip(*found, strict=True)
+    return Row(name, statistics.median(walls), statistics.median(processors), aim)
+
+
+def seconds(command: Sequence[str], folder: Path) -> tuple[float, float]:
+    """Wall and processor time of a command with all that it starts."""
+    before, start = os.times(), time.perf_counter()
+    environment = {**os.environ, "PYTHONPATH": str(places.ROOT)}
+    subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
+    after = os.times()
+    used = after.children_user + after.children_system
+    return time.perf_counter() - start, used - before.children_user - before.children_system
+
+
+def make_workspace(folder: Path) -> None:
+    """A workspace of skeletons, without its pages."""
+    packages = {x.package for x in manifest.load().values() if x.exercises}
+    assemble.write_files(folder, assemble.handout(packages))
+    workspace.add_launcher(folder, str(places.ROOT))
+
+
+def rows_of(lesson: Lesson, folder: Path, rounds: int) -> list[Row]:
+    """A lesson, untouched and solved."""
+    check = [sys.executable, "-P", "-m", "autograder", "check", lesson.id]
+    aim = 2.0 if lesson.number >= FIRST_WITH_XLA else 1.0
+    untouched = measure(f"check {lesson.id}, untouched", check, folder, aim, rounds)
+    (folder / lesson.module).write_bytes((places.SOLUTIONS / lesson.module).read_bytes())
+    return [untouched, measure(f"check {lesson.id}, solved", check, folder, aim, rounds)]
+
+
+def others(folder: Path, rounds: int) -> list[Row]:
+    """How long others need to start: pytest with one empty test, and rustlings if it is here."""
+    (folder / "test_one.py").write_text("def test_one():\n    pass\n", encoding="utf-8")
+    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_one.py"]
+    found = [measure("pytest, one empty test", pytest, folder, 0.0, rounds)]
+    if rustlings := shutil.which("rustlings"):
+        found.append(measure("rustlings, its start", [rustlings, "--version"], folder, 0.0, rounds))
+    else:
+        print("rustlings is not installed here, and not measured.")
+    return found
+
+
+def main(lessons: Sequence[str] = (), rounds: int = ROUNDS, report: Path = REPORT) -> None:
+    """Measure the lessons, all if none is named; print a table and write it as JSON."""
+    known = [x for x in manifest.load().values() if x.exercises and x.id in (lessons or [x.id])]
+    rows = []
+    print(f"{'':<36}{'wall s':>8}{'processor':>11}{'aim':>6}")
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        make_workspace(Path(name))
+        for row in others(Path(name), rounds):
+            rows.append(row)
+            print(row.line, flush=True)
+        for lesson in known:
+            for row in rows_of(lesson, Path(name), rounds):
+                rows.append(row)
+                print(row.line, flush=True)
+    about = {"cores": os.cpu_count(), "load": os.getloadavg(), "rows": [asdict(x) for x in rows]}
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
