@@ -90,7 +90,7 @@ def words_of(code):
     """The comments and strings of a program, line by line; `code` in backticks is not prose."""
     for token in tokenize.generate_tokens(io.StringIO(code).readline):
         if token.type in (tokenize.COMMENT, tokenize.STRING):
-            text = re.sub(r"`[^`\n]*`", "` `", token.string).replace("--lesson ", "")
+            text = re.sub(r"`[^`\n]*`|--lessons? ", "` `", token.string)
             yield from enumerate(text.splitlines(), token.start[0])
 
 

@@ -1381,7 +1381,7 @@ def jvp(fun, primals, tangents):
         raise TypeError("jvp takes tuples")
     (xs, tree), (ts, other_tree) = tree_flatten(primals), tree_flatten(tangents)
     if tree != other_tree:
-        raise TypeError("jvp takes arguments and tangents of one structure")
+        raise TypeError("jvp takes arguments and tangents of the same structure")
     list(map(check_tangent, xs, ts))
     flat_fun, out_tree = flatten_fun(fun, tree)
     outs = jvp_flat(flat_fun, xs, ts)

@@ -1274,7 +1274,7 @@ def linearize_flat(f, primals, count):
     return [pval.const for pval in pvals[: size[0]]], program
 
 
-@right("linearize.flat", style="None in place of float0, a nonlocal, a generator")
+@right("linearize.flat", style="None instead of float0, a nonlocal, a generator")
 def linearize_flat(f, primals, count):
     values = None
     floats = [dtypes.is_float(get_aval(x).dtype) for x in primals]

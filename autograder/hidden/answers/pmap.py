@@ -781,7 +781,7 @@ def mapped_size(avals, in_axes, given):
             raise ValueError("two sizes")
         size = aval.shape[axis]
     if not size or given not in (None, size):
-        raise ValueError("no size, or another one")
+        raise ValueError("no size, or a different size")
     return size
 
 
