@@ -128,7 +128,7 @@ def new_main(trace_type: type[Trace], global_data: Any = None) -> Iterator[MainT
     """A `with` block that has an interpreter on top of this thread's stack.
 
     Its target (`as`) is a new object for each use, with this type and data; its level is its index
-    on the stack. However the block ends, the stack is then as before. Exceptions go on.
+    on the stack. However the block ends, the stack is then as before. Exceptions pass through.
 
     >>> with new_main(EvalTrace) as main:
     ...     print(main.level, trace_state.stack[-1] is main)
@@ -416,7 +416,7 @@ def main_of(tracer: Tracer) -> MainTrace:
 def find_top_trace(args: Values) -> Trace:
     """A new trace of the highest interpreter that an operation on `args` concerns.
 
-    Concerned are the interpreters whose tracers are in `args`, the bottom of the stack, and the
+    It concerns the interpreters whose tracers are in `args`, the bottom of the stack, and the
     dynamic trace, if there is one. If a tracer's use of an interpreter has ended, raises
     `UnexpectedTracerError`.
 
