@@ -166,7 +166,7 @@ def _comment(cell: NotebookNode) -> str:
 
 def _backticks(text: str) -> str:
     """A line of plain text as HTML, with what is between backticks as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text)))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False)))
 
 
 _FORMULA = re.compile(r'<span class="tex2jax_process">(.*?)</span>', re.DOTALL)

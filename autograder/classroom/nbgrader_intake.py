@@ -23,6 +23,7 @@ from nbgrader.coursedir import CourseDirectory
 from autograder.classroom import intake, notebooks, people, reading
 from autograder.classroom.course import Assignment
 from autograder.grading import results
+from autograder.lessons import tasks
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
@@ -87,12 +88,13 @@ def _shown(source: bytes | None, lesson: Lesson) -> dict[str, str]:
 
 
 def _open_task(root: Path, inside: list[str], lesson: Lesson) -> str:
-    """The text of the open task, or why there is none; "" if nothing was handed in."""
+    """The text of the open task, or why there is none; "" if nothing was handed in or begun."""
+    given = tasks.open_task(lesson).text if tasks.exist(lesson) else ""
     for name in notebooks.open_files(lesson):
         try:
-            return intake.read(
-                root, [*inside, *name.split("/")], intake.MODULE_LIMIT, name
-            ).decode()
+            parts = [*inside, *name.split("/")]
+            text = intake.read(root, parts, intake.MODULE_LIMIT, name).decode()
+            return "" if text == given else text
         except intake.Missing:
             continue
         except intake.Refused as refused:

@@ -6,8 +6,14 @@ import pytest
 import result_documents
 
 from autograder.classroom import course as courses
-from autograder.classroom import nbgrader_course, notebooks, reading, regrading
-from autograder.lessons import assemble, manifest, skeleton
+from autograder.classroom import (
+    nbgrader_course,
+    nbgrader_intake,
+    notebooks,
+    reading,
+    regrading,
+)
+from autograder.lessons import assemble, manifest, skeleton, tasks
 from autograder.lessons.problem import Problem
 
 ENTRY = """\
@@ -116,6 +122,21 @@ def test_the_file_that_init_writes_can_be_read(tmp_path):
     course = written(tmp_path, courses.text([manifest.get("core"), manifest.get("jvp")]))
     assert list(course.assignments) == ["core", "jvp"]
     assert course.late == courses.Late()
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [("def f(): pass\n", "def f(): pass\n"), (None, ""), ("", ""), (b"\xff", "cannot be read.")],
+)
+def test_the_open_task_is_taken_unless_it_is_as_it_was_given(tmp_path, text, taken):
+    lesson = manifest.get("jvp")
+    task = tasks.open_task(lesson)
+    path = tmp_path / "tasks" / task.name
+    path.parent.mkdir()
+    content = task.text if text is None else text
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert nbgrader_intake._open_task(tmp_path, [], lesson).endswith(taken)
+    assert bool(nbgrader_intake._open_task(tmp_path, [], lesson)) == bool(taken)
 
 
 # ------------------------------------------------------------------------------------------
