@@ -746,8 +746,8 @@ def dot_cotangent(ct, aval, other, contract, batch, comes_last):
 def backward_pass(jaxpr, consts, args, cotangents):
     eqns, env = linear_equations(jaxpr, consts, args)
     table = {}
-    for i in range(len(cotangents)):
-        accumulate(table, jaxpr.outvars[i], cotangents[i])
+    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
+        accumulate(table, atom, ct)
     while eqns:
         eqn = eqns.pop()
         cts = [table.get(var) for var in eqn.outvars]

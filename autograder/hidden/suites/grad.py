@@ -916,10 +916,11 @@ def program_kept(mj, siblings):
             first = module.transposed_jaxpr(closed, (True, True))
             again = module.transposed_jaxpr(closed, (True, True))
             mixed = module.transposed_jaxpr(closed, (True, False))
+            swapped = module.transposed_jaxpr(closed, (False, True))
             third = module.transposed_jaxpr(closed, (True, True))
             of_other = module.transposed_jaxpr(other, (True, True))
     same = [first is x for x in (again, mixed, third, of_other)]
-    return same, len(calls), len(mixed.in_avals), len(mixed.out_avals)
+    return same, mixed is swapped, len(calls), len(mixed.in_avals), len(mixed.out_avals)
 
 
 @probe(uses=[evaluating])
