@@ -104,12 +104,16 @@ def rotate_left(x: Value, distance: int) -> Value:
 
 
 def threefry_2x32(words: Value, x0: Value, x1: Value) -> tuple[Any, Any]:
-    """The hash threefry-2x32 with 20 rounds: two words of random bits for each counter.
+    """The hash threefry-2x32: two words of random bits for each counter, a pair of words.
 
-    `words` is the key, a uint32 array of shape (2,). `x0` and `x1` are the counters' two words,
-    uint32 arrays of the same shape, which the two results have too. Sums are modulo 2**32. The page
-    describes the rounds. Counterpart: `threefry2x32` of Salmon and others, and JAX's primitive of
-    that name.
+    `words`, the key, is a uint32 array `[k0, k1]`. `x0` and `x1`, the counters' words, are uint32
+    arrays of the same shape, which both results have. With `k2 = k0 ^ k1 ^ PARITY`, and all sums modulo
+    2**32:
+
+    - Round `r`, from 0 to 19, turns `(x0, x1)` into `(y, rotate_left(x1, d) ^ y)`, where
+      `y = x0 + x1` and `d = ROTATIONS[r // 4 % 2][r % 4]`.
+    - Before rounds 0, 4, 8, 12, 16 and after the last, for `j` from 0 to 5, the key is added: to
+      `x0` word `j % 3`, to `x1` word `(j + 1) % 3` and the number `j`.
 
     >>> zero = np.uint32(0)
     >>> print(*map(hex, threefry_2x32(np.zeros(2, np.uint32), zero, zero)))
@@ -117,13 +121,12 @@ def threefry_2x32(words: Value, x0: Value, x1: Value) -> tuple[Any, Any]:
     """
     k0, k1 = words[0], words[1]
     schedule = [k0, k1, bitwise_xor(bitwise_xor(k0, k1), PARITY)]
-    x0, x1 = add(x0, k0), add(x1, k1)
-    for group in range(5):
-        for distance in ROTATIONS[group % 2]:
+    for j in range(6):
+        x0 = add(x0, schedule[j % 3])
+        x1 = add(x1, add(schedule[(j + 1) % 3], np.uint32(j)))
+        for distance in ROTATIONS[j % 2] if j < 5 else ():
             x0 = add(x0, x1)
             x1 = bitwise_xor(rotate_left(x1, distance), x0)
-        x0 = add(x0, schedule[(group + 1) % 3])
-        x1 = add(add(x1, schedule[(group + 2) % 3]), np.uint32(group + 1))
     return x0, x1
 
 
@@ -214,8 +217,8 @@ def remainder_of_pair(upper: Value, lower: Value, span: Value) -> Value:
     """The remainder of `upper * 2**n + lower` by `span`: unsigned integers of `n` bits, 32 or 64.
 
     If `span` is larger than `2**(n // 2)`, or 0, which stands for `2**n`, `upper` does not count:
-    the result is the remainder of `lower` alone. All three and the result have the same dtype;
-    their shapes broadcast. No dtype here has more than `n` bits.
+    the result is the remainder of `lower` alone. The operands have the same dtype and shape, and so
+    does the result.
 
     >>> print(remainder_of_pair(np.uint32(1), np.uint32(6), np.uint32(10)))  # 4294967302 % 10
     2

@@ -1,0 +1,521 @@
+"""Hidden tests of the `random` lesson: threefry, keys, bits, and numbers made of them.
+
+Every exercise is tested alone: if its target calls what a sibling exercise defines, the probe puts
+a right one in its place meanwhile. What is asked of a function outside `jit` is asked of it inside
+of `jit` and `vmap` as well.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.grading.in_worker import in_place, plain
+from autograder.grading.suite import probe, siblings
+
+U32, U64 = np.uint32, np.uint64
+
+KEY = np.array([0x13198A2E, 0x03707344], U32)
+OTHER = np.array([7, 0xFFFFFFFF], U32)
+KEYS = np.array([[1, 2], [3, 4], [0xFFFFFFFF, 0]], U32)
+ROW = np.array([0, 1, 0x243F6A88, 0x85A308D3, 0xFFFFFFFF], U32)
+GRID = np.arange(6, dtype=U32).reshape(2, 3) * U32(0x9E3779B9)
+EMPTY = np.zeros((0, 2), U32)
+
+EXERCISES = (
+    *("rotate_left", "threefry", "split", "bits", "floats", "remainder", "shuffle", "draw"),
+)
+
+
+def others(exercise):
+    """Right answers to all exercises but one."""
+    return siblings(*(f"random.{other}" for other in EXERCISES if other != exercise))
+
+
+@probe(uses=[in_place, plain])
+def value(mj, siblings, name, arrays, fixed):
+    """What a function returns for arrays and, after them, what is fixed."""
+    with in_place("minijax.random", siblings) as module:
+        return plain(getattr(module, name)(*arrays, *fixed))
+
+
+@probe(uses=[in_place, plain])
+def compiled(mj, siblings, name, arrays, fixed):
+    """The same inside of `jit`, where no value is known."""
+    with in_place("minijax.random", siblings) as module:
+        f = getattr(module, name)
+        return plain(mj.jit(lambda *xs: f(*xs, *fixed))(*arrays))
+
+
+@probe(uses=[in_place, plain])
+def batched(mj, siblings, name, arrays, fixed, in_axes):
+    """The same under `vmap`."""
+    with in_place("minijax.random", siblings) as module:
+        f = getattr(module, name)
+        return plain(mj.vmap(lambda *xs: f(*xs, *fixed), in_axes=tuple(in_axes))(*arrays))
+
+
+@probe(uses=[in_place, plain])
+def twice(mj, siblings, name, arrays, fixed):
+    """Two calls with the same arguments, and the arguments afterwards."""
+    with in_place("minijax.random", siblings) as module:
+        f = getattr(module, name)
+        return plain(f(*arrays, *fixed)), plain(f(*arrays, *fixed)), arrays
+
+
+def ask(student, exercise, name, arrays, *fixed):
+    """Compare what a function returns."""
+    student.agrees(value, others(exercise), name, arrays, list(fixed))
+
+
+def ask_compiled(student, exercise, name, arrays, *fixed):
+    """Compare what it returns inside of `jit`."""
+    student.agrees(compiled, others(exercise), name, arrays, list(fixed))
+
+
+def ask_batched(student, exercise, name, arrays, in_axes, *fixed):
+    """Compare what it returns under `vmap`."""
+    student.agrees(batched, others(exercise), name, arrays, list(fixed), list(in_axes))
+
+
+# rotate_left --------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("random.rotate_left")
+def test_rotate_every_distance(student):
+    """Bits that leave at the top come in at the bottom, for any distance."""
+    for distance in (1, 4, 13, 16, 29, 31):
+        ask(student, "rotate_left", "rotate_left", [ROW], distance)
+
+
+@pytest.mark.exercise("random.rotate_left")
+def test_rotate_shapes(student):
+    """The result has the shape of the operand, and 32 bits."""
+    for x in (U32(0x80000001), GRID, EMPTY):
+        ask(student, "rotate_left", "rotate_left", [x], 7)
+
+
+@pytest.mark.exercise("random.rotate_left")
+def test_rotate_tracers(student):
+    """It works inside of `jit` and under `vmap`."""
+    ask_compiled(student, "rotate_left", "rotate_left", [GRID], 26)
+    ask_batched(student, "rotate_left", "rotate_left", [GRID], [1], 17)
+
+
+# threefry_2x32 ------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("random.threefry")
+def test_published_answers(student):
+    """The hashes of the authors' test vectors are right."""
+    ones = np.full(2, 0xFFFFFFFF, U32)
+    ask(student, "threefry", "threefry_2x32", [np.zeros(2, U32), U32(0), U32(0)])
+    ask(student, "threefry", "threefry_2x32", [ones, ones[0], ones[1]])
+    ask(student, "threefry", "threefry_2x32", [KEY, ROW[2], ROW[3]])
+
+
+@pytest.mark.exercise("random.threefry")
+def test_words_of_the_key(student):
+    """Each word of the key counts, in its place."""
+    for key in (OTHER, OTHER[::-1].copy(), np.array([5, 0], U32), np.array([0, 5], U32)):
+        ask(student, "threefry", "threefry_2x32", [key, U32(3), U32(4)])
+
+
+@pytest.mark.exercise("random.threefry")
+def test_words_of_the_counter(student):
+    """Each word of the counter counts, in its place, also if the two are one array."""
+    for x0, x1 in ((1, 0), (0, 1), (9, 8), (8, 9)):
+        ask(student, "threefry", "threefry_2x32", [KEY, U32(x0), U32(x1)])
+    ask(student, "threefry", "threefry_2x32", [KEY, ROW, ROW])
+
+
+@pytest.mark.exercise("random.threefry")
+def test_hash_shapes(student):
+    """Counters in arrays of any shape have their hashes in arrays of that shape."""
+    for x in (ROW, GRID, EMPTY, GRID[:1]):
+        ask(student, "threefry", "threefry_2x32", [KEY, x, x + U32(1)])
+
+
+@pytest.mark.exercise("random.threefry")
+def test_hash_of_tracers(student):
+    """It works inside of `jit`, and for many keys or many counters under `vmap`."""
+    ask_compiled(student, "threefry", "threefry_2x32", [KEY, GRID, GRID])
+    ask_batched(student, "threefry", "threefry_2x32", [KEYS, U32(1), U32(2)], [0, None, None])
+    ask_batched(student, "threefry", "threefry_2x32", [KEY, ROW, U32(2)], [None, 0, None])
+    ask_batched(student, "threefry", "threefry_2x32", [KEYS, GRID, ROW[:3]], [0, 1, None])
+
+
+# split_words --------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("random.split")
+def test_split_numbers(student):
+    """Key number n is the hash of the counter n."""
+    ask(student, "split", "split_words", [KEY], (2,))
+    ask(student, "split", "split_words", [OTHER], (5,))
+
+
+@pytest.mark.exercise("random.split")
+def test_split_shapes(student):
+    """There is a key for each element of the shape, also if there is one element or none."""
+    for shape in ((2, 3), (), (1,), (0,), (3, 1, 2)):
+        ask(student, "split", "split_words", [KEY], shape)
+
+
+@pytest.mark.exercise("random.split")
+def test_split_tracers(student):
+    """It works inside of `jit`, and for many keys under `vmap`."""
+    ask_compiled(student, "split", "split_words", [KEY], (4,))
+    ask_batched(student, "split", "split_words", [KEYS], [0], (2, 2))
+
+
+# random_bits --------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("random.bits")
+def test_bits_32(student):
+    """32 bits are the exclusive or of the two words."""
+    ask(student, "bits", "random_bits", [KEY], 32, (7,))
+    ask(student, "bits", "random_bits", [OTHER], 32, (2, 2))
+
+
+@pytest.mark.exercise("random.bits")
+def test_bits_64(student):
+    """64 bits are both words, the first one above."""
+    ask(student, "bits", "random_bits", [KEY], 64, (7,))
+    ask(student, "bits", "random_bits", [OTHER], 64, (2, 3))
+
+
+@pytest.mark.exercise("random.bits")
+def test_fewer_bits(student):
+    """8 and 16 bits are the lowest ones of 32."""
+    ask(student, "bits", "random_bits", [KEY], 8, (9,))
+    ask(student, "bits", "random_bits", [KEY], 16, (9,))
+
+
+@pytest.mark.exercise("random.bits")
+def test_bits_shapes(student):
+    """The result has the shape that is asked for, also if it has one element or none."""
+    for shape in ((), (1,), (0, 3), (2, 1, 3)):
+        for width in (16, 32, 64):
+            ask(student, "bits", "random_bits", [KEY], width, shape)
+
+
+@pytest.mark.exercise("random.bits")
+def test_bits_of_tracers(student):
+    """It works inside of `jit`, and for many keys under `vmap`."""
+    for width in (8, 32, 64):
+        ask_compiled(student, "bits", "random_bits", [KEY], width, (3,))
+        ask_batched(student, "bits", "random_bits", [KEYS], [0], width, (2, 2))
+
+
+# unit_floats --------------------------------------------------------------------------------------
+
+WORDS = {
+    "float64": np.array([0, 1 << 11, 1 << 12, 1 << 63, (1 << 64) - 1, 0x123456789ABCDEF0], U64),
+    "float32": np.array([0, 1 << 8, 1 << 9, 1 << 31, (1 << 32) - 1, 0x12345678], U32),
+    "float16": np.array([0, 1 << 5, 1 << 6, 1 << 15, (1 << 16) - 1, 0x1234], np.uint16),
+}
+
+
+@pytest.mark.exercise("random.floats")
+def test_floats_double(student):
+    """The upper 52 bits are the digits after the point of a float64."""
+    ask(student, "floats", "unit_floats", [WORDS["float64"]], "float64")
+
+
+@pytest.mark.exercise("random.floats")
+def test_floats_single_and_half(student):
+    """A float32 has 23 of them, and a float16 has 10."""
+    for dtype in ("float32", "float16"):
+        ask(student, "floats", "unit_floats", [WORDS[dtype]], dtype)
+
+
+@probe
+def below_one(mj, bits, dtype):
+    """Whether the floats of the largest numbers are below 1, and those of the least are 0."""
+    from minijax.random import unit_floats
+
+    floats = np.asarray(unit_floats(bits, dtype))
+    return bool((floats < 1).all()), bool((floats >= 0).all()), float(floats[0]), floats.dtype.name
+
+
+@pytest.mark.exercise("random.floats")
+def test_floats_stay_below_one(student):
+    """No bits make 1, and zeros make 0."""
+    for dtype, words in WORDS.items():
+        largest = np.iinfo(words.dtype).max - np.arange(40, dtype=words.dtype)
+        student.agrees(below_one, np.concatenate([words[:1], largest]), dtype)
+
+
+@pytest.mark.exercise("random.floats")
+def test_floats_shapes(student):
+    """The floats have the shape of the bits, also if there are none."""
+    for bits in (U32(77), GRID, EMPTY):
+        ask(student, "floats", "unit_floats", [bits], "float32")
+
+
+@pytest.mark.exercise("random.floats")
+def test_floats_of_tracers(student):
+    """It works inside of `jit` and under `vmap`."""
+    ask_compiled(student, "floats", "unit_floats", [GRID], "float32")
+    ask_compiled(student, "floats", "unit_floats", [WORDS["float64"]], "float64")
+    ask_batched(student, "floats", "unit_floats", [GRID], [1], "float32")
+
+
+# remainder_of_pair --------------------------------------------------------------------------------
+
+UPPER = np.array([0, 1, 2**31, 2**32 - 1, 12345, 2**32 - 1], U32)
+LOWER = np.array([6, 5, 2**32 - 1, 2**32 - 1, 7, 0], U32)
+
+
+@pytest.mark.exercise("random.remainder")
+def test_small_spans(student):
+    """The remainder is exact for every span up to 2**16."""
+    for span in (1, 2, 10, 255, 1000, 65535, 65536):
+        ask(student, "remainder", "remainder_of_pair", [UPPER, LOWER, np.full(6, span, U32)])
+
+
+@pytest.mark.exercise("random.remainder")
+def test_large_spans(student):
+    """For a larger span, and for 2**32, which is written 0, only the lower number counts."""
+    for span in (65537, 2**31, 2**31 + 1, 2**32 - 1, 0):
+        ask(student, "remainder", "remainder_of_pair", [UPPER, LOWER, np.full(6, span, U32)])
+
+
+@pytest.mark.exercise("random.remainder")
+def test_remainder_of_64_bits(student):
+    """The same holds of integers with 64 bits."""
+    upper, lower = UPPER.astype(U64) << U64(31), LOWER.astype(U64) * U64(0x9E3779B97F4A7C15)
+    for span in (1, 3, 10**9, 2**32 - 1, 2**32, 2**32 + 1, 2**64 - 1, 0):
+        ask(student, "remainder", "remainder_of_pair", [upper, lower, np.full(6, span, U64)])
+
+
+@pytest.mark.exercise("random.remainder")
+def test_spans_of_their_own(student):
+    """Each element has a span of its own; the operands may have any shape, or be one array."""
+    spans = np.array([3, 2**20, 0, 7, 65536, 65537], U32)
+    ask(student, "remainder", "remainder_of_pair", [UPPER, LOWER, spans])
+    ask(student, "remainder", "remainder_of_pair", [x.reshape(2, 3) for x in (UPPER, LOWER, spans)])
+    ask(student, "remainder", "remainder_of_pair", [U32(9), U32(9), U32(7)])
+    ask(student, "remainder", "remainder_of_pair", [EMPTY, EMPTY, EMPTY])
+
+
+@pytest.mark.exercise("random.remainder")
+def test_remainder_of_tracers(student):
+    """It works inside of `jit` and under `vmap`."""
+    spans = np.array([3, 2**20, 0, 7, 65536, 65537], U32)
+    ask_compiled(student, "remainder", "remainder_of_pair", [UPPER, LOWER, spans])
+    arrays = [UPPER, LOWER, U32(10)]
+    ask_batched(student, "remainder", "remainder_of_pair", arrays, [0, 0, None])
+
+
+# shuffled -----------------------------------------------------------------------------------------
+
+NUMBERS = np.arange(24.0).reshape(2, 3, 4)
+
+
+@pytest.mark.exercise("random.shuffle")
+def test_order_of_a_line(student):
+    """A line comes out in the order of the first round's bits."""
+    ask(student, "shuffle", "shuffled", [KEY, np.arange(10) * 3], 0)
+    ask(student, "shuffle", "shuffled", [OTHER, np.array([2.5, -1.0, 0.0], "float32")], 0)
+
+
+@pytest.mark.exercise("random.shuffle")
+def test_many_rounds(student):
+    """More elements take more rounds, each with bits of its own."""
+    ask(student, "shuffle", "shuffled", [KEY, np.arange(2000)], 0)
+    ask(student, "shuffle", "shuffled", [OTHER, np.arange(2000).reshape(2, 1000)], 1)
+
+
+@pytest.mark.exercise("random.shuffle")
+def test_axes_of_a_shuffle(student):
+    """Each line along the axis has an order of its own."""
+    for axis in (0, 1, 2):
+        ask(student, "shuffle", "shuffled", [KEY, NUMBERS], axis)
+
+
+@pytest.mark.exercise("random.shuffle")
+def test_little_to_shuffle(student):
+    """One element or none needs no round."""
+    for x in (np.array([5.0]), np.zeros((0,)), np.zeros((1, 1)), np.array([True, False])):
+        ask(student, "shuffle", "shuffled", [KEY, x], 0)
+
+
+@pytest.mark.exercise("random.shuffle")
+def test_shuffle_of_tracers(student):
+    """It works inside of `jit`, and for many keys under `vmap`."""
+    ask_compiled(student, "shuffle", "shuffled", [KEY, np.arange(9)], 0)
+    ask_batched(student, "shuffle", "shuffled", [KEYS, np.arange(9)], [0, None], 0)
+    ask_batched(student, "shuffle", "shuffled", [KEYS, NUMBERS], [0, 1], 1)
+
+
+@pytest.mark.exercise("random.shuffle")
+def test_shuffle_again(student):
+    """The same key makes the same order, and what is shuffled is not changed."""
+    student.agrees(twice, others("shuffle"), "shuffled", [KEY, NUMBERS], [1])
+
+
+# drawn --------------------------------------------------------------------------------------------
+
+LOGITS = np.log(np.array([[0.1, 0.6, 0.3], [0.5, 0.25, 0.25]]))
+
+
+@pytest.mark.exercise("random.draw")
+def test_draws(student):
+    """A draw is the place of the largest logit with its noise."""
+    for key in (KEY, OTHER):
+        ask(student, "draw", "drawn", [key, LOGITS], -1, (2, 3), None)
+        ask(student, "draw", "drawn", [key, LOGITS], -1, (40, 2, 3), None)
+
+
+@pytest.mark.exercise("random.draw")
+def test_axes_of_a_draw(student):
+    """The axis may be another one; the others are the result's, also if they are stretched."""
+    ask(student, "draw", "drawn", [KEY, LOGITS], -2, (2, 3), None)
+    ask(student, "draw", "drawn", [KEY, LOGITS], -2, (30, 2, 3), None)
+    ask(student, "draw", "drawn", [KEY, LOGITS[:1]], -1, (9, 3), None)
+    ask(student, "draw", "drawn", [KEY, LOGITS[0]], -1, (0, 3), None)
+
+
+@pytest.mark.exercise("random.draw")
+def test_draws_in_single_precision(student):
+    """The noise has the dtype of the logits, and the mode that is asked for."""
+    single = LOGITS.astype("float32")
+    ask(student, "draw", "drawn", [KEY, single], -1, (50, 2, 3), None)
+    ask(student, "draw", "drawn", [KEY, single], -1, (50, 2, 3), "high")
+    ask(student, "draw", "drawn", [KEY, LOGITS], -1, (50, 2, 3), "high")
+
+
+@pytest.mark.exercise("random.draw")
+def test_impossible_draws(student):
+    """What has no chance is never drawn, and what is certain always is."""
+    logits = np.array([[-np.inf, 0.0, 0.0], [-np.inf, -np.inf, 5.0]])
+    ask(student, "draw", "drawn", [KEY, logits], -1, (20, 2, 3), None)
+
+
+@pytest.mark.exercise("random.draw")
+def test_draws_of_tracers(student):
+    """It works inside of `jit`, and for many keys under `vmap`."""
+    ask_compiled(student, "draw", "drawn", [KEY, LOGITS], -1, (6, 2, 3), None)
+    ask_batched(student, "draw", "drawn", [KEYS, LOGITS], [0, None], -1, (6, 2, 3), None)
+
+
+# The whole module ---------------------------------------------------------------------------------
+
+
+@probe(uses=[plain])
+def public(mj, calls):
+    """What calls of public functions return, for keys of both kinds."""
+    r, known = mj.random, {"r": mj.random, "np": np, "jnp": mj.numpy, "mj": mj}
+    found = {}
+    for text in calls:
+        f = eval(f"lambda k: {text}", known)
+        found[text] = [plain(f(r.PRNGKey(42))), plain(f(r.key(2**35 + 3)))]
+    return found
+
+
+def ask_public(student, *calls):
+    """Compare them one by one."""
+    for text in calls:
+        student.agrees(public, [text])
+
+
+@pytest.mark.exercise("random.whole")
+def test_whole_keys(student):
+    """Seeds, splits and numbers folded in make the keys that they make in JAX."""
+    ask_public(
+        student,
+        "r.key_data(r.split(k, 3))",
+        "r.key_data(r.split(r.split(k)[1], (2, 2)))",
+        "r.key_data(r.fold_in(k, 7))",
+        "r.key_data(r.fold_in(r.fold_in(k, 1), 2**31))",
+    )
+
+
+@pytest.mark.exercise("random.whole")
+def test_whole_bits(student):
+    """Random bits of every width are JAX's."""
+    ask_public(student, *(f"r.bits(k, (2, 3), 'uint{n}')" for n in (8, 16, 32, 64)))
+
+
+@pytest.mark.exercise("random.whole")
+def test_whole_floats(student):
+    """Uniform and normal numbers of every precision are JAX's."""
+    ask_public(
+        student,
+        "r.uniform(k, (20,))",
+        "r.uniform(k, (2, 3), 'float32', -1.0, np.arange(3.0))",
+        "r.normal(k, (20,), 'float32')",
+        "r.normal(k)",
+        "r.truncated_normal(k, -1.0, 2.0, (9,))",
+        "r.bernoulli(k, 0.3, (30,))",
+    )
+
+
+@pytest.mark.exercise("random.whole")
+def test_whole_integers(student):
+    """Integers between bounds of every size are JAX's."""
+    ask_public(
+        student,
+        "r.randint(k, (30,), 0, 10)",
+        "r.randint(k, (9,), -(2**60), 2**61)",
+        "r.randint(k, (9,), 0, 256, 'uint8')",
+        "r.randint(k, (9,), 0, 2**33, 'uint32')",
+        "r.randint(k, (2, 2), np.array([0, 9]), np.array([3, 4]), 'int32')",
+    )
+
+
+@pytest.mark.exercise("random.whole")
+def test_whole_orders(student):
+    """Permutations are JAX's, of a range, of an array and along an axis."""
+    ask_public(
+        student,
+        "r.permutation(k, 20)",
+        "r.permutation(k, 2000)",
+        "r.permutation(k, np.arange(12.0).reshape(4, 3), 1)",
+        "r.permutation(k, np.arange(12.0).reshape(4, 3), 0, independent=True)",
+        "r.choice(k, 9, (4,), replace=False)",
+    )
+
+
+@pytest.mark.exercise("random.whole")
+def test_whole_draws(student):
+    """Draws from categories are JAX's, with replacement and without."""
+    ask_public(
+        student,
+        "r.categorical(k, np.log(np.array([0.1, 0.2, 0.7])), shape=(30,))",
+        "r.categorical(k, np.zeros((3, 4), 'float32'), 0)",
+        "r.categorical(k, np.zeros(5), shape=(3,), replace=False)",
+        "r.choice(k, 4, (9,), p=np.array([0.1, 0.2, 0.3, 0.4]))",
+    )
+
+
+@pytest.mark.exercise("random.whole")
+def test_whole_transformed(student):
+    """A key makes the same numbers alone, inside of `jit`, and beside others under `vmap`."""
+    ask_public(
+        student,
+        "mj.jit(lambda k: r.normal(k, (3,)))(k)",
+        "mj.vmap(lambda k: r.normal(k, (3,)))(r.split(k, 4))",
+        "mj.vmap(lambda i: r.uniform(r.fold_in(k, i)))(jnp.arange(5))",
+        "mj.lax.scan(lambda k, _: (r.split(k)[0], r.randint(k, (), 0, 9)), k, None, length=4)[1]",
+        "mj.grad(lambda m: (m * r.normal(k, (3,))).sum())(2.0)",
+        "mj.vmap(lambda k: r.permutation(k, 6))(r.split(k, 3))",
+    )
+
+
+@probe
+def moments(mj, size):
+    """Means and variances of many numbers, and how far two keys of a split go together, rounded."""
+    r = mj.random
+    first, second = r.split(r.key(0))
+    x, y = (np.asarray(r.normal(key, (size,))) for key in (first, second))
+    u, n = np.asarray(r.uniform(first, (size,))), np.asarray(r.randint(second, (size,), 0, 6))
+    found = [x.mean(), x.var(), np.mean(x * y), u.mean(), u.var(), n.mean()]
+    return [round(float(value) + 10, 1) for value in found]
+
+
+@pytest.mark.exercise("random.whole")
+def test_whole_statistics(student):
+    """Many numbers have the means and variances that they should have, and two keys no relation."""
+    student.agrees(moments, 20000)
