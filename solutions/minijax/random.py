@@ -107,8 +107,8 @@ def threefry_2x32(words: Value, x0: Value, x1: Value) -> tuple[Any, Any]:
     """The hash threefry-2x32: two words of random bits for each counter, a pair of words.
 
     `words`, the key, is a uint32 array `[k0, k1]`. `x0` and `x1`, the counters' words, are uint32
-    arrays of the same shape, which both results have. With `k2 = k0 ^ k1 ^ PARITY`, and all sums modulo
-    2**32:
+    arrays of the same shape, which both results have. `k2` is `k0 ^ k1 ^ PARITY`, and all sums are
+    modulo 2**32:
 
     - Round `r`, from 0 to 19, turns `(x0, x1)` into `(y, rotate_left(x1, d) ^ y)`, where
       `y = x0 + x1` and `d = ROTATIONS[r // 4 % 2][r % 4]`.

@@ -1,4 +1,4 @@
-"""A shuffled deck that nobody has.
+"""A shuffled deck that does not exist.
 
 Write `card(key, bits, i)`: card number `i` of a shuffled deck of `2 ** bits` cards, where `bits` is
 even and at most 62; `i` and the result are integers. The deck is never made: a card takes as long

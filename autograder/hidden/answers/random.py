@@ -1,4 +1,4 @@
-"""Answers to the exercises of the lesson random: right ones, and known mistakes.
+"""Answers to the exercises of the `random` lesson: right ones, and known mistakes.
 
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """

@@ -39,7 +39,7 @@ def value(mj, siblings, name, arrays, fixed):
 
 @probe(uses=[in_place, plain])
 def compiled(mj, siblings, name, arrays, fixed):
-    """The same inside of `jit`, where no value is known."""
+    """The same inside `jit`, where no value is known."""
     with in_place("minijax.random", siblings) as module:
         f = getattr(module, name)
         return plain(mj.jit(lambda *xs: f(*xs, *fixed))(*arrays))
@@ -67,7 +67,7 @@ def ask(student, exercise, name, arrays, *fixed):
 
 
 def ask_compiled(student, exercise, name, arrays, *fixed):
-    """Compare what it returns inside of `jit`."""
+    """Compare what it returns inside `jit`."""
     student.agrees(compiled, others(exercise), name, arrays, list(fixed))
 
 
@@ -95,7 +95,7 @@ def test_rotate_shapes(student):
 
 @pytest.mark.exercise("random.rotate_left")
 def test_rotate_tracers(student):
-    """It works inside of `jit` and under `vmap`."""
+    """It works inside `jit` and under `vmap`."""
     ask_compiled(student, "rotate_left", "rotate_left", [GRID], 26)
     ask_batched(student, "rotate_left", "rotate_left", [GRID], [1], 17)
 
@@ -121,7 +121,7 @@ def test_words_of_the_key(student):
 
 @pytest.mark.exercise("random.threefry")
 def test_words_of_the_counter(student):
-    """Each word of the counter counts, in its place, also if the two are one array."""
+    """Each word of the counter counts, in its place, even if the two are one array."""
     for x0, x1 in ((1, 0), (0, 1), (9, 8), (8, 9)):
         ask(student, "threefry", "threefry_2x32", [KEY, U32(x0), U32(x1)])
     ask(student, "threefry", "threefry_2x32", [KEY, ROW, ROW])
@@ -136,7 +136,7 @@ def test_hash_shapes(student):
 
 @pytest.mark.exercise("random.threefry")
 def test_hash_of_tracers(student):
-    """It works inside of `jit`, and for many keys or many counters under `vmap`."""
+    """It works inside `jit`, and for many keys or many counters under `vmap`."""
     ask_compiled(student, "threefry", "threefry_2x32", [KEY, GRID, GRID])
     ask_batched(student, "threefry", "threefry_2x32", [KEYS, U32(1), U32(2)], [0, None, None])
     ask_batched(student, "threefry", "threefry_2x32", [KEY, ROW, U32(2)], [None, 0, None])
@@ -155,14 +155,14 @@ def test_split_numbers(student):
 
 @pytest.mark.exercise("random.split")
 def test_split_shapes(student):
-    """There is a key for each element of the shape, also if there is one element or none."""
+    """There is a key for each element of the shape, even if there is one element or none."""
     for shape in ((2, 3), (), (1,), (0,), (3, 1, 2)):
         ask(student, "split", "split_words", [KEY], shape)
 
 
 @pytest.mark.exercise("random.split")
 def test_split_tracers(student):
-    """It works inside of `jit`, and for many keys under `vmap`."""
+    """It works inside `jit`, and for many keys under `vmap`."""
     ask_compiled(student, "split", "split_words", [KEY], (4,))
     ask_batched(student, "split", "split_words", [KEYS], [0], (2, 2))
 
@@ -193,7 +193,7 @@ def test_fewer_bits(student):
 
 @pytest.mark.exercise("random.bits")
 def test_bits_shapes(student):
-    """The result has the shape that is asked for, also if it has one element or none."""
+    """The result has the shape that is asked for, even if it has one element or none."""
     for shape in ((), (1,), (0, 3), (2, 1, 3)):
         for width in (16, 32, 64):
             ask(student, "bits", "random_bits", [KEY], width, shape)
@@ -201,7 +201,7 @@ def test_bits_shapes(student):
 
 @pytest.mark.exercise("random.bits")
 def test_bits_of_tracers(student):
-    """It works inside of `jit`, and for many keys under `vmap`."""
+    """It works inside `jit`, and for many keys under `vmap`."""
     for width in (8, 32, 64):
         ask_compiled(student, "bits", "random_bits", [KEY], width, (3,))
         ask_batched(student, "bits", "random_bits", [KEYS], [0], width, (2, 2))
@@ -248,14 +248,14 @@ def test_floats_stay_below_one(student):
 
 @pytest.mark.exercise("random.floats")
 def test_floats_shapes(student):
-    """The floats have the shape of the bits, also if there are none."""
+    """The floats have the shape of the bits, even if there are none."""
     for bits in (U32(77), GRID, EMPTY):
         ask(student, "floats", "unit_floats", [bits], "float32")
 
 
 @pytest.mark.exercise("random.floats")
 def test_floats_of_tracers(student):
-    """It works inside of `jit` and under `vmap`."""
+    """It works inside `jit` and under `vmap`."""
     ask_compiled(student, "floats", "unit_floats", [GRID], "float32")
     ask_compiled(student, "floats", "unit_floats", [WORDS["float64"]], "float64")
     ask_batched(student, "floats", "unit_floats", [GRID], [1], "float32")
@@ -301,7 +301,7 @@ def test_spans_of_their_own(student):
 
 @pytest.mark.exercise("random.remainder")
 def test_remainder_of_tracers(student):
-    """It works inside of `jit` and under `vmap`."""
+    """It works inside `jit` and under `vmap`."""
     spans = np.array([3, 2**20, 0, 7, 65536, 65537], U32)
     ask_compiled(student, "remainder", "remainder_of_pair", [UPPER, LOWER, spans])
     arrays = [UPPER, LOWER, U32(10)]
@@ -343,7 +343,7 @@ def test_little_to_shuffle(student):
 
 @pytest.mark.exercise("random.shuffle")
 def test_shuffle_of_tracers(student):
-    """It works inside of `jit`, and for many keys under `vmap`."""
+    """It works inside `jit`, and for many keys under `vmap`."""
     ask_compiled(student, "shuffle", "shuffled", [KEY, np.arange(9)], 0)
     ask_batched(student, "shuffle", "shuffled", [KEYS, np.arange(9)], [0, None], 0)
     ask_batched(student, "shuffle", "shuffled", [KEYS, NUMBERS], [0, 1], 1)
@@ -370,7 +370,7 @@ def test_draws(student):
 
 @pytest.mark.exercise("random.draw")
 def test_axes_of_a_draw(student):
-    """The axis may be another one; the others are the result's, also if they are stretched."""
+    """The axis may be a different one; the others are the result's, even if they are stretched."""
     ask(student, "draw", "drawn", [KEY, LOGITS], -2, (2, 3), None)
     ask(student, "draw", "drawn", [KEY, LOGITS], -2, (30, 2, 3), None)
     ask(student, "draw", "drawn", [KEY, LOGITS[:1]], -1, (9, 3), None)
@@ -395,7 +395,7 @@ def test_impossible_draws(student):
 
 @pytest.mark.exercise("random.draw")
 def test_draws_of_tracers(student):
-    """It works inside of `jit`, and for many keys under `vmap`."""
+    """It works inside `jit`, and for many keys under `vmap`."""
     ask_compiled(student, "draw", "drawn", [KEY, LOGITS], -1, (6, 2, 3), None)
     ask_batched(student, "draw", "drawn", [KEYS, LOGITS], [0, None], -1, (6, 2, 3), None)
 
@@ -492,7 +492,7 @@ def test_whole_draws(student):
 
 @pytest.mark.exercise("random.whole")
 def test_whole_transformed(student):
-    """A key makes the same numbers alone, inside of `jit`, and beside others under `vmap`."""
+    """A key makes the same numbers alone, inside `jit`, and beside others under `vmap`."""
     ask_public(
         student,
         "mj.jit(lambda k: r.normal(k, (3,)))(k)",
