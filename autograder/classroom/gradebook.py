@@ -156,12 +156,12 @@ def extend(
     """Give students more time, none again with no time at all; what that changes."""
     course.get(assignment)
     with opened(folder) as book:
-        follow(book, course)
+        changes = follow(book, course)
         for student in students:
             submission = _submission(book, assignment, student)
             submission.extension = span or None
         book.db.commit()
-        return settle(book, course)
+        return [*changes, *settle(book, course)]
 
 
 def _submission(book: Any, assignment: str, student: str) -> Any:

@@ -53,7 +53,7 @@ def late_days(folder: Path) -> Iterator[str]:
     """What is to be said of each student who was late or has an extension."""
     course = _course(folder)
     with gradebook.opened(folder) as book:
-        gradebook.follow(book, course)
+        yield from gradebook.follow(book, course)
         yield from gradebook.settle(book, course)
         for student in book.students:
             found = gradebook.lateness_of(student, course)

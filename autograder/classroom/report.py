@@ -191,8 +191,25 @@ def _lesson(name: str, found: list[Result]) -> dict[str, Any]:
         "programs": _programs(found),
         "suspects": sorted(suspects, key=lambda suspect: not suspect["cheating"]),
         "grades": [_grade(result) for result in found],
+        "who": _who(found),
         "charts": _charts(name, len(found), bins, exercises, mistakes, sinks),
     }
+
+
+def _who(found: list[Result]) -> dict[str, dict[Any, list[str]]]:
+    """The students behind the numbers: by share of the points, exercise and mistake."""
+    who: dict[str, dict[Any, list[str]]] = {"bin": {}, "full": {}, "part": {}, "mistake": {}}
+    for result in found:
+        student = result["student"]
+        who["bin"].setdefault(_bin(result), []).append(student)
+        for verdict in result["exercises"]:
+            share, name = verdict["points"] / verdict["max_points"], verdict["id"]
+            if share > 0:
+                who["full" if share >= 1 else "part"].setdefault(name, []).append(student)
+            if verdict["class"] not in (None, "not_implemented"):
+                mistake = verdict["misconception"]["name"] if verdict["misconception"] else ""
+                who["mistake"].setdefault((name, mistake), []).append(student)
+    return who
 
 
 def _charts(
@@ -232,10 +249,14 @@ def _cells(found: list[tuple[str, int]]) -> list[int]:
 
 def _histogram(found: list[Result]) -> list[tuple[str, int]]:
     """How many submissions have how much of the maximum, in tenths; the last has full points."""
-    shares = (result["score"] / result["max_score"] for result in found)
-    counts = Counter(min(int(share * BINS + 1e-9), BINS) for share in shares)
+    counts = Counter(_bin(result) for result in found)
     labels = [*(f"{i * 10} to {i * 10 + 9} %" for i in range(BINS)), "100 %"]
     return [(label, counts[i]) for i, label in enumerate(labels)]
+
+
+def _bin(result: Result) -> int:
+    """The tenth of the points that a submission has; BINS for all of them."""
+    return min(int(result["score"] / result["max_score"] * BINS + 1e-9), BINS)
 
 
 # ------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ def folder(tmp_path):
 def rows(page, caption):
     """The rows of the first table below a heading, as lists of texts."""
     table = re.search(rf"<h3>{caption}</h3>.*?<tbody>(.*?)</tbody>", page, re.DOTALL)[1]
+    table = re.sub("</summary>.*?</details>", "", table)  # the students behind a number
     cells = [
         re.findall(r"<t[hd].*?>(.*?)</t[hd]>", row, re.DOTALL) for row in table.split("</tr>")[:-1]
     ]
@@ -48,6 +49,15 @@ def test_each_exercise_has_pass_rate_mean_and_reasons(page):
         ["core.bind", "1 of 3", "1", "44 %", "-", "wrong value (1), does not terminate (1)"],
         ["core.get_aval", "2 of 3", "0", "67 %", "-", "not implemented (1)"],
     ]
+
+
+def test_each_number_leads_to_the_students_behind_it(page):
+    found = re.findall(r"<summary>(.*?)</summary>(.*?)</details>", page)
+    behind = {(number, *re.findall(r">(.*?)</a>", names)) for number, names in found}
+    assert ("1 of 3", "ada") in behind
+    assert ("2 of 3", "ada", "bela") in behind
+    assert ("1", "bela") in behind
+    assert 'href="students/bela.html"' in page
 
 
 def test_mistakes_are_counted_by_name_and_what_has_none_is_too(page):
