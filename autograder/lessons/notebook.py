@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
-from autograder.lessons import examples, page, tasks
+from autograder.lessons import examples, page, tasks, terms
 from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.lessons.page import Part
 from autograder.lessons.problem import Problem
@@ -136,10 +136,12 @@ def _example(part: Part, outputs: list[Output], needs: str | None) -> Cell:
 
 def reading(lesson: Lesson, pages: Container[str]) -> str:
     """The page in plain Markdown, each example followed by what the reference prints."""
-    outputs = examples.outputs(lesson)
+    outputs, whole, seen = examples.outputs(lesson), page.read(lesson), set[str]()
     text = ""
-    for part in page.parts(page.read(lesson), lesson):
-        if part.kind != "example":
+    for part in page.parts(whole, lesson):
+        if part.kind == "text":
+            text += terms.link_first(part.raw, whole, seen)
+        elif part.kind != "example":
             text += page.expanded(part, lesson)
         elif " source=" in part.argument:
             text += page.fenced(page.code(part), "python") + _printed(outputs[part.line])

@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from autograder.lessons import assemble, manifest, places, skeleton, tasks
+from autograder.lessons import assemble, manifest, places, skeleton, tasks, terms
 from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.lessons.problem import Problem
 
@@ -61,7 +61,11 @@ def _milestone(lesson: Lesson) -> str:
 
 def expand(text: str, lesson: Lesson) -> str:
     """The page's Markdown with all directives expanded."""
-    return "".join(expanded(part, lesson) for part in parts(text, lesson))
+    found, seen = list(parts(text, lesson)), set[str]()
+    return "".join(
+        terms.link_first(part.raw, text, seen) if part.kind == "text" else expanded(part, lesson)
+        for part in found
+    )
 
 
 def check(text: str, lesson: Lesson) -> None:

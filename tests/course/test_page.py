@@ -6,7 +6,7 @@ import markdown
 import pytest
 import small_course
 
-from autograder.lessons import assemble, manifest, page, skeleton, tasks
+from autograder.lessons import assemble, manifest, page, places, skeleton, tasks
 from autograder.lessons.problem import Problem
 
 EXTENSIONS = [
@@ -139,3 +139,29 @@ def test_no_page_holds_a_line_that_only_a_solution_holds(lesson):
     assert sorted(ids) == sorted([*(exercise.id for exercise in lesson.exercises), *extra])
     for exercise in lesson.exercises:
         assert skeleton.docstring(assemble.read_solution(lesson.module), exercise.target)
+
+
+# ------------------------------------------------------------------------------------------
+# Words of the glossary
+
+GLOSSARY = """# Glossary
+
+### Tangent { #tangent }
+
+### Weak type { #weak-type }
+
+### Rule { #rule .common }
+"""
+
+
+def test_a_word_of_the_glossary_is_linked_where_it_is_used_first(hello):
+    (places.COURSE / "glossary.md").write_text(GLOSSARY)
+    text = "# Tangent\n\n`tangent` and $tangent$. Tangents, a tangent, a rule.\n"
+    linked = "[Tangents](../../glossary.md#tangent)"
+    assert page.expand(text, hello) == text.replace("Tangents", linked)
+
+
+def test_a_word_that_is_linked_by_hand_is_left_alone(hello):
+    (places.COURSE / "glossary.md").write_text(GLOSSARY)
+    text = "A weak type, and [weak types](../../glossary.md#weak-type).\n"
+    assert page.expand(text, hello) == text

@@ -1,0 +1,56 @@
+"""Links the words of the glossary where a lesson page uses them first.
+
+A word that the page links by hand, anywhere, is left to the author. So is a word whose entry is
+marked `.common`, since it is an ordinary English word, too: `### Rule { #rule .common }`.
+"""
+
+import functools
+import re
+from pathlib import Path
+
+from autograder.lessons import places
+
+_ENTRY = re.compile(
+    r"^### (?P<term>[^{\n]+?) \{ #(?P<anchor>[\w-]+)(?P<marks>[^}]*)\}", re.MULTILINE
+)
+# What is no running text: code, formulas, links and pictures, tags, headings, titles of boxes.
+_APART = (
+    r"^ *(?P<fence>`{3,}|~{3,}).*?^ *(?P=fence) *$|`+[^`]+`+|\$\$.*?\$\$|\$[^$\n]+\$"
+    r"|!?\[(?:[^\[\]]|\[[^\]]*\])*\]\([^)]*\)|<[^>]+>|^ *#[^\n]*|^ *(?:!!!|\?\?\?)[^\n]*"
+)
+
+
+def link_first(text: str, whole: str, seen: set[str]) -> str:
+    """A piece of running text of the page `whole`, with the terms linked that are not in `seen`.
+
+    Their anchors are added to `seen`.
+    """
+    terms = {
+        term: anchor
+        for term, anchor in _terms(places.COURSE / "glossary.md").items()
+        if anchor not in seen and f"glossary.md#{anchor})" not in whole
+    }
+    if not terms:
+        return text
+    longest = sorted(map(re.escape, terms), key=len, reverse=True)
+    pattern = rf"{_APART}|\b(?P<term>{'|'.join(longest)})(?P<end>s?)\b"
+
+    def linked(found: re.Match[str]) -> str:
+        anchor = terms.get((found["term"] or "").lower())
+        if anchor is None or anchor in seen:
+            return found[0]
+        seen.add(anchor)
+        return f"[{found[0]}](../../glossary.md#{anchor})"
+
+    return re.sub(pattern, linked, text, flags=re.MULTILINE | re.DOTALL | re.IGNORECASE)
+
+
+@functools.cache
+def _terms(glossary: Path) -> dict[str, str]:
+    """The anchor of each term, in small letters, that is linked wherever it is used first."""
+    text = glossary.read_text(encoding="utf-8") if glossary.is_file() else ""
+    return {
+        entry["term"].lower(): entry["anchor"]
+        for entry in _ENTRY.finditer(text)
+        if ".common" not in entry["marks"]
+    }
