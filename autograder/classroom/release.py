@@ -21,7 +21,7 @@ from autograder.classroom.course import Assignment
 from autograder.lessons import assemble, manifest, notebook, places, tasks
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
-from autograder.student import workspace
+from autograder.student import editors, workspace
 
 # The part of this package that the students' commands are made of.
 MODULES = (
@@ -165,6 +165,7 @@ def fill(folder: Path, lesson: Lesson) -> None:
     (folder / "README.md").write_text(_readme(lesson), encoding="utf-8")
     workspace.add_tasks(folder, lesson)
     workspace.add_launcher(folder, "tool", lesson.id)
+    editors.add_extension(folder)
     _add_tool(folder / "tool")
     _add_course(folder / "tool", lesson)
     _mark_given_lessons_done(folder, lesson)

@@ -246,6 +246,8 @@ def init(folder: Path) -> Workspace:
 
 def fill(folder: Path) -> None:
     """Write everything that a workspace holds."""
+    from autograder.student import editors
+
     readable = [lesson for lesson in manifest.load().values() if lesson.has_page]
     if not readable:
         raise Problem("This copy holds no lessons. Get a complete copy of the course.")
@@ -260,6 +262,7 @@ def fill(folder: Path) -> None:
         README.format(first=readable[0].folder.name), encoding="utf-8"
     )
     add_launcher(folder, str(places.ROOT))
+    editors.add(folder)
 
 
 def add_tasks(folder: Path, lesson: Lesson) -> None:
@@ -278,7 +281,7 @@ def add_launcher(folder: Path, place: str, lesson: str = "") -> None:
     launcher = folder / "jaxprentice"
     launcher.write_text(LAUNCHER, encoding="utf-8")
     launcher.chmod(launcher.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
-    (folder / STATE).mkdir()
+    (folder / STATE).mkdir(exist_ok=True)
     identity = {"copy": place, "version": places.VERSION}
     identity |= {"lesson": lesson} if lesson else {}
     (folder / IDENTITY).write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
