@@ -12,7 +12,7 @@ END = ""  # what is read when the terminal is gone
 @contextmanager
 def listening() -> Iterator[bool]:
     """Let single keys be read for the time of a `with` block; False where there is no terminal."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         yield False
     elif os.name == "nt":
         yield True  # where keys are read one at a time anyway
