@@ -14,6 +14,7 @@ import math
 import os
 import re
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -154,6 +155,7 @@ def _renewed(text: str, file: Path, known: list[Lesson]) -> str:
         "schedules": lambda: routes.schedules(file.parent, known),
         "goals": lambda: routes.goal_lists(known),
         "mistakes": lambda: routes.mistake_tables(file.parent, known),
+        "gallery": _gallery,
         "seeds": lambda: routes.seed_tables(file.parent, known),
     }
     names = {found[2] for found in _TABLE.finditer(text)}
@@ -173,6 +175,30 @@ def _attack_table() -> str:
         cells = ["stopped" if level in attack.stops else "**no**" for level in isolation.LEVELS]
         rows.append(f"| {attack.title} | {' | '.join(cells)} |")
     return "".join(f"{row}\n" for row in rows)
+
+
+def _gallery() -> str:
+    """The programs of the gallery by lesson: what each is about, its text, and what it prints."""
+    folder = places.COURSE / "capstones" / "gallery"
+    found = tomllib.loads((folder / "lessons.toml").read_text(encoding="utf-8"))
+    parts = []
+    for lesson, names in found.items():
+        parts.append(f"\n## After the `{lesson}` lesson\n")
+        parts += [_program(folder / f"{name}.py") for name in names]
+    return "".join(parts)
+
+
+def _program(file: Path) -> str:
+    """One program as a section of the page; its text is in a box that opens."""
+    text = file.read_text(encoding="utf-8")
+    title, _, about = (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")
+    code = "".join(f"    {line}".rstrip() + "\n" for line in text.splitlines())
+    printed = file.with_suffix(".txt").read_text(encoding="utf-8")
+    about = " ".join(about.split())
+    return (
+        f"\n### {file.stem}: {title[:1].lower()}{title[1:]}\n\n{about}\n\n```text\n{printed}```\n\n"
+        f'??? note "{file.name}"\n\n    ```python\n{code}    ```\n'
+    )
 
 
 def _lesson_table(folder: Path, known: list[Lesson]) -> str:

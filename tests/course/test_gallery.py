@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -25,6 +26,12 @@ def test_a_program_prints_the_same_on_both(file):
     ours, theirs = (printed(file, backend) for backend in ("minijax", "jax"))
     assert len(ours.splitlines()) > 3
     assert ours == theirs
+    assert ours == file.with_suffix(".txt").read_text(encoding="utf-8")  # what the page shows
+
+
+def test_every_program_is_on_the_page():
+    lessons = tomllib.loads((GALLERY[0].parent / "lessons.toml").read_text(encoding="utf-8"))
+    assert sorted(name for names in lessons.values() for name in names) == [x.stem for x in GALLERY]
 
 
 def printed(file, backend):
