@@ -1,5 +1,6 @@
 """The command as its users meet it: what it says, what it changes, how it ends."""
 
+import io
 import json
 import os
 import re
@@ -178,6 +179,41 @@ def test_the_launcher_starts_the_copy_that_made_it(work, course):
     for folder, expected in ((work / "toy", work / "toy"), ("/", work)):
         run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
         assert run.stdout == f"{expected} check x\n"
+
+
+WINDOWS = "import os, runpy; os.name = 'nt'; runpy.run_path({launcher!r}, run_name='__main__')"
+
+
+def test_on_windows_the_launcher_waits_for_the_command_and_passes_its_status_on(work, course):
+    wrapper = course / "jaxprentice"
+    wrapper.write_text("import sys; print(*sys.argv[1:]); sys.exit(7)", encoding="utf-8")
+    code = WINDOWS.format(launcher=str(work / "jaxprentice"))
+    run = subprocess.run(
+        [sys.executable, "-c", code, "check", "x"], capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (7, "check x\n", "")
+
+
+def test_on_windows_ctrl_c_ends_the_launcher_without_a_traceback(work, course):
+    (course / "jaxprentice").touch()
+    stop = "import subprocess; subprocess.call = lambda command: exec('raise KeyboardInterrupt'); "
+    code = stop + WINDOWS.format(launcher=str(work / "jaxprentice"))
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (130, "")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_every_listing_can_be_printed_where_the_terminal_has_few_characters(
+    work, monkeypatch, encoding
+):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    solve(work, "toy/hello.py", ("return text + mark", "return '₁→é' + mark"))
+    monkeypatch.setattr(sys, "stdout", stream)
+    for line in (["check", "hello"], ["list"], ["progress"], ["hint"]):
+        assert cli.main(line) in (0, 1)
+    stream.flush()
+    said = stream.buffer.getvalue().decode(encoding)
+    assert {"utf-8": "₁→é", "cp1252": "1\\u2192é", "ascii": "1\\u2192\\xe9"}[encoding] in said
 
 
 def test_the_launcher_says_where_to_write_a_new_place(work):
