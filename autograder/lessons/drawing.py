@@ -193,6 +193,7 @@ class Moment:
 
     text: str  # with `code` between backticks
     stack: tuple[str, ...] = ()
+    at: int | None = None  # the program's line that is being evaluated
 
 
 @dataclass(frozen=True)
@@ -222,7 +223,8 @@ class Scene:
 def moments(steps: Sequence[Step], scene: Scene = Scene()) -> Iterator[Moment]:
     """The steps one after the other, as a stepper shows them."""
     for step in steps:
-        yield from MOMENTS[step["kind"]](step, scene.now(step))
+        for moment in MOMENTS[step["kind"]](step, scene.now(step)):
+            yield moment if moment.at else replace(moment, at=step.get("at"))
 
 
 def of_interpreter(step: Step, scene: Scene) -> Iterator[Moment]:
@@ -315,14 +317,24 @@ def noted(step: Step) -> str:
 # Pages
 
 
-def fragment(told: Sequence[Moment], label: str) -> str:
-    """A stepper as HTML, for a page that has the site's style sheet and script."""
-    rows = []
-    for moment in told:
-        stack = "".join(f"<li>{coded(row)}</li>" for row in moment.stack)
-        rows.append(f"<li><p>{coded(moment.text)}</p>{f'<ul>{stack}</ul>' if stack else ''}</li>")
+def fragment(told: Sequence[Moment], label: str, program: Sequence[str] = ()) -> str:
+    """A stepper as HTML, for a page that has the site's style sheet and script.
+
+    The program, given as lines of HTML, is shown above the steps, with the line of each marked.
+    """
+    rows = "".join(map(item, told))
+    lines = "".join(f'<span class="stepper-line">{line}\n</span>' for line in program)
+    code = f'<div class="highlight"><pre tabindex="0"><code>{lines}</code></pre></div>\n'
     label = html.escape(label, quote=True)
-    return f'<div class="stepper" data-label="{label}">\n<ol>\n{"".join(rows)}\n</ol>\n</div>'
+    steps = f"{code if program else ''}<ol>\n{rows}\n</ol>"
+    return f'<div class="stepper" data-label="{label}">\n{steps}\n</div>'
+
+
+def item(moment: Moment) -> str:
+    """A step as an item of the list."""
+    boxes = "".join(f"<li>{coded(box)}</li>" for box in moment.stack)
+    at = f' data-at="{moment.at}"' if moment.at else ""
+    return f"<li{at}><p>{coded(moment.text)}</p>{f'<ul>{boxes}</ul>' if boxes else ''}</li>"
 
 
 def tree(steps: Sequence[Step]) -> str:
@@ -364,7 +376,6 @@ details ul, .tree {{ list-style: none; margin: 0; padding-left: 1.2em; }}
 </style>
 <body class="md-typeset">
 <h1>{title}</h1>
-<pre tabindex="0"><code>{program}</code></pre>
 <p>{end}</p>
 {stepper}
 <h2>The same, as a tree</h2>
@@ -382,9 +393,10 @@ def page(document: dict[str, Any], steps: Sequence[Step]) -> str:
         title=html.escape(title),
         css=asset("course.css"),
         script=asset("stepper.js"),
-        program=html.escape(document["program"]),
         end=coded(ending(document)),
-        stepper=fragment(list(moments(steps)), title),
+        stepper=fragment(
+            list(moments(steps)), title, html.escape(document["program"]).splitlines()
+        ),
         tree=tree(steps),
     )
 

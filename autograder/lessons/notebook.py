@@ -118,6 +118,8 @@ def _prose(part: Part, lesson: Lesson) -> str:
         return f'!!! abstract "This lesson"\n\n{rows}\n'
     if part.kind == "source":
         return page.fenced(page.source(part.argument), "python")
+    if part.kind == "trace":
+        return page.trace(part, lesson)
     if part.kind == "tasks":
         return page.about_tasks(lesson, dict.fromkeys(tasks.KINDS, ""))
     return part.raw
@@ -141,6 +143,8 @@ def reading(lesson: Lesson, pages: Container[str]) -> str:
     for part in page.parts(whole, lesson):
         if part.kind == "text":
             text += terms.link_first(part.raw, whole, seen)
+        elif part.kind == "trace":
+            text += page.trace(part, lesson)
         elif part.kind != "example":
             text += page.expanded(part, lesson)
         elif " source=" in part.argument:

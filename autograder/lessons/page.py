@@ -3,6 +3,7 @@
     {{ lesson }}                        the lesson's facts
     {{ source minijax/core.py Trace }}  a definition of the reference, without any solution
     {{ exercise core.new_main }}        an exercise: contract, toolbox, command, hints
+    {{ trace "jvp-of-jvp" }}            what happens while traces/jvp-of-jvp.py runs, step by step
     {{ tasks }}                         the open task and the module to repair
     {{ milestone }}                     what runs on the student's modules after this lesson
 
@@ -15,7 +16,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from autograder.lessons import assemble, manifest, places, skeleton, tasks, terms
+from autograder.lessons import assemble, manifest, places, skeleton, tasks, terms, traced
 from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.lessons.problem import Problem
 
@@ -24,7 +25,7 @@ from autograder.lessons.problem import Problem
 class Part:
     """A piece of a lesson page: running text, a worked example or a directive."""
 
-    kind: str  # "text", "example", "lesson", "source", "exercise" or "tasks"
+    kind: str  # "text", "example" or the name of a directive
     raw: str  # as it is in the file
     line: int
     argument: str = ""  # of a directive; of an example, the opening line of its fence
@@ -119,6 +120,22 @@ def _exercise(argument: str, lesson: Lesson) -> str:
     return "\n".join(f"{block.rstrip()}\n" for block in blocks)
 
 
+def _trace(argument: str, lesson: Lesson) -> str:
+    found = traced.read(argument, lesson)
+    text = fenced(found.transcript, "text")
+    return f'{found.stepper}\n\n??? note "The same as text"\n\n{textwrap.indent(text, "    ")}'
+
+
+def trace(part: Part, lesson: Lesson) -> str:
+    """A recorded program as text, where there is no stepper."""
+    try:
+        found = traced.read(part.argument, lesson)
+    except Problem as error:
+        raise problem(lesson, part.line, str(error)) from None
+    about = f"{found.title}. What the course's own solution does, operation by operation:"
+    return f"{fenced(found.program, 'python')}\n{about}\n\n{fenced(found.transcript, 'text')}"
+
+
 def _tasks(argument: str, lesson: Lesson) -> str:
     if argument:
         raise Problem("The directive {{ tasks }} takes no argument. Remove it.")
@@ -128,7 +145,13 @@ def _tasks(argument: str, lesson: Lesson) -> str:
     return about_tasks(lesson, commands)
 
 
-_DIRECTIVES = {"lesson": _lesson, "source": _source, "exercise": _exercise, "tasks": _tasks}
+_DIRECTIVES = {
+    "lesson": _lesson,
+    "source": _source,
+    "exercise": _exercise,
+    "trace": _trace,
+    "tasks": _tasks,
+}
 
 
 # ------------------------------------------------------------------------------------------

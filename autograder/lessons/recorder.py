@@ -65,6 +65,7 @@ class Recorder:
         self.asleep = False  # while values are shown: what their methods do is not the program's
         self.told: BaseException | None = None  # the error whose place is recorded
         self.active: list[Any] = []  # the interpreters, where a context holds the current one
+        self.file: str | None = None  # of the program whose lines are noted
         self.show = Shown(self.level_of)
 
     def document(self) -> dict[str, Any]:
@@ -99,7 +100,7 @@ class Recorder:
         """A new step inside the one that is open; above the limit it is counted, and not kept."""
         self.count += 1
         kept = self.count <= self.limit
-        step = Step(kind, self.quietly(facts) if kept else {})
+        step = Step(kind, {**self.quietly(facts), **line_in(self.file)} if kept else {})
         if kept:
             (self.open[-1].inside if self.open else self.steps).append(step)
         return step
@@ -418,6 +419,14 @@ def names_of(cls: type) -> set[str]:
     return {base.__name__ for base in cls.__mro__}
 
 
+def line_in(file: str | None) -> dict[str, int]:
+    """The line of a program that is being evaluated, as the fact `at`."""
+    frame = sys._getframe() if file else None
+    while frame is not None and frame.f_code.co_filename != file:
+        frame = frame.f_back
+    return {"at": frame.f_lineno} if frame else {}
+
+
 def type_name(interpreter: Any) -> str:
     """The name of an interpreter's class."""
     cls = interpreter if isinstance(interpreter, type) else type(interpreter)
@@ -580,6 +589,7 @@ def record(source: str, name: str, packages: Sequence[str] = PACKAGES) -> dict[s
                 raise ImportError(f"The program imports none of {', '.join(packages)}.")
             code = compile(source, name, "exec")
             recorder = stack.enter_context(recording(wanted[0]))
+            recorder.file = name
             stack.enter_context(contextlib.redirect_stdout(Printed(recorder)))
             exec(code, names)
             print(end="", flush=True)

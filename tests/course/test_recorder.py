@@ -272,7 +272,7 @@ def test_the_page_shows_the_program_as_text_and_steps_with_the_sites_script():
     assert "&lt;script&gt;alert(1)" in page
     assert "alert(1)</script>" not in page
     assert "customElements.define" in page
-    assert page.count("<li><p>") == len(list(drawing.moments(document["steps"])))
+    assert page.count("<li data-at=") == len(list(drawing.moments(document["steps"])))
 
 
 def test_the_page_works_in_a_browser(browser, tmp_path):

@@ -224,6 +224,8 @@ BROKEN = {
     "a dead link": ("\n[there](../nowhere.md)\n", "nowhere.md"),
     "a dead anchor": ("\n[there](../../glossary.md#no-such-word)\n", "#no-such-word"),
     "an unknown formula": ("\nSee $\\notexisting$.\n", "\\notexisting"),
+    "a recording without a program": ('\n{{ trace "missing" }}\n', "no traces/missing.py"),
+    "a program that fails": ('\n{{ trace "broken" }}\n', "ends in line 3 with ZeroDivisionError"),
     "an unknown directive": ("\n{{ exercize hello.greet }}\n", "exercize"),
 }
 
@@ -232,6 +234,8 @@ BROKEN = {
 def test_a_broken_page_fails_the_build_with_the_reason(small, name):
     text, reason = BROKEN[name]
     add(small, text)
+    (small.parent / "traces").mkdir()
+    (small.parent / "traces" / "broken.py").write_text('"""It fails."""\nimport minijax\n\n1 / 0\n')
     with pytest.raises(Problem, match=re.escape(reason)) as caught:
         site.build()
     assert "lessons/01_hello/lesson.md" in str(caught.value)
@@ -358,6 +362,23 @@ def test_pages_have_no_serious_accessibility_problem(tabs, size, scheme):
             if problem["impact"] in ("serious", "critical"):
                 serious += [(path, problem["id"], node["html"]) for node in problem["nodes"]]
     assert serious == []
+
+
+TRACED = [x.id for x in LESSONS if (x.folder / "traces").is_dir()]
+
+
+@pytest.mark.parametrize("lesson", TRACED)
+def test_a_recorded_program_goes_to_its_end_by_keyboard(tabs, lesson):
+    tab, _ = tabs[f"lessons/{lesson}/index.html"]
+    viewer = tab.locator("step-viewer:has(.stepper-line)")
+    viewer.get_by_role("button", name="Next").focus()
+    steps = viewer.locator("ol > li").count()
+    for number in range(1, steps + 1):
+        assert viewer.get_by_text(f"Step {number} of {steps}").is_visible()
+        tab.keyboard.press("ArrowRight")
+    assert steps > 6
+    assert viewer.locator(".stepper-current").inner_text().startswith("The program prints")
+    assert "print(" in viewer.locator(".stepper-at").inner_text()
 
 
 STEPPER = """

@@ -1,12 +1,14 @@
 /* A stepper: shows the items of an ordered list one at a time.
 
    In a page: <div class="stepper" markdown data-label="What it shows"> around an ordered list.
+   Recorded programs have more: the program above the list, whose lines the steps name in data-at.
    A bullet list inside a step is drawn as a stack of boxes, the top of the stack first.
    Without JavaScript the page shows all steps, numbered. */
 
 class StepViewer extends HTMLElement {
   connectedCallback() {
     this.list = this.querySelector("ol");
+    this.lines = [...this.querySelectorAll(".stepper-line")]; // of the program, if it is shown
     this.steps = [...this.list.children];
     this.list.classList.add("stepper-steps");
     this.list.setAttribute("aria-live", "polite");
@@ -49,6 +51,8 @@ class StepViewer extends HTMLElement {
     const last = this.steps.length - 1;
     this.current = Math.min(Math.max(index, 0), last);
     this.steps.forEach((step, i) => step.classList.toggle("stepper-current", i === this.current));
+    const at = Number(this.steps[this.current].dataset.at);
+    this.lines.forEach((line, i) => line.classList.toggle("stepper-at", i + 1 === at));
     this.position.textContent = `Step ${this.current + 1} of ${this.steps.length}`;
     // Not `disabled`: a button that becomes disabled loses the keyboard focus.
     this.previous.setAttribute("aria-disabled", String(this.current === 0));

@@ -1,0 +1,11 @@
+"""`vmap` of `grad`."""
+
+from minijax import grad, vmap
+from minijax import numpy as jnp
+
+
+def f(x):
+    return jnp.sin(x) * x
+
+
+print(vmap(grad(f))(jnp.array([1.0, 2.0])))
