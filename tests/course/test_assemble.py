@@ -181,6 +181,28 @@ def test_the_tree_of_a_lesson_imports_alone_with_exactly_its_exports(lesson, tmp
     assert not jax_is_there
 
 
+LISTS = """
+import sys; sys.path.insert(0, sys.argv[1])
+import minijax.numpy as jnp
+from minijax import jvp
+
+print(jnp.array([[jnp.sin(0.0), 2.0], [3, jnp.add(3, 1)]]))
+try:
+    jvp(lambda x: jnp.array([x, 2.0]), (1.0,), (1.0,))
+except NotImplementedError as error:
+    print(error)
+"""
+
+
+def test_before_concatenate_exists_lists_of_arrays_become_arrays_and_tracers_are_refused(tmp_path):
+    assemble.write_tree(tmp_path, manifest.get("jvp"))
+    command = [sys.executable, "-I", "-c", LISTS, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    *array, refusal = done.stdout.splitlines()
+    assert array == ["[[0. 2.]", " [3. 4.]]"]
+    assert refusal.startswith("Lists with tracers in them")
+
+
 @each_lesson
 def test_each_file_of_a_lesson_can_be_the_first_to_be_imported_beside_what_it_needs(
     lesson, tmp_path

@@ -396,11 +396,21 @@ def leaves_of(a: Value) -> list[Value]:
 
 
 def stacked(a: Value, dtype: Any) -> Value:
-    """Lists with tracers in them as an array; NumPy cannot make it, so `concatenate` does."""
+    """Lists with arrays in them as an array; with tracers, by primitives of a later lesson."""
     if not isinstance(a, list | tuple):
         return asarray(a, dtype)
-    from minijax.numpy import concatenate, expand_dims  # a later lesson gives them
-
+    if trace_state.dynamic_trace is None and not any(isinstance(x, Tracer) for x in leaves_of(a)):
+        parts = [np.asarray(asarray(x, dtype)) for x in a]
+        if len({x.shape for x in parts}) > 1:
+            raise TypeError("Elements of a list must have the same shape to become an array.")
+        return constant(np.stack(parts))
+    try:
+        from minijax.numpy import concatenate, expand_dims
+    except ImportError:
+        raise NotImplementedError(
+            "Lists with tracers in them, or with arrays in a function that is traced, become "
+            "arrays from the `control` lesson on. Before that, list numbers only."
+        ) from None
     return concatenate([expand_dims(stacked(x, dtype), 0) for x in a])
 
 
