@@ -67,7 +67,8 @@ it asks for in `{module}`, and look whether they are right:
 
     ./jaxprentice check            check this lesson
     ./jaxprentice watch            the same, again each time you save a file
-    ./jaxprentice hint EXERCISE    a hint, then a better one
+    ./jaxprentice hint             a hint for the next exercise, then a better one
+    ./jaxprentice trace FILE       see what a program does inside your own interpreters
     ./jaxprentice reset {id}       begin again (your file is kept)
 
 On Windows write `python jaxprentice ...`. The first call installs Python packages in `tool/.venv`

@@ -60,9 +60,15 @@ with code to run. Write the functions that it asks for, and look whether they ar
 
     ./jaxprentice list             all lessons, and how far you are
     ./jaxprentice check            check the first lesson that is not complete
-    ./jaxprentice watch            the same, again each time you save a file
-    ./jaxprentice hint EXERCISE    a hint, then a better one
+    ./jaxprentice watch            the same, again each time you save a file; it has keys
+    ./jaxprentice hint             a hint for the next exercise, then a better one
+    ./jaxprentice trace FILE       see what a program does inside your own interpreters
+    ./jaxprentice run FILE         run a program on your own JAX (--on jax: and compare with JAX)
     ./jaxprentice reset LESSON     begin a lesson again (your file is kept)
+    ./jaxprentice update           get corrected pages and new lessons (your work stays)
+
+Each command says more with `--help`. In `tasks/` are the open tasks and the programs to repair.
+In Jupyter, `%load_ext jaxprentice` gives `%check`, `%hint` and `%trace`.
 
 `glossary.md` explains the words that the lessons use.
 
