@@ -12,8 +12,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.utils import compute_checksum
 from sqlalchemy import event
 
 from autograder.classroom.course import Assignment, Course
@@ -21,6 +23,8 @@ from autograder.lessons.problem import Problem
 
 FILE = "gradebook.db"
 DAY = 86400
+
+Penalties = dict[tuple[str, str], float]
 
 
 def _without_tags(student: Any, name: str | None, *_: object) -> str | None:
@@ -81,20 +85,39 @@ def _follow_points(found: Any, assignment: Assignment) -> Iterator[str]:
             if points != cell.max_score:
                 yield f"{assignment.name}: {cell.name} has {points:g} points now."
                 cell.max_score = points
+                _renew_checksum(notebook, cell.name, points)
+
+
+def _renew_checksum(notebook: Any, name: str, points: float) -> None:
+    """Let the checksum by which nbgrader knows a cell again fit its new points."""
+    (source,) = [cell for cell in notebook.source_cells if cell.name == name]
+    answer = name in [cell.name for cell in notebook.solution_cells]
+    about = {"grade": True, "solution": answer, "grade_id": name, "points": points}
+    cell = {"cell_type": source.cell_type, "source": source.source}
+    source.checksum = compute_checksum(NotebookNode(cell, metadata=NotebookNode(nbgrader=about)))
 
 
 # ------------------------------------------------------------------------------------------
 # Late work
 
 
-def settle(book: Any, course: Course) -> list[str]:
-    """Give late submissions the penalties that `course.toml` asks for; what has changed."""
+def penalties(book: Any) -> Penalties:
+    """What late submissions cost now, by assignment and student."""
+    found = [x for assignment in book.assignments for x in assignment.submissions]
+    return {(x.name, x.student.id): x.late_submission_penalty or 0.0 for x in found}
+
+
+def settle(book: Any, course: Course, before: Penalties | None = None) -> list[str]:
+    """Give late submissions the penalties that `course.toml` asks for; what has changed.
+
+    nbgrader forgets penalties when it grades again: `before` is what they were.
+    """
     if course.late.percent_per_day == 0:
         return []
-    changes = []
+    changes, before = [], before or penalties(book)
     for student in book.students:
         for submission, lateness in lateness_of(student, course).items():
-            old = submission.late_submission_penalty or 0.0
+            old = before.get((submission.name, student.id), 0.0)
             for notebook in submission.notebooks:
                 cost = lateness.share(course) * notebook.max_score
                 notebook.late_submission_penalty = min(round(cost, 2), notebook.score) or None

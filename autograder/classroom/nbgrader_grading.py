@@ -121,6 +121,7 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
     folder = Path(directory.root)
     with gradebook.opened(folder) as book:
         _say(converter, gradebook.follow(book, course))
+        before = gradebook.penalties(book)
     release = nbgrader_intake.read_release(folder / directory.release_directory, assignment)
     taken = list(nbgrader_intake.take_in(converter, assignment))
     step = WriteVerdicts(parent=converter)
@@ -143,7 +144,7 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
             regrading.write(folder, assignment.name, student, record)
     with gradebook.opened(folder) as book:
         _say(converter, gradebook.share(book, regrading.sources(folder)))
-        _say(converter, gradebook.settle(book, course))
+        _say(converter, gradebook.settle(book, course, before))
 
 
 def around(folder: Path, assignment: Assignment) -> regrading.Record:

@@ -203,3 +203,27 @@ def test_hostile_modules_are_read_in_no_time(text):
     lesson = manifest.get("jvp")
     reading.functions(text, lesson)
     reading.changes(text, lesson)
+
+
+def test_changed_points_and_due_dates_reach_the_gradebook_and_nbgrader_knows_the_cell(
+    course, tmp_path
+):
+    from nbformat.v4 import new_code_cell
+    from nbgrader.utils import compute_checksum
+
+    from autograder.classroom import gradebook
+
+    about = {"grade": True, "solution": False, "locked": True, "grade_id": "core-bind", "points": 7}
+    with gradebook.opened(tmp_path) as book:
+        book.add_assignment("ps1")
+        book.add_notebook("core", "ps1")
+        book.add_grade_cell("core-bind", "core", "ps1", max_score=2, cell_type="code")
+        book.add_source_cell("core-bind", "core", "ps1", cell_type="code", source="x", checksum="a")
+        said = gradebook.follow(book, course)
+        assert said == [
+            "ps1 is due at 2030-05-18 10:00:00 UTC now.",
+            "ps1: core-bind has 7 points now.",
+        ]
+        assert gradebook.follow(book, course) == []
+        kept = book.find_source_cell("core-bind", "core", "ps1").checksum
+    assert kept == compute_checksum(new_code_cell("x", metadata={"nbgrader": about}))
