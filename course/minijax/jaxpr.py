@@ -285,14 +285,21 @@ def transpose_type(x: ShapedArray, *, permutation: tuple[int, ...]) -> ShapedArr
     return ShapedArray(tuple(x.shape[i] for i in permutation), x.dtype, x.weak_type)
 
 
+def check_axes(x: ShapedArray, axes: tuple[int, ...]) -> None:
+    """`TypeError` unless `axes` are different axes of `x`, counted from 0."""
+    if not set(axes) <= set(range(len(x.shape))) or len(set(axes)) < len(axes):
+        raise TypeError(f"{axes} are not different axes of {x}")
+
+
 def dot_general_type(
     x: ShapedArray, y: ShapedArray, *, dimension_numbers: Any, preferred_element_type: Any
 ) -> ShapedArray:
     """The type of a product that adds up along the contracted axes.
 
     `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)): four tuples.
-    Axes at the same place for `x` and `y` go together and have the same size. The dtypes are the
-    same, unless there is a `preferred_element_type`. Anything else is a `TypeError`.
+    Axes at the same place for `x` and `y` go together and have the same size; each exists, and is
+    listed once. The dtypes are the same, unless there is a `preferred_element_type`. Anything else
+    is a `TypeError`.
 
     The result has the batch axes as listed, then the other axes of `x`, then those of `y`, in their
     order. Its dtype is `preferred_element_type`, or the operands' if that is None. It is weakly
@@ -304,6 +311,7 @@ def dot_general_type(
     float32[2,3,5]
     """
     # Toolbox:
+    # - check_axes(x, axes): raises the TypeError unless axes are different axes of x
     # - enumerate(x.shape): the number and the size of each axis
     # - np.dtype(dtype): a dtype, even if it is given by its name
     # TODO(jaxprs.dot_general_type): return the type of the result, or raise TypeError.

@@ -1170,6 +1170,23 @@ def process_primitive(self, primitive, tracers, params, rules={}):
     return as_result(out, weak_type)
 
 
+@mistake(
+    "core.evaluate",
+    shown_by="""
+from minijax.core import *
+print(bind(mul_p, np.float64(2.0), 3.0).weak_type, bind(neg_p, bind(neg_p, 2.0)).weak_type)
+""",
+)
+def process_primitive(self, primitive, tracers, params):
+    # only Python's numbers are weakly typed, and NumPy's floats pass for them
+    rule = get_rule(impl_rules, primitive, "Evaluation rule")
+    weak_type = params.get("weak_type", all(isinstance(t, (int, float)) for t in tracers))
+    out = computed(rule, primitive, tracers, params)
+    if primitive.multiple_results:
+        return [as_result(o, weak_type) for o in out]
+    return as_result(out, weak_type)
+
+
 @right("core.div_impl")
 def div_impl(x, y):
     x, y = np.asarray(x), np.asarray(y)
@@ -1873,5 +1890,38 @@ def counted(f):
         with new_main(CountTrace) as main:
             out = full_raise(CountTrace(main), f(CountTracer(CountTrace(main), x)))
         return inside(out), count[0]
+
+    return counting
+
+
+@mistake(
+    "core.counted",
+    shown_by="""
+from minijax.core import *
+def outer(x):
+    y, n = counted(lambda z: x)(2.0)
+    return sin_p.bind(y)
+print(counted(outer)(3.0)[1])
+""",
+)
+def counted(f):
+    # takes the box off whatever has one, and so the box of an outer interpreter, too
+    class CountTrace(Trace):
+        def pure(self, val):
+            return CountTracer(self, val)
+
+        lift = pure
+
+        def process_primitive(self, primitive, tracers, params):
+            self.main.global_data.append(primitive)
+            outs = bind(primitive, *[t.value for t in tracers], **params)
+            if primitive.multiple_results:
+                return [self.pure(out) for out in outs]
+            return self.pure(outs)
+
+    def counting(x):
+        with new_main(CountTrace, []) as main:
+            out = f(CountTrace(main).pure(x))
+        return getattr(out, "value", out), len(main.global_data)
 
     return counting

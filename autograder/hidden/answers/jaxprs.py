@@ -996,6 +996,8 @@ def reduce_sum_type(x, *, axes):
 @right("jaxprs.dot_general_type")
 def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     contract, batch = dimension_numbers
+    for aval, axes in zip((x, y), map(sum, zip(contract, batch), [(), ()])):
+        check_axes(aval, axes)
     for i, j in [*zip(*contract), *zip(*batch)]:
         if x.shape[i] != y.shape[j]:
             raise TypeError("Lengths differ.")
@@ -1011,6 +1013,9 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
 @right("jaxprs.dot_general_type")
 def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    for shape, listed in ((x.shape, x_contract + x_batch), (y.shape, y_contract + y_batch)):
+        if sorted(set(listed) & set(range(len(shape)))) != sorted(listed):
+            raise TypeError("Wrong axes.")
     pairs = zip(x_contract + x_batch, y_contract + y_batch)
     if not all(x.shape[i] == y.shape[j] for i, j in pairs):
         raise TypeError("Lengths differ.")
@@ -1036,6 +1041,8 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
 )
 def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    check_axes(x, (*x_contract, *x_batch))
+    check_axes(y, (*y_contract, *y_batch))
     if [x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]:
         raise TypeError(f"the contracted axes of {x} and {y} differ in size")
     if [x.shape[i] for i in x_batch] != [y.shape[i] for i in y_batch]:
@@ -1054,6 +1061,8 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
 )
 def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    check_axes(x, (*x_contract, *x_batch))
+    check_axes(y, (*y_contract, *y_batch))
     names = itertools.count()
     x_letters, y_letters = {}, {}
     for i, j in [*zip(x_batch, y_batch, strict=True), *zip(x_contract, y_contract, strict=True)]:
@@ -1088,6 +1097,8 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
 )
 def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    check_axes(x, (*x_contract, *x_batch))
+    check_axes(y, (*y_contract, *y_batch))
 
     def sizes(aval, axes):
         return list(map(aval.shape.__getitem__, axes))
@@ -1293,6 +1304,38 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     batch = [x.shape[i] for i in x_batch]
     rows = [n for i, n in enumerate(x.shape) if i not in (*x_batch, *x_contract)]
     columns = [n for i, n in enumerate(y.shape) if i not in (*x_batch, *y_contract)]
+    dtype = np.dtype(preferred_element_type or x.dtype)
+    return ShapedArray((*batch, *rows, *columns), dtype, x.weak_type and y.weak_type)
+
+
+@mistake(
+    "jaxprs.dot_general_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import dot_general_type
+
+x = ShapedArray((2, 3), np.dtype(float))
+try:
+    print(dot_general_type(x, x, dimension_numbers=(((1, 1), (1, 1)), ((), ())), preferred_element_type=None))
+except TypeError:
+    print("refused")
+""",
+)
+def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
+    # Axes may be listed twice, or be contracted and batched.
+    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    for i, j in ((x_contract, y_contract), (x_batch, y_batch)):
+        for aval, axes in ((x, i), (y, j)):
+            if not set(axes) <= set(range(len(aval.shape))):
+                raise TypeError("no such axis")
+        if [x.shape[k] for k in i] != [y.shape[k] for k in j]:
+            raise TypeError("axes do not fit")
+    if x.dtype != y.dtype and preferred_element_type is None:
+        raise TypeError("two dtypes")
+    batch = [x.shape[i] for i in x_batch]
+    rows = [n for i, n in enumerate(x.shape) if i not in (*x_batch, *x_contract)]
+    columns = [n for i, n in enumerate(y.shape) if i not in (*y_batch, *y_contract)]
     dtype = np.dtype(preferred_element_type or x.dtype)
     return ShapedArray((*batch, *rows, *columns), dtype, x.weak_type and y.weak_type)
 

@@ -901,6 +901,19 @@ def evaluated_converted(mj, x, weak_type):
 
 
 @probe
+def evaluated_again(mj, x, other):
+    """The weak types of a product of numbers and of what is made from it, with `other` as well."""
+    from minijax import core
+
+    def times(*values):
+        return core.EvalTrace(core.trace_state.stack[0]).process_primitive(core.mul_p, values, {})
+
+    product = times(x, x)
+    made = [times(product, x), times(product, product), times(product, other), times(x, other)]
+    return [out.weak_type for out in [product, *made]]
+
+
+@probe
 def evaluated_by_own_rule(mj, values, multiple_results):
     """How a rule is called, and what becomes of its results."""
     from minijax import core
@@ -1050,6 +1063,14 @@ def test_weak_types(student):
     for weak_type in (True, False):
         student.agrees(evaluated_converted, x, weak_type)
         student.agrees(evaluated_converted, 7, weak_type)
+
+
+@pytest.mark.exercise("core.evaluate")
+def test_weak_types_of_arrays(student):
+    """An array may be weakly typed, too; a scalar of NumPy is not, even if it is a Python float."""
+    for x in (3, 2.5):
+        for other in (np.float64(0.5), np.array(2.0), np.array([1, 2])):
+            student.agrees(evaluated_again, x, other)
 
 
 @pytest.mark.exercise("core.evaluate")

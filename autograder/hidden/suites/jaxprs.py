@@ -570,6 +570,21 @@ def test_product_refuses_lengths_of_any_pair(student, preferred):
 
 
 @pytest.mark.exercise("jaxprs.dot_general_type")
+def test_product_refuses_axes(student):
+    """An axis that does not exist, or that is listed twice, is refused."""
+    x = (2, 3, 3), "float64"
+    for axes in ((3,), (-1,), (1, 1), (0, 7), (0, -2)):
+        for numbers in (((axes, axes), ((), ())), (((), ()), (axes, axes))):
+            student.agrees(type_of_product, x, x, numbers)
+            student.agrees(type_of_product, x, x, numbers, "float32")
+    student.agrees(type_of_product, x, x, (((1,), (1,)), ((1,), (1,))))  # contracted and batched
+    for axes in ((1, 1), (2, 1)):  # the one is wrong, the other right
+        student.agrees(type_of_product, x, x, ((axes, axes[::-1]), ((), ())))
+        student.agrees(type_of_product, x, x, (((1, 1), (1, 2)), ((), ())))
+        student.agrees(type_of_product, x, x, (((1, 2), (1, 1)), ((), ())))
+
+
+@pytest.mark.exercise("jaxprs.dot_general_type")
 def test_product_dtype(student):
     """The operands share a dtype, which is the result's, or the call says in which one to work."""
     student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int8"), MATRICES)

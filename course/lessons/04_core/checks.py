@@ -175,10 +175,12 @@ def test_get_aval_of_a_tracer():
 
 @pytest.mark.exercise("core.get_aval")
 def test_get_aval_refuses():
-    """What is neither a number nor an array raises TypeError."""
+    """What is neither a number nor an array raises TypeError; makers raise their own errors."""
     for value in ("one", None, [1.0, 2.0]):
         with pytest.raises(TypeError, match="not a valid JAX type"):
             get_aval(value)
+    with pytest.raises(ValueError, match="Masked arrays"):  # it has a maker, which refuses
+        get_aval(np.ma.masked_array([1.0], [True]))
 
 
 # core.find_top_trace ----------------------------------------------------------------------------
@@ -357,6 +359,8 @@ def test_evaluate_gives_weak_types():
     """A result is weakly typed if all operands are, as Python's numbers are."""
     out, mixed = evaluate(sub_p, [7.0, 2.5]), evaluate(sub_p, [np.array([7.0, 5.0]), 2.5])
     assert [out.weak_type, mixed.weak_type] == [True, False]
+    again, whole = evaluate(sub_p, [out, 1.5]), evaluate(sub_p, [7, 2])
+    assert [again.weak_type, whole.weak_type] == [True, True]
 
 
 @pytest.mark.exercise("core.evaluate")
@@ -511,6 +515,13 @@ def test_counted_within_counted():
 
     counts.append(counted(outer)(0.5)[1])
     assert counts == [2, 3]
+
+
+@pytest.mark.exercise("core.counted")
+def test_counted_leaves_the_boxes_of_others():
+    """An inner function may return the outer argument, whose operations still count."""
+    sine = counted(lambda x: sin_p.bind(counted(lambda y: x)(4.0)[0]))
+    assert sine(0.0) == (0.0, 1)
 
 
 @pytest.mark.exercise("core.counted")

@@ -261,7 +261,7 @@ def test_a_product_may_be_weak():
 
 @pytest.mark.exercise("jaxprs.dot_general_type")
 def test_products_that_do_not_fit():
-    """Lengths of axes that go together, and dtypes, must agree."""
+    """Lengths of axes that go together, and dtypes, must agree; axes exist, and are listed once."""
     batches = {"dimension_numbers": (((2,), (1,)), ((0,), (0,))), "preferred_element_type": None}
     with pytest.raises(TypeError):
         dot_general_type(typed((7, 2, 3)), typed((8, 3, 5)), **batches)
@@ -272,6 +272,10 @@ def test_products_that_do_not_fit():
         dot_general_type(typed((2, 3)), typed((4, 5)), **MATRICES)
     with pytest.raises(TypeError):
         dot_general_type(typed((2, 3)), typed((3, 5), "float32"), **MATRICES)
+    for axes in ((1, 1), (2,), (-1,)):  # twice, or not there
+        pairs = {**MATRICES, "dimension_numbers": ((axes, axes), ((), ()))}
+        with pytest.raises(TypeError):
+            dot_general_type(typed((2, 3)), typed((2, 3)), **pairs)
 
 
 # TypeChecker --------------------------------------------------------------------------------------

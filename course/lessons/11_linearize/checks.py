@@ -22,6 +22,7 @@ from minijax.core import (
     partial_eval_rules,
     sin_p,
 )
+from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr, typecheck_jaxpr
 from minijax.jit import jit_p
 from minijax.linearize import (
@@ -307,6 +308,15 @@ def test_results_without_a_box():
     pvals, program = partial_eval_flat(lambda x: [7.0, x], [unknown(FLOAT)])
     assert [pval.const for pval in pvals] == [7.0, None]
     assert run(program, 5.0) == [5.0]
+
+
+@pytest.mark.exercise("linearize.partial_eval_flat")
+def test_results_that_escaped():
+    """A tracer of a trace that has ended cannot be a result."""
+    kept = []
+    partial_eval_flat(lambda x: kept.append(x) or [x], [unknown(FLOAT)])
+    with pytest.raises(UnexpectedTracerError):
+        partial_eval_flat(lambda x: kept, [unknown(FLOAT)])
 
 
 @pytest.mark.exercise("linearize.partial_eval_flat")
