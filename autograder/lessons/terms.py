@@ -38,11 +38,25 @@ def link_first(text: str, whole: str, seen: set[str]) -> str:
     def linked(found: re.Match[str]) -> str:
         anchor = terms.get((found["term"] or "").lower())
         if anchor is None or anchor in seen:
-            return found[0]
+            return anchor + found[0]
         seen.add(anchor)
         return f"[{found[0]}](../../glossary.md#{anchor})"
 
     return re.sub(pattern, linked, text, flags=re.MULTILINE | re.DOTALL | re.IGNORECASE)
+
+
+def anchored(glossary: str) -> str:
+    """The glossary with an HTML anchor above each entry that Markdown names differently.
+
+    Outside the site, Markdown makes an anchor of a heading's words: "Dual number" is `dual-number`.
+    """
+
+    def entry(found: re.Match[str]) -> str:
+        own = re.sub(r"[^\w-]", "", found["term"].lower().replace(" ", "-"))
+        anchor = "" if own == found["anchor"] else f'<a id="{found["anchor"]}"></a>\n\n'
+        return anchor + found[0]
+
+    return _ENTRY.sub(entry, glossary)
 
 
 @functools.cache

@@ -297,12 +297,12 @@ GLOSSARY = "../../glossary.md"  # where lessons find it, in the course and in a 
 
 
 def add_glossary(folder: Path) -> None:
-    """The glossary in plain Markdown; lessons link to it."""
-    from autograder.lessons import notebook
+    """The glossary in plain Markdown; lessons link to it, and it to itself."""
+    from autograder.lessons import notebook, terms
 
     file = places.COURSE / "glossary.md"
     if file.exists():
-        text = notebook.plain(file.read_text(encoding="utf-8"))
+        text = notebook.plain(terms.anchored(file.read_text(encoding="utf-8")), pages=[""])
         (folder / "glossary.md").write_text(text, encoding="utf-8")
 
 

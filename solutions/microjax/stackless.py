@@ -68,11 +68,19 @@ class Interpreter:
     def owns(self, x: Any) -> bool:
         """Whether `x` is a tracer of this interpreter. Everything else is a constant to it."""
         if isinstance(x, Tracer) and x.interpreter.ended:
-            raise UnexpectedTracerError(ESCAPED.format(x))
+            raise misplaced(x)
         return isinstance(x, Tracer) and x.interpreter is self
 
 
-ESCAPED = "{} was kept after the function that it was made for had ended. Return it from there."
+def misplaced(x: Tracer) -> UnexpectedTracerError:
+    """The error for a tracer where it is of no use; it says why the tracer came there."""
+    reason = (
+        "was kept after the function that it was made for had ended. Return it from there."
+        if x.interpreter.ended
+        else "reached evaluation although its interpreter is still at work. Which interpreter was "
+        "the current one here?"
+    )
+    return UnexpectedTracerError(f"{x} {reason}")
 
 
 class EvalInterpreter(Interpreter):
@@ -81,7 +89,7 @@ class EvalInterpreter(Interpreter):
     def interpret_op(self, primitive: Primitive, args: Sequence[Any], params: Any) -> Any:
         for x in args:
             if isinstance(x, Tracer):
-                raise UnexpectedTracerError(ESCAPED.format(x))
+                raise misplaced(x)
         rule = get_rule(core.impl_rules, primitive, "Evaluation rule")
         outs = core.computed(rule, primitive, args, params)
         weak_type = core.weak_result(primitive, args, params)
@@ -162,6 +170,10 @@ class Box(Tracer):
 
     def __init__(self, interpreter: Interpreter, value: Any, extra: Any) -> None:
         self.interpreter, self.value, self.extra = interpreter, value, extra
+
+    @property
+    def aval(self) -> ShapedArray:
+        raise TypeError("A plain Box has no type. Make boxes by `interpreter.box(value, extra)`.")
 
 
 class BoxInterpreter(Interpreter):

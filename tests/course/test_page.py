@@ -6,8 +6,9 @@ import markdown
 import pytest
 import small_course
 
-from autograder.lessons import assemble, manifest, page, places, skeleton, tasks
+from autograder.lessons import assemble, manifest, page, places, skeleton, tasks, terms
 from autograder.lessons.problem import Problem
+from autograder.student import workspace
 
 EXTENSIONS = [
     "admonition",
@@ -165,3 +166,25 @@ def test_a_word_that_is_linked_by_hand_is_left_alone(hello):
     (places.COURSE / "glossary.md").write_text(GLOSSARY)
     text = "A weak type, and [weak types](../../glossary.md#weak-type).\n"
     assert page.expand(text, hello) == text
+
+
+def slug(heading):
+    """The anchor that Markdown outside the site makes of a heading."""
+    return re.sub(r"[^\w-]", "", heading.lower().replace(" ", "-"))
+
+
+def test_every_link_to_the_glossary_hits_in_plain_markdown_too(tmp_path):
+    workspace.add_glossary(tmp_path)
+    glossary = (tmp_path / "glossary.md").read_text(encoding="utf-8")
+    anchors = re.findall(r'^<a id="(.+)"></a>$', glossary, re.MULTILINE)
+    anchors += map(slug, re.findall("^#+ (.+)$", glossary, re.MULTILINE))
+    links = re.findall(r"\]\(#([^)]+)\)", glossary)
+    assert links
+    for lesson in REAL:
+        text = page.read(lesson)
+        found = re.findall(
+            r"\(\.\./\.\./glossary\.md#([^)]+)\)", terms.link_first(text, text, set())
+        )
+        assert found, lesson.id
+        links += found
+    assert {link for link in links if link not in anchors} == set()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from microjax import stackless
 from microjax.stackless import lax
+from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import typecheck_jaxpr
 
 jax.config.update("jax_enable_x64", True)
@@ -345,3 +346,22 @@ def test_programs_of_20000_equations_need_no_deep_recursion():
         np.testing.assert_allclose(gradient, stackless.jvp(curve, (0.001,), (1.0,))[1], rtol=1e-9)
     finally:
         sys.setrecursionlimit(limit)
+
+
+# What goes wrong while an interpreter is being written --------------------------------------------
+
+
+def test_a_tracer_in_evaluation_is_told_apart_from_one_that_was_kept():
+    interpreter = stackless.JVPInterpreter()
+    x = interpreter.box(2.0, 1.0)
+    with pytest.raises(UnexpectedTracerError, match="its interpreter is still at work"):
+        lax.sin(x)
+    interpreter.ended = True
+    with pytest.raises(UnexpectedTracerError, match="after the function that it was made for had"):
+        lax.sin(x)
+
+
+def test_a_box_of_no_kind_says_how_the_right_one_is_made():
+    interpreter = stackless.JVPInterpreter()
+    with pytest.raises(TypeError, match=r"`interpreter.box\(value, extra\)`"):
+        repr(stackless.Box(interpreter, 2.0, 1.0))

@@ -79,7 +79,7 @@ def test_several_results():
 
 @pytest.mark.exercise("core.open")
 def test_with_other_interpreters():
-    """It works in `counted`, around it, and inside itself; Python's `if` works, too."""
+    """`find_nans` works in `counted`, around it, and inside itself; Python's `if` works, too."""
     from open_core import find_nans
 
     def f(x):

@@ -244,7 +244,7 @@ def test_order_of_the_batch_axes():
 
 @pytest.mark.exercise("jaxprs.dot_general_type")
 def test_preferred_element_type():
-    """It is the dtype of the result, and operands may then have two dtypes."""
+    """A preferred_element_type is the dtype of the result, and operands may then have two dtypes."""
     wanted = {**MATRICES, "preferred_element_type": np.dtype("float32")}
     assert dot_general_type(typed((2, 3)), typed((3, 5)), **wanted) == typed((2, 5), "float32")
     mixed = typed((2, 3), "int8"), typed((3, 5), "float32")

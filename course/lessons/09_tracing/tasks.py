@@ -79,7 +79,7 @@ def test_what_runs():
 
 @pytest.mark.exercise("tracing.open")
 def test_arrays_that_change():
-    """It notices that the user has written into an array since the last time."""
+    """A spreadsheet notices that the user has written into an array since the last time."""
     from open_tracing import spreadsheet
 
     x = np.array([1.0, 2.0])
@@ -131,7 +131,7 @@ def test_random_programs_are_logged(f, xs):
 @pytest.mark.exercise("tracing.repair")
 @for_programs(seed="tracing.repair", operations=PLAIN)
 def test_random_programs_of_constants(f, xs):
-    """The same for a program that runs on constants, while the argument is something else."""
+    """Operations on constants are logged in their order as well, while the argument is something else."""
     same_log(lambda y: (results_of(f(*xs)), lax.sin(y))[1], 0.5)
 
 

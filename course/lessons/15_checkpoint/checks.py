@@ -258,7 +258,7 @@ def test_barrier():
 
 @pytest.mark.exercise("checkpoint.barrier")
 def test_no_barrier():
-    """There is none the first time, none if merging is allowed, and none for no operands."""
+    """There is no barrier the first time, none if merging is allowed, and none for no operands."""
     for prevent_cse, differentiated in [(True, False), (False, True), (False, False)]:
         flags = {"prevent_cse": prevent_cse, "differentiated": differentiated}
         assert emitted([SCALAR], ["%arg0"], lambda x: [-x], **flags) == (

@@ -159,7 +159,7 @@ def test_any_parts(counts):
 
 @pytest.mark.exercise("pmap.repair")
 def test_any_number_of_parts():
-    """The same for data that are cut anywhere."""
+    """The result is the same wherever the data are cut."""
     rng = np.random.default_rng(5)
     for _ in range(10):
         cuts = np.sort(rng.integers(0, 13, rng.integers(0, 5)))

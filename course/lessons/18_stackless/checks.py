@@ -81,7 +81,7 @@ def test_several_results():
 
 @pytest.mark.exercise("stackless.box_op")
 def test_the_previous_interpreter():
-    """It gets the operations of the rule for sin, and the operation on constants."""
+    """The previous interpreter gets what the rule for sin binds, and the operation on constants."""
     watch = Watch()
     with set_interpreter(watch):
         interpreter = JVPInterpreter()
@@ -135,7 +135,7 @@ def test_what_is_known_is_computed():
 
 @pytest.mark.exercise("stackless.linear_op")
 def test_one_operand_is_enough():
-    """On the left, on the right, or on both sides."""
+    """A tracer on the left, on the right, or on both sides: the operation is recorded."""
     program, _ = LinearInterpreter().run(
         lambda t: ([lax.sub(lax.mul(t, 3.0), lax.mul(4.0, t))], None), types_of([1.0])
     )
@@ -177,7 +177,7 @@ def test_which_results_have_tangents():
 
 @pytest.mark.exercise("stackless.linearize_flat")
 def test_the_function_is_called_once():
-    """What it does besides, such as printing, happens once."""
+    """What the function does besides, such as printing, happens once."""
     calls = []
 
     def f(x):
@@ -210,14 +210,14 @@ def test_sums_and_zeros():
 
 @pytest.mark.exercise("stackless.backward_pass")
 def test_one_variable_that_is_two_results():
-    """Its cotangents are added, too."""
+    """The cotangents of a variable that is two results are added, too."""
     program = make_jaxpr(lambda t: [t, lax.neg(t), t])(1.0)
     assert numbers(backward_pass(program, [1.0, 10.0, 100.0])) == [91.0]
 
 
 @pytest.mark.exercise("stackless.backward_pass")
 def test_a_primitive_with_several_results():
-    """Its rule gets a list, with None for a result that has no cotangent."""
+    """The rule of a primitive with several results gets a list, with None where no cotangent is."""
     pair_p = core.Primitive("pair", multiple_results=True)
     scalar = types_of([1.0])[0]
     t, first, second = Var(scalar), Var(scalar), Var(scalar)

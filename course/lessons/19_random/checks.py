@@ -181,7 +181,7 @@ def test_remainders_of_64_bits():
 
 @pytest.mark.exercise("random.remainder")
 def test_remainders_of_128_bits():
-    """The same holds of numbers with 64 bits, for which there is no larger dtype."""
+    """Remainders are right for numbers with 64 bits, too, for which there is no larger dtype."""
     pairs = [(1, 6), (2**64 - 1, 2**64 - 1), (12345, 678)]
     for span in (7, 10**9, 2**32):
         want = [(upper * 2**64 + lower) % span for upper, lower in pairs]
