@@ -38,7 +38,7 @@ def link_first(text: str, whole: str, seen: set[str]) -> str:
     def linked(found: re.Match[str]) -> str:
         anchor = terms.get((found["term"] or "").lower())
         if anchor is None or anchor in seen:
-            return anchor + found[0]
+            return found[0]
         seen.add(anchor)
         return f"[{found[0]}](../../glossary.md#{anchor})"
 
