@@ -27,6 +27,7 @@ import test_libraries
 import test_numpy
 import test_primitives
 import test_random
+import test_windows
 from expressions import X, expressions, value_of
 from oracle import signed_as_promised
 
@@ -223,6 +224,9 @@ def libraries():
     t = test_libraries
     yield from map(test_random.of_row, test_random.rows())
     yield test_random.everything
+    for program in test_windows.PROGRAMS.values():
+        yield lambda lib, program=program: test_windows.everything(lib, program)
+    yield lambda lib: test_windows.sizes(lib.lax, "SAME")
     for family in t.FAMILIES:
         yield lambda lib, family=family: t.all_of(lib, family)(t.X, t.I)
     yield from t.PROGRAMS.values()

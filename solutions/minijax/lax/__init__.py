@@ -209,9 +209,21 @@ from minijax.lax.special import (
     tan,
     tan_p,
 )
+from minijax.lax.windows import (
+    ConvDimensionNumbers,
+    conv,
+    conv_dimension_numbers,
+    conv_general_dilated,
+    conv_general_shape_tuple,
+    conv_with_general_padding,
+    padtype_to_pads,
+    reduce_window,
+    reduce_window_shape_tuple,
+)
 from minijax.pmap import all_gather, axis_index, pmean, psum
 
 __all__ = [
+    "ConvDimensionNumbers",
     "GatherDimensionNumbers",
     "GatherScatterMode",
     "RoundingMethod",
@@ -259,6 +271,11 @@ __all__ = [
     "concatenate_p",
     "cond",
     "cond_p",
+    "conv",
+    "conv_dimension_numbers",
+    "conv_general_dilated",
+    "conv_general_shape_tuple",
+    "conv_with_general_padding",
     "convert_element_type",
     "convert_element_type_p",
     "cos",
@@ -337,6 +354,7 @@ __all__ = [
     "or_p",
     "pad",
     "pad_p",
+    "padtype_to_pads",
     "pmean",
     "population_count",
     "population_count_p",
@@ -355,6 +373,8 @@ __all__ = [
     "reduce_prod_p",
     "reduce_sum",
     "reduce_sum_p",
+    "reduce_window",
+    "reduce_window_shape_tuple",
     "rem",
     "rem_p",
     "reshape",

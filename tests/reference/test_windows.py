@@ -1,0 +1,104 @@
+"""Convolutions and windows against JAX: values and gradients by operand and kernel."""
+
+import jax
+import minijax
+import numpy as np
+import pytest
+
+jax.config.update("jax_enable_x64", True)
+
+X = np.random.default_rng(1).normal(size=(2, 7, 6, 4))
+W = np.random.default_rng(2).normal(size=(3, 2, 4, 6))
+G = np.random.default_rng(3).normal(size=(3, 3, 2, 6))
+LETTERS = ("NHWC", "HWIO", "NHWC")
+
+PROGRAMS = {
+    "SAME": lambda lax, x, w: lax.conv_general_dilated(
+        x, w, (1, 1), "SAME", dimension_numbers=LETTERS
+    ),
+    "strides": lambda lax, x, w: lax.conv_general_dilated(
+        x, w, (2, 3), "VALID", dimension_numbers=("NHWC", "HWIO", "NCHW")
+    ),
+    "pads and gaps": lambda lax, x, w: lax.conv_general_dilated(
+        x, w, (2, 1), [(2, 1), (0, 3)], (1, 2), (2, 1), LETTERS
+    ),
+    "in order": lambda lax, x, w: lax.conv(
+        lax.transpose(x, (0, 3, 1, 2)), lax.transpose(w, (3, 2, 0, 1)), (2, 2), "SAME"
+    ),
+    "numbers": lambda lax, x, w: lax.conv_general_dilated(
+        x,
+        w,
+        (1, 1),
+        "SAME_LOWER",
+        None,
+        None,
+        lax.conv_dimension_numbers(x.shape, w.shape, LETTERS),
+    ),
+    "general padding": lambda lax, x, w: lax.conv_with_general_padding(
+        lax.transpose(x, (0, 3, 1, 2)),
+        lax.transpose(w, (3, 2, 0, 1)),
+        (1, 2),
+        [(1, -1), (2, 2)],
+        None,
+        (1, 2),
+    ),
+    "sums of windows": lambda lax, x, w: lax.reduce_window(
+        x, 0.0, lax.add, (1, 2, 3, 1), (1, 2, 1, 1), "SAME"
+    ),
+    "largest of windows": lambda lax, x, w: (
+        lax.reduce_window(
+            x, -np.inf, lax.max, (1, 3, 2, 1), (1, 2, 2, 1), [(0, 0), (1, 1), (0, 1), (0, 0)]
+        )
+        + 0.0 * w.sum()
+    ),
+    "windows with gaps": lambda lax, x, w: lax.reduce_window(
+        x, 0.0, lax.add, (1, 2, 2, 1), None, "VALID", None, (1, 3, 2, 1)
+    ),
+}
+
+
+def everything(lib, program):
+    """The value, both gradients, and a batch."""
+
+    def loss(x, w):
+        out = program(lib.lax, x, w)
+        return lib.numpy.sum(lib.numpy.sin(out)), out
+
+    def run(x, w):
+        slopes, out = lib.grad(loss, (0, 1), has_aux=True)(x, w)
+        return slopes, out, lib.vmap(lambda x: program(lib.lax, x, w))(lib.numpy.stack([x, -x]))
+
+    return lib.jit(run)(X, W)
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_windows_are_those_of_jax(program):
+    got, want = everything(minijax, program), everything(jax, program)
+    for x, y in zip(minijax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        assert (x.shape, x.dtype) == (y.shape, y.dtype)
+        np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-9, atol=1e-9)
+
+
+def test_groups_of_features():
+    got, want = (
+        lib.lax.conv_general_dilated(
+            X, G, (1, 1), "SAME", dimension_numbers=LETTERS, feature_group_count=2
+        )
+        for lib in (minijax, jax)
+    )
+    np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-9)
+
+
+def sizes(lax, kind):
+    """What the functions about shapes return."""
+    return [
+        [*map(list, lax.padtype_to_pads((5, 8), (3, 2), (2, 3), kind))],
+        list(lax.conv_general_shape_tuple((9, 5, 8, 4), (3, 2, 4, 6), (2, 1), kind, LETTERS)),
+        list(lax.reduce_window_shape_tuple((9, 5), (1, 2), (1, 2), ((0, 0), (1, 0)))),
+        type(lax.conv_dimension_numbers(X.shape, W.shape, LETTERS)) is lax.ConvDimensionNumbers,
+    ]
+
+
+def test_shapes():
+    for kind in ("SAME", "VALID"):
+        assert sizes(minijax.lax, kind) == sizes(jax.lax, kind)
