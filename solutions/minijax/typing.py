@@ -4,7 +4,10 @@ import numpy as np
 
 from minijax.array import Array
 
-__all__ = ["ArrayLike"]
+__all__ = ["ArrayLike", "DTypeLike"]
 
 # What functions take for an array.
 ArrayLike = Array | np.ndarray | np.bool_ | np.number | bool | int | float
+
+# What functions take for a dtype.
+DTypeLike = str | type | np.dtype
