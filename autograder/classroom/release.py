@@ -65,11 +65,11 @@ Everything that you need for the lesson `{id}` is in this folder. Read `lessons/
 or open `{id}.ipynb` in Jupyter, which is the same text with code to run. Write the functions that
 it asks for in `{module}`, and look whether they are right:
 
-    ./jaxprentice check            check this lesson
-    ./jaxprentice watch            the same, again each time you save a file
-    ./jaxprentice hint             a hint for the next exercise, then a better one
-    ./jaxprentice trace FILE       see what a program does inside your own interpreters
-    ./jaxprentice reset {id}       begin again (your file is kept)
+    ./jaxprentice check              check this lesson
+    ./jaxprentice watch              the same, again each time you save a file
+    ./jaxprentice hint               a hint for the next exercise, then a better one
+    ./jaxprentice trace FILE         see what a program does inside your own interpreters
+    ./jaxprentice {reset:18} begin again (your file is kept)
 
 On Windows write `python jaxprentice ...`. The first call installs Python packages in `tool/.venv`
 (0.6 GB), unless another handout or copy on your machine has them already: then it uses those.
@@ -174,6 +174,7 @@ def fill(folder: Path, lesson: Lesson) -> None:
 
 def _readme(lesson: Lesson) -> str:
     facts = {"title": lesson.title, "id": lesson.id, "folder": lesson.folder.name}
+    facts["reset"] = f"reset {lesson.id}"
     if lesson.exercises:
         return README.format(**facts, module=lesson.module, package=lesson.package)
     package = manifest.get(lesson.requires[0]).package

@@ -244,11 +244,11 @@ def type_of(atom: Atom) -> str:
 def inverse_jaxpr(
     jaxpr: Jaxpr, consts: Sequence[Any], ins: Sequence[Any], outs: Sequence[Any]
 ) -> list[Any]:
-    """The values of a program's inputs, as far as they follow from what is known: a list.
+    """The inputs' values, as far as two sweeps find them: one down, one up.
 
-    `consts` are the values of constants, `ins` and `outs` those of inputs and results; None is
-    unknown. Nothing is computed twice, or undone if it is known. Errors count equations from 1, at
-    the top.
+    The first computes, the second undoes. `consts`, `ins` and `outs` are the values of constants,
+    inputs and results; None is unknown. Nothing is computed twice, or undone if it is known. Errors
+    count equations from 1, at the top.
 
     >>> jaxpr = make_jaxpr(lambda x, y: (x + 2.0) / lax.exp(y))(1.0, 1.0).jaxpr
     >>> inverse_jaxpr(jaxpr, [], [None, 0.0], [5.0])

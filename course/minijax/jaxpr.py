@@ -249,8 +249,8 @@ def binary_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
     float32[2,3]
     """
     # Toolbox:
-    # - broadcast_shapes(name, x, y): the shape of two shapes together, by the primitives' own
-    #   rules, or a TypeError
+    # - broadcast_shapes(name, x, y): the shape of two shapes together, by the primitives' rules, or
+    #   a TypeError; name is any word for the error
     # - aval.shape, aval.dtype, aval.weak_type: the parts of a type
     # TODO(jaxprs.binary_type): return the type of the result, or raise TypeError.
     raise NotImplementedError("jaxprs.binary_type")
@@ -426,8 +426,8 @@ class TypeChecker:
         TypeError: a:f64[3] is used and not bound.
         """
         # Toolbox:
-        # - self.fail(message, *about): raises the TypeError, with the place; each {} in the message
-        #   becomes the next atom or string
+        # - self.fail(complaint, *about): raises the TypeError, with place and final period; each {}
+        #   in the complaint becomes the next atom or string
         # - np.asarray(val): a number or an array as an array, with a shape and a dtype
         # TODO(jaxprs.check_atom): raise a TypeError that says where, if the atom may not be used
         # here.
@@ -445,8 +445,8 @@ class TypeChecker:
         TypeError: a:f64[3] is bound twice.
         """
         # Toolbox:
-        # - self.fail(message, *about): raises the TypeError, with the place; each {} in the message
-        #   becomes the next atom or string
+        # - self.fail(complaint, *about): raises the TypeError, with place and final period; each {}
+        #   in the complaint becomes the next atom or string
         # TODO(jaxprs.bind): note that the variables have a value, or raise a TypeError that says
         # where.
         raise NotImplementedError("jaxprs.bind")
@@ -471,8 +471,8 @@ class TypeChecker:
         # - self.result_types(eqn): the list of types that the primitive's rule returns; a TypeError
         #   if it rejects the operands
         # - self.bind(variables): notes that they have a value, or raises a TypeError
-        # - self.fail(message, *about): raises the TypeError, with the place; each {} in the message
-        #   becomes the next atom or string
+        # - self.fail(complaint, *about): raises the TypeError, with place and final period; each {}
+        #   in the complaint becomes the next atom or string
         # TODO(jaxprs.check_equation): bind the results, or raise a TypeError that says where.
         raise NotImplementedError("jaxprs.check_equation")
 

@@ -194,11 +194,10 @@ class PartialEvalTrace(Trace):
 
 
 def toposort(outs: Sequence[EqnRecipe]) -> list[EqnRecipe]:
-    """The recipes that `outs` need, and `outs`: each once, after those that it needs.
+    """The recipes that `outs` need, and `outs`: each once, after those that made its operands.
 
-    A recipe needs those that made its operands. `outs` may have none, or one twice, and does not
-    change. Chains may exceed Python's stack, and use each recipe twice: the work must not double
-    each time.
+    `outs` may be empty, or hold a recipe twice; do not change the list. Chains may be longer than
+    Python's recursion limit, and each recipe may be used twice by the next: visit it once.
 
     >>> with new_main(PartialEvalTrace) as main:
     ...     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
@@ -246,9 +245,10 @@ def partial_eval_flat(
 ) -> tuple[list[PartialVal], ClosedJaxpr]:
     """Run `f` on partial values: those of its results, and a program for the unknown.
 
-    `f` runs once, on tracers of a new `PartialEvalTrace`, active meanwhile. Other results are
-    known, escaped tracers an `UnexpectedTracerError`. The program goes from unknown inputs to
-    unknown results, in order; `instantiate(i)` makes result `i` one.
+    `f` runs once, and takes all inputs, even known ones, in boxes of a new `PartialEvalTrace`,
+    active meanwhile. A result that is not a tracer of this trace is known; an escaped tracer is an
+    `UnexpectedTracerError`. The program goes from unknown inputs to unknown results, in order;
+    `instantiate(i)` makes result `i` one.
 
     >>> pvals_out, program = partial_eval_flat(
     ...     lambda x, y: [x * x, x * y], [known(3.0), unknown(get_aval(1.0))]
@@ -277,9 +277,9 @@ def linearize_flat(
 ) -> tuple[list[Any], ClosedJaxpr]:
     """The values of `f` at `primals`, and its derivative as a program.
 
-    `f` runs once. The program goes from tangents of float inputs, of their types, to those of float
-    results among the first `count()`, even constant ones; `count` works once `f` ran. What depends
-    on primals alone (arrays, tracers) is computed now.
+    `f` runs once. The program takes one tangent for each float input, of the input's type. It
+    returns one for each float among the first `count()` results, constant ones too. Call `count`
+    after `f` has run. What depends on primals alone (arrays, tracers) is computed now.
 
     >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)
     >>> values

@@ -2,7 +2,8 @@
 
 `with_slope(f, slope)` turns `f`, a function of floats, into one that can be differentiated: `slope`
 is its derivative, made of the same kind. Values are right, and so are derivatives of every order.
-Yet something is not: wherever it is used, `sin(x)` must move as little as `x` does. Repair it.
+Yet something is not: wherever it is used, if `x` does not move, `sin(x)` must not either. Repair
+it.
 """
 
 import math

@@ -240,7 +240,11 @@ def test_from_the_result_to_the_input():
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
 def test_first_compute_then_invert():
-    """Equation 1 is computed, 100; equation 2 is undone with it: 7 + 100 + 2."""
+    """Equation 1 is computed, 100; equation 2 is undone with it: 7 + 100 + 2.
+
+    These are stand-ins: what is computed is 100; what is undone is the sum of the result, the known
+    operands and the equation's number.
+    """
     assert swept(lambda x: x * lax.exp(3.0), [None], [7.0]) == [109.0]
 
 
