@@ -29,7 +29,7 @@ os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 
 # Found through the line above.
 from autograder.lessons import assemble, manifest, notebook  # noqa: E402
-from autograder.lessons.page import check, complete, expand  # noqa: E402
+from autograder.lessons.page import check, complete, expand, expanded, parts  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
 from autograder.lessons.problem import Problem  # noqa: E402
 from autograder.upkeep import routes  # noqa: E402
@@ -56,6 +56,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     if config.nav and _LESSONS in config.nav:
         place = config.nav.index(_LESSONS)
         config.nav[place : place + 1] = entries
+    if not config.repo_url:
+        config.edit_uri = None
     return config
 
 
@@ -110,6 +112,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     lesson = _published().get(source)
     if lesson:
         markdown = _expand(markdown, lesson)
+    elif source == "index.md":
+        markdown = _home(markdown, config)
     if _FENCE.search(markdown):
         _use_tree(lesson)
     return _own_sessions(markdown, f"{source} {next(_rendered)}")
@@ -126,6 +130,31 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     """Name the theme's search dialog, which has a role but no name for screen readers."""
     return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+
+
+def _home(markdown: str, config: MkDocsConfig) -> str:
+    """The home page with its recorded program, and with how the course is obtained."""
+    markdown = markdown.replace("{{ obtain }}", _obtain(config.repo_url))
+    lesson = manifest.load().get("capstone")  # it has every module
+    try:
+        if not lesson:
+            return markdown
+        pieces = parts(markdown, lesson)
+        return "".join(expanded(x, lesson) if x.kind == "trace" else x.raw for x in pieces)
+    except Problem as error:
+        raise PluginError(str(error)) from None
+
+
+def _obtain(repository: str | None) -> str:
+    if not repository:
+        return ""
+    address = repository.rstrip("/")
+    name = address.rpartition("/")[2].removesuffix(".git")
+    archive = f"{address.removesuffix('.git')}/archive/refs/heads/main.zip"
+    return (
+        f"```sh\ngit clone {address}\ncd {name}\n```\n\n"
+        f"Without git, unpack [the archive]({archive})."
+    )
 
 
 def _expand(markdown: str, lesson: manifest.Lesson) -> str:

@@ -60,7 +60,7 @@ def read(argument: str, lesson: Lesson) -> Traced:
     if "error" in document or document["cut"]:
         end = "It has too many steps." if document.get("cut") else drawing.ending(document)
         raise Problem(f"The recording {name[1]} fails. {end}")
-    return Traced(title, program, _without_places(document["steps"]))
+    return Traced(title, program, _tidy(document["steps"]))
 
 
 def _split(file: Path) -> tuple[str, str]:
@@ -97,12 +97,14 @@ def _record(program: str, name: str, lesson: Lesson) -> dict[str, Any]:
         return found
 
 
-def _without_places(steps: Sequence[drawing.Step]) -> list[drawing.Step]:
-    """The steps without the lines at which the reference has its rules."""
-    return [
-        {
-            **{key: value for key, value in step.items() if key not in ("file", "line")},
-            **({"inside": _without_places(step["inside"])} if "inside" in step else {}),
-        }
-        for step in steps
-    ]
+def _tidy(steps: Sequence[drawing.Step]) -> list[drawing.Step]:
+    """The steps without the lines at which the reference has its rules; a text printed is one."""
+    found: list[drawing.Step] = []
+    for step in steps:
+        if found and step["kind"] == found[-1]["kind"] == "print":
+            found[-1]["text"] = f"{found[-1]['text']}\n{step['text']}".rstrip()
+            continue
+        found.append({key: x for key, x in step.items() if key not in ("file", "line")})
+        if "inside" in step:
+            found[-1]["inside"] = _tidy(step["inside"])
+    return found

@@ -68,6 +68,16 @@ def _hours(chosen: Sequence[Lesson]) -> float:
     return sum(lesson.minutes for lesson in chosen) / 60
 
 
+def hours(known: Sequence[Lesson]) -> str:
+    """How long the course takes, as a sentence: the whole, and its first part."""
+    by_part = list(parts(known).values())
+    first, whole = by_part[0], list(itertools.chain(*by_part))
+    return (
+        f"**{len(whole)} lessons, about {_hours(whole):.0f} hours**, reading included. The first "
+        f"{len(first)} take about {_hours(first):.0f} hours and need nothing but Python.\n"
+    )
+
+
 def _text(rows: Iterable[str]) -> str:
     return "".join(f"{row}\n" for row in rows)
 

@@ -156,6 +156,7 @@ def _renewed(text: str, file: Path, known: list[Lesson]) -> str:
         "goals": lambda: routes.goal_lists(known),
         "mistakes": lambda: routes.mistake_tables(file.parent, known),
         "gallery": _gallery,
+        "hours": lambda: routes.hours(known),
         "seeds": lambda: routes.seed_tables(file.parent, known),
     }
     names = {found[2] for found in _TABLE.finditer(text)}

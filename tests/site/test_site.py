@@ -381,6 +381,41 @@ def test_a_recorded_program_goes_to_its_end_by_keyboard(tabs, lesson):
     assert "print(" in viewer.locator(".stepper-at").inner_text()
 
 
+def test_the_first_page_says_at_once_what_it_is_and_where_to_start(tabs):
+    tab, _ = tabs["index.html"]
+    tab.set_viewport_size({"width": 1280, "height": 800})
+    tab.evaluate("scrollTo(0, 0)")
+    bottom = "e => e.getBoundingClientRect().bottom"
+    for part in (".home img", ".home .md-button--primary", ".home blockquote"):
+        assert 0 < tab.locator(part).evaluate(bottom) <= 800
+    hours = sum(lesson.minutes for lesson in LESSONS) / 60
+    assert f"about {hours:.0f} hours" in tab.locator(".home").inner_text()
+
+
+def test_how_to_obtain_the_course_comes_from_one_setting(small):
+    config = small.parents[3] / "mkdocs.yml"
+    (small.parents[2] / "index.md").write_text("# A page\n\n{{ obtain }}\n\n## The lessons\n")
+    assert "git clone" not in (site.build() / "index.html").read_text()
+    address = "https://example.org/school/jax-course"
+    config.write_text(config.read_text().replace('repo_url: ""', f"repo_url: {address}"))
+    shown = (site.build() / "index.html").read_text()
+    text = normal("".join(Reader(shown).texts))
+    assert f"git clone {address} cd jax-course" in text
+    assert f"{address}/edit/main/course/index.md" in shown
+
+
+@pytest.mark.full
+def test_the_text_on_the_first_page_is_what_the_capstone_prints():
+    page = (places.COURSE / "index.md").read_text(encoding="utf-8")
+    quoted = re.findall("^> (.*)$", page, re.MULTILINE)
+    command = [sys.executable, "capstones/characters.py", "--backend", "minijax"]
+    path = {**os.environ, "PYTHONPATH": str(places.SOLUTIONS)}
+    run = subprocess.run(
+        command, cwd=places.COURSE, env=path, capture_output=True, text=True, check=True
+    )
+    assert "\n".join(quoted) in run.stdout
+
+
 STEPPER = """
 <div class="stepper" data-label="A stack"><ol>
 <li>one</li><li>two<pre tabindex="0">code</pre></li><li>three</li></ol></div>
