@@ -206,7 +206,9 @@ def small(monkeypatch, tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         copy(places.ROOT / name, tmp_path / name)
     # These pages name the lessons of the real course.
-    for name in ("index.md", "path.md", "from-autodidax.md", "instructor/teaching.md"):
+    for name in (
+        "index.md", "path.md", "gallery.md", "from-autodidax.md", "instructor/teaching.md"
+    ):  # fmt: skip
         (tmp_path / "course" / name).write_text("# A page\n\n## The lessons\n")
     small_course.write(monkeypatch, tmp_path)
     return tmp_path / "course" / "lessons" / "01_hello" / "lesson.md"
