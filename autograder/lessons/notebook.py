@@ -127,7 +127,11 @@ def _prose(part: Part, lesson: Lesson) -> str:
 
 def _example(part: Part, outputs: list[Output], needs: str | None) -> Cell:
     """An example, and what the reference prints; `needs` says why it cannot run yet, if so."""
-    missing = "" if needs is None else f"# Needs {needs or 'what a cell above defines'}.\n"
+    missing = (
+        ""
+        if needs is None
+        else f"# Needs {needs or 'what a cell above defines'}, and maybe more.\n"
+    )
     cell = _code(missing + page.code(part))
     cell["outputs"] = outputs
     cell["metadata"]["jaxprentice"] = {"outputs": "reference"}
@@ -240,8 +244,8 @@ def _setup(lesson: Lesson) -> Iterator[Cell]:
         f"## Before you begin\n\nYou write your code in `{lesson.module}`. Run the next cell "
         "first: from then on, each cell that you run uses the file as you last saved it. Output "
         "that is below an example before you run it comes from the course's own solution. A cell "
-        "that begins with `# Needs` raises an error until you have written that exercise; all "
-        "others run already. *Run All* passes over these errors."
+        "that begins with `# Needs` raises an error until you have written that exercise, or some "
+        "after it; all others run already. *Run All* passes over these errors."
     )
     cell = _code(_SETUP.replace("MODULE", lesson.module).replace("PACKAGE", lesson.package))
     cell["metadata"]["jupyter"] = {"source_hidden": True}

@@ -177,7 +177,8 @@ def facts(lesson: Lesson) -> list[str]:
 
 
 def _how_to_run(lesson: Lesson) -> str:
-    needs = "NumPy and jaxlib" if lesson.package == "minijax" else "nothing else installed"
+    built_on = {part.package for part in manifest.needed(lesson)}
+    needs = "NumPy and jaxlib" if "minijax" in built_on else "nothing else installed"
     return (
         "they run on your own code once your exercises are done. Run the notebook's cells, or copy "
         f"examples into a file of your own beside the folder `{lesson.package}`, each after those "

@@ -349,6 +349,10 @@ def to_hint(place: Workspace, name: str | None) -> Exercise:
         return every[name] if name in every else called[0]
     if name in manifest.load():
         return next_exercise(place, taught(name))
+    if extras.named(name):
+        raise Problem(
+            f"{name} is an extra, and extras have no hints. Ask for those of an exercise."
+        )
     raise manifest.unknown_name("exercise", name, every)
 
 

@@ -209,6 +209,8 @@ class JaxprTrace(Trace):
         # Toolbox:
         # - abstract_eval(primitive, avals, params): the list of the types of the results
         # - tracer.atom, tracer.aval: a tracer's variable or literal, and its type
+        # - JaxprEqn(invars, outvars, primitive, params): an equation; invars are atoms
+        # - Var(aval): a new variable
         # - self.builder.eqns: the equations so far, a list
         # - JaxprTracer(self, atom): a box for a result
         # TODO(tracing.record): add the equation to the program, and return the results as tracers.

@@ -350,7 +350,7 @@ def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxp
     # - UndefPrimal(aval): stands for a linear input
     # - instantiate(ct, aval): the cotangent as an array of this type, even if it is None
     # - derived(jaxpr, key, f, avals): the program of f on inputs of these types, cached on jaxpr
-    #   under key
+    #   under key: any hashable value that tells it from all other programs cached there
     # - jaxpr.in_avals, jaxpr.out_avals: the types of inputs and results; jaxpr.jaxpr and
     #   jaxpr.consts are its parts
     # TODO(grad.call_rule): return the program that runs backwards, and keep it for the next time.

@@ -121,6 +121,12 @@ def test_the_real_course_loads_and_is_in_order():
     assert numbers
 
 
+def test_the_time_of_a_lesson_is_its_exercises_and_forty_minutes_or_more_to_read():
+    taught = [lesson for lesson in manifest.load().values() if lesson.exercises]
+    left = {x.id: x.minutes - sum(e.minutes for e in x.exercises) for x in taught}
+    assert {name: minutes for name, minutes in left.items() if minutes < 40} == {}
+
+
 def test_loading_is_quick():
     manifest._load.cache_clear()
     start = time.process_time()

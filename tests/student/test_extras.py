@@ -129,6 +129,12 @@ def test_a_task_is_checked_alone_on_the_students_module(work, say):
     assert say("check", "bye.open")[0] == 1
 
 
+def test_an_extra_has_no_hints_and_that_is_said(work, say):
+    status, _, err = say("hint", "bye.open")
+    assert status == 1
+    assert "bye.open is an extra, and extras have no hints" in " ".join(err.split())
+
+
 def test_a_task_that_cannot_be_read_or_is_gone_is_told(work, say):
     file = work / "tasks/open_bye.py"
     file.write_text("def (", encoding="utf-8")

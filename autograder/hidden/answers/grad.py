@@ -526,6 +526,22 @@ def mul_transpose(ct, x, y):
     return [None, unbroadcast(mul_p.bind(ct, np.asarray(x)), y)]
 
 
+@mistake(
+    "grad.mul_rule",
+    shown_by="""
+from minijax.transpose import mul_transpose
+from minijax.core import UndefPrimal, ShapedArray
+import numpy as np
+x = UndefPrimal(ShapedArray((2,), np.dtype(float)))
+print(type(mul_transpose(np.ones(2), x, np.array([2.0, 3.0]))[0]))
+""",
+)
+def mul_transpose(ct, x, y):
+    if isinstance(x, UndefPrimal):
+        return [unbroadcast(ct * y, x), None]
+    return [None, unbroadcast(mul(x, ct), y)]
+
+
 @right("grad.dot_general_rule")
 def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     n = len(batch[0])

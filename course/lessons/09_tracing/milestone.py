@@ -1,4 +1,7 @@
-"""Two levels of `jvp`, written out as a program: here is what a second derivative computes."""
+"""Two levels of `jvp` as a program.
+
+Here is what a second derivative computes, written out. A result that is not used is called `_`.
+"""
 
 import minijax.numpy as jnp
 from minijax import jvp, make_jaxpr
