@@ -119,13 +119,19 @@ def number(text: str) -> str:
 def compared(error: Error, expected: str, got: str) -> list[str]:
     """Both sides, below the check's own words if it has some."""
     own, found, _ = error.message.partition("assert ")
-    missing = got in ("None", "<class 'NoneType'>") and got != expected
+    missing = got in ("None", "<class 'NoneType'>") and got != expected and of_a_call(error)
     return [
         *lines(own if found else ""),
         *labelled("expected: ", expected),
         *labelled("got:      ", got),
         *([f"          {NO_RETURN}"] if missing else []),
     ]
+
+
+def of_a_call(error: Error) -> bool:
+    """Whether the left side is what a function returned, and not a part or a variable."""
+    code = error.frames[-1].code if error.frames else ""
+    return re.match(r"\s*assert \w+\(.*\) (==|is) ", code, re.DOTALL) is not None
 
 
 def conditions(error: Error) -> list[str]:

@@ -155,6 +155,20 @@ def test_a_forgotten_return_is_suggested(lesson, body):
     assert "got:      None\n            (None: is a `return` missing?)" in text
 
 
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("assert f(2) == 3", True),
+        ("assert f(2)[1] == 3", False),
+        ("assert table.get(x) == 3", False),
+    ],
+)
+def test_a_none_that_no_function_returned_suggests_nothing(code, told):
+    frames = (Frame("checks.py", 1, "test_f", code),)
+    error = Error("AssertionError", "assert None == 3", compared=("==", "None", "3"), frames=frames)
+    assert ("(None: is a `return` missing?)" in " ".join(explain.what_happened(error))) is told
+
+
 def test_a_check_that_stumbles_over_none_suggests_a_return(lesson):
     text = said(run(lesson, ("        return self\n", "")))
     assert "'NoneType' object has no attribute 'size'" in text
