@@ -37,14 +37,25 @@ def with_page(name: str) -> Lesson:
     return lesson if lesson.has_page else taught(name)
 
 
+def all_exercises() -> dict[str, Exercise]:
+    """The exercises of all lessons, by their ids."""
+    return {exercise.id: exercise for lesson in all_taught() for exercise in lesson.exercises}
+
+
+def exercise_called(name: str) -> Exercise | None:
+    """The exercise with this id, or else the only one with this function or end of its id."""
+    every = all_exercises()
+    called = [x for x in every.values() if name in (x.target, x.id.rpartition(".")[2])]
+    return every.get(name, called[0] if len(called) == 1 else None)
+
+
 def resolve(name: str) -> tuple[Lesson, Exercise | None]:
     """The lesson, and the exercise if it is one, that a name means."""
-    exercises = {exercise.id: exercise for lesson in all_taught() for exercise in lesson.exercises}
-    if name in exercises:
-        return manifest.get(exercises[name].lesson), exercises[name]
     if name in manifest.load():
         return taught(name), None
-    known = [*exercises, *(lesson.id for lesson in all_taught())]
+    if exercise := exercise_called(name):
+        return manifest.get(exercise.lesson), exercise
+    known = [*all_exercises(), *(lesson.id for lesson in all_taught())]
     raise manifest.unknown_name("lesson or exercise", name, known)
 
 
@@ -341,19 +352,17 @@ def hint(place: Workspace, exercise: Exercise) -> None:
 
 def to_hint(place: Workspace, name: str | None) -> Exercise:
     """The exercise that a name means to `hint`: none, a lesson's or a function's name is enough."""
-    every = {exercise.id: exercise for lesson in all_taught() for exercise in lesson.exercises}
     if name is None:
         return next_exercise(place, next_lesson(place))
-    called = [x for x in every.values() if name in (x.target, x.id.rpartition(".")[2])]
-    if name in every or len(called) == 1:
-        return every[name] if name in every else called[0]
+    if exercise := exercise_called(name):
+        return exercise
     if name in manifest.load():
         return next_exercise(place, taught(name))
     if extras.named(name):
         raise Problem(
             f"{name} is an extra, and extras have no hints. Ask for those of an exercise."
         )
-    raise manifest.unknown_name("exercise", name, every)
+    raise manifest.unknown_name("exercise", name, all_exercises())
 
 
 def next_exercise(place: Workspace, lesson: Lesson) -> Exercise:

@@ -15,6 +15,7 @@ from student_course import solve
 
 from autograder import cli
 from autograder.lessons import manifest, places
+from autograder.lessons.problem import Problem
 from autograder.student import commands, doctor, updating, workspace
 from autograder.upkeep import selftest
 
@@ -453,6 +454,13 @@ def test_a_hint_for_the_lesson_of_this_name_where_several_functions_have_it():
     place = workspace.find()
     assert commands.to_hint(place, "cos_jvp").id == "jvp.cos_rule"
     assert commands.to_hint(place, "jvp").lesson == "jvp"
+
+
+def test_a_check_needs_no_whole_name_either():
+    assert commands.resolve("lift")[1].id == "duals.lift"
+    assert commands.resolve("jvp") == (manifest.get("jvp"), None)
+    with pytest.raises(Problem, match=r"Did you mean .*core\.bind"):  # several have this name
+        commands.resolve("bind")
 
 
 def test_after_the_last_hint_no_other_is_offered(work, say):

@@ -234,13 +234,13 @@ def swept(f, ins, outs):
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
 def test_from_the_result_to_the_input():
-    """Equations 3, 2 and 1 are undone, in this order: 50 + 3, then + 2, then + 1."""
+    """With stand-ins that add its number, equations 3, 2 and 1 are undone: 50 + 3 + 2 + 1."""
     assert swept(lambda x: lax.exp(lax.neg(lax.sin(x))), [None], [50.0]) == [56.0]
 
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
 def test_first_compute_then_invert():
-    """Equation 1 is computed, 100; equation 2 is undone with it: 7 + 100 + 2.
+    """With stand-ins, equation 1 is computed, 100; 2 is undone: result 7 + known 100 + number 2.
 
     These are stand-ins: what is computed is 100; what is undone is the sum of the result, the known
     operands and the equation's number.
