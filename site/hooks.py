@@ -122,9 +122,19 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Turn formulas into MathML; leave out the output of examples that print nothing."""
     try:
+        content = _MAP.sub(_inlined, content)
         return _FORMULA.sub(_mathml, _EMPTY_OUTPUT.sub("", content))
     except ValueError as error:
         raise PluginError(f"{page.file.src_uri}: {error}") from None
+
+
+_MAP = re.compile(r'<p><img [^>]*src="[^"]*map\.svg"[^>]*></p>')
+
+
+def _inlined(_: re.Match[str]) -> str:
+    """The map as part of the page, so that its links can be followed; it scrolls on a phone."""
+    picture = (ROOT / "course" / "map.svg").read_text(encoding="utf-8")
+    return f'<div class="course-map" tabindex="0">{picture}</div>'
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:

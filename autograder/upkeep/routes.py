@@ -3,7 +3,6 @@
 Tables and a picture are made from the manifests, `course/routes.toml` and `course/seeds.toml`.
 """
 
-import html
 import itertools
 import os
 import re
@@ -133,9 +132,9 @@ def _read(name: str) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------------
 # The map
 
-_BOX, _GAP, _STEP = (102, 38), 12, 74
+_BOX, _GAP, _STEP = (132, 38), 12, 74
 _PICTURE = """\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" \
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="group" \
 font-family="system-ui, sans-serif" font-size="16">
   <title>Which lessons build on which; the arrows go from a lesson to those that need it</title>
   <rect width="{width}" height="{height}" rx="10" fill="#f6f7fb"/>
@@ -162,8 +161,8 @@ def map_picture(known: Sequence[Lesson]) -> str:
     arrows, boxes, names = "", "", ""
     for lesson, (x, y) in places.items():
         boxes += f'    <rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6"/>\n'
-        text = html.escape(lesson.id)
-        names += f'    <text x="{x + width // 2}" y="{y + 25}">{text}</text>\n'
+        text = f'<text x="{x + width // 2}" y="{y + 25}">{lesson.number}. {lesson.id}</text>'
+        names += f'    <a href="../lessons/{lesson.id}/">{text}</a>\n'
         for other in (before for before in places if before.id in lesson.requires):
             start = f"{places[other][0] + width // 2} {places[other][1] + height}"
             arrows += f'    <path d="M{start} {x + width // 2} {y - 2}"/>\n'

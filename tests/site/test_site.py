@@ -406,6 +406,14 @@ def test_how_to_obtain_the_course_comes_from_one_setting(small):
     assert f"{address}/edit/main/course/index.md" in shown
 
 
+def test_the_map_leads_to_every_lesson_by_its_number(built):
+    page = (built / "path" / "index.html").read_text(encoding="utf-8")
+    for lesson in LESSONS:
+        assert re.search(
+            rf'<a href="../lessons/{lesson.id}/"><text [^>]*>{lesson.number}. {lesson.id}<', page
+        )
+
+
 @pytest.mark.full
 def test_the_text_on_the_first_page_is_what_the_capstone_prints():
     page = (places.COURSE / "index.md").read_text(encoding="utf-8")
