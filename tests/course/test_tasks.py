@@ -30,7 +30,7 @@ def outcomes(folder, lesson, solved):
     (folder / "tasks.py").write_text((lesson.folder / "tasks.py").read_text())
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no",
-         "--outcomes=outcomes.jsonl", "tasks.py"],
+         "--outcomes=outcomes.jsonl", "--time-limit=90", "tasks.py"],
         cwd=folder, capture_output=True, text=True, check=False, env=checks.environment(folder),
     )  # fmt: skip
     events = checks.read_events(folder / "outcomes.jsonl")
