@@ -140,6 +140,12 @@ def test_another_comparison_is_told_as_it_stands():
     assert explain.what_happened(error) == ["but 3 < 2 does not hold"]
 
 
+def test_the_words_of_a_check_come_before_its_condition():
+    compared = ("<=", "1", "0")
+    error = Error("AssertionError", "1 operation ran, not 0.\nassert 1 <= 0", compared=compared)
+    assert explain.what_happened(error) == ["1 operation ran, not 0."]
+
+
 def test_a_condition_is_told_in_words():
     message = "assert False\n +  where False = isinstance(2, int)\n +    and   2 = f(1)"
     error = Error("AssertionError", message)
