@@ -83,7 +83,7 @@ def test_directions_of_bands():
         for columns in (30, 33):
             pattern = band(30, columns, below, above)
             count, calls = directions(function_of(pattern), pattern)
-            assert 1 <= count <= below + above + 1
+            assert 1 <= count <= below + above + 1, f"It takes {count} directions."
             assert calls == 1
 
 

@@ -101,7 +101,7 @@ def test_memory(step):
     found = [arrays_alive(backwards(long(step, n))) for n in (2, 4, 8, 16, 32, 64)]
     assert found[0] <= arrays_alive(backwards(plain(step, 2))) + 2
     for few, more in itertools.pairwise(found):
-        assert more <= few + 1
+        assert more <= few + 1, f"{few} arrays are alive, and {more} for twice as many steps."
 
 
 @pytest.mark.exercise("checkpoint.open")
