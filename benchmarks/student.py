@@ -23,7 +23,7 @@ from autograder.student import workspace
 
 ROUNDS = 5
 REPORT = places.ROOT / "build" / "bench" / "student.json"
-FIRST_WITH_XLA = 10  # the number of lesson jit
+FIRST_WITH_XLA = 10  # the number of the `jit` lesson
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Row:
     name: str
     wall: float
     processor: float
-    aim: float  # 0: somebody else's, for comparison
+    aim: float  # 0: another project's, for comparison
 
     @property
     def line(self) -> str:

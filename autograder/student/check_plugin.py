@@ -149,7 +149,7 @@ def explain(config: pytest.Config, excinfo: pytest.ExceptionInfo[BaseException])
         "timed_out": isinstance(error, pytest.fail.Exception) and "not end within" in str(error),
         "compared": config.stash[compared] if is_assertion and compared in config.stash else None,
         "program": "\n".join(map(str, getattr(error, "__notes__", ())))[:LONGEST],
-        # To find lines and their texts takes time, and nobody reads where a stub is.
+        # To find lines and their texts takes time, and it is known where a stub is.
         "frames": []
         if is_stub
         else [describe(config, entry) for entry in telling(config, excinfo.traceback)],

@@ -349,8 +349,8 @@ def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxp
     # - backward_pass(jaxpr, consts, args, cotangents): cotangents of the linear inputs
     # - UndefPrimal(aval): stands for a linear input
     # - instantiate(ct, aval): the cotangent as an array of this type, even if it is None
-    # - derived(jaxpr, key, f, avals): the program of f on inputs of these types, cached on jaxpr
-    #   under key: any hashable value that tells it from all other programs cached there
+    # - derived(jaxpr, key, f, avals): the program of f for these types, cached on jaxpr under key,
+    #   which no other program cached there may have
     # - jaxpr.in_avals, jaxpr.out_avals: the types of inputs and results; jaxpr.jaxpr and
     #   jaxpr.consts are its parts
     # TODO(grad.call_rule): return the program that runs backwards, and keep it for the next time.

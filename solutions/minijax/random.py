@@ -106,14 +106,10 @@ def rotate_left(x: Value, distance: int) -> Value:
 def threefry_2x32(words: Value, x0: Value, x1: Value) -> tuple[Any, Any]:
     """The hash threefry-2x32: two words of random bits for each counter, a pair of words.
 
-    `words`, the key, is a uint32 array `[k0, k1]`. `x0` and `x1`, the counters' words, are uint32
-    arrays of the same shape, which both results have. `k2` is `k0 ^ k1 ^ PARITY`, and all sums are
-    modulo 2**32:
-
-    - Round `r`, from 0 to 19, turns `(x0, x1)` into `(y, rotate_left(x1, d) ^ y)`, where
-      `y = x0 + x1` and `d = ROTATIONS[r // 4 % 2][r % 4]`.
-    - Before rounds 0, 4, 8, 12, 16 and after the last, for `j` from 0 to 5, the key is added: to
-      `x0` word `j % 3`, to `x1` word `(j + 1) % 3` and the number `j`.
+    `words` is the key, a uint32 array of two. `x0` and `x1`, the two words of the counters, are
+    uint32 arrays of the same shape, which both results have. The definition, with sums modulo
+    2**32, twenty rounds and six additions of the key, is on the lesson's page. Operands may be
+    tracers.
 
     >>> zero = np.uint32(0)
     >>> print(*map(hex, threefry_2x32(np.zeros(2, np.uint32), zero, zero)))
@@ -160,7 +156,7 @@ def words_of_seed(seed: Value) -> Value:
 def split_words(words: Value, shape: Sequence[int]) -> Value:
     """New keys, as many as an array of this shape has elements: uint32 of shape `(*shape, 2)`.
 
-    Key number `n` is what `threefry_2x32` makes of the counter `n`; `counters` numbers them.
+    Key number `n`, counted along the last axis first, is the hash of the counter `n`.
 
     >>> split_words(np.array([0, 42], np.uint32), (2,))
     Array([[1832780943,  270669613],
@@ -277,8 +273,8 @@ def drawn(words: Value, logits: Value, axis: int, shape: Sequence[int], mode: st
     """Indices along `axis` of `logits`, drawn by `softmax(logits, axis)`: int64.
 
     `shape` is what `logits` broadcasts to before the draw, and the result has its axes without
-    `axis`, a negative number. To each logit of that shape a number of `gumbel_floats`, with the
-    logits' dtype and this `mode`, is added; the index of the largest sum is the result.
+    `axis`, a negative number. To each logit of that shape Gumbel's noise, with the logits' dtype
+    and this `mode`, is added; the index of the largest sum is the result.
 
     >>> drawn(np.array([0, 42], np.uint32), np.log(np.array([0.1, 0.9])), -1, (5, 2), None)
     Array([1, 1, 1, 1, 1], dtype=int64)
@@ -316,9 +312,9 @@ def rounds(size: int) -> int:
 def shuffled(words: Value, x: Value, axis: int) -> Value:
     """The elements of `x` in a random order along `axis`: each line of them in one of its own.
 
-    `rounds(x.size)` times: `split_words` makes two keys, one for the rounds that follow and one for
-    this round, whose random bits (32 for each element of `x`) are sorted along `axis`; the elements
-    of `x` go with them. Elements with equal bits keep their order.
+    In each round two keys are made, the first for the rounds that follow. The other one's random
+    bits, 32 for each element of `x`, are sorted along `axis`, and the elements of `x` go with them.
+    Elements with equal bits keep their order. How many rounds there are depends on `x.size`.
 
     >>> shuffled(np.array([0, 42], np.uint32), np.array([10, 20, 30, 40]), 0)
     Array([30, 40, 10, 20], dtype=int64)
