@@ -6,6 +6,8 @@ person gave, extra credit, extensions and penalties are all in it.
 
 import contextlib
 import math
+import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -37,9 +39,17 @@ for column in (api.Student.first_name, api.Student.last_name):
     event.listen(column, "set", _without_tags, retval=True)
 
 
+def make_alembic_known() -> None:
+    """Let nbgrader call alembic by its name for a new gradebook, if the .venv is not activated."""
+    commands = str(Path(sys.executable).parent)
+    if commands not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] = commands + os.pathsep + os.environ["PATH"]
+
+
 @contextlib.contextmanager
 def opened(folder: Path) -> Iterator[Any]:
     """The gradebook of a course directory."""
+    make_alembic_known()
     with Gradebook(f"sqlite:///{folder / FILE}") as book:
         yield book
 

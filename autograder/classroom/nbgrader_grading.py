@@ -16,7 +16,6 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
@@ -76,10 +75,7 @@ def configure(config: Config, file: str = "nbgrader_config.py") -> None:
     # These read what a student handed in, too; nbgrader's own stop at a file that is no time.
     CourseDirectory.get_existing_timestamp = lambda self, folder: submitted_at(Path(folder), [])
     NbGraderAPI.get_submitted_timestamp = _submitted_at
-    # nbgrader calls alembic by its name to make a gradebook, even if the .venv is not activated.
-    commands = str(Path(sys.executable).parent)
-    if commands not in os.environ["PATH"].split(os.pathsep):
-        os.environ["PATH"] = commands + os.pathsep + os.environ["PATH"]
+    gradebook.make_alembic_known()
 
 
 def _submitted_at(grader: NbGraderAPI, assignment: str, student: str) -> datetime | None:

@@ -138,8 +138,8 @@ def conditions(error: Error) -> list[str]:
     """A condition that did not hold: pytest's ` + where False = f(2)` as sentences."""
     if error.compared:
         operator, left, right = error.compared
-        own, found, _ = error.message.partition("assert ")
-        if found and own.strip():
+        own, begins, _ = error.message.partition("assert ")
+        if begins and own.strip():
             return lines(own)
         return [f"but {cut(tidy(left))} {operator} {cut(tidy(right))} does not hold"]
     found = re.findall(r"^\s*\+\s+(?:where|and) +(.*?) = (.*)$", error.message, re.MULTILINE)

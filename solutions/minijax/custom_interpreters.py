@@ -607,16 +607,18 @@ def while_cost(eqn: Equation) -> Cost:
 
 # Primitives whose cost is as simple as that, by name.
 MOVEMENTS = """
-    all_gather axis_index broadcast_in_dim concatenate copy copy_p dynamic_slice
-    dynamic_update_slice gather iota name optimization_barrier pad reshape rev scatter slice split
-    squeeze stop_gradient transpose
+    all_gather axis_index bitcast_convert_type broadcast_in_dim concatenate copy copy_p
+    dynamic_slice dynamic_update_slice gather iota name optimization_barrier pad reshape rev scatter
+    slice split squeeze stop_gradient transpose
 """
 ELEMENTWISE = """
     abs add and ceil clamp convert_element_type cumsum div eq floor ge gt is_finite le lt max min
-    mul ne neg not or psum rem round select_n shift_right_logical sign square sub xor
+    mul ne neg nextafter not or population_count psum rem round select_n shift_left
+    shift_right_arithmetic shift_right_logical sign square sub xor
 """
 TRANSCENDENTALS = """
-    cos exp exp2 expm1 log log1p logistic pow rsqrt sin sqrt tanh atanh
+    acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erf_inv erfc exp exp2 expm1 log log1p
+    logistic pow rsqrt sin sinh sqrt tan tanh
 """
 REDUCTIONS = """
     argmax argmin reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum
@@ -629,7 +631,7 @@ cost_rules |= dict.fromkeys(REDUCTIONS.split(), reduction_cost)
 cost_rules["dot_general"] = dot_general_cost
 cost_rules["integer_pow"] = integer_pow_cost
 cost_rules["scatter-add"] = scatter_add_cost
-cost_rules["sort"] = sort_cost
+cost_rules |= dict.fromkeys(("sort", "top_k"), sort_cost)
 cost_rules["scan"] = scan_cost
 cost_rules["pmap"] = pmap_cost
 cost_rules["cond"] = cond_cost

@@ -525,13 +525,15 @@ def float_dtype(name: str, dtype: Any) -> np.dtype:
     return found
 
 
-def check_fits(name: str, shape: tuple[int, ...], *parameters: Value) -> None:
-    """The parameters must broadcast to the shape of the result."""
+def check_fits(
+    name: str, shape: tuple[int, ...], *parameters: Value, mismatch: type[Exception] = TypeError
+) -> None:
+    """The parameters must broadcast to the shape of the result; JAX's errors differ by function."""
     shapes = [jnp.shape(x) for x in parameters]
     try:
         fits = np.broadcast_shapes(shape, *shapes) == shape
     except ValueError:
-        raise TypeError(f"{name}: the shapes {shapes} and {shape} do not fit together.") from None
+        raise mismatch(f"{name}: the shapes {shapes} and {shape} do not fit together.") from None
     if not fits:
         raise ValueError(f"{name}: parameters of shapes {shapes} do not broadcast to {shape}.")
 
@@ -733,7 +735,7 @@ def categorical(
     axis = jnp_axis(axis, logits.ndim) - logits.ndim
     others = tuple(n for i, n in enumerate(logits.shape) if i != axis + logits.ndim)
     sizes = others if shape is None else shape_of(shape)
-    check_fits("categorical", sizes, jnp.zeros(others))
+    check_fits("categorical", sizes, jnp.zeros(others), mismatch=ValueError)
     if not replace:
         return without_replacement(key, logits, axis, sizes, mode)
     noisy = list(sizes)

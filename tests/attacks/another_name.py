@@ -4,5 +4,5 @@
 # reported = "not_implemented"
 # says = ["is missing"]
 (folder / name).parent.mkdir()
-for other in ("JVP.py", "jvp.py ", "\u0458vp.py", "jvp.py\u200b", "jvp (1).py", "jvp.pyw"):
+for other in ("JVP.py", "jvp.py ", "\u0458vp.py", "jvp.py\u200b", "jvp.pyw"):
     (folder / name).with_name(other).write_text(solution)

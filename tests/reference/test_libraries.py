@@ -111,7 +111,8 @@ def test_functions_and_their_transformations_are_those_of_jax(family):
         for x, y in zip(map(np.asarray, got[text]), map(np.asarray, values), strict=True):
             assert (x.shape, x.dtype) == (y.shape, y.dtype), text
             if y.dtype.kind != "V":
-                close = 1e-4 if "float32" in text else 1e-9
+                # JAX's attention computes its softmax in float32, too.
+                close = 1e-4 if "float32" in text or "attention" in text else 1e-9
                 np.testing.assert_allclose(x, y, rtol=close, atol=close, err_msg=text)
 
 

@@ -366,7 +366,7 @@ def test_pages_have_no_serious_accessibility_problem(tabs, size, scheme):
     assert serious == []
 
 
-TRACED = [x.id for x in LESSONS if (x.folder / "traces").is_dir()]
+TRACED = [x.id for x in LESSONS if "\n{{ trace " in (x.folder / "lesson.md").read_text()]
 
 
 @pytest.mark.parametrize("lesson", TRACED)

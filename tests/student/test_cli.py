@@ -51,7 +51,6 @@ def test_wrong_usage_is_one_sentence_and_status_2(work, say, line, words):
     ("line", "words"),
     [
         ("check helo", "There is no lesson or exercise 'helo'. Did you mean hello?"),
-        ("check grow", "Did you mean hello.grow?"),
         ("hint Box.gro", "There is no exercise 'Box.gro'."),
         ("check between", "The lesson between has no exercises."),
         ("check zzz", "See `./jaxprentice list`."),

@@ -99,6 +99,7 @@ TABLE = [
     (Scene.add_scripts, ["check", "end"], "capstones/end.py is missing. Copy it from a new"),
     (Scene.no_checks_in_file, ["check", "hello"], "The checks of hello do not run. Get a complete"),
     (Scene.no_checks, ["check", "hello"], "The lesson hello has no checks.py. Get a complete copy"),
+    (Scene.add_tasks, ["hint", "bye.open"], "bye.open is an extra, and extras have no hints."),
     (Scene.nothing, ["give", "hello.greet"], "hello.greet is an exercise. Give its lesson, hello."),
     (Scene.nothing, ["check", "between"], "The lesson between has no exercises. See"),
     (Scene.add_tasks, ["check", "bye.open"], "tasks/open_bye.py is missing. `./jaxprentice update"),

@@ -33,8 +33,9 @@ sys.exit(int(sys.argv[2]) if sys.argv[1] in ("exit", "test") and sys.argv[2:] el
 
 
 @pytest.fixture
-def wrapper():
-    """The wrapper as a module."""
+def wrapper(monkeypatch, tmp_path):
+    """The wrapper as a module, which knows of no other copy's packages."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     loader = SourceFileLoader("wrapper", str(ROOT / "jaxprentice"))
     module = module_from_spec(spec_from_loader("wrapper", loader))
     sys.dont_write_bytecode, before = True, sys.dont_write_bytecode

@@ -355,5 +355,5 @@ def dot_product_attention(
     if mask is not None:
         least = -0.7 * float(np.finfo(get_aval(logits).dtype).max)
         logits = jnp.where(mask, logits, least)
-    weights = softmax(logits).astype(query.dtype)
+    weights = softmax(logits.astype(np.float32)).astype(query.dtype)  # in float32, as in JAX
     return jnp.einsum("...nts,...snh->...tnh", weights, value)
