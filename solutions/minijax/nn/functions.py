@@ -12,7 +12,7 @@ import numpy as np
 
 from minijax import dtypes, lax
 from minijax import numpy as jnp
-from minijax.core import Value, get_aval
+from minijax.core import Value
 from minijax.custom_rules import custom_jvp
 from minijax.numpy.basic import promote_float
 
@@ -239,9 +239,10 @@ def logsumexp(
     powers = jnp.exp(a - high)
     total = jnp.sum(powers if b is None else factor * powers, axis, keepdims=keepdims)
     shift = high if keepdims else jnp.reshape(high, total.shape)
+    size, sign = jnp.log(jnp.abs(total)) + shift, jnp.sign(total)
     if return_sign:
-        return jnp.log(jnp.abs(total)) + shift, jnp.sign(total)
-    return jnp.log(total) + shift
+        return size, sign
+    return size if b is None else jnp.where(jnp.less(sign, 0), jnp.nan, size)
 
 
 def logmeanexp(x: Value, axis: Axis = None, where: Value = None, keepdims: bool = False) -> Value:
@@ -353,7 +354,7 @@ def dot_product_attention(
         causal = jnp.tri(times, seen, dtype=bool)
         mask = causal if mask is None else jnp.logical_and(mask, causal)
     if mask is not None:
-        least = -0.7 * float(np.finfo(get_aval(logits).dtype).max)
+        least = -0.7 * float(np.finfo(np.float32).max)  # finite in the softmax's dtype, too
         logits = jnp.where(mask, logits, least)
     weights = softmax(logits.astype(np.float32)).astype(query.dtype)  # in float32, as in JAX
     return jnp.einsum("...nts,...snh->...tnh", weights, value)
