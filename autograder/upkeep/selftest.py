@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from autograder.lessons import places
 from autograder.student import doctor
 
-# Three processes share the files: many tests wait, for a limit of time or for a browser, so that
-# three keep two cores busy. A file stays in one process, because its tests share expensive things:
-# a graded class, a built site.
-IN_PARALLEL = ("-n", "3", "--dist", "loadfile")
+# Four processes share the files: many tests wait, for a limit of time or for a browser, and three
+# kept two cores busy for two thirds of the time. A file stays in one process, because its tests
+# share expensive things: a graded class, a built site.
+IN_PARALLEL = ("-n", "4", "--dist", "loadfile")
 ALL = "--all"
 
 
