@@ -41,6 +41,7 @@ def wrapper(monkeypatch, tmp_path):
     sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
     loader.exec_module(module)
     sys.dont_write_bytecode = before
+    monkeypatch.setattr(module, "BORROWED", str(tmp_path / ".venv.shared"))
     return module
 
 
