@@ -38,9 +38,16 @@ def pytest_addoption(parser):
 
 CASES = 3  # of each test function, in the choice
 
+# The files that take minutes start first: one that starts last keeps the rest waiting for it.
+LONG_FILES = """
+test_demo test_site test_nbgrader test_attacks test_submission test_audit test_right_answers
+test_hostile_pages test_term test_release test_faults test_capstones test_bench test_surface
+""".split()
+
 
 def pytest_collection_modifyitems(config, items):
     """Leave out what only --full runs; for the choice keep a few cases of each test, none slow."""
+    items.sort(key=lambda item: [*LONG_FILES, item.path.stem].index(item.path.stem))
     chosen = set(items)
     if not config.getoption("--full"):
         chosen = {item for item in items if not item.get_closest_marker("full")}

@@ -658,7 +658,8 @@ def test_slow(): print("slow")
 """
     (tmp_path / "test_ten.py").write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:warnings", "--choice"]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    environment = {name: os.environ[name] for name in os.environ if name != "PYTEST_ADDOPTS"}
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert sorted(re.findall(r"[a-z]+\d|slow", run.stdout)) == sorted(
         ["few0", "few4", "few9", *(f"all{i}" for i in range(10))]
     )
