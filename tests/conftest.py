@@ -39,10 +39,11 @@ def pytest_addoption(parser):
 CASES = 3  # of each test function, in the choice
 
 # The files that take minutes start first: one that starts last keeps the rest waiting for it.
-LONG_FILES = """
-test_demo test_site test_nbgrader test_attacks test_submission test_audit test_right_answers
-test_hostile_pages test_term test_release test_faults test_capstones test_bench test_surface
-""".split()
+LONG_FILES = [
+    *("test_demo", "test_site", "test_nbgrader", "test_attacks", "test_submission", "test_audit"),
+    *("test_right_answers", "test_hostile_pages", "test_term", "test_release", "test_faults"),
+    *("test_capstones", "test_bench", "test_surface"),
+]
 
 
 def pytest_collection_modifyitems(config, items):

@@ -5,9 +5,10 @@ the rest says what is asked. `tasks.py` there holds the checks of the first two.
 """
 
 import ast
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.lessons import places
+from autograder.lessons import places, skeleton
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
@@ -46,8 +47,29 @@ def exist(lesson: Lesson) -> bool:
 
 
 def solution(task: Task) -> str:
-    """The reference's text of a task's file."""
-    return (places.SOLUTIONS / "tasks" / task.name).read_text(encoding="utf-8")
+    """The reference's text of a task's file; of a repair, only what changes is in `solutions`."""
+    text = (places.SOLUTIONS / "tasks" / task.name).read_text(encoding="utf-8")
+    return _repaired(task.text, text) if task.name.startswith("repair_") else text
+
+
+def _repaired(given: str, changes: str) -> str:
+    """The given program with the definitions and the imports of `changes` in place of its own."""
+    statements = ast.parse(changes).body
+    imports = [ast.unparse(x) for x in statements if isinstance(x, ast.Import | ast.ImportFrom)]
+    for target in _changed(statements):
+        given = skeleton.replace_function(given, target, skeleton.definition(changes, target))
+    start = ast.parse(given).body[0].end_lineno  # of what follows the docstring
+    lines = given.splitlines()
+    return "\n".join([*lines[:start], *imports, *lines[start:], ""])
+
+
+def _changed(statements: Sequence[ast.stmt]) -> Iterator[str]:
+    """The functions and methods that are defined, as "f" and "Class.f"."""
+    for definition in statements:
+        if isinstance(definition, ast.FunctionDef):
+            yield definition.name
+        elif isinstance(definition, ast.ClassDef):
+            yield from (f"{definition.name}.{name}" for name in _changed(definition.body))
 
 
 def _read(lesson: Lesson, name: str) -> Task:

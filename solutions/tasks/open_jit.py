@@ -1,11 +1,4 @@
-"""A compiler of your own, in NumPy.
-
-Write `fused(f)`, a function that returns what `f` returns, and computes it with NumPy instead of
-XLA. It traces `f` once for each type of its arguments. It computes a chain of elementwise
-operations on a long array block by block, so that no array between the first and the last of them
-exists as a whole. Besides its result, a chain of forty operations on two million numbers needs less
-than a tenth of the result's memory. How fast is it, beside `f` and beside `jit(f)`?
-"""
+"""A compiler of your own, in NumPy."""
 
 import itertools
 import math

@@ -1,10 +1,4 @@
-"""The curvature of a function.
-
-Write `hessian(f, x)`: the square array of all second derivatives of `f` at `x`, where `f` takes a
-vector and returns a scalar. `hvp(f, x, v)` returns the product of that array and a vector. You
-have nothing but `jvp`. For a vector of n elements, `hessian` may call `f` n * (n + 1) / 2 times,
-and `hvp` n times.
-"""
+"""The curvature of a function."""
 
 import numpy as np
 

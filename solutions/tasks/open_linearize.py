@@ -1,12 +1,4 @@
-"""One residual is enough.
-
-Linearize a thousand sines in a row, and the program keeps a thousand residuals, although the
-derivative of an elementwise function is only one number per element. Write `fewer(program)`, which
-takes the program of a derivative, as `linearize_flat` returns it, and returns one that computes the
-same with fewer constants. Inputs and outputs keep their shapes and dtypes, and the constants never
-take more bytes than before. For an elementwise function of one array, however long, one constant
-must be left; elementwise parts before and after another operation are shortened, too.
-"""
+"""One residual is enough."""
 
 import numpy as np
 

@@ -1,12 +1,4 @@
-"""A sum that goes round in a ring.
-
-Write `ppermute(x, axis_name, perm)`, a collective of your own, with the rules that `vmap`, `jvp`
-and `grad` need: for each pair (source, target) of `perm`, example `target` gets what example
-`source` has, and an example that is no target gets zeros. With it, write `ring_sum(x, axis_name)`,
-which returns what `psum` returns, and binds no collectives but yours and `axis_index`. The n
-examples only ever send to the next one, and the last to the first. Each sends 2n - 2 times, and
-never more than one part in n of its numbers, rounded up.
-"""
+"""A sum that goes round in a ring."""
 
 import functools
 

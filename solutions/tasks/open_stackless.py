@@ -1,12 +1,4 @@
-"""A language for chance.
-
-Write `sample(name, mean, std)`, an operation for a number that a program draws from a normal
-distribution, and `density(f, numbers)`, a function of the arguments of `f`. It returns a pair: what
-`f` returns if the samples named in the dict `numbers` have the values there, and the logarithm of
-the density with which `f` draws these values. Samples of other names are left to what is outside; a
-`ValueError` if nothing there knows them. So one `density` may be inside another, and all of it
-inside `jvp`, `grad`, `vmap` and `jit`.
-"""
+"""A language for chance."""
 
 import math
 

@@ -1,11 +1,4 @@
-"""A sparse Jacobian from few directions.
-
-Write `sparse_jacobian(f, pattern)`, which returns a function of `x` that computes the Jacobian of
-`f` there, for an `f` from vectors to vectors. The array `pattern` has the shape of the Jacobian and
-is False at entries that are zero for every `x`. `f` runs once, and no more directions are pushed
-through it than needed. If each row of the pattern has a single entry, one is enough, and for a band
-of k diagonals k are. The result has the dtype of what `f` returns.
-"""
+"""A sparse Jacobian from few directions."""
 
 import numpy as np
 

@@ -1,12 +1,6 @@
-"""A checkpoint without a primitive.
+"""What changes in `repair_checkpoint.py`."""
 
-`forgetful(f)` is `f`, of which reverse mode keeps the arguments and nothing else: `custom_vjp` is
-enough for that. `f` takes arrays of floats and returns one. The values are right, and so are the
-gradients of most functions. But always the gradient must be that of the value which was returned
-with it. Repair it, so that still nothing but arguments is kept.
-"""
-
-from minijax import custom_vjp, make_jaxpr, vjp
+from minijax import make_jaxpr
 from minijax.jaxpr import jaxpr_as_fun
 
 

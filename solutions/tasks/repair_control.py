@@ -1,13 +1,4 @@
-"""A tank that runs dry.
-
-`drain(k, height, steps)` lets water out of a tank, by Torricelli's law: in each step the flow is
-`k` times the root of the height, and nothing flows out of an empty tank. It returns the height at
-the end and the water that has left. Together they are what was there at first: the heights and
-flows obey that, and so must their derivatives with respect to `k` and `height`. Repair it.
-"""
-
-import minijax.numpy as jnp
-from minijax import lax
+"""What changes in `repair_control.py`."""
 
 
 def drain(k, height, steps):
@@ -21,8 +12,3 @@ def drain(k, height, steps):
 
     (height, left), _ = lax.scan(step, (height, 0.0), None, length=steps)
     return height, left
-
-
-def outflow(k, height):
-    """The water that leaves a tank in one step, at most all of it."""
-    return jnp.minimum(k * jnp.sqrt(height), height)

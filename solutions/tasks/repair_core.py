@@ -1,33 +1,6 @@
-"""What a result depends on.
+"""What changes in `repair_core.py`."""
 
-`origins(f)(*args)` returns the value of `f` and the set of the arguments that it was computed from,
-by number: of `lambda x, y, z: x * z + 1.0` it is `{0, 2}`. Each call must know its own arguments
-only, and lose none of them, even inside a function whose origins are asked for. Something is lost
-here.
-"""
-
-from minijax.core import Trace, Tracer, full_raise, get_aval, new_main
-
-
-class Origin(Tracer):
-    """A value, and the numbers of the arguments that it was computed from."""
-
-    def __init__(self, trace, value, numbers=frozenset()):
-        self._trace, self.value, self.numbers = trace, value, numbers
-        self.aval = get_aval(value)
-
-
-class OriginTrace(Trace):
-    """Evaluates one level down, and joins the origins of the operands."""
-
-    def pure(self, val):
-        return Origin(self, val)
-
-    lift = pure
-
-    def process_primitive(self, primitive, tracers, params):
-        out = primitive.bind(*[tracer.value for tracer in tracers], **params)
-        return Origin(self, out, frozenset().union(*[tracer.numbers for tracer in tracers]))
+from minijax.core import full_raise
 
 
 def origins(f):

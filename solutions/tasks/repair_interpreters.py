@@ -1,12 +1,4 @@
-"""The cheapest program.
-
-`measured(programs, x)` runs some programs, one whenever you ask for the next, and says what it
-computes at `x` and how many operations that takes. All its numbers are right, and yet it disturbs
-its surroundings, so that a counter of your own misses operations. Repair it: whenever and wherever
-you ask for the next measurement, the interpreter that was current before is current afterwards.
-"""
-
-from microjax.interpreters import CountingInterpreter, current_interpreter, set_interpreter
+"""What changes in `repair_interpreters.py`."""
 
 
 def measured(programs, x):
@@ -16,20 +8,3 @@ def measured(programs, x):
         with set_interpreter(counting):
             value = program(x)
         yield program, value, counting.count
-
-
-def cheapest(programs, x):
-    """The program that takes the fewest operations at `x`; of several, the first."""
-    best, fewest = None, None
-    for program, _, count in measured(programs, x):
-        if fewest is None or count < fewest:
-            best, fewest = program, count
-    return best
-
-
-def affordable(programs, x, limit):
-    """The first program that takes at most `limit` operations at `x`, or None."""
-    for program, _, count in measured(programs, x):
-        if count <= limit:
-            return program
-    return None

@@ -1,17 +1,4 @@
-"""A cache that confuses functions.
-
-`shared(f)` computes what `f` does, as `jit(f)` would. But all functions with the same program share
-one executable, even if they have captured different arrays: a training loop may make its step anew
-each time. Now and then a result belongs to an earlier function. Repair it, without compiling more
-often. (`f` does not call other compiled functions.)
-"""
-
-from minijax import jit
-from minijax.jaxpr import eval_jaxpr
-from minijax.tracing import trace_tree
-from minijax.tree import tree_leaves, tree_unflatten
-
-executables = {}
+"""What changes in `repair_jit.py`."""
 
 
 def shared(f):

@@ -1,11 +1,6 @@
-"""A memory that spoils derivatives.
+"""What changes in `repair_jvp.py`."""
 
-`remember(f)` computes `f` once for each scalar and keeps the results. Its values are right, and yet
-derivatives go wrong: `jvp(remember(f), (x,), (x_dot,))` must equal `jvp(f, (x,), (x_dot,))`, at any
-time and however deep it is nested. Repair it, so that plain numbers are still computed only once.
-"""
-
-from minijax.core import Tracer, get_aval
+from minijax.core import Tracer
 
 
 def remember(f):

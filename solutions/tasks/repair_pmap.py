@@ -1,22 +1,4 @@
-"""Data in parts.
-
-`standardize(x, count, axis_name)` is for data that are cut into parts, one for each example of a
-named axis: the first `count` rows of `x` are data, the others only fill it up. It shifts and scales
-the columns of all data together, so that each has the mean 0 and the variance 1, and returns this
-part with zeros in the rows that fill it up. A row must become the same, whichever way the data are
-cut. Repair it.
-"""
-
-import minijax.numpy as jnp
-from minijax import lax
-
-
-def standardize(x, count, axis_name):
-    """This part of the data, by the mean and the variance of the columns of all data."""
-    is_data = jnp.arange(x.shape[0])[:, None] < count
-    centered = x - average(x, is_data, axis_name)
-    variance = average(centered * centered, is_data, axis_name)
-    return jnp.where(is_data, centered / jnp.sqrt(variance), 0.0)
+"""What changes in `repair_pmap.py`."""
 
 
 def average(x, is_data, axis_name):

@@ -1,20 +1,4 @@
-"""An optimizer that forgets its parameters.
-
-`step(params, velocities, gradient)` moves each parameter by its velocity, after the gradient has
-changed that. It returns two trees, the new parameters and the new velocities, and both must have
-the structure of `params`. Each parameter must move as if it were the only one, whatever containers
-it is in. For some models that is not so.
-"""
-
-from minijax.tree import tree_map
-
-RATE, FRICTION = 0.5, 0.25
-
-
-def moved(param, velocity, slope):
-    """A parameter and its velocity after one step."""
-    velocity = (1.0 - FRICTION) * velocity - RATE * slope
-    return param + velocity, velocity
+"""What changes in `repair_pytrees.py`."""
 
 
 def part(params, pairs, index):

@@ -1,13 +1,4 @@
-"""A walk that leans to one side.
-
-`walk(key, log_density, steps)` is Metropolis's algorithm: from where it is, it proposes a step, and
-takes it with the probability that makes its places, in the long run, a sample of the density. For
-the normal distribution they must have mean 0 and variance 1, and the numbers below 0 are as many as
-those above. Repair it: one line is wrong.
-"""
-
-import minijax.numpy as jnp
-from minijax import lax, random
+"""What changes in `repair_random.py`."""
 
 
 def walk(key, log_density, steps):

@@ -1,31 +1,7 @@
-"""A polynomial with a batch of coefficients.
+"""What changes in `repair_vmap.py`."""
 
-`polyval(coefficients, x)` is a new primitive: a polynomial, highest power first, at each element of
-`x`. The first axis of `coefficients` counts the powers; if there are more axes, they are aligned
-with the last axes of `x`, as NumPy aligns them. `vmap(polyval)` must return what a loop over the
-examples returns, whatever their shapes and axes, and in `vmap` of `vmap`, too. Numbers as `x` are
-no problem, but vectors are.
-"""
-
-import numpy as np
-
-from minijax.core import Primitive, get_aval, impl_rules, not_mapped, vmap_rules
-from minijax.vmap import move_batch_axis, remove_axis
-
-polyval_p = Primitive("polyval")
-
-
-def polyval(coefficients, x):
-    """The values of a polynomial."""
-    return polyval_p.bind(coefficients, x)
-
-
-def polyval_impl(coefficients, x):
-    """Horner's rule."""
-    out = np.zeros_like(x)
-    for coefficient in coefficients:
-        out = out * x + coefficient
-    return out
+from minijax.core import get_aval
+from minijax.vmap import remove_axis
 
 
 def polyval_batch(axis_size, vals, dims):
@@ -36,7 +12,3 @@ def polyval_batch(axis_size, vals, dims):
     last = [len(remove_axis(get_aval(v), dim).shape) for v, dim in zip(vals, dims, strict=True)]
     coefficients = move_batch_axis(axis_size, coefficients_dim, last[0], coefficients)
     return polyval(coefficients, move_batch_axis(axis_size, x_dim, last[1], x)), last[1]
-
-
-impl_rules[polyval_p] = polyval_impl
-vmap_rules[polyval_p] = polyval_batch

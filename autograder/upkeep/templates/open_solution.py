@@ -1,8 +1,4 @@
-"""FILL IN: the open task's title.
-
-FILL IN: a goal of at most five sentences, for which students design the functions themselves. Say
-what the functions that the checks call are named, such as `doubled(x)`, and what must hold.
-"""
+"""FILL IN: the open task's title."""
 
 from PACKAGE.newlesson import first
 

@@ -1,12 +1,6 @@
-"""FILL IN: the repair's title.
-
-FILL IN: what the program does, which law it must keep, and that it does not. `tripled(x)` must be
-three times `x`. Do not say where the slip is.
-"""
-
-from PACKAGE.newlesson import first
+"""What changes in `repair_newlesson.py`."""
 
 
 def tripled(x):
     """Three times `x`."""
-    return first(x) + x  # FILL IN: the same program without the slip
+    return first(x) + x  # FILL IN: the same definition without the slip
