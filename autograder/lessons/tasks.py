@@ -53,7 +53,7 @@ def solution(task: Task) -> str:
 
 
 def _repaired(given: str, changes: str) -> str:
-    """The given program with the definitions and the imports of `changes` in place of its own."""
+    """The given program, with the definitions of `changes` replacing its own, and their imports."""
     statements = ast.parse(changes).body
     imports = [ast.unparse(x) for x in statements if isinstance(x, ast.Import | ast.ImportFrom)]
     for target in _changed(statements):
