@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from autograder.classroom import course as courses
-from autograder.classroom import intake
+from autograder.classroom import intake, reading
 from autograder.classroom.display import display
 from autograder.grading import fingerprint, pool, results, submission, suite
 from autograder.grading.result import Result
@@ -68,7 +68,7 @@ def grade_folder(
         with _breaking_off_well(lesson, len(taken) - len(todo), len(taken)) as finished:
             about: dict[str, Any] = {"level": level, "seed": seed, "mark": mark, "bases": bases}
             made = _made(todo, plain, out, jobs, scheduler, **about)
-            keep(_scaled(made, lesson), todo, out, marks, finished)
+            keep(_finished(made, lesson, todo), todo, out, marks, finished)
             table = results.grades_csv(out)
         _name_the_odd(out, students)
         _name_the_absent(out, sorted(set(known) - set(students)))
@@ -77,11 +77,13 @@ def grade_folder(
         raise Problem(_about_unfit(unfit))
 
 
-def _scaled(made: pool.Results, lesson: Lesson) -> pool.Results:
-    """Results with the points that the lesson has in this course."""
+def _finished(made: pool.Results, lesson: Lesson, taken: Sequence[Taken]) -> pool.Results:
+    """Results with the points that the lesson has in this course, and with lines."""
+    sources = {student: source for student, source, _ in taken}
     with contextlib.closing(made):
         for result in made:
-            yield courses.with_points(result, lesson)
+            scaled = courses.with_points(result, lesson)
+            yield reading.with_lines(scaled, sources[result["student"]], lesson)
 
 
 def _hashed(bases: Mapping[str, Base] | None, student: str) -> str:

@@ -4,7 +4,8 @@ Each form is what its reader documents, or what its reader's source takes:
 
     gradescope  gradescope-autograders.readthedocs.io, "Autograder Specifications"
     github      the action classroom-resources/autograding-grading-reporter (src/main.js)
-    junit       the schema junit-10.xsd of Jenkins' xUnit plugin
+    junit       the schema junit-10.xsd of Jenkins' xUnit plugin, with `file` and `line` of a test
+                case as pytest's xunit1 has them, which readers on GitHub and GitLab use
     csv         RFC 4180
     canvas      Canvas, lib/gradebook_importer.rb
     moodle      docs.moodle.org, "Grade import"
@@ -16,7 +17,7 @@ What students may see there is what they see in feedback: no hidden test, no exp
 import base64
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -133,6 +134,8 @@ def _write_github(found: Class, folder: Path, roster: Roster) -> None:
             code = base64.b64encode(json.dumps(runner).encode()).decode()
             lines.append(f"{name.upper()}_RESULTS={code}")
         place(folder, result, "env").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        said = "\n".join(annotations(result))
+        place(folder, result, "txt").write_text(f"{said}\n", encoding="utf-8")
 
 
 def github_runner(exercise: Verdict) -> dict[str, Any]:
@@ -153,15 +156,54 @@ def github_runner(exercise: Verdict) -> dict[str, Any]:
 
 def _github_test(exercise: Verdict, index: int, scores: list[float]) -> dict[str, Any]:
     test = exercise["tests"][index]
+    asked = test.get("property", "")
     why = None if test["passed"] else test.get("message") or exercise["message"]
-    said = f": {why}" if why else ""  # the reporter prints names only
+    # The reporter prints names only.
+    said = f"{asked} {why}" if why and asked not in why else why or asked
     return {
-        "name": f"{exercise['id']} {index + 1}{said}",
-        "line_no": 0,  # which the reporter leaves out: a property has no line in the student's file
+        "name": f"{exercise['id']} {index + 1}" + (f": {said}" if said else ""),
+        "line_no": exercise.get("line", 0),  # the reporter leaves 0 out
         "status": "pass" if test["passed"] else "fail",
         "score": scores.pop() if test["passed"] else 0,
         "message": why,
     }
+
+
+def annotations(result: Result) -> Iterator[str]:
+    """A result as GitHub's workflow commands: the grade, and a mark at each exercise that failed.
+
+    A runner that prints these lines shows them beside the student's code.
+    """
+    grade = f"{result['score']:g} of {result['max_score']:g} points."
+    yield _command("notice", {"title": "Grade"}, f"{grade} Isolation: {result['isolation']}.")
+    for remark in result["remarks"]:
+        yield _command("error", {"title": result["lesson"]}, remark)
+    for exercise in result["exercises"]:
+        passed = sum(test["passed"] for test in exercise["tests"])
+        if exercise["message"] and not result["remarks"]:
+            title = f"{exercise['id']}: {passed} of {len(exercise['tests'])} tests passed"
+            yield _command("error", {**place_of(exercise), "title": title}, exercise["message"])
+
+
+def place_of(exercise: Verdict) -> dict[str, str]:
+    """The file and line of an exercise that was handed in; {} if it has no place."""
+    lesson = manifest.load().get(exercise["id"].partition(".")[0])
+    if lesson is None or "line" not in exercise:
+        return {}
+    return {"file": lesson.module, "line": str(exercise["line"])}
+
+
+def _command(name: str, about: dict[str, str], text: str) -> str:
+    """A workflow command. In its text no line ends, so that none begins another command."""
+    marks = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in about.items())
+    return f"::{name} {marks}::{_escaped(text, '')}"
+
+
+def _escaped(text: str, more: str) -> str:
+    text = "".join(c if c.isprintable() or c in "\r\n" else "?" for c in text)
+    for character in f"%\r\n{more}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
 
 
 def _shares(points: float, count: int) -> list[float]:
@@ -196,7 +238,7 @@ def junit(result: Result) -> bytes:
         ElementTree.SubElement(properties, "property", about)
     for exercise, test in cases:
         names = {"classname": exercise["id"], "name": _printable(test["id"])}
-        case = ElementTree.SubElement(suite, "testcase", names)
+        case = ElementTree.SubElement(suite, "testcase", {**names, **place_of(exercise)})
         if not test["passed"]:
             why = _printable(test.get("message") or exercise["message"] or "")
             about = {"type": test.get("class") or "failure", "message": why}

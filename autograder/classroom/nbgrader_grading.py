@@ -241,6 +241,7 @@ class WriteVerdicts(NbGraderPreprocessor):
         for each in taken:
             own: Result = {**verdicts[keys[each.student]], "student": each.student}
             own = courses.with_points(_with_reason(own, each.reasons[lesson.id]), lesson)
+            own = reading.with_lines(own, each.modules[lesson.id], lesson)
             if each.by != each.student:
                 own["remarks"] = [f"Handed in by {each.by} for the group.", *own["remarks"]]
             results.write(own, results_folder(root, assignment, lesson))

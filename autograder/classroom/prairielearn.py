@@ -6,6 +6,7 @@ reads /grade/results/results.json. See "External Grading" in its documentation.
 
 import json
 import sys
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,7 @@ def _own(lesson: Lesson, seed: int) -> dict[str, bytes]:
         "<pl-file-preview></pl-file-preview></pl-submission-panel>\n"
     )
     about = {
+        "uuid": str(uuid.uuid5(uuid.NAMESPACE_URL, f"jaxprentice/{lesson.id}")),
         "title": lesson.title,
         "topic": "JAX",
         "type": "v3",

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from autograder.classroom import written
 from autograder.classroom.course import cell_name
 from autograder.classroom.nbgrader_course import module
+from autograder.grading.result import Result, Verdict
 from autograder.lessons.manifest import Lesson
 
 LINES = 600  # that are compared
@@ -43,6 +44,17 @@ def changes(source: str, lesson: Lesson) -> dict[str, str]:
     if outside:
         found[last] = f"{found.get(last, '')}\nOutside the exercises:\n{outside}".strip("\n")
     return {name: text for name, text in found.items() if text}
+
+
+def with_lines(result: Result, source: bytes | None, lesson: Lesson) -> Result:
+    """The result with the line of each exercise's definition in the module, where it has one."""
+    lines = (source or b"").decode().split("\n")
+    spans = {e.id: _span(lines, e.target) for e in lesson.exercises}
+    return {**result, "exercises": [_at(x, spans.get(x["id"])) for x in result["exercises"]]}
+
+
+def _at(verdict: Verdict, span: Span | None) -> Verdict:
+    return {**verdict, "line": span[0] + 1} if span else verdict
 
 
 def _diff(ours: str, own: str) -> str:

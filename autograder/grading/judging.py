@@ -36,6 +36,7 @@ class Examined:
     review: list[str] = field(default_factory=list)  # why a person should look at it
     layers: tuple[str, ...] = ()
     constants: dict[str, str] = field(default_factory=dict)  # what `constant_answers` says
+    properties: Mapping[str, str] = field(default_factory=dict)  # what each test asks
     otherwise: Disagreement | None = None  # why tests have no outcome
 
 
@@ -58,7 +59,7 @@ def judge(
         "id": exercise.id,
         "points": round(exercise.points * share, 2),
         "max_points": exercise.points,
-        "tests": [_test_result(test, failure, policy) for test, failure in found.items()],
+        "tests": [_test_result(test, x, examined, policy) for test, x in found.items()],
         "class": failures[0].kind if failures else None,
         "message": _exercise_message(failures, policy, bool(right) and empty),
         "misconception": {"name": label.name, "hints": list(label.hints)} if label else None,
@@ -66,11 +67,15 @@ def judge(
     }
 
 
-def _test_result(test: str, failure: Disagreement | None, policy: Policy) -> result.Test:
-    if failure is None:
-        return {"id": test, "passed": True, "class": None, "message": None}
-    message = _message(failure, policy)
-    return {"id": test, "passed": False, "class": failure.kind, "message": message}
+def _test_result(
+    test: str, failure: Disagreement | None, examined: Examined, policy: Policy
+) -> result.Test:
+    made: result.Test = {"id": test, "passed": failure is None, "class": None, "message": None}
+    if failure is not None:
+        made |= {"class": failure.kind, "message": _message(failure, policy)}
+    if asked := examined.properties.get(test):
+        made["property"] = asked
+    return made
 
 
 def _message(failure: Disagreement, policy: Policy) -> str:

@@ -9,12 +9,16 @@ from typing import TypedDict
 _Class = TypedDict("_Class", {"class": str | None})
 
 
-class Test(_Class):
-    """What came of one hidden test; class and message are None where it passed."""
-
+class _TestAlways(_Class):
     id: str
     passed: bool
     message: str | None
+
+
+class Test(_TestAlways, total=False):
+    """What came of one hidden test; class and message are None where it passed."""
+
+    property: str
 
 
 class Misconception(TypedDict):
@@ -24,9 +28,7 @@ class Misconception(TypedDict):
     hints: list[str]
 
 
-class Verdict(_Class):
-    """The result of one exercise."""
-
+class _VerdictAlways(_Class):
     id: str
     points: float
     max_points: float
@@ -34,6 +36,12 @@ class Verdict(_Class):
     message: str | None
     misconception: Misconception | None
     counterexample: str | None
+
+
+class Verdict(_VerdictAlways, total=False):
+    """The result of one exercise."""
+
+    line: int
 
 
 class _Always(TypedDict):

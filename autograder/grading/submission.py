@@ -62,6 +62,7 @@ def grade(
     else:
         generating = Generating(seed, kept, shrink)
         examined = _examine(lesson, source, level, generating, only, base or {})
+    examined.properties = under_pytest.properties(under_pytest.suite_of(lesson))
     wanted = [part for part in lesson.graded if only in (None, part.id)]
     exercises = [judge(part, expected[part.id], examined, policy) for part in wanted]
     return {

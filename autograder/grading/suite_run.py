@@ -14,7 +14,7 @@ from autograder.grading import answers, generated, review, suite
 from autograder.grading.compare import compare
 from autograder.grading.oracle import Oracle, check_reference
 from autograder.grading.suite import Disagreement, SuiteError
-from autograder.grading.under_pytest import exercise_of
+from autograder.grading.under_pytest import exercise_of, property_of
 from autograder.lessons.manifest import Lesson, prefix
 from autograder.sandbox.session import ASLEEP, Probe, Reply, Session
 from autograder.worker import wire
@@ -350,7 +350,7 @@ class SuiteRun:
 
     def student_of(self, item: pytest.Function) -> Student:
         """What a test gets as `student`."""
-        about = (item.function.__doc__ or "").strip().partition("\n")[0]
+        about = property_of(item)
         return Student(self, item.name, exercise_of(item), about)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:

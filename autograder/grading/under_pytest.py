@@ -49,12 +49,14 @@ class _Collector:
 
     def __init__(self) -> None:
         self.tests: dict[str, list[str]] = defaultdict(list)
+        self.properties: dict[str, str] = {}
         self.broken: list[str] = []
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Note each test under its exercise."""
+        """Note each test under its exercise, with its property."""
         for item in items:
             self.tests[exercise_of(item)].append(item.name)
+            self.properties[item.name] = property_of(item)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note what is wrong with the file."""
@@ -68,11 +70,26 @@ def suite_of(lesson: Lesson) -> Path:
 
 
 @functools.cache
-def collect(path: Path) -> dict[str, list[str]]:
-    """The ids of the tests of every exercise: those that must pass."""
+def collected(path: Path) -> _Collector:
+    """What a look at a suite has found."""
     collector = _Collector()
     run(path, collector, "--collect-only")
-    return dict(collector.tests)
+    return collector
+
+
+def collect(path: Path) -> dict[str, list[str]]:
+    """The ids of the tests of every exercise: those that must pass."""
+    return dict(collected(path).tests)
+
+
+def properties(path: Path) -> dict[str, str]:
+    """By test what it asks, in words for students; "" for a test that does not say it."""
+    return collected(path).properties
+
+
+def property_of(item: Any) -> str:
+    """What a test asks: the first line of its docstring."""
+    return (item.function.__doc__ or "").strip().partition("\n")[0]
 
 
 def check_suite(lesson: Lesson, tests: Mapping[str, list[str]]) -> None:

@@ -139,7 +139,7 @@ def _plant_edition(made: Scene) -> Iterator[None]:
 def _forget() -> None:
     """Let no oracle of this scene answer later."""
     oracle._close_oracles()
-    for cached in (oracle.reference, oracle.variant, under_pytest.collect):
+    for cached in (oracle.reference, oracle.variant, under_pytest.collected):
         cached.cache_clear()
 
 

@@ -21,7 +21,7 @@ from result_documents import ADA, BELA, CY, exercise
 from autograder import cli
 from autograder.classroom import exports, gradescope, people, prairielearn
 from autograder.grading import results
-from autograder.lessons import manifest
+from autograder.lessons import assemble, manifest, places, skeleton
 
 FORMATS = ["gradescope", "github", "junit", "csv", "canvas", "moodle", "prairielearn"]
 
@@ -218,6 +218,8 @@ def test_prairielearns_image_grades_a_submission(tmp_path, monkeypatch):
     assert document["score"] == pytest.approx(2 / 6)
     question = load(tmp_path / "image" / "question" / "info.json")
     assert question["gradingMethod"] == "External"
+    assert question.keys() >= {"uuid", "title", "topic", "type"}  # what its schema requires
+    assert question["externalGradingOptions"]["timeout"] <= 600
 
 
 @pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
@@ -287,8 +289,82 @@ def test_the_reporter_of_github_classroom_adds_up_the_points(folder, result):
     assert load(made / "core" / f"{result['student']}.json") == runners
     assert "test_hidden" not in json.dumps(runners)
     tests = [test for runner in runners.values() for test in runner["tests"]]
-    assert all(test["line_no"] == 0 for test in tests)  # or it prints "line undefined"
+    assert all(test["line_no"] == 0 for test in tests)  # these have no line; 0 is left out
     assert all((": " in test["name"]) == (test["status"] == "fail") for test in tests)
+
+
+def with_places():
+    """An exercise that begins at line 7, of two tests that say what they ask."""
+    placed = {**exercise("core.bind", True, False), "line": 7}
+    placed["tests"] = [{**test, "property": "Bind is right."} for test in placed["tests"]]
+    return placed
+
+
+def test_the_reporter_prints_lines_and_properties():
+    names = [(x["name"], x["line_no"]) for x in exports.github_runner(with_places())["tests"]]
+    why = "Bind is right. This does not hold yet: a <property>."
+    assert names == [("core.bind 1: Bind is right.", 7), (f"core.bind 2: {why}", 7)]
+
+
+def test_annotations_mark_the_function_and_no_text_begins_a_command():
+    placed = {**with_places(), "message": "100% wrong.\n::error::forged\x1b[1m"}
+    done = exercise("core.get_aval", True)
+    grade, mark = exports.annotations(result_documents.result("ada", placed, done))
+    assert grade == "::notice title=Grade::3 of 4 points. Isolation: namespaces."
+    where = "file=minijax/core.py,line=7,title=core.bind%3A 1 of 2 tests passed"
+    assert mark == f"::error {where}::100%25 wrong.%0A::error::forged?[1m"
+
+
+def workflow(name):
+    import yaml
+
+    text = (places.COURSE / "instructor" / "github" / name).read_text(encoding="utf-8")
+    return yaml.safe_load(text)
+
+
+def test_students_workflow_calls_the_graders():
+    (caller,) = workflow("push.yml")["jobs"].values()
+    assert caller["uses"].endswith("/.github/workflows/grade.yml@main")
+    assert caller["with"].keys() == {"lesson"}
+
+
+def machine_with_a_push(tmp_path, lesson):
+    """The instructor's machine after the check-out of an untouched skeleton; its environment."""
+    pushed = tmp_path / "work" / "ps1-ada" / lesson.module
+    pushed.parent.mkdir(parents=True)
+    pushed.write_text(skeleton.make_skeleton(assemble.read_solution(lesson.module), lesson))
+    tool = tmp_path / "tool" / "jaxprentice"
+    tool.parent.mkdir()
+    tool.write_text(f'#!/bin/sh\nexec {sys.executable} -P -m autograder "$@"\n')
+    tool.chmod(0o755)
+    known = {"LESSON": lesson.id, "REPOSITORY": "ps1-ada", "SEED": "3", "JAXPRENTICE": tool.parent}
+    known |= {"RESULTS": tmp_path / "kept", "GITHUB_ENV": tmp_path / "env"}
+    more = {"PATH": os.environ["PATH"], "PYTHONPATH": places.ROOT, **known}
+    return {name: str(value) for name, value in more.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+def test_a_push_is_graded_by_the_commands_of_the_workflow(tmp_path):
+    lesson = manifest.get("interpreters")
+    (job,) = workflow("grade.yml")["jobs"].values()
+    environment = machine_with_a_push(tmp_path, lesson)
+    assert job["env"].keys() <= environment.keys()
+    said = ""
+    for step in job["steps"]:
+        if command := step.get("run"):
+            assert "${{" not in command  # an expression in a script would be run
+            done = subprocess.run(
+                ["bash", "-e", "-c", command],
+                cwd=tmp_path, env=environment, capture_output=True, text=True,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            said += done.stdout
+    assert "::notice title=Grade::0 of " in said
+    assert f"::error file={lesson.module},line=" in said
+    assert not (tmp_path / "work").exists()
+    variables = dict(x.split("=", 1) for x in (tmp_path / "env").read_text().splitlines())
+    assert set(variables.pop("RUNNERS").upper().split(",")) == {x[:-8] for x in variables}
 
 
 @pytest.mark.parametrize(("points", "count"), [(1.34, 2), (0.67, 1), (1.0, 3), (0.0, 0), (2.0, 7)])
@@ -319,7 +395,7 @@ ATTRIBUTES = {
     "testsuite": {"name", "tests", "failures", "errors", "time", "skipped", "timestamp"},
     "properties": set(),
     "property": {"name", "value"},
-    "testcase": {"name", "classname", "time"},
+    "testcase": {"name", "classname", "time", "file", "line"},
     "failure": {"type", "message"},
 }
 CHILDREN = {
@@ -344,6 +420,12 @@ def test_junit_has_a_case_for_each_test(result):
     assert (suite.get("tests"), suite.get("failures")) == (str(len(tests)), str(sum(failed)))
     facts = {p.get("name"): p.get("value") for p in suite.iter("property")}
     assert facts["student"] == result["student"]
+
+
+def test_a_case_names_the_file_and_the_line_that_was_handed_in():
+    root = ElementTree.fromstring(exports.junit(result_documents.result("ada", with_places())))
+    found = [(case.get("file"), case.get("line")) for case in root.iter("testcase")]
+    assert found == [("minijax/core.py", "7")] * 2
 
 
 def test_junit_takes_any_text():
