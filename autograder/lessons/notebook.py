@@ -120,6 +120,8 @@ def _prose(part: Part, lesson: Lesson) -> str:
         return page.fenced(page.source(part.argument), "python")
     if part.kind == "trace":
         return page.trace(part, lesson)
+    if part.kind == "jaxpr":
+        return page.jaxpr(part, lesson)
     if part.kind == "tasks":
         return page.about_tasks(lesson, dict.fromkeys(tasks.KINDS, ""))
     return part.raw
@@ -149,6 +151,8 @@ def reading(lesson: Lesson, pages: Container[str]) -> str:
             text += terms.link_first(part.raw, whole, seen)
         elif part.kind == "trace":
             text += page.trace(part, lesson)
+        elif part.kind == "jaxpr":
+            text += page.jaxpr(part, lesson)
         elif part.kind != "example":
             text += page.expanded(part, lesson)
         elif " source=" in part.argument:

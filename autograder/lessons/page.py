@@ -4,6 +4,7 @@
     {{ source minijax/core.py Trace }}  a definition of the reference, without any solution
     {{ exercise core.new_main }}        an exercise: contract, toolbox, command, hints
     {{ trace "jvp-of-jvp" }}            what happens while traces/jvp-of-jvp.py runs, step by step
+    {{ jaxpr "tangents" }}              the jaxprs of jaxprs/tangents.py as tables and graphs
     {{ tasks }}                         the open task and the module to repair
     {{ milestone }}                     what runs on the student's modules after this lesson
 
@@ -16,7 +17,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from autograder.lessons import assemble, manifest, places, skeleton, tasks, terms, traced
+from autograder.lessons import assemble, explored, manifest, places, skeleton, tasks, terms, traced
 from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.lessons.problem import Problem
 
@@ -136,6 +137,20 @@ def trace(part: Part, lesson: Lesson) -> str:
     return f"{fenced(found.program, 'python')}\n{about}\n\n{fenced(found.transcript, 'text')}"
 
 
+def _jaxpr(argument: str, lesson: Lesson) -> str:
+    found = explored.read(argument, lesson)
+    return f"{fenced(found.program, 'python')}\n{found.explorer}\n"
+
+
+def jaxpr(part: Part, lesson: Lesson) -> str:
+    """A program and its jaxprs as text, where there is no explorer."""
+    try:
+        found = explored.read(part.argument, lesson)
+    except Problem as error:
+        raise problem(lesson, part.line, str(error)) from None
+    return f"{fenced(found.program, 'python')}\n{found.title}:\n\n{fenced(found.text, 'text')}"
+
+
 def _tasks(argument: str, lesson: Lesson) -> str:
     if argument:
         raise Problem("The directive {{ tasks }} takes no argument. Remove it.")
@@ -150,6 +165,7 @@ _DIRECTIVES = {
     "source": _source,
     "exercise": _exercise,
     "trace": _trace,
+    "jaxpr": _jaxpr,
     "tasks": _tasks,
 }
 

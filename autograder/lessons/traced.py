@@ -51,28 +51,35 @@ class Traced:
 @functools.cache
 def read(argument: str, lesson: Lesson) -> Traced:
     """The recording that `{{ trace "NAME" }}` asks for."""
-    name = re.fullmatch(r'"([\w-]+)"', argument)
-    if not name:
-        raise Problem('Give a name between quotation marks, as in {{ trace "jvp-of-jvp" }}.')
-    file = lesson.folder / "traces" / f"{name[1]}.py"
-    title, program = _split(file)
+    file = program_file(argument, lesson, "traces")
+    title, program = split(file)
     document = _record(program, file.name, lesson)
     if "error" in document or document["cut"]:
         end = "It has too many steps." if document.get("cut") else drawing.ending(document)
-        raise Problem(f"The recording {name[1]} fails. {end}")
+        raise Problem(f"The recording {file.stem} fails. {end}")
     return Traced(title, program, _tidy(document["steps"]))
 
 
-def _split(file: Path) -> tuple[str, str]:
+def program_file(argument: str, lesson: Lesson, folder: str) -> Path:
+    """The program that a directive names, in a folder beside the page."""
+    name = re.fullmatch(r'"([\w-]+)"', argument)
+    if not name:
+        raise Problem('Give a name between quotation marks, as in {{ trace "jvp-of-jvp" }}.')
+    return lesson.folder / folder / f"{name[1]}.py"
+
+
+def split(file: Path) -> tuple[str, str]:
     """A program's title, the first line of its docstring, and the lines after it."""
     try:
         text = file.read_text(encoding="utf-8")
         docstring, *_ = ast.parse(text).body
         title = ast.literal_eval(docstring.value).splitlines()[0]  # type: ignore[attr-defined]
     except FileNotFoundError:
-        raise Problem(f"There is no traces/{file.name} beside the page. Write it.") from None
+        name = f"{file.parent.name}/{file.name}"
+        raise Problem(f"There is no {name} beside the page. Write it.") from None
     except (SyntaxError, ValueError, AttributeError):
-        raise Problem(f"traces/{file.name} is not a program that begins with its title.") from None
+        name = f"{file.parent.name}/{file.name}"
+        raise Problem(f"{name} is not a program that begins with its title.") from None
     lines = text.splitlines()[docstring.end_lineno :]
     return title.rstrip("."), "\n".join(lines).strip() + "\n"
 

@@ -228,6 +228,8 @@ BROKEN = {
     "an unknown formula": ("\nSee $\\notexisting$.\n", "\\notexisting"),
     "a recording without a program": ('\n{{ trace "missing" }}\n', "no traces/missing.py"),
     "a program that fails": ('\n{{ trace "broken" }}\n', "The recording broken fails"),
+    "jaxprs without a program": ('\n{{ jaxpr "missing" }}\n', "no jaxprs/missing.py"),
+    "a program of jaxprs that fails": ('\n{{ jaxpr "broken" }}\n', "jaxprs/broken.py fails"),
     "an unknown directive": ("\n{{ exercize hello.greet }}\n", "exercize"),
 }
 
@@ -236,8 +238,9 @@ BROKEN = {
 def test_a_broken_page_fails_the_build_with_the_reason(small, name):
     text, reason = BROKEN[name]
     add(small, text)
-    (small.parent / "traces").mkdir()
-    (small.parent / "traces" / "broken.py").write_text('"""It fails."""\nimport minijax\n')
+    for folder in ("traces", "jaxprs"):
+        (small.parent / folder).mkdir()
+        (small.parent / folder / "broken.py").write_text('"""It fails."""\nimport minijax\n')
     with pytest.raises(Problem, match=re.escape(reason)) as caught:
         site.build()
     assert "lessons/01_hello/lesson.md" in str(caught.value)
