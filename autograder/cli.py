@@ -328,11 +328,19 @@ def update(
 
 
 @app.command(rich_help_panel=STUDENTS)
-def progress() -> None:
+def progress(
+    export: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write what is done, for the course's web site."),
+    ] = None,
+) -> None:
     """Show which exercises are done, and the points."""
     from autograder.student import commands, workspace
 
-    commands.progress(workspace.find())
+    place = workspace.find()
+    commands.progress(place)
+    if export:
+        commands.export_progress(place, export)
 
 
 @app.command(rich_help_panel=STUDENTS)

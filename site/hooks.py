@@ -9,6 +9,7 @@
 
 import html
 import itertools
+import json
 import os
 import re
 import sys
@@ -73,7 +74,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         else:
             files.remove(file)
     _add_notebooks(files, config)
+    files.append(File.generated(config, "assets/exercises.js", content=_exercises()))
     return files
+
+
+def _exercises() -> str:
+    """The names of each lesson's exercises, for progress.js."""
+    taught = (lesson for lesson in _published().values() if lesson.exercises)
+    names = {x.id: [e.id.removeprefix(f"{x.id}.") for e in x.exercises] for x in taught}
+    return f"window.jaxprentice = {{ exercises: {json.dumps(names)} }};\n"
 
 
 def _add_notebooks(files: Files, config: MkDocsConfig) -> None:

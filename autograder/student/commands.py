@@ -1,5 +1,6 @@
 """What the students' commands do: check, hint, list, progress, and changing a module."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -433,6 +434,13 @@ def progress(place: Workspace) -> None:
             total += lesson.whole.points
     print(f"\n{progress_line(place)}")
     print(f"{points:g} of {total:g} points, as the checks find.")
+
+
+def export_progress(place: Workspace, file: Path) -> None:
+    """Write which exercises are done, as the course's web site takes and saves it."""
+    done = {name: True for lesson in all_taught() for name in done_of(place, lesson)}
+    file.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
+    print(f'Which exercises are done is in {file}. The page "Ways through" of the site loads it.')
 
 
 def progress_line(place: Workspace) -> str:

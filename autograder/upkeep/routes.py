@@ -1,6 +1,6 @@
-"""Ways through the course: the map of the lessons, the routes, and the way from the seeds to here.
+"""Ways through the course: the routes, and the way from the seeds to here.
 
-Tables and a picture are made from the manifests, `course/routes.toml` and `course/seeds.toml`.
+Tables are made from the manifests, `course/routes.toml` and `course/seeds.toml`.
 """
 
 import itertools
@@ -127,63 +127,6 @@ def _page(lesson: Lesson, folder: Path) -> str:
 
 def _read(name: str) -> dict[str, Any]:
     return tomllib.loads((places.COURSE / name).read_text(encoding="utf-8"))
-
-
-# ------------------------------------------------------------------------------------------
-# The map
-
-_BOX, _GAP, _STEP = (132, 38), 12, 74
-_PICTURE = """\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="group" \
-font-family="system-ui, sans-serif" font-size="16">
-  <title>Which lessons build on which; the arrows go from a lesson to those that need it</title>
-  <rect width="{width}" height="{height}" rx="10" fill="#f6f7fb"/>
-  <defs>
-    <marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="6" markerHeight="6" \
-orient="auto">
-      <path d="M0 0 10 5 0 10z" fill="#33415c"/>
-    </marker>
-  </defs>
-  <g stroke="#33415c" stroke-width="1.5" marker-end="url(#tip)">
-{arrows}  </g>
-  <g fill="#ffffff" stroke="#33415c" stroke-width="1.5">
-{boxes}  </g>
-  <g fill="#1b2440" text-anchor="middle">
-{names}  </g>
-</svg>
-"""
-
-
-def map_picture(known: Sequence[Lesson]) -> str:
-    """The lessons as boxes, each below those that it builds on, as SVG."""
-    places = _places([lesson for lesson in known if lesson.has_page])
-    width, height = _BOX
-    arrows, boxes, names = "", "", ""
-    for lesson, (x, y) in places.items():
-        boxes += f'    <rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6"/>\n'
-        text = f'<text x="{x + width // 2}" y="{y + 25}">{lesson.number}. {lesson.id}</text>'
-        names += f'    <a href="../lessons/{lesson.id}/">{text}</a>\n'
-        for other in (before for before in places if before.id in lesson.requires):
-            start = f"{places[other][0] + width // 2} {places[other][1] + height}"
-            arrows += f'    <path d="M{start} {x + width // 2} {y - 2}"/>\n'
-    size = {
-        "width": max(x for x, _ in places.values()) + width + _GAP,
-        "height": max(y for _, y in places.values()) + height + _GAP,
-    }
-    return _PICTURE.format(**size, arrows=arrows, boxes=boxes, names=names)
-
-
-def _places(shown: Sequence[Lesson]) -> dict[Lesson, tuple[int, int]]:
-    """The upper left corner of each box; a row holds lessons with equally many steps before."""
-    depth: dict[str, int] = {}
-    for lesson in shown:
-        depth[lesson.id] = 1 + max((depth.get(name, -1) for name in lesson.requires), default=-1)
-    places = {}
-    in_rows = sorted(shown, key=lambda lesson: (depth[lesson.id], lesson.number))
-    for row, group in itertools.groupby(in_rows, key=lambda lesson: depth[lesson.id]):
-        for column, lesson in enumerate(group):
-            places[lesson] = (_GAP + column * (_BOX[0] + _GAP), _GAP + row * _STEP)
-    return places
 
 
 # ------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from pathlib import Path
 from autograder.lessons import assemble, manifest, page, places, skeleton
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
-from autograder.upkeep import routes
+from autograder.upkeep import course_map, routes
 
 
 def sync(check: bool) -> list[str]:
@@ -51,7 +51,7 @@ def generated() -> dict[str, str]:
             files[f"course/{lesson.module}"] = assemble.read_handout(lesson.module)
     for path, text in assemble.init_files(known).items():
         files[f"solutions/{path}"] = text
-    files["course/map.svg"] = routes.map_picture(known)
+    files["course/map.svg"] = course_map.picture(known)
     if counts := _hidden_tests():
         files["course/hidden_tests.json"] = json.dumps(counts, indent=0) + "\n"
     return {**files, **_pages(known)}

@@ -3,7 +3,6 @@
 import ast
 import functools
 import html
-import http.server
 import json
 import os
 import re
@@ -12,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import tomllib
 import urllib.request
@@ -29,11 +27,6 @@ from autograder.upkeep import site
 LESSONS = [lesson for lesson in manifest.load().values() if lesson.has_page]
 GRADED = [lesson for lesson in LESSONS if lesson.exercises]
 ASSETS = places.ROOT / "site" / "theme" / "assets"
-
-
-@pytest.fixture(scope="session")
-def built(tmp_path_factory):
-    return site.build(tmp_path_factory.mktemp("site"))
 
 
 def pages(folder):
@@ -294,20 +287,6 @@ SIZES = {"phone": 390, "desktop": 1280}
 SCHEMES = {"light": "default", "dark": "slate"}  # the theme's names for them
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
-
-
-@pytest.fixture(scope="module")
-def address(built):
-    handler = functools.partial(Quiet, directory=built)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
 @pytest.fixture(scope="module")
 def tabs(browser, built, address):
     """Every page in a tab of its own, by path, with what went wrong while it was loaded."""
@@ -407,14 +386,6 @@ def test_how_to_obtain_the_course_comes_from_one_setting(small):
     text = normal("".join(Reader(shown).texts))
     assert f"git clone {address} cd jax-course" in text
     assert f"{address}/edit/main/course/index.md" in shown
-
-
-def test_the_map_leads_to_every_lesson_by_its_number(built):
-    page = (built / "path" / "index.html").read_text(encoding="utf-8")
-    for lesson in LESSONS:
-        assert re.search(
-            rf'<a href="../lessons/{lesson.id}/"><text [^>]*>{lesson.number}. {lesson.id}<', page
-        )
 
 
 @pytest.mark.full

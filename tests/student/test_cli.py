@@ -513,6 +513,13 @@ def test_progress_and_list_show_what_is_done_now(work, say):
     assert "3.5 of 4.5 points" in say("progress")[1]
 
 
+def test_progress_can_be_taken_to_the_site(work, say):
+    solve(work, "toy/hello.py", ("self.size += by", "pass"))
+    assert "Ways through" in say("progress", "--export", str(work / "done.json"))[1]
+    assert json.loads((work / "done.json").read_text()) == {"hello.greet": True}
+    assert "nowhere" in one_sentence(say("progress", "--export", str(work / "nowhere/x"))[2])
+
+
 # ------------------------------------------------------------------------------------------
 # For instructors
 

@@ -1,0 +1,115 @@
+"""Finding one's way on the site: what is done is ticked, counted, kept and taken along."""
+
+import json
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from autograder.lessons import manifest
+
+CORE = manifest.get("core").exercises
+COUNT = sum(len(lesson.exercises) for lesson in manifest.load().values())
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Opens a page; all that a test opens share what the browser remembers."""
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+
+        def opened(path):
+            tab = context.new_page()
+            tab.goto(f"{address}/{path}")
+            return tab
+
+        yield opened
+
+
+def kept(tab):
+    return json.loads(tab.evaluate("localStorage.getItem('jaxprentice.progress')"))
+
+
+def problems(tab, *parts):
+    """What axe finds in some parts of a page."""
+    return Axe().run(tab, {"include": [[part] for part in parts]}).response["violations"]
+
+
+def test_exercises_are_ticked_by_keyboard_and_counted_where_one_looks_for_them(visit):
+    tab = visit("lessons/core/")
+    boxes = tab.get_by_role("checkbox", name="Done: Exercise: ")
+    assert boxes.count() == len(CORE)
+    for box in boxes.all()[:2]:
+        box.focus()
+        tab.keyboard.press("Space")
+    assert kept(tab) == {exercise.id: True for exercise in CORE[:2]}
+    assert tab.get_by_role("status").inner_text() == f"2 of {len(CORE)} exercises done"
+    assert tab.get_by_role("progressbar", name="Exercises done").evaluate("e => e.value") == 2
+    menu = tab.locator(".md-nav--primary .md-nav__link", has_text="4. Core").last
+    assert menu.inner_text().endswith(f"2 of {len(CORE)}")
+    boxes.first.uncheck()
+    assert kept(tab) == {CORE[1].id: True}
+    assert problems(tab, ".exercise-done", ".lesson-done", ".md-nav--primary") == []
+
+
+def test_what_else_finds_an_exercise_done_can_say_so(visit):
+    tab = visit("lessons/core/")
+    tab.evaluate(
+        "heard = []; document.addEventListener('jaxprentice-progress', e => heard.push(e.detail))"
+    )
+    tab.evaluate("id => jaxprentice.progress.mark(id, true)", CORE[0].id)
+    assert tab.evaluate("heard") == [tab.evaluate("jaxprentice.progress.get()")] == [kept(tab)]
+    assert kept(tab) == {CORE[0].id: True}
+    assert tab.get_by_role("checkbox").first.is_checked()
+    tab.evaluate("id => jaxprentice.progress.mark(id, false)", CORE[0].id)
+    assert kept(tab) == {}
+    assert not tab.get_by_role("checkbox").first.is_checked()
+
+
+@pytest.mark.parametrize("spoilt", ["[1", "null", "7", '{"core.bind": "yes"}'])
+def test_what_is_no_progress_counts_as_none(visit, spoilt):
+    tab = visit("404.html")
+    tab.evaluate("text => localStorage.setItem('jaxprentice.progress', text)", spoilt)
+    assert tab.evaluate("jaxprentice.progress.get()") == {}
+
+
+def test_the_map_and_the_table_show_what_is_done(visit):
+    tab = visit("path/")
+    assert tab.locator("[data-lesson=core] .map-count").text_content() == f"{len(CORE)} exercises"
+    done = [*(exercise.id for exercise in CORE), manifest.get("jvp").exercises[0].id]
+    tab.evaluate("ids => ids.forEach(id => jaxprentice.progress.mark(id, true))", done)
+    full, begun = f"✓ {len(CORE)} of {len(CORE)}", f"1 of {len(manifest.get('jvp').exercises)}"
+    assert tab.get_by_role("link", name=f"4. core {full}").count() == 1
+    assert tab.locator(".map-done").count() == 1
+    assert tab.get_by_role("link", name=f"6. jvp {begun}").count() == 1
+    assert problems(tab, ".course-map", "#progress-file") == []
+    assert visit("").locator("td > .done-count:not(:empty)").all_inner_texts() == [full, begun]
+
+
+def test_progress_comes_from_a_file_and_goes_to_one(visit, tmp_path):
+    tab = visit("path/")
+    exported = {CORE[0].id: True, "gone.away": True, CORE[1].id: False}
+    (tmp_path / "progress.json").write_text(json.dumps(exported))
+    tab.evaluate("jaxprentice.progress.mark('jvp.pure', true)")
+    tab.set_input_files("#progress-file input", tmp_path / "progress.json")
+    said = tab.locator("#progress-file").get_by_role("status")
+    said.get_by_text(f"The file ticks 1. 2 of {COUNT} exercises are ticked.").wait_for(timeout=5000)
+    assert kept(tab) == {"jvp.pure": True, CORE[0].id: True}
+    with tab.expect_download() as saved:
+        tab.get_by_role("button", name="Save to a file").click()
+    assert json.loads(saved.value.path().read_text()) == kept(tab)
+    (tmp_path / "letter.txt").write_text("Dear browser")
+    tab.set_input_files("#progress-file input", tmp_path / "letter.txt")
+    said.get_by_text("This is not a file of progress. Nothing has changed.").wait_for(timeout=5000)
+    assert len(kept(tab)) == 2
+
+
+def test_on_a_phone_the_map_scrolls_and_one_sees_that_it_does(visit):
+    tab = visit("path/")
+    tab.set_viewport_size({"width": 375, "height": 800})
+    area = tab.locator(".course-map")
+    wide, shown = area.evaluate("e => [e.scrollWidth, e.clientWidth]")
+    assert shown <= 375 < wide
+    hint = area.evaluate("e => getComputedStyle(e, '::before').content")
+    assert "wider than the screen" in hint
+    area.focus()
+    tab.keyboard.press("ArrowRight")
+    tab.wait_for_function("document.querySelector('.course-map').scrollLeft > 0", timeout=5000)
