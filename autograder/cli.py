@@ -42,7 +42,7 @@ EXAMPLES = {
     "similar": "similar submissions --lesson jvp --out similar",
     "export": "export results --format csv",
     "demo": "demo",
-    "new": "new random",
+    "new": "new fusion",
     "sync": "sync --check",
     "audit": "audit jvp --quick",
     "bench": "bench reference",
@@ -432,7 +432,7 @@ def nbgrader_late_days(folder: Course = Path()) -> None:
     """List who handed in late, who has an extension, and what is left of the late days."""
     from autograder.classroom import nbgrader_people
 
-    for sentence in nbgrader_people.late_days(folder):
+    for sentence in [*nbgrader_people.late_days(folder)] or ["No student is late."]:
         print(sentence)
 
 
@@ -447,7 +447,8 @@ def nbgrader_group(
     """Let students hand in together: what one hands in counts for all of them."""
     from autograder.classroom import nbgrader_people
 
-    for sentence in nbgrader_people.group(folder, assignment, students or []):
+    found = [*nbgrader_people.group(folder, assignment, students or [])]
+    for sentence in found or [f"{assignment}: no groups"]:
         print(sentence)
 
 
@@ -655,7 +656,7 @@ def demo() -> None:
 
 @app.command(rich_help_panel=MAINTAINERS)
 def new(
-    lesson: Annotated[str, typer.Argument(metavar="LESSON", help="Its id, such as random.")],
+    lesson: Annotated[str, typer.Argument(metavar="LESSON", help="Its id, such as fusion.")],
 ) -> None:
     """Begin a lesson: write its files, with marks where they are to be filled in."""
     from autograder.upkeep import new

@@ -193,7 +193,9 @@ FILES = {
 PARTS = ("course", "solutions", "suites", "answers")
 
 
-def write(monkeypatch, root: Path, changes: dict[str, str] | None = None) -> manifest.Lesson:
+def write(
+    monkeypatch, root: Path, changes: dict[str, str] | None = None, lesson: str = "tiny"
+) -> manifest.Lesson:
     """Write the course below `root`, make it this process's, and give its lesson."""
     for path, text in {**FILES, **(changes or {})}.items():
         file = root / path
@@ -201,7 +203,7 @@ def write(monkeypatch, root: Path, changes: dict[str, str] | None = None) -> man
         file.write_text(text, encoding="utf-8")
     for name in PARTS:
         monkeypatch.setattr(places, name.upper(), root / name)
-    return manifest.get("tiny")
+    return manifest.get(lesson)
 
 
 def adopt(root: str) -> None:

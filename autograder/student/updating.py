@@ -47,7 +47,7 @@ def update(place: Workspace, names: Sequence[str]) -> int:
         _take(place, each)
     left = [x for x in versions if x.path not in names and is_both(x)]
     _keep_given(place, {x.path: x.new if x not in left else x.given or b"" for x in versions})
-    _tell(written, left, place)
+    _tell(written, [x.path for x in versions if x.path in names], left)
     return 0
 
 
@@ -179,15 +179,17 @@ def _write(file: Path, content: bytes) -> None:
 # Saying what was done
 
 
-def _tell(written: Sequence[Versions], left: Sequence[Versions], place: Workspace) -> None:
+def _tell(written: Sequence[Versions], taken: Sequence[str], left: Sequence[Versions]) -> None:
     for each in written:
         print(f"{'new' if each.mine is None else 'updated':<8} {each.path}")
+    for path in taken:
+        print(f"{path} is now the course's, with your exercises.")
     for each in left:
         print(f"\n{each.path} was changed by the course and by you. It stays as it is.")
         _tell_difference("The course changed:", each.given, each.new)
         _tell_difference("You changed:", each.given, each.mine)
         print(f"To take the course's, with your exercises: ./jaxprentice update {each.path}")
-    if not written and not left:
+    if not written and not taken and not left:
         print("This workspace is up to date.")
 
 

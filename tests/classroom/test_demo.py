@@ -5,11 +5,13 @@ import csv
 import html
 import json
 import re
+import shlex
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from autograder import cli
 from autograder.classroom import leaks
 from autograder.grading import answers, oracle, submission
 from autograder.lessons import manifest
@@ -25,7 +27,9 @@ GRADED = [lesson for lesson in manifest.load().values() if lesson.exercises]
 def folder(tmp_path_factory):
     """The demo's folder after it ran; it complains itself when a grade is wrong."""
     folder = tmp_path_factory.mktemp("demo") / "demo"
-    assert demo.run(folder) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo, "FOLDER", folder)
+        assert cli.main(shlex.split(cli.EXAMPLES["demo"])) == 0
     return folder
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder import cli
 from autograder.lessons import places
 from autograder.upkeep import new
 
@@ -58,7 +60,7 @@ class Repository:
 def begun(tmp_path_factory):
     """A copy in which a lesson is begun, and what the command has said."""
     copy = Repository(tmp_path_factory.mktemp("repository"))
-    return copy, copy.run("new", "fusion")
+    return copy, copy.run(*shlex.split(cli.EXAMPLES["new"]))
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,13 @@
 """The audit finds what is wrong with a suite, and only that."""
 
+import functools
+import shlex
+
 import graded_course
 import pytest
 from graded_course import MISTAKES, MODULE, WHOLE_SUITE, WHOLE_TOML
 
+from autograder import cli
 from autograder.lessons import manifest
 from autograder.upkeep import audit, classes, mutants
 
@@ -113,6 +117,22 @@ def test_a_good_suite_passes(monkeypatch, tmp_path):
         ("tiny", "mutant", 26, 26),
     ]
     assert "known mistake               3 of 3" in audit.table(report)
+
+
+@pytest.mark.slow
+def test_the_example_for_auditing_runs_where_the_lesson_is_small(monkeypatch, tmp_path, capsys):
+    """The small course's lesson takes the name of the one in the help's example."""
+    command, lesson, quick = shlex.split(cli.EXAMPLES["audit"])
+    names = [(f'"tiny{end}', f'"{lesson}{end}') for end in ('"', ".")]
+    changes = {**graded_course.FILES, **GOOD}
+    for path, text in changes.items():
+        changes[path] = functools.reduce(lambda x, pair: x.replace(*pair), names, text)
+    for path in [x for x in changes if x.startswith(("suites/", "answers/"))]:
+        changes[path.replace("tiny", lesson)] = changes[path]
+    graded_course.write(monkeypatch, tmp_path, changes, lesson)
+    monkeypatch.setattr(audit, "audit", functools.partial(audit.audit, workers=1))
+    assert cli.main([command, lesson, quick]) == 0
+    assert "known mistake" in capsys.readouterr().out
 
 
 FINDINGS = [

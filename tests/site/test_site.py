@@ -6,6 +6,7 @@ import html
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -20,6 +21,7 @@ from pathlib import Path
 import pytest
 import small_course
 
+from autograder import cli
 from autograder.lessons import assemble, manifest, notebook, places
 from autograder.lessons.problem import Problem
 from autograder.upkeep import site
@@ -251,7 +253,10 @@ def test_an_example_may_show_the_error_that_it_announces(small):
 
 def test_an_example_that_prints_nothing_has_no_output_box(small):
     def boxes():
-        return (site.build() / "lessons/hello/index.html").read_text().count("language-text")
+        assert cli.main(shlex.split(cli.EXAMPLES["site build"])) == 0
+        return (
+            (places.ROOT / "build/site/lessons/hello/index.html").read_text().count("language-text")
+        )
 
     before = boxes()
     add(small, FENCE.format(options="", code="silent = 1"))
@@ -459,9 +464,14 @@ def test_serve_shows_changed_pages_and_ends_quietly(small):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    code = f"from autograder.upkeep import site; site.serve({address!r})"
+    assert cli.EXAMPLES["site"] == cli.EXAMPLES["site serve"]
+    code = (
+        "import sys\nfrom autograder import cli\nfrom autograder.upkeep import site\n"
+        f"site.serve.__defaults__ = ({address!r},)\n"
+        "sys.exit(cli.main(sys.argv[1:]))"
+    )
     with subprocess.Popen(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", code, *shlex.split(cli.EXAMPLES["site serve"])],
         cwd=places.ROOT,
         stderr=subprocess.PIPE,
         start_new_session=True,
