@@ -47,6 +47,16 @@ EXPRESSIONS = """
     issubclass(lib.errors.TracerArrayConversionError, TypeError)
     issubclass(lib.errors.TracerIntegerConversionError, TypeError)
     str(lib.make_jaxpr(lambda y: y * 2.0)(x)); registered(lib)
+    [str(p) + repr(p) for p in lax.Precision]; str(lax.Precision("float32"))
+    jnp.dot(x, x.T, precision="highest"); jnp.matmul(x, x.T, precision=lax.Precision.HIGHEST)
+    jnp.einsum("ij,kj", x, x, precision=("default", "fastest")); jnp.inner(x, x, precision="high")
+    jnp.tensordot(x, x.T, 1, precision="float32"); jnp.vdot(x, x, precision="tensorfloat32")
+    lax.dot_general(x, x, (((1,), (1,)), ((), ())), lax.Precision.HIGH, "float64")
+    jnp.convolve(x[0], x[1], precision="bfloat16"); jnp.linalg.matmul(x, x.T, precision="high")
+    lax.conv(x[None], x[None], (1,), "SAME", "highest")
+    lax.conv_transpose(x[None], x[:, :, None], (1,), "SAME", precision="highest")
+    jnp.linalg.multi_dot([x, x.T], precision="high"); jnp.linalg.vecdot(x, x, precision="high")
+    lax.conv_with_general_padding(x[None], x[None], (1,), "SAME", None, None, "highest")
 """
 
 

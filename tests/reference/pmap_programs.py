@@ -106,6 +106,77 @@ COLLECTIVES = {
     )(X),
 }
 
+# Further collectives, each in every transformation, of values with two axes or more ---------------
+
+K = np.sin(np.arange(8.0 * 8 * 2 * 3)).reshape(8, 8, 2, 3)  # eight examples
+L = np.sin(np.arange(8.0 * 2 * 16)).reshape(8, 2, 16)
+RING = [(i, (i + 3) % 8) for i in range(8)]
+
+LINEAR = {
+    "ppermute": (K, lambda lax, x: lax.ppermute(x, "i", RING)),
+    "all_to_all": (K, lambda lax, x: lax.all_to_all(x, "i", 0, 0)),
+    "all_to_all tiled": (L, lambda lax, x: lax.all_to_all(x, "i", 1, 0, tiled=True)),
+    "all_to_all tiled, one axis": (L, lambda lax, x: lax.all_to_all(x, "i", 1, 1, tiled=True)),
+    "psum_scatter": (K, lambda lax, x: lax.psum_scatter(x, "i")),
+    "psum_scatter tiled": (
+        L,
+        lambda lax, x: lax.psum_scatter(x, "i", scatter_dimension=1, tiled=True),
+    ),
+}
+TRANSFORMED = {
+    "": lambda lib, f, x: along(lib, f)(x),
+    " in jit": lambda lib, f, x: along(lib, lib.jit(lambda x: f(x * x)))(x),
+    " with jvp inside": lambda lib, f, x: along(lib, lambda x: lib.jvp(f, (x,), (x * x,)))(x),
+    " with grad inside": lambda lib, f, x: along(lib, lib.grad(lambda x: (f(x) ** 2).sum()))(x),
+    " with grad outside": lambda lib, f, x: lib.grad(lambda x: (along(lib, f)(x) ** 2).sum())(x),
+    " in vmap": lambda lib, f, x: lib.vmap(along(lib, f))(np.stack([x, -x])),
+}
+COLLECTIVES |= {
+    f"{name}{how}": lambda lib, f=f, x=x, g=g: g(lib, lambda x: f(lib.lax, x), x)
+    for name, (x, f) in LINEAR.items()
+    for how, g in TRANSFORMED.items()
+}
+COLLECTIVES |= {
+    # JAX's own transpose of these fails if the axes differ: forward only.
+    "all_to_all at another axis": lambda lib: along(
+        lib, lambda x: lib.lax.all_to_all({"a": x}, "i", 0, 2)
+    )(K),
+    "all_to_all to the front": lambda lib: along(
+        lib, lib.jit(lambda x: lib.lax.all_to_all(x.T, "i", 2, 0))
+    )(K),
+    "pmax": lambda lib: along(lib, lambda x: lib.lax.pmax([x, N[:3], 2.5], "i"))(K),
+    "pmin": lambda lib: along(lib, lib.jit(lambda x: lib.lax.pmin(x, "i")))(K),
+    "pmax of bool": lambda lib: along(lib, lambda x: lib.lax.pmax(x > 0, "i"))(X),
+    "pmax in vmap": lambda lib: lib.vmap(along(lib, lambda x: lib.lax.pmax(x, "i")))(K),
+    "pmin of what does not move": lambda lib: along(
+        lib, lib.grad(lambda x: x * lib.lax.pmin(lib.lax.stop_gradient(x), "i"))
+    )(X),
+    "the same for all, permuted": lambda lib: along(
+        lib, lambda x: x + lib.lax.ppermute(X, "i", RING)
+    )(X),
+    "the same for all, summed": lambda lib: along(lib, lambda x: x + lib.lax.psum_scatter(X, "i"))(
+        X
+    ),
+}
+REFUSED = {
+    "pmax has no derivative": (
+        NotImplementedError,
+        lambda lib: along(lib, lib.grad(lambda x: lib.lax.pmax(x, "i")))(X),
+    ),
+    "pmax has no derivative, outside": (
+        NotImplementedError,
+        lambda lib: lib.grad(lambda x: along(lib, lambda y: lib.lax.pmax(y, "i"))(x).sum())(X),
+    ),
+    "all_to_all of another size": (
+        ValueError,
+        lambda lib: along(lib, lambda x: lib.lax.all_to_all(x, "i", 0, 0))(C),
+    ),
+    "all_to_all of no multiple": (
+        ValueError,
+        lambda lib: along(lib, lambda x: lib.lax.all_to_all(x, "i", 0, 0, tiled=True))(C),
+    ),
+}
+
 # What vmap does with a name, and programs of one device -------------------------------------------
 
 ONE_DEVICE = {
@@ -183,6 +254,13 @@ def halves(lib):
 
 
 PMAP = {
+    "ppermute of some": lambda lib: lib.pmap(
+        lambda x: lib.lax.ppermute(x, "i", [(0, 1), (1, 3)]), "i"
+    )(M),
+    "grad of ppermute of some": lambda lib: lib.pmap(
+        lib.grad(lambda x: (lib.lax.ppermute(x, "i", [(0, 1), (1, 3)]) ** 2).sum()), "i"
+    )(M),
+    "ppermute of none": lambda lib: lib.pmap(lambda x: lib.lax.ppermute(x, "i", []), "i")(X),
     "in_axes": lambda lib: lib.pmap(lambda x, y: x + y, in_axes=(0, None))(X, 3.0),
     "in_axes 1": lambda lib: lib.pmap(lambda x: x * 2.0, in_axes=1)(M.T),
     "out_axes 1": lambda lib: lib.pmap(lambda x: (x, x[0]), out_axes=(1, 0))(M),
@@ -345,6 +423,14 @@ ERRORS = {
     "all_gather": (
         ValueError,
         lambda lib: lib.pmap(lambda x: lib.lax.all_gather(x, "i", tiled=True), "i")(X),
+    ),
+    "psum_scatter of another size": (
+        ValueError,
+        lambda lib: lib.pmap(lambda x: lib.lax.psum_scatter(x, "i"), "i")(C),
+    ),
+    "psum_scatter of no multiple": (
+        ValueError,
+        lambda lib: lib.pmap(lambda x: lib.lax.psum_scatter(x, "i", tiled=True), "i")(C),
     ),
     "cut along another axis": (
         ValueError,

@@ -133,6 +133,9 @@ BOTH_MODES = {
     "reversed scan": lambda lib, x: lib.lax.scan(
         lambda c, r: (c * r + 1.0, c * c), x[0], x, reverse=True, unroll=2
     ),
+    "associative_scan of a recurrence": lambda lib, x: lib.lax.associative_scan(
+        lambda a, b: (a[0] * b[0], b[0] * a[1] + b[1]), (x, lib.numpy.sin(x)), reverse=True
+    ),
     "scan without rows": lambda lib, x: lib.lax.scan(
         lambda c, _: (c * Y * x, None), x, None, length=3
     ),

@@ -280,6 +280,9 @@ ERRORS = {
     "eval_shape of a wrong product": lambda lib: lib.eval_shape(lambda x: x @ x, X[:3]),
     "nothing to reduce": lambda lib: lib.tree.reduce(max, []),
     "power of a vector": lambda lib: lib.numpy.linalg.matrix_power(X[0], 2),
+    "no such precision": lambda lib: lib.numpy.dot(X, X, precision="HIGHEST"),
+    "three precisions": lambda lib: lib.numpy.dot(X, X, precision=("high",) * 3),
+    "a number as precision": lambda lib: lib.lax.dot_general(X, X, (((0,), (0,)), ((), ())), 1),
     "unravel of another length": lambda lib: lib.flatten_util.ravel_pytree([X])[1](X[0]),
 }
 

@@ -102,6 +102,35 @@ def test_collectives_over_a_batch_give_what_they_give_in_jax(program):
     same(*results(program))
 
 
+@pytest.mark.parametrize("key", programs.REFUSED)
+def test_collectives_over_a_batch_refuse_what_they_refuse_in_jax(key):
+    kind, program = programs.REFUSED[key]
+    for lib in (jax, minijax):
+        with pytest.raises(kind):
+            program(programs.Library(lib, lib.vmap))
+
+
+def test_ppermute_over_a_batch_takes_whole_permutations():
+    def permuted(lib, pairs):
+        return lib.vmap(lambda x: lib.lax.ppermute(x, "i", pairs), axis_name="i")(np.ones(2))
+
+    for lib in (jax, minijax):
+        with pytest.raises(AssertionError):
+            permuted(lib, [(0, 1)])
+    for pairs in ([], [(0, 1), (1, 1)], [(0, 1), (0, 0)], [(0, 1), (1, 2)]):
+        with pytest.raises(AssertionError, match="a permutation of all 2 examples"):
+            permuted(minijax, pairs)
+
+
+def test_axes_from_the_end_are_refused_by_name():
+    for f in (
+        lambda x: minijax.lax.all_to_all(x, "i", -1, 0),
+        lambda x: minijax.lax.psum_scatter(x, "i", scatter_dimension=-1),
+    ):
+        with pytest.raises(NotImplementedError, match="from the front"):
+            minijax.vmap(f, axis_name="i")(np.ones((2, 2)))
+
+
 @pytest.mark.parametrize("program", programs.ONE_DEVICE.values(), ids=programs.ONE_DEVICE)
 def test_programs_of_one_device_give_what_they_give_in_jax(program):
     same(*results(program))
@@ -184,14 +213,22 @@ def collectives(lax):
         lax.pmean(x, "i"),
         lax.all_gather(x, "i", axis=-1),
         lax.axis_index("i"),
+        lax.pmax(x, ("i",)),
+        lax.pmin(x, "i"),
+        lax.ppermute(x, "i", [(0, 0)]),
+        lax.all_to_all(x, "i", 0, 1),
+        lax.all_to_all(x, "i", 0, 0),
+        lax.all_to_all(x, "i", 1, 0, tiled=True),
+        lax.psum_scatter(x, "i"),
+        lax.psum_scatter(x, "i", scatter_dimension=1, tiled=True),
     )
 
 
 @prints_as_promised
 def test_collectives_print_as_in_jax():
     pmapped = minijax.pmap(collectives(minijax.lax), "i")
-    (eqn,) = minijax.make_jaxpr(pmapped)(np.ones(1)).eqns
-    wanted = jax.make_jaxpr(collectives(jax.lax), axis_env=[("i", 1)])(np.float64(1.0))
+    (eqn,) = minijax.make_jaxpr(pmapped)(np.ones((1, 1, 2))).eqns
+    wanted = jax.make_jaxpr(collectives(jax.lax), axis_env=[("i", 1)])(np.ones((1, 2)))
     assert str(eqn.params["jaxpr"]) == str(wanted)
 
 

@@ -188,6 +188,14 @@ CASES = [
         NUMBERS,
         rank=1,
     ),
+    Case(
+        "concatenate",
+        lambda lax, x: [
+            lax.associative_scan(lax.add, x, reverse=bool(i % 2), axis=i) for i in all_axes(x)
+        ],
+        NUMBERS,
+        lambda shape, numbers, rng: (numbers((4, *shape)),),
+    ),
     Case("transpose", lambda lax, x: lax.transpose(x, all_axes(x)[::-1]), ALL, rank=2),
     Case(
         "broadcast_in_dim",

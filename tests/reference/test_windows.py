@@ -42,6 +42,18 @@ PROGRAMS = {
         None,
         (1, 2),
     ),
+    "transposed SAME": lambda lax, x, w: lax.conv_transpose(x, w, (2, 3), "SAME"),
+    "transposed VALID": lambda lax, x, w: lax.conv_transpose(x, w, (1, 2), "VALID", (2, 1)),
+    "transposed pads": lambda lax, x, w: lax.conv_transpose(x, w, (2, 2), [(1, 2), (0, 1)]),
+    "transposed as a gradient": lambda lax, x, w: lax.conv_transpose(
+        lax.transpose(x, (0, 3, 1, 2)),
+        lax.transpose(w, (2, 3, 0, 1)),
+        (2, 4),
+        [(1, 1), (0, 1)],
+        dimension_numbers=("NCHW", "OIHW", "NHWC"),
+        transpose_kernel=True,
+        use_consistent_padding=True,
+    ),
     "sums of windows": lambda lax, x, w: lax.reduce_window(
         x, 0.0, lax.add, (1, 2, 3, 1), (1, 2, 1, 1), "SAME"
     ),
@@ -94,6 +106,7 @@ def sizes(lax, kind):
     return [
         [*map(list, lax.padtype_to_pads((5, 8), (3, 2), (2, 3), kind))],
         list(lax.conv_general_shape_tuple((9, 5, 8, 4), (3, 2, 4, 6), (2, 1), kind, LETTERS)),
+        list(lax.conv_transpose_shape_tuple((9, 5, 8, 4), (3, 2, 4, 6), (2, 1), kind, LETTERS)),
         list(lax.reduce_window_shape_tuple((9, 5), (1, 2), (1, 2), ((0, 0), (1, 0)))),
         type(lax.conv_dimension_numbers(X.shape, W.shape, LETTERS)) is lax.ConvDimensionNumbers,
     ]

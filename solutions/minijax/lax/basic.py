@@ -4,6 +4,9 @@ They are strict, as in JAX: no promotion, and no broadcasting except that 0-d op
 length 1 between operands of the same rank, stretch. `minijax.numpy` is the convenient layer above.
 """
 
+from __future__ import annotations
+
+import enum
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -34,6 +37,7 @@ from minijax.core import (
 )
 
 __all__ = [
+    "Precision",
     "add",
     "add_p",
     "broadcast_in_dim",
@@ -188,10 +192,61 @@ def check_dot(lhs: Sequence[int], rhs: Sequence[int], contract: Any, batch: Any)
             )
 
 
+class Precision(enum.Enum):
+    """How exactly an accelerator should multiply; a CPU does so as exactly as the dtype allows."""
+
+    DEFAULT = 0
+    HIGH = 1
+    HIGHEST = 2
+
+    @classmethod
+    def _missing_(cls, value: object) -> Precision | None:
+        return PRECISIONS.get(value)
+
+    def __repr__(self) -> str:
+        return f"Precision.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+PRECISIONS: dict[object, Precision] = {
+    **dict.fromkeys((None, "default", "fastest", "bfloat16"), Precision.DEFAULT),
+    **dict.fromkeys(("high", "bfloat16_3x", "tensorfloat32"), Precision.HIGH),
+    **dict.fromkeys(("highest", "float32"), Precision.HIGHEST),
+}
+
+
+def check_precision(precision: Any) -> None:
+    """`ValueError` unless it is a precision or its name, a pair of these, or None.
+
+    It changes nothing: minijax computes on the CPU, which has one way to multiply. So it is in no
+    program, either.
+    """
+    if precision is None:
+        return
+    pair = precision if isinstance(precision, tuple) else (precision, precision)
+    known = [isinstance(x, Precision) or (isinstance(x, str) and x in PRECISIONS) for x in pair]
+    if len(pair) != 2 or not all(known):
+        names = [name for name in PRECISIONS if name is not None]
+        raise ValueError(
+            f"A precision is None, a lax.Precision, one of {names}, or a pair of these; got "
+            f"{precision}."
+        )
+
+
 def dot_general(
-    lhs: Value, rhs: Value, dimension_numbers: Any, *, preferred_element_type: Any = None
+    lhs: Value,
+    rhs: Value,
+    dimension_numbers: Any,
+    precision: Any = None,
+    preferred_element_type: Any = None,
 ) -> Value:
-    """Multiply and add up; see `dot_general_impl` for `dimension_numbers`."""
+    """Multiply and add up; see `dot_general_impl` for `dimension_numbers`.
+
+    `precision` is that of accelerators: on the CPU it changes nothing.
+    """
+    check_precision(precision)
     contract, batch = (tuple(tuple(axes) for axes in pair) for pair in dimension_numbers)
     check_dot(get_aval(lhs).shape, get_aval(rhs).shape, contract, batch)
     dtype = None if preferred_element_type is None else dtypes.canonical(preferred_element_type)

@@ -1,4 +1,4 @@
-"""Reductions and the running sum, each with all its rules.
+"""Reductions, the running sum and scans by halves, each with all its rules.
 
 `reduce_max` and its relatives take an array and the axes that disappear. What differs between them
 is the operation that joins two elements, and what an empty axis gives.
@@ -54,15 +54,19 @@ from minijax.lax.shapes import (
     concatenate,
     linear_in,
     normal_axis,
+    pad,
+    rev,
     slice_in_dim,
     squeeze,
     without,
 )
 from minijax.lowering import Emitter, emit_literal
+from minijax.tree import tree_flatten, tree_leaves, tree_unflatten
 
 __all__ = [
     "argmax",
     "argmin",
+    "associative_scan",
     "cumsum",
     "cumsum_p",
     "reduce_and",
@@ -318,3 +322,66 @@ transpose_rules[cumsum_p] = lambda ct, x, *, axis, reverse: linear_in(
     ct, x, lambda ct: cumsum(ct, axis, not reverse)
 )
 hlo_lowerings[cumsum_p] = cumsum_hlo
+
+
+# Scans by halves ----------------------------------------------------------------------------------
+
+
+def associative_scan(
+    fn: Callable[[Any, Any], Any], elems: Value, reverse: bool = False, axis: int = 0
+) -> Value:
+    """All that `fn` makes of the first elements along `axis`: of one, of two, and so on.
+
+    `fn` is associative, and joins many pairs in one call: its operands are like `elems`, with other
+    lengths of `axis`. `elems` may be a container. The number of calls, one after the other, grows
+    with the logarithm of the length. Counterpart: `jax.lax.associative_scan`.
+
+    >>> associative_scan(lambda x, y: x * y, np.array([1.0, 2.0, 3.0, 4.0]))
+    Array([ 1.,  2.,  6., 24.], dtype=float64)
+    """
+    if not callable(fn):
+        raise TypeError("lax.associative_scan: fn argument should be callable.")
+    leaves, tree = tree_flatten(elems)
+    axis = normal_axis(axis, len(get_aval(leaves[0]).shape))
+    if len({get_aval(leaf).shape[axis] for leaf in leaves}) > 1:
+        shapes = [get_aval(leaf).shape for leaf in leaves]
+        raise ValueError(
+            f"Array inputs to associative_scan must have the same first dimension. (saw: {shapes})"
+        )
+
+    def join(xs: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
+        return tree_leaves(fn(tree_unflatten(tree, xs), tree_unflatten(tree, ys)))
+
+    leaves = [rev(leaf, [axis]) for leaf in leaves] if reverse else leaves
+    found = scan_by_halves(join, leaves, axis)
+    return tree_unflatten(tree, [rev(x, [axis]) for x in found] if reverse else found)
+
+
+def scan_by_halves(join: Callable[..., list[Any]], leaves: list[Any], axis: int) -> list[Any]:
+    """The pairs, scanned, are every second result; each of the others is one step further."""
+    size = get_aval(leaves[0]).shape[axis]
+    if size < 2:
+        return leaves
+
+    def cut(xs: Sequence[Any], start: int, end: int | None, stride: int = 1) -> list[Any]:
+        return [slice_in_dim(x, start, end, stride, axis) for x in xs]
+
+    pairs = join(cut(leaves, 0, -1, 2), cut(leaves, 1, None, 2))
+    odd = scan_by_halves(join, pairs, axis)
+    even = join(cut(odd, 0, -1) if size % 2 == 0 else odd, cut(leaves, 2, None, 2))
+    first = cut(leaves, 0, 1)
+    even = [concatenate(pair, axis) for pair in zip(first, even, strict=True)]
+    return [interleaved(x, y, axis) for x, y in zip(even, odd, strict=True)]
+
+
+def interleaved(even: Value, odd: Value, axis: int) -> Value:
+    """Both, by turns: each is padded with zeros where the other has its elements."""
+    aval = get_aval(even)
+    more = aval.shape[axis] - get_aval(odd).shape[axis]
+
+    def spread(x: Value, before: int, after: int) -> Value:
+        config = [(before, after, 1) if i == axis else (0, 0, 0) for i in range(len(aval.shape))]
+        return pad(x, np.zeros((), aval.dtype), config)
+
+    join = bitwise_or if aval.dtype == bool else add
+    return join(spread(even, 0, 1 - more), spread(odd, 1, more))

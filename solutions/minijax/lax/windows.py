@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minijax.core import Value, get_aval
-from minijax.lax.basic import convert_element_type, dot_general, transpose
-from minijax.lax.shapes import concatenate, expand_dims, pad, reshape, slice
+from minijax.lax.basic import check_precision, convert_element_type, dot_general, transpose
+from minijax.lax.shapes import concatenate, expand_dims, pad, reshape, rev, slice
 
 __all__ = [
     "ConvDimensionNumbers",
@@ -22,6 +22,8 @@ __all__ = [
     "conv_dimension_numbers",
     "conv_general_dilated",
     "conv_general_shape_tuple",
+    "conv_transpose",
+    "conv_transpose_shape_tuple",
     "conv_with_general_padding",
     "padtype_to_pads",
     "reduce_window",
@@ -216,12 +218,14 @@ def conv_general_dilated(
     dimension_numbers: Any = None,
     feature_group_count: int = 1,
     batch_group_count: int = 1,
+    precision: Any = None,
 ) -> Value:
     """The convolution of `lhs` with the kernel `rhs`, with strides, gaps and groups of features.
 
-    `dimension_numbers` says which axes mean what, see `conv_dimension_numbers`. Counterpart:
-    `jax.lax.conv_general_dilated`.
+    `dimension_numbers` says which axes mean what, see `conv_dimension_numbers`. `precision`
+    changes nothing on the CPU. Counterpart: `jax.lax.conv_general_dilated`.
     """
+    check_precision(precision)
     if batch_group_count != 1:
         raise NotImplementedError("A convolution here has one group of examples only.")
     shapes = get_aval(lhs).shape, get_aval(rhs).shape
@@ -269,9 +273,11 @@ def correlated(
     return reshape(out, (batch, outputs, *space))
 
 
-def conv(lhs: Value, rhs: Value, window_strides: Sequence[int], padding: str) -> Value:
+def conv(
+    lhs: Value, rhs: Value, window_strides: Sequence[int], padding: str, precision: Any = None
+) -> Value:
     """`conv_general_dilated` without gaps and groups."""
-    return conv_general_dilated(lhs, rhs, window_strides, padding)
+    return conv_general_dilated(lhs, rhs, window_strides, padding, precision=precision)
 
 
 def conv_with_general_padding(
@@ -281,6 +287,92 @@ def conv_with_general_padding(
     padding: str | Pads,
     lhs_dilation: Sequence[int] | None,
     rhs_dilation: Sequence[int] | None,
+    precision: Any = None,
 ) -> Value:
     """`conv_general_dilated` without groups."""
-    return conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation)
+    gaps = lhs_dilation, rhs_dilation
+    return conv_general_dilated(lhs, rhs, window_strides, padding, *gaps, precision=precision)
+
+
+# Transposed convolutions --------------------------------------------------------------------------
+
+# The letters that are meant if none are given, for each number of axes: here, features come last.
+LETTERS = {
+    2: ("NC", "IO", "NC"),
+    3: ("NHC", "HIO", "NHC"),
+    4: ("NHWC", "HWIO", "NHWC"),
+    5: ("NHWDC", "HWDIO", "NHWDC"),
+}
+
+
+def conv_transpose(
+    lhs: Value,
+    rhs: Value,
+    strides: Sequence[int],
+    padding: str | Pads,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = None,
+    transpose_kernel: bool = False,
+    precision: Any = None,
+    *,
+    use_consistent_padding: bool = False,
+) -> Value:
+    """A convolution whose stride is that of the result: it makes sizes larger.
+
+    `padding` by name is that of the convolution in the other direction, and pairs of numbers are
+    what is put around the operand, unless `use_consistent_padding`. `transpose_kernel` turns the
+    kernel around, and exchanges its features: the gradient of a convolution has it so.
+    `precision` changes nothing on the CPU. Counterpart: `jax.lax.conv_transpose`.
+    """
+    shapes = get_aval(lhs).shape, get_aval(rhs).shape
+    if dimension_numbers is None:
+        dimension_numbers = LETTERS[len(shapes[0])]
+    numbers = conv_dimension_numbers(*shapes, dimension_numbers)
+    features, inputs, *space = numbers.rhs_spec
+    gaps = tuple(rhs_dilation or (1,) * len(space))
+    if use_consistent_padding or padding in ("SAME", "VALID"):
+        windows = [dilated(shapes[1][axis], gap) for axis, gap in zip(space, gaps, strict=True)]
+        wanted = [padding] * len(space) if isinstance(padding, str) else padding
+        padding = [*map(transposed_pads, windows, strides, wanted)]
+    if transpose_kernel:
+        order = [*range(len(shapes[1]))]
+        order[features], order[inputs] = inputs, features
+        rhs = transpose(rev(rhs, space), order)
+    ones = (1,) * len(space)
+    return conv_general_dilated(
+        lhs, rhs, ones, padding, strides, gaps, numbers, precision=precision
+    )
+
+
+def transposed_pads(window: int, stride: int, padding: str | tuple[int, int]) -> tuple[int, int]:
+    """What to put before and after an axis, by the padding of the other direction."""
+    if padding == "SAME":
+        total = window + stride - 2
+        before = window - 1 if stride > window - 1 else -(-total // 2)
+        return before, total - before
+    if padding == "VALID":
+        return window - 1, stride - 1 + max(window - stride, 0)
+    if not isinstance(padding, tuple):
+        raise ValueError(f"Invalid padding mode: {padding}")
+    low, high = padding
+    return window - 1 - low, window - 1 - high
+
+
+def conv_transpose_shape_tuple(
+    lhs_shape: Sequence[int],
+    rhs_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: str | Pads,
+    dimension_numbers: Any,
+) -> tuple[int, ...]:
+    """The shape of the result of `conv_transpose`."""
+    numbers = conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers)
+    batch, _, *sizes = (lhs_shape[i] for i in numbers.lhs_spec)
+    features, _, *windows = (rhs_shape[i] for i in numbers.rhs_spec)
+    if isinstance(padding, str):
+        kinds = [padding] * len(windows)
+        padding = [*map(transposed_pads, windows, window_strides, kinds)]
+    rows = zip(sizes, windows, window_strides, padding, strict=True)
+    space = [(n - 1) * stride - window + 2 + sum(pads) for n, window, stride, pads in rows]
+    found = (batch, features, *space)
+    return tuple(found[i] for i in inverse(numbers.out_spec))

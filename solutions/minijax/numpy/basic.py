@@ -294,11 +294,11 @@ def transpose(a: Value, axes: Sequence[int] | None = None) -> Value:
     return basic.transpose(positive(a), order)
 
 
-def matmul(a: Value, b: Value) -> Value:
+def matmul(a: Value, b: Value, *, precision: Any = None) -> Value:
     """The matrix product over the last two axes; the axes in front of them broadcast.
 
     An operand with one axis is a row on the left side and a column on the right, without that axis
-    in the result.
+    in the result. `precision` changes nothing on the CPU.
     """
     if not ndim(a) or not ndim(b):
         raise ValueError("matmul needs operands with at least one axis; use multiply for scalars.")
@@ -310,7 +310,7 @@ def matmul(a: Value, b: Value) -> Value:
     shared = min(a_rank, b_rank)
     batch = tuple(range(a_rank - shared, a_rank)), tuple(range(b_rank - shared, b_rank))
     numbers = (((ndim(a) - 1,), (max(ndim(b) - 2, 0),)), batch)
-    out = basic.dot_general(a, b, numbers, preferred_element_type=dtype)
+    out = basic.dot_general(a, b, numbers, precision, dtype)
     if a_rank == b_rank:
         return out
     # `out` has the shared axes first, then what only `a` has, then what only `b` has.
@@ -328,13 +328,16 @@ def stretch_batch(x: Value, common: Sequence[int]) -> Value:
     return x if shape(x) == wanted else basic.broadcast_in_dim(x, wanted, range(ndim(x)))
 
 
-def dot(a: Value, b: Value) -> Value:
-    """The sum over the last axis of `a` and the last but one of `b`; a 0-d operand multiplies."""
+def dot(a: Value, b: Value, *, precision: Any = None) -> Value:
+    """The sum over the last axis of `a` and the last but one of `b`; a 0-d operand multiplies.
+
+    `precision` changes nothing on the CPU.
+    """
     if not ndim(a) or not ndim(b):
         return multiply(a, b)
     dtype, _ = dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, (a, b))))
     numbers = (((ndim(a) - 1,), (max(ndim(b) - 2, 0),)), ((), ()))
-    return basic.dot_general(a, b, numbers, preferred_element_type=dtype)
+    return basic.dot_general(a, b, numbers, precision, dtype)
 
 
 def broadcast_to(array: Value, shape: Sequence[int]) -> Value:

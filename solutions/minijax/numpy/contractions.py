@@ -9,6 +9,7 @@ from minijax import dtypes
 from minijax.array import array_methods
 from minijax.core import Value, Values, get_aval
 from minijax.lax import basic
+from minijax.lax.basic import check_precision
 from minijax.lax.shapes import broadcasted_iota
 from minijax.numpy.basic import (
     dot,
@@ -28,14 +29,19 @@ __all__ = ["einsum", "inner", "outer", "tensordot", "vdot"]
 Axes = int | Sequence[int] | Sequence[Sequence[int]]
 
 
-def contraction(a: Value, b: Value, contract: Any, batch: Any = ((), ())) -> Value:
+def contraction(
+    a: Value, b: Value, contract: Any, batch: Any = ((), ()), precision: Any = None
+) -> Value:
     """`dot_general` in the common dtype."""
     dtype, _ = dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, (a, b))))
-    return basic.dot_general(a, b, (contract, batch), preferred_element_type=dtype)
+    return basic.dot_general(a, b, (contract, batch), precision, dtype)
 
 
-def tensordot(a: Value, b: Value, axes: Axes = 2) -> Value:
-    """The sum over the last `axes` axes of `a` and the first of `b`, or over the axes named."""
+def tensordot(a: Value, b: Value, axes: Axes = 2, *, precision: Any = None) -> Value:
+    """The sum over the last `axes` axes of `a` and the first of `b`, or over the axes named.
+
+    `precision` changes nothing on the CPU.
+    """
     if isinstance(axes, int):
         if axes > min(ndim(a), ndim(b)):
             raise TypeError(f"tensordot over {axes} axes of operands with {ndim(a)} and {ndim(b)}.")
@@ -47,19 +53,19 @@ def tensordot(a: Value, b: Value, axes: Axes = 2) -> Value:
         if len(first) != len(second):
             raise TypeError(f"tensordot takes as many axes of one operand as of the other: {axes}.")
         contract = [i % ndim(a) for i in first], [i % ndim(b) for i in second]
-    return contraction(a, b, contract)
+    return contraction(a, b, contract, precision=precision)
 
 
-def inner(a: Value, b: Value) -> Value:
-    """The sum over the last axis of both."""
+def inner(a: Value, b: Value, *, precision: Any = None) -> Value:
+    """The sum over the last axis of both; `precision` changes nothing on the CPU."""
     if not ndim(a) or not ndim(b):
         return multiply(a, b)
-    return tensordot(a, b, (-1, -1))
+    return tensordot(a, b, (-1, -1), precision=precision)
 
 
-def vdot(a: Value, b: Value) -> Value:
-    """The inner product of all elements in order."""
-    return dot(ravel(a), ravel(b))
+def vdot(a: Value, b: Value, *, precision: Any = None) -> Value:
+    """The inner product of all elements in order; `precision` changes nothing on the CPU."""
+    return dot(ravel(a), ravel(b), precision=precision)
 
 
 def outer(a: Value, b: Value) -> Value:
@@ -67,12 +73,13 @@ def outer(a: Value, b: Value) -> Value:
     return multiply(expand_dims(ravel(a), 1), expand_dims(ravel(b), 0))
 
 
-def einsum(subscripts: Any, /, *operands: Value) -> Value:
+def einsum(subscripts: Any, /, *operands: Value, precision: Any = None) -> Value:
     """The sum of products that `subscripts` describe, such as `"ij,jk->ik"`; operands in order.
 
     Three dots stand for any number of axes, which broadcast. Instead of letters there may be lists:
-    `einsum(x, [0, 1], y, [1, 2], [0, 2])`.
+    `einsum(x, [0, 1], y, [1, 2], [0, 2])`. `precision` changes nothing on the CPU.
     """
+    check_precision(precision)
     if not isinstance(subscripts, str):
         subscripts, operands = from_lists(subscripts, *operands)
     operands = tuple(map(positive, operands))

@@ -142,9 +142,9 @@ def matrix_transpose(x: Value, /) -> Value:
     return swapaxes(x, -1, -2)
 
 
-def multi_dot(arrays: Sequence[Value]) -> Value:
-    """The product of matrices, from left to right."""
-    return functools.reduce(numpy_matmul, arrays)
+def multi_dot(arrays: Sequence[Value], *, precision: Any = None) -> Value:
+    """The product of matrices, from left to right; `precision` changes nothing on the CPU."""
+    return functools.reduce(functools.partial(numpy_matmul, precision=precision), arrays)
 
 
 def outer(x1: Value, x2: Value, /) -> Value:
@@ -154,10 +154,10 @@ def outer(x1: Value, x2: Value, /) -> Value:
     return numpy_outer(x1, x2)
 
 
-def vecdot(x1: Value, x2: Value, /, *, axis: int = -1) -> Value:
-    """The sums of products along an axis."""
+def vecdot(x1: Value, x2: Value, /, *, axis: int = -1, precision: Any = None) -> Value:
+    """The sums of products along an axis; `precision` changes nothing on the CPU."""
     x1, x2 = (moveaxis(x, axis, -1) for x in (x1, x2))
-    return numpy_matmul(x1[..., None, :], x2[..., :, None])[..., 0, 0]
+    return numpy_matmul(x1[..., None, :], x2[..., :, None], precision=precision)[..., 0, 0]
 
 
 def diagonal(x: Value, /, *, offset: int = 0) -> Value:
@@ -175,11 +175,11 @@ def cross(x1: Value, x2: Value, /, *, axis: int = -1) -> Value:
     return numpy_cross(x1, x2, axis=axis)
 
 
-def matmul(x1: Value, x2: Value, /) -> Value:
-    """The matrix product over the last two axes."""
-    return numpy_matmul(x1, x2)
+def matmul(x1: Value, x2: Value, /, *, precision: Any = None) -> Value:
+    """The matrix product over the last two axes; `precision` changes nothing on the CPU."""
+    return numpy_matmul(x1, x2, precision=precision)
 
 
-def tensordot(x1: Value, x2: Value, /, *, axes: Any = 2) -> Value:
-    """The sums over pairs of axes."""
-    return numpy_tensordot(x1, x2, axes)
+def tensordot(x1: Value, x2: Value, /, *, axes: Any = 2, precision: Any = None) -> Value:
+    """The sums over pairs of axes; `precision` changes nothing on the CPU."""
+    return numpy_tensordot(x1, x2, axes, precision=precision)

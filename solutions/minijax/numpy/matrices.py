@@ -12,6 +12,7 @@ from minijax import dtypes
 from minijax.array import array_methods
 from minijax.core import Value, get_aval
 from minijax.lax import basic, elementwise, shapes
+from minijax.lax.basic import check_precision
 from minijax.numpy.basic import (
     asarray,
     broadcast_to,
@@ -478,8 +479,12 @@ def cross(
     return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axisc)
 
 
-def convolve(a: Value, v: Value, mode: str = "full") -> Value:
-    """The convolution of two arrays with one axis: sums of products at every shift."""
+def convolve(a: Value, v: Value, mode: str = "full", *, precision: Any = None) -> Value:
+    """The convolution of two arrays with one axis: sums of products at every shift.
+
+    `precision` changes nothing on the CPU.
+    """
+    check_precision(precision)
     if ndim(a) != 1 or ndim(v) != 1:
         raise ValueError("convolve() only support 1-dimensional inputs.")
     if not size(a) or not size(v):
