@@ -166,6 +166,18 @@ def test_above_the_limit_nothing_is_kept_and_that_is_said():
     assert len(list(every(document["steps"]))) == 5
 
 
+def test_a_program_that_is_cut_inside_operations_goes_on_to_its_end():
+    from minijax import jvp, lax
+
+    def twice(x):
+        return jvp(lambda y: lax.mul(y, lax.sin(y)), (x,), (1.0,))[1]
+
+    with recording("minijax", limit=1) as record:
+        got = jvp(twice, (3.0,), (1.0,))
+    assert record.document()["cut"]
+    assert got == jvp(twice, (3.0,), (1.0,))
+
+
 # ------------------------------------------------------------------------------------------
 # Half-finished modules
 
