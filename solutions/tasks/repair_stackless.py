@@ -1,5 +1,7 @@
 """What changes in `repair_stackless.py`."""
 
+from microjax.stackless import Interpreter
+
 
 class Dependence(Interpreter):
     def open(self, x):
