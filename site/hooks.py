@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 
 # Found through the line above.
-from autograder.lessons import assemble, manifest, notebook  # noqa: E402
+from autograder.lessons import assemble, manifest, notebook, pictures  # noqa: E402
 from autograder.lessons.page import check, complete, expand, expanded, parts  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
 from autograder.lessons.problem import Problem  # noqa: E402
@@ -132,9 +132,18 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
     """Turn formulas into MathML; leave out the output of examples that print nothing."""
     try:
         content = _MAP.sub(_inlined, content)
+        if lesson := _published().get(page.file.src_uri):
+            content = _PICTURE.sub(lambda x: _picture(x, lesson), content)
         return _FORMULA.sub(_mathml, _EMPTY_OUTPUT.sub("", content))
-    except ValueError as error:
+    except (ValueError, Problem) as error:
         raise PluginError(f"{page.file.src_uri}: {error}") from None
+
+
+_PICTURE = re.compile(r'<p><img alt="([^"]*)" src="(?:[^"]*/)?([\w-]+\.svg)" ?/?></p>')
+
+
+def _picture(found: re.Match[str], lesson: manifest.Lesson) -> str:
+    return pictures.inlined(lesson.folder / found[2], found[1])
 
 
 _MAP = re.compile(r'<p><img [^>]*src="[^"]*map\.svg"[^>]*></p>')

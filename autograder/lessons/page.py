@@ -17,7 +17,17 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from autograder.lessons import assemble, explored, manifest, places, skeleton, tasks, terms, traced
+from autograder.lessons import (
+    assemble,
+    explored,
+    manifest,
+    pictures,
+    places,
+    skeleton,
+    tasks,
+    terms,
+    traced,
+)  # fmt: skip
 from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.lessons.problem import Problem
 
@@ -46,7 +56,8 @@ def read(lesson: Lesson) -> str:
 
 
 def complete(text: str, lesson: Lesson) -> str:
-    """The page with the lesson's number in its title, and its milestone as a worked example."""
+    """The page with its number, the texts of its pictures, and its milestone as an example."""
+    text = pictures.with_descriptions(text, lesson.folder)
     numbered = re.sub(r"^# ", f"# {lesson.number}. ", text, count=1, flags=re.MULTILINE)
     return _MILESTONE.sub(lambda _: _milestone(lesson), numbered)
 

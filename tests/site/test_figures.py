@@ -1,0 +1,102 @@
+"""The figures to move: right numbers, by slider, pointer and keyboard, and a picture without."""
+
+import json
+
+import numpy as np
+import pytest
+
+from autograder.lessons import manifest, pictures, places
+
+ASSETS = places.ROOT / "site" / "theme" / "assets"
+FIGURES = {"tangent": "duals", "sizes": "vmap", "parts": "checkpoint"}
+
+
+def picture(name):
+    return pictures.inlined(manifest.get(FIGURES[name]).folder / f"{name}.svg", "A picture")
+
+
+@pytest.fixture
+def tab(browser):
+    tab = browser.new_page(viewport={"width": 375, "height": 900})
+    style = (ASSETS / "course.css").read_text(encoding="utf-8")
+    figures = "".join(
+        f'<div class="figure" data-figure="{name}">{picture(name)}</div>' for name in FIGURES
+    )
+    html = f"<html lang=en><title>x</title><style>{style}</style><main class=md-typeset>"
+    tab.set_content(html + figures)
+    tab.add_script_tag(path=ASSETS / "figures.js")
+    yield tab
+    tab.close()
+
+
+def figure(tab, name):
+    return tab.locator(f'moving-figure:has([data-figure="{name}"])')
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_picture_without_javascript_is_what_the_figure_shows_at_first(tab, browser, name):
+    words = figure(tab, name).locator("svg text").all_text_contents()
+    without = browser.new_page()
+    without.set_content(picture(name))
+    assert without.locator("svg text").all_text_contents() == words
+    without.close()
+    assert len(words) > 2
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_keyboard_moves_a_figure(tab, name):
+    moved = figure(tab, name)
+    before = moved.locator("svg").inner_html(), moved.locator("p").inner_text()
+    moved.locator("input").focus()
+    tab.keyboard.press("ArrowLeft")
+    after = moved.locator("svg").inner_html(), moved.locator("p").inner_text()
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+    assert moved.locator("p").get_attribute("aria-live") == "polite"
+
+
+def test_the_tangent_follows_the_pointer(tab):
+    moved = figure(tab, "tangent")
+    box = moved.locator("svg").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    tab.mouse.move(box["x"] + 100, middle)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + (60 + 3 * 58) * box["width"] / 520, middle, steps=5)
+    tab.mouse.up()
+    x = -1.5  # where the slope 2x + 3 is zero
+    assert float(moved.locator("input").input_value()) == pytest.approx(x, abs=0.06)
+    assert moved.get_by_text("tangent 0.00").is_visible()
+
+
+def test_the_numbers_of_operations_are_those_of_the_lesson_s_function():
+    from minijax import make_jaxpr, vmap
+    from minijax import numpy as jnp
+
+    def score(w, x):
+        return jnp.exp(jnp.sum(w * x))
+
+    w, examples = jnp.ones(2), jnp.ones((12, 2))
+    assert len(make_jaxpr(score)(w, examples[0]).eqns) == 3
+    assert len(make_jaxpr(vmap(score, in_axes=(None, 0)))(w, examples).eqns) == 4
+    desc = pictures.description(manifest.get("vmap").folder / "sizes.svg")
+    assert "36 operations" in desc
+    assert "4 operations" in desc
+
+
+def test_the_memory_is_that_of_the_formula(tab):
+    moved = figure(tab, "parts")
+    for i, k in enumerate([1, 2, 4, 8, 16, 32, 64]):
+        moved.locator("input").fill(str(i))
+        peak = k + 2 * 64 // k
+        assert moved.get_by_text(f"= {peak} arrays at one time").is_visible()
+        points = moved.locator("svg path").first.get_attribute("d")[1:-1].split("L")
+        heights = [(320 - float(point.split()[1])) / 2 for point in points]
+        assert np.max(heights) == peak
+
+
+def test_figures_fit_a_phone_and_are_accessible(tab):
+    from axe_playwright_python.sync_playwright import Axe
+
+    assert tab.evaluate("document.documentElement.scrollWidth") == 375
+    found = Axe().run(tab, context="main").response["violations"]
+    assert json.dumps([(x["id"], x["nodes"][0]["html"]) for x in found]) == "[]"
