@@ -1,10 +1,11 @@
 """Has pytest run a hidden suite in this process, without a trace on the screen or on the disk."""
 
+import contextlib
 import functools
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +28,28 @@ def run(path: Path, plugin: Any, *flags: str) -> None:
     """Run a suite in this process, without a trace on the screen or on the disk."""
     if not path.is_file():
         raise SuiteError(f"The lesson {path.stem!r} has no hidden suite.")
-    before = sys.dont_write_bytecode
-    sys.dont_write_bytecode = True
-    try:
+    with _undisturbed():
         status = pytest.main([*_QUIET, *_only_this_file(path), *flags, str(path)], plugins=[plugin])
-    finally:
-        sys.dont_write_bytecode = before
     if status == pytest.ExitCode.INTERRUPTED and not plugin.broken:
         raise KeyboardInterrupt
     if plugin.broken or status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise SuiteError(f"The hidden suite {path.name} is broken. {'; '.join(plugin.broken[:3])}")
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Settings that somebody has for tests of their own change no grade; no cache is written."""
+    kept = {name: os.environ.pop(name) for name in _SETTINGS if name in os.environ}
+    before = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
+        os.environ.update(kept)
+
+
+_SETTINGS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
 
 def _only_this_file(path: Path) -> list[str]:

@@ -63,6 +63,13 @@ def test_the_reference_has_full_points(lesson):
     assert result["isolation"] == isolation.choose()
 
 
+def test_settings_that_somebody_has_for_pytest_change_no_grade(lesson, monkeypatch):
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
+    monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
+    assert submission.grade(lesson, "ada", MODULE.encode())["score"] == 6
+    assert os.environ["PYTEST_ADDOPTS"] == "--no-such-option"
+
+
 def test_the_whole_module_counts_with_the_students_own_functions(monkeypatch, tmp_path):
     files = {"course/lessons/01_tiny/lesson.toml": graded_course.WHOLE_TOML}
     files["suites/tiny.py"] = graded_course.WHOLE_SUITE
