@@ -32,6 +32,7 @@ FULL[QUESTION] = 0.0
 NONE = dict.fromkeys(FULL, 0.0)
 
 
+@pytest.mark.slow
 def test_names_of_the_class_list_are_no_tags(tmp_path):
     course = tmp_path / "course"
     course.mkdir()

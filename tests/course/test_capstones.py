@@ -42,6 +42,7 @@ def apart(a, b):
     return max(abs(x - y) for x, y in zip(a[:100], b[:100], strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_losses_on_minijax_and_on_jax_agree_for_a_hundred_steps(runs, program):
     assert apart(*(runs[program, backend][1]["losses"] for backend in ("minijax", "jax"))) < 1e-6
@@ -142,6 +143,7 @@ def test_a_workspace_holds_page_and_programs_and_its_skeletons_are_told(tmp_path
     )
 
 
+@pytest.mark.slow
 def test_a_right_package_passes_and_the_list_says_so(place, capsys):
     assert commands.check(place, "capstone", mine=False) == 0
     assert "learns on your own package as it does" in capsys.readouterr().out

@@ -278,6 +278,7 @@ def test_what_could_not_be_graded_is_graded_by_the_next_run(lesson, tmp_path, mo
     assert scores(out) == {"ada": 6, "bo": 6}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["namespaces", "landlock", "process"])
 def test_a_run_that_is_killed_leaves_nothing_and_is_gone_on_with(lesson, work, tmp_path, level):
     if isolation.detect(level):

@@ -718,6 +718,7 @@ def test_an_ordinary_user_has_the_same_rungs():
     assert run_as(NOBODY, "-c", RUNGS) == f"{own}\n"
 
 
+@pytest.mark.slow
 @only_root
 def test_the_rungs_hold_for_an_ordinary_user_as_well():
     """Many of the tests above, run as somebody without rights."""

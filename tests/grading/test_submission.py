@@ -368,6 +368,7 @@ def test_an_attack_earns_nothing(lesson, name):
     assert time.monotonic() - begin < 60
 
 
+@pytest.mark.slow
 def test_after_two_time_outs_the_rest_of_an_exercise_is_not_run(lesson, monkeypatch):
     starts = []
     start = session.Session._start
@@ -383,6 +384,7 @@ def test_after_two_time_outs_the_rest_of_an_exercise_is_not_run(lesson, monkeypa
     assert starts.count(own) == 1 + suite_run.DEATHS + 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, which only Linux has")
 def test_what_takes_long_is_asked_again_with_more_time_before_points_are_lost(lesson, monkeypatch):
     monkeypatch.setattr(session, "LEAST_SECONDS", 0.1)
@@ -393,6 +395,7 @@ def test_what_takes_long_is_asked_again_with_more_time_before_points_are_lost(le
     assert submission.grade(lesson, "ada", source, only="tiny.double", shrink=False)["score"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, which only Linux has")
 def test_the_clock_decides_nothing_while_a_worker_waits_for_a_processor(lesson, monkeypatch):
     monkeypatch.setattr(session, "LEAST_SECONDS", 0.1)
@@ -565,6 +568,7 @@ def test_many_submissions_each_have_one_result(lesson, small_pool):
     assert len(found) == 6
 
 
+@pytest.mark.slow
 def test_a_pool_that_dies_costs_nobody_else_a_grade(lesson, small_pool, monkeypatch):
     monkeypatch.setattr(pool, "_grade_one", _dies_for_eve)
     jobs = [("ada", MODULE.encode()), ("eve", MODULE.encode()), ("bo", MODULE.encode())]

@@ -7,6 +7,8 @@ the second. Of JAX's internal modules, `optimizers` takes three functions, which
 import subprocess
 import sys
 
+import pytest
+
 from autograder.lessons import places
 from autograder.student import run_program
 
@@ -73,6 +75,7 @@ for make in (
 """
 
 
+@pytest.mark.slow
 def test_stax_and_the_optimizers_train_as_they_do_on_jax(tmp_path):
     file = tmp_path / "program.py"
     file.write_text(PROGRAM, encoding="utf-8")

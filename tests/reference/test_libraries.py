@@ -103,6 +103,7 @@ def all_of(lib, family):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_functions_and_their_transformations_are_those_of_jax(family):
     got = minijax.jit(all_of(minijax, family))(X, I)

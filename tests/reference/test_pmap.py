@@ -52,6 +52,7 @@ def same(got, want):
 # On eight devices ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", programs.COLLECTIVES)
 def test_collectives_between_devices_give_what_they_give_in_jax(found, key):
     same(*(found[lib]["collectives", key] for lib in ("minijax", "jax")))

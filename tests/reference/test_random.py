@@ -109,6 +109,7 @@ def everything(lib):
     return out
 
 
+@pytest.mark.slow
 def test_keys_of_both_kinds_go_through_every_transformation():
     got, want = everything(minijax), everything(jax)
     assert minijax.tree.leaves(got.pop("texts")) == jax.tree.leaves(want.pop("texts"))

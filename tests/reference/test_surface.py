@@ -244,6 +244,7 @@ class Mapped:
         return getattr(self.lib, "vmap" if name == "mapped" else name)
 
 
+@pytest.mark.slow
 def test_every_public_name_is_read_by_a_program_that_is_compared_with_jax():
     recorder = Recorder()
     for program in tables():
