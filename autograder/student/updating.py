@@ -42,7 +42,7 @@ def update(place: Workspace, names: Sequence[str]) -> int:
     _check_names(names, versions)
     written = [x for x in versions if x.mine != x.new and (x.mine in (x.given, None))]
     for each in written:
-        _write(place.root / each.path, each.new)
+        workspace.write(place.root / each.path, each.new)
     for each in [x for x in versions if x.path in names]:
         _take(place, each)
     left = [x for x in versions if x.path not in names and is_both(x)]
@@ -112,13 +112,15 @@ def keep_given(folder: Path) -> None:
 def _keep_given(place: Workspace, files: Mapping[str, bytes]) -> None:
     _pack(place.root / GIVEN, files)
     identity = {**place.identity, "version": places.VERSION}
-    (place.root / workspace.IDENTITY).write_text(json.dumps(identity, indent=1) + "\n", "utf-8")
+    workspace.write(place.root / workspace.IDENTITY, json.dumps(identity, indent=1).encode())
 
 
 def _pack(archive: Path, files: Mapping[str, bytes]) -> None:
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for path, content in files.items():
-            packed.writestr(path, content)
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path, text in files.items():
+            packed.writestr(path, text)
+    workspace.write(archive, content.getvalue())
 
 
 def _given(place: Workspace) -> Files:
@@ -146,7 +148,7 @@ def _take(place: Workspace, versions: Versions) -> None:
             number += 1
         shutil.copyfile(file, copy)
         print(f"What you had in {versions.path} is kept in {copy.relative_to(place.root)}.")
-    _write(file, carried(versions))
+    workspace.write(file, carried(versions))
 
 
 def carried(versions: Versions) -> bytes:
@@ -168,11 +170,6 @@ def carried(versions: Versions) -> bytes:
         except Problem:  # it cannot be read, or has another name: then the backup has it
             continue
     return new.encode()
-
-
-def _write(file: Path, content: bytes) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(content)
 
 
 # ------------------------------------------------------------------------------------------

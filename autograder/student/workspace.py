@@ -133,10 +133,7 @@ class Workspace:
     def remember(self, part: str, key: str, value: Any) -> None:
         """Write one fact down, all or nothing."""
         self.record.setdefault(part, {})[key] = value
-        self.folder.mkdir(parents=True, exist_ok=True)
-        new = self.folder / f"state.{os.getpid()}"
-        new.write_text(json.dumps(self.record, indent=1), encoding="utf-8")
-        new.replace(self.folder / "state.json")
+        write(self.folder / "state.json", json.dumps(self.record, indent=1).encode())
 
     def checked(self, lesson: Lesson) -> tuple[list[str], bool]:
         """The exercises done when the lesson was last checked, and whether that still stands."""
@@ -181,9 +178,20 @@ class Workspace:
                 "This is not a workspace. Make one with `./jaxprentice init DIR`, and work there."
             )
         copy = self.backup(lesson)
-        self.file(lesson).parent.mkdir(parents=True, exist_ok=True)
-        self.file(lesson).write_bytes(text.encode())
+        write(self.file(lesson), text.encode())
         return copy
+
+
+def write(file: Path, content: bytes) -> None:
+    """Write a file of the student's: where that fails, on a full disk, the old one is as it was."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    new = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        new.write_bytes(content)
+        new.replace(file)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
 
 
 def read_object(path: Path) -> dict[str, Any]:

@@ -1,5 +1,8 @@
 """`update`: what the course has corrected comes in, and what the student has changed stays."""
 
+import subprocess
+import sys
+
 import pytest
 import small_course
 from student_course import solve
@@ -109,3 +112,18 @@ def test_an_unknown_file_and_a_place_that_is_no_workspace_are_told(
     )
     monkeypatch.chdir(course)
     assert say("update")[2].startswith("This is not a workspace.")
+
+
+def test_what_does_not_fit_on_the_disk_leaves_the_old_file(tmp_path):
+    file = tmp_path / "hello.py"
+    file.write_bytes(b"mine")
+    program = (
+        "import resource, sys; from pathlib import Path; from autograder.student import workspace\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))\n"
+        "workspace.write(Path(sys.argv[1]), bytes(5000))\n"
+    )
+    command = [sys.executable, "-c", program, str(file)]
+    done = subprocess.run(command, cwd=places.ROOT, capture_output=True, text=True, check=False)
+    assert "OSError: [Errno 27] File too large" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["hello.py"]
+    assert file.read_bytes() == b"mine"
