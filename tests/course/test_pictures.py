@@ -1,6 +1,7 @@
 """The pictures of the lessons: enough of them, in the course's colors, legible on a phone."""
 
 import re
+import xml.etree.ElementTree as ET
 from collections import Counter
 
 import pytest
@@ -11,13 +12,15 @@ from autograder.lessons.problem import Problem
 LESSONS = [lesson for lesson in manifest.load().values() if lesson.has_page]
 FILES = [file for lesson in LESSONS for file in sorted(lesson.folder.glob("*.svg"))]
 SHOWN = re.compile(r"(?<!\[)\]\(([\w-]+\.svg)\)")
+PHONE = 343  # CSS pixels that a page has for a picture on a phone that is 375 wide
 NAMES = [f"{file.parent.name}/{file.name}" for file in FILES]
 
 
-def test_every_picture_is_shown_once():
+def test_every_picture_is_shown_once_and_no_lesson_has_only_one():
     for lesson in LESSONS:
         shown = Counter(SHOWN.findall(page.read(lesson)))
         assert shown == Counter(file.name for file in lesson.folder.glob("*.svg"))
+        assert 2 <= len(shown) <= 3
 
 
 @pytest.mark.parametrize("file", FILES, ids=NAMES)
@@ -25,7 +28,18 @@ def test_a_picture_has_only_colors_that_follow_the_scheme(file):
     svg = file.read_text(encoding="utf-8")
     given = set(re.findall(r'(?:fill|stroke|color)="([^"]+)"', svg))
     assert given <= {*pictures.COLORS, "none"}
-    assert not re.search(r"#[0-9a-fA-F]{3}", pictures.inlined(file, "words").replace("&#", ""))
+    assert '"#' not in pictures.inlined(file, "words")
+
+
+@pytest.mark.parametrize("file", FILES, ids=NAMES)
+def test_a_picture_s_letters_are_inside_and_large_enough_for_a_phone(file):
+    root = ET.parse(file).getroot()
+    _, _, width, height = map(float, root.get("viewBox").split())
+    sizes = [float(x.get("font-size")) for x in root.iter() if x.get("font-size")]
+    assert min(sizes) * min(1, PHONE / width) >= 10
+    for text in root.iter("{http://www.w3.org/2000/svg}text"):
+        assert 0 <= float(text.get("x")) <= width
+        assert 0 <= float(text.get("y")) <= height
 
 
 def test_a_picture_that_does_not_say_what_it_shows_is_refused(tmp_path):
