@@ -7,6 +7,7 @@
 - Formulas become MathML while the site is built, so that pages need no script for them.
 """
 
+import functools
 import html
 import itertools
 import json
@@ -17,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 from latex2mathml.converter import convert
+from markdown import markdown as to_html
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
@@ -29,7 +31,7 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 
 # Found through the line above.
-from autograder.lessons import assemble, manifest, notebook, pictures  # noqa: E402
+from autograder.lessons import assemble, manifest, notebook, pictures, terms  # noqa: E402
 from autograder.lessons.page import check, complete, expand, expanded, parts  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
 from autograder.lessons.problem import Problem  # noqa: E402
@@ -134,7 +136,8 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
         content = _MAP.sub(_inlined, content)
         if lesson := _published().get(page.file.src_uri):
             content = _PICTURE.sub(lambda x: _picture(x, lesson), content)
-        return _FORMULA.sub(_mathml, _EMPTY_OUTPUT.sub("", content))
+        content = _FORMULA.sub(_mathml, _EMPTY_OUTPUT.sub("", content))
+        return _TERM.sub(_defined, content)
     except (ValueError, Problem) as error:
         raise PluginError(f"{page.file.src_uri}: {error}") from None
 
@@ -153,6 +156,25 @@ def _inlined(_: re.Match[str]) -> str:
     """The map as part of the page, so that its links can be followed; it scrolls on a phone."""
     picture = (ROOT / "course" / "map.svg").read_text(encoding="utf-8")
     return f'<div class="course-map" tabindex="0">{picture}</div>'
+
+
+_TERM = re.compile(r'<a (?=href="[^"]*glossary(?:/|\.html|/index\.html)#(?P<anchor>[\w-]+)")')
+
+
+def _defined(link: re.Match[str]) -> str:
+    """A link to the glossary with the first sentence of the entry, for terms.js."""
+    text = html.escape(_definitions().get(link["anchor"], ""))
+    return f'<a class="term" data-definition="{text}" ' if text else link[0]
+
+
+@functools.cache
+def _definitions() -> dict[str, str]:
+    options = {"pymdownx.arithmatex": {"generic": True}}
+    found = {}
+    for anchor, sentence in terms.definitions().items():
+        text = to_html(sentence, extensions=[*options], extension_configs=options)
+        found[anchor] = _FORMULA.sub(_mathml, text).removeprefix("<p>").removesuffix("</p>")
+    return found
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:

@@ -1,4 +1,4 @@
-"""Links the words of the glossary where a lesson page uses them first.
+"""Links the words of the glossary where a lesson page uses them first, and says what they mean.
 
 A word that the page links by hand, anywhere, is left to the author. So is a word whose entry is
 marked `.common`, since it is an ordinary English word, too: `### Rule { #rule .common }`.
@@ -57,6 +57,18 @@ def anchored(glossary: str) -> str:
         return anchor + found[0]
 
     return _ENTRY.sub(entry, glossary)
+
+
+def definitions() -> dict[str, str]:
+    """The first sentence of each entry, in Markdown without links, by the entry's anchor."""
+    file = places.COURSE / "glossary.md"
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    found = {}
+    for entry in _ENTRY.finditer(text):
+        paragraph = text[entry.end() :].strip().partition("\n\n")[0]
+        unlinked = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(paragraph.split()))
+        found[entry["anchor"]] = re.split(r"(?<=[.!?]) (?=[A-Z`*])", unlinked)[0]
+    return found
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """Finding one's way on the site: what is done is ticked, counted, kept and taken along."""
 
 import json
+import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -113,3 +114,41 @@ def test_on_a_phone_the_map_scrolls_and_one_sees_that_it_does(visit):
     area.focus()
     tab.keyboard.press("ArrowRight")
     tab.wait_for_function("document.querySelector('.course-map').scrollLeft > 0", timeout=5000)
+
+
+def test_words_of_the_glossary_say_what_they_mean_to_pointer_keyboard_and_finger(browser, address):
+    with browser.new_context(has_touch=True, viewport={"width": 375, "height": 800}) as context:
+        tab = context.new_page()
+        tab.goto(f"{address}/lessons/jvp/")
+        word, tip = tab.locator(".term", has_text="Jacobian-vector product").first, tab.get_by_role("tooltip")
+        word.scroll_into_view_if_needed()
+        assert tip.count() == 0
+        word.hover()
+        assert "the change of the output when the input changes" in tip.inner_text()
+        assert tip.locator("math").count() == 2
+        tip.hover()  # the pointer may move onto it
+        tab.wait_for_timeout(500)
+        assert word.get_attribute("aria-describedby") == tip.get_attribute("id")
+        sides = tip.evaluate("e => (({left, right}) => [left, right])(e.getBoundingClientRect())")
+        assert 0 <= sides[0] < sides[1] <= 375
+        assert problems(tab, ".term-tip") == []
+        tab.keyboard.press("Escape")
+        assert tip.count() == 0
+        tab.mouse.move(0, 0)
+        word.focus()
+        assert tip.is_visible()
+        tab.evaluate("document.activeElement.blur()")
+        tab.keyboard.press("Escape")
+        before = tab.url
+        word.tap()
+        assert tip.is_visible()
+        assert tab.url == before
+        word.tap()
+        tab.wait_for_url("**/glossary/#jvp", timeout=5000)
+
+
+def test_every_link_to_the_glossary_has_its_definition(built):
+    for page in built.glob("lessons/*/index.html"):
+        links = re.findall(r'<a [^>]*href="[^"]*glossary/#[^>]*>', page.read_text(encoding="utf-8"))
+        assert links
+        assert [x for x in links if 'class="term" data-definition="' not in x] == []
