@@ -1,7 +1,7 @@
 """What mkdocs does for this course beyond its plugins; mkdocs.yml names this file.
 
-- Lessons with a page are published at /lessons/<id>/ and listed in the menu, and each is a notebook
-  to download, too.
+- Lessons with a page are published at /lessons/<id>/ and listed in the menu, and each can be
+  downloaded: as a notebook, and as the handout that `release` makes.
 - A lesson's page is expanded (autograder/lessons/page.py), and its worked examples run on the
   modules that exist up to that lesson. No page sees what another page's examples did.
 - Formulas become MathML while the site is built, so that pages need no script for them.
@@ -31,6 +31,7 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 
 # Found through the line above.
+from autograder.classroom import release  # noqa: E402
 from autograder.lessons import assemble, manifest, notebook, pictures, terms  # noqa: E402
 from autograder.lessons.page import check, complete, expand, expanded, parts  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
@@ -76,6 +77,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         else:
             files.remove(file)
     _add_notebooks(files, config)
+    _add_handouts(files, config)
     files.append(File.generated(config, "assets/exercises.js", content=_exercises()))
     return files
 
@@ -94,11 +96,29 @@ def _add_notebooks(files: Files, config: MkDocsConfig) -> None:
     except Problem as error:
         raise PluginError(str(error)) from None
     for lesson, text in zip(lessons, texts, strict=True):
-        source = f"lessons/{lesson.folder.name}/{lesson.id}.ipynb"
-        shown = InclusionLevel.INCLUDED
-        file = File.generated(config, source, content=text, inclusion=shown)
-        _move(file, lesson.id, f"{lesson.id}.ipynb")
-        files.append(file)
+        _add(files, config, lesson, f"{lesson.id}.ipynb", text)
+
+
+def _add_handouts(files: Files, config: MkDocsConfig) -> None:
+    """Each lesson as `release` hands it out: what somebody alone needs to do it."""
+    for lesson in _published().values():
+        with tempfile.TemporaryDirectory(dir=_trees.name) as folder:
+            try:
+                packed = release.archive(lesson, Path(folder))
+            except Problem as error:
+                raise PluginError(str(error)) from None
+        _add(files, config, lesson, f"{lesson.id}.zip", packed)
+
+
+def _add(
+    files: Files, config: MkDocsConfig, lesson: manifest.Lesson, name: str, content: str | bytes
+) -> None:
+    """Publish a file beside a lesson's page."""
+    source = f"lessons/{lesson.folder.name}/{name}"
+    shown = InclusionLevel.INCLUDED
+    file = File.generated(config, source, content=content, inclusion=shown)
+    _move(file, lesson.id, name)
+    files.append(file)
 
 
 def _move(file: File, lesson_id: str, name: str) -> None:

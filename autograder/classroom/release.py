@@ -126,6 +126,17 @@ def release(lesson: Lesson, out: Path) -> Handout:
     return Handout(folder, archive, files, [part.id for part in before if part.exercises])
 
 
+def archive(lesson: Lesson, folder: Path) -> bytes:
+    """The ZIP archive that `release` writes, made in a folder: the site offers it.
+
+    It is not searched here, which takes seconds: a test sees that each lesson can be released.
+    """
+    fill(folder / lesson.id, lesson)
+    packed = folder / f"{lesson.id}.zip"
+    _pack(folder / lesson.id, packed)
+    return packed.read_bytes()
+
+
 def _refuse_leaks(folder: Path, lesson: Lesson) -> None:
     found = sorted({f"{what} in {path}" for what, path in leaks.find(folder, lesson)})
     if found:

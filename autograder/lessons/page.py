@@ -107,10 +107,18 @@ def _lesson(argument: str, lesson: Lesson) -> str:
         raise Problem("The directive {{ lesson }} takes no argument. Remove it.")
     rows = [*facts(lesson), f"**Check your work**: `./jaxprentice check {lesson.id}`"]
     if lesson.exercises:
-        file = f"{lesson.id}.ipynb"
-        rows.append(f'**As a notebook**: [{file}]({file}){{: download="{file}" }}')
+        rows.append(f"**As a notebook**: {_download(f'{lesson.id}.ipynb')}")
+    rows.append(
+        f"**Download this lesson**: {_download(f'{lesson.id}.zip')}, a folder that needs nothing "
+        "but Python: this page, the modules, the checks, and the command that runs them"
+    )
     items = "".join(f"    - {row}\n" for row in rows)
     return f'!!! abstract "This lesson"\n\n{items}'
+
+
+def _download(file: str) -> str:
+    """A link to a file beside the page."""
+    return f'[{file}]({file}){{: download="{file}" }}'
 
 
 def _source(argument: str, lesson: Lesson) -> str:

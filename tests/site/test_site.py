@@ -96,7 +96,7 @@ def test_every_page_of_the_menu_lists_every_lesson(built):
 
 def test_only_pages_and_what_they_show_is_published(built):
     kinds = {p.suffix for p in built.rglob("*") if p.is_file() and "assets" not in p.parts}
-    assert kinds <= {".html", ".ipynb", ".svg", ".png", ".json", ".xml", ".gz"}
+    assert kinds <= {".html", ".ipynb", ".zip", ".svg", ".png", ".json", ".xml", ".gz"}
 
 
 @pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
@@ -196,7 +196,10 @@ FENCE = '\n```python exec="on" source="above" result="text"{options}\n{code}\n``
 @pytest.fixture
 def small(monkeypatch, tmp_path):
     """A copy of the site around a small course; the page that a test may spoil."""
-    for name in ("mkdocs.yml", "site", "autograder", "course/instructor", "course/glossary.md"):
+    for name in (
+        *("mkdocs.yml", "site", "autograder", "course/instructor", "course/glossary.md"),
+        *("jaxprentice", "LICENSE", "requirements"),  # handouts have them
+    ):
         copy = shutil.copytree if (places.ROOT / name).is_dir() else shutil.copy
         (tmp_path / name).parent.mkdir(exist_ok=True)
         copy(places.ROOT / name, tmp_path / name)
@@ -206,6 +209,8 @@ def small(monkeypatch, tmp_path):
     ):  # fmt: skip
         (tmp_path / "course" / name).write_text("# A page\n\n## The lessons\n")
     small_course.write(monkeypatch, tmp_path)
+    for manifest_file in tmp_path.glob("course/lessons/*/lesson.toml"):
+        manifest_file.with_name("checks.py").touch()
     return tmp_path / "course" / "lessons" / "01_hello" / "lesson.md"
 
 

@@ -2,12 +2,15 @@
 
 import json
 import re
+import zipfile
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from autograder.classroom import release
 from autograder.lessons import manifest
 
+LESSONS = [lesson for lesson in manifest.load().values() if lesson.has_page]
 CORE = manifest.get("core").exercises
 COUNT = sum(len(lesson.exercises) for lesson in manifest.load().values())
 
@@ -116,35 +119,45 @@ def test_on_a_phone_the_map_scrolls_and_one_sees_that_it_does(visit):
     tab.wait_for_function("document.querySelector('.course-map').scrollLeft > 0", timeout=5000)
 
 
-def test_words_of_the_glossary_say_what_they_mean_to_pointer_keyboard_and_finger(browser, address):
+@pytest.fixture
+def on_phone(browser, address):
+    """The jvp lesson on a phone, one of its words, and what appears beside it."""
     with browser.new_context(has_touch=True, viewport={"width": 375, "height": 800}) as context:
         tab = context.new_page()
         tab.goto(f"{address}/lessons/jvp/")
-        word, tip = tab.locator(".term", has_text="Jacobian-vector product").first, tab.get_by_role("tooltip")
+        word = tab.locator(".term", has_text="Jacobian-vector product").first
         word.scroll_into_view_if_needed()
-        assert tip.count() == 0
-        word.hover()
-        assert "the change of the output when the input changes" in tip.inner_text()
-        assert tip.locator("math").count() == 2
-        tip.hover()  # the pointer may move onto it
-        tab.wait_for_timeout(500)
-        assert word.get_attribute("aria-describedby") == tip.get_attribute("id")
-        sides = tip.evaluate("e => (({left, right}) => [left, right])(e.getBoundingClientRect())")
-        assert 0 <= sides[0] < sides[1] <= 375
-        assert problems(tab, ".term-tip") == []
-        tab.keyboard.press("Escape")
-        assert tip.count() == 0
-        tab.mouse.move(0, 0)
-        word.focus()
-        assert tip.is_visible()
-        tab.evaluate("document.activeElement.blur()")
-        tab.keyboard.press("Escape")
-        before = tab.url
-        word.tap()
-        assert tip.is_visible()
-        assert tab.url == before
-        word.tap()
-        tab.wait_for_url("**/glossary/#jvp", timeout=5000)
+        yield tab, word, tab.get_by_role("tooltip")
+
+
+def test_a_word_of_the_glossary_says_what_it_means_to_the_pointer(on_phone):
+    tab, word, tip = on_phone
+    assert tip.count() == 0
+    word.hover()
+    assert "the change of the output when the input changes" in tip.inner_text()
+    assert tip.locator("math").count() == 2
+    tip.hover()
+    tab.wait_for_timeout(500)  # it stays while the pointer is on it
+    assert word.get_attribute("aria-describedby") == tip.get_attribute("id")
+    sides = tip.evaluate("e => (({left, right}) => [left, right])(e.getBoundingClientRect())")
+    assert 0 <= sides[0] < sides[1] <= 375
+    assert problems(tab, ".term-tip") == []
+    tab.keyboard.press("Escape")
+    assert tip.count() == 0
+
+
+def test_a_word_of_the_glossary_says_what_it_means_to_keyboard_and_finger(on_phone):
+    tab, word, tip = on_phone
+    word.focus()
+    assert tip.is_visible()
+    tab.evaluate("document.activeElement.blur()")
+    tab.keyboard.press("Escape")
+    before = tab.url
+    word.tap()
+    assert tip.is_visible()
+    assert tab.url == before
+    word.tap()
+    tab.wait_for_url("**/glossary/#jvp", timeout=5000)
 
 
 def test_every_link_to_the_glossary_has_its_definition(built):
@@ -152,3 +165,19 @@ def test_every_link_to_the_glossary_has_its_definition(built):
         links = re.findall(r'<a [^>]*href="[^"]*glossary/#[^>]*>', page.read_text(encoding="utf-8"))
         assert links
         assert [x for x in links if 'class="term" data-definition="' not in x] == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_each_lesson_can_be_downloaded_with_all_that_it_needs(built, lesson):
+    folder, file = built / "lessons" / lesson.id, f"{lesson.id}.zip"
+    assert f'download="{file}" href="{file}"' in (folder / "index.html").read_text("utf-8")
+    with zipfile.ZipFile(folder / file) as packed:
+        names = set(packed.namelist())
+    needed = ["jaxprentice", "README.md", f"lessons/{lesson.folder.name}/lesson.md"]
+    needed += [lesson.module, "checks.py"] if lesson.exercises else []
+    assert {f"{lesson.id}/{name}" for name in needed} <= names
+
+
+def test_what_is_downloaded_is_what_is_released_which_was_searched_for_secrets(built, tmp_path):
+    released = release.release(manifest.get("duals"), tmp_path).archive
+    assert (built / "lessons/duals/duals.zip").read_bytes() == released.read_bytes()
