@@ -100,7 +100,7 @@ def _add_notebooks(files: Files, config: MkDocsConfig) -> None:
 
 
 def _add_handouts(files: Files, config: MkDocsConfig) -> None:
-    """Each lesson as `release` hands it out: what somebody alone needs to do it."""
+    """Each lesson as `release` hands it out: what a lone reader needs to do it."""
     for lesson in _published().values():
         with tempfile.TemporaryDirectory(dir=_trees.name) as folder:
             try:
