@@ -1,16 +1,12 @@
-"""Draws recordings (see recorder.py): as lines for a terminal, as a page with the site's stepper.
+"""Tells recordings (see recorder.py): as lines for a terminal, and step by step (see stepper.py).
 
 A box is written as in the lessons: `[3.0 | 1.0]₁` for a box of level 1 with the parts 3.0 and 1.0.
 """
 
-import html
-import re
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-from autograder.lessons import places
-from autograder.lessons.problem import Problem
+from typing import Any, NamedTuple
 
 Step = dict[str, Any]
 Value = Any
@@ -27,7 +23,11 @@ def value(shown: Value) -> str:
     if isinstance(shown, str):
         return shown
     if isinstance(shown, list):
-        return f"({', '.join(map(value, shown))})"
+        return f"({', '.join(map(value, shown))}{',' * (len(shown) == 1)})"
+    if "list" in shown:
+        return f"[{', '.join(map(value, shown['list']))}]"
+    if "dict" in shown:
+        return f"{{{', '.join(f'{value(key)}: {value(x)}' for key, x in shown['dict'])}}}"
     return f"[{' | '.join(map(value, shown['parts'].values()))}]" + str(shown["level"]).translate(
         SUBSCRIPTS
     )
@@ -37,6 +37,18 @@ def operation(step: Step) -> str:
     """An operation or a rule with its operands: `reduce_sum[axes=(0,)] [1., 2.]`."""
     params = ", ".join(f"{name}={text}" for name, text in step.get("params", {}).items())
     return " ".join([step["name"] + (f"[{params}]" if params else ""), *values(step["operands"])])
+
+
+def brief(step: Step) -> str:
+    """An operation as a sentence has it, without long parameters, such as programs."""
+    params = step.get("params", {})
+    short = {name: text for name, text in params.items() if len(text) <= 30}
+    return operation({**step, "params": short})
+
+
+def called(step: Step) -> str:
+    """A call of a function with its arguments: `rotate_left(1, 13)`."""
+    return f"{step['name']}({', '.join(values(step['operands']))})"
 
 
 def results(step: Step) -> str:
@@ -121,10 +133,13 @@ def lines(steps: Sequence[Step], indent: str = "") -> Iterator[str]:
         if step["kind"] == "operation" and is_leaf(step):
             yield f"{indent}{operation(step)} -> {results(step)}   {taker(step)}{computed(step)}"
             continue
+        if step["kind"] == "call" and "inside" not in step and "error" not in step:
+            yield indent + called(step) + (f" -> {results(step)}" if "results" in step else "")
+            continue
         for line in HEADS[step["kind"]](step):
             yield indent + line
         yield from lines(within(step), indent + "  ")
-        if step["kind"] == "operation" and "results" in step:
+        if step["kind"] in ("operation", "call") and "results" in step:
             yield f"{indent}-> {results(step)}{unboxed(step)}"
 
 
@@ -178,6 +193,7 @@ HEADS: dict[str, Callable[[Step], list[str]]] = {
         f"with {step['interpreter']}, level {step.get('level', '?')}:{ended(step)}"
     ],
     "box": lambda step: [f"{step['how']}: {value(step['value'])} -> {results(step)}"],
+    "call": lambda step: [f"{called(step)}{ended(step)}"],
     "print": lambda step: [f"prints: {step['text']}"],
     "folded": lambda step: [f"... {step['count']} more inside"],
 }
@@ -187,21 +203,37 @@ HEADS: dict[str, Callable[[Step], list[str]]] = {
 # Step by step
 
 
+class Row(NamedTuple):
+    """An interpreter or a call in a stack: what it is, and what it does if it does something."""
+
+    name: str
+    doing: str = ""
+
+    def __str__(self) -> str:
+        return self.name + (f" ({self.doing})" if self.doing else "")
+
+
 @dataclass(frozen=True)
 class Moment:
     """One step of a stepper: what happens, and the interpreters, the highest first."""
 
     text: str  # with `code` between backticks
-    stack: tuple[str, ...] = ()
+    stack: tuple[Row, ...] = ()
     at: int | None = None  # the program's line that is being evaluated
+    level: int | None = None  # of the interpreter that it is about
+    boxes: tuple[Value, ...] = ()  # which it mentions
+    source: int | None = None  # of the rule, or of the interpreter's method: its place in `sources`
+    memory: int | None = None  # bytes that arrays take at the end of it
+    peak: int | None = None  # and at most during it
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Where a stepper is: the active interpreters, and what each is doing."""
+    """Where a stepper is: the calls and interpreters that are active, and what each is doing."""
 
     active: tuple[str, ...] = ()
     doing: tuple[tuple[int, str], ...] = ()  # level, and words for it; later ones count
+    calls: tuple[str, ...] = ()
 
     def now(self, step: Step) -> "Scene":
         """The scene of a step, which knows what was active."""
@@ -211,20 +243,21 @@ class Scene:
         """The scene while the interpreter of this level does something."""
         return replace(self, doing=(*self.doing, (level, words)))
 
-    def stack(self) -> tuple[str, ...]:
-        """The interpreters as lines, the highest first."""
+    def stack(self) -> tuple[Row, ...]:
+        """The calls and the interpreters, the highest first."""
         words = dict(self.doing)
-        rows = [f"level {n}: {name}" for n, name in enumerate(self.active)]
-        return tuple(row + (f" ({words[n]})" if n in words else "") for n, row in enumerate(rows))[
-            ::-1
-        ]
+        levels = [Row(f"level {n}: {name}", words.get(n, "")) for n, name in enumerate(self.active)]
+        calls = [Row(x, "waits") for x in self.calls[:-1]] + [Row(x) for x in self.calls[-1:]]
+        return (*levels, *calls)[::-1]
 
 
 def moments(steps: Sequence[Step], scene: Scene = Scene()) -> Iterator[Moment]:
     """The steps one after the other, as a stepper shows them."""
     for step in steps:
+        known: dict[str, Any] = {name: step.get(name) for name in ("at", "memory", "peak")}
         for moment in MOMENTS[step["kind"]](step, scene.now(step)):
-            yield moment if moment.at else replace(moment, at=step.get("at"))
+            missing = {name: x for name, x in known.items() if getattr(moment, name) is None}
+            yield replace(moment, **missing)
 
 
 def of_interpreter(step: Step, scene: Scene) -> Iterator[Moment]:
@@ -232,34 +265,39 @@ def of_interpreter(step: Step, scene: Scene) -> Iterator[Moment]:
     level, name = step.get("level", 0), step["interpreter"]
     new = level + 1 == len(scene.active)  # in a context, one further down may be current again
     if new or "error" in step:
-        yield Moment(f"`{name}` becomes active, at level {level}.{noted(step)}", scene.stack())
+        about = f"`{name}` becomes active, at level {level}.{noted(step)}"
+        yield Moment(about, scene.stack(), level=level)
     yield from moments(within(step), scene)
     before = replace(scene, active=scene.active[:level])
     if new and "ended" not in step and "error" not in step:
-        yield Moment(f"`{name}` of level {level} ends.", before.stack())
+        yield Moment(f"`{name}` of level {level} ends.", before.stack(), level=level)
 
 
 def of_operation(step: Step, scene: Scene) -> Iterator[Moment]:
     """An operation is taken; what its rule does follows, and the result at the end."""
     if "interpreter" not in step:
-        yield Moment(f"`{operation(step)}` is not taken.{noted(step)}", scene.stack())
+        yield Moment(f"`{brief(step)}` is not taken.{noted(step)}", scene.stack())
         yield from moments(within(step), scene)
         return
     name, level = step["name"], step["level"]
     applied = rule_of(step)
     by = f", by `{applied['rule']}`" + place(applied) if applied else ""
-    takes = f"`{operation(step)}` goes to level {level}, `{step['interpreter']}`{by}."
+    takes = f"`{brief(step)}` goes to level {level}, `{step['interpreter']}`{by}."
     boxes = [boxing(x) for x in within(step) if x["kind"] == "box"]
     inner = list(moments(within(step), scene.with_words(level, "waits for its rule")))
-    told = scene.with_words(level, f"takes {name}").stack()
     out = f" Result: `{results(step)}`." if "results" in step else ""
-    if not inner:
-        yield Moment(" ".join([takes, *boxes]) + noted(step) + out, told)
-        return
-    yield Moment(" ".join([takes, *boxes]) + noted(step), told)
+    moment = Moment(
+        " ".join([takes, *boxes]) + noted(step) + ("" if inner else out),
+        scene.with_words(level, f"takes {name}").stack(),
+        level=level,
+        boxes=boxed(step.get("seen", step["operands"]), () if inner else step.get("results", ())),
+        source=(applied or step).get("source", step.get("source")),
+    )
+    yield moment
     yield from inner
-    if out:
-        yield Moment(f"Level {level} is done with `{name}`.{out}", told)
+    if inner and out:
+        done = f"Level {level} is done with `{name}`.{out}"
+        yield replace(moment, text=done, boxes=boxed(step.get("results", ())))
 
 
 def of_rule(step: Step, scene: Scene) -> Iterator[Moment]:
@@ -267,18 +305,41 @@ def of_rule(step: Step, scene: Scene) -> Iterator[Moment]:
     if step["table"] in TOLD:
         where = f"`{step['rule']}`{place(step)}"
         yield Moment(
-            f"The {TOLD[step['table']]} `{step['name']}`, {where}: `{results(step)}`.",
+            f"The {TOLD[step['table']]} `{step['name']}`, {where}{given(step)}: `{results(step)}`.",
             scene.stack(),
+            boxes=boxed(step["operands"], step.get("results", ())),
+            source=step.get("source"),
         )
     elif "error" in step:
         yield Moment(f"`{step['rule']}`{place(step)} fails.{noted(step)}", scene.stack())
     yield from moments(within(step), scene)
 
 
+def given(step: Step) -> str:
+    """What a transpose rule is given: a cotangent, and the operands; a lowering's is too long."""
+    if step["table"] != "transpose_rules":
+        return ""
+    return f", gets `{', '.join(values(step['operands']))}`"
+
+
 def of_box(step: Step, scene: Scene) -> Iterator[Moment]:
     """A box that fails; others are told with their operation."""
     if "error" in step:
         yield Moment(f"`{step['how']}` fails on `{value(step['value'])}`.{noted(step)}")
+
+
+def of_call(step: Step, scene: Scene) -> Iterator[Moment]:
+    """A call of a function, what happens during it, and what it returns."""
+    inside = replace(scene, calls=(*scene.calls, called(step)))
+    returned = f"returns `{results(step)}`."
+    inner = list(moments(within(step), inside))
+    if not inner and "results" in step:
+        yield Moment(f"`{called(step)}` {returned}", inside.stack())
+        return
+    yield Moment(f"`{called(step)}` is called.{noted(step)}", inside.stack())
+    yield from inner
+    if "results" in step:
+        yield Moment(f"`{step['name']}` {returned}", inside.stack())
 
 
 def of_print(step: Step, scene: Scene) -> Iterator[Moment]:
@@ -291,6 +352,7 @@ MOMENTS: dict[str, Callable[[Step, Scene], Iterator[Moment]]] = {
     "rule": of_rule,
     "interpreter": of_interpreter,
     "box": of_box,
+    "call": of_call,
     "print": of_print,
     "folded": lambda step, scene: iter(()),
 }
@@ -306,99 +368,20 @@ def boxing(step: Step) -> str:
     return f"`{step['how']}` boxes `{value(step['value'])}`: `{results(step)}`."
 
 
+def boxed(*shown: Any) -> tuple[Value, ...]:
+    """The boxes among values, each once."""
+    found: list[Value] = []
+    for x in itertools.chain(*shown):
+        if isinstance(x, dict) and "box" in x and x not in found:
+            found.append(x)
+    return tuple(found)
+
+
 def noted(step: Step) -> str:
     """What is missing, or went wrong, as a sentence to be put behind others."""
     if "missing" in step:
         return f" Here `{step['missing']}` is missing: it is still to do."
     return f" Here it ends: {results(step)}." if "error" in step else ""
-
-
-# ------------------------------------------------------------------------------------------
-# Pages
-
-
-def fragment(told: Sequence[Moment], label: str, program: Sequence[str] = ()) -> str:
-    """A stepper as HTML, for a page that has the site's style sheet and script.
-
-    The program, given as lines of HTML, is shown above the steps, with the line of each marked.
-    """
-    rows = "".join(map(item, told))
-    lines = "".join(f'<span class="stepper-line">{line}\n</span>' for line in program)
-    code = f'<div class="highlight"><pre tabindex="0"><code>{lines}</code></pre></div>\n'
-    label = html.escape(label, quote=True)
-    steps = f"{code if program else ''}<ol>\n{rows}\n</ol>"
-    return f'<div class="stepper" data-label="{label}">\n{steps}\n</div>'
-
-
-def item(moment: Moment) -> str:
-    """A step as an item of the list."""
-    boxes = "".join(f"<li>{coded(box)}</li>" for box in moment.stack)
-    at = f' data-at="{moment.at}"' if moment.at else ""
-    return f"<li{at}><p>{coded(moment.text)}</p>{f'<ul>{boxes}</ul>' if boxes else ''}</li>"
-
-
-def tree(steps: Sequence[Step]) -> str:
-    """The steps as HTML that folds, without any script."""
-    rows = []
-    for step in steps:
-        leaf = step["kind"] == "operation" and is_leaf(step)
-        inside = [] if leaf else within(step)
-        if leaf:
-            head = next(lines([step]))
-        else:
-            head = HEADS[step["kind"]](step)[0]
-            head += f" -> {results(step)}" if "results" in step and step["kind"] != "box" else ""
-        text = f"<code>{html.escape(head)}</code>"
-        inner = f"<details open><summary>{text}</summary>{tree(inside)}</details>"
-        rows.append(f"<li>{inner if inside else text}</li>")
-    return f"<ul>{''.join(rows)}</ul>"
-
-
-def coded(text: str) -> str:
-    """A text as HTML, with code where it has backticks."""
-    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
-
-
-PAGE = """\
-<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-:root {{ --md-default-bg-color: #fff; color-scheme: light; }}
-{css}
-body {{ color: #1d2329; font: 16px/1.5 system-ui, sans-serif; margin: 1em auto; max-width: 60rem;
-  padding: 0 1em; }}
-code, pre {{ font-family: ui-monospace, monospace; overflow-wrap: anywhere; }}
-pre {{ background: #f4f6f7; overflow-x: auto; padding: .8em; }}
-details ul, .tree {{ list-style: none; margin: 0; padding-left: 1.2em; }}
-</style>
-<body class="md-typeset">
-<h1>{title}</h1>
-<p>{end}</p>
-{stepper}
-<h2>The same, as a tree</h2>
-<div class="tree">{tree}</div>
-<script>
-{script}
-</script>
-"""
-
-
-def page(document: dict[str, Any], steps: Sequence[Step]) -> str:
-    """A recording as a page that needs no other file: the program, the stepper and the tree."""
-    title = f"What {document['file']} does"
-    return PAGE.format(
-        title=html.escape(title),
-        css=asset("course.css"),
-        script=asset("stepper.js"),
-        end=coded(ending(document)),
-        stepper=fragment(
-            list(moments(steps)), title, html.escape(document["program"]).splitlines()
-        ),
-        tree=tree(steps),
-    )
 
 
 def ending(document: dict[str, Any]) -> str:
@@ -411,12 +394,3 @@ def ending(document: dict[str, Any]) -> str:
     where = [f for f in error["frames"] if f["file"] == document["file"]]
     line = f" in line {where[-1]['line']}" if where else ""
     return f"The program ends{line} with {error['type']}: {error['message']}"
-
-
-def asset(name: str) -> str:
-    """A file of the site's."""
-    file = places.ASSETS / name
-    try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise Problem(f"{file} is missing. Get a complete copy of the course.") from None

@@ -18,30 +18,35 @@ import ast
 import contextlib
 import functools
 import importlib
+import inspect
 import io
 import json
+import linecache
 import re
 import sys
 import threading
 import traceback
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 VERSION = 1
 PACKAGES = ("minijax", "microjax")
 LIMIT = 20_000  # steps in one recording; what happens afterwards is left out
 
-Value = Any  # a text; a list of these; or {"box": class, "level": n, "parts": {name: value}}
+# A text; a list of these; {"list": values} and {"dict": [[key, value], ...]} for Python's own; or
+# {"box": class, "level": n, "parts": {name: value}}.
+Value = Any
 
 
 @dataclass(eq=False)  # two that say the same are two
 class Step:
     """Something that began, maybe ended, and what happened between."""
 
-    kind: str  # "operation", "rule", "interpreter", "box" or "print"
+    kind: str  # "operation", "rule", "interpreter", "box", "call" or "print"
     facts: dict[str, Any]
     inside: list["Step"] = field(default_factory=list)
     taker: Any = None  # the interpreter that took an operation
@@ -64,8 +69,11 @@ class Recorder:
         self.thread = threading.get_ident()
         self.asleep = False  # while values are shown: what their methods do is not the program's
         self.told: BaseException | None = None  # the error whose place is recorded
-        self.active: list[Any] = []  # the interpreters, where a context holds the current one
+        self.bases: list[Any] = []  # where contexts hold the current interpreter: their first ones
+        self.active: list[Any] = []  # and all that are active, from such a one upwards
         self.file: str | None = None  # of the program whose lines are noted
+        self.sources: list[dict[str, Any]] = []  # of the functions that steps name
+        self.memory: Memory | None = None  # if it is measured
         self.show = Shown(self.level_of)
 
     def document(self) -> dict[str, Any]:
@@ -75,6 +83,7 @@ class Recorder:
             "version": VERSION,
             "package": self.package,
             "cut": self.count > self.limit,
+            "sources": self.sources,
             "steps": [step.plain() for step in self.steps],
         }
 
@@ -94,7 +103,14 @@ class Recorder:
             self.note(step, error)
             raise
         finally:
-            del self.open[self.open.index(step) :]
+            self.close(step)
+
+    def close(self, step: Step) -> None:
+        """End a step, and let go of the values that it held."""
+        del self.open[self.open.index(step) :]
+        step.taker = step.raw = None
+        if self.memory:
+            step.facts["memory"] = self.memory.held()
 
     def add(self, kind: str, facts: Callable[[], dict[str, Any]]) -> Step:
         """A new step inside the one that is open; above the limit it is counted, and not kept."""
@@ -115,8 +131,16 @@ class Recorder:
 
     def finish(self, step: Step, outs: Any, key: str = "results") -> None:
         """Note what a step gave."""
+        if self.memory:
+            self.measure(self.memory, outs)
         if self.count <= self.limit:
             step.facts.update(self.quietly(lambda: {key: self.show.several(outs)}))
+
+    def measure(self, memory: "Memory", outs: Any) -> None:
+        """Count new results; that may be the most that has been held during the open steps."""
+        memory.add(outs)
+        for step in self.open:
+            step.facts["peak"] = max(memory.held(), step.facts.get("peak", 0))
 
     def note(self, step: Step, error: BaseException) -> None:
         """Note an error with the innermost step that it ended."""
@@ -171,22 +195,23 @@ class Recorder:
             if not self.listens or (last and last.taker is taker):  # it asks its base class
                 return apply()
             if last and last.kind == "operation" and last.taker is None:
-                self.take(last, taker, operands)
+                self.take(last, taker, operands, method)
                 last.raw = apply()
                 return last.raw
             facts = functools.partial(self.operation, primitive, operands, {})
             with self.step("operation", facts) as step:  # asked without `bind`
-                self.take(step, taker, operands)
+                self.take(step, taker, operands, method)
                 outs = apply()
                 self.finish(step, outs)
                 return outs
 
         return recorded
 
-    def take(self, step: Step, taker: Any, operands: Any) -> None:
-        """Note who takes an operation, and as what it sees the operands."""
+    def take(self, step: Step, taker: Any, operands: Any, method: Any) -> None:
+        """Note who takes an operation, by which method, and as what it sees the operands."""
         step.taker = taker
         step.facts.update(interpreter=type_name(taker), level=self.level_of(taker))
+        step.facts.update(self.source_of(method))
         seen = self.quietly(lambda: {"seen": [self.show(x) for x in operands]})
         if seen["seen"] != step.facts.get("operands"):
             step.facts.update(seen)
@@ -233,11 +258,28 @@ class Recorder:
         recorded.rule_of = rule  # type: ignore[attr-defined]
         return recorded
 
+    def rules(self, table: str, primitive: Any, rules: Any) -> Any:
+        """In the place of a table's entry: a rule, or a list with one for each operand."""
+        if isinstance(rules, list):
+            return [self.rules(table, primitive, rule) for rule in rules]
+        known = not callable(rules) or hasattr(rules, "rule_of")
+        return rules if known else self.ruled(table, primitive, rules)
+
     def rule_facts(self, table: str, primitive: Any, rule: Any, args: Sequence[Any]) -> Any:
         """The facts of a rule that begins: its name, where it is, and its arguments."""
         operands = [self.show(x) for x in args]
-        place = place_of(rule, self.folder())
+        place = {**place_of(rule, self.folder()), **self.source_of(rule)}
         return {"table": table, "name": str(primitive), **place, "operands": operands}
+
+    def source_of(self, function: Any) -> dict[str, int]:
+        """The fact `source`: where in the document's `sources` a function's text is, if it has."""
+        place = place_of(function, self.folder())
+        if "file" not in place:
+            return {}
+        found = {**place, "text": text_of(code_of(function))}
+        if found not in self.sources:
+            self.sources.append(found)
+        return {"source": self.sources.index(found)}
 
     def looked_up(self, get_rule: Callable[..., Any]) -> Callable[..., Any]:
         """In the place of `get_rule`, for rules that came into the tables meanwhile."""
@@ -245,10 +287,8 @@ class Recorder:
         @functools.wraps(get_rule)
         def recorded(rules: Any, primitive: Any, *rest: Any) -> Any:
             rule = get_rule(rules, primitive, *rest)
-            if hasattr(rule, "rule_of"):
-                return rule
             names = [name for _, name, table in self.tables() if table is rules]
-            return self.ruled(names[0] if names else "rules", primitive, rule)
+            return self.rules(names[0] if names else "rules", primitive, rule)
 
         return recorded
 
@@ -283,9 +323,40 @@ class Recorder:
         return nothing() if isinstance(interpreter, type) else self.remembered(interpreter)
 
     @contextlib.contextmanager
+    def watching(self, names: Sequence[str]) -> Iterator[None]:
+        """Calls of functions, such as "minijax.tree.tree_flatten", are steps for a time."""
+        calls: dict[FrameType, Step] = {}
+
+        def noticed(frame: FrameType, event: str, value: Any) -> None:
+            if event == "call" and self.listens and full_name(frame) in names:
+                calls[frame] = self.add("call", functools.partial(self.called, frame))
+                self.open.append(calls[frame])
+            elif event == "return" and frame in calls:
+                step = calls.pop(frame)
+                if value is not None:
+                    self.finish(step, [value])
+                self.close(step)
+
+        sys.setprofile(noticed if names else None)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+
+    def called(self, frame: FrameType) -> dict[str, Any]:
+        """The facts of a call that begins."""
+        code = frame.f_code
+        number = code.co_argcount + code.co_kwonlyargcount
+        given = [frame.f_locals[name] for name in code.co_varnames[:number]]
+        if code.co_flags & inspect.CO_VARARGS:
+            given += frame.f_locals[code.co_varnames[number]]
+        name = code.co_qualname.rpartition("<locals>.")[2]
+        return {"name": name, "operands": [self.show(x) for x in given]}
+
+    @contextlib.contextmanager
     def remembered(self, interpreter: Any) -> Iterator[None]:
         """Its place among those that are active is its level, until the block ends."""
-        new = all(other is not interpreter for other in self.active)
+        new = all(other is not interpreter for other in [*self.active, *self.bases])
         if new:
             self.active.append(interpreter)
         try:
@@ -349,7 +420,9 @@ class Recorder:
     def begin(self, undo: contextlib.ExitStack) -> None:
         """Put all wrappers in place."""
         self.undo = undo
-        self.active = [x for x in [getattr(self.state("context"), "interpreter", None)] if x]
+        contexts = [vars(m)["context"] for m in self.modules() if "context" in vars(m)]
+        self.bases = [x.interpreter for x in contexts]
+        self.active = self.bases[:1]
         undo.callback(self.clean_up)
         for module in self.modules():
             for name, value in list(vars(module).items()):
@@ -358,12 +431,11 @@ class Recorder:
                 if type(value) is FunctionType and value.__name__ == name in FUNCTIONS:
                     self.replace(value, FUNCTIONS[name](self, value))
         for _, name, table in self.tables():
-            for primitive, rule in table.items():
-                if not hasattr(rule, "rule_of"):
-                    table[primitive] = self.ruled(name, primitive, rule)
+            for primitive, rules in table.items():
+                table[primitive] = self.rules(name, primitive, rules)
 
     def replace(self, function: Any, wrapper: Any) -> None:
-        """Exchange a function wherever the package's modules have it under its name."""
+        """Exchange a function wherever the package's modules, or objects in them, hold it."""
         if hasattr(function, "recorder"):
             return
         wrapper.recorder = self
@@ -371,6 +443,14 @@ class Recorder:
             for name, value in list(vars(module).items()):
                 if value is function:
                     setattr(module, name, wrapper)
+                elif isinstance(held := getattr(value, "__dict__", None), dict):
+                    self.replace_in(held, function, wrapper)
+
+    def replace_in(self, held: dict[str, Any], function: Any, wrapper: Any) -> None:
+        """Exchange a function among what an object holds, until the recording ends."""
+        for name in [name for name, value in held.items() if value is function]:
+            held[name] = wrapper
+            self.undo.callback(held.__setitem__, name, function)
 
     def clean_up(self) -> None:
         """Take the wrappers away, also from modules that were loaded meanwhile."""
@@ -379,8 +459,8 @@ class Recorder:
                 if getattr(value, "recorder", None) is self and type(value) is FunctionType:
                     setattr(module, name, value.__wrapped__)  # type: ignore[attr-defined]
         for _, _, table in self.tables():
-            for primitive, rule in table.items():
-                table[primitive] = getattr(rule, "rule_of", rule)
+            for primitive, rules in table.items():
+                table[primitive] = bare(rules)
 
 
 TABLE = re.compile(r"\w+_rules|hlo_lowerings")
@@ -411,7 +491,39 @@ def recording(package: str, limit: int = LIMIT) -> Iterator[Recorder]:
             recorder.open.clear()
 
 
+class Memory:
+    """How many bytes the arrays take that operations made and that are still in use."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[int, tuple[weakref.ref[Any], int]] = {}
+
+    def add(self, outs: Any) -> None:
+        """Count the arrays among these results, each once, as long as they are in use."""
+        for x in outs if isinstance(outs, list | tuple) else [outs]:
+            if owner_of(x) is None and hasattr(x, "nbytes") and hasattr(x, "__weakref__"):
+                gone = functools.partial(self.forget, id(x))
+                self.arrays.setdefault(id(x), (weakref.ref(x, gone), int(x.nbytes)))
+
+    def forget(self, name: int, _: Any) -> None:
+        """An array is gone."""
+        self.arrays.pop(name, None)
+
+    def held(self) -> int:
+        """The bytes at this moment."""
+        return sum(size for _, size in self.arrays.values())
+
+
 nothing = contextlib.nullcontext
+
+
+def full_name(frame: FrameType) -> str:
+    """The function that a frame belongs to, by its module's name and its own."""
+    return f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}"
+
+
+def bare(rules: Any) -> Any:
+    """A table's entry without wrappers."""
+    return list(map(bare, rules)) if isinstance(rules, list) else getattr(rules, "rule_of", rules)
 
 
 def names_of(cls: type) -> set[str]:
@@ -448,15 +560,33 @@ def exercise_of(error: BaseException) -> str:
 
 def place_of(rule: Any, folder: Path) -> dict[str, Any]:
     """A rule's own name, and its file and line if it is written in Python."""
-    while isinstance(rule, functools.partial):
-        rule = rule.func
-    code = getattr(rule, "__code__", None)
+    code = code_of(rule)
+    rule = function_of(rule)
     if code is None:
         owner = type(rule).__module__.split(".")[0]
         return {"rule": f"{owner}.{getattr(rule, '__name__', type(rule).__name__)}"}
     file = Path(code.co_filename)
     shown = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.name
     return {"rule": rule.__qualname__, "file": shown, "line": code.co_firstlineno}
+
+
+def function_of(rule: Any) -> Any:
+    """A rule without the arguments that are given to it beforehand."""
+    while isinstance(rule, functools.partial):
+        rule = rule.func
+    return rule
+
+
+def code_of(rule: Any) -> CodeType | None:
+    """A rule's code, if it is written in Python."""
+    code: CodeType | None = getattr(function_of(rule), "__code__", None)
+    return code
+
+
+def text_of(code: CodeType | None) -> str:
+    """The text of a function as it is in its file, from the margin; nothing if it is not known."""
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :] if code else []
+    return inspect.cleandoc("\n" + "".join(inspect.getblock(lines))) + "\n" if lines else ""
 
 
 # ------------------------------------------------------------------------------------------
@@ -478,10 +608,13 @@ class Shown:
     def __call__(self, value: Any) -> Value:
         """A value as plain data, whatever its own methods do."""
         try:
+            if isinstance(value, dict) and len(value) <= LONGEST:
+                return {"dict": [[self(key), self(x)] for key, x in value.items()]}
             if isinstance(value, list | tuple):
                 more = ["..."] if len(value) > LONGEST else []
-                return [*map(self, value[:LONGEST]), *more]
-            owner = getattr(value, "_trace", getattr(value, "interpreter", None))
+                shown = [*map(self, value[:LONGEST]), *more]
+                return {"list": shown} if isinstance(value, list) else shown
+            owner = owner_of(value)
             return self.text(value) if owner is None else self.box(value, owner)
         except Exception as error:
             return f"<{type(value).__name__} that cannot be shown: {type(error).__name__}>"
@@ -513,8 +646,15 @@ class Shown:
             return f"unknown {self(value.aval)}"
         if isinstance(value, str):
             return cut(value, 60)
+        if len(getattr(value, "_arrays", ())) > 1:  # a buffer on several devices
+            return " | ".join(array(x) for x in pieces(value))
         if hasattr(value, "dtype") and hasattr(value, "shape"):
             return array(value)
+        if kind == "JaxprEqn":
+            outs, ins = (" ".join(map(self.text, x)) for x in (value.outvars, value.invars))
+            return f"{outs} = {value.primitive} {ins}"
+        if kind in ("Equation", "Jaxpr"):
+            return cut(" ".join(str(value).split()), 80)
         if callable(value) and hasattr(value, "__qualname__"):
             return value.__qualname__
         return cut(one_line(value), 60)
@@ -530,6 +670,11 @@ class Shown:
             self.kept.append(value)
             self.names[id(value)] = letters(len(self.names))
         return f"{self.names[id(value)]}:{self(aval)}"
+
+
+def owner_of(value: Any) -> Any:
+    """The interpreter that a value belongs to, if it is a box."""
+    return getattr(value, "_trace", getattr(value, "interpreter", None))
 
 
 LONGEST = 20  # entries of a list that are shown
@@ -560,6 +705,15 @@ def array(value: Any) -> str:
     return " ".join(np.array2string(host, precision=4, separator=", ").split())
 
 
+def pieces(buffer: Any) -> list[Any]:
+    """What each device has of a buffer; jaxlib would import jax for it, if there is one."""
+    import numpy as np
+
+    hidden = getattr(sys.modules.get("minijax.xla"), "jax_hidden", nothing)
+    with hidden():
+        return [np.asarray(piece) for piece in buffer._arrays]
+
+
 def one_line(value: Any) -> str:
     """A value's `repr`, as one line, without the addresses of objects."""
     return re.sub(r" (object )?at 0x[0-9a-f]+", "", " ".join(repr(value).split()))
@@ -574,22 +728,29 @@ def cut(text: str, length: int) -> str:
 # Recording a program
 
 
-def record(source: str, name: str, packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
+def record(
+    source: str, name: str, *, watch: Sequence[str] = (), memory: bool = False
+) -> dict[str, Any]:
     """Run a program's text and record it: the document, with the program and how it ended.
 
-    What is recorded is the package that the program imports, of several the first one.
+    What is recorded is the package that the program imports, of several the first one; besides,
+    calls of the functions in `watch`, and the memory that arrays take.
     """
-    wanted = [package for package in packages if package in imported(source)]
+    modules = imported(source)
+    wanted = [package for package in PACKAGES if package in {x.split(".")[0] for x in modules}]
     about: dict[str, Any] = {"program": source, "file": name}
     names = {"__name__": "__main__", "__file__": name}
     with contextlib.ExitStack() as stack:
         recorder = None
         try:
             if not wanted:
-                raise ImportError(f"The program imports none of {', '.join(packages)}.")
+                raise ImportError(f"The program imports none of {', '.join(PACKAGES)}.")
             code = compile(source, name, "exec")
+            linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+            load(modules, wanted[0])
             recorder = stack.enter_context(recording(wanted[0]))
-            recorder.file = name
+            recorder.file, recorder.memory = name, Memory() if memory else None
+            stack.enter_context(recorder.watching(watch))
             stack.enter_context(contextlib.redirect_stdout(Printed(recorder)))
             exec(code, names)
             print(end="", flush=True)
@@ -599,15 +760,23 @@ def record(source: str, name: str, packages: Sequence[str] = PACKAGES) -> dict[s
     return {**(recorder.document() if recorder else empty), **about}
 
 
+def load(modules: set[str], package: str) -> None:
+    """Load what a program imports of a package, so that all of it is there to be watched."""
+    for module in sorted(modules):
+        if module.startswith(f"{package}."):
+            with contextlib.suppress(ImportError):  # which the program will meet itself
+                importlib.import_module(module)
+
+
 def imported(source: str) -> set[str]:
-    """The packages that a program imports, of which a text that is not Python has none."""
+    """The modules that a program imports, of which a text that is not Python has none."""
     try:
         nodes = list(ast.walk(ast.parse(source)))
     except SyntaxError:
         return set(PACKAGES)  # which is told when it is compiled
     plain = [name.name for node in nodes if isinstance(node, ast.Import) for name in node.names]
     whole = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-    return {name.split(".")[0] for name in (*plain, *whole)}
+    return {*plain, *whole}
 
 
 def error_facts(error: BaseException, name: str) -> dict[str, Any]:
@@ -643,10 +812,11 @@ class Printed(io.TextIOBase):
 
 
 def main() -> None:
-    """Record one program: `recorder.py FOLDER PROGRAM NAME DOCUMENT`."""
-    folder, program, name, document = sys.argv[1:]
+    """Record one program: `recorder.py FOLDER PROGRAM NAME DOCUMENT [OPTIONS]`, these as JSON."""
+    folder, program, name, document, *options = sys.argv[1:]
     sys.path[:0] = [folder, str(Path(name).resolve().parent)]
-    found = record(Path(program).read_text(encoding="utf-8"), name)
+    wishes = json.loads(options[0]) if options else {}
+    found = record(Path(program).read_text(encoding="utf-8"), name, **wishes)
     Path(document).write_text(json.dumps(found), encoding="utf-8")
 
 

@@ -1,18 +1,22 @@
 """Small programs in a lesson's folder, `traces/NAME.py`, recorded on the reference for its page.
 
 A program runs on the package as it is after the lesson, in a process of its own. What is recorded
-is drawn as the site's stepper, and as text for where there is none.
+is drawn as the site's stepper, and as text for where there is none. A program's docstring begins
+with a title; what follows is TOML and says what to record and to show (see `Wishes`).
 """
 
 import ast
 import functools
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+import textwrap
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +24,22 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from autograder.lessons import assemble, drawing, manifest, recorder
+from autograder.lessons import assemble, drawing, manifest, recorder, skeleton, stepper
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
 PATIENCE = 120  # seconds for one program
+DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}  # for programs with `pmap`
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What to record of a program besides its operations, and what to show of the recording."""
+
+    watch: Sequence[str] = ()  # functions whose calls are recorded: "minijax.tree.tree_flatten"
+    memory: bool = False  # whether to note the bytes that arrays take
+    level: int | None = None  # show operations that this level takes, and what is printed
+    hide: Sequence[str] = ()  # names, kinds and tables of the steps that are left out
 
 
 @dataclass(frozen=True)
@@ -34,6 +49,7 @@ class Traced:
     title: str
     program: str
     steps: Sequence[drawing.Step]
+    sources: Sequence[stepper.Source]
 
     @property
     def transcript(self) -> str:
@@ -43,9 +59,14 @@ class Traced:
     @property
     def stepper(self) -> str:
         """The stepper as HTML, without empty lines, at which Markdown would end it."""
-        colored = highlight(self.program, PythonLexer(), HtmlFormatter(nowrap=True))
         told = list(drawing.moments(self.steps))
-        return drawing.fragment(told, self.title.replace("`", ""), colored.splitlines())
+        lines = _colored(self.program).splitlines()
+        return stepper.fragment(told, self.title.replace("`", ""), lines, self.sources)
+
+
+def _colored(code: str) -> str:
+    """A program as HTML."""
+    return str(highlight(code, PythonLexer(), HtmlFormatter(nowrap=True)))
 
 
 @functools.cache
@@ -53,11 +74,16 @@ def read(argument: str, lesson: Lesson) -> Traced:
     """The recording that `{{ trace "NAME" }}` asks for."""
     file = program_file(argument, lesson, "traces")
     title, program = split(file)
-    document = _record(program, file.name, lesson)
+    wishes = _wishes(file)
+    document = _record(program, file.name, lesson, wishes)
     if "error" in document or document["cut"]:
         end = "It has too many steps." if document.get("cut") else drawing.ending(document)
         raise Problem(f"The recording {file.stem} fails. {end}")
-    return Traced(title, program, _tidy(document["steps"]))
+    known = _called(document["steps"])
+    if missed := {x.rpartition(".")[2] for x in wishes.watch} - known:
+        raise Problem(f"The recording {file.stem} watches {min(missed)}, which is not called.")
+    steps = _tidy(_at_level(wishes.level, _without(wishes.hide, document["steps"])))
+    return Traced(title, program, steps, [_source(x) for x in document["sources"]])
 
 
 def program_file(argument: str, lesson: Lesson, folder: str) -> Path:
@@ -84,17 +110,30 @@ def split(file: Path) -> tuple[str, str]:
     return title.rstrip("."), "\n".join(lines).strip() + "\n"
 
 
-def _record(program: str, name: str, lesson: Lesson) -> dict[str, Any]:
+def _wishes(file: Path) -> Wishes:
+    """What a program's docstring says below its title."""
+    docstring = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    try:
+        return Wishes(**tomllib.loads(docstring.partition("\n")[2]))
+    except tomllib.TOMLDecodeError as error:
+        raise Problem(f"traces/{file.name}: below the title is no TOML: {error}.") from None
+    except TypeError:
+        known = ", ".join(x.name for x in fields(Wishes))
+        raise Problem(f"traces/{file.name}: below the title there may be {known}.") from None
+
+
+def _record(program: str, name: str, lesson: Lesson, wishes: Wishes) -> dict[str, Any]:
     """The recording's document (docs/recordings.md)."""
     with tempfile.TemporaryDirectory(prefix="trace-") as folder:
         assemble.write_files(Path(folder), assemble.files_of(manifest.needed(lesson)))
         text, document = Path(folder, "program.txt"), Path(folder, "recording.json")
         text.write_text(program, encoding="utf-8")
-        words = [recorder.__file__, folder, str(text), name, str(document)]
+        options = json.dumps({"watch": wishes.watch, "memory": wishes.memory})
+        words = [recorder.__file__, folder, str(text), name, str(document), options]
         try:
             subprocess.run(
                 [sys.executable, "-P", "-B", *words], cwd=folder, stdin=subprocess.DEVNULL,
-                capture_output=True, timeout=PATIENCE, check=False,
+                capture_output=True, timeout=PATIENCE, check=False, env=os.environ | DEVICES,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise Problem(f"The recording {name} takes over {PATIENCE} seconds.") from None
@@ -104,14 +143,74 @@ def _record(program: str, name: str, lesson: Lesson) -> dict[str, Any]:
         return found
 
 
+def _called(steps: Sequence[drawing.Step]) -> set[str]:
+    """The functions whose calls were recorded."""
+    inner = (_called(drawing.within(step)) for step in steps)
+    return {x["name"].rpartition(".")[2] for x in steps if x["kind"] == "call"}.union(*inner)
+
+
+def _without(hidden: Sequence[str], steps: Sequence[drawing.Step]) -> list[drawing.Step]:
+    """The steps that are not left out, each with those inside it that are not."""
+    return [
+        {**step, "inside": _without(hidden, step["inside"])} if "inside" in step else step
+        for step in steps
+        if not {step["kind"], step.get("table"), step.get("name"), step.get("interpreter")}
+        & {*hidden}
+    ]
+
+
+def _at_level(level: int | None, steps: Sequence[drawing.Step]) -> list[drawing.Step]:
+    """The operations that an interpreter of this level takes, and what is printed; all if None."""
+    if level is None:
+        return list(steps)
+    found: list[drawing.Step] = []
+    for step in steps:
+        wanted = step["kind"] == "print" or step.get("level") == level
+        found += [step] if wanted else _at_level(level, drawing.within(step))
+    return found
+
+
+def _source(found: Mapping[str, Any]) -> stepper.Source:
+    """A function's text as students get it: of an exercise what is given, so nothing leaks."""
+    name, file = found["rule"], found["file"]
+    try:
+        handout = assemble.read_handout(file)
+    except Problem:  # the program's own function
+        return stepper.Source(name, _colored(found["text"]))
+    if _flat(found["text"]) in _flat(handout):
+        return stepper.Source(name, _colored(found["text"]))
+    outer = name.partition(".<locals>")[0]
+    text = _opening(textwrap.dedent(skeleton.definition(handout, outer)))
+    about = "<p>An exercise. <code>./jaxprentice trace --html</code> shows your own code here.</p>"
+    return stepper.Source(outer, _colored(text), about)
+
+
+def _opening(text: str) -> str:
+    """A definition down to the first line of its docstring."""
+    (node,) = ast.parse(text).body
+    assert isinstance(node, ast.FunctionDef)
+    lines, title = text.splitlines(), (ast.get_docstring(node) or "").partition("\n")[0]
+    return "\n".join([*lines[: node.body[0].lineno - 1], f'    """{title}"""', "    ..."])
+
+
+def _flat(text: str) -> str:
+    """A text without indentation."""
+    return "\n".join(line.strip() for line in text.strip().splitlines())
+
+
+def _one_print(one: drawing.Step, other: drawing.Step) -> bool:
+    """Whether two steps are lines of one text that the program prints."""
+    return one["kind"] == other["kind"] == "print" and one.get("at") == other.get("at")
+
+
 def _tidy(steps: Sequence[drawing.Step]) -> list[drawing.Step]:
     """The steps without the lines at which the reference has its rules; a text printed is one."""
     found: list[drawing.Step] = []
     for step in steps:
-        if found and step["kind"] == found[-1]["kind"] == "print":
+        if found and _one_print(found[-1], step):
             found[-1]["text"] = f"{found[-1]['text']}\n{step['text']}".rstrip()
             continue
         found.append({key: x for key, x in step.items() if key not in ("file", "line")})
-        if "inside" in step:
+        if step.get("inside"):
             found[-1]["inside"] = _tidy(step["inside"])
     return found

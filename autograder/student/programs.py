@@ -18,7 +18,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import drawing, places, recorder
+from autograder.lessons import drawing, places, recorder, stepper
 from autograder.lessons.problem import Problem
 from autograder.student import run_program, screen
 from autograder.student.workspace import Workspace
@@ -66,7 +66,7 @@ def trace(place: Workspace, program: Program, view: View) -> int:
     if view.as_json:
         print(json.dumps({**document, "steps": steps}, indent=1))
     elif view.page:
-        view.page.write_text(drawing.page(document, steps), encoding="utf-8")
+        view.page.write_text(stepper.page(document, steps), encoding="utf-8")
         print(f"The recording is in {view.page}. Open it in a browser.")
     else:
         tell(document, steps)

@@ -361,18 +361,21 @@ def test_pages_have_no_serious_accessibility_problem(tabs, size, scheme):
 TRACED = [x.id for x in LESSONS if "\n{{ trace " in (x.folder / "lesson.md").read_text()]
 
 
-@pytest.mark.parametrize("lesson", TRACED)
-def test_a_recorded_program_goes_to_its_end_by_keyboard(tabs, lesson):
-    tab, _ = tabs[f"lessons/{lesson}/index.html"]
-    viewer = tab.locator("step-viewer:has(.stepper-line)")
-    viewer.get_by_role("button", name="Next").focus()
-    steps = viewer.locator("ol > li").count()
-    for number in range(1, steps + 1):
-        assert viewer.get_by_text(f"Step {number} of {steps}").is_visible()
-        tab.keyboard.press("ArrowRight")
-    assert steps > 6
-    assert viewer.locator(".stepper-current").inner_text().startswith("The program prints")
-    assert "print(" in viewer.locator(".stepper-at").inner_text()
+@pytest.mark.parametrize("page", ["index.html", *(f"lessons/{x}/index.html" for x in TRACED)])
+def test_recorded_programs_go_to_their_end_by_keyboard(tabs, page):
+    tab, _ = tabs[page]
+    viewers = tab.locator("step-viewer:has(.stepper-line)")
+    assert viewers.count() == tab.locator(".stepper").count() > 0
+    for viewer in viewers.all():
+        viewer.get_by_role("button", name="Next").focus()
+        steps = viewer.locator("ol > li").count()
+        for number in range(1, steps + 1):
+            assert viewer.get_by_text(f"Step {number} of {steps}").is_visible()
+            tab.keyboard.press("ArrowRight")
+        assert steps > 5
+        last = viewer.locator("li.stepper-current")
+        assert last.inner_text().startswith("The program prints")
+        assert "print(" in viewer.locator(".stepper-at").inner_text()
 
 
 def test_the_first_page_says_at_once_what_it_is_and_where_to_start(tabs):
@@ -411,8 +414,13 @@ def test_the_text_on_the_first_page_is_what_the_capstone_prints():
 
 
 STEPPER = """
-<div class="stepper" data-label="A stack"><ol>
-<li>one</li><li>two<pre tabindex="0">code</pre></li><li>three</li></ol></div>
+<div class="stepper" data-label="A stack"><pre><code><span class="stepper-line">x
+</span><span class="stepper-line">y</span></code></pre><ol>
+<li data-level="1" data-at="2" data-rule="0">one</li>
+<li data-level="0">two<pre tabindex="0">code</pre></li>
+<li data-level="1" data-rule="0">three</li></ol>
+<div class="stepper-rules"><details data-rule="0"><summary>The code</summary>rule</details></div>
+</div>
 """
 
 
@@ -428,7 +436,7 @@ def stepper(browser):
 
 
 def seen(tab):
-    return [i for i, step in enumerate(tab.locator("li").all(), 1) if step.is_visible()]
+    return [i for i, step in enumerate(tab.locator("ol > li").all(), 1) if step.is_visible()]
 
 
 def test_the_stepper_goes_by_buttons_and_keys_and_stops_at_the_ends(stepper):
@@ -441,6 +449,69 @@ def test_the_stepper_goes_by_buttons_and_keys_and_stops_at_the_ends(stepper):
         assert seen(stepper) == [expected]
     assert stepper.get_by_role("button", name="Previous").get_attribute("aria-disabled") == "true"
     assert stepper.locator("ol").get_attribute("aria-live") == "polite"
+
+
+def test_the_stepper_goes_by_its_slider_and_says_where_it_is(stepper):
+    slider = stepper.get_by_role("slider", name="Step")
+    slider.focus()
+    stepper.keyboard.press("ArrowRight")
+    assert seen(stepper) == [2]  # once: the slider's own keys are not the stepper's, too
+    stepper.keyboard.press("End")
+    assert seen(stepper) == [3]
+    assert slider.get_attribute("aria-valuetext") == "Step 3 of 3"
+
+
+def test_only_one_level_can_be_followed(stepper):
+    only = stepper.get_by_role("button", name="Only level 1")
+    only.click()
+    stepper.get_by_role("button", name="Next").click()
+    assert seen(stepper) == [3]
+    assert only.get_attribute("aria-pressed") == "true"
+    only.click()
+    stepper.get_by_role("button", name="Previous").click()
+    assert seen(stepper) == [2]
+
+
+def test_a_swipe_is_a_step_and_a_scroll_is_not(stepper):
+    swipe = """([x, y]) => { const list = document.querySelector("ol");
+      const send = (type, x, y) => {
+        const touch = new Touch({ identifier: 1, target: list, clientX: 200 + x, clientY: y });
+        const lists = { changedTouches: [touch], touches: type === "touchend" ? [] : [touch] };
+        list.dispatchEvent(new TouchEvent(type, { bubbles: true, ...lists }));
+      };
+      send("touchstart", 0, 0); send("touchend", x, y); }"""
+    for way, expected in [((-90, 5), 2), ((-30, 0), 2), ((-50, 80), 2), ((90, 0), 1)]:
+        stepper.evaluate(swipe, way)
+        assert seen(stepper) == [expected]
+
+
+def test_the_code_of_a_step_s_rule_and_the_line_are_shown(stepper):
+    code = stepper.get_by_text("The code")
+    assert code.is_visible()
+    assert stepper.locator(".stepper-at").inner_text() == "y"
+    stepper.keyboard.press("Tab")
+    stepper.get_by_role("button", name="Next").click()
+    assert not code.is_visible()
+    assert stepper.locator(".stepper-at").count() == 0
+
+
+def test_all_steps_are_a_text_on_the_page_and_on_paper(stepper):
+    everything = stepper.get_by_role("button", name="All steps")
+    everything.click()
+    assert seen(stepper) == [1, 2, 3]
+    everything.click()
+    assert seen(stepper) == [1]
+    stepper.emulate_media(media="print")
+    assert seen(stepper) == [1, 2, 3]
+    assert not everything.is_visible()
+
+
+def test_steps_move_only_if_the_reader_wants_motion(stepper):
+    moves = "() => getComputedStyle(document.querySelector('li.stepper-current')).animationName"
+    stepper.emulate_media(reduced_motion="no-preference")
+    assert stepper.evaluate(moves) == "stepper-appears"
+    stepper.emulate_media(reduced_motion="reduce")
+    assert stepper.evaluate(moves) == "none"
 
 
 def test_a_code_block_in_a_step_keeps_the_arrow_keys(stepper):

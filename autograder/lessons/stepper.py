@@ -1,0 +1,215 @@
+"""Recordings as HTML: the site's stepper, and a page that needs no other file."""
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.lessons import places
+from autograder.lessons.drawing import (
+    HEADS,
+    Moment,
+    Row,
+    Step,
+    Value,
+    ending,
+    is_leaf,
+    lines,
+    moments,
+    results,
+    value,
+    within,
+)
+from autograder.lessons.problem import Problem
+
+PROGRAM = '<div class="highlight"><pre tabindex="0"><code>{}</code></pre></div>'
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a rule, or of another function that a step names."""
+
+    name: str
+    text: str  # as HTML
+    about: str = ""  # what else to say of it, as HTML
+
+
+def sources(document: Mapping[str, Any]) -> list[Source]:
+    """The functions that a recording names, as they are in their files."""
+    return [Source(x["rule"], html.escape(x["text"])) for x in document.get("sources", [])]
+
+
+def fragment(
+    told: Sequence[Moment], label: str, program: Sequence[str] = (), rules: Sequence[Source] = ()
+) -> str:
+    """A stepper as HTML, for a page that has the site's style sheet and script.
+
+    The program, given as lines of HTML, is shown above the steps, with the line of each marked;
+    below are the rules that the steps name.
+    """
+    shown = "".join(f'<span class="stepper-line">{line}\n</span>' for line in program)
+    parts = [
+        PROGRAM.format(shown) if program else "",
+        curve(told),
+        f"<ol>\n{''.join(map(item, told))}\n</ol>",
+        rule_list(told, rules),
+    ]
+    label = html.escape(label, quote=True)
+    inside = "\n".join(filter(None, parts))
+    return f'<div class="stepper" data-search-exclude data-label="{label}">\n{inside}\n</div>'
+
+
+def item(moment: Moment) -> str:
+    """A step as an item of the list."""
+    facts = {"at": moment.at, "level": moment.level, "rule": moment.source}
+    marks = "".join(f' data-{name}="{x}"' for name, x in facts.items() if x is not None)
+    rows = "".join(map(stack_row, moment.stack))
+    stack = f'<ul class="stepper-stack">{rows}</ul>' if rows else ""
+    boxes = "".join(map(opened, moment.boxes))
+    return f"<li{marks}><p>{coded(moment.text + memory(moment))}</p>{stack}{boxes}</li>"
+
+
+def memory(moment: Moment) -> str:
+    """What arrays hold after a step, and at most during it, as a sentence."""
+    if moment.memory is None:
+        return ""
+    most = f", {size_of(moment.peak)} at most before" if (moment.peak or 0) > moment.memory else ""
+    return f" Arrays hold {size_of(moment.memory)} now{most}."
+
+
+def stack_row(row: Row) -> str:
+    """A row of a stack; its class says whether it has the operation or waits."""
+    kind = row.doing.partition(" ")[0]
+    return f"<li{f' class=stepper-{kind}' if kind else ''}>{coded(str(row))}</li>"
+
+
+def opened(shown: Value) -> str:
+    """A box that shows what is in it when it is opened; boxes in it are opened alike."""
+    if not isinstance(shown, dict) or "box" not in shown:
+        return f"<code>{html.escape(value(shown))}</code>"
+    rows = "".join(
+        f"<div><dt>{html.escape(name)}</dt><dd>{opened(x)}</dd></div>"
+        for name, x in shown["parts"].items()
+    )
+    head = f"{shown['box']} of level {shown['level']}: <code>{html.escape(value(shown))}</code>"
+    return f'<details class="stepper-box"><summary>{head}</summary><dl>{rows}</dl></details>'
+
+
+def rule_list(told: Sequence[Moment], rules: Sequence[Source]) -> str:
+    """The text of each rule that a step names, to be opened."""
+    used = {moment.source for moment in told}
+    rows = "\n".join(f"{rule_item(n, x)}" for n, x in enumerate(rules) if n in used)
+    return f'<div class="stepper-rules">\n{rows}\n</div>' if rows else ""
+
+
+def rule_item(number: int, rule: Source) -> str:
+    """A rule's text; an empty line of it gets a space, because Markdown ends HTML at one."""
+    name, text = html.escape(rule.name), re.sub("^$", " ", rule.text.strip(), flags=re.MULTILINE)
+    head = f"<summary>The code: <code>{name}</code></summary>{rule.about}"
+    code = f'<div class="highlight"><pre tabindex="0"><code>{text}</code></pre></div>'
+    return f'<details data-rule="{number}">{head}{code}</details>'
+
+
+def curve(told: Sequence[Moment]) -> str:
+    """The memory at each step, if it was measured: what is held afterwards, and at most."""
+    peaks = [moment.peak or moment.memory or 0 for moment in told]
+    most = max(peaks, default=0)
+    if not most:
+        return ""
+    about = f"What arrays hold after each step, and at most during it: up to {size_of(most)}."
+    held = [moment.memory or 0 for moment in told]
+    lines = "".join(polyline(x, most) for x in (peaks, held))
+    box = f'viewBox="0 0 {len(told)} 40" preserveAspectRatio="none"'
+    picture = f'<svg {box} role="img" aria-label="{about}">{lines}</svg>'
+    return f'<figure class="stepper-curve">{picture}<figcaption>{about}</figcaption></figure>'
+
+
+def polyline(heights: Sequence[int], most: int) -> str:
+    """A line with a step for each height, down to the axis at both ends."""
+    points = [
+        f"{n} {y} {n + 1} {y}" for n, y in enumerate(round(40 - 38 * x / most, 1) for x in heights)
+    ]
+    return f'<polyline points="0 40 {" ".join(points)} {len(heights)} 40"/>'
+
+
+def size_of(count: int | None) -> str:
+    """A number of bytes as one reads it."""
+    number = count or 0
+    return f"{number / 1e6:.3g} MB" if number >= 1e6 else f"{number / 1e3:.3g} kB"
+
+
+def tree(steps: Sequence[Step]) -> str:
+    """The steps as HTML that folds, without any script."""
+    rows = []
+    for step in steps:
+        leaf = step["kind"] == "operation" and is_leaf(step)
+        inside = [] if leaf else within(step)
+        if leaf:
+            head = next(lines([step]))
+        else:
+            head = HEADS[step["kind"]](step)[0]
+            head += f" -> {results(step)}" if "results" in step and step["kind"] != "box" else ""
+        text = f"<code>{html.escape(head)}</code>"
+        inner = f"<details open><summary>{text}</summary>{tree(inside)}</details>"
+        rows.append(f"<li>{inner if inside else text}</li>")
+    return f"<ul>{''.join(rows)}</ul>"
+
+
+def coded(text: str) -> str:
+    """A text as HTML, with code where it has backticks."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
+
+
+PAGE = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+:root {{ --md-default-bg-color: #fff; color-scheme: light; }}
+{css}
+body {{ color: #1d2329; font: 16px/1.5 system-ui, sans-serif; margin: 1em auto; max-width: 60rem;
+  padding: 0 1em; }}
+code, pre {{ font-family: ui-monospace, monospace; overflow-wrap: anywhere; }}
+pre {{ background: #f4f6f7; overflow-x: auto; padding: .8em; }}
+details ul, .tree {{ list-style: none; margin: 0; padding-left: 1.2em; }}
+</style>
+<body class="md-typeset">
+<h1>{title}</h1>
+<p>{end}</p>
+{stepper}
+<h2>The same, as a tree</h2>
+<div class="tree">{tree}</div>
+<script>
+{script}
+</script>
+"""
+
+
+def page(document: dict[str, Any], steps: Sequence[Step]) -> str:
+    """A recording as a page that needs no other file: the program, the stepper and the tree."""
+    title = f"What {document['file']} does"
+    return PAGE.format(
+        title=html.escape(title),
+        css=asset("course.css"),
+        script=asset("stepper.js"),
+        end=coded(ending(document)),
+        stepper=fragment(
+            list(moments(steps)),
+            title,
+            html.escape(document["program"]).splitlines(),
+            sources(document),
+        ),
+        tree=tree(steps),
+    )
+
+
+def asset(name: str) -> str:
+    """A file of the site's."""
+    file = places.ASSETS / name
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise Problem(f"{file} is missing. Get a complete copy of the course.") from None

@@ -1,0 +1,18 @@
+"""One program, evaluated, and then counted."""
+
+import numpy as np
+
+from minijax.core import ShapedArray, counted, mul_p, sin_p
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
+
+a, b, c = (Var(ShapedArray((), np.dtype("float64"))) for _ in range(3))
+eqns = [JaxprEqn([a], [b], sin_p, {}), JaxprEqn([b, a], [c], mul_p, {})]
+program = Jaxpr([], [a], [c], eqns)
+
+
+def run(x):
+    return eval_jaxpr(program, [], x)[0]
+
+
+print(run(2.0))
+print(*counted(run)(2.0))

@@ -1,0 +1,19 @@
+"""Without omnistaging: the exponential is computed at once."""
+
+import numpy as np
+
+from minijax import numpy as jnp
+from minijax.core import ShapedArray, new_main
+from minijax.tracing import JaxprBuilder, JaxprTrace
+
+k = jnp.array([1.0, 2.0])
+
+
+def damped(x):
+    return jnp.sum(jnp.exp(k) * x)
+
+
+with new_main(JaxprTrace, JaxprBuilder()) as main:
+    x = JaxprTrace(main).new_arg(ShapedArray((), np.dtype("float64")))
+    damped(x)
+print(len(main.global_data.eqns), "equations")

@@ -1,0 +1,16 @@
+"""Two calls: the second one finds the program and its executable.
+
+watch = ["minijax.jit.__call__", "minijax.jit.traced", "minijax.jit.compile_for"]
+"""
+
+from minijax import jit
+from minijax import numpy as jnp
+
+
+def energy(v):
+    return jnp.sum(v * v) * 0.5
+
+
+fast = jit(energy)
+print(fast(jnp.array([3.0, 4.0])))
+print(fast(jnp.array([1.0, 2.0])))

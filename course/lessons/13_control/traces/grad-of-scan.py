@@ -1,0 +1,18 @@
+"""`grad` of `scan`.
+
+hide = ["JaxprTrace", "convert_element_type", "broadcast_in_dim", "hlo_lowerings"]
+"""
+
+from minijax import grad, lax
+from minijax import numpy as jnp
+
+
+def step(carry, x):
+    return carry * x, None
+
+
+def product(xs):
+    return lax.scan(step, xs[0], xs)[0]
+
+
+print(grad(product)(jnp.array([2.0, 3.0, 4.0])))

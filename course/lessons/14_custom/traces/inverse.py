@@ -1,0 +1,14 @@
+"""`inverse` goes through the program twice: forwards, then backwards.
+
+watch = ["minijax.custom_interpreters.inverse_equation", "minijax.custom_interpreters.evaluate_if_known"]
+"""
+
+from minijax import numpy as jnp
+from minijax.custom_interpreters import inverse
+
+
+def f(x):
+    return jnp.exp(x * jnp.sin(2.0))
+
+
+print(inverse(f)(3.0))

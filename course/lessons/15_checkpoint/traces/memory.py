@@ -1,0 +1,23 @@
+"""Memory of a backward pass: everything is kept, then nothing.
+
+memory = true
+level = 0
+hide = ["sin", "cos", "neg", "mul", "add", "convert_element_type"]
+"""
+
+from minijax import checkpoint, checkpoint_policies, grad
+from minijax import numpy as jnp
+
+
+def part(x):
+    return jnp.sin(x) * jnp.cos(x)
+
+
+def network(policy):
+    layer = checkpoint(part, policy=policy)
+    return lambda x: jnp.sum(layer(layer(layer(layer(layer(layer(x)))))))
+
+
+x = jnp.ones(125_000)
+print(grad(network(checkpoint_policies.everything_saveable))(x).shape)
+print(grad(network(checkpoint_policies.nothing_saveable))(x).shape)

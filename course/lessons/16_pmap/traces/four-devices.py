@@ -1,0 +1,15 @@
+"""`pmap` on four devices.
+
+watch = ["minijax.xla.to_device", "minijax.xla.run"]
+hide = ["iota", "lowering", "hlo_lowerings", "squeeze", "broadcast_in_dim"]
+"""
+
+from minijax import lax, pmap
+from minijax import numpy as jnp
+
+
+def share(x):
+    return x / lax.psum(x, "devices")
+
+
+print(pmap(share, axis_name="devices")(jnp.arange(4.0)))

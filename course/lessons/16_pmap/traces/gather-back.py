@@ -1,0 +1,16 @@
+"""Three examples gather, and their cotangents flow back.
+
+hide = ["lt", "add", "select_n"]
+"""
+
+from minijax import lax, vjp, vmap
+from minijax import numpy as jnp
+
+
+def back(x, cotangent):
+    _, pull_back = vjp(lambda x: lax.all_gather(x, "i"), x)
+    return pull_back(cotangent)[0]
+
+
+cotangents = jnp.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0], [100.0, 200.0, 300.0]])
+print(vmap(back, axis_name="i")(jnp.ones(3), cotangents))
