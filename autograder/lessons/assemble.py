@@ -130,9 +130,13 @@ def init_files(part: Sequence[Lesson]) -> dict[str, str]:
             imports.setdefault(folder, {})
         for export in lesson.exports:
             _add_export(imports, lesson, export)
+    files = {file for lesson in part for file in lesson.files}
     return {
         f"{package.replace('.', '/')}/__init__.py": _init_text(
-            package, names, _later(part, package)
+            package,
+            names,
+            _later(part, package),
+            f"{package.partition('.')[0]}/absent.py" in files,
         )
         for package, names in sorted(imports.items())
     }
@@ -201,10 +205,21 @@ if not _typing.TYPE_CHECKING:
 """
 
 
-def _init_text(package: str, names: Mapping[str, str], more: str) -> str:
+# The same, if the package has a module that knows reasons.
+_REASON = """
+if not _typing.TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise _missing({arguments})
+"""
+
+
+def _init_text(package: str, names: Mapping[str, str], more: str, has_reasons: bool) -> str:
     by_module: dict[str, list[str]] = {}
     for name, module in names.items():
         by_module.setdefault(module, []).append(name)
+    if has_reasons:
+        by_module[f"{package.partition('.')[0]}.absent"] = ["missing as _missing"]
     modules = sorted(by_module, key=_natural)
     imports = [
         _listing(f"from {m} import ", "()", sorted(by_module[m], key=_isort_name)) for m in modules
@@ -214,6 +229,9 @@ def _init_text(package: str, names: Mapping[str, str], more: str) -> str:
     if not names:
         return text
     missing = _MISSING.format(package=package, more=more)
+    if has_reasons:
+        arguments = f'"{package}", name' + (f', "{more}"' if more else "")
+        missing = _REASON.format(arguments=arguments)
     return f"{text}\nimport typing as _typing\n\n{''.join(imports)}\n{public}{missing}"
 
 

@@ -110,6 +110,17 @@ def checkpoint(
     return checkpointed
 
 
+def remat(
+    fun: Callable[..., Any],
+    *,
+    prevent_cse: bool = True,
+    policy: Policy | None = None,
+    static_argnums: int | Sequence[int] = (),
+) -> Callable[..., Any]:
+    """The other name of `checkpoint`, for rematerialization. Counterpart: `jax.remat`."""
+    return checkpoint(fun, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums)
+
+
 def call_remat(program: ClosedJaxpr, args: Values, **params: Any) -> list[Value]:
     """The list of the results of `program` for `args`, by one operation `remat_p`.
 

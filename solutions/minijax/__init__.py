@@ -6,7 +6,9 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 import typing as _typing
 
 from minijax import (
+    ad_checkpoint,
     checkpoint_policies,
+    custom_derivatives,
     errors,
     flatten_util,
     lax,
@@ -18,9 +20,11 @@ from minijax import (
     tree_util,
     typing,
 )
+from minijax.absent import missing as _missing
 from minijax.array import Array
-from minijax.checkpoint import checkpoint
-from minijax.configuration import config
+from minijax.checkpoint import checkpoint, remat
+from minijax.configuration import config, default_matmul_precision
+from minijax.custom_derivatives import closure_convert
 from minijax.custom_rules import custom_jvp, custom_vjp
 from minijax.jit import jit
 from minijax.jvp import jvp
@@ -47,14 +51,18 @@ from minijax.xla import default_device, devices
 __all__ = [
     "Array",
     "ShapeDtypeStruct",
+    "ad_checkpoint",
     "block_until_ready",
     "checkpoint",
     "checkpoint_policies",
+    "closure_convert",
     "config",
+    "custom_derivatives",
     "custom_jvp",
     "custom_vjp",
     "default_backend",
     "default_device",
+    "default_matmul_precision",
     "device_count",
     "device_get",
     "device_put",
@@ -80,6 +88,7 @@ __all__ = [
     "pmap",
     "process_index",
     "random",
+    "remat",
     "scipy",
     "tree",
     "tree_util",
@@ -92,5 +101,4 @@ __all__ = [
 if not _typing.TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        missing = f"minijax has no {name!r}."
-        raise AttributeError(f"{missing} See what there is by dir(minijax).")
+        raise _missing("minijax", name)

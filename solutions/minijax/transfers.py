@@ -14,7 +14,7 @@ from minijax.core import Tracer, Value, get_aval
 from minijax.jaxpr import raise_to_shaped
 from minijax.numpy.basic import positive
 from minijax.placement import array_of, to_buffer
-from minijax.tracing import trace_tree
+from minijax.tracing import trace_tree, type_of
 from minijax.transpose import jacrev
 from minijax.tree import tree_leaves, tree_map, tree_unflatten
 
@@ -50,6 +50,21 @@ class ShapeDtypeStruct:
             raise ValueError("A ShapeDtypeStruct needs a dtype.")
         self.shape, self.dtype = tuple(shape), dtypes.canonical(dtype)
         self.weak_type = weak_type
+
+    @classmethod
+    def like(cls, x: Value) -> "ShapeDtypeStruct":
+        """The shape and the dtype of an array.
+
+        >>> ShapeDtypeStruct.like(np.ones(3))
+        ShapeDtypeStruct(shape=(3,), dtype=float64)
+        """
+        aval = type_of(x)
+        return cls(aval.shape, aval.dtype, weak_type=aval.weak_type)
+
+    def update(self, **changes: Any) -> "ShapeDtypeStruct":
+        """The same with another `shape`, `dtype` or `weak_type`."""
+        parts = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
+        return ShapeDtypeStruct(**{**parts, **changes})
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: int(np.prod(self.shape, dtype=int)))

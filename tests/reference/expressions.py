@@ -46,7 +46,10 @@ EXPRESSIONS = """
     issubclass(lib.errors.UnexpectedTracerError, lib.errors.JAXTypeError)
     issubclass(lib.errors.TracerArrayConversionError, TypeError)
     issubclass(lib.errors.TracerIntegerConversionError, TypeError)
-    str(lib.make_jaxpr(lambda y: y * 2.0)(x)); registered(lib)
+    str(lib.make_jaxpr(lambda y: y * 2.0)(x)); registered(lib); converted(lib)
+    lib.grad(lambda y: lib.remat(jnp.sin)(y).sum())(x); lib.ShapeDtypeStruct.like(x).shape
+    str(lib.ShapeDtypeStruct.like(x[0]).update(dtype="int32").dtype)
+    str(lib.ShapeDtypeStruct.like(2))
     [str(p) + repr(p) for p in lax.Precision]; str(lax.Precision("float32"))
     jnp.dot(x, x.T, precision="highest"); jnp.matmul(x, x.T, precision=lax.Precision.HIGHEST)
     jnp.einsum("ij,kj", x, x, precision=("default", "fastest")); jnp.inner(x, x, precision="high")
@@ -72,6 +75,20 @@ def registered(lib):
     return type(out).__name__, out.a, out.b, lib.tree.leaves({"x": [Pair(1, Pair(2, 3))]})
 
 
+def converted(lib):
+    """Values, gradients and the number of captured values of a function without its closure."""
+    derivatives = lib.custom_derivatives
+
+    def g(a, b):
+        f, captured = derivatives.closure_convert(lambda y: y["k"] * a[0] + b * X[0], {"k": X[0]})
+        with lib.default_matmul_precision("highest"):
+            return f({"k": X[0]}, *captured).sum(), len(captured)
+
+    rules = derivatives.custom_jvp is lib.custom_jvp, derivatives.custom_vjp is lib.custom_vjp
+    same = derivatives.closure_convert is lib.closure_convert
+    return lib.grad(g, has_aux=True)([2.0], 3), lib.jit(g)([2.0], 3.0), rules, same
+
+
 def expressions():
     return [t.strip() for t in EXPRESSIONS.replace("\n", "; ").split("; ") if t.strip()]
 
@@ -85,6 +102,7 @@ def rows(lax, x, i, **more):
 def value_of(text, lib):
     """What an expression is, on minijax or on JAX."""
     known = {"lib": lib, "jnp": lib.numpy, "lax": lib.lax, "registered": registered, "rows": rows}
+    known["converted"] = converted
     known |= {"x": X, "n": N, "b": N > 1}
     if lib.__name__ == "jax":
         known |= {name: lib.numpy.asarray(known[name]) for name in "xnb"}

@@ -1,6 +1,7 @@
 """Lesson checkpoint: values and gradients as in JAX, and what is kept, computed and merged."""
 
 import jax
+import jax.ad_checkpoint
 import minijax
 import numpy as np
 import pytest
@@ -25,18 +26,29 @@ POLICIES = [
     "checkpoint_dots",
     "checkpoint_dots_with_no_batch_dims",
     None,
+    ("save_only_these_names", "sines"),
+    ("save_any_names_but_these", "sines"),
+    ("save_anything_except_these_names", "cosines"),
+    "both",
 ]
 
 
 def policy_of(lib, name):
-    return name if name is None else getattr(lib.checkpoint_policies, name)
+    """A policy by its name, or by the names of a function that makes it and of values."""
+    policies = lib.checkpoint_policies
+    if name == "both":
+        names = policies.save_only_these_names("cosines")
+        return policies.save_from_both_policies(names, policies.dots_saveable)
+    if isinstance(name, tuple):
+        return getattr(policies, name[0])(*name[1:])
+    return name if name is None else getattr(policies, name)
 
 
 def layers(lib, x, w):
     """Three layers, of which one is compiled on its own."""
-    np_ = lib.numpy
-    x = np_.sin(x @ w)
-    x = lib.jit(lambda x: np_.cos(x @ w))(x)
+    np_, named = lib.numpy, lib.ad_checkpoint.checkpoint_name
+    x = named(np_.sin(x @ w), "sines")
+    x = lib.jit(lambda x: named(np_.cos(x @ w), "cosines"))(x)
     return np_.exp(-x @ w)
 
 
@@ -145,6 +157,25 @@ def test_as_much_is_kept_as_in_jax(policy):
     )
 
 
+@pytest.mark.parametrize("policy", [None, ("save_only_these_names", "sines")])
+def test_what_is_kept_is_printed_as_in_jax_but_for_places(policy, capsys):
+    printed = []
+    for lib in (minijax, jax):
+        lib.ad_checkpoint.print_saved_residuals(checkpointed(lib, policy), X, W)
+        lines = [line.partition(" from /")[0] for line in capsys.readouterr().out.splitlines()]
+        printed.append(sorted(line for line in lines if not line.startswith("f64[] ")))
+    assert printed[0] == printed[1] != []
+
+
+def test_names_stand_in_programs_and_are_not_of_tangents():
+    def program(lib):
+        name = lib.ad_checkpoint.checkpoint_name
+        f = lib.make_jaxpr(lambda x, t: lib.jvp(lambda x: name({"a": x}, "n"), (x,), (t,)))
+        return str(f(X, X))
+
+    assert program(minijax) == program(jax)
+
+
 def test_without_a_policy_the_inputs_are_kept_and_nothing_else():
     assert residual_shapes(checkpointed(minijax)) == [(3, 3), (4, 3)]
     assert len(residual_shapes(lambda x, w: layers(minijax, x, w))) > 5
@@ -172,3 +203,11 @@ def test_under_scan_xla_plans_less_memory():
         for policy in (None, "nothing_saveable")
     )
     assert with_it < 0.5 * without
+
+
+def residuals_printed(lib):
+    """What one function keeps, printed."""
+    ad = lib.ad_checkpoint
+    keep = ad.checkpoint_policies.everything_saveable
+    f = lib.remat(lambda x: ad.checkpoint_name(lib.numpy.sin(x), "sine"), policy=keep)
+    return ad.print_saved_residuals(f, X)

@@ -29,6 +29,7 @@ import test_primitives
 import test_random
 import test_windows
 from expressions import X, expressions, value_of
+from minijax.absent import REASONS
 from oracle import signed_as_promised
 
 jax.config.update("jax_enable_x64", True)
@@ -46,6 +47,8 @@ MISSING = [
 
 def both(place):
     """The module of this name in minijax, and JAX's."""
+    if place == "checkpoint_policies":  # a module in minijax only
+        return [minijax.checkpoint_policies, jax.checkpoint_policies]
     return [importlib.import_module(f"{lib}.{place}".removesuffix(".")) for lib in LIBRARIES]
 
 
@@ -78,7 +81,18 @@ def test_every_other_name_of_jax_is_missed_in_one_sentence(place):
         with pytest.raises(AttributeError) as caught:
             getattr(ours, name)
         where = ours.__name__
-        assert str(caught.value) == f"{where} has no {name!r}. See what there is by dir({where})."
+        reason = REASONS.get(f"{place}.{name}".removeprefix("."))
+        why = f": {reason}." if reason else f". See what there is by dir({where})."
+        assert str(caught.value) == f"{where} has no {name!r}{why}"
+
+
+@pytest.mark.parametrize("path", REASONS)
+def test_names_with_a_reason_are_absent_here_and_there_in_jax(path):
+    place, _, name = path.rpartition(".")
+    ours, theirs = both(place)
+    assert hasattr(theirs, name) or importlib.import_module(f"jax.{path}")
+    with pytest.raises(AttributeError, match=f"has no '{name}': "):
+        getattr(ours, name)
 
 
 def parameters(function, without):
@@ -120,7 +134,8 @@ def has_signature(function):
 FUNCTIONS = [
     (place, name)
     for place, name in NAMES
-    if callable(getattr(both(place)[0], name))
+    if place != "checkpoint_policies"  # they are called, by position, and by checkpoint only
+    and callable(getattr(both(place)[0], name))
     and has_signature(getattr(both(place)[1], name))
     and not (
         isinstance(getattr(both(place)[0], name), type)
@@ -230,6 +245,7 @@ def libraries():
     for family in t.FAMILIES:
         yield lambda lib, family=family: t.all_of(lib, family)(t.X, t.I)
     yield from t.PROGRAMS.values()
+    yield test_checkpoint.residuals_printed
     for policy in test_checkpoint.POLICIES:
         yield lambda lib, policy=policy: test_checkpoint.checkpointed(lib, policy)
 

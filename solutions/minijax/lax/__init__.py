@@ -5,6 +5,7 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 
 import typing as _typing
 
+from minijax.absent import missing as _missing
 from minijax.control_flow import cond, cond_p, fori_loop, scan, scan_p, switch, while_loop, while_p
 from minijax.lax.basic import (
     Precision,
@@ -452,5 +453,4 @@ __all__ = [
 if not _typing.TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        missing = f"minijax.lax has no {name!r}."
-        raise AttributeError(f"{missing} See what there is by dir(minijax.lax).")
+        raise _missing("minijax.lax", name)

@@ -5,6 +5,7 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 
 import typing as _typing
 
+from minijax.absent import missing as _missing
 from minijax.nn import initializers
 from minijax.nn.functions import (
     celu,
@@ -80,5 +81,4 @@ __all__ = [
 if not _typing.TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        missing = f"minijax.nn has no {name!r}."
-        raise AttributeError(f"{missing} See what there is by dir(minijax.nn).")
+        raise _missing("minijax.nn", name)

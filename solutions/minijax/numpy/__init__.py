@@ -5,6 +5,7 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 
 import typing as _typing
 
+from minijax.absent import missing as _missing
 from minijax.numpy import linalg
 from minijax.numpy.basic import (
     add,
@@ -469,5 +470,4 @@ __all__ = [
 if not _typing.TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        missing = f"minijax.numpy has no {name!r}."
-        raise AttributeError(f"{missing} See what there is by dir(minijax.numpy).")
+        raise _missing("minijax.numpy", name)

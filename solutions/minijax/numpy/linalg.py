@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from minijax.absent import missing
 from minijax.core import Value
 from minijax.numpy.basic import asarray, broadcast_to, eye, ndim, promote_float
 from minijax.numpy.basic import matmul as numpy_matmul
@@ -39,19 +40,10 @@ __all__ = [
     "vector_norm",
 ]
 
-NEED_LAPACK = (
-    *("cholesky", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq"),
-    *("matrix_rank", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensorinv"),
-    "tensorsolve",
-)
-
 
 def __getattr__(name: str) -> Any:
     """What is not here says why."""
-    module = "minijax.numpy.linalg"
-    if name in NEED_LAPACK:
-        raise AttributeError(f"{module} has no {name!r}: it needs LAPACK. Use NumPy outside jit.")
-    raise AttributeError(f"{module} has no {name!r}. See what there is by dir({module}).")
+    raise missing("minijax.numpy.linalg", name)
 
 
 def norm(x: Value, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Value:

@@ -5,6 +5,7 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 
 import typing as _typing
 
+from minijax.absent import missing as _missing
 from minijax.tree import (
     Partial,
     register_pytree_node,
@@ -72,5 +73,4 @@ __all__ = [
 if not _typing.TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        missing = f"minijax.tree_util has no {name!r}."
-        raise AttributeError(f"{missing} See what there is by dir(minijax.tree_util).")
+        raise _missing("minijax.tree_util", name)

@@ -5,6 +5,7 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 
 import typing as _typing
 
+from minijax.absent import missing as _missing
 from minijax.scipy.stats import norm
 
 __all__ = ["norm"]
@@ -12,5 +13,4 @@ __all__ = ["norm"]
 if not _typing.TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        missing = f"minijax.scipy.stats has no {name!r}."
-        raise AttributeError(f"{missing} See what there is by dir(minijax.scipy.stats).")
+        raise _missing("minijax.scipy.stats", name)
