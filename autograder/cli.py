@@ -4,6 +4,7 @@ Every command imports what it needs when it runs, so that the cheap ones start a
 is printed as one sentence with exit status 1; wrong usage has status 2, Ctrl-C 130.
 """
 
+import errno
 import os
 import shlex
 import sys
@@ -128,10 +129,10 @@ def main(arguments: Sequence[str]) -> int:
         return _fail(str(problem), problem.status)
     except click.ClickException as error:  # something is wrong with the command line
         return _fail_usage(error)
+    except BrokenPipeError:
+        return _hang_up()
     except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            return _hang_up()
-        return _fail(f"{error.filename or 'The system'}: {error.strerror or error}.", 1)
+        return _fail(_sentence_for(error), 1)
     if status == 130:  # what typer makes of Ctrl-C
         return _fail("Stopped.", 130)
     return status if isinstance(status, int) else 0
@@ -147,6 +148,26 @@ def _hang_up() -> int:
     """The reader of our output has gone, as in `list | head -1`: nothing more may be written."""
     sys.stdout = None
     return 1
+
+
+# What to do about an operating system's error.
+REMEDIES = {
+    errno.ENOSPC: "Make room on the disk",
+    errno.EDQUOT: "Make room within your disk quota",
+    errno.EACCES: "Let yourself read and write it",
+    errno.EROFS: "Use a disk that can be written to",
+    errno.ENOENT: "Make it, or name one that exists",
+    errno.EISDIR: "Put a file in place of the folder",
+    errno.ENOTDIR: "Put a folder in place of the file",
+}
+
+
+def _sentence_for(error: OSError) -> str:
+    """What went wrong with which file, and what to do."""
+    what = error.strerror or str(error)
+    told = f"{error.filename}: {what}" if error.filename else what
+    remedy = REMEDIES.get(error.errno or 0, "Set that right")
+    return f"{told}. {remedy}, then run the same command again."
 
 
 def _fail(sentence: str, status: int) -> int:

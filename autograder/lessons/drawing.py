@@ -6,6 +6,7 @@ A box is written as in the lessons: `[3.0 | 1.0]₁` for a box of level 1 with t
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 Step = dict[str, Any]
@@ -393,4 +394,13 @@ def ending(document: dict[str, Any]) -> str:
         return f"The program ends at `{error['missing']}`, which is still to do."
     where = [f for f in error["frames"] if f["file"] == document["file"]]
     line = f" in line {where[-1]['line']}" if where else ""
-    return f"The program ends{line} with {error['type']}: {error['message']}"
+    deeper = "" if where[-1:] == error["frames"][-1:] else raised_in(error)
+    return f"The program ends{line} with {error['type']}: {error['message']}{deeper}"
+
+
+def raised_in(error: dict[str, Any]) -> str:
+    """The line of a module at which an error was raised; a module that cannot be read says it."""
+    if error["type"] in ("SyntaxError", "ImportError", "ModuleNotFoundError"):
+        return ""
+    last = error["frames"][-1]
+    return f" ({'/'.join(Path(last['file']).parts[-2:])}, line {last['line']})"

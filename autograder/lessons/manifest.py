@@ -171,9 +171,21 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> Problem:
     known = list(known)
     exercises = [e for lesson in load().values() for e in lesson.exercises]
     called = {e.id for e in exercises if name in (e.target, e.id.rpartition(".")[2])}
-    close = [x for x in known if x in called] or difflib.get_close_matches(name, known)
+    close = [x for x in known if x in called] or _lessons_called(name)
+    close = close or difflib.get_close_matches(name, known)
     advice = f"Did you mean {' or '.join(close)}?" if close else "See `./jaxprentice list`."
     return Problem(f"There is no {kind} {name!r}. {advice}")
+
+
+def _lessons_called(name: str) -> list[str]:
+    """The lesson that has this number, this file or this folder, or this name in capitals."""
+    last = name.replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
+    found = []
+    for lesson in load().values():
+        names = {lesson.id, str(lesson.number), lesson.module.rpartition("/")[2]}
+        if last and last in {*names, lesson.folder.name}:
+            found.append(lesson.id)
+    return found
 
 
 # ------------------------------------------------------------------------------------------

@@ -744,7 +744,7 @@ def record(
         recorder = None
         try:
             if not wanted:
-                raise ImportError(f"The program imports none of {', '.join(PACKAGES)}.")
+                raise ImportError(f"It has to import {' or '.join(PACKAGES)}, to be recorded.")
             code = compile(source, name, "exec")
             linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
             load(modules, wanted[0])
@@ -821,4 +821,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with contextlib.suppress(KeyboardInterrupt):  # the command says it
+        main()

@@ -18,7 +18,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import drawing, places, recorder, stepper
+from autograder.lessons import drawing, manifest, places, recorder, stepper
 from autograder.lessons.problem import Problem
 from autograder.student import run_program, screen
 from autograder.student.workspace import Workspace
@@ -52,14 +52,23 @@ def read(file: Path | None, code: str | None) -> Program:
     assert file
     try:
         return Program(file.read_text(encoding="utf-8"), str(file))
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):
         raise Problem(f"There is no file {file}. Give the name of a program.") from None
     except UnicodeDecodeError:
         raise Problem(f"{file} is not a text in UTF-8. Give the name of a program.") from None
 
 
+def need_modules(place: Workspace, program: Program) -> None:
+    """Complain if the program's package lacks a module, under its own name."""
+    for lesson in manifest.load().values():
+        if lesson.exercises and lesson.package in program.text and not place.file(lesson).exists():
+            found = place.renamed(lesson)
+            raise Problem(f"There is no {lesson.module}. Rename {found} to {lesson.module}.")
+
+
 def trace(place: Workspace, program: Program, view: View) -> int:
     """Show what each operation of a program did; the exit status is 1 if it did not end well."""
+    need_modules(place, program)
     document = record(place, program)
     steps = drawing.chosen(document["steps"], level=view.level, only=view.only)
     steps = drawing.folded(steps, view.depth)
@@ -81,6 +90,8 @@ def tell(document: dict[str, Any], steps: Sequence[drawing.Step]) -> None:
     if document.get("cut"):
         print(f"Only the first {recorder.LIMIT} steps are shown. Try a smaller program.")
     screen.print_lines([drawing.ending(document)])
+    if missing := document.get("error", {}).get("missing"):
+        print(f"Next: ./jaxprentice check {missing}")
 
 
 def record(place: Workspace, program: Program) -> dict[str, Any]:
@@ -103,7 +114,7 @@ def record(place: Workspace, program: Program) -> dict[str, Any]:
 
 def run(place: Workspace, file: Path, on: str | None) -> int:
     """Run a program on the student's minijax; with `on="jax"` on JAX as well, and compare."""
-    read(file, None)
+    need_modules(place, read(file, None))
     if on is None:
         status = subprocess.call(command(place, file, "minijax"), env=environment())
         return status if status >= 0 else 1

@@ -69,7 +69,8 @@ def _check_names(names: Sequence[str], versions: Sequence[Versions]) -> None:
     known = [x.path for x in versions]
     for name in names:
         if name not in known:
-            raise manifest.unknown_name("file of the course", name, known)
+            close = difflib.get_close_matches(name, known) or ["minijax/jvp.py"]
+            raise Problem(f"The course has no file {name}. Name one such as {close[0]}.")
 
 
 def _versions(place: Workspace) -> list[Versions]:

@@ -85,6 +85,10 @@ class Scene:
         shutil.copy(self.work / "toy/hello.py", self.work / "toy/hello (1).py")
         (self.work / "toy/hello.py").rename(self.work / "hello (2).py")
 
+    def browser_name(self):
+        (self.work / "toy/hello.py").rename(self.work / "hello (2).py")
+        (self.work / "x.py").write_text("import toy", encoding="utf-8")
+
     def no_module(self):
         (self.work / "toy/hello.py").unlink()
 
@@ -108,6 +112,8 @@ TABLE = [
     (Scene.not_a_text, ["run", "x.py"], "x.py is not a text in UTF-8. Give the name of a program."),
     (Scene.add_package, ["trace", "-c", LEAVES], "The program ended Python (status "),
     (Scene.nothing, ["run", "toy/bye.py", "--on", "tpu"], "There is no tpu to run it on. Write"),
+    (Scene.browser_name, ["run", "x.py"], "There is no toy/hello.py. Rename "),
+    (Scene.nothing, ["update", "toy/helo.py"], "The course has no file toy/helo.py. Name one such"),
     (Scene.no_jax, ["run", "toy/bye.py", "--on", "jax"], "JAX is not installed beside the course."),
     (Scene.leave, ["update"], NO_WORKSPACE + "run this there."),
     (Scene.a_handout, ["update"], "A handout is not updated. Ask your teacher for a new one."),
