@@ -157,8 +157,8 @@ REMEDIES = {
     errno.EACCES: "Let yourself read and write it",
     errno.EROFS: "Use a disk that can be written to",
     errno.ENOENT: "Make it, or name one that exists",
-    errno.EISDIR: "Put a file in place of the folder",
-    errno.ENOTDIR: "Put a folder in place of the file",
+    errno.EISDIR: "Put a file there, not a folder",
+    errno.ENOTDIR: "Put a folder there, not a file",
 }
 
 

@@ -4,14 +4,16 @@ The table is complete: a test reads the complaints out of the source and looks f
 """
 
 import ast
+import errno
 import json
+import os
 import shutil
 
 import pytest
 
 from autograder import cli
 from autograder.lessons import manifest, places
-from autograder.student import programs, workspace
+from autograder.student import commands, programs, workspace
 
 END = """\
 id = "end"
@@ -141,6 +143,19 @@ def test_each_complaint_is_one_sentence_with_a_next_step(
     assert words in said
     assert said.count("\n") == 1
     assert "Traceback" not in said
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("number", [*cli.REMEDIES, errno.EIO])
+def test_an_error_of_the_system_names_the_file_and_a_next_step(work, capsys, monkeypatch, number):
+    def fails(place):
+        raise OSError(number, os.strerror(number), "a/file.txt")
+
+    monkeypatch.setattr(commands, "list_lessons", fails)
+    assert cli.main(["list"]) == 1
+    remedy = cli.REMEDIES.get(number, "Set that right")
+    want = f"a/file.txt: {os.strerror(number)}. {remedy}, then run the same command again.\n"
+    assert capsys.readouterr().err == want
 
 
 def complaints():
