@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from minijax import lax  # noqa: F401 (its modules and jaxpr import each other: lax goes first)
 from minijax.core import Tracer, Value
 from minijax.custom_rules import custom_jvp, custom_vjp
 from minijax.dtypes import is_float
