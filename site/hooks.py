@@ -36,7 +36,7 @@ from autograder.lessons import assemble, manifest, notebook, pictures, terms  # 
 from autograder.lessons.page import check, complete, expand, expanded, parts  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
 from autograder.lessons.problem import Problem  # noqa: E402
-from autograder.upkeep import routes  # noqa: E402
+from autograder.upkeep import routes, runner  # noqa: E402
 
 _trees = tempfile.TemporaryDirectory(prefix="jaxprentice-site-")
 _rendered = itertools.count()
@@ -79,6 +79,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     _add_notebooks(files, config)
     _add_handouts(files, config)
     files.append(File.generated(config, "assets/exercises.js", content=_exercises()))
+    for path, content in runner.assets().items():
+        files.append(File.generated(config, f"assets/runner/{path}", content=content))
     return files
 
 
@@ -231,7 +233,7 @@ def _expand(markdown: str, lesson: manifest.Lesson) -> str:
     try:
         markdown = complete(markdown, lesson)
         check(markdown, lesson)
-        return expand(markdown, lesson)
+        return runner.add_to(expand(markdown, lesson), lesson)
     except Problem as error:
         raise PluginError(str(error)) from None
 

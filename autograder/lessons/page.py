@@ -105,7 +105,10 @@ def expanded(part: Part, lesson: Lesson) -> str:
 def _lesson(argument: str, lesson: Lesson) -> str:
     if argument:
         raise Problem("The directive {{ lesson }} takes no argument. Remove it.")
-    rows = [*facts(lesson), f"**Check your work**: `./jaxprentice check {lesson.id}`"]
+    rows = [
+        *facts(lesson),
+        f"**Check your work**: `./jaxprentice check {lesson.id}`{_where(lesson)}",
+    ]
     if lesson.exercises:
         rows.append(f"**As a notebook**: {_download(f'{lesson.id}.ipynb')}")
     rows.append(
@@ -121,6 +124,13 @@ def _download(file: str) -> str:
     return f'[{file}]({file}){{: download="{file}" }}'
 
 
+def _where(lesson: Lesson) -> str:
+    """Where a lesson is done that no page can run."""
+    if not (lesson.exercises and _needs_numpy(lesson)):
+        return ""
+    return " on [your own machine](../../index.md#how-to-start), because this lesson needs NumPy"
+
+
 def _source(argument: str, lesson: Lesson) -> str:
     file = argument.partition(" ")[0]
     return fenced(source(argument), f'python title="{file}"')
@@ -128,12 +138,11 @@ def _source(argument: str, lesson: Lesson) -> str:
 
 def _exercise(argument: str, lesson: Lesson) -> str:
     exercise = own_exercise(argument, lesson)
-    command = fenced(f"./jaxprentice check {exercise.id}\n", "sh")
     blocks = [
         heading(exercise) + f" {{ #{exercise.id} }}",
         *specification(exercise, lesson),
         *toolbox(exercise),
-        command,
+        command(exercise.id),
     ]
     for number, hint in enumerate(exercise.hints, 1):
         blocks.append(f'??? tip "Hint {number}"\n\n{textwrap.indent(hint.strip(), "    ")}\n')
@@ -173,9 +182,7 @@ def jaxpr(part: Part, lesson: Lesson) -> str:
 def _tasks(argument: str, lesson: Lesson) -> str:
     if argument:
         raise Problem("The directive {{ tasks }} takes no argument. Remove it.")
-    commands = {
-        kind: fenced(f"./jaxprentice check {lesson.id}.{kind}\n", "sh") for kind in tasks.KINDS
-    }
+    commands = {kind: command(f"{lesson.id}.{kind}") for kind in tasks.KINDS}
     return about_tasks(lesson, commands)
 
 
@@ -212,14 +219,17 @@ def facts(lesson: Lesson) -> list[str]:
 
 
 def _how_to_run(lesson: Lesson) -> str:
-    built_on = {part.package for part in manifest.needed(lesson)}
-    needs = "NumPy and jaxlib" if "minijax" in built_on else "nothing else installed"
+    needs = "NumPy and jaxlib" if _needs_numpy(lesson) else "nothing else installed"
     return (
         "they run on your own code once your exercises are done. Run the notebook's cells, or copy "
         f"examples into a file of your own beside the folder `{lesson.package}`, each after those "
         f"that it builds on. Python needs {needs} for them. Every output on this page comes from "
         "the course's own solution."
     )
+
+
+def _needs_numpy(lesson: Lesson) -> bool:
+    return "minijax" in {part.package for part in manifest.needed(lesson)}
 
 
 def source(argument: str) -> str:
@@ -262,6 +272,11 @@ def toolbox(exercise: Exercise) -> list[str]:
     """The given code that is useful in an exercise, as a block of Markdown if there is any."""
     items = "".join(f"- {tool}\n" for tool in exercise.toolbox)
     return [f"**Toolbox**\n\n{items}"] if items else []
+
+
+def command(name: str) -> str:
+    """The block with the command that checks an exercise or a task."""
+    return fenced(f"./jaxprentice check {name}\n", "sh")
 
 
 def about_tasks(lesson: Lesson, commands: Mapping[str, str]) -> str:

@@ -64,6 +64,18 @@ def definition(source: str, target: str) -> str:
     return "".join(_lines(source)[place.start : place.end])
 
 
+def pieces(source: str, targets: Sequence[str]) -> list[tuple[str, str]]:
+    """The source in pieces, in order: pairs of a target, or "" between two, and its text."""
+    lines, found = _lines(source), _places(source)
+    cut, end = [], 0
+    for target in sorted(targets, key=lambda x: _only(found, x).start):
+        place = _only(found, target)
+        cut += [("", end, place.start), (target, place.start, place.end)]
+        end = place.end
+    cut.append(("", end, len(lines)))
+    return [(target, "".join(lines[start:stop])) for target, start, stop in cut]
+
+
 def docstring(source: str, target: str) -> str | None:
     """The docstring of a function, method or class, without its indentation."""
     return ast.get_docstring(_only(_places(source), target).node)

@@ -39,6 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line("markers", "exercise(id): the exercise that a check belongs to")
+    threads = "threads: starts threads, which Python in a browser does not have"
+    config.addinivalue_line("markers", threads)
     config.stash[timed_out] = set()
 
 

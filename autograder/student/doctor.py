@@ -17,6 +17,7 @@ ROOM = 1 << 30  # bytes that should be free
 DEBIAN_PACKAGES = {
     "bubblewrap": ("bwrap",),
     "chromium": ("chromium", "chromium-browser", "google-chrome"),
+    "npm": ("npm",),
 }
 
 Finding = tuple[str, str]  # how bad it is, and a sentence or two

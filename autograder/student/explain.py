@@ -15,6 +15,8 @@ from autograder.student.checks import Error, Frame, Outcome, Report
 CHECKS = ("checks.py", "tasks.py")
 NO_KEYBOARD = "and a check has no keyboard. Take it out; print() works."
 
+RESET = "begins with a new skeleton, and keeps your file."
+
 # ------------------------------------------------------------------------------------------
 # What happened
 
@@ -192,8 +194,11 @@ def place(frame: Frame, lesson: Lesson) -> list[str]:
     return [f"{file}, line {frame.line}{name}:", *("    " + x for x in code[:4])]
 
 
-def broken(report: Report) -> list[str]:
-    """Why nothing could be checked, and the student's line where it went wrong."""
+def broken(report: Report, remedy: str = "") -> list[str]:
+    """Why nothing could be checked, and the student's line where it went wrong.
+
+    `remedy` says what to do if a name is gone: by default, how to begin anew in a workspace.
+    """
     error, lesson = report.broken, report.lesson
     assert error
     if error.type == "ImportError" and (
@@ -201,7 +206,7 @@ def broken(report: Report) -> list[str]:
     ):
         return [
             f"{lesson.module} has no {name[1]}, which the checks use. Was it renamed or removed?",
-            f"`./jaxprentice reset {lesson.id}` begins with a new skeleton, and keeps your file.",
+            remedy or f"`./jaxprentice reset {lesson.id}` {RESET}",
         ]
     what = f"{error.type}: {cut(error.message)}" if error.type == "SyntaxError" else raised(error)
     what = what[:1].upper() + what[1:]

@@ -12,11 +12,13 @@ from pathlib import Path
 
 from autograder.lessons import places
 from autograder.lessons.problem import Problem
+from autograder.upkeep import runner
 
 
 def build(to: Path | None = None) -> Path:
     """Build all pages, in `build/site` unless told; every warning is an error. Gives the folder."""
     to = to or places.ROOT / "build" / "site"
+    runner.prepare()
     result = subprocess.run(
         _mkdocs("build", "--strict", "--site-dir", str(to)),
         cwd=places.ROOT,
@@ -36,6 +38,7 @@ def serve(address: str = "127.0.0.1:8000") -> None:
 
     Manifests and code of the command itself are read once, at the start.
     """
+    runner.prepare()
     command = _mkdocs("serve", "--dev-addr", address)
     try:
         status = subprocess.run(

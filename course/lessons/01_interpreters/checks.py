@@ -104,6 +104,7 @@ def test_exception_in_the_block(text):
 
 
 @pytest.mark.exercise("interpreters.set_interpreter")
+@pytest.mark.threads
 def test_another_thread():
     """What one thread makes current is not current in another thread."""
     seen = []
