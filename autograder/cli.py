@@ -759,11 +759,15 @@ def test(context: typer.Context) -> int:
 
 
 @site.command("build")
-def site_build() -> None:
-    """Build the site into build/site."""
+def site_build(
+    offline: Annotated[
+        bool, typer.Option("--offline", help="For reading from a folder, without a server.")
+    ] = False,
+) -> None:
+    """Build the site into build/site, or for offline use into build/offline."""
     from autograder.upkeep import site
 
-    print(f"The site is in {site.build()}.")
+    print(f"The site is in {site.build(offline=offline)}.")
 
 
 @site.command("serve")

@@ -199,11 +199,6 @@ def _definitions() -> dict[str, str]:
     return found
 
 
-def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """Name the theme's search dialog, which has a role but no name for screen readers."""
-    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
-
-
 def _home(markdown: str, config: MkDocsConfig) -> str:
     """The home page with its recorded program, and with how the course is obtained."""
     markdown = markdown.replace("{{ obtain }}", _obtain(config.repo_url))
@@ -322,8 +317,15 @@ _FORMULA = re.compile(
 def _mathml(formula: re.Match[str]) -> str:
     block = formula["tag"] == "div"
     latex = html.unescape(formula["latex"]).strip()
-    mathml = convert(latex, display="block" if block else "inline")
+    mathml = _spaced(convert(latex, display="block" if block else "inline"))
     unknown = re.search(r"\\[A-Za-z]+", mathml)
     if unknown:
         raise ValueError(f"the formula {latex} uses {unknown[0]}, which cannot be shown")
     return f'<div class="course-math">{mathml}</div>' if block else mathml
+
+
+def _spaced(mathml: str) -> str:
+    """With a space on both sides of a function's name: browsers set none, "2cosx"."""
+    space = '<mspace width="0.17em"/>'
+    mathml = re.sub(r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|frac|msub)\b)", rf"\1{space}", mathml)
+    return re.sub(r"(?<=</m[in]>)(?=<mi>[a-z]{2,}</mi>)", space, mathml)

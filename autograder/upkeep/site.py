@@ -15,14 +15,17 @@ from autograder.lessons.problem import Problem
 from autograder.upkeep import runner
 
 
-def build(to: Path | None = None) -> Path:
-    """Build all pages, in `build/site` unless told; every warning is an error. Gives the folder."""
-    to = to or places.ROOT / "build" / "site"
+def build(to: Path | None = None, offline: bool = False) -> Path:
+    """Build all pages; every warning is an error. Returns the folder that holds them.
+
+    That is `build/site` unless told, and `build/offline` for pages that need no server.
+    """
+    to = to or places.ROOT / "build" / ("offline" if offline else "site")
     runner.prepare()
     result = subprocess.run(
         _mkdocs("build", "--strict", "--site-dir", str(to)),
         cwd=places.ROOT,
-        env=_environment(),
+        env=_environment() | {"SITE_OFFLINE": str(offline).lower()},
         check=False,
         capture_output=True,
         text=True,

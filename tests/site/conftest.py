@@ -1,7 +1,9 @@
-"""The site, built once for all of its tests, and served."""
+"""The site, built once for all of its tests, and served; its pages in a browser."""
 
+import fcntl
 import functools
 import http.server
+import os
 import threading
 
 import pytest
@@ -11,7 +13,17 @@ from autograder.upkeep import site
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory):
-    return site.build(tmp_path_factory.mktemp("site"))
+    """The site for a host that has it below a folder, built by the first process that needs it."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder = shared / "course"
+    with (shared / "lock").open("w") as lock, pytest.MonkeyPatch.context() as patch:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            patch.setenv("SITE_URL", f"https://example.org/{folder.name}/")
+            site.build(folder)
+    return folder
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -21,8 +33,40 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def address(built):
-    handler = functools.partial(Quiet, directory=built)
+    handler = functools.partial(Quiet, directory=built.parent)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"http://127.0.0.1:{server.server_port}/{built.name}"
         server.shutdown()
+
+
+class Tabs(dict):
+    """Pages in tabs of their own, by path, each with what went wrong; opened when asked for."""
+
+    def __init__(self, context, address):
+        super().__init__()
+        self.context, self.address = context, address
+
+    def __missing__(self, path):
+        self[path] = self.open(path)
+        return self[path]
+
+    def open(self, path):
+        tab, wrong = self.context.new_page(), []
+        tab.on("console", lambda m: m.type == "error" and wrong.append(m.text))
+        tab.on("pageerror", lambda error: wrong.append(str(error)))
+        tab.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
+        tab.on("request", lambda r: self.foreign(r.url) and wrong.append(f"foreign: {r.url}"))
+        tab.goto(f"{self.address}/{path.removesuffix('index.html')}")
+        # Measured at once after a change of size, so nothing may still be on its way.
+        tab.add_style_tag(content="*, ::before, ::after { transition: none !important }")
+        return tab, wrong
+
+    def foreign(self, url):
+        return not url.startswith((f"{self.address}/", "data:", "blob:"))
+
+
+@pytest.fixture(scope="session")
+def tabs(browser, address):
+    with browser.new_context() as context:
+        yield Tabs(context, address)

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import gzip
 import html
 import json
 import os
@@ -32,7 +33,7 @@ ASSETS = places.ROOT / "site" / "theme" / "assets"
 
 
 def pages(folder):
-    return [p for p in sorted(folder.rglob("*.html")) if p.name != "404.html"]
+    return sorted(folder.rglob("*.html"))
 
 
 # ------------------------------------------------------------------------------------------
@@ -54,7 +55,7 @@ class Reader(HTMLParser):
         given = dict(attrs)
         self.anchors.add(given.get("id"))
         self.fetched += [given[name] or "" for name in FETCHED & given.keys()]
-        if tag in ("link", "use", "image"):
+        if tag in ("link", "use", "image") and given.get("rel") != "canonical":
             self.fetched.append(given.get("href") or "")
         self.fetched += urls(given.get("style") or "")
 
@@ -104,6 +105,39 @@ def test_each_lesson_can_be_downloaded_as_a_notebook(built, lesson):
     folder, file = built / "lessons" / lesson.id, f"{lesson.id}.ipynb"
     assert f'download="{file}" href="{file}"' in (folder / "index.html").read_text("utf-8")
     assert (folder / file).read_text("utf-8") == notebook.text(lesson, notebook.WORKSPACE)
+
+
+def test_each_page_has_its_address_description_and_preview(built):
+    found = {path: described(path) for path in pages(built) if path.name != "404.html"}
+    addresses = {links["canonical"] for links, _ in found.values()}
+    named = re.findall("<loc>(.*)</loc>", (built / "sitemap.xml").read_text())
+    folder = min(named, key=len)
+    assert folder.endswith(f"/{built.name}/")
+    paths = (path.parent.relative_to(built).as_posix() for path in found)
+    assert addresses == {f"{folder}{'' if path == '.' else path + '/'}" for path in paths}
+    assert set(named) == addresses
+    descriptions = {metas["description"] for _, metas in found.values()}
+    assert len(descriptions) == len(found)
+    assert [x for x in descriptions if not 40 < len(x) <= 160] == []
+    for _, metas in found.values():
+        assert metas["og:description"] == metas["description"]
+        assert (built / metas["og:image"].removeprefix(folder)).stat().st_size < 300_000
+
+
+def described(path):
+    """The page's links by their relation, and what its head says about it."""
+    text = path.read_text(encoding="utf-8")
+    links = dict(re.findall('<link rel="([^"]*)" href="([^"]*)"', text))
+    metas = re.findall('<meta (?:name|property)="([^"]*)" content="([^"]*)"', text)
+    return links, {name: html.unescape(value) for name, value in metas}
+
+
+def test_the_search_index_is_small_and_has_the_words_of_every_page(built):
+    text = (built / "search" / "search_index.json").read_bytes()
+    assert len(gzip.compress(text)) < 100_000
+    sections = json.loads(text)["docs"]
+    words = ["tangent", "stop_gradient", "toposort"]
+    assert [w for w in words if not any(w in str(section).lower() for section in sections)] == []
 
 
 def test_no_page_or_style_sheet_fetches_from_another_host(built):
@@ -293,71 +327,6 @@ def test_an_example_runs_on_the_modules_up_to_its_lesson_only(small):
 # ------------------------------------------------------------------------------------------
 # In a browser
 
-SIZES = {"phone": 390, "desktop": 1280}
-SCHEMES = {"light": "default", "dark": "slate"}  # the theme's names for them
-
-
-@pytest.fixture(scope="module")
-def tabs(browser, built, address):
-    """Every page in a tab of its own, by path, with what went wrong while it was loaded."""
-
-    def foreign(url):
-        return not url.startswith((address, "data:", "blob:"))
-
-    def load(path):
-        tab, wrong = context.new_page(), []
-        tab.on("console", lambda m: m.type == "error" and wrong.append(m.text))
-        tab.on("pageerror", lambda error: wrong.append(str(error)))
-        tab.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
-        tab.on("request", lambda r: foreign(r.url) and wrong.append(f"foreign: {r.url}"))
-        tab.goto(f"{address}/{path.parent.relative_to(built)}/", wait_until="networkidle")
-        # Measured at once after a change of size, so nothing may still be on its way.
-        tab.add_style_tag(content="*, ::before, ::after { transition: none !important }")
-        return tab, wrong
-
-    with browser.new_context() as context:
-        yield {str(path.relative_to(built)): load(path) for path in pages(built)}
-
-
-def test_pages_load_without_errors_and_from_here_only(tabs):
-    assert {path: wrong for path, (_, wrong) in tabs.items() if wrong} == {}
-
-
-def show(tab, size, scheme):
-    tab.set_viewport_size({"width": SIZES[size], "height": 900})
-    tab.emulate_media(color_scheme=scheme)
-    shown = "scheme => document.body.dataset.mdColorScheme === scheme"
-    tab.wait_for_function(shown, arg=SCHEMES[scheme], polling=20, timeout=9000)
-    tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("size", SIZES)
-def test_pages_fit_the_screen_and_follow_the_system_s_colours(tabs, size, scheme):
-    for path, (tab, _) in tabs.items():
-        show(tab, size, scheme)
-        width = tab.evaluate("document.documentElement.scrollWidth")
-        assert (path, width) == (path, SIZES[size])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("size", "scheme"), [("phone", "light")])
-def test_pages_have_no_serious_accessibility_problem(tabs, size, scheme):
-    from axe_playwright_python.sync_playwright import Axe
-
-    serious = []
-    lesson_pages = [path for path in tabs if path.startswith("lessons/")]
-    skipped = lesson_pages[1:] if scheme == "dark" else []  # they have the same colours
-    for path, (tab, _) in tabs.items():
-        if path in skipped:
-            continue
-        show(tab, size, scheme)
-        for problem in Axe().run(tab).response["violations"]:
-            if problem["impact"] in ("serious", "critical"):
-                serious += [(path, problem["id"], node["html"]) for node in problem["nodes"]]
-    assert serious == []
-
-
 TRACED = [x.id for x in LESSONS if "\n{{ trace " in (x.folder / "lesson.md").read_text()]
 
 
@@ -389,16 +358,89 @@ def test_the_first_page_says_at_once_what_it_is_and_where_to_start(tabs):
     assert f"about {hours:.0f} hours" in tab.locator(".home").inner_text()
 
 
-def test_how_to_obtain_the_course_comes_from_one_setting(small):
-    config = small.parents[3] / "mkdocs.yml"
+def test_how_to_obtain_the_course_comes_from_one_setting(small, monkeypatch):
     (small.parents[2] / "index.md").write_text("# A page\n\n{{ obtain }}\n\n## The lessons\n")
     assert "git clone" not in (site.build() / "index.html").read_text()
     address = "https://example.org/school/jax-course"
-    config.write_text(config.read_text().replace('repo_url: ""', f"repo_url: {address}"))
+    monkeypatch.setenv("REPO_URL", address)
     shown = (site.build() / "index.html").read_text()
     text = normal("".join(Reader(shown).texts))
     assert f"git clone {address} cd jax-course" in text
     assert f"{address}/edit/main/course/index.md" in shown
+
+
+SEARCHES = {
+    "tangnet": "lessons/jvp/?h=tangent",
+    "how do I install": "?h=install#how-to-start",
+    "perturbation": "glossary/?h=perturbation#perturbation-confusion",
+}
+
+
+@pytest.mark.parametrize("words", SEARCHES)
+def test_search_understands_slips_and_sentences(tabs, address, words):
+    tab, _ = tabs["404.html"]
+    took = searched(tab, words, f"{address}/{SEARCHES[words]}")
+    assert took < 1  # alone on the machine: 0.1
+
+
+def searched(tab, words, address):
+    """The seconds until a search leads there."""
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    tab.locator("input.md-search__input").fill("")
+    tab.keyboard.press("Escape")
+    tab.keyboard.press("/")
+    tab.keyboard.type(words[:-1])
+    tab.wait_for_timeout(400)  # the index is being read
+    start = time.monotonic()
+    tab.keyboard.type(words[-1])
+    tab.locator(f'.md-search-result__link[href="{address}"]').wait_for(state="attached")
+    return time.monotonic() - start
+
+
+def test_the_page_for_wrong_addresses_leads_on(tabs, built):
+    tab, wrong = tabs["404.html"]
+    links = tab.locator(".md-content a").evaluate_all("links => links.map((a) => a.pathname)")
+    assert len(links) == 3
+    assert [x for x in links if not (built.parent / x.removeprefix("/")).is_file()] == []
+    assert wrong == []
+
+
+def test_copying_a_session_of_the_prompt_copies_the_code(tabs):
+    tab, _ = tabs["lessons/grad/index.html"]
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    block = tab.locator(".language-pycon").filter(has_text="Var(").first
+    assert ">>> " in block.inner_text()
+    block.get_by_role("button", name="Copy to clipboard").click()
+    copied = tab.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("a = Var(ShapedArray(")
+    assert ">>>" not in copied
+    ast.parse(copied)
+
+
+def test_formulas_have_a_font_that_lowers_subscripts(tabs):
+    tab, _ = tabs["lessons/grad/index.html"]
+    lower = """async () => {
+      await document.fonts.ready;
+      const [base, sub] = document.querySelector("math msub").children;
+      return sub.getBoundingClientRect().bottom - base.getBoundingClientRect().bottom;
+    }"""
+    assert tab.evaluate(lower) > 2
+    assert tab.evaluate("document.fonts.check('16px \"STIX Two Math\"')")
+
+
+def test_pages_from_a_folder_link_to_files_and_search_without_a_server(small, browser):
+    built = site.build(offline=True)
+    assert built.name == "offline"
+    tab = browser.new_page()
+    failed = []
+    tab.on("requestfailed", lambda request: failed.append(request.url))
+    tab.on("request", lambda r: r.url.startswith("http") and failed.append(r.url))
+    tab.goto((built / "index.html").as_uri())
+    tab.get_by_role("link", name="Greeting people").first.click()
+    assert tab.url == (built / "lessons" / "hello" / "index.html").as_uri()
+    searched(tab, "glosary", f"{(built / 'glossary' / 'index.html').as_uri()}?h=glossary")
+    assert failed == []
+    tab.close()
 
 
 @pytest.mark.full

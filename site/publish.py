@@ -1,0 +1,154 @@
+"""What a built site needs besides its pages: for hosts, search, previews, and use without a server.
+
+- A page's description is its own opening.
+- The search index holds how each section begins, and the words of each page once. Code, formulas
+  and hints are left out: an index of everything is three times as large, and every page loads it.
+- The theme's search worker is given the queries as `assets/search.js` prepares them.
+- With `extra.offline`, pages can be opened from a folder: links name files, and search needs no
+  server.
+"""
+
+import html
+import json
+import re
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+_ASSETS = Path(__file__).resolve().parent / "theme" / "assets"
+
+# ------------------------------------------------------------------------------------------
+# Pages
+
+
+def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Describe the page by its opening, and mark what the search leaves out."""
+    page.meta.setdefault("description", _opening(content))
+    return _NOT_SEARCHED.sub(r'<\1 data-search-exclude="x"', content)
+
+
+_NOT_SEARCHED = re.compile(r'<(pre|math|svg|details(?= class="tip")|div(?= class="stepper"))\b')
+_ASIDE = re.compile(r'<(div|details) class="(?:admonition|tip|question).*?</\1>', re.DOTALL)
+_PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
+_LONGEST = 160  # characters that search engines and previews show
+
+
+def _opening(content: str) -> str:
+    """The first paragraph that can be read alone, as an attribute's value."""
+    for paragraph in _PARAGRAPH.findall(_ASIDE.sub("", content)):
+        text = _text(paragraph)
+        if len(text) > 40 and not text.endswith(":") and "<msup" not in paragraph:
+            return html.escape(_shortened(text, _LONGEST))
+    return ""
+
+
+def _text(markup: str) -> str:
+    return " ".join(html.unescape(re.sub("<[^>]*>", "", markup)).split())
+
+
+def _shortened(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    return text[: longest - 1].rpartition(" ")[0] + "…"
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Finish a page."""
+    return _finished(output, config)
+
+
+def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:
+    """Finish the page that says that there is none."""
+    return _finished(output, config) if template_name.endswith(".html") else output
+
+
+def _finished(output: str, config: MkDocsConfig) -> str:
+    """Name the theme's search dialog, which has a role but no name for screen readers."""
+    output = output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+    return _FOLDER.sub(_file, output) if config.extra["offline"] else output
+
+
+_FOLDER = re.compile(r'(?<=\shref=")((?:\.\./)*\.{1,2}|(?!/)[^":#?]*/)(?=["#])')
+
+
+def _file(folder: re.Match[str]) -> str:
+    return folder[1].rstrip("/") + "/index.html"
+
+
+# ------------------------------------------------------------------------------------------
+# Search
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write the search index and the worker that reads it."""
+    site = Path(config.site_dir)
+    path = site / "search" / "search_index.json"
+    index = json.loads(path.read_text(encoding="utf-8"))
+    index["docs"] = _pruned(index["docs"])
+    index["config"]["fields"]["words"] = {"boost": 1}
+    (worker,) = (site / "assets" / "javascripts" / "workers").glob("search.*.js")
+    theirs = worker.read_text(encoding="utf-8")
+    worker.write_text((_ASSETS / "search.js").read_text(encoding="utf-8") + theirs, "utf-8")
+    if config.extra["offline"]:
+        _write_offline(site, index, worker)
+    path.write_text(_compact(index), encoding="utf-8")
+
+
+def _compact(data: object) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+_TEASER = 180  # characters of a section that its search result may show
+
+
+def _pruned(sections: list[dict[str, str]]) -> list[dict[str, str]]:
+    """How each section begins; with a page's first section, the words of the whole page."""
+    pages: dict[str, dict[str, str]] = {}
+    words: dict[str, set[str]] = {}
+    for section in sections:
+        text = _text(section["text"])
+        shown = _shortened(text, _TEASER)
+        section["text"] = html.escape(shown, quote=False)
+        page = section["location"].partition("#")[0]
+        pages.setdefault(page, section)
+        rest = text[len(shown) - 1 :].lower()
+        words.setdefault(page, set()).update(re.findall(r"[a-z_][\w.]+\w", rest))
+    for page, first in pages.items():
+        first["words"] = " ".join(sorted(words[page]))
+    return sections
+
+
+# ------------------------------------------------------------------------------------------
+# Without a server
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Load what search needs where there is no server."""
+    if config.extra["offline"]:
+        config.extra["polyfills"] = [_WORKER]
+    return config
+
+
+_WORKER = "assets/search-worker.js"
+
+# A page from a folder may start no worker from a file, but one from a text.
+_STARTER = """\
+window.Worker = class extends Worker {
+  constructor(address, options) {
+    const search = String(address).includes("/workers/search.");
+    super(search ? URL.createObjectURL(new Blob([%s])) : address, options);
+  }
+};
+"""
+
+
+def _write_offline(site: Path, index: dict, worker: Path) -> None:
+    """Write the index and its worker as scripts, the only files that such a page may read."""
+    for section in index["docs"]:
+        page, mark, anchor = section["location"].partition("#")
+        section["location"] = f"{page}index.html{mark}{anchor}"
+    (site / "search" / "search_index.js").write_text(f"var __index = {_compact(index)}", "utf-8")
+    starter = _STARTER % json.dumps(worker.read_text(encoding="utf-8"))
+    (site / _WORKER).write_text(starter, encoding="utf-8")

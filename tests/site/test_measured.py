@@ -1,0 +1,129 @@
+"""Every page, in both schemes and at both widths, each loaded once: what can be measured on it."""
+
+import functools
+import gzip
+import itertools
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+
+SIZES = {"phone": 375, "desktop": 1280}
+SCHEMES = {"light": "default", "dark": "slate"}  # the theme's names for them
+
+
+def show(tab, size, scheme):
+    tab.set_viewport_size({"width": SIZES[size], "height": 900})
+    tab.emulate_media(color_scheme=scheme)
+    shown = "scheme => document.body.dataset.mdColorScheme === scheme"
+    tab.wait_for_function(shown, arg=SCHEMES[scheme], polling=20, timeout=9000)
+    tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+
+
+# One element for each combination of what contrast depends on, if no page had it before: axe takes
+# seconds for all of them.
+COLOURS = """(seen) => {
+  const found = new Map();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || !element.checkVisibility()) continue;
+    const { color, fontSize, fontWeight } = getComputedStyle(element);
+    const key = [color, fontSize, fontWeight];
+    for (let outer = element; outer; outer = outer.parentElement) {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(outer);
+      key.push(backgroundColor, backgroundImage, opacity);
+    }
+    const name = String(key.filter((x) => !/^(rgba\\(0, 0, 0, 0\\)|none|1)$/.test(x)));
+    if (!seen.includes(name)) found.set(name, element);
+  }
+  window.colours = [...found.values()];
+  return [...found.keys()];
+}"""
+# What else depends on the width of the screen.
+NARROW = ["scrollable-region-focusable", "target-size", "meta-viewport", "aria-hidden-focus"]
+AXE = """async ([coloured, options]) => {
+  const context = coloured ? { include: window.colours } : document;
+  const { violations } = await axe.run(context, { ...options, resultTypes: ["violations"] });
+  return violations.flatMap((v) => v.nodes.map((node) => [v.id, v.impact, node.html]));
+}"""
+
+
+class Visit:
+    """One load of a page, and all that is measured on it."""
+
+    def __init__(self, tabs, path, seen):
+        self.tab, self.errors = tabs.open(path)
+        self.overflow, self.inaccessible = [], []
+        for size, scheme in itertools.product(SIZES, SCHEMES):
+            show(self.tab, size, scheme)
+            width = self.tab.evaluate("document.documentElement.scrollWidth")
+            if width != SIZES[size]:
+                self.overflow.append((size, scheme, width))
+            found = self.contrast(seen)
+            if scheme == "light":  # what is not colour is the same in both
+                found += self.structure(size)
+            self.inaccessible += [(size, scheme, *problem) for problem in found]
+        self.clipped = self.tab.evaluate(CLIPPED)  # the last size is that of a desktop
+        self.fetched = self.tab.evaluate(FETCHED_NOW)
+        self.tab.close()
+
+    def contrast(self, seen):
+        new = self.tab.evaluate(COLOURS, list(seen))
+        seen.update(new)
+        return self.axe(True, {"runOnly": ["color-contrast"]}) if new else []
+
+    def structure(self, size):
+        if size == "phone":
+            return self.axe(False, {"runOnly": NARROW})
+        return self.axe(False, {"rules": {"color-contrast": {"enabled": False}}})
+
+    def axe(self, *arguments):
+        if not self.tab.evaluate("'axe' in window"):
+            self.tab.evaluate(AXE_SCRIPT)
+        return self.tab.evaluate(AXE, list(arguments))
+
+
+CLIPPED = """() => [...document.querySelectorAll(".md-content pre > code")]
+  .filter((code) => code.scrollWidth > code.clientWidth).map((code) => code.innerText)"""
+FETCHED_NOW = """() => performance.getEntriesByType("resource").map((entry) => entry.name)"""
+
+
+@pytest.fixture(scope="session")
+def visits(tabs, built):
+    paths, seen = [str(page.relative_to(built)) for page in sorted(built.rglob("*.html"))], set()
+    return {path: Visit(tabs, path, seen) for path in paths}
+
+
+def findings(visits, kind):
+    return {path: found for path, visit in visits.items() if (found := getattr(visit, kind))}
+
+
+def test_pages_load_without_errors_and_from_here_only(visits):
+    assert findings(visits, "errors") == {}
+
+
+def test_pages_fit_the_screen_and_follow_the_system_s_colours(visits):
+    assert findings(visits, "overflow") == {}
+
+
+def test_code_fits_its_column_on_a_desktop(visits):
+    assert findings(visits, "clipped") == {}
+
+
+def test_axe_finds_nothing_of_any_level(visits):
+    assert findings(visits, "inaccessible") == {}
+
+
+def test_a_page_with_all_that_it_fetches_is_less_than_500_kb(visits, built, address):
+    @functools.cache
+    def weight(url):
+        path = built / url.removeprefix(f"{address}/").partition("?")[0]
+        return len(gzip.compress(path.read_bytes()))
+
+    heavy = {}
+    for path, visit in visits.items():
+        files = {url for url in visit.fetched if not url.startswith(("data:", "blob:"))}
+        total = sum(map(weight, {f"{address}/{path}", *files}))
+        if total >= 500_000:
+            heavy[path] = total
+    assert heavy == {}
