@@ -22,18 +22,24 @@ def show(tab, size, scheme):
 # One element for each combination of what contrast depends on, if no page had it before: axe takes
 # seconds for all of them.
 COLOURS = """(seen) => {
+  const grounds = new Map(); // what lies behind an element, by element
+  const ground = (element) => {
+    if (!element) return "";
+    if (!grounds.has(element)) {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(element);
+      const own = [backgroundColor, backgroundImage, opacity].filter((x) => !NOTHING.test(x));
+      grounds.set(element, [ground(element.parentElement), ...own].join(" "));
+    }
+    return grounds.get(element);
+  };
+  const NOTHING = /^(rgba\\(0, 0, 0, 0\\)|none|1)$/;
   const found = new Map();
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const element = walker.currentNode.parentElement;
     if (!walker.currentNode.data.trim() || !element.checkVisibility()) continue;
     const { color, fontSize, fontWeight } = getComputedStyle(element);
-    const key = [color, fontSize, fontWeight];
-    for (let outer = element; outer; outer = outer.parentElement) {
-      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(outer);
-      key.push(backgroundColor, backgroundImage, opacity);
-    }
-    const name = String(key.filter((x) => !/^(rgba\\(0, 0, 0, 0\\)|none|1)$/.test(x)));
+    const name = [color, fontSize, fontWeight, ground(element)].join();
     if (!seen.includes(name)) found.set(name, element);
   }
   window.colours = [...found.values()];
