@@ -335,12 +335,13 @@ def of_call(step: Step, scene: Scene) -> Iterator[Moment]:
     returned = f"returns `{results(step)}`."
     inner = list(moments(within(step), inside))
     if not inner and "results" in step:
-        yield Moment(f"`{called(step)}` {returned}", inside.stack())
+        yield Moment(f"`{called(step)}` {returned}", inside.stack(), source=step.get("source"))
         return
-    yield Moment(f"`{called(step)}` is called.{noted(step)}", inside.stack())
+    told = Moment(f"`{called(step)}` is called.{noted(step)}", inside.stack())
+    yield replace(told, source=step.get("source"))
     yield from inner
     if "results" in step:
-        yield Moment(f"`{step['name']}` {returned}", inside.stack())
+        yield replace(told, text=f"`{step['name']}` {returned}")
 
 
 def of_print(step: Step, scene: Scene) -> Iterator[Moment]:

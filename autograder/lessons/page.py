@@ -151,8 +151,9 @@ def _exercise(argument: str, lesson: Lesson) -> str:
 
 def _trace(argument: str, lesson: Lesson) -> str:
     found = traced.read(argument, lesson)
-    text = fenced(found.transcript, "text")
-    return f'{found.stepper}\n\n??? note "The same as text"\n\n{textwrap.indent(text, "    ")}'
+    text = textwrap.indent(fenced(found.transcript, "text"), "    ")
+    note = f'??? note "The same as text"\n\n{text}'
+    return f"{found.stepper}\n\n<section markdown data-search-exclude>\n\n{note}\n</section>"
 
 
 def trace(part: Part, lesson: Lesson) -> str:

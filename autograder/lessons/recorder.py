@@ -351,7 +351,8 @@ class Recorder:
         if code.co_flags & inspect.CO_VARARGS:
             given += frame.f_locals[code.co_varnames[number]]
         name = code.co_qualname.rpartition("<locals>.")[2]
-        return {"name": name, "operands": [self.show(x) for x in given]}
+        operands = [self.show(x) for x in given]
+        return {"name": name, "operands": operands, **self.source_of(code)}
 
     @contextlib.contextmanager
     def remembered(self, interpreter: Any) -> Iterator[None]:
@@ -567,7 +568,11 @@ def place_of(rule: Any, folder: Path) -> dict[str, Any]:
         return {"rule": f"{owner}.{getattr(rule, '__name__', type(rule).__name__)}"}
     file = Path(code.co_filename)
     shown = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.name
-    return {"rule": rule.__qualname__, "file": shown, "line": code.co_firstlineno}
+    return {
+        "rule": getattr(rule, "__qualname__", code.co_qualname),
+        "file": shown,
+        "line": code.co_firstlineno,
+    }
 
 
 def function_of(rule: Any) -> Any:
@@ -579,8 +584,8 @@ def function_of(rule: Any) -> Any:
 
 def code_of(rule: Any) -> CodeType | None:
     """A rule's code, if it is written in Python."""
-    code: CodeType | None = getattr(function_of(rule), "__code__", None)
-    return code
+    function = function_of(rule)
+    return function if isinstance(function, CodeType) else getattr(function, "__code__", None)
 
 
 def text_of(code: CodeType | None) -> str:

@@ -57,7 +57,9 @@ def fragment(
     ]
     label = html.escape(label, quote=True)
     inside = "\n".join(filter(None, parts))
-    return f'<div class="stepper" data-search-exclude data-label="{label}">\n{inside}\n</div>'
+    # A section, not a div: for the search, what it leaves out ends with the first such tag.
+    start = f'<section class="stepper" data-search-exclude data-label="{label}">'
+    return f"{start}\n{inside}\n</section>"
 
 
 def item(moment: Moment) -> str:
@@ -157,8 +159,14 @@ def tree(steps: Sequence[Step]) -> str:
 
 
 def coded(text: str) -> str:
-    """A text as HTML, with code where it has backticks."""
-    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
+    """A text as HTML, with code where it has backticks; code of several lines is a block."""
+    return re.sub(r"`([^`]*)`", lambda code: _code(code[1]), html.escape(text))
+
+
+def _code(text: str) -> str:
+    lines = text.replace("\n", "&#10;")  # an empty line would end the HTML in Markdown
+    block = ' class="stepper-block"' if lines != text else ""
+    return f"<code{block}>{lines}</code>"
 
 
 PAGE = """\

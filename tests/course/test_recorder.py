@@ -328,4 +328,7 @@ def test_the_example_in_the_documentation_runs():
     with contextlib.redirect_stdout(printed):
         exec("from minijax import jvp, numpy as jnp\n" + code, {})
     assert "with JVPTrace, level 1:" in printed.getvalue()
-    assert '<div class="stepper" data-search-exclude data-label="jvp of sin">' in printed.getvalue()
+    assert (
+        '<section class="stepper" data-search-exclude data-label="jvp of sin">'
+        in printed.getvalue()
+    )

@@ -1,6 +1,6 @@
 /* A stepper: shows the items of an ordered list one at a time.
 
-   In a page: <div class="stepper" data-label="What it shows"> around an ordered list
+   In a page: <section class="stepper" data-label="What it shows"> around an ordered list
    (autograder/lessons/stepper.py makes it of a recording). The program may be above the list; a
    step names its line in data-at, the level of its interpreter in data-level, and in data-rule the
    code to be opened below. Without JavaScript, and on paper, all steps are shown, numbered. */
@@ -148,7 +148,7 @@ class StepViewer extends HTMLElement {
 
 customElements.define("step-viewer", StepViewer);
 
-for (const box of document.querySelectorAll("div.stepper:has(> ol)")) {
+for (const box of document.querySelectorAll(".stepper:has(> ol)")) {
   const viewer = document.createElement("step-viewer");
   const place = document.createComment("");
   box.replaceWith(place);

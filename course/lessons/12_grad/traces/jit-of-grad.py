@@ -1,4 +1,7 @@
-"""`jit` of `grad`."""
+"""`jit` of `grad`.
+
+hide = ["convert_element_type"]
+"""
 
 from minijax import grad, jit
 from minijax import numpy as jnp

@@ -1,4 +1,7 @@
-"""`vmap` of `grad`."""
+"""`vmap` of `grad`.
+
+hide = ["convert_element_type"]
+"""
 
 from minijax import grad, vmap
 from minijax import numpy as jnp
