@@ -346,7 +346,9 @@ def of_call(step: Step, scene: Scene) -> Iterator[Moment]:
 
 def of_print(step: Step, scene: Scene) -> Iterator[Moment]:
     """A line that the program prints."""
-    yield Moment(f"The program prints `{step['text']}`.", scene.stack())
+    text = step["text"]
+    told = f"The program prints:`{text}`" if "\n" in text else f"The program prints `{text}`."
+    yield Moment(told, scene.stack())
 
 
 MOMENTS: dict[str, Callable[[Step, Scene], Iterator[Moment]]] = {
