@@ -1,11 +1,18 @@
 """The small course with checks, a workspace in it, and a way to run commands there."""
 
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+
 import pytest
 import small_course
 from student_course import BYE_CHECKS, HELLO_CHECKS
 
 from autograder import cli
+from autograder.lessons import places
 from autograder.upkeep import sync
+
+ROOT = places.ROOT
 
 
 @pytest.fixture
@@ -39,3 +46,16 @@ def say(capsys):
         return (status, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def wrapper(monkeypatch, tmp_path):
+    """The wrapper as a module, which knows of no other copy's packages."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    loader = SourceFileLoader("wrapper", str(ROOT / "jaxprentice"))
+    module = module_from_spec(spec_from_loader("wrapper", loader))
+    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+    loader.exec_module(module)
+    sys.dont_write_bytecode = before
+    monkeypatch.setattr(module, "BORROWED", str(tmp_path / ".venv.shared"))
+    return module

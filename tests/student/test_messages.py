@@ -7,13 +7,33 @@ import ast
 import errno
 import json
 import os
+import re
+import shlex
 import shutil
+import sys
+from types import SimpleNamespace
 
+import distributed.security
 import pytest
+from student_course import solve
 
 from autograder import cli
 from autograder.lessons import manifest, places
-from autograder.student import commands, programs, workspace
+from autograder.lessons.problem import Problem
+from autograder.sandbox import cgroup, isolation
+from autograder.student import (
+    capstone,
+    checks,
+    commands,
+    doctor,
+    extras,
+    programs,
+    watching,
+    workspace,
+)
+from autograder.upkeep import sync
+
+ROOT = places.ROOT
 
 END = """\
 id = "end"
@@ -158,6 +178,388 @@ def test_an_error_of_the_system_names_the_file_and_a_next_step(work, capsys, mon
     assert capsys.readouterr().err == want
 
 
+# ------------------------------------------------------------------------------------------
+# Advice: what a command prints that has found something, and what to do next
+
+
+class Finds(Scene):
+    """What the student has done before a command, or what the machine is like."""
+
+    def solve(self, *modules):
+        for module in modules or ("hello",):
+            solve(self.work, f"toy/{module}.py")
+
+    def solve_both(self):
+        self.solve("hello", "bye")
+        cli.main(["check", "hello"])
+
+    def hand_in(self):
+        self.solve_both()
+        self.monkeypatch.setattr(places, "is_complete", lambda: False)
+
+    def solve_with_tasks(self, milestone="print(1)"):
+        self.add_tasks()
+        file = self.course / "course/lessons/03_bye/milestone.py"
+        file.write_text(f'"""A milestone."""\n{milestone}\n', encoding="utf-8")
+        shutil.copytree(file.parent, self.work / "tasks")
+        self.solve("bye")
+
+    def endless_milestone(self):
+        self.monkeypatch.setattr(extras, "PATIENCE", 0.3)
+        self.solve_with_tasks("while True: pass")
+
+    def hints(self):
+        for _ in range(2):
+            cli.main(["hint", "hello.greet"])
+
+    def breaks_together(self):
+        self.solve("hello", "bye")
+        lost = iter([["bye.bye"], []])
+        self.monkeypatch.setattr(commands, "lost_against", lambda *reports: next(lost))
+
+    def on_a_terminal(self):
+        self.solve()
+        self.monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+
+    def write(self, text, file="toy/hello.py"):
+        (self.work / file).write_text(text, encoding="utf-8")
+
+    def broken(self):
+        self.write("x = (")
+
+    def renamed(self):
+        self.write("def great(): pass\n")
+
+    def not_python(self):
+        def refuses(*arguments, **options):
+            raise ValueError("null bytes")
+
+        self.monkeypatch.setattr(checks, "compile", refuses, raising=False)
+
+    def a_random_program(self):
+        self.solve()
+        file = self.course / "course/lessons/01_hello/checks.py"
+        check = (
+            '\n@pytest.mark.exercise("hello.grow")\ndef test_law():\n    """It holds."""\n'
+            '    error = AssertionError("no")\n    error.add_note("x = 1")\n    raise error\n'
+        )
+        file.write_text(file.read_text(encoding="utf-8") + check, encoding="utf-8")
+
+    def script(self, text, requires="[]"):
+        toml = END.replace("requires = []", f"requires = {requires}")
+        self.monkeypatch.setitem(globals(), "END", toml)
+        self.add_scripts()
+        for folder in (self.course / "course", self.work):
+            (folder / "capstones/end.py").write_text(text, encoding="utf-8")
+        losses = self.course / "course/capstones/end.json"
+        losses.write_text('{"losses": [1.0]}', encoding="utf-8")
+
+    def endless_script(self):
+        self.monkeypatch.setattr(capstone, "PATIENCE", 0.3)
+        self.script("while True: pass")
+
+    def silent_script(self):
+        self.script("raise SystemExit(1)")
+
+    def another_loss(self, loss=2.0):
+        save = f"open(sys.argv[-1], 'w').write('{{\"losses\": [{loss}]}}')"
+        self.script(f"import os, sys\nos.path.exists('mark') and sys.exit(1)\n{save}", '["bye"]')
+
+    def right_loss(self):
+        self.another_loss(1.0)
+
+    def one_file_alone(self):
+        self.right_loss()
+        (self.work / "mark").touch()
+
+    def lacks_a_reference(self):
+        self.another_loss()
+        self.no_solution()
+
+    def corrected(self):
+        self.monkeypatch.setattr(places, "is_complete", lambda: True)
+        self.write("# mine\n" + (self.work / "toy/hello.py").read_text(encoding="utf-8"))
+        file = places.SOLUTIONS / "toy/hello.py"
+        text = file.read_text(encoding="utf-8").replace("Greet somebody.", "Greet them.")
+        file.write_text(text, encoding="utf-8")
+        sync.sync(False)
+
+    def recorded(self):
+        document = {"steps": [], "cut": True, "file": "x", "error": {"missing": "hello.greet"}}
+        self.monkeypatch.setattr(programs, "record", lambda place, program: document)
+
+    def differs(self):
+        self.write("import toy\n", "x.py")
+        ends = {"minijax": programs.End(["1"], "", "TypeError"), "jax": programs.End(["1"], "", "")}
+        self.monkeypatch.setattr(programs, "need_jax", lambda: None)
+        self.monkeypatch.setattr(programs, "ended", lambda place, file, on: ends[on])
+
+    # Of `doctor` one finding each
+
+    def only(self, name):
+        finding = getattr(doctor, name)
+        found = finding if name in ("rungs", "for_teachers") else lambda: iter([finding()])
+        self.monkeypatch.setattr(doctor, "findings", found)
+
+    def new_python(self):
+        self.only("python")
+        self.monkeypatch.setattr(doctor, "sys", SimpleNamespace(version_info=(3, 99, 0)))
+
+    def other_packages(self):
+        self.only("packages")
+        shutil.copytree(ROOT / "requirements", self.course / "requirements")
+        self.monkeypatch.setattr(doctor, "version_of", lambda package: "0")
+
+    def no_xla(self):
+        self.only("xla")
+        ended = SimpleNamespace(returncode=1, stderr=b"no luck")
+        self.monkeypatch.setattr(doctor.subprocess, "run", lambda *words, **options: ended)
+
+    def no_room(self):
+        self.only("disk")
+        self.monkeypatch.setattr(doctor.shutil, "disk_usage", lambda at: SimpleNamespace(free=1))
+
+    def old_workspace(self):
+        self.only("place")
+        identity = self.work / workspace.IDENTITY
+        identity.write_text('{"version": "0.0"}', encoding="utf-8")
+
+    def no_isolation(self):
+        def refuses():
+            raise Problem("Why.")
+
+        self.only("isolation")
+        self.monkeypatch.setattr(isolation, "choose", refuses)
+
+    def rungs(self, held=()):
+        self.only("rungs")
+        self.monkeypatch.setattr(isolation, "detect", lambda level: "why")
+        self.monkeypatch.setattr(cgroup, "held", lambda: list(held))
+
+    def control_groups(self):
+        self.rungs(["memory", "pids"])
+
+    def no_debian_packages(self):
+        self.only("for_teachers")
+        self.monkeypatch.setattr(doctor, "isolation", lambda: (doctor.OK, ""))
+        self.monkeypatch.setattr(doctor, "rungs", lambda: iter([]))
+        self.monkeypatch.setattr(doctor, "version_of", lambda package: "0")
+        self.monkeypatch.setattr(doctor, "has", lambda package: False)
+
+    def security(self, **said):
+        self.only("cluster")
+        files = dict.fromkeys(("tls_ca_file", "tls_client_cert", "tls_client_key"), "a/key.pem")
+        about = {"get_connection_args": lambda role: {}, "require_encryption": True, **files}
+        found = SimpleNamespace(**{**about, **said})
+        self.monkeypatch.setattr(distributed.security, "Security", lambda: found)
+
+    def bad_certificate(self):
+        def refuses(role):
+            raise OSError("no certificate")
+
+        self.security(get_connection_args=refuses)
+
+    def certificate(self):
+        (self.work / "key.pem").touch(0o600)
+        encrypts = {"get_connection_args": lambda role: {"ssl_context": 1}}
+        self.security(**encrypts, tls_client_key=str(self.work / "key.pem"))
+
+    # Keys of `watch`
+
+    def nothing_to_do(self):
+        self.solve_both()
+        cli.main(["check", "bye"])
+        self.monkeypatch.setattr(watching, "events", lambda *where: iter([[], "h", "n", "q"]))
+
+
+# What was done before, the command, and what it prints.
+ADVICE = [
+    (Finds.nothing, "check hello", ["Then: ./jaxprentice check hello.greet"]),
+    (
+        Finds.leave,
+        "check hello",
+        ["This is not a workspace, so ", "Make your own with `init DIR`."],
+    ),
+    (
+        Finds.broken,
+        "check hello",
+        ["hello cannot be checked: toy/hello.py does not work as a whole."],
+    ),
+    (Finds.renamed, "check hello", ["`./jaxprentice reset hello` begins with a new skeleton, and"]),
+    (Finds.not_python, "check hello", ["Python cannot read the file: null bytes"]),
+    (Finds.a_random_program, "check hello", ["The smallest program found that shows it:", "x = 1"]),
+    (Finds.solve_both, "check bye --mine", ["With your own earlier modules it is the same."]),
+    (
+        Finds.breaks_together,
+        "check bye --mine",
+        ["Your own earlier modules together break bye.bye."],
+    ),
+    (Finds.hand_in, "check bye", ["The lesson bye is complete. Hand in toy/bye.py."]),
+    (
+        Finds.solve_with_tasks,
+        "check bye",
+        ["Extra, without points:", "(./jaxprentice check bye.open)"],
+    ),
+    (Finds.endless_milestone, "check bye", ["It does not end within 0.3 seconds."]),
+    (
+        Finds.hints,
+        "hint hello.greet",
+        ["That was the last hint. ./jaxprentice give hello puts the"],
+    ),
+    (Finds.on_a_terminal, "list", ["Checking hello, which has changed ..."]),
+    (Finds.nothing, "progress", ["0 of 4.5 points, as the checks find."]),
+    (
+        Finds.nothing,
+        "progress --export x.json",
+        ['Which exercises are done is in x.json. The page "Ways through" of the site loads it.'],
+    ),
+    (Finds.solve, "give hello", ["What you had is kept in .jaxprentice/backups/toy-hello-1.py."]),
+    (
+        Finds.corrected,
+        "update",
+        ["The course changed:", "To take the course's, with your exercises: "],
+    ),
+    (
+        Finds.corrected,
+        "update toy/hello.py",
+        ["toy/hello.py is now the course's, with your exercises."],
+    ),
+    (
+        Finds.endless_script,
+        "check end",
+        ["It has not ended after 0.3 seconds.", "Next: ./jaxprentice"],
+    ),
+    (Finds.silent_script, "check end", ["It ends without a word."]),
+    (Finds.another_loss, "check end", ["The loss of step 1 is 2, and should be 1."]),
+    (Finds.right_loss, "check end", ["learns on your own package as it does on the reference."]),
+    (
+        Finds.one_file_alone,
+        "check end --mine",
+        ["Each of your modules does among the reference's."],
+    ),
+    (
+        Finds.lacks_a_reference,
+        "check end --mine",
+        ["check hello, whose reference is not in this copy."],
+    ),
+    (
+        Finds.recorded,
+        "trace -c x",
+        [
+            "No operation was recorded.",
+            "Only the first 20000 steps are shown. Try a smaller program.",
+        ],
+    ),
+    (Finds.recorded, "trace -c x", ["Next: ./jaxprentice check hello.greet"]),
+    (Finds.differs, "run x.py --on jax", ["It ends differently.", "yours: TypeError"]),
+    (
+        Finds.new_python,
+        "doctor",
+        ["Python 3.99.0 is newer than those that the course is tested on."],
+    ),
+    (
+        Finds.other_packages,
+        "doctor",
+        ["Packages are not as pinned: ", "Delete the folder .venv, and"],
+    ),
+    (Finds.no_xla, "doctor", ["XLA does not start here: no luck."]),
+    (Finds.no_room, "doctor", ["Only 0 MB are free on the disk. Make room."]),
+    (Finds.old_workspace, "doctor", ["The workspace ", " was made by version 0.0; this is "]),
+    (
+        Finds.no_isolation,
+        "doctor",
+        ["Strangers' work cannot be graded here (only instructors need to): Why."],
+    ),
+    (
+        Finds.rungs,
+        "doctor",
+        [
+            "is not to be had here: why",
+            "No control groups can be made here: limits then count each process",
+        ],
+    ),
+    (
+        Finds.control_groups,
+        "doctor",
+        ["Control groups limit memory and pids of all that a submission"],
+    ),
+    (
+        Finds.no_debian_packages,
+        "doctor",
+        ["No chromium: some of `./jaxprentice test` is skipped. On Debian:"],
+    ),
+    (Finds.security, "doctor", ["Dask does not insist on encryption: grade --scheduler accepts a"]),
+    (Finds.bad_certificate, "doctor", ["Dask's certificates in a/key.pem are of no use: no cert"]),
+    (
+        Finds.certificate,
+        "doctor",
+        ["Dask's connections are encrypted, with the certificate a/key.pem"],
+    ),
+    (
+        Finds.nothing_to_do,
+        "watch",
+        ["There is nothing to do. Press l for the list.", "There is no other exercise"],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "line", "told"), ADVICE, ids=lambda x: getattr(x, "__name__", "")
+)
+def test_each_advice_is_printed_where_it_belongs(
+    work, course, capsys, monkeypatch, before, line, told
+):
+    before(Finds(work, course, monkeypatch))
+    capsys.readouterr()
+    cli.main(shlex.split(line))
+    said = "".join(capsys.readouterr())
+    for words in told:
+        assert words in said
+    assert "Traceback" not in said
+
+
+# The wrapper's sentences: what pip's log says, and what it makes of it.
+@pytest.mark.every
+def test_each_reason_in_pips_log_becomes_a_sentence_with_a_next_step(
+    wrapper, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(wrapper, "LOG", str(tmp_path / "install.log"))
+    for mark, reason in [*wrapper.REASONS, ("nothing known", "Look into the log")]:
+        (tmp_path / "install.log").write_text(f"ERROR: {mark}\n", encoding="utf-8")
+        for what in (
+            "The Python packages could not be installed.",
+            "Python could not make the folder .venv.",
+        ):
+            with pytest.raises(wrapper.Failure) as caught:
+                wrapper.fail(what)
+            end = f", then run the same command again (log: {tmp_path / 'install.log'})."
+            assert str(caught.value) == f"{what} {reason}{end}"
+
+
+def test_the_wrapper_names_what_is_missing(wrapper, monkeypatch):
+    error = OSError(errno.EACCES, "Permission denied", "/x")
+    assert wrapper.sentence_for(error).startswith(f"Cannot set up {wrapper.VENV} (/x: Permission")
+    monkeypatch.setattr(wrapper, "find_python", lambda version: None)
+    with pytest.raises(wrapper.Failure, match=r"No Python of 3.11, .* was found: install one."):
+        wrapper.test_every([])
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(wrapper.Failure, match="This Python cannot make virtual environments"):
+        wrapper.make_venv()
+    monkeypatch.setattr(wrapper, "OLDEST", (99, 0))
+    monkeypatch.setattr(wrapper, "works", lambda name: False)
+    with pytest.raises(wrapper.Failure, match=r"Install Python 3\.13 and run this with it"):
+        wrapper.require_python()
+    monkeypatch.setattr(wrapper, "works", lambda name: True)
+    with pytest.raises(
+        wrapper.Failure, match=re.escape("Run `python3.13 jaxprentice ...` instead.")
+    ):
+        wrapper.require_python()
+
+
+# ------------------------------------------------------------------------------------------
+# Nothing is missing
+
+
 def complaints():
     """The texts of all Problems in the source, with a mark where a value is put in."""
     for file in sorted((places.PACKAGE / "student").glob("*.py")):
@@ -178,3 +580,50 @@ def begins(words, parts):
     """Whether a row's words are the beginning of a complaint, or a piece of it."""
     sure = max(parts, key=len).strip()
     return sure[:18] in words or words[-18:] in sure
+
+
+def sentences(file):
+    """The sentences in a file's code that are not docstrings: of each its longest sure piece."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    inner = {id(part) for x in ast.walk(tree) for part in parts_of(x)}
+    for node in ast.walk(tree):
+        if id(node) in inner or not isinstance(node, ast.JoinedStr | ast.Constant):
+            continue
+        parts = [node] if isinstance(node, ast.Constant) else node.values
+        pieces = [x.value for x in parts if isinstance(getattr(x, "value", None), str)]
+        pieces = [piece for text in pieces for piece in re.split(r"\{.*?\}", text)]
+        text = " ".join(pieces)
+        if is_sentence(text):
+            yield max(pieces, key=len).strip()
+
+
+def parts_of(node):
+    """What is no text of its own: docstrings, and the parts of texts with values in them."""
+    if isinstance(node, ast.JoinedStr):
+        return [x for x in ast.walk(node) if x is not node]
+    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+        return [x.value for x in node.body[:1] if isinstance(x, ast.Expr)]
+    return []
+
+
+def is_sentence(text):
+    """Whether a text is to be read: it ends as sentences do, or names the next command."""
+    ends = text.rstrip().endswith((".", "?", ":")) or "./jaxprentice " in text
+    return ends and len(text) < 300 and len(re.findall("[a-z]{2,}", text)) > 2 and "(.*" not in text
+
+
+# What pytest and a notebook say has tests of its own.
+OTHERS = ("check_plugin.py", "example_checks.py", "editors.py", "notebook_extension.py")
+
+
+@pytest.mark.parametrize(
+    "file",
+    [x for x in sorted((ROOT / "autograder/student").glob("*.py")) if x.name not in OTHERS]
+    + [ROOT / "jaxprentice"],
+    ids=lambda file: file.name,
+)
+def test_no_sentence_is_without_a_test(file):
+    texts = [x.read_text(encoding="utf-8") for x in (ROOT / "tests").rglob("test_*.py")]
+    known = re.sub(r'"\s*\n\s*f?"', "", "\n".join(texts))
+    found = [x for x in sentences(file) if x[:18] not in known and x[-18:] not in known]
+    assert found == []

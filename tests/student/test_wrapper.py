@@ -32,19 +32,6 @@ sys.exit(int(sys.argv[2]) if sys.argv[1] in ("exit", "test") and sys.argv[2:] el
 """
 
 
-@pytest.fixture
-def wrapper(monkeypatch, tmp_path):
-    """The wrapper as a module, which knows of no other copy's packages."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    loader = SourceFileLoader("wrapper", str(ROOT / "jaxprentice"))
-    module = module_from_spec(spec_from_loader("wrapper", loader))
-    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
-    loader.exec_module(module)
-    sys.dont_write_bytecode = before
-    monkeypatch.setattr(module, "BORROWED", str(tmp_path / ".venv.shared"))
-    return module
-
-
 def make_wheel(folder, version):
     """A package of one line."""
     info = f"tiny-{version}.dist-info"
