@@ -120,7 +120,7 @@ def keys_of_children(container: Any, data: Any, count: int) -> list[Any]:
         return [DictKey(key) for key in data[1]]
     if cls in (list, tuple):
         return [SequenceKey(i) for i in range(count)]
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+    if issubclass(cls, tuple) and hasattr(cls, "_fields") and cls not in node_types:
         return [GetAttrKey(name) for name in cls._fields]
     return [FlattenedIndexKey(i) for i in range(count)]
 
@@ -199,9 +199,18 @@ def tree_transpose(
     outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any
 ) -> Any:
     """A tree of trees inside out: the inner structure outside, with the outer one in its leaves."""
-    parts = flatten_up_to(outer_treedef, pytree_to_transpose)
-    inner = tree_structure(parts[0]) if inner_treedef is None else inner_treedef
-    columns = zip(*(flatten_up_to(inner, part) for part in parts), strict=True)
+    if inner_treedef is None:
+        inner = tree_structure(flatten_up_to(outer_treedef, pytree_to_transpose)[0])
+    else:
+        inner = inner_treedef
+    leaves = tree_leaves(pytree_to_transpose)
+    count = inner.num_leaves
+    if len(leaves) != outer_treedef.num_leaves * count:
+        raise TypeError(
+            f"Mismatch: a tree of structure {tree_structure(pytree_to_transpose)} does not have "
+            f"{inner} in each leaf of {outer_treedef}."
+        )
+    columns = [leaves[i::count] for i in range(count)]
     return tree_unflatten(inner, [tree_unflatten(outer_treedef, column) for column in columns])
 
 
@@ -253,6 +262,44 @@ def register_pytree_with_keys_class(cls: type) -> type:
     return cls
 
 
+def fields_of(
+    nodetype: Any,
+    data_fields: Sequence[str] | None,
+    meta_fields: Sequence[str] | None,
+    drop_fields: Sequence[str],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the fields that are traced, and of those that are compared."""
+    if (data_fields is None) != (meta_fields is None):
+        raise TypeError("register_dataclass takes both data_fields and meta_fields, or neither.")
+    is_dataclass = dataclasses.is_dataclass(nodetype)
+    fields = [f for f in dataclasses.fields(nodetype) if f.init] if is_dataclass else []
+    fields = [f for f in fields if f.name not in drop_fields]
+    if data_fields is not None and meta_fields is not None:
+        known = [f.name for f in fields] if is_dataclass else [*data_fields, *meta_fields]
+        check_fields(known, data_fields, meta_fields)
+        return tuple(data_fields), tuple(meta_fields)
+    if not is_dataclass:
+        raise TypeError("register_dataclass takes data_fields and meta_fields, or a dataclass.")
+    meta = tuple(f.name for f in fields if f.metadata.get("static", False))
+    return tuple(f.name for f in fields if f.name not in meta), meta
+
+
+def check_fields(known: Sequence[str], data: Sequence[str], meta: Sequence[str]) -> None:
+    """`ValueError` unless each of the known fields is in one of the two."""
+    both = {*data} & {*meta}
+    if both:
+        raise ValueError(
+            f"data_fields and meta_fields must not overlap. Overlapping fields: {both}."
+        )
+    less, more = {*known} - {*data, *meta}, {*data, *meta} - {*known}
+    if less or more:
+        what = f"Missing fields: {less}" if less else f"Unexpected fields: {more}"
+        raise ValueError(
+            "data_fields and meta_fields must include all dataclass fields with init=True and only "
+            f"them, but those in drop_fields. {what}."
+        )
+
+
 def register_dataclass(
     nodetype: Any,
     data_fields: Sequence[str] | None = None,
@@ -263,13 +310,7 @@ def register_dataclass(
 
     If neither is given, all fields are data but those marked `static=True` in their metadata.
     """
-    if data_fields is None or meta_fields is None:
-        if not dataclasses.is_dataclass(nodetype):
-            raise TypeError("register_dataclass takes data_fields and meta_fields, or a dataclass.")
-        fields = [f for f in dataclasses.fields(nodetype) if f.init and f.name not in drop_fields]
-        meta_fields = [f.name for f in fields if f.metadata.get("static", False)]
-        data_fields = [f.name for f in fields if f.name not in meta_fields]
-    data, meta = tuple(data_fields), tuple(meta_fields)
+    data, meta = fields_of(nodetype, data_fields, meta_fields, drop_fields)
 
     def values(x: Any, names: Sequence[str]) -> tuple[Any, ...]:
         return tuple(getattr(x, name) for name in names)

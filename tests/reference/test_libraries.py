@@ -269,6 +269,30 @@ def test_the_result_is_that_of_jax(program):
         np.testing.assert_allclose(x, y, rtol=1e-12)
 
 
+def mended(lib):
+    """What JAX's own tests found: weights for several axes, unravelled dtypes, odd containers."""
+    jnp, tree_util = lib.numpy, lib.tree_util
+    a = np.arange(24.0).reshape(2, 3, 4)
+    weights = [(np.ones((4, 2)) + a[:, 0].T, (2, 0)), (X[0, :3] ** 2, (1,)), (a.T, (2, 1, 0))]
+    flat, unravel = lib.flatten_util.ravel_pytree({"x": X[0], "y": X[1]})
+    _, again = lib.flatten_util.ravel_pytree({"x": X[2], "y": X[3]})
+    mixed, unravel_mixed = lib.flatten_util.ravel_pytree((jnp.float32(1.5), jnp.int32(2)))
+    traced = []
+    f = lib.jit(lambda v, un: traced.append(1) or un(v), static_argnums=1)
+    pair = type("Pair", (namedtuple("Pair", "a b"),), {})
+    tree_util.register_pytree_node(pair, lambda p: ((p[0],), p[1]), lambda b, a: pair(*a, b))
+    return [
+        [jnp.average(a, axis, w) for w, axis in weights],
+        unravel(flat > 0),
+        (f(flat, unravel), f(flat, again), len(traced)),
+        unravel_mixed(mixed * 2),
+        [lib.tree_util.keystr(p) for p, _ in tree_util.tree_flatten_with_path(pair(3, "hi"))[0]],
+        lib.tree.transpose(lib.tree.structure([0, 0]), lib.tree.structure((0, 0)), [1, 2, 3, 4]),
+    ]
+
+
+PROGRAMS[mended.__name__] = mended
+
 ERRORS = {
     "norm of three axes": lambda lib: lib.numpy.linalg.norm(X[None], 1),
     "norm of no name": lambda lib: lib.numpy.linalg.norm(X, "no"),
@@ -281,11 +305,29 @@ ERRORS = {
     "eval_shape of a wrong product": lambda lib: lib.eval_shape(lambda x: x @ x, X[:3]),
     "nothing to reduce": lambda lib: lib.tree.reduce(max, []),
     "power of a vector": lambda lib: lib.numpy.linalg.matrix_power(X[0], 2),
+    "average without an axis": lambda lib: lib.numpy.average(X, weights=X[0]),
+    "average by other weights": lambda lib: lib.numpy.average(X, 0, X[0, :3]),
+    "average by axes in another order": lambda lib: lib.numpy.average(X[:2], (1, 0), X[:2, :3]),
+    "unravel of another dtype": lambda lib: lib.flatten_util.ravel_pytree((1, 2.0))[1](
+        np.ones(2, "float32")
+    ),
+    "fields of both kinds": lambda lib: field_kinds(lib, ["a", "b"], ["b"]),
+    "a field that is missing": lambda lib: field_kinds(lib, ["a"], []),
+    "a field that is not there": lambda lib: field_kinds(lib, ["a", "b"], ["c"]),
+    "fields of one kind only": lambda lib: field_kinds(lib, ["a", "b"], None),
+    "transpose of too few": lambda lib: lib.tree.transpose(
+        lib.tree.structure([0, 0]), lib.tree.structure((0, 0)), [1, 2, 3]
+    ),
     "no such precision": lambda lib: lib.numpy.dot(X, X, precision="HIGHEST"),
     "three precisions": lambda lib: lib.numpy.dot(X, X, precision=("high",) * 3),
     "a number as precision": lambda lib: lib.lax.dot_general(X, X, (((0,), (0,)), ((), ())), 1),
     "unravel of another length": lambda lib: lib.flatten_util.ravel_pytree([X])[1](X[0]),
 }
+
+
+def field_kinds(lib, data, meta):
+    cls = dataclasses.make_dataclass("Fields", ["a", "b"])
+    return lib.tree_util.register_dataclass(cls, data, meta)
 
 
 @pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)

@@ -383,6 +383,21 @@ def ptp(a: Value, axis: Axis = None, out: None = None, keepdims: bool = False) -
     return max(a, axis, out, keepdims) - min(a, axis, out, keepdims)
 
 
+def along_axes(weights: Value, axis: Axis, shape_of_all: Sequence[int]) -> Value:
+    """Weights for some axes, in the order of `axis`, as weights for all of them."""
+    if axis is None:
+        raise ValueError("Axis must be specified when shapes of a and weights differ.")
+    axes = [axis] if isinstance(axis, int) else axis
+    axes = [one_axis(i, len(shape_of_all)) for i in axes]
+    if shape(weights) != tuple(shape_of_all[i] for i in axes):
+        raise ValueError(
+            f"Weights of shape {shape(weights)} do not fit axes {axes} of shape {shape_of_all}."
+        )
+    weights = basic.transpose(weights, sorted(range(len(axes)), key=axes.__getitem__))
+    sizes = [n if i in axes else 1 for i, n in enumerate(shape_of_all)]
+    return broadcast_to(reshape(weights, sizes), shape_of_all)
+
+
 def average(
     a: Value,
     axis: Axis = None,
@@ -398,10 +413,7 @@ def average(
         return (found, total) if returned else found
     a, weights = promote_float(a, asarray(weights))
     if shape(weights) != shape(a):
-        if not isinstance(axis, int) or ndim(weights) != 1:
-            raise TypeError("Weights of another shape need one axis, and `axis` as a number.")
-        places = [-1 if i == one_axis(axis, ndim(a)) else 1 for i in range(ndim(a))]
-        weights = broadcast_to(reshape(weights, places), shape(a))
+        weights = along_axes(weights, axis, shape(a))
     total = sum(weights, axis, keepdims=keepdims)
     found = divide(sum(multiply(a, weights), axis, keepdims=keepdims), total)
     return (found, total) if returned else found
