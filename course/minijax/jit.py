@@ -23,7 +23,7 @@ import numpy as np
 
 from minijax import xla
 from minijax.arguments import Static, check_callable, split_static, static_places, without_static
-from minijax.array import ArrayImpl
+from minijax.array import Array, ArrayImpl
 from minijax.axis_env import AxisPrimitive, axis_env, axis_sizes, name_of
 from minijax.core import (
     NotMapped,
@@ -76,8 +76,16 @@ from minijax.tracing import (
     trace_to_jaxpr,
     trace_tree,
 )
-from minijax.tree import PyTreeDef, tree_leaves, tree_unflatten
+from minijax.tree import PyTreeDef, tree_leaves, tree_map, tree_unflatten
 from minijax.vmap import vmap_flat
+
+
+def stand_in(x: Any) -> Any:
+    """An array for anything else that has a shape and a dtype; its values take no space."""
+    is_array = isinstance(x, Array | np.ndarray | np.generic)
+    if is_array or not (hasattr(x, "shape") and hasattr(x, "dtype")):
+        return x
+    return np.broadcast_to(np.zeros((), x.dtype), x.shape)
 
 
 class CallPrimitive(AxisPrimitive):
@@ -209,7 +217,8 @@ class Jitted:
         return self if instance is None else types.MethodType(self, instance)
 
     def lower(self, *args: Value, **kwargs: Any) -> Lowered:
-        """The StableHLO module for arguments like these."""
+        """The StableHLO module for arguments like these, or of these shapes and dtypes."""
+        args, kwargs = tree_map(stand_in, (args, kwargs))
         program = self.program(args, kwargs)
         return Lowered(lower(program.closed, program.donated)[0])
 

@@ -1,7 +1,7 @@
 """Names of JAX that minijax does not have, and why, where the reason is worth a sentence."""
 
 _LAPACK = "it needs LAPACK, which programs here cannot call. Use NumPy outside jit"
-_CALLBACK = "compiled programs here cannot call Python. Return the value, and use it outside of jit"
+_CALLBACK = "compiled programs here cannot call Python. Return the value, and use it outside jit"
 _MESH = "there are no meshes of devices here. Use pmap"
 _FFT = "programs here have no Fourier transform. Use NumPy outside jit"
 _OFFLOAD = "it moves values from an accelerator to the memory of its host; a CPU has one memory"

@@ -98,6 +98,8 @@ def checkpoint(
     >>> print(f(2.0), minijax.grad(f)(2.0))
     8.0 12.0
     """
+    if not isinstance(prevent_cse, bool):
+        raise NotImplementedError("checkpoint takes one prevent_cse for all of its inputs, a bool.")
     numbers, names = static_places(fun, static_argnums, static_argnames)
     params = {"prevent_cse": prevent_cse, "policy": policy, "differentiated": False}
 

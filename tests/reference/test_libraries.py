@@ -281,7 +281,9 @@ def mended(lib):
     f = lib.jit(lambda v, un: traced.append(1) or un(v), static_argnums=1)
     pair = type("Pair", (namedtuple("Pair", "a b"),), {})
     tree_util.register_pytree_node(pair, lambda p: ((p[0],), p[1]), lambda b, a: pair(*a, b))
+    lowered = lib.jit(lambda x: {"x": x * 2}).lower(lib.ShapeDtypeStruct((3,), "float32"))
     return [
+        "tensor<3xf32>" in lowered.as_text(),
         [jnp.average(a, axis, w) for w, axis in weights],
         unravel(flat > 0),
         (f(flat, unravel), f(flat, again), len(traced)),

@@ -1,6 +1,6 @@
 """Names for values: what a policy of `checkpoint` can speak of, see `checkpoint_policies`.
 
-The primitive does nothing but stand in the program.
+The primitive computes nothing: it marks a place in the program.
 """
 
 from typing import Any
