@@ -55,6 +55,7 @@ EXAMPLES = {
     "nbgrader extend": "nbgrader extend jvp ada --days 3",
     "nbgrader late-days": "nbgrader late-days",
     "nbgrader group": "nbgrader group jvp ada grace",
+    "nbgrader variants": "nbgrader variants jvp",
     "nbgrader section": "nbgrader section monday ada grace",
     "site": "site serve",
     "site build": "site build",
@@ -488,6 +489,17 @@ def nbgrader_section(
         print(sentence)
 
 
+@nbgrader.command("variants")
+def nbgrader_variants(
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
+    folder: Course = Path(),
+) -> None:
+    """Print which variant and which open task each student has, as CSV."""
+    from autograder.classroom import nbgrader_people
+
+    print(nbgrader_people.variants(folder, assignment), end="")
+
+
 @app.command(rich_help_panel=INSTRUCTORS)
 def release(
     lesson: LessonName,
@@ -548,8 +560,11 @@ def grade(
     if jobs and scheduler:
         raise Problem("The cluster has the workers that it has. Give --jobs or --scheduler.")
     chosen = course.one_lesson(folder, lesson) if folder else commands.taught(lesson)
+    assignment = course.find(folder, lesson) if folder else None
+    on_own = on_own or bool(assignment and assignment.own_base)
     run = own_base.grade_folder if on_own else class_run.grade_folder
-    run(submissions, chosen, out, jobs=jobs, level=isolation, scheduler=scheduler, seed=seed)
+    how: dict[str, Any] = {"jobs": jobs, "level": isolation, "scheduler": scheduler, "seed": seed}
+    run(submissions, chosen, out, assignment=assignment, **how)
 
 
 @app.command(rich_help_panel=INSTRUCTORS)

@@ -12,12 +12,14 @@ import signal
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
 from autograder.classroom import course as courses
-from autograder.classroom import intake, reading
+from autograder.classroom import intake, reading, variants
+from autograder.classroom.course import Assignment
 from autograder.classroom.display import display
 from autograder.grading import fingerprint, pool, results, submission, suite
 from autograder.grading.result import Result
@@ -40,12 +42,14 @@ def grade_folder(
     scheduler: str | None = None,
     seed: int | None = None,
     bases: Mapping[str, Base] | None = None,
+    assignment: Assignment | None = None,
 ) -> None:
     """Grade every student's folder, and write a result each and a table into `out`.
 
     With the address of a Dask `scheduler`, its workers do it, else `jobs` processes here. Without
     a `seed`, generated tests have the one that `out` keeps; the first run draws it. `bases` holds
-    students' own modules of earlier lessons, where these count.
+    students' own modules of earlier lessons, where these count; `assignment` says whether there are
+    variants.
 
     Raises Problem at the end if some folders' names are not fit for results; the others are graded.
     """
@@ -57,18 +61,17 @@ def grade_folder(
         known = _known(out, lesson, students)
         seed = _seed(out, seed, known)
         plain = manifest.load().get(lesson.id, lesson)  # with its own points
-        mark = fingerprint.fingerprint(plain, level, seed)
+        editions = _editions(assignment, students, plain, level, seed)
         more = (
             "" if lesson == plain else f" points {sorted((x.id, x.points) for x in lesson.graded)}"
         )
-        marks = {student: mark + more + _hashed(bases, student) for student in students}
+        marks = {x: editions[x].mark + more + _hashed(bases, x) for x in students}
         todo = [each for each in taken if not _is_done(each, known, marks[each[0]])]
         if len(todo) < len(taken):
             print(f"{len(taken) - len(todo)} of {len(taken)} were graded before, and stay.")
         with _breaking_off_well(lesson, len(taken) - len(todo), len(taken)) as finished:
-            about: dict[str, Any] = {"level": level, "seed": seed, "mark": mark, "bases": bases}
-            made = _made(todo, plain, out, jobs, scheduler, **about)
-            keep(_finished(made, lesson, todo), todo, out, marks, finished)
+            made = _made(todo, editions, plain, out, jobs, scheduler, level=level, bases=bases)
+            keep(_finished(made, lesson, todo, editions), todo, out, marks, finished)
             table = results.grades_csv(out)
         _name_the_odd(out, students)
         _name_the_absent(out, sorted(set(known) - set(students)))
@@ -77,13 +80,37 @@ def grade_folder(
         raise Problem(_about_unfit(unfit))
 
 
-def _finished(made: pool.Results, lesson: Lesson, taken: Sequence[Taken]) -> pool.Results:
-    """Results with the points that the lesson has in this course, and with lines."""
+@dataclass(frozen=True)
+class _Edition:
+    """What a student's tests go by."""
+
+    variant: int
+    seed: int
+    mark: str
+
+
+def _editions(
+    assignment: Assignment | None, students: Sequence[str], lesson: Lesson, level: str, seed: int
+) -> dict[str, _Edition]:
+    """By student the edition of the tests: one for all, or one for each variant."""
+    chosen = {x: assignment.variant(x) if assignment else 0 for x in students}
+    made = {}
+    for variant in sorted(set(chosen.values())):
+        own = variants.seed_of(seed, variant)
+        made[variant] = _Edition(variant, own, fingerprint.fingerprint(lesson, level, own))
+    return {student: made[variant] for student, variant in chosen.items()}
+
+
+def _finished(
+    made: pool.Results, lesson: Lesson, taken: Sequence[Taken], editions: Mapping[str, _Edition]
+) -> pool.Results:
+    """Results with the points that the lesson has in this course, lines, and their variant."""
     sources = {student: source for student, source, _ in taken}
     with contextlib.closing(made):
         for result in made:
             scaled = courses.with_points(result, lesson)
-            yield reading.with_lines(scaled, sources[result["student"]], lesson)
+            placed = reading.with_lines(scaled, sources[result["student"]], lesson)
+            yield variants.noted(placed, editions[result["student"]].variant)
 
 
 def _hashed(bases: Mapping[str, Base] | None, student: str) -> str:
@@ -96,20 +123,38 @@ def _hashed(bases: Mapping[str, Base] | None, student: str) -> str:
 
 def _made(
     todo: Sequence[Taken],
+    editions: Mapping[str, _Edition],
+    lesson: Lesson,
+    out: Path,
+    *how: Any,
+    **options: Any,
+) -> pool.Results:
+    """The results of some submissions, edition by edition."""
+    for edition in sorted({editions[each[0]] for each in todo}, key=lambda x: x.variant):
+        own = [each for each in todo if editions[each[0]] == edition]
+        with contextlib.closing(_made_of(edition, own, lesson, out, *how, **options)) as made:
+            yield from made
+
+
+def _made_of(
+    edition: _Edition,
+    todo: Sequence[Taken],
     lesson: Lesson,
     out: Path,
     jobs: int | None,
     scheduler: str | None,
     *,
-    mark: str,
     bases: Mapping[str, Base] | None,
     **options: Any,
 ) -> pool.Results:
-    """The results of some submissions, made here or on a cluster."""
+    """The results of some submissions of one edition, made here or on a cluster."""
+    options["seed"] = edition.seed
     work = [(student, source) for student, source, _ in todo]
     if scheduler:
-        return _cluster().grade_many(work, lesson, scheduler, mark=mark, **options)
-    options |= {"kept": out / "programs", "bases": bases}
+        return _cluster().grade_many(work, lesson, scheduler, mark=edition.mark, **options)
+    kept = out / "programs"
+    kept = kept / f"variant-{edition.variant}" if edition.variant else kept
+    options |= {"kept": kept, "bases": bases}
     return pool.grade_many(work, lesson, workers=jobs, **options)
 
 

@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from autograder.classroom.variants import Variants
 from autograder.grading.result import Result, Verdict
-from autograder.lessons import manifest
+from autograder.lessons import manifest, tasks
 from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.lessons.notebook import QUESTION_POINTS
 from autograder.lessons.problem import Problem
@@ -30,6 +31,8 @@ class Assignment:
     question: float = QUESTION_POINTS  # points for the written question of each lesson
     open: Mapping[str, float] = field(default_factory=dict)  # of open tasks, by lesson
     due: datetime | None = None  # in UTC
+    own_base: bool = False  # is it graded on the students' own earlier modules?
+    variants: Variants | None = None
 
     @property
     def files(self) -> list[str]:
@@ -49,6 +52,20 @@ class Assignment:
         if lesson.id in self.open:
             points[f"{lesson.id}-open"] = self.open[lesson.id]
         return points
+
+    def variant(self, student: str) -> int:
+        """Which variant a student has, from 1 on; 0 if all have the same."""
+        return self.variants.of(self.name, student) if self.variants else 0
+
+    def open_tasks(self, lesson: Lesson) -> tuple[Lesson, ...]:
+        """The lessons whose open tasks may be handed in where `lesson` has points for one."""
+        return (self.variants and self.variants.open_tasks) or (lesson,)
+
+    def open_task(self, lesson: Lesson, student: str) -> Lesson:
+        """The lesson whose open task a student is to hand in there."""
+        if self.variants and self.variants.open_tasks:
+            return self.variants.open_task(self.variant(student))
+        return lesson
 
 
 @dataclass(frozen=True)
@@ -94,9 +111,14 @@ class Course:
         return found or [self.get(names[0])]
 
 
+def find(folder: Path, name: str) -> Assignment:
+    """The assignment of this name, or the first that holds the lesson of this id."""
+    return read(folder).chosen([name])[0]
+
+
 def lessons(folder: Path, name: str) -> tuple[Lesson, ...]:
     """The lessons of an assignment, or the lesson of this id, as a course has them."""
-    (assignment, *_) = read(folder).chosen([name])
+    assignment = find(folder, name)
     if assignment.name == name:
         return assignment.lessons
     return tuple(lesson for lesson in assignment.lessons if lesson.id == name)
@@ -157,6 +179,10 @@ grace_minutes = 0
 #     drop = ["jvp.cos_rule"]
 #     question = 3
 #     open = { jvp = 5 }
+#     own_base = true  # graded on the students' own earlier modules
+#     variants = 6  # of generated tests, by the student's id and a seed that is your secret
+#     seed = "autumn"
+#     open_tasks = ["core", "jvp"]  # the variants choose from these lessons' open tasks
 """
 _ENTRY = """
 [[assignment]]
@@ -192,6 +218,10 @@ _ASSIGNMENT: dict[str, type | tuple[type, ...]] = {
     "drop": list,
     "question": (int, float),
     "open": dict,
+    "own_base": bool,
+    "variants": int,
+    "seed": str,
+    "open_tasks": list,
 }
 _KINDS = {
     int: "a whole number",
@@ -304,6 +334,8 @@ def _assignment(entry: dict[str, Any], hints: int, where: _Where) -> Assignment:
         float(entry.get("question", QUESTION_POINTS)),
         _open(entry.get("open", {}), ids, where),
         _due(entry.get("due"), where),
+        entry.get("own_base", False),
+        _variants(entry, lessons, where),
     )
 
 
@@ -330,6 +362,23 @@ def _open(table: dict[str, Any], ids: list[str], where: _Where) -> dict[str, flo
         where.check(name in ids, name, "is not a lesson of this assignment")
         where.check(_is_points(value), name, "should be a number above 0")
     return {name: float(value) for name, value in table.items()}
+
+
+def _variants(entry: dict[str, Any], lessons: list[Lesson], where: _Where) -> Variants | None:
+    if "variants" not in entry:
+        for key in ("seed", "open_tasks"):
+            where.check(key not in entry, key, "is for variants: say how many, as `variants = 6`")
+        return None
+    where.check(2 <= entry["variants"] <= 1000, "variants", "should be from 2 to 1000")
+    where.check(entry.get("seed"), "variants", "needs a text that students do not know, as `seed`")
+    needed = {part.id: part for lesson in lessons for part in manifest.needed(lesson)}
+    pool = entry.get("open_tasks", [])
+    for name in pool:
+        fine = name in needed and tasks.exist(needed[name])
+        where.check(fine, "open_tasks", f"names {name!r}, which is not a lesson that these need")
+    one = len(entry.get("open", {})) == 1 or not pool
+    where.check(one, "open_tasks", "needs the points of one of these lessons, as `open = {...}`")
+    return Variants(entry["seed"], entry["variants"], tuple(needed[name] for name in pool))
 
 
 def _due(due: datetime | None, where: _Where) -> datetime | None:

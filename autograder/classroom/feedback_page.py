@@ -65,7 +65,7 @@ def render(nb: NotebookNode, about: dict[str, Any], root: Path) -> str:
         student=about["student"],
         score=about["score"],
         max_score=about["max_score"],
-        notes=_notes(root, assignment, about),
+        notes=[*result.get("notes", []), *_notes(root, assignment, about)],
         remarks=result["remarks"],
         parts=parts,
         styles=Markup(STYLES.get_style_defs()),

@@ -25,6 +25,7 @@ from autograder.lessons import browser_names
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
+INTAKE = "intake"  # the folder of a course directory with the clean copies
 MODULE_LIMIT = 256 * 1024  # bytes; the longest module of the course has a tenth of it
 NOTEBOOK_LIMIT = 8 * 1024 * 1024
 ARCHIVE_LIMIT = 8 * 1024 * 1024

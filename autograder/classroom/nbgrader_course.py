@@ -111,7 +111,8 @@ def write_source(
     for lesson in lessons:
         shutil.copy(lesson.folder / "checks.py", folder / notebooks.checks_name(lesson, assignment))
         if lesson.id in assignment.open:
-            workspace.add_tasks(folder, lesson)
+            for part in assignment.open_tasks(lesson):
+                workspace.add_tasks(folder, part)
     shutil.copy(check_plugin.__file__, folder / "conftest.py")
     for helper in checks.HELPERS:
         shutil.copy(helper, folder / helper.name)

@@ -33,12 +33,22 @@ from traitlets import Integer, Unicode
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.classroom import course as courses
-from autograder.classroom import gradebook, nbgrader_export, nbgrader_intake, reading, regrading
+from autograder.classroom import (
+    gradebook,
+    nbgrader_export,
+    nbgrader_intake,
+    own_base,
+    reading,
+    regrading,
+    variants,
+)
 from autograder.classroom.course import Assignment, Course
-from autograder.classroom.nbgrader_intake import INTAKE, Taken, submitted_at
+from autograder.classroom.intake import INTAKE
+from autograder.classroom.nbgrader_intake import Taken, submitted_at
 from autograder.grading import feedback, fingerprint, pool, results, submission, suite
 from autograder.grading.judging import Policy
 from autograder.grading.result import Result, Test, Verdict
+from autograder.grading.submission import Base
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
@@ -119,13 +129,15 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
         _say(converter, gradebook.follow(book, course))
         before = gradebook.penalties(book)
     release = nbgrader_intake.read_release(folder / directory.release_directory, assignment)
-    taken = list(nbgrader_intake.take_in(converter, assignment))
+    taken = list(nbgrader_intake.take_in(converter, course, assignment))
     step = WriteVerdicts(parent=converter)
     marks = {
         lesson.id: step.grade(course, assignment, lesson, taken) for lesson in assignment.lessons
     }
     around = regrading.surroundings(marks, assignment, course.feedback, release)
-    records = {x.student: regrading.record(x.by, x.modules, x.answers, around) for x in taken}
+    records = {
+        x.student: regrading.record(x.by, x.modules, x.answers, around, x.bases) for x in taken
+    }
     for student, record in records.items():
         _drop_changed(converter, assignment, student, record)
     submitted, directory.submitted_directory = directory.submitted_directory, INTAKE
@@ -223,42 +235,78 @@ class WriteVerdicts(NbGraderPreprocessor):
         Returns the fingerprint of all that the results depend on besides the modules.
         """
         root = Path(self.parent.coursedir.root)
+        for variant in sorted({assignment.variant(x.by) for x in taken}):
+            group = [x for x in taken if assignment.variant(x.by) == variant]
+            verdicts = self._verdicts(course, assignment, lesson, group, variant)
+            for each in group:
+                own = _result(each, lesson, *verdicts[each.student])
+                results.write(
+                    variants.noted(own, variant), results_folder(root, assignment, lesson)
+                )
+        return self.mark(course, assignment, lesson)
+
+    def _verdicts(
+        self,
+        course: Course,
+        assignment: Assignment,
+        lesson: Lesson,
+        taken: list[Taken],
+        variant: int,
+    ) -> dict[str, tuple[Result, Result]]:
+        """By student two verdicts: on the base that counts, and on the course's own modules."""
         plain = manifest.get(lesson.id)  # its own points: the course's are a matter of scale
-        seed, mark = self._seed(assignment), self.mark(course, assignment, lesson)
-        cache = root / CACHE / lesson.id
-        keys = {x.student: _key(mark, x.modules[lesson.id]) for x in taken}
-        verdicts = self._recall(cache, set(keys.values()))
-        new = {keys[x.student]: x.modules[lesson.id] for x in taken}
-        todo = [(key, source) for key, source in new.items() if key not in verdicts]
-        self.log.info("Grading %s of %s submissions of %s", len(todo), len(taken), lesson.id)
-        kept = root / PROGRAMS if assignment.is_lesson else root / PROGRAMS / assignment.name
+        seed, mark = (
+            self._seed(assignment, variant),
+            self._mark(course, assignment, lesson, variant),
+        )
+        bases: dict[str, Base] = {}
+        jobs: dict[str, bytes | None] = {}
+        keys: dict[str, tuple[str, str]] = {}
+        for each in taken:
+            source, base = each.modules[lesson.id], each.bases.get(lesson.id, {})
+            keys[each.student] = _key(mark, source, base), _key(mark, source, {})
+            jobs |= dict.fromkeys(keys[each.student], source)
+            bases[keys[each.student][0]] = base
+        kept = Path(self.parent.coursedir.root, PROGRAMS)
+        kept = kept if assignment.is_lesson else kept / assignment.name
+        kept = kept / f"variant-{variant}" if variant else kept
         options = {"seed": seed, "kept": kept, "policy": Policy(course.feedback.expected)}
-        with contextlib.closing(self._graded(plain, todo, options)) as made:
+        found = self._made(plain, jobs, {**options, "bases": bases})
+        return {student: (found[own], found[credit]) for student, (own, credit) in keys.items()}
+
+    def _made(
+        self, lesson: Lesson, jobs: dict[str, bytes | None], options: dict[str, Any]
+    ) -> dict[str, Result]:
+        """The verdicts by key, those of earlier runs and new ones, which are kept."""
+        cache = Path(self.parent.coursedir.root, CACHE, lesson.id)
+        verdicts = self._recall(cache, set(jobs))
+        todo = [(key, source) for key, source in jobs.items() if key not in verdicts]
+        self.log.info("Grading %s of %s submissions of %s", len(todo), len(jobs), lesson.id)
+        with contextlib.closing(self._graded(lesson, todo, options)) as made:
             for done, verdict in enumerate(made, start=1):
                 verdicts[verdict["student"]] = verdict
                 results.write(verdict, cache)
                 self.log.info("Graded %s of %s", done, len(todo))
-        for each in taken:
-            own: Result = {**verdicts[keys[each.student]], "student": each.student}
-            own = courses.with_points(_with_reason(own, each.reasons[lesson.id]), lesson)
-            own = reading.with_lines(own, each.modules[lesson.id], lesson)
-            if each.by != each.student:
-                own["remarks"] = [f"Handed in by {each.by} for the group.", *own["remarks"]]
-            results.write(own, results_folder(root, assignment, lesson))
-        return mark
+        return verdicts
 
     def mark(self, course: Course, assignment: Assignment, lesson: Lesson) -> str:
         """The fingerprint of all that results depend on besides the modules."""
-        level = isolation.choose(self.isolation or None)
-        mark = fingerprint.fingerprint(manifest.get(lesson.id), level, self._seed(assignment))
+        own, choice = assignment.own_base, assignment.variants
+        return self._mark(course, assignment, lesson, 0) + (
+            f"{own} {choice}" if own or choice else ""
+        )
+
+    def _mark(self, course: Course, assignment: Assignment, lesson: Lesson, variant: int) -> str:
+        level, seed = isolation.choose(self.isolation or None), self._seed(assignment, variant)
+        mark = fingerprint.fingerprint(manifest.get(lesson.id), level, seed)
         return mark + repr(course.feedback.expected)
 
-    def _seed(self, assignment: Assignment) -> int:
+    def _seed(self, assignment: Assignment, variant: int) -> int:
         """The seed of an assignment: a lesson that is asked for again has other programs."""
         if assignment.is_lesson:
-            return self.seed
+            return variants.seed_of(self.seed, variant)
         about = hashlib.sha256(f"{self.seed} {assignment.name}".encode()).digest()
-        return int.from_bytes(about[:4], "big") >> 1
+        return variants.seed_of(int.from_bytes(about[:4], "big") >> 1, variant)
 
     def _graded(
         self, lesson: Lesson, todo: list[pool.Job], options: dict[str, Any]
@@ -313,8 +361,22 @@ def results_folder(root: Path, assignment: Assignment, lesson: Lesson) -> Path:
 CACHE = Path(".jaxprentice", "verdicts")
 
 
-def _key(mark: str, source: bytes | None) -> str:
+def _result(each: Taken, lesson: Lesson, verdict: Result, credit: Result) -> Result:
+    """A student's result of a verdict; of a grade on an own base it says the other one, too."""
+    own: Result = {**verdict, "student": each.student}
+    own = courses.with_points(_with_reason(own, each.reasons[lesson.id]), lesson)
+    own = reading.with_lines(own, each.modules[lesson.id], lesson)
+    if lesson.id in each.bases:
+        other = courses.with_points(credit, lesson)
+        own = own_base.compared(own, other, each.bases[lesson.id])
+    if each.by != each.student:
+        own["remarks"] = [f"Handed in by {each.by} for the group.", *own["remarks"]]
+    return own
+
+
+def _key(mark: str, source: bytes | None, base: Base) -> str:
     content = b"missing" if source is None else b"present" + source
+    content += repr(sorted(base.items())).encode() if base else b""
     return hashlib.sha256(mark.encode() + b"\0" + content).hexdigest()
 
 

@@ -20,14 +20,14 @@ from nbgrader import utils
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 
-from autograder.classroom import intake, notebooks, people, reading
-from autograder.classroom.course import Assignment
+from autograder.classroom import intake, notebooks, own_base, people, reading
+from autograder.classroom.course import Assignment, Course
+from autograder.classroom.intake import INTAKE
 from autograder.grading import results
+from autograder.grading.submission import Base
 from autograder.lessons import tasks
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
-
-INTAKE = "intake"
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,16 @@ class Taken:
     modules: Mapping[str, bytes | None]  # by lesson
     reasons: Mapping[str, str]  # why there is no module, by lesson; "" where there is one
     answers: Mapping[str, str]  # in solution cells, by the cell's name
+    bases: Mapping[str, Base]  # by lesson the student's own modules before it, if these count
 
 
-def take_in(converter: Autograde, assignment: Assignment) -> Iterator[Taken]:
+def take_in(converter: Autograde, settings: Course, assignment: Assignment) -> Iterator[Taken]:
     """Copy what is wanted of every submission that was asked for to `intake/`."""
     course = converter.coursedir
     release = read_release(Path(course.root, course.release_directory), assignment)
     for student, by, folder in _sources(converter, assignment):
         inside = list(folder.relative_to(course.root).parts)
-        taken = _take(Path(course.root), inside, assignment, student, by)
+        taken = _take(Path(course.root), inside, settings, assignment, student, by)
         if intake.VANISHED in taken.reasons.values():
             converter.log.warning("Skipped: %s. %s", student, intake.VANISHED)
             continue
@@ -64,7 +65,9 @@ def take_in(converter: Autograde, assignment: Assignment) -> Iterator[Taken]:
         yield taken
 
 
-def _take(root: Path, inside: list[str], assignment: Assignment, student: str, by: str) -> Taken:
+def _take(
+    root: Path, inside: list[str], settings: Course, assignment: Assignment, student: str, by: str
+) -> Taken:
     modules: dict[str, bytes | None] = {}
     reasons: dict[str, str] = {}
     answers: dict[str, str] = {}
@@ -75,8 +78,11 @@ def _take(root: Path, inside: list[str], assignment: Assignment, student: str, b
         answers |= {f"{lesson.id}-question": given.get(f"{lesson.id}-question", "")}
         answers |= _shown(source, lesson)
         if lesson.id in assignment.open:
-            answers[f"{lesson.id}-open"] = _open_task(root, inside, lesson)
-    return Taken(student, by, modules, reasons, {k: text for k, text in answers.items() if text})
+            task = assignment.open_task(lesson, by)
+            answers[f"{lesson.id}-open"] = _open_task(root, inside, task)
+    bases = own_base.of_course(root, settings, assignment, by, modules)
+    said = {name: text for name, text in answers.items() if text}
+    return Taken(student, by, modules, reasons, said, bases)
 
 
 def _shown(source: bytes | None, lesson: Lesson) -> dict[str, str]:

@@ -6,8 +6,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from autograder.classroom import course as courses
-from autograder.classroom import gradebook, people
+from autograder.classroom import gradebook, notebooks, people
 from autograder.classroom.course import Course
+from autograder.grading import results
 from autograder.lessons.problem import Problem
 
 
@@ -72,6 +73,28 @@ def group(folder: Path, assignment: str, students: Sequence[str]) -> Iterator[st
         yield f"{assignment}: {', '.join(each)}"
     if students:
         yield f"`nbgrader autograde {assignment}` grades them together."
+
+
+def variants(folder: Path, name: str) -> str:
+    """A table of the students with their variants and open tasks; none of it depends on the others.
+
+    The students are the roster's and the gradebook's.
+    """
+    assignment = courses.read(folder).get(name)
+    if assignment.variants is None:
+        raise Problem(f"{name} has no variants. Write `variants = 6` into {courses.FILE}.")
+    students = {*people.roster(folder).students}
+    if (folder / "gradebook.db").exists():
+        with gradebook.opened(folder) as book:
+            students |= {student.id for student in book.students}
+    if not students:
+        raise Problem("No student is known. Enter the class: `nbgrader roster class.csv`.")
+    lessons = [lesson for lesson in assignment.lessons if lesson.id in assignment.open]
+    rows: list[list[str]] = [["student", "variant", *(f"open task in {x.id}" for x in lessons)]]
+    for student in sorted(students):
+        files = [notebooks.open_files(assignment.open_task(x, student))[0] for x in lessons]
+        rows.append([student, str(assignment.variant(student)), *files])
+    return results.table(rows)
 
 
 def section(folder: Path, name: str, students: Sequence[str]) -> Iterator[str]:

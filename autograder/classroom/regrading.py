@@ -14,6 +14,7 @@ from typing import Any
 from autograder.classroom import notebooks
 from autograder.classroom.course import Assignment, Feedback
 from autograder.grading import results
+from autograder.grading.submission import Base
 
 FOLDER = Path(".jaxprentice", "graded")
 
@@ -26,22 +27,30 @@ _REASONS = {
     "tests": "other tests, or another edition of the grader",
     "points": "other points",
     "feedback": "another policy of feedback",
+    "base": "other earlier modules",
     "release": "another notebook",
     "student": "another member of the group handed in",
 }
 
 
 def record(
-    student: str, modules: Mapping[str, bytes | None], answers: Mapping[str, str], around: Record
+    student: str,
+    modules: Mapping[str, bytes | None],
+    answers: Mapping[str, str],
+    around: Record,
+    bases: Mapping[str, Base] | None = None,
 ) -> Record:
     """The record of a submission: `student` has handed in the modules and answers.
 
-    `around` is what all submissions of the assignment have in common.
+    `around` is what all submissions of the assignment have in common, `bases` the student's own
+    modules of earlier lessons, if these count.
     """
     hashed = {name: _hash(source) for name, source in modules.items()}
     # What the other cells show is in the modules.
     said = {name: text for name, text in answers.items() if not name.endswith(notebooks.CODE)}
-    return {"student": student, "module": _hash(hashed), "answers": _hash(said), **around}
+    made = {"student": student, "module": _hash(hashed), "answers": _hash(said), **around}
+    parts = {name: sorted(map(_hash, base.values())) for name, base in (bases or {}).items()}
+    return made | ({"base": _hash(parts)} if bases else {})
 
 
 def surroundings(

@@ -8,7 +8,7 @@ grader's own: the smallest generated ones on which a submission goes wrong.
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -130,7 +130,12 @@ def _own_lesson(result: Result) -> dict[str, Any]:
     ]
     facts: dict[str, Any] = {key: result[key] for key in ("score", "max_score", "remarks")}
     facts["remarks"] = [*result.get("notes", []), *facts["remarks"]]
-    return {**facts, "title": _lesson_title(result["lesson"]), "exercises": exercises}
+    return {
+        **facts,
+        "id": result["lesson"],
+        "title": _lesson_title(result["lesson"]),
+        "exercises": exercises,
+    }
 
 
 def _template(name: str) -> Template:
@@ -192,24 +197,55 @@ def _lesson(name: str, found: list[Result]) -> dict[str, Any]:
         "suspects": sorted(suspects, key=lambda suspect: not suspect["cheating"]),
         "grades": [_grade(result) for result in found],
         "who": _who(found),
+        "variants": _variants(found),
         "charts": _charts(name, len(found), bins, exercises, mistakes, sinks),
     }
 
 
 def _who(found: list[Result]) -> dict[str, dict[Any, list[str]]]:
-    """The students behind the numbers: by share of the points, exercise and mistake."""
-    who: dict[str, dict[Any, list[str]]] = {"bin": {}, "full": {}, "part": {}, "mistake": {}}
+    """The students behind the numbers: by what is counted, and which."""
+    who: dict[str, dict[Any, list[str]]] = {name: {} for name in _COUNTED}
     for result in found:
-        student = result["student"]
-        who["bin"].setdefault(_bin(result), []).append(student)
-        for verdict in result["exercises"]:
-            share, name = verdict["points"] / verdict["max_points"], verdict["id"]
-            if share > 0:
-                who["full" if share >= 1 else "part"].setdefault(name, []).append(student)
-            if verdict["class"] not in (None, "not_implemented"):
-                mistake = verdict["misconception"]["name"] if verdict["misconception"] else ""
-                who["mistake"].setdefault((name, mistake), []).append(student)
+        counted = [("bin", _bin(result)), *(x for v in result["exercises"] for x in _counted(v))]
+        for kind, key in counted:
+            who[kind].setdefault(key, []).append(result["student"])
     return who
+
+
+_COUNTED = ("bin", "full", "part", "reason", "mistake", "stuck", "program")
+
+
+def _counted(verdict: Verdict) -> Iterator[tuple[str, Any]]:
+    """Where a verdict counts in the numbers of a lesson."""
+    share, name, kind = verdict["points"] / verdict["max_points"], verdict["id"], verdict["class"]
+    if share > 0:
+        yield "full" if share >= 1 else "part", name
+    if kind:
+        yield "reason", (name, plain(kind))
+    if kind not in (None, "not_implemented"):
+        yield "stuck", name
+        yield (
+            "mistake",
+            (name, verdict["misconception"]["name"] if verdict["misconception"] else ""),
+        )
+    if verdict["counterexample"]:
+        yield "program", (name, verdict["counterexample"])
+
+
+def _variants(found: list[Result]) -> list[dict[str, Any]]:
+    """The variants with their students and means; none if the assignment has none."""
+    groups: dict[int, list[Result]] = {}
+    for result in found:
+        if "variant" in result:
+            groups.setdefault(result["variant"], []).append(result)
+    return [
+        {
+            "number": number,
+            "who": [result["student"] for result in own],
+            "mean": statistics.fmean(result["score"] for result in own),
+        }
+        for number, own in sorted(groups.items())
+    ]
 
 
 def _charts(

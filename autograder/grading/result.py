@@ -64,4 +64,5 @@ class Result(_Always, total=False):
     layers: list[str]
     review: list[str]
     notes: list[str]
+    variant: int
     fingerprint: str

@@ -1,8 +1,10 @@
 """The report: what its pages show, to whom, and what they must not."""
 
 import csv
+import html
 import json
 import re
+from urllib.parse import unquote
 
 import pytest
 import result_documents
@@ -10,6 +12,7 @@ from result_documents import ADA, BELA, CLASS, CY, exercise, result
 
 from autograder import cli
 from autograder.classroom import charts, report
+from autograder.grading import results
 from autograder.lessons.problem import Problem
 
 
@@ -32,7 +35,7 @@ def folder(tmp_path):
 
 def rows(page, caption):
     """The rows of the first table below a heading, as lists of texts."""
-    table = re.search(rf"<h3>{caption}</h3>.*?<tbody>(.*?)</tbody>", page, re.DOTALL)[1]
+    table = re.search(rf"<h3[^>]*>{caption}</h3>.*?<tbody>(.*?)</tbody>", page, re.DOTALL)[1]
     table = re.sub("</summary>.*?</details>", "", table)  # the students behind a number
     cells = [
         re.findall(r"<t[hd].*?>(.*?)</t[hd]>", row, re.DOTALL) for row in table.split("</tr>")[:-1]
@@ -45,8 +48,9 @@ def rows(page, caption):
 
 
 def test_each_exercise_has_pass_rate_mean_and_reasons(page):
-    assert rows(page, "Exercises") == [
-        ["core.bind", "1 of 3", "1", "44 %", "-", "wrong value (1), does not terminate (1)"],
+    found = rows(page, "Exercises")
+    assert [[" ".join(cell.split()) for cell in row] for row in found] == [
+        ["core.bind", "1 of 3", "1", "44 %", "-", "wrong value (1) does not terminate (1)"],
         ["core.get_aval", "2 of 3", "0", "67 %", "-", "not implemented (1)"],
     ]
 
@@ -57,7 +61,25 @@ def test_each_number_leads_to_the_students_behind_it(page):
     assert ("1 of 3", "ada") in behind
     assert ("2 of 3", "ada", "bela") in behind
     assert ("1", "bela") in behind
-    assert 'href="students/bela.html"' in page
+    assert 'href="students/bela.html#core-core.bind"' in page
+
+
+def test_every_link_leads_to_a_place_that_is_there():
+    found = by_lesson([{**x, "variant": i + 1} for i, x in enumerate(CLASS)])
+    page, students = report.render(found), report.student_pages(found)
+    pages = {f"students/{results.file_name(name)}.html": text for name, text in students.items()}
+    links = [html.unescape(unquote(link)) for link in re.findall(r'href="(.*?)"', page)]
+    assert len(links) > 60
+    for path, _, place in (link.partition("#") for link in links):
+        text = {"": page, "report.csv": ""}.get(path) if path not in pages else pages[path]
+        assert text is not None, path
+        assert not place or f'id="{place}"' in text, (path, place)
+
+
+def test_variants_are_compared_by_their_means():
+    found = [{**ADA, "variant": 1}, {**BELA, "variant": 2}, {**CY, "variant": 2}]
+    table = rows(report.render(by_lesson(found)), "Variants")
+    assert table == [["1", "1", "4.0"], ["2", "2", f"{(BELA['score'] + CY['score']) / 2:.1f}"]]
 
 
 def test_mistakes_are_counted_by_name_and_what_has_none_is_too(page):
@@ -95,7 +117,7 @@ def test_time_sinks_are_what_was_tried_and_not_finished(page):
     minutes = report._known()["core.bind"].minutes
     hours = f"{2 * minutes / 60:.1f}"
     assert rows(page, "Time sinks") == [["core.bind", "2", str(minutes), hours]]
-    assert "1.5 s for the longest (ada)" in page
+    assert '1.5 s for the longest (<a href="students/ada.html#core">ada</a>)' in page
 
 
 def test_the_most_common_counterexamples_come_first():
@@ -105,7 +127,9 @@ def test_the_most_common_counterexamples_come_first():
         result(f"s{i}", exercise("core.bind", False, program=p)) for i, p in enumerate(programs)
     ]
     page = report.render({"core": found})
-    shown = re.findall(r"core.bind</code>: (\d) submissions?</p>\n<pre[^>]*>(.*?)</pre>", page)
+    shown = re.findall(
+        r"<summary>(\d) submissions?</summary>.*?</div>\n<pre[^>]*>(.*?)</pre>", page
+    )
     assert shown == [("2", "f(&lt;1&gt;)"), ("1", "f(2)")]
 
 
@@ -115,7 +139,7 @@ def test_students_are_listed_with_their_points_and_pages(page):
         ["bela", "2.67 / 4", "core.bind"],
         ["=cy", "0 / 4", "every exercise"],
     ]
-    assert 'href="students/%3Dcy.html"' in page
+    assert 'href="students/%3Dcy.html#core"' in page
 
 
 def test_names_and_messages_are_escaped():
