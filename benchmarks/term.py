@@ -1,0 +1,95 @@
+"""What a class of 2,000 costs: time, memory and disk of a term's commands, from a smaller class.
+
+`./jaxprentice bench term` grades 200 submissions that all differ, reports on them and exports them,
+on two processors, and writes `build/bench/term.json`. Submissions do not depend on each other, so
+time and disk for 2,000 are ten times as much: that is extrapolated. `bench grading` grades 2,000 to
+see that memory does not grow. `python -m benchmarks.term 40` takes a smaller class.
+"""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from autograder.lessons import manifest
+from autograder.lessons.manifest import Lesson
+from benchmarks import _cost as cost
+from benchmarks import _measure as measure
+from benchmarks import _others as others
+from benchmarks import grading
+from benchmarks.reference import ROOT
+
+REPORT = ROOT / "build" / "bench" / "term.json"
+LESSON, CLASS, MEASURED = "jvp", 2000, 200
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a command took for the class that was measured."""
+
+    command: str
+    submissions: int
+    seconds: float
+    cpu: float | None
+    megabytes: float  # that it left on the disk
+
+    def times(self, number: int) -> "Row":
+        """The same for a class of this size, extrapolated."""
+        by = number / self.submissions
+        cpu = None if self.cpu is None else self.cpu * by
+        return Row(self.command, number, self.seconds * by, cpu, self.megabytes * by)
+
+
+def commands(lesson: Lesson) -> Iterator[tuple[str, list[str]]]:
+    """The commands of a term on a folder of submissions, by what they are called."""
+    program = [sys.executable, "-m", "autograder"]
+    to = ["--lesson", lesson.id, "--out", "results", "--jobs", "2"]
+    yield "grade", [*program, "grade", "submissions", *to]
+    yield "grade again", [*program, "grade", "submissions", *to]
+    yield "report", [*program, "report", "results"]
+    yield "export", [*program, "export", "results", "--format", "canvas"]
+
+
+def measured(lesson: Lesson, number: int) -> Iterator[Row]:
+    """What each command takes for so many students."""
+    with tempfile.TemporaryDirectory(prefix="jaxprentice-bench-") as name:
+        folder = Path(name, "work")
+        grading.hand_in(folder, lesson, grading.make_class(lesson, number))
+        for title, command in commands(lesson):
+            before = size(folder)
+            taken = cost.of(command, folder, others.environment(), Path(name, "log"))
+            yield Row(title, number, taken.seconds, taken.cpu, size(folder) - before)
+
+
+def size(folder: Path) -> float:
+    """The megabytes of the files in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+
+
+def line(row: Row) -> str:
+    """A row of the table."""
+    cpu = "not known" if row.cpu is None else f"{row.cpu / 60:.1f}"
+    taken = f"{row.seconds / 60:8.1f} {cpu:>11} {row.megabytes:6.1f}"
+    return f"{row.command:14} {row.submissions:11} {taken}"
+
+
+def main(words: list[str]) -> None:
+    """Print the table, measured and extrapolated, and write the report."""
+    lesson, number = manifest.get(LESSON), int(words[0]) if words else MEASURED
+    print(f"{'':14} {'submissions':>11} {'minutes':>8} {'CPU minutes':>11} {'MB':>6}")
+    rows = []
+    for row in measured(lesson, number):
+        print(line(row), flush=True)
+        rows.append(row)
+    print("Extrapolated:")
+    for row in rows:
+        print(line(row.times(CLASS)))
+    content = measure.document([], grading.PACKAGES) | {"rows": [asdict(row) for row in rows]}
+    measure.write_json(REPORT, content)
+    print(f"The figures are in {REPORT}.")
+
+
+if __name__ == "__main__":
+    cost.take_two_processors()
+    main(sys.argv[1:])
