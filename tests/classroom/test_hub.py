@@ -42,10 +42,12 @@ def test_only_the_grader_has_formgrader_and_the_course_directory():
     config, known = configured("jupyterhub_config.py")
     found = {}
     for user in (known["GRADER"], "ada"):
-        spawner = SimpleNamespace(user=SimpleNamespace(name=user), notebook_dir="")
+        spawner = SimpleNamespace(user=SimpleNamespace(name=user), notebook_dir="", cmd=[])
         config.Spawner.pre_spawn_hook(spawner)
-        found[user] = spawner.notebook_dir, "formgrader" in spawner.args[0]
-    assert found == {"grader": (known["COURSE"], True), "ada": ("", False)}
+        found[user] = spawner.notebook_dir, spawner.cmd[:2], "formgrader" in spawner.args[0]
+    course = known["COURSE"]
+    assert found["grader"] == (course, ["env", f"--chdir={course}"], True)
+    assert found["ada"] == ("", [], False)
 
 
 def test_the_container_file_takes_files_that_are_there_and_the_paths_of_the_configuration():
@@ -81,11 +83,12 @@ class AtHome(LocalProcessSpawner):
 
 def here(spawner):
     name = "grader" if spawner.user.name == {teacher!r} else spawner.user.name
-    own = type("Own", (), {{"user": type("User", (), {{"name": name}}), "args": []}})
+    own = type("Own", (), {{"user": type("User", (), {{"name": name}}), "cmd": spawner.cmd}})
+    own.notebook_dir = f"{{HOMES}}/{{spawner.user.name}}"
     prepare(own)
-    spawner.args = own.args
-    course = "/course" if name == "grader" else ""
-    spawner.notebook_dir = f"{{HOMES}}/{{spawner.user.name}}{{course}}"
+    at = lambda text: text.replace("/home/grader/jax-course", f"{{HOMES}}/{teacher}/course")
+    spawner.cmd, spawner.args = [at(part) for part in own.cmd], own.args
+    spawner.notebook_dir = at(own.notebook_dir)
 
 c.JupyterHub.spawner_class = AtHome
 c.Spawner.pre_spawn_hook = here

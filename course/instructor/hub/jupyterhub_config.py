@@ -18,6 +18,8 @@ def prepare(spawner):
     """Give the grader formgrader in the course directory, and students the list of assignments."""
     grades = spawner.user.name == GRADER
     if grades:
+        # nbgrader reads the course's settings from the folder in which the server starts.
+        spawner.cmd = ["env", f"--chdir={COURSE}", "jupyterhub-singleuser"]
         spawner.notebook_dir = COURSE
     extension = "formgrader" if grades else "assignment_list"
     name = f"nbgrader.server_extensions.{extension}"
