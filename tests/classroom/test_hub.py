@@ -232,10 +232,10 @@ def test_a_day_on_the_hub(hub):
     source = assemble.read_solution(LESSON.module)
     works = {DILIGENT: source, LAZY: skeleton.make_skeleton(source, LESSON)}
     for user, text in works.items():
-        assert hub.student(user, "assignments/fetch")["success"]
+        assert hub.student(user, "fetch")["success"]
         about = {"type": "file", "format": "text", "content": text}
         hub.ask(f"user/{user}/api/contents/{LESSON.id}/{LESSON.module}", "PUT", **about)
-        assert hub.student(user, "assignments/submit")["success"]
+        assert hub.student(user, "submit")["success"]
     assert hub.formgrader(f"assignment/{LESSON.id}/collect")["success"]
     for user in works:
         done = hub.formgrader(f"submission/{LESSON.id}/{user}/autograde")
@@ -246,7 +246,7 @@ def test_a_day_on_the_hub(hub):
     assert results.read(kept / f"{LAZY}.json")["isolation"] in ("namespaces", "landlock")
     for step in ("generate_feedback", "release_feedback"):
         assert hub.formgrader(f"assignment/{LESSON.id}/{step}")["success"], step
-    assert hub.student(LAZY, "assignments/fetch_feedback")["success"]
+    assert hub.student(LAZY, "fetch_feedback")["success"]
     (page,) = (hub.folder / LAZY / LESSON.id / "feedback").rglob("*.html")
     assert "not implemented" in page.read_text()
     with pytest.raises(urllib.error.HTTPError, match="404"):
