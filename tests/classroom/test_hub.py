@@ -88,6 +88,8 @@ def here(spawner):
     prepare(own)
     at = lambda text: text.replace("/home/grader/jax-course", f"{{HOMES}}/{teacher}/course")
     spawner.cmd, spawner.args = [at(part) for part in own.cmd], own.args
+    if name != "grader":  # these accounts have no home of their own
+        spawner.cmd = ["env", f"--chdir={{own.notebook_dir}}", "jupyterhub-singleuser"]
     spawner.notebook_dir = at(own.notebook_dir)
 
 c.JupyterHub.spawner_class = AtHome
