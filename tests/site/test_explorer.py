@@ -80,7 +80,8 @@ def shown(browser, lesson, **options):
     html = f"<html lang=en><title>x</title><style>{style}</style><main class=md-typeset>"
     tab.set_content(html + asked(lesson)[0].explorer)
     if options.get("java_script_enabled", True):
-        tab.add_script_tag(path=ASSETS / "explorer.js")
+        for script in sorted(ASSETS.glob("*.js")):  # all scripts of a page share their globals
+            tab.add_script_tag(path=script)
     return tab
 
 
