@@ -58,8 +58,8 @@ class StepViewer extends HTMLElement {
   }
 
   onKey(event) {
-    // A code block that scrolls, and the slider, need the arrow keys for themselves.
-    if (event.target.closest("pre, input") || event.altKey || event.ctrlKey || event.metaKey) return;
+    // A code block that scrolls needs the arrow keys for itself.
+    if (event.target.closest("pre") || event.altKey || event.ctrlKey || event.metaKey) return;
     const last = this.order.length - 1;
     const place = this.order.indexOf(this.current);
     const target = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: last };
