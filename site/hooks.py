@@ -36,7 +36,7 @@ from autograder.lessons import assemble, manifest, notebook, pictures, terms  # 
 from autograder.lessons.page import check, complete, expand, expanded, parts  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
 from autograder.lessons.problem import Problem  # noqa: E402
-from autograder.upkeep import routes, runner  # noqa: E402
+from autograder.upkeep import api, routes, runner  # noqa: E402
 
 _trees = tempfile.TemporaryDirectory(prefix="jaxprentice-site-")
 _rendered = itertools.count()
@@ -60,6 +60,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     if config.nav and _LESSONS in config.nav:
         place = config.nav.index(_LESSONS)
         config.nav[place : place + 1] = entries
+    if config.nav and not _has_reference():
+        config.nav = [entry for entry in config.nav if [*entry.values()] != ["api/index.md"]]
     if not config.repo_url:
         config.edit_uri = None
     return config
@@ -81,7 +83,21 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     files.append(File.generated(config, "assets/exercises.js", content=_exercises()))
     for path, content in runner.assets().items():
         files.append(File.generated(config, f"assets/runner/{path}", content=content))
+    if _has_reference():
+        _add_reference(files, config)
     return files
+
+
+def _add_reference(files: Files, config: MkDocsConfig) -> None:
+    _use_tree(None)
+    for name, text in api.pages().items():
+        level = InclusionLevel.INCLUDED if name == "index.md" else InclusionLevel.NOT_IN_NAV
+        files.append(File.generated(config, f"api/{name}", content=text, inclusion=level))
+
+
+def _has_reference() -> bool:
+    """Is this a course of minijax?"""
+    return any(lesson.package == "minijax" for lesson in _published().values())
 
 
 def _exercises() -> str:

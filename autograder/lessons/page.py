@@ -266,7 +266,7 @@ def specification(exercise: Exercise, lesson: Lesson) -> list[str]:
         links = ", ".join(f"[{name}](#{name})" for name in exercise.after)
         blocks.append(f"It can only be checked when these are done: {links}.")
     doc = skeleton.docstring(assemble.read_solution(lesson.module), exercise.target)
-    return [*blocks, _doctests_fenced(doc or "")]
+    return [*blocks, doctests_fenced(doc or "")]
 
 
 def toolbox(exercise: Exercise) -> list[str]:
@@ -320,7 +320,7 @@ def _link(other: Lesson, lesson: Lesson) -> str:
     return f"[{other.title}](../{other.folder.name}/lesson.md)"
 
 
-def _doctests_fenced(doc: str) -> str:
+def doctests_fenced(doc: str) -> str:
     """A docstring as Markdown, its sessions of the Python prompt as code blocks."""
     paragraphs = re.split(r"\n\s*\n", doc.strip())
     blocks = [fenced(text, "pycon") if text.startswith(">>> ") else text for text in paragraphs]

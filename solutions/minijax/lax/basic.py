@@ -95,17 +95,17 @@ def typed(x: Value) -> Any:
     return x if isinstance(x, Array) else get_aval(x)
 
 
-def unary(primitive: Primitive, kinds: str) -> Callable[[Any], Any]:
-    """The function of an elementwise primitive of one operand."""
+def unary(primitive: Primitive, kinds: str, doc: str, name: str = "") -> Callable[[Any], Any]:
+    """The function of an elementwise primitive of one operand, with its docstring."""
 
     def function(x: Value) -> Value:
         check_kind(primitive.name, typed(x).dtype, kinds)
         return primitive.bind(x)
 
-    return named(function, primitive.name)
+    return named(function, name or primitive.name, doc)
 
 
-def binary(primitive: Primitive, kinds: str) -> Callable[[Any, Any], Any]:
+def binary(primitive: Primitive, kinds: str, doc: str, name: str = "") -> Callable[[Any, Any], Any]:
     """The function of an elementwise primitive of two operands of the same dtype."""
 
     def function(x: Value, y: Value) -> Value:
@@ -119,25 +119,26 @@ def binary(primitive: Primitive, kinds: str) -> Callable[[Any, Any], Any]:
         broadcast_shapes(primitive.name, a.shape, b.shape)
         return primitive.bind(x, y)
 
-    return named(function, primitive.name)
+    return named(function, name or primitive.name, doc)
 
 
-def named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
     return function
 
 
-add = binary(add_p, "iuf")
-sub = binary(sub_p, "iuf")
-mul = binary(mul_p, "iuf")
-div = binary(div_p, "iuf")
-gt = binary(gt_p, "biuf")
-lt = binary(lt_p, "biuf")
-neg = unary(neg_p, "iuf")
-sin = unary(sin_p, "f")
-cos = unary(cos_p, "f")
-exp = unary(exp_p, "f")
-log = unary(log_p, "f")
+add = binary(add_p, "iuf", "`x + y`, element by element.")
+sub = binary(sub_p, "iuf", "`x - y`, element by element.")
+mul = binary(mul_p, "iuf", "`x * y`, element by element.")
+div = binary(div_p, "iuf", "`x / y`, element by element; of integers, rounded towards zero.")
+gt = binary(gt_p, "biuf", "Whether `x > y`, element by element.")
+lt = binary(lt_p, "biuf", "Whether `x < y`, element by element.")
+neg = unary(neg_p, "iuf", "Each element with the other sign.")
+sin = unary(sin_p, "f", "The sine of each element.")
+cos = unary(cos_p, "f", "The cosine of each element.")
+exp = unary(exp_p, "f", "The exponential of each element.")
+log = unary(log_p, "f", "The natural logarithm of each element.")
 
 
 def reduce_sum(operand: Value, axes: Sequence[int]) -> Value:

@@ -63,8 +63,14 @@ shift_left_p = define("shift_left", shift_left_impl, "shift_left", operands=2)
 shift_right_arithmetic_p = define(
     "shift_right_arithmetic", shift_right_arithmetic_impl, "shift_right_arithmetic", operands=2
 )
-shift_left = binary(shift_left_p, "iu")
-shift_right_arithmetic = binary(shift_right_arithmetic_p, "iu")
+shift_left = binary(
+    shift_left_p, "iu", "The bits of `x`, moved `y` places to the left; zeros follow."
+)
+shift_right_arithmetic = binary(
+    shift_right_arithmetic_p,
+    "iu",
+    "The bits of `x`, moved `y` places to the right, sign kept.",
+)
 
 
 # Counting bits ------------------------------------------------------------------------------------
@@ -89,7 +95,7 @@ def population_count(x: Value) -> Value:
 # The next float -----------------------------------------------------------------------------------
 
 nextafter_p = define("nextafter", np.nextafter, chlo("next_after"), operands=2)
-next_float = binary(nextafter_p, "f")
+next_float = binary(nextafter_p, "f", "The float next to `x` in the direction of `y`.")
 
 
 def refuse_derivative(*args: Any) -> NoReturn:

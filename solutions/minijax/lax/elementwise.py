@@ -48,7 +48,6 @@ from minijax.lax.basic import (
     log,
     lt,
     mul,
-    named,
     neg,
     sub,
     unary,
@@ -322,10 +321,18 @@ ceil_p = define("ceil", np.ceil, "ceil")
 not_p = define("not", np.invert, "not")
 
 
-tanh, log1p, expm1 = unary(tanh_p, "f"), unary(log1p_p, "f"), unary(expm1_p, "f")
-sqrt, rsqrt, exp2 = unary(sqrt_p, "f"), unary(rsqrt_p, "f"), unary(exp2_p, "f")
-logistic, floor, ceil = unary(logistic_p, "f"), unary(floor_p, "f"), unary(ceil_p, "f")
-square, sign, abs = unary(square_p, "iuf"), unary(sign_p, "iuf"), unary(abs_p, "if")
+tanh = unary(tanh_p, "f", "The hyperbolic tangent of each element.")
+log1p = unary(log1p_p, "f", "`log(1 + x)`, exact near 0 as well.")
+expm1 = unary(expm1_p, "f", "`exp(x) - 1`, exact near 0 as well.")
+sqrt = unary(sqrt_p, "f", "The square root of each element.")
+rsqrt = unary(rsqrt_p, "f", "`1 / sqrt(x)`.")
+exp2 = unary(exp2_p, "f", "2 to the power of each element.")
+logistic = unary(logistic_p, "f", "`1 / (1 + exp(-x))`.")
+floor = unary(floor_p, "f", "The greatest integer that is not above each element.")
+ceil = unary(ceil_p, "f", "The least integer that is not below each element.")
+square = unary(square_p, "iuf", "`x * x`.")
+sign = unary(sign_p, "iuf", "-1, 0 or 1, as each element is below 0, 0 or above it.")
+abs = unary(abs_p, "if", "The absolute value of each element.")
 
 atanh_p = define(
     "atanh",
@@ -333,8 +340,8 @@ atanh_p = define(
     hlo_of(lambda x: scaled(0.5, sub(log1p(x), log1p(neg(x))))),
     lambda t, z, x: mul(integer_pow(one_plus(x), -1), div(t, one_minus(x))),
 )
-atanh = unary(atanh_p, "f")
-bitwise_not = named(unary(not_p, "biu"), "bitwise_not")
+atanh = unary(atanh_p, "f", "The inverse of `tanh`.")
+bitwise_not = unary(not_p, "biu", "The opposite of each bit, or of each boolean.", "bitwise_not")
 
 
 class RoundingMethod(enum.IntEnum):
@@ -405,7 +412,7 @@ def integer_pow(x: Value, y: int) -> Value:
 
 is_finite_p = define("is_finite", np.isfinite, hlo_operation("is_finite"))
 abstract_eval_rules[is_finite_p] = lambda x: ShapedArray(x.shape, np.dtype(bool))
-is_finite = unary(is_finite_p, "f")
+is_finite = unary(is_finite_p, "f", "Whether each element is a number, neither infinite nor NaN.")
 
 
 # The value itself, which does not move.
@@ -509,11 +516,15 @@ shift_right_logical_p = define_binary(
     "shift_right_logical", shift_right_impl, "shift_right_logical"
 )
 
-max, min, rem = binary(max_p, "biuf"), binary(min_p, "biuf"), binary(rem_p, "iuf")
-bitwise_and = named(binary(and_p, "biu"), "bitwise_and")
-bitwise_or = named(binary(or_p, "biu"), "bitwise_or")
-bitwise_xor = named(binary(xor_p, "biu"), "bitwise_xor")
-shift_right_logical = binary(shift_right_logical_p, "iu")
+max = binary(max_p, "biuf", "The greater of `x` and `y`, element by element; NaN if one is.")
+min = binary(min_p, "biuf", "The less of `x` and `y`, element by element; NaN if one is.")
+rem = binary(rem_p, "iuf", "The remainder of `x / y`, with the sign of `x`.")
+bitwise_and = binary(and_p, "biu", "Both `x` and `y`, bit by bit, or of booleans.", "bitwise_and")
+bitwise_or = binary(or_p, "biu", "`x` or `y` or both, bit by bit, or of booleans.", "bitwise_or")
+bitwise_xor = binary(xor_p, "biu", "Either `x` or `y`, bit by bit, or of booleans.", "bitwise_xor")
+shift_right_logical = binary(
+    shift_right_logical_p, "iu", "The bits of `x`, moved `y` places to the right; zeros follow."
+)
 
 
 def pow(x: Value, y: Value) -> Value:
@@ -540,8 +551,10 @@ ne_p = define_comparison("ne", np.not_equal, "NE")
 ge_p = define_comparison("ge", np.greater_equal, "GE")
 le_p = define_comparison("le", np.less_equal, "LE")
 
-eq, ne = binary(eq_p, "biuf"), binary(ne_p, "biuf")
-ge, le = binary(ge_p, "biuf"), binary(le_p, "biuf")
+eq = binary(eq_p, "biuf", "Whether `x == y`, element by element.")
+ne = binary(ne_p, "biuf", "Whether `x != y`, element by element.")
+ge = binary(ge_p, "biuf", "Whether `x >= y`, element by element.")
+le = binary(le_p, "biuf", "Whether `x <= y`, element by element.")
 
 
 # Choosing: select_n and clamp ---------------------------------------------------------------------

@@ -35,7 +35,7 @@ from minijax.core import (
 )
 from minijax.jaxpr import Jaxpr, raise_to_shaped
 from minijax.jvp import apply_linear
-from minijax.lax.basic import add, broadcast_in_dim, convert_element_type, lt, sub
+from minijax.lax.basic import add, broadcast_in_dim, convert_element_type, lt, named, sub
 from minijax.lax.elementwise import (
     bitwise_and,
     bitwise_not,
@@ -442,7 +442,7 @@ def addition(dtype: np.dtype) -> Jaxpr:
     return trace_to_jaxpr(lambda x, y: [add_p.bind(x, y)], [number, number]).jaxpr
 
 
-def scatter_function(primitive: Primitive) -> Callable[..., Any]:
+def scatter_function(primitive: Primitive, doc: str) -> Callable[..., Any]:
     def function(
         operand: Value,
         scatter_indices: Any,
@@ -467,11 +467,13 @@ def scatter_function(primitive: Primitive) -> Callable[..., Any]:
             update_jaxpr=addition(get_aval(operand).dtype) if primitive is scatter_add_p else None,
         )
 
-    function.__name__ = function.__qualname__ = primitive.name.replace("-", "_")
-    return function
+    return named(function, primitive.name.replace("-", "_"), doc)
 
 
-scatter, scatter_add = scatter_function(scatter_p), scatter_function(scatter_add_p)
+scatter = scatter_function(scatter_p, "`operand` with `updates` at the `scatter_indices`.")
+scatter_add = scatter_function(
+    scatter_add_p, "`operand` with `updates` added at the `scatter_indices`."
+)
 
 
 def window_sizes(x_rank: int, updates: Sequence[int], numbers: Any) -> tuple[int, ...]:

@@ -35,6 +35,7 @@ from minijax.lax.basic import (
     convert_element_type,
     div,
     mul,
+    named,
     reduce_sum,
 )
 from minijax.lax.elementwise import (
@@ -207,18 +208,19 @@ jvp_rules[reduce_and_p] = functools.partial(still_jvp, reduce_and_p)
 jvp_rules[reduce_or_p] = functools.partial(still_jvp, reduce_or_p)
 
 
-def reduction(primitive: Primitive) -> Callable[[Any, Sequence[int]], Any]:
+def reduction(primitive: Primitive, doc: str) -> Callable[[Any, Sequence[int]], Any]:
     def function(operand: Value, axes: Sequence[int]) -> Value:
         rank = len(get_aval(operand).shape)
         return primitive.bind(operand, axes=tuple(normal_axis(axis, rank) for axis in axes))
 
-    function.__name__ = function.__qualname__ = primitive.name
-    return function
+    return named(function, primitive.name, doc)
 
 
-reduce_max, reduce_min = reduction(reduce_max_p), reduction(reduce_min_p)
-reduce_prod = reduction(reduce_prod_p)
-reduce_and, reduce_or = reduction(reduce_and_p), reduction(reduce_or_p)
+reduce_max = reduction(reduce_max_p, "The greatest element along `axes`, which are not kept.")
+reduce_min = reduction(reduce_min_p, "The least element along `axes`, which are not kept.")
+reduce_prod = reduction(reduce_prod_p, "The product along `axes`, which are not kept.")
+reduce_and = reduction(reduce_and_p, "`bitwise_and` of all elements along `axes`.")
+reduce_or = reduction(reduce_or_p, "`bitwise_or` of all elements along `axes`.")
 
 
 # argmax and argmin --------------------------------------------------------------------------------
@@ -258,8 +260,8 @@ def define_arg(
         without(x.shape, axes), index_dtype
     )
     hlo_lowerings[primitive] = hlo_of(functools.partial(arg_of, reduce))
-    function.__name__ = function.__qualname__ = name
-    return primitive, function
+    doc = f"The first index along `axis` of the element that `reduce_{name[3:]}` returns; NaN wins."
+    return primitive, named(function, name, doc)
 
 
 argmax_p, argmax = define_arg("argmax", np.argmax, reduce_max)

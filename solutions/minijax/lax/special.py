@@ -102,9 +102,16 @@ atan2_p = define(
 )
 cbrt_p = define("cbrt", np.cbrt, "cbrt", lambda t, z, x: scaled(1 / 3, mul(t, div(z, x))))
 
-tan, asin, acos, atan = (unary(p, "f") for p in (tan_p, asin_p, acos_p, atan_p))
-sinh, cosh, asinh, acosh = (unary(p, "f") for p in (sinh_p, cosh_p, asinh_p, acosh_p))
-cbrt, atan2 = unary(cbrt_p, "f"), binary(atan2_p, "f")
+tan = unary(tan_p, "f", "The tangent of each element.")
+asin = unary(asin_p, "f", "The inverse of `sin`, between -pi/2 and pi/2.")
+acos = unary(acos_p, "f", "The inverse of `cos`, between 0 and pi.")
+atan = unary(atan_p, "f", "The inverse of `tan`, between -pi/2 and pi/2.")
+sinh = unary(sinh_p, "f", "The hyperbolic sine of each element.")
+cosh = unary(cosh_p, "f", "The hyperbolic cosine of each element.")
+asinh = unary(asinh_p, "f", "The inverse of `sinh`.")
+acosh = unary(acosh_p, "f", "The inverse of `cosh`, which is not negative.")
+cbrt = unary(cbrt_p, "f", "The cube root of each element.")
+atan2 = binary(atan2_p, "f", "The angle whose tangent is `x / y`, in the quadrant of both signs.")
 
 
 # The error function -------------------------------------------------------------------------------
@@ -146,4 +153,6 @@ erf_inv_p = define(
     chlo("erf_inv"),
     lambda t, z, x: mul(t, scaled(math.sqrt(math.pi) / 2, exp(square(z)))),
 )
-erf, erfc, erf_inv = unary(erf_p, "f"), unary(erfc_p, "f"), unary(erf_inv_p, "f")
+erf = unary(erf_p, "f", "The error function of each element.")
+erfc = unary(erfc_p, "f", "`1 - erf(x)`, exact for large `x` as well.")
+erf_inv = unary(erf_inv_p, "f", "The inverse of `erf`.")

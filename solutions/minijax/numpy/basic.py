@@ -159,6 +159,7 @@ def binary(
             return of_booleans[operation](x, y)
         return operation(x, y)
 
+    function.__doc__ = operation.__doc__
     return function
 
 
@@ -166,6 +167,7 @@ def unary_float(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def function(x: Value, /) -> Value:
         return operation(x if dtypes.is_float(get_aval(x).dtype) else promote_float(x)[0])
 
+    function.__doc__ = operation.__doc__
     return function
 
 
@@ -182,6 +184,7 @@ log = unary_float(basic.log)
 
 
 def negative(x: Value, /) -> Value:
+    """Each element with the other sign."""
     return basic.neg(x)
 
 
@@ -418,6 +421,7 @@ def stacked(a: Value, dtype: Any) -> Value:
 
 
 def array(object: Any, dtype: Any = None) -> Any:
+    """An array of a number, or of nested lists of numbers and arrays."""
     return asarray(object, dtype)
 
 
@@ -439,10 +443,12 @@ def integers(shape: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def zeros(shape: int | Sequence[int], dtype: Any = None) -> Any:
+    """An array of zeros; of float64 if no dtype is given."""
     return full(shape, 0, dtype or float)
 
 
 def ones(shape: int | Sequence[int], dtype: Any = None) -> Any:
+    """An array of ones; of float64 if no dtype is given."""
     return full(shape, 1, dtype or float)
 
 
@@ -494,10 +500,12 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
 
 
 def zeros_like(a: Value, dtype: Any = None, shape: Any = None) -> Value:
+    """Zeros, with the shape and dtype of `a` unless others are given."""
     return filled_like(a, 0, dtype, shape)
 
 
 def ones_like(a: Value, dtype: Any = None, shape: Any = None) -> Value:
+    """Ones, with the shape and dtype of `a` unless others are given."""
     return filled_like(a, 1, dtype, shape)
 
 
@@ -510,6 +518,7 @@ def filled_like(a: Value, value: int, dtype: Any, shape: Any) -> Value:
 
 
 def shape(a: Value) -> tuple[int, ...]:
+    """The length of each axis."""
     known = getattr(a, "shape", None)  # of arrays and tracers
     if known is None and isinstance(a, list | tuple):
         return array_of_lists(a, None).shape
@@ -517,6 +526,7 @@ def shape(a: Value) -> tuple[int, ...]:
 
 
 def ndim(a: Value) -> int:
+    """How many axes there are."""
     return len(shape(a))
 
 

@@ -97,6 +97,7 @@ def unless_whole(operation: Callable[[Any], Any], whole: Callable[[Any], Any]) -
     def function(x: Value, /) -> Value:
         return asarray((operation if dtypes.is_float(get_aval(x).dtype) else whole)(x))
 
+    function.__doc__ = operation.__doc__
     return function
 
 
@@ -110,6 +111,7 @@ def unary(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def function(x: Value, /) -> Value:
         return operation(x)
 
+    function.__doc__ = operation.__doc__
     return function
 
 
@@ -131,16 +133,25 @@ fabs, floor, ceil = (
     unless_whole(elementwise.ceil, itself),
 )
 isfinite = unless_whole(elementwise.is_finite, everywhere(True))
-isnan = unary(lambda x: elementwise.ne(x, x))
-isinf = unless_whole(
-    lambda x: elementwise.eq(elementwise.abs(x), elementwise.full_like(x, inf)), everywhere(False)
-)
 maximum, minimum = binary(elementwise.max), binary(elementwise.min)
 bitwise_and, bitwise_or = binary(elementwise.bitwise_and), binary(elementwise.bitwise_or)
 bitwise_xor, bitwise_not = binary(elementwise.bitwise_xor), unary(elementwise.bitwise_not)
 equal, not_equal = binary(elementwise.eq), binary(elementwise.ne)
 greater_equal, less_equal = binary(elementwise.ge), binary(elementwise.le)
 sign, invert = unary(elementwise.sign), bitwise_not
+
+
+def isnan(x: Value, /) -> Value:
+    """Whether each element is NaN."""
+    return elementwise.ne(x, x)
+
+
+def is_infinite(x: Value) -> Value:
+    """Whether each element is infinite."""
+    return elementwise.eq(elementwise.abs(x), elementwise.full_like(x, inf))
+
+
+isinf = unless_whole(is_infinite, everywhere(False))
 
 
 def abs(x: Value, /) -> Value:
@@ -322,15 +333,17 @@ def where(condition: Value, x: Value = None, y: Value = None, /) -> Value:
     return elementwise.select(pred if not ndim(pred) else match_shapes(pred, x)[0], x, y)
 
 
-def logical(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def logical(operation: Callable[[Any, Any], Any], doc: str) -> Callable[[Any, Any], Any]:
     def function(x: Value, y: Value, /) -> Value:
         return operation(*map(truth, promote_shapes(*promote_dtypes(x, y))))
 
+    function.__doc__ = doc
     return function
 
 
-logical_and, logical_or = logical(elementwise.bitwise_and), logical(elementwise.bitwise_or)
-logical_xor = logical(elementwise.bitwise_xor)
+logical_and = logical(elementwise.bitwise_and, "Whether both elements differ from zero.")
+logical_or = logical(elementwise.bitwise_or, "Whether at least one of both elements is not zero.")
+logical_xor = logical(elementwise.bitwise_xor, "Whether exactly one of both elements is not zero.")
 
 
 def logical_not(x: Value, /) -> Value:

@@ -66,15 +66,20 @@ def itself(x: Value, /) -> Value:
     return asarray(x)
 
 
-def scaled_by(factor: float) -> Callable[[Any], Any]:
+def scaled_by(factor: float, doc: str) -> Callable[[Any], Any]:
     """The function that multiplies by a number."""
-    return unary_float(lambda x: basic.mul(x, elementwise.scalar(factor, x)))
+
+    def scaled(x: Value) -> Value:
+        return basic.mul(x, elementwise.scalar(factor, x))
+
+    scaled.__doc__ = doc
+    return unary_float(scaled)
 
 
 real = conj = itself
 conjugate = itself
-deg2rad = radians = scaled_by(math.pi / 180)
-rad2deg = degrees = scaled_by(180 / math.pi)
+deg2rad = radians = scaled_by(math.pi / 180, "Degrees in radians.")
+rad2deg = degrees = scaled_by(180 / math.pi, "Radians in degrees.")
 
 
 def imag(val: Value, /) -> Value:
@@ -184,16 +189,13 @@ def sinc(x: Value, /) -> Value:
     return where(is_zero, near, basic.sin(safe) / safe)
 
 
-left_shift, right_shift = (
-    binary(bits.shift_left),
-    binary(
-        lambda x, y: (
-            elementwise.shift_right_logical
-            if get_aval(x).dtype.kind == "u"
-            else bits.shift_right_arithmetic
-        )(x, y)
-    ),
-)
+def shifted_right(x: Value, y: Value) -> Value:
+    """The bits of `x`, moved `y` places to the right; the sign stays."""
+    unsigned = get_aval(x).dtype.kind == "u"
+    return (elementwise.shift_right_logical if unsigned else bits.shift_right_arithmetic)(x, y)
+
+
+left_shift, right_shift = binary(bits.shift_left), binary(shifted_right)
 
 for _name, _function in {"lshift": left_shift, "rshift": right_shift}.items():
     array_methods[f"__{_name}__"] = _function

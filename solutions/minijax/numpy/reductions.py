@@ -45,7 +45,7 @@ __all__ = [
 Axis = int | Sequence[int] | None
 
 
-def extreme(name: str, reduce: Callable[..., Any]) -> Callable[..., Any]:
+def extreme(name: str, reduce: Callable[..., Any], doc: str) -> Callable[..., Any]:
     def function(a: Value, axis: Axis = None, out: None = None, keepdims: bool = False) -> Value:
         refuse_out(name, out)
         axes = normal_axes(axis, ndim(a))
@@ -54,11 +54,11 @@ def extreme(name: str, reduce: Callable[..., Any]) -> Callable[..., Any]:
         strong = basic.convert_element_type(a, get_aval(a).dtype)
         return keep_axes(reduce(strong, axes), shape(a), axes if keepdims else ())
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return basic.named(function, name, doc)
 
 
-max, min = extreme("max", reductions.reduce_max), extreme("min", reductions.reduce_min)
+max = extreme("max", reductions.reduce_max, "The greatest element along `axis`, or of all.")
+min = extreme("min", reductions.reduce_min, "The least element along `axis`, or of all.")
 amax, amin = max, min
 
 
@@ -80,6 +80,7 @@ def truth_reduction(name: str, reduce: Callable[..., Any]) -> Callable[..., Any]
         reduced = reduce(basic.convert_element_type(a, bool), axes)
         return keep_axes(reduced, shape(a), axes if keepdims else ())
 
+    function.__doc__ = f"Whether {name} of the elements along `axis` are true."
     return function
 
 
@@ -104,6 +105,10 @@ def index_of(find: Callable[..., Any]) -> Callable[..., Any]:
             axes = normal_axes(axis, len(before))
         return keep_axes(find(a, axis, np.int64), before, axes if keepdims else ())
 
+    extreme = {"argmax": "greatest", "argmin": "least"}[find.__name__]
+    function.__doc__ = (
+        f"The first index of the {extreme} element along `axis`, or of all elements in one line."
+    )
     return function
 
 
