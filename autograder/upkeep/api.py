@@ -1,4 +1,4 @@
-"""The reference of minijax for the site: a page for each public module, made from the package itself.
+"""The reference of minijax for the site: a page for each public module, made from the package.
 
 What a function promises is its docstring. Which names are public is what `__all__` says; what a
 public module has among its names is a public module, too.
@@ -24,8 +24,9 @@ search:
 
 """
 _ABOUT = """\
-The public names of minijax, with what each promises. They are JAX's names, and whatever runs on minijax runs unchanged on
-JAX in 64-bit mode; JAX has more of them. `import minijax as jax` and `import minijax.numpy as jnp` are all that changes.
+The public names of minijax, with what each promises. They are JAX's names, and whatever runs on
+minijax runs unchanged on JAX in 64-bit mode; JAX has more of them. `import minijax as jax` and
+`import minijax.numpy as jnp` are all that changes.
 
 """
 

@@ -14,9 +14,9 @@ PAGES = api.pages()
 
 def entry(place, name):
     """What the reference has of a name: from its anchor to the next one's heading."""
-    path = ".".join(["minijax", *filter(None, [place]), name])
+    path = re.escape(".".join(["minijax", *filter(None, [place]), name]))
     found = re.search(
-        rf'^(?:### [^\n]* \{{ #{re.escape(path)} \}}|- <span id="{re.escape(path)}">).*?(?=^#|^- |\Z)',
+        rf'^(?:### [^\n]* \{{ #{path} \}}|- <span id="{path}">).*?(?=^#|^- |\Z)',
         PAGES[f"{place or 'index'}.md"],
         re.MULTILINE | re.DOTALL,
     )
