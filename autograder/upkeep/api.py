@@ -18,6 +18,7 @@ from autograder.lessons.manifest import Exercise
 _HEAD = """\
 ---
 title: "{title}"
+description: "{title}: its public names, how each one is called, and what it promises."
 search:
   exclude: true
 ---
