@@ -44,6 +44,7 @@ export class Panel {
       await this.lesson.python.started();
       if (this.stopButton.hidden) this.say("Python is ready.");
     } catch (error) {
+      if (error instanceof Stopped) return;
       this.say(`Python did not start (${error.message}). Press Check to try again.`);
     }
   }

@@ -41,19 +41,22 @@ export class Python {
       return (await this.reply({ ask: { call: "check", ...question } }, PATIENCE)).found;
     } catch (error) {
       if (error instanceof Stopped) throw error;
-      if (this.worker && error.message !== "too long") this.restart(error);
-      await this.started();
       const end = error.message === "too long" ? "too long" : "";
+      if (!end) this.restart(error); // else that is done
+      await this.started();
       const ask = { call: "explain_end", ...question, events: this.events, end };
       return (await this.reply({ ask })).found;
     }
   }
 
+  /* Wait until Python is there; if it did not start the last time, try once more. */
   async started() {
+    const { ready } = this;
     try {
-      await this.ready;
-    } catch {
-      this.start();
+      await ready;
+    } catch (error) {
+      if (error instanceof Stopped) throw error;
+      if (ready === this.ready) this.start();
       await this.ready;
     }
   }

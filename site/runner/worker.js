@@ -38,6 +38,6 @@ onmessage = async ({ data }) => {
       postMessage({ found: JSON.parse(answer[call](lesson, source, exercise, ...rest)) });
     }
   } catch (error) {
-    postMessage({ failed: String(error) });
+    postMessage({ failed: String(error).trim().split("\n").at(-1) }); // of a traceback
   }
 };

@@ -47,7 +47,7 @@ class Trial:
 
     def check(self):
         self.press("Check").panel.get_by_role("button", name="Stop").wait_for(
-            state="hidden", timeout=60_000
+            state="hidden", timeout=120_000
         )
         return self.panel.locator(".try-said").inner_text()
 
@@ -93,13 +93,45 @@ def test_a_wrong_answer_is_explained_as_by_the_command(try_it):
 
 
 def test_stop_ends_an_endless_loop(try_it):
-    trial = try_it("duals").write("def mul_jvp(primals, tangents):\n    while True: pass")
+    trial = (
+        try_it("duals")
+        .open("duals.mul_rule")
+        .write("def mul_jvp(primals, tangents):\n    while True: pass")
+    )
     trial.press("Check").press("Stop").panel.get_by_text("Stopped.").wait_for()
     assert "Not right yet" in trial.write(WRONG).check()
 
 
+def test_stop_ends_a_check_that_waits_for_python_to_start(try_it):
+    trial = (
+        try_it("duals")
+        .open("duals.mul_rule")
+        .press("Check")
+        .press("Stop")
+        .press("Check")
+        .press("Stop")
+    )
+    trial.panel.get_by_text("Stopped.").wait_for()
+    assert "Not right yet" in trial.check()
+    assert len([worker for worker in trial.tab.workers if "/runner/" in worker.url]) == 1
+
+
+@pytest.mark.full  # the page is patient for 13 seconds, and then starts Python again
+def test_what_does_not_end_is_explained_as_by_the_command(try_it):
+    trial = (
+        try_it("duals")
+        .open("duals.mul_rule")
+        .write("def mul_jvp(primals, tangents):\n    while True: pass")
+    )
+    assert "Not right yet" in trial.check()
+    told = trial.explanation()
+    assert told.startswith("It should hold that: A product moves by what its two operands contribu")
+    assert "but it does not end within 10 seconds. Is there an endless loop?" in told
+    trial.write(WRONG)
+
+
 def test_hints_are_shown_one_after_the_other(try_it):
-    trial = try_it("duals")
+    trial = try_it("duals").open("duals.mul_rule")
     hints = trial.tab.locator(".try-exercise[data-exercise='duals.mul_rule'] ~ details")
     for shown in (1, 2, 3):
         trial.press("Show a hint")
@@ -109,7 +141,11 @@ def test_hints_are_shown_one_after_the_other(try_it):
 
 
 def test_tab_indents_in_the_editor_and_escape_lets_it_leave(try_it):
-    trial = try_it("duals").write("def mul_jvp(primals, tangents):\n    return 1")
+    trial = (
+        try_it("duals")
+        .open("duals.mul_rule")
+        .write("def mul_jvp(primals, tangents):\n    return 1")
+    )
     editor = trial.panel.locator(".cm-content")
     assert "press Escape, then Tab" in editor.get_attribute("aria-label")
     trial.tab.keyboard.press("Tab")
@@ -122,7 +158,7 @@ def test_tab_indents_in_the_editor_and_escape_lets_it_leave(try_it):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [375, 1280])
 def test_what_opens_fits_the_screen_and_is_accessible(try_it, scheme, width):
-    tab = try_it("duals").tab
+    tab = try_it("duals").open("duals.mul_rule").tab
     tab.add_style_tag(content="*, ::before, ::after { transition: none !important }")
     tab.set_viewport_size({"width": width, "height": 900})
     tab.emulate_media(color_scheme=scheme)
@@ -133,7 +169,7 @@ def test_what_opens_fits_the_screen_and_is_accessible(try_it, scheme, width):
 
 
 def test_work_survives_a_reload(try_it):
-    trial = try_it("duals").write(WRONG)
+    trial = try_it("duals").open("duals.mul_rule").write(WRONG)
     source = trial.download()
     trial.tab.reload()
     assert WRONG in source
