@@ -53,7 +53,8 @@ def measure(name: str, command: Sequence[str], folder: Path, aim: float, rounds:
 def seconds(command: Sequence[str], folder: Path) -> tuple[float, float]:
     """Wall and processor time of a command with all that it starts."""
     before, start = os.times(), time.perf_counter()
-    environment = {**os.environ, "PYTHONPATH": str(places.ROOT)}
+    kept = {name: x for name, x in os.environ.items() if not name.startswith("PYTHON")}
+    environment = {**kept, "PYTHONPATH": str(places.ROOT)}
     subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
     after = os.times()
     used = after.children_user + after.children_system

@@ -237,8 +237,9 @@ def add_checks(folder: Path, lesson: Lesson, name: str = "checks.py") -> None:
         raise Problem(f"The lesson {lesson.id} has no {name}. Get a complete copy of the course.")
     shutil.copyfile(checks, folder / name)
     shutil.copyfile(PLUGIN, folder / "conftest.py")
-    for helper in HELPERS:
-        shutil.copyfile(helper, folder / helper.name)
+    helpers = {helper.name: helper.read_text(encoding="utf-8") for helper in HELPERS}
+    assemble.write_files(folder, helpers)
+    cache.add_bytecode(folder, helpers)
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
 
 
