@@ -81,10 +81,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     _add_notebooks(files, config)
     _add_handouts(files, config)
     files.append(File.generated(config, "assets/exercises.js", content=_exercises()))
-    for path, content in runner.assets().items():
-        files.append(File.generated(config, f"assets/runner/{path}", content=content))
     if _has_reference():
         _add_reference(files, config)
+    if not config.extra["offline"]:  # a page from a folder may start no Python
+        for path, content in runner.assets().items():
+            files.append(File.generated(config, f"assets/runner/{path}", content=content))
     return files
 
 
@@ -160,7 +161,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     source = page.file.src_uri
     lesson = _published().get(source)
     if lesson:
-        markdown = _expand(markdown, lesson)
+        markdown = _expand(markdown, lesson, config)
     elif source == "index.md":
         markdown = _home(markdown, config)
     if _FENCE.search(markdown):
@@ -240,11 +241,12 @@ def _obtain(repository: str | None) -> str:
     )
 
 
-def _expand(markdown: str, lesson: manifest.Lesson) -> str:
+def _expand(markdown: str, lesson: manifest.Lesson, config: MkDocsConfig) -> str:
     try:
         markdown = complete(markdown, lesson)
         check(markdown, lesson)
-        return runner.add_to(expand(markdown, lesson), lesson)
+        page = expand(markdown, lesson)
+        return page if config.extra["offline"] else runner.add_to(page, lesson)
     except Problem as error:
         raise PluginError(str(error)) from None
 

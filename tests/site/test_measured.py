@@ -39,7 +39,9 @@ COLOURS = """(seen) => {
     const element = walker.currentNode.parentElement;
     if (!walker.currentNode.data.trim() || !element.checkVisibility()) continue;
     const { color, fontSize, fontWeight } = getComputedStyle(element);
-    const name = [color, fontSize, fontWeight, ground(element)].join();
+    const size = parseFloat(fontSize);
+    const large = size >= 24 || (size >= 18.66 && fontWeight >= 700); // for which less is enough
+    const name = [color, large, ground(element)].join();
     if (!seen.includes(name)) found.set(name, element);
   }
   window.colours = [...found.values()];
