@@ -38,7 +38,7 @@ def run(path: Path, plugin: Any, *flags: str) -> None:
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Settings that somebody has for tests of their own change no grade; no cache is written."""
+    """The grader's own settings of pytest change no grade; no cache is written."""
     kept = {name: os.environ.pop(name) for name in _SETTINGS if name in os.environ}
     before = sys.dont_write_bytecode
     sys.dont_write_bytecode = True
