@@ -7,6 +7,7 @@ nothing but Python.
 
 import io
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -62,6 +63,12 @@ def _folder() -> Path:
     return places.ROOT / "build" / "runner" / sha256(made_of).hexdigest()[:16]
 
 
+def _is_there() -> bool:
+    """Whether pages get it. From files, without a server, browsers start no worker."""
+    offline = os.environ.get("SITE_OFFLINE") == "true"  # what `site build --offline` sets
+    return bool(lessons()) and not offline and _folder().exists()
+
+
 def _source() -> Path:
     return places.ROOT / "site" / "runner"
 
@@ -103,9 +110,9 @@ def _last_line(text: str) -> str:
 
 def assets() -> dict[str, bytes]:
     """All files by their path below `assets/runner/`; none if npm's part is missing."""
-    folder = _folder() if lessons() else None
-    if not folder or not folder.exists():
+    if not _is_there():
         return {}
+    folder = _folder()
     found = {x.relative_to(folder).as_posix(): x for x in folder.rglob("*") if x.is_file()}
     files = {path: file.read_bytes() for path, file in found.items()}
     files["checks.zip"] = _zip(_tool())
@@ -120,7 +127,7 @@ def add_to(markdown: str, lesson: Lesson) -> str:
 
     It is unchanged if the lesson cannot be done on its page, or npm's part is missing.
     """
-    if lesson not in lessons() or not _folder().exists():
+    if lesson not in lessons() or not _is_there():
         return markdown
     for exercise in lesson.exercises:
         command = page.command(exercise.id)

@@ -21,7 +21,8 @@ def build(to: Path | None = None, offline: bool = False) -> Path:
     That is `build/site` unless told, and `build/offline` for pages that need no server.
     """
     to = to or places.ROOT / "build" / ("offline" if offline else "site")
-    runner.prepare()
+    if not offline:
+        runner.prepare()
     result = subprocess.run(
         _mkdocs("build", "--strict", "--site-dir", str(to)),
         cwd=places.ROOT,

@@ -239,6 +239,14 @@ def told_without(capsys, reason):
     assert runner.add_to(text, LESSONS[0]) == text
 
 
+def test_pages_that_are_read_from_files_have_no_button(try_it, monkeypatch):
+    assert runner.assets()
+    monkeypatch.setenv("SITE_OFFLINE", "true")
+    assert runner.assets() == {}
+    text = page.command(LESSONS[0].exercises[0].id)
+    assert runner.add_to(text, LESSONS[0]) == text
+
+
 def test_the_lock_file_of_npm_has_no_addresses():
     lock = json.loads((places.ROOT / "site" / "runner" / "package-lock.json").read_text())
     packages = [package for name, package in lock["packages"].items() if name]
