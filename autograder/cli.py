@@ -220,6 +220,8 @@ def init(
     """Make a workspace of your own, in which you write your JAX."""
     from autograder.student import updating, workspace
 
+    if sys.stderr.isatty():
+        print("Writing the lessons; the first time it takes up to a minute ...", file=sys.stderr)
     updating.keep_given(workspace.init(folder).root)
     print(f"Your workspace is {folder}. Begin with:")
     print(f"    cd {folder}")

@@ -406,6 +406,7 @@ ADVICE = [
         "hint hello.greet",
         ["That was the last hint. ./jaxprentice give hello puts the"],
     ),
+    (Finds.on_a_terminal, "init new", ["Writing the lessons; the first time it takes up to a min"]),
     (Finds.on_a_terminal, "list", ["Checking hello, which has changed ..."]),
     (Finds.nothing, "progress", ["0 of 4.5 points, as the checks find."]),
     (
