@@ -613,8 +613,14 @@ def is_sentence(text):
     return ends and len(text) < 300 and len(re.findall("[a-z]{2,}", text)) > 2 and "(.*" not in text
 
 
-# What pytest and a notebook say has tests of its own.
-OTHERS = ("check_plugin.py", "example_checks.py", "editors.py", "notebook_extension.py")
+# What pytest, a notebook and a page of the site say has tests of its own.
+OTHERS = (
+    "in_browser.py",
+    "check_plugin.py",
+    "example_checks.py",
+    "editors.py",
+    "notebook_extension.py",
+)
 
 
 @pytest.mark.parametrize(
