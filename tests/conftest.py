@@ -49,13 +49,15 @@ LONG_FILES = [
 def pytest_collection_modifyitems(config, items):
     """Leave out what only --full runs; for the choice keep a few cases of each test, none slow."""
     items.sort(key=lambda item: [*LONG_FILES, item.path.stem].index(item.path.stem))
-    chosen = set(items)
+    chosen, of_one_test = set(items), defaultdict(list)
+    for item in items:
+        of_one_test[item.nodeid.partition("[")[0]].append(item)
     if not config.getoption("--full"):
         chosen = {item for item in items if not item.get_closest_marker("full")}
+        for cases in of_one_test.values():
+            if cases[0].get_closest_marker("sampled"):
+                chosen -= {*cases} - {*few(cases)}
     if config.getoption("--choice"):
-        of_one_test = defaultdict(list)
-        for item in items:
-            of_one_test[item.nodeid.partition("[")[0]].append(item)
         chosen &= {item for cases in of_one_test.values() for item in few(cases)}
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = [item for item in items if item in chosen]

@@ -611,14 +611,14 @@ def while_cost(eqn: Equation) -> Cost:
 
 # Primitives whose cost is as simple as that, by name.
 MOVEMENTS = """
-    all_gather axis_index bitcast_convert_type broadcast_in_dim concatenate copy copy_p
-    dynamic_slice dynamic_update_slice gather iota name optimization_barrier pad reshape rev scatter
-    slice split squeeze stop_gradient transpose
+    all_gather all_to_all axis_index bitcast_convert_type broadcast_in_dim concatenate copy copy_p
+    dynamic_slice dynamic_update_slice gather iota name optimization_barrier pad ppermute reshape
+    rev scatter slice split squeeze stop_gradient transpose
 """
 ELEMENTWISE = """
     abs add and ceil clamp convert_element_type cumsum div eq floor ge gt is_finite le lt max min
-    mul ne neg nextafter not or population_count psum rem round select_n shift_left
-    shift_right_arithmetic shift_right_logical sign square sub xor
+    mul ne neg nextafter not or pmax pmin population_count psum reduce_scatter rem round select_n
+    shift_left shift_right_arithmetic shift_right_logical sign square sub xor
 """
 TRANSCENDENTALS = """
     acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erf_inv erfc exp exp2 expm1 log log1p

@@ -385,7 +385,10 @@ def deadly(self, *args, whole={place}):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "count"),
-    [("nbgrader_grading.WriteVerdicts.preprocess", 0), ("SaveAutoGrades._add_score", 3)],
+    [
+        pytest.param("nbgrader_grading.WriteVerdicts.preprocess", 0, marks=pytest.mark.full),
+        ("SaveAutoGrades._add_score", 3),
+    ],
 )
 def test_a_run_that_is_killed_half_way_through_a_student_is_gone_on_with(copy, place, count):
     demo.hand_in(copy, LESSON, "newcomer", RIGHT)
@@ -406,7 +409,9 @@ def gradebook_text(course):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda n: n.name)
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.full)]
+)
 def test_a_run_that_is_stopped_while_it_grades_leaves_the_gradebook_alone(copy, number):
     demo.hand_in(copy, LESSON, "quick", f"{RIGHT}\n# mine\n")
     slow = f"{RIGHT}\nimport time\n\ntime.sleep(0.5)\n"

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shlex
 from collections import Counter
 from itertools import pairwise
 
@@ -79,6 +80,15 @@ def test_the_table_tells_each_student(course, tmp_path):
         assert found == [str(course.get("ps2").variant(student)), f"tasks/open_{task}.py"]
     with pytest.raises(Problem, match="ps1 has no variants"):
         nbgrader_people.variants(tmp_path, "ps1")
+
+
+def test_the_command_s_example_prints_the_table(tmp_path, monkeypatch, capsys):
+    text = ENTRY.replace('"ps2"', '"jvp"')
+    (tmp_path / courses.FILE).write_text(text, encoding="utf-8")
+    (tmp_path / "roster.csv").write_text("id\nada\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(shlex.split(cli.EXAMPLES["nbgrader variants"])) == 0
+    assert capsys.readouterr().out.startswith("student,variant,open task in duals\nada,")
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,7 @@ def test_the_finished_lesson_is_in_step_and_passes_the_audit(finished):
     finished.run("audit", "fusion", "--quick")
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_finished_lesson_is_checked_in_a_workspace(finished, tmp_path):
     finished.run("init", tmp_path / "mine")

@@ -164,6 +164,7 @@ FINDINGS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "old", "new", "finding"), FINDINGS, ids=[f[3] for f in FINDINGS])
 def test_each_kind_of_fault_is_found(monkeypatch, tmp_path, name, old, new, finding):
     monkeypatch.setattr(mutants, "make_mutants", lambda lesson: [])

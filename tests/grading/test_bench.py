@@ -125,6 +125,7 @@ def test_a_class_is_mixed_and_everybody_differs(name):
     assert not any("while True" in source for _, source in made)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @needs_isolation
 def test_other_graders_make_the_same_checks(tmp_path):

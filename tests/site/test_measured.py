@@ -1,4 +1,7 @@
-"""Every page, in both schemes and at both widths, each loaded once: what can be measured on it."""
+"""Every page, in both schemes and at both widths, each loaded once: what can be measured on it.
+
+With `--full`, each scheme is seen at each width; else the phone is dark, and the desktop light.
+"""
 
 import functools
 import gzip
@@ -9,6 +12,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 
 SIZES = {"phone": 375, "desktop": 1280}
 SCHEMES = {"light": "default", "dark": "slate"}  # the theme's names for them
+VIEWS = {"phone": "dark", "desktop": "light"}  # those that are always seen
 
 
 def show(tab, size, scheme):
@@ -59,16 +63,16 @@ AXE = """async ([coloured, options]) => {
 class Visit:
     """One load of a page, and all that is measured on it."""
 
-    def __init__(self, tabs, path, seen):
+    def __init__(self, tabs, path, seen, views):
         self.tab, self.errors = tabs.open(path)
         self.overflow, self.inaccessible = [], []
-        for size, scheme in itertools.product(SIZES, SCHEMES):
+        for size, scheme in views:
             show(self.tab, size, scheme)
             width = self.tab.evaluate("document.documentElement.scrollWidth")
             if width != SIZES[size]:
                 self.overflow.append((size, scheme, width))
             found = self.contrast(seen)
-            if scheme == "light":  # what is not colour is the same in both
+            if scheme == VIEWS[size]:  # what is not colour is the same in both
                 found += self.structure(size)
             self.inaccessible += [(size, scheme, *problem) for problem in found]
         self.clipped = self.tab.evaluate(CLIPPED)  # the last size is that of a desktop
@@ -97,9 +101,12 @@ FETCHED_NOW = """() => performance.getEntriesByType("resource").map((entry) => e
 
 
 @pytest.fixture(scope="session")
-def visits(tabs, built):
+def visits(tabs, built, request):
+    views = VIEWS.items()
+    if request.config.getoption("--full"):
+        views = list(itertools.product(SIZES, SCHEMES))
     paths, seen = [str(page.relative_to(built)) for page in sorted(built.rglob("*.html"))], set()
-    return {path: Visit(tabs, path, seen) for path in paths}
+    return {path: Visit(tabs, path, seen, views) for path in paths}
 
 
 def findings(visits, kind):

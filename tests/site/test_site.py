@@ -558,7 +558,7 @@ def test_steps_move_only_if_the_reader_wants_motion(stepper):
 
 def test_a_code_block_in_a_step_keeps_the_arrow_keys(stepper):
     stepper.get_by_role("button", name="Next").click()
-    stepper.locator("pre").focus()
+    stepper.locator("pre[tabindex]").focus()
     stepper.keyboard.press("ArrowRight")
     assert seen(stepper) == [2]
 

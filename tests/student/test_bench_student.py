@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
+
 from benchmarks import student
 
 
+@pytest.mark.full
 def test_a_lesson_is_measured_untouched_and_solved(tmp_path, capsys):
     report = tmp_path / "report.json"
     student.main(["interpreters"], rounds=1, report=report)

@@ -47,7 +47,7 @@ TERM = {
     "grade": "2 submissions graded.",
     "report": "The report is results/report.html.",
     "export": "The export is in results/exports/csv.",
-    "similar": "similar/similar.html",
+    "similar": "similar/similar-jvp.html",
     "nbgrader init": "with the assignments core, jvp.",
     "nbgrader roster": "The course has 2 students.",
     "nbgrader section": "monday: ada, grace",
@@ -69,6 +69,7 @@ SMALL = {
 ELSEWHERE = {
     "new": "tests/course/test_new.py",
     "demo": "tests/classroom/test_demo.py",
+    "nbgrader variants": "tests/classroom/test_variants.py",
     "audit": "tests/grading/test_audit.py",
     "site": "tests/site/test_site.py",
     "site build": "tests/site/test_site.py",

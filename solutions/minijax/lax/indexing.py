@@ -938,7 +938,10 @@ def along_axis(
     x: Value, indices: Value, axis: int, mode: Any = None, fill_value: Value = None
 ) -> Value:
     """The elements at `indices` along one axis, with the other axes side by side."""
-    rank = len(get_aval(x).shape)
+    shape = get_aval(indices).shape
+    if 0 in shape:
+        return full(shape, np.zeros((), get_aval(x).dtype))
+    rank = len(shape)
     others = tuple(i for i in range(rank) if i != axis)
     numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
     mode = GatherScatterMode.PROMISE_IN_BOUNDS if mode is None else mode

@@ -249,13 +249,13 @@ def all_to_all(
 def check_parts(length: int, axis_name: Any, size: int, tiled: bool) -> None:
     if tiled and length % size:
         raise ValueError(
-            f"The size of all_to_all split_axis ({length}) has to be divisible by the size of the "
-            f"named axis {axis_name} ({size})."
+            f"all_to_all cuts split_axis into {size} equal parts, one for each example of "
+            f"{axis_name!r}, and it is {length} long."
         )
     if not tiled and length != size:
         raise ValueError(
-            "all_to_all requires the size of the mapped axis axis_name to equal "
-            f"x.shape[split_axis], but they are {size} and {length} respectively."
+            f"Without tiled, all_to_all gives each of the {size} examples of {axis_name!r} one "
+            f"element of split_axis, and it is {length} long."
         )
 
 
@@ -312,7 +312,7 @@ def all_to_all_hlo(
 
 
 def all_replicas(size: int) -> str:
-    """One group of all, for the operations that do not take no groups."""
+    """All devices as one group, for the operations that must be told their groups."""
     return f"replica_groups = dense<{[[*range(size)]]}> : tensor<1x{size}xi64>"
 
 
@@ -363,12 +363,13 @@ def psum_scatter(
 def check_shards(length: int, size: int, tiled: bool) -> None:
     if tiled and length % size:
         raise ValueError(
-            f"tiled reduce_scatter operand scatter dimension size {length} must be divisible by "
-            f"shard_count {size}"
+            f"psum_scatter cuts scatter_dimension into {size} equal parts, one for each example, "
+            f"and it is {length} long."
         )
     if not tiled and length != size:
         raise ValueError(
-            f"reduce_scatter operand scatter dimension size {length} must match shard count {size}"
+            f"Without tiled, psum_scatter gives each of the {size} examples one element of "
+            f"scatter_dimension, and it is {length} long."
         )
 
 

@@ -223,7 +223,7 @@ def slice_in_dim(
     start, limit, _ = builtins.slice(start_index, limit_index).indices(shape[axis])
     starts, limits, strides = [0] * len(shape), [*shape], [1] * len(shape)
     starts[axis], limits[axis], strides[axis] = start, max(start, limit), stride
-    return slice(operand, starts, limits, None if stride == 1 else strides)
+    return slice(operand, starts, limits, strides)
 
 
 def slice_impl(x: Value, *, start_indices: Value, limit_indices: Any, strides: Any) -> Value:
