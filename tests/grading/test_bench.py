@@ -32,6 +32,7 @@ TINY = Sizes(
 ONE_ROUND = measure.Effort(seconds=0.0, least_rounds=1, sample=0.0)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_every_row_is_measured_and_reported(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(reference, "Sizes", lambda: TINY)
