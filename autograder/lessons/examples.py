@@ -1,11 +1,8 @@
 """What the worked examples of a lesson's page print, on the reference and on the skeleton.
 
 The examples of a page run one after the other in a process of their own, on the tree of the lesson.
-What they left is kept in `build/examples`, with a hash of all that it depends on: most pages are as
-they were the last time.
 """
 
-import contextlib
 import json
 import os
 import re
@@ -15,11 +12,9 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from hashlib import sha256
-from importlib import metadata
 from pathlib import Path
 
-from autograder.lessons import assemble, manifest, page, places, run_examples
+from autograder.lessons import assemble, kept, manifest, page, run_examples
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.page import Part
 from autograder.lessons.run_examples import Output
@@ -34,8 +29,7 @@ class _Page:
     examples: list[Part]
     codes: list[str]
     tree: dict[str, str]
-    place: Path
-    mark: str
+    place: kept.Place
 
 
 def _page(lesson: Lesson) -> _Page:
@@ -51,8 +45,9 @@ def _fresh_page(lesson: Lesson) -> _Page:
 def _on(lesson: Lesson, tree: dict[str, str], kind: str) -> _Page:
     examples = [x for x in page.parts(page.read(lesson), lesson) if x.kind == "example"]
     codes = [page.code(example) for example in examples]
-    place = places.ROOT / "build" / "examples" / f"{lesson.id}{kind}.json"
-    return _Page(examples, codes, tree, place, _mark(codes, tree))
+    runner = Path(run_examples.__file__).read_text(encoding="utf-8")
+    place = kept.place(f"examples/{lesson.id}{kind}", codes, tree, runner)
+    return _Page(examples, codes, tree, place)
 
 
 def outputs(lesson: Lesson) -> dict[int, list[Output]]:
@@ -86,18 +81,12 @@ def _left(about: _Page, lesson: Lesson) -> list[list[Output]]:
     """What each example leaves: as it is kept, else run now."""
     if not about.examples:
         return []
-    found = _kept(about.place, about.mark)
-    if found is None:
-        found = _ran.pop(about.mark, None) or _run(about.codes, about.tree, lesson)
-        _keep(about.place, about.mark, found)
-    return found
+    found: list[list[Output]] | None = about.place.read()
+    return _run(about, lesson) if found is None else found
 
 
 def _error(left: list[Output]) -> Output | None:
     return next((output for output in left if output["output_type"] == "error"), None)
-
-
-_ran: dict[str, list[list[Output]]] = {}  # by mark: what `prepare` has run and not yet returned
 
 
 def prepare(lessons: Sequence[Lesson]) -> None:
@@ -105,25 +94,20 @@ def prepare(lessons: Sequence[Lesson]) -> None:
 
     Threads only wait for processes: Python 3.11 fails when two of them parse code at a time.
     """
-    pages = [(x, about) for x in lessons for about in (_page(x), _fresh_page(x))]
-    todo = [
-        (x, about)
-        for x, about in pages
-        if about.codes and about.mark not in _ran and _kept(about.place, about.mark) is None
-    ]
+    pages = [(about, x) for x in lessons for about in (_page(x), _fresh_page(x))]
+    todo = [(about, x) for about, x in pages if about.codes and about.place.read() is None]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(lambda job: _run(job[1].codes, job[1].tree, job[0]), todo)
-        _ran.update(zip((about.mark for _, about in todo), found, strict=True))
+        list(pool.map(lambda job: _run(*job), todo))
 
 
-def _run(codes: list[str], tree: dict[str, str], lesson: Lesson) -> list[list[Output]]:
+def _run(about: _Page, lesson: Lesson) -> list[list[Output]]:
     environment = {key: value for key, value in os.environ.items() if key != "XLA_FLAGS"}
     with tempfile.TemporaryDirectory(prefix="examples-") as folder:
-        assemble.write_files(Path(folder), tree)
+        assemble.write_files(Path(folder), about.tree)
         try:
             done = subprocess.run(
                 [sys.executable, "-I", "-B", run_examples.__file__, folder],
-                input=json.dumps(codes), env=environment, cwd=folder, timeout=PATIENCE,
+                input=json.dumps(about.codes), env=environment, cwd=folder, timeout=PATIENCE,
                 capture_output=True, text=True, encoding="utf-8", check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
@@ -131,7 +115,9 @@ def _run(codes: list[str], tree: dict[str, str], lesson: Lesson) -> list[list[Ou
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or ["no word of why"])[-1]
         raise page.problem(lesson, 1, f"An example ends Python ({last}). Change it.")
-    return json.loads(done.stdout)
+    found: list[list[Output]] = json.loads(done.stdout)
+    about.place.write(found)
+    return found
 
 
 _RAISES = re.compile(r'\braises="(\w+)"')
@@ -146,31 +132,3 @@ def _check(example: Part, left: list[Output], lesson: Lesson) -> None:
         wanted = promised[1] if promised else "nothing"
         text = f"The example should raise {wanted}, and raises {found}"
         raise page.problem(lesson, example.line, f"{text.rstrip('.')}. Correct the example.")
-
-
-# ------------------------------------------------------------------------------------------
-# What is kept
-
-
-def _mark(codes: list[str], tree: dict[str, str]) -> str:
-    """Changes with everything on which the outputs depend."""
-    runner = Path(run_examples.__file__).read_text(encoding="utf-8")
-    versions = [sys.version, *(metadata.version(name) for name in ("numpy", "jaxlib"))]
-    return sha256(json.dumps([codes, tree, runner, versions]).encode()).hexdigest()
-
-
-def _kept(place: Path, mark: str) -> list[list[Output]] | None:
-    try:
-        kept = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return kept["outputs"] if kept["of"] == mark else None
-
-
-def _keep(place: Path, mark: str, found: list[list[Output]]) -> None:
-    """Write it down, unless this copy of the course belongs to another user."""
-    with contextlib.suppress(OSError):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        new = place.with_suffix(f".{os.getpid()}")
-        new.write_text(json.dumps({"of": mark, "outputs": found}), encoding="utf-8")
-        new.replace(place)

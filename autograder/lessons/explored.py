@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import assemble, describe_jaxprs, layered, manifest, traced
+from autograder.lessons import assemble, describe_jaxprs, kept, layered, manifest, traced
 from autograder.lessons.describe_jaxprs import Described
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
@@ -55,16 +55,27 @@ def read(argument: str, lesson: Lesson) -> Explored:
 
 
 def _described(program: str, name: str, lesson: Lesson) -> list[Described]:
-    with tempfile.TemporaryDirectory(prefix="jaxprs-") as folder:
-        assemble.write_files(Path(folder), assemble.files_of(manifest.needed(lesson)))
-        try:
-            done = subprocess.run(
-                [sys.executable, "-P", "-B", describe_jaxprs.__file__, folder],
-                input=program, cwd=folder, timeout=PATIENCE,
-                capture_output=True, text=True, encoding="utf-8", check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise Problem(f"The program jaxprs/{name} takes over {PATIENCE} seconds.") from None
+    tree, script = assemble.files_of(manifest.needed(lesson)), Path(describe_jaxprs.__file__)
+    where = f"jaxprs/{lesson.id}-{name}"
+    place = kept.place(where, program, tree, script.read_text(encoding="utf-8"))
+    found: list[Described] | None = place.read()
+    if found is None:
+        with tempfile.TemporaryDirectory(prefix="jaxprs-") as folder:
+            assemble.write_files(Path(folder), tree)
+            found = _run(script, folder, program, name)
+        place.write(found)
+    return found
+
+
+def _run(script: Path, folder: str, program: str, name: str) -> list[Described]:
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-B", script, folder],
+            input=program, cwd=folder, timeout=PATIENCE,
+            capture_output=True, text=True, encoding="utf-8", check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise Problem(f"The program jaxprs/{name} takes over {PATIENCE} seconds.") from None
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or ["It ends Python"])[-1]
         raise Problem(f"The program jaxprs/{name} fails. {last}.")

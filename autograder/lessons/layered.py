@@ -2,7 +2,7 @@
 
 Nodes are given in an order in which each comes after those that it reads. A node's layer is one
 below the lowest of these. An arrow that passes a layer gets a place there, as a node would; nodes
-of a layer are ordered by the middle of their neighbors, and then moved toward it.
+of a layer are ordered by the middle of their neighbours, and then moved towards it.
 """
 
 import itertools
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 SWEEPS = 8  # down and up in turn; programs of a page settle in fewer
-GAP = 14.0  # between neighbors in a layer
+GAP = 14.0  # between neighbours in a layer
 PASSING = 8.0  # the width of an arrow that passes a layer
 
 
@@ -35,7 +35,7 @@ class Drawing:
 
 @dataclass
 class _Graph:
-    """Nodes and passing arrows alike, with arrows between neighboring layers only."""
+    """Nodes and passing arrows alike, with arrows between neighbouring layers only."""
 
     widths: list[float]
     layers: list[int]
@@ -109,8 +109,8 @@ def _placed(graph: _Graph) -> list[float]:
     return [middle - left for middle in middles]
 
 
-def _wanted(neighbors: Sequence[int], middles: Sequence[float], otherwise: float) -> float:
-    return sum(middles[i] for i in neighbors) / len(neighbors) if neighbors else otherwise
+def _wanted(neighbours: Sequence[int], middles: Sequence[float], otherwise: float) -> float:
+    return sum(middles[i] for i in neighbours) / len(neighbours) if neighbours else otherwise
 
 
 def _spread(

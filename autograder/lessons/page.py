@@ -14,8 +14,9 @@ A directive is alone on its line, outside code blocks.
 import itertools
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from autograder.lessons import (
     assemble,
@@ -30,6 +31,8 @@ from autograder.lessons import (
 )  # fmt: skip
 from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.lessons.problem import Problem
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -158,12 +161,17 @@ def _trace(argument: str, lesson: Lesson) -> str:
 
 def trace(part: Part, lesson: Lesson) -> str:
     """A recorded program as text, where there is no stepper."""
-    try:
-        found = traced.read(part.argument, lesson)
-    except Problem as error:
-        raise problem(lesson, part.line, str(error)) from None
+    found = _read(traced.read, part, lesson)
     about = f"{found.title}. What the course's own solution does, operation by operation:"
     return f"{fenced(found.program, 'python')}\n{about}\n\n{fenced(found.transcript, 'text')}"
+
+
+def _read(read: Callable[[str, Lesson], _Found], part: Part, lesson: Lesson) -> _Found:
+    """What a directive names; a mistake in it is told with the page's line."""
+    try:
+        return read(part.argument, lesson)
+    except Problem as error:
+        raise problem(lesson, part.line, str(error)) from None
 
 
 def _jaxpr(argument: str, lesson: Lesson) -> str:
@@ -173,10 +181,7 @@ def _jaxpr(argument: str, lesson: Lesson) -> str:
 
 def jaxpr(part: Part, lesson: Lesson) -> str:
     """A program and its jaxprs as text, where there is no explorer."""
-    try:
-        found = explored.read(part.argument, lesson)
-    except Problem as error:
-        raise problem(lesson, part.line, str(error)) from None
+    found = _read(explored.read, part, lesson)
     return f"{fenced(found.program, 'python')}\n{found.title}:\n\n{fenced(found.text, 'text')}"
 
 

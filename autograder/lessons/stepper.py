@@ -23,7 +23,7 @@ from autograder.lessons.drawing import (
 )
 from autograder.lessons.problem import Problem
 
-PROGRAM = '<div class="highlight"><pre tabindex="0"><code>{}</code></pre></div>'
+CODE = '<div class="highlight"><pre tabindex="0"><code>{}</code></pre></div>'
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def fragment(
     """
     shown = "".join(f'<span class="stepper-line">{line}\n</span>' for line in program)
     parts = [
-        PROGRAM.format(shown) if program else "",
+        CODE.format(shown) if program else "",
         curve(told),
         f"<ol>\n{''.join(map(item, told))}\n</ol>",
         rule_list(told, rules),
@@ -109,8 +109,7 @@ def rule_item(number: int, rule: Source) -> str:
     """A rule's text; an empty line of it gets a space, because Markdown ends HTML at one."""
     name, text = html.escape(rule.name), re.sub("^$", " ", rule.text.strip(), flags=re.MULTILINE)
     head = f"<summary>The code: <code>{name}</code></summary>{rule.about}"
-    code = f'<div class="highlight"><pre tabindex="0"><code>{text}</code></pre></div>'
-    return f'<details data-rule="{number}">{head}{code}</details>'
+    return f'<details data-rule="{number}">{head}{CODE.format(text)}</details>'
 
 
 def curve(told: Sequence[Moment]) -> str:

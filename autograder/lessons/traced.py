@@ -24,7 +24,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from autograder.lessons import assemble, drawing, manifest, recorder, skeleton, stepper
+from autograder.lessons import assemble, drawing, kept, manifest, recorder, skeleton, stepper
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
@@ -124,23 +124,35 @@ def _wishes(file: Path) -> Wishes:
 
 def _record(program: str, name: str, lesson: Lesson, wishes: Wishes) -> dict[str, Any]:
     """The recording's document (docs/recordings.md)."""
-    with tempfile.TemporaryDirectory(prefix="trace-") as folder:
-        assemble.write_files(Path(folder), assemble.files_of(manifest.needed(lesson)))
-        text, document = Path(folder, "program.txt"), Path(folder, "recording.json")
-        text.write_text(program, encoding="utf-8")
-        options = json.dumps({"watch": wishes.watch, "memory": wishes.memory})
-        words = [recorder.__file__, folder, str(text), name, str(document), options]
-        try:
-            subprocess.run(
-                [sys.executable, "-P", "-B", *words], cwd=folder, stdin=subprocess.DEVNULL,
-                capture_output=True, timeout=PATIENCE, check=False, env=os.environ | DEVICES,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise Problem(f"The recording {name} takes over {PATIENCE} seconds.") from None
-        if not document.exists():
-            raise Problem(f"The program of the recording {name} ends Python. Change it.")
-        found: dict[str, Any] = json.loads(document.read_text(encoding="utf-8"))
-        return found
+    tree = assemble.files_of(manifest.needed(lesson))
+    options = json.dumps({"watch": wishes.watch, "memory": wishes.memory})
+    script = Path(recorder.__file__)
+    where = f"traces/{lesson.id}-{name}"
+    place = kept.place(where, program, options, tree, script.read_text(encoding="utf-8"), DEVICES)
+    found: dict[str, Any] | None = place.read()
+    if found is None:
+        with tempfile.TemporaryDirectory(prefix="trace-") as folder:
+            assemble.write_files(Path(folder), tree)
+            found = _recorded(script, Path(folder), program, name, options)
+        place.write(found)
+    return found
+
+
+def _recorded(script: Path, folder: Path, program: str, name: str, options: str) -> dict[str, Any]:
+    text, document = folder / "program.txt", folder / "recording.json"
+    text.write_text(program, encoding="utf-8")
+    words = [str(x) for x in (script, folder, text, name, document, options)]
+    try:
+        subprocess.run(
+            [sys.executable, "-P", "-B", *words], cwd=folder, stdin=subprocess.DEVNULL,
+            capture_output=True, timeout=PATIENCE, check=False, env=os.environ | DEVICES,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise Problem(f"The recording {name} takes over {PATIENCE} seconds.") from None
+    if not document.exists():
+        raise Problem(f"The program of the recording {name} ends Python. Change it.")
+    found: dict[str, Any] = json.loads(document.read_text(encoding="utf-8"))
+    return found
 
 
 def _called(steps: Sequence[drawing.Step]) -> set[str]:

@@ -5,13 +5,13 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from autograder.lessons import places
+from autograder.lessons import manifest, notebook, places
 from autograder.student import doctor
 
-# Five processes share the files: many tests wait, for a limit of time or for a browser, and four
+# Six processes share the files: many tests wait, for a limit of time or for a browser, and four
 # kept two cores busy for two thirds of the time. A file stays in one process, because its tests
 # share expensive things: a graded class, a built site. Files start in `tests/conftest.py`'s order.
-IN_PARALLEL = ("-n", "5", "--dist", "loadfile", "--no-loadscope-reorder")
+IN_PARALLEL = ("-n", "6", "--dist", "loadfile", "--no-loadscope-reorder")
 ALL = "--all"
 
 
@@ -22,6 +22,9 @@ def run(arguments: Sequence[str]) -> int:
     arguments say which.
     """
     command = [sys.executable, "-m", "pytest", "-r", "fEs", *flags(list(arguments))]
+    if ALL in arguments or "--choice" in command:
+        # What pages show is run once and kept, before all processes need it at the same time.
+        notebook.texts(list(manifest.load().values()))
     status = subprocess.call(command, cwd=places.ROOT, env={**os.environ, "PYTHONPATH": ""})
     missing = [name for name in doctor.DEBIAN_PACKAGES if not doctor.has(name)]
     if missing:

@@ -233,7 +233,7 @@ def all_to_all(
     size = axis_frame(axis_name).size
 
     def exchange(leaf: Value) -> Value:
-        check_parts(get_aval(leaf).shape[split_axis], axis_name, size, tiled)
+        check_parts("all_to_all", "split_axis", get_aval(leaf).shape[split_axis], size, tiled)
         axes = {"split_axis": split_axis, "concat_axis": concat_axis}
         params = {"axis_name": axis_name, "axis_size": size, "tiled": tiled}
         if tiled or split_axis == concat_axis:
@@ -246,16 +246,17 @@ def all_to_all(
     return tree_map(exchange, x)
 
 
-def check_parts(length: int, axis_name: Any, size: int, tiled: bool) -> None:
+def check_parts(what: str, axis: str, length: int, size: int, tiled: bool) -> None:
+    """Refuse an axis that cannot be dealt out to all examples."""
     if tiled and length % size:
         raise ValueError(
-            f"all_to_all cuts split_axis into {size} equal parts, one for each example of "
-            f"{axis_name!r}, and it is {length} long."
+            f"{what} cuts {axis} into {size} equal parts, one for each example, and it is {length} "
+            "long."
         )
     if not tiled and length != size:
         raise ValueError(
-            f"Without tiled, all_to_all gives each of the {size} examples of {axis_name!r} one "
-            f"element of split_axis, and it is {length} long."
+            f"Without tiled, {what} gives each of the {size} examples one element of {axis}, and "
+            f"it is {length} long."
         )
 
 
@@ -351,26 +352,14 @@ def psum_scatter(
     size = axis_frame(axis_name).size
 
     def scatter(leaf: Value) -> Value:
-        shape = get_aval(leaf).shape
-        check_kind("psum_scatter", get_aval(leaf).dtype, "iuf")
-        check_shards(shape[scatter_dimension], size, tiled)
+        aval = get_aval(leaf)
+        check_kind("psum_scatter", aval.dtype, "iuf")
+        length = aval.shape[scatter_dimension]
+        check_parts("psum_scatter", "scatter_dimension", length, size, tiled)
         params = {"axis_name": axis_name, "axis_size": size, "tiled": tiled}
         return reduce_scatter_p.bind(leaf, scatter_dimension=scatter_dimension, **params)
 
     return tree_map(scatter, x)
-
-
-def check_shards(length: int, size: int, tiled: bool) -> None:
-    if tiled and length % size:
-        raise ValueError(
-            f"psum_scatter cuts scatter_dimension into {size} equal parts, one for each example, "
-            f"and it is {length} long."
-        )
-    if not tiled and length != size:
-        raise ValueError(
-            f"Without tiled, psum_scatter gives each of the {size} examples one element of "
-            f"scatter_dimension, and it is {length} long."
-        )
 
 
 def reduce_scatter_type(
