@@ -84,8 +84,8 @@ class Limits:
         }
         if self.cpu_seconds is not None:
             limits["CPU"] = self.cpu_seconds
-        if sys.platform == "linux":  # which counts threads, and all of the user's
-            limits["NPROC"] = _threads_of_user() + self.threads
+        if sys.platform == "linux":  # where it counts all threads of the user, see `Worker._watch`
+            limits["NPROC"] = _threads_of_user() + 16 * self.threads
         return limits
 
     def by_controller(self) -> dict[str, int]:
@@ -216,6 +216,7 @@ _LAYERS: dict[str, tuple[str, ...]] = {
     "process": ("seccomp",),
 }
 _LISTEN, _STOP = "listen", "stop"  # instead of messages, which are lists
+_BETWEEN_COUNTS = 0.05  # seconds
 
 
 @dataclass
@@ -242,6 +243,10 @@ class Worker:
         self.answers: SimpleQueue[Any] = SimpleQueue()
         self.talker = threading.Thread(target=self._talk, daemon=True)
         self.talker.start()
+        self.closed = threading.Event()
+        self.watcher = threading.Thread(target=self._watch, daemon=True)
+        if sys.platform == "linux" and "pids" not in cgroup.held():
+            self.watcher.start()
         try:
             self._greet()
         except BaseException:
@@ -305,6 +310,18 @@ class Worker:
         except (OSError, EOFError, ValueError, MemoryError, wire.Malformed) as error:
             self.answers.put(error)
 
+    def _watch(self) -> None:
+        """End the worker once it has too many threads, where no control group limits them.
+
+        RLIMIT_NPROC counts all threads of a user, so it is far above the number that one worker may
+        have: else a worker that takes all of them would leave none to the workers beside it.
+        """
+        while not self.closed.wait(_BETWEEN_COUNTS):
+            with contextlib.suppress(OSError):  # it has just ended
+                if _threads_of(self.process.pid) > self.limits.threads:
+                    keeper = self.level == "process"  # which sweeps
+                    (self.process.terminate if keeper else self.process.kill)()
+
     def spent(self) -> float:
         """The seconds of CPU that it has taken so far; by the clock where that cannot be told."""
         try:
@@ -323,6 +340,9 @@ class Worker:
     def close(self) -> None:
         """Kill the worker and everything that it started."""
         self.messages.put(_STOP)
+        self.closed.set()
+        if self.watcher.is_alive():
+            self.watcher.join()
         if self.level == "process" and hasattr(os, "killpg"):
             self.process.terminate()  # the keeper sweeps
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -356,13 +376,22 @@ class Worker:
 
 def _cpu_of(process: int) -> float:
     """The seconds of CPU of a process, its descendants, and those that it has waited for."""
+    ticks = sum(sum(map(int, about[11:15])) for about in _family(process))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _threads_of(process: int) -> int:
+    """The threads of a process and its descendants."""
+    return sum(int(about[17]) for about in _family(process))
+
+
+def _family(process: int) -> Iterator[list[str]]:
+    """What the kernel says of a process and of its descendants: proc(5), `stat` from field 3 on."""
     folder = Path(f"/proc/{process}")
-    own = (folder / "stat").read_text().rpartition(")")[2].split()[11:15]
-    total = sum(map(int, own)) / os.sysconf("SC_CLK_TCK")
+    yield (folder / "stat").read_text().rpartition(")")[2].split()
     for child in (folder / f"task/{process}/children").read_text().split():
         with contextlib.suppress(OSError):  # it has just ended
-            total += _cpu_of(int(child))
-    return total
+            yield from _family(int(child))
 
 
 # ------------------------------------------------------------------------------------------

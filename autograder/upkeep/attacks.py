@@ -9,6 +9,7 @@ replaced by real paths. Canaries, secret words of this run, are in every file th
 import contextlib
 import ctypes
 import json
+import multiprocessing
 import os
 import secrets
 import shutil
@@ -18,6 +19,7 @@ import threading
 import time
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -87,6 +89,7 @@ class Scene:
     """Everything that an attack might want, with canaries in it, and what it managed to take."""
 
     folder: Path
+    beside: Executor  # a second grader, which knows nothing of the scene
     canaries: dict[str, str] = field(default_factory=dict)
     caught: list[bytes] = field(default_factory=list)  # what came by the network
     words: dict[str, str] = field(default_factory=dict)  # "@SOLUTION@" -> where it lies
@@ -106,7 +109,8 @@ def scene() -> Iterator[Scene]:
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="jaxprentice-")))
         folder.chmod(0o755)
-        made = Scene(folder)
+        spawn = multiprocessing.get_context("spawn")
+        made = Scene(folder, stack.enter_context(ProcessPoolExecutor(1, spawn)))
         for part in (_plant_edition, _plant_files, _plant_process, _listen, _read_letters, _hurry):
             stack.enter_context(part(made))
         made.planted = {word: _content(made, word) for word in _PLANTED}
@@ -238,27 +242,35 @@ MOST_MEMORY = 400 << 20  # bytes that the grader may need for a submission
 def attempt(attack: Attack, level: str, made: Scene, followed: bool = True) -> list[str]:
     """Grade an attack on a rung: what went wrong, for us; nothing if it was stopped.
 
-    `followed`: an honest submission is graded next, and must get what it deserves.
+    `followed`: honest work is graded by a second grader meanwhile, and by the same one afterwards;
+    both times it must have full points.
     """
     _clean(made)
     lesson = manifest.get(attack.lesson)
+    beside = made.beside.submit(_honest, lesson.id, level) if followed else None
     begin = time.monotonic()
     results = [_graded(attack, lesson, level, made) for _ in range(attack.times)]
     result = max(results, key=lambda one: one["score"])
     faults = [*_earned(attack, lesson, result), *_leaked(result, made), *_harmed(made)]
     if (seconds := (time.monotonic() - begin) / attack.times) > MOST_SECONDS:
         faults.append(f"it keeps the grader busy for {seconds:.0f} seconds")
-    if followed:
-        faults += _spoilt(lesson, level)
+    if beside is not None:
+        faults += _spoilt("the submission beside it", beside.result())
+        faults += _spoilt("the next submission", _honest(lesson.id, level))
     return [*faults, *_misreported(attack, result)]
 
 
-def _spoilt(lesson: Lesson, level: str) -> Iterator[str]:
-    honest = assemble.read_solution(lesson.module).encode()
-    exercise = lesson.exercises[-1]
-    result = submission.grade(lesson, "ada", honest, level=level, only=exercise.id)
-    if result["score"] != exercise.points:
-        yield f"the next submission gets {result['score']} points"
+def _honest(name: str, level: str) -> Result:
+    """What honest work in a lesson gets; in this process or in another."""
+    lesson = manifest.get(name)
+    return submission.grade(
+        lesson, "ada", assemble.read_solution(lesson.module).encode(), level=level
+    )
+
+
+def _spoilt(who: str, result: Result) -> Iterator[str]:
+    if result["score"] != result["max_score"]:
+        yield f"{who} gets {result['score']} of {result['max_score']} points"
 
 
 def _graded(attack: Attack, lesson: Lesson, level: str, made: Scene) -> Result:

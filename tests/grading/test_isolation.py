@@ -1,12 +1,16 @@
 """What a worker can and cannot do, on every rung of the ladder that this machine has."""
 
+import contextlib
 import errno
 import os
 import platform
 import re
+import secrets
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -311,6 +315,65 @@ def test_nothing_is_left_of_a_closed_worker(tree, level):
     assert not Path(scratch).exists()
 
 
+KEY = 0x6A7870  # of a segment of shared memory that a worker asks for
+LEAVE = f"""
+import contextlib, ctypes, os, tempfile, threading, time
+from multiprocessing import shared_memory
+def daemon():
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(60)
+for leave in (daemon, lambda: tempfile.mkstemp(prefix=args[0]),
+              lambda: shared_memory.SharedMemory(args[0], create=True, size=4096)):
+    with contextlib.suppress(OSError):
+        leave()
+ctypes.CDLL(None).shmget({KEY}, 4096, 0o1666)
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+"""
+ENDINGS = ("return 1", "os._exit(0)", "os.abort()", "while True: pass")
+
+
+def leave(tree, level, mark, ending):
+    """Start a worker that leaves what it can and ends in one of four ways, and close it."""
+    with Worker(tree, "thing/module.py", level) as worker, contextlib.suppress(Died, TimedOut):
+        run(worker, f"{LEAVE}{ending}", mark, seconds=0.2 if "while" in ending else 20)
+
+
+def left(tree, mark):
+    """What there is of workers of this tree: by each place, its number or names."""
+    own = f"{cgroup.PREFIX}{os.getpid()}-*"
+    named = [path for folder in ("/dev/shm", "/tmp") for path in Path(folder).glob(f"*{mark}*")]
+    segments = [x for x in Path("/proc/sysvipc/shm").read_text().split() if x == str(KEY)]
+    return {
+        "processes": alive(str(tree).encode()),
+        "children": [x.read_text() for x in Path("/proc/self/task").glob("*/children")],
+        "control groups": [x for top in cgroup.places().values() for x in top.glob(own)],
+        "temporary files": sorted(Path(tempfile.gettempdir()).iterdir()),
+        "shared memory": [*named, *segments],
+        "open files": len([*Path("/proc/self/fd").iterdir()]),
+        "threads": threading.active_count(),
+    }
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc, which only Linux has")
+@pytest.mark.parametrize("count", [4, pytest.param(1000, marks=pytest.mark.full)])
+def test_nothing_is_left_of_many_workers(tree, level, count, tmp_path, monkeypatch):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    mark = f"jxp{secrets.token_hex(5)}"
+    leave(tree, level, mark, ENDINGS[0])  # the folders that last as long as the grader are made
+    assert dies(str(tree).encode())
+    before = left(tree, mark)
+    for number in range(count):
+        leave(tree, level, mark, ENDINGS[number % len(ENDINGS)])
+    assert dies(str(tree).encode())
+    assert left(tree, mark) == before
+    assert not before["processes"]
+    assert not before["control groups"]
+    assert not before["shared memory"]
+
+
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc, which only Linux has")
 def test_a_worker_does_not_outlive_the_grader(tree, level, tmp_path):
     script = (
@@ -376,10 +439,24 @@ return count
 
 
 def test_threads_are_limited_in_number(tree, level):
-    if os.getuid() == 0 and "pids" not in cgroup.held():
-        pytest.skip("root without a control group for processes: the kernel does not limit root")
-    count = ask(tree, level, THREADS, limits=Limits(threads=60))
-    assert 20 <= count < (60 if "pids" in cgroup.held() else 5000)
+    if "pids" not in cgroup.held():
+        pytest.skip("no control group for processes")
+    assert 20 <= ask(tree, level, THREADS, limits=Limits(threads=60)) < 60
+
+
+def test_threads_are_limited_without_control_groups(tree, level, monkeypatch):
+    monkeypatch.setattr(cgroup, "places", dict)
+    with pytest.raises(Died):
+        ask(tree, level, THREADS.replace("return count", "time.sleep(30)"))
+    assert ask(tree, level, "return 1") == 1
+
+
+def test_a_worker_may_take_no_threads_from_those_beside_it(tree, level, monkeypatch):
+    monkeypatch.setattr(cgroup, "places", dict)
+    with Worker(tree, "thing/module.py", level) as greedy:
+        with contextlib.suppress(Died):
+            run(greedy, THREADS)
+        assert ask(tree, level, XLA) == "cpu"
 
 
 OPEN = """
