@@ -2,7 +2,7 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -145,12 +145,17 @@ def recognize(lesson: Lesson, calls: Mapping[str, list[Call]], level: str) -> di
         kinds = {call.found.kind for call in made if call.found is not None}
         if sum(call.wrong_value for call in made) < 2 or kinds & _NOT_A_MISTAKE:
             continue
-        mistakes = [m for m in answers.mistakes(lesson.id) if m.exercise == exercise]
-        telling = sorted(made, key=lambda call: not call.wrong_value)  # where most of them differ
-        fitting = [m for m in mistakes if _fits(variant(lesson, level, m), telling)]
+        fitting = list(like(lesson, exercise, made, level))
         if len(fitting) == 1:
             labels[exercise] = fitting[0]
     return labels
+
+
+def like(lesson: Lesson, exercise: str, made: Iterable[Call], level: str) -> Iterator[Mistake]:
+    """The known mistakes in an exercise that give the same replies to these calls."""
+    telling = sorted(made, key=lambda call: not call.wrong_value)  # where most of them differ
+    mistakes = [m for m in answers.mistakes(lesson.id) if m.exercise == exercise]
+    return (m for m in mistakes if _fits(variant(lesson, level, m), telling))
 
 
 def _fits(oracle: Oracle, calls: list[Call]) -> bool:

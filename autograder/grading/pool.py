@@ -139,18 +139,31 @@ def _end_with_parent(folders: Sequence[str]) -> None:
     os._exit(1)
 
 
-def in_pool(
-    task: Callable[[T], R], items: Sequence[T], workers: int | None = None
-) -> Iterator[tuple[T, R]]:
-    """Each item with what `task` makes of it, in several processes, in the order of finishing."""
-    workers = min(workers or os.cpu_count() or 1, len(items))
-    if workers <= 1:
-        yield from ((item, task(item)) for item in items)
-        return
-    with _pool(workers) as pool:
-        futures = {pool.submit(task, item): item for item in items}
+class Crew:
+    """Processes that do one round of work after the other, and keep what they know meanwhile."""
+
+    def __init__(self, pool: ProcessPoolExecutor | None = None) -> None:
+        self.pool = pool  # None: this process does the work itself
+
+    def each(self, task: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
+        """Each item with what `task` makes of it, in the order of finishing."""
+        if self.pool is None:
+            yield from ((item, task(item)) for item in items)
+            return
+        futures = {self.pool.submit(task, item): item for item in items}
         for future in as_completed(futures):
             yield futures[future], future.result()
+
+
+@contextlib.contextmanager
+def crew(workers: int | None = None) -> Iterator[Crew]:
+    """A crew of so many processes; None means one for each processor."""
+    workers = workers or os.cpu_count() or 1
+    if workers <= 1:
+        yield Crew()
+        return
+    with _pool(workers) as pool:
+        yield Crew(pool)
 
 
 def _grade_one(

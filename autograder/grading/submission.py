@@ -20,7 +20,7 @@ from autograder.grading.judging import HIDDEN, Examined, Policy, constant_answer
 from autograder.grading.oracle import given, reference
 from autograder.grading.result import Result
 from autograder.grading.suite import Disagreement
-from autograder.grading.suite_run import Generating, SuiteRun
+from autograder.grading.suite_run import Enough, Generating, SuiteRun
 from autograder.lessons import assemble
 from autograder.lessons.manifest import Lesson
 from autograder.sandbox import isolation
@@ -41,6 +41,7 @@ def grade(
     kept: Path | None = None,
     shrink: bool = True,
     base: Base | None = None,
+    enough: Enough | None = None,
 ) -> Result:
     """Grade one submission and return its result document (see `result.json`).
 
@@ -49,7 +50,8 @@ def grade(
     the id of an exercise, the tests of the others do not run, and the result is without them.
     `kept` is the folder that holds the assignment's generated programs, or will. Without `shrink`,
     no counterexamples are looked for, and what runs out of time is not asked again. `base` holds
-    the student's own modules of earlier lessons, if the submission stands on these.
+    the student's own modules of earlier lessons, if the submission stands on these. Once `enough`
+    is true after a test that fails, no more tests run, and these count as not passed.
     Raises Problem when that rung is not to be had, SuiteError when the hidden suite itself is
     broken. Whatever the submission does is a result, never an exception.
     """
@@ -61,7 +63,7 @@ def grade(
         examined = _unexaminable(suite.NOT_IMPLEMENTED, f"The module {lesson.module} is missing.")
     else:
         generating = Generating(seed, kept, shrink)
-        examined = _examine(lesson, source, level, generating, only, base or {})
+        examined = _examine(lesson, source, level, generating, only, base or {}, enough)
     examined.properties = under_pytest.properties(under_pytest.suite_of(lesson))
     wanted = [part for part in lesson.graded if only in (None, part.id)]
     exercises = [judge(part, expected[part.id], examined, policy) for part in wanted]
@@ -89,6 +91,7 @@ def _examine(
     generating: Generating,
     only: str | None,
     base: Base,
+    enough: Enough | None,
 ) -> Examined:
     """Run the hidden suite of a lesson on a module."""
     with opened(lesson, source, level, base) as session:
@@ -99,7 +102,7 @@ def _examine(
             return replace(found, review=review.notes(unusual, session.signs))
         assert session.worker is not None
         layers = session.worker.layers
-        run = suite_run(lesson, session, generating, only, own_base=bool(base))
+        run = suite_run(lesson, session, generating, only, own_base=bool(base), enough=enough)
         under_pytest.run(under_pytest.suite_of(lesson), run)
         if unusual:
             run.ask_again()
@@ -137,13 +140,15 @@ def suite_run(
     only: str | None = None,
     *,
     own_base: bool = False,
+    enough: Enough | None = None,
 ) -> SuiteRun:
     """A run of the lesson's suite on the module of a session, beside the reference.
 
     Right answers are shown to plain modules alone, and a base of one's own is not looked through.
     """
     plain = review.is_plain(session.reached, lesson) and not own_base
-    return SuiteRun(lesson, session, reference(lesson, session.level), generating, only, plain)
+    oracle = reference(lesson, session.level)
+    return SuiteRun(lesson, session, oracle, generating, only, plain, enough)
 
 
 def _unexaminable(kind: str, remark: str) -> Examined:

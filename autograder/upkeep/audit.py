@@ -7,7 +7,7 @@ name, and mutants, which have a slip in one exercise. All of them are graded as 
 be, and every grade that is not as it should be is a finding.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -42,6 +42,11 @@ class Case:
     check: Check
     answers: tuple[str, ...] = ()  # the exercises that visible checks are asked about as well
 
+    @property
+    def alone(self) -> bool:
+        """Does its own exercise's loss of points say all?"""
+        return self.kind == "wrong answer"
+
 
 @dataclass
 class Report:
@@ -73,8 +78,9 @@ def audit(
     for lesson in chosen:
         cases = _sample(make_cases(lesson)) if quick else make_cases(lesson)
         _examine_classes(lesson, report)
-        _examine(lesson, cases, report, workers, level)
-        examine_mutants(lesson, report, quick, workers, level)
+        with pool.crew(workers) as crew:  # what it has asked the reference, it asks once
+            _examine(lesson, cases, report, crew, level)
+            examine_mutants(lesson, report, quick, crew, level)
     return report
 
 
@@ -98,67 +104,66 @@ def _examine_classes(lesson: Lesson, report: Report) -> None:
 
 
 def _examine(
-    lesson: Lesson, cases: Sequence[Case], report: Report, workers: int | None, level: str | None
+    lesson: Lesson, cases: Sequence[Case], report: Report, crew: pool.Crew, level: str | None
 ) -> None:
     by_name = {case.name: case for case in cases}
+    asked = [Asked(lesson.id, level, c.name, c.source, c.answers, c.alone) for c in cases]
+    outcomes = crew.each(grade, asked)
     wrong: dict[str, list[str]] = {}
-    full: dict[str, set[str]] = {}
-    for result in _graded(lesson, cases, workers, level):
+    visible: dict[str, bool] = {}
+    for _, (result, refused) in _with_progress(outcomes, f"Made for {lesson.id}", len(asked)):
         case = by_name[result["student"]]
         wrong[case.name] = [f"{lesson.id}: {case.name}: {x}" for x in case.check(result)]
-        full[case.name] = {e["id"] for e in result["exercises"] if e["points"] == e["max_points"]}
+        if refused is not None:
+            visible[case.name] = not refused
+            wrong[case.name] += [_refused(case, exercise) for exercise in sorted(refused)]
     for kind in dict.fromkeys(case.kind for case in cases):
         names = [case.name for case in cases if case.kind == kind]
         right = sum(not wrong[name] for name in names)
         report.rows.append((lesson.id, kind, right, len(names)))
+    report.rows.append((lesson.id, "visible checks agree", sum(visible.values()), len(visible)))
     report.findings += [text for case in cases for text in wrong[case.name]]
-    _examine_visible(lesson, cases, full, report, workers)
 
 
-def _graded(
-    lesson: Lesson, cases: Sequence[Case], workers: int | None, level: str | None
-) -> Iterator[Result]:
-    """The results of made submissions; that of a wrong answer has its own exercise alone."""
-    jobs = [(case.name, case.source.encode()) for case in cases if case.kind != "wrong answer"]
-    yield from pool.grade_many(jobs, lesson, workers=workers, level=level, shrink=False)
-    alone = [(case, level) for case in cases if case.kind == "wrong answer"]
-    named = [(c.lesson, at, c.name, c.source, c.answers[0]) for c, at in alone]
-    yield from (result for _, result in pool.in_pool(_grade_alone, named, workers))
+def _refused(case: Case, exercise: str) -> str:
+    return (
+        f"{case.lesson}: {case.name}: {exercise}: a visible check refuses it, and the hidden suite "
+        "does not. Let one of them ask for what is promised."
+    )
 
 
-def _grade_alone(job: tuple[str, str | None, str, str, str]) -> Result:
-    lesson, level, name, source, exercise = job
-    known = manifest.get(lesson)
-    return submission.grade(known, name, source.encode(), level=level, only=exercise, shrink=False)
+@dataclass(frozen=True)
+class Asked:
+    """A made submission as it travels to another process."""
+
+    lesson: str
+    level: str | None
+    name: str
+    source: str
+    answers: tuple[str, ...]
+    alone: bool  # one lost point of the only answer is all that matters
 
 
-def _examine_visible(
-    lesson: Lesson,
-    cases: Sequence[Case],
-    full: Mapping[str, set[str]],
-    report: Report,
-    workers: int | None,
-) -> None:
-    """Does the hidden suite refuse each answer that a visible check refuses?"""
-    asked = [(lesson.id, case.name, case.source, case.answers) for case in cases if case.answers]
-    outcomes = pool.in_pool(refused, asked, workers)
-    title = f"Visible checks of {lesson.id}"
-    found = list(_with_progress(outcomes, title, len(asked)))
-    odd = {job[1]: refused & full[job[1]] for job, refused in found}
-    report.findings += [
-        f"{lesson.id}: {name}: {exercise}: a visible check refuses it, and the hidden suite does "
-        "not. Let one of them ask for what is promised."
-        for name, exercises in odd.items()
-        for exercise in sorted(exercises)
-    ]
-    told = [odd[job[1]] for job, refused in found if refused]
-    right = sum(not exercises for exercises in told)
-    report.rows.append((lesson.id, "refused by a visible check", right, len(told)))
+def grade(asked: Asked) -> tuple[Result, set[str] | None]:
+    """The result, and which of the answers with full points a visible check refuses.
+
+    None where no answer has full points: what the hidden suite refuses, a visible check may.
+    """
+    lesson, source = manifest.get(asked.lesson), asked.source.encode()
+    only: dict[str, Any] = {"only": asked.answers[0], "enough": _any} if asked.alone else {}
+    result = submission.grade(lesson, asked.name, source, level=asked.level, shrink=False, **only)
+    full = {e["id"] for e in result["exercises"] if e["points"] == e["max_points"]}
+    own = full.intersection(asked.answers)
+    return result, refused(lesson, asked.source, asked.answers) & own if own else None
 
 
-def refused(job: tuple[str, str, str, tuple[str, ...]]) -> set[str]:
+def _any(exercise: str, calls: Sequence[Any]) -> bool:
+    """The first test that fails is enough."""
+    return True
+
+
+def refused(lesson: Lesson, source: str, exercises: Sequence[str]) -> set[str]:
     """Those of the exercises that a visible check refuses, with this module."""
-    lesson, source, exercises = manifest.get(job[0]), job[2], job[3]
     alone = manifest.find_exercise(exercises[0]) if len(exercises) == 1 else None
     report = checks.run(lesson, {lesson.module: source.encode()}, alone)
     return set(exercises) - set(report.done)
@@ -168,7 +173,7 @@ SAMPLE = 12  # one mutant or answer in so many is tried when there is little tim
 
 
 def examine_mutants(
-    lesson: Lesson, report: Report, quick: bool, workers: int | None, level: str | None
+    lesson: Lesson, report: Report, quick: bool, crew: pool.Crew, level: str | None = None
 ) -> None:
     """Does the suite notice each slip? Those argued to be none are not counted."""
     equivalent = mutants.read_equivalent(lesson)
@@ -176,7 +181,7 @@ def examine_mutants(
     for gone in equivalent.keys() - {mutant.id for mutant in made}:
         report.findings.append(f"{lesson.id}: {gone} is not a mutant any more. Remove its entry.")
     chosen = made[::SAMPLE] if quick else made
-    outcomes = mutants.try_out(lesson, chosen, workers=workers, level=level)
+    outcomes = mutants.try_out(lesson, chosen, crew, level)
     found = list(_with_progress(outcomes, f"Mutants of {lesson.id}", len(chosen)))
     real = [outcome for outcome in found if outcome.mutant.id not in equivalent]
     killed = sum(outcome.killed for outcome in real)

@@ -15,16 +15,18 @@ import functools
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.grading import answers, pool, submission
+from autograder.grading import answers, judging, pool, submission
+from autograder.grading.result import Test
+from autograder.grading.suite_run import Call
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
-from autograder.sandbox import session
+from autograder.sandbox import isolation, session
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class Outcome:
 
 
 def try_out(
-    lesson: Lesson, mutants: list[Mutant], *, workers: int | None = None, level: str | None = None
+    lesson: Lesson, mutants: list[Mutant], crew: pool.Crew, level: str | None = None
 ) -> Iterator[Outcome]:
     """Grade mutants of a lesson; what was graded before, with the same suite, is remembered.
 
@@ -117,15 +119,22 @@ def try_out(
         if mutant.id in memory.known:
             yield Outcome(mutant, **memory.known[mutant.id])
     todo = [mutant for mutant in mutants if mutant.id not in memory.known]
-    for mutant, found in pool.in_pool(functools.partial(_grade, lesson.id, level), todo, workers):
+    for mutant, found in crew.each(functools.partial(_grade, lesson.id, level), todo):
         memory.keep(mutant.id, found)
         yield Outcome(mutant, **found)
 
 
 def _grade(lesson_id: str, level: str | None, mutant: Mutant) -> dict[str, Any]:
     lesson, source = manifest.get(lesson_id), mutant.source.encode()
+    options: dict[str, Any] = {"level": isolation.choose(level), "shrink": False}
+
+    def unlike_mistakes(exercise: str, calls: Sequence[Call]) -> bool:
+        """Whether it has no label, whatever the other tests say."""
+        return not any(judging.like(lesson, exercise, calls, options["level"]))
+
+    only = mutant.exercise
     result = submission.grade(
-        lesson, mutant.id, source, level=level, only=mutant.exercise, shrink=False
+        lesson, mutant.id, source, only=only, enough=unlike_mistakes, **options
     )
     (exercise,) = result["exercises"]
     label = exercise["misconception"] and exercise["misconception"]["name"]
@@ -138,12 +147,15 @@ def _grade(lesson_id: str, level: str | None, mutant: Mutant) -> dict[str, Any]:
 
 def _behaves_as(lesson: Lesson, level: str | None, mutant: Mutant, label: str) -> bool:
     """Does the mutant do as the known mistake does in all tests of the lesson, of any exercise?"""
-    sources = [mutant.source, _mistaken(lesson.id, mutant.exercise, label)]
-    results = [
-        submission.grade(lesson, "", text.encode(), level=level, shrink=False) for text in sources
-    ]
-    tests = [[e["tests"] for e in result["exercises"]] for result in results]
-    return tests[0] == tests[1]
+    mistake = _mistaken(lesson.id, mutant.exercise, label)
+    return _tests(lesson, level, mutant.source) == _tests(lesson, level, mistake)
+
+
+@functools.lru_cache(maxsize=100)
+def _tests(lesson: Lesson, level: str | None, source: str) -> list[list[Test]]:
+    """What comes of each test of each exercise; of a known mistake it is asked again and again."""
+    result = submission.grade(lesson, "", source.encode(), level=level, shrink=False)
+    return [exercise["tests"] for exercise in result["exercises"]]
 
 
 def _mistaken(lesson_id: str, exercise: str, label: str) -> str:

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from autograder.lessons import places
 from autograder.lessons.problem import Problem
 
-TEST = "tests/test_primitives.py"
+TEST = "tests/reference/test_primitives.py"
 
 
 def run() -> int:

@@ -8,8 +8,9 @@ import pytest
 from graded_course import MISTAKES, MODULE, WHOLE_SUITE, WHOLE_TOML
 
 from autograder import cli
-from autograder.lessons import manifest
-from autograder.upkeep import audit, classes, mutants
+from autograder.grading import pool
+from autograder.lessons import manifest, places
+from autograder.upkeep import audit, classes, mutants, sweep
 
 pytestmark = pytest.mark.skipif(
     graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
@@ -113,10 +114,10 @@ def test_a_good_suite_passes(monkeypatch, tmp_path):
         ("tiny", "right answer", 2, 2),
         ("tiny", "known mistake", 3, 3),
         ("tiny", "wrong answer", 1, 1),
-        ("tiny", "refused by a visible check", 3, 3),
+        ("tiny", "visible checks agree", 2, 2),
         ("tiny", "mutant", 26, 26),
     ]
-    assert "known mistake               3 of 3" in audit.table(report)
+    assert "known mistake         3 of 3" in audit.table(report)
 
 
 @pytest.mark.slow
@@ -191,6 +192,10 @@ def test_mutants_are_killed_or_argued_away(monkeypatch, tmp_path, entry, finding
     text = EQUIVALENT.replace("tiny.double/d78ed16b", name) if entry else "mutant = []"
     (tmp_path / "suites" / "tiny.equivalent.toml").write_text(text, encoding="utf-8")
     report = audit.Report()
-    audit.examine_mutants(manifest.get("tiny"), report, quick=False, workers=1, level=None)
+    audit.examine_mutants(manifest.get("tiny"), report, quick=False, crew=pool.Crew())
     assert (finding is None) == (report.findings == [])
     assert finding is None or any(finding in text for text in report.findings)
+
+
+def test_the_sweep_is_where_the_audit_looks_for_it():
+    assert (places.ROOT / sweep.TEST).is_file()

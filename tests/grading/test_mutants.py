@@ -5,7 +5,7 @@ import ast
 import graded_course
 import pytest
 
-from autograder.grading import submission
+from autograder.grading import pool, submission
 from autograder.lessons import places
 from autograder.upkeep import mutants
 
@@ -93,13 +93,13 @@ def lesson(monkeypatch, tmp_path):
 
 def test_a_known_outcome_is_not_computed_again(lesson, monkeypatch):
     chosen = mutants.make_mutants(lesson)[:3]
-    first = list(mutants.try_out(lesson, chosen[:2], workers=1))
+    first = list(mutants.try_out(lesson, chosen[:2], pool.Crew()))
     graded = []
     real = submission.grade
     monkeypatch.setattr(
         submission, "grade", lambda *args, **kw: graded.append(args) or real(*args, **kw)
     )
-    again = list(mutants.try_out(lesson, chosen, workers=1))
+    again = list(mutants.try_out(lesson, chosen, pool.Crew()))
     assert again[:2] == first
     assert [args[1] for args in graded] == [chosen[2].id]
 
