@@ -2,7 +2,7 @@
 
 Three rungs, best first. `namespaces`: bubblewrap gives the worker its own user, mount, process,
 network and ipc namespaces, in which nothing lies but Python, NumPy and the tree under test;
-Landlock, seccomp and limits come inside, where the kernel has them. `landlock`: the same without
+seccomp and limits come inside, and Landlock where the kernel has it. `landlock`: the same without
 namespaces, so the files of this machine are there but cannot be opened. `process`: limits (and
 seccomp, where the kernel has it), for work that one trusts. A rung is proved by running it, never
 by a version number.
