@@ -3,6 +3,7 @@
 - A page's description is its own opening.
 - The search index holds how each section begins, and the words of each page once. Code, formulas
   and hints are left out: an index of everything is three times as large, and every page loads it.
+  Of the reference it has the names and the first sentences.
 - The theme's search worker is given the queries as `assets/search.js` prepares them.
 - With `extra.offline`, pages can be opened from a folder: links name files, and search needs no
   server.
@@ -87,7 +88,7 @@ def on_post_build(config: MkDocsConfig) -> None:
     path = site / "search" / "search_index.json"
     index = json.loads(path.read_text(encoding="utf-8"))
     index["docs"] = _pruned(index["docs"])
-    index["config"]["fields"]["words"] = {"boost": 1}
+    index["config"]["fields"] |= {"words": {"boost": 1}, "name": {"boost": _NAME}}  # see search.js
     (worker,) = (site / "assets" / "javascripts" / "workers").glob("search.*.js")
     theirs = worker.read_text(encoding="utf-8")
     worker.write_text((_ASSETS / "search.js").read_text(encoding="utf-8") + theirs, "utf-8")
@@ -100,7 +101,7 @@ def _compact(data: object) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-_TEASER = 180  # characters of a section that its search result may show
+_TEASER = 160  # characters of a section that its search result may show
 
 
 def _pruned(sections: list[dict[str, str]]) -> list[dict[str, str]]:
@@ -109,6 +110,9 @@ def _pruned(sections: list[dict[str, str]]) -> list[dict[str, str]]:
     words: dict[str, set[str]] = {}
     for section in sections:
         text = _text(section["text"])
+        if "/#minijax." in section["location"]:
+            section.update(_reference(section["location"], text))
+            continue
         shown = _shortened(text, _TEASER)
         section["text"] = html.escape(shown, quote=False)
         page = section["location"].partition("#")[0]
@@ -118,6 +122,19 @@ def _pruned(sections: list[dict[str, str]]) -> list[dict[str, str]]:
     for page, first in pages.items():
         first["words"] = " ".join(sorted(words[page]))
     return sections
+
+
+_NAME = 2000  # twice as much as a title: who types `grad` may want to know what it promises
+_LESSON = re.compile(r"You write it in the \S+ lesson\. ")
+_PROMISE = 50  # characters of it that a search result shows
+
+
+def _reference(location: str, text: str) -> dict[str, str]:
+    """An entry of the reference: under the name that a program uses, with its first sentence."""
+    path = location.partition("#minijax.")[2].replace("numpy.", "jnp.", 1)
+    sentence = re.split(r"[.;:](?: |$)", _LESSON.sub("", text))[0]
+    shown = html.escape(_shortened(sentence, _PROMISE), quote=False)
+    return {"title": path if "." in path else f"jax.{path}", "text": shown}
 
 
 # ------------------------------------------------------------------------------------------

@@ -1,9 +1,11 @@
 """The reference of minijax for the site: a page for each public module, made from the package.
 
 What a function promises is its docstring. Which names are public is what `__all__` says; what a
-public module has among its names is a public module, too.
+public module has among its names is a public module, too. Classes that have no public name, because
+only functions make them, are on a page of their own.
 """
 
+import enum
 import importlib
 import inspect
 import re
@@ -18,9 +20,7 @@ from autograder.lessons.manifest import Exercise
 _HEAD = """\
 ---
 title: "{title}"
-description: "{title}: its public names, how each one is called, and what it promises."
-search:
-  exclude: true
+description: "{title}: {about}, how each one is called, and what it promises."
 ---
 
 """
@@ -32,13 +32,39 @@ minijax runs unchanged on JAX in 64-bit mode; JAX has more of them. `import mini
 """
 
 
+# Classes that public functions return or hand to the user's function.
+_RETURNED = (
+    *("core.ShapedArray", "core.Tracer", "jaxpr.ClosedJaxpr", "jaxpr.Jaxpr", "jaxpr.JaxprEqn"),
+    *("jaxpr.Literal", "jaxpr.Var", "jit.Jitted", "jit.Lowered", "numpy.indexing.IndexUpdateRef"),
+)
+_ABOUT_RETURNED = """\
+These classes have no public name: you meet their objects as arguments or results of public
+functions. `make_jaxpr` returns a `ClosedJaxpr`, `jit` a `Jitted`, and `x.at[index]` is an
+`IndexUpdateRef`.
+
+"""
+
+
 def pages(package: str = "minijax") -> dict[str, str]:
-    """Markdown of each public module's page, by the page's name: `minijax.numpy` is `numpy.md`."""
+    """Markdown of each page by its name: that of the module `minijax.numpy` is `numpy.md`."""
     found = dict(_modules(importlib.import_module(package), package))
     texts = {_file(name): _page(name, module) for name, module in found.items()}
     every = "".join(f"- [`{x}`]({_file(x)}): {_summary(found[x])}\n" for x in [*found][1:])
+    every += "- [What functions return](returned.md): classes without a public name.\n"
     first = _file(package)
-    return {**texts, first: texts[first].replace("\n## ", f"\n{_ABOUT}{every}\n## ", 1)}
+    texts[first] = texts[first].replace("\n## ", f"\n{_ABOUT}{every}\n## ", 1)
+    return {**texts, "returned.md": _returned(package)}
+
+
+def _returned(package: str) -> str:
+    title = "What functions return"
+    head = _HEAD.format(title=title, about="classes without a public name")
+    places = (f"{package}.{x}".rpartition(".") for x in _RETURNED)
+    values = (
+        (path, name, getattr(importlib.import_module(path), name)) for path, _, name in places
+    )
+    entries = "".join(_entry(f"{path}.{name}", name, value) for path, name, value in values)
+    return f"{head}# {title}\n\n{_ABOUT_RETURNED}## Classes\n\n{entries}"
 
 
 def _file(module: str) -> str:
@@ -84,7 +110,9 @@ def _page(path: str, module: ModuleType) -> str:
             kinds[_kind(value)].append(_entry(f"{path}.{name}", name, value))
     links = f"Modules in it: {', '.join(inner)}.\n\n" if inner and "." in path else ""
     sections = [f"## {kind}\n\n{''.join(found)}" for kind, found in kinds.items() if found]
-    return f"{_HEAD.format(title=path)}# `{path}`\n\n{links}" + "\n".join(sections)
+    return f"{_HEAD.format(title=path, about='its public names')}# `{path}`\n\n{links}" + "\n".join(
+        sections
+    )
 
 
 def _kind(value: Any) -> str:
@@ -102,16 +130,20 @@ def _entry(path: str, name: str, value: Any) -> str:
         numpys = " is NumPy's" if inspect.isclass(value) else ""
         shown = f" is `{value!r}`" if isinstance(value, float | None) else numpys
         return f'- <span id="{path}">`{name}`</span>{shown}\n'
-    blocks = [
-        f"### {name} {{ #{path} }}",
-        page.fenced(_wrapped(name + _signature(value)), "python"),
-    ]
+    if inspect.isclass(value):
+        return _class(path, name, value)
+    return _told(f"### {name} {{ #{path} }}", name + _signature(value), value)
+
+
+def _told(heading: str, call: str, value: Any, doc: str | None = None) -> str:
+    """How something is called, where it is written, and its docstring, or what replaces it."""
+    blocks = [heading, page.fenced(_wrapped(call), "python") if call else ""]
     if exercise := _exercise(value):
         folder = manifest.get(exercise.lesson).folder.name
         link = f"../lessons/{folder}/lesson.md#{exercise.id}"
         blocks.append(f"You write it in the [`{exercise.lesson}`]({link}) lesson.")
-    doc = vars(value).get("__doc__") if inspect.isclass(value) else inspect.getdoc(value)
-    blocks.append(page.doctests_fenced(inspect.cleandoc(doc or "")))
+    doc = inspect.getdoc(value) if doc is None else inspect.cleandoc(doc)
+    blocks.append(page.doctests_fenced(doc or ""))
     return "\n\n".join(block.strip() for block in blocks if block.strip()) + "\n\n"
 
 
@@ -123,15 +155,21 @@ def _wrapped(signature: str) -> str:
     return "\n".join(textwrap.wrap(signature, 78, subsequent_indent="    "))
 
 
-def _signature(value: Any) -> str:
-    """The parameters without their types, which the sentences below tell better."""
+def _signature(value: Any, given_before: int = 0) -> str:
+    """The parameters without their types, which the sentences below tell better.
+
+    A method is `given_before` an object as first argument.
+    """
     try:
         given = inspect.signature(value)
     except (TypeError, ValueError):
         return ""
-    bare = [x.replace(annotation=x.empty) for x in given.parameters.values()]
+    asked = [*given.parameters.values()][given_before:]
+    bare = [x.replace(annotation=x.empty) for x in asked]
     text = str(given.replace(parameters=bare, return_annotation=given.empty))
-    return re.sub(r"<object object at \w+>", "...", text)  # a default that says: nothing was given
+    return re.sub(
+        r"<object object at \w+>|<factory>", "...", text
+    )  # a default that says: nothing was given
 
 
 def _exercise(value: Any) -> Exercise | None:
@@ -142,3 +180,75 @@ def _exercise(value: Any) -> Exercise | None:
             if (lesson.module_name, exercise.target) == place:
                 return exercise
     return None
+
+
+# ------------------------------------------------------------------------------------------
+# Classes
+
+# Methods that minijax's own modules call. JAX's classes do not have them, which a test compares.
+_INTERNAL = {
+    "Array": "by_numpy number value",
+    "IndexUpdateRef": "places scattered",
+    "Jitted": "bind donated_leaves flatten launcher launcher_for program traced",
+    "PyTreeDef": "describe",
+    "ShapeDtypeStruct": "parts",
+    "ShapedArray": "to_bool to_index to_int",
+}
+
+
+def _class(path: str, name: str, cls: type) -> str:
+    """A class and its members; at its second public name only where the first one is."""
+    first = _homes().get(cls, path)
+    heading = f"### {name} {{ #{path} }}"
+    if first != path:
+        link = f"{_file(first.rpartition('.')[0])}#{first}"
+        return f"{heading}\n\nThis is [`{first}`]({link}).\n\n"
+    call, doc = name + _signature(cls), vars(cls).get("__doc__") or ""
+    if issubclass(cls, enum.Enum):
+        call, doc = "", f"{doc}\n\nIts members are {', '.join(f'`{x.name}`' for x in cls)}."
+    told = _told(heading, call, cls, doc)
+    members = sorted(_members(cls).items())
+    return told + "".join(_member(f"{path}.{own}", own, value) for own, value in members)
+
+
+def _homes() -> dict[type, str]:
+    """Where each public class is described: its first name, from the outermost module."""
+    found: dict[type, str] = {}
+    for path, module in _modules(importlib.import_module("minijax"), "minijax"):
+        for name in _names(module):
+            if inspect.isclass(value := getattr(module, name)):
+                found.setdefault(value, f"{path}.{name}")
+    return found
+
+
+def _members(cls: type) -> dict[str, Any]:
+    """The public methods and properties of a class that are not another class's."""
+    left_out = {name for base in cls.__mro__[1:] for name in _surface(base)}
+    left_out.update(_INTERNAL.get(cls.__name__, "").split())
+    return {
+        name: value
+        for name, value in _surface(cls).items()
+        if not name.startswith("_") and name not in left_out
+        if inspect.isroutine(value) or isinstance(value, property)
+    }
+
+
+def _surface(cls: type) -> dict[str, Any]:
+    """All that a class has; arrays get most of their methods from a table."""
+    array = importlib.import_module("minijax.array")
+    if cls is not array.Array:
+        return dict(vars(cls))
+    return {**array.array_methods, **vars(cls), **vars(array.ArrayImpl)}
+
+
+def _member(path: str, name: str, value: Any) -> str:
+    """A method or a property; one that is a public function, too, refers to it."""
+    heading = f"#### {name} {{ #{path} }}"
+    if isinstance(value, property):
+        return _told(heading, "", value)
+    function = getattr(value, "__func__", value)  # of a class method
+    call, doc = name + _signature(function, 1), inspect.getdoc(function) or ""
+    if getattr(importlib.import_module("minijax.numpy"), name, None) is function:
+        same = f"minijax.numpy.{name}"
+        doc = f"{_first(doc)}\n\nIt is [`{same}`](numpy.md#{same}) of this array."
+    return _told(heading, call, function, doc)

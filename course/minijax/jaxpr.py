@@ -125,10 +125,10 @@ class ClosedJaxpr:
         if checks.enabled:
             typecheck_jaxpr(self.jaxpr)
 
-    literals = property(lambda self: self.consts)  # JAX's other name for them
-    in_avals = property(lambda self: [v.aval for v in self.jaxpr.invars])
-    out_avals = property(lambda self: [v.aval for v in self.jaxpr.outvars])
-    eqns = property(lambda self: self.jaxpr.eqns)
+    literals = property(lambda self: self.consts, doc="JAX's other name for `consts`.")
+    in_avals = property(lambda self: [v.aval for v in self.jaxpr.invars], doc="The inputs' types.")
+    out_avals = property(lambda self: [v.aval for v in self.jaxpr.outvars], doc="The outputs'.")
+    eqns = property(lambda self: self.jaxpr.eqns, doc="The program's lines.")
 
     def replace(self, **changes: Any) -> ClosedJaxpr:
         """Another program with the same constants, or the same program with others."""

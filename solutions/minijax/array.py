@@ -32,7 +32,12 @@ BINARY_OPERATORS = (
 
 
 class Array:
-    """All that behaves as an array: its operators and methods; see `array_methods`."""
+    """All that behaves as an array, tracers included: operators, indexing, methods.
+
+    Functions make arrays, such as `minijax.numpy.array`. They never change: operators and methods
+    return new ones, and `x.at[index].set(value)` is a copy with another element. `weak_type` says
+    whether the dtype gives way to another array's.
+    """
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -54,12 +59,15 @@ class Array:
         """What an operator gives that no lesson so far has defined."""
         return NotImplemented
 
-    ndim = property(lambda self: len(self.shape))
-    size = property(lambda self: math.prod(self.shape))
-    itemsize = property(lambda self: self.dtype.itemsize)
-    nbytes = property(lambda self: self.size * self.itemsize)
-    T = property(lambda self: self.transpose())
-    at = property(lambda self: self.__getattr__("at")())  # x.at[index].set(value)
+    ndim = property(lambda self: len(self.shape), doc="How many axes it has.")
+    size = property(lambda self: math.prod(self.shape), doc="How many elements it has.")
+    itemsize = property(lambda self: self.dtype.itemsize, doc="The bytes of an element.")
+    nbytes = property(lambda self: self.size * self.itemsize, doc="The bytes of all elements.")
+    T = property(lambda self: self.transpose(), doc="The array with its axes in reverse order.")
+    at = property(
+        lambda self: self.__getattr__("at")(),
+        doc="`x.at[index].set(value)` is a copy with this element; `add` and `get` work alike.",
+    )
 
     def __len__(self) -> int:
         if not self.shape:
@@ -112,15 +120,24 @@ class ArrayImpl(Array):
         self.host = host
         self.weak_type = weak_type
 
-    aval = property(lambda self: self.__getattr__("aval")())  # its type; core says how
+    aval = property(  # core says how
+        lambda self: self.__getattr__("aval")(), doc="The type: shape, dtype, whether it is weak."
+    )
 
     @property
     def value(self) -> np.ndarray:
         """The values as a read-only array of NumPy."""
         return self.host if self.buffer is None else self.kind.to_host(self)
 
-    shape = property(lambda self: self.kind.aval.shape if self.host is None else self.host.shape)
-    dtype = property(lambda self: self.kind.aval.dtype if self.host is None else self.host.dtype)
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The sizes of the axes."""
+        return self.kind.aval.shape if self.host is None else self.host.shape
+
+    @property
+    def dtype(self) -> np.dtype:  # type: ignore[override]
+        """The type of the elements."""
+        return self.kind.aval.dtype if self.host is None else self.host.dtype
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         read_only = self.value.view()

@@ -240,6 +240,7 @@ class custom_vjp(CustomFunction):  # a decorator; JAX's name
     bwd: Callable[..., Any] | None = None
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
+        """Take the two rules, as the class describes them."""
         self.fwd, self.bwd = fwd, bwd
 
     def __call__(self, *args: Value, **kwargs: Any) -> Value:

@@ -308,6 +308,7 @@ class Lowered(NamedTuple):
     text: str
 
     def as_text(self) -> str:
+        """The text of the module."""
         return self.text
 
 

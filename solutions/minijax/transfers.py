@@ -66,8 +66,8 @@ class ShapeDtypeStruct:
         parts = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
         return ShapeDtypeStruct(**{**parts, **changes})
 
-    ndim = property(lambda self: len(self.shape))
-    size = property(lambda self: int(np.prod(self.shape, dtype=int)))
+    ndim = property(lambda self: len(self.shape), doc="How many axes it has.")
+    size = property(lambda self: int(np.prod(self.shape, dtype=int)), doc="How many elements.")
 
     def __len__(self) -> int:
         if not self.shape:

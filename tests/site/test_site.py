@@ -373,6 +373,10 @@ SEARCHES = {
     "tangnet": "lessons/jvp/?h=tangent",
     "how do I install": "?h=install#how-to-start",
     "perturbation": "glossary/?h=perturbation#perturbation-confusion",
+    "grad": "api/?h=grad#minijax.grad",
+    "jnp.where": "api/numpy/?h=jnp.where#minijax.numpy.where",
+    "jax.numpy.einsum": "api/numpy/?h=jnp.einsum#minijax.numpy.einsum",
+    "tree_map": "api/tree_util/?h=tree_map#minijax.tree_util.tree_map",
 }
 
 

@@ -1,10 +1,11 @@
 /* Prepares what a reader types for the theme's search, whose worker follows this text in one file.
 
    Words that say nothing are left out: "how do I install" is a search for "install". A word that no
-   page has becomes the nearest one that some page has: "tangnet" finds "tangent". */
+   page has becomes the nearest one that some page has: "tangnet" finds "tangent". An entry of the
+   reference, `jnp.where`, is found by its bare name and by longer ones: "jax.numpy.where". */
 {
   const noise = new Set(
-    ("a about am an and are as at be by can do does for from get has have how i if in is it me my of " +
+    ("a about all am an and any are as at be by can do does for from get has have how i if in is it me my of " +
       "on or should so that the there this to use was we what when where which who why with you your").split(" "),
   );
   const letters = /[\p{L}\d_][\p{L}\d_.]*/gu;
@@ -12,7 +13,8 @@
 
   const learn = (docs) => {
     for (const doc of docs) {
-      const text = `${doc.title} ${doc.text} ${doc.words ?? ""}`.replace(/<[^>]*>/g, " ");
+      if (doc.location.includes("#minijax.")) doc.name = doc.title.replace(/.*\./, "");
+      const text = `${doc.title} ${doc.text} ${doc.words ?? ""} ${doc.name ?? ""}`.replace(/<[^>]*>/g, " ");
       for (const word of new Set(text.toLowerCase().match(letters))) {
         known.set(word, (known.get(word) ?? 0) + 1);
       }
@@ -46,11 +48,18 @@
     return near[0]?.other ?? word;
   };
 
+  const named = (word) => {
+    const inside = word.replace(/^((mini)?jax\.)?(numpy|jnp)\./, "jnp.").replace(/^minijax\./, "jax.");
+    return known.has(inside) ? inside : inside.replace(/^jax\./, "");
+  };
+
   const prepared = (query) => {
     if (/["+~^:*-]/.test(query)) return query; // the reader knows the search's own language
-    const words = query.toLowerCase().match(letters) ?? [];
+    const words = (query.toLowerCase().match(letters) ?? []).map(named);
     const telling = words.filter((word) => !noise.has(word));
-    return telling.length ? telling.map(corrected).join(" ") : query;
+    const name = `jnp.${words[0]}`; // such as "where", which says nothing in a sentence
+    if (!telling.length) return words.length === 1 && known.has(name) ? name : query;
+    return telling.map(corrected).join(" ");
   };
 
   addEventListener("message", ({ data: message }) => {
