@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from autograder.classroom import release
 from autograder.lessons import manifest
+from autograder.student import commands
 
 LESSONS = [lesson for lesson in manifest.load().values() if lesson.has_page]
 CORE = manifest.get("core").exercises
@@ -102,8 +103,35 @@ def test_progress_comes_from_a_file_and_goes_to_one(visit, tmp_path):
     assert json.loads(saved.value.path().read_text()) == kept(tab)
     (tmp_path / "letter.txt").write_text("Dear browser")
     tab.set_input_files("#progress-file input", tmp_path / "letter.txt")
-    said.get_by_text("This is not a file of progress. Nothing has changed.").wait_for(timeout=5000)
+    said.get_by_text("This file holds no progress. Nothing has changed.").wait_for(timeout=5000)
     assert len(kept(tab)) == 2
+
+
+def test_progress_can_be_pasted_as_a_text(visit, tmp_path, monkeypatch):
+    done = {"core": [CORE[0].id]}
+    monkeypatch.setattr(commands, "done_of", lambda place, lesson: done.get(lesson.id, []))
+    commands.export_progress(None, exported := tmp_path / "progress.json")
+    tab = visit("path/")
+    tab.add_style_tag(content="* { transition: none !important }")  # for axe, which sees colors
+    panel = tab.locator("#progress-file")
+    tab.evaluate("jaxprentice.progress.mark('jvp.pure', true)")
+    assert not panel.get_by_role("textbox").is_visible()
+    panel.get_by_role("button", name="Paste a text", expanded=False).press("Enter")
+    field = panel.get_by_role("textbox", name="The text of a file of progress")
+    assert field.evaluate("e => e === document.activeElement")
+    said = panel.get_by_role("status")
+    for text, answer in [
+        ("Dear browser", "This text holds no progress. Nothing has changed."),
+        (f"Here it is:\n{exported.read_text()}", "The text ticks 1. 2 of"),
+        (f"{{“{CORE[1].id}”: true}}", "The text ticks 1. 3 of"),
+    ]:
+        field.fill(text)
+        panel.get_by_role("button", name="Load the text").press("Enter")
+        said.get_by_text(answer).wait_for(timeout=5000)
+    assert kept(tab) == {"jvp.pure": True, CORE[0].id: True, CORE[1].id: True}
+    for scheme in ("light", "dark"):  # the button has the focus
+        tab.emulate_media(color_scheme=scheme)
+        assert problems(tab, "#progress-file") == []
 
 
 def test_on_a_phone_the_map_scrolls_and_one_sees_that_it_does(visit):

@@ -134,11 +134,32 @@
     };
     const file = make("input", { type: "file", accept: ".json,application/json", hidden: true });
     file.addEventListener("change", async () => {
-      say(read(await file.files[0].text()));
+      say(read(await file.files[0].text(), "file"));
       file.value = ""; // so that the same file can be chosen again
     });
-    panel.append(button("Save to a file", save), button("Load a file", () => file.click()), file, text);
+    const paste = pasting(say);
+    panel.append(button("Save to a file", save), button("Load a file", () => file.click()), file);
+    panel.append(...paste, text);
     shown.push(() => say(""));
+  }
+
+  /* A button that opens a field for a file's text, where files are hard to get at, as on phones. */
+  function pasting(say) {
+    const area = make("textarea", { rows: 4, spellcheck: false, placeholder: '{"jvp.pure": true}' });
+    area.setAttribute("aria-label", "The text of a file of progress");
+    const form = make("form", { hidden: true }, area, make("p", {}, button("Load the text")));
+    form.querySelector("button").type = "submit";
+    const open = button("Paste a text", () => {
+      form.hidden = !form.hidden;
+      open.setAttribute("aria-expanded", !form.hidden);
+      if (!form.hidden) area.focus();
+    });
+    open.setAttribute("aria-expanded", false);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      say(read(area.value, "text"));
+    });
+    return [open, form];
   }
 
   function button(text, onclick) {
@@ -152,17 +173,19 @@
     URL.revokeObjectURL(href);
   }
 
-  /* Adds the ticks of a file to those that are here; a sentence says what was found. */
-  function read(content) {
+  /* Adds the ticks of a file, or of its text, to those that are here, and says what was found.
+     Mail and messengers round the quotation marks, and put words before and after. */
+  function read(content, kind) {
+    const text = content.replace(/[“”„]/g, '"');
     let given = {};
     try {
-      given = done(JSON.parse(content));
+      given = done(JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1)));
     } catch {
-      return "This is not a file of progress. Nothing has changed.";
+      return `This ${kind} holds no progress. Nothing has changed.`;
     }
     const found = all.filter((id) => given[id]);
     put({ ...get(), ...Object.fromEntries(found.map((id) => [id, true])) });
-    return `The file ticks ${found.length}.`;
+    return `The ${kind} ticks ${found.length}.`;
   }
 
   document.addEventListener(event, show);
