@@ -120,3 +120,33 @@ def test_a_better_docstring_keeps_what_is_known_and_other_code_does_not(lesson):
     assert mutants.Memory(lesson).known
     module.write_text(text + "\nMORE = 1\n")
     assert not mutants.Memory(lesson).known
+
+
+def test_after_the_test_that_decides_no_more_tests_run(lesson):
+    mutant = next(m for m in mutants.make_mutants(lesson) if m.exercise == "tiny.mean")
+    source, asked = mutant.source.encode(), []
+
+    def enough(exercise, calls):
+        asked.append((exercise, len(calls)))
+        return True
+
+    result = submission.grade(lesson, "", source, only="tiny.mean", shrink=False, enough=enough)
+    failed = [t["message"] for e in result["exercises"] for t in e["tests"] if not t["passed"]]
+    assert asked == [("tiny.mean", 1)]
+    assert failed[1:] == ["The test did not run."] * (len(failed) - 1)
+
+
+def test_the_line_of_an_error_does_not_tell_a_mutant_from_a_known_mistake(lesson, monkeypatch):
+    said = {
+        "mutant": "Line 7 of your file raises TypeError.",
+        "mistake": "Line 12 of your file raises TypeError.",
+        "other": "Line 7 of your file raises ValueError.",
+    }
+
+    def grade(lesson, name, source, **options):
+        test = {"id": "test_mean", "class": "wrong_value", "message": said[source.decode()]}
+        return {"exercises": [{"tests": [test]}]}
+
+    monkeypatch.setattr(submission, "grade", grade)
+    mutant, mistake, other = (mutants._tests(lesson, None, source) for source in said)
+    assert mutant == mistake != other
