@@ -133,7 +133,7 @@ from minijax.core import *
 with new_main(EvalTrace) as a:
     pass
 with new_main(EvalTrace) as b:
-    print(a is b, is_active(a))
+    print(a is b)
 """,
 )
 @contextmanager

@@ -703,7 +703,8 @@ def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
         steps.append(length)
         outs = {}
         for i in reversed(range(length)) if reverse else range(length):
-            found = jaxpr_as_fun(jaxpr)(*consts, *carry, *(x[i] for x in rows))
+            # Of an array of NumPy, a row that is not there is an error.
+            found = jaxpr_as_fun(jaxpr)(*consts, *carry, *(np.asarray(x)[i] for x in rows))
             carry, outs[i] = module.groups(found, num_carry)
         ys = [np.zeros((length, *aval.shape), aval.dtype) for aval in jaxpr.out_avals[num_carry:]]
         for i, k in np.ndindex(length, len(ys)):

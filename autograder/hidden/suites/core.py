@@ -1360,8 +1360,9 @@ def counts_of_branches(mj, siblings, values):
 def counts_of_itself(mj, siblings, depth):
     """A function that counts its own operations, one level less deep; one that fails in between."""
     from minijax.core import counted, mul_p, sub_p, trace_state
+    from minijax.errors import UnexpectedTracerError
 
-    counts, left = [], [depth]
+    counts, left, kept = [], [depth], []
 
     def f(x):
         if left[0] == 0:
@@ -1372,7 +1373,7 @@ def counts_of_itself(mj, siblings, depth):
         return mul_p.bind(value, mul_p.bind(value, 0.5))
 
     def broken(x):
-        mul_p.bind(x, x)
+        kept.append(mul_p.bind(x, x))
         raise KeyError("out")
 
     del trace_state.stack[1:]
@@ -1383,6 +1384,10 @@ def counts_of_itself(mj, siblings, depth):
             counted(broken)(2.0)
         except KeyError as error:
             counts.append(error.args[0])
+        try:
+            counts.append(float(sub_p.bind(kept[0], 1.0)))
+        except UnexpectedTracerError:
+            counts.append("escaped")
     return float(value), count, counts, len(trace_state.stack)
 
 
