@@ -370,11 +370,11 @@ def node_type(cls):
     ],
 )
 def node_type(cls):
-    for base in cls.__mro__:
-        if base in node_types and not (base is tuple and hasattr(cls, "_fields")):
-            return node_types[base]
-    is_namedtuple = issubclass(cls, tuple) and hasattr(cls, "_fields")
-    return namedtuple_type if is_namedtuple else None
+    if cls in node_types:
+        return node_types[cls]
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return namedtuple_type
+    return next((node_types[base] for base in node_types if issubclass(cls, base)), None)
 
 
 @mistake(
