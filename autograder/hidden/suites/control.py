@@ -64,7 +64,8 @@ def branch_of_boxes(mj, branches, index, operands, tangents):
     def first(x):
         return f(x, *operands[1:])[0]
 
-    return jvp_flat(f, operands, tangents), counted(first)(operands[0])[1]
+    counts = {"operations carried out": counted(first)(operands[0])[1]}
+    return jvp_flat(f, operands, tangents), counts
 
 
 THREE = ("lambda x, y: [x - y, x]", "lambda x, y: [y, x * y]", "lambda x, y: [sin(x) * y, y - x]")

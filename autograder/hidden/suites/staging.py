@@ -646,9 +646,14 @@ def cleaned(mj, number, lines, result, names):
     jaxpr = mj.dce_jaxpr(given)
     kinds = [type(x).__name__ for x in (jaxpr, jaxpr.parameters, jaxpr.equations)]
     left = [(shown(e.var), str(e.op), [shown(x) for x in e.args]) for e in jaxpr.equations]
-    program = [shown(p) for p in jaxpr.parameters], left, shown(jaxpr.return_val)
     same = given.equations == equations and given.parameters == tuple(variables[:number])
-    return program, kinds, same
+    return {
+        "parameters": [shown(p) for p in jaxpr.parameters],
+        "equations": left,
+        "result": shown(jaxpr.return_val),
+        "types of the parts": kinds,
+        "the given program stays": same,
+    }
 
 
 @probe
@@ -661,7 +666,8 @@ def cleaned_long(mj, length):
         equations.append(mj.Equation(var, mj.Op.add, (last, x)))
         last = last if i % 3 == 2 else var
     jaxpr = mj.dce_jaxpr(mj.Jaxpr((x,), tuple(equations), last))
-    return len(jaxpr.equations), [str(e.var) for e in jaxpr.equations[-3:]]
+    left = [str(e.var) for e in jaxpr.equations[-3:]]
+    return {"number of equations": len(jaxpr.equations), "last equations": left}
 
 
 def letters(number, lines):

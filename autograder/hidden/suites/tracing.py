@@ -153,17 +153,18 @@ def recorded(mj, name, operands, params):
         tracers = [JaxprTracer(trace, Var(aval)) for aval in types]
         outs = trace.record(primitive, tracers, params)
     (eqn,) = builder.eqns
-    return (
-        type(outs).__name__,
-        [(type(out).__name__, out.aval.str_short(), out.weak_type) for out in outs],
-        [out._trace.main is main for out in outs],
-        [out.atom is var for out, var in zip(outs, eqn.outvars, strict=True)],
-        [var is tracer.atom for var, tracer in zip(eqn.invars, tracers, strict=True)],
-        (type(eqn.invars).__name__, type(eqn.outvars).__name__, eqn.primitive is primitive),
-        eqn.params,
-        str(eqn),
-        len(builder.consts),
-    )
+    kinds = (type(outs).__name__, type(eqn.invars).__name__, type(eqn.outvars).__name__)
+    return {
+        "types of lists": kinds,
+        "boxes": [(type(out).__name__, out.aval.str_short(), out.weak_type) for out in outs],
+        "interpreter of a box": [out._trace.main is main for out in outs],
+        "outvars": [out.atom is var for out, var in zip(outs, eqn.outvars, strict=True)],
+        "invars": [var is tracer.atom for var, tracer in zip(eqn.invars, tracers, strict=True)],
+        "primitive": eqn.primitive is primitive,
+        "params": eqn.params,
+        "equation": str(eqn),
+        "number of constants": len(builder.consts),
+    }
 
 
 @probe
