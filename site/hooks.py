@@ -176,6 +176,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
         if lesson := _published().get(page.file.src_uri):
             content = _PICTURE.sub(lambda x: _picture(x, lesson), content)
         content = _FORMULA.sub(_mathml, _EMPTY_OUTPUT.sub("", content))
+        content = _PUNCTUATED.sub(r'<span class="course-formula">\g<0></span>', content)
         return _TERM.sub(_defined, content)
     except (ValueError, Problem) as error:
         raise PluginError(f"{page.file.src_uri}: {error}") from None
@@ -332,6 +333,10 @@ _FORMULA = re.compile(
 )
 
 
+# Browsers may end a line between a formula and what follows.
+_PUNCTUATED = re.compile(r"\(?<math\b(?:(?!</?math\b).)*</math>[,.;:)?!]+", re.DOTALL)
+
+
 def _mathml(formula: re.Match[str]) -> str:
     block = formula["tag"] == "div"
     latex = html.unescape(formula["latex"]).strip()
@@ -343,7 +348,11 @@ def _mathml(formula: re.Match[str]) -> str:
 
 
 def _spaced(mathml: str) -> str:
-    """With a space on both sides of a function's name: browsers set none, "2cosx"."""
+    """With a space on both sides of a function's name: browsers set none, "2cosx".
+
+    An infinity is a number: as the operator that the converter makes of it, it has spaces.
+    """
     space = '<mspace width="0.17em"/>'
+    mathml = re.sub("<mo>(&#x0221E;|∞)</mo>", r"<mn>\1</mn>", mathml)
     mathml = re.sub(r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|frac|msub)\b)", rf"\1{space}", mathml)
     return re.sub(r"(?<=</m[in]>)(?=<mi>[a-z]{2,}</mi>)", space, mathml)

@@ -132,11 +132,12 @@ def _rows(about: Described) -> Iterator[str]:
     for kind in ("constants", "inputs"):
         if about[kind]:
             what = kind if len(about[kind]) > 1 else kind[:-1]
-            yield _row(_facts(what, about[kind], []), _made(about[kind]), f"<i>{what}</i>", "")
+            one = "an input" if kind == "inputs" else "a constant"
+            yield _row(_facts(one, about[kind], []), _made(about[kind]), f"<i>{what}</i>", "")
     for number, eqn in enumerate(about["equations"], 1):
         yield from _equation(number, eqn)
     what = "outputs" if len(about["outputs"]) != 1 else "output"
-    uses = _facts("as an output", [], about["outputs"])
+    uses = _facts("output", [], about["outputs"])
     yield _row(uses, "", f"<i>{what}</i>", _used(about["outputs"]))
 
 
@@ -144,8 +145,9 @@ def _equation(number: int, eqn: Row) -> Iterator[str]:
     """The row of an equation; below it the programs in its parameters, and its StableHLO."""
     inner = "\n" in eqn["params"]
     short = "" if inner else f"<small>{_block(eqn['params'])}</small>"
-    facts = _facts(f"equation {number}, {eqn['name']}", eqn["results"], eqn["operands"])
-    yield _row(facts, _made(eqn["results"]), eqn["name"] + short, _used(eqn["operands"]))
+    facts = _facts(f"equation {number} ({eqn['name']})", eqn["results"], eqn["operands"])
+    name = eqn["name"].replace("_", "_<wbr>")  # where a long one may end a line
+    yield _row(facts, _made(eqn["results"]), name + short, _used(eqn["operands"]))
     if inner:
         yield _wide("explorer-inner", eqn["params"])
     if eqn["hlo"]:
@@ -166,7 +168,7 @@ def _made(variables: Sequence[Any]) -> str:
         f'<button type="button" data-var="{x["name"]}">{x["name"]}<small>:{x["type"]}</small>'
         "</button>"
         if x["name"] != "_"
-        else f"_<small>:{x['type']}</small>"
+        else f"<span>_<small>:{x['type']}</small></span>"
         for x in variables
     )
 

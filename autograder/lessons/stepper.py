@@ -76,7 +76,8 @@ def memory(moment: Moment) -> str:
     """What arrays hold after a step, and at most during it, as a sentence."""
     if moment.memory is None:
         return ""
-    most = f", {size_of(moment.peak)} at most before" if (moment.peak or 0) > moment.memory else ""
+    more = (moment.peak or 0) > moment.memory
+    most = f", and held up to {size_of(moment.peak)} during this step" if more else ""
     return f" Arrays hold {size_of(moment.memory)} now{most}."
 
 
@@ -118,7 +119,10 @@ def curve(told: Sequence[Moment]) -> str:
     most = max(peaks, default=0)
     if not most:
         return ""
-    about = f"What arrays hold after each step, and at most during it: up to {size_of(most)}."
+    about = (
+        "What arrays hold after each step (the area), and at most during it (the dashed line): "
+        f"up to {size_of(most)}."
+    )
     held = [moment.memory or 0 for moment in told]
     lines = "".join(polyline(x, most) for x in (peaks, held))
     box = f'viewBox="0 0 {len(told)} 40" preserveAspectRatio="none"'

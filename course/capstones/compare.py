@@ -81,11 +81,12 @@ def table(runs: Runs) -> str:
 
 COLOURS = {"minijax": "#3f6fb5", "jax": "#c2622d", "mine": "#3c8a55"}
 LEFT, RIGHT, LINE = 120, 285, 22  # where bars begin, how long they may be, and how high they are
+DECADES = 7  # from 10 us to 100 s
 
 
 def plot(runs: Runs) -> str:
     """The times as an SVG picture."""
-    pieces, y = [], 30
+    pieces, y = _scale(30), 60
     for program in dict.fromkeys(name for name, _ in runs):
         backends = [backend for name, backend in runs if name == program]
         for part in PARTS:
@@ -96,6 +97,16 @@ def plot(runs: Runs) -> str:
             y += LINE + 8
     names = ", ".join(sorted({backend for _, backend in runs}))
     return _picture(y, f"Times to trace, to compile and for a step: {names}", pieces)
+
+
+def _scale(y: int) -> list[str]:
+    """What the length of a bar means, with a piece that is a tenfold time."""
+    piece = f'  <path d="M52 {y - 6}h{RIGHT / DECADES:.0f}" stroke="#1b2440" stroke-width="3"/>\n'
+    return [
+        _text(10, y, "Each"),
+        piece,
+        _text(101, y, "more in length is ten times as long in time"),
+    ]
 
 
 # ------------------------------------------------------------------------------------------
@@ -142,8 +153,8 @@ def _picture(height: int, title: str, pieces: list[str]) -> str:
 
 
 def _bar(y: int, backend: str, seconds: float) -> list[str]:
-    decades = (math.log10(max(seconds, 1e-5)) + 5) / 7  # from 10 us to 100 s
-    width = max(2, round(RIGHT * decades))
+    decades = math.log10(max(seconds, 1e-5)) + 5
+    width = max(2, round(RIGHT * decades / DECADES))
     bar = f'  <rect x="{LEFT}" y="{y - 14}" width="{width}" height="16" fill="{COLOURS[backend]}"/>'
     shown = f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
     return [_text(24, y, backend), f"{bar}\n", _text(LEFT + width + 8, y, shown)]

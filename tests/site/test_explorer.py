@@ -96,9 +96,10 @@ def test_the_keyboard_shows_where_a_variable_is_made_and_used(browser):
     for name in "abcd":
         tab.keyboard.press("Tab")
         assert tab.evaluate("document.activeElement.dataset.var") == name
-    assert places_of(tab, "made") == ["equation 2, mul", "mul"]
-    assert places_of(tab, "used") == ["equation 3, sin", "sin"]
-    assert tab.get_by_text("d is made by equation 2, mul; used by equation 3, sin.").is_visible()
+    assert places_of(tab, "made") == ["equation 2 (mul)", "mul"]
+    assert places_of(tab, "used") == ["equation 3 (sin)", "sin"]
+    said = "d is made by equation 2 (mul) and is used by equation 3 (sin)."
+    assert tab.get_by_text(said).is_visible()
     assert tab.locator("path.explorer-on").count() == 2  # the arrow and its tip
     tab.keyboard.press("Escape")
     assert places_of(tab, "made") == places_of(tab, "used") == []
@@ -107,10 +108,16 @@ def test_the_keyboard_shows_where_a_variable_is_made_and_used(browser):
 def test_pointing_shows_a_variable_and_a_click_keeps_it(browser):
     tab = shown(browser, "jit")
     tab.locator("g", has_text="sin").hover()
-    assert places_of(tab, "used") == ["equation 4, add", "add 1.0"]
+    assert places_of(tab, "used") == ["equation 4 (add)", "add 1.0"]
     tab.get_by_role("button", name="d:f64[3]").click()
     tab.mouse.move(0, 0)
-    assert places_of(tab, "made") == ["equation 2, mul", "mul"]
+    assert places_of(tab, "made") == ["equation 2 (mul)", "mul"]
+
+
+def test_a_result_of_the_program_is_said_to_be_returned(browser):
+    tab = shown(browser, "jit")
+    tab.locator("button[data-var]").last.click()
+    assert tab.locator(".explorer-said").inner_text().endswith(" and is returned.")
 
 
 def test_the_stablehlo_is_shown_on_demand(browser):

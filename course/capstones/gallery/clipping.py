@@ -1,7 +1,7 @@
 """Private learning: no single example may pull the model further than a limit.
 
 Differential privacy needs the gradient of each example alone, clipped to a length, with noise added
-to the sum. By `vmap` of `grad` that is one line; without it, it is a loop over the batch.
+to the sum. With `vmap` of `grad` that is one line; without, it is a loop over the batch.
 """
 
 import jax

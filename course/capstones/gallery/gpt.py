@@ -1,6 +1,6 @@
 """A transformer of one layer learns a round, character by character, and sings it on its own.
 
-The model is what remains of GPT if everything is left out that can be: one head of attention, one
+The model is what remains of GPT when you leave out all that you can: one head of attention, one
 layer of neurons, and one table for letters and places.
 """
 

@@ -1,7 +1,7 @@
 """A Kalman filter follows a ball that it sees badly, and learns how badly it sees.
 
-The filter is one `scan`. Its likelihood has a gradient like any function, by which the noise of the
-measurements is found.
+The filter is one `scan`. Its likelihood has a gradient, as any function has, and following that
+gradient finds the noise of the measurements.
 """
 
 import jax

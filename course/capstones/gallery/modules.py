@@ -1,4 +1,4 @@
-"""A library of modules in forty lines: classes that are trees, and so are what `grad` returns.
+"""A library of modules in forty lines: classes that are trees, as are the gradients of their objects.
 
 As in Equinox, a model is an object whose attributes are its parameters. It goes through every
 transformation, and its gradient is a model, too.

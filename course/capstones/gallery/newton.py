@@ -1,4 +1,4 @@
-"""Newton's method finds where planets are; their derivatives need no step of the method.
+"""Newton's method finds where planets are; differentiating the result needs none of its steps.
 
 At a root, f(x, p) = 0. So if p moves, x moves by -(df/dp) / (df/dx), however the root was found:
 the rule is one line, and the loop, which no reverse mode could run back, stays out of it.

@@ -8,6 +8,7 @@
 
 {
   const words = (element, name) => (element.dataset[name] ?? "").split(" ").filter(Boolean);
+  const list = new Intl.ListFormat("en");
 
   class JaxprExplorer extends HTMLElement {
     connectedCallback() {
@@ -99,9 +100,12 @@
         .filter((row) => words(row, kind).includes(name))
         .map((row) => row.dataset.place);
     const [made] = places("makes");
-    const used = places("uses").join("; ");
-    const start = /^(input|constant)/.test(made) ? `${name} comes in` : `${name} is made by ${made}`;
-    return used ? `${start}; used by ${used}.` : `${start}, and not used.`;
+    const used = places("uses").filter((place) => place !== "output");
+    const facts = [/^an? /.test(made) ? `is ${made}` : `is made by ${made}`];
+    if (used.length) facts.push(`is used by ${list.format(used)}`);
+    if (places("uses").includes("output")) facts.push("is returned");
+    if (facts.length === 1) facts.push("is not used");
+    return `${name} ${list.format(facts)}.`;
   }
 
   customElements.define("jaxpr-explorer", JaxprExplorer);
