@@ -176,7 +176,8 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
         if lesson := _published().get(page.file.src_uri):
             content = _PICTURE.sub(lambda x: _picture(x, lesson), content)
         content = _FORMULA.sub(_mathml, _EMPTY_OUTPUT.sub("", content))
-        content = _PUNCTUATED.sub(r'<span class="course-formula">\g<0></span>', content)
+        content = _PUNCTUATED.sub(_UNBROKEN, content)
+        content = _CODE.sub(lambda code: _FLAG.sub(_UNBROKEN, code[0]), content)
         return _TERM.sub(_defined, content)
     except (ValueError, Problem) as error:
         raise PluginError(f"{page.file.src_uri}: {error}") from None
@@ -333,7 +334,10 @@ _FORMULA = re.compile(
 )
 
 
-# Browsers may end a line between a formula and what follows.
+# Browsers may end a line between a formula and what follows, and after the hyphens of a flag.
+_UNBROKEN = r'<span class="course-unbroken">\g<0></span>'
+_CODE = re.compile(r"<code>[^<\n]*</code>")
+_FLAG = re.compile(r"--\w[\w-]*")
 _PUNCTUATED = re.compile(r"\(?<math\b(?:(?!</?math\b).)*</math>[,.;:)?!]+", re.DOTALL)
 
 

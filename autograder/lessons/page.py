@@ -290,7 +290,7 @@ def about_tasks(lesson: Lesson, commands: Mapping[str, str]) -> str:
     task, repair = tasks.open_task(lesson), tasks.repair(lesson)
     blocks = [
         "## Beyond the exercises",
-        "Both are extras: they cost no points, and no solution is shown.",
+        "Both are extras: they earn no points, and no solution is shown.",
         f"### Open task: {task.title} {{ #{lesson.id}.open }}",
         task.goal,
         f"Write it in `tasks/{task.name}`. Which functions you need besides, you decide.",
