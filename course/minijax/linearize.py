@@ -358,7 +358,9 @@ def push_forward(lin: Linearized, *tangents: Tangent) -> Value:
 def linearize_tree(f: Callable[..., Any], primals: Values, has_aux: bool) -> Linearized:
     """As `linearize_flat`, for functions of containers, or with `has_aux` of (result, more)."""
     leaves, in_tree = tree_flatten(primals)
-    flat_f, out_tree = flatten_fun(f if has_aux else lambda *args: (f(*args), None), in_tree)
+    flat_f, out_tree = flatten_fun(
+        lambda *args: checked_pair(f(*args)) if has_aux else (f(*args), None), in_tree
+    )
     values, program = linearize_flat(
         flat_f, leaves, lambda: out_tree().child_treedefs[0].num_leaves
     )
@@ -366,6 +368,13 @@ def linearize_tree(f: Callable[..., Any], primals: Values, has_aux: bool) -> Lin
     y_leaves, y_tree = tree_flatten(y)
     in_avals, out_avals = [get_aval(x) for x in leaves], [get_aval(x) for x in y_leaves]
     return Linearized(y, aux, program, in_tree, in_avals, y_tree, out_avals)
+
+
+def checked_pair(out: Any) -> Any:
+    """What a function returned that has an `aux`; `TypeError` unless it is a pair."""
+    if not isinstance(out, tuple | list) or len(out) != 2:
+        raise TypeError(f"With has_aux, a function returns a pair, and this one returned {out}.")
+    return out
 
 
 def check_types(what: str, args: Values, avals: Sequence[ShapedArray]) -> None:

@@ -14,9 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minijax import dtypes
 from minijax.arguments import in_place_of, split_static, static_places, without_static
-from minijax.array import Array
 from minijax.core import (
     MainTrace,
     Primitive,
@@ -45,6 +43,7 @@ from minijax.jaxpr import (
     abstract_eval,
     raise_to_shaped,
 )
+from minijax.shape_dtype import structs_of, type_of
 from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_unflatten
 
 # The program that is being recorded -------------------------------------------------------------
@@ -323,15 +322,6 @@ def trace_tree(f: Callable[..., Any], args: Values) -> tuple[ClosedJaxpr, PyTree
     return trace_to_jaxpr(flat_f, list(map(type_of, leaves))), out_tree()
 
 
-def type_of(x: Any) -> ShapedArray:
-    """The type of a value, or of any object with a shape and a dtype."""
-    if isinstance(x, Array | np.ndarray | np.generic) or not hasattr(x, "shape"):
-        return get_aval(x)
-    if not hasattr(x, "dtype"):
-        raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
-    return ShapedArray(tuple(x.shape), dtypes.canonical(x.dtype), getattr(x, "weak_type", False))
-
-
 def make_jaxpr(
     fun: Callable[..., Any], static_argnums: int | Sequence[int] = (), *, return_shape: bool = False
 ) -> Callable[..., Any]:
@@ -339,7 +329,7 @@ def make_jaxpr(
 
     It takes the arguments of `fun`. Only their types matter, except for those that `static_argnums`
     names, whose values `fun` sees. With `return_shape`, it returns a pair: the program, and the
-    types of the results in their structure.
+    shapes and dtypes of the results in their structure.
 
     >>> make_jaxpr(lambda x, n: x * n, static_argnums=1)(3.0, 2.0)
     { lambda ; a:f64[]. let b:f64[] = mul a 2.0:f64[] in (b,) }
@@ -350,7 +340,9 @@ def make_jaxpr(
     def jaxpr_of(*args: Value, **kwargs: Any) -> Value:
         static, dynamic = split_static(numbers, names, args, kwargs)
         closed, out_tree = trace_tree(without_static(fun, static), dynamic)
-        return (closed, tree_unflatten(out_tree, closed.out_avals)) if return_shape else closed
+        if return_shape:
+            return closed, tree_unflatten(out_tree, structs_of(closed.out_avals))
+        return closed
 
     jaxpr_of.__module__ = "jax"  # as JAX says of its own
     return jaxpr_of

@@ -62,7 +62,8 @@ from minijax.lax.basic import (
 )
 from minijax.linearize import Linearized, check_types, linearize_tree, only_floats, with_float0
 from minijax.marks import filled
-from minijax.tracing import trace_tree, type_of
+from minijax.shape_dtype import type_of
+from minijax.tracing import trace_tree
 from minijax.tree import Partial, PyTreeDef, tree_flatten, tree_unflatten
 from minijax.vmap import (
     basis,
@@ -367,7 +368,8 @@ def linear_transpose(fun: Callable[..., Any], *primals: Value) -> Callable[[Any]
     """The transpose of a linear function: it takes cotangents of the result to those of the inputs.
 
     `fun` takes one or more arrays, or containers of them, and must be linear in all of them
-    together. Of `primals` only the types matter. The function that is returned takes a cotangent
+    together: from floats to floats, or from integers to integers (`TypeError` otherwise). Of
+    `primals` only the types matter. The function that is returned takes a cotangent
     with the structure and the types of the result (`TypeError` otherwise) and returns a tuple, with
     a cotangent for each of `primals`. Counterpart: `jax.linear_transpose`.
 
@@ -377,8 +379,17 @@ def linear_transpose(fun: Callable[..., Any], *primals: Value) -> Callable[[Any]
     leaves, in_tree = tree_flatten(primals)
     program, out_tree = trace_tree(fun, primals)
     avals = [type_of(x) for x in leaves]
+    check_one_kind([*avals, *program.out_avals])
     lin = Linearized(None, None, program, in_tree, avals, out_tree, program.out_avals)
     return Partial(transposed, lin)
+
+
+def check_one_kind(avals: Sequence[ShapedArray]) -> None:
+    """`TypeError` unless these are all floats or all integers."""
+    kinds = {"i" if aval.dtype.kind == "u" else aval.dtype.kind for aval in avals}
+    if kinds not in ({"f"}, {"i"}):
+        types = ", ".join(map(str, avals))
+        raise TypeError(f"linear_transpose is for floats alone or integers alone, not {types}.")
 
 
 def transposed(lin: Linearized, cotangent: Tangent) -> tuple[Value, ...]:

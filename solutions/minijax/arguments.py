@@ -107,6 +107,8 @@ def static_places(
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):  # a builtin, for which Python knows no signature
+        if names and option == "donate_argnums":
+            raise ValueError(f"Python knows no signature of {f}. Use donate_argnums.") from None
         return numbers, names
     check_names(names, parameters, option.replace("argnums", "argnames"))
     by_position = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

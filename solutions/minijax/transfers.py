@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from minijax import dtypes, xla
+from minijax import xla
 from minijax.array import Array, ArrayImpl
 from minijax.core import Tracer, Value, get_aval
 from minijax.jaxpr import raise_to_shaped
 from minijax.numpy.basic import positive
 from minijax.placement import array_of, to_buffer
-from minijax.tracing import trace_tree, type_of
+from minijax.shape_dtype import ShapeDtypeStruct, structs_of
+from minijax.tracing import trace_tree
 from minijax.transpose import jacrev
 from minijax.tree import tree_leaves, tree_map, tree_unflatten
 
@@ -38,57 +39,6 @@ jacobian = jacrev
 # What a function would return ---------------------------------------------------------------------
 
 
-class ShapeDtypeStruct:
-    """The shape and the dtype of an array that does not have to exist.
-
-    >>> ShapeDtypeStruct((2, 3), "float32")
-    ShapeDtypeStruct(shape=(2, 3), dtype=float32)
-    """
-
-    def __init__(self, shape: Any, dtype: Any, *, weak_type: bool = False) -> None:
-        if dtype is None:
-            raise ValueError("A ShapeDtypeStruct needs a dtype.")
-        self.shape, self.dtype = tuple(shape), dtypes.canonical(dtype)
-        self.weak_type = weak_type
-
-    @classmethod
-    def like(cls, x: Value) -> "ShapeDtypeStruct":
-        """The shape and the dtype of an array.
-
-        >>> ShapeDtypeStruct.like(np.ones(3))
-        ShapeDtypeStruct(shape=(3,), dtype=float64)
-        """
-        aval = type_of(x)
-        return cls(aval.shape, aval.dtype, weak_type=aval.weak_type)
-
-    def update(self, **changes: Any) -> "ShapeDtypeStruct":
-        """The same with another `shape`, `dtype` or `weak_type`."""
-        parts = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
-        return ShapeDtypeStruct(**{**parts, **changes})
-
-    ndim = property(lambda self: len(self.shape), doc="How many axes it has.")
-    size = property(lambda self: int(np.prod(self.shape, dtype=int)), doc="How many elements.")
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("len() of unsized object")
-        return self.shape[0]
-
-    def parts(self) -> tuple[Any, ...]:
-        """What two equal ones share."""
-        return self.shape, self.dtype, self.weak_type
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ShapeDtypeStruct) and self.parts() == other.parts()
-
-    def __hash__(self) -> int:
-        return hash(self.parts())
-
-    def __repr__(self) -> str:
-        weak = ", weak_type=True" if self.weak_type else ""
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak})"
-
-
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The shapes and dtypes of what `fun` would return, in its structure; nothing is computed.
 
@@ -98,8 +48,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     (ShapeDtypeStruct(shape=(3, 2), dtype=float32), ShapeDtypeStruct(shape=(), dtype=float32))
     """
     closed, out_tree = trace_tree(lambda args, kwargs: fun(*args, **kwargs), (args, kwargs))
-    found = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in closed.out_avals]
-    return tree_unflatten(out_tree, found)
+    return tree_unflatten(out_tree, structs_of(closed.out_avals))
 
 
 # Where arrays are ---------------------------------------------------------------------------------

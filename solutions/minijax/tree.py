@@ -255,11 +255,11 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     leaves = list(leaves)
     if len(leaves) != treedef.num_leaves:
         raise ValueError(f"{treedef} has {treedef.num_leaves} leaves, not {len(leaves)}.")
-    remaining = iter(leaves)
+    remaining = leaves[::-1]  # is emptied: nothing here holds the leaves afterwards
 
     def build(part: PyTreeDef) -> Any:
         if part.node_class is None:
-            return next(remaining)
+            return remaining.pop()
         children = [build(child) for child in part.child_treedefs]
         kind = cast(NodeType, node_type(part.node_class))
         return kind.from_children(part.data, children)

@@ -89,6 +89,9 @@ class FlattenedIndexKey:
 
     key: int
 
+    def __hash__(self) -> int:
+        return hash((FlattenedIndexKey, self.key))  # not that of a SequenceKey
+
     def __str__(self) -> str:
         return f"[<flat index {self.key}>]"
 

@@ -8,6 +8,7 @@ import copy
 import operator
 import pickle
 import types
+import weakref
 
 import jax
 import minijax
@@ -389,7 +390,39 @@ ROWS = {
         lib.linear_transpose(lambda t: 2.0 * t, 1.0)(3)
         lib.linear_transpose(lambda t: 2.0 * t, 1.0)((3.0,))
         lib.linear_transpose(lambda t: 2.0 * t, x)(1.0); lib.linear_transpose(jnp.sin, 1.0)(1.0)
-        lib.linear_transpose(lambda t: 2.0 * t, "a")(1.0)""",
+        lib.linear_transpose(lambda t: 2.0 * t, "a")(1.0)
+        lib.linear_transpose(lambda t: 2.0 * t, 1); lib.linear_transpose(lambda t: t > 0, 1.0)
+        lib.linear_transpose(lambda t: t, True); lib.linear_transpose(lambda t: t.astype(int), 1.0)
+        lib.linear_transpose(lambda t, n: (t, n), 1.0, 1)
+        lib.linear_transpose(lambda t: (), 1.0)(())
+        lib.linear_transpose(lambda t: t, jnp.uint8(1))(jnp.uint8(2))
+        lib.make_jaxpr(lambda t: {"a": (t, t * 2)}, return_shape=True)(2.0)[1]
+        lib.make_jaxpr(lambda t: t[0], return_shape=True)(m)[1]; lib.eval_shape(lambda: struct)
+        lib.eval_shape(lambda: lib.jit(jnp.sin)(struct)); lib.eval_shape(lambda: struct * 2)
+        lib.eval_shape(lambda: jnp.sin(struct)); lib.jit(jnp.sin)(struct); jnp.sin(struct)
+        lib.jit(lambda: jnp.sin(struct))(); lib.grad(jnp.sin)(struct)
+        str(lib.make_jaxpr(lambda: jnp.sin(struct))())""",
+    "pairs with aux": """
+        lib.grad(lambda t: (1, 2, 3), has_aux=True)(1.0); lib.grad(lambda t: t, has_aux=True)(1.0)
+        lib.grad(lambda t: (t,), has_aux=True)(1.0); lib.grad(lambda t: [t, 2], has_aux=True)(1.0)
+        lib.value_and_grad(lambda t: t, has_aux=True)(1.0); lib.vjp(jnp.sin, 1.0, has_aux=True)
+        lib.vjp(lambda t: (t, t, t), 1.0, has_aux=True); lib.jacrev(jnp.sin, has_aux=True)(1.0)
+        lib.jacrev(lambda t: (t,), has_aux=True)(x); lib.linearize(jnp.sin, 1.0, has_aux=True)
+        lib.jacfwd(lambda t: (t,), has_aux=True)(x); lib.hessian(jnp.sin, has_aux=True)(1.0)
+        lib.jvp(lambda t: (t,), (1.0,), (1.0,), has_aux=True)
+        lib.jacfwd(lambda t: [t, 1], has_aux=True)(1.0)
+        lib.grad(lambda t: {1: t}, has_aux=True)(1.0)
+        lib.jacrev(lambda t: [t, 1], has_aux=True)(1.0)""",
+    "what holds what": """
+        len(lib.make_jaxpr(lambda: (jnp.array(n3), jnp.sum(n3), n3, jnp.asarray(n3)))().consts)
+        len(lib.make_jaxpr(lambda: (jnp.array(n3), jnp.array(n3, int)))().consts)
+        is_freed(lambda: lib.device_put(1.0))
+        is_freed(lambda: lib.tree.map(jnp.sin, {"a": x})["a"])
+        is_freed(lambda: lib.grad(lambda t: (t["a"] ** 2).sum())({"a": x})["a"])
+        is_freed(lambda: lib.jit(lambda t: {"a": t * 2})(x)["a"]); is_freed(lambda: x + 1)
+        hash(lib.tree_util.SequenceKey(1)) == hash(lib.tree_util.FlattenedIndexKey(1))
+        lib.tree_util.SequenceKey(1) == lib.tree_util.FlattenedIndexKey(1)
+        lib.jit(dict, donate_argnames="a"); str(lib.jit(max, static_argnames="a"))""",
     "windows": """
         lax.gather(m, o, Out((0,), (0,), (0,)), (2, 3))
         lax.gather(m, o, Out((1,), (0,), (0,)), (1, 3))
@@ -606,10 +639,33 @@ ROWS = {
         jnp.array([x, 1]); jnp.array([x, m]); jnp.array([x, [1, 2, 3]]); jnp.array([b, i])
         jnp.array([f, w]); jnp.array([True, 1, 2.0]); jnp.array([np.float32(1), 2])
         jnp.array([[s, 1], [2, w]]); jnp.array(range(3)); jnp.array({1, 2}); jnp.array((x, x))
+        jnp.asarray(own); jnp.array(own, "float32"); jnp.array(own) + 1; jnp.sin(own.a)
+        jnp.uint64(2**63); jnp.uint64(2**64); jnp.uint64(-1); jnp.array(2**63, "uint64")
+        jnp.asarray(2**100, "float32"); jnp.full(2, 2**63, "uint64"); jnp.array(2**100, bool)
+        lax.convert_element_type(2**100, "float32"); lax.convert_element_type(2**63, "uint64")
+        lax.convert_element_type(2**100, "int32"); lax.convert_element_type(300, "uint8")
+        lax.convert_element_type(2**64, "uint64"); lax.full((2,), 2**100, "float32")
+        jnp.full_like(x, 2**100); jnp.full(2, 300, "uint8"); jnp.multiply(2**100, 3.0)
+        lib.jit(lambda: jnp.uint64(2**63))(); str(lib.make_jaxpr(lambda: jnp.uint64(2**63))())
         jnp.array(np.array([1, 2], "int16")); jnp.array(np.array("2020-01-01", "datetime64[D]"))
         jnp.array(np.array([1, 2], ">i4")); jnp.array(np.array([1, "a"], object)); jnp.asarray([])
         jnp.asarray([[]]); jnp.asarray(3, "float32"); jnp.pi; jnp.inf; jnp.nan""",
 }
+
+
+class Own:
+    """An object of a user's class that has an array, and says so."""
+
+    def __init__(self, a):
+        self.a = a
+
+    def __jax_array__(self):
+        return self.a
+
+
+def is_freed(make):
+    """Whether nothing holds the array that `make` returns once its user has dropped it."""
+    return weakref.ref(make())() is None
 
 
 def known(lib, jnp):
@@ -630,6 +686,10 @@ def known(lib, jnp):
     }
     names = {
         "Duck": types.SimpleNamespace,
+        "own": Own(jnp.arange(3.0)),
+        "struct": lib.ShapeDtypeStruct((3,), "float32"),
+        "n3": np.ones(3),
+        "is_freed": is_freed,
         "duck": types.SimpleNamespace(shape=(3,), dtype=np.dtype("float32")),
         "Out": lib.lax.GatherDimensionNumbers,
         "Into": lib.lax.ScatterDimensionNumbers,

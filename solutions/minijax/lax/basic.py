@@ -173,8 +173,10 @@ def broadcast_in_dim(
 
 def convert_element_type(operand: Value, new_dtype: Any) -> Value:
     """Convert to `new_dtype`."""
-    aval, dtype = typed(operand), dtypes.canonical(new_dtype)
-    if aval.dtype == dtype and not aval.weak_type:
+    dtype = dtypes.canonical(new_dtype)
+    if type(operand) is int:  # one that may be too large for int64, and not for this dtype
+        operand = np.asarray(operand).astype(dtype)
+    elif typed(operand).dtype == dtype and not typed(operand).weak_type:
         return operand
     return convert_element_type_p.bind(operand, new_dtype=dtype, weak_type=False)
 

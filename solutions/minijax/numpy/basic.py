@@ -356,7 +356,11 @@ def broadcast_to(array: Value, shape: Sequence[int]) -> Value:
 
 
 def asarray(a: Value, dtype: Any = None) -> Value:
-    """`a` as an array; lists of numbers become arrays, tracers stay tracers."""
+    """`a` as an array; lists of numbers become arrays, tracers stay tracers.
+
+    An object that is not an array may have a method `__jax_array__`, which returns one.
+    """
+    a = a.__jax_array__() if hasattr(a, "__jax_array__") else a
     dtype = None if dtype is None else dtypes.canonical(dtype)
     if a is None:
         raise ValueError("None is not a valid value for jnp.array.")
@@ -364,10 +368,12 @@ def asarray(a: Value, dtype: Any = None) -> Value:
         return a if dtype is None else basic.convert_element_type(a, dtype)
     if isinstance(a, list | tuple | range):
         return array_of_lists(a, dtype)
-    aval = get_aval(a)
     if isinstance(a, int) and dtype is not None:
-        np.array(a, dtype)  # refuses what is too large for the dtype
+        a = np.array(a, dtype)  # refuses what is too large for the dtype
+    aval, main = get_aval(a), trace_state.dynamic_trace
     if aval.shape:
+        if main is not None and dtype in (None, aval.dtype):
+            return main.trace_type(main).pure(a)  # the same constant whenever it is used
         return constant(np.array(a, dtype))
     weak_type = aval.weak_type and aval.dtype.kind != "b" and dtype is None
     return convert_element_type_p.bind(a, new_dtype=dtype or aval.dtype, weak_type=weak_type)
@@ -454,7 +460,8 @@ def ones(shape: int | Sequence[int], dtype: Any = None) -> Any:
 
 def full(shape: int | Sequence[int], fill_value: Value, dtype: Any = None) -> Value:
     """`fill_value` repeated into `shape`; in a program that is traced, an operation."""
-    get_aval(fill_value)  # refuses lists
+    if dtype is None or not isinstance(fill_value, int):
+        get_aval(fill_value)  # refuses lists
     value = fill_value if dtype is None else converted(fill_value, dtypes.canonical(dtype))
     sizes = sizes_of(shape)
     if isinstance(value, Array) or trace_state.dynamic_trace is not None:
