@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
-from minijax.arguments import Argnums, chosen_args, function_of, in_place_of
+from minijax.arguments import Argnums, check_real, chosen_args, function_of, in_place_of
 from minijax.array import ArrayImpl
 from minijax.axis_env import AxisSize, mapped_axis
 from minijax.core import (
@@ -518,7 +518,7 @@ def basis(aval: ShapedArray) -> ArrayImpl:
 
 
 def jacfwd(
-    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
     """The Jacobian by forward mode: how each entry of the result moves with each of the input.
 
@@ -531,6 +531,7 @@ def jacfwd(
     Array([[2., 0.],
            [0., 4.]], dtype=float64)
     """
+    check_real(holomorphic)
 
     @in_place_of(fun)
     def jac_f(*args: Value, **kwargs: Any) -> Value:

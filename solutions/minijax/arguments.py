@@ -84,6 +84,12 @@ def check_enough_args(argnums: Argnums, args: Sequence[Any]) -> None:
         raise TypeError(f"argnums={argnums} needs {needed} arguments, and got {len(args)}.")
 
 
+def check_real(holomorphic: bool) -> None:
+    """`NotImplementedError` for `holomorphic=True`, which is for complex numbers."""
+    if holomorphic:
+        raise NotImplementedError("There are no complex numbers here: leave holomorphic out.")
+
+
 # Static arguments: Python sees their values, and each value has a program of its own --------------
 
 Static = tuple[tuple[int | str, Any], ...]  # places (positions and keywords) with values

@@ -22,6 +22,7 @@ from minijax import dtypes
 from minijax.arguments import (
     Argnums,
     check_enough_args,
+    check_real,
     chosen_args,
     function_of,
     in_place_of,
@@ -475,7 +476,11 @@ def value_and_gradients(
 
 
 def value_and_grad(
-    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, allow_int: bool = False
+    fun: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Callable[..., Any]:
     """A function that returns the pair of `fun`'s value and gradient; `fun` runs once.
 
@@ -485,6 +490,8 @@ def value_and_grad(
     >>> print(*value_and_grad(lambda x: x * x)(3.0))
     9.0 6.0
     """
+
+    check_real(holomorphic)
 
     @in_place_of(fun)
     def value_and_grad_f(*args: Value, **kwargs: Any) -> tuple[Any, Any]:
@@ -501,7 +508,11 @@ def value_and_grad(
 
 
 def grad(
-    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, allow_int: bool = False
+    fun: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Callable[..., Any]:
     """A function that returns the gradient of `fun`, whose value must be a single float.
 
@@ -515,7 +526,7 @@ def grad(
     30.0
     """
 
-    both = value_and_grad(fun, argnums, has_aux, allow_int=allow_int)
+    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
 
     @in_place_of(fun)
     def grad_f(*args: Value, **kwargs: Any) -> Value:
@@ -526,7 +537,11 @@ def grad(
 
 
 def jacrev(
-    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, allow_int: bool = False
+    fun: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Callable[..., Any]:
     """A function that returns the Jacobian of `fun`: how each entry of the result moves.
 
@@ -539,6 +554,7 @@ def jacrev(
     Array([[2., 0.],
            [0., 4.]], dtype=float64)
     """
+    check_real(holomorphic)
 
     @in_place_of(fun)
     def jac_f(*args: Value, **kwargs: Any) -> Value:
@@ -600,7 +616,7 @@ def zeros(shape: tuple[int, ...], aval: ShapedArray) -> Any:
 
 
 def hessian(
-    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
     """A function that returns the second derivatives of `fun`, by forward mode over reverse mode.
 
@@ -611,7 +627,7 @@ def hessian(
     Array([[ 6.,  0.],
            [ 0., 12.]], dtype=float64)
     """
-    return jacfwd(jacrev(fun, argnums, has_aux), argnums, has_aux)
+    return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux)
 
 
 def check_scalar(value: Value) -> None:

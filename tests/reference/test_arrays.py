@@ -412,7 +412,11 @@ ROWS = {
         lib.jvp(lambda t: (t,), (1.0,), (1.0,), has_aux=True)
         lib.jacfwd(lambda t: [t, 1], has_aux=True)(1.0)
         lib.grad(lambda t: {1: t}, has_aux=True)(1.0)
-        lib.jacrev(lambda t: [t, 1], has_aux=True)(1.0)""",
+        lib.jacrev(lambda t: [t, 1], has_aux=True)(1.0); lib.jacobian(jnp.sin, 0, False, False)(x)
+        lib.grad(jnp.sin, holomorphic=False)(1.0)
+        lib.grad(lambda t: t + 0.0, 0, False, False, True)(1)
+        lib.value_and_grad(jnp.sin, 0, False, False)(w); lib.jacfwd(jnp.sin, 0, False, False)(x)
+        lib.hessian(jnp.sin, holomorphic=False)(w)""",
     "what holds what": """
         len(lib.make_jaxpr(lambda: (jnp.array(n3), jnp.sum(n3), n3, jnp.asarray(n3)))().consts)
         len(lib.make_jaxpr(lambda: (jnp.array(n3), jnp.array(n3, int)))().consts)

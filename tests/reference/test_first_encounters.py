@@ -190,6 +190,12 @@ def test_an_integer_has_no_derivative(program):
         program()
 
 
+@pytest.mark.parametrize("name", ["grad", "value_and_grad", "jacfwd", "jacrev", "hessian"])
+def test_holomorphic_functions_are_refused_in_one_sentence(name):
+    with pytest.raises(NotImplementedError, match="complex numbers"):
+        getattr(minijax, name)(jnp.sin, holomorphic=True)
+
+
 unknown_p = Primitive("unknown")
 RULES = {
     "Evaluation rule": lambda: unknown_p.bind(1.0),
