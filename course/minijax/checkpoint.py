@@ -42,6 +42,7 @@ from minijax.core import (
     transpose_rules,
     vmap_rules,
 )
+from minijax.dead_code import without_dead_code
 from minijax.jaxpr import (
     Atom,
     ClosedJaxpr,
@@ -318,22 +319,6 @@ def program_for_later(
     # - var.aval, rest.in_avals: the type of a variable, and those of a program's inputs
     # TODO(checkpoint.later): return the program that runs what must run again, and then the rest.
     raise NotImplementedError("checkpoint.later")
-
-
-def without_dead_code(program: ClosedJaxpr) -> tuple[ClosedJaxpr, list[bool]]:
-    """The program without what its results do not need, and which of its inputs are left.
-
-    As in the `staging` lesson, the walk goes from the last equation to the first.
-    """
-    jaxpr = program.jaxpr
-    needed, eqns = set(jaxpr.outvars), []
-    for eqn in reversed(jaxpr.eqns):
-        if not needed.isdisjoint(eqn.outvars):
-            needed.update(eqn.invars)
-            eqns.append(eqn)
-    takes = [var in needed for var in jaxpr.invars]
-    smaller = jaxpr.replace(invars=chosen(jaxpr.invars, takes), eqns=eqns[::-1])
-    return ClosedJaxpr(smaller, program.consts), takes
 
 
 def with_calls_inlined(program: ClosedJaxpr) -> ClosedJaxpr:

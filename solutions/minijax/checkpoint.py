@@ -42,6 +42,7 @@ from minijax.core import (
     transpose_rules,
     vmap_rules,
 )
+from minijax.dead_code import without_dead_code
 from minijax.jaxpr import (
     Atom,
     ClosedJaxpr,
@@ -324,22 +325,6 @@ def program_for_later(
 
     avals = [*(var.aval for var in inputs), *rest.in_avals[len(again.outvars) :]]
     return trace_to_jaxpr(later, avals)
-
-
-def without_dead_code(program: ClosedJaxpr) -> tuple[ClosedJaxpr, list[bool]]:
-    """The program without what its results do not need, and which of its inputs are left.
-
-    As in the `staging` lesson, the walk goes from the last equation to the first.
-    """
-    jaxpr = program.jaxpr
-    needed, eqns = set(jaxpr.outvars), []
-    for eqn in reversed(jaxpr.eqns):
-        if not needed.isdisjoint(eqn.outvars):
-            needed.update(eqn.invars)
-            eqns.append(eqn)
-    takes = [var in needed for var in jaxpr.invars]
-    smaller = jaxpr.replace(invars=chosen(jaxpr.invars, takes), eqns=eqns[::-1])
-    return ClosedJaxpr(smaller, program.consts), takes
 
 
 def with_calls_inlined(program: ClosedJaxpr) -> ClosedJaxpr:
