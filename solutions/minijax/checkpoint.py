@@ -42,31 +42,30 @@ from minijax.core import (
     transpose_rules,
     vmap_rules,
 )
-from minijax.dead_code import without_dead_code
+from minijax.dead_code import trimmed, without_dead_code
 from minijax.jaxpr import (
     Atom,
     ClosedJaxpr,
     Jaxpr,
     Literal,  # noqa: F401 (answers may ask for it)
     Var,
-    apply_equation,
     eval_jaxpr,
     kept_beside,
-    read,
 )
 from minijax.jit import (
     CallPrimitive,
     call_batch,
     call_jvp,
-    jit_p,
     jit_type,
     lower_body,
     tensor_type,
     without_consts,
 )
+from minijax.kept_inside import asked_inside, looked_into
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer, partial_eval_jaxpr
 from minijax.lowering import Emitter
 from minijax.marks import chosen
+from minijax.programs import with_results
 from minijax.tracing import split_static, static_places, trace_to_jaxpr, trace_tree, without_static
 from minijax.transpose import call_transpose
 from minijax.tree import tree_leaves, tree_unflatten
@@ -235,11 +234,15 @@ def split_and_forget(
     The result is cached on the program, as is all that is made from it.
     """
     known_part, rest, out_known = partial_eval_jaxpr(jaxpr, is_known)
+    first = again = known_part
     if policy is not None:
-        known_part = with_calls_inlined(known_part)
-    kept = kept_values(known_part.jaxpr, sum(out_known), policy)
-    now = program_for_now(known_part, sum(out_known), kept)
-    later = program_for_later(known_part, sum(out_known), kept, rest)
+        policy = asked_inside(policy)
+        first, again = looked_into(known_part, lambda inner: kept_values(inner, 0, policy))
+    number = sum(out_known)
+    residuals, _ = trimmed(with_results(again, range(number, len(again.out_avals))))
+    kept = kept_values(residuals.jaxpr, 0, policy)
+    now = program_for_now(first, number, kept)
+    later = program_for_later(residuals, 0, kept, rest)
     return Split(*without_dead_code(now), *without_dead_code(later), out_known)
 
 
@@ -325,26 +328,6 @@ def program_for_later(
 
     avals = [*(var.aval for var in inputs), *rest.in_avals[len(again.outvars) :]]
     return trace_to_jaxpr(later, avals)
-
-
-def with_calls_inlined(program: ClosedJaxpr) -> ClosedJaxpr:
-    """The same program without `jit` equations, so that a policy sees what is inside them."""
-    return trace_to_jaxpr(lambda *args: eval_inlined(program, args), program.in_avals)
-
-
-def eval_inlined(program: ClosedJaxpr, args: Values) -> list[Value]:
-    """Evaluate a program, going into `jit` equations; calls with rules of their own stay calls."""
-    jaxpr = program.jaxpr
-    inputs = [*jaxpr.constvars, *jaxpr.invars]
-    env: dict[Var, Any] = dict(zip(inputs, [*program.consts, *args], strict=True))
-    for eqn in jaxpr.eqns:
-        operands = [read(env, atom) for atom in eqn.invars]
-        if eqn.primitive is jit_p:
-            outs = eval_inlined(eqn.params["jaxpr"], operands)
-        else:
-            outs = apply_equation(eqn, operands)
-        env.update(zip(eqn.outvars, outs, strict=True))
-    return [read(env, atom) for atom in jaxpr.outvars]
 
 
 abstract_eval_rules[remat_p] = remat_type

@@ -37,12 +37,18 @@ def whole(eqn: JaxprEqn, wanted: Marks) -> JaxprEqn:
     return eqn
 
 
+def trimmed(program: ClosedJaxpr) -> tuple[ClosedJaxpr, Marks]:
+    """As `without_dead_code`, with all of the inputs, read or not."""
+    smaller, takes = without_dead_code(program)
+    jaxpr = smaller.jaxpr.replace(invars=program.jaxpr.invars)
+    return ClosedJaxpr(jaxpr, program.consts), tuple(takes)
+
+
 def for_results(program: ClosedJaxpr, wanted: Marks) -> tuple[ClosedJaxpr, Marks]:
     """The program for some of its results, with all of its inputs, and which of them it reads."""
     jaxpr = program.jaxpr
-    fewer = ClosedJaxpr(jaxpr.replace(outvars=chosen(jaxpr.outvars, wanted)), program.consts)
-    smaller, takes = without_dead_code(fewer)
-    return smaller.replace(jaxpr=smaller.jaxpr.replace(invars=jaxpr.invars)), tuple(takes)
+    fewer = jaxpr.replace(outvars=chosen(jaxpr.outvars, wanted))
+    return trimmed(ClosedJaxpr(fewer, program.consts))
 
 
 def with_inputs(program: ClosedJaxpr, takes: Marks) -> ClosedJaxpr:

@@ -181,6 +181,54 @@ def test_without_a_policy_the_inputs_are_kept_and_nothing_else():
     assert len(residual_shapes(lambda x, w: layers(minijax, x, w))) > 5
 
 
+# Choices and loops: a policy is asked about what is inside them, and what nobody reads is left out.
+INSIDE = {
+    "cond": lambda lib, f, x: lib.lax.cond(x > 0, f, lambda x: x, x),
+    "two results": lambda lib, f, x: lib.lax.cond(
+        x > 0, lambda x: (f(x), f(x)), lambda x: (x, x), x
+    ),
+    "scan": lambda lib, f, x: lib.lax.scan(lambda c, _: (f(c), f(c)), x, None, length=3),
+    "cond in scan": lambda lib, f, x: lib.lax.scan(
+        lambda c, k: (lib.lax.cond(k > 0, f, lambda c: c, c), c), x, lib.numpy.arange(3)
+    ),
+    "scan in cond": lambda lib, f, x: lib.lax.cond(
+        x > 0, lambda x: lib.lax.fori_loop(0, 2, lambda i, c: f(c), x), lambda x: x, x
+    ),
+    "jit in scan": lambda lib, f, x: lib.lax.scan(
+        lambda c, _: (lib.jit(f)(c), None), x, None, length=2
+    )[0],
+}
+KEEP = {
+    "sines": lambda primitive, *avals, **params: str(primitive) == "sin",
+    "cosines": lambda primitive, *avals, **params: str(primitive) == "cos",
+    "all": lambda primitive, *avals, **params: True,
+    "nothing": lambda primitive, *avals, **params: False,
+    "no policy": None,
+}
+
+
+def inside(lib, program, policy):
+    """The derivative, and how often the backward pass computes sines, cosines and exponentials."""
+    np_ = lib.numpy
+    f = lib.checkpoint(
+        lambda x: INSIDE[program](lib, lambda x: np_.sin(np_.exp(np_.sin(x))), x),
+        policy=KEEP[policy],
+    )
+    y, f_lin = lib.linearize(f, 0.5)
+    text = str(lib.make_jaxpr(f_lin)(1.0))
+    return f_lin(1.0), y, [text.count(f" {name} ") for name in ("sin", "cos", "exp")]
+
+
+@pytest.mark.parametrize("policy", KEEP)
+@pytest.mark.parametrize("program", INSIDE)
+def test_policies_are_asked_inside_choices_and_loops_as_in_jax(program, policy):
+    (*ours, our_counts), (*theirs, counts) = (
+        inside(lib, program, policy) for lib in (minijax, jax)
+    )
+    jax.tree.map(np.testing.assert_allclose, minijax.device_get(ours), theirs)
+    assert our_counts == counts
+
+
 # What XLA gets, and what it makes of it -----------------------------------------------------------
 
 
