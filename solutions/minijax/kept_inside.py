@@ -67,8 +67,8 @@ def looked_into(program: ClosedJaxpr, keep: Keep) -> tuple[ClosedJaxpr, ClosedJa
         avals = [var.aval for var in kept]
         now.append(first)
         again += [JaxprEqn(eqn.invars, kept, kept_p, {"avals": avals}), second]
-    first, second = (program.jaxpr.replace(eqns=eqns) for eqns in (now, again))
-    return ClosedJaxpr(first, program.consts), ClosedJaxpr(second, program.consts)
+    runs = [program.jaxpr.replace(eqns=eqns) for eqns in (now, again)]
+    return ClosedJaxpr(runs[0], program.consts), ClosedJaxpr(runs[1], program.consts)
 
 
 def split_body(program: ClosedJaxpr, keep: Keep) -> Split:
