@@ -114,7 +114,8 @@ def _picture(lesson: Lesson, file: str) -> bytes:
 
 def _prose(part: Part, lesson: Lesson) -> str:
     if part.kind == "lesson":
-        rows = "".join(f"    - {row}\n" for row in page.facts(lesson))
+        facts = [*page.facts(lesson), *page.about_examples(lesson)]
+        rows = "".join(f"    - {row}\n" for row in facts)
         return f'!!! abstract "This lesson"\n\n{rows}\n'
     if part.kind == "source":
         return page.fenced(page.source(part.argument), "python")

@@ -114,6 +114,7 @@ def _lesson(argument: str, lesson: Lesson) -> str:
     ]
     if lesson.exercises:
         rows.append(f"**As a notebook**: {_download(f'{lesson.id}.ipynb')}")
+    rows += about_examples(lesson)
     rows.append(
         f"**Download this lesson**: {_download(f'{lesson.id}.zip')}, a folder that needs nothing "
         "but Python: this page, the modules, the checks, and the command that runs them"
@@ -207,7 +208,7 @@ _DIRECTIVES = {
 
 
 def facts(lesson: Lesson) -> list[str]:
-    """The rows of the facts box, as Markdown."""
+    """The rows of the facts box, as Markdown; each is short."""
     known = manifest.load()
     before = ", ".join(_link(known[name], lesson) for name in lesson.requires)
     count = len(lesson.exercises)
@@ -218,20 +219,22 @@ def facts(lesson: Lesson) -> list[str]:
     return [
         f"**Time**: about {lesson.minutes} minutes",
         *([points] if lesson.exercises else []),
-        f"**Before this lesson**: {before or 'nothing of this course'}",
+        f"**Before this lesson**: {before or 'no other lesson'}",
         f"**You write**: `{lesson.module}`" if lesson.module else f"**You run**: {scripts}",
-        *([f"**Examples**: {_how_to_run(lesson)}"] if lesson.exercises else []),
     ]
 
 
-def _how_to_run(lesson: Lesson) -> str:
+def about_examples(lesson: Lesson) -> list[str]:
+    """The row, if there is one, on where the page's examples run."""
+    if not lesson.exercises:
+        return []
     needs = "NumPy and jaxlib" if _needs_numpy(lesson) else "nothing else installed"
-    return (
-        "they run on your own code once your exercises are done. Run the notebook's cells, or copy "
-        f"examples into a file of your own beside the folder `{lesson.package}`, each after those "
-        f"that it builds on. Python needs {needs} for them. Every output on this page comes from "
-        "the course's own solution."
-    )
+    return [
+        "**Examples**: they run on your own code once your exercises are done. Run the notebook's "
+        f"cells, or copy examples into a file of your own beside the folder `{lesson.package}`, "
+        f"each after those that it builds on. Python needs {needs} for them. Every output on this "
+        "page comes from the course's own solution."
+    ]
 
 
 def _needs_numpy(lesson: Lesson) -> bool:

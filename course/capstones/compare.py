@@ -112,24 +112,33 @@ def _scale(y: int) -> list[str]:
 # ------------------------------------------------------------------------------------------
 # The loss curves: a panel for each program, the loss by its logarithm
 
-PANEL, WIDE = 110, 320  # height and width of a panel
+PANEL, WIDE = 90, 400  # height and width of a panel
 DASHES = {"minijax": "", "jax": "3 7", "mine": "9 5"}  # so that no curve hides another
 
 
 def curves(runs: Runs) -> str:
     """The losses of all runs as an SVG picture."""
-    pieces, y = [], 30
+    names = sorted({backend for _, backend in runs})
+    pieces, y = _legend(names), 66
     for program in dict.fromkeys(name for name, _ in runs):
         pieces.append(_text(10, y, program, "600"))
         found = {backend: run["losses"] for (name, backend), run in runs.items() if name == program}
         least, most = min(map(min, found.values())), max(map(max, found.values()))
-        for row, (backend, losses) in enumerate(found.items()):
-            pieces.append(_curve(y + 10, losses, least, most, backend))
-            pieces.append(_text(WIDE + 24, y + 24 + LINE * row, backend, fill=COLOURS[backend]))
-        pieces.append(_text(WIDE + 24, y + PANEL, f"{most:.3g} to {least:.3g}"))
-        y += PANEL + 40
-    names = ", ".join(sorted({backend for _, backend in runs}))
-    return _picture(y, f"Losses, on a logarithmic scale: {names}", pieces)
+        pieces += [_curve(y + 10, losses, least, most, name) for name, losses in found.items()]
+        pieces.append(_text(150, y, f"loss from {most:.3g} to {least:.3g}"))
+        y += PANEL + 44
+    title = f"Losses, on a logarithmic scale: {', '.join(names)}"
+    return _picture(y - 20, title, pieces, WIDE + 20)
+
+
+def _legend(names: list[str]) -> list[str]:
+    """A line for each backend, as its curves are drawn, and its name."""
+    pieces = []
+    for column, backend in enumerate(names):
+        x = 10 + 140 * column
+        pieces.append(f'  <path d="M{x} 25h36" {_style(backend)}/>\n')
+        pieces.append(_text(x + 46, 30, backend))
+    return pieces
 
 
 def _curve(top: int, losses: list[float], least: float, most: float, backend: str) -> str:
@@ -138,16 +147,20 @@ def _curve(top: int, losses: list[float], least: float, most: float, backend: st
         f"{10 + WIDE * i / (len(losses) - 1):.1f},{top + PANEL * math.log(most / x) / height:.1f}"
         for i, x in enumerate(losses)
     )
-    style = f'fill="none" stroke="{COLOURS[backend]}" stroke-width="3"'
-    return f'  <polyline points="{points}" {style} stroke-dasharray="{DASHES[backend]}"/>\n'
+    return f'  <polyline points="{points}" {_style(backend)}/>\n'
 
 
-def _picture(height: int, title: str, pieces: list[str]) -> str:
+def _style(backend: str) -> str:
+    dashes = DASHES[backend]
+    return f'fill="none" stroke="{COLOURS[backend]}" stroke-width="3" stroke-dasharray="{dashes}"'
+
+
+def _picture(height: int, title: str, pieces: list[str], width: int = 500) -> str:
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 500 {height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
         'font-family="system-ui, sans-serif" font-size="16">\n'
         f"  <title>{title}</title>\n"
-        f'  <rect width="500" height="{height}" rx="10" fill="#f6f7fb"/>\n'
+        f'  <rect width="{width}" height="{height}" rx="10" fill="#f6f7fb"/>\n'
         f"{''.join(pieces)}</svg>\n"
     )
 

@@ -42,7 +42,7 @@ def test_the_facts_box_links_to_earlier_lessons_and_names_the_command(hello):
     assert "about 10 minutes" in made
     assert "1, in 1 exercise\n" in made
     assert "`./jaxprentice check bye`" in made
-    assert "nothing of this course" in page.expand("{{ lesson }}\n", hello)
+    assert "no other lesson" in page.expand("{{ lesson }}\n", hello)
 
 
 def test_an_exercise_shows_specification_command_and_folded_hints(hello):
