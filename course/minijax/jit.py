@@ -23,7 +23,7 @@ import numpy as np
 
 from minijax import xla
 from minijax.arguments import Static, check_callable, split_static, static_places, without_static
-from minijax.array import Array, ArrayImpl
+from minijax.array import Array
 from minijax.axis_env import AxisPrimitive, axis_env, axis_sizes, name_of
 from minijax.core import (
     NotMapped,
@@ -61,13 +61,13 @@ from minijax.marks import chosen, filled, groups, moving
 from minijax.placement import (
     ARRAYS,
     CONCRETE,
-    Kind,
     array_of,
     buffer_of,
     committed_devices,
     kind_noted,
     kind_of,
     kind_of_value,
+    placed_on,
     sender,
     the_one_place,
     to_buffer,
@@ -187,12 +187,13 @@ class Jitted:
         Every call takes this way, so it is short. Arguments without containers do not have to be
         taken apart, and what a program is compiled for is compared by identity (see `Kind`).
         """
-        flat = not (kwargs or self.has_static) and CONCRETE.issuperset(map(type, args))
-        leaves, structure = (args, None) if flat else self.flatten(args, kwargs)
-        is_concrete = flat or CONCRETE.issuperset(map(type, leaves))
-        if trace_state.dynamic_trace or axis_env.frames or not is_concrete:
+        leaves, structure, classes = args, None, {*map(type, args)}
+        if kwargs or self.has_static or not classes <= CONCRETE:
+            leaves, structure = self.flatten(args, kwargs)
+            classes = {*map(type, leaves)}
+        if trace_state.dynamic_trace or axis_env.frames or not classes <= CONCRETE:
             return self.bind(args, kwargs)
-        kinds = map(kind_noted if ARRAYS.issuperset(map(type, leaves)) else kind_of_value, leaves)
+        kinds = map(kind_noted if classes <= ARRAYS else kind_of_value, leaves)
         launch = self.launchers.get((structure, xla.current_device(), *kinds))
         return (launch or self.launcher_for(leaves, structure, args, kwargs))(leaves)
 
@@ -297,16 +298,11 @@ class Jitted:
         unflatten = xla.structure(tree_unflatten(program.out_tree, closed.out_avals)).unflatten
         ready = compiled(closed, committed_devices(leaves), program.donated)
         on = ready.executable.devices
-        if all(type(x) is ArrayImpl and placed_on(x, on) for x in leaves):
+        if all(placed_on(x, on) for x in leaves):
             return ready.runner(closed.out_avals, functools.partial(map, buffer_of), unflatten)
         senders = [sender(aval, x, on) for aval, x in zip(closed.in_avals, leaves, strict=True)]
         buffers_of = functools.partial(map, operator.call, senders)
         return ready.runner(closed.out_avals, buffers_of, unflatten)
-
-
-def placed_on(x: ArrayImpl, devices: xla.Devices) -> bool:
-    """Whether a program on these devices can take the array's buffer as it is."""
-    return type(x.kind) is Kind and x.kind.on is devices
 
 
 class Lowered(NamedTuple):

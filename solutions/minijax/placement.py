@@ -23,7 +23,8 @@ from minijax.jaxpr import raise_to_shaped
 # What a program is compiled for ----------------------------------------------------------------
 
 # The types of leaves that no interpreter has anything to do with.
-CONCRETE = {ArrayImpl, np.ndarray, bool, int, float, *np.sctypeDict.values()}
+NUMBERS = {bool, int, float}
+CONCRETE = {ArrayImpl, np.ndarray, *NUMBERS, *np.sctypeDict.values()}
 ARRAYS = {ArrayImpl}
 
 
@@ -88,15 +89,26 @@ def kind_of_value(x: Value) -> Kind:
         return x.kind
     if type(x) is np.ndarray:
         return host_kind(x.shape, x.dtype)
+    if type(x) in NUMBERS:
+        return kind_of_number(type(x))
     return kind_of(raise_to_shaped(get_aval(x)), None, False)
 
 
 kind_noted = operator.attrgetter("kind")  # of an array, which may not know it yet
 
 
-@functools.cache  # `get_aval` takes longer than the rest of a call
+# `get_aval` takes longer than the rest of a call, so its answers are kept.
+
+
+@functools.cache
 def host_kind(shape: tuple[int, ...], dtype: np.dtype, weak_type: bool = False) -> Kind:
     return kind_of(ShapedArray(shape, canonical(dtype), weak_type), None, False)
+
+
+@functools.cache
+def kind_of_number(cls: type) -> Kind:
+    """The kind that all numbers of one of Python's classes have."""
+    return kind_of(raise_to_shaped(get_aval(cls())), None, False)
 
 
 # Where arguments are, and how they get where a program is ----------------------------------------
@@ -126,8 +138,15 @@ def to_buffer(aval: ShapedArray, x: Value, devices: xla.Devices) -> Value:
     return xla.to_device(aval, x, devices)
 
 
+def placed_on(x: Value, devices: xla.Devices) -> bool:
+    """Whether a program on these devices can take the buffer of `x` as it is."""
+    return type(x) is ArrayImpl and type(x.kind) is Kind and x.kind.on is devices
+
+
 def sender(aval: ShapedArray, x: Value, devices: xla.Devices) -> Callable[[Value], Value]:
     """What makes a buffer on these devices of each argument of the kind of `x`."""
+    if placed_on(x, devices):
+        return buffer_of
     if type(x) is ArrayImpl:
         return lambda x: kind_of_value(x).buffer_on(x, devices)
     return xla.sender(aval, devices)

@@ -109,6 +109,9 @@ def keystr(keys: Sequence[Any], *, simple: bool = False, separator: str = "") ->
 # The keys of the children, for classes that have been registered with them.
 keys_by_class: dict[type, Callable[[Any], Iterable[Any]]] = {}
 
+# The names of a dataclass's fields: its children, and the data beside them.
+fields_by_class: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+
 
 def keys_of_children(container: Any, data: Any, count: int) -> list[Any]:
     """The keys of a container's children, in their order."""
@@ -325,6 +328,7 @@ def register_dataclass(
 
     register_pytree_node(nodetype, lambda x: (values(x, data), values(x, meta)), unflatten)
     keys_by_class[nodetype] = lambda x: map(GetAttrKey, data)
+    fields_by_class[nodetype] = data, meta
     return nodetype
 
 

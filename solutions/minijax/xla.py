@@ -21,6 +21,7 @@ from jaxlib._jax import Device
 from minijax.core import ShapedArray, Value
 from minijax.dtypes import on_device
 from minijax.tree import node_types
+from minijax.tree_paths import fields_by_class
 
 Devices = tuple[Device, ...]
 
@@ -244,5 +245,8 @@ def structure(tree: Any) -> Any:
 def register_new_containers() -> None:
     """Tell jaxlib of the containers that were registered since it was last told."""
     for cls in [*node_types][len(known) :]:
-        registry.register_node(cls, *node_types[cls])
+        if cls in fields_by_class:  # a dataclass, which jaxlib takes apart without Python
+            registry.register_dataclass_node(cls, *fields_by_class[cls])
+        else:
+            registry.register_node(cls, *node_types[cls])
         known.append(cls)
