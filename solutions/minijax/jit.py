@@ -187,7 +187,8 @@ class Jitted:
         Every call takes this way, so it is short. Arguments without containers do not have to be
         taken apart, and what a program is compiled for is compared by identity (see `Kind`).
         """
-        leaves, structure, classes = args, None, {*map(type, args)}
+        leaves: Values = args
+        structure, classes = None, {*map(type, args)}
         if kwargs or self.has_static or not classes <= CONCRETE:
             leaves, structure = self.flatten(args, kwargs)
             classes = {*map(type, leaves)}

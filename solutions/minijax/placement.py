@@ -90,7 +90,7 @@ def kind_of_value(x: Value) -> Kind:
     if type(x) is np.ndarray:
         return host_kind(x.shape, x.dtype)
     if type(x) in NUMBERS:
-        return kind_of_number(type(x))
+        return kind_of_number(type(x))  # type: ignore[arg-type]  # classes can be hashed
     return kind_of(raise_to_shaped(get_aval(x)), None, False)
 
 

@@ -173,7 +173,9 @@ def classes(lib):
     tu.register_pytree_with_keys(F, lambda f: (((tu.DictKey("k"), f.x),), 3), lambda _, c: F(*c))
     tree = [A(1.0), B({"a": 2.0}), C(3.0, "c"), D(4.0), E(), F(5.0)]
     doubled = lib.tree.map(lambda x: 2 * x, tree)
+    times = lib.jit(lambda c: C(c.w * len(c.name), c.name))
     return [
+        [times(C(1.0, name)).w for name in ("a", "bcd", ["no", "hash"], "a")],
         [tu.keystr(path) for path, _ in tu.tree_leaves_with_path(tree)],
         [doubled[0].x, doubled[1].x, doubled[2].w, doubled[2].name, doubled[3].w, doubled[5].x],
         lib.grad(lambda c: c.w**2)(C(3.0, "c")).w,
