@@ -5,7 +5,7 @@
 # so that a virtual environment may hold any of them together. `otter` has an environment of its own.
 set -eu
 cd "$(dirname "$0")/.."
-for layer in dev scale instructor grader site student otter; do
+for layer in dev scale hub instructor grader site student otter; do
     constraint=""
     [ "$layer" = dev ] || [ "$layer" = otter ] || constraint="--constraint requirements/dev.txt"
     # shellcheck disable=SC2086
