@@ -25,6 +25,7 @@ from minijax.tree import (
     tree_structure,
     tree_unflatten,
 )
+from minijax.xla import fields_by_class
 
 __all__ = [
     "DictKey",
@@ -108,9 +109,6 @@ def keystr(keys: Sequence[Any], *, simple: bool = False, separator: str = "") ->
 
 # The keys of the children, for classes that have been registered with them.
 keys_by_class: dict[type, Callable[[Any], Iterable[Any]]] = {}
-
-# The names of a dataclass's fields: its children, and the data beside them.
-fields_by_class: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
 
 def keys_of_children(container: Any, data: Any, count: int) -> list[Any]:

@@ -21,7 +21,6 @@ from jaxlib._jax import Device
 from minijax.core import ShapedArray, Value
 from minijax.dtypes import on_device
 from minijax.tree import node_types
-from minijax.tree_paths import fields_by_class
 
 Devices = tuple[Device, ...]
 
@@ -240,6 +239,10 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
 
 def structure(tree: Any) -> Any:
     return flatten(tree)[1]
+
+
+# The names of a dataclass's fields: its children, and the data beside them.
+fields_by_class: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
 
 def register_new_containers() -> None:
