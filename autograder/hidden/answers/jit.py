@@ -2308,25 +2308,17 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
     shown_by="""
 import numpy as np
 import minijax as mj
-from minijax import jit
+from minijax.axis_env import AxisPrimitive, name_of
 from minijax.core import abstract_eval_rules, vmap_rules
 
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-from minijax.axis_env import AxisPrimitive
-
-class Size(AxisPrimitive):
-
+class Named(AxisPrimitive):
     def names(self, params):
         return ['i']
-size_p = Size('size')
-abstract_eval_rules[size_p] = lambda x: x
-vmap_rules[size_p] = lambda n, vals, dims: (vals[0], dims[0])
-f = jit(lambda x: size_p.bind(x))
-print(refused(mj.vmap(lambda x: f.bind((x,), {}), axis_name='i'), np.ones(3)))
+named_p = Named('named')
+abstract_eval_rules[named_p] = lambda x: x
+vmap_rules[named_p] = lambda n, vals, dims: (vals[0] if name_of(n) else -vals[0], dims[0])
+f = mj.jit(lambda x: named_p.bind(x))
+print(mj.vmap(lambda x: f(x), axis_name='i')(np.ones(3)))
 """,
 )
 def batched_jaxpr(jaxpr, axis_size, dims, avals):
