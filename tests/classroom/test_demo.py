@@ -138,6 +138,7 @@ def hidden_code(suite):
     What a function imports is no secret: two modules may begin with the same imports.
     """
     source = suite.read_text(encoding="utf-8")
+    own_lines = source.splitlines()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef):
             body = node.body[1:] if ast.get_docstring(node) else node.body
@@ -145,7 +146,7 @@ def hidden_code(suite):
                 line
                 for x in body
                 if not isinstance(x, ast.Import | ast.ImportFrom)
-                for line in stripped(ast.get_source_segment(source, x)).splitlines()
+                for line in stripped("\n".join(own_lines[x.lineno - 1 : x.end_lineno])).splitlines()
             ]
             pieces = ["\n".join(lines[i : i + 3]) for i in range(max(len(lines) - 2, 1))]
             yield from (piece for piece in pieces if len(piece) > 60)

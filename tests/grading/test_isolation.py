@@ -370,7 +370,6 @@ def test_nothing_is_left_of_many_workers(tree, level, count, tmp_path, monkeypat
     assert dies(str(tree).encode())
     assert left(tree, mark) == before
     assert not before["processes"]
-    assert not before["control groups"]
     assert not before["shared memory"]
 
 

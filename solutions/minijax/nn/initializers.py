@@ -149,6 +149,7 @@ def scaling(scale: float, mode: str, distribution: str) -> Callable[..., Initial
     ) -> Initializer:
         return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
+    make.__doc__ = f"`variance_scaling({scale}, {mode!r}, {distribution!r}, ...)`."
     return make
 
 
