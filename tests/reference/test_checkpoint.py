@@ -219,6 +219,7 @@ def inside(lib, program, policy):
     return f_lin(1.0), y, [text.count(f" {name} ") for name in ("sin", "cos", "exp")]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("policy", KEEP)
 @pytest.mark.parametrize("program", INSIDE)
 def test_policies_are_asked_inside_choices_and_loops_as_in_jax(program, policy):

@@ -118,6 +118,7 @@ def assert_same(name, got, want):
             np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11, err_msg=name)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("transform", TRANSFORMATIONS.values(), ids=TRANSFORMATIONS)
 def test_every_primitive_under_this_transformation(transform):
     def on_jax(program):

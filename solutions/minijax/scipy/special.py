@@ -1,5 +1,6 @@
 """Special functions under SciPy's names (`minijax.scipy.special`)."""
 
+import functools
 import math
 from typing import Any
 
@@ -134,14 +135,17 @@ def ndtri(p: Value) -> Value:
     return math.sqrt(2) * lax.erf_inv(2 * p - 1)
 
 
-@custom_jvp
-def log_ndtr(x: Value) -> Value:
-    """`log(ndtr(x))`, by a series if `x` is far below 0."""
+@functools.partial(custom_jvp, nondiff_argnums=(1,))
+def log_ndtr(x: Value, series_order: int = 3) -> Value:
+    """`log(ndtr(x))`, by a series of so many terms if `x` is far below 0."""
     (x,) = promote_float(x)
     lowest, highest = (-20.0, 8.0) if x.dtype.itemsize == 8 else (-10.0, 5.0)
     middle = jnp.log(ndtr(jnp.maximum(x, lowest)))
     far = jnp.minimum(x, lowest)
-    series = 1 - 1 / far**2 + 3 / far**4 - 15 / far**6
+    series, factor = jnp.ones_like(far), 1
+    for i in range(1, series_order + 1):
+        factor *= 1 - 2 * i  # 1, -1, 3, -15, ...
+        series += factor / far ** (2 * i)
     low = -0.5 * far**2 - jnp.log(-far) - 0.5 * math.log(2 * math.pi) + jnp.log(series)
     return jnp.where(
         jnp.greater(x, highest),
@@ -151,9 +155,9 @@ def log_ndtr(x: Value) -> Value:
 
 
 @log_ndtr.defjvp
-def log_ndtr_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
+def log_ndtr_jvp(series_order: int, primals: Any, tangents: Any) -> tuple[Any, Any]:
     """The normal density over the share below."""
     (x,), (t,) = promote_float(*primals), tangents
-    out = log_ndtr(x)
+    out = log_ndtr(x, series_order)
     density = -0.5 * jnp.square(x) - 0.5 * math.log(2 * math.pi)
     return out, t * jnp.exp(density - out)
