@@ -44,7 +44,8 @@ FAMILIES = {
         special.xlogy(0.0 * x, abs(x)); special.xlog1py(x, abs(x)); special.entr(abs(x))
         special.entr(x); special.rel_entr(abs(x), abs(x[0])); special.kl_div(abs(x), abs(x[0]))
         special.ndtr(x); special.ndtr(x * 9); special.ndtri(abs(x) / 10); special.log_ndtr(x)
-        special.log_ndtr(x * 12); special.log_ndtr(x * 30, 5); special.log_ndtr(x.astype("float32") * 12); norm.logpdf(x)
+        special.log_ndtr(x * 12); special.log_ndtr(x * 30, 5)
+        special.log_ndtr(x.astype("float32") * 12); norm.logpdf(x)
         norm.logpdf(x, 1.0, abs(x[0])); norm.pdf(x, scale=2); norm.cdf(x, i); norm.logcdf(x)
         norm.sf(x, 1.0, 2.0); norm.logsf(x); norm.ppf(abs(x) / 10, 1.0, 2.0); norm.isf(abs(x) / 10)
         norm.logpdf(i)""",
