@@ -250,14 +250,22 @@ def attempt(attack: Attack, level: str, made: Scene, followed: bool = True) -> l
     beside = made.beside.submit(_honest, lesson.id, level) if followed else None
     begin = time.monotonic()
     results = [_graded(attack, lesson, level, made) for _ in range(attack.times)]
+    seconds = (time.monotonic() - begin) / attack.times
     result = max(results, key=lambda one: one["score"])
     faults = [*_earned(attack, lesson, result), *_leaked(result, made), *_harmed(made)]
-    if (seconds := (time.monotonic() - begin) / attack.times) > MOST_SECONDS:
-        faults.append(f"it keeps the grader busy for {seconds:.0f} seconds")
+    if seconds > MOST_SECONDS and (again := _seconds(attack, lesson, level, made)) > MOST_SECONDS:
+        faults.append(f"it keeps the grader busy for {min(seconds, again):.0f} seconds")
     if beside is not None:
         faults += _spoilt("the submission beside it", beside.result())
         faults += _spoilt("the next submission", _honest(lesson.id, level))
     return [*faults, *_misreported(attack, result)]
+
+
+def _seconds(attack: Attack, lesson: Lesson, level: str, made: Scene) -> float:
+    """How long it takes once more: a slow disk or a busy machine may have cost the time before."""
+    begin = time.monotonic()
+    _graded(attack, lesson, level, made)
+    return time.monotonic() - begin
 
 
 def _honest(name: str, level: str) -> Result:
