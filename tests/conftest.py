@@ -1,6 +1,6 @@
 """What all tests share: Ctrl-C works, and profiles of Hypothesis, the short one each time the same.
 
-`--hypothesis-profile=long` searches longer, with new examples each time.
+The choice has `few` examples; `--hypothesis-profile=long` searches longer, with new ones each time.
 """
 
 import os
@@ -21,6 +21,7 @@ common = {
     "report_multiple_bugs": False,
 }
 settings.register_profile("short", derandomize=True, database=None, **common)
+settings.register_profile("few", derandomize=True, database=None, max_examples=20, **common)
 settings.register_profile("long", max_examples=2000, **common)
 settings.load_profile("short")
 
@@ -36,12 +37,18 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_configure(config):
+    if config.getoption("--choice"):
+        settings.load_profile("few")
+
+
 CASES = 3  # of each test function, in the choice
 
-# The files that take minutes start first: one that starts last keeps the rest waiting for it.
+# The files that take minutes start first: one that starts last keeps the rest waiting for it. Of
+# those that need the site one builds it, and the others start when it stands.
 LONG_FILES = [
-    *("test_demo", "test_measured", "test_site", "test_nbgrader", "test_attacks"),
-    *("test_submission", "test_audit", "test_right_answers", "test_hostile_pages", "test_term"),
+    *("test_demo", "test_measured", "test_nbgrader", "test_attacks", "test_submission"),
+    *("test_audit", "test_site", "test_right_answers", "test_hostile_pages", "test_term"),
     *("test_release", "test_faults", "test_capstones", "test_bench", "test_surface"),
 ]
 

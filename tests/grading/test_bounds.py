@@ -56,7 +56,8 @@ def test_a_right_answer_is_kept_as_the_references(monkeypatch, tmp_path):
 # Time ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("seconds", "shown"), [(15.0, True), (0.0, False)])
+# Below zero: what a search has taken is counted in hundredths of a second, and may be none.
+@pytest.mark.parametrize(("seconds", "shown"), [(15.0, True), (-1.0, False)])
 def test_searches_for_the_smallest_program_end_with_their_time(monkeypatch, seconds, shown):
     monkeypatch.setattr(suite_run, "SEARCH_SECONDS", seconds)
     asked = []
@@ -71,7 +72,7 @@ def test_searches_for_the_smallest_program_end_with_their_time(monkeypatch, seco
     wrong = answers.variant_source(mistake).encode()
     result = submission.grade(manifest.get("jvp"), "ada", wrong, only="jvp.mul_rule")
     assert bool(result["exercises"][0]["counterexample"]) is shown
-    assert (sum(asked) > 1) is shown
+    assert any(asked) is shown
 
 
 # Right answers of other exercises ----------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Every page, in both schemes and at both widths, each loaded once: what can be measured on it.
 
-With `--full`, each scheme is seen at each width; else the phone is dark, and the desktop light.
+With `--full`, each scheme is seen at each width; else the phone is dark, and the desktop light. The
+choice of the tests sees every eighth page.
 """
 
 import functools
@@ -106,7 +107,8 @@ def visits(tabs, built, request):
     if request.config.getoption("--full"):
         views = list(itertools.product(SIZES, SCHEMES))
     paths, seen = [str(page.relative_to(built)) for page in sorted(built.rglob("*.html"))], set()
-    return {path: Visit(tabs, path, seen, views) for path in paths}
+    step = 8 if request.config.getoption("--choice") else 1
+    return {path: Visit(tabs, path, seen, views) for path in paths[::step]}
 
 
 def findings(visits, kind):

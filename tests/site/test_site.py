@@ -397,7 +397,7 @@ SEARCHES = {
 def test_search_understands_slips_and_sentences(tabs, address, words):
     tab, _ = tabs["404.html"]
     took = searched(tab, words, f"{address}/{SEARCHES[words]}")
-    assert took < 1  # alone on the machine: 0.1
+    assert took < 5  # 0.1 alone on the machine, 1 on a busy one
 
 
 def searched(tab, words, address):
