@@ -195,6 +195,17 @@ def check_dot(lhs: Sequence[int], rhs: Sequence[int], contract: Any, batch: Any)
             )
 
 
+def check_preferred(lhs: np.dtype, rhs: np.dtype, preferred: np.dtype | None) -> None:
+    """An error if a product of operands of these dtypes cannot be computed in another one."""
+    if preferred is None or lhs == rhs == preferred:
+        return
+    if "f" not in (lhs.kind, rhs.kind):
+        if preferred.itemsize < max(lhs.itemsize, rhs.itemsize):
+            raise TypeError(f"preferred_element_type must not be narrower than {lhs} and {rhs}.")
+    elif preferred.kind != "f":
+        raise NotImplementedError("A product of floats has no integer preferred_element_type here.")
+
+
 class Precision(enum.Enum):
     """How exactly an accelerator should multiply; a CPU does so as exactly as the dtype allows."""
 
@@ -253,6 +264,7 @@ def dot_general(
     contract, batch = (tuple(tuple(axes) for axes in pair) for pair in dimension_numbers)
     check_dot(get_aval(lhs).shape, get_aval(rhs).shape, contract, batch)
     dtype = None if preferred_element_type is None else dtypes.canonical(preferred_element_type)
+    check_preferred(typed(lhs).dtype, typed(rhs).dtype, dtype)
     return dot_general_p.bind(
         lhs, rhs, dimension_numbers=(contract, batch), preferred_element_type=dtype
     )

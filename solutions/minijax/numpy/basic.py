@@ -203,14 +203,54 @@ def sum(
     dtype: Any = None,
     out: None = None,
     keepdims: bool = False,
+    initial: Value = None,
+    where: Value = None,
+    promote_integers: bool = True,
 ) -> Value:
-    """The sum over `axis`, over several axes, or over all of them; small integers become int64."""
+    """The sum over `axis`, over several axes, or over all of them.
+
+    It starts at `initial`, and takes the elements for which the mask `where` is true. Small
+    integers become int64, unless `promote_integers` is false.
+    """
     refuse_out("sum", out)
     a = numeric(a)
     aval, axes = get_aval(a), normal_axes(axis, ndim(a))
-    widest = {"u": np.uint64, "i": np.int64}.get(aval.dtype.kind, aval.dtype)
-    total = in_wider_float(lambda x: basic.reduce_sum(x, axes), a, dtype, widest)
-    return keep_axes(total, aval.shape, axes if keepdims else ())
+    widest = widened(aval.dtype) if promote_integers else aval.dtype
+
+    def total(x: Value) -> Value:
+        return started(add, initial, basic.reduce_sum(masked("sum", x, where, 0), axes))
+
+    return keep_axes(in_wider_float(total, a, dtype, widest), aval.shape, axes if keepdims else ())
+
+
+def widened(dtype: np.dtype) -> np.dtype:
+    """The dtype in which small integers are added up or multiplied."""
+    return np.dtype({"u": np.uint64, "i": np.int64}.get(dtype.kind, dtype))
+
+
+def masked(name: str, a: Value, where: Value, identity: Any) -> Value:
+    """`a` where a mask is true, and elsewhere `identity`, which a reduction does not notice."""
+    if where is None:
+        return a
+    if get_aval(where).dtype.kind != "b":
+        raise ValueError(f"jnp.{name}: where must be None or a boolean array.")
+    try:
+        from minijax.numpy import where as choose
+    except ImportError:
+        raise NotImplementedError(
+            f"jnp.{name} takes a mask from the `control` lesson on. Before that, multiply by it."
+        ) from None
+    return choose(where, a, np.asarray(identity, get_aval(a).dtype))
+
+
+def started(combine: Callable[[Any, Any], Any], initial: Value, reduced: Value) -> Value:
+    """A reduction that starts at the scalar `initial`; without one, the reduction itself."""
+    if initial is None:
+        return reduced
+    start = basic.convert_element_type(initial, get_aval(reduced).dtype)
+    if shape(start):
+        raise ValueError(f"A reduction starts at a scalar, not at an array of {shape(start)}.")
+    return combine(start, reduced)
 
 
 def refuse_out(name: str, out: Value) -> None:
@@ -246,20 +286,29 @@ def mean(
     dtype: Any = None,
     out: None = None,
     keepdims: bool = False,
+    *,
+    where: Value = None,
 ) -> Value:
-    """The sum over `axis`, divided by the number of its elements."""
+    """The sum over `axis` of the elements in the mask `where`, divided by their number."""
     refuse_out("mean", out)
-    count = math.prod(shape(a)[i] for i in normal_axes(axis, ndim(a)))
+    count = number_of(a, axis, keepdims, where)
     a = numeric(a)
     aval = get_aval(a)
     wanted, _ = dtypes.float_result_type((aval.dtype, aval.weak_type))
 
     def average(x: Value) -> Value:
         own = get_aval(x).dtype
-        total = sum(x, axis, own, keepdims=keepdims)
+        total = sum(x, axis, own, keepdims=keepdims, where=where)
         return basic.convert_element_type(divide(total, count), own)
 
     return in_wider_float(average, a, dtype, wanted)
+
+
+def number_of(a: Value, axis: int | Sequence[int] | None, keepdims: bool, where: Value) -> Value:
+    """How many elements there are along `axis`: a number, or with a mask an array."""
+    if where is None:
+        return math.prod(shape(a)[i] for i in normal_axes(axis, ndim(a)))
+    return sum(broadcast_to(where, shape(a)), axis, keepdims=keepdims)
 
 
 def numeric(a: Value) -> Value:
@@ -297,15 +346,17 @@ def transpose(a: Value, axes: Sequence[int] | None = None) -> Value:
     return basic.transpose(positive(a), order)
 
 
-def matmul(a: Value, b: Value, *, precision: Any = None) -> Value:
+def matmul(
+    a: Value, b: Value, *, precision: Any = None, preferred_element_type: Any = None
+) -> Value:
     """The matrix product over the last two axes; the axes in front of them broadcast.
 
     An operand with one axis is a row on the left side and a column on the right, without that axis
-    in the result. `precision` changes nothing on the CPU.
+    in the result. It is computed in `preferred_element_type`, or in the operands' common dtype.
+    `precision` changes nothing on the CPU.
     """
     if not ndim(a) or not ndim(b):
         raise ValueError("matmul needs operands with at least one axis; use multiply for scalars.")
-    dtype, _ = dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, (a, b))))
     if shape(a)[:-2] != shape(b)[:-2]:
         common = np.broadcast_shapes(shape(a)[:-2], shape(b)[:-2])
         a, b = stretch_batch(a, common), stretch_batch(b, common)
@@ -313,7 +364,7 @@ def matmul(a: Value, b: Value, *, precision: Any = None) -> Value:
     shared = min(a_rank, b_rank)
     batch = tuple(range(a_rank - shared, a_rank)), tuple(range(b_rank - shared, b_rank))
     numbers = (((ndim(a) - 1,), (max(ndim(b) - 2, 0),)), batch)
-    out = basic.dot_general(a, b, numbers, precision, dtype)
+    out = product(a, b, numbers, precision, preferred_element_type)
     if a_rank == b_rank:
         return out
     # `out` has the shared axes first, then what only `a` has, then what only `b` has.
@@ -324,6 +375,22 @@ def matmul(a: Value, b: Value, *, precision: Any = None) -> Value:
     return basic.transpose(out, order + [i for i in range(ndim(out)) if i not in order])
 
 
+def product(
+    a: Value, b: Value, dimension_numbers: Any, precision: Any = None, preferred: Any = None
+) -> Value:
+    """`dot_general` in the preferred dtype, or in the operands' common one."""
+    numbers, dtype = dimension_numbers, product_dtype(preferred, a, b)
+    out = basic.dot_general(a, b, numbers, precision, dtype)
+    return out if preferred is None else basic.convert_element_type(out, dtype)
+
+
+def product_dtype(preferred: Any, *operands: Value) -> np.dtype:
+    """The dtype in which products are added up: the preferred one, or the operands' common one."""
+    if preferred is not None:
+        return dtypes.canonical(preferred)
+    return dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, operands)))[0]
+
+
 def stretch_batch(x: Value, common: Sequence[int]) -> Value:
     """`x` with its batch axes of length 1 repeated to what the other operand has."""
     own = ndim(x) - 2
@@ -331,16 +398,16 @@ def stretch_batch(x: Value, common: Sequence[int]) -> Value:
     return x if shape(x) == wanted else basic.broadcast_in_dim(x, wanted, range(ndim(x)))
 
 
-def dot(a: Value, b: Value, *, precision: Any = None) -> Value:
+def dot(a: Value, b: Value, *, precision: Any = None, preferred_element_type: Any = None) -> Value:
     """The sum over the last axis of `a` and the last but one of `b`; a 0-d operand multiplies.
 
-    `precision` changes nothing on the CPU.
+    It is computed in `preferred_element_type`, or in the operands' common dtype. `precision`
+    changes nothing on the CPU.
     """
-    if not ndim(a) or not ndim(b):
+    if (not ndim(a) or not ndim(b)) and preferred_element_type is None:
         return multiply(a, b)
-    dtype, _ = dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, (a, b))))
-    numbers = (((ndim(a) - 1,), (max(ndim(b) - 2, 0),)), ((), ()))
-    return basic.dot_general(a, b, numbers, precision, dtype)
+    axes = ((ndim(a) - 1,), (max(ndim(b) - 2, 0),)) if ndim(a) and ndim(b) else ((), ())
+    return product(a, b, (axes, ((), ())), precision, preferred_element_type)
 
 
 def broadcast_to(array: Value, shape: Sequence[int]) -> Value:

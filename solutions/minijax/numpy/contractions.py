@@ -16,6 +16,8 @@ from minijax.numpy.basic import (
     multiply,
     ndim,
     positive,
+    product,
+    product_dtype,
     shape,
     sum,
     zeros_like,
@@ -29,18 +31,18 @@ __all__ = ["einsum", "inner", "outer", "tensordot", "vdot"]
 Axes = int | Sequence[int] | Sequence[Sequence[int]]
 
 
-def contraction(
-    a: Value, b: Value, contract: Any, batch: Any = ((), ()), precision: Any = None
+def tensordot(
+    a: Value,
+    b: Value,
+    axes: Axes = 2,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
 ) -> Value:
-    """`dot_general` in the common dtype."""
-    dtype, _ = dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, (a, b))))
-    return basic.dot_general(a, b, (contract, batch), precision, dtype)
-
-
-def tensordot(a: Value, b: Value, axes: Axes = 2, *, precision: Any = None) -> Value:
     """The sum over the last `axes` axes of `a` and the first of `b`, or over the axes named.
 
-    `precision` changes nothing on the CPU.
+    It is computed in `preferred_element_type`, or in the operands' common dtype. `precision`
+    changes nothing on the CPU.
     """
     if isinstance(axes, int):
         if axes > min(ndim(a), ndim(b)):
@@ -53,19 +55,23 @@ def tensordot(a: Value, b: Value, axes: Axes = 2, *, precision: Any = None) -> V
         if len(first) != len(second):
             raise TypeError(f"tensordot takes as many axes of one operand as of the other: {axes}.")
         contract = [i % ndim(a) for i in first], [i % ndim(b) for i in second]
-    return contraction(a, b, contract, precision=precision)
+    return product(a, b, (contract, ((), ())), precision, preferred_element_type)
 
 
-def inner(a: Value, b: Value, *, precision: Any = None) -> Value:
-    """The sum over the last axis of both; `precision` changes nothing on the CPU."""
+def inner(
+    a: Value, b: Value, *, precision: Any = None, preferred_element_type: Any = None
+) -> Value:
+    """The sum over the last axis of both; the other parameters are as in `dot`."""
+    options = {"precision": precision, "preferred_element_type": preferred_element_type}
     if not ndim(a) or not ndim(b):
-        return multiply(a, b)
-    return tensordot(a, b, (-1, -1), precision=precision)
+        return dot(a, b, **options)
+    return tensordot(a, b, (-1, -1), **options)
 
 
-def vdot(a: Value, b: Value, *, precision: Any = None) -> Value:
-    """The inner product of all elements in order; `precision` changes nothing on the CPU."""
-    return dot(ravel(a), ravel(b), precision=precision)
+def vdot(a: Value, b: Value, *, precision: Any = None, preferred_element_type: Any = None) -> Value:
+    """The inner product of all elements in order; the other parameters are as in `dot`."""
+    options = {"precision": precision, "preferred_element_type": preferred_element_type}
+    return dot(ravel(a), ravel(b), **options)
 
 
 def outer(a: Value, b: Value) -> Value:
@@ -73,22 +79,46 @@ def outer(a: Value, b: Value) -> Value:
     return multiply(expand_dims(ravel(a), 1), expand_dims(ravel(b), 0))
 
 
-def einsum(subscripts: Any, /, *operands: Value, precision: Any = None) -> Value:
+def einsum(
+    subscripts: Any,
+    /,
+    *operands: Value,
+    optimize: str | bool | Sequence[Sequence[int]] | None = "auto",
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Value:
     """The sum of products that `subscripts` describe, such as `"ij,jk->ik"`; operands in order.
 
     Three dots stand for any number of axes, which broadcast. Instead of letters there may be lists:
-    `einsum(x, [0, 1], y, [1, 2], [0, 2])`. `precision` changes nothing on the CPU.
+    `einsum(x, [0, 1], y, [1, 2], [0, 2])`. It is computed in `preferred_element_type`, or in the
+    operands' common dtype. `optimize` and `precision` change nothing here.
     """
     check_precision(precision)
     if not isinstance(subscripts, str):
         subscripts, operands = from_lists(subscripts, *operands)
     operands = tuple(map(positive, operands))
+    check_path(optimize, len(operands))
     terms, out = parse(subscripts, operands)
+    dtype = product_dtype(preferred_element_type, *operands)
     x, letters, *rest = fitted(operands, terms)
     for i, (y, others) in enumerate(zip(rest[::2], rest[1::2], strict=True), 2):
-        x, letters = einsum_pair(x, letters, y, others, out + "".join(rest[2 * i - 1 :: 2]))
-    x, letters = sum_out(x, letters, out)
-    return basic.transpose(x, [letters.index(letter) for letter in out])
+        x, letters = einsum_pair(x, letters, y, others, out + "".join(rest[2 * i - 1 :: 2]), dtype)
+    x, letters = sum_out(x, letters, out, dtype)
+    found = basic.transpose(x, [letters.index(letter) for letter in out])
+    return found if preferred_element_type is None else basic.convert_element_type(found, dtype)
+
+
+def check_path(optimize: Any, number: int) -> None:
+    """`IndexError` if a list of steps joins operands that are not there, as JAX would then raise.
+
+    Names of methods say how to find an order. Here the order is always from left to right.
+    """
+    if optimize is None or isinstance(optimize, str | bool):
+        return
+    for places in optimize:
+        if max(places) >= number:
+            raise IndexError(f"einsum's optimize joins operands {places}, and there are {number}.")
+        number -= len(places) - 1
 
 
 def from_lists(*args: Any) -> tuple[str, tuple[Value, ...]]:
@@ -158,17 +188,20 @@ def diagonal(x: Value, letters: str) -> tuple[Value, str]:
     return x, letters
 
 
-def sum_out(x: Value, letters: str, wanted: str) -> tuple[Any, str]:
-    """The sum over the axes whose letters are not needed any more."""
+def sum_out(x: Value, letters: str, wanted: str, dtype: np.dtype) -> tuple[Any, str]:
+    """The sum over the axes whose letters are not needed any more, in `dtype` or a wider one."""
     axes = [i for i, letter in enumerate(letters) if letter not in wanted]
     kept = "".join(letter for letter in letters if letter in wanted)
-    return (sum(x, axes, get_aval(x).dtype), kept) if axes else (x, letters)
+    wide, _ = dtypes.result_type((get_aval(x).dtype, False), (dtype, False))
+    return (sum(x, axes, wide), kept) if axes else (x, letters)
 
 
-def einsum_pair(x: Value, x_letters: str, y: Value, y_letters: str, wanted: str) -> tuple[Any, str]:
+def einsum_pair(
+    x: Value, x_letters: str, y: Value, y_letters: str, wanted: str, dtype: np.dtype
+) -> tuple[Any, str]:
     """Two operands become one: shared letters are batch axes if they are wanted, else summed."""
-    x, x_letters = sum_out(x, x_letters, y_letters + wanted)
-    y, y_letters = sum_out(y, y_letters, x_letters + wanted)
+    x, x_letters = sum_out(x, x_letters, y_letters + wanted, dtype)
+    y, y_letters = sum_out(y, y_letters, x_letters + wanted, dtype)
     shared = [letter for letter in x_letters if letter in y_letters]
     batch = [letter for letter in shared if letter in wanted]
     summed = [letter for letter in shared if letter not in wanted]
@@ -177,7 +210,8 @@ def einsum_pair(x: Value, x_letters: str, y: Value, y_letters: str, wanted: str)
         for chosen in (summed, batch)
     ]
     rest = [c for c in x_letters + y_letters if c not in shared]
-    return contraction(x, y, *pairs), "".join(batch + rest)
+    out = basic.dot_general(x, y, pairs, None, dtype)
+    return out, "".join(batch + rest)
 
 
 array_methods["dot"] = dot

@@ -146,10 +146,19 @@ def outer(x1: Value, x2: Value, /) -> Value:
     return numpy_outer(x1, x2)
 
 
-def vecdot(x1: Value, x2: Value, /, *, axis: int = -1, precision: Any = None) -> Value:
-    """The sums of products along an axis; `precision` changes nothing on the CPU."""
+def vecdot(
+    x1: Value,
+    x2: Value,
+    /,
+    *,
+    axis: int = -1,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Value:
+    """The sums of products along an axis; the other parameters are as in `jnp.matmul`."""
     x1, x2 = (moveaxis(x, axis, -1) for x in (x1, x2))
-    return numpy_matmul(x1[..., None, :], x2[..., :, None], precision=precision)[..., 0, 0]
+    options = {"precision": precision, "preferred_element_type": preferred_element_type}
+    return numpy_matmul(x1[..., None, :], x2[..., :, None], **options)[..., 0, 0]
 
 
 def diagonal(x: Value, /, *, offset: int = 0) -> Value:
@@ -167,11 +176,23 @@ def cross(x1: Value, x2: Value, /, *, axis: int = -1) -> Value:
     return numpy_cross(x1, x2, axis=axis)
 
 
-def matmul(x1: Value, x2: Value, /, *, precision: Any = None) -> Value:
-    """The matrix product over the last two axes; `precision` changes nothing on the CPU."""
-    return numpy_matmul(x1, x2, precision=precision)
+def matmul(
+    x1: Value, x2: Value, /, *, precision: Any = None, preferred_element_type: Any = None
+) -> Value:
+    """The matrix product over the last two axes: `jnp.matmul`."""
+    options = {"precision": precision, "preferred_element_type": preferred_element_type}
+    return numpy_matmul(x1, x2, **options)
 
 
-def tensordot(x1: Value, x2: Value, /, *, axes: Any = 2, precision: Any = None) -> Value:
-    """The sums over pairs of axes; `precision` changes nothing on the CPU."""
-    return numpy_tensordot(x1, x2, axes, precision=precision)
+def tensordot(
+    x1: Value,
+    x2: Value,
+    /,
+    *,
+    axes: Any = 2,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Value:
+    """The sums over pairs of axes: `jnp.tensordot`."""
+    options = {"precision": precision, "preferred_element_type": preferred_element_type}
+    return numpy_tensordot(x1, x2, axes, **options)

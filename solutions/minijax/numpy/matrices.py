@@ -12,7 +12,7 @@ from minijax import dtypes
 from minijax.array import array_methods
 from minijax.core import Value, get_aval
 from minijax.lax import basic, elementwise, shapes
-from minijax.lax.basic import check_precision
+from minijax.lax.basic import check_precision, named
 from minijax.numpy.basic import (
     asarray,
     broadcast_to,
@@ -438,33 +438,54 @@ def without_nan(
 
 
 def nansum(
-    a: Value, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False
+    a: Value,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Value = None,
+    where: Value = None,
 ) -> Value:
-    """The sum of all that is not NaN."""
+    """The sum of all that is not NaN; see `sum`."""
     refuse_out("nansum", out)
-    return without_nan(sum, 0.0)(a, axis, dtype=dtype, keepdims=keepdims)
+    options = {"dtype": dtype, "keepdims": keepdims, "initial": initial, "where": where}
+    return without_nan(sum, 0.0)(a, axis, **options)
 
 
 def nanmean(
-    a: Value, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False
+    a: Value,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    where: Value = None,
 ) -> Value:
-    """The mean of all that is not NaN."""
+    """The mean of all that is not NaN, in the mask `where`."""
     refuse_out("nanmean", out)
     (a,) = promote_float(asarray(a))
-    count = sum(logical_not(isnan(a)), axis, keepdims=keepdims).astype(dtype or get_aval(a).dtype)
-    return divide(nansum(a, axis, dtype, keepdims=keepdims), count)
+    options = {"dtype": dtype or get_aval(a).dtype, "keepdims": keepdims, "where": where}
+    return divide(nansum(a, axis, **options), sum(logical_not(isnan(a)), axis, **options))
 
 
-def nanmax(a: Value, axis: Axis = None, out: None = None, keepdims: bool = False) -> Value:
-    """The largest element that is not NaN."""
-    refuse_out("nanmax", out)
-    return without_nan(max, -math.inf, math.nan)(a, axis, keepdims=keepdims)
+def extreme_but_nan(name: str, reduce: Callable[..., Any], instead: float) -> Callable[..., Any]:
+    def function(
+        a: Value,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Value = None,
+        where: Value = None,
+    ) -> Value:
+        refuse_out(name, out)
+        only_nan = math.nan if initial is None else None
+        options = {"keepdims": keepdims, "initial": initial, "where": where}
+        return without_nan(reduce, instead, only_nan)(a, axis, **options)
+
+    return named(function, name, f"`{reduce.__name__}` of all that is not NaN.")
 
 
-def nanmin(a: Value, axis: Axis = None, out: None = None, keepdims: bool = False) -> Value:
-    """The smallest element that is not NaN."""
-    refuse_out("nanmin", out)
-    return without_nan(min, math.inf, math.nan)(a, axis, keepdims=keepdims)
+nanmax = extreme_but_nan("nanmax", max, -math.inf)
+nanmin = extreme_but_nan("nanmin", min, math.inf)
 
 
 # Products, polynomials ----------------------------------------------------------------------------

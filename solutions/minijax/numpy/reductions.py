@@ -1,6 +1,5 @@
 """`minijax.numpy`, continued: reductions to an extreme, a product, a truth value, a variance."""
 
-import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,17 +13,23 @@ from minijax.numpy.basic import (
     divide,
     in_wider_float,
     keep_axes,
-    mean,
+    masked,
+    multiply,
     ndim,
     normal_axes,
+    number_of,
+    numeric,
     promote_float,
     refuse_out,
     shape,
     size,
-    subtract,
+    started,
     sum,
+    widened,
 )
+from minijax.numpy.basic import mean as mean_of
 from minijax.numpy.elementwise import sqrt, square
+from minijax.numpy.elementwise import where as choose
 
 __all__ = [
     "all",
@@ -45,47 +50,95 @@ __all__ = [
 Axis = int | Sequence[int] | None
 
 
-def extreme(name: str, reduce: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    def function(a: Value, axis: Axis = None, out: None = None, keepdims: bool = False) -> Value:
+def extreme(
+    name: str,
+    reduce: Callable[..., Any],
+    combine: Callable[[Any, Any], Any],
+    identity: Callable[[np.dtype], Any],
+    doc: str,
+) -> Callable[..., Any]:
+    def function(
+        a: Value,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Value = None,
+        where: Value = None,
+    ) -> Value:
         refuse_out(name, out)
-        axes = normal_axes(axis, ndim(a))
-        if 0 in [shape(a)[i] for i in axes]:
-            raise ValueError(f"zero-size array to reduction operation {name} has no identity.")
-        strong = basic.convert_element_type(a, get_aval(a).dtype)
-        return keep_axes(reduce(strong, axes), shape(a), axes if keepdims else ())
+        axes, dtype = normal_axes(axis, ndim(a)), get_aval(a).dtype
+        if initial is None and (where is not None or 0 in [shape(a)[i] for i in axes]):
+            raise ValueError(f"{name} of no elements, or with a mask, is what `initial` says.")
+        strong = masked(name, basic.convert_element_type(a, dtype), where, identity(dtype))
+        reduced = started(combine, initial, reduce(strong, axes))
+        return keep_axes(reduced, shape(a), axes if keepdims else ())
 
     return basic.named(function, name, doc)
 
 
-max = extreme("max", reductions.reduce_max, "The greatest element along `axis`, or of all.")
-min = extreme("min", reductions.reduce_min, "The least element along `axis`, or of all.")
+max = extreme(
+    "max",
+    reductions.reduce_max,
+    elementwise.max,
+    reductions.lowest,
+    "The greatest of `initial` and the elements along `axis`, or of all, in the mask `where`.",
+)
+min = extreme(
+    "min",
+    reductions.reduce_min,
+    elementwise.min,
+    reductions.highest,
+    "The least of `initial` and the elements along `axis`, or of all, in the mask `where`.",
+)
 amax, amin = max, min
 
 
 def prod(
-    a: Value, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False
+    a: Value,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Value = None,
+    where: Value = None,
+    promote_integers: bool = True,
 ) -> Value:
-    """The product over `axis`; small integers become int64."""
+    """The product over `axis`, or of all; the other parameters are as in `sum`."""
     refuse_out("prod", out)
+    a = numeric(a)
     axes, aval = normal_axes(axis, ndim(a)), get_aval(a)
-    widest = {"u": np.uint64, "i": np.int64, "b": np.int64}.get(aval.dtype.kind, aval.dtype)
-    product = in_wider_float(lambda x: reductions.reduce_prod(x, axes), a, dtype, widest)
-    return keep_axes(product, aval.shape, axes if keepdims else ())
+    widest = widened(aval.dtype) if promote_integers else aval.dtype
+
+    def product(x: Value) -> Value:
+        reduced = reductions.reduce_prod(masked("prod", x, where, 1), axes)
+        return started(multiply, initial, reduced)
+
+    whole = in_wider_float(product, a, dtype, widest)
+    return keep_axes(whole, aval.shape, axes if keepdims else ())
 
 
-def truth_reduction(name: str, reduce: Callable[..., Any]) -> Callable[..., Any]:
-    def function(a: Value, axis: Axis = None, out: None = None, keepdims: bool = False) -> Value:
+def truth_reduction(name: str, reduce: Callable[..., Any], identity: bool) -> Callable[..., Any]:
+    def function(
+        a: Value,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: Value = None,
+    ) -> Value:
         refuse_out(name, out)
         axes = normal_axes(axis, ndim(a))
-        reduced = reduce(basic.convert_element_type(a, bool), axes)
-        return keep_axes(reduced, shape(a), axes if keepdims else ())
+        truths = masked(name, basic.convert_element_type(a, bool), where, identity)
+        return keep_axes(reduce(truths, axes), shape(a), axes if keepdims else ())
 
-    function.__doc__ = f"Whether {name} of the elements along `axis` are true."
+    function.__doc__ = (
+        f"Whether {name} of the elements along `axis`, in the mask `where`, are true."
+    )
     return function
 
 
-any = truth_reduction("any", reductions.reduce_or)
-all = truth_reduction("all", reductions.reduce_and)
+any = truth_reduction("any", reductions.reduce_or, False)
+all = truth_reduction("all", reductions.reduce_and, True)
 
 
 def count_nonzero(a: Value, axis: Axis = None, keepdims: bool = False) -> Value:
@@ -136,17 +189,31 @@ def var(
     out: None = None,
     ddof: int = 0,
     keepdims: bool = False,
+    *,
+    where: Value = None,
+    mean: Value = None,
+    correction: float | None = None,
 ) -> Value:
-    """The mean squared distance from the mean, for `ddof` elements fewer than there are."""
+    """The mean squared distance from the mean, for `ddof` elements fewer than there are.
+
+    Only elements in the mask `where` count. `mean` may be given, and `correction` is another name
+    for `ddof`.
+    """
     refuse_out("var", out)
+    if correction is not None and ddof != 0:
+        raise ValueError("ddof and correction are the same parameter: give one of them.")
     (a,) = promote_float(a)
     axes = normal_axes(axis, ndim(a))
-    count = math.prod(shape(a)[i] for i in axes) - ddof
+    count = number_of(a, axes, keepdims, where) - (ddof if correction is None else correction)
 
     def variance(a: Value) -> Value:
-        distance = subtract(a, mean(a, axes, keepdims=True))
-        total = sum(square(distance), axes, keepdims=keepdims)
-        return divide(total, count) if count > 0 else elementwise.full_like(total, np.nan)
+        center = mean_of(a, axes, keepdims=True, where=where) if mean is None else mean
+        distance = basic.sub(a, basic.convert_element_type(center, get_aval(a).dtype))
+        total = sum(square(distance), axes, keepdims=keepdims, where=where)
+        nan = elementwise.full_like(total, np.nan)
+        if where is None:
+            return divide(total, count) if count > 0 else nan
+        return choose(count > 0, divide(total, count), nan)
 
     return in_wider_float(variance, a, dtype, get_aval(a).dtype)
 
@@ -158,10 +225,15 @@ def std(
     out: None = None,
     ddof: int = 0,
     keepdims: bool = False,
+    *,
+    where: Value = None,
+    mean: Value = None,
+    correction: float | None = None,
 ) -> Value:
     """The square root of `var`."""
     refuse_out("std", out)
-    return sqrt(var(a, axis, dtype, ddof=ddof, keepdims=keepdims))
+    options = {"where": where, "mean": mean, "correction": correction}
+    return sqrt(var(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options))
 
 
 array_methods.update(
