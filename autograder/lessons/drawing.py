@@ -4,6 +4,7 @@ A box is written as in the lessons: `[3.0 | 1.0]₁` for a box of level 1 with t
 """
 
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +23,7 @@ SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 def value(shown: Value) -> str:
     """A recorded value as a text."""
     if isinstance(shown, str):
-        return shown
+        return re.sub(r"^\{ lambda .*\.\.\.$", "{ lambda ... }", shown)  # a program that was cut
     if isinstance(shown, list):
         return f"({', '.join(map(value, shown))}{',' * (len(shown) == 1)})"
     if "list" in shown:
@@ -298,7 +299,8 @@ def of_operation(step: Step, scene: Scene) -> Iterator[Moment]:
     yield from inner
     if inner and out:
         done = f"Level {level} is done with `{name}`.{out}"
-        yield replace(moment, text=done, boxes=boxed(step.get("results", ())))
+        stack = scene.with_words(level, f"took {name}").stack()
+        yield replace(moment, text=done, stack=stack, boxes=boxed(step.get("results", ())))
 
 
 def of_rule(step: Step, scene: Scene) -> Iterator[Moment]:
@@ -306,7 +308,7 @@ def of_rule(step: Step, scene: Scene) -> Iterator[Moment]:
     if step["table"] in TOLD:
         where = f"`{step['rule']}`{place(step)}"
         yield Moment(
-            f"The {TOLD[step['table']]} `{step['name']}`, {where}{given(step)}: `{results(step)}`.",
+            f"The {TOLD[step['table']]} `{step['name']}`, {where}{given(step)} `{results(step)}`.",
             scene.stack(),
             boxes=boxed(step["operands"], step.get("results", ())),
             source=step.get("source"),
@@ -319,8 +321,8 @@ def of_rule(step: Step, scene: Scene) -> Iterator[Moment]:
 def given(step: Step) -> str:
     """What a transpose rule is given: a cotangent, and the operands; a lowering's is too long."""
     if step["table"] != "transpose_rules":
-        return ""
-    return f", gets `{', '.join(values(step['operands']))}`"
+        return ":"
+    return f", gets `{', '.join(values(step['operands']))}` and returns"
 
 
 def of_box(step: Step, scene: Scene) -> Iterator[Moment]:

@@ -268,7 +268,7 @@ def specification(exercise: Exercise, lesson: Lesson) -> list[str]:
     what = f"Write `{exercise.target}` in `{lesson.module}`"
     blocks = [
         f"{what} ({exercise.points:g} point{'' if exercise.points == 1 else 's'}, "
-        f"about {exercise.minutes} minutes, difficulty {exercise.difficulty} of 3)."
+        f"about {exercise.minutes} minutes, difficulty\xa0{exercise.difficulty}\xa0of\xa03)."
     ]
     if exercise.after:
         links = ", ".join(f"[{name}](#{name})" for name in exercise.after)

@@ -41,15 +41,20 @@ def sources(document: Mapping[str, Any]) -> list[Source]:
 
 
 def fragment(
-    told: Sequence[Moment], label: str, program: Sequence[str] = (), rules: Sequence[Source] = ()
+    told: Sequence[Moment],
+    label: str,
+    program: Sequence[str] = (),
+    rules: Sequence[Source] = (),
+    look: str = "",
 ) -> str:
     """A stepper as HTML, for a page that has the site's style sheet and script.
 
     The program, given as lines of HTML, is shown above the steps, with the line of each marked;
-    below are the rules that the steps name.
+    above it what to look for, and below the steps the rules that they name.
     """
     shown = "".join(f'<span class="stepper-line">{line}\n</span>' for line in program)
     parts = [
+        f"<p>{coded(look)}</p>" if look else "",
         CODE.format(shown) if program else "",
         curve(told),
         f"<ol>\n{''.join(map(item, told))}\n</ol>",

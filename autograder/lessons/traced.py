@@ -40,6 +40,7 @@ class Wishes:
     memory: bool = False  # whether to note the bytes that arrays take
     level: int | None = None  # show operations that this level takes, and what is printed
     hide: Sequence[str] = ()  # names, kinds and tables of the steps that are left out
+    look: str = ""  # what to look for, shown above the program
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Traced:
     """A program that was recorded, and what was recorded."""
 
     title: str
+    look: str
     program: str
     steps: Sequence[drawing.Step]
     sources: Sequence[stepper.Source]
@@ -61,7 +63,8 @@ class Traced:
         """The stepper as HTML, without empty lines, at which Markdown would end it."""
         told = list(drawing.moments(self.steps))
         lines = _colored(self.program).splitlines()
-        return stepper.fragment(told, self.title.replace("`", ""), lines, self.sources)
+        title = self.title.replace("`", "")
+        return stepper.fragment(told, title, lines, self.sources, self.look)
 
 
 def _colored(code: str) -> str:
@@ -83,7 +86,7 @@ def read(argument: str, lesson: Lesson) -> Traced:
     if missed := {x.rpartition(".")[2] for x in wishes.watch} - known:
         raise Problem(f"The recording {file.stem} watches {min(missed)}, which is not called.")
     steps = _tidy(_at_level(wishes.level, _without(wishes.hide, document["steps"])))
-    return Traced(title, program, steps, [_source(x) for x in document["sources"]])
+    return Traced(title, wishes.look, program, steps, [_source(x) for x in document["sources"]])
 
 
 def program_file(argument: str, lesson: Lesson, folder: str) -> Path:

@@ -86,11 +86,18 @@ def test_what_is_not_wanted_is_left_out(lesson):
     assert "level 1" not in ground
 
 
+def test_a_stepper_says_what_to_look_for(lesson):
+    found = read(lesson, WATCHED.format('look = "Watch `mul`."')).stepper
+    assert found.index("<p>Watch <code>mul</code>.</p>") < found.index("<pre")
+    for file in places.COURSE.glob("lessons/*/traces/*.py"):
+        assert "\nlook = " in file.read_text(encoding="utf-8"), file
+
+
 @pytest.mark.parametrize(
     ("source", "words"),
     [
         (WATCHED.replace("duals.derivative", "duals.jvp_of_nothing"), "which is not called"),
-        (WATCHED.replace("watch", "wotch"), "there may be watch, memory, level, hide"),
+        (WATCHED.replace("watch", "wotch"), "there may be watch, memory, level, hide, look"),
         (WATCHED.replace("watch =", "watch"), "no TOML"),
         (WATCHED.replace("3.0)", "3)"), "fails. The program ends in line 2 with TypeError"),
         ("print(1)", "not a program that begins with its title"),

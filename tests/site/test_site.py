@@ -510,6 +510,16 @@ def test_the_stepper_goes_by_buttons_and_keys_and_stops_at_the_ends(stepper):
     assert stepper.locator("ol").get_attribute("aria-live") == "polite"
 
 
+def test_the_stepper_has_no_empty_field_at_first_and_does_not_shrink_later(stepper):
+    numbers = [step.evaluate("x => x.value") for step in stepper.locator("ol > li").all()]
+    assert numbers == [1, 2, 3]
+    heights = []
+    for n in numbers:
+        stepper.get_by_role("slider", name="Step").fill(str(n))
+        heights.append(stepper.locator("ol").bounding_box()["height"])
+    assert heights[0] < heights[1] == heights[2]
+
+
 def test_the_stepper_goes_by_its_slider_and_says_where_it_is(stepper):
     slider = stepper.get_by_role("slider", name="Step")
     slider.focus()

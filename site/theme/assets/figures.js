@@ -100,6 +100,16 @@
       { name: "parts", min: 0, max: 6, step: 1, value: 3, show: (i) => String(DIVISORS[i]) },
     ],
     peak: (k) => k + (RESIDUALS * STEPS) / k,
+    /* The curve of the loop in one part, to compare with. */
+    whole(x, y) {
+      const peak = this.peak(1);
+      const d = `M40 ${y(1)}H${x(STEPS)}L${x(2 * STEPS)} ${y(peak)}L500 320`;
+      const place = 'text-anchor="end"';
+      return (
+        path(d, "line", 1.5, 'stroke-dasharray="2 5"') +
+        text(x(2 * STEPS) - 14, y(peak) + 8, `in one part: ${peak}`, place)
+      );
+    },
     draw({ parts: i }) {
       const k = DIVISORS[i];
       const each = STEPS / k;
@@ -120,6 +130,7 @@
         path(`M40 ${top}H500`, "accent", 2.5, 'stroke-dasharray="7 5"') +
         text(500, Math.max(top - 10, 24), `${this.peak(k)} arrays`,
           'text-anchor="end"', "accent") +
+        (k > 1 ? this.whole(x, y) : "") +
         path("M40 20V320H500", "line") +
         text(40, 350, "forwards") +
         text(x(STEPS) + 6, 350, "backwards, each part again") +

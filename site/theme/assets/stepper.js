@@ -11,6 +11,7 @@ class StepViewer extends HTMLElement {
     this.lines = [...this.querySelectorAll(".stepper-line")]; // of the program, if it is shown
     this.rules = [...this.querySelectorAll("[data-rule]:not(li)")];
     this.steps = [...this.list.children];
+    this.steps.forEach((step, i) => (step.value = i + 1)); // numbers do not count what is hidden
     this.order = this.steps.map((_, i) => i); // of the steps that are visited: all, or one level
     this.list.classList.add("stepper-steps");
     this.list.setAttribute("aria-live", "polite");
@@ -116,7 +117,18 @@ class StepViewer extends HTMLElement {
     this.rules.forEach((x) => x.classList.toggle("stepper-current", x.dataset.rule === rule));
     this.style.setProperty("--stepper-at", (index + 0.5) / this.steps.length);
     this.tell(level);
+    this.keepHeight();
     if (at) this.showLine(this.lines[at - 1]);
+  }
+
+  keepHeight() {
+    // What is below moves down for a taller step, and not up again: the way back is quiet.
+    if (this.steps[this.current].querySelector("details[open]")) return;
+    const { width } = this.list.getBoundingClientRect();
+    if (width !== this.width) this.style.removeProperty("--stepper-height");
+    this.width = width;
+    const { height } = this.list.getBoundingClientRect();
+    this.style.setProperty("--stepper-height", `${height}px`);
   }
 
   showLine(line) {

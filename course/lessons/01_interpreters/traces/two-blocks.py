@@ -1,4 +1,7 @@
-"""Which interpreter is current in two nested blocks."""
+"""Which interpreter is current in two nested blocks.
+
+look = "One block is inside the other. Watch which interpreter takes each operation, and which one is back when a block ends."
+"""
 
 from microjax.interpreters import EvalInterpreter, add, mul, set_interpreter
 

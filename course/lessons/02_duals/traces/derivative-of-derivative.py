@@ -1,4 +1,7 @@
-"""A derivative within a derivative, without confusion."""
+"""A derivative within a derivative, without confusion.
+
+look = "Two derivatives, and an interpreter for each. Watch what level 2 does with `x`, which is a pair of level 1."
+"""
 
 from microjax import add, derivative, mul
 

@@ -1,6 +1,7 @@
 """`build_jaxpr` writes a program down, `eval_jaxpr` runs it.
 
 watch = ["microjax.staging.build_jaxpr", "microjax.staging.eval_jaxpr"]
+look = "`build_jaxpr` writes operations down, and `eval_jaxpr` applies them. Watch who takes `add` the first time, and the second time."
 """
 
 from microjax.interpreters import add, mul

@@ -1,6 +1,7 @@
 """The stack while `watched(f)` runs.
 
 hide = ["convert_element_type"]
+look = "Level 1 is asked first. It takes the values out of their boxes and applies the operation again. Watch where it goes then."
 """
 
 from minijax import numpy as jnp

@@ -1,4 +1,7 @@
-"""A second derivative: `jvp` of `jvp`."""
+"""A second derivative: `jvp` of `jvp`.
+
+look = "There is one `sin` in the program. Watch what the rule of level 2 turns it into, and what level 1 turns that into."
+"""
 
 from minijax import jvp
 from minijax.lax import sin

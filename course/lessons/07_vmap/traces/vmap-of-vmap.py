@@ -1,4 +1,7 @@
-"""`vmap` of `vmap`."""
+"""`vmap` of `vmap`.
+
+look = "There is one product in the program. Watch each level open its own boxes, until level 0 multiplies whole arrays at once."
+"""
 
 from minijax import numpy as jnp
 from minijax import vmap

@@ -1,4 +1,7 @@
-"""One program, evaluated, and then counted."""
+"""One program, evaluated, and then counted.
+
+look = "The program runs twice, and its equations are the same each time. Watch who takes the operations when `counted` is at work."
+"""
 
 import numpy as np
 

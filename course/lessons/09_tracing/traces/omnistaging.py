@@ -1,4 +1,7 @@
-"""Omnistaging: every operation is recorded."""
+"""Omnistaging: every operation is recorded.
+
+look = "The operand of `exp` is a plain array, in no box of level 1. Watch who takes it all the same."
+"""
 
 from minijax import make_jaxpr
 from minijax import numpy as jnp

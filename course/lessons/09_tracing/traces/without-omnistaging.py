@@ -1,4 +1,7 @@
-"""Without omnistaging: the exponential is computed at once."""
+"""Without omnistaging: the exponential is computed at once.
+
+look = "The operand of `exp` is a plain array, so nothing leads to level 1. Watch who takes it."
+"""
 
 import numpy as np
 

@@ -1,6 +1,7 @@
 """Two calls: the second one finds the program and its executable.
 
 watch = ["minijax.jit.__call__", "minijax.jit.traced", "minijax.jit.compile_for"]
+look = "The first call traces the function and compiles its program. Watch how much of that the second call has to do."
 """
 
 from minijax import jit

@@ -1,4 +1,7 @@
-"""`linearize` computes what is known, and records the rest."""
+"""`linearize` computes what is known, and records the rest.
+
+look = "Level 2 differentiates, and level 1 records every operation on a tangent. Watch which operations are computed at once, and which ones wait for a tangent."
+"""
 
 from minijax import linearize
 from minijax import numpy as jnp

@@ -1,6 +1,7 @@
 """The backward pass walks a program from its end.
 
 watch = ["minijax.transpose.backward_pass", "minijax.transpose.accumulate"]
+look = "First the function is traced. Then its equations are visited from the last to the first. `a` is used twice: watch its two cotangents meet."
 """
 
 from minijax import linear_transpose

@@ -1,6 +1,7 @@
 """`vmap` of `grad`.
 
 hide = ["convert_element_type"]
+look = "`grad` works as if `x` were one number. Watch its operations arrive at level 1, which applies each one to the whole batch."
 """
 
 from minijax import grad, vmap

@@ -1,6 +1,7 @@
 """`grad` of `scan`.
 
 hide = ["JaxprTrace", "convert_element_type", "broadcast_in_dim", "hlo_lowerings"]
+look = "One loop computes the products and keeps what the derivative needs. Watch for a second loop, which runs from the end."
 """
 
 from minijax import grad, lax

@@ -1,6 +1,7 @@
 """Three examples gather, and their cotangents flow back.
 
 hide = ["lt", "add", "select_n"]
+look = "Forwards, every example receives the values of all three. Watch what comes back to each: the sum of what all three say about it."
 """
 
 from minijax import lax, vjp, vmap

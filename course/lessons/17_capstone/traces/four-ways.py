@@ -1,4 +1,7 @@
-"""One function, four ways to run it: evaluation, `jvp`, its jaxpr, StableHLO."""
+"""One function, four ways to run it: evaluation, `jvp`, its jaxpr, StableHLO.
+
+look = "The function stays the same. Watch what becomes of its sine and its product each time."
+"""
 
 from minijax import jit, jvp, make_jaxpr
 from minijax import numpy as jnp

@@ -1,4 +1,7 @@
-"""Contexts: `linearize` of a product."""
+"""Contexts: `linearize` of a product.
+
+look = "Level 2 differentiates, and level 1 records every operation on a tangent. Watch which product goes through both and is computed."
+"""
 
 from microjax.stackless import lax, linearize
 

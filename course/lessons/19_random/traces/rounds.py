@@ -2,6 +2,7 @@
 
 watch = ["minijax.random.rotate_left"]
 hide = ["convert_element_type", "shift_left", "shift_right_logical", "or"]
+look = "One bit is set in the first word. Watch it enter the second word, and vanish from it again."
 """
 
 from minijax import lax, random
