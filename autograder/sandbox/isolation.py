@@ -296,17 +296,23 @@ class Worker:
             raise Died from answer
         if isinstance(answer, Exception):
             raise Nonsense from answer
-        return answer
+        try:
+            return wire.unpack(answer)
+        except (wire.Malformed, MemoryError) as error:
+            raise Nonsense from error
 
     def _talk(self) -> None:
-        """Send each message, and receive its answer, until something goes wrong."""
+        """Send each message, and receive its answer, until something goes wrong.
+
+        The answer is unpacked by the thread that waits for it, so that it knows what that took.
+        """
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         try:
             while (message := self.messages.get()) != _STOP:
                 if message != _LISTEN:
                     wire.send(self.process.stdin.fileno(), message)
-                self.answers.put(wire.receive(self.process.stdout.fileno()))
+                self.answers.put(wire.receive_text(self.process.stdout.fileno()))
         except (OSError, EOFError, ValueError, MemoryError, wire.Malformed) as error:
             self.answers.put(error)
 

@@ -17,7 +17,8 @@ from autograder.lessons.problem import Problem
 from autograder.sandbox.isolation import Died, Limits, Nonsense, NotIsolated, TimedOut, Worker
 from autograder.worker import wire
 
-# Seconds are of the worker's CPU: how busy the machine is does not change what is in time.
+# Seconds are of CPU, the worker's and what reading its replies takes here: how busy the machine is
+# does not change what is in time.
 LEAST_SECONDS = 1.0  # that any probe may take
 IMPORT_SECONDS = 10.0
 BUDGET_SECONDS = 60.0  # for all probes of one submission together
@@ -190,10 +191,10 @@ class Session:
     def _ask(self, request: list[Any], seconds: float) -> Reply:
         assert self.worker is not None
         self.killed = False
-        begin, clock = self.worker.spent(), time.monotonic()
+        begin, own, clock = self.worker.spent(), time.thread_time(), time.monotonic()
         try:
             reply = read_reply(self.worker.ask(request, seconds, PATIENCE))
-            self.seconds += max(0.0, self.worker.spent() - begin)
+            self.seconds += max(0.0, self.worker.spent() - begin) + time.thread_time() - own
             return reply
         except TimedOut:
             reply = Reply("timed_out", name=ASLEEP)

@@ -18,7 +18,7 @@ from typing import Any
 import msgpack
 import numpy as np
 
-MAX_MESSAGE = 16 << 20  # bytes of one message
+MAX_MESSAGE = 2 << 20  # bytes of one message; the longest that a suite needs has 32 KB
 MAX_ITEMS = 100_000  # values in one message, containers included
 MAX_PARTS = 24 * MAX_ITEMS  # lists and their entries in a message: an array has 6 and its shape
 MAX_DEPTH = 40  # containers within containers
@@ -65,11 +65,21 @@ def send(descriptor: int, message: Any) -> None:
 
 def receive(descriptor: int) -> Any:
     """Read one message. Raises EOFError where the other side is gone, Malformed for nonsense."""
+    return unpack(receive_text(descriptor))
+
+
+def receive_text(descriptor: int) -> bytes:
+    """The bytes of one message. Raises as `receive` does."""
     size = int.from_bytes(_read(descriptor, 4), "big")
     if size > MAX_MESSAGE:
         raise Malformed("The message is too large.")
+    return _read(descriptor, size)
+
+
+def unpack(text: bytes) -> Any:
+    """The message that these bytes are. Raises Malformed for nonsense."""
     try:
-        return msgpack.unpackb(_read(descriptor, size), list_hook=_Counter().count, **_STRICT)
+        return msgpack.unpackb(text, list_hook=_Counter().count, **_STRICT)
     except (ValueError, RecursionError, msgpack.exceptions.UnpackException) as error:
         raise Malformed("The message is not msgpack.") from error
 
@@ -144,7 +154,9 @@ class _Writer:
     def write_text(self, value: str, depth: int) -> Any:
         if len(value) > MAX_TEXT:
             raise Malformed("The text is too long.")
-        return value.encode("utf-8", "replace").decode()  # no lone surrogates
+        data = value.encode("utf-8", "replace")
+        self.count(len(data))
+        return data.decode()  # no lone surrogates
 
     def write_data(self, value: bytes, depth: int) -> Any:
         self.count(len(value))

@@ -6,7 +6,7 @@ import os
 
 
 def pour():
-    text = b"\xdc\x00\xf0" + (b"\xdc\xff\xff" + b"\x90" * 65535) * 240
+    text = b"\xdc\x00\x1f" + (b"\xdc\xff\xff" + b"\x90" * 65535) * 31
     for descriptor in range(3, 16):
         data = memoryview(len(text).to_bytes(4, "big") + text)
         try:
