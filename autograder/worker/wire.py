@@ -166,6 +166,8 @@ class _Writer:
         return ["c", value.real, value.imag]
 
     def write_sequence(self, value: Any, depth: int) -> Any:
+        if len(value) > MAX_ITEMS - self.items:
+            raise Malformed("The value is too large.")
         tag = "l" if type(value) is list else "t"
         return [tag, *[self.write(item, depth + 1) for item in value]]
 
