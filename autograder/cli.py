@@ -737,7 +737,9 @@ def audit(
     lesson: Annotated[
         str | None, typer.Argument(metavar="[LESSON]", help="A lesson; all if absent.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A sample, in a minute or two.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Every twelfth answer and mutant, no lone exercise.")
+    ] = False,
 ) -> int:
     """Examine the hidden suites; without LESSON, also sweep the reference against JAX."""
     from autograder.student import commands

@@ -356,6 +356,7 @@ _OPERATORS: Mapping[type, tuple[type, ...]] = {
 }
 
 _COMMUTATIVE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr)  # of numbers, at least
+_SYMMETRIC = ("add", "mul", "bitwise_and", "bitwise_or", "bitwise_xor")  # their functions in `lax`
 
 _COMPARISONS: Mapping[type, tuple[type, ...]] = {
     ast.Lt: (ast.LtE, ast.Gt),
@@ -410,7 +411,7 @@ def _call_slips(call: ast.Call) -> Iterator[ast.AST]:
     plain = not any(isinstance(arg, ast.Starred) for arg in call.args)
     if len(call.args) == 1 and plain and not call.keywords:
         yield call.args[0]
-    if plain:
+    if plain and ast.unparse(call.func) not in _SYMMETRIC:
         yield from (_swapped(call, "args", i) for i in range(len(call.args) - 1))
     for i, keyword in enumerate(call.keywords):
         if keyword.arg not in ("strict", None):

@@ -3,6 +3,9 @@
 Here it is one to each exercise, the one that may travel; `audit` grades all of them.
 """
 
+import subprocess
+import sys
+
 import pytest
 
 from autograder.grading import answers
@@ -32,3 +35,20 @@ def test_every_exercise_has_one_that_can_travel(lesson):
     assert list(siblings) == [e.target for e in lesson.exercises]
     # A method that is defined outside its class cannot call super() without arguments.
     assert not any("super()" in text for text in siblings.values())
+
+
+def test_no_answer_uses_a_name_that_its_module_has_not(tmp_path):
+    for lesson in LESSONS:
+        known = [
+            *answers.rights(lesson.id),
+            *answers.mistakes(lesson.id),
+            *answers.wrong(lesson.id),
+        ]
+        for i, answer in enumerate(known):
+            source = answers.variant_source(answer)
+            (tmp_path / f"{answer.exercise}_{i}.py").write_text(source, encoding="utf-8")
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--quiet"]
+    command += ["--output-format=concise", "--select=F821", str(tmp_path)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.stdout + found.stderr == ""
+    assert found.returncode == 0

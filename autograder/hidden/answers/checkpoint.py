@@ -519,6 +519,8 @@ def program_for_later(known_part, number, kept, rest):
 
 @right("checkpoint.later", style="the equations are applied by hand, those of kept values skipped")
 def program_for_later(known_part, number, kept, rest):
+    from minijax.jaxpr import apply_equation, read
+
     jaxpr = known_part.jaxpr
     residual_atoms = jaxpr.outvars[number:]
     given = [*jaxpr.invars, *kept]
@@ -641,6 +643,8 @@ print(module.program_for_later(known, 0, [], rest))
 """,
 )
 def program_for_later(known_part, number, kept, rest):
+    from minijax.jaxpr import apply_equation, read
+
     jaxpr = known_part.jaxpr
     given = [*jaxpr.invars, *kept]
 

@@ -1548,6 +1548,8 @@ def jit_impl(*args, name, jaxpr):
     ],
 )
 def jit_impl(*args, name, jaxpr):
+    from minijax.array import ArrayImpl
+
     program = compiled(jaxpr, committed_devices(args))
     on = program.executable.devices
     inputs = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args, strict=True)]
@@ -1753,6 +1755,8 @@ print(jit_impl(np.array([5.0, 5.0]), x, name='f', jaxpr=f))
 )
 def jit_impl(*args, name, jaxpr):
     # Arrays that are on the device already first, then those that must be sent.
+    from minijax.array import ArrayImpl
+
     ready = compiled(jaxpr, committed_devices(args))
     on = ready.executable.devices
     here = [x.buffer for x in args if type(x) is ArrayImpl and x.buffer is not None]

@@ -305,6 +305,31 @@ def computed(mj, args, kwargs, static=None):
 
 
 @probe
+def bound_in_turn(mj, given):
+    """One jitted function, called with each of these in turn while a program is written down."""
+    import importlib
+    from unittest.mock import patch
+
+    from minijax.core import abstract_eval_rules
+
+    module = importlib.import_module("minijax.jit")
+    jitted = mj.jit(lambda x, y=None: {"out": [2.0 * leaf for leaf in mj.tree.leaves(x)], "y": y})
+
+    def outer(*args):
+        return [jitted.bind((x,), {"y": x}) for x in args], [jitted.bind((x,), {}) for x in given]
+
+    rules = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
+    with (
+        patch.object(module.Jitted, "program", module.Jitted.traced),
+        patch.dict(abstract_eval_rules, rules),
+    ):
+        closed, shapes = mj.make_jaxpr(outer, return_shape=True)(*given)
+    leaves, tree = mj.tree.flatten(shapes)
+    types = [(str(leaf), leaf.weak_type) for leaf in leaves]
+    return {"program": str(closed), "structure of the results": str(tree), "types": types}
+
+
+@probe
 def of_another_program(mj, x, nameless=False):
     """A jitted function for whose arguments another function's program is kept; called twice."""
     import functools
@@ -377,8 +402,11 @@ def bound_to_fail(mj, case, x):
     with patch.object(module.Jitted, "program", module.Jitted.traced):
         try:
             return mj.jit(f).bind((x,), {})
+        except NotImplementedError:
+            raise
         except Exception as error:
-            return [cls.__name__ for cls in type(error).__mro__], len(runs)
+            names = [cls.__name__ for cls in type(error).__mro__]
+    return {"error that comes out": names[0], "its classes": names, "runs": len(runs)}
 
 
 @pytest.mark.exercise("jit.bind")
@@ -408,6 +436,13 @@ def test_bind_values(student):
     student.agrees(computed, (3.0,), {})
     student.agrees(computed, ({"b": ROW, "a": ROW * 3.0}, ONE), {"z": 4.0})
     student.agrees(computed, (ROW,), {"y": 2.0, "z": 8.0}, "z")
+
+
+@pytest.mark.exercise("jit.bind")
+def test_bind_in_turn(student):
+    """Each call has the operands, the types and the containers of its own arguments."""
+    student.agrees(bound_in_turn, [ROW, None, ROW.astype("float32"), [ROW, None], ROW])
+    student.agrees(bound_in_turn, [1, 1.0, True, np.float32(1.0), {"a": 1}, 1])
 
 
 @pytest.mark.exercise("jit.bind")
@@ -1214,6 +1249,25 @@ def test_jvp_kept_for_moves(student):
 def test_jvp_kept_for_other_moves(student):
     """The same for inputs of which one moves, and then the other one."""
     student.agrees(kept_tangent_programs, [[False, True], [True, False], [False, True]])
+
+
+@probe
+def kept_for_a_program_in_turn(mj, all_moves):
+    """The inputs of the programs for each of these moves, of a program that is closed anew."""
+    from minijax.core import ShapedArray, sub_p
+    from minijax.jaxpr import ClosedJaxpr
+    from minijax.jit import jvp_jaxpr
+    from minijax.tracing import trace_to_jaxpr
+
+    scalar = ShapedArray((), np.dtype(float))
+    jaxpr = trace_to_jaxpr(lambda x, y: [sub_p.bind(x, y)], [scalar, scalar]).jaxpr
+    return [str(jvp_jaxpr(ClosedJaxpr(jaxpr, []), tuple(moves))) for moves in all_moves]
+
+
+@pytest.mark.exercise("jit.jvp")
+def test_jvp_of_a_program_closed_anew(student):
+    """What moves decides, too, where the equations are those of a program that was asked before."""
+    student.agrees(kept_for_a_program_in_turn, [[True, False], [True, True], [False, True]])
 
 
 # batched_jaxpr ------------------------------------------------------------------------------------

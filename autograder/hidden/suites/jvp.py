@@ -1151,8 +1151,8 @@ def branches(mj, x, x_dot, n):
     return y, y_dot
 
 
-@probe
-def nested(mj, x, x_dot):
+@probe(uses=[in_place])
+def nested(mj, siblings, x, x_dot):
     """The derivative of x * cos(x), got as a jvp of a jvp, with right rules of mul and cos."""
     from unittest.mock import patch
 
@@ -1173,9 +1173,9 @@ def nested(mj, x, x_dot):
     def f(x):
         return mj.jvp(mj.numpy.sin, (x,), (x,))[1]
 
-    with patch.dict(jvp_rules, {mul_p: right_mul, cos_p: right_cos}):
-        y, y_dot = mj.jvp(f, (x,), (x_dot,))
-    return y, y_dot
+    rules = patch.dict(jvp_rules, {mul_p: right_mul, cos_p: right_cos})
+    with rules, in_place("minijax.jvp", siblings):
+        return mj.jvp(f, (x,), (x_dot,))
 
 
 @probe(uses=[beside_single])
@@ -1276,8 +1276,9 @@ def test_jvp_control_flow(student):
 @pytest.mark.exercise("jvp.jvp")
 def test_jvp_of_jvp(student):
     """A function that calls jvp itself can be differentiated."""
-    student.agrees(nested, np.array(0.7), np.array(3.0))
-    student.agrees(nested, ROW, STEP)
+    trace = siblings("jvp.pure", "jvp.process_primitive", "jvp.flat")
+    student.agrees(nested, trace, np.array(0.7), np.array(3.0))
+    student.agrees(nested, trace, ROW, STEP)
 
 
 # Random programs ----------------------------------------------------------------------------------

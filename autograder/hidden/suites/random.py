@@ -324,7 +324,22 @@ def test_order_of_a_line(student):
 def test_many_rounds(student):
     """More elements take more rounds, each with bits of its own."""
     ask(student, "shuffle", "shuffled", [KEY, np.arange(2000)], 0)
+
+
+@pytest.mark.exercise("random.shuffle")
+def test_many_rounds_of_lines(student):
+    """All elements count for the number of rounds, however short the lines are."""
     ask(student, "shuffle", "shuffled", [OTHER, np.arange(2000).reshape(2, 1000)], 1)
+    ask(student, "shuffle", "shuffled", [KEY, np.arange(2000).reshape(500, 4)], 1)
+
+
+@pytest.mark.exercise("random.shuffle")
+def test_equal_bits(student):
+    """Elements with equal bits keep their order."""
+    # With this key, two of 1600 elements have equal bits in the only round.
+    x = np.arange(1600)[::-1]
+    ask(student, "shuffle", "shuffled", [np.array([0, 1563], U32), x], 0)
+    ask(student, "shuffle", "shuffled", [np.array([0, 1563], U32), x - 2.5], 0)
 
 
 @pytest.mark.exercise("random.shuffle")

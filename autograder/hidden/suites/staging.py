@@ -31,9 +31,13 @@ def fresh(mj, counts):
                 var = interpreter.fresh_var()
                 variables.append(var)
                 list_of_names.append(var.name if isinstance(var, mj.Var) else str(var))
-    equations = [len(interpreter.equations) for interpreter in interpreters]
-    counters = [interpreter.name_counter for interpreter in interpreters]
-    return names, len({id(var) for var in variables}), len(set(variables)), equations, counters
+    return {
+        "names": names,
+        "number of objects": len({id(var) for var in variables}),
+        "number of unequal variables": len(set(variables)),
+        "number of equations": [len(interpreter.equations) for interpreter in interpreters],
+        "name_counter": [interpreter.name_counter for interpreter in interpreters],
+    }
 
 
 @probe
@@ -45,7 +49,8 @@ def fresh_later(mj, start, counts):
         variables = [interpreter.fresh_var() for _ in range(count)]
         names += [var.name for var in variables]
         interpreter.equations.append(mj.Equation(variables[-1], mj.Op.add, (1.0, 2.0)))
-    return names, interpreter.name_counter, len(interpreter.equations)
+    counter, written = interpreter.name_counter, len(interpreter.equations)
+    return {"names": names, "name_counter": counter, "number of equations": written}
 
 
 @probe
@@ -121,7 +126,12 @@ def recorded(mj, number, lines):
         (shown(equation.var), str(equation.op), [shown(arg) for arg in equation.args])
         for equation in interpreter.equations
     ]
-    return written, [shown(value) for value in values[number:]], interpreter.made, other.asked
+    return {
+        "equations": written,
+        "results": [shown(value) for value in values[number:]],
+        "number of new variables": interpreter.made,
+        "operations carried out": other.asked,
+    }
 
 
 @probe
@@ -139,7 +149,12 @@ def operands_kept(mj, name):
     (equation,) = interpreter.equations
     x, y = equation.args
     kinds = [type(thing).__name__ for thing in (equation, equation.args, result)]
-    return kinds, x is dual, y is foreign, equation.var is result, result is foreign
+    return {
+        "types of equation, operands and result": kinds,
+        "operands are kept": (x is dual, y is foreign),
+        "the result is the variable": equation.var is result,
+        "the variable is not new": result is foreign,
+    }
 
 
 @pytest.mark.exercise("staging.record")
@@ -210,9 +225,15 @@ def built(mj, siblings, number, lines, result):
         jaxpr = mj.build_jaxpr(f, number)
         restored = mj.current_interpreter() is tell
     kinds = [type(x).__name__ for x in (jaxpr, jaxpr.parameters, jaxpr.equations)]
-    equations = [(shown(e.var), str(e.op), [shown(x) for x in e.args]) for e in jaxpr.equations]
-    program = [shown(p) for p in jaxpr.parameters], equations, shown(jaxpr.return_val)
-    return str(jaxpr), program, kinds, runs, restored
+    return {
+        "text": str(jaxpr),
+        "parameters": [shown(p) for p in jaxpr.parameters],
+        "equations": [(shown(e.var), str(e.op), list(map(shown, e.args))) for e in jaxpr.equations],
+        "result": shown(jaxpr.return_val),
+        "types of the parts": kinds,
+        "runs of the function": runs,
+        "the interpreter before is back": restored,
+    }
 
 
 @probe(uses=[in_place])
@@ -245,7 +266,7 @@ def built_again(mj, siblings):
         factor[0] = -0.5
         jaxprs += [mj.build_jaxpr(f, number) for number in (1, 2, 1)]
     variables = {id(p) for jaxpr in jaxprs for p in jaxpr.parameters}
-    return list(map(str, jaxprs)), len(variables)
+    return {"texts": list(map(str, jaxprs)), "number of variables": len(variables)}
 
 
 @probe(uses=[in_place])
@@ -256,7 +277,7 @@ def built_of_results(mj, siblings, results):
     with in_place("microjax.staging", siblings):
         shown = [repr(mj.build_jaxpr(lambda x, y=y: y, 1).return_val) for y in results]
         kept = [mj.build_jaxpr(lambda x, y=y: y, 1).return_val is y for y in outside]
-    return shown, kept
+    return {"results": shown, "results are kept": kept}
 
 
 @probe(uses=[in_place])
@@ -273,7 +294,8 @@ def built_in_vain(mj, siblings, number):
             out = mj.build_jaxpr(f, number)
         except KeyError as error:
             out = str(error)
-    return str(out), mj.current_interpreter() is before
+    back = mj.current_interpreter() is before
+    return {"the function's error": str(out), "the interpreter before is back": back}
 
 
 @pytest.mark.exercise("staging.build_jaxpr")
@@ -347,7 +369,8 @@ def values(mj, number, lines, result, runs):
             raise
         except Exception as error:
             found.append(type(error).__name__)
-    return found, jaxpr.equations == equations, len(jaxpr.parameters)
+    same = jaxpr.equations == equations, len(jaxpr.parameters)
+    return {"values": found, "the program stays": same}
 
 
 @probe
@@ -381,7 +404,8 @@ def texts(mj, number, lines, result, args, names, outer):
     )
     asked, jaxpr = [], mj.Jaxpr(tuple(variables[:number]), equations, atom(result))
     with mj.set_interpreter(Text()):
-        return shown(mj.eval_jaxpr(jaxpr, tuple(args))), asked
+        result = shown(mj.eval_jaxpr(jaxpr, tuple(args)))
+    return {"result": result, "operations carried out": asked}
 
 
 @probe
@@ -533,10 +557,10 @@ def round_trip(mj, siblings, number, lines, result, calls):
             values.append(getattr(mj, name)(*(atom(a) for a in operands)))
         return atom(result)
 
-    runs, found = [], []
+    runs, found, run_by = [], [], []
     with in_place("microjax.staging", siblings) as staging:
         g = staging.staged(f, number)
-        found.append(len(runs))
+        run_by.append(len(runs))
         for args in calls:
             is_text = bool(args) and isinstance(args[0], str)
             with mj.set_interpreter(Text() if is_text else mj.EvalInterpreter()):
@@ -544,8 +568,8 @@ def round_trip(mj, siblings, number, lines, result, calls):
                     found.append(g(*args))
                 except TypeError:
                     found.append("TypeError")
-            found.append(len(runs))
-    return found, runs
+            run_by.append(len(runs))
+    return {"results": found, "runs by each call": run_by, "arguments of each run": runs}
 
 
 @probe(uses=[in_place])
@@ -567,7 +591,7 @@ def staged_again(mj, siblings):
         second = staging.staged(f, 1)
         with mj.set_interpreter(number):
             outs = [g(x) for g in (first, second) for x in (1.0, 1.0, 1, True, 0.0, -0.0)]
-    return outs, number.asked
+    return {"results": outs, "operations carried out": number.asked}
 
 
 @probe(uses=[in_place])
@@ -579,7 +603,8 @@ def later(mj, siblings, x, order):
         g = staging.staged(lambda x: mj.mul(mj.mul(x, x), factor[0]), 1)
         before = [mj.nth_order_derivative(n, g, x) for n in range(order)]
         factor[0] = 100.0
-        return before, [mj.nth_order_derivative(n, g, x) for n in range(order)]
+        after = [mj.nth_order_derivative(n, g, x) for n in range(order)]
+    return {"derivatives": before, "derivatives after a change outside": after}
 
 
 ALL_BUT_STAGED = siblings(
@@ -757,11 +782,11 @@ def chains(mj, seeds, inputs):
 def written(mj, seeds, number):
     """Random programs as strings, and those of a constant function and of an argument."""
     texts = [str(mj.build_jaxpr(lambda *xs, s=s: grown(mj, s, xs), number)) for s in seeds]
-    return (
-        texts,
-        str(mj.build_jaxpr(lambda *xs: xs[0], number)),
-        str(mj.build_jaxpr(lambda: 2.5, 0)),
-    )
+    return {
+        "random programs": texts,
+        "an argument": str(mj.build_jaxpr(lambda *xs: xs[0], number)),
+        "a constant": str(mj.build_jaxpr(lambda: 2.5, 0)),
+    }
 
 
 @probe(uses=[grown])
@@ -822,7 +847,12 @@ def written_inside(mj, seeds, depth):
 
     texts = []
     jaxpr = mj.build_jaxpr(lambda x: f(x, depth), 1)
-    return str(jaxpr), texts, repr(mj.eval_jaxpr(jaxpr, (1.5,))), repr(f(1.5, depth))
+    return {
+        "the program": str(jaxpr),
+        "the programs inside": texts,
+        "the program's value": repr(mj.eval_jaxpr(jaxpr, (1.5,))),
+        "the function's value": repr(f(1.5, depth)),
+    }
 
 
 @probe(uses=[chains, grown])
@@ -833,7 +863,8 @@ def swept(mj, seeds, number):
         jaxpr = mj.build_jaxpr(lambda *xs, i=keep: chains(mj, seeds, xs)[i], number)
         clean = mj.dce_jaxpr(jaxpr)
         values = [repr(mj.eval_jaxpr(j, (1.5,) * number)) for j in (jaxpr, clean)]
-        outs.append((str(clean), str(mj.dce_jaxpr(clean)), len(jaxpr.equations), values))
+        out = {"the cleaned program": str(clean), "cleaned twice": str(mj.dce_jaxpr(clean))}
+        outs.append({**out, "number of equations before": len(jaxpr.equations), "values": values})
     return outs
 
 
@@ -850,7 +881,11 @@ def long_programs(mj, length):
 
     jaxpr = mj.build_jaxpr(f, 1)
     clean = mj.dce_jaxpr(jaxpr)
-    return len(jaxpr.equations), len(clean.equations), mj.eval_jaxpr(clean, (1.0,))
+    return {
+        "number of equations": len(jaxpr.equations),
+        "number of equations that are needed": len(clean.equations),
+        "value": mj.eval_jaxpr(clean, (1.0,)),
+    }
 
 
 @probe(uses=[grown])
@@ -870,8 +905,8 @@ def after_failures(mj, seed):
             errors.append(error.args[0])
         return grown(mj, seed, [x, y], 3)
 
-    text = str(mj.build_jaxpr(f, 1))
-    return text, errors, mj.current_interpreter() is before
+    text, back = str(mj.build_jaxpr(f, 1)), mj.current_interpreter() is before
+    return {"program": text, "errors": errors, "the interpreter before is back": back}
 
 
 @pytest.mark.exercise("staging.whole")

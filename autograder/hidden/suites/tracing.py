@@ -98,8 +98,12 @@ def different_boxes(mj, value, count):
     kinds = {
         (type(box).__name__, type(box.atom).__name__, box.atom.aval.str_short()) for box in made
     }
-    written = len(builder.eqns), len(builder.consts), type(aval).__name__, aval.weak_type
-    return kinds == {("JaxprTracer", "Var", aval.str_short())}, number, written
+    return {
+        "kinds of boxes": kinds == {("JaxprTracer", "Var", aval.str_short())},
+        "number of variables": number,
+        "number of equations and constants": (len(builder.eqns), len(builder.consts)),
+        "the given type": (type(aval).__name__, aval.weak_type),
+    }
 
 
 @pytest.mark.exercise("tracing.new_arg")
@@ -207,8 +211,13 @@ def many_results(mj, count, shape, alike=False):
         outs = trace.record(many_p, [box], {"times": count})
     (eqn,) = builder.eqns
     same = [out.atom is var for out, var in zip(outs, eqn.outvars, strict=True)]
-    number = len({id(var) for var in eqn.outvars})
-    return type(outs).__name__, [out.aval.str_short() for out in outs], same, number, str(eqn)
+    return {
+        "type of the list": type(outs).__name__,
+        "types": [out.aval.str_short() for out in outs],
+        "outvars": same,
+        "number of variables": len({id(var) for var in eqn.outvars}),
+        "equation": str(eqn),
+    }
 
 
 @probe
@@ -238,7 +247,11 @@ def evaluated(mj, times):
         box = JaxprTracer(trace, Var(ShapedArray((), np.dtype(float))))
         for _ in range(times):
             (box,) = trace.record(same_p, [box], {})
-    return runs, len(builder.eqns), set(typed) == {"float64[]"}
+    return {
+        "operations carried out": runs,
+        "number of equations": len(builder.eqns),
+        "operands of the rule": set(typed) == {"float64[]"},
+    }
 
 
 @probe
@@ -254,11 +267,15 @@ def refused(mj, shapes, has_rule):
         trace = JaxprTrace(main)
         types = [ShapedArray(shape, np.dtype(float)) for shape in shapes]
         tracers = [JaxprTracer(trace, Var(aval)) for aval in types]
+        name, tells = "no error", False
         try:
             trace.record(primitive, tracers, {})
         except (TypeError, NotImplementedError) as error:
-            return type(error).__name__, "unheard_of" in str(error), len(builder.eqns)
-    return "no error", False, len(builder.eqns)
+            name, tells = type(error).__name__, "unheard_of" in str(error)
+            if name == "NotImplementedError" and not tells:
+                raise
+    written = len(builder.eqns)
+    return {"error": name, "the error names it": tells, "number of equations": written}
 
 
 @pytest.mark.exercise("tracing.record")
@@ -509,7 +526,8 @@ def constants(mj, siblings, values):
     ]
     kinds = [(type(a).__name__, a.aval.str_short(), a.aval.weak_type) for a in atoms]
     exact = [type(atom.aval).__name__ for atom in atoms]
-    return kinds, exact, noted, len(builder.eqns)
+    written = len(builder.eqns)
+    return {"atoms": kinds, "types": exact, "notes": noted, "number of equations": written}
 
 
 @probe(uses=[in_place])
@@ -521,7 +539,8 @@ def met_again(mj, siblings, value, equal, times):
     builder = module.JaxprBuilder()
     with in_place("minijax.tracing", siblings):
         atoms = [builder.constant(x) for _ in range(times) for x in (value, equal)]
-    return [atoms.index(atom) for atom in atoms], len(builder.consts)
+    first = [atoms.index(atom) for atom in atoms]
+    return {"which variables are the same": first, "number of constants": len(builder.consts)}
 
 
 @probe(uses=[in_place])
@@ -539,7 +558,7 @@ def kept_after_a_write(mj, siblings, x, number, named=False):
         x[...] = number
         again = builder.constant(x)
     (note,) = builder.consts.values()
-    return np.asarray(note.kept), first is again
+    return {"what is kept": np.asarray(note.kept), "the variable is the same": first is again}
 
 
 @probe(uses=[in_place])
@@ -552,7 +571,8 @@ def in_two_programs(mj, siblings, x):
     with in_place("minijax.tracing", siblings):
         first, x[...] = builders[0].constant(x), 2.0 * x
         second = builders[1].constant(x)
-    return first is second, [[note.kept for note in b.consts.values()] for b in builders]
+    kept = [[note.kept for note in builder.consts.values()] for builder in builders]
+    return {"the variable is the same": first is second, "what is kept": kept}
 
 
 @probe(uses=[in_place])
@@ -717,16 +737,18 @@ def built(mj, arrays, order, outputs):
     atoms = {"a": a, "b": b, "last": last, "two": Literal(2.0, scalar), "const": variables[0]}
     inputs, outs = [a, b], [atoms[name] for name in outputs]
     closed = builder.build(inputs, outs)
-    return (
-        (type(closed).__name__, type(closed.jaxpr).__name__, str(closed)),
-        [closed.jaxpr.constvars[i] is var for i, var in enumerate(variables)],
-        (closed.jaxpr.invars == inputs, closed.jaxpr.outvars == outs),
-        [x is y for x, y in zip(closed.jaxpr.eqns, builder.eqns, strict=True)],
-        (closed.consts, len(builder.consts)),
-        type(closed.consts).__name__,
-        str(typecheck_jaxpr(closed.jaxpr)),
-        eval_jaxpr(closed.jaxpr, closed.consts, arrays[0], arrays[-1]),
-    )
+    return {
+        "types": [type(x).__name__ for x in (closed, closed.jaxpr, closed.consts)],
+        "text": str(closed),
+        "constvars": [closed.jaxpr.constvars[i] is var for i, var in enumerate(variables)],
+        "invars": closed.jaxpr.invars == inputs,
+        "outvars": closed.jaxpr.outvars == outs,
+        "eqns": [x is y for x, y in zip(closed.jaxpr.eqns, builder.eqns, strict=True)],
+        "consts": closed.consts,
+        "the builder's constants": len(builder.consts),
+        "the program's type": str(typecheck_jaxpr(closed.jaxpr)),
+        "the program's values": eval_jaxpr(closed.jaxpr, closed.consts, arrays[0], arrays[-1]),
+    }
 
 
 @probe
@@ -826,73 +848,97 @@ def in_charge(mj, operands):
         dynamic = trace_state.dynamic_trace
         return type(find_top_trace(operands)).__name__, dynamic is None, len(trace_state.stack)
 
-    before = who()
+    found = {"before": who()}
     with new_main(JaxprTrace, JaxprBuilder()) as main:
-        outside = who()
+        found["before the block"] = who()
         with new_dynamic(main):
-            inside = who(), trace_state.dynamic_trace is main
-        again = who()
-    return before, outside, inside, again, who()
+            found["in the block"] = who()
+            found["the given interpreter is in charge"] = trace_state.dynamic_trace is main
+        found["after the block"] = who()
+    return {**found, "in the end": who()}
 
 
-@probe
-def blocks_within(mj, depth, error=None):
-    """Blocks within blocks: whose turn it is on the way in and on the way out.
+def in_charge_of(mains):
+    """Which of these interpreters, given by name, is in charge."""
+    from minijax.core import trace_state
 
-    The innermost block may end by an error of this name, and so do those around it.
-    """
+    current = trace_state.dynamic_trace
+    return next((name for name, main in mains.items() if main is current), "another one")
+
+
+def open_blocks(note, mains, levels, error):
+    """Open a block for each level, each in the one before; the last may raise an error."""
     import builtins
 
     from minijax import core, tracing
 
-    mains, turns = [None], []
+    block = f"block {levels[0]}"
+    note(f"before {block}")
+    with core.new_main(tracing.JaxprTrace, tracing.JaxprBuilder()) as main:
+        mains[block] = main
+        try:
+            with tracing.new_dynamic(main):
+                note(f"in {block}")
+                if levels[1:]:
+                    open_blocks(note, mains, levels[1:], error)
+                elif error:
+                    raise getattr(builtins, error)
+                note(f"at the end of {block}")
+        finally:
+            note(f"after {block}")
 
-    def note():
-        turns.append(mains.index(core.trace_state.dynamic_trace))
 
-    def enter(level):
-        note()
-        if level > depth:
-            if error:
-                raise getattr(builtins, error)
-            return
-        with core.new_main(tracing.JaxprTrace, tracing.JaxprBuilder()) as main:
-            mains.append(main)
-            try:
-                with tracing.new_dynamic(main):
-                    enter(level + 1)
-                    note()
-            finally:
-                note()
+@probe(uses=[in_charge_of, open_blocks])
+def blocks_within(mj, depth, error=None):
+    """Blocks within blocks: who is in charge on the way in and on the way out.
+
+    The innermost block may end by an error of this name, and so do those around it.
+    """
+    from minijax.core import trace_state
+
+    levels, mains = range(1, depth + 1), {"nobody": None}
+    places = [f"{x} block {i}" for x in ("before", "in", "at the end of", "after") for i in levels]
+    found = {f"who is in charge {place}": "not reached" for place in places}
+    found["the error that comes out"] = None
+
+    def note(place):
+        found[f"who is in charge {place}"] = in_charge_of(mains)
 
     try:
-        enter(1)
+        open_blocks(note, mains, levels, error)
+    except NotImplementedError:
+        raise
     except BaseException as caught:
-        turns.append(type(caught).__name__)
-    left, core.trace_state.dynamic_trace = core.trace_state.dynamic_trace, None
-    return turns, mains.index(left)
+        found["the error that comes out"] = type(caught).__name__
+    note("outside again")
+    trace_state.dynamic_trace = None
+    return found
 
 
-@probe
+@probe(uses=[in_charge_of])
 def lower_level(mj, x):
     """A block of an interpreter within one of a higher level: the inner block counts."""
     from minijax.core import find_top_trace, new_main, trace_state
     from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
 
-    def who():
-        return mains.index(trace_state.dynamic_trace), find_top_trace([x]).main.level
+    found = {}
+
+    def note(moment):
+        found[f"who is in charge {moment}"] = in_charge_of(mains)
+        asked = find_top_trace([x]).main
+        found[f"whether that one is asked {moment}"] = asked is trace_state.dynamic_trace
 
     with new_main(JaxprTrace, JaxprBuilder()) as low, new_main(JaxprTrace, JaxprBuilder()) as high:
-        mains = [low, high]
+        mains = {"the lower level": low, "the higher level": high}
         with new_dynamic(high):
-            turns = [who()]
+            note("in the outer block")
             with new_dynamic(low):
-                turns.append(who())
+                note("in a block within")
                 with new_dynamic(low):
-                    turns.append(who())
-                turns.append(who())
-            turns.append(who())
-    return turns, trace_state.dynamic_trace is None
+                    note("in a block within this one")
+                note("after the innermost block")
+            note("after both inner blocks")
+    return {**found, "nobody is in charge outside": trace_state.dynamic_trace is None}
 
 
 @probe
@@ -922,16 +968,17 @@ def higher_levels(mj, x):
     from minijax.core import counted, find_top_trace, new_main, sin_p
     from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
 
-    seen = []
+    seen = {}
 
     def f(x):
-        seen.append(type(find_top_trace([x, 2.0])).__name__)
-        seen.append(type(find_top_trace([2.0])).__name__)
+        seen["who takes a box"] = type(find_top_trace([x, 2.0])).__name__
+        seen["who takes a number"] = type(find_top_trace([2.0])).__name__
         return x
 
     with new_main(JaxprTrace, JaxprBuilder()) as main, new_dynamic(main):
         _, count = counted(f)(x)
-    return seen, count, float(sin_p.bind(0.0))
+    outside = float(sin_p.bind(0.0))
+    return {**seen, "operations carried out": count, "the sine outside": outside}
 
 
 @pytest.mark.exercise("tracing.new_dynamic")
@@ -1150,8 +1197,14 @@ def program(mj, siblings, case, avals):
         builder = tracing.JaxprBuilder()
         closed = tracing.trace_with(builder, f, types)
     written = [x is y for x, y in zip(closed.eqns, builder.eqns, strict=True)]
-    weak = [aval.weak_type for aval in closed.out_avals]
-    return str(closed), closed.consts, calls, written, weak, str(typecheck_jaxpr(closed.jaxpr))
+    return {
+        "program": str(closed),
+        "consts": closed.consts,
+        "arguments of each run": calls,
+        "the builder's equations": written,
+        "weak types of the results": [aval.weak_type for aval in closed.out_avals],
+        "the program's type": str(typecheck_jaxpr(closed.jaxpr)),
+    }
 
 
 @probe(uses=[in_place])
@@ -1171,8 +1224,9 @@ def evaluations(mj, siblings, x):
 
     with in_place("minijax.tracing", siblings):
         closed = tracing.trace_with(tracing.JaxprBuilder(), f, [get_aval(x)])
-    while_tracing = len(runs)
-    return while_tracing, eval_jaxpr(closed.jaxpr, closed.consts, x), len(runs)
+    found = {"evaluations while tracing": len(runs)}
+    found["values"] = eval_jaxpr(closed.jaxpr, closed.consts, x)
+    return {**found, "evaluations in the end": len(runs)}
 
 
 @probe(uses=[in_place])
@@ -1239,7 +1293,8 @@ def functions_that_fail(mj, siblings, case):
         try:
             tracing.trace_with(tracing.JaxprBuilder(), f, [ShapedArray((), np.dtype(float))])
         except TypeError:
-            return "TypeError", len(runs)
+            return {"error": "TypeError", "runs of the function": len(runs)}
+    return {"error": "no error", "runs of the function": len(runs)}
 
 
 @probe(uses=[in_place])
@@ -1306,7 +1361,8 @@ def afterwards(mj, siblings, fails):
     except UnexpectedTracerError:
         levels.append("UnexpectedTracerError")
     clean = len(trace_state.stack), trace_state.dynamic_trace is None
-    return levels, clean, float(sin_p.bind(0.0))
+    sine = float(sin_p.bind(0.0))
+    return {"levels and errors": levels, "the stack in the end": clean, "the sine outside": sine}
 
 
 @probe(uses=[in_place])
@@ -1575,7 +1631,9 @@ def after_errors(mj, x, error):
     names = []
     inside = str(mj.make_jaxpr(f)(x))
     outside = f(x)
-    return inside, outside, names, len(trace_state.stack), trace_state.dynamic_trace is None
+    stack = len(trace_state.stack), trace_state.dynamic_trace is None
+    found = {"the program": inside, "the value outside": outside}
+    return {**found, "errors that come out": names, "the stack in the end": stack}
 
 
 @probe
