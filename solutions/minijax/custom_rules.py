@@ -32,6 +32,7 @@ from minijax.core import (
     Primitive,
     ShapedArray,
     Tangent,
+    Trace,
     Tracer,
     UndefPrimal,
     Value,
@@ -45,6 +46,7 @@ from minijax.core import (
     hlo_lowerings,
     impl_rules,
     jvp_rules,
+    not_mapped,
     partial_eval_rules,
     trace_state,
     transpose_rules,
@@ -69,7 +71,7 @@ from minijax.tree import (
     tree_structure,
     tree_unflatten,
 )
-from minijax.vmap import move_batch_axis, vmap_flat
+from minijax.vmap import BatchTrace, BatchTracer, move_batch_axis, vmap_flat
 
 
 class CustomCall(Primitive):
@@ -85,12 +87,51 @@ class CustomCall(Primitive):
         call is processed, the derivatives that are being taken here are hidden.
         """
         trace = find_top_trace(args)
+        try:
+            outs = self.processed(trace, args, watched(trace, params))
+        except UsesVmap as inner:  # then the operands are examples as well, all of them the same
+            outs = self.processed(inner.trace, [inner.example(arg) for arg in args], params)
+        check_results(outs)
+        return [full_lower(out) for out in outs]
+
+    def processed(self, trace: Trace, args: Values, params: dict[str, Any]) -> list[Any]:
+        """The results under the interpreter `trace`; derivatives taken here are hidden."""
         tracers = [full_raise(trace, arg) for arg in args]
         above = trace_state.stack[trace.main.level :]
         with hidden([main for main in above if main.trace_type is JVPTrace], CLOSED_OVER):
-            outs = trace.process_primitive(self, tracers, params)
-        check_results(outs)
-        return [full_lower(out) for out in outs]
+            return trace.process_primitive(self, tracers, params)
+
+
+class UsesVmap(Exception):
+    """A function or rule has used an example of a `vmap` inside the call's own interpreter."""
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__(trace)
+        self.trace = trace
+
+    def example(self, x: Value) -> BatchTracer:
+        """`x` as an example of a batch in which all are the same."""
+        size = self.trace.main.global_data
+        return BatchTracer(self.trace, move_batch_axis(size, not_mapped, 0, x), 0)
+
+
+def check_level(trace: Trace, values: Values) -> None:
+    """`UsesVmap` if there is an example of a `vmap` above `trace` among these values."""
+    top = find_top_trace(values)
+    if isinstance(top, BatchTrace) and top.main.level > trace.main.level:
+        raise UsesVmap(top)
+
+
+def watched(trace: Trace, params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters for `trace`, with a rule whose results are checked."""
+    (name,) = {"jvp", "fwd"} & {*params}
+
+    def rule(*args: Value) -> Any:
+        results = params[name](*args)
+        check_level(trace, tree_leaves(results))
+        return results
+
+    return {**params, name: rule} if isinstance(trace, JVPTrace) else params
 
 
 CLOSED_OVER = (
@@ -390,6 +431,7 @@ def staged(trace: Any, tracers: Sequence[Any], params: dict[str, Any]) -> tuple[
     if isinstance(params["call"], Staged):
         return tracers, params
     closed = trace_to_jaxpr(params["call"], [t.aval for t in tracers])
+    check_level(trace, closed.consts)
     consts = [full_raise(trace, const) for const in closed.consts]
     call = Staged(ClosedJaxpr(without_consts(closed.jaxpr), []))
     number = params["num_consts"] + len(consts)

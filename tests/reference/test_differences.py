@@ -320,7 +320,49 @@ PICTURES = {
 }
 
 
-PROGRAMS = PICTURES | CONTAINERS | TREES | CUSTOM | FUNCTIONS
+def of_example(lib, x):
+    """A function with a rule for forward mode; both multiply by a value of an outer function."""
+    f = lib.custom_jvp(lambda y: x * y)
+    f.defjvp(lambda primals, tangents: (x * primals[0], 10.0 * x * tangents[0]))
+    return f
+
+
+def of_example_vjp(lib, x):
+    f = lib.custom_vjp(lambda y: x * y)
+    f.defvjp(lambda y: (x * y, (x, y)), lambda res, ct: (10.0 * res[0] * ct,))
+    return f
+
+
+def examples(lib, rule, z):
+    """One value, with the examples of a `vmap` in the rule; and the same for two of them."""
+    one = lib.vmap(lambda x: rule(lib, x)(z))(X)
+    two = lib.vmap(lambda x: lib.vmap(lambda y: rule(lib, x * y)(z))(X))(X)
+    return one.sum() + two.sum()
+
+
+VMAP_INSIDE = {
+    "jvp, its rule closes over a vmap's example": lambda lib: lib.jvp(
+        lambda z: lib.vmap(lambda x: of_example(lib, x)(z))(X), (2.0,), (3.0,)
+    ),
+    **{
+        f"{name} of {rule.__name__} in vmap": functools.partial(program, rule)
+        for rule in (of_example, of_example_vjp)
+        for name, program in {
+            "grad": lambda rule, lib: lib.grad(lambda z: examples(lib, rule, z))(2.0),
+            "jit of grad": lambda rule, lib: lib.jit(lib.grad(lambda z: examples(lib, rule, z)))(
+                2.0
+            ),
+            "vmap of grad": lambda rule, lib: lib.vmap(lib.grad(lambda z: examples(lib, rule, z)))(
+                X
+            ),
+            "a value without an example": lambda rule, lib: lib.vmap(
+                lambda x: (rule(lib, 3.0)(2.0), x), out_axes=(None, 0)
+            )(X),
+        }.items()
+    },
+}
+
+PROGRAMS = PICTURES | CONTAINERS | TREES | CUSTOM | FUNCTIONS | VMAP_INSIDE
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)

@@ -216,6 +216,9 @@ CUSTOM = [
             "grad of vmap": lambda f, lib, jnp: lib.grad(lambda c: lib.vmap(f(lib, c))(X).sum())(
                 3.0
             ),
+            "grad of jit of vmap": lambda f, lib, jnp: lib.grad(
+                lib.jit(lambda z: lib.vmap(lambda c: f(lib, c)(z))(X).sum())
+            )(2.0),
         }.items()
     ),
     (

@@ -196,7 +196,7 @@ def check_dot(lhs: Sequence[int], rhs: Sequence[int], contract: Any, batch: Any)
 
 
 def check_preferred(lhs: np.dtype, rhs: np.dtype, preferred: np.dtype | None) -> None:
-    """An error if a product of operands of these dtypes cannot be computed in another one."""
+    """An error if a product of operands of these dtypes cannot be computed in the preferred one."""
     if preferred is None or lhs == rhs == preferred:
         return
     if "f" not in (lhs.kind, rhs.kind):
