@@ -44,7 +44,8 @@ def operation(step: Step) -> str:
 def brief(step: Step) -> str:
     """An operation as a sentence has it, without long parameters, such as programs."""
     params = step.get("params", {})
-    short = {name: text for name, text in params.items() if len(text) <= 30}
+    named = {name: re.sub(r"^<function (.*)>$", r"\1", text) for name, text in params.items()}
+    short = {name: text for name, text in named.items() if len(text) <= 30}
     return operation({**step, "params": short})
 
 

@@ -146,7 +146,7 @@ def polyline(heights: Sequence[int], most: int) -> str:
 def size_of(count: int | None) -> str:
     """A number of bytes as one reads it."""
     number = count or 0
-    return f"{number / 1e6:.3g} MB" if number >= 1e6 else f"{number / 1e3:.3g} kB"
+    return f"{number / 1e6:.3g}\xa0MB" if number >= 1e6 else f"{number / 1e3:.3g}\xa0kB"
 
 
 def tree(steps: Sequence[Step]) -> str:

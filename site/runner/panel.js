@@ -42,6 +42,7 @@ export class Panel {
     this.say("Python is starting. You can write meanwhile.");
     try {
       await this.lesson.python.started();
+      this.ready = true;
       if (this.stopButton.hidden) this.say("Python is ready.");
     } catch (error) {
       if (error instanceof Stopped) return;
@@ -52,7 +53,7 @@ export class Panel {
   async check() {
     if (!this.stopButton.hidden) return;
     this.working(true);
-    this.say("Checking …");
+    this.say(this.ready ? "Checking …" : "Python is starting, and then checks your code …");
     try {
       this.show(await this.lesson.check(this.exercise));
     } catch (error) {
