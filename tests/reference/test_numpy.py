@@ -24,7 +24,8 @@ EXPRESSIONS = {
     "updates": """
         x.at[0].set(1.0); x.at[i].add(x[i]); x.at[:, 1:].set(2.0); x.at[j].set(x[0])
         x.at[i, i].set(3.0); x.at[9].add(1.0); x.at[0].get(); x.at[0, 1:].add(x[0, 0])
-        x.at[i + 2].set(x[:3]); i.at[1].set(7)""",
+        x.at[i + 2].set(x[:3]); i.at[1].set(7); x.at[:, j].set(x[0]); x.at[9].set(x[0])
+        x.at[1, ::-2].set(x[0, :2]); x.at[-9].set(x[1]); x.at[j, j].set(x[0, 0])""",
     "operators": """
         x**2; x**-1; abs(x) ** 0.5; 2**x; 2.0**i; abs(x) ** x; x ** i[0]; abs(i) ** abs(i)
         i**2; x % 0.3; x // 0.3; i % 2; i // 2; -7 // i; 7 % (i + 3); i // 0; i % 0
@@ -219,6 +220,14 @@ def training_losses(lib, steps=30):
         value, params = step(params)
         losses.append(float(value))
     return losses
+
+
+@pytest.mark.parametrize("index", [(slice(None), 1), (J, slice(1, 3)), (0, 0)])
+def test_the_derivative_of_an_update_at_one_place_asks_nobody_which_update_has_won(index):
+    gradient = minijax.grad(lambda x, value: (x.at[index].set(value) ** 2).sum(), (0, 1))
+    operations = [eqn.primitive.name for eqn in minijax.make_jaxpr(gradient)(X, 2.0).eqns]
+    assert operations.count("gather") == 1
+    assert "select_n" not in operations
 
 
 def test_an_mlp_learns_as_on_jax():

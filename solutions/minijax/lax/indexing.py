@@ -530,13 +530,16 @@ def scatter_add_jvp(primals: Values, tangents: Sequence[Tangent], **params: Any)
 def scatter_jvp(primals: Values, tangents: Sequence[Tangent], **params: Any) -> tuple[Any, Any]:
     """Of several updates at one place one has won: its tangent counts, and no other's.
 
-    To see which one, their numbers are scattered instead of the updates, and gathered again.
+    To see which one, their numbers are scattered instead of the updates, and gathered again. That
+    is not needed if no place has several, which `unique_indices` promises.
     """
     x, indices, updates = primals
     y = scatter_p.bind(x, indices, updates, **params)
     x_dot, updates_dot = (
         zeros_like(p) if t is None else t for p, t in [(x, tangents[0]), (updates, tangents[2])]
     )
+    if params["unique_indices"]:
+        return y, scatter_p.bind(x_dot, indices, updates_dot, **params)
     shape, x_shape = get_aval(updates).shape, get_aval(x).shape
     numbers = reshape(iota(np.int64, int(np.prod(shape))), shape)
     winners = scatter_p.bind(full(x_shape, np.int64(-1)), indices, numbers, **params)

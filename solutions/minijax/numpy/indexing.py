@@ -346,7 +346,10 @@ class IndexUpdateRef:
     def scattered(
         self, scatter: Callable[..., Any], values: Value, mode: Any, flags: dict[str, bool]
     ) -> Value:
-        """By a scatter of single elements: the places of `x[index]` are found by indexing."""
+        """By a scatter of single elements: the places of `x[index]` are found by indexing.
+
+        Numbers and slices name each place once; only arrays of indices can name it again.
+        """
         refuse_flags(flags)
         places = self.places(indexing.known_mode(mode))
         dtype = get_aval(self.array).dtype
@@ -354,7 +357,10 @@ class IndexUpdateRef:
         numbers = indexing.ScatterDimensionNumbers((), (0,), (0,))
         flat = shapes.reshape(self.array, (size(self.array),))
         indices = shapes.expand_dims(places, [ndim(places)])
-        return shapes.reshape(scatter(flat, indices, updates, numbers), shape(self.array))
+        parts = expand_index(self.index, shape(self.array))
+        once = not any(is_array(part) and ndim(part) for part in parts)
+        out = scatter(flat, indices, updates, numbers, unique_indices=once)
+        return shapes.reshape(out, shape(self.array))
 
     def places(self, mode: indexing.GatherScatterMode) -> Value:
         """Where in the flat array each element of `x[index]` is; -1 for those outside."""
