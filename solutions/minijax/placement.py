@@ -45,12 +45,14 @@ class Kind:
         """What makes the result of a call of a buffer: an array; but `float0` is NumPy's."""
         if self.aval.dtype == float0:
             return lambda buffer: np.zeros(self.aval.shape, float0)
-        return self.new_array
+        new, weak_type = object.__new__, self.aval.weak_type  # looked up once, not at each call
 
-    def new_array(self, buffer: Value) -> ArrayImpl:
-        array = object.__new__(ArrayImpl)
-        array.kind, array.buffer, array.weak_type = self, buffer, self.aval.weak_type
-        return array
+        def array_in(buffer: Value) -> ArrayImpl:
+            array = new(ArrayImpl)
+            array.kind, array.buffer, array.weak_type = self, buffer, weak_type
+            return array
+
+        return array_in
 
     def device(self) -> Any:
         """The device; where there are several, how the array is spread over them."""

@@ -110,6 +110,8 @@ def sharding(devices: Devices, axis: int | None = None, rank: int = 0) -> Any:
 
 # The alternatives may use NumPy's memory: a later write to the array would change a result.
 COPY = xla_client.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
+# By position, which is quicker: committed, not forced to copy, how to treat memory, 64 bits.
+AS_COPIES = (True, False, COPY, True)
 
 
 def to_device(aval: Any, x: Value, devices: Devices, axis: int | None = None) -> Value:
@@ -119,19 +121,15 @@ def to_device(aval: Any, x: Value, devices: Devices, axis: int | None = None) ->
     aval = device_type(aval)
     host = np.asarray(x, dtype=aval.dtype)
     pieces = [host.take([i], axis) for i in range(len(devices))]
-    return copied(aval, sharding(devices, axis, host.ndim), pieces, list(devices))
-
-
-copied = functools.partial(
-    xla_client.batched_device_put, enable_x64=True, host_buffer_semantics=COPY
-)
+    place = sharding(devices, axis, host.ndim)
+    return xla_client.batched_device_put(aval, place, pieces, list(devices), *AS_COPIES)
 
 
 def sender(aval: Any, devices: Devices) -> Callable[[Value], Value]:
     """What copies host arrays of a type to devices, where they are whole on each."""
     aval, place, to = device_type(aval), sharding(devices, None, len(aval.shape)), list(devices)
-    dtype, number = aval.dtype, len(to)
-    return lambda x: copied(aval, place, [np.asarray(x, dtype)] * number, to)
+    put, dtype, number = xla_client.batched_device_put, aval.dtype, len(to)
+    return lambda x: put(aval, place, [np.asarray(x, dtype)] * number, to, *AS_COPIES)
 
 
 def device_type(aval: Any) -> Any:

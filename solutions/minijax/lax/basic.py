@@ -7,6 +7,7 @@ length 1 between operands of the same rank, stretch. `minijax.numpy` is the conv
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -162,7 +163,7 @@ def broadcast_in_dim(
     """Repeat into `shape`; axis `i` of the operand becomes axis `broadcast_dimensions[i]`."""
     shape, axes = tuple(shape), tuple(broadcast_dimensions)
     operand_shape = typed(operand).shape
-    if any(n < 0 for n in shape):
+    if min(shape, default=0) < 0:
         raise TypeError(f"A shape has no negative sizes, got {shape}.")
     if any(n not in (1, shape[axis]) for n, axis in zip(operand_shape, axes, strict=True)):
         raise TypeError(
@@ -181,7 +182,8 @@ def convert_element_type(operand: Value, new_dtype: Any) -> Value:
     return convert_element_type_p.bind(operand, new_dtype=dtype, weak_type=False)
 
 
-def check_dot(lhs: Sequence[int], rhs: Sequence[int], contract: Any, batch: Any) -> None:
+@functools.cache  # a product, its tangents and its cotangents ask again, for the same few shapes
+def check_dot(lhs: tuple[int, ...], rhs: tuple[int, ...], contract: Any, batch: Any) -> None:
     """`TypeError` if axes are missing, are named twice, or differ in size."""
     for shape, axes in zip((lhs, rhs), zip(contract, batch, strict=True), strict=True):
         named = [*axes[0], *axes[1]]
@@ -261,8 +263,8 @@ def dot_general(
     `precision` is that of accelerators: on the CPU it changes nothing.
     """
     check_precision(precision)
-    contract, batch = (tuple(tuple(axes) for axes in pair) for pair in dimension_numbers)
-    check_dot(get_aval(lhs).shape, get_aval(rhs).shape, contract, batch)
+    contract, batch = (tuple(map(tuple, pair)) for pair in dimension_numbers)
+    check_dot(typed(lhs).shape, typed(rhs).shape, contract, batch)
     dtype = None if preferred_element_type is None else dtypes.canonical(preferred_element_type)
     check_preferred(typed(lhs).dtype, typed(rhs).dtype, dtype)
     return dot_general_p.bind(

@@ -111,7 +111,7 @@ def promote_dtypes(
     *args: Value, common_type: Callable[..., Any] = dtypes.result_type
 ) -> list[Value]:
     """The operands in their common type."""
-    types = [(aval.dtype, aval.weak_type) for aval in map(get_aval, args)]
+    types = [(x.dtype, x.weak_type) for x in map(basic.typed, args)]
     common = common_type(*types)
     pairs = zip(args, types, strict=True)
     return [x if own == common else convert(x, *common) for x, own in pairs]
