@@ -918,7 +918,8 @@ def choices_of_examples(mj, xs, k):
 
     with step_by_step():
         total = mj.grad(lambda xs, k: mj.numpy.sum(mj.vmap(f, (0, None))(xs, k)), (0, 1))
-        return total(xs, k), mj.vmap(g)(xs, np.arange(len(xs)))
+        one = lax.cond(xs[0] > 1.0, lambda x: x, lambda x: 1.0 - x, xs)
+        return total(xs, k), mj.vmap(g)(xs, np.arange(len(xs))), one
 
 
 @probe(uses=[step_by_step])
@@ -962,7 +963,8 @@ def scans(mj, xs):
     lax = mj.lax
 
     def step(c, x):
-        return {"a": c["b"], "b": c["a"] + x["u"]}, (x["v"] * c["a"], c["b"], None)
+        u = lax.cond(x["u"] > 0.0, lambda u: u, lambda u: 2.0 * u, x["u"])
+        return {"a": c["b"], "b": c["a"] + u}, (x["v"] * c["a"], c["b"], None)
 
     def run(xs, reverse):
         rows = {"u": xs, "v": mj.numpy.stack([xs, 2.0 * xs], 1)}

@@ -1260,7 +1260,7 @@ def test_cost_of_programs(student):
 @probe
 def calls_opened(mj, program, args):
     """The program of a function without its calls, and its derivative's; the value."""
-    from minijax.custom_interpreters import eval_jaxpr
+    from minijax.custom_interpreters import dce_jaxpr, eval_jaxpr
 
     scope = {**vars(mj), "np": np, "jnp": mj.numpy, "mj": mj}
     closed = mj.make_jaxpr(eval(program, scope))(*args)
@@ -1269,7 +1269,9 @@ def calls_opened(mj, program, args):
         return eval_jaxpr(closed.jaxpr, closed.consts, xs)
 
     slopes = mj.make_jaxpr(lambda *xs: mj.jvp(opened, xs, xs)[1])(*args)
-    return str(mj.make_jaxpr(opened)(*args)), str(slopes), opened(*args)
+    flat = mj.make_jaxpr(opened)(*args)
+    lean, _ = dce_jaxpr(flat.jaxpr, [True] * len(flat.jaxpr.outvars))
+    return str(flat), str(lean), str(slopes), opened(*args)
 
 
 @probe
@@ -1330,8 +1332,8 @@ def thinned_out(mj, program, args, used):
 
 @probe
 def costs(mj, w, x):
-    """What two layers cost, in a call, as steps of a loop, and with their gradient."""
-    from minijax.custom_interpreters import cost
+    """What two layers cost, in a call, as steps of a loop, and with their gradient; the result."""
+    from minijax.custom_interpreters import cost, eval_jaxpr
 
     def layers(w, x):
         return mj.jit(lambda w, x: w @ mj.lax.tanh(w @ x))(w, x)
@@ -1341,7 +1343,9 @@ def costs(mj, w, x):
 
     slopes = mj.grad(lambda w: mj.numpy.sum(layers(w, x)))
     found = [cost(layers)(w, x), cost(steps)(w, x), cost(slopes)(w)]
-    return [[int(c.flops), int(c.transcendentals), int(c.bytes)] for c in found]
+    counts = [[int(c.flops), int(c.transcendentals), int(c.bytes)] for c in found]
+    closed = mj.make_jaxpr(layers)(w, x)
+    return {"costs": counts, "results": eval_jaxpr(closed.jaxpr, closed.consts, (w, x))}
 
 
 @probe
@@ -1381,6 +1385,7 @@ def test_whole_chains(student):
     """A chain of operations is undone, as a value and as a program."""
     student.agrees(undone, "lambda x: lax.exp(lax.tanh(lax.neg(lax.log1p(x))))", [OTHER[2:] * 0.9])
     student.agrees(undone, "lambda x: lax.neg(lax.exp(x))", [-ROW.astype(F32)])
+    student.agrees(undone, "lambda x, y: (lax.neg(x), lax.exp(y))", [ROW, ROW * ROW])
 
 
 @pytest.mark.exercise("custom.whole")
