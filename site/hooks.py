@@ -177,7 +177,9 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
             content = _PICTURE.sub(lambda x: _picture(x, lesson), content)
         content = _FORMULA.sub(_mathml, _EMPTY_OUTPUT.sub("", content))
         content = _PUNCTUATED.sub(_UNBROKEN, content)
-        content = _CODE.sub(lambda code: _FLAG.sub(_UNBROKEN, code[0]), content)
+        content = _COMMANDS.sub(lambda code: _FLAG.sub(_UNBROKEN, code[0]), content)
+        content = _CELL.sub(_cell, content)
+        content = _CODE.sub(_code, content)
         return _TERM.sub(_defined, content)
     except (ValueError, Problem) as error:
         raise PluginError(f"{page.file.src_uri}: {error}") from None
@@ -334,21 +336,53 @@ _FORMULA = re.compile(
 )
 
 
-# Browsers may end a line between a formula and what follows, and after the hyphens of a flag.
+# Browsers may end a line between a formula and what follows, after the hyphens of a flag, at the
+# spaces of an expression and, where a name is longer than the line, anywhere in it.
 _UNBROKEN = r'<span class="course-unbroken">\g<0></span>'
-_CODE = re.compile(r"<code>[^<\n]*</code>")
-_FLAG = re.compile(r"--\w[\w-]*")
+_COMMANDS = re.compile(r'<div class="language-sh highlight">.*?</div>', re.DOTALL)
+_FLAG = re.compile(r"(?<![\w-])--?\w[\w-]*")
+_CODE = re.compile(r"<code>([^<\n]*)</code>")
+_SHORT = 16  # characters that are kept together
+_CELL = re.compile(r"<td\b.*?</td>", re.DOTALL)
+_NAME = re.compile(r"(?<=>)[^<>]{10,}(?=</(?:code|a)>)")
+_LONG_WORD = re.compile(r"[^<>\s]{34,}")  # what does not fit a phone
+_JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[^\W_][_/(=])(?=[^\W_])|(?<=\w\.)(?=\w{5})")
+
+
+def _cell(cell: re.Match[str]) -> str:
+    return _NAME.sub(_jointed, cell[0])
+
+
+def _code(code: re.Match[str]) -> str:
+    text = code[1]
+    if " " in text and len(html.unescape(text)) <= _SHORT:
+        return _UNBROKEN.replace(r"\g<0>", code[0])
+    joined = _LONG_WORD.sub(_jointed, _FLAG.sub(_UNBROKEN, text))
+    return f"<code>{joined}</code>"
+
+
+def _jointed(name: re.Match[str]) -> str:
+    """A name that may go on in the next line after each of its parts."""
+    return _JOINT.sub("<wbr>", name[0])
+
+
 _PUNCTUATED = re.compile(r"\(?<math\b(?:(?!</?math\b).)*</math>[,.;:)?!]+", re.DOTALL)
 
 
 def _mathml(formula: re.Match[str]) -> str:
-    block = formula["tag"] == "div"
     latex = html.unescape(formula["latex"]).strip()
-    mathml = _spaced(convert(latex, display="block" if block else "inline"))
+    if formula["tag"] == "span":
+        return _converted(latex, "inline")
+    parts = re.split(r"(?:\\qquad\s*)+", latex)
+    return f'<div class="course-math">{"".join(_converted(x, "block") for x in parts)}</div>'
+
+
+def _converted(latex: str, display: str) -> str:
+    mathml = _spaced(convert(latex.strip(), display=display))
     unknown = re.search(r"\\[A-Za-z]+", mathml)
     if unknown:
         raise ValueError(f"the formula {latex} uses {unknown[0]}, which cannot be shown")
-    return f'<div class="course-math">{mathml}</div>' if block else mathml
+    return mathml
 
 
 def _spaced(mathml: str) -> str:

@@ -12,6 +12,7 @@
 import html
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -87,7 +88,7 @@ def on_post_build(config: MkDocsConfig) -> None:
     site = Path(config.site_dir)
     path = site / "search" / "search_index.json"
     index = json.loads(path.read_text(encoding="utf-8"))
-    index["docs"] = _pruned(index["docs"])
+    index["docs"] = _pruned([*index["docs"], *_values(site, index["docs"])])
     index["config"]["fields"] |= {"words": {"boost": 1}, "name": {"boost": _NAME}}  # see search.js
     (worker,) = (site / "assets" / "javascripts" / "workers").glob("search.*.js")
     theirs = worker.read_text(encoding="utf-8")
@@ -122,6 +123,19 @@ def _pruned(sections: list[dict[str, str]]) -> list[dict[str, str]]:
     for page, first in pages.items():
         first["words"] = " ".join(sorted(words[page]))
     return sections
+
+
+_VALUE = re.compile(r'<li><span id="(minijax\.[^"]*)"><code>[^<]*</code></span>(.*?)</li>')
+
+
+def _values(site: Path, sections: list[dict[str, str]]) -> Iterator[dict[str, str]]:
+    """The reference's values, such as `jnp.pi`, which have no heading."""
+    for section in sections:
+        page, _, anchor = section["location"].partition("#")
+        if page.startswith("api/") and anchor == "values":
+            shown = (site / page / "index.html").read_text(encoding="utf-8")
+            for path, said in _VALUE.findall(shown):
+                yield {"location": f"{page}#{path}", "title": path, "text": _text(said)}
 
 
 _NAME = 2000  # twice as much as a title: who types `grad` may want to know what it promises

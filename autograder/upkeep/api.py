@@ -10,6 +10,7 @@ import importlib
 import inspect
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -85,18 +86,32 @@ def _names(module: ModuleType) -> list[str]:
 
 
 def _summary(module: ModuleType) -> str:
-    """The first sentence about a module; of one that `sync` writes, how many names it has."""
+    """The first sentence about a module; of one that `sync` writes, how much of what it has."""
     doc = inspect.getdoc(module) or ""
-    if doc.startswith("The public names of"):
-        count = len(_names(module))
-        return f"{count} name{'s' * (count != 1)}."
-    return _first(doc)
+    return _counts(module) if doc.startswith("The public names of") else _first(doc)
+
+
+def _counts(module: ModuleType) -> str:
+    values = [getattr(module, name) for name in _names(module)]
+    kinds = Counter(_kind(x) for x in values if not inspect.ismodule(x))
+    shown = {kind: kinds[kind] for kind in _KINDS if kinds[kind]}
+    if inner := sum(inspect.ismodule(x) for x in values):
+        shown["Modules"] = inner
+    words = [f"{n} {(kind if n != 1 else _SINGULAR[kind]).lower()}" for kind, n in shown.items()]
+    return f"{', '.join(words[:-1])}{' and ' * (len(words) > 1)}{words[-1]}."
 
 
 # ------------------------------------------------------------------------------------------
 # A page
 
 _KINDS = ("Functions", "Classes", "Values", "Primitives")
+_SINGULAR = {
+    "Functions": "function",
+    "Classes": "class",
+    "Values": "value",
+    "Primitives": "primitive",
+    "Modules": "module",
+}
 
 
 def _page(path: str, module: ModuleType) -> str:

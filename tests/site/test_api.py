@@ -106,6 +106,15 @@ def test_a_method_is_shown_without_self_and_a_property_without_a_call():
     assert "of this array.\n" in index
 
 
+def test_the_index_counts_what_a_module_has():
+    kinds = re.split(r"^## (.*)$", PAGES["lax.md"], flags=re.MULTILINE)[1:]
+    counted = [
+        f"{len(re.findall('^### |^- ', text, re.MULTILINE))} {kind.lower()}"
+        for kind, text in zip(kinds[::2], kinds[1::2], strict=True)
+    ]
+    assert f"(lax.md): {', '.join(counted[:-1])} and {counted[-1]}.\n" in PAGES["index.md"]
+
+
 def test_the_pages_are_published_without_numpys_texts(built):
     shown = {path.parent.name for path in (built / "api").glob("*/index.html")}
     assert {name.removesuffix(".md") for name in PAGES} - shown == {"index"}

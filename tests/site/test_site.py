@@ -390,6 +390,10 @@ SEARCHES = {
     "jnp.where": "api/numpy/?h=jnp.where#minijax.numpy.where",
     "jax.numpy.einsum": "api/numpy/?h=jnp.einsum#minijax.numpy.einsum",
     "tree_map": "api/tree_util/?h=tree_map#minijax.tree_util.tree_map",
+    "Array.sum": "api/?h=array.sum#minijax.Array.sum",
+    "x.sum": "api/numpy/?h=sum#minijax.numpy.sum",
+    "jnp.pi": "api/numpy/?h=jnp.pi#minijax.numpy.pi",
+    "jvp.mul_rule": "lessons/jvp/?h=jvp.mul_rule#jvp.mul_rule",
 }
 
 
@@ -414,12 +418,88 @@ def searched(tab, words, address):
     return time.monotonic() - start
 
 
+def test_a_bare_name_is_the_function_before_the_method(tabs, address):
+    tab, _ = tabs["404.html"]
+    searched(tab, "sum", f"{address}/api/numpy/?h=sum#minijax.numpy.sum")
+    found = tab.locator('.md-search-result__link[href*="#minijax."]')
+    assert found.first.get_attribute("href").endswith("#minijax.numpy.sum")
+
+
 def test_the_page_for_wrong_addresses_leads_on(tabs, built):
     tab, wrong = tabs["404.html"]
     links = tab.locator(".md-content a").evaluate_all("links => links.map((a) => a.pathname)")
     assert len(links) == 3
     assert [x for x in links if not (built.parent / x.removeprefix("/")).is_file()] == []
     assert wrong == []
+
+
+def test_long_names_and_flags_break_where_a_reader_would(built):
+    table = (built / "from-autodidax" / "index.html").read_text(encoding="utf-8")
+    assert "<code>microjax/<wbr>interpreters.py</code>" in table
+    hub = (built / "instructor" / "hub" / "index.html").read_text(encoding="utf-8")
+    assert '<span class="course-unbroken">--lessons</span>' in hub
+
+
+# Where the last line of each heading ends and where its box to tick begins.
+LAST_LINES = """() => [...document.querySelectorAll('.exercise-done')].map((box) => {
+  const text = document.createRange();
+  text.selectNodeContents(box.previousElementSibling.firstChild);
+  return [[...text.getClientRects()].at(-1).right, box.getBoundingClientRect().left];
+})"""
+
+
+def test_the_box_to_tick_is_beside_the_heading_on_a_phone(tabs):
+    tab, _ = tabs["lessons/grad/index.html"]
+    tab.set_viewport_size({"width": 375, "height": 800})
+    lines = tab.evaluate(LAST_LINES)
+    assert len(lines) == 9
+    assert [(end, box) for end, box in lines if end > box] == []
+
+
+def test_formulas_fit_a_phone(tabs):
+    wide = "boxes => boxes.map((box) => box.scrollWidth - box.clientWidth)"
+    for lesson in ("grad", "control", "custom"):
+        tab, _ = tabs[f"lessons/{lesson}/index.html"]
+        tab.set_viewport_size({"width": 375, "height": 800})
+        assert set(tab.locator(".course-math").evaluate_all(wide)) == {0}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_print_is_dark_on_white_in_both_schemes(browser, address, scheme):
+    with browser.new_context(color_scheme=scheme) as context:
+        page = context.new_page()
+        page.goto(f"{address}/lessons/jvp/")
+        page.emulate_media(media="print", color_scheme=scheme)
+        colors = "s => getComputedStyle(document.querySelector(s)).color"
+        text = [page.evaluate(colors, x) for x in ("body", "h1", ".md-typeset pre code")]
+    assert all(sum(map(int, re.findall(r"\d+", x)[:3])) < 200 for x in text), text
+
+
+def test_the_menu_of_a_phone_is_opened_and_walked_by_keyboard(browser, address):
+    with browser.new_context(viewport={"width": 375, "height": 800}) as context:
+        page = context.new_page()
+        page.goto(f"{address}/lessons/duals/", wait_until="load")
+        page.locator('[for="__drawer"][data-opens]').focus()
+        where = "() => document.activeElement.getBoundingClientRect().x"
+        drawer = page.locator("#__drawer")
+        page.keyboard.press("Enter")
+        assert drawer.is_checked()
+        page.keyboard.press("Escape")
+        assert not drawer.is_checked()
+        page.locator(".md-sidebar--primary").wait_for(state="hidden")
+        walked = []
+        for _ in range(12):
+            page.keyboard.press("Tab")
+            walked.append(page.evaluate(where))
+        assert min(walked) >= 0
+        page.locator('[for="__drawer"][data-opens]').focus()
+        page.keyboard.press(" ")
+        page.locator("#__nav_4_label").focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{address}/lessons/core/")
 
 
 def test_copying_a_session_of_the_prompt_copies_the_code(tabs):

@@ -13,7 +13,12 @@
 
   const learn = (docs) => {
     for (const doc of docs) {
-      if (doc.location.includes("#minijax.")) doc.name = doc.title.replace(/.*\./, "");
+      const anchor = doc.location.split("#")[1] ?? "";
+      if (doc.location.startsWith("lessons/") && anchor.includes(".")) doc.name = anchor; // an exercise
+      if (anchor.startsWith("minijax.")) {
+        const method = /^[A-Z]/.test(doc.title); // "sum" is jnp.sum first, then Array.sum
+        doc[method ? "words" : "name"] = doc.title.replace(/.*\./, "");
+      }
       const text = `${doc.title} ${doc.text} ${doc.words ?? ""} ${doc.name ?? ""}`.replace(/<[^>]*>/g, " ");
       for (const word of new Set(text.toLowerCase().match(letters))) {
         known.set(word, (known.get(word) ?? 0) + 1);
@@ -50,7 +55,9 @@
 
   const named = (word) => {
     const inside = word.replace(/^((mini)?jax\.)?(numpy|jnp)\./, "jnp.").replace(/^minijax\./, "jax.");
-    return known.has(inside) ? inside : inside.replace(/^jax\./, "");
+    if (known.has(inside)) return inside;
+    const bare = inside.replace(/.*\./, ""); // of "x.sum"
+    return known.has(bare) ? bare : inside.replace(/^jax\./, "");
   };
 
   const prepared = (query) => {
