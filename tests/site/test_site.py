@@ -479,7 +479,7 @@ def test_the_menu_of_a_phone_is_opened_and_walked_by_keyboard(browser, address):
     with browser.new_context(viewport={"width": 375, "height": 800}) as context:
         page = context.new_page()
         page.goto(f"{address}/lessons/duals/", wait_until="load")
-        page.locator('[for="__drawer"][data-opens]').focus()
+        page.locator('[for="__drawer"] > [data-opens]').focus()
         where = "() => document.activeElement.getBoundingClientRect().x"
         drawer = page.locator("#__drawer")
         page.keyboard.press("Enter")
@@ -492,9 +492,9 @@ def test_the_menu_of_a_phone_is_opened_and_walked_by_keyboard(browser, address):
             page.keyboard.press("Tab")
             walked.append(page.evaluate(where))
         assert min(walked) >= 0
-        page.locator('[for="__drawer"][data-opens]').focus()
+        page.locator('[for="__drawer"] > [data-opens]').focus()
         page.keyboard.press(" ")
-        page.locator("#__nav_4_label").focus()
+        page.locator("#__nav_4_label > [data-opens]").focus()
         page.keyboard.press("Enter")
         page.keyboard.press("Tab")
         page.keyboard.press("Tab")

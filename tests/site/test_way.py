@@ -141,7 +141,7 @@ def test_on_a_phone_the_map_scrolls_and_one_sees_that_it_does(visit):
     wide, shown = area.evaluate("e => [e.scrollWidth, e.clientWidth]")
     assert shown <= 375 < wide
     hint = area.evaluate("e => getComputedStyle(e, '::before').content")
-    assert "wider than the screen" in hint
+    assert "move it sideways" in hint
     area.focus()
     tab.keyboard.press("ArrowRight")
     tab.wait_for_function("document.querySelector('.course-map').scrollLeft > 0", timeout=5000)

@@ -15,39 +15,47 @@ function dropLandmarks() {
   for (const box of document.querySelectorAll(".md-code__nav")) box.setAttribute("role", "none");
 }
 
-/* On a narrow screen the theme's menu is opened by labels, which have no tab stop; on Enter the theme
-   clicks any that has the focus. On a wide one they are headings. */
+/* On a narrow screen the theme's menu is opened by labels, which have no tab stop and may not be
+   buttons; so what is in them is one. On a wide screen they are headings. */
 const opens = '.md-header label[for="__drawer"], .md-nav--primary label[for]:not([for="__drawer"])';
 const narrow = matchMedia("(max-width: 76.2344em)");
 
 function openMenuByKeys() {
   for (const label of document.querySelectorAll(opens)) {
-    label.toggleAttribute("data-opens", narrow.matches);
-    if (narrow.matches) label.setAttribute("tabindex", "0");
-    else label.removeAttribute("tabindex");
-    if (narrow.matches) label.setAttribute("role", "button");
-    else label.removeAttribute("role");
+    const inside = label.querySelector("span") ?? document.createElement("span");
+    if (!inside.isConnected) {
+      inside.append(...label.childNodes);
+      label.append(inside);
+    }
+    inside.toggleAttribute("data-opens", narrow.matches);
+    const given = { role: "button", tabindex: "0", "aria-expanded": "false" };
+    if (!inside.textContent.trim()) given["aria-label"] = label.closest("header") ? "Menu" : "Back";
+    for (const [name, value] of Object.entries(given)) {
+      if (narrow.matches) inside.setAttribute(name, value);
+      else inside.removeAttribute(name);
+    }
   }
-  document.querySelector(opens).setAttribute("aria-label", "Menu");
+  tellWhatIsOpen();
 }
 
 function openOrClose(event) {
   const drawer = document.getElementById("__drawer");
   if (event.key === "Escape" && drawer.checked) drawer.click();
-  if (event.key !== " " || !event.target.matches("[data-opens]")) return;
+  if (![" ", "Enter"].includes(event.key) || !event.target.matches("[data-opens]")) return;
   event.preventDefault();
   event.target.click();
 }
 
 function tellWhatIsOpen() {
-  for (const label of document.querySelectorAll("[data-opens]")) {
-    label.setAttribute("aria-expanded", String(document.getElementById(label.htmlFor).checked));
+  for (const label of document.querySelectorAll(opens)) {
+    const shown = String(document.getElementById(label.htmlFor).checked);
+    label.querySelector("[data-opens]")?.setAttribute("aria-expanded", shown);
   }
 }
 
 addEventListener("load", giveTabStops);
 addEventListener("load", dropLandmarks);
 for (const event of ["load", "resize"]) addEventListener(event, openMenuByKeys);
-for (const event of ["load", "change"]) addEventListener(event, tellWhatIsOpen);
+addEventListener("change", tellWhatIsOpen);
 addEventListener("keydown", openOrClose);
 addEventListener("resize", giveTabStops);
