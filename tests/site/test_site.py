@@ -494,6 +494,7 @@ def test_the_menu_of_a_phone_is_opened_and_walked_by_keyboard(browser, address):
         assert not any(walked)
         page.locator('[for="__drawer"] > [data-opens]').focus()
         page.keyboard.press(" ")
+        page.locator(".md-nav__title[for='__nav_3'] > [data-opens]").wait_for(state="visible")
         page.locator('.md-nav__title[for="__nav_3"] > [data-opens]').focus()
         page.keyboard.press("Enter")
         page.locator("#__nav_4_label > [data-opens]").focus()
