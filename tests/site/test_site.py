@@ -469,6 +469,7 @@ def test_print_is_dark_on_white_in_both_schemes(browser, address, scheme):
     with browser.new_context(color_scheme=scheme) as context:
         page = context.new_page()
         page.goto(f"{address}/lessons/jvp/")
+        page.add_style_tag(content="* { transition: none !important }")
         page.emulate_media(media="print", color_scheme=scheme)
         colors = "s => getComputedStyle(document.querySelector(s)).color"
         text = [page.evaluate(colors, x) for x in ("body", "h1", ".md-typeset pre code")]
