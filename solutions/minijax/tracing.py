@@ -261,7 +261,7 @@ def trace_with(
     of a new level at the top of the stack, which takes all operations, even those without a tracer:
     nothing is computed. The inputs of the program are the variables of these tracers, used or not;
     its outputs are what `f` returns: tracers of any level, arrays, or numbers (anything else is a
-    `TypeError`). Afterwards the stack is as before.
+    `TypeError`). Afterwards, even after an exception, the stack is as before.
 
     >>> from minijax.core import mul_p
     >>> vector = ShapedArray((3,), np.dtype(float))

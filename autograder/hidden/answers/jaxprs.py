@@ -135,6 +135,68 @@ def eval_jaxpr(jaxpr, consts, *args):
     return [look_up(x) for x in jaxpr.outvars]
 
 
+@mistake(
+    "jaxprs.eval_jaxpr",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, get_aval
+from minijax.jaxpr import Jaxpr, Literal, eval_jaxpr
+two = Literal(2.0, ShapedArray((), np.dtype(float), True))
+print(get_aval(eval_jaxpr(Jaxpr([], [], [two], []), [])[0]).weak_type)
+""",
+)
+def eval_jaxpr(jaxpr, consts, *args):
+    # A literal among the results loses its weak type.
+    env = dict(zip(jaxpr.constvars, consts, strict=True))
+    env.update(zip(jaxpr.invars, args, strict=True))
+    for eqn in jaxpr.eqns:
+        outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])
+        env.update(zip(eqn.outvars, outs, strict=True))
+    return [np.asarray(x.val) if isinstance(x, Literal) else env[x] for x in jaxpr.outvars]
+
+
+@mistake(
+    "jaxprs.eval_jaxpr",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, Trace, new_main, sin_p, trace_state
+from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr
+class Log(Trace):
+    def pure(self, value):
+        return value
+    lift = pure
+    def process_primitive(self, primitive, values, params):
+        self.main.global_data.append(primitive.name)
+        return 0.0
+a = Var(ShapedArray((), np.dtype(float)))
+one = Literal(1.0, a.aval)
+with new_main(Log, []) as main:
+    trace_state.dynamic_trace = main
+    try:
+        eval_jaxpr(Jaxpr([], [], [a], [JaxprEqn([one], [a], sin_p, {})]), [])
+    finally:
+        trace_state.dynamic_trace = None
+print(main.global_data)
+""",
+)
+def eval_jaxpr(jaxpr, consts, *args):
+    # What has no box is evaluated at once, even if an interpreter is in charge of all operations.
+    from minijax.core import EvalTrace, Tracer, trace_state
+
+    env = dict(zip(jaxpr.constvars, consts, strict=True))
+    env.update(zip(jaxpr.invars, args, strict=True))
+    for eqn in jaxpr.eqns:
+        operands = [read(env, atom) for atom in eqn.invars]
+        if any(isinstance(x, Tracer) for x in operands):
+            outs = apply_equation(eqn, operands)
+        else:
+            bottom = EvalTrace(trace_state.stack[0])
+            outs = bottom.process_primitive(eqn.primitive, operands, eqn.params)
+            outs = outs if eqn.primitive.multiple_results else [outs]
+        env.update(zip(eqn.outvars, outs, strict=True))
+    return [read(env, atom) for atom in jaxpr.outvars]
+
+
 @right("jaxprs.eval_jaxpr", style="a class for the run, numbered slots for values, match for atoms")
 def eval_jaxpr(jaxpr, consts, *args):
     class Machine:
@@ -993,11 +1055,43 @@ def reduce_sum_type(x, *, axes):
     return ShapedArray(shape, x.dtype, x.weak_type)
 
 
+@mistake(
+    "jaxprs.dot_general_type",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.jaxpr import dot_general_type
+x = ShapedArray((2, 3), np.dtype(float))
+try:
+    dot_general_type(x, x, dimension_numbers=(((), (1,)), ((), ())), preferred_element_type=None)
+except Exception as error:
+    print(type(error).__name__)
+""",
+)
+def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
+    # An axis without a partner is zip's own ValueError.
+    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
+    check_axes(x, (*x_contract, *x_batch))
+    check_axes(y, (*y_contract, *y_batch))
+    for xs, ys in ((x_contract, y_contract), (x_batch, y_batch)):
+        if any(x.shape[i] != y.shape[j] for i, j in zip(xs, ys, strict=True)):
+            raise TypeError(f"axes of {x} and {y} differ in size")
+    if x.dtype != y.dtype and preferred_element_type is None:
+        raise TypeError(f"operands must have one dtype, not {x} and {y}")
+    batch = [x.shape[i] for i in x_batch]
+    rest = [n for i, n in enumerate(x.shape) if i not in (*x_contract, *x_batch)]
+    rest += [n for i, n in enumerate(y.shape) if i not in (*y_contract, *y_batch)]
+    weak = x.weak_type and y.weak_type
+    return ShapedArray((*batch, *rest), np.dtype(preferred_element_type or x.dtype), weak)
+
+
 @right("jaxprs.dot_general_type")
 def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     contract, batch = dimension_numbers
     for aval, axes in zip((x, y), map(sum, zip(contract, batch), [(), ()])):
         check_axes(aval, axes)
+    if any(len(xs) != len(ys) for xs, ys in dimension_numbers):
+        raise TypeError("An axis has no partner.")
     for i, j in [*zip(*contract), *zip(*batch)]:
         if x.shape[i] != y.shape[j]:
             raise TypeError("Lengths differ.")
@@ -1017,6 +1111,8 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
         if sorted(set(listed) & set(range(len(shape)))) != sorted(listed):
             raise TypeError("Wrong axes.")
     pairs = zip(x_contract + x_batch, y_contract + y_batch)
+    if len(x_contract) != len(y_contract) or len(x_batch) != len(y_batch):
+        raise TypeError("Numbers of axes differ.")
     if not all(x.shape[i] == y.shape[j] for i, j in pairs):
         raise TypeError("Lengths differ.")
     dtype = preferred_element_type
@@ -1063,9 +1159,11 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
     check_axes(x, (*x_contract, *x_batch))
     check_axes(y, (*y_contract, *y_batch))
+    if len(x_contract) != len(y_contract) or len(x_batch) != len(y_batch):
+        raise TypeError("an axis goes with none")
     names = itertools.count()
     x_letters, y_letters = {}, {}
-    for i, j in [*zip(x_batch, y_batch, strict=True), *zip(x_contract, y_contract, strict=True)]:
+    for i, j in [*zip(x_batch, y_batch), *zip(x_contract, y_contract)]:
         x_letters[i] = y_letters[j] = next(names)
     sizes = {}
     for shape, letters_of in (x.shape, x_letters), (y.shape, y_letters):

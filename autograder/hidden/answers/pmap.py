@@ -1713,3 +1713,138 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
 
     with inside(**params):
         return call_jvp(rebind, primals, tangents, jaxpr)
+
+
+@mistake(
+    "pmap.psum_batch",
+    shown_by="""
+import numpy as np
+from minijax.axis_env import AxisSize
+from minijax.core import get_aval
+from minijax.pmap import psum_batch
+out, _ = psum_batch(AxisSize(3, "i"), [np.array([1, 2, 3], "int8")], [0], axes=("i",))
+print(get_aval(out))
+""",
+)
+def psum_batch(batch_size, vals, dims, *, axes):
+    # The sum of numpy makes small integers wider.
+    from minijax.numpy.reductions import sum as sum_of
+
+    (x,), (dim,) = vals, dims
+    name = name_of(batch_size)
+    if name in axes:
+        x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else sum_of(x, axis=dim)
+        dim, axes = not_mapped, tuple(other for other in axes if other != name)
+    return (psum_p.bind(x, axes=axes) if axes else x), dim
+
+
+@mistake(
+    "pmap.gather_transpose",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray, UndefPrimal
+from minijax.pmap import all_gather_transpose
+from minijax.vmap import vmap
+x = UndefPrimal(ShapedArray((1, 3), np.dtype(float)))
+params = dict(all_gather_dimension=0, axis_name="i", axis_size=2, tiled=False)
+cts = np.arange(12.0).reshape(2, 2, 1, 3)
+print(vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name="i")(cts).shape)
+""",
+)
+def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # All axes of length 1 go, not the stacked one alone.
+    total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
+    if not tiled:
+        part = dynamic_index_in_dim(total, place, all_gather_dimension)
+        return [squeeze(part, [i for i, n in enumerate(get_aval(part).shape) if n == 1])]
+    n = x.aval.shape[all_gather_dimension]
+    return [dynamic_slice_in_dim(total, mul(place, np.int32(n)), n, all_gather_dimension)]
+
+
+@mistake(
+    "pmap.replica_program",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import replica_program
+from minijax.tracing import trace_to_jaxpr
+closed = trace_to_jaxpr(lambda x: [x * 2.0], [ShapedArray((3,), np.dtype(float))])
+for axis in (0, 1):
+    made = replica_program(closed, (0,), (axis,), axis_name="i", axis_size=4)
+    print(made.out_avals[0])
+""",
+)
+def replica_program(jaxpr, in_axes, out_axes, **params):
+    # Kept beside the program for its in_axes alone.
+    def replica(*pieces):
+        pairs = zip(pieces, in_axes, strict=True)
+        xs = [x if axis is None else squeeze(x, (axis,)) for x, axis in pairs]
+        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *xs)
+        pairs = zip(outs, out_axes, strict=True)
+        return [x if axis is None else expand_dims(x, (axis,)) for x, axis in pairs]
+
+    known = trace_state.__dict__.setdefault("replicas", {})
+    key = id(jaxpr), tuple(in_axes)
+    with inside(**params):
+        if key not in known:
+            avals = whole_avals(jaxpr.in_avals, in_axes, 1)
+            known[key] = jaxpr, trace_to_jaxpr(replica, avals)
+    return known[key][1]
+
+
+@mistake(
+    "pmap.jvp",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import devices_for, inside, pmap_jvp
+from minijax.tracing import trace_to_jaxpr
+params = dict(axis_name="i", axis_size=1)
+with inside(**params):
+    jaxpr = trace_to_jaxpr(lambda x: [x * x], [ShapedArray((), np.dtype(float))])
+in_axes, ones = [0], [np.ones(1)]
+pmap_jvp(ones, ones, jaxpr=jaxpr, in_axes=in_axes, out_axes=[0], devices=devices_for(1, None), **params)
+print(in_axes)
+""",
+)
+def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
+    # The caller's list of axes grows.
+    in_axes += type(in_axes)(a for a, t in zip(in_axes, tangents, strict=True) if t is not None)
+    floats = [a for a, v in zip(out_axes, jaxpr.out_avals, strict=True) if is_float(v.dtype)]
+
+    def rebind(program, args):
+        return pmap_call(program, args, in_axes=in_axes, out_axes=[*out_axes, *floats], **params)
+
+    with inside(**params):
+        return call_jvp(rebind, primals, tangents, jaxpr)
+
+
+@mistake(
+    "pmap.jvp",
+    shown_by="""
+import numpy as np
+from minijax.core import ShapedArray
+from minijax.pmap import devices_for, inside, pmap_jvp
+from minijax.tracing import trace_to_jaxpr
+params = dict(axis_name="i", axis_size=1)
+with inside(**params):
+    jaxpr = trace_to_jaxpr(lambda x, y: [x * y], [ShapedArray((), np.dtype(float))] * 2)
+axes = dict(in_axes=(0, 0), out_axes=(0,), devices=devices_for(1, None))
+xs, t = [np.array([3.0]), np.array([5.0])], np.array([1.0])
+for ts in ([t, None], [None, t]):
+    print(pmap_jvp(xs, ts, jaxpr=jaxpr, **axes, **params)[1])
+""",
+)
+def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
+    # The program is kept by the number of operands that move, not by which of them do.
+    moving = [a for a, t in zip(in_axes, tangents, strict=True) if t is not None]
+    floats = [a for a, v in zip(out_axes, jaxpr.out_avals, strict=True) if is_float(v.dtype)]
+    known = trace_state.__dict__.setdefault("slopes", {})
+
+    def rebind(program, args):
+        _, program = known.setdefault((id(jaxpr), len(moving)), (jaxpr, program))
+        axes = {"in_axes": [*in_axes, *moving], "out_axes": [*out_axes, *floats]}
+        return pmap_call(program, args, **axes, **params)
+
+    with inside(**params):
+        return call_jvp(rebind, primals, tangents, jaxpr)

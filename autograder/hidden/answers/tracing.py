@@ -486,6 +486,54 @@ def literal_of(val):
             return None
 
 
+@right("tracing.literal", style="one question of classes, the value by copy.copy, of its own class")
+def literal_of(val):
+    from copy import copy
+
+    number = isinstance(val, bool | int | float | np.generic | np.ndarray)
+    if not number or np.shape(val) != ():
+        return None
+    return Literal(copy(val), raise_to_shaped(get_aval(val)))
+
+
+@mistake(
+    "tracing.literal",
+    shown_by="""
+from minijax.tracing import literal_of
+print([str(literal_of(x).val) for x in (0.0, -0.0)])
+""",
+)
+def literal_of(val):
+    # Python's numbers are kept, and -0.0 is found where 0.0 was put.
+    if not isinstance(val, (bool, int, float, np.generic, np.ndarray)) or np.ndim(val) != 0:
+        return None
+    if type(val) not in (bool, int, float):
+        return Literal(np.array(val), raise_to_shaped(get_aval(val)))
+    known = trace_state.__dict__.setdefault("literals", {})
+    key = type(val), val
+    if key not in known:
+        known[key] = Literal(val, raise_to_shaped(get_aval(val)))
+    return known[key]
+
+
+@mistake(
+    "tracing.literal",
+    shown_by="""
+import minijax.numpy as jnp
+from minijax.tracing import literal_of
+print(literal_of(jnp.sin(1.0)))
+""",
+)
+def literal_of(val):
+    # Arrays of our own are asked for by name.
+    from minijax.array import Array
+
+    known = (bool, int, float, np.generic, np.ndarray, Array)
+    if isinstance(val, Tracer) or not isinstance(val, known) or np.ndim(val):
+        return None
+    return Literal(np.array(val), raise_to_shaped(get_aval(val)))
+
+
 @right("tracing.literal", style="a table of questions, the value read-only")
 def literal_of(val):
     questions = (

@@ -30,7 +30,7 @@ def difference(mj, x, y):
 
 @probe
 def with_literals(mj, x):
-    """Literals as operands, on both sides, and as an output."""
+    """Literals as operands, on both sides, and as an output; and whether that is the very value."""
     from minijax.core import ShapedArray, div_p, get_aval, sub_p
     from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr
 
@@ -39,7 +39,8 @@ def with_literals(mj, x):
     two = Literal(2.0, ShapedArray((), np.dtype(float), weak_type=True))
     ten = Literal(10.0, two.aval) if isinstance(x, float) else Literal(np.array(10.0), scalar)
     eqns = [JaxprEqn([ten, a], [b], sub_p, {}), JaxprEqn([b, two], [c], div_p, {})]
-    return eval_jaxpr(Jaxpr([], [a], [c, two, b], eqns), [], x)
+    out = eval_jaxpr(Jaxpr([], [a], [c, two, b], eqns), [], x)
+    return out, out[1] is two.val
 
 
 @probe
@@ -160,6 +161,48 @@ def what_ran(mj, x):
 
 
 @probe
+def seen_in_charge(mj, x):
+    """What an interpreter sees that is in charge of all operations: one has a literal alone."""
+    from minijax.core import (
+        ShapedArray,
+        Trace,
+        Tracer,
+        get_aval,
+        impl_rules,
+        neg_p,
+        new_main,
+        sin_p,
+        trace_state,
+    )
+    from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr
+
+    class Box(Tracer):
+        def __init__(self, trace, value):
+            self._trace, self.value, self.aval = trace, value, get_aval(value)
+
+    class Log(Trace):
+        def pure(self, value):
+            return Box(self, value)
+
+        lift = pure
+
+        def process_primitive(self, primitive, boxes, params):
+            self.main.global_data.append(primitive.name)
+            return self.pure(impl_rules[primitive](*[box.value for box in boxes], **params))
+
+    one = Literal(1.0, ShapedArray((), np.dtype(float)))
+    a, b, c = (Var(get_aval(x)), Var(get_aval(x)), Var(one.aval))
+    jaxpr = Jaxpr([], [a], [b, c], [JaxprEqn([a], [b], sin_p, {}), JaxprEqn([one], [c], neg_p, {})])
+    with new_main(Log, []) as main:
+        trace_state.dynamic_trace = main
+        try:
+            out = eval_jaxpr(jaxpr, [], x)
+        finally:
+            trace_state.dynamic_trace = None
+    return main.global_data, [type(value).__name__ for value in out]
+
+
+@probe
 def wrong_number(mj, consts, args):
     """A program with one constant and two inputs, given these values."""
     from minijax.core import ShapedArray
@@ -258,6 +301,7 @@ def test_eval_binds(student):
     """Every equation is bound once, in order, so that interpreters above see it."""
     student.agrees(what_ran, 3.0)
     student.agrees(what_ran, ROW)
+    student.agrees(seen_in_charge, 3.0)
 
 
 @pytest.mark.exercise("jaxprs.eval_jaxpr")
@@ -556,6 +600,9 @@ def test_product_refuses_lengths(student):
     )
     pairs = (((0, 1), (0, 1)), ((), ()))  # the same lengths, in another order
     student.agrees(type_of_product, ((2, 3), "float64"), ((3, 2), "float64"), pairs)
+    for alone in (((1,), ()), ((), (1,)), ((0, 1), (1,))):  # an axis that has no partner
+        student.agrees(type_of_product, ((2, 3), "float64"), ((2, 3), "float64"), (alone, ((), ())))
+        student.agrees(type_of_product, ((2, 3), "float64"), ((2, 3), "float64"), (((), ()), alone))
 
 
 @pytest.mark.exercise("jaxprs.dot_general_type")

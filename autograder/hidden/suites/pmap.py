@@ -171,6 +171,7 @@ def test_sum_keeps_the_dtype(student):
     student.agrees(summed, GRID.astype(F32), 1, ["i"], "i", [])
     student.agrees(summed, GRID.astype(F32), None, ["i"], "i", [])
     student.agrees(summed, np.array([3, -5], np.int8), None, ["i"], "i", [])
+    student.agrees(summed, np.array([3, -5], np.int8), 0, ["i"], "i", [])
 
 
 @pytest.mark.exercise("pmap.psum_batch")
@@ -254,6 +255,8 @@ def test_back_to_a_stack(student):
     student.agrees(sent_back, ONLY_SUM, cts, (4, 5), "float64", 2, False, False)
     cubes = np.sin(np.arange(27.0)).reshape(3, 3, 3)
     student.agrees(sent_back, ONLY_SUM, cubes, (3,), "float64", 1, False, False)
+    rows = BLOCK[:2, :2, :1, :3]  # each example gave one row, and an axis of length 1 is its own
+    student.agrees(sent_back, ONLY_SUM, rows, (1, 3), "float64", 0, False, False)
 
 
 @pytest.mark.exercise("pmap.gather_transpose")
@@ -406,7 +409,14 @@ def other_axes(mj, siblings, x):
     closed = trace_to_jaxpr(lambda x: [x, 2.0 * x], [ShapedArray(x.shape, x.dtype)])
     found = []
     with in_place("minijax.pmap", siblings) as pmap:
-        for axes in ((0,), (0, 1)), ((1,), (None, 0)), ((None,), (1, 1)), ((0,), (0, 1)):
+        ways = (
+            ((0,), (0, 1)),
+            ((1,), (None, 0)),
+            ((None,), (1, 1)),
+            ((0,), (1, None)),
+            ((0,), (0, 1)),
+        )
+        for axes in ways:
             program = pmap.replica_program(closed, *axes, axis_name="i", axis_size=3)
             found.append([[*map(str, side)] for side in (program.in_avals, program.out_avals)])
     return found
@@ -536,6 +546,31 @@ def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, r
     return [np.asarray(x) for x in values], changes
 
 
+@probe(uses=[in_place, traced])
+def slopes_in_turn(mj, siblings, text, primals, directions, in_axes, out_axes):
+    """The slopes of one call in several directions, and its axes, which are lists, afterwards."""
+    from unittest.mock import patch
+
+    from minijax.core import impl_rules
+    from minijax.jaxpr import eval_jaxpr
+
+    def impl(*args, jaxpr, in_axes, out_axes, axis_name, **params):
+        def program(*xs):
+            return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *xs)
+
+        return mj.vmap(program, tuple(in_axes), list(out_axes), axis_name)(*args)
+
+    params = {"axis_name": "rows", "axis_size": len(primals[0]), "devices": ("one", "another")}
+    axes = {"in_axes": list(in_axes), "out_axes": list(out_axes)}
+    with in_place("minijax.pmap", siblings) as pmap, patch.dict(impl_rules, {pmap.pmap_p: impl}):
+        jaxpr = traced(mj, text, primals, in_axes, params)
+        outs = [
+            pmap.pmap_jvp(primals, tangents, jaxpr=jaxpr, **axes, **params)[1]
+            for tangents in directions
+        ]
+    return [[np.asarray(t) for t in slopes] for slopes in outs], axes
+
+
 def called(student, *arguments):
     """Compare what is called, and then what comes out."""
     student.agrees(rule_of_the_call, SUM_AND_TYPE, *arguments, False)
@@ -565,6 +600,15 @@ def test_slope_of_some_operands(student):
     """What does not move has no tangent among the operands."""
     called(student, PRODUCT, [ROW, GRID], [None, GRID + 1.0], [0, 1], [1])
     called(student, PRODUCT, [GRID, ROW], [GRID * 2.0, None], [1, 0], [0])
+
+
+@pytest.mark.exercise("pmap.jvp")
+def test_slopes_in_turn(student):
+    """One call in several directions: another operand moves each time, and the axes stay."""
+    t = GRID[0]
+    directions = [[t, None], [None, t], [t, t + 1.0]]
+    args = [ROW, ROW * 2.0], directions, [0, 0], [0]
+    student.agrees(slopes_in_turn, SUM_AND_TYPE, PRODUCT, *args)
 
 
 @pytest.mark.exercise("pmap.jvp")

@@ -357,7 +357,9 @@ def literals(mj, values):
         out = literal_of(value)
         if type(out) is Literal:
             kind = type(out.aval).__name__
-            found.append((np.asarray(out.val), kind, out.aval.str_short(), out.aval.weak_type))
+            val = np.asarray(out.val)
+            sign = bool(val.dtype.kind == "f" and np.signbit(val))  # -0.0 equals 0.0
+            found.append((val, sign, kind, out.aval.str_short(), out.aval.weak_type))
         else:
             found.append(repr(out))
     return found
@@ -381,7 +383,7 @@ def literals_of_kinds(mj):
 
     values = [Level.HIGH, Length(0.5), np.array(7, "int8").view(Named)]
     found = [literal_of(value) for value in values]
-    return [(out.val, str(out.aval), out.aval.weak_type) for out in found]
+    return [(np.array(out.val), str(out.aval), out.aval.weak_type) for out in found]
 
 
 @probe
@@ -423,13 +425,15 @@ def literal_after_a_write(mj, x):
 
 @probe
 def not_values(mj):
-    """Things that are not arrays at all."""
+    """Things that are not arrays at all, and minijax's own arrays."""
+    from minijax.core import mul_p
     from minijax.tracing import literal_of
 
     class Lazy:
         shape, ndim, dtype = (), 0, np.dtype(float)
 
-    return [repr(literal_of(x)) for x in (Lazy(), None, [2.0], (), "2.0")]
+    own = [mul_p.bind(2.0, 3.0), mul_p.bind(np.float32(2.0), np.float32(3.0))]
+    return [repr(literal_of(x)) for x in (Lazy(), None, [2.0], (), "2.0", *own)]
 
 
 @pytest.mark.exercise("tracing.literal")
@@ -863,7 +867,7 @@ def in_charge_of(mains):
     from minijax.core import trace_state
 
     current = trace_state.dynamic_trace
-    return next((name for name, main in mains.items() if main is current), "another one")
+    return next((name for name, main in mains.items() if main is current), "another block")
 
 
 def open_blocks(note, mains, levels, error):
@@ -896,7 +900,7 @@ def blocks_within(mj, depth, error=None):
     """
     from minijax.core import trace_state
 
-    levels, mains = range(1, depth + 1), {"nobody": None}
+    levels, mains = range(1, depth + 1), {"none": None}
     places = [f"{x} block {i}" for x in ("before", "in", "at the end of", "after") for i in levels]
     found = {f"who is in charge {place}": "not reached" for place in places}
     found["the error that comes out"] = None
@@ -938,7 +942,7 @@ def lower_level(mj, x):
                     note("in a block within this one")
                 note("after the innermost block")
             note("after both inner blocks")
-    return {**found, "nobody is in charge outside": trace_state.dynamic_trace is None}
+    return {**found, "none is in charge outside": trace_state.dynamic_trace is None}
 
 
 @probe
