@@ -20,7 +20,7 @@ common = {
     "phases": (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
     "report_multiple_bugs": False,
 }
-settings.register_profile("short", derandomize=True, database=None, **common)
+settings.register_profile("short", derandomize=True, database=None, max_examples=60, **common)
 settings.register_profile("few", derandomize=True, database=None, max_examples=20, **common)
 settings.register_profile("long", max_examples=2000, **common)
 settings.load_profile("short")

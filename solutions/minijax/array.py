@@ -88,11 +88,17 @@ def forward_operator(name: str) -> Callable[..., Any]:
 
 
 def forward_binary(name: str) -> Callable[..., Any]:
-    """As `forward_operator`; what is not an array is left to its own class, as in Python."""
+    """As `forward_operator`; what is not an array is left to its own class, as in Python.
+
+    An object that is no array may have a method `__jax_array__`, which returns one.
+    """
     forward = forward_operator(name)
 
     def operator(self: Any, other: Any) -> Any:
-        return forward(self, other) if isinstance(other, OPERANDS) else NotImplemented
+        if isinstance(other, OPERANDS):
+            return forward(self, other)
+        converted = getattr(other, "__jax_array__", None)
+        return NotImplemented if converted is None else forward(self, converted())
 
     return operator
 

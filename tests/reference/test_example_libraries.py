@@ -57,6 +57,7 @@ def loss(params, key):
     return -jnp.mean(jnp.sum(apply(params, x, rng=key) * y, 1))
 
 
+slope_of = jax.jit(jax.value_and_grad(loss))
 for make in (
     optimizers.adam(1e-2), optimizers.sgd(0.1), optimizers.momentum(0.05, 0.9),
     optimizers.rmsprop(optimizers.exponential_decay(0.01, 2, 0.5)),
@@ -64,9 +65,8 @@ for make in (
     start, update, get = make
     state = start(params)
 
-    @jax.jit
     def step(i, state):
-        value, slope = jax.value_and_grad(loss)(get(state), random.fold_in(random.key(2), i))
+        value, slope = slope_of(get(state), random.fold_in(random.key(2), i))
         return update(i, optimizers.clip_grads(slope, 1.0), state), value
 
     for i in range(3):

@@ -1,4 +1,4 @@
-"""Programs of 20,000 equations: no step from tracing to compiling recurses over their length.
+"""Programs of 8,000 equations: no step from tracing to compiling recurses over their length.
 
 The program that is compiled is a chain of additions and multiplications: for the gradient of a
 jitted chain of 1,000 scalar sines, whose residuals are all results, XLA itself takes a minute.
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from minijax.jaxpr import typecheck_jaxpr
 
-EQUATIONS = 20_000
+EQUATIONS = 8_000
 
 
 def chain(x):
@@ -58,6 +58,6 @@ def test_it_is_differentiated_and_transposed(f):
 
 @pytest.mark.slow
 def test_it_is_compiled_and_so_is_its_gradient():
-    assert np.allclose(minijax.jit(chain)(5.0), 6.0)
+    assert np.allclose(minijax.jit(chain)(5.0), 5.0 + EQUATIONS // 2 * 0.0001)
     assert len(minijax.make_jaxpr(minijax.grad(chain))(5.0).eqns) >= EQUATIONS // 2
     assert float(minijax.jit(minijax.grad(chain))(5.0)) == 1.0

@@ -1516,8 +1516,7 @@ def dot_general_cost(eqn):
 )
 def dot_general_cost(eqn):
     (contracted, _), _ = eqn.params["dimension_numbers"]
-    shape = eqn.invars[1].aval.shape
-    terms = math.prod(shape[axis] if axis < len(shape) else 1 for axis in contracted)
+    terms = math.prod(eqn.invars[1].aval.shape[axis] for axis in contracted)
     return Cost(flops=2 * size(eqn.outvars[0]) * terms, bytes=moved(eqn))
 
 

@@ -407,7 +407,8 @@ def later(mj, first, args, number, which, second, unknowns):
     """The program for later: types, operations without dead code, results; no operation is dead.
 
     `args` and `unknowns` are the known and the unknown inputs. The kept values come from a run of
-    the known part, each a hundred more, to see where they go.
+    the known part, each a hundred more, to see where they go. The operations of the known part
+    stay, because it is the caller's.
     """
     from minijax.checkpoint import program_for_later, without_dead_code
     from minijax.jaxpr import eval_jaxpr
@@ -430,6 +431,7 @@ def later(mj, first, args, number, which, second, unknowns):
         names_in(smaller),
         takes,
         arrays(outs),
+        names_in(known_part),
     )
 
 

@@ -469,6 +469,22 @@ def operand_cotangent_of_boxes(mj, ct, shape, other, contract, batch, comes_last
         return shown(out), sorted(set(log) - {"transpose"}), log.count("dot_general")
 
 
+@probe
+def operand_cotangent_traced(mj, ct, shape, dtype, other, contract, batch, comes_last):
+    """The type of the same in a program, where operands of two dtypes need a preferred one."""
+    import importlib
+
+    from minijax.core import ShapedArray
+
+    module = importlib.import_module("minijax.transpose")
+    aval = ShapedArray(tuple(shape), np.dtype(dtype))
+
+    def cotangent(ct, other):
+        return module.dot_cotangent(ct, aval, other, contract, batch, comes_last)
+
+    return [str(aval) for aval in mj.make_jaxpr(cotangent)(ct, other).out_avals]
+
+
 @probe(uses=[operand])
 def whole_rule(mj, ct, x, y, numbers, dtype):
     """The given rule around it, for either operand."""
@@ -584,6 +600,7 @@ def test_dtype_of_an_operand(student):
     large = np.array([[1e8 + 1.0, 1e8]])
     ones = np.array([[1.0, -1.0]], F32)
     student.agrees(operand_cotangent, large, (1, 1), "float32", ones, *MATRICES, False)
+    student.agrees(operand_cotangent_traced, large, (1, 1), "float32", ones, *MATRICES, False)
 
 
 @pytest.mark.exercise("grad.dot_general_rule")

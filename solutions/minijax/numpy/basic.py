@@ -111,7 +111,7 @@ def promote_dtypes(
     *args: Value, common_type: Callable[..., Any] = dtypes.result_type
 ) -> list[Value]:
     """The operands in their common type."""
-    types = [(x.dtype, x.weak_type) for x in map(basic.typed, args)]
+    types = [(aval.dtype, aval.weak_type) for aval in map(get_aval, args)]
     common = common_type(*types)
     pairs = zip(args, types, strict=True)
     return [x if own == common else convert(x, *common) for x, own in pairs]
@@ -596,7 +596,7 @@ def shape(a: Value) -> tuple[int, ...]:
     known = getattr(a, "shape", None)  # of arrays and tracers
     if known is None and isinstance(a, list | tuple):
         return array_of_lists(a, None).shape
-    return get_aval(a).shape if known is None else known
+    return get_aval(asarray(a)).shape if known is None else known
 
 
 def ndim(a: Value) -> int:
