@@ -90,7 +90,7 @@ def forward_operator(name: str) -> Callable[..., Any]:
 def forward_binary(name: str) -> Callable[..., Any]:
     """As `forward_operator`; what is not an array is left to its own class, as in Python.
 
-    An object that is no array may have a method `__jax_array__`, which returns one.
+    An object that is not an array may have a method `__jax_array__`, which returns one.
     """
     forward = forward_operator(name)
 
