@@ -42,7 +42,7 @@ def pytest_configure(config):
         settings.load_profile("few")
 
 
-CASES = 3  # of each test function, in the choice
+CASES = 2  # of each test function, in the choice
 
 # The files that take minutes start first: one that starts last keeps the rest waiting for it. Of
 # those that need the site one builds it, and the others start when it stands.

@@ -148,13 +148,19 @@ def detect(level: str) -> str | None:
         package.mkdir()
         package.joinpath("__init__.py").write_text("from proof.module import *\n")
         package.joinpath("module.py").write_text("")
-        try:
-            with Worker(Path(folder), "proof/module.py", level) as worker:
-                found = worker.ask(["call", _PROOF, "proof", _proof_arguments(), False], 20)
-        except NotIsolated as error:
-            return str(error)
-        except Died:
-            return "the worker died"
+        # A second time: whoever is short of memory may kill a worker before it speaks.
+        return _try_out(level, Path(folder)) and _try_out(level, Path(folder))
+
+
+def _try_out(level: str, tree: Path) -> str | None:
+    """What a worker on this rung lacks, or None."""
+    try:
+        with Worker(tree, "proof/module.py", level) as worker:
+            found = worker.ask(["call", _PROOF, "proof", _proof_arguments(), False], 20)
+    except NotIsolated as error:
+        return str(error)
+    except Died:
+        return "the worker died"
     wanted = ["value", wire.encode([] if level == "process" else ["file", "process", "network"])]
     return None if found == wanted or level == "process" else f"it does not hold: {found}"
 

@@ -517,6 +517,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_two_course_directories_draw_different_seeds(tmp_path):
     configs = []
     for name in ("one", "two"):

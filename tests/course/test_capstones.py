@@ -77,6 +77,7 @@ def test_a_run_shows_how_it_goes_and_what_it_has_learned_so_far(runs):
     assert characters.count("Shall I compare thee") == 5  # before, three times on the way, after
 
 
+@pytest.mark.slow
 def test_a_prompt_is_continued():
     done = run("characters", "--steps", "2", "--prompt", "O Romeo ")
     assert re.search(r"^O Romeo .{20}", done.stdout, re.MULTILINE)
@@ -132,6 +133,7 @@ def place(tmp_path):
     return made
 
 
+@pytest.mark.slow
 def test_a_workspace_holds_page_and_programs_and_its_skeletons_are_told(tmp_path):
     made = workspace.init(tmp_path / "work")
     assert all((made.root / path).is_file() for path in LESSON.scripts)
@@ -183,6 +185,7 @@ def test_a_run_of_ones_own_says_which_exercises_ran_and_how_jax_does(place):
     assert done.stdout.splitlines()[-1].startswith(("All 50 losses are equal", "No two of the 50"))
 
 
+@pytest.mark.slow
 def test_the_capstone_is_a_handout_of_its_own(tmp_path):
     made = release.release(LESSON, tmp_path)
     assert (made.folder / "capstones" / "own.py").is_file()

@@ -50,6 +50,7 @@ def test_every_row_is_measured_and_reported(tmp_path, monkeypatch, capsys):
         assert row["ratio"] == row["quartiles"][0] == row["ours"] / row["other"] > 0
 
 
+@pytest.mark.slow
 def test_both_libraries_compute_the_same():
     import minijax
     import numpy as np
@@ -217,6 +218,7 @@ def test_growing_memory_is_not_flat():
 
 
 @needs_isolation
+@pytest.mark.slow
 def test_grading_leaves_nothing_in_memory(monkeypatch, tmp_path):
     lesson = graded_course.write(monkeypatch, tmp_path)
 

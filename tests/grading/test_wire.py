@@ -289,6 +289,7 @@ def _write(descriptor, data):
         file.write(data)
 
 
+@pytest.mark.slow
 def test_the_largest_value_that_can_be_written_can_be_read():
     value = [np.zeros((0, 1, 2, 3))] * (wire.MAX_ITEMS - 1)
     text = msgpack.packb([1, "value", wire.encode(value)])

@@ -784,6 +784,7 @@ def test_programs_of_functions_go_with_the_functions():
 
 @settings(max_examples=12)
 @given(programs(depth=0, inputs=(Type((3,), "float64"), Type((2, 3), "float64"))))
+@pytest.mark.slow
 def test_scan_is_a_python_loop(program):
     rows = np.stack([program.arguments(seed)[1] for seed in range(3)])
     start = program.arguments()[0]

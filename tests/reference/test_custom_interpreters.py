@@ -239,6 +239,7 @@ def test_what_cannot_be_inverted_says_where_and_why(lib, custom, name):
         custom.inverse(program(lib))(X)
 
 
+@pytest.mark.slow
 def test_a_long_program_is_inverted_at_the_default_recursion_limit():
     def f(x):
         for _ in range(10_000):

@@ -76,6 +76,7 @@ def mul_jvp(primals, tangents):
 """
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_is_explained_as_by_the_command(try_it):
     trial = try_it("duals").open("duals.mul_rule")
     assert trial.check().startswith("Still to do")
@@ -92,6 +93,7 @@ def test_a_wrong_answer_is_explained_as_by_the_command(try_it):
     assert numbers[-2:] == [str(line), str(line + 1)]
 
 
+@pytest.mark.slow
 def test_stop_ends_an_endless_loop(try_it):
     trial = (
         try_it("duals")

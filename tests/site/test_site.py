@@ -293,6 +293,7 @@ def test_a_broken_page_fails_the_build_with_the_reason(small, name):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_an_example_may_show_the_error_that_it_announces(small):
     add(small, FENCE.format(options=' raises="TypeError"', code="print('before')\nlen(3)"))
     code = "given(None)"  # `given` was imported by the page's first example
@@ -302,6 +303,7 @@ def test_an_example_may_show_the_error_that_it_announces(small):
     assert "given(None) TypeError: unsupported operand" in shown
 
 
+@pytest.mark.slow
 def test_an_example_that_prints_nothing_has_no_output_box(small):
     def boxes():
         assert cli.main(shlex.split(cli.EXAMPLES["site build"])) == 0
@@ -316,6 +318,7 @@ def test_an_example_that_prints_nothing_has_no_output_box(small):
     assert boxes() == before + 1
 
 
+@pytest.mark.slow
 def test_pages_do_not_see_each_others_sessions_and_modules(small):
     add(small, FENCE.format(options=' session="s"', code="import toy.hello\ntoy.hello.spoilt = 1"))
     other = small.parent.parent / "03_bye" / "lesson.md"
@@ -330,6 +333,7 @@ def test_pages_do_not_see_each_others_sessions_and_modules(small):
         site.build()
 
 
+@pytest.mark.slow
 def test_an_example_runs_on_the_modules_up_to_its_lesson_only(small):
     add(small, FENCE.format(options="", code="import toy.bye"))
     with pytest.raises(Problem, match=r"No module named 'toy\.bye'"):
@@ -371,6 +375,7 @@ def test_the_first_page_says_at_once_what_it_is_and_where_to_start(tabs):
     assert f"about {hours:.0f} hours" in tab.locator(".home").inner_text()
 
 
+@pytest.mark.slow
 def test_how_to_obtain_the_course_comes_from_one_setting(small, monkeypatch):
     (small.parents[2] / "index.md").write_text("# A page\n\n{{ obtain }}\n\n## The lessons\n")
     assert "git clone" not in (site.build() / "index.html").read_text()

@@ -206,6 +206,7 @@ def test_each_lesson_can_be_downloaded_with_all_that_it_needs(built, lesson):
     assert {f"{lesson.id}/{name}" for name in needed} <= names
 
 
+@pytest.mark.slow
 def test_what_is_downloaded_is_what_is_released_which_was_searched_for_secrets(built, tmp_path):
     released = release.release(manifest.get("duals"), tmp_path).archive
     assert (built / "lessons/duals/duals.zip").read_bytes() == released.read_bytes()
