@@ -148,7 +148,7 @@ def detect(level: str) -> str | None:
         package.mkdir()
         package.joinpath("__init__.py").write_text("from proof.module import *\n")
         package.joinpath("module.py").write_text("")
-        # A second time: whoever is short of memory may kill a worker before it speaks.
+        # A second time: where memory is short, a worker may be killed before it speaks.
         return _try_out(level, Path(folder)) and _try_out(level, Path(folder))
 
 

@@ -11,7 +11,7 @@ from autograder.student import doctor
 # Six processes share the files: many tests wait, for a limit of time or for a browser, and four
 # kept two cores busy for two thirds of the time. A file stays in one process, because its tests
 # share expensive things: a graded class, a built site. Files start in `tests/conftest.py`'s order.
-IN_PARALLEL = ("-n", "6", "--dist", "loadfile", "--no-loadscope-reorder")
+IN_PARALLEL = ("-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
 ALL = "--all"
 
 

@@ -178,6 +178,7 @@ def test_two_curves_part_where_a_loss_differs(got, message):
     assert capstone.difference(got, [1.0, 2.0]) == message
 
 
+@pytest.mark.slow
 def test_a_run_of_ones_own_says_which_exercises_ran_and_how_jax_does(place):
     done = run("own", "--backend", "mine", folder=place.root / "capstones")
     assert re.search(r"^  jvp.py +.*JVPTrace.process_primitive \d", done.stdout, re.MULTILINE)

@@ -306,7 +306,11 @@ def test_a_run_that_is_killed_leaves_nothing_and_is_gone_on_with(lesson, work, t
     assert scores(out) == {**RIGHT_SCORES, "slow": 6, again: 6}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)],
+    ids=lambda n: n.name,
+)
 def test_a_run_that_is_stopped_says_how_to_go_on(lesson, work, tmp_path, number):
     hand_in(work, "slow", SLOW)
     command = Command(tmp_path, work, tmp_path / "out")
@@ -391,6 +395,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
 # Others at work on the same folders
 
 
+@pytest.mark.slow
 def test_a_second_grader_is_refused_and_the_first_goes_on(lesson, work, tmp_path, capsys):
     first = Command(tmp_path, work, tmp_path / "out")
     first.wait_for_results(1)

@@ -61,6 +61,7 @@ def test_programs_are_what_numpy_made_of_them(lib):
             np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_derivatives_are_tame_and_those_of_jax():
     for program in MANY:
         names, jax_names = defined(program), defined(program, jax)

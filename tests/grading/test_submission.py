@@ -132,9 +132,9 @@ CLASSES = [
     ("2.0 * np.asarray(x)", "str(2.0 * x)", "wrong_type_or_exception"),
     ("2.0 * np.asarray(x)", "x.double", "wrong_type_or_exception"),
     ("2.0 * np.asarray(x)", "double(x)", "does_not_terminate"),
+    ("return 2.0 * np.asarray(x)", "while True: pass", "does_not_terminate"),
     ("2.0 * np.asarray(x)", "np.ones(1 << 40)", "out_of_memory"),
     ("return 2.0 * np.asarray(x)", "__import__('os').abort()", "crashed"),
-    ("return 2.0 * np.asarray(x)", "while True: pass", "does_not_terminate"),
 ]
 
 

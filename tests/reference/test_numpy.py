@@ -273,6 +273,7 @@ def attention_gradient(lib, dtype):
     return lib.jit(lib.value_and_grad(loss))(params)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-9), ("float32", 1e-3)])
 def test_an_attention_block_has_the_gradient_that_jax_gives(dtype, tolerance):
     got = minijax.tree.leaves(attention_gradient(minijax, dtype))
