@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from autograder.lessons import manifest, notebook, places
 from autograder.student import doctor
 
-# Six processes share the files: many tests wait, for a limit of time or for a browser, and four
-# kept two cores busy for two thirds of the time. A file stays in one process, because its tests
-# share expensive things: a graded class, a built site. Files start in `tests/conftest.py`'s order.
+# Four processes keep two cores busy, although many tests wait: for a limit of time, for a browser.
+# A file stays in one process, because its tests share expensive things: a graded class, a built
+# site. Files start in `tests/conftest.py`'s order.
 IN_PARALLEL = ("-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
 ALL = "--all"
 
