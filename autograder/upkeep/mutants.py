@@ -86,7 +86,7 @@ def read_equivalent(lesson: Lesson) -> dict[str, str]:
     path = places.SUITES / f"{lesson.id}.equivalent.toml"
     if not path.is_file():
         return {}
-    entries = tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]
+    entries = tomllib.loads(path.read_text(encoding="utf-8")).get("mutant", [])
     for entry in entries:
         if set(entry) != {"id", "diff", "why"} or not entry["why"].strip():
             raise Problem(f"{path.name}: each [[mutant]] has id, diff and why, and nothing else.")
