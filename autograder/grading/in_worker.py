@@ -40,7 +40,14 @@ def graft(home: Any, siblings: dict[str, str], undo: contextlib.ExitStack) -> No
         else:
             changes[id(vars(place)[name])] = vars(place)[name], made[name]
     for entries, holder in list(holders(home)) if changes else []:
-        for key, value in list(entries.items()):
+        # There are more than ten thousand values: almost none is looked at twice.
+        found = [
+            (key, value)
+            for key, value in entries.items()
+            if id(value) in changes
+            or (isinstance(value, (functools.partial, tuple)) and type(value) is not tuple)
+        ]
+        for key, value in found:
             changed = with_new(value, changes)
             if changed is not value:
                 put(undo, entries, holder, key, changed)

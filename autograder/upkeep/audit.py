@@ -75,10 +75,10 @@ def audit(
     known = manifest.load()
     chosen = [manifest.get(i) for i in lesson_ids] or [x for x in known.values() if x.exercises]
     report = Report()
-    for lesson in chosen:
-        cases = _sample(make_cases(lesson)) if quick else make_cases(lesson)
-        _examine_classes(lesson, report)
-        with pool.crew(workers) as crew:  # what it has asked the reference, it asks once
+    with pool.crew(workers) as crew:  # what it has asked the reference, it asks once
+        for lesson in chosen:
+            cases = _sample(make_cases(lesson)) if quick else make_cases(lesson)
+            _examine_classes(lesson, report)
             _examine(lesson, cases, report, crew, level)
             examine_mutants(lesson, report, quick, crew, level)
     return report
