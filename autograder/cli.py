@@ -738,7 +738,10 @@ def audit(
         str | None, typer.Argument(metavar="[LESSON]", help="A lesson; all if absent.")
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Every twelfth answer and mutant, no lone exercise.")
+        bool,
+        typer.Option(
+            "--quick", help="Every twentieth answer, mutant and attack, no lone exercise."
+        ),
     ] = False,
 ) -> int:
     """Examine the hidden suites; without LESSON, also sweep the reference against JAX."""

@@ -189,7 +189,7 @@ def test_mutants_are_killed_or_argued_away(monkeypatch, tmp_path, entry, finding
     monkeypatch.setattr(mutants, "make_mutants", lambda lesson: made)
     killed = next(m.id for m in made if m.id != "tiny.double/d78ed16b")
     name = killed if entry == "killed" else f"tiny.double/{entry}"
-    text = EQUIVALENT.replace("tiny.double/d78ed16b", name) if entry else "# Nothing is argued away.\n"
+    text = EQUIVALENT.replace("tiny.double/d78ed16b", name) if entry else "# Nothing argued.\n"
     (tmp_path / "suites" / "tiny.equivalent.toml").write_text(text, encoding="utf-8")
     report = audit.Report()
     audit.examine_mutants(manifest.get("tiny"), report, quick=False, crew=pool.Crew())

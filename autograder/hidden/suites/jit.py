@@ -1538,8 +1538,8 @@ def calls_in_turn(mj, x):
 
     jitted = mj.jit(f, static_argnames="power")
     given = [x, [x, x], (x, x), 2.0, 3, np.float32(3.0), x.astype("float32"), x + 1.0, {"a": x}]
-    outs = [[jitted(value, power=p) for value in given] for p in (1, 2, 1)]
-    return outs, runs
+    outs = [jitted(value) for value in [*given, *given]]
+    return outs, [jitted(x, power=p) for p in (1, 2, 1, 2)], runs
 
 
 @probe
