@@ -701,7 +701,9 @@ def together(mj, f, in_axes, batch):
         return mj.lax.psum(x, ("i", "j")), mj.lax.psum(x * 2.0, "i"), mj.lax.psum(2.0, ("j", "i"))
 
     inner = mj.vmap(mj.vmap(mj.vmap(grid), axis_name="j"), axis_name="i")
-    return mj.vmap(each, in_axes, axis_name="i")(*batch), inner(np.arange(12.0).reshape(2, 3, 2))
+    vmapped = mj.vmap(each, in_axes, axis_name="i")(*batch), inner(np.arange(12.0).reshape(2, 3, 2))
+    ones = np.ones((1, 3))
+    return vmapped, mj.jvp(mj.pmap(lambda x: mj.lax.psum(x, "i"), axis_name="i"), (ones,), (ones,))
 
 
 @probe
@@ -741,7 +743,8 @@ def calls_in_turn(mj, x):
     given = [(x[:1], 0, 0), (x[:, :1], 1, 0), (x[:, :1], 1, 1), (x[:1].astype("float32"), 0, 1)]
     for value, in_axes, out_axes in given:
         f = mj.pmap(lambda y, n: (y * n, n), in_axes=(in_axes, None), out_axes=(out_axes, None))
-        found += [f(value, 2.0), f(value, 3), f(value * 2.0, np.float32(2.0))]
+        found += [f(value, 3), f(value * 2.0, np.float32(2.0))]
+        found += mj.jvp(f, (value, 2.0), (value, 1.0))
     wrong = [((x[:1], x[:0]), 0), ((x[:1], x[:1]), None), ((x[:0],), 0), ((2.0,), 0), ((x,), 5)]
     for args, in_axes in wrong:
         try:
