@@ -2,7 +2,7 @@
 
 import functools
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -160,21 +160,29 @@ class SuiteRun:
         raises: bool,
     ) -> Disagreement | None:
         """Ask both sides, remember what they said, and compare."""
-        args, siblings = self.with_siblings(exercise, args)
-        want, seconds = self.oracle.ask(probe, args)
+        siblings = self._siblings(exercise, args)
+        whole = self._filled(args, siblings)
+        want, seconds = self.oracle.ask(probe, whole)
         check_reference(probe, want, raises)
-        self.keep_apart(exercise, siblings)
-        clean = self.clean_for == exercise
-        got = self._answer(exercise, probe, args, _allowed(seconds))
-        found = compare(got, want, self.stubs, *tolerance)
-        another = found is not None and not self.is_stub(found, exercise)
-        if another and clean and exercise in self.stubbed:  # the stub may have left disorder
-            self.clean_for = ""
-            got = self._answer(exercise, probe, args, _allowed(seconds))
+        for given in self._in_turn(siblings):
+            self.keep_apart(exercise, given)
+            told = self._filled(args, given)
+            got = self._answer(exercise, probe, told, _allowed(seconds))
             found = compare(got, want, self.stubs, *tolerance)
-        self._keep(exercise, Call(test, probe, args, got, want, *tolerance, found))
-        self._note(exercise, found)
+            if self._may_be_disorder(exercise, found):
+                self.clean_for = ""
+                got = self._answer(exercise, probe, told, _allowed(seconds))
+                found = compare(got, want, self.stubs, *tolerance)
+            self._note(exercise, found)
+            if found is None or self.is_stub(found, exercise):
+                break
+        self._keep(exercise, Call(test, probe, whole, got, want, *tolerance, found))
         return found
+
+    def _may_be_disorder(self, exercise: str, found: Disagreement | None) -> bool:
+        """May a stub that answered in this worker be what made the difference?"""
+        another = found is not None and not self.is_stub(found, exercise)
+        return another and self.clean_for == exercise and exercise in self.stubbed
 
     def _keep(self, exercise: str, call: Call) -> None:
         """Remember a call, but of the submission's answers no more than MOST_KEPT.
@@ -189,22 +197,33 @@ class SuiteRun:
             call.got = Reply("unsendable")
         self.calls[exercise].append(call)
 
-    def with_siblings(
-        self, exercise: str, args: tuple[Any, ...]
-    ) -> tuple[tuple[Any, ...], set[str]]:
-        """The arguments with definitions for each `Siblings`, and their targets."""
-        shown: set[str] = set()
+    def _siblings(self, exercise: str, args: tuple[Any, ...]) -> dict[str, str]:
+        """Right definitions for each `Siblings` among the arguments, by target."""
+        names = [name for arg in args if isinstance(arg, suite.Siblings) for name in arg.exercises]
+        if names and (exercise in names or exercise == self.whole):
+            raise SuiteError(f"A probe of {exercise} brings the answer to it along.")
+        targets = [self.targets[name] for name in names]
+        return {x: self.siblings[x] for x in targets if x in self.siblings}
+
+    def _filled(self, args: tuple[Any, ...], given: Mapping[str, str]) -> tuple[Any, ...]:
+        """The arguments, with the given definitions of what each `Siblings` asks for."""
 
         def filled(arg: Any) -> Any:
             if not isinstance(arg, suite.Siblings):
                 return arg
-            if exercise in (*arg.exercises, self.whole):
-                raise SuiteError(f"A probe of {exercise} brings the answer to it along.")
             targets = [self.targets[name] for name in arg.exercises]
-            shown.update(targets)
-            return {x: self.siblings[x] for x in targets if x in self.siblings}
+            return {x: given[x] for x in targets if x in given}
 
-        return tuple(map(filled, args)), shown
+        return tuple(map(filled, args))
+
+    def _in_turn(self, siblings: Mapping[str, str]) -> list[Mapping[str, str]]:
+        """The right siblings to try an exercise with, one set after the other until it agrees.
+
+        The submission's own will do where they have passed their tests so far: then the worker
+        sees fewer definitions, and can mostly go on.
+        """
+        doubtful = {x: text for x, text in siblings.items() if not self._has_passed(x)}
+        return [doubtful, siblings] if doubtful != siblings else [siblings]
 
     def _answer(self, exercise: str, probe: Probe, args: tuple[Any, ...], seconds: float) -> Reply:
         """Ask the submission, unless it has killed too many workers in this exercise."""
@@ -263,18 +282,13 @@ class SuiteRun:
         return generated.Test(law, chosen, others, module)
 
     def law(self, name: str, exercise: str, test: generated.Test) -> Disagreement | None:
-        """How the answers to a law differ from the reference's, with right siblings in place.
-
-        The submission's own will do where they have passed their tests so far, and it holds: then
-        the worker sees fewer definitions, and can mostly go on.
-        """
+        """How the answers to a law differ from the reference's, with right siblings in place."""
         asked = test.arguments(test.programs)
         want, seconds = self.oracle.ask(generated.OUTCOMES, asked)
         test.check_reference(want)
         if self._is_untouched(exercise):
             return Disagreement(suite.NOT_IMPLEMENTED, exercise)
-        doubtful = {x: text for x, text in test.siblings.items() if not self._has_passed(x)}
-        for siblings in [doubtful, test.siblings] if doubtful != test.siblings else [doubtful]:
+        for siblings in self._in_turn(test.siblings):
             self.keep_apart(exercise, siblings)
             arguments = replace(test, siblings=siblings).arguments(test.programs)
             got = self._answer(exercise, generated.OUTCOMES, arguments, _allowed(seconds))
