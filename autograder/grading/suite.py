@@ -287,6 +287,8 @@ def _agree_scalars(
 
 
 def _close(got: np.ndarray, want: np.ndarray, rtol: float | None, atol: float | None) -> bool:
+    if want.dtype.kind != "O" and got.tobytes() == want.tobytes():  # mostly so, and soon told
+        return True
     if want.dtype.kind not in "fc":  # booleans and integers, even those beyond 64 bits
         return bool(np.array_equal(got, want))
     rtol = RTOL.get(want.dtype.name, RTOL_OTHERS) if rtol is None else rtol

@@ -76,6 +76,7 @@ class Session:
         self.untouched = False  # nothing was called since the package was imported
         self.killed = False  # the last worker ended by a signal that nothing can catch
         self.worker: Worker | None = None
+        self.counted = 0.0  # seconds of the worker's CPU up to its last reply
 
     def load(self) -> Reply:
         """Start a worker and import the package; the reply says what came of it.
@@ -179,6 +180,7 @@ class Session:
                     f"The isolation {self.level!r} stopped working: {error}. "
                     "Run `./jaxprentice doctor`, then the same command again."
                 ) from error
+        self.counted = self.worker.spent()
 
     def _worker(self) -> Worker:
         return Worker(self.tree, self.module, self.level, self._limits())
@@ -191,10 +193,11 @@ class Session:
     def _ask(self, request: list[Any], seconds: float) -> Reply:
         assert self.worker is not None
         self.killed = False
-        begin, own, clock = self.worker.spent(), time.thread_time(), time.monotonic()
+        own, clock = time.thread_time(), time.monotonic()
         try:
             reply = read_reply(self.worker.ask(request, seconds, PATIENCE))
-            self.seconds += max(0.0, self.worker.spent() - begin) + time.thread_time() - own
+            begin, self.counted = self.counted, self.worker.spent()
+            self.seconds += max(0.0, self.counted - begin) + time.thread_time() - own
             return reply
         except TimedOut:
             reply = Reply("timed_out", name=ASLEEP)
