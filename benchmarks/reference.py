@@ -8,9 +8,10 @@ program runs in both libraries, in one process; JAX is in 64-bit mode, and array
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -134,12 +135,23 @@ def per_example(jax: ModuleType, sizes: Sizes) -> Operation:
 
 
 def import_seconds(jax: ModuleType, sizes: Sizes) -> Operation:
-    """Import the library in a new process, which tells how long that took."""
+    """Import the library in a new process, which tells how long that took.
+
+    Python keeps the bytecode of both libraries in a folder of this run: an environment may forbid
+    to write it, and installers have written that of the other one.
+    """
     clock = "from time import perf_counter as now; start = now()"
     command = f"{clock}; import {jax.__name__}; print(now() - start)"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "solutions")}
+    settings = {"PYTHONPATH": str(ROOT / "solutions"), "PYTHONPYCACHEPREFIX": bytecode().name}
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **settings}
     run = partial(subprocess.run, check=True, capture_output=True, text=True, env=environment)
+    run([sys.executable, "-c", command])
     return lambda: float(run([sys.executable, "-c", command]).stdout)
+
+
+@cache
+def bytecode() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="jaxprentice-")
 
 
 # The rows ---------------------------------------------------------------------------------------
