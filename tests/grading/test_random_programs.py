@@ -308,6 +308,14 @@ def test_a_wrong_sibling_costs_a_law_nothing():
     assert only(graded_alone, "jvp.div_rule")["class"] is None
 
 
+@needs_isolation
+def test_a_wrong_sibling_that_has_passed_its_own_tests_costs_the_others_nothing(monkeypatch):
+    monkeypatch.setattr(suite_run.SuiteRun, "_has_passed", lambda run, target: True)
+    result = graded(source_of("A symbolic zero swallows the other tangent"), shrink=False)
+    for name in ("jvp.mul_rule", "jvp.div_rule"):
+        assert only(result, name)["points"] == only(result, name)["max_points"]
+
+
 # Right siblings -----------------------------------------------------------------------------------
 
 GRAFTED = """
