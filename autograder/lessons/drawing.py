@@ -42,11 +42,19 @@ def operation(step: Step) -> str:
 
 
 def brief(step: Step) -> str:
-    """An operation as a sentence has it, without long parameters, such as programs."""
+    """An operation as a sentence has it, without parameters that are long or say nothing."""
     params = step.get("params", {})
     named = {name: re.sub(r"^<function (.*)>$", r"\1", text) for name, text in params.items()}
-    short = {name: text for name, text in named.items() if len(text) <= 30}
-    return operation({**step, "params": short})
+    off = ("False", "None")
+    short = {name: text for name, text in named.items() if len(text) <= 30 and text not in off}
+    bare = operation({**step, "params": short, "operands": []})
+    return " ".join([bare, *counted(values(step["operands"]))])
+
+
+def counted(texts: Sequence[str]) -> list[str]:
+    """The texts, with three or more equal ones in a row as one: `float64[100] (5 times)`."""
+    runs = ((text, len(list(same))) for text, same in itertools.groupby(texts))
+    return [x for text, n in runs for x in ([f"{text} ({n} times)"] if n > 2 else [text] * n)]
 
 
 def called(step: Step) -> str:
@@ -60,7 +68,7 @@ def results(step: Step) -> str:
         return f"missing: {step['missing']} is still to do"
     if "error" in step:
         return f"{step['error']['type']}: {step['error']['message']}"
-    return ", ".join(values(step["results"])) if "results" in step else "nothing"
+    return ", ".join(counted(values(step["results"]))) if "results" in step else "nothing"
 
 
 def values(shown: Sequence[Value]) -> list[str]:
@@ -284,8 +292,8 @@ def of_operation(step: Step, scene: Scene) -> Iterator[Moment]:
         return
     name, level = step["name"], step["level"]
     applied = rule_of(step)
-    by = f", by `{applied['rule']}`" + place(applied) if applied else ""
-    takes = f"`{brief(step)}` goes to level {level}, `{step['interpreter']}`{by}."
+    does = f"applies {called_rule(applied)}" if applied else "takes it"
+    takes = f"`{brief(step)}` goes to level {level}, where `{step['interpreter']}` {does}."
     boxes = [boxing(x) for x in within(step) if x["kind"] == "box"]
     inner = list(moments(within(step), scene.with_words(level, "waits for its rule")))
     out = f" Result: `{results(step)}`." if "results" in step else ""
@@ -307,9 +315,8 @@ def of_operation(step: Step, scene: Scene) -> Iterator[Moment]:
 def of_rule(step: Step, scene: Scene) -> Iterator[Moment]:
     """What a rule does; a rule that no operation asked for is told itself."""
     if step["table"] in TOLD:
-        where = f"`{step['rule']}`{place(step)}"
         yield Moment(
-            f"The {TOLD[step['table']]} `{step['name']}`, {where}{given(step)} `{results(step)}`.",
+            f"The {TOLD[step['table']]} `{step['name']}`, {called_rule(step)},{done(step)}",
             scene.stack(),
             boxes=boxed(step["operands"], step.get("results", ())),
             source=step.get("source"),
@@ -319,11 +326,14 @@ def of_rule(step: Step, scene: Scene) -> Iterator[Moment]:
     yield from moments(within(step), scene)
 
 
-def given(step: Step) -> str:
-    """What a transpose rule is given: a cotangent, and the operands; a lowering's is too long."""
-    if step["table"] != "transpose_rules":
-        return ":"
-    return f", gets `{', '.join(values(step['operands']))}` and returns"
+def done(step: Step) -> str:
+    """What a transpose rule makes of a cotangent and the operands, or the lines of a lowering."""
+    if step["table"] == "transpose_rules":
+        return f" gets `{', '.join(values(step['operands']))}` and returns `{results(step)}`."
+    lines = "\n".join(step.get("writes", []))
+    if "\n" in lines:
+        return f" writes: `{lines}`"
+    return f" writes `{lines}`." if lines else " writes nothing."
 
 
 def of_box(step: Step, scene: Scene) -> Iterator[Moment]:
@@ -363,6 +373,12 @@ MOMENTS: dict[str, Callable[[Step, Scene], Iterator[Moment]]] = {
     "print": of_print,
     "folded": lambda step, scene: iter(()),
 }
+
+
+def called_rule(step: Step) -> str:
+    """A rule by its name, or by that of the function which made it, and where it is."""
+    name = step["rule"].partition(".<locals>")[0]
+    return ("a lambda" if name == "<lambda>" else f"`{name}`") + place(step)
 
 
 def place(step: Step) -> str:

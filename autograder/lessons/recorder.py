@@ -251,8 +251,12 @@ class Recorder:
             if not self.listens:
                 return rule(*args, **params)
             with self.step("rule", lambda: self.rule_facts(table, primitive, rule, args)) as step:
+                lines = lines_of(args)
+                before = len(lines)
                 outs = rule(*args, **params)
                 self.finish(step, outs)
+                if len(lines) > before:
+                    step.facts["writes"] = [cut(x.strip(), 200) for x in lines[before:]]
                 return outs
 
         recorded.rule_of = rule  # type: ignore[attr-defined]
@@ -575,6 +579,12 @@ def place_of(rule: Any, folder: Path) -> dict[str, Any]:
     }
 
 
+def lines_of(args: Sequence[Any]) -> list[str]:
+    """The lines to which a lowering adds its own: its first argument has them."""
+    lines = getattr(args[0], "lines", None) if args else None
+    return lines if isinstance(lines, list) else []
+
+
 def function_of(rule: Any) -> Any:
     """A rule without the arguments that are given to it beforehand."""
     while isinstance(rule, functools.partial):
@@ -661,7 +671,9 @@ class Shown:
         if kind in ("Equation", "Jaxpr"):
             return cut(" ".join(str(value).split()), 80)
         if callable(value) and hasattr(value, "__qualname__"):
-            return value.__qualname__
+            return value.__qualname__.rpartition("<locals>.")[2]
+        if hasattr(value, "device_kind"):
+            return f"{value.platform}:{value.id}"
         return cut(one_line(value), 60)
 
     def atom(self, value: Any, kind: str) -> str:
@@ -720,8 +732,10 @@ def pieces(buffer: Any) -> list[Any]:
 
 
 def one_line(value: Any) -> str:
-    """A value's `repr`, as one line, without the addresses of objects."""
-    return re.sub(r" (object )?at 0x[0-9a-f]+", "", " ".join(repr(value).split()))
+    """A value's `repr`, as one line: no addresses, dtypes and classes by their names alone."""
+    text = re.sub(r" (object )?at 0x[0-9a-f]+", "", " ".join(repr(value).split()))
+    text = re.sub(r"\bdtype\('(\w+)'\)", r"\1", text)
+    return re.sub(r"<(?:\w+\.)+(\w+)>", r"\1", text)
 
 
 def cut(text: str, length: int) -> str:

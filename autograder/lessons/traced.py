@@ -39,7 +39,7 @@ class Wishes:
     watch: Sequence[str] = ()  # functions whose calls are recorded: "minijax.tree.tree_flatten"
     memory: bool = False  # whether to note the bytes that arrays take
     level: int | None = None  # show operations that this level takes, and what is printed
-    hide: Sequence[str] = ()  # names, kinds and tables of the steps that are left out
+    hide: Sequence[str] = ()  # names, kinds and tables of steps that are left out; parameters too
     look: str = ""  # what to look for, shown above the program
 
 
@@ -165,13 +165,19 @@ def _called(steps: Sequence[drawing.Step]) -> set[str]:
 
 
 def _without(hidden: Sequence[str], steps: Sequence[drawing.Step]) -> list[drawing.Step]:
-    """The steps that are not left out, each with those inside it that are not."""
-    return [
-        {**step, "inside": _without(hidden, step["inside"])} if "inside" in step else step
-        for step in steps
-        if not {step["kind"], step.get("table"), step.get("name"), step.get("interpreter")}
-        & {*hidden}
-    ]
+    """The steps that are not left out, with the parameters and the inner steps that are not."""
+    found = []
+    for step in steps:
+        about = {step["kind"], step.get("table"), step.get("name"), step.get("interpreter")}
+        if about & {*hidden}:
+            continue
+        shown = dict(step)
+        if "params" in step:
+            shown["params"] = {x: text for x, text in step["params"].items() if x not in hidden}
+        if "inside" in step:
+            shown["inside"] = _without(hidden, step["inside"])
+        found.append(shown)
+    return found
 
 
 def _at_level(level: int | None, steps: Sequence[drawing.Step]) -> list[drawing.Step]:

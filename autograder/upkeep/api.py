@@ -5,6 +5,7 @@ public module has among its names is a public module, too. Classes that have no 
 only functions make them, are on a page of their own.
 """
 
+import dataclasses
 import enum
 import importlib
 import inspect
@@ -50,7 +51,10 @@ def pages(package: str = "minijax") -> dict[str, str]:
     """Markdown of each page by its name: that of the module `minijax.numpy` is `numpy.md`."""
     found = dict(_modules(importlib.import_module(package), package))
     texts = {_file(name): _page(name, module) for name, module in found.items()}
-    every = "".join(f"- [`{x}`]({_file(x)}): {_summary(found[x])}\n" for x in [*found][1:])
+    every = "".join(
+        f"- [`{x}`]({_file(x)}): {_summary(x, found[x])[:-1]} ({_counts(found[x])}).\n"
+        for x in [*found][1:]
+    )
     every += "- [What functions return](returned.md): classes without a public name.\n"
     first = _file(package)
     texts[first] = texts[first].replace("\n## ", f"\n{_ABOUT}{every}\n## ", 1)
@@ -85,10 +89,21 @@ def _names(module: ModuleType) -> list[str]:
     return sorted(n for n in getattr(module, "__all__", own) if not n.startswith("_"))
 
 
-def _summary(module: ModuleType) -> str:
-    """The first sentence about a module; of one that `sync` writes, how much of what it has."""
-    doc = inspect.getdoc(module) or ""
-    return _counts(module) if doc.startswith("The public names of") else _first(doc)
+# Of modules that `sync` writes; all others say it themselves.
+_SUMMARIES = {
+    "minijax.lax": "The operations that programs are made of, and control flow.",
+    "minijax.nn": "Activation functions, and what else neural networks need.",
+    "minijax.numpy": "NumPy's functions, for arrays that can be transformed.",
+    "minijax.scipy": "The part of SciPy that minijax has.",
+    "minijax.scipy.stats": "Probability distributions.",
+    "minijax.tree_util": "Pytrees under their older names, and containers of your own.",
+}
+
+
+def _summary(path: str, module: ModuleType) -> str:
+    """What is in a module, as a sentence, without its name."""
+    sentence = _SUMMARIES.get(path) or _first(inspect.getdoc(module) or "")
+    return re.sub(r" \(`(?:mini)?jax\.[\w.]+`\)", "", sentence)
 
 
 def _counts(module: ModuleType) -> str:
@@ -98,7 +113,7 @@ def _counts(module: ModuleType) -> str:
     if inner := sum(inspect.ismodule(x) for x in values):
         shown["Modules"] = inner
     words = [f"{n} {(kind if n != 1 else _SINGULAR[kind]).lower()}" for kind, n in shown.items()]
-    return f"{', '.join(words[:-1])}{' and ' * (len(words) > 1)}{words[-1]}."
+    return f"{', '.join(words[:-1])}{' and ' * (len(words) > 1)}{words[-1]}"
 
 
 # ------------------------------------------------------------------------------------------
@@ -121,13 +136,28 @@ def _page(path: str, module: ModuleType) -> str:
         value = getattr(module, name)
         if inspect.ismodule(value):
             inner.append(f"[`{path}.{name}`]({_file(f'{path}.{name}')})")
+        elif _kind(value) == "Functions" and (own := _own_name(module, value)) != name:
+            kinds["Functions"].append(_alias(path, name, own))
         else:
             kinds[_kind(value)].append(_entry(f"{path}.{name}", name, value))
-    links = f"Modules in it: {', '.join(inner)}.\n\n" if inner and "." in path else ""
+    links = f" Modules in it: {', '.join(inner)}." if inner else ""
+    jaxs = path.replace("minijax", "jax", 1)
+    about = f"{_summary(path, module)} Counterpart: `{jaxs}`.{links}\n\n" if "." in path else ""
     sections = [f"## {kind}\n\n{''.join(found)}" for kind, found in kinds.items() if found]
-    return f"{_HEAD.format(title=path, about='its public names')}# `{path}`\n\n{links}" + "\n".join(
-        sections
-    )
+    head = _HEAD.format(title=path, about="its public names")
+    return f"{head}# `{path}`\n\n{about}" + "\n".join(sections)
+
+
+def _own_name(module: ModuleType, function: Any) -> str:
+    """Of a function's names in a module the one that it was given, or the first."""
+    names = [name for name in _names(module) if getattr(module, name) is function]
+    given = getattr(function, "__name__", "")
+    return given if given in names else names[0]
+
+
+def _alias(path: str, name: str, own: str) -> str:
+    """A further name of a function."""
+    return f"### {name} {{ #{path}.{name} }}\n\nThe same as [`{own}`](#{path}.{own}).\n\n"
 
 
 def _kind(value: Any) -> str:
@@ -139,10 +169,16 @@ def _kind(value: Any) -> str:
     return "Functions" if callable(value) and not is_dtype else "Values"
 
 
+_TYPES = {
+    "minijax.typing.ArrayLike": ": an array, or a number that is taken for one",
+    "minijax.typing.DTypeLike": ": a dtype, its name, or a class that stands for one",
+}
+
+
 def _entry(path: str, name: str, value: Any) -> str:
     """A public name: how it is called and what it promises; of a value, which it is."""
     if _kind(value) in ("Values", "Primitives"):
-        numpys = " is NumPy's" if inspect.isclass(value) else ""
+        numpys = " is NumPy's" if inspect.isclass(value) else _TYPES.get(path, "")
         shown = f" is `{value!r}`" if isinstance(value, float | None) else numpys
         return f'- <span id="{path}">`{name}`</span>{shown}\n'
     if inspect.isclass(value):
@@ -158,6 +194,8 @@ def _told(heading: str, call: str, value: Any, doc: str | None = None) -> str:
         link = f"../lessons/{folder}/lesson.md#{exercise.id}"
         blocks.append(f"You write it in the [`{exercise.lesson}`]({link}) lesson.")
     doc = inspect.getdoc(value) if doc is None else inspect.cleandoc(doc)
+    if dataclasses.is_dataclass(value) and not inspect.isclass(value):  # one of several of a class
+        doc = f"{doc}\n\nIt is `{value!r}`."
     blocks.append(page.doctests_fenced(doc or ""))
     return "\n\n".join(block.strip() for block in blocks if block.strip()) + "\n\n"
 

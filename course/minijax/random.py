@@ -487,7 +487,7 @@ def wrap_key_data(key_bits_array: Value, *, impl: Any = None) -> Any:
 
 
 def key_data(keys: Value) -> Any:
-    """The words of keys: uint32, with a last axis of length 2."""
+    """The words of the keys: uint32, with a last axis of length 2."""
     return words_of("key_data", keys, batched=True)
 
 
@@ -727,7 +727,7 @@ def by_weight(key: Value, p: Value, count: int, shape: Any, replace: bool, mode:
 def gumbel(
     key: Value, shape: Sequence[int] = (), dtype: Any = None, mode: str | None = None
 ) -> Value:
-    """Numbers of Gumbel's distribution, whose largest of many has the same distribution."""
+    """Numbers of the Gumbel distribution: the largest of many of them has the same distribution."""
     words, kind = words_of("gumbel", key), float_dtype("gumbel", dtype)
     return compiled(gumbel_floats, 1, 2, 3)(words, shape_of(shape), kind, known_mode(mode))
 
@@ -777,6 +777,9 @@ def without_replacement(key: Value, logits: Value, axis: int, shape: Any, mode: 
     return jnp.reshape(transpose(indices, (batch, *range(batch))), shape)
 
 
+proper = {"cauchy": "Cauchy", "laplace": "Laplace"}  # named after people
+
+
 def by_inverse(
     name: str, inverse: Callable[[Any], Any], low: Callable[[Any], Any] = lambda info: 0.0
 ) -> Callable[..., Any]:
@@ -790,7 +793,7 @@ def by_inverse(
         return compiled(floats, 1, 2)(words_of(name, key), shape_of(shape), kind)
 
     sampler.__name__ = sampler.__qualname__ = floats.__name__ = name
-    sampler.__doc__ = f"Numbers of the {name} distribution."
+    sampler.__doc__ = f"Numbers of the {proper.get(name, name)} distribution."
     return sampler
 
 
@@ -807,6 +810,6 @@ cauchy = by_inverse(
 
 
 def rademacher(key: Value, shape: Sequence[int] = (), dtype: Any = None) -> Value:
-    """Numbers -1 and 1, each as often as the other; int64 if no dtype is given."""
+    """-1 or 1, with equal probability; int64 if no dtype is given."""
     kind = dtypes.canonical(int if dtype is None else dtype)
     return (2 * bernoulli(key, 0.5, shape_of(shape)).astype(kind) - 1).astype(kind)

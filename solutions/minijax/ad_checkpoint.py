@@ -1,4 +1,4 @@
-"""What `jax.ad_checkpoint` has: names for values, and what reverse mode keeps of a function."""
+"""Names for values, and the values that reverse mode keeps of a function."""
 
 import inspect
 from collections.abc import Callable, Mapping

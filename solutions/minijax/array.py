@@ -59,7 +59,7 @@ class Array:
         """What an operator gives that no lesson so far has defined."""
         return NotImplemented
 
-    ndim = property(lambda self: len(self.shape), doc="How many axes it has.")
+    ndim = property(lambda self: len(self.shape), doc="The number of axes.")
     size = property(lambda self: math.prod(self.shape), doc="How many elements it has.")
     itemsize = property(lambda self: self.dtype.itemsize, doc="The bytes of an element.")
     nbytes = property(lambda self: self.size * self.itemsize, doc="The bytes of all elements.")

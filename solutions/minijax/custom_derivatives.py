@@ -1,4 +1,4 @@
-"""What `jax.custom_derivatives` has: rules of one's own, and functions without captured values."""
+"""Derivative rules of your own, and functions without captured values."""
 
 from collections.abc import Callable
 from typing import Any

@@ -89,7 +89,7 @@ class JaxprEqn:
     params: dict[str, Any]
 
     def replace(self, **changes: Any) -> JaxprEqn:
-        """The same line with other operands, results or parameters."""
+        """A copy in which the named parts are replaced."""
         return dataclasses.replace(self, **changes)
 
     def __repr__(self) -> str:
@@ -107,7 +107,7 @@ class Jaxpr:
     cache: dict[Hashable, Any] = field(default_factory=dict)  # see `kept`
 
     def replace(self, **changes: Any) -> Jaxpr:
-        """The same program with other inputs, outputs or equations; nothing is derived from it."""
+        """A copy in which the named parts are replaced; cached results are not copied."""
         return dataclasses.replace(self, **{"cache": {}, **changes})
 
     def __repr__(self) -> str:
@@ -126,12 +126,16 @@ class ClosedJaxpr:
             typecheck_jaxpr(self.jaxpr)
 
     literals = property(lambda self: self.consts, doc="JAX's other name for `consts`.")
-    in_avals = property(lambda self: [v.aval for v in self.jaxpr.invars], doc="The inputs' types.")
-    out_avals = property(lambda self: [v.aval for v in self.jaxpr.outvars], doc="The outputs'.")
-    eqns = property(lambda self: self.jaxpr.eqns, doc="The program's lines.")
+    in_avals = property(
+        lambda self: [v.aval for v in self.jaxpr.invars], doc="The types of the inputs."
+    )
+    out_avals = property(
+        lambda self: [v.aval for v in self.jaxpr.outvars], doc="The types of the outputs."
+    )
+    eqns = property(lambda self: self.jaxpr.eqns, doc="The equations of the program.")
 
     def replace(self, **changes: Any) -> ClosedJaxpr:
-        """Another program with the same constants, or the same program with others."""
+        """A copy in which the named parts, the program or its constants, are replaced."""
         return dataclasses.replace(self, **changes)
 
     def __repr__(self) -> str:

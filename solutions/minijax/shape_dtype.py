@@ -49,7 +49,7 @@ class ShapeDtypeStruct:
         parts = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
         return ShapeDtypeStruct(**{**parts, **changes})
 
-    ndim = property(lambda self: len(self.shape), doc="How many axes it has.")
+    ndim = property(lambda self: len(self.shape), doc="The number of axes.")
     size = property(lambda self: int(np.prod(self.shape, dtype=int)), doc="How many elements.")
 
     def __len__(self) -> int:

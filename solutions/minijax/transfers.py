@@ -76,7 +76,7 @@ def put(x: Value, device: Any) -> Value:
 
 
 def device_get(x: Any) -> Any:
-    """`x` with arrays of NumPy instead of its arrays."""
+    """`x` with NumPy arrays instead of its arrays."""
     return tree_map(lambda leaf: np.asarray(leaf) if isinstance(leaf, Array) else leaf, x)
 
 

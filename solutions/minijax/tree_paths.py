@@ -192,7 +192,7 @@ def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
-    """Whether nothing in it is a container."""
+    """Whether all elements of `iterable` are leaves: none is a container."""
     return all(node_type(type(x)) is None or (is_leaf is not None and is_leaf(x)) for x in iterable)
 
 
@@ -310,7 +310,7 @@ def register_dataclass(
     meta_fields: Sequence[str] | None = None,
     drop_fields: Sequence[str] = (),
 ) -> Any:
-    """Make a dataclass a container of its `data_fields`; `meta_fields` are compared, not traced.
+    """Register a dataclass as a container of its `data_fields`; `meta_fields` are not traced.
 
     If neither is given, all fields are data but those marked `static=True` in their metadata.
     """
@@ -331,7 +331,7 @@ def register_dataclass(
 
 
 def register_static(cls: type) -> type:
-    """Make a class one whose objects have no leaves: they are compared, and never traced."""
+    """Register a class whose objects have no leaves: they are part of the structure."""
     node_types[cls] = NodeType(lambda x: ((), x), lambda x, _: x)
     return cls
 

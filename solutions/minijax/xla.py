@@ -81,7 +81,7 @@ def alone(device: Device) -> Devices:
 
 @contextmanager
 def default_device(new_val: Device | str | None) -> Iterator[None]:
-    """For the time of a `with` block, `jit` computes on this device. Counterpart: JAX's.
+    """A `with` block inside which `jit` computes on this device. Counterpart: `jax.default_device`.
 
     The name of a backend stands for its first device, and None for the very first. Arrays that
     `pmap` has made stay where they are, and what is computed from them as well.

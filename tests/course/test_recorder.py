@@ -269,7 +269,9 @@ def test_steps_are_chosen_by_level_and_by_name_and_folded_by_depth():
 def test_a_stepper_shows_the_stack_at_each_step():
     moments = list(drawing.moments(lines(SECOND)[1]["steps"]))
     fourth = moments[3]
-    assert fourth.text.startswith("`sin [3.0 | 1.0]₁` goes to level 1, `JVPTrace`, by `sin_jvp` (")
+    assert fourth.text.startswith(
+        "`sin [3.0 | 1.0]₁` goes to level 1, where `JVPTrace` applies `sin_jvp` ("
+    )
     assert tuple(map(str, fourth.stack)) == (
         "level 2: JVPTrace (waits for its rule)",
         "level 1: JVPTrace (takes sin)",

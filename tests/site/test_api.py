@@ -102,7 +102,7 @@ def test_a_method_is_shown_without_self_and_a_property_without_a_call():
     index = PAGES["index.md"]
     update = "#### update { #minijax.ShapeDtypeStruct.update }\n\n```python\nupdate(**changes)\n"
     assert update in index
-    assert "#### ndim { #minijax.Array.ndim }\n\nHow many axes it has.\n" in index
+    assert "#### ndim { #minijax.Array.ndim }\n\nThe number of axes.\n" in index
     assert "of this array.\n" in index
 
 
@@ -112,7 +112,18 @@ def test_the_index_counts_what_a_module_has():
         f"{len(re.findall('^### |^- ', text, re.MULTILINE))} {kind.lower()}"
         for kind, text in zip(kinds[::2], kinds[1::2], strict=True)
     ]
-    assert f"(lax.md): {', '.join(counted[:-1])} and {counted[-1]}.\n" in PAGES["index.md"]
+    (line,) = re.findall(r"\(lax\.md\): (.*)\n", PAGES["index.md"])
+    assert line.endswith(f" ({', '.join(counted[:-1])} and {counted[-1]}).")
+
+
+def test_a_page_begins_with_what_is_in_the_module():
+    for name, text in PAGES.items():
+        _, _, begin = text.partition("\n# ")
+        assert re.match(r"[^\n]+\n\n[A-Z]", begin), name
+
+
+def test_a_second_name_of_a_function_refers_to_the_first():
+    assert entry("numpy", "absolute").endswith("The same as [`abs`](#minijax.numpy.abs).\n\n")
 
 
 def test_the_pages_are_published_without_numpys_texts(built):

@@ -89,6 +89,7 @@ def test_the_memory_is_that_of_the_formula(tab):
         moved.locator("input").fill(str(i))
         peak = k + 2 * 64 // k
         assert moved.get_by_text(f"= {peak} arrays at one time").is_visible()
+        assert moved.get_by_text("1 steps").count() == 0
         points = moved.locator("svg path").first.get_attribute("d")[1:-1].split("L")
         heights = [(320 - float(point.split()[1])) / 2 for point in points]
         assert np.max(heights) == peak

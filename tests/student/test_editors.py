@@ -124,7 +124,7 @@ def test_trace_is_a_magic_for_lines_and_cells(kernel):
     outputs(kernel, "%load_ext jaxprentice")
     page = outputs(kernel, "%trace from minijax import lax; lax.sin(3.0)")["text/html"]
     assert page.startswith('<iframe srcdoc="')
-    assert "goes to level 0, &lt;code&gt;EvalTrace" in page
+    assert "goes to level 0, where &lt;code&gt;EvalTrace" in page
     cell = "%%trace --only mul\nfrom minijax import jvp, lax\njvp(lax.sin, (3.0,), (1.0,))"
     page = outputs(kernel, cell)["text/html"]
     assert "Step" in page

@@ -139,10 +139,10 @@
     },
     say({ parts: i }) {
       const k = DIVISORS[i];
-      return (
-        `${k} ${k > 1 ? "parts" : "part"} of ${STEPS / k} steps, by the formula: ` +
-        `at most ${k} + 2 · ${STEPS / k} = ${this.peak(k)} arrays at one time.`
-      );
+      const n = STEPS / k;
+      const count = (number, word) => `${number} ${word}${number > 1 ? "s" : ""}`;
+      const sum = `${k} + 2 · ${n} = ${this.peak(k)} arrays`.replaceAll(" ", "\u00a0");
+      return `${count(k, "part")} of ${count(n, "step")}: at most ${sum} at one time.`;
     },
   };
 

@@ -135,7 +135,7 @@ mul = binary(mul_p, "iuf", "`x * y`, element by element.")
 div = binary(div_p, "iuf", "`x / y`, element by element; of integers, rounded towards zero.")
 gt = binary(gt_p, "biuf", "Whether `x > y`, element by element.")
 lt = binary(lt_p, "biuf", "Whether `x < y`, element by element.")
-neg = unary(neg_p, "iuf", "Each element with the other sign.")
+neg = unary(neg_p, "iuf", "Each element with its sign changed.")
 sin = unary(sin_p, "f", "The sine of each element.")
 cos = unary(cos_p, "f", "The cosine of each element.")
 exp = unary(exp_p, "f", "The exponential of each element.")
@@ -143,12 +143,12 @@ log = unary(log_p, "f", "The natural logarithm of each element.")
 
 
 def reduce_sum(operand: Value, axes: Sequence[int]) -> Value:
-    """Add up along `axes`, which disappear from the shape."""
+    """The sum along `axes`, which disappear from the shape."""
     return reduce_sum_p.bind(operand, axes=tuple(axes))
 
 
 def transpose(operand: Value, permutation: Sequence[int]) -> Value:
-    """Reorder the axes: axis `i` of the result is axis `permutation[i]` of the operand."""
+    """The axes reordered: axis `i` of the result is axis `permutation[i]` of the operand."""
     permutation, shape = tuple(permutation), typed(operand).shape
     if permutation == tuple(range(len(shape))):
         return operand
@@ -173,7 +173,7 @@ def broadcast_in_dim(
 
 
 def convert_element_type(operand: Value, new_dtype: Any) -> Value:
-    """Convert to `new_dtype`."""
+    """The array, converted to `new_dtype`."""
     dtype = dtypes.canonical(new_dtype)
     if type(operand) is int:  # one that may be too large for int64, and not for this dtype
         operand = np.asarray(operand).astype(dtype)
@@ -258,7 +258,9 @@ def dot_general(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Value:
-    """Multiply and add up; see `dot_general_impl` for `dimension_numbers`.
+    """Sums of products, such as the matrix product.
+
+    See `dot_general_impl` for `dimension_numbers`.
 
     `precision` is that of accelerators: on the CPU it changes nothing.
     """

@@ -328,10 +328,10 @@ sqrt = unary(sqrt_p, "f", "The square root of each element.")
 rsqrt = unary(rsqrt_p, "f", "`1 / sqrt(x)`.")
 exp2 = unary(exp2_p, "f", "2 to the power of each element.")
 logistic = unary(logistic_p, "f", "`1 / (1 + exp(-x))`.")
-floor = unary(floor_p, "f", "The greatest integer that is not above each element.")
-ceil = unary(ceil_p, "f", "The least integer that is not below each element.")
+floor = unary(floor_p, "f", "Each element, rounded down.")
+ceil = unary(ceil_p, "f", "Each element, rounded up.")
 square = unary(square_p, "iuf", "`x * x`.")
-sign = unary(sign_p, "iuf", "-1, 0 or 1, as each element is below 0, 0 or above it.")
+sign = unary(sign_p, "iuf", "-1, 0 or 1, for elements that are negative, zero or positive.")
 abs = unary(abs_p, "if", "The absolute value of each element.")
 
 atanh_p = define(
@@ -341,7 +341,7 @@ atanh_p = define(
     lambda t, z, x: mul(integer_pow(one_plus(x), -1), div(t, one_minus(x))),
 )
 atanh = unary(atanh_p, "f", "The inverse of `tanh`.")
-bitwise_not = unary(not_p, "biu", "The opposite of each bit, or of each boolean.", "bitwise_not")
+bitwise_not = unary(not_p, "biu", "`~x`: each bit inverted, or each boolean.", "bitwise_not")
 
 
 class RoundingMethod(enum.IntEnum):
@@ -516,12 +516,22 @@ shift_right_logical_p = define_binary(
     "shift_right_logical", shift_right_impl, "shift_right_logical"
 )
 
-max = binary(max_p, "biuf", "The greater of `x` and `y`, element by element; NaN if one is.")
-min = binary(min_p, "biuf", "The less of `x` and `y`, element by element; NaN if one is.")
+max = binary(
+    max_p, "biuf", "The greater of `x` and `y`, element by element; NaN if one of them is."
+)
+min = binary(
+    min_p, "biuf", "The smaller of `x` and `y`, element by element; NaN if one of them is."
+)
 rem = binary(rem_p, "iuf", "The remainder of `x / y`, with the sign of `x`.")
-bitwise_and = binary(and_p, "biu", "Both `x` and `y`, bit by bit, or of booleans.", "bitwise_and")
-bitwise_or = binary(or_p, "biu", "`x` or `y` or both, bit by bit, or of booleans.", "bitwise_or")
-bitwise_xor = binary(xor_p, "biu", "Either `x` or `y`, bit by bit, or of booleans.", "bitwise_xor")
+bitwise_and = binary(
+    and_p, "biu", "`x & y`, bit by bit; of booleans, whether both are true.", "bitwise_and"
+)
+bitwise_or = binary(
+    or_p, "biu", "`x | y`, bit by bit; of booleans, whether at least one is true.", "bitwise_or"
+)
+bitwise_xor = binary(
+    xor_p, "biu", "`x ^ y`, bit by bit; of booleans, whether exactly one is true.", "bitwise_xor"
+)
 shift_right_logical = binary(
     shift_right_logical_p, "iu", "The bits of `x`, moved `y` places to the right; zeros follow."
 )

@@ -907,7 +907,7 @@ sort_p = Primitive("sort", multiple_results=True)
 
 
 def sort(operand: Value, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Value:
-    """Sorted along an axis, NaN last. Of several arrays, the first `num_keys` are the keys."""
+    """The array, sorted along an axis, NaN last; of several, the first `num_keys` are keys."""
     operands = operand if isinstance(operand, (tuple, list)) else [operand]
     axis = normal_axis(dimension, len(get_aval(operands[0]).shape))
     outs = sort_p.bind(*operands, dimension=axis, is_stable=is_stable, num_keys=num_keys)

@@ -114,7 +114,7 @@ squeeze_p = Primitive("squeeze")
 
 
 def squeeze(array: Value, dimensions: Sequence[int]) -> Value:
-    """Without the axes `dimensions`, which have length 1."""
+    """The array without the axes `dimensions`, which have length 1."""
     shape = get_aval(array).shape
     axes = tuple(sorted(normal_axis(axis, len(shape)) for axis in dimensions))
     if any(shape[axis] != 1 for axis in axes):
@@ -143,7 +143,7 @@ hlo_lowerings[squeeze_p] = hlo_operation("reshape")
 
 
 def expand_dims(array: Value, dimensions: Sequence[int]) -> Value:
-    """With new axes of length 1, which have the numbers `dimensions` in the result."""
+    """The array with new axes of length 1, which have the numbers `dimensions` in the result."""
     shape = get_aval(array).shape
     rank = len(shape) + len(dimensions)
     new = {normal_axis(axis, rank) for axis in dimensions}
@@ -164,7 +164,7 @@ rev_p = Primitive("rev")
 
 
 def rev(operand: Value, dimensions: Sequence[int]) -> Value:
-    """With the order of the elements turned round along `dimensions`."""
+    """The elements in the opposite order along `dimensions`."""
     if len(set(dimensions)) != len(dimensions):
         raise TypeError(f"rev takes each axis once, got {tuple(dimensions)}.")
     return rev_p.bind(operand, dimensions=tuple(dimensions))
@@ -200,7 +200,7 @@ def slice(
     limit_indices: Sequence[int],
     strides: Sequence[int] | None = None,
 ) -> Value:
-    """From `start` (inclusive) to `limit` (exclusive) in each axis, in steps of `strides`."""
+    """The elements from `start` up to, but not including, `limit` in each axis, by `strides`."""
     shape = get_aval(operand).shape
     starts, limits = tuple(map(int, start_indices)), tuple(map(int, limit_indices))
     steps = None if strides is None else tuple(map(int, strides))
@@ -302,7 +302,7 @@ PaddingConfig = Sequence[tuple[int, int, int]]
 
 
 def pad(operand: Value, padding_value: Value, padding_config: PaddingConfig) -> Value:
-    """More elements, all `padding_value`: in each axis `(low, high, interior)` of them.
+    """The array with `(low, high, interior)` further elements in each axis, all `padding_value`.
 
     That is in front, behind, and between each two elements. Negative `low` and `high` take away.
     """

@@ -182,7 +182,7 @@ def squareplus(x: Value, b: Value = 4) -> Value:
 
 
 def gelu(x: Value, approximate: bool = True) -> Value:
-    """`x` times the normal distribution's share below `x`; if asked, approximated by `tanh`."""
+    """`x` times the probability of a normal number below `x`; `approximate`: by `tanh`."""
     (x,) = promote_float(x)
     if approximate:
         inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
@@ -313,7 +313,7 @@ def standardize(
 
 
 def one_hot(x: Value, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Value:
-    """1 in the place that an element of `x` names along a new axis, and 0 in the others."""
+    """Zeros along a new axis, with a 1 at the index that each element of `x` names."""
     x = jnp.asarray(x)
     places = jnp.arange(num_classes, dtype=x.dtype)
     place = axis % (jnp.ndim(x) + 1)

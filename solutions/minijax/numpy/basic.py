@@ -175,6 +175,7 @@ add = binary(basic.add)
 subtract = binary(basic.sub)
 multiply = binary(basic.mul)
 divide = true_divide = binary(basic.div, promote_float)
+divide.__doc__ = "`x / y`, element by element; of integers, too, a float."
 greater = binary(basic.gt)
 less = binary(basic.lt)
 sin = unary_float(basic.sin)
@@ -184,7 +185,7 @@ log = unary_float(basic.log)
 
 
 def negative(x: Value, /) -> Value:
-    """Each element with the other sign."""
+    """Each element with its sign changed."""
     return basic.neg(x)
 
 
@@ -339,7 +340,7 @@ def as_indices(x: Value) -> Sequence[int]:
 
 
 def transpose(a: Value, axes: Sequence[int] | None = None) -> Value:
-    """The axes in the order `axes`, or reversed."""
+    """The array with its axes in the order `axes`, or in reverse order."""
     order: Sequence[int] = range(ndim(a))[::-1]
     if axes is not None:
         order = [normal_axes(operator.index(i), ndim(a))[0] for i in axes]
@@ -600,7 +601,7 @@ def shape(a: Value) -> tuple[int, ...]:
 
 
 def ndim(a: Value) -> int:
-    """How many axes there are."""
+    """The number of axes."""
     return len(shape(a))
 
 

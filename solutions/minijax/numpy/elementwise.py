@@ -155,7 +155,7 @@ isinf = unless_whole(is_infinite, everywhere(False))
 
 
 def abs(x: Value, /) -> Value:
-    """The absolute value; what has no sign is its own."""
+    """The absolute value of each element."""
     return asarray(x) if get_aval(x).dtype.kind in "bu" else elementwise.abs(x)
 
 
@@ -186,7 +186,7 @@ def log10(x: Value, /) -> Value:
 
 
 def round(a: Value, decimals: int = 0, out: None = None) -> Value:
-    """The nearest number with so many decimals; halfway between two, the even one."""
+    """Each element, rounded to `decimals` digits; halfway between two, to the even one."""
     refuse_out("round", out)
     if not dtypes.is_float(get_aval(a).dtype):
         if decimals < 0:
@@ -201,7 +201,7 @@ def round(a: Value, decimals: int = 0, out: None = None) -> Value:
 
 
 def clip(arr: Value = None, /, min: Value = None, max: Value = None) -> Value:
-    """`arr`, but nothing below `min` or above `max`."""
+    """`arr` with elements below `min` raised to it, and those above `max` lowered to it."""
     if min is not None:
         arr = maximum(min, arr)
     return arr if max is None else minimum(max, arr)
@@ -341,9 +341,13 @@ def logical(operation: Callable[[Any, Any], Any], doc: str) -> Callable[[Any, An
     return function
 
 
-logical_and = logical(elementwise.bitwise_and, "Whether both elements differ from zero.")
-logical_or = logical(elementwise.bitwise_or, "Whether at least one of both elements is not zero.")
-logical_xor = logical(elementwise.bitwise_xor, "Whether exactly one of both elements is not zero.")
+logical_and = logical(elementwise.bitwise_and, "Whether both of the two elements differ from zero.")
+logical_or = logical(
+    elementwise.bitwise_or, "Whether at least one of the two elements differs from zero."
+)
+logical_xor = logical(
+    elementwise.bitwise_xor, "Whether exactly one of the two elements differs from zero."
+)
 
 
 def logical_not(x: Value, /) -> Value:

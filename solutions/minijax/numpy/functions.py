@@ -62,7 +62,7 @@ arctan2 = binary(special.atan2, promote_float)
 
 
 def itself(x: Value, /) -> Value:
-    """`x`, which is real; as an array."""
+    """`x` as an array; complex numbers are not supported, so it is real."""
     return asarray(x)
 
 
@@ -88,14 +88,14 @@ def imag(val: Value, /) -> Value:
 
 
 def rint(x: Value, /) -> Value:
-    """The nearest whole number; halfway between two, the even one."""
+    """The nearest integer; halfway between two, the even one."""
     if not dtypes.is_float(get_aval(x).dtype):
         return basic.convert_element_type(x, float)
     return elementwise.round(x, elementwise.RoundingMethod.TO_NEAREST_EVEN)
 
 
 def trunc(x: Value) -> Value:
-    """The whole number next to `x` in the direction of zero."""
+    """`x` without the digits after the point: rounded towards zero."""
     towards_zero = unless_whole(
         lambda x: elementwise.select(
             basic.lt(x, elementwise.scalar(0, x)), elementwise.ceil(x), elementwise.floor(x)
@@ -117,7 +117,7 @@ def copysign(x1: Value, x2: Value, /) -> Value:
 
 
 def hypot(x1: Value, x2: Value, /) -> Value:
-    """The square root of the sum of the squares, which may be too large for a float."""
+    """`sqrt(x**2 + y**2)`, even if the squares are too large for a float."""
     x, y = map(elementwise.abs, promote_shapes(*promote_float(x1, x2)))
     high, low = maximum(x, y), elementwise.min(*broadcast(x, y))
     is_zero = elementwise.eq(high, elementwise.full_like(high, 0))

@@ -149,7 +149,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Value:
 def meshgrid(
     *xi: Value, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> list[Any]:
-    """A grid's coordinates, an array for each axis; with "xy" the first two axes change places."""
+    """The coordinates of a grid, one array per axis; "xy" exchanges the first two axes."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing is 'xy' or 'ij', not {indexing!r}.")
     if not copy:
@@ -192,7 +192,7 @@ def vander(x: Value, N: int | None = None, increasing: bool = False) -> Value:
 
 
 def diagonal(a: Value, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Value:
-    """The elements whose numbers along two axes differ by `offset`; along a new last axis."""
+    """The elements on a diagonal of two axes, along a new last axis; `offset` says which one."""
     a = moveaxis(positive(a), (axis1, axis2), (-2, -1))
     rows, columns = shape(a)[-2:]
     offset = operator.index(offset)
@@ -237,20 +237,20 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
 
 
 def append(arr: Value, values: Value, axis: int | None = None) -> Value:
-    """`values` after `arr`; both as one line if no axis is given."""
+    """`arr` followed by `values` along `axis`; without an axis, both are flattened first."""
     if axis is None:
         return concatenate([ravel(arr), ravel(values)])
     return concatenate([arr, values], axis)
 
 
 def atleast_1d(*arys: Value) -> Any:
-    """The arrays with an axis at least."""
+    """The arrays, with at least one axis each."""
     found = [x if ndim(x) else ravel(x) for x in map(positive, arys)]
     return found[0] if len(found) == 1 else found
 
 
 def atleast_2d(*arys: Value) -> Any:
-    """The arrays with two axes at least."""
+    """The arrays, with at least two axes each."""
     found = [x if ndim(x) > 1 else reshape(x, (1, size(x))) for x in map(positive, arys)]
     return found[0] if len(found) == 1 else found
 
@@ -261,12 +261,12 @@ def column_stack(tup: Any) -> Value:
 
 
 def dstack(tup: Any) -> Value:
-    """Arrays one after the other along their third axis."""
+    """Arrays joined along their third axis."""
     return concatenate([x if ndim(x) > 2 else expand_dims(atleast_2d(x), 2) for x in tup], 2)
 
 
 def array_split(ary: Value, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """As `split`; parts may differ in length: the first ones may be longer by one."""
+    """As `split`, for lengths that cannot be divided: the first parts may be longer by one."""
     from minijax.numpy import split
 
     if not isinstance(indices_or_sections, int):
@@ -288,7 +288,7 @@ def flipud(m: Value) -> Value:
 
 
 def rot90(m: Value, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Value:
-    """The plane of two axes turned by 90 degrees, `k` times."""
+    """The array, turned by 90 degrees in the plane of two axes, `k` times."""
     first, second = (one_axis(axis, ndim(m)) for axis in axes)
     if first == second:
         raise ValueError("Axes must be different")
@@ -324,7 +324,7 @@ def isclose(
 def allclose(
     a: Value, b: Value, rtol: Value = 1e-05, atol: Value = 1e-08, equal_nan: bool = False
 ) -> Value:
-    """Whether all elements are close, as `isclose` says it."""
+    """Whether all elements are close, in the sense of `isclose`."""
     return all(isclose(a, b, rtol, atol, equal_nan))
 
 
@@ -359,7 +359,7 @@ def cumprod(a: Value, axis: int | None = None, dtype: Any = None, out: None = No
 def diff(
     a: Value, n: int = 1, axis: int = -1, prepend: Value = None, append: Value = None
 ) -> Value:
-    """The differences of neighbours along an axis, taken `n` times."""
+    """The differences of neighbors along an axis, taken `n` times."""
     a = asarray(a)
     axis = one_axis(axis, ndim(a))
     ends = [
@@ -379,7 +379,7 @@ def diff(
 
 
 def ptp(a: Value, axis: Axis = None, out: None = None, keepdims: bool = False) -> Value:
-    """The distance of the largest from the smallest."""
+    """The difference between the greatest and the least element."""
     return max(a, axis, out, keepdims) - min(a, axis, out, keepdims)
 
 
@@ -405,7 +405,7 @@ def average(
     returned: bool = False,
     keepdims: bool = False,
 ) -> Any:
-    """The mean, in which elements count as much as their weights say."""
+    """The weighted mean of the elements."""
     (a,) = promote_float(asarray(a))
     if weights is None:
         found = mean(a, axis, keepdims=keepdims)
@@ -492,7 +492,7 @@ nanmin = extreme_but_nan("nanmin", min, math.inf)
 
 
 def kron(a: Value, b: Value) -> Value:
-    """Every element of `a` times the whole of `b`, in the places of the elements of `a`."""
+    """The Kronecker product: each element of `a` replaced by its product with all of `b`."""
     rank = builtins.max(ndim(a), ndim(b))
     a, b = (reshape(x, (*[1] * (rank - ndim(x)), *shape(x))) for x in map(asarray, (a, b)))
     outer, inner = [2 * i for i in range(rank)], [2 * i + 1 for i in range(rank)]
@@ -503,7 +503,7 @@ def kron(a: Value, b: Value) -> Value:
 def cross(
     a: Value, b: Value, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Value:
-    """The vector product of vectors with three components."""
+    """The cross product of vectors with three components."""
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
     a, b = (moveaxis(asarray(x), i, -1) for x, i in ((a, axisa), (b, axisb)))
     if shape(a)[-1] != 3 or shape(b)[-1] != 3:
@@ -589,7 +589,7 @@ def quantile(
     method: str = "linear",
     keepdims: bool = False,
 ) -> Value:
-    """The values below which a part `q` of the elements lies; between two elements, in proportion.
+    """The values below which a fraction `q` of the elements is; between two elements, interpolated.
 
     NaN among the elements makes the result NaN.
     """

@@ -81,14 +81,14 @@ max = extreme(
     reductions.reduce_max,
     elementwise.max,
     reductions.lowest,
-    "The greatest of `initial` and the elements along `axis`, or of all, in the mask `where`.",
+    "The greatest element along `axis`, or of all: of those in `where`, and of `initial`.",
 )
 min = extreme(
     "min",
     reductions.reduce_min,
     elementwise.min,
     reductions.highest,
-    "The least of `initial` and the elements along `axis`, or of all, in the mask `where`.",
+    "The least element along `axis`, or of all: of those in `where`, and of `initial`.",
 )
 amax, amin = max, min
 
@@ -132,7 +132,7 @@ def truth_reduction(name: str, reduce: Callable[..., Any], identity: bool) -> Ca
         return keep_axes(reduce(truths, axes), shape(a), axes if keepdims else ())
 
     function.__doc__ = (
-        f"Whether {name} of the elements along `axis`, in the mask `where`, are true."
+        f"Whether {name} of the elements along `axis` are true; `where` says which ones count."
     )
     return function
 
@@ -194,7 +194,7 @@ def var(
     mean: Value = None,
     correction: float | None = None,
 ) -> Value:
-    """The mean squared distance from the mean, for `ddof` elements fewer than there are.
+    """The mean squared distance from the mean; `ddof` is subtracted from the divisor.
 
     Only elements in the mask `where` count. `mean` may be given, and `correction` is another name
     for `ddof`.

@@ -99,13 +99,13 @@ def ravel(a: Value) -> Value:
 
 
 def squeeze(a: Value, axis: int | Sequence[int] | None = None) -> Value:
-    """Without the axes of length 1, or without those in `axis`."""
+    """The array without its axes of length 1, or without those in `axis`."""
     ones = [i for i, n in enumerate(shape(a)) if n == 1]
     return shapes.squeeze(a, ones if axis is None else normal_axes(axis, ndim(a)))
 
 
 def expand_dims(a: Value, axis: int | Sequence[int]) -> Value:
-    """With new axes of length 1."""
+    """The array with new axes of length 1."""
     return shapes.expand_dims(a, as_indices(known("expand_dims", axis)))
 
 
@@ -130,19 +130,19 @@ def stack(arrays: Value, axis: int = 0) -> Value:
 
 
 def vstack(tup: Any) -> Any:
-    """Rows below each other."""
+    """Arrays below each other: joined along the first axis."""
     rows = [x if ndim(x) > 1 else shapes.reshape(x, (1, size(x))) for x in tup]
     return concatenate(rows, 0)
 
 
 def hstack(tup: Any) -> Any:
-    """Columns beside each other; arrays with one axis follow each other."""
+    """Arrays side by side: joined along the second axis, or along the only one."""
     parts = [x if ndim(x) else ravel(x) for x in tup]
     return concatenate(parts, 0 if ndim(parts[0]) == 1 else 1)
 
 
 def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Any]:
-    """Parts along an axis: so many of one size, or cut at these indices."""
+    """Parts along an axis: as many as asked for, of equal size, or cut at the given indices."""
     length, parts = shape(ary)[one_axis(axis, ndim(ary))], known("split", indices_or_sections)
     if isinstance(parts, int):
         if length % parts:
@@ -157,7 +157,7 @@ def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> 
 
 
 def moveaxis(a: Value, source: int | Sequence[int], destination: int | Sequence[int]) -> Value:
-    """The axes `source` at the places `destination`; the others keep their order."""
+    """The axes `source` moved to the places `destination`; the others keep their order."""
     pair = (as_indices(known("moveaxis", x)) for x in (source, destination))
     sources, places = ([one_axis(i, ndim(a)) for i in axes] for axes in pair)
     order = [i for i in range(ndim(a)) if i not in sources]
@@ -167,14 +167,14 @@ def moveaxis(a: Value, source: int | Sequence[int], destination: int | Sequence[
 
 
 def swapaxes(a: Value, axis1: int, axis2: int) -> Value:
-    """Two axes in each other's place."""
+    """The array with two axes exchanged."""
     order = list(range(ndim(a)))
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return basic.transpose(a, order)
 
 
 def flip(m: Value, axis: int | Sequence[int] | None = None) -> Value:
-    """The elements in the opposite order."""
+    """The elements in the opposite order along `axis`."""
     axes = (
         range(ndim(m))
         if axis is None
@@ -227,7 +227,7 @@ def roll_by_array(a: Value, shift: Value, axes: Sequence[int]) -> Value:
 
 
 def pad(array: Value, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Value:
-    """More elements at the ends: `pad_width` is (before, after) for each axis, or for all."""
+    """The array with `pad_width`, (before, after) for each axis or for all, further elements."""
     if mode != "constant":
         raise NotImplementedError(f"pad knows the mode 'constant' only, not {mode!r}.")
     given = np.asarray(known("pad", pad_width))
@@ -272,7 +272,7 @@ def repeat(a: Value, repeats: Any, axis: int | None = None) -> Value:
 
 
 def broadcast_arrays(*args: Value) -> list[Value]:
-    """All arrays in their common shape."""
+    """The arrays, broadcast to their common shape."""
     common = np.broadcast_shapes(*map(shape, args))
     return [broadcast_to(x, common) for x in args]
 

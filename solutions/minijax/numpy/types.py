@@ -46,12 +46,12 @@ signedinteger, unsignedinteger = np.signedinteger, np.unsignedinteger
 
 
 def set_printoptions(*args: Any, **kwargs: Any) -> None:
-    """NumPy's function of this name: arrays here are printed by NumPy."""
+    """NumPy's function of the same name, because NumPy prints the arrays."""
     np.set_printoptions(*args, **kwargs)
 
 
 def printoptions(*args: Any, **kwargs: Any) -> Any:
-    """NumPy's context manager of this name."""
+    """NumPy's context manager of the same name."""
     return np.printoptions(*args, **kwargs)
 
 
@@ -78,12 +78,12 @@ def is_key(kind: Any) -> bool:
 
 
 def finfo(dtype: Any) -> Any:
-    """What there is to know about a float type: `eps`, `max`, `tiny`, `bits` and others."""
+    """The limits of a float type: `eps`, `max`, `tiny`, `bits` and others."""
     return np.finfo(plain(dtype))
 
 
 def iinfo(int_type: Any) -> Any:
-    """What there is to know about an integer type: `min`, `max` and `bits`."""
+    """The limits of an integer type: `min`, `max` and `bits`."""
     return np.iinfo(plain(int_type))
 
 

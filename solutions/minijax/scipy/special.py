@@ -120,7 +120,7 @@ def kl_div(p: Value, q: Value) -> Value:
 
 
 def ndtr(x: Value) -> Value:
-    """The share of the normal distribution below `x`."""
+    """The probability that a normal number is below `x`."""
     (x,) = promote_float(x)
     half = x / math.sqrt(2)
     size = jnp.abs(half)

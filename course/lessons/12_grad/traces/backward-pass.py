@@ -1,6 +1,7 @@
 """The backward pass walks a program from its end.
 
 watch = ["minijax.transpose.backward_pass", "minijax.transpose.accumulate"]
+hide = ["convert_element_type"]
 look = "First the function is traced. Then its equations are visited from the last to the first. `a` is used twice: watch its two cotangents meet."
 """
 
@@ -13,4 +14,4 @@ def c_of(x):
     return b + a
 
 
-print(linear_transpose(c_of, 1.0)(1.0))
+print(*linear_transpose(c_of, 1.0)(1.0))

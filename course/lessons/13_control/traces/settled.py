@@ -17,4 +17,5 @@ def f(x):
     return lax.while_loop(lambda carry: carry[0] < 9.0, step, (x, 0.0, 0.0))
 
 
-print(jvp(f, (1.0,), (1.0,)))
+values, tangents = jvp(f, (1.0,), (1.0,))
+print(*values, *tangents)

@@ -2,7 +2,7 @@
 
 memory = true
 level = 0
-hide = ["sin", "cos", "neg", "mul", "add", "convert_element_type"]
+hide = ["sin", "cos", "neg", "mul", "add", "convert_element_type", "prevent_cse"]
 look = "The same gradient is computed twice. Watch the curve: it climbs with each layer the first time, and much less the second time."
 """
 

@@ -1,6 +1,6 @@
 """Three examples gather, and their cotangents flow back.
 
-hide = ["lt", "add", "select_n"]
+hide = ["lt", "add", "select_n", "indices_are_sorted", "unique_indices", "mode"]
 look = "Forwards, every example receives the values of all three. Watch what comes back to each: the sum of what all three say about it."
 """
 

@@ -1,5 +1,6 @@
 """One function, four ways to run it: evaluation, `jvp`, its jaxpr, StableHLO.
 
+hide = ["convert_element_type"]
 look = "The function stays the same. Watch what becomes of its sine and its product each time."
 """
 
