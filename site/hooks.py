@@ -346,7 +346,7 @@ _SHORT = 16  # characters that are kept together
 _CELL = re.compile(r"<td\b.*?</td>", re.DOTALL)
 _NAME = re.compile(r"(?<=>)[^<>]{10,}(?=</(?:code|a)>)")
 _LONG_WORD = re.compile(r"[^<>\s]{34,}")  # what does not fit a phone
-_JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[^\W_][_/(=])(?=[^\W_])|(?<=\w\.)(?=\w{5})")
+_JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[^\W_][_/(=])(?=[^\W_])|(?<=[\w)]\.)(?=\w{5})")
 
 
 def _cell(cell: re.Match[str]) -> str:

@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
@@ -102,14 +103,18 @@ def _compact(data: object) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
+# How much a hit in a folder counts beside one in a lesson: most who search are students.
+_WEIGHTS = {"instructor": 0.3, "glossary": 2}
 _TEASER = 160  # characters of a section that its search result may show
 
 
-def _pruned(sections: list[dict[str, str]]) -> list[dict[str, str]]:
+def _pruned(sections: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """How each section begins; with a page's first section, the words of the whole page."""
-    pages: dict[str, dict[str, str]] = {}
+    pages: dict[str, dict[str, Any]] = {}
     words: dict[str, set[str]] = {}
     for section in sections:
+        if weight := _WEIGHTS.get(section["location"].partition("/")[0]):
+            section["boost"] = weight
         text = _text(section["text"])
         if "/#minijax." in section["location"]:
             section.update(_reference(section["location"], text))

@@ -197,7 +197,7 @@ def _program(file: Path) -> str:
     printed = file.with_suffix(".txt").read_text(encoding="utf-8")
     about = " ".join(about.split())
     return (
-        f"\n### {title.rstrip('.')}\n\n{about}\n\n```text\n{printed}```\n\n"
+        f"\n### {title.rstrip('.')}\n\n{about}\n\n``` {{ .text .drawn }}\n{printed.rstrip()}\n```\n\n"
         f'??? note "{file.name}"\n\n    ```python\n{code}    ```\n'
     )
 

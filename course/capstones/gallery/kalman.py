@@ -1,7 +1,8 @@
 """A Kalman filter follows a ball that it sees badly, and learns how badly it sees.
 
 The filter is one `scan`. Its likelihood has a gradient, as any function has, and following that
-gradient finds the noise of the measurements.
+gradient finds the noise of the measurements. In the picture, time goes from left to right: `o` is
+what was measured, and `*` where the filter believes the ball to be.
 """
 
 import jax
