@@ -221,8 +221,9 @@ def _definitions() -> dict[str, str]:
 
 
 def _home(markdown: str, config: MkDocsConfig) -> str:
-    """The home page with its recorded program, and with how the course is obtained."""
+    """The home page with its recorded program, and with how the course is tried and obtained."""
     markdown = markdown.replace("{{ obtain }}", _obtain(config.repo_url))
+    markdown = markdown.replace("{{ try }}", "" if config.extra["offline"] else runner.invitation())
     lesson = manifest.load().get("capstone")  # it has every module
     try:
         if not lesson:

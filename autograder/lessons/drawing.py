@@ -231,6 +231,7 @@ class Moment:
     text: str  # with `code` between backticks
     stack: tuple[Row, ...] = ()
     at: int | None = None  # the program's line that is being evaluated
+    begun: int | None = None  # the line at which the program came there, if it is another one
     level: int | None = None  # of the interpreter that it is about
     boxes: tuple[Value, ...] = ()  # which it mentions
     source: int | None = None  # of the rule, or of the interpreter's method: its place in `sources`
@@ -266,6 +267,7 @@ def moments(steps: Sequence[Step], scene: Scene = Scene()) -> Iterator[Moment]:
     """The steps one after the other, as a stepper shows them."""
     for step in steps:
         known: dict[str, Any] = {name: step.get(name) for name in ("at", "memory", "peak")}
+        known["begun"] = step.get("from")
         for moment in MOMENTS[step["kind"]](step, scene.now(step)):
             missing = {name: x for name, x in known.items() if getattr(moment, name) is None}
             yield replace(moment, **missing)

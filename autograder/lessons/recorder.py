@@ -537,11 +537,18 @@ def names_of(cls: type) -> set[str]:
 
 
 def line_in(file: str | None) -> dict[str, int]:
-    """The line of a program that is being evaluated, as the fact `at`."""
+    """The line of a program that is being evaluated, as the fact `at`.
+
+    If it is in a function, the line that began it all is the fact `from`.
+    """
     frame = sys._getframe() if file else None
-    while frame is not None and frame.f_code.co_filename != file:
+    lines = []
+    while frame is not None:
+        if frame.f_code.co_filename == file:
+            lines.append(frame.f_lineno)
         frame = frame.f_back
-    return {"at": frame.f_lineno} if frame else {}
+    at = {"at": lines[0]} if lines else {}
+    return {**at, "from": lines[-1]} if len(lines) > 1 else at
 
 
 def type_name(interpreter: Any) -> str:

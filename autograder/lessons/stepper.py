@@ -69,7 +69,7 @@ def fragment(
 
 def item(moment: Moment) -> str:
     """A step as an item of the list."""
-    facts = {"at": moment.at, "level": moment.level, "rule": moment.source}
+    facts = {"at": moment.at, "from": moment.begun, "level": moment.level, "rule": moment.source}
     marks = "".join(f' data-{name}="{x}"' for name, x in facts.items() if x is not None)
     rows = "".join(map(stack_row, moment.stack))
     stack = f'<ul class="stepper-stack">{rows}</ul>' if rows else ""
@@ -113,7 +113,8 @@ def rule_list(told: Sequence[Moment], rules: Sequence[Source]) -> str:
 
 def rule_item(number: int, rule: Source) -> str:
     """A rule's text; an empty line of it gets a space, because Markdown ends HTML at one."""
-    name, text = html.escape(rule.name), re.sub("^$", " ", rule.text.strip(), flags=re.MULTILINE)
+    name = html.escape(rule.name.replace(".<locals>", ""))
+    text = re.sub("^$", " ", rule.text.strip(), flags=re.MULTILINE)
     head = f"<summary>The code: <code>{name}</code></summary>{rule.about}"
     return f'<details data-rule="{number}">{head}{CODE.format(text)}</details>'
 

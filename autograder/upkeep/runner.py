@@ -34,6 +34,14 @@ def lessons() -> list[Lesson]:
     return next(iter(routes.parts(list(manifest.load().values())).values()))
 
 
+def invitation() -> str:
+    """What the first page says of it, if the pages have it."""
+    if not _is_there():
+        return ""
+    count = len(lessons())
+    return f"**Nothing to install at first**: lessons 1 to {count} run here, in your browser."
+
+
 # ------------------------------------------------------------------------------------------
 # From npm
 

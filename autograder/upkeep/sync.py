@@ -194,10 +194,10 @@ def _program(file: Path) -> str:
     text = file.read_text(encoding="utf-8")
     title, _, about = (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")
     code = "".join(f"    {line}".rstrip() + "\n" for line in text.splitlines())
-    printed = file.with_suffix(".txt").read_text(encoding="utf-8")
+    printed = file.with_suffix(".txt").read_text(encoding="utf-8").rstrip()
     about = " ".join(about.split())
     return (
-        f"\n### {title.rstrip('.')}\n\n{about}\n\n``` {{ .text .drawn }}\n{printed.rstrip()}\n```\n\n"
+        f"\n### {title.rstrip('.')}\n\n{about}\n\n``` {{ .text .drawn }}\n{printed}\n```\n\n"
         f'??? note "{file.name}"\n\n    ```python\n{code}    ```\n'
     )
 

@@ -279,6 +279,38 @@ def test_a_stepper_shows_the_stack_at_each_step():
     )
 
 
+def test_a_step_in_a_function_names_the_line_that_led_there():
+    function = "from minijax import jvp, lax\n\n\ndef f(x):\n    return lax.sin(x)\n\n\n"
+    program = f"{function}f(3.0)\njvp(f, (3.0,), (1.0,))\n"
+    moments = list(drawing.moments(recorder.record(program, "p.py")["steps"]))
+    lines = [(x.at, x.begun) for x in moments if x.text.startswith("`sin")]
+    assert lines == [(5, 8), (5, 9), (5, 9)]
+
+
+def test_a_lowering_is_told_by_the_lines_that_it_writes():
+    program = "from minijax import jit, lax\njit(lax.sin).lower(1.0)\n"
+    moments = list(drawing.moments(recorder.record(program, "p.py")["steps"]))
+    (told,) = [x.text for x in moments if "lowering" in x.text]
+    assert told.endswith(" writes `%0 = stablehlo.sine %arg0 : tensor<f64>`.")
+
+
+def test_sentences_leave_out_parameters_that_say_nothing_and_count_equal_values():
+    arrays = ["float64[100]"] * 3
+    step = {"name": "f", "operands": ["1.0", *arrays], "params": {"a": "False", "b": "(0,)"}}
+    assert drawing.brief(step) == "f[b=(0,)] 1.0 float64[100] (3 times)"
+    assert drawing.results({"results": arrays[:2]}) == "float64[100], float64[100]"
+
+
+def test_dtypes_devices_and_executables_are_shown_by_their_names():
+    import numpy as np
+    from minijax import devices
+
+    show = recorder.Shown(lambda owner: 0)
+    assert show(devices()[0]) == "cpu:0"
+    assert recorder.one_line({"new": np.dtype("float32")}) == "{'new': float32}"
+    assert recorder.one_line(show) == "Shown"
+
+
 def test_the_page_shows_the_program_as_text_and_steps_with_the_sites_script():
     source = "# <script>alert(1)</script>\n" + SECOND
     document = recorder.record(source, "<b>.py")

@@ -2,8 +2,8 @@
 
    In a page: <section class="stepper" data-label="What it shows"> around an ordered list
    (autograder/lessons/stepper.py makes it of a recording). The program may be above the list; a
-   step names its line in data-at, the level of its interpreter in data-level, and in data-rule the
-   code to be opened below. Without JavaScript, and on paper, all steps are shown, numbered. */
+   step names its line in data-at, the line that led there in data-from, the level of its interpreter
+   in data-level, and in data-rule the code to be opened below. Without JavaScript, and on paper, all steps are shown, numbered. */
 
 class StepViewer extends HTMLElement {
   connectedCallback() {
@@ -111,9 +111,12 @@ class StepViewer extends HTMLElement {
 
   show(index) {
     this.current = index;
-    const { at, level, rule } = this.steps[index].dataset;
+    const { at, from, level, rule } = this.steps[index].dataset;
     this.steps.forEach((step, i) => step.classList.toggle("stepper-current", i === index));
-    this.lines.forEach((line, i) => line.classList.toggle("stepper-at", i + 1 === Number(at)));
+    this.lines.forEach((line, i) => {
+      line.classList.toggle("stepper-at", i + 1 === Number(at));
+      line.classList.toggle("stepper-from", i + 1 === Number(from));
+    });
     this.rules.forEach((x) => x.classList.toggle("stepper-current", x.dataset.rule === rule));
     this.style.setProperty("--stepper-at", (index + 0.5) / this.steps.length);
     this.tell(level);
