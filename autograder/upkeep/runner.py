@@ -142,6 +142,8 @@ def add_to(markdown: str, lesson: Lesson) -> str:
         data = f'data-lesson="{lesson.id}" data-exercise="{exercise.id}"'
         place = f'<div class="try-exercise" {data}></div>'
         markdown = markdown.replace(command, f"{command}\n{place}\n", 1)
+    check = f"**Check your work**: `./jaxprentice check {lesson.id}`"
+    markdown = markdown.replace(check, f"{check}, or on this page, below each exercise")
     return f'{markdown}\n\n<script src="../../assets/runner/try.js" defer></script>\n'
 
 
