@@ -231,7 +231,7 @@ class Moment:
     text: str  # with `code` between backticks
     stack: tuple[Row, ...] = ()
     at: int | None = None  # the program's line that is being evaluated
-    begun: int | None = None  # the line at which the program came there, if it is another one
+    begun: int | None = None  # the line from which the program came there, if it did
     level: int | None = None  # of the interpreter that it is about
     boxes: tuple[Value, ...] = ()  # which it mentions
     source: int | None = None  # of the rule, or of the interpreter's method: its place in `sources`

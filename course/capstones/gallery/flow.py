@@ -1,8 +1,8 @@
 """A normalizing flow bends a round cloud of points into two moons.
 
 Each layer moves one coordinate by a function of the other, so it can be undone, and the change of
-the density is known exactly: the likelihood of the points is all that training needs. The darker
-the picture, the more likely the model takes a point to be there.
+the density is known exactly: the likelihood of the points is all that training needs. The picture
+shows the density, the darker the higher.
 """
 
 import jax
