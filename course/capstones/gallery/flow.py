@@ -2,7 +2,7 @@
 
 Each layer moves one coordinate by a function of the other, so it can be undone, and the change of
 the density is known exactly: the likelihood of the points is all that training needs. The picture
-shows the density, the darker the higher.
+shows the density.
 """
 
 import jax
