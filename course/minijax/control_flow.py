@@ -31,6 +31,7 @@ from minijax.core import (
     Values,
     abstract_eval_rules,
     add_p,
+    convert_element_type_p,
     get_aval,
     hlo_lowerings,
     impl_rules,
@@ -74,6 +75,7 @@ from minijax.programs import (
     jvp_program,
     kept_for,
     known_values,
+    own_array,
     rearranged,
     share_consts,
     split_program,
@@ -165,7 +167,7 @@ def choose(index: Value, programs: Branches, inputs: Values) -> list[Value]:
     computed = [i for i, source in enumerate(sources) if source is None]
     branches = tuple(with_results(program, computed) for program in programs)
     outs = iter(cond_p.bind(index, *inputs, branches=branches))
-    return [next(outs) if source is None else as_array(inputs[source]) for source in sources]
+    return [next(outs) if source is None else own_array(inputs[source]) for source in sources]
 
 
 def bind_cond(index: Value, programs: Branches, operands: Values) -> list[Value]:
@@ -519,7 +521,7 @@ def repeat_while(condition: ClosedJaxpr, body: ClosedJaxpr, init: Values) -> lis
         [*same, *consts],
         chosen(init, opposite(fixed)),
     )
-    return filled(fixed, map(as_array, same), outs)
+    return filled(fixed, same, outs)
 
 
 def bind_while(
@@ -764,7 +766,7 @@ def scan(
 
     def trace_body(avals: Types) -> tuple[Part, PyTreeDef]:
         part = trace_part(f, tree, [*avals, *row_avals])
-        if part.tree.node_class is not tuple or len(part.tree.child_treedefs) != 2:
+        if len(part.tree.children()) != 2:  # any container, as in JAX
             raise TypeError(f"scan body output must be a pair, got {part.tree}.")
         return part, part.tree.child_treedefs[0]
 
@@ -828,8 +830,8 @@ def repeat_scan(
     body = with_results(body, [*range(number), *computed])
     same, changing = chosen(init, fixed), chosen(init, opposite(fixed))
     carry, ys = groups(loop.bind(body, [*same, *consts], changing, rows), number)
-    copies = [rows[i - first_row] for i in chosen(y_sources, as_they_are)]
-    return [*filled(fixed, map(as_array, same), carry), *filled(as_they_are, copies, ys)]
+    stacks = [own_array(rows[i - first_row]) for i in chosen(y_sources, as_they_are)]
+    return [*filled(fixed, same, carry), *filled(as_they_are, stacks, ys)]
 
 
 # fori_loop: a scan, or a while_loop -------------------------------------------------------------
@@ -1093,11 +1095,18 @@ def backward_step(
 
     def step(*args: Value) -> list[Value]:
         same, sums, carry, ys, stacks = groups(args, num_same, num_consts, num_carry, num_ys)
-        parts, others = groups(transposed(*same, *stacks, *carry, *ys), num_consts)
-        return [*map(add_p.bind, sums, parts), *others]
+        parts, carry_ct, others = groups(
+            transposed(*same, *stacks, *carry, *ys), num_consts, num_carry
+        )
+        return [*map(add_p.bind, sums, parts), *map(retyped, carry_ct, rest.out_avals), *others]
 
     same_and_sums, stacks = rest.in_avals[: first + num_consts], rest.in_avals[last:]
     return trace_to_jaxpr(step, [*same_and_sums, *rest.out_avals, *stacks])
+
+
+def retyped(ct: Value, aval: ShapedArray) -> Value:
+    """A carry's cotangent after a step, weakly typed if it was before the step."""
+    return convert_element_type_p.bind(ct, new_dtype=aval.dtype, weak_type=aval.weak_type)
 
 
 # scan: types, lowering --------------------------------------------------------------------------

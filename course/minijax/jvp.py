@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
+from minijax.arguments import disclosed, enclosing
 from minijax.core import (
     Primitive,
     ShapedArray,
@@ -435,8 +436,8 @@ def takes_aux(jvp_of_two: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple
     ) -> tuple[Value, ...]:
         if not has_aux:
             return jvp_of_two(fun, primals, tangents)
-        (out, aux), (out_dot, _) = jvp_of_two(fun, primals, tangents)
-        return out, out_dot, aux
+        (out, aux), (out_dot, _) = jvp_of_two(enclosing(fun), primals, tangents)
+        return out, out_dot, disclosed(aux)
 
     jvp.__doc__ = jvp_of_two.__doc__
     return jvp

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from minijax import dtypes
+from minijax.arguments import disclosed, enclosing
 from minijax.core import (
     Primitive,
     ShapedArray,
@@ -359,7 +360,7 @@ def linearize_tree(f: Callable[..., Any], primals: Values, has_aux: bool) -> Lin
     """As `linearize_flat`, for functions of containers, or with `has_aux` of (result, more)."""
     leaves, in_tree = tree_flatten(primals)
     flat_f, out_tree = flatten_fun(
-        lambda *args: checked_pair(f(*args)) if has_aux else (f(*args), None), in_tree
+        enclosing(lambda *args: checked_pair(f(*args)) if has_aux else (f(*args), None)), in_tree
     )
     values, program = linearize_flat(
         flat_f, leaves, lambda: out_tree().child_treedefs[0].num_leaves
@@ -367,7 +368,7 @@ def linearize_tree(f: Callable[..., Any], primals: Values, has_aux: bool) -> Lin
     y, aux = tree_unflatten(out_tree(), values)
     y_leaves, y_tree = tree_flatten(y)
     in_avals, out_avals = [get_aval(x) for x in leaves], [get_aval(x) for x in y_leaves]
-    return Linearized(y, aux, program, in_tree, in_avals, y_tree, out_avals)
+    return Linearized(y, disclosed(aux), program, in_tree, in_avals, y_tree, out_avals)
 
 
 def checked_pair(out: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Which arguments of a function a transformation is about: `argnums`, and static ones.
+"""Which arguments a transformation is about, `argnums` and static ones; and what `has_aux` adds.
 
 Plumbing for `grad`, `jacfwd`, `jit` and their relatives: no interpreter, only functions and places.
 """
@@ -8,7 +8,11 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from minijax.core import get_aval
+from minijax.tree import NodeType, node_types, tree_map
 
 # The function to transform ------------------------------------------------------------------------
 
@@ -88,6 +92,46 @@ def check_real(holomorphic: bool) -> None:
     """`NotImplementedError` for `holomorphic=True`, which is for complex numbers."""
     if holomorphic:
         raise NotImplementedError("There are no complex numbers here: leave holomorphic out.")
+
+
+# What a function returns besides its result (`has_aux`): anything, arrays or not ------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Enclosed:
+    """What is not an array, as a container without leaves: interpreters do not see it."""
+
+    value: Any
+
+
+node_types[Enclosed] = NodeType(lambda enclosed: ((), enclosed), lambda enclosed, _: enclosed)
+
+
+def enclosing(fun: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
+    """`fun`, which returns a pair, with the second part fit for interpreters."""
+
+    def fun_with_aux(*args: Any) -> tuple[Any, Any]:
+        out, aux = fun(*args)
+        return out, tree_map(lambda x: x if is_array(x) else Enclosed(x), aux)
+
+    return fun_with_aux
+
+
+def is_array(x: Any) -> bool:
+    try:
+        get_aval(x)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def disclosed(aux: Any) -> Any:
+    """The second part as the function returned it, with arrays for tracers."""
+
+    def is_enclosed(x: Any) -> bool:
+        return isinstance(x, Enclosed)
+
+    return tree_map(lambda x: x.value if is_enclosed(x) else x, aux, is_leaf=is_enclosed)
 
 
 # Static arguments: Python sees their values, and each value has a program of its own --------------

@@ -29,6 +29,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from minijax.arguments import Static
 from minijax.core import (
     ShapedArray,
     Tangent,
@@ -65,12 +66,20 @@ from minijax.kept_inside import asked_inside, looked_into
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer, partial_eval_jaxpr
 from minijax.lowering import Emitter
 from minijax.marks import chosen
-from minijax.programs import with_results
-from minijax.tracing import split_static, static_places, trace_to_jaxpr, trace_tree, without_static
+from minijax.programs import kept_for, trace_part, types_of, with_results
+from minijax.tracing import split_static, static_places, trace_to_jaxpr, without_static
 from minijax.transpose import call_transpose
-from minijax.tree import tree_leaves, tree_unflatten
+from minijax.tree import tree_flatten, tree_unflatten
 
-remat_p = CallPrimitive("remat2", multiple_results=True)  # JAX's name for it
+
+class RematPrimitive(CallPrimitive):
+    """A call; none for a program from nothing to nothing, as the part for now may be."""
+
+    def bind(self, *args: Value, **params: Any) -> Value:
+        return super().bind(*args, **params) if args or params["jaxpr"].out_avals else []
+
+
+remat_p = RematPrimitive("remat2", multiple_results=True)  # JAX's name for it
 
 Policy = Callable[..., bool]  # see minijax/checkpoint_policies.py
 
@@ -106,10 +115,28 @@ def checkpoint(
     @functools.wraps(fun)
     def checkpointed(*args: Value, **kwargs: Any) -> Value:
         static, dynamic = split_static(numbers, names, args, kwargs)
-        program, out_tree = trace_tree(without_static(fun, static), dynamic)
-        return tree_unflatten(out_tree, call_remat(program, tree_leaves(dynamic), **params))
+        leaves, in_tree = tree_flatten(dynamic)
+        part = trace_part(for_static(fun)(static), in_tree, types_of(leaves))
+        return tree_unflatten(part.tree, call_remat(part.program, leaves, **params))
 
     return checkpointed
+
+
+@kept_for
+def for_static(fun: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+    """From static arguments to the function of the others: the same each time, as its program is.
+
+    Values that are equal count as the same, 1 and True too, as in JAX.
+    """
+
+    @functools.cache
+    def function_of_others(static: Static) -> Callable[..., Any]:
+        def f(*others: Any) -> Any:  # which must not keep `fun` alive
+            return without_static(fun(), static)(*others)
+
+        return f
+
+    return function_of_others
 
 
 def remat(

@@ -174,8 +174,8 @@ class CustomFunction:
 
     def split(self, args: Values) -> tuple[list[Any], list[Any]]:
         """The arguments that are not differentiated, and those that are."""
+        fixed = [args[i] for i in self.nondiff_argnums]
         places = {i % len(args) for i in self.nondiff_argnums}
-        fixed = [args[i % len(args)] for i in self.nondiff_argnums]
         return fixed, [x for i, x in enumerate(args) if i not in places]
 
     def joined(self, fixed: Sequence[Any], others: Sequence[Any]) -> list[Any]:
@@ -224,9 +224,8 @@ class custom_jvp(CustomFunction):  # a decorator; JAX's name
             result = self(*primals)
             pairs = zip(jvps, tangents, strict=True)
             parts = [rule(t, result, *primals) for rule, t in pairs if rule is not None]
-            zeros = tree_map(lambda x: zeros_like_aval(get_aval(x)), result)
             add = functools.partial(tree_map, lambda x, y: x + y)
-            return result, functools.reduce(add, parts) if parts else zeros
+            return result, functools.reduce(add, parts) if parts else None
 
         self.defjvp(jvp)
 
@@ -393,11 +392,14 @@ def leaves_or_none(tree: PyTreeDef, ct: Tangent) -> list[Value]:
 
 
 def fitting_ct(ct: Tangent, aval: ShapedArray) -> Value:
-    """A cotangent for an input of type `aval`; None stands for zero, and integers have none."""
+    """A cotangent for an input of type `aval`; None stands for zero, and integers have none.
+
+    Its dtype may be another one, as in JAX: rules compute in the precision that they want.
+    """
     if ct is None or not dtypes.is_float(aval.dtype):
         return zeros_like_aval(aval)
     got = get_aval(ct)
-    if (got.shape, got.dtype) != (aval.shape, aval.dtype):
+    if got.shape != aval.shape:
         raise ValueError(f"A custom bwd rule returned a cotangent {got} for an input {aval}.")
     return ct
 

@@ -23,7 +23,7 @@ SHORT_NAMES = {"float": "f", "int": "i", "uint": "u"}
 def canonical(dtype: Any) -> np.dtype:
     """`dtype` as a NumPy dtype in this machine's byte order; `TypeError` for the unsupported."""
     result = np.dtype(dtype)
-    if result.kind not in KINDS and result != float0:
+    if (result.kind not in KINDS or result.itemsize > 8) and result != float0:
         raise TypeError(f"dtype {result} is not supported; use booleans, integers or floats.")
     if not result.isnative:
         raise TypeError(

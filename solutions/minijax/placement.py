@@ -30,11 +30,12 @@ ARRAYS = {ArrayImpl}
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """What a compiled program asks of an argument: its type, and where it is (None: on the host).
+    """What a compiled program asks of an argument: its type, and the devices where it is.
 
-    An array on several devices is whole on each of them. It is `committed` where the program has
-    said which devices these are; any other array goes where it is needed. There is one object for
-    each kind, so that looking a program up compares addresses.
+    Arrays of our own on the host are on no devices, `()`. NumPy's arrays and numbers, which are
+    copied at each call, have None there. An array on several devices is whole on each. It is
+    `committed` where the program has said which devices these are; any other array goes where it
+    is needed. There is one object for each kind, so that looking a program up compares addresses.
     """
 
     aval: ShapedArray
@@ -73,7 +74,7 @@ class Kind:
         if self.on == devices:
             return x.buffer
         buffer = xla.to_device(self.aval, x.value, devices)
-        if self.on is None and len(devices) == 1:
+        if not self.on and len(devices) == 1:
             x.buffer = buffer
             x.kind = kind_of(self.aval, devices, False)
         return buffer
@@ -90,7 +91,7 @@ def kind_of_value(x: Value) -> Kind:
         x.kind = x.kind or host_kind(x.shape, x.dtype, x.weak_type)
         return x.kind
     if type(x) is np.ndarray:
-        return host_kind(x.shape, x.dtype)
+        return numpy_kind(x.shape, x.dtype)
     if type(x) in NUMBERS:
         return kind_of_number(type(x))  # type: ignore[arg-type]  # classes can be hashed
     return kind_of(raise_to_shaped(get_aval(x)), None, False)
@@ -103,8 +104,13 @@ kind_noted = operator.attrgetter("kind")  # of an array, which may not know it y
 
 
 @functools.cache
-def host_kind(shape: tuple[int, ...], dtype: np.dtype, weak_type: bool = False) -> Kind:
-    return kind_of(ShapedArray(shape, canonical(dtype), weak_type), None, False)
+def host_kind(shape: tuple[int, ...], dtype: np.dtype, weak_type: bool) -> Kind:
+    return kind_of(ShapedArray(shape, dtype, weak_type), (), False)
+
+
+@functools.cache
+def numpy_kind(shape: tuple[int, ...], dtype: np.dtype) -> Kind:
+    return kind_of(ShapedArray(shape, canonical(dtype)), None, False)
 
 
 @functools.cache

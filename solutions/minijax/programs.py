@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minijax.array import Array
 from minijax.axis_env import axis_sizes, name_of
 from minijax.core import (
     Primitive,
@@ -197,9 +198,15 @@ def fixed_to_consts(body: ClosedJaxpr, num_consts: int, fixed: Marks) -> ClosedJ
 
 def as_array(x: Value) -> Value:
     """`x`; a Python number, which was handed through without any operation, as an array."""
-    if not isinstance(x, bool | int | float):
+    return own_array(x) if isinstance(x, bool | int | float) else x
+
+
+def own_array(x: Value) -> Value:
+    """`x`, which was handed through without any operation, as an array of our own."""
+    if isinstance(x, Array):
         return x
-    return convert_element_type_p.bind(x, new_dtype=get_aval(x).dtype, weak_type=True)
+    weak_type = type(x) in (int, float)
+    return convert_element_type_p.bind(x, new_dtype=get_aval(x).dtype, weak_type=weak_type)
 
 
 # From programs to programs ------------------------------------------------------------------------

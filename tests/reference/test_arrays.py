@@ -665,6 +665,65 @@ ROWS = {
         jnp.dot(jnp.full((2,), 3.0), jnp.full((2,), 3.0), preferred_element_type=float)
         jnp.dot(jnp.full((2,), 3.0), h); jnp.einsum("i,i,i", u, u, h); jnp.dot(i, f * x)
         jnp.dot(u, b[:2]); jnp.matmul(b, b, preferred_element_type=int)""",
+    "handed through": """
+        lax.scan(lambda k, t: (k, t), 0, x); lax.scan(lambda k, t: (k, t), 0.0, n3)
+        lax.scan(lambda k, t: (k + 1, t), 0.0, n3); lax.scan(lambda k, t: (k, None), True, x)
+        lax.scan(lambda k, t: (k, t), (n3, 2), (n3, x)); lax.scan(lambda k, t: (k, k), 0, x)
+        lax.scan(lambda k, t: [k, t], 0.0, x); lax.scan(lambda k, t: {"a": k, "b": t}, 0.0, x)
+        lax.scan(lambda k, t: (k, t, t), 0.0, x); lax.scan(lambda k, t: k, 0.0, x)
+        lax.while_loop(lambda k: k[0] < 3, lambda k: (k[0] + 1, k[1]), (0, 1.0))
+        lax.while_loop(lambda k: False, lambda k: k, (0, 1.0)); lax.fori_loop(0, 3, max, 1.0)
+        lax.fori_loop(0, 3, lambda j, k: k, (1.0, x)); lax.fori_loop(0, s, lambda j, k: k, 1.0)
+        lax.cond(True, lambda t: t, lambda t: t, (1, 2.0, True, n3, x, None))
+        lax.cond(True, lambda t: t, lambda t: ~t, True); lax.cond(True, lambda: n3, lambda: n3)
+        lax.switch(1, [lambda t: t, lambda t: t], n3); lax.switch(1, [lambda t: t] * 2, True)
+        lib.jvp(lambda t: lax.scan(lambda k, r: (k, r), t, n3)[1], (2.0,), (1.0,))
+        lax.stop_gradient(2); jnp.clip(2); jnp.clip(n3); jnp.clip(True); jnp.clip([1, 2])
+        jnp.clip(None); jnp.squeeze(2); jnp.squeeze(n3); jnp.squeeze(np.float32(2)); x.clip()""",
+    "weak types of derivatives": """
+        lib.grad(lambda t: lax.scan(lambda k, r: (k * r, None), t, x)[0])(2.0)
+        lib.grad(lambda t: lax.scan(lambda k, r: (k * 2.0, None), t, x)[0])(2.0)
+        lib.grad(lambda t: lax.scan(lambda k, r: (k * t * r, None), 1.0, x)[0])(2.0)
+        lib.grad(lambda t: lax.fori_loop(0, 3, lambda j, k: k * x[0], t))(2.0)
+        lib.grad(lambda t: x.at[0].set(t).sum())(2.0)
+        lib.grad(lambda t: x.at[i].add(t).sum())(2.0)
+        lib.grad(lambda t: jnp.full((2,), 3.0).at[0].set(t).sum())(x[0])
+        lib.grad(lambda t: jnp.full((2,), t).at[0].set(x[0]).sum())(2.0)
+        jnp.full((2,), 3.0).at[0].set(x[0]); jnp.full((2,), 3.0).at[0].set(f)""",
+    "extra data": """
+        lib.grad(lambda t: (t * 2, (t * 3, "s", None, {"k": len})), has_aux=True)(3.0)
+        lib.value_and_grad(lambda t: (t * t, "s"), has_aux=True)(w)
+        lib.value_and_grad(lambda t: (t * 2, 2**70), has_aux=True)(3.0)[0][1]
+        lib.value_and_grad(lambda t: (t * 2, np.ma.array([1.0])), has_aux=True)(3.0)[0][1]
+        lib.value_and_grad(lambda t: (t * 2, n3), has_aux=True)(3.0)[0][1]
+        lib.vjp(lambda t: (t * 2, (t * 3, "s")), 3.0, has_aux=True)[2]
+        lib.linearize(lambda t: (t * 2, (t * 3, len)), 3.0, has_aux=True)[2]
+        lib.jvp(lambda t: (t * 2, (t * 3, "s", {"k": len})), (3.0,), (1.0,), has_aux=True)
+        lib.jvp(lambda t: (t, t, t), (3.0,), (1.0,), has_aux=True)
+        lib.grad(lambda t: (t * t, t, t), has_aux=True)(3.0); lib.vjp(lambda t: t, w, has_aux=True)
+        lib.jacrev(lambda t: (t * 2, (t, "s")), has_aux=True)(x)
+        lib.jacfwd(lambda t: (t * 2, "s"), has_aux=True)(x)
+        lib.grad(lambda r: lib.grad(lambda t: (t * t * r, "s"), has_aux=True)(r)[0])(3.0)
+        lib.jit(lib.grad(lambda t: (t * 2, "s"), has_aux=True))(3.0)
+        lib.vmap(lib.grad(lambda t: (t * 2, "s"), has_aux=True))(x)""",
+    "kinds of arguments": """
+        jnp.median(u); jnp.median(b); jnp.median(h); jnp.median(w); jnp.median(i)
+        jnp.quantile(u, 0.5); jnp.quantile(jnp.float32(2), x[:1] * 0); jnp.percentile(b, 50)
+        jnp.quantile(x, [0.5]); jnp.median([1.0, 2.0]); jnp.vander(u); jnp.vander(b); jnp.vander(s)
+        jnp.vander(x, 2); jnp.vander(i, increasing=True); jnp.vander([1.0]); jnp.vander(x, 0)
+        jnp.cumprod(w); jnp.cumprod([1]); jnp.cumprod(b); jnp.cumprod(jnp.full((2,), 3.0))
+        jnp.isinf(w); jnp.isinf(jnp.full((2,), 3.0)); jnp.deg2rad(w); jnp.conj([1]); jnp.imag((1,))
+        jnp.deg2rad(jnp.full((2,), 3.0)); jnp.cross(jnp.full((3,), 3.0), jnp.full((3,), 3.0))
+        jnp.diag(jnp.zeros((2, 0))); jnp.trace(jnp.zeros((2, 0))); jnp.diff([1, 2]); jnp.tri(-3)
+        jnp.kron([1], x); jnp.interp([1], x, x); jnp.polyval([1], 2); jnp.searchsorted([1], 1)
+        jnp.average(x, weights=[1, 2, 3]); jnp.linalg.norm([1.0]); jnp.nansum([1]); jnp.nanmax((1,))
+        jnp.meshgrid(s); jnp.meshgrid(2); jnp.tril_indices(2.5); jnp.triu_indices(-3)
+        jnp.hstack(s); jnp.vstack(w); jnp.dstack(s); jnp.column_stack(s); jnp.concatenate(s)
+        jnp.all(None); jnp.max(None); jnp.shape(None); jnp.ndim("a"); jnp.size(None)
+        jnp.sin.__name__; jnp.add.__name__; jnp.argmax.__name__; jnp.nanmax.__name__
+        str(lib.make_jaxpr(lib.jit(jnp.exp))(2.0)); lax.select_n(b); lib.jit(lambda t: t)(long)
+        jnp.einsum("i,i,i", x, x, x, optimize=[(0, 1, 2)])
+        jnp.einsum("i,i,i", x, x, x, optimize=[(0, 1)]); lax.GatherScatterMode(1).name""",
     "shapes": """
         jnp.reshape(m, (9,)); jnp.reshape(m, 9); jnp.reshape(m, -1); jnp.reshape(m, (-1, 3))
         jnp.reshape(m, (-1, -1)); jnp.reshape(m, (2, 5)); jnp.reshape(m, (-1, 2))
@@ -800,6 +859,7 @@ def known(lib, jnp):
         "own": Own(jnp.arange(3.0)),
         "struct": lib.ShapeDtypeStruct((3,), "float32"),
         "n3": np.ones(3),
+        "long": np.longdouble(2),
         "is_freed": is_freed,
         "duck": types.SimpleNamespace(shape=(3,), dtype=np.dtype("float32")),
         "Out": lib.lax.GatherDimensionNumbers,

@@ -167,6 +167,10 @@ CUSTOM = {
     "one cotangent for a whole part": lambda lib: backwards(
         lib, (1.0, (2.0, 3.0)), lambda ct: (ct, 4.0 * ct)
     ),
+    "cotangents of another precision": lambda lib: [
+        backwards(lib, (1.0, 2.0), lambda ct: (np.float32(3.0), ct.astype("float16"))),
+        lib.jit(lambda p: backwards(lib, p, lambda ct: (ct.astype("float32"), ct)))((1.0, 2.0)),
+    ],
 }
 
 
@@ -203,6 +207,21 @@ def method(transformation):
             return x * self.factor
 
     return Scale()
+
+
+def runs(program, lib):
+    """How often a function has run after one, two and three calls of a program with it."""
+    calls = []
+
+    def f(x, *others):
+        calls.append(others)
+        return x * 2.0
+
+    counts = []
+    for _ in range(3):
+        program(lib, f)
+        counts.append(len(calls))
+    return counts
 
 
 FUNCTIONS = {
@@ -247,6 +266,36 @@ FUNCTIONS = {
     "the long name": lambda lib: lib.make_jaxpr(square).__qualname__,
     "arguments by name under vmap": lambda lib: lib.vmap(lambda x, y: x + y, (0,))(X, y=X),
     "lists of axes": lambda lib: lib.vmap(lambda x: [x, 1.0], in_axes=[0], out_axes=[0, None])(X),
+    **{
+        f"how often {name} runs a function": functools.partial(runs, program)
+        for name, program in {
+            "checkpoint": lambda lib, f: lib.checkpoint(f)(1.0),
+            "checkpoint of two types": lambda lib, f: (
+                lib.checkpoint(f)(1.0),
+                lib.checkpoint(f)(np.float32(1)),
+            ),
+            "checkpoint with static arguments": lambda lib, f: [
+                lib.checkpoint(f, static_argnums=1)(1.0, n) for n in (1, True, 2)
+            ],
+            "checkpoint under grad, jit and vmap": lambda lib, f: (
+                lib.grad(lib.checkpoint(f))(1.0),
+                lib.jit(lib.checkpoint(f))(1.0),
+                lib.vmap(lib.checkpoint(f))(X),
+            ),
+            "jit": lambda lib, f: (lib.jit(f)(1.0), lib.jit(f)(X), lib.jit(f)(X + 1.0)),
+            "scan": lambda lib, f: lib.lax.scan(lambda c, x: (f(c), x), 1.0, X),
+        }.items()
+    },
+    "jit of an array and then of a NumPy array": lambda lib: [
+        f(x)
+        for f in [lib.jit(square)]
+        for x in (lib.numpy.asarray(X), X, lib.numpy.asarray(X), 2.0, lib.numpy.array(2.0), 3.0)
+    ],
+    "jit of a NumPy array and then of an array": lambda lib: [
+        f(x)
+        for f in [lib.jit(square)]
+        for x in (X, lib.numpy.asarray(X), X, lib.numpy.array(2.0), 2.0, lib.numpy.array(3.0))
+    ],
     "jit of a class and of a callable object": lambda lib: [
         lib.jit(functools.partial(square))(3.0),
         lib.jit(type("Twice", (), {"__call__": lambda self, x: 2.0 * x})())(3.0),
@@ -317,6 +366,15 @@ PICTURES = {
         str(lib.make_jaxpr(lib.grad(lib.numpy.arctanh))(0.5)),
     ],
     "literals": lambda lib: lib.make_jaxpr(lambda x: x * CONSTANT)(2.0).literals,
+    "a loop over a checkpoint, pulled back": program_of(
+        lambda lib: lib.vjp(
+            lambda x: lib.lax.scan(
+                lib.checkpoint(lambda c, _: (lib.numpy.sin(c), None)), x, np.arange(3.0)
+            )[0],
+            4.0,
+        )[1],
+        1.0,
+    ),
 }
 
 

@@ -204,6 +204,18 @@ def rule_of_two(lib):
     return lib.grad(f)(1.0, 2.0)
 
 
+def rules_of(lib, *rules):
+    f = lib.custom_jvp(lambda x, y: x * y)
+    f.defjvps(*rules)
+    return lib.grad(f)(1.0, 2.0)
+
+
+def beyond(lib):
+    f = lib.custom_jvp(lambda x, n: x * n, nondiff_argnums=(5,))
+    f.defjvp(lambda n, primals, tangents: (primals[0] * n, tangents[0] * n))
+    return f(2.0, 3.0)
+
+
 CUSTOM = [
     *(
         (f"{f.__name__}, {name}", functools.partial(program, f))
@@ -241,6 +253,8 @@ CUSTOM = [
     ("bwd of another container", lambda lib, jnp: bwd(lib, (1.0, (2.0, 3.0)), (1.0, [1.0, 1.0]))),
     ("bwd with a tuple for a number", lambda lib, jnp: bwd(lib, (1.0, 2.0), (1.0, (1.0,)))),
     ("one rule for two arguments", lambda lib, jnp: rule_of_two(lib)),
+    ("no rule for any argument", lambda lib, jnp: rules_of(lib, None, None)),
+    ("nondiff_argnums beyond the arguments", lambda lib, jnp: beyond(lib)),
 ]
 
 # Arrays themselves --------------------------------------------------------------------------------

@@ -422,11 +422,13 @@ stop_gradient_p = define("stop_gradient", np.asarray, lambda emitter, avals, out
 def stop_gradient(x: Value) -> Value:
     """`x`, whose derivative counts as zero; for whole containers too."""
     leaves, tree = tree_flatten(x)
-    stopped = [
-        stop_gradient_p.bind(leaf) if dtypes.is_float(get_aval(leaf).dtype) else leaf
-        for leaf in leaves
-    ]
+    stopped = [stop_gradient_p.bind(leaf) if may_move(leaf) else leaf for leaf in leaves]
     return tree_unflatten(tree, stopped)
+
+
+def may_move(x: Value) -> bool:
+    """Whether `x` is an array of floats."""
+    return dtypes.is_float(get_aval(x).dtype) and type(x) is not float
 
 
 # Of two operands ----------------------------------------------------------------------------------
@@ -579,6 +581,8 @@ def select_n(which: Any, *cases: Any) -> Any:
     small names the first case, one that is too large the last.
     """
     avals, choice = [get_aval(x) for x in cases], get_aval(which)
+    if not cases:
+        raise ValueError("select_n() must have at least one case.")
     if len({(aval.shape, aval.dtype) for aval in avals}) != 1:
         raise TypeError(f"select cases must have one shape and dtype, got {[*map(str, avals)]}.")
     if choice.dtype.name not in ("bool", "int32", "int64"):

@@ -140,9 +140,9 @@ def fields(numbers: Any) -> list[tuple[int, ...]]:
 class GatherScatterMode(enum.Enum):
     """What becomes of a window that does not lie inside the operand."""
 
-    CLIP = 0  # it is moved inside
-    FILL_OR_DROP = 1  # gather fills in a value, scatter leaves it out
-    PROMISE_IN_BOUNDS = 2  # the program has promised that there is none
+    CLIP = 1  # it is moved inside
+    FILL_OR_DROP = 2  # gather fills in a value, scatter leaves it out
+    PROMISE_IN_BOUNDS = 3  # the program has promised that there is none
 
     def __str__(self) -> str:
         return f"GatherScatterMode.{self.name}"

@@ -144,6 +144,13 @@ def expand_rank(x: Value, rank: int) -> Value:
 # Elementwise functions -------------------------------------------------------------------------
 
 
+def name_functions(module: dict[str, Any]) -> None:
+    """Public functions of a module that were made by other functions get their public names."""
+    for name in module["__all__"]:
+        if "<locals>" in getattr(module[name], "__qualname__", ""):
+            module[name].__name__ = module[name].__qualname__ = name
+
+
 # What an operation is for booleans, if that differs: `minijax/numpy/elementwise.py` says it.
 of_booleans: dict[Callable[..., Any], Callable[..., Any]] = {}
 
@@ -593,11 +600,13 @@ def filled_like(a: Value, value: int, dtype: Any, shape: Any) -> Value:
 
 
 def shape(a: Value) -> tuple[int, ...]:
-    """The length of each axis."""
+    """The length of each axis; what is not an array has none."""
     known = getattr(a, "shape", None)  # of arrays and tracers
-    if known is None and isinstance(a, list | tuple):
-        return array_of_lists(a, None).shape
-    return get_aval(asarray(a)).shape if known is None else known
+    if known is not None:
+        return known
+    if isinstance(a, list | tuple) or hasattr(a, "__jax_array__"):
+        return asarray(a).shape
+    return np.shape(a)
 
 
 def ndim(a: Value) -> int:
@@ -640,3 +649,5 @@ array_methods.update(
         "astype": basic.convert_element_type,
     }
 )
+
+name_functions(globals())

@@ -109,7 +109,7 @@ def einsum(
 
 
 def check_path(optimize: Any, number: int) -> None:
-    """`IndexError` if a list of steps joins operands that are not there, as JAX would then raise.
+    """JAX's errors for a list of steps: operands that are not there, too many at once, none joined.
 
     Names of methods say how to find an order. Here the order is always from left to right.
     """
@@ -118,7 +118,11 @@ def check_path(optimize: Any, number: int) -> None:
     for places in optimize:
         if max(places) >= number:
             raise IndexError(f"einsum's optimize joins operands {places}, and there are {number}.")
+        if len(places) > 2:
+            raise NotImplementedError(f"einsum joins two operands at a time, not {places}.")
         number -= len(places) - 1
+    if number > 1:
+        raise ValueError(f"einsum's optimize={optimize} leaves {number} operands: join them, too.")
 
 
 def from_lists(*args: Any) -> tuple[str, tuple[Value, ...]]:

@@ -22,8 +22,10 @@ from minijax.numpy.basic import (
     convert,
     divide,
     multiply,
+    name_functions,
     ndim,
     of_booleans,
+    positive,
     promote_dtypes,
     promote_float,
     promote_shapes,
@@ -148,7 +150,7 @@ def isnan(x: Value, /) -> Value:
 
 def is_infinite(x: Value) -> Value:
     """Whether each element is infinite."""
-    return elementwise.eq(elementwise.abs(x), elementwise.full_like(x, inf))
+    return elementwise.eq(elementwise.abs(x), np.asarray(inf, get_aval(x).dtype))
 
 
 isinf = unless_whole(is_infinite, everywhere(False))
@@ -202,6 +204,9 @@ def round(a: Value, decimals: int = 0, out: None = None) -> Value:
 
 def clip(arr: Value = None, /, min: Value = None, max: Value = None) -> Value:
     """`arr` with elements below `min` raised to it, and those above `max` lowered to it."""
+    if arr is None:
+        raise ValueError("No input was provided to the clip function.")
+    arr = positive(arr)
     if min is not None:
         arr = maximum(min, arr)
     return arr if max is None else minimum(max, arr)
@@ -397,3 +402,5 @@ array_methods.update(
         "round": round,
     }
 )
+
+name_functions(globals())

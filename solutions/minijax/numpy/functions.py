@@ -15,8 +15,11 @@ from minijax.numpy.basic import (
     asarray,
     binary,
     multiply,
+    name_functions,
+    positive,
     promote_float,
     promote_shapes,
+    shape,
     subtract,
     swapped,
     unary_float,
@@ -63,14 +66,14 @@ arctan2 = binary(special.atan2, promote_float)
 
 def itself(x: Value, /) -> Value:
     """`x` as an array; complex numbers are not supported, so it is real."""
-    return asarray(x)
+    return positive(x)
 
 
 def scaled_by(factor: float, doc: str) -> Callable[[Any], Any]:
     """The function that multiplies by a number."""
 
     def scaled(x: Value) -> Value:
-        return basic.mul(x, elementwise.scalar(factor, x))
+        return basic.mul(x, np.asarray(factor, get_aval(x).dtype) if shape(x) else factor)
 
     scaled.__doc__ = doc
     return unary_float(scaled)
@@ -84,7 +87,7 @@ rad2deg = degrees = scaled_by(180 / math.pi, "Radians in degrees.")
 
 def imag(val: Value, /) -> Value:
     """The imaginary part of real numbers: zeros."""
-    return elementwise.full_like(asarray(val), 0)
+    return elementwise.full_like(positive(val), 0)
 
 
 def rint(x: Value, /) -> Value:
@@ -164,7 +167,7 @@ def nan_to_num(
     x: Value, copy: bool = True, nan: Value = 0.0, posinf: Value = None, neginf: Value = None
 ) -> Value:
     """`x` with numbers instead of NaN and infinities: 0, and the largest ones there are."""
-    x = asarray(x)
+    x = positive(x)
     if not dtypes.is_float(x.dtype):
         return x
     largest = np.finfo(x.dtype).max
@@ -201,3 +204,5 @@ for _name, _function in {"lshift": left_shift, "rshift": right_shift}.items():
     array_methods[f"__{_name}__"] = _function
     array_methods[f"__r{_name}__"] = swapped(_function)
 array_methods.update({"conj": conj, "conjugate": conjugate})
+
+name_functions(globals())

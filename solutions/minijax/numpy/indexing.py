@@ -22,6 +22,7 @@ from minijax.lax import basic, elementwise, indexing, shapes
 from minijax.numpy.basic import (
     asarray,
     broadcast_to,
+    convert,
     ndim,
     positive,
     refuse_out,
@@ -352,8 +353,8 @@ class IndexUpdateRef:
         """
         refuse_flags(flags)
         places = self.places(indexing.known_mode(mode))
-        dtype = get_aval(self.array).dtype
-        updates = broadcast_to(in_dtype(asarray(values), dtype), shape(places))
+        own = get_aval(self.array)
+        updates = broadcast_to(convert(asarray(values), own.dtype, own.weak_type), shape(places))
         numbers = indexing.ScatterDimensionNumbers((), (0,), (0,))
         flat = shapes.reshape(self.array, (size(self.array),))
         indices = shapes.expand_dims(places, [ndim(places)])

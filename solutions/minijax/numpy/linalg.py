@@ -48,7 +48,7 @@ def __getattr__(name: str) -> Any:
 
 def norm(x: Value, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Value:
     """The norm of vectors or matrices: along one axis, along two, or of all elements."""
-    (x,) = promote_float(asarray(x))
+    (x,) = promote_float(x)
     if ord is None:
         return root_of_squares(x, axis, keepdims)
     if axis is None:
@@ -70,7 +70,7 @@ def root_of_squares(x: Value, axis: Any, keepdims: bool) -> Value:
 
 def vector_norm(x: Value, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Value:
     """`sum(abs(x) ** ord) ** (1 / ord)`, along axes or of all elements."""
-    (x,) = promote_float(asarray(x))
+    (x,) = promote_float(x)
     if ord is None or ord == 2:
         return root_of_squares(x, axis, keepdims)
     size = abs_of(x)

@@ -24,6 +24,7 @@ from minijax.numpy.basic import (
     less,
     mean,
     multiply,
+    name_functions,
     ndim,
     normal_axes,
     positive,
@@ -32,6 +33,7 @@ from minijax.numpy.basic import (
     refuse_out,
     shape,
     size,
+    sizes_of,
     sum,
     zeros,
 )
@@ -46,6 +48,7 @@ from minijax.numpy.elementwise import (
     logical_and,
     logical_not,
     logical_or,
+    power,
     where,
 )
 from minijax.numpy.indexing import sort
@@ -60,6 +63,7 @@ from minijax.numpy.shapes import (
     pad,
     ravel,
     reshape,
+    several,
     stack,
     swapaxes,
 )
@@ -140,7 +144,7 @@ def identity(n: int, dtype: Any = None) -> Any:
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Value:
     """Ones on diagonal number `k` and below it, zeros above; float32 if no dtype is given."""
-    rows, columns = operator.index(N), operator.index(N if M is None else M)
+    rows, columns = sizes_of((N, N if M is None else M))
     row, column = (shapes.broadcasted_iota(np.int32, (rows, columns), axis) for axis in (0, 1))
     below = elementwise.ge(basic.add(row, np.int32(k)), column)
     return below.astype(np.float32 if dtype is None else dtype)
@@ -155,7 +159,7 @@ def meshgrid(
     if not copy:
         raise ValueError("jnp.meshgrid only supports copy=True")
     lines = [ravel(x) for x in xi]
-    if any(ndim(x) > 1 for x in xi):
+    if any(ndim(x) != 1 for x in xi):
         raise ValueError("meshgrid takes arrays with one axis.")
     rank, order = len(lines), list(range(len(lines)))
     if indexing == "xy" and rank > 1:
@@ -183,9 +187,13 @@ def logspace(
 
 def vander(x: Value, N: int | None = None, increasing: bool = False) -> Value:
     """The powers of the elements of `x`, a row for each; the highest first."""
+    x = positive(x)
+    if ndim(x) != 1:
+        raise ValueError("vander takes an array with one axis.")
     count = size(x) if N is None else operator.index(N)
-    powers = np.arange(count)
-    return asarray(x)[:, None] ** (powers if increasing else powers[::-1])
+    powers = shapes.broadcasted_iota(x.dtype, (1, count), 1)
+    last = np.asarray(count - 1, x.dtype)
+    return power(expand_dims(x, 1), powers if increasing else basic.sub(last, powers))
 
 
 # Diagonals ----------------------------------------------------------------------------------------
@@ -199,6 +207,8 @@ def diagonal(a: Value, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Value
     count = builtins.max(
         0, builtins.min(rows + builtins.min(offset, 0), columns - builtins.max(offset, 0))
     )
+    if not count:
+        return zeros((*shape(a)[:-2], 0), get_aval(a).dtype)
     places = np.arange(count)
     return a[..., places - builtins.min(offset, 0), places + builtins.max(offset, 0)]
 
@@ -225,12 +235,14 @@ def trace(
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
     """The rows and the columns of the elements on diagonal number `k` and below it."""
-    return tuple(asarray(x) for x in np.tril_indices(n, k, m))
+    rows, columns = sizes_of((n, n if m is None else m))
+    return tuple(asarray(x) for x in np.tril_indices(rows, operator.index(k), columns))
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
     """The rows and the columns of the elements on diagonal number `k` and above it."""
-    return tuple(asarray(x) for x in np.triu_indices(n, k, m))
+    rows, columns = sizes_of((n, n if m is None else m))
+    return tuple(asarray(x) for x in np.triu_indices(rows, operator.index(k), columns))
 
 
 # Joining and turning ------------------------------------------------------------------------------
@@ -257,12 +269,14 @@ def atleast_2d(*arys: Value) -> Any:
 
 def column_stack(tup: Any) -> Value:
     """Arrays with one axis as the columns of a matrix."""
-    return concatenate([x if ndim(x) > 1 else reshape(x, (size(x), 1)) for x in tup], 1)
+    parts = [x if ndim(x) > 1 else reshape(x, (size(x), 1)) for x in several(tup)]
+    return concatenate(parts, 1)
 
 
 def dstack(tup: Any) -> Value:
     """Arrays joined along their third axis."""
-    return concatenate([x if ndim(x) > 2 else expand_dims(atleast_2d(x), 2) for x in tup], 2)
+    parts = [x if ndim(x) > 2 else expand_dims(atleast_2d(x), 2) for x in several(tup)]
+    return concatenate(parts, 2)
 
 
 def array_split(ary: Value, indices_or_sections: Any, axis: int = 0) -> list[Any]:
@@ -343,8 +357,8 @@ def array_equal(a1: Value, a2: Value, equal_nan: bool = False) -> Value:
 def cumprod(a: Value, axis: int | None = None, dtype: Any = None, out: None = None) -> Value:
     """The running product along `axis`, or over all elements in order."""
     refuse_out("cumprod", out)
-    a = asarray(a) if dtype is None else asarray(a).astype(dtype)
-    a = a.astype(int) if a.dtype.kind == "b" else a
+    a = positive(a)
+    a = basic.convert_element_type(a, dtype or (int if a.dtype.kind == "b" else a.dtype))
     if axis is None:
         a, axis = ravel(a), 0
     axis, length = one_axis(axis, ndim(a)), shape(a)[one_axis(axis, ndim(a))]
@@ -360,7 +374,7 @@ def diff(
     a: Value, n: int = 1, axis: int = -1, prepend: Value = None, append: Value = None
 ) -> Value:
     """The differences of neighbors along an axis, taken `n` times."""
-    a = asarray(a)
+    a = positive(a)
     axis = one_axis(axis, ndim(a))
     ends = [
         x
@@ -406,12 +420,12 @@ def average(
     keepdims: bool = False,
 ) -> Any:
     """The weighted mean of the elements."""
-    (a,) = promote_float(asarray(a))
+    (a,) = promote_float(a)
     if weights is None:
         found = mean(a, axis, keepdims=keepdims)
         total = full_like(found, size(a) / builtins.max(size(found), 1))
         return (found, total) if returned else found
-    a, weights = promote_float(a, asarray(weights))
+    a, weights = promote_float(a, weights)
     if shape(weights) != shape(a):
         weights = along_axes(weights, axis, shape(a))
     total = sum(weights, axis, keepdims=keepdims)
@@ -425,7 +439,7 @@ def without_nan(
     """A reduction in which NaN counts as `instead`; of NaN alone it is `only_nan`, if given."""
 
     def function(a: Value, axis: Axis, **options: Any) -> Value:
-        a = asarray(a)
+        a = positive(a)
         if not dtypes.is_float(a.dtype):
             return reduce(a, axis, **options)
         found = reduce(where(isnan(a), instead, a), axis, **options)
@@ -462,7 +476,7 @@ def nanmean(
 ) -> Value:
     """The mean of all that is not NaN, in the mask `where`."""
     refuse_out("nanmean", out)
-    (a,) = promote_float(asarray(a))
+    (a,) = promote_float(a)
     options = {"dtype": dtype or get_aval(a).dtype, "keepdims": keepdims, "where": where}
     return divide(nansum(a, axis, **options), sum(logical_not(isnan(a)), axis, **options))
 
@@ -494,7 +508,7 @@ nanmin = extreme_but_nan("nanmin", min, math.inf)
 def kron(a: Value, b: Value) -> Value:
     """The Kronecker product: each element of `a` replaced by its product with all of `b`."""
     rank = builtins.max(ndim(a), ndim(b))
-    a, b = (reshape(x, (*[1] * (rank - ndim(x)), *shape(x))) for x in map(asarray, (a, b)))
+    a, b = (reshape(x, (*[1] * (rank - ndim(x)), *shape(x))) for x in map(positive, (a, b)))
     outer, inner = [2 * i for i in range(rank)], [2 * i + 1 for i in range(rank)]
     out = multiply(expand_dims(a, inner), expand_dims(b, outer))
     return reshape(out, [n * m for n, m in zip(shape(a), shape(b), strict=True)])
@@ -505,11 +519,12 @@ def cross(
 ) -> Value:
     """The cross product of vectors with three components."""
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
-    a, b = (moveaxis(asarray(x), i, -1) for x, i in ((a, axisa), (b, axisb)))
+    a, b = (moveaxis(positive(x), i, -1) for x, i in ((a, axisa), (b, axisb)))
     if shape(a)[-1] != 3 or shape(b)[-1] != 3:
         raise NotImplementedError("cross takes vectors with three components only.")
     (a0, a1, a2), (b0, b1, b2) = ([x[..., i] for i in range(3)] for x in (a, b))
-    return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axisc)
+    product = stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axisc)
+    return basic.convert_element_type(product, get_aval(product).dtype)
 
 
 def convolve(a: Value, v: Value, mode: str = "full", *, precision: Any = None) -> Value:
@@ -537,7 +552,7 @@ def convolve(a: Value, v: Value, mode: str = "full", *, precision: Any = None) -
 
 def polyval(p: Value, x: Value, *, unroll: int = 16) -> Value:
     """The polynomial with coefficients `p`, the highest first, at `x`, by Horner's rule."""
-    p, x = promote_dtypes(*map(asarray, (p, x)))
+    p, x = promote_dtypes(*map(positive, (p, x)))
     total = elementwise.full_like(x, 0)
     for i in range(shape(p)[0]):
         total = total * x + p[i]
@@ -548,7 +563,7 @@ def interp(x: Value, xp: Value, fp: Value, left: Value = None, right: Value = No
     """The values at `x` of the line through the points `(xp, fp)`, of which `xp` is in order."""
     if shape(xp) != shape(fp) or ndim(xp) != 1:
         raise ValueError("xp and fp must be one-dimensional arrays of equal size")
-    x, xp, fp = promote_float(*map(asarray, (x, xp, fp)))
+    x, xp, fp = promote_float(x, xp, fp)
     after = clip(searchsorted(xp, x, "right"), 1, size(xp) - 1)
     x0, x1, f0, f1 = xp[after - 1], xp[after], fp[after - 1], fp[after]
     width = x1 - x0
@@ -572,8 +587,8 @@ def searchsorted(
         raise ValueError(f"side is 'left' or 'right', not {side!r}.")
     if ndim(a) != 1:
         raise ValueError("a should be 1-dimensional")
-    a = asarray(a) if sorter is None else asarray(a)[sorter]
-    a, v = promote_dtypes(a, asarray(v))
+    a = positive(a) if sorter is None else positive(a)[sorter]
+    a, v = promote_dtypes(a, positive(v))
     comes_before = (less if side == "left" else less_equal)(a, expand_dims(v, -1))
     unordered = isnan(expand_dims(v, -1)) if dtypes.is_float(get_aval(v).dtype) else False
     before = logical_or(comes_before, logical_and(unordered, logical_not(isnan(a))))
@@ -598,7 +613,7 @@ def quantile(
         raise NotImplementedError(
             "quantile knows the method 'linear' only, and no overwrite_input."
         )
-    a, q = promote_float(asarray(a), asarray(q))
+    (a,), (q,) = promote_float(a), promote_float(q)
     axes = normal_axes(axis, ndim(a))
     kept = [1 if i in axes else n for i, n in enumerate(shape(a))]
     last = moveaxis(a, axes, range(ndim(a) - len(axes), ndim(a)))
@@ -607,13 +622,19 @@ def quantile(
     )
     line = sort(where(isnan(line).any(-1, keepdims=True), np.nan, line), -1)
     parts = [at_part(line, part) for part in ravel(q)]
-    found = reshape(stack(parts), (*shape(q), *shape(line)[:-1]))
+    found = as_float(stack(parts), get_aval(a).dtype)
+    found = reshape(found, (*shape(q), *shape(line)[:-1]))
     return reshape(found, (*shape(q), *kept)) if keepdims else found
+
+
+def as_float(x: Value, dtype: np.dtype) -> Value:
+    """`x` in this dtype; as weak as it is, if it has it already."""
+    return x if get_aval(x).dtype == dtype else basic.convert_element_type(x, dtype)
 
 
 def at_part(line: Value, part: Value) -> Value:
     """The value at a place between two elements along the last axis, which is in order."""
-    place = multiply(part, np.asarray(shape(line)[-1] - 1, get_aval(line).dtype))
+    place = multiply(part, np.asarray(shape(line)[-1] - 1, get_aval(part).dtype))
     low = floor(place)
     weight = place - low
     last = shape(line)[-1] - 1
@@ -632,7 +653,7 @@ def percentile(
     keepdims: bool = False,
 ) -> Value:
     """As `quantile`, for `q` in percent."""
-    (q,) = promote_float(asarray(q))
+    (q,) = promote_float(q)
     return quantile(a, q / 100, axis, out, overwrite_input, method, keepdims)
 
 
@@ -648,3 +669,5 @@ def median(
 
 
 array_methods.update({"diagonal": diagonal, "trace": trace, "cumprod": cumprod, "ptp": ptp})
+
+name_functions(globals())

@@ -15,6 +15,7 @@ from minijax.numpy.basic import (
     keep_axes,
     masked,
     multiply,
+    name_functions,
     ndim,
     normal_axes,
     number_of,
@@ -250,3 +251,5 @@ array_methods.update(
         "std": std,
     }
 )
+
+name_functions(globals())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
-from minijax.array import array_methods
+from minijax.array import Array, array_methods
 from minijax.core import Tracer, Value, get_aval
 from minijax.errors import ConcretizationTypeError
 from minijax.lax import basic, elementwise, indexing, shapes
@@ -100,6 +100,7 @@ def ravel(a: Value) -> Value:
 
 def squeeze(a: Value, axis: int | Sequence[int] | None = None) -> Value:
     """The array without its axes of length 1, or without those in `axis`."""
+    a = positive(a)
     ones = [i for i, n in enumerate(shape(a)) if n == 1]
     return shapes.squeeze(a, ones if axis is None else normal_axes(axis, ndim(a)))
 
@@ -109,11 +110,16 @@ def expand_dims(a: Value, axis: int | Sequence[int]) -> Value:
     return shapes.expand_dims(a, as_indices(known("expand_dims", axis)))
 
 
+def several(arrays: Any) -> Any:
+    """Arrays to be joined, at least one; an array stands for its rows."""
+    if (isinstance(arrays, Array | np.ndarray) and not arrays.ndim) or not len(arrays):
+        raise ValueError("Arrays are joined one after the other, and here is none.")
+    return arrays
+
+
 def concatenate(arrays: Value, axis: int | None = 0) -> Value:
     """One array after the other along an axis."""
-    if not len(arrays):
-        raise ValueError("concatenate needs at least one array.")
-    arrays = [positive(x) for x in promote_dtypes(*arrays)]
+    arrays = [positive(x) for x in promote_dtypes(*several(arrays))]
     if axis is None:
         arrays, axis = [ravel(x) for x in arrays], 0
     if len(ranks := {*map(ndim, arrays)}) > 1:
@@ -131,13 +137,13 @@ def stack(arrays: Value, axis: int = 0) -> Value:
 
 def vstack(tup: Any) -> Any:
     """Arrays below each other: joined along the first axis."""
-    rows = [x if ndim(x) > 1 else shapes.reshape(x, (1, size(x))) for x in tup]
+    rows = [x if ndim(x) > 1 else shapes.reshape(x, (1, size(x))) for x in several(tup)]
     return concatenate(rows, 0)
 
 
 def hstack(tup: Any) -> Any:
     """Arrays side by side: joined along the second axis, or along the only one."""
-    parts = [x if ndim(x) else ravel(x) for x in tup]
+    parts = [x if ndim(x) else ravel(x) for x in several(tup)]
     return concatenate(parts, 0 if ndim(parts[0]) == 1 else 1)
 
 
