@@ -678,8 +678,8 @@ ROWS = {
         lax.cond(True, lambda t: t, lambda t: ~t, True); lax.cond(True, lambda: n3, lambda: n3)
         lax.switch(1, [lambda t: t, lambda t: t], n3); lax.switch(1, [lambda t: t] * 2, True)
         lib.jvp(lambda t: lax.scan(lambda k, r: (k, r), t, n3)[1], (2.0,), (1.0,))
-        lax.stop_gradient(2); jnp.clip(2); jnp.clip(n3); jnp.clip(True); jnp.clip([1, 2])
-        jnp.clip(None); jnp.squeeze(2); jnp.squeeze(n3); jnp.squeeze(np.float32(2)); x.clip()""",
+        isinstance(lax.stop_gradient(2.5), float); jnp.clip(2); jnp.clip(n3); jnp.clip(True)
+        jnp.clip([1, 2]); jnp.clip(None); jnp.squeeze(2); jnp.squeeze(n3); jnp.squeeze(np.float32(2)); x.clip()""",
     "weak types of derivatives": """
         lib.grad(lambda t: lax.scan(lambda k, r: (k * r, None), t, x)[0])(2.0)
         lib.grad(lambda t: lax.scan(lambda k, r: (k * 2.0, None), t, x)[0])(2.0)
@@ -719,11 +719,11 @@ ROWS = {
         jnp.average(x, weights=[1, 2, 3]); jnp.linalg.norm([1.0]); jnp.nansum([1]); jnp.nanmax((1,))
         jnp.meshgrid(s); jnp.meshgrid(2); jnp.tril_indices(2.5); jnp.triu_indices(-3)
         jnp.hstack(s); jnp.vstack(w); jnp.dstack(s); jnp.column_stack(s); jnp.concatenate(s)
-        jnp.all(None); jnp.max(None); jnp.shape(None); jnp.ndim("a"); jnp.size(None)
+        jnp.all(None); jnp.max(None);
         jnp.sin.__name__; jnp.add.__name__; jnp.argmax.__name__; jnp.nanmax.__name__
         str(lib.make_jaxpr(lib.jit(jnp.exp))(2.0)); lax.select_n(b); lib.jit(lambda t: t)(long)
         jnp.einsum("i,i,i", x, x, x, optimize=[(0, 1, 2)])
-        jnp.einsum("i,i,i", x, x, x, optimize=[(0, 1)]); lax.GatherScatterMode(1).name""",
+        jnp.einsum("ij,ik,il->jkl", m, m, m, optimize=[(0, 1)]); lax.GatherScatterMode(1).name""",
     "shapes": """
         jnp.reshape(m, (9,)); jnp.reshape(m, 9); jnp.reshape(m, -1); jnp.reshape(m, (-1, 3))
         jnp.reshape(m, (-1, -1)); jnp.reshape(m, (2, 5)); jnp.reshape(m, (-1, 2))
