@@ -71,15 +71,7 @@ from minijax.tracing import split_static, static_places, trace_to_jaxpr, without
 from minijax.transpose import call_transpose
 from minijax.tree import tree_flatten, tree_unflatten
 
-
-class RematPrimitive(CallPrimitive):
-    """A call; none for a program from nothing to nothing, as the part for now may be."""
-
-    def bind(self, *args: Value, **params: Any) -> Value:
-        return super().bind(*args, **params) if args or params["jaxpr"].out_avals else []
-
-
-remat_p = RematPrimitive("remat2", multiple_results=True)  # JAX's name for it
+remat_p = CallPrimitive("remat2", multiple_results=True)  # JAX's name for it
 
 Policy = Callable[..., bool]  # see minijax/checkpoint_policies.py
 

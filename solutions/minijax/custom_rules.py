@@ -394,7 +394,7 @@ def leaves_or_none(tree: PyTreeDef, ct: Tangent) -> list[Value]:
 def fitting_ct(ct: Tangent, aval: ShapedArray) -> Value:
     """A cotangent for an input of type `aval`; None stands for zero, and integers have none.
 
-    Its dtype may be another one, as in JAX: rules compute in the precision that they want.
+    Its dtype may differ, as in JAX: rules compute in the precision that they want.
     """
     if ct is None or not dtypes.is_float(aval.dtype):
         return zeros_like_aval(aval)

@@ -294,7 +294,14 @@ def split_program(program: ClosedJaxpr, unknown: Marks, at_least: Marks) -> tupl
     """Split by what is known; `at_least` marks results that always count as unknown."""
     instantiated = frozenset(i for i, mark in enumerate(at_least) if mark)
     known, rest, out_known = partial_eval_jaxpr(program, opposite(unknown), instantiated)
-    return Split(known, rest), opposite(tuple(out_known))
+    return Split(without_empty_calls(known), rest), opposite(tuple(out_known))
+
+
+@kept_beside
+def without_empty_calls(program: ClosedJaxpr) -> ClosedJaxpr:
+    """The program without calls that return nothing: `checkpoint` of what is unknown makes one."""
+    eqns = [eqn for eqn in program.eqns if eqn.outvars]
+    return program.replace(jaxpr=program.jaxpr.replace(eqns=eqns))
 
 
 def agreed(

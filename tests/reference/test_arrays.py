@@ -679,7 +679,8 @@ ROWS = {
         lax.switch(1, [lambda t: t, lambda t: t], n3); lax.switch(1, [lambda t: t] * 2, True)
         lib.jvp(lambda t: lax.scan(lambda k, r: (k, r), t, n3)[1], (2.0,), (1.0,))
         isinstance(lax.stop_gradient(2.5), float); jnp.clip(2); jnp.clip(n3); jnp.clip(True)
-        jnp.clip([1, 2]); jnp.clip(None); jnp.squeeze(2); jnp.squeeze(n3); jnp.squeeze(np.float32(2)); x.clip()""",
+        jnp.clip([1, 2]); jnp.clip(None); jnp.squeeze(2); jnp.squeeze(n3); x.clip()
+        jnp.squeeze(np.float32(2))""",
     "weak types of derivatives": """
         lib.grad(lambda t: lax.scan(lambda k, r: (k * r, None), t, x)[0])(2.0)
         lib.grad(lambda t: lax.scan(lambda k, r: (k * 2.0, None), t, x)[0])(2.0)

@@ -451,7 +451,7 @@ def test_evaluation_gives_numpy_arrays_that_cannot_be_written_to():
     outs = [
         minijax.lax.cond(True, lambda x: x, lambda x: x + 1.0, 2.0),
         minijax.lax.while_loop(lambda x: x < 3.0, lambda x: x + 1.0, 1.0),
-        *minijax.lax.scan(lambda c, x: (c, x * c), 2.0, X),
+        *minijax.lax.scan(lambda c, x: (c * 1.0, x * c), 2.0, X),
     ]
     assert [type(out) for out in outs] == [ArrayImpl] * 4
 
