@@ -1,8 +1,7 @@
 """A normalizing flow bends a round cloud of points into two moons.
 
 Each layer moves one coordinate by a function of the other, so it can be undone, and the change of
-the density is known exactly: the likelihood of the points is all that training needs. The picture
-shows the density.
+the density, which the picture shows, is known exactly. So training needs the likelihood alone.
 """
 
 import jax
