@@ -375,6 +375,8 @@ def _clean(made: Scene) -> None:
 
 def _earned(attack: Attack, lesson: Lesson, result: Result) -> Iterator[str]:
     undone = {exercise.id for exercise in _undone(attack, lesson)}
+    if lesson.whole and not attack.solved and not attack.only:
+        undone.add(lesson.whole.id)
     for exercise in result["exercises"]:
         if exercise["id"] in undone and exercise["points"]:
             yield f"it earns {exercise['points']} points in {exercise['id']}"

@@ -542,13 +542,14 @@ def split_call(mj, siblings, text, values, is_known, policy_names, flags, tangen
 
 @probe(uses=[function_of, in_place, keeping, names_in])
 def derivative(mj, siblings, text, args, policy_names, how):
-    """A derivative of a checkpointed function; the operations of its linear program."""
+    """A derivative of a checkpointed function; the operations of its linear program, or calls."""
     policy = keeping(*policy_names)[0] if policy_names else None
     with in_place("minijax.checkpoint", siblings):
         f = mj.checkpoint(function_of(text), policy=policy)
-        if how == "grad":
-            return mj.grad(f)(*args)
         value, f_lin = mj.linearize(f, *args)
+        if how == "grad":
+            names = [e.primitive.name for e in mj.make_jaxpr(f_lin)(*args).eqns]
+            return mj.grad(f)(*args), names.count("remat2")
         (call,) = [e for e in mj.make_jaxpr(f_lin)(*args).eqns if e.primitive.name == "remat2"]
         return value, f_lin(*args), names_in(call.params["jaxpr"])
 
@@ -758,8 +759,9 @@ def both_derivatives(mj, f, xs, ts):
 
 @probe
 def pulled_back(mj, f, xs, cts):
-    """What reverse mode makes of a checkpointed program."""
-    return mj.vjp(mj.checkpoint(f), *xs)[1](cts)
+    """What reverse mode makes of a checkpointed program, which is a call."""
+    names = [e.primitive.name for e in mj.make_jaxpr(mj.checkpoint(f))(*xs).eqns]
+    return mj.vjp(mj.checkpoint(f), *xs)[1](cts), names
 
 
 @probe
@@ -821,7 +823,7 @@ def through_everything(mj, x, t):
         return jnp.sum(jnp.sin(jnp.exp(x) * x) * np.array([1.0, 2.0, 4.0]))
 
     g = mj.checkpoint(f)
-    found = []
+    found: list = [[eqn.primitive.name for eqn in mj.make_jaxpr(g)(x).eqns]]
     for h in (g, mj.checkpoint(g), mj.checkpoint(g, policy=lambda *avals, **params: True)):
         found.append([h(x), mj.jvp(h, (x,), (t,)), mj.grad(h)(x), mj.vmap(h)(np.stack([x, t]))])
         found.append([mj.jvp(mj.grad(h), (x,), (t,)), mj.vmap(mj.grad(h))(np.stack([x, t]))])
@@ -838,10 +840,12 @@ def closed_over(mj, x, w):
         out, same, number = g(x)
         return jnp.sum(out * same) * number
 
+    names = [eqn.primitive.name for eqn in mj.make_jaxpr(f)(w).eqns]
+
     def h(w):
         return mj.grad(lambda y: jnp.sum(mj.checkpoint(lambda z: z * w * w)(y)))(x)
 
-    return f(w), mj.grad(f)(w), mj.vmap(h)(np.stack([w, -w])), mj.jvp(h, (w,), (x,))
+    return names, f(w), mj.grad(f)(w), mj.vmap(h)(np.stack([w, -w])), mj.jvp(h, (w,), (x,))
 
 
 @probe
@@ -860,7 +864,9 @@ def kinds_of_arguments(mj, x):
     again = g({"x": x, "n": 3}, 3, scale=0.5)
     slope = mj.grad(lambda x: jnp.sum(g({"x": x, "n": 3}, 3, scale=2.0)["y"]))(x)
     weak = mj.grad(mj.checkpoint(lambda x: x * x * x))(2.0)
-    return out, again, slope, str((weak * np.ones(2, np.float32)).dtype)
+    program = mj.make_jaxpr(lambda x: g({"x": x, "n": 3}, 2, scale=2.0))(x)
+    names = [eqn.primitive.name for eqn in program.eqns]
+    return out, again, slope, str((weak * np.ones(2, np.float32)).dtype), names
 
 
 @probe
@@ -890,7 +896,8 @@ def pulled_back_twice(mj, f, xs, cts):
         return mj.tree.map(lambda y: 2.0 * y, mj.checkpoint(f)(*ys))
 
     value, pull = mj.vjp(mj.checkpoint(inner), *xs)
-    return value, pull(cts)
+    program = mj.make_jaxpr(mj.checkpoint(inner))(*xs)
+    return value, pull(cts), [eqn.primitive.name for eqn in program.eqns]
 
 
 @pytest.mark.exercise("checkpoint.whole")

@@ -382,12 +382,20 @@ def test_a_rule_that_fails(student):
 # jvp ----------------------------------------------------------------------------------------------
 
 
-@probe(uses=[in_place])
+def lost(mj, x):
+    """0, which moves as `x` does: a step of `x` that is not symbolic is lost in the large number.
+
+    So is `x` itself in a step that is not.
+    """
+    return mj.add(mj.add(x, 2.0**200), -(2.0**200))
+
+
+@probe(uses=[in_place, lost])
 def polynomial(mj, siblings, coefficients, x, x_dot):
     """A polynomial by Horner's rule: value and tangent."""
 
     def f(x):
-        out = coefficients[0]
+        x, out = mj.add(x, lost(mj, x)), coefficients[0]
         for c in coefficients[1:]:
             out = mj.add(mj.mul(out, x), c)
         return out
@@ -437,12 +445,12 @@ def result_of_another_one(mj, siblings, primal, tangent, x_dot):
     return out is outside, out_dot if isinstance(out_dot, float) else "no float"
 
 
-@probe(uses=[in_place])
+@probe(uses=[in_place, lost])
 def tangent_of_tangent(mj, siblings, x, x_dot):
-    """jvp of a function that returns the tangent of jvp: of x * x * (x + 2)."""
+    """jvp of a function that returns the tangent of jvp: of x * 0 * (x + 2)."""
 
     def f(x):
-        return mj.mul(mj.mul(x, x), mj.add(x, 2.0))
+        return mj.mul(mj.mul(x, lost(mj, x)), mj.add(x, 2.0))
 
     with in_place("microjax.duals", siblings):
         out = mj.jvp(lambda y: mj.jvp(f, y, x_dot)[1], x, x_dot)
@@ -822,43 +830,51 @@ def test_orders_inside_each_other(student):
 # The whole module ---------------------------------------------------------------------------------
 
 
-@probe
+@probe(uses=[lost])
 def sums(mj, x, x_dot):
     """Value and tangent of a sum in which the input appears twice, and constants on either side."""
-    value, tangent = mj.jvp(lambda x: mj.add(mj.add(2.0, x), mj.add(x, 0.5)), x, x_dot)
+
+    def f(x):
+        return mj.add(mj.add(mj.add(2.0, x), mj.add(x, 0.5)), lost(mj, x))
+
+    value, tangent = mj.jvp(f, x, x_dot)
     return value, tangent
 
 
-@probe
+@probe(uses=[lost])
 def products(mj, x):
-    """Value and derivative of 3 * x * x + 2 * x, and the slope of the derivative."""
+    """Value and derivative of 3 * x * x + 2 * (x + 0), and the slope of the derivative."""
 
     def f(x):
-        return mj.add(mj.mul(3.0, mj.mul(x, x)), mj.mul(x, 2.0))
+        return mj.add(mj.mul(3.0, mj.mul(x, x)), mj.mul(mj.add(x, lost(mj, x)), 2.0))
 
     return f(x), mj.derivative(f, x), mj.derivative(lambda y: mj.derivative(f, y), x)
 
 
-@probe
+@probe(uses=[lost])
 def outer_value(mj, x):
-    """x + 0: the inner function returns the outer input, which does not move there."""
-    value, tangent = mj.jvp(lambda x: mj.add(x, mj.derivative(lambda y: x, 1.0)), x, 1.0)
+    """x + 0 + 0: the inner function returns the outer input, which does not move there."""
+
+    def f(x):
+        return mj.add(mj.add(x, lost(mj, x)), mj.derivative(lambda y: x, 1.0))
+
+    value, tangent = mj.jvp(f, x, 1.0)
     return value, tangent
 
 
-@probe
+@probe(uses=[lost])
 def outer_operand(mj, x):
     """x + 1 + 0: one inner function adds the outer input to its own, a second returns it."""
 
     def f(x):
-        slope = mj.derivative(lambda y: mj.add(y, x), x)
+        slope = mj.derivative(lambda y: mj.add(lost(mj, y), x), x)
         return mj.add(mj.add(x, slope), mj.derivative(lambda y: x, x))
 
     value, tangent = mj.jvp(f, x, 1.0)
     return value, tangent
 
 
-@probe
+@probe(uses=[lost])
 def after_an_error(mj, x):
     """The inner derivative fails, the outer function goes on with another; who is current."""
     before = mj.current_interpreter()
@@ -871,32 +887,32 @@ def after_an_error(mj, x):
         try:
             mj.derivative(broken, x)
         except KeyError:
-            slope = mj.derivative(lambda y: mj.add(mj.add(y, x), x), x)
+            slope = mj.derivative(lambda y: mj.add(mj.add(lost(mj, y), x), x), x)
             return mj.add(x, mj.add(slope, mj.derivative(lambda y: x, x)))
 
     value, tangent = mj.jvp(f, x, 1.0)
     return value, tangent, mj.current_interpreter() is before, mj.add(x, 1.0)
 
 
-@probe
+@probe(uses=[lost])
 def mixed_products(mj, x):
-    """2 * x**3 + 0: x times the derivative of x * y * y at y = x, and x times that of x."""
+    """x**3 + 0: x times the derivative of x * y * 0 at y = x, and x times that of x."""
 
     def f(x):
-        slope = mj.derivative(lambda y: mj.mul(mj.mul(x, y), y), x)
+        slope = mj.derivative(lambda y: mj.mul(mj.mul(x, y), lost(mj, y)), x)
         return mj.add(mj.mul(x, slope), mj.mul(x, mj.derivative(lambda y: x, x)))
 
     value, tangent = mj.jvp(f, x, 1.0)
     return value, tangent
 
 
-@probe
+@probe(uses=[lost])
 def three_deep(mj, x):
     """Three derivatives, each inside another, in which each input meets those outside."""
 
     def first(x):
         def second(y):
-            third = mj.derivative(lambda z: mj.mul(mj.add(x, y), mj.mul(z, z)), y)
+            third = mj.derivative(lambda z: mj.mul(mj.add(x, y), mj.mul(z, lost(mj, z))), y)
             return mj.add(mj.mul(x, third), mj.mul(y, mj.derivative(lambda z: y, x)))
 
         return mj.mul(x, mj.derivative(second, x))
@@ -904,25 +920,25 @@ def three_deep(mj, x):
     return mj.derivative(first, x)
 
 
-@probe
+@probe(uses=[lost])
 def order_of_a_mixture(mj, n, x):
-    """The derivative of order n of x * x * x times the slope of x + y, with constants between."""
+    """The derivative of order n of x * x * 0 times the slope of x + y, with constants between."""
 
     def f(x):
         slope = mj.nth_order_derivative(1, lambda y: mj.add(mj.mul(2.0, y), x), x)
         rest = mj.mul(mj.mul(x, x), mj.nth_order_derivative(1, lambda y: x, x))
-        return mj.add(mj.mul(mj.mul(x, mj.mul(x, x)), slope), rest)
+        return mj.add(mj.mul(mj.mul(x, mj.mul(x, lost(mj, x))), slope), rest)
 
     return mj.nth_order_derivative(n, f, x)
 
 
-@probe
+@probe(uses=[lost])
 def again(mj, x):
     """The same inner functions, asked twice at equal places, when what they read has changed."""
     factors, x_of_outer = [], []
 
     def inner(y):
-        return mj.add(mj.mul(factors[-1], mj.mul(y, y)), x_of_outer[-1])
+        return mj.add(mj.mul(factors[-1], mj.mul(y, mj.add(y, lost(mj, y)))), x_of_outer[-1])
 
     def f(x):
         x_of_outer.append(x)
@@ -937,12 +953,13 @@ def again(mj, x):
     return [list(mj.jvp(f, at, 1.0)) for at in (x, x, 1.0, -x)]
 
 
-@probe
+@probe(uses=[lost])
 def long_program(mj, x, length):
     """An inner function of so many steps, with the outer input in each of them."""
 
     def f(x):
         def inner(y):
+            y = mj.add(y, lost(mj, y))
             for i in range(length):
                 y = mj.add(mj.mul(y, 0.5), x) if i % 2 else mj.add(x, y)
             return y

@@ -1060,8 +1060,12 @@ def test_calls_within_calls(student):
 
 @probe(uses=[evaluating])
 def pulled_back(mj, siblings, name, primals, cotangents, has_aux):
-    """The value, what several cotangents are pulled back to, and how often the function ran."""
-    jnp = mj.numpy
+    """The value, what several cotangents are pulled back to, and how often the function ran.
+
+    In double precision, the first is pulled back to very many inputs, too, which are added to the
+    others: too many for a direction of each.
+    """
+    jnp, more = mj.numpy, {"has_aux": True} if has_aux else {}
     functions = {
         "product": lambda x, y: x * y,
         "wave": lambda x: jnp.sin(x) * x,
@@ -1081,9 +1085,16 @@ def pulled_back(mj, siblings, name, primals, cotangents, has_aux):
         runs.append(1)
         return functions[name](*args)
 
+    def of_inputs(z):
+        return functions[name](*mj.tree.map(lambda x: x + jnp.sum(z), primals))
+
     with evaluating(siblings) as module:
-        kept, f_vjp, *aux = module.vjp(f, *primals, **({"has_aux": True} if has_aux else {}))
-        return kept, aux, [f_vjp(ct) for ct in cotangents], len(runs)
+        kept, f_vjp, *aux = module.vjp(f, *primals, **more)
+        found = [f_vjp(ct) for ct in cotangents]
+        if all(np.result_type(x).name == "float64" for x in mj.tree.leaves(primals)):
+            back = module.vjp(of_inputs, np.zeros(50_001), **more)[1]
+            found.append(back(cotangents[0])[0][::25_000])
+        return kept, aux, found, len(runs)
 
 
 @probe(uses=[evaluating])
@@ -1120,7 +1131,8 @@ def vjp_in_jvp(mj, siblings, x, x_dot):
             _, f_vjp = module.vjp(lambda x: jnp.sin(x) * x, x)
             return f_vjp(jnp.cos(x))[0]
 
-        return mj.jvp(pulled, (x,), (x_dot,))
+        back = module.vjp(lambda z: jnp.sin(x + jnp.sum(z)), np.zeros(50_001))[1]
+        return mj.jvp(pulled, (x,), (x_dot,)), back(x_dot)[0][::25_000]
 
 
 @probe(uses=[evaluating, run])
@@ -1560,9 +1572,11 @@ def program_run_back(mj, f, xs, cts):
 
 @probe
 def value_and_cotangents(mj, f, xs, cts):
-    """The value of a program, and what comes back of its cotangents, and of these once more."""
+    """The value of a program; what comes back of its cotangents, twice, and of many inputs."""
     value, f_vjp = mj.vjp(f, *xs)
-    return value, f_vjp(cts), f_vjp(cts)
+    many = np.zeros(50_001, np.float32)
+    _, back = mj.vjp(lambda z, *ys: f(*[y + mj.numpy.sum(z) for y in ys]), many, *xs)
+    return value, f_vjp(cts), f_vjp(cts), back(cts)[0][::25_000]
 
 
 @probe
@@ -1642,7 +1656,16 @@ def test_jacobians_of_programs(student):
 # The whole module ---------------------------------------------------------------------------------
 
 
-@probe(uses=[evaluating])
+def of_many(mj, f, x):
+    """The gradient of `f` at `x` by each of very many inputs that are added to it: some entries.
+
+    There is no memory for a direction of each, and no time to go through them one by one.
+    """
+    inputs = np.zeros(50_001, np.result_type(x))
+    return mj.grad(lambda z: f(x + mj.numpy.sum(z)))(inputs)[::25_000]
+
+
+@probe(uses=[evaluating, of_many])
 def gradients(mj, x):
     """Value and gradient of a chain of products; how often the function ran."""
     runs = []
@@ -1653,10 +1676,10 @@ def gradients(mj, x):
         return 0.5 * y * y - 3.0 * x
 
     with evaluating({}):
-        return mj.value_and_grad(f)(x), len(runs)
+        return mj.value_and_grad(f)(x), of_many(mj, f, x), len(runs)
 
 
-@probe(uses=[evaluating])
+@probe(uses=[evaluating, of_many])
 def sums_of_arrays(mj, x, y):
     """Gradients of a sum in which a number, a row and an axis of length 1 were stretched."""
 
@@ -1664,10 +1687,10 @@ def sums_of_arrays(mj, x, y):
         return mj.numpy.sum((x + k) * (y - x) * k / 2.0)
 
     with evaluating({}):
-        return mj.grad(f, (0, 1, 2))(x, y, 2.0)
+        return mj.grad(f, (0, 1, 2))(x, y, 2.0), of_many(mj, lambda x: f(x, y, 2.0), x)
 
 
-@probe(uses=[evaluating])
+@probe(uses=[evaluating, of_many])
 def layers(mj, w, x):
     """The gradient of two layers, over containers."""
 
@@ -1677,10 +1700,10 @@ def layers(mj, w, x):
 
     with evaluating({}):
         params = {"w": w, "b": np.ones(len(w), w.dtype)}
-        return mj.value_and_grad(loss)(params, x)
+        return mj.value_and_grad(loss)(params, x), of_many(mj, lambda x: loss(params, x), x)
 
 
-@probe(uses=[evaluating])
+@probe(uses=[evaluating, of_many])
 def gradients_within(mj, x):
     """Gradients of functions that use a gradient: of their own input, and of the outer one."""
 
@@ -1689,10 +1712,10 @@ def gradients_within(mj, x):
         return x * inner + mj.grad(lambda y: x)(3.0) + mj.jvp(lambda y: x * y * y, (x,), (x,))[1]
 
     with evaluating({}):
-        return mj.value_and_grad(f)(x), mj.grad(mj.grad(f))(x)
+        return mj.value_and_grad(f)(x), mj.grad(mj.grad(f))(x), of_many(mj, f, x)
 
 
-@probe(uses=[evaluating])
+@probe(uses=[evaluating, of_many])
 def several_cotangents(mj, x, n):
     """A vjp over containers, an integer and None, for several cotangents, after one that fails."""
     zero = np.zeros(np.shape(n), [("float0", np.void, 0)])
@@ -1704,24 +1727,30 @@ def several_cotangents(mj, x, n):
             f_vjp((x, zero))
         except ValueError as error:
             refused = type(error).__name__
-        return y, [f_vjp((ct, zero, x)) for ct in (x, 0.0 * x)], aux, refused
+        cts = [f_vjp((ct, zero, x)) for ct in (x, 0.0 * x)]
+
+        def weighed(x):
+            return mj.numpy.sum(mj.vjp(lambda y: (y * 2.0, n, y * y), x)[1]((x, zero, x))[0])
+
+        return y, cts, aux, refused, of_many(mj, weighed, x)
 
 
-@probe(uses=[evaluating])
+@probe(uses=[evaluating, of_many])
 def calls_backwards(mj, x):
     """Gradients through functions of `jit` that look alike, with constants and unused results."""
 
     def of(row):
         inner = mj.jit(lambda x, y, k: (mj.numpy.sin(x) * y * row, k * 2.0, x - k))
         outer = mj.jit(lambda x, y: inner(x, y, 3.0)[2] * inner(y, x, x)[0] + inner(x, x, y)[0])
-        total = mj.grad(lambda x: mj.numpy.sum(outer(x, x * x)))(x)
-        return total, mj.vjp(lambda x: inner(x, x, x)[2], x)[1](1.0)
+        total = lambda x: mj.numpy.sum(outer(x, x * x))  # noqa: E731
+        difference = mj.vjp(lambda x: inner(x, x, x)[2], x)[1](1.0)
+        return mj.grad(total)(x), difference, of_many(mj, total, x)
 
     with evaluating({}):
         return [of(row) for row in (np.array([2.0, 3.0]), np.array([5.0, 7.0]))]
 
 
-@probe(uses=[evaluating])
+@probe(uses=[evaluating, of_many])
 def all_jacobians(mj, x, y):
     """Jacobians of several results by two arguments, and second derivatives."""
     jnp = mj.numpy
@@ -1730,14 +1759,21 @@ def all_jacobians(mj, x, y):
         return {"a": x * jnp.sum(y), "b": (jnp.sin(y).T, 2.0)}
 
     with evaluating({}):
-        return mj.jacrev(f, (0, 1))(x, y), mj.hessian(lambda y: jnp.sum(y * y * y * x))(y)
+        slope = of_many(mj, lambda x: jnp.sum(mj.jacrev(f, 1)(x, y)["a"]), x)
+        return mj.jacrev(f, (0, 1))(x, y), mj.hessian(lambda y: jnp.sum(y * y * y * x))(y), slope
 
 
 @probe(uses=[evaluating])
 def gradients_of_programs(mj, f, xs, ts, cts):
-    """Cotangents of a random program, and the derivative of what comes back."""
+    """Cotangents of a random program, also of very many inputs, and the derivative of these."""
+    inputs = np.zeros(50_001, np.float32)
+
+    def g(z, *ys):
+        return f(*[y + mj.numpy.sum(z) for y in ys])
+
     with evaluating({}):
-        return mj.jvp(lambda *ys: mj.vjp(f, *ys)[1](cts), xs, ts)
+        of_inputs, *_ = mj.vjp(g, inputs, *xs)[1](cts)
+        return mj.jvp(lambda *ys: mj.vjp(f, *ys)[1](cts), xs, ts), of_inputs[::25_000]
 
 
 @pytest.mark.exercise("grad.whole")

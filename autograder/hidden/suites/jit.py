@@ -1491,29 +1491,32 @@ def compiled_in_containers(mj, f, xs, ts):
 @probe
 def transformed_calls(mj, f, xs, ts):
     """Derivatives of compiled programs, compiled again, nested and of one input alone."""
-    compiled = mj.jit(f)
+    runs = []
+    compiled = mj.jit(lambda *ys: [runs.append(1), f(*ys)][1])
 
     def slopes(*ys):
         return mj.jvp(compiled, ys, ts)[1], ys[0] * 2.0
 
     first = mj.jit(lambda y: mj.jvp(lambda z: compiled(z, *xs[1:]), (y,), ts[:1])[1])
-    return mj.jvp(mj.jit(slopes), xs, ts), first(xs[0])
+    return mj.jvp(mj.jit(slopes), xs, ts), first(xs[0]), first(xs[0]), len(runs)
 
 
 @probe
 def batched_calls(mj, f, in_axes, batch):
     """Compiled programs on batches: mapped, compiled again, and differentiated."""
-    mapped = mj.vmap(mj.jit(lambda *xs: (f(*xs), 2.0)), in_axes)
+    runs = []
+    mapped = mj.vmap(mj.jit(lambda *xs: [runs.append(1), (f(*xs), 2.0)][1]), in_axes)
     slopes = mj.jvp(mj.jit(mapped), batch, batch)
-    return mapped(*batch), slopes
+    return mapped(*batch), mapped(*batch), slopes, len(runs)
 
 
 @probe
 def calls_within(mj, x, y):
     """A compiled function called twice in another function, closing over what is outside."""
-    k = np.array([1.0, 2.0, 4.0])
+    k, runs = np.array([1.0, 2.0, 4.0]), []
 
     def outer(x, y):
+        runs.append(1)
         inner = mj.jit(lambda a: (a * x - k, a * 2.0, x))
         (first, second, _), (third, _, fourth) = inner(y), inner(x)
         return first - third, second, mj.jit(lambda b: b + fourth)(3.0)
@@ -1521,8 +1524,9 @@ def calls_within(mj, x, y):
     def total(x):
         return mj.jit(outer)(x, y)
 
-    batch = np.stack([x, 2.0 * x])
-    return mj.jit(outer)(x, y), mj.jvp(total, (x,), (y,)), mj.vmap(total)(batch)
+    batch, compiled = np.stack([x, 2.0 * x]), mj.jit(outer)
+    once = compiled(x, y), compiled(y, x), len(runs)
+    return once, mj.jvp(total, (x,), (y,)), mj.vmap(total)(batch)
 
 
 @probe

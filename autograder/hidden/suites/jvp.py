@@ -19,6 +19,7 @@ STEP = np.array([10.0, 0.25, -1.0])
 GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 GRID_STEP = np.array([[0.5, 7.0, -1.0], [2.0, -0.25, 6.0]])
 EMPTY = np.zeros((0, 2))
+FAR = 2.0**70  # beside it a step of ordinary size is lost: differences are no derivatives there
 
 
 # Probes that several exercises share --------------------------------------------------------------
@@ -519,12 +520,14 @@ def test_cos_value_and_tangent(student):
     ask_rule(student, "cos_jvp", [-2.0], [-0.5])
     ask_rule(student, "cos_jvp", [np.array(4.0)], [np.array(0.0)])
     ask_rule(student, "cos_jvp", [0.7], [1e300])
+    ask_rule(student, "cos_jvp", [FAR], [3.0])
 
 
 @pytest.mark.exercise("jvp.cos_rule")
 def test_cos_of_arrays(student):
     """The rule works element by element on arrays, also on empty ones."""
     ask_rule(student, "cos_jvp", [GRID], [GRID_STEP])
+    ask_rule(student, "cos_jvp", [FAR * GRID], [GRID_STEP])
     ask_rule(student, "cos_jvp", [EMPTY], [EMPTY])
     watch(student, "cos_jvp", [[GRID], [GRID_STEP]], False)
 
@@ -542,6 +545,7 @@ def test_cos_of_tracers(student):
     """The operand may be a tracer, so that derivatives of derivatives can be taken."""
     watch(student, "cos_jvp", [[0.7], [3.0]], False)
     watch(student, "cos_jvp", [[ROW], [STEP]], False)
+    watch(student, "cos_jvp", [[FAR * ROW], [STEP]], False)
 
 
 # mul_jvp ------------------------------------------------------------------------------------------
@@ -562,6 +566,7 @@ def test_mul_both_move(student):
     ask_rule(student, "mul_jvp", [3.0, 5.0], [0.5, 10.0])
     ask_rule(student, "mul_jvp", [-2.0, 0.25], [7.0, -3.0])
     ask_rule(student, "mul_jvp", [GRID, GRID + 1.5], [GRID_STEP, 2.0 - GRID])
+    ask_rule(student, "mul_jvp", [FAR * GRID, FAR * GRID + 1.5], [GRID_STEP, 2.0 - GRID])
     watch(student, "mul_jvp", [[GRID, GRID + 1.5], [GRID_STEP, 2.0 - GRID]], False)
 
 
@@ -570,6 +575,7 @@ def test_mul_first_moves(student):
     """Where only the first operand moves, its term is the whole tangent."""
     ask_rule(student, "mul_jvp", [3.0, 5.0], [0.5, None])
     ask_rule(student, "mul_jvp", [ROW, STEP], [ROW + 2.0, None])
+    ask_rule(student, "mul_jvp", [FAR * ROW, STEP], [ROW + 2.0, None])
     watch(student, "mul_jvp", [[ROW, STEP], [ROW + 2.0, None]], False)
 
 
@@ -578,6 +584,7 @@ def test_mul_second_moves(student):
     """Where only the second operand moves, its term is the whole tangent."""
     ask_rule(student, "mul_jvp", [3.0, 5.0], [None, 0.5])
     ask_rule(student, "mul_jvp", [ROW, STEP], [None, ROW + 2.0])
+    ask_rule(student, "mul_jvp", [ROW, FAR * STEP], [None, ROW + 2.0])
     watch(student, "mul_jvp", [[ROW, STEP], [None, ROW + 2.0]], False)
 
 
@@ -593,6 +600,7 @@ def test_mul_shapes(student):
     """Operands of different shapes stretch, and the tangent has the shape of the product."""
     ask_rule(student, "mul_jvp", [GRID, 4.0], [GRID_STEP, 0.5])
     ask_rule(student, "mul_jvp", [4.0, GRID], [0.5, None])
+    ask_rule(student, "mul_jvp", [FAR, GRID], [0.5, None])
     ask_rule(student, "mul_jvp", [ROW, np.array(4.0)], [None, np.array(0.5)])
     ask_rule(student, "mul_jvp", [GRID, 4.0], [None, 0.0])
     ask_rule(student, "mul_jvp", [4.0, GRID], [0.0, None])
@@ -605,6 +613,7 @@ def test_mul_shapes(student):
 def test_mul_keeps_the_dtype(student):
     """Value and tangent have the dtype of the operands."""
     ask_rule(student, "mul_jvp", [ROW.astype(F32), STEP.astype(F32)], [STEP.astype(F32), None])
+    ask_rule(student, "mul_jvp", [F32(FAR), STEP.astype(F32)], [F32(0.5), None])
     ask_rule(student, "mul_jvp", [ROW.astype(F32), F32(2.0)], [STEP.astype(F32), F32(3.0)])
     watch(student, "mul_jvp", [[ROW.astype(F32), F32(2.0)], [STEP.astype(F32), None]], False)
 
@@ -633,6 +642,7 @@ def test_div_numerator_moves(student):
     """Where only the numerator moves, its tangent is divided as the value is."""
     ask_rule(student, "div_jvp", [3.0, 4.0], [0.5, None])
     ask_rule(student, "div_jvp", [ROW, STEP], [ROW + 2.0, None])
+    ask_rule(student, "div_jvp", [FAR * ROW, STEP], [ROW + 2.0, None])
     watch(student, "div_jvp", [[ROW, STEP], [ROW + 2.0, None]], False)
 
 
@@ -642,6 +652,7 @@ def test_div_denominator_moves(student):
     ask_rule(student, "div_jvp", [3.0, 4.0], [None, 0.5])
     ask_rule(student, "div_jvp", [-3.0, 0.25], [None, 7.0])
     ask_rule(student, "div_jvp", [ROW, STEP], [None, ROW + 2.0])
+    ask_rule(student, "div_jvp", [FAR * FAR * ROW, FAR * STEP], [None, ROW + 2.0])
     watch(student, "div_jvp", [[ROW, STEP], [None, ROW + 2.0]], False)
 
 
@@ -650,6 +661,7 @@ def test_div_both_move(student):
     """Where both operands move, the tangent has a term for each of them."""
     ask_rule(student, "div_jvp", [3.0, 4.0], [0.5, 10.0])
     ask_rule(student, "div_jvp", [GRID, GRID_STEP], [2.0 - GRID, GRID + 1.5])
+    ask_rule(student, "div_jvp", [FAR * GRID, FAR], [FAR * (2.0 - GRID), GRID + 1.5])
     watch(student, "div_jvp", [[GRID, GRID_STEP], [2.0 - GRID, GRID + 1.5]], False)
 
 
@@ -667,6 +679,7 @@ def test_div_shapes(student):
     """Operands of different shapes stretch, and the tangent has the shape of the quotient."""
     ask_rule(student, "div_jvp", [GRID, 4.0], [GRID_STEP, 0.5])
     ask_rule(student, "div_jvp", [4.0, GRID], [0.5, None])
+    ask_rule(student, "div_jvp", [FAR, GRID], [0.5, None])
     ask_rule(student, "div_jvp", [ROW, np.array(4.0)], [None, np.array(0.5)])
     ask_rule(student, "div_jvp", [GRID, 4.0], [None, 0.0])
     ask_rule(student, "div_jvp", [EMPTY, 4.0], [EMPTY, 0.5])
@@ -745,6 +758,7 @@ def test_linear_sum(student):
     """A sum along axes treats the tangent as it treats the value."""
     student.agrees(linear, "reduce_sum_p", GRID, GRID_STEP, {"axes": (0,)})
     student.agrees(linear, "reduce_sum_p", GRID, GRID_STEP, {"axes": (1,)})
+    student.agrees(linear, "reduce_sum_p", FAR * GRID, GRID_STEP, {"axes": (1,)})
     student.agrees(linear, "reduce_sum_p", ROW.astype(F32), STEP.astype(F32), {"axes": (0,)})
     student.agrees(linear, "reduce_sum_p", EMPTY, EMPTY, {"axes": (0,)})
 
@@ -755,6 +769,7 @@ def test_linear_transpose(student):
     student.agrees(linear, "transpose_p", GRID, GRID_STEP, {"permutation": (1, 0)})
     cube = np.arange(24.0).reshape(2, 3, 4)
     student.agrees(linear, "transpose_p", cube, cube**2 - 5.0, {"permutation": (2, 0, 1)})
+    student.agrees(linear, "transpose_p", FAR * GRID, GRID_STEP, {"permutation": (1, 0)})
 
 
 @pytest.mark.exercise("jvp.linear_rule")
@@ -762,6 +777,7 @@ def test_linear_broadcast(student):
     """A repetition along new axes treats the tangent as it treats the value."""
     into = {"shape": (2, 3), "broadcast_dimensions": (1,)}
     student.agrees(linear, "broadcast_in_dim_p", ROW, STEP, into)
+    student.agrees(linear, "broadcast_in_dim_p", FAR * ROW, STEP, into)
     into = {"shape": (3, 2), "broadcast_dimensions": (0,)}
     student.agrees(linear, "broadcast_in_dim_p", ROW, STEP, into)
 
@@ -1148,13 +1164,16 @@ def test_jvp_containers(student):
     """Values and tangents both come back in the containers of the function's result."""
     student.agrees(rearranged, ({"a": 1.5, "b": ROW}, 4.0), ({"a": 7.0, "b": STEP}, -2.0))
     student.agrees(rearranged, [{"a": GRID, "b": 3.0}, 4.0], [{"a": GRID_STEP, "b": 0.5}, 8.0])
+    student.agrees(
+        rearranged, [{"a": FAR * GRID, "b": FAR}, FAR], [{"a": GRID_STEP, "b": 0.5}, 8.0]
+    )
 
 
 @pytest.mark.exercise("jvp.jvp")
 def test_jvp_same_number_of_leaves(student):
     """The containers of the arguments do not matter for those of the results."""
     student.agrees(pair_of_dict, ({"a": 1.5, "b": 4.0},), ({"a": 7.0, "b": -2.0},))
-    student.agrees(pair_of_dict, [{"a": ROW, "b": 4.0}], [{"a": STEP, "b": 0.5}])
+    student.agrees(pair_of_dict, [{"a": FAR * ROW, "b": FAR}], [{"a": STEP, "b": 0.5}])
 
 
 @pytest.mark.exercise("jvp.jvp")
@@ -1167,7 +1186,7 @@ def test_jvp_arguments(student):
 @pytest.mark.exercise("jvp.jvp")
 def test_jvp_changed_arguments(student):
     """A function that changes its containers does not change the caller's."""
-    student.agrees(changed_arguments, [{"a": [1.5, 4.0]}], [{"a": [7.0, -2.0]}])
+    student.agrees(changed_arguments, [{"a": [1.5 * FAR, FAR]}], [{"a": [7.0, -2.0]}])
 
 
 @pytest.mark.exercise("jvp.jvp")
@@ -1204,7 +1223,7 @@ def test_jvp_refuses_leaves_that_do_not_match(student):
 @pytest.mark.exercise("jvp.jvp")
 def test_jvp_control_flow(student):
     """Python's if on a value follows the branch of that value, for floats and for integers."""
-    student.agrees(branches, 0.7, 3.0, 5)
+    student.agrees(branches, FAR, 3.0, 5)
     student.agrees(branches, -0.7, 3.0, 5)
     student.agrees(branches, -0.7, 3.0, 1)
 
@@ -1214,7 +1233,7 @@ def test_jvp_of_jvp(student):
     """A function that calls jvp itself can be differentiated."""
     trace = siblings("jvp.pure", "jvp.process_primitive", "jvp.flat")
     student.agrees(nested, trace, np.array(0.7), np.array(3.0))
-    student.agrees(nested, trace, ROW, STEP)
+    student.agrees(nested, trace, FAR * ROW, STEP)
 
 
 # Rules as functions -------------------------------------------------------------------------------
@@ -1351,14 +1370,16 @@ def outer_value(mj, x, x_dot):
 @probe
 def outer_operand(mj, x, x_dot):
     """Inner functions in which the outer tracer meets the inner one, and a constant meets both."""
+    runs = []
 
     def f(x):
+        runs.append(1)
         value, slope = mj.jvp(lambda y: (x * y + 2.0) * y, (x,), (1.0,))
         _, again = mj.jvp(lambda y: mj.jvp(lambda z: x * y * z, (y,), (x,))[1], (3.0,), (1.0,))
         return value, slope, again
 
     out, out_dot = mj.jvp(f, (x,), (x_dot,))
-    return out, out_dot
+    return out, out_dot, len(runs)
 
 
 @probe
@@ -1366,18 +1387,21 @@ def after_an_error(mj, x, x_dot):
     """An inner function fails after an operation; the outer one goes on with its next operation."""
     from minijax.core import trace_state
 
+    runs = []
+
     def broken(y):
         y = 2.0 + y + x
         raise KeyError("out")
 
     def f(x):
+        runs.append(1)
         try:
             mj.jvp(broken, (x,), (x,))
         except KeyError:
             return 3.0 + x + mj.jvp(lambda y: y + x - 2.0, (x,), (x,))[1]
 
     out, out_dot = mj.jvp(f, (x,), (x_dot,))
-    return out, out_dot, len(trace_state.stack)
+    return out, out_dot, len(trace_state.stack), len(runs)
 
 
 @probe
@@ -1397,19 +1421,22 @@ def containers(mj, x, x_dot):
 def root(mj, x, steps):
     """Newton's method for cos(x) * x / (1 + x * x) = 0.2: a loop that uses the derivative."""
 
+    runs = []
+
     def f(x):
+        runs.append(1)
         return mj.numpy.cos(x) * x / (1.0 + x * x) - 0.2
 
     for _ in range(steps):
         y, slope = mj.jvp(f, (x,), (np.ones_like(x),))
         x = x - y / slope
-    return x
+    return x, len(runs)
 
 
 @probe
 def weak_types(mj, x, x_dot):
     """What float32 becomes beside values and tangents of functions of Python's numbers."""
-    jnp = mj.numpy
+    jnp, runs = mj.numpy, []
     functions = {
         "constants": lambda x: x * 3.0 + 2.0,
         "twice": lambda x: x + x,
@@ -1417,17 +1444,23 @@ def weak_types(mj, x, x_dot):
         "div": lambda x: 3.0 / x,
         "sum": jnp.sum,
         "unmoved": lambda x: 7.0,
+        "runs": lambda x: [runs.append(1), x][1],
     }
     beside = np.ones(2, np.float32)
     outs = {name: mj.jvp(f, (x,), (x_dot,)) for name, f in functions.items()}
     dtypes = {name: [str((y * beside).dtype) for y in pair] for name, pair in outs.items()}
-    return {name: list(pair) for name, pair in outs.items()}, dtypes
+    return {name: list(pair) for name, pair in outs.items()}, dtypes, len(runs)
 
 
 @probe
 def repeated(mj, x, x_dot):
-    """One input as both operands, and as several results."""
-    out, out_dot = mj.jvp(lambda x: [x + x, x * x, x / x, x - x, x, x], (x,), (x_dot,))
+    """One input as both operands, and as several results; and where a step would be lost."""
+    far = 2.0**100
+
+    def f(x):
+        return [x + x, x * x, x / x, x - x, x, x, (x + far) - far]
+
+    out, out_dot = mj.jvp(f, (x,), (x_dot,))
     return out, out_dot
 
 
@@ -1436,8 +1469,10 @@ def again(mj, x, x_dot):
     """The same functions, asked again at equal places, when what they read has changed."""
     read = [1, 1.0, True, np.float32(1.0), 3.0]
     axes = [0, 1, (0, 1)]
+    runs = []
 
     def f(x):
+        runs.append(1)
         total = mj.numpy.sum(x)
         return mj.numpy.sum(x, axis=axes[0]), total * read[0], read[0] + 0.0 * total
 
@@ -1446,21 +1481,23 @@ def again(mj, x, x_dot):
         found.append(mj.jvp(f, (x,), (x_dot,)))
         axes.append(axes.pop(0))
         read.pop(0)
-    return found
+    return found, len(runs)
 
 
 @probe
 def long_program(mj, x, x_dot, length):
     """So many steps with constants; every tenth uses the input again."""
+    runs = []
 
     def f(x):
+        runs.append(1)
         y = x
         for i in range(length):
             y = 0.5 * y + x if i % 10 == 0 else y - 0.125
         return y
 
     out, out_dot = mj.jvp(f, (x,), (x_dot,))
-    return out, out_dot
+    return out, out_dot, len(runs)
 
 
 @probe

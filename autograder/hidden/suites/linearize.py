@@ -1495,31 +1495,41 @@ def values_and_slopes(mj, x, tangents):
 @probe(uses=[evaluating])
 def types_throughout(mj, x, t):
     """What values and tangents make of an array of float32: a weak type gives way to it."""
-    small = np.ones(2, np.float32)
+    small, runs = np.ones(2, np.float32), []
+
+    def f(x):
+        runs.append(1)
+        return mj.numpy.exp(x * 0.5) - x
+
     with evaluating({}):
-        y, f_lin = mj.linearize(lambda x: mj.numpy.exp(x * 0.5) - x, x)
-        called, called_lin = mj.linearize(mj.jit(lambda x: mj.numpy.exp(x * 0.5) - x), x)
-        return [out * small for out in (y, f_lin(t), called, called_lin(t))]
+        y, f_lin = mj.linearize(f, x)
+        called, called_lin = mj.linearize(mj.jit(f), x)
+        return [out * small for out in (y, f_lin(t), called, called_lin(t))], len(runs)
 
 
 @probe(uses=[evaluating])
 def outer_values(mj, x, t):
     """Inner functions that return the outer tracer, or compute with it and with their own."""
+    runs = []
 
     def f(x):
+        runs.append(1)
         constant, constant_lin = mj.linearize(lambda y: x, 2.0)
         product, product_lin = mj.linearize(lambda y: (x * y + 2.0) * y, x)
         return constant * x + constant_lin(3.0), product, product_lin(x)
 
     with evaluating({}):
         values, f_lin = mj.linearize(f, x)
-        return values, f_lin(t), mj.jvp(lambda x: mj.linearize(f, x)[1](t), (x,), (t,))
+        slopes = mj.jvp(lambda x: mj.linearize(f, x)[1](t), (x,), (t,))
+        return values, f_lin(t), slopes, len(runs)
 
 
 @probe(uses=[evaluating])
 def after_errors(mj, x, t):
     """Inner functions that fail in several ways; the outer one goes on with a different one."""
     from minijax.core import trace_state
+
+    runs = []
 
     def broken(error):
         def g(y):
@@ -1529,6 +1539,7 @@ def after_errors(mj, x, t):
         return g
 
     def f(x):
+        runs.append(1)
         for error in (KeyError("out"), KeyboardInterrupt(), GeneratorExit()):
             try:
                 mj.linearize(broken(error), x)
@@ -1538,21 +1549,23 @@ def after_errors(mj, x, t):
 
     with evaluating({}):
         value, f_lin = mj.linearize(f, x)
-        return value, f_lin(t), len(trace_state.stack)
+        return value, f_lin(t), len(trace_state.stack), len(runs)
 
 
 @probe(uses=[evaluating])
 def containers(mj, x, t, n):
     """Containers, an integer, None, what is handed through, and an input without influence."""
     zero = np.zeros(np.shape(n), [("float0", np.void, 0)])
+    runs = []
 
     def f(p, n):
+        runs.append(1)
         moved = p["x"] * 2.0 + p["x"]
         return {"moved": [moved, n, moved], "constant": (1.5, None), "bool": moved > 0.0}, (n, None)
 
     with evaluating({}):
         value, f_lin, aux = mj.linearize(f, {"x": x, "unused": x}, n, has_aux=True)
-        return value, f_lin({"x": t, "unused": x}, zero), aux
+        return value, f_lin({"x": t, "unused": x}, zero), aux, len(runs)
 
 
 @probe(uses=[evaluating])
@@ -1561,10 +1574,11 @@ def calls_of_programs(mj, x, t):
     sin = mj.numpy.sin
 
     def of(row):
+        runs = []
         inner = mj.jit(lambda x, y, k: (sin(x) * y * row, k * 2.0, x - k, y))
         outer = mj.jit(lambda x, y: inner(x, y, 3.0)[2] * inner(y, x, x)[0] + inner(x, x, y)[0])
-        value, f_lin = mj.linearize(lambda x: outer(x, x * x), x)
-        return value, f_lin(t), f_lin(x)
+        value, f_lin = mj.linearize(lambda x: [runs.append(1), outer(x, x * x)][1], x)
+        return value, f_lin(t), f_lin(x), len(runs)
 
     with evaluating({}):
         return [of(row) for row in (np.array([2.0, 3.0]), np.array([5.0, 7.0]))]
@@ -1573,27 +1587,32 @@ def calls_of_programs(mj, x, t):
 @probe(uses=[evaluating])
 def long_program(mj, x, t, steps):
     """A function of many steps, one after the other."""
+    runs = []
 
     def f(x):
+        runs.append(1)
         for _ in range(steps):
             x = -x
         return x * x
 
     with evaluating({}):
         value, f_lin = mj.linearize(f, x)
-        return value, f_lin(t)
+        return value, f_lin(t), len(runs)
 
 
 @probe(uses=[evaluating])
 def linear_within(mj, f, xs, ts):
     """A random program with constants, linearized; and its derivative, which is linearized too."""
 
+    runs = []
+
     def slopes(*ys):
+        runs.append(1)
         return mj.linearize(f, *ys)[1](*ts), 2.0 * ys[0]
 
     with evaluating({}):
         value, f_lin = mj.linearize(slopes, *xs)
-        return value, f_lin(*ts)
+        return value, f_lin(*ts), len(runs)
 
 
 @pytest.mark.exercise("linearize.whole")
