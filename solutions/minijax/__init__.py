@@ -23,7 +23,7 @@ from minijax import (
 from minijax.absent import missing as _missing
 from minijax.array import Array
 from minijax.checkpoint import checkpoint, remat
-from minijax.configuration import config, default_matmul_precision
+from minijax.configuration import config
 from minijax.custom_derivatives import closure_convert
 from minijax.custom_rules import custom_jvp, custom_vjp
 from minijax.jit import jit
@@ -62,7 +62,6 @@ __all__ = [
     "custom_vjp",
     "default_backend",
     "default_device",
-    "default_matmul_precision",
     "device_count",
     "device_get",
     "device_put",

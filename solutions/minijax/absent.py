@@ -7,6 +7,7 @@ _FFT = "programs here have no Fourier transform. Use NumPy outside jit"
 _OFFLOAD = "it moves values from an accelerator to the memory of its host; a CPU has one memory"
 
 REASONS = {
+    "default_matmul_precision": "products are computed in one way here. Leave it out",
     **{
         f"numpy.linalg.{name}": _LAPACK
         for name in (

@@ -1,8 +1,5 @@
 """`minijax.config`: the one setting that programs for JAX need, and that is always on here."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from minijax.core import Value
 
 
@@ -23,21 +20,6 @@ class Config:
 
     def parse_flags_with_absl(self) -> None:
         """Nothing: JAX's own tests begin with this line, and there are no flags here."""
-
-
-PRECISIONS = (None, "default", "high", "highest", "bfloat16", "tensorfloat32", "float32")
-
-
-@contextmanager
-def default_matmul_precision(new_val: str | None) -> Iterator[None]:
-    """A `with` block with another default of `precision`, which changes nothing on the CPU.
-
-    >>> with default_matmul_precision("highest"):
-    ...     pass
-    """
-    if new_val not in PRECISIONS:
-        raise ValueError(f"new value must be one of {PRECISIONS}, got {new_val!r}.")
-    yield
 
 
 config = Config()

@@ -809,7 +809,8 @@ ROWS = {
         jnp.array([f, w]); jnp.array([True, 1, 2.0]); jnp.array([np.float32(1), 2])
         jnp.array([[s, 1], [2, w]]); jnp.array(range(3)); jnp.array({1, 2}); jnp.array((x, x))
         jnp.asarray(own); jnp.array(own, "float32"); jnp.array(own) + 1; jnp.sin(own.a)
-        x * own; own - x; x == own; jnp.size(own); jnp.ndim(own)
+        jnp.array([[own, own], (own, x)]); jnp.array([own, 1]); jnp.size(own); jnp.ndim(own)
+        x * own; own - x; x == own
         jnp.uint64(2**63); jnp.uint64(2**64); jnp.uint64(-1); jnp.array(2**63, "uint64")
         jnp.asarray(2**100, "float32"); jnp.full(2, 2**63, "uint64"); jnp.array(2**100, bool)
         lax.convert_element_type(2**100, "float32"); lax.convert_element_type(2**63, "uint64")

@@ -478,8 +478,10 @@ def array_of_lists(a: Values, dtype: Any) -> Value:
 
 
 def leaves_of(a: Value) -> list[Value]:
-    """The elements of lists inside lists, from left to right."""
-    return [x for part in a for x in leaves_of(part)] if isinstance(a, list | tuple) else [a]
+    """The elements of lists inside lists, from left to right; objects as their arrays."""
+    if isinstance(a, list | tuple):
+        return [x for part in a for x in leaves_of(part)]
+    return [a.__jax_array__() if hasattr(a, "__jax_array__") else a]
 
 
 def stacked(a: Value, dtype: Any) -> Value:
