@@ -9,8 +9,10 @@ A download is a folder or a ZIP archive, which is never unpacked: what is wanted
 `collected.csv` beside the submissions says which file of the download each one was.
 """
 
+import contextlib
 import csv
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -113,7 +115,8 @@ def _write(
     if time:
         (folder / "timestamp.txt").write_text(f"{time:%Y-%m-%d %H:%M:%S} UTC\n", encoding="utf-8")
     facts = [main.attempt, "late" if main.late else "", str(time or "")]
-    return [assignment.name, student, system, main.name, *facts]
+    name = os.fsencode(main.name).decode("utf-8", "backslashreplace")  # it may be Latin-1
+    return [assignment.name, student, system, name, *facts]
 
 
 def _order(found: Found) -> Any:
@@ -177,7 +180,15 @@ def entries(download: Path) -> Iterator[Entry]:
         raise Problem(f"{download} is neither a folder nor a ZIP archive. Unpack it.") from None
     for info in infos[:MOST]:
         if not info.is_dir():
-            yield info.filename, lambda n, i=info: archive.open(i).read(n)  # type: ignore[misc]
+            yield info.filename, lambda n, i=info: _unpacked(archive, i, n)  # type: ignore[misc]
+
+
+def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+    """Some of a file in an archive; nothing if it is damaged, as no student's file stops others."""
+    try:
+        return archive.open(info).read(most)
+    except Exception:
+        return b""
 
 
 def _read(root: Path, parts: Sequence[str], most: int) -> bytes:
@@ -281,10 +292,13 @@ def _committed(folder: Path) -> datetime | None:
     """When the last commit of a clone was made, if it is one."""
     if not (folder / ".git").is_dir():
         return None
-    command = ["git", "-c", "core.fsmonitor=false", "-C", str(folder), "log", "-1", "--format=%ct"]
+    # Neither of these may start a program that the clone's own settings name.
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"]
+    command += ["-C", str(folder), "log", "-1", "--format=%ct"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    seconds = done.stdout.strip()
-    return datetime.fromtimestamp(int(seconds), UTC).replace(tzinfo=None) if seconds else None
+    with contextlib.suppress(ValueError, OverflowError, OSError):  # the author chooses the time
+        return datetime.fromtimestamp(int(done.stdout), UTC).replace(tzinfo=None)
+    return None
 
 
 # ------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import stat
+import tokenize
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -121,16 +122,32 @@ def _renamed(root: Path, inside: list[str], lesson: Lesson, missing: Missing) ->
 
 
 def _checked(source: bytes, lesson: Lesson) -> bytes:
-    """The module, if it is a text."""
+    """The module, if it is a text, and the same one for people as for Python."""
     try:
-        source.decode("utf-8")
+        text = source.decode("utf-8")
     except UnicodeDecodeError as error:
         reason = f"{lesson.module} is not a UTF-8 text: {_place(source, error.start)} is none."
         raise Refused(reason) from None
     if b"\0" in source:
         place = _place(source, source.index(b"\0"))
         raise Refused(f"{lesson.module} is not a text file: {place} is 0.")
+    if _as_python_reads(source) != text.removeprefix("\ufeff"):
+        raise Refused(
+            f"{lesson.module} names an encoding other than UTF-8 in its first lines, and is "
+            "a different text in that. Remove the comment."
+        )
     return source
+
+
+def _as_python_reads(source: bytes) -> str | None:
+    """The text of a module in the encoding that it names; None if it cannot be read in that.
+
+    In UTF-7 a comment, as everybody sees it, may hold a program.
+    """
+    try:
+        return source.decode(tokenize.detect_encoding(io.BytesIO(source).readline)[0])
+    except (SyntaxError, LookupError, ValueError):
+        return None
 
 
 def _place(source: bytes, index: int) -> str:
@@ -279,6 +296,7 @@ def rebuild_notebook(release: Mapping[str, Any], answers: Mapping[str, str]) -> 
         about = cell["metadata"].get("nbgrader", {})
         answer = answers.get(about.get("grade_id"))
         if about.get("solution") and answer not in (None, "".join(cell["source"])):
-            clean = written.limited if cell["cell_type"] == "code" else written.harmless
-            cell["source"] = clean(answer)
+            code = cell["cell_type"] == "code"
+            shown = written.limited(written.visible(answer)) if code else written.harmless(answer)
+            cell["source"] = shown
     return notebook

@@ -22,7 +22,7 @@ Span = tuple[int, int]
 
 def functions(source: str, lesson: Lesson) -> dict[str, str]:
     """The definition of each exercise by its cell's name, but for those that are not begun."""
-    own, ours = source.split("\n"), module(lesson).split("\n")
+    own, ours = _lines(source), _lines(module(lesson))
     found = {}
     for exercise in lesson.exercises:
         text = _text(own, exercise.target)
@@ -36,7 +36,7 @@ def changes(source: str, lesson: Lesson) -> dict[str, str]:
 
     The cell of the whole module has what was changed outside the exercises.
     """
-    own, ours = source.split("\n"), module(lesson).split("\n")
+    own, ours = _lines(source), _lines(module(lesson))
     targets = {cell_name(exercise.id): exercise.target for exercise in lesson.exercises}
     found = {x: _diff(_text(ours, t), _text(own, t)) for x, t in targets.items()}
     last = cell_name(lesson.whole.id) if lesson.whole else list(targets)[-1]
@@ -48,9 +48,14 @@ def changes(source: str, lesson: Lesson) -> dict[str, str]:
 
 def with_lines(result: Result, source: bytes | None, lesson: Lesson) -> Result:
     """The result with the line of each exercise's definition in the module, where it has one."""
-    lines = (source or b"").decode().split("\n")
+    lines = _lines((source or b"").decode())
     spans = {e.id: _span(lines, e.target) for e in lesson.exercises}
     return {**result, "exercises": [_at(x, spans.get(x["id"])) for x in result["exercises"]]}
+
+
+def _lines(source: str) -> list[str]:
+    """The lines as Python counts them, with all that is in them."""
+    return re.split("\r\n|\r|\n", written.visible(source))
 
 
 def _at(verdict: Verdict, span: Span | None) -> Verdict:

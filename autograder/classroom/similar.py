@@ -222,10 +222,15 @@ def of_course(folder: Path, course: Course, out: Path) -> dict[str, Likeness]:
 def from_submissions(folder: Path, lesson: Lesson) -> dict[str, str]:
     """The modules of a folder of submissions, by student."""
     taken = intake.submissions(folder, lesson)
-    found = {student: source.decode() for student, source, _ in taken if source is not None}
+    found = {_shown(name): source.decode() for name, source, _ in taken if source is not None}
     if not found:
         raise Problem(f"{folder} holds no {lesson.module} of anybody. Give the submissions.")
     return found
+
+
+def _shown(name: str) -> str:
+    """A folder's name without characters that would play with the terminal."""
+    return name if name.isprintable() else repr(name)[1:-1]
 
 
 def from_intake(folder: Path, assignment: str, lesson: Lesson) -> dict[str, str]:

@@ -8,6 +8,7 @@ into the notebook as one block of HTML, which nbgrader's own renderer hands on a
 
 import html
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,6 +40,17 @@ def limited(text: str) -> str:
     if len(text) > LIMIT:
         text = f"{text[:LIMIT]}\n\n(The answer goes on. Only {LIMIT:,} characters are kept.)"
     return text
+
+
+def visible(code: str) -> str:
+    """Code with escapes instead of the characters that nobody sees.
+
+    Some of these have a line read in another order than it runs.
+    """
+    if code.isascii():
+        return code
+    hidden = {c for c in set(code) if unicodedata.category(c) in ("Cf", "Zl", "Zp")}
+    return code.translate({ord(c): ascii(c)[1:-1] for c in hidden})
 
 
 def harmless(text: str) -> str:

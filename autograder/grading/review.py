@@ -141,10 +141,8 @@ _SPECIAL = """
 """
 _INNER = (FunctionType, CodeType, FrameType, GeneratorType, CoroutineType, TracebackType, CellType)
 # What leads out of a module even if it defines such a name itself.
-_NEVER_OWN = frozenset(
-    {*UNUSUAL, *_PRYING.split(), "np", *sys.stdlib_module_names}
-    | {name for inner in _INNER for name in dir(inner) if "_" in name}
-)
+_INSIDE = frozenset(name for inner in _INNER for name in dir(inner) if "_" in name)
+_NEVER_OWN = _INSIDE | {*UNUSUAL, *_PRYING.split(), "np", *sys.stdlib_module_names}
 
 
 def is_plain(reached: tuple[Collection[str], Collection[str]], lesson: Lesson) -> bool:
@@ -154,6 +152,8 @@ def is_plain(reached: tuple[Collection[str], Collection[str]], lesson: Lesson) -
     data of a function, or finds out who called. It is judged by its text, which is no proof.
     """
     read, own = reached
+    if _INSIDE & set(own):  # a dataclass's fields are attributes that `match` reads of anything
+        return False
     leads_nowhere = {x for x in own if not {x, x.strip("_")} & _NEVER_OWN}
     return set(read) - leads_nowhere <= _allowed(lesson)
 

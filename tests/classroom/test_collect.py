@@ -126,6 +126,45 @@ def test_a_clone_has_the_time_of_its_last_commit(tmp_path, roster):
     assert (tmp_path / "out/ada/timestamp.txt").read_text() == "2026-03-01 10:00:00 UTC\n"
 
 
+@pytest.mark.parametrize("when", ["@999999999999999 +0000", "@253402300800 +0000", "@-9 +0000"])
+def test_a_commit_at_no_time_stops_nobody(tmp_path, roster, when):
+    got = download(tmp_path / "got", DOWNLOADS["github"])
+    clone = got / "ps1-adab"
+    subprocess.run(["git", "init", "-q"], cwd=clone, check=True)
+    person = f"a <a@b> {when.removeprefix('@')}"
+    tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+    text = f"tree {tree}\nauthor {person}\ncommitter {person}\n\nx\n"
+    made = subprocess.run(
+        ["git", "hash-object", "-t", "commit", "--literally", "-w", "--stdin"],
+        cwd=clone,
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    head = subprocess.run(
+        ["git", "symbolic-ref", "HEAD"], cwd=clone, capture_output=True, text=True
+    )
+    (clone / ".git" / head.stdout.strip()).write_text(made.stdout)
+    assert "2 submissions are collected." in collect.collect(
+        got, "github", roster, CORE, tmp_path / "out"
+    )
+
+
+def test_a_name_that_is_no_text_and_a_damaged_file_stop_nobody(tmp_path, roster):
+    got = download(tmp_path / "got", DOWNLOADS["canvas"])
+    (got / os.fsdecode(b"youngcy_12347_904_w\xf6rk.zip")).write_text("latin")
+    said = collect.collect(got, "canvas", roster, CORE, tmp_path / "out")
+    assert "3 submissions are collected." in said
+    assert "w\\xf6rk.zip" in (tmp_path / "out/collected.csv").read_text()
+    whole = packed(tmp_path / "got.zip", DOWNLOADS["canvas"]).read_bytes()
+    (tmp_path / "got.zip").write_bytes(
+        whole.replace(b"zip", b"zap", 1).replace(b"second", b"sXcond")
+    )
+    said = collect.collect(tmp_path / "got.zip", "canvas", roster, CORE, tmp_path / "more")
+    assert "2 submissions are collected." in said
+
+
 @pytest.mark.parametrize(("system", "name"), [("canvas", "moodle"), ("moodle", "canvas")])
 def test_a_download_of_another_system_is_a_problem(tmp_path, roster, system, name):
     got = download(tmp_path / "got", DOWNLOADS[name])

@@ -205,6 +205,14 @@ def test_hostile_modules_are_read_in_no_time(text):
     reading.changes(text, lesson)
 
 
+def test_code_is_shown_with_all_that_is_in_it():
+    lesson = manifest.get("jvp")
+    hidden = "def add_tangents(a, b):\n    return a  # \u202e\u2066 b\u200b\r    return b\n"
+    shown = reading.functions(hidden, lesson)["jvp-add_tangents"]
+    assert shown.endswith("return a  # \\u202e\\u2066 b\\u200b\n    return b")
+    assert "\\u202e" in reading.changes(hidden, lesson)["jvp-add_tangents"]
+
+
 def test_changed_points_and_due_dates_reach_the_gradebook_and_nbgrader_knows_the_cell(
     course, tmp_path
 ):

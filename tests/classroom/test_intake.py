@@ -370,3 +370,24 @@ def test_a_large_archive_and_a_linked_one_are_refused(inbox, tmp_path):
 def test_bytes_that_are_no_text_are_refused_with_line_and_column(inbox, module, source, place):
     module.write_bytes(source)
     assert place in refused(inbox)
+
+
+@pytest.mark.parametrize(
+    ("first", "taken"),
+    [
+        ("", True),
+        ("# coding: latin-1\n", True),  # the same text in both
+        ("# vim: set fileencoding=UTF-8 :\n", True),
+        ("\ufeff", True),
+        ("# coding: latin-1\n# \xe9\n", False),
+        ("# coding: utf-7\n# +AAo-import os+AAo-\n", False),
+        ("# coding: unicode_escape\n# \\nimport os\n", False),
+        ("# coding: rot13\n", False),
+        ("# coding: nothing\n", False),
+    ],
+)
+def test_a_module_is_the_same_text_for_python_as_for_people(inbox, first, taken):
+    (inbox / "ada" / "jvp.py").write_text(f"{first}x = 1\n")
+    source, reason = intake.take_module(inbox, ["ada"], LESSON)
+    assert (source is not None) == taken
+    assert taken or "names an encoding other than UTF-8" in reason

@@ -77,3 +77,12 @@ def test_the_page_shows_both_functions_as_text(sources, tmp_path, capsys):
     assert "&lt;script&gt;" in page
     assert "<script>" not in page
     assert 'class="two"' in page
+
+
+def test_names_of_folders_do_not_play_with_the_terminal(tmp_path):
+    for name in ("ada", "\x1b[31mbela\x07"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "jvp.py").write_text(student(1))
+    found = similar.compare(similar.from_submissions(tmp_path, LESSON), LESSON)
+    assert all(line.isprintable() for line in similar.told(found))
+    assert found.count == 2

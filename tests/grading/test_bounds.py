@@ -126,6 +126,7 @@ def test_right_siblings_are_shown_to_plain_modules_alone(monkeypatch):
         "from functools import update_wrapper",
         "from contextlib import redirect_stdout as swap",
         "from dataclasses import make_dataclass",
+        "from dataclasses import dataclass\n@dataclass\nclass Anything:\n    tb_frame: object",
         "x = 0" + "\nx.attribute_{}".join(map(str, range(10_001))),
     ],
 )
