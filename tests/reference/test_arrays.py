@@ -708,7 +708,9 @@ ROWS = {
         lib.jit(lib.grad(lambda t: (t * 2, "s"), has_aux=True))(3.0)
         lib.vmap(lib.grad(lambda t: (t * 2, "s"), has_aux=True))(x)""",
     "kinds of arguments": """
-        jnp.median(u); jnp.median(b); jnp.median(h); jnp.median(w); jnp.median(i)
+        jnp.quantile(x, m); jnp.logical_xor(b, -1); jnp.logical_not(jnp.full((2,), 3.0))
+        jnp.logical_not(w); jnp.median(u); jnp.median(b); jnp.median(h); jnp.median(w)
+        jnp.median(i); jnp.logical_and(w, w)
         jnp.quantile(u, 0.5); jnp.quantile(jnp.float32(2), x[:1] * 0); jnp.percentile(b, 50)
         jnp.quantile(x, [0.5]); jnp.median([1.0, 2.0]); jnp.vander(u); jnp.vander(b); jnp.vander(s)
         jnp.vander(x, 2); jnp.vander(i, increasing=True); jnp.vander([1.0]); jnp.vander(x, 0)
@@ -778,6 +780,7 @@ ROWS = {
         jnp.argsort(m, None); jnp.argsort(x, descending=True); jnp.argsort(jnp.array([1, 1, 0, 0]))
         jnp.argsort(jnp.array([1, 1, 0, 0]), descending=True); x.sort(); x.argsort()
         jnp.take(x, 1); jnp.take(x, i); jnp.take(m, i, 0); jnp.take(m, i, 1); jnp.take(m, 9, 0)
+        jnp.take(m, i - 5, 1, mode="wrap"); jnp.take(x, 7, mode="wrap")
         jnp.take(m, -1, 0); jnp.take(m, -9, 0); jnp.take(x, [0, 1]); jnp.take(x, 1.0)
         jnp.take(x, 9, mode="clip"); jnp.take(x, 9, mode="fill", fill_value=7); jnp.take(i, 9)
         jnp.take(u, 9); jnp.take(b, 9); jnp.take(x, True); jnp.take(2.0, 0); jnp.take(x, 0, 5)

@@ -323,8 +323,10 @@ def is_float_type(x: Value) -> bool:
 
 
 def truth(x: Value) -> Value:
-    """Booleans: what is not zero is true."""
-    return x if get_aval(x).dtype == bool else elementwise.ne(x, constant_like(x, 0))
+    """Booleans: what is not zero is true. Those of arrays with axes are never weakly typed."""
+    if get_aval(x).dtype == bool:
+        return x
+    return elementwise.ne(x, np.zeros((), get_aval(x).dtype) if ndim(x) else constant_like(x, 0))
 
 
 def where(condition: Value, x: Value = None, y: Value = None, /) -> Value:

@@ -29,6 +29,7 @@ from minijax.numpy.basic import (
     shape,
     size,
 )
+from minijax.numpy.elementwise import remainder
 from minijax.numpy.shapes import one_axis
 
 __all__ = ["argsort", "sort", "take", "take_along_axis"]
@@ -405,7 +406,8 @@ def take(
 ) -> Value:
     """The parts of `a` at `indices` along an axis (without `axis`, of all elements in order).
 
-    What lies outside gives NaN (for integers the smallest one), or with mode "clip" the last part.
+    What lies outside gives NaN (for integers the smallest one), with mode "clip" the first or last
+    part, and with mode "wrap" what it is if all parts are repeated.
     """
     refuse_out("take", out)
     if mode == "raise":
@@ -415,7 +417,9 @@ def take(
     axis, indices = one_axis(axis, ndim(a)), positive(indices)
     if get_aval(indices).dtype.kind == "b":
         indices = basic.convert_element_type(indices, np.int64)
-    if mode != "clip":
+    if mode == "wrap":
+        indices, mode = remainder(indices, max(shape(a)[axis], 1)), "clip"
+    elif mode != "clip":
         indices = from_front(indices, shape(a)[axis])
     count = ndim(indices)
     offset = tuple(i for i in range(ndim(a) - 1 + count) if not axis <= i < axis + count)

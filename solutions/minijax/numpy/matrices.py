@@ -614,6 +614,8 @@ def quantile(
             "quantile knows the method 'linear' only, and no overwrite_input."
         )
     (a,), (q,) = promote_float(a), promote_float(q)
+    if ndim(q) > 1:
+        raise ValueError(f"q has one axis at most, not the shape {shape(q)}.")
     axes = normal_axes(axis, ndim(a))
     kept = [1 if i in axes else n for i, n in enumerate(shape(a))]
     last = moveaxis(a, axes, range(ndim(a) - len(axes), ndim(a)))
