@@ -43,7 +43,7 @@ def limited(text: str) -> str:
 
 
 def visible(code: str) -> str:
-    """Code with escapes instead of the characters that nobody sees.
+    """Code with escapes instead of invisible characters.
 
     Some of these have a line read in another order than it runs.
     """

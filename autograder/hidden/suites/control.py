@@ -43,7 +43,8 @@ def choice_meets_float32(mj, values):
     for value in values:
         out = mj.lax.cond(True, lambda x, y: x, lambda x, y: y, value, value)
         found.append([get_aval(out).weak_type, out * np.ones(2, np.float32)])
-    return found
+    one_of_two = mj.make_jaxpr(lambda p, x, y: mj.lax.cond(p, lambda x, y: x, lambda x, y: y, x, y))
+    return found, [eqn.primitive.name for eqn in one_of_two(True, 2.5, 3.5).eqns]
 
 
 @probe
@@ -888,7 +889,12 @@ def step_by_step():
         yield
 
 
-@probe(uses=[step_by_step])
+def operations(mj, f, *args):
+    """What a function is made of while it is traced: Python's own choices and loops cannot be."""
+    return [eqn.primitive.name for eqn in mj.make_jaxpr(f)(*args).eqns]
+
+
+@probe(uses=[step_by_step, operations])
 def choices(mj, x):
     """Values and derivatives of a switch, of a choice within a choice, and of one without moves."""
     lax = mj.lax
@@ -899,13 +905,12 @@ def choices(mj, x):
         z = lax.cond(x > 1.0, lambda y: y * x, lambda y: lax.cond(i > 0, lax.neg, lax.exp, y), y)
         return z, lax.cond(x > 0.0, lambda x: (x > 2.0, 3), lambda x: (x < 2.0, 4), x)
 
+    zero = np.zeros((), [("float0", np.void, 0)])
     with step_by_step():
-        return [
-            mj.jvp(f, (i, x), (np.zeros((), [("float0", np.void, 0)]), 1.0)) for i in (0, 1, 2, 7)
-        ]
+        return [mj.jvp(f, (i, x), (zero, 1.0)) for i in (0, 1, 2, 7)], operations(mj, f, 1, x)
 
 
-@probe(uses=[step_by_step])
+@probe(uses=[step_by_step, operations])
 def choices_of_examples(mj, xs, k):
     """A choice for each example: values, and gradients that other branches must not spoil."""
     lax = mj.lax
@@ -919,7 +924,8 @@ def choices_of_examples(mj, xs, k):
     with step_by_step():
         total = mj.grad(lambda xs, k: mj.numpy.sum(mj.vmap(f, (0, None))(xs, k)), (0, 1))
         one = lax.cond(xs[0] > 1.0, lambda x: x, lambda x: 1.0 - x, xs)
-        return total(xs, k), mj.vmap(g)(xs, np.arange(len(xs))), one
+        traced = operations(mj, f, xs[0], k), operations(mj, g, xs[0], 1)
+        return total(xs, k), mj.vmap(g)(xs, np.arange(len(xs))), one, traced
 
 
 @probe(uses=[step_by_step])
@@ -939,7 +945,7 @@ def loops_of_examples(mj, xs, limits):
         )
 
 
-@probe(uses=[step_by_step])
+@probe(uses=[step_by_step, operations])
 def slopes_of_loops(mj, x, t):
     """The derivative of loops in which what moves reaches the last value late, or not at all."""
 
@@ -954,10 +960,10 @@ def slopes_of_loops(mj, x, t):
         return mj.lax.fori_loop(1, 4, lambda i, y: mj.numpy.sin(y) * x + i, x)
 
     with step_by_step():
-        return [mj.jvp(f, (x,), (t,)) for f in (late, counted)]
+        return [(mj.jvp(f, (x,), (t,)), operations(mj, f, x)) for f in (late, counted)]
 
 
-@probe(uses=[step_by_step])
+@probe(uses=[step_by_step, operations])
 def scans(mj, xs):
     """Scans forwards and backwards, without rows, without steps, over containers."""
     lax = mj.lax
@@ -972,10 +978,11 @@ def scans(mj, xs):
 
     with step_by_step():
         powers = lax.scan(lambda c, _: (c * 2, c > 3), 1, None, length=4)
-        return run(xs, False), run(xs, True), run(xs[:0], True), powers
+        traced = operations(mj, lambda xs: run(xs, True), xs)
+        return run(xs, False), run(xs, True), run(xs[:0], True), powers, traced
 
 
-@probe(uses=[step_by_step])
+@probe(uses=[step_by_step, operations])
 def gradients_of_scans(mj, w, xs):
     """Gradients by parameters, the first carry and the rows of a small recurrent network."""
     jnp = mj.numpy
@@ -990,10 +997,11 @@ def gradients_of_scans(mj, w, xs):
 
     params, h = {"w": w, "b": w.dtype.type(0.5)}, w[0]
     with step_by_step():
-        return [mj.grad(loss, (0, 1, 2))(params, h, xs, way) for way in (False, True)]
+        traced = operations(mj, lambda h: loss(params, h, xs, False), h)
+        return [mj.grad(loss, (0, 1, 2))(params, h, xs, way) for way in (False, True)], traced
 
 
-@probe(uses=[step_by_step])
+@probe(uses=[step_by_step, operations])
 def one_in_another(mj, xs):
     """A choice in a scan, mapped and differentiated; all functions use an outer value."""
     lax = mj.lax
@@ -1007,10 +1015,11 @@ def one_in_another(mj, xs):
 
     with step_by_step():
         slopes = mj.vmap(lambda x: mj.grad(lambda k: f(x, k))(2.0))(xs)
-        return slopes, mj.grad(mj.grad(lambda x: f(x, 2.0)))(xs[0])
+        traced = operations(mj, f, xs[0], 2.0)
+        return slopes, mj.grad(mj.grad(lambda x: f(x, 2.0)))(xs[0]), traced
 
 
-@probe(uses=[step_by_step])
+@probe(uses=[step_by_step, operations])
 def programs_in_loops(mj, f, xs, ts):
     """Three steps with a random program that has captured its arguments; values and tangents."""
 
@@ -1019,7 +1028,7 @@ def programs_in_loops(mj, f, xs, ts):
         return mj.tree.map(lambda y: y[2], outs)
 
     with step_by_step():
-        return mj.jvp(last, xs, ts)
+        return mj.jvp(last, xs, ts), operations(mj, last, *xs).count("scan")
 
 
 @pytest.mark.exercise("control.whole")
