@@ -24,24 +24,30 @@ WITHOUT_CALL = siblings("stackless.box_op", "stackless.linear_op", "stackless.li
 @probe
 def derivatives(mj, x, t):
     """Values and tangents of operations with one and two operands, some of them constants."""
-    from microjax.stackless import jvp, lax
+    from microjax.stackless import Tracer, jvp, lax
+
+    seen = []
 
     def f(x):
         y = lax.sin(x) * x - 3.0 / x
+        seen.extend(isinstance(z, Tracer) for z in (x, y))
         return y, lax.neg(2.0 - y), lax.exp(x) + (x < 1.0).astype(float)
 
-    return jvp(f, (x,), (t,))
+    return jvp(f, (x,), (t,)), seen
 
 
 @probe
 def examples(mj, xs, y):
     """Whole batches, beside what is the same for all examples."""
-    from microjax.stackless import lax, vmap
+    from microjax.stackless import Tracer, lax, vmap
+
+    seen = []
 
     def f(x, y):
+        seen.extend(isinstance(z, Tracer) for z in (x, x * y))
         return x * y, lax.sin(y), lax.reduce_sum(x, (0,)) - y, x @ y
 
-    return vmap(f, (0, None))(xs, y)
+    return vmap(f, (0, None))(xs, y), seen
 
 
 @probe
@@ -252,11 +258,17 @@ def tables_of_rules(mj, x):
 @probe
 def zeros_that_move(mj, x):
     """Tangents that are zero by value: nan and infinite values come through."""
-    from microjax.stackless import jvp
+    from microjax.stackless import Tracer, jvp
+
+    seen = []
+
+    def f(x):
+        seen.append(isinstance(x, Tracer))
+        return x * float("inf")
 
     zeros = [0.0, -0.0, np.zeros(()), np.float32(0)]
     xs = [x, x, np.asarray(x), np.float32(x)]
-    return [jvp(lambda x: x * float("inf"), (y,), (t,)) for y, t in zip(xs, zeros, strict=True)]
+    return [jvp(f, (y,), (t,)) for y, t in zip(xs, zeros, strict=True)], seen
 
 
 @pytest.mark.exercise("stackless.box_op")
@@ -836,15 +848,16 @@ def linear_maps(mj, seeds, x, t):
     """Values and derivatives by jvp and by linearize, of programs with two results."""
     from microjax import stackless as st
 
-    answers = []
+    answers, seen = [], set()
     for seed in seeds:
 
         def f(x, y, seed=seed):
+            seen.update(isinstance(z, st.Tracer) for z in (x, y))
             return {"a": curve(st.lax, seed, [x, y]), "b": [curve(st.lax, seed + 1, [y]), x]}
 
         outs, f_lin = st.linearize(f, x, t)
         answers += [outs, f_lin(t, x), f_lin(x, t), st.jvp(f, (x, t), (t, x))]
-    return answers
+    return answers, sorted(seen)
 
 
 @probe(uses=[curve])
@@ -852,15 +865,16 @@ def gradients(mj, seeds, x, y):
     """Gradients of random programs, by one input and by two, one of which is not used."""
     from microjax import stackless as st
 
-    answers = []
+    answers, seen = [], set()
     for seed in seeds:
 
         def f(x, y, unused, seed=seed):
+            seen.add(isinstance(y, st.Tracer))
             return (curve(st.lax, seed, [x, y]) * y).sum()
 
         answers.append(st.value_and_grad(f, (0, 1, 2))(x, y, x))
         answers.append(st.grad(f, 1)(x, y, 2))
-    return answers
+    return answers, sorted(seen)
 
 
 @probe(uses=[curve])
@@ -885,9 +899,14 @@ def nested_derivatives(mj, seeds, x):
     """Gradients, tangents and batches of derivatives, inside and around each other."""
     from microjax import stackless as st
 
-    answers = []
+    answers, seen = [], set()
     for seed in seeds:
-        slope = slope_of(st, seed)
+        inner = slope_of(st, seed)
+
+        def slope(x, inner=inner):
+            seen.add(isinstance(x, st.Tracer))
+            return inner(x)
+
         answers += [
             st.grad(slope)(x),
             st.jvp(st.grad(slope), (x,), (x,)),
@@ -895,7 +914,7 @@ def nested_derivatives(mj, seeds, x):
         ]
         answers.append(st.vmap(st.grad(slope))(np.stack([x, -x, x * 0.5])))
         answers.append(st.grad(lambda x, s=slope: st.vmap(s)(np.ones(3) * x).sum())(x))
-    return answers
+    return answers, sorted(seen)
 
 
 @probe
@@ -903,14 +922,17 @@ def compiled(mj, x):
     """Derivatives of compiled functions, and compiled derivatives, called more than once."""
     from microjax import stackless as st
 
+    seen = []
+
     def f(x, y):
+        seen.append(isinstance(x, st.Tracer))
         return {"n": 2, "z": st.lax.sin(x) * y}
 
     g = st.jit(f)
     answers = [st.jvp(lambda x: g(x, 3.0), (y,), (x,)) for y in (x, -x)]
     answers += [st.jvp(lambda y: g(x, y), (3.0,), (x,)), st.grad(lambda x: g(x, 3.0)["z"])(x)]
     slope = st.jit(st.vmap(st.grad(lambda y: st.jvp(lambda z: y * z * z, (y,), (x,))[1])))
-    return answers, slope(np.stack([x, -x])), slope(np.stack([x, x]))
+    return answers, slope(np.stack([x, -x])), slope(np.stack([x, x])), sorted({*seen})
 
 
 @probe(uses=[curve])
@@ -923,6 +945,7 @@ def after_failures(mj, x):
         raise KeyError("out")
 
     def f(x):
+        seen.add(isinstance(x, st.Tracer))
         found = x
         for transform in (st.grad, lambda g: lambda x: st.jvp(g, (x,), (x,)), st.jit):
             try:
@@ -932,9 +955,9 @@ def after_failures(mj, x):
             found = found * curve(st.lax, 3, [x, found], 2)
         return found
 
-    caught = []
+    caught, seen = [], set()
     answers = st.grad(f)(x), st.jvp(st.grad(f), (x,), (x,))
-    return answers, caught, type(st.context.interpreter).__name__
+    return answers, caught, type(st.context.interpreter).__name__, sorted(seen)
 
 
 @probe
@@ -956,7 +979,7 @@ def kept_tracers(mj, x):
                 answers.append(use(kept[-1]))
             except UnexpectedTracerError:
                 answers.append("escaped")
-    return answers
+    return answers, [isinstance(y, st.Tracer) for y in kept]
 
 
 @probe
@@ -964,7 +987,10 @@ def flags_and_numbers(mj, x):
     """Derivatives of functions with integers, conditions and constants among their results."""
     from microjax import stackless as st
 
+    seen = set()
+
     def f(x, n):
+        seen.add(isinstance(x, st.Tracer))
         return n, x * n, st.lax.gt(x, 0.5), 3.0, (x < 1.0).astype(float) * x
 
     outs, f_lin = st.linearize(f, x, 4)
@@ -973,7 +999,7 @@ def flags_and_numbers(mj, x):
     grads = st.grad(lambda x: f(x, 4)[1] + f(x, 4)[3])(x)
     moved = [np.asarray(t) for t in f_lin(x, zero) if np.asarray(t).dtype.kind == "f"]
     floats = [np.asarray(t) for t in tangents[1] if np.asarray(t).dtype.kind == "f"]
-    return outs, moved, floats, grads
+    return outs, moved, floats, grads, sorted(seen)
 
 
 @pytest.mark.exercise("stackless.whole")

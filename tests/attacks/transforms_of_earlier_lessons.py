@@ -1,0 +1,9 @@
+# title = "Has the transformations of earlier lessons do the work"
+# tries = "grad, jvp, vmap and jit are those of minijax, and no interpreter of this lesson runs."
+# lesson = "stackless"
+from minijax import lax
+from minijax.jit import jit
+from minijax.jvp import jvp
+from minijax.linearize import linearize
+from minijax.transpose import grad, value_and_grad, vjp
+from minijax.vmap import vmap
