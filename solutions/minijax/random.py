@@ -508,7 +508,8 @@ def fold_in(key: Value, data: Value) -> Any:
 
 
 def shape_of(shape: Any) -> tuple[int, ...]:
-    """A shape as a tuple of numbers that are known."""
+    """A shape as a tuple of numbers that are known; a number is the length of the only axis."""
+    shape = (shape,) if isinstance(shape, int) else shape
     if any(isinstance(n, Tracer) for n in shape):
         raise TypeError(f"Shapes must be known while a program is traced, got {shape}.")
     sizes = tuple(operator.index(n) for n in shape)
@@ -667,7 +668,7 @@ def choice(
     chosen twice.
     """
     words_of("choice", key)
-    a, sizes = jnp.asarray(a), shape_of(shape)
+    a, sizes = jnp.asarray(a), shape_of(tuple(shape))
     rank, draws = jnp.ndim(a), math.prod(sizes)
     axis = jnp_axis(axis, rank) if rank else 0
     count = jnp.shape(a)[axis] if rank else whole_number("choice", a)

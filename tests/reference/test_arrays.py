@@ -710,7 +710,9 @@ ROWS = {
     "kinds of arguments": """
         jnp.quantile(x, m); jnp.logical_xor(b, -1); jnp.logical_not(jnp.full((2,), 3.0))
         jnp.logical_not(w); jnp.median(u); jnp.median(b); jnp.median(h); jnp.median(w)
-        jnp.median(i); jnp.logical_and(w, w)
+        jnp.median(i); jnp.logical_and(w, w); lib.nn.silu(i)
+        lib.random.normal(lib.random.key(0), 3)
+        lib.random.choice(lib.random.key(0), 5, 3); lib.random.normal(lib.random.key(0), 2.5)
         jnp.quantile(u, 0.5); jnp.quantile(jnp.float32(2), x[:1] * 0); jnp.percentile(b, 50)
         jnp.quantile(x, [0.5]); jnp.median([1.0, 2.0]); jnp.vander(u); jnp.vander(b); jnp.vander(s)
         jnp.vander(x, 2); jnp.vander(i, increasing=True); jnp.vander([1.0]); jnp.vander(x, 0)

@@ -114,7 +114,6 @@ def soft_sign(x: Value) -> Value:
 
 def silu(x: Value) -> Value:
     """`x * sigmoid(x)`."""
-    (x,) = promote_float(x)
     return x * sigmoid(x)
 
 
