@@ -17,6 +17,7 @@ from typing import Any
 from distributed import Client, KilledWorker, as_completed, get_worker
 from distributed.client import FutureCancelledError
 from distributed.comm.addressing import parse_address, parse_host_port
+from distributed.comm.core import CommClosedError
 
 from autograder.grading import fingerprint, submission
 from autograder.grading.pool import Job, Results
@@ -51,7 +52,7 @@ def grade_many(
         try:
             for future in as_completed(list(futures)):
                 yield _result(future, lesson, futures.pop(future), options)
-        except FutureCancelledError:
+        except (FutureCancelledError, CommClosedError):  # before or while a result is fetched
             raise Problem(
                 f"The scheduler at {address} is gone. The results so far are kept: start it and "
                 "its workers, then run the same command again to go on."

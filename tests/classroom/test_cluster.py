@@ -15,6 +15,7 @@ import dask
 import graded_course
 import pytest
 from distributed import Client
+from distributed.comm.core import CommClosedError
 
 from autograder.classroom import class_run, cluster
 from autograder.grading import fingerprint, pool, results
@@ -152,6 +153,20 @@ def test_a_scheduler_that_ends_is_told_in_a_sentence(process_and_address, worker
     process.kill()
     with pytest.raises(Problem, match="is gone"):
         list(made)
+
+
+def test_a_scheduler_that_ends_while_a_result_is_fetched_is_told_in_the_same_sentence(
+    scheduler, workers, monkeypatch
+):
+    def closed(*_):
+        raise CommClosedError("Connection reset by peer")
+
+    monkeypatch.setattr(cluster, "_result", closed)
+    level = isolation.choose()
+    mark = fingerprint.fingerprint(LESSON, level)
+    jobs = [("ann", EVERYONE[0].source.encode())]
+    with pytest.raises(Problem, match="is gone"):
+        list(cluster.grade_many(jobs, LESSON, scheduler, level=level, mark=mark))
 
 
 # ------------------------------------------------------------------------------------------
