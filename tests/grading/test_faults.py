@@ -161,8 +161,8 @@ def alive(number):
 
 def descendants(number):
     found = set()
-    for listing in Path(f"/proc/{number}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # it, or one of its threads, has ended meanwhile
+        for listing in Path(f"/proc/{number}/task").glob("*/children"):
             for child in map(int, listing.read_text().split()):
                 found |= {child} | descendants(child)
     return found

@@ -35,6 +35,8 @@ CLIPPED = """[...document.querySelectorAll(".md-content pre > code")]
   .filter((code) => code.scrollWidth > code.clientWidth).map((code) => code.innerText)"""
 FOREIGN = """performance.getEntriesByType("resource").map((entry) => entry.name)
   .filter((name) => !name.startsWith(location.origin) && !/^(data|blob):/.test(name))"""
+MALFORMED = """[...document.querySelectorAll("mfrac, mroot, msub, msup, munder, mover, msubsup")]
+  .filter((x) => x.children.length != (x.localName == "msubsup" ? 3 : 2)).map((x) => x.outerHTML)"""
 AXE = """axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
   violations.flatMap((v) => v.nodes.map((node) => [v.id, node.html])))"""
 
@@ -45,7 +47,7 @@ def test_pages_are_whole_and_accessible(firefox, address, paths):
     for path in paths:
         for width in (375, 1280):
             firefox.open(f"{address}/{path}", width)
-            wrong = [*firefox.evaluate(FOREIGN)]
+            wrong = [*firefox.evaluate(FOREIGN), *firefox.evaluate(MALFORMED)]
             wrong += [f"{over} pixels too wide"] if (over := firefox.evaluate(WIDE)) else []
             wrong += firefox.evaluate(CLIPPED) if width == 1280 else []
             firefox.evaluate(f"void eval({json.dumps(AXE_SCRIPT)})")
