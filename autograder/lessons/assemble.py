@@ -136,7 +136,7 @@ def init_files(part: Sequence[Lesson]) -> dict[str, str]:
             package,
             names,
             _later(part, package),
-            f"{package.partition('.')[0]}/absent.py" in files,
+            files,
         )
         for package, names in sorted(imports.items())
     }
@@ -214,12 +214,23 @@ if not _typing.TYPE_CHECKING:
 """
 
 
-def _init_text(package: str, names: Mapping[str, str], more: str, has_reasons: bool) -> str:
+# What the package's functions are open to, if it has a module for that.
+_OPEN = """
+for _name in __all__:
+    globals()[_name] = _with_containers(globals()[_name])
+"""
+
+
+def _init_text(package: str, names: Mapping[str, str], more: str, files: Collection[str]) -> str:
+    has_reasons = f"{package.partition('.')[0]}/absent.py" in files
+    is_open = f"{package.replace('.', '/')}/containers.py" in files
     by_module: dict[str, list[str]] = {}
     for name, module in names.items():
         by_module.setdefault(module, []).append(name)
     if has_reasons:
         by_module[f"{package.partition('.')[0]}.absent"] = ["missing as _missing"]
+    if is_open:
+        by_module[f"{package}.containers"] = ["with_containers as _with_containers"]
     modules = sorted(by_module, key=_natural)
     imports = [
         _listing(f"from {m} import ", "()", sorted(by_module[m], key=_isort_name)) for m in modules
@@ -232,7 +243,8 @@ def _init_text(package: str, names: Mapping[str, str], more: str, has_reasons: b
     if has_reasons:
         arguments = f'"{package}", name' + (f', "{more}"' if more else "")
         missing = _REASON.format(arguments=arguments)
-    return f"{text}\nimport typing as _typing\n\n{''.join(imports)}\n{public}{missing}"
+    text += f"\nimport typing as _typing\n\n{''.join(imports)}\n{public}"
+    return text + _OPEN * is_open + missing
 
 
 def _isort_name(name: str) -> tuple[int, list[object]]:

@@ -90,6 +90,7 @@ def forward_operator(name: str) -> Callable[..., Any]:
 def forward_binary(name: str) -> Callable[..., Any]:
     """As `forward_operator`; what is not an array is left to its own class, as in Python.
 
+    Python's containers are refused: `x == [1, 2]` would be False and look like an answer.
     An object that is not an array may have a method `__jax_array__`, which returns one.
     """
     forward = forward_operator(name)
@@ -97,6 +98,11 @@ def forward_binary(name: str) -> Callable[..., Any]:
     def operator(self: Any, other: Any) -> Any:
         if isinstance(other, OPERANDS):
             return forward(self, other)
+        if type(other) in (list, tuple, set, dict):  # a subclass may have operators of its own
+            raise TypeError(
+                f"A {type(other).__name__} is no operand of an array. Make it an array first, by "
+                "jnp.array(...)."
+            )
         converted = getattr(other, "__jax_array__", None)
         return NotImplemented if converted is None else forward(self, converted())
 

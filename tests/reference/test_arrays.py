@@ -32,6 +32,8 @@ ROWS = {
         x.committed; lib.config.update("jax_enable_x64", True); lib.config.jax_enable_x64
         issubclass(lib.errors.NonConcreteBooleanIndexError, lib.errors.JAXIndexError)""",
     "Python's own": """
+        x == [1, 2, 3]; x != (1, 2, 3); [1, 2, 3] == x; {1} != x; x == {"a": 1}; x == "a"; x == None
+        x * [1, 2, 3]; lib.jit(lambda t: t == [1, 2, 3])(x); x != range(3); None != x; x == ...
         bool(s); int(s); float(s); complex(s); int(x); float(x); bool(x); bool(x[:1]); range(s)
         [10, 20, 30, 40][s]; [10, 20][w]; f"{s:5d}"; f"{w:.2f}"; f"{x}"; f"{x:.2f}"; str(x); str(s)
         repr(h); list(x); list(s); not s; s in [3]; 3.0 in x; round(w); round(x); round(w, 1)
@@ -540,6 +542,11 @@ ROWS = {
         jnp.cumsum(x, dtype=int); jnp.cumsum(u); jnp.cumsum(u, dtype="uint8")
         jnp.cumsum(i.astype("int8")); jnp.cumsum(m); jnp.cumsum(m, 1); jnp.cumsum(m, -1)
         jnp.cumsum(m, 2); jnp.cumsum(m, (0, 1)); jnp.cumsum(h); jnp.cumsum(3.0); jnp.cumsum(3.0, 0)
+        jnp.cumsum(3.0, 1); jnp.cumprod(3, 0); jnp.cumprod(3, 1); jnp.diff(3, 0); jnp.diff(3)
+        jnp.repeat(3, 2, 0); jnp.quantile(x, 0); jnp.quantile(x, 1.0); jnp.ones(3, 0)
+        jnp.zeros(3, ""); jnp.ones_like(x, 0); jnp.eye(2, dtype=0); jnp.identity(2, 0)
+        jnp.full_like(x, 1, False); jnp.cumsum(x, dtype=0); jnp.cumprod(x, dtype=0)
+        jnp.asarray(3, 0); jnp.nanmean(x, dtype=0); jnp.logspace(0, 1, 3, dtype=0); x.sum(dtype=0)
         lax.cumsum(b); lax.cumsum(m, 1); lax.cumsum(m, axis=1, reverse=True); lax.cumsum(m, 2)
         jnp.sum(b); jnp.sum(b, dtype=bool); jnp.sum(x, dtype=bool); jnp.sum(x, dtype=int)
         jnp.sum(h); jnp.sum(jnp.full((3000,), 100, "float16"))
@@ -826,6 +833,13 @@ ROWS = {
         jnp.array(np.array([1, 2], "int16")); jnp.array(np.array("2020-01-01", "datetime64[D]"))
         jnp.array(np.array([1, 2], ">i4")); jnp.array(np.array([1, "a"], object)); jnp.asarray([])
         jnp.asarray([[]]); jnp.asarray(3, "float32"); jnp.pi; jnp.inf; jnp.nan""",
+    "containers with an array": """
+        jnp.sin(box); jnp.negative(box); jnp.add(box, 1); jnp.sum(box); jnp.sort(box)
+        jnp.cumsum(box); jnp.where(box, box, 2.0); jnp.stack([box, x]); jnp.matmul(box, box)
+        jnp.clip(x, max=box); jnp.reshape(box, (3, 1)); jnp.add(box, jnp.ones(2)); jnp.add(box, "a")
+        lib.jit(jnp.matmul)(box, box); lib.vmap(jnp.sin)(box); lib.jit(lambda t: t)(box).a
+        lib.grad(lib.jit(lambda t: jnp.sin(t).sum()))(box).a
+        str(lib.make_jaxpr(jnp.exp)(box)); jnp.asarray(box); box + x; x * box""",
 }
 
 
@@ -837,6 +851,17 @@ class Own:
 
     def __jax_array__(self):
         return self.a
+
+
+class Box(Own):
+    """A container, too."""
+
+
+def box(lib):
+    """One for the library."""
+    of_lib = type("Box", (Box,), {})
+    lib.tree_util.register_pytree_node(of_lib, lambda x: ((x.a,), None), lambda _, x: of_lib(*x))
+    return of_lib(lib.numpy.arange(3.0))
 
 
 def is_freed(make):
@@ -864,6 +889,7 @@ def known(lib, jnp):
     names = {
         "Duck": types.SimpleNamespace,
         "own": Own(jnp.arange(3.0)),
+        "box": box(lib),
         "struct": lib.ShapeDtypeStruct((3,), "float32"),
         "n3": np.ones(3),
         "long": np.longdouble(2),

@@ -208,7 +208,7 @@ def full_like(x: Value, fill_value: Value, dtype: Any = None) -> Value:
     """As `full`, with shape and dtype of `x`, and as weakly typed where there is no `dtype`."""
     aval = x.aval if isinstance(x, UndefPrimal) else get_aval(x)
     if isinstance(fill_value, Array):
-        return full(aval.shape, fill_value, dtype or aval.dtype)
+        return full(aval.shape, fill_value, aval.dtype if dtype is None else dtype)
     value = np.asarray(fill_value, aval.dtype if dtype is None else dtype)
     weak = aval.weak_type and dtype is None and aval.dtype.kind != "b"
     return full(aval.shape, value.item() if weak else value)

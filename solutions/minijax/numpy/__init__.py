@@ -55,6 +55,7 @@ from minijax.numpy.basic import (
     zeros,
     zeros_like,
 )
+from minijax.numpy.containers import with_containers as _with_containers
 from minijax.numpy.contractions import einsum, inner, outer, tensordot, vdot
 from minijax.numpy.elementwise import (
     abs,
@@ -466,6 +467,9 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+for _name in __all__:
+    globals()[_name] = _with_containers(globals()[_name])
 
 if not _typing.TYPE_CHECKING:
 

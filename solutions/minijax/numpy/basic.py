@@ -451,7 +451,9 @@ def asarray(a: Value, dtype: Any = None) -> Value:
             return main.trace_type(main).pure(a)  # the same constant whenever it is used
         return constant(np.array(a, dtype))
     weak_type = aval.weak_type and aval.dtype.kind != "b" and dtype is None
-    return convert_element_type_p.bind(a, new_dtype=dtype or aval.dtype, weak_type=weak_type)
+    return convert_element_type_p.bind(
+        a, new_dtype=aval.dtype if dtype is None else dtype, weak_type=weak_type
+    )
 
 
 def constant(x: np.ndarray) -> Any:
@@ -469,7 +471,7 @@ def array_of_lists(a: Values, dtype: Any) -> Value:
         raise ValueError("None is not a valid value for jnp.array.")
     if any(isinstance(x, Array) for x in leaves):
         types = [(aval.dtype, aval.weak_type) for aval in map(get_aval, leaves)]
-        return stacked(a, dtype or dtypes.result_type(*types)[0])
+        return stacked(a, dtypes.result_type(*types)[0] if dtype is None else dtype)
     if dtype is None and any(isinstance(x, np.ndarray | np.generic) for x in leaves):
         dtype, _ = dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, leaves)))
     values = np.array(a, dtype)
@@ -527,12 +529,12 @@ def integers(shape: int | Sequence[int]) -> tuple[int, ...]:
 
 def zeros(shape: int | Sequence[int], dtype: Any = None) -> Any:
     """An array of zeros; of float64 if no dtype is given."""
-    return full(shape, 0, dtype or float)
+    return full(shape, 0, float if dtype is None else dtype)
 
 
 def ones(shape: int | Sequence[int], dtype: Any = None) -> Any:
     """An array of ones; of float64 if no dtype is given."""
-    return full(shape, 1, dtype or float)
+    return full(shape, 1, float if dtype is None else dtype)
 
 
 def full(shape: int | Sequence[int], fill_value: Value, dtype: Any = None) -> Value:
@@ -580,7 +582,8 @@ def linspace(
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
     """N rows and M columns (N if there is no M), with ones on the k-th diagonal."""
-    return made("eye", np.eye, N, N if M is None else M, k, dtypes.canonical(dtype or float))
+    dtype = dtypes.canonical(float if dtype is None else dtype)
+    return made("eye", np.eye, N, N if M is None else M, k, dtype)
 
 
 def zeros_like(a: Value, dtype: Any = None, shape: Any = None) -> Value:
@@ -598,7 +601,9 @@ def filled_like(a: Value, value: int, dtype: Any, shape: Any) -> Value:
     aval = get_aval(a)
     if dtype is None and aval.weak_type and aval.dtype.kind != "b":
         return full(aval.shape if shape is None else shape, aval.dtype.type(value).item())
-    return full(aval.shape if shape is None else shape, value, dtype or aval.dtype)
+    return full(
+        aval.shape if shape is None else shape, value, aval.dtype if dtype is None else dtype
+    )
 
 
 def shape(a: Value) -> tuple[int, ...]:

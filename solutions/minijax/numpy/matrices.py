@@ -134,7 +134,7 @@ def full_like(a: Value, fill_value: Value, dtype: Any = None, shape: Any = None)
     sizes = aval.shape if shape is None else shape
     if dtype is None and aval.weak_type and not ndim(fill_value):
         return full(sizes, convert(fill_value, aval.dtype, True))
-    return full(sizes, fill_value, dtype or aval.dtype)
+    return full(sizes, fill_value, aval.dtype if dtype is None else dtype)
 
 
 def identity(n: int, dtype: Any = None) -> Any:
@@ -182,7 +182,9 @@ def logspace(
     """Powers of `base` with exponents at equal distances."""
     from minijax.numpy import linspace, power
 
-    return power(base, linspace(start, stop, num, endpoint)).astype(dtype or float)
+    return power(base, linspace(start, stop, num, endpoint)).astype(
+        float if dtype is None else dtype
+    )
 
 
 def vander(x: Value, N: int | None = None, increasing: bool = False) -> Value:
@@ -358,9 +360,10 @@ def cumprod(a: Value, axis: int | None = None, dtype: Any = None, out: None = No
     """The running product along `axis`, or over all elements in order."""
     refuse_out("cumprod", out)
     a = positive(a)
-    a = basic.convert_element_type(a, dtype or (int if a.dtype.kind == "b" else a.dtype))
-    if axis is None:
-        a, axis = ravel(a), 0
+    wanted = int if a.dtype.kind == "b" else a.dtype
+    a = basic.convert_element_type(a, wanted if dtype is None else dtype)
+    if axis is None or not ndim(a):
+        a, axis = ravel(a), axis or 0
     axis, length = one_axis(axis, ndim(a)), shape(a)[one_axis(axis, ndim(a))]
     step = 1
     while step < length:  # each element becomes the product of twice as many before it
@@ -375,6 +378,8 @@ def diff(
 ) -> Value:
     """The differences of neighbors along an axis, taken `n` times."""
     a = positive(a)
+    if n == 0:
+        return a
     axis = one_axis(axis, ndim(a))
     ends = [
         x
@@ -477,7 +482,8 @@ def nanmean(
     """The mean of all that is not NaN, in the mask `where`."""
     refuse_out("nanmean", out)
     (a,) = promote_float(a)
-    options = {"dtype": dtype or get_aval(a).dtype, "keepdims": keepdims, "where": where}
+    own = get_aval(a).dtype
+    options = {"dtype": own if dtype is None else dtype, "keepdims": keepdims, "where": where}
     return divide(nansum(a, axis, **options), sum(logical_not(isnan(a)), axis, **options))
 
 
@@ -613,7 +619,9 @@ def quantile(
         raise NotImplementedError(
             "quantile knows the method 'linear' only, and no overwrite_input."
         )
-    (a,), (q,) = promote_float(a), promote_float(q)
+    if not dtypes.is_float(get_aval(q).dtype):
+        raise TypeError(f"quantile takes a fraction q, a float, not {get_aval(q).dtype.name}.")
+    (a,) = promote_float(a)
     if ndim(q) > 1:
         raise ValueError(f"q has one axis at most, not the shape {shape(q)}.")
     axes = normal_axes(axis, ndim(a))

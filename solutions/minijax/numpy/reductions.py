@@ -173,9 +173,9 @@ def cumsum(a: Value, axis: int | None = None, dtype: Any = None, out: None = Non
     """The running sum along `axis`, or over all elements in order."""
     refuse_out("cumsum", out)
     if axis is None or not ndim(a):
-        a, axis = shapes.reshape(a, (size(a),)), 0
+        a, axis = shapes.reshape(a, (size(a),)), axis or 0
     own = get_aval(a).dtype
-    wanted = np.dtype(dtype or (np.int64 if own.kind == "b" else own))
+    wanted = np.dtype((np.int64 if own.kind == "b" else own) if dtype is None else dtype)
     a = basic.convert_element_type(a, wanted)
     if wanted.kind == "b":
         a = basic.convert_element_type(a, np.int64)

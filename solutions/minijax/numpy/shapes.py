@@ -264,8 +264,8 @@ def tile(A: Any, reps: int | Sequence[int]) -> Any:
 def repeat(a: Value, repeats: Any, axis: int | None = None) -> Value:
     """Each element `repeats` times, which may be another number for each."""
     repeats = known("repeat", repeats)
-    if axis is None:
-        a, axis = ravel(a), 0
+    if axis is None or not ndim(a):
+        a, axis = ravel(a), axis or 0
     axis, sizes = one_axis(axis, ndim(a)), list(shape(a))
     if get_aval(repeats).shape:
         places = np.repeat(np.arange(sizes[axis]), np.asarray(repeats))
