@@ -15,6 +15,7 @@ inputs. The primitives' names and parameters are JAX's.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -794,7 +795,7 @@ def steps_at_once(unroll: int | bool, length: int) -> int:
     """`unroll` as a number of steps, as JAX notes it."""
     if isinstance(unroll, bool):
         return max(length, 1) if unroll else 1
-    if unroll < 0:
+    if operator.index(unroll) < 0:
         raise ValueError("`unroll` must be a `bool` or a non-negative `int`.")
     return unroll
 

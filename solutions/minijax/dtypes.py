@@ -19,7 +19,7 @@ KINDS = "biuf"  # NumPy's letters for bool, signed and unsigned integer, float
 SHORT_NAMES = {"float": "f", "int": "i", "uint": "u"}
 
 
-@functools.cache
+@functools.lru_cache(maxsize=None, typed=True)  # a number of NumPy has a dtype; True has none
 def canonical(dtype: Any) -> np.dtype:
     """`dtype` as a NumPy dtype in this machine's byte order; `TypeError` for the unsupported."""
     result = np.dtype(dtype)

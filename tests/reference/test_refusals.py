@@ -443,6 +443,29 @@ ARRAYS = [
     for text in [text.strip()]
 ]
 
+# What is a static argument in JAX must be hashable, and here a number or a tuple; only the class of
+# the error may differ.
+STATIC = """
+jnp.sort(M, axis=np.array(0)); jnp.argsort(M, axis=jnp.array(0)); jnp.diff(M, np.array(1))
+jnp.cumprod(M, np.array(0)); jnp.append(M, M, np.array(0)); jnp.count_nonzero(M, [0])
+jnp.nansum(M, [0]); jnp.nanmean(M, np.array(0)); jnp.nanmax(M, [0]); jnp.median(M, [0])
+jnp.quantile(M, 0.5, np.array([0])); jnp.rot90(M, np.array(1)); jnp.round(M, np.array(1))
+jnp.round(M, 0.5); jnp.tril(M, jnp.array(0)); jnp.take(M, 0, mode=0); jnp.take(M, 0, mode="")
+jnp.take(M, 9, fill_value=[1.0]); jnp.asarray(M).at[9].get(mode="fill", fill_value=jnp.array(1.0))
+lib.nn.log_softmax(M, [0]); lib.nn.standardize(M, np.array(0)); jnp.split(M, [0.5])
+jnp.searchsorted(X, 1.0, sorter=0); jnp.searchsorted(X, 1.0, method="quick")
+lib.lax.convert_element_type(X, None); lib.lax.fori_loop(0, 3, lambda i, c: c, 1.0, unroll=2.5)
+lib.lax.scan(lambda c, _: (c, c), 1.0, None, length=2, unroll=2.5)"""
+
+
+@pytest.mark.parametrize("text", STATIC.strip().replace("\n", "; ").split("; "))
+def test_an_argument_that_jax_refuses_to_hash_is_refused(text):
+    names = {"M": np.ones((2, 2)), "X": X, "np": np}
+    for lib, jnp in ((jax, jjnp), (minijax, mjnp)):
+        with pytest.raises((TypeError, ValueError, IndexError)):
+            eval(text, names | {"lib": lib, "jnp": jnp})
+
+
 PROGRAMS = [*TREES, *VMAP, *JIT, *CUSTOM, *ARRAYS]
 
 

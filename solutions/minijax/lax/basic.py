@@ -174,6 +174,8 @@ def broadcast_in_dim(
 
 def convert_element_type(operand: Value, new_dtype: Any) -> Value:
     """The array, converted to `new_dtype`."""
+    if new_dtype is None:
+        raise ValueError("dtype must be specified.")
     dtype = dtypes.canonical(new_dtype)
     if type(operand) is int:  # one that may be too large for int64, and not for this dtype
         operand = np.asarray(operand).astype(dtype)
@@ -202,7 +204,7 @@ def check_preferred(lhs: np.dtype, rhs: np.dtype, preferred: np.dtype | None) ->
     if preferred is None or lhs == rhs == preferred:
         return
     if "f" not in (lhs.kind, rhs.kind):
-        if preferred.itemsize < max(lhs.itemsize, rhs.itemsize):
+        if preferred.itemsize < max(lhs.itemsize, rhs.itemsize) or preferred.kind == "b":
             raise TypeError(f"preferred_element_type must not be narrower than {lhs} and {rhs}.")
     elif preferred.kind != "f":
         raise NotImplementedError("A product of floats has no integer preferred_element_type here.")

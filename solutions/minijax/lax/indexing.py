@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from minijax.array import Array
 from minijax.core import (
     Primitive,
     ShapedArray,
@@ -255,6 +256,8 @@ def gather(
     check_windows(
         "gather", get_aval(operand), get_aval(start_indices), dimension_numbers, slice_sizes
     )
+    if isinstance(fill_value, Array) or np.ndim(fill_value):
+        raise TypeError(f"fill_value is a number of Python or NumPy, not {fill_value!r}.")
     if mode is GatherScatterMode.FILL_OR_DROP and fill_value is None:
         fill_value = default_fill(get_aval(operand).dtype)
     return gather_p.bind(

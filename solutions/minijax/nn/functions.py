@@ -14,7 +14,7 @@ from minijax import dtypes, lax
 from minijax import numpy as jnp
 from minijax.core import Value
 from minijax.custom_rules import custom_jvp
-from minijax.numpy.basic import promote_float
+from minijax.numpy.basic import promote_float, static
 
 __all__ = [
     "celu",
@@ -246,7 +246,7 @@ def logsumexp(
 
 def logmeanexp(x: Value, axis: Axis = None, where: Value = None, keepdims: bool = False) -> Value:
     """`log(mean(exp(x)))`."""
-    total = logsumexp(x, axis, keepdims=keepdims, where=where)
+    total = logsumexp(x, static(axis), keepdims=keepdims, where=where)
     if where is None:
         return total - math.log(jnp.size(x, axis))
     counted = jnp.sum(jnp.broadcast_to(where, jnp.shape(x)), axis, keepdims=keepdims)
@@ -258,7 +258,7 @@ def log_softmax(x: Value, axis: Axis = -1, where: Value = None) -> Value:
     x = jnp.asarray(x)
     if where is not None:
         x = jnp.where(where, x, -jnp.inf)
-    shifted = x - lax.stop_gradient(jnp.max(x, axis, keepdims=True))
+    shifted = x - lax.stop_gradient(jnp.max(x, static(axis), keepdims=True))
     powers = jnp.exp(shifted)
     out = shifted - jnp.log(jnp.sum(powers, axis, keepdims=True))
     return out if where is None else jnp.where(where, out, -jnp.inf)
@@ -302,7 +302,7 @@ def standardize(
     """`x`, moved and scaled to mean 0 and variance 1 along an axis."""
     if where is not None:
         raise NotImplementedError("standardize takes all elements; `where` is not supported.")
-    x = jnp.asarray(x)
+    x, axis = jnp.asarray(x), static(axis)
     if mean is None:
         mean = jnp.mean(x, axis, keepdims=True)
     if variance is None:

@@ -306,6 +306,8 @@ def mean(
 
     def average(x: Value) -> Value:
         own = get_aval(x).dtype
+        if own.kind == "b":
+            raise TypeError("A mean is computed in numbers, not in bool.")
         total = sum(x, axis, own, keepdims=keepdims, where=where)
         return basic.convert_element_type(divide(total, count), own)
 
@@ -338,6 +340,13 @@ def normal_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
     if len(found) != len(axes):
         raise ValueError(f"An axis is named twice: {axis}.")
     return tuple(sorted(found))
+
+
+def static(x: Any) -> Any:
+    """`x`; `TypeError` for lists and arrays, which cannot be static arguments in JAX."""
+    if isinstance(x, list | np.ndarray | ArrayImpl):
+        raise TypeError(f"This argument is a number or a tuple of numbers, not {x!r}.")
+    return x
 
 
 def as_indices(x: Value) -> Sequence[int]:
@@ -387,16 +396,26 @@ def product(
     a: Value, b: Value, dimension_numbers: Any, precision: Any = None, preferred: Any = None
 ) -> Value:
     """`dot_general` in the preferred dtype, or in the operands' common one."""
-    numbers, dtype = dimension_numbers, product_dtype(preferred, a, b)
-    out = basic.dot_general(a, b, numbers, precision, dtype)
-    return out if preferred is None else basic.convert_element_type(out, dtype)
+    dtype, weak_type = product_type(preferred, a, b)
+    out = basic.dot_general(a, b, dimension_numbers, precision, dtype)
+    return as_product(out, dtype, weak_type)
 
 
-def product_dtype(preferred: Any, *operands: Value) -> np.dtype:
-    """The dtype in which products are added up: the preferred one, or the operands' common one."""
+def product_type(preferred: Any, *operands: Value) -> tuple[np.dtype, bool]:
+    """The dtype in which products are added up, and whether it is weak.
+
+    That is the preferred one, or the operands' common one.
+    """
     if preferred is not None:
-        return dtypes.canonical(preferred)
-    return dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, operands)))[0]
+        return dtypes.canonical(preferred), False
+    return dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, operands)))
+
+
+def as_product(x: Value, dtype: np.dtype, weak_type: bool) -> Value:
+    """`x` as this type, if it is of another."""
+    own = get_aval(x)
+    same = own.dtype == dtype and own.weak_type == weak_type
+    return x if same else convert(x, dtype, weak_type)
 
 
 def stretch_batch(x: Value, common: Sequence[int]) -> Value:
@@ -653,7 +672,7 @@ array_methods.update(
         "mean": mean,
         "transpose": transpose,
         "copy": positive,
-        "astype": basic.convert_element_type,
+        "astype": lambda x, dtype: basic.convert_element_type(x, np.dtype(dtype)),
     }
 )
 

@@ -12,12 +12,13 @@ from minijax.lax import basic
 from minijax.lax.basic import check_precision
 from minijax.lax.shapes import broadcasted_iota
 from minijax.numpy.basic import (
+    as_product,
     dot,
     multiply,
     ndim,
     positive,
     product,
-    product_dtype,
+    product_type,
     shape,
     sum,
     zeros_like,
@@ -99,13 +100,13 @@ def einsum(
     operands = tuple(map(positive, operands))
     check_path(optimize, len(operands))
     terms, out = parse(subscripts, operands)
-    dtype = product_dtype(preferred_element_type, *operands)
+    dtype, weak_type = product_type(preferred_element_type, *operands)
     x, letters, *rest = fitted(operands, terms)
     for i, (y, others) in enumerate(zip(rest[::2], rest[1::2], strict=True), 2):
         x, letters = einsum_pair(x, letters, y, others, out + "".join(rest[2 * i - 1 :: 2]), dtype)
     x, letters = sum_out(x, letters, out, dtype)
     found = basic.transpose(x, [letters.index(letter) for letter in out])
-    return found if preferred_element_type is None else basic.convert_element_type(found, dtype)
+    return as_product(found, dtype, weak_type)
 
 
 def check_path(optimize: Any, number: int) -> None:

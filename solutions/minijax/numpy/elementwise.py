@@ -5,6 +5,7 @@ Joins the tree with the primitives of `minijax.lax.elementwise`.
 
 import functools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,7 @@ from minijax.numpy.basic import (
     promote_shapes,
     refuse_out,
     shape,
+    static,
     swapped,
     unary_float,
 )
@@ -196,7 +198,7 @@ def round(a: Value, decimals: int = 0, out: None = None) -> Value:
         if get_aval(a).dtype.kind == "b":
             raise ValueError("round takes integers and floats, not booleans.")
         return asarray(a)
-    factor = 10.0**decimals
+    factor = 10.0 ** operator.index(static(decimals))
     scaled = a if decimals == 0 else multiply(a, factor)
     rounded = elementwise.round(scaled, elementwise.RoundingMethod.TO_NEAREST_EVEN)
     return rounded if decimals == 0 else divide(rounded, factor)

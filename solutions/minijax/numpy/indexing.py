@@ -412,6 +412,7 @@ def take(
     refuse_out("take", out)
     if mode == "raise":
         raise NotImplementedError("The 'raise' mode to jnp.take is not supported.")
+    mode = "fill" if mode is None else mode
     if axis is None:
         a, axis = shapes.reshape(a, (size(a),)), 0
     axis, indices = one_axis(axis, ndim(a)), positive(indices)
@@ -426,7 +427,7 @@ def take(
     numbers = indexing.GatherDimensionNumbers(offset, (axis,), (axis,))
     sizes = [1 if i == axis else n for i, n in enumerate(shape(a))]
     starts = shapes.expand_dims(indices, [count])
-    return indexing.gather(a, starts, numbers, sizes, mode=mode or "fill", fill_value=fill_value)
+    return indexing.gather(a, starts, numbers, sizes, mode=mode, fill_value=fill_value)
 
 
 def take_along_axis(arr: Value, indices: Value, axis: int | None = -1) -> Value:

@@ -34,6 +34,7 @@ from minijax.numpy.basic import (
     shape,
     size,
     sizes_of,
+    static,
     sum,
     zeros,
 )
@@ -58,6 +59,7 @@ from minijax.numpy.shapes import (
     concatenate,
     expand_dims,
     flip,
+    in_line,
     moveaxis,
     one_axis,
     pad,
@@ -308,7 +310,7 @@ def rot90(m: Value, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Value:
     first, second = (one_axis(axis, ndim(m)) for axis in axes)
     if first == second:
         raise ValueError("Axes must be different")
-    turns = k % 4
+    turns = operator.index(static(k)) % 4
     if turns == 2:
         return flip(m, (first, second))
     if turns == 0:
@@ -359,11 +361,10 @@ def array_equal(a1: Value, a2: Value, equal_nan: bool = False) -> Value:
 def cumprod(a: Value, axis: int | None = None, dtype: Any = None, out: None = None) -> Value:
     """The running product along `axis`, or over all elements in order."""
     refuse_out("cumprod", out)
+    a, axis = in_line(a, axis)
     a = positive(a)
     wanted = int if a.dtype.kind == "b" else a.dtype
     a = basic.convert_element_type(a, wanted if dtype is None else dtype)
-    if axis is None or not ndim(a):
-        a, axis = ravel(a), axis or 0
     axis, length = one_axis(axis, ndim(a)), shape(a)[one_axis(axis, ndim(a))]
     step = 1
     while step < length:  # each element becomes the product of twice as many before it
@@ -378,7 +379,8 @@ def diff(
 ) -> Value:
     """The differences of neighbors along an axis, taken `n` times."""
     a = positive(a)
-    if n == 0:
+    times = operator.index(static(n))
+    if not times:
         return a
     axis = one_axis(axis, ndim(a))
     ends = [
@@ -389,7 +391,7 @@ def diff(
     ]
     parts = [x for x in (ends[0], a, ends[1]) if x is not None]
     a = concatenate(parts, axis) if len(parts) > 1 else a
-    for _ in range(n):
+    for _ in range(times):
         length = shape(a)[axis]
         after = shapes.slice_in_dim(a, builtins.min(1, length), length, axis=axis)
         before = shapes.slice_in_dim(a, 0, builtins.max(length - 1, 0), axis=axis)
@@ -444,7 +446,7 @@ def without_nan(
     """A reduction in which NaN counts as `instead`; of NaN alone it is `only_nan`, if given."""
 
     def function(a: Value, axis: Axis, **options: Any) -> Value:
-        a = positive(a)
+        a, axis = positive(a), static(axis)
         if not dtypes.is_float(a.dtype):
             return reduce(a, axis, **options)
         found = reduce(where(isnan(a), instead, a), axis, **options)
@@ -591,8 +593,10 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise ValueError(f"side is 'left' or 'right', not {side!r}.")
-    if ndim(a) != 1:
-        raise ValueError("a should be 1-dimensional")
+    if ndim(a) != 1 or (sorter is not None and ndim(sorter) != 1):
+        raise ValueError("a and sorter should be 1-dimensional")
+    if method not in ("scan", "scan_unrolled", "sort", "compare_all"):
+        raise ValueError(f"invalid argument method={method!r}")
     a = positive(a) if sorter is None else positive(a)[sorter]
     a, v = promote_dtypes(a, positive(v))
     comes_before = (less if side == "left" else less_equal)(a, expand_dims(v, -1))
@@ -624,7 +628,7 @@ def quantile(
     (a,) = promote_float(a)
     if ndim(q) > 1:
         raise ValueError(f"q has one axis at most, not the shape {shape(q)}.")
-    axes = normal_axes(axis, ndim(a))
+    axes = normal_axes(static(axis), ndim(a))
     kept = [1 if i in axes else n for i, n in enumerate(shape(a))]
     last = moveaxis(a, axes, range(ndim(a) - len(axes), ndim(a)))
     line = reshape(

@@ -1,6 +1,5 @@
 """`minijax.numpy`, continued: reductions to an extreme, a product, a truth value, a variance."""
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,12 +24,14 @@ from minijax.numpy.basic import (
     shape,
     size,
     started,
+    static,
     sum,
     widened,
 )
 from minijax.numpy.basic import mean as mean_of
 from minijax.numpy.elementwise import sqrt, square
 from minijax.numpy.elementwise import where as choose
+from minijax.numpy.shapes import in_line, one_axis
 
 __all__ = [
     "all",
@@ -144,7 +145,8 @@ all = truth_reduction("all", reductions.reduce_and, True)
 
 def count_nonzero(a: Value, axis: Axis = None, keepdims: bool = False) -> Value:
     """How many elements are not zero."""
-    return sum(elementwise.ne(a, np.zeros((), get_aval(a).dtype)), axis, keepdims=keepdims)
+    zero = np.zeros((), get_aval(a).dtype)
+    return sum(elementwise.ne(a, zero), static(axis), keepdims=keepdims)
 
 
 def index_of(find: Callable[..., Any]) -> Callable[..., Any]:
@@ -172,14 +174,13 @@ argmax, argmin = index_of(reductions.argmax), index_of(reductions.argmin)
 def cumsum(a: Value, axis: int | None = None, dtype: Any = None, out: None = None) -> Value:
     """The running sum along `axis`, or over all elements in order."""
     refuse_out("cumsum", out)
-    if axis is None or not ndim(a):
-        a, axis = shapes.reshape(a, (size(a),)), axis or 0
+    a, axis = in_line(a, axis)
     own = get_aval(a).dtype
     wanted = np.dtype((np.int64 if own.kind == "b" else own) if dtype is None else dtype)
     a = basic.convert_element_type(a, wanted)
     if wanted.kind == "b":
         a = basic.convert_element_type(a, np.int64)
-    out = reductions.cumsum(a, normal_axes(operator.index(axis), ndim(a))[0])
+    out = reductions.cumsum(a, one_axis(axis, ndim(a)))
     return basic.convert_element_type(out, wanted)
 
 

@@ -27,6 +27,7 @@ from minijax.numpy.basic import (
     size,
     sizes_of,
     staged,
+    static,
     subtract,
     transpose,
 )
@@ -67,7 +68,17 @@ def known(name: str, x: Value) -> Any:
 
 def one_axis(axis: int, rank: int) -> int:
     """The axis counted from the front."""
-    return normal_axes(operator.index(axis), rank)[0]
+    return normal_axes(operator.index(static(axis)), rank)[0]
+
+
+def in_line(a: Value, axis: int | None) -> tuple[Value, int]:
+    """With an axis for all of `a` in one line: without one, and for a single number, as in JAX.
+
+    NumPy's numbers are left as they are: JAX means its own and Python's only.
+    """
+    if axis is None or not (ndim(a) or isinstance(a, np.ndarray | np.generic)):
+        return ravel(a), 0 if axis is None else axis
+    return a, axis
 
 
 def reshape(a: Value, shape: int | Sequence[int]) -> Value:
@@ -155,7 +166,7 @@ def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> 
             raise ValueError("array split does not result in an equal division")
         cuts = [i * (length // parts) for i in range(1, parts)]
     else:
-        cuts = [int(i) for i in parts]
+        cuts = [operator.index(i) for i in parts]
     if any(start > end for start, end in zip([0, *cuts], [*cuts, length], strict=True)):
         raise ValueError(f"An array of length {length} cannot be cut at {cuts}.")
     ends = zip([0, *cuts], [*cuts, length], strict=True)
@@ -198,7 +209,7 @@ def roll(a: Value, shift: Any, axis: int | Sequence[int] | None = None) -> Value
     a = positive(a)
     if axis is None:
         return reshape(roll(ravel(a), shift, 0), shape(a))
-    axes = tuple(one_axis(i, ndim(a)) for i in ([axis] if isinstance(axis, int) else axis))
+    axes = tuple(one_axis(i, ndim(a)) for i in as_indices(axis))
     try:
         known = as_indices(shift)
     except TypeError:
@@ -251,7 +262,7 @@ def pad(array: Value, pad_width: Any, mode: str = "constant", *, constant_values
 
 def tile(A: Any, reps: int | Sequence[int]) -> Any:
     """Copies of the array beside each other, `reps` of them along each axis."""
-    counts = [reps] if isinstance(reps, int) else list(reps)
+    counts = [*integers(reps)]
     rank = max(len(counts), ndim(A))
     counts = [1] * (rank - len(counts)) + counts
     sizes = [1] * (rank - ndim(A)) + list(shape(A))
@@ -265,7 +276,7 @@ def repeat(a: Value, repeats: Any, axis: int | None = None) -> Value:
     """Each element `repeats` times, which may be another number for each."""
     repeats = known("repeat", repeats)
     if axis is None or not ndim(a):
-        a, axis = ravel(a), axis or 0
+        a, axis = ravel(a), 0 if axis is None else axis
     axis, sizes = one_axis(axis, ndim(a)), list(shape(a))
     if get_aval(repeats).shape:
         places = np.repeat(np.arange(sizes[axis]), np.asarray(repeats))
@@ -287,7 +298,7 @@ def triangle(m: Value, k: int) -> Value:
     """Which elements stand on or below diagonal number `k`."""
     if ndim(m) < 2:
         raise ValueError(f"tril and triu need arrays with at least two axes, not {ndim(m)}.")
-    k = operator.index(k)
+    k = operator.index(static(k))
     rows, columns = (shapes.broadcasted_iota(np.int64, shape(m)[-2:], i) for i in (0, 1))
     below = elementwise.ge(basic.add(rows, np.int64(k)), columns)
     return broadcast_to(below, shape(m))
