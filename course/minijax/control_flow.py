@@ -123,7 +123,7 @@ def cond(pred: Value, true_fun: Function, false_fun: Function, *operands: Value)
         raise TypeError("cond predicate is None")
     aval = get_aval(pred)
     if aval.shape:
-        raise TypeError(f"Pred must be a scalar, got {pred} of shape {aval.shape}.")
+        raise TypeError(f"Pred must be a scalar, got an array of shape {aval.shape}.")
     leaves, tree = tree_flatten(operands)
     parts = [trace_part(f, tree, types_of(leaves)) for f in (true_fun, false_fun)]
     check_branches("cond", ["true_fun", "false_fun"], parts)

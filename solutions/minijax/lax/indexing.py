@@ -257,7 +257,7 @@ def gather(
         "gather", get_aval(operand), get_aval(start_indices), dimension_numbers, slice_sizes
     )
     if isinstance(fill_value, Array) or np.ndim(fill_value):
-        raise TypeError(f"fill_value is a number of Python or NumPy, not {fill_value!r}.")
+        raise TypeError(f"fill_value is one number, not a {type(fill_value).__name__}.")
     if mode is GatherScatterMode.FILL_OR_DROP and fill_value is None:
         fill_value = default_fill(get_aval(operand).dtype)
     return gather_p.bind(

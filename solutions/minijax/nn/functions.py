@@ -185,8 +185,10 @@ def gelu(x: Value, approximate: bool = True) -> Value:
     (x,) = promote_float(x)
     if approximate:
         inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
-        return x * (0.5 * (1.0 + jnp.tanh(inner)))
-    return 0.5 * x * lax.erfc(-x / math.sqrt(2))
+        out = x * (0.5 * (1.0 + jnp.tanh(inner)))
+    else:
+        out = 0.5 * x * lax.erfc(-x / math.sqrt(2))
+    return lax.convert_element_type(out, x.dtype)  # never weakly typed
 
 
 def glu(x: Value, axis: int = -1) -> Value:

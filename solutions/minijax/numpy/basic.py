@@ -14,7 +14,15 @@ import numpy as np
 
 from minijax import dtypes
 from minijax.array import Array, ArrayImpl, array_methods, as_array
-from minijax.core import Tracer, Value, Values, convert_element_type_p, get_aval, trace_state
+from minijax.core import (
+    Tracer,
+    Value,
+    Values,
+    convert_element_type_p,
+    get_aval,
+    impl_rules,
+    trace_state,
+)
 from minijax.errors import ConcretizationTypeError
 from minijax.lax import basic
 
@@ -345,7 +353,7 @@ def normal_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
 def static(x: Any) -> Any:
     """`x`; `TypeError` for lists and arrays, which cannot be static arguments in JAX."""
     if isinstance(x, list | np.ndarray | ArrayImpl):
-        raise TypeError(f"This argument is a number or a tuple of numbers, not {x!r}.")
+        raise TypeError(f"A number or a tuple of numbers is needed, not a {type(x).__name__}.")
     return x
 
 
@@ -462,8 +470,10 @@ def asarray(a: Value, dtype: Any = None) -> Value:
         return a if dtype is None else basic.convert_element_type(a, dtype)
     if isinstance(a, list | tuple | range):
         return array_of_lists(a, dtype)
-    if isinstance(a, int) and dtype is not None:
-        a = np.array(a, dtype)  # refuses what is too large for the dtype
+    is_number = isinstance(a, int | float | np.generic | np.ndarray) and not np.ndim(a)
+    if is_number and dtype is not None:
+        with np.errstate(invalid="ignore"):
+            a = np.array(a, dtype)  # refuses Python's numbers that are too large for the dtype
     aval, main = get_aval(a), trace_state.dynamic_trace
     if aval.shape:
         if main is not None and dtype in (None, aval.dtype):
@@ -572,7 +582,10 @@ def converted(value: Value, dtype: np.dtype) -> Value:
     """A value of this dtype; a number at once, a tracer or an array by an operation."""
     if isinstance(value, Array):
         return basic.convert_element_type(value, dtype)
-    return np.asarray(value).astype(dtype)
+    number = np.asarray(value)
+    if number.dtype.kind == "f" and dtype.kind in "iu":  # with the nearest number for one too large
+        return impl_rules[convert_element_type_p](number, new_dtype=dtype, weak_type=False)
+    return number.astype(dtype)
 
 
 # How functions that make arrays compute them by primitives, by name; until there is something (in
@@ -662,6 +675,12 @@ for _name, _function in {
     array_methods[f"__{_name}__"] = _function
     array_methods[f"__r{_name}__"] = swapped(_function)
 
+
+def astype(x: Value, dtype: Any) -> Value:
+    """The array in another dtype; float64 for None, as in NumPy."""
+    return basic.convert_element_type(x, float if dtype is None else dtype)
+
+
 array_methods.update(
     {
         "__neg__": negative,
@@ -672,7 +691,7 @@ array_methods.update(
         "mean": mean,
         "transpose": transpose,
         "copy": positive,
-        "astype": lambda x, dtype: basic.convert_element_type(x, np.dtype(dtype)),
+        "astype": astype,
     }
 )
 

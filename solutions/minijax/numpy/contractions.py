@@ -25,7 +25,7 @@ from minijax.numpy.basic import (
 )
 from minijax.numpy.elementwise import equal, where
 from minijax.numpy.reductions import any
-from minijax.numpy.shapes import expand_dims, ravel, squeeze
+from minijax.numpy.shapes import expand_dims, one_axis, ravel, squeeze
 
 __all__ = ["einsum", "inner", "outer", "tensordot", "vdot"]
 
@@ -51,11 +51,11 @@ def tensordot(
         contract = list(range(ndim(a) - axes, ndim(a))), list(range(axes))
     else:
         if len(axes) != 2:
-            raise TypeError(f"tensordot takes axes of both operands, or how many; got {axes}.")
+            raise TypeError("tensordot takes the axes of both operands, or how many.")
         first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
         if len(first) != len(second):
             raise TypeError(f"tensordot takes as many axes of one operand as of the other: {axes}.")
-        contract = [i % ndim(a) for i in first], [i % ndim(b) for i in second]
+        contract = [one_axis(i, ndim(a)) for i in first], [one_axis(i, ndim(b)) for i in second]
     return product(a, b, (contract, ((), ())), precision, preferred_element_type)
 
 

@@ -149,7 +149,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Value:
     rows, columns = sizes_of((N, N if M is None else M))
     row, column = (shapes.broadcasted_iota(np.int32, (rows, columns), axis) for axis in (0, 1))
     below = elementwise.ge(basic.add(row, np.int32(k)), column)
-    return below.astype(np.float32 if dtype is None else dtype)
+    return below.astype(dtypes.canonical(np.float32 if dtype is None else dtype))
 
 
 def meshgrid(
@@ -332,7 +332,8 @@ def isclose(
     a, b = broadcast_arrays(*promote_dtypes(a, b))
     if not dtypes.is_float(get_aval(a).dtype):
         a, b = promote_float(a, b) if get_aval(a).dtype.kind == "b" else (a, b)
-        return less_equal(abs(a - b), atol + rtol * abs(b))
+        near = less_equal(abs(a - b), atol + rtol * abs(b))
+        return basic.convert_element_type(near, bool)  # never weakly typed
     near = less_equal(abs(a - b), atol + rtol * abs(b))
     near = logical_and(near, logical_not(logical_or(isinf(a), isinf(b))))
     near = logical_or(near, logical_and(isinf(a), equal(a, b)))
@@ -427,8 +428,8 @@ def average(
     keepdims: bool = False,
 ) -> Any:
     """The weighted mean of the elements."""
-    (a,) = promote_float(a)
     if weights is None:
+        (a,) = promote_float(a)
         found = mean(a, axis, keepdims=keepdims)
         total = full_like(found, size(a) / builtins.max(size(found), 1))
         return (found, total) if returned else found
@@ -486,7 +487,8 @@ def nanmean(
     (a,) = promote_float(a)
     own = get_aval(a).dtype
     options = {"dtype": own if dtype is None else dtype, "keepdims": keepdims, "where": where}
-    return divide(nansum(a, axis, **options), sum(logical_not(isnan(a)), axis, **options))
+    found = divide(nansum(a, axis, **options), sum(logical_not(isnan(a)), axis, **options))
+    return basic.convert_element_type(found, options["dtype"])
 
 
 def extreme_but_nan(name: str, reduce: Callable[..., Any], instead: float) -> Callable[..., Any]:

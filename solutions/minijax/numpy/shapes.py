@@ -162,7 +162,7 @@ def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> 
     """Parts along an axis: as many as asked for, of equal size, or cut at the given indices."""
     length, parts = shape(ary)[one_axis(axis, ndim(ary))], known("split", indices_or_sections)
     if isinstance(parts, int):
-        if length % parts:
+        if length % parts or parts < 0:
             raise ValueError("array split does not result in an equal division")
         cuts = [i * (length // parts) for i in range(1, parts)]
     else:
