@@ -407,8 +407,11 @@ def _family(process: int) -> Iterator[list[str]]:
 
 
 def _told(path: str) -> str:
-    """What a file of /proc says. Each probe has several read, and a Path takes twice the time."""
-    with open(path) as file:  # noqa: PTH123
+    """What a file of /proc says. Each probe has several read, and a Path takes twice the time.
+
+    A process may have given itself a name that is not valid text.
+    """
+    with open(path, errors="replace") as file:  # noqa: PTH123
         return file.read()
 
 
