@@ -847,6 +847,17 @@ ROWS = {
         jnp.array(np.array([1, 2], "int16")); jnp.array(np.array("2020-01-01", "datetime64[D]"))
         jnp.array(np.array([1, 2], ">i4")); jnp.array(np.array([1, "a"], object)); jnp.asarray([])
         jnp.asarray([[]]); jnp.asarray(3, "float32"); jnp.pi; jnp.inf; jnp.nan""",
+    "operands of small types": """
+        [[(y.dtype, y.weak_type) for t in small for y in [act(t)]] for act in activations]
+        [[getattr(lib.nn, n)(t).dtype for t in [*small, x, m]] for n in ["softmax", "log_softmax"]]
+        [[getattr(lib.nn, n)(t).dtype for t in small] for n in ["logsumexp", "logmeanexp"]]
+        [getattr(jnp, n)(t) for n in ["deg2rad", "rad2deg"] for t in [*small, x]]
+        lib.nn.softmax(b); lib.nn.softmax(x[:0]); lib.nn.log_softmax(x[:0]); lib.nn.logsumexp(x[:0])
+        [jnp.linalg.vector_norm(t).dtype for t in small]; [jnp.linalg.norm(t).dtype for t in small]
+        jnp.linalg.matrix_norm(2.0); jnp.logspace(f, 2, 3).dtype; jnp.logspace(1, 2, 3)
+        lib.nn.gelu(2); lax.integer_pow(x, 0.5); lib.grad(lambda t: jnp.logaddexp(t, 2).sum())(x)
+        lib.nn.log_sigmoid(b); jnp.zeros_like(struct); jnp.ones_like(duck); jnp.full_like(struct, 2)
+        lib.tree.map(jnp.zeros_like, lib.eval_shape(lambda t: {"a": t, "b": t > 1}, x))""",
     "containers with an array": """
         jnp.sin(box); jnp.negative(box); jnp.add(box, 1); jnp.sum(box); jnp.sort(box)
         jnp.cumsum(box); jnp.where(box, box, 2.0); jnp.stack([box, x]); jnp.matmul(box, box)
@@ -855,6 +866,12 @@ ROWS = {
         lib.grad(lib.jit(lambda t: jnp.sin(t).sum()))(box).a
         str(lib.make_jaxpr(jnp.exp)(box)); jnp.asarray(box); box + x; x * box""",
 }
+
+
+ACTIVATIONS = (
+    "elu celu selu leaky_relu relu relu6 hard_silu hard_sigmoid hard_tanh mish soft_sign softplus "
+    "sparse_plus sparse_sigmoid squareplus gelu silu"
+)
 
 
 class Own:
@@ -908,6 +925,8 @@ def known(lib, jnp):
         "n3": np.ones(3),
         "long": np.longdouble(2),
         "is_freed": is_freed,
+        "small": [arrays["h"], arrays["f"], arrays["u"], jnp.int8(3), 2, 0.5, np.float32(2)],
+        "activations": [getattr(lib.nn, name) for name in ACTIVATIONS.split()],
         "duck": types.SimpleNamespace(shape=(3,), dtype=np.dtype("float32")),
         "Out": lib.lax.GatherDimensionNumbers,
         "Into": lib.lax.ScatterDimensionNumbers,

@@ -8,6 +8,7 @@ of them. So `define` takes these facts and fills all the tables of `minijax.core
 import enum
 import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -407,7 +408,7 @@ def integer_pow(x: Value, y: int) -> Value:
     dtype = get_aval(x).dtype
     if y < 0 and not dtypes.is_float(dtype):
         raise TypeError(f"Integers cannot be raised to negative powers, got {dtype.name} ** {y}.")
-    return integer_pow_p.bind(x, y=y)
+    return integer_pow_p.bind(x, y=operator.index(y))
 
 
 is_finite_p = define("is_finite", np.isfinite, hlo_operation("is_finite"))

@@ -92,23 +92,23 @@ def sigmoid(x: Value) -> Value:
 
 def softplus(x: Value) -> Value:
     """`log(1 + exp(x))`."""
-    return jnp.logaddexp(x, 0.0)
+    return jnp.logaddexp(x, 0)
 
 
 def sparse_plus(x: Value) -> Value:
     """0 below -1, `x` above 1, and a parabola between them."""
-    (x,) = promote_float(x)
+    x = jnp.asarray(x)
     return jnp.where(x <= -1.0, 0.0, jnp.where(x >= 1.0, x, (x + 1.0) ** 2 / 4))
 
 
 def sparse_sigmoid(x: Value) -> Value:
     """0 below -1, 1 above 1, and a line between them."""
-    return 0.5 * jnp.clip(x + 1.0, 0.0, 2.0)
+    return 0.5 * jnp.clip(jnp.asarray(x) + 1.0, 0.0, 2.0)
 
 
 def soft_sign(x: Value) -> Value:
     """`x / (abs(x) + 1)`."""
-    (x,) = promote_float(x)
+    x = jnp.asarray(x)
     return x / (jnp.abs(x) + 1)
 
 
@@ -122,25 +122,24 @@ swish = silu
 
 def mish(x: Value) -> Value:
     """`x * tanh(softplus(x))`."""
-    (x,) = promote_float(x)
+    x = jnp.asarray(x)
     return x * jnp.tanh(softplus(x))
 
 
 def log_sigmoid(x: Value) -> Value:
     """`log(sigmoid(x))`."""
-    (x,) = promote_float(x)
+    x = jnp.asarray(x)
     return -softplus(-x)
 
 
 def elu(x: Value, alpha: Value = 1.0) -> Value:
     """`x` above 0, and `alpha * (exp(x) - 1)` below."""
-    (x,) = promote_float(x)
+    x = jnp.asarray(x)
     return jnp.where(x > 0, x, alpha * jnp.expm1(jnp.where(x > 0, 0.0, x)))
 
 
 def celu(x: Value, alpha: Value = 1.0) -> Value:
     """`x` above 0, and `alpha * (exp(x / alpha) - 1)` below."""
-    (x,) = promote_float(x)
     return jnp.maximum(x, 0.0) + alpha * jnp.expm1(jnp.minimum(x, 0.0) / alpha)
 
 
@@ -151,7 +150,7 @@ def selu(x: Value) -> Value:
 
 def leaky_relu(x: Value, negative_slope: Value = 1e-2) -> Value:
     """`x` above 0, and `negative_slope * x` below."""
-    (x,) = promote_float(x)
+    x = jnp.asarray(x)
     return jnp.where(x >= 0, x, negative_slope * x)
 
 
@@ -162,12 +161,12 @@ def hard_tanh(x: Value) -> Value:
 
 def hard_sigmoid(x: Value) -> Value:
     """A line with slope 1/6 from 0 to 1."""
-    return relu6(x + 3.0) / 6.0
+    return relu6(jnp.asarray(x) + 3.0) / 6.0
 
 
 def hard_silu(x: Value) -> Value:
     """`x * hard_sigmoid(x)`."""
-    (x,) = promote_float(x)
+    x = jnp.asarray(x)
     return x * hard_sigmoid(x)
 
 
@@ -176,13 +175,13 @@ hard_swish = hard_silu
 
 def squareplus(x: Value, b: Value = 4) -> Value:
     """`(x + sqrt(x**2 + b)) / 2`."""
-    (x,) = promote_float(x)
+    x = jnp.asarray(x)
     return (x + jnp.sqrt(jnp.square(x) + b)) / 2
 
 
 def gelu(x: Value, approximate: bool = True) -> Value:
     """`x` times the probability of a normal number below `x`; `approximate`: by `tanh`."""
-    (x,) = promote_float(x)
+    x = jnp.asarray(*promote_float(x))
     if approximate:
         inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
         out = x * (0.5 * (1.0 + jnp.tanh(inner)))
@@ -230,12 +229,12 @@ def logsumexp(
 
     With `return_sign`, the logarithm of the sum's size, and its sign.
     """
-    a, factor = promote_float(a, 1.0 if b is None else b)
+    a, factor = (*promote_float(a), None) if b is None else promote_float(a, b)
     if b is not None:
         a = jnp.where(jnp.equal(factor, 0), -jnp.inf, a)
     if where is not None:
         a = jnp.where(where, a, -jnp.inf)
-    high = lax.stop_gradient(jnp.max(a, axis, keepdims=True))
+    high = lax.stop_gradient(jnp.max(a, axis, keepdims=True, initial=-jnp.inf))
     high = jnp.where(jnp.isfinite(high), high, 0.0)
     powers = jnp.exp(a - high)
     total = jnp.sum(powers if b is None else factor * powers, axis, keepdims=keepdims)
@@ -260,7 +259,8 @@ def log_softmax(x: Value, axis: Axis = -1, where: Value = None) -> Value:
     x = jnp.asarray(x)
     if where is not None:
         x = jnp.where(where, x, -jnp.inf)
-    shifted = x - lax.stop_gradient(jnp.max(x, static(axis), keepdims=True))
+    high = jnp.max(x, static(axis), keepdims=True, initial=-jnp.inf)
+    shifted = x - lax.stop_gradient(high)
     powers = jnp.exp(shifted)
     out = shifted - jnp.log(jnp.sum(powers, axis, keepdims=True))
     return out if where is None else jnp.where(where, out, -jnp.inf)
@@ -269,6 +269,8 @@ def log_softmax(x: Value, axis: Axis = -1, where: Value = None) -> Value:
 def softmax(x: Value, axis: Axis = -1, where: Value = None) -> Value:
     """`exp(x)`, scaled so that the sum along an axis is 1."""
     if where is None:
+        if jnp.asarray(x).dtype == bool:
+            raise TypeError("softmax takes numbers, not booleans.")
         (x,) = promote_float(x)
         return plain_softmax(x, axis)
     x = jnp.where(where, x, -jnp.inf)
@@ -281,7 +283,7 @@ def plain_softmax(x: Value, axis: Axis) -> Value:
 
     @custom_jvp
     def function(x: Value) -> Value:
-        powers = jnp.exp(x - jnp.max(x, axis, keepdims=True))
+        powers = jnp.exp(x - jnp.max(x, axis, keepdims=True, initial=-jnp.inf))
         return powers / jnp.sum(powers, axis, keepdims=True)
 
     @function.defjvp

@@ -15,6 +15,7 @@ import numpy as np
 from minijax import dtypes
 from minijax.array import Array, ArrayImpl, array_methods, as_array
 from minijax.core import (
+    ShapedArray,
     Tracer,
     Value,
     Values,
@@ -628,9 +629,19 @@ def ones_like(a: Value, dtype: Any = None, shape: Any = None) -> Value:
     return filled_like(a, 1, dtype, shape)
 
 
+def type_like(a: Any) -> ShapedArray:
+    """The type of an array, or of an object that has its shape and its dtype only."""
+    try:
+        return get_aval(a)
+    except TypeError:
+        if not (hasattr(a, "shape") and hasattr(a, "dtype")):
+            raise
+        return ShapedArray(tuple(a.shape), np.dtype(a.dtype))
+
+
 def filled_like(a: Value, value: int, dtype: Any, shape: Any) -> Value:
     """`value` everywhere, with the shape and the dtype of `a` where nothing else is asked for."""
-    aval = get_aval(a)
+    aval = type_like(a)
     if dtype is None and aval.weak_type and aval.dtype.kind != "b":
         return full(aval.shape if shape is None else shape, aval.dtype.type(value).item())
     return full(

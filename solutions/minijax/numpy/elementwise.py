@@ -192,13 +192,14 @@ def log10(x: Value, /) -> Value:
 def round(a: Value, decimals: int = 0, out: None = None) -> Value:
     """Each element, rounded to `decimals` digits; halfway between two, to the even one."""
     refuse_out("round", out)
+    decimals = operator.index(static(decimals))
     if not dtypes.is_float(get_aval(a).dtype):
         if decimals < 0:
             raise NotImplementedError("round of integers takes decimals >= 0 only.")
         if get_aval(a).dtype.kind == "b":
             raise ValueError("round takes integers and floats, not booleans.")
         return asarray(a)
-    factor = 10.0 ** operator.index(static(decimals))
+    factor = 10.0**decimals
     scaled = a if decimals == 0 else multiply(a, factor)
     rounded = elementwise.round(scaled, elementwise.RoundingMethod.TO_NEAREST_EVEN)
     return rounded if decimals == 0 else divide(rounded, factor)

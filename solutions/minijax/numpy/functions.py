@@ -14,12 +14,12 @@ from minijax.lax import basic, bits, elementwise, special
 from minijax.numpy.basic import (
     asarray,
     binary,
+    convert,
     multiply,
     name_functions,
     positive,
     promote_float,
     promote_shapes,
-    shape,
     subtract,
     swapped,
     unary_float,
@@ -73,7 +73,8 @@ def scaled_by(factor: float, doc: str) -> Callable[[Any], Any]:
     """The function that multiplies by a number."""
 
     def scaled(x: Value) -> Value:
-        return basic.mul(x, np.asarray(factor, get_aval(x).dtype) if shape(x) else factor)
+        own = get_aval(x)
+        return basic.mul(x, convert(factor, own.dtype, own.weak_type and not own.shape))
 
     scaled.__doc__ = doc
     return unary_float(scaled)
@@ -135,19 +136,24 @@ def broadcast(x: Value, y: Value) -> tuple[Value, Value]:
     return x, y
 
 
-@custom_jvp
 def logaddexp(x1: Value, x2: Value, /) -> Value:
     """`log(exp(x1) + exp(x2))`, even if the powers are too large for a float."""
-    x, y = promote_shapes(*promote_float(x1, x2))
+    return log_of_sum(*promote_float(x1, x2))
+
+
+@custom_jvp
+def log_of_sum(x1: Value, x2: Value) -> Value:
+    """`logaddexp` of two floats of one type."""
+    x, y = promote_shapes(x1, x2)
     high, distance = maximum(x, y), subtract(x, y)
     return where(isnan(distance), x + y, high + elementwise.log1p(basic.exp(-abs(distance))))
 
 
-def logaddexp_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
+@log_of_sum.defjvp
+def log_of_sum_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
     """Each operand moves the result by its share in the sum."""
-    x, y = promote_float(*primals)
-    x_dot, y_dot = (basic.convert_element_type(t, get_aval(x).dtype) for t in tangents)
-    out = logaddexp(x, y)
+    (x, y), (x_dot, y_dot) = primals, tangents
+    out = log_of_sum(x, y)
 
     def share(part: Value) -> Value:
         return basic.exp(subtract(finite(part), finite(out)))
@@ -158,9 +164,6 @@ def logaddexp_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
 def finite(x: Value) -> Value:
     """`x`, with zero instead of an infinity."""
     return where(isinf(x), 0.0, x)
-
-
-logaddexp.defjvp(logaddexp_jvp)
 
 
 def nan_to_num(

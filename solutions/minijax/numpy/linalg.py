@@ -22,7 +22,7 @@ from minijax.numpy.matrices import diagonal as numpy_diagonal
 from minijax.numpy.matrices import trace as numpy_trace
 from minijax.numpy.reductions import max as max_of
 from minijax.numpy.reductions import min as min_of
-from minijax.numpy.shapes import moveaxis, squeeze, swapaxes
+from minijax.numpy.shapes import moveaxis, one_axis, squeeze, swapaxes
 
 __all__ = [
     "cross",
@@ -48,7 +48,7 @@ def __getattr__(name: str) -> Any:
 
 def norm(x: Value, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Value:
     """The norm of vectors or matrices: along one axis, along two, or of all elements."""
-    (x,) = promote_float(x)
+    x = asarray(*promote_float(x))
     if ord is None:
         return root_of_squares(x, axis, keepdims)
     if axis is None:
@@ -70,7 +70,7 @@ def root_of_squares(x: Value, axis: Any, keepdims: bool) -> Value:
 
 def vector_norm(x: Value, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Value:
     """`sum(abs(x) ** ord) ** (1 / ord)`, along axes or of all elements."""
-    (x,) = promote_float(x)
+    x = asarray(x)
     if ord is None or ord == 2:
         return root_of_squares(x, axis, keepdims)
     size = abs_of(x)
@@ -93,7 +93,7 @@ def matrix_norm(x: Value, /, *, keepdims: bool = False, ord: Any = "fro") -> Val
 
 def norm_of_matrix(x: Value, axes: Sequence[int], keepdims: bool, ord: Any) -> Value:
     """Sums of sizes along one axis, and their extreme along the other; or all squares."""
-    row, column = (axis % x.ndim for axis in axes)
+    row, column = (one_axis(axis, x.ndim) for axis in axes)
     if row == column:
         raise ValueError(f"Duplicate axes given. ndim={x.ndim}, {axes=}")
     if ord in ("f", "fro"):

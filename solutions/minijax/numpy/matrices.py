@@ -36,6 +36,7 @@ from minijax.numpy.basic import (
     sizes_of,
     static,
     sum,
+    type_like,
     zeros,
 )
 from minijax.numpy.elementwise import (
@@ -132,9 +133,9 @@ def empty_like(prototype: Value, dtype: Any = None, shape: Any = None) -> Value:
 
 def full_like(a: Value, fill_value: Value, dtype: Any = None, shape: Any = None) -> Value:
     """`fill_value` everywhere, with the shape and the dtype of `a` if no other is given."""
-    aval = get_aval(a)
+    aval = type_like(a)
     sizes = aval.shape if shape is None else shape
-    if dtype is None and aval.weak_type and not ndim(fill_value):
+    if dtype is None and aval.weak_type and aval.dtype.kind != "b" and not ndim(fill_value):
         return full(sizes, convert(fill_value, aval.dtype, True))
     return full(sizes, fill_value, aval.dtype if dtype is None else dtype)
 
@@ -184,9 +185,9 @@ def logspace(
     """Powers of `base` with exponents at equal distances."""
     from minijax.numpy import linspace, power
 
-    return power(base, linspace(start, stop, num, endpoint)).astype(
-        float if dtype is None else dtype
-    )
+    out = power(base, linspace(start, stop, num, endpoint))
+    (own,) = promote_float(out)
+    return basic.convert_element_type(out, get_aval(own).dtype if dtype is None else dtype)
 
 
 def vander(x: Value, N: int | None = None, increasing: bool = False) -> Value:

@@ -119,9 +119,17 @@ def kl_div(p: Value, q: Value) -> Value:
     return rel_entr(p, q) - p + q
 
 
+def wide_float(name: str, x: Value) -> Value:
+    """`x` as an array; `TypeError` unless it is of float32 or float64, as in JAX."""
+    x = jnp.asarray(x)
+    if x.dtype not in (jnp.float32, jnp.float64):
+        raise TypeError(f"{name} takes float32 and float64, not {x.dtype}.")
+    return lax.convert_element_type(x, x.dtype)  # never weakly typed
+
+
 def ndtr(x: Value) -> Value:
     """The probability that a normal number is below `x`."""
-    (x,) = promote_float(x)
+    x = wide_float("ndtr", x)
     half = x / math.sqrt(2)
     size = jnp.abs(half)
     near = 1 + lax.erf(half)
@@ -131,14 +139,14 @@ def ndtr(x: Value) -> Value:
 
 def ndtri(p: Value) -> Value:
     """The inverse of `ndtr`."""
-    (p,) = promote_float(p)
+    p = wide_float("ndtri", p)
     return math.sqrt(2) * lax.erf_inv(2 * p - 1)
 
 
 @functools.partial(custom_jvp, nondiff_argnums=(1,))
 def log_ndtr(x: Value, series_order: int = 3) -> Value:
     """`log(ndtr(x))`, by a series of so many terms if `x` is far below 0."""
-    (x,) = promote_float(x)
+    x = wide_float("log_ndtr", x)
     lowest, highest = (-20.0, 8.0) if x.dtype.itemsize == 8 else (-10.0, 5.0)
     middle = jnp.log(ndtr(jnp.maximum(x, lowest)))
     far = jnp.minimum(x, lowest)
