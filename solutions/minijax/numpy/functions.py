@@ -143,7 +143,7 @@ def logaddexp(x1: Value, x2: Value, /) -> Value:
 
 @custom_jvp
 def log_of_sum(x1: Value, x2: Value) -> Value:
-    """`logaddexp` of two floats of one type."""
+    """`logaddexp` of two floats with the same type."""
     x, y = promote_shapes(x1, x2)
     high, distance = maximum(x, y), subtract(x, y)
     return where(isnan(distance), x + y, high + elementwise.log1p(basic.exp(-abs(distance))))
