@@ -227,6 +227,7 @@ def _signature(value: Any, given_before: int = 0) -> str:
 
 def _exercise(value: Any) -> Exercise | None:
     """The exercise of the course in which this is written."""
+    value = inspect.unwrap(value)
     place = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     for lesson in manifest.load().values():
         for exercise in lesson.exercises:
@@ -301,7 +302,8 @@ def _member(path: str, name: str, value: Any) -> str:
         return _told(heading, "", value)
     function = getattr(value, "__func__", value)  # of a class method
     call, doc = name + _signature(function, 1), inspect.getdoc(function) or ""
-    if getattr(importlib.import_module("minijax.numpy"), name, None) is function:
+    public: Any = getattr(importlib.import_module("minijax.numpy"), name, None)
+    if inspect.unwrap(public) is function:
         same = f"minijax.numpy.{name}"
         doc = f"{_first(doc)}\n\nIt is [`{same}`](numpy.md#{same}) of this array."
     return _told(heading, call, function, doc)

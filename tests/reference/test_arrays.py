@@ -864,7 +864,9 @@ ROWS = {
         jnp.clip(x, max=box); jnp.reshape(box, (3, 1)); jnp.add(box, jnp.ones(2)); jnp.add(box, "a")
         lib.jit(jnp.matmul)(box, box); lib.vmap(jnp.sin)(box); lib.jit(lambda t: t)(box).a
         lib.grad(lib.jit(lambda t: jnp.sin(t).sum()))(box).a
-        str(lib.make_jaxpr(jnp.exp)(box)); jnp.asarray(box); box + x; x * box""",
+        str(lib.make_jaxpr(jnp.exp)(box)); jnp.asarray(box); box + x; x * box
+        jnp.isscalar(own); jnp.isscalar(type(own)(s)); jnp.isscalar(s)
+        jnp.isscalar(np.array(1))""",
 }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from minijax.tree import node_type
 
 
+@functools.cache  # so that two names of a function stay one function
 def with_containers(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same function, which takes such containers, too; what is no function stays as it is.
 

@@ -125,6 +125,8 @@ def isrealobj(x: Value) -> bool:
 
 def isscalar(element: Any) -> bool:
     """Whether `element` is a number, or an array without axes."""
+    if hasattr(element, "__jax_array__"):
+        element = element.__jax_array__()
     if isinstance(element, Array):
         return element.ndim == 0
     return bool(np.isscalar(element)) or (isinstance(element, np.ndarray) and element.ndim == 0)
