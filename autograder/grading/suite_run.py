@@ -232,13 +232,18 @@ class SuiteRun:
         fresh = self.clean_for != exercise
         got = self.session.call(probe, *args, seconds=seconds, fresh=fresh)
         ran_out = got.kind == "timed_out" and got.name != ASLEEP
-        if ran_out and self.chances[exercise] > 0 and self.vain < VAIN:
+        if ran_out and self._has_a_chance(exercise):
             got = self.session.call_again(probe, *args, seconds=seconds)
             self.chances[exercise] -= got.kind == "timed_out"
             self.vain += got.kind == "timed_out"
         if got.kind in ("timed_out", "crashed"):
             self.deaths[exercise].append(got)
         return got if self._may_be_told(got) else replace(got, message="")
+
+    def _has_a_chance(self, exercise: str) -> bool:
+        """May what ran out of time in this exercise be asked again?"""
+        hopeful = self.chances[exercise] > 0 and self.vain < VAIN
+        return hopeful and self.session.again < self.session.budget
 
     def _may_be_told(self, got: Reply) -> bool:
         """Is an error's text none that tells what the submission has found, or was passed?

@@ -23,6 +23,8 @@ LEAST_SECONDS = 1.0  # that any probe may take
 IMPORT_SECONDS = 10.0
 BUDGET_SECONDS = 60.0  # for all probes of one submission together
 PATIENCE = 30.0  # seconds by the clock that a worker has besides: it may wait for a processor
+SLOWER = 5.0  # times as long as by CPU may a submission take by the clock, and PAUSES besides:
+PAUSES = 120.0  # with PATIENCE alone it could sleep before each of its answers
 AGAIN = 10.0  # times as much for what ran out of time and is asked again
 
 ASLEEP = "asleep"  # a worker had far more time by the clock than it took of CPU
@@ -70,6 +72,8 @@ class Session:
         self.level = level
         self.budget = BUDGET_SECONDS if budget is None else budget
         self.seconds = 0.0  # spent on probes so far
+        self.again = 0.0  # spent on those that were asked again
+        self.paused = 0.0  # seconds by the clock beyond SLOWER times those of CPU
         self.trouble: Reply | None = None  # what came of the import, if it failed
         self.looked: Reply | None = None  # what the first worker saw in the module's text
         self.signs: set[str] = set()  # of tampering, see grading/review.py
@@ -130,7 +134,7 @@ class Session:
         """
         if self.trouble is not None:
             return self.trouble
-        if self.seconds > self.budget:
+        if self._is_over():
             return Reply("timed_out")
         request = ["call", probe.source, probe.name, wire.encode(list(args))]
         seconds = max(seconds, LEAST_SECONDS)
@@ -147,7 +151,13 @@ class Session:
         try:
             return self.call(probe, *args, seconds=AGAIN * max(seconds, LEAST_SECONDS))
         finally:
+            self.again += self.seconds - spent
             self.seconds = spent
+
+    def _is_over(self) -> bool:
+        """Has the submission had its time? The reference has no end of it."""
+        late = self.paused > PAUSES and not math.isinf(self.budget)
+        return late or self.seconds > self.budget
 
     def _call(self, request: list[Any], fresh: bool, seconds: float) -> Reply:
         if self.worker is None and self.load().kind != "value":
@@ -197,7 +207,8 @@ class Session:
         try:
             reply = read_reply(self.worker.ask(request, seconds, PATIENCE))
             begin, self.counted = self.counted, self.worker.spent()
-            self.seconds += max(0.0, self.counted - begin) + time.thread_time() - own
+            taken = max(0.0, self.counted - begin) + time.thread_time() - own
+            self._count(taken, time.monotonic() - clock)
             return reply
         except TimedOut:
             reply = Reply("timed_out", name=ASLEEP)
@@ -207,9 +218,18 @@ class Session:
         except Died:
             reply = self._obituary(self.worker.exit_status())
         out_of_time = reply.kind == "timed_out" and reply.name != ASLEEP
-        self.seconds += seconds if out_of_time else time.monotonic() - clock
+        waited = time.monotonic() - clock
+        self._count(seconds if out_of_time else waited, waited)
         self.close()
         return reply
+
+    def _count(self, seconds: float, clock: float) -> None:
+        """Count what a request has taken: seconds of CPU, and those by the clock.
+
+        Of a very long one only PATIENCE counts: the grader itself may have been stopped.
+        """
+        self.seconds += seconds
+        self.paused += min(clock, PATIENCE) - SLOWER * seconds
 
     def _obituary(self, status: int | None) -> Reply:
         """What the way in which the worker ended says."""

@@ -401,6 +401,8 @@ def test_what_takes_long_is_asked_again_with_more_time_before_points_are_lost(le
     source = changed("    return 2.0", f"    {wait}\n    return 2.0")
     assert submission.grade(lesson, "ada", source, only="tiny.double")["score"] == 3
     assert submission.grade(lesson, "ada", source, only="tiny.double", shrink=False)["score"] == 0
+    monkeypatch.setattr(session, "BUDGET_SECONDS", 2.0)  # for what is asked again as well
+    assert submission.grade(lesson, "ada", source, only="tiny.double")["score"] == 1
 
 
 @pytest.mark.slow
@@ -415,6 +417,17 @@ def test_the_clock_decides_nothing_while_a_worker_waits_for_a_processor(lesson, 
     assert score_after(1.5) == 3
     monkeypatch.setattr(session, "PATIENCE", 0.2)
     assert score_after(30) == 0  # far beyond what a busy machine keeps the grader from looking
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, which only Linux has")
+def test_a_submission_cannot_sleep_before_each_of_its_answers(lesson, monkeypatch):
+    source = changed("    return 2.0", "    import time; time.sleep(0.4)\n    return 2.0")
+    assert submission.grade(lesson, "ada", source, only="tiny.double")["score"] == 3
+    monkeypatch.setattr(session, "PAUSES", 0.5)
+    result = submission.grade(lesson, "ada", source, only="tiny.double")
+    assert exercise(result, "double")["class"] == "does_not_terminate"
+    monkeypatch.setattr(session, "PATIENCE", 0.1)  # whoever stops the grader takes nobody's points
+    assert submission.grade(lesson, "ada", MODULE.encode(), only="tiny.double")["score"] == 3
 
 
 def test_a_submission_has_a_budget(lesson, monkeypatch):
