@@ -9,6 +9,7 @@ Readers of strange files raise more kinds of exceptions than anybody lists. So e
 that takes something catches all of them: they refuse that one submission, and no other.
 """
 
+import codecs
 import io
 import json
 import os
@@ -31,6 +32,7 @@ MODULE_LIMIT = 256 * 1024  # bytes; the longest module of the course has a tenth
 NOTEBOOK_LIMIT = 8 * 1024 * 1024
 ARCHIVE_LIMIT = 8 * 1024 * 1024
 ARCHIVE_ENTRIES = 2000
+ENCODINGS = {"utf-8", "utf-8-sig", "ascii", "iso8859-1", "iso8859-15", "cp1252"}  # of a module
 _ENTRY = b"PK\1\2"  # with which each entry of an archive's list begins
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -133,8 +135,8 @@ def _checked(source: bytes, lesson: Lesson) -> bytes:
         raise Refused(f"{lesson.module} is not a text file: {place} is 0.")
     if _as_python_reads(source) != text.removeprefix("\ufeff"):
         raise Refused(
-            f"{lesson.module} names an encoding other than UTF-8 in its first lines, and is "
-            "a different text in that. Remove the comment."
+            f"{lesson.module} names an encoding other than UTF-8 in its first lines, "
+            "which may make it a different text. Remove the comment."
         )
     return source
 
@@ -142,10 +144,11 @@ def _checked(source: bytes, lesson: Lesson) -> bytes:
 def _as_python_reads(source: bytes) -> str | None:
     """The text of a module in the encoding that it names; None if it cannot be read in that.
 
-    In UTF-7 a comment, as everybody sees it, may hold a program.
+    In UTF-7 a comment, as everybody sees it, may hold a program; Punycode takes seconds to read.
     """
     try:
-        return source.decode(tokenize.detect_encoding(io.BytesIO(source).readline)[0])
+        encoding = codecs.lookup(tokenize.detect_encoding(io.BytesIO(source).readline)[0])
+        return source.decode(encoding.name) if encoding.name in ENCODINGS else None
     except (SyntaxError, LookupError, ValueError):
         return None
 
