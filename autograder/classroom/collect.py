@@ -31,7 +31,6 @@ from autograder.lessons.problem import Problem
 
 LIST = "collected.csv"
 COLUMNS = ("assignment", "student", "system", "name", "attempt", "late", "time")
-MOST = 200_000  # files of a download
 
 
 @dataclass(frozen=True)
@@ -168,19 +167,33 @@ def entries(download: Path) -> Iterator[Entry]:
     if not download.exists():
         raise Problem(f"There is no {download}. Give the folder or the archive that you got.")
     if download.is_dir():
-        for path in sorted(download.rglob("*")):
-            if path.is_file() and not path.is_symlink() and ".git" not in path.parts:
-                parts = list(path.relative_to(download).parts)
-                yield "/".join(parts), lambda n, p=parts: _read(download, p, n)  # type: ignore[misc]
+        for parts in sorted(_paths(download)):
+            yield "/".join(parts), lambda n, p=parts: _read(download, p, n)  # type: ignore[misc]
         return
     try:
         archive = zipfile.ZipFile(download)
         infos = archive.infolist()
     except (zipfile.BadZipFile, ValueError, OSError):
         raise Problem(f"{download} is neither a folder nor a ZIP archive. Unpack it.") from None
-    for info in infos[:MOST]:
+    for info in infos:
         if not info.is_dir():
             yield info.filename, lambda n, i=info: _unpacked(archive, i, n)  # type: ignore[misc]
+
+
+def _paths(folder: Path) -> Iterator[list[str]]:
+    """The ordinary files of a folder, but for Git's own, as the names on the way to each.
+
+    It calls itself for no folder, as others do: a student's may lie thousands deep.
+    """
+    waiting: list[list[str]] = [[]]
+    while waiting:
+        parts = waiting.pop()
+        with contextlib.suppress(OSError), os.scandir(Path(folder, *parts)) as found:
+            for entry in found:
+                if entry.is_file(follow_symlinks=False):
+                    yield [*parts, entry.name]
+                elif entry.is_dir(follow_symlinks=False) and entry.name != ".git":
+                    waiting.append([*parts, entry.name])
 
 
 def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:

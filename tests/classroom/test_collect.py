@@ -3,8 +3,10 @@
 import csv
 import os
 import subprocess
+import sys
 import tomllib
 import zipfile
+from pathlib import Path
 
 import pytest
 from nbgrader_class import run
@@ -163,6 +165,20 @@ def test_a_name_that_is_no_text_and_a_damaged_file_stop_nobody(tmp_path, roster)
     )
     said = collect.collect(tmp_path / "got.zip", "canvas", roster, CORE, tmp_path / "more")
     assert "2 submissions are collected." in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no folders as deep")
+def test_a_very_deep_folder_stops_nobody(tmp_path, roster, monkeypatch):
+    got = download(tmp_path / "got", DOWNLOADS["github"])
+    deep = got / "ps1-zoe"
+    with monkeypatch.context() as patch:
+        patch.chdir(deep)
+        for _ in range(3000):  # deeper than calls, and than the longest path
+            Path("a").mkdir()
+            os.chdir("a")
+    said = collect.collect(got, "github", roster, CORE, tmp_path / "out")
+    assert "2 submissions are collected." in said
+    subprocess.run(["rm", "-r", deep], check=True)  # pytest cannot
 
 
 @pytest.mark.parametrize(("system", "name"), [("canvas", "moodle"), ("moodle", "canvas")])
