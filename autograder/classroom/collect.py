@@ -17,9 +17,11 @@ import re
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -30,6 +32,7 @@ from autograder.grading import results
 from autograder.lessons.problem import Problem
 
 LIST = "collected.csv"
+DEEPEST = 20  # folders within folders: a student's may be too many for Python and for the system
 COLUMNS = ("assignment", "student", "system", "name", "attempt", "late", "time")
 
 
@@ -167,8 +170,8 @@ def entries(download: Path) -> Iterator[Entry]:
     if not download.exists():
         raise Problem(f"There is no {download}. Give the folder or the archive that you got.")
     if download.is_dir():
-        for parts in sorted(_paths(download)):
-            yield "/".join(parts), lambda n, p=parts: _read(download, p, n)  # type: ignore[misc]
+        for parts in sorted(paths(download, ignored=[".git"])):
+            yield "/".join(parts), lambda n, p=parts: read(download, p, n)  # type: ignore[misc]
         return
     try:
         archive = zipfile.ZipFile(download)
@@ -180,19 +183,18 @@ def entries(download: Path) -> Iterator[Entry]:
             yield info.filename, lambda n, i=info: _unpacked(archive, i, n)  # type: ignore[misc]
 
 
-def _paths(folder: Path) -> Iterator[list[str]]:
-    """The ordinary files of a folder, but for Git's own, as the names on the way to each.
-
-    It calls itself for no folder, as others do: a student's may lie thousands deep.
-    """
-    waiting: list[list[str]] = [[]]
+def paths(folder: Path, ignored: Collection[str]) -> Iterator[list[str]]:
+    """The ordinary files of a folder, from the top down, as the names on the way to each."""
+    waiting = deque([list[str]()])
     while waiting:
-        parts = waiting.pop()
+        parts = waiting.popleft()
         with contextlib.suppress(OSError), os.scandir(Path(folder, *parts)) as found:
             for entry in found:
+                if any(fnmatchcase(entry.name, pattern) for pattern in ignored):
+                    continue
                 if entry.is_file(follow_symlinks=False):
                     yield [*parts, entry.name]
-                elif entry.is_dir(follow_symlinks=False) and entry.name != ".git":
+                elif len(parts) < DEEPEST and entry.is_dir(follow_symlinks=False):
                     waiting.append([*parts, entry.name])
 
 
@@ -204,10 +206,11 @@ def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> byt
         return b""
 
 
-def _read(root: Path, parts: Sequence[str], most: int) -> bytes:
+def read(root: Path, parts: Sequence[str], most: int) -> bytes:
+    """At most so many bytes of a file; none if it cannot be read, as it stops no other student."""
     try:
-        return intake.read(root, list(parts), most, parts[-1])
-    except intake.Refused:
+        return intake.beginning(root, list(parts), most, parts[-1])
+    except (intake.Refused, OSError):
         return b""
 
 

@@ -160,6 +160,14 @@ def _place(source: bytes, index: int) -> str:
 
 def read(root: Path, parts: list[str], limit: int, label: str) -> bytes:
     """The bytes of an ordinary file root/parts of at most `limit` bytes; no link is followed."""
+    content = beginning(root, parts, limit + 1, label)
+    if len(content) > limit:
+        raise Refused(f"{label} is larger than {limit // 1024} KiB.")
+    return content
+
+
+def beginning(root: Path, parts: list[str], most: int, label: str) -> bytes:
+    """At most so many bytes of an ordinary file root/parts; no link is followed."""
     with ExitStack() as stack:
         folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
         stack.callback(os.close, folder)
@@ -169,7 +177,9 @@ def read(root: Path, parts: list[str], limit: int, label: str) -> bytes:
         # O_NONBLOCK: opening a FIFO would otherwise wait for a writer that never comes.
         file = _open(parts[-1], folder, os.O_NONBLOCK, label)
         stack.callback(os.close, file)
-        return _content(file, limit, label)
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise Refused(f"{label} is not an ordinary file.")
+        return stack.enter_context(open(file, "rb", closefd=False)).read(most)
 
 
 def _open(name: str, folder: int, extra: int, label: str) -> int:
@@ -185,16 +195,6 @@ def _open(name: str, folder: int, extra: int, label: str) -> int:
         return os.open(name, _FLAGS | extra, dir_fd=folder)
     except OSError:
         raise Refused(f"{label} is not an ordinary file that can be read.") from None
-
-
-def _content(file: int, limit: int, label: str) -> bytes:
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        raise Refused(f"{label} is not an ordinary file.")
-    with open(file, "rb", closefd=False) as stream:
-        content = stream.read(limit + 1)
-    if len(content) > limit:
-        raise Refused(f"{label} is larger than {limit // 1024} KiB.")
-    return content
 
 
 # ------------------------------------------------------------------------------------------
