@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from autograder.lessons import manifest, notebook, places
 from autograder.student import doctor
 
-# Four processes keep two cores busy, although many tests wait: for a limit of time, for a browser.
-# A file stays in one process, because its tests share expensive things: a graded class, a built
-# site. Files start in `tests/conftest.py`'s order.
-IN_PARALLEL = ("-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
+# Five processes keep two cores busy, although many tests wait: for a limit of time, for a browser.
+# Four leave a quarter of them idle. A file stays in one process, because its tests share expensive
+# things: a graded class, a built site. Files start in `tests/conftest.py`'s order.
+IN_PARALLEL = ("-n", "5", "--dist", "loadfile", "--no-loadscope-reorder")
 ALL = "--all"
 
 

@@ -856,6 +856,10 @@ ROWS = {
         [jnp.linalg.vector_norm(t).dtype for t in small]; [jnp.linalg.norm(t).dtype for t in small]
         jnp.linalg.matrix_norm(2.0); jnp.logspace(f, 2, 3).dtype; jnp.logspace(1, 2, 3)
         lib.nn.gelu(2); lax.integer_pow(x, 0.5); lib.grad(lambda t: jnp.logaddexp(t, 2).sum())(x)
+        jnp.kron(b, b); jnp.kron(b, x); jnp.convolve(i, i); jnp.convolve(b, b); jnp.convolve(i, x)
+        jnp.diagonal(jnp.broadcast_to(jnp.asarray(2.0), (2, 2))).weak_type
+        jnp.interp(b, i, jnp.ones(3, "float32")).dtype; lax.integer_pow(b, 1)
+        lax.integer_pow(x, i[0]); lax.integer_pow(i, np.int64(2))
         lib.nn.log_sigmoid(b); jnp.zeros_like(struct); jnp.ones_like(duck); jnp.full_like(struct, 2)
         lib.tree.map(jnp.zeros_like, lib.eval_shape(lambda t: {"a": t, "b": t > 1}, x))""",
     "containers with an array": """

@@ -450,6 +450,7 @@ jnp.sort(M, axis=np.array(0)); jnp.argsort(M, axis=jnp.array(0)); jnp.diff(M, np
 jnp.cumprod(M, np.array(0)); jnp.append(M, M, np.array(0)); jnp.count_nonzero(M, [0])
 jnp.nansum(M, [0]); jnp.nanmean(M, np.array(0)); jnp.nanmax(M, [0]); jnp.median(M, [0])
 jnp.quantile(M, 0.5, np.array([0])); jnp.rot90(M, np.array(1)); jnp.round(M, np.array(1))
+jnp.vander(X, jnp.array(2)); jnp.linalg.norm(X, jnp.array(2))
 jnp.round(M, 0.5); jnp.tril(M, jnp.array(0)); jnp.take(M, 0, mode=0); jnp.take(M, 0, mode="")
 jnp.take(M, 9, fill_value=[1.0]); jnp.asarray(M).at[9].get(mode="fill", fill_value=jnp.array(1.0))
 lib.nn.log_softmax(M, [0]); lib.nn.standardize(M, np.array(0)); jnp.split(M, [0.5])

@@ -406,6 +406,8 @@ abstract_eval_rules[integer_pow_p] = lambda x, **params: unary_type(x)
 def integer_pow(x: Value, y: int) -> Value:
     """`x` to a power that is known while the program is traced."""
     dtype = get_aval(x).dtype
+    if dtype.kind == "b" or not isinstance(y, int | np.integer):
+        raise TypeError(f"integer_pow takes a number and an integer, got {dtype.name} and {y!r}.")
     if y < 0 and not dtypes.is_float(dtype):
         raise TypeError(f"Integers cannot be raised to negative powers, got {dtype.name} ** {y}.")
     return integer_pow_p.bind(x, y=operator.index(y))

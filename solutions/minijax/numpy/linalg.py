@@ -10,7 +10,7 @@ from typing import Any
 
 from minijax.absent import missing
 from minijax.core import Value
-from minijax.numpy.basic import asarray, broadcast_to, eye, ndim, promote_float
+from minijax.numpy.basic import asarray, broadcast_to, eye, ndim, promote_float, static
 from minijax.numpy.basic import matmul as numpy_matmul
 from minijax.numpy.basic import sum as sum_of
 from minijax.numpy.contractions import outer as numpy_outer
@@ -48,7 +48,7 @@ def __getattr__(name: str) -> Any:
 
 def norm(x: Value, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Value:
     """The norm of vectors or matrices: along one axis, along two, or of all elements."""
-    x = asarray(*promote_float(x))
+    x, ord = asarray(*promote_float(x)), static(ord)
     if ord is None:
         return root_of_squares(x, axis, keepdims)
     if axis is None:

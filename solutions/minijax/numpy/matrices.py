@@ -195,7 +195,7 @@ def vander(x: Value, N: int | None = None, increasing: bool = False) -> Value:
     x = positive(x)
     if ndim(x) != 1:
         raise ValueError("vander takes an array with one axis.")
-    count = size(x) if N is None else operator.index(N)
+    count = size(x) if N is None else operator.index(static(N))
     powers = shapes.broadcasted_iota(x.dtype, (1, count), 1)
     last = np.asarray(count - 1, x.dtype)
     return power(expand_dims(x, 1), powers if increasing else basic.sub(last, powers))
@@ -215,7 +215,8 @@ def diagonal(a: Value, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Value
     if not count:
         return zeros((*shape(a)[:-2], 0), get_aval(a).dtype)
     places = np.arange(count)
-    return a[..., places - builtins.min(offset, 0), places + builtins.max(offset, 0)]
+    found = a[..., places - builtins.min(offset, 0), places + builtins.max(offset, 0)]
+    return basic.convert_element_type(found, get_aval(found).dtype)
 
 
 def diag(v: Value, k: int = 0) -> Value:
@@ -519,6 +520,8 @@ nanmin = extreme_but_nan("nanmin", min, math.inf)
 def kron(a: Value, b: Value) -> Value:
     """The Kronecker product: each element of `a` replaced by its product with all of `b`."""
     rank = builtins.max(ndim(a), ndim(b))
+    if get_aval(a).dtype == get_aval(b).dtype == bool:
+        raise TypeError("kron takes numbers: at most one of its arrays has booleans.")
     a, b = (reshape(x, (*[1] * (rank - ndim(x)), *shape(x))) for x in map(positive, (a, b)))
     outer, inner = [2 * i for i in range(rank)], [2 * i + 1 for i in range(rank)]
     out = multiply(expand_dims(a, inner), expand_dims(b, outer))
@@ -539,7 +542,7 @@ def cross(
 
 
 def convolve(a: Value, v: Value, mode: str = "full", *, precision: Any = None) -> Value:
-    """The convolution of two arrays with one axis: sums of products at every shift.
+    """The convolution of two arrays with one axis: sums of products at every shift, as floats.
 
     `precision` changes nothing on the CPU.
     """
@@ -548,7 +551,7 @@ def convolve(a: Value, v: Value, mode: str = "full", *, precision: Any = None) -
         raise ValueError("convolve() only support 1-dimensional inputs.")
     if not size(a) or not size(v):
         raise ValueError("convolve: inputs cannot be empty, got shapes ")
-    a, v = promote_dtypes(a, v)
+    a, v = promote_float(a, v)
     a, v = (v, a) if size(a) < size(v) else (a, v)
     long, short = size(a), size(v)
     before = {"full": short - 1, "same": short // 2, "valid": 0}.get(mode)
@@ -574,7 +577,7 @@ def interp(x: Value, xp: Value, fp: Value, left: Value = None, right: Value = No
     """The values at `x` of the line through the points `(xp, fp)`, of which `xp` is in order."""
     if shape(xp) != shape(fp) or ndim(xp) != 1:
         raise ValueError("xp and fp must be one-dimensional arrays of equal size")
-    x, xp, fp = promote_float(x, xp, fp)
+    (x, xp), (fp,) = promote_float(x, xp), promote_float(fp)
     after = clip(searchsorted(xp, x, "right"), 1, size(xp) - 1)
     x0, x1, f0, f1 = xp[after - 1], xp[after], fp[after - 1], fp[after]
     width = x1 - x0
