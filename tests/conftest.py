@@ -50,7 +50,7 @@ LONG_FILES = [
     *("test_demo", "test_measured", "test_nbgrader", "test_attacks", "test_submission"),
     *("test_audit", "test_site", "test_right_answers", "test_hostile_pages", "test_term"),
     *("test_release", "test_faults", "test_capstones", "test_bench", "test_surface"),
-    *("test_wrapper", "test_messages", "test_firefox"),
+    *("test_wrapper", "test_messages", "test_firefox", "test_primitives", "test_cli"),
 ]
 
 
