@@ -280,6 +280,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.sampled  # each of them is a build
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_page_fails_the_build_with_the_reason(small, name):
     text, reason = BROKEN[name]
