@@ -167,6 +167,7 @@ def test_a_name_that_is_no_text_and_a_damaged_file_stop_nobody(tmp_path, roster)
     assert "2 submissions are collected." in said
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no folders as deep")
 def test_a_very_deep_folder_stops_nobody(tmp_path, roster, monkeypatch):
     got = download(tmp_path / "got", DOWNLOADS["github"])

@@ -14,7 +14,7 @@ from autograder.classroom import course as courses
 from autograder.classroom import intake, nbgrader_course
 from autograder.lessons import manifest
 
-pytestmark = only_root
+pytestmark = [pytest.mark.slow, only_root]
 
 LESSON = manifest.get("interpreters")
 EARLY = "2020-01-01 10:00:00 UTC"

@@ -419,6 +419,7 @@ def test_the_clock_decides_nothing_while_a_worker_waits_for_a_processor(lesson, 
     assert score_after(30) == 0  # far beyond what a busy machine keeps the grader from looking
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, which only Linux has")
 def test_a_submission_cannot_sleep_before_each_of_its_answers(lesson, monkeypatch):
     source = changed("    return 2.0", "    import time; time.sleep(0.4)\n    return 2.0")
