@@ -32,8 +32,8 @@ from autograder.grading import results
 from autograder.lessons.problem import Problem
 
 LIST = "collected.csv"
-DEEPEST = 20  # folders within folders: a student's may be too many for Python and for the system
 COLUMNS = ("assignment", "student", "system", "name", "attempt", "late", "time")
+DEEPEST = 20  # folders within folders: a student's may be too many for Python and for the system
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def entries(download: Path) -> Iterator[Entry]:
 
 def paths(folder: Path, ignored: Collection[str]) -> Iterator[list[str]]:
     """The ordinary files of a folder, from the top down, as the names on the way to each."""
-    waiting = deque([list[str]()])
+    waiting: deque[list[str]] = deque([[]])
     while waiting:
         parts = waiting.popleft()
         with contextlib.suppress(OSError), os.scandir(Path(folder, *parts)) as found:

@@ -20,7 +20,6 @@ from nbgrader.exchange.default import ExchangeCollect
 from autograder.classroom import collect, intake
 from autograder.grading import results
 
-MOST = 2000  # files of a submission
 LATER = timedelta(minutes=15)  # than its name says may a folder be made: copying takes time
 
 
@@ -76,9 +75,8 @@ class Collect(ExchangeCollect):
 
     def _copy_files(self, source: Path, goal: Path) -> None:
         left = 1000 * self.coursedir.max_dir_size
-        ignored = self.coursedir.ignore
-        for number, parts in enumerate(collect.paths(source, ignored)):
-            if number == MOST or left <= 0:
+        for number, parts in enumerate(collect.paths(source, self.coursedir.ignore)):
+            if number == intake.ARCHIVE_ENTRIES or left <= 0:
                 self.log.warning("Only the beginning of %s: it has too many files.", source)
                 return
             # One byte too many stays too many: the intake says so to the student.

@@ -34,7 +34,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def flags(arguments: Sequence[str]) -> list[str]:
-    """What pytest is called with. One file starts at once; more of them share two processes."""
+    """What pytest is called with. One file starts at once; more of them share processes."""
     rest = [word for word in arguments if word != ALL]
     named = [file for word in rest if (file := places.ROOT / word.partition("::")[0]).exists()]
     if any(word in SINGLE for word in rest) or (len(named) == 1 and named[0].is_file()):

@@ -458,12 +458,17 @@ def broadcast_to(array: Value, shape: Sequence[int]) -> Value:
 # Making and inspecting arrays -------------------------------------------------------------------
 
 
+def represented(a: Any) -> Any:
+    """The array that an object stands for by its method `__jax_array__`; else the object itself."""
+    return a.__jax_array__() if hasattr(a, "__jax_array__") else a
+
+
 def asarray(a: Value, dtype: Any = None) -> Value:
     """`a` as an array; lists of numbers become arrays, tracers stay tracers.
 
     An object that is not an array may have a method `__jax_array__`, which returns one.
     """
-    a = a.__jax_array__() if hasattr(a, "__jax_array__") else a
+    a = represented(a)
     dtype = None if dtype is None else dtypes.canonical(dtype)
     if a is None:
         raise ValueError("None is not a valid value for jnp.array.")
@@ -513,7 +518,7 @@ def leaves_of(a: Value) -> list[Value]:
     """The elements of lists inside lists, from left to right; objects as their arrays."""
     if isinstance(a, list | tuple):
         return [x for part in a for x in leaves_of(part)]
-    return [a.__jax_array__() if hasattr(a, "__jax_array__") else a]
+    return [represented(a)]
 
 
 def stacked(a: Value, dtype: Any) -> Value:

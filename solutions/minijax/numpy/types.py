@@ -7,7 +7,7 @@ import numpy as np
 from minijax import dtypes
 from minijax.array import Array
 from minijax.core import Value, get_aval
-from minijax.numpy.basic import int64, uint64
+from minijax.numpy.basic import int64, represented, uint64
 
 __all__ = [
     "complexfloating",
@@ -125,8 +125,7 @@ def isrealobj(x: Value) -> bool:
 
 def isscalar(element: Any) -> bool:
     """Whether `element` is a number, or an array without axes."""
-    if hasattr(element, "__jax_array__"):
-        element = element.__jax_array__()
+    element = represented(element)
     if isinstance(element, Array):
         return element.ndim == 0
     return bool(np.isscalar(element)) or (isinstance(element, np.ndarray) and element.ndim == 0)
