@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import click
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from autograder.lessons import places
 from autograder.lessons.problem import Problem
@@ -85,6 +85,26 @@ class Commands(TyperGroup):
             if rows:  # a handout has the students' commands only
                 with formatter.section(heading):
                     formatter.write_dl(rows)
+
+
+_OF_REGISTRY = "the systems"  # stands for their names, which only a help needs
+
+
+class _Choosing(TyperCommand):
+    """A command with an option that is one of the systems."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options with the names that the registry has."""
+        from autograder.classroom.systems import registry
+
+        for option in self.params:
+            if getattr(option, "help", None) == _OF_REGISTRY:
+                known = (
+                    registry.collecting() if ctx.info_name == "collect" else registry.exporting()
+                )
+                *names, last = known
+                option.help = f"{', '.join(names)} or {last}."
+        super().format_options(ctx, formatter)
 
 
 app = typer.Typer(
@@ -569,12 +589,10 @@ def grade(
     run(submissions, chosen, out, assignment=assignment, **how)
 
 
-@app.command(rich_help_panel=INSTRUCTORS)
+@app.command(rich_help_panel=INSTRUCTORS, cls=_Choosing)
 def collect(
     download: Annotated[Path, typer.Argument(metavar="DOWNLOAD", help="A folder or ZIP archive.")],
-    system: Annotated[
-        str, typer.Option("--from", metavar="SYSTEM", help="canvas, moodle, gradescope or github.")
-    ],
+    system: Annotated[str, typer.Option("--from", metavar="SYSTEM", help=_OF_REGISTRY)],
     lesson: Annotated[
         str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a course.")
     ],
@@ -587,9 +605,9 @@ def collect(
     folder: Course = Path(),
 ) -> None:
     """Take submissions over as an LMS packs them, under the ids of the roster."""
-    from autograder.classroom import collecting
+    from autograder.classroom import collect
 
-    for sentence in collecting.collect(download, system, lesson, roster, out, folder):
+    for sentence in collect.collect(download, system, lesson, roster, out, folder):
         print(sentence)
 
 
@@ -610,13 +628,12 @@ def return_(
     folder: Course = Path(),
 ) -> None:
     """Pack feedback for the LMS, by the names of its download."""
-    from autograder.classroom import collecting
+    from autograder.classroom import collect
 
-    count = collecting.give_back(lesson, out, collected, results, folder)
+    count = collect.give_back(lesson, out, collected, results, folder)
     print(f"{out} holds {count} pages, named as the submissions were.")
 
 
-_FORMATS = "canvas, csv, github, gradescope, junit, moodle or prairielearn."
 _GRADED = "A course directory, or a folder of results."
 Source = Annotated[
     str | None,
@@ -658,7 +675,7 @@ def similar(
         print(sentence)
 
 
-@app.command(rich_help_panel=INSTRUCTORS)
+@app.command(rich_help_panel=INSTRUCTORS, cls=_Choosing)
 def export(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help=_GRADED)],
     form: Annotated[
@@ -666,7 +683,7 @@ def export(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help=_FORMATS,
+            help=_OF_REGISTRY,
         ),
     ],
     out: Annotated[

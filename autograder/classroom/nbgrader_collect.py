@@ -1,48 +1,64 @@
 """How `nbgrader zip_collect` finds out whose a downloaded file is: as `collect` does.
 
-The files of Canvas and Moodle are known by their names; the roster of the course directory says
-whose they are. nbgrader's own plugin goes by one pattern for names, and has none to begin with.
+nbgrader's own extractor unpacks archives within archives into one tree, in which nobody can tell a
+name that an LMS has made from one that a student has. Ours puts what is wanted of each submission
+into `extracted/STUDENT/`. With a `named_regexp` of the instructor's, both are nbgrader's own.
 """
 
 from pathlib import Path
 
-from nbgrader.plugins import FileNameCollectorPlugin
+from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 
-from autograder.classroom import collect, people
+from autograder.classroom import collect, downloads, owners, people
 from autograder.classroom import course as courses
-from autograder.classroom.collect import Found
-from autograder.grading import results
+from autograder.classroom.downloads import Download
+from autograder.classroom.systems import registry
+from autograder.classroom.systems.system import Collects
+from autograder.lessons.problem import Problem
+
+
+class Extractor(ExtractorPlugin):
+    """Takes the submissions out of the downloads, under the ids of the roster."""
+
+    def extract(self, archive_path: str, extracted_path: str) -> None:
+        """Write what is wanted of each student's submission."""
+        if FileNameCollectorPlugin(parent=self.parent).named_regexp:
+            super().extract(archive_path, extracted_path)
+            return
+        root, name = Path(self.parent.coursedir.root), self.parent.coursedir.assignment_id
+        try:
+            said = extract(Path(archive_path), Path(extracted_path), root, name)
+        except Problem as problem:
+            self.parent.fail(str(problem))
+        for sentence in said:
+            self.log.warning(sentence)
+
+
+def extract(archive: Path, extracted: Path, root: Path, name: str) -> list[str]:
+    """Write `extracted/STUDENT/...` for an assignment of a course; what is to be said."""
+    roster, assignment = people.read(root / people.ROSTER), courses.read(root).get(name)
+    systems = list(registry.collecting().values())
+    found = collect.owned(_downloads(archive, systems, name), systems, roster, assignment)
+    for student, own in found.students.items():
+        collect.write(extracted / student, own, assignment)
+    return list(found.said())
+
+
+def _downloads(archive: Path, systems: list[Collects], name: str) -> list[Download]:
+    """The download that lies unpacked in a folder; or else those of its archives."""
+    whole = downloads.read(archive)
+    if owners.claimed(whole, systems, name):
+        return [whole]
+    return [downloads.read(x) for x in sorted(archive.glob("*.zip"))]
 
 
 class Collector(FileNameCollectorPlugin):
-    """Takes modules and notebooks under the ids of the roster."""
+    """Takes what the extractor has written."""
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
-        """The student and the place of a file; None for one that is not wanted."""
-        if self.named_regexp:
+        """The student and the place of a file."""
+        if self.named_regexp or not isinstance(self.parent.extractor_plugin_inst, Extractor):
             return super().collect(submitted_file)
-        path, directory = Path(submitted_file), self.parent.coursedir
-        root, name = Path(directory.root), directory.assignment_id
-        wanted = collect.wanted(courses.read(root).get(name))
-        top = next(x for x in path.parents if x.parent.name == name)  # downloaded/NAME/extracted
-        found = _newest(top, path)
-        if found is None or found.inside.rpartition("/")[2] not in wanted:
-            self.log.info("Left out: %s", path.relative_to(top))
-            return None
-        roster = people.roster(root)
-        student = collect.student(found, roster) or ("" if roster.students else found.key)
-        if not results.is_file_name(student):
-            self.log.warning("Left out: %s is not in %s", path.relative_to(top), people.ROSTER)
-            return None
-        return {"student_id": student, "file_id": wanted[found.inside.rpartition("/")[2]]}
-
-
-def _newest(top: Path, path: Path) -> Found | None:
-    """What is known of a file by its name; None if it is no submission or an older attempt."""
-    inside = path.relative_to(top).as_posix()
-    found = collect.named(inside)
-    others = [collect.named(x.relative_to(top).as_posix()) for x in path.parent.iterdir()]
-    if found is None:
-        return None
-    same = [x for x in others if x and (x.key, x.inside) == (found.key, found.inside)]
-    return found if found.attempt == max((x.attempt for x in same), default=1) else None
+        place = Path(self.parent._format_collect_path(self.parent.extracted_directory))
+        student, *inside = Path(submitted_file).relative_to(place).parts
+        return {"student_id": student, "file_id": "/".join(inside)}

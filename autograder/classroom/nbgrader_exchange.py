@@ -17,7 +17,7 @@ from typing import Any
 
 from nbgrader.exchange.default import ExchangeCollect
 
-from autograder.classroom import collect, intake
+from autograder.classroom import downloads, intake
 from autograder.grading import results
 
 LATER = timedelta(minutes=15)  # than its name says may a folder be made: copying takes time
@@ -75,12 +75,12 @@ class Collect(ExchangeCollect):
 
     def _copy_files(self, source: Path, goal: Path) -> None:
         left = 1000 * self.coursedir.max_dir_size
-        for number, parts in enumerate(collect.paths(source, self.coursedir.ignore)):
+        for number, parts in enumerate(downloads.paths(source, self.coursedir.ignore)):
             if number == intake.ARCHIVE_ENTRIES or left <= 0:
                 self.log.warning("Only the beginning of %s: it has too many files.", source)
                 return
             # One byte too many stays too many: the intake says so to the student.
-            content = collect.read(source, parts, intake.ARCHIVE_LIMIT + 1)
+            content = downloads.beginning(source, parts, intake.ARCHIVE_LIMIT + 1)
             left -= len(content)
             Path(goal, *parts[:-1]).mkdir(parents=True, exist_ok=True)
             Path(goal, *parts).write_bytes(content)

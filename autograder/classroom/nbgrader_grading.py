@@ -79,6 +79,7 @@ def configure(config: Config, file: str = "nbgrader_config.py") -> None:
     config.GenerateFeedback.preprocessors = ["nbgrader.preprocessors.GetGrades"]
     config.ExportApp.plugin_class = f"{nbgrader_export.__name__}.{nbgrader_export.Table.__name__}"
     config.FileNameCollectorPlugin.valid_ext = [".ipynb", ".py"]
+    config.ZipCollectApp.extractor_plugin = "autograder.classroom.nbgrader_collect.Extractor"
     config.ZipCollectApp.collector_plugin = "autograder.classroom.nbgrader_collect.Collector"
     config.ExchangeFactory.collect = "autograder.classroom.nbgrader_exchange.Collect"
     os.umask(0o077)  # gradebook, submissions and results are for the instructor's eyes

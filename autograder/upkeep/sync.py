@@ -158,6 +158,8 @@ def _renewed(text: str, file: Path, known: list[Lesson]) -> str:
         "gallery": _gallery,
         "hours": lambda: routes.hours(known),
         "seeds": lambda: routes.seed_tables(file.parent, known),
+        "downloads": _downloads,
+        "formats": _formats,
     }
     names = {found[2] for found in _TABLE.finditer(text)}
     if not names <= makers.keys():
@@ -175,6 +177,23 @@ def _attack_table() -> str:
     for attack in sorted(attacks.load(), key=lambda attack: (len(attack.stops), attack.title)):
         cells = ["stopped" if level in attack.stops else "**no**" for level in isolation.LEVELS]
         rows.append(f"| {attack.title} | {' | '.join(cells)} |")
+    return "".join(f"{row}\n" for row in rows)
+
+
+def _downloads() -> str:
+    from autograder.classroom.systems import registry
+
+    rows = ["| system | download | names | note |", "|---|---|---|---|"]
+    for name, x in registry.collecting().items():
+        rows.append(f"| `{name}` | {x.download} | `{x.example}` | {x.note} |")
+    return "".join(f"{row}\n" for row in rows)
+
+
+def _formats() -> str:
+    from autograder.classroom.systems import registry
+
+    rows = ["| format | what is written | what to do with it |", "|---|---|---|"]
+    rows += [f"| `{name}` | {x.holds} | {x.use} |" for name, x in registry.exporting().items()]
     return "".join(f"{row}\n" for row in rows)
 
 

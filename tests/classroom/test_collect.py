@@ -19,7 +19,7 @@ from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.problem import Problem
 
 LESSON = manifest.get("interpreters")
-CORE = Assignment("core", (manifest.get("core"),))
+CORE = Assignment("ps1", (manifest.get("core"),))
 ROSTER = """id,first name,last name,email,section,canvas id,github
 ada,Ada,Byron,ada@x.edu,A,12345,adab
 bob,Robert,O'Ross,bob@x.edu,B,12346,bob-r
@@ -94,7 +94,7 @@ def packed(folder, files):
 @pytest.mark.parametrize("pack", [download, packed], ids=["folder", "archive"])
 def test_what_students_handed_in_is_found_under_their_ids(tmp_path, roster, system, pack):
     out = tmp_path / "out"
-    said = collect.collect(pack(tmp_path / "got", DOWNLOADS[system]), system, roster, CORE, out)
+    said = collect.take_over(pack(tmp_path / "got", DOWNLOADS[system]), system, roster, CORE, out)
     assert (out / "ada/minijax/core.py").read_text() == "second"
     assert (out / "bob/submission.zip").read_text() == "zip"
     assert sorted(x.name for x in out.iterdir()) == ["ada", "bob", "collected.csv"]
@@ -107,11 +107,11 @@ def test_what_students_handed_in_is_found_under_their_ids(tmp_path, roster, syst
 
 def test_the_last_attempt_counts_and_late_marks_and_times_are_kept(tmp_path, roster):
     got = download(tmp_path / "canvas", DOWNLOADS["canvas"])
-    said = collect.collect(got, "canvas", roster, CORE, tmp_path / "out")
+    said = collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")
     assert "ada: 2 attempts; the last one counts." in said
     assert "ada: late, as the download says." in said
     got = download(tmp_path / "gradescope", DOWNLOADS["gradescope"])
-    collect.collect(got, "gradescope", roster, CORE, tmp_path / "course", "core")
+    collect.take_over(got, "gradescope", roster, CORE, tmp_path / "course", "core")
     stamp = (tmp_path / "course/ada/core/timestamp.txt").read_text()
     assert stamp == "2026-03-01 10:00:00 UTC\n"
 
@@ -124,7 +124,7 @@ def test_a_clone_has_the_time_of_its_last_commit(tmp_path, roster):
         ["-c", "user.name=a", "-c", "user.email=a", "commit", "-q", "--allow-empty", "-m", "x"],
     ):
         subprocess.run(["git", *command], cwd=got / "ps1-adab", env=os.environ | when, check=True)
-    collect.collect(got, "github", roster, CORE, tmp_path / "out")
+    collect.take_over(got, "github", roster, CORE, tmp_path / "out")
     assert (tmp_path / "out/ada/timestamp.txt").read_text() == "2026-03-01 10:00:00 UTC\n"
 
 
@@ -148,7 +148,7 @@ def test_a_commit_at_no_time_stops_nobody(tmp_path, roster, when):
         ["git", "symbolic-ref", "HEAD"], cwd=clone, capture_output=True, text=True
     )
     (clone / ".git" / head.stdout.strip()).write_text(made.stdout)
-    assert "2 submissions are collected." in collect.collect(
+    assert "2 submissions are collected." in collect.take_over(
         got, "github", roster, CORE, tmp_path / "out"
     )
 
@@ -156,14 +156,14 @@ def test_a_commit_at_no_time_stops_nobody(tmp_path, roster, when):
 def test_a_name_that_is_no_text_and_a_damaged_file_stop_nobody(tmp_path, roster):
     got = download(tmp_path / "got", DOWNLOADS["canvas"])
     (got / os.fsdecode(b"youngcy_12347_904_w\xf6rk.zip")).write_text("latin")
-    said = collect.collect(got, "canvas", roster, CORE, tmp_path / "out")
+    said = collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")
     assert "3 submissions are collected." in said
     assert "w\\xf6rk.zip" in (tmp_path / "out/collected.csv").read_text()
     whole = packed(tmp_path / "got.zip", DOWNLOADS["canvas"]).read_bytes()
     (tmp_path / "got.zip").write_bytes(
         whole.replace(b"zip", b"zap", 1).replace(b"second", b"sXcond")
     )
-    said = collect.collect(tmp_path / "got.zip", "canvas", roster, CORE, tmp_path / "more")
+    said = collect.take_over(tmp_path / "got.zip", "canvas", roster, CORE, tmp_path / "more")
     assert "2 submissions are collected." in said
 
 
@@ -177,7 +177,7 @@ def test_a_very_deep_folder_stops_nobody(tmp_path, roster, monkeypatch):
         for _ in range(3000):  # deeper than calls, and than the longest path
             Path("a").mkdir()
             os.chdir("a")
-    said = collect.collect(got, "github", roster, CORE, tmp_path / "out")
+    said = collect.take_over(got, "github", roster, CORE, tmp_path / "out")
     assert "2 submissions are collected." in said
     subprocess.run(["rm", "-r", deep], check=True)  # pytest cannot
 
@@ -186,13 +186,13 @@ def test_a_very_deep_folder_stops_nobody(tmp_path, roster, monkeypatch):
 def test_a_download_of_another_system_is_a_problem(tmp_path, roster, system, name):
     got = download(tmp_path / "got", DOWNLOADS[name])
     with pytest.raises(Problem, match="Look whether --from and the roster are right"):
-        collect.collect(got, system, roster, CORE, tmp_path / "out")
+        collect.take_over(got, system, roster, CORE, tmp_path / "out")
 
 
 def test_names_that_lead_outside_and_large_files_stay_inside_their_limits(tmp_path, roster):
     files = {"x_12345_1_../../../core.py": "no", "y_12345_2_core.py": "x" * 9_000_000}
     got = packed(tmp_path / "got.zip", files)
-    collect.collect(got, "canvas", roster, CORE, tmp_path / "out")
+    collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")
     assert [x.name for x in tmp_path.rglob("core.py")] == ["core.py"]
     assert (tmp_path / "out/ada/minijax/core.py").stat().st_size == intake.ARCHIVE_LIMIT + 1
 

@@ -19,11 +19,10 @@ import result_documents
 from result_documents import ADA, BELA, CY, exercise
 
 from autograder import cli
-from autograder.classroom import exports, gradescope, people, prairielearn
+from autograder.classroom import exports, people
+from autograder.classroom.systems import github, gradescope, junit, prairielearn, registry
 from autograder.grading import results
 from autograder.lessons import assemble, manifest, places, skeleton
-
-FORMATS = ["gradescope", "github", "junit", "csv", "canvas", "moodle", "prairielearn"]
 
 
 @pytest.fixture
@@ -39,7 +38,7 @@ def load(path):
 # The command
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", registry.exporting())
 def test_an_export_has_its_place_and_is_made_anew(folder, form, capsys):
     for _ in range(2):
         assert cli.main(["export", str(folder), "--format", form]) == 0
@@ -50,7 +49,7 @@ def test_an_export_has_its_place_and_is_made_anew(folder, form, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["results", "--format", "excel"], "There is no format 'excel'. Give one of: gradescope"),
+        (["results", "--format", "excel"], "There is no format 'excel'. Give one of: canvas, csv"),
         (["empty", "--format", "csv"], "There are no results in empty. Give the folder that"),
         (["results", "--format", "csv", "--out", "full"], "full exists and is not empty."),
     ],
@@ -70,7 +69,7 @@ def test_what_cannot_be_exported_is_one_sentence(folder, monkeypatch, capsys, ar
 def test_an_export_that_fails_leaves_the_old_one(folder, monkeypatch):
     made = exports.export(folder, "junit")
     before = {path: path.read_bytes() for path in made.rglob("*.xml")}
-    monkeypatch.setattr(exports, "junit", lambda result: 1 / 0)
+    monkeypatch.setattr(junit, "document", lambda result: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         exports.export(folder, "junit")
     assert {path: path.read_bytes() for path in made.rglob("*.xml")} == before
@@ -301,7 +300,7 @@ def with_places():
 
 
 def test_the_reporter_prints_lines_and_properties():
-    names = [(x["name"], x["line_no"]) for x in exports.github_runner(with_places())["tests"]]
+    names = [(x["name"], x["line_no"]) for x in github.runner(with_places())["tests"]]
     why = "Bind is right. This does not hold yet: a <property>."
     assert names == [("core.bind 1: Bind is right.", 7), (f"core.bind 2: {why}", 7)]
 
@@ -309,7 +308,7 @@ def test_the_reporter_prints_lines_and_properties():
 def test_annotations_mark_the_function_and_no_text_begins_a_command():
     placed = {**with_places(), "message": "100% wrong.\n::error::forged\x1b[1m"}
     done = exercise("core.get_aval", True)
-    grade, mark = exports.annotations(result_documents.result("ada", placed, done))
+    grade, mark = github.annotations(result_documents.result("ada", placed, done))
     assert grade == "::notice title=Grade::3 of 4 points. Isolation: namespaces."
     where = "file=minijax/core.py,line=7,title=core.bind%3A 1 of 2 tests passed"
     assert mark == f"::error {where}::100%25 wrong.%0A::error::forged?[1m"
@@ -369,7 +368,7 @@ def test_a_push_is_graded_by_the_commands_of_the_workflow(tmp_path):
 
 @pytest.mark.parametrize(("points", "count"), [(1.34, 2), (0.67, 1), (1.0, 3), (0.0, 0), (2.0, 7)])
 def test_shares_are_cents_and_add_up(points, count):
-    shares = exports._shares(points, count)
+    shares = github._shares(points, count)
     assert len(shares) == count
     assert round(sum(shares), 9) == points
     assert max(shares, default=0) - min(shares, default=0) < 0.011
@@ -408,7 +407,7 @@ CHILDREN = {
 
 @pytest.mark.parametrize("result", result_documents.CLASS)
 def test_junit_has_a_case_for_each_test(result):
-    root = ElementTree.fromstring(exports.junit(result))
+    root = ElementTree.fromstring(junit.document(result))
     for element in root.iter():
         assert element.attrib.keys() <= ATTRIBUTES[element.tag]
         assert {child.tag for child in element} <= CHILDREN.get(element.tag, set())
@@ -423,7 +422,7 @@ def test_junit_has_a_case_for_each_test(result):
 
 
 def test_a_case_names_the_file_and_the_line_that_was_handed_in():
-    root = ElementTree.fromstring(exports.junit(result_documents.result("ada", with_places())))
+    root = ElementTree.fromstring(junit.document(result_documents.result("ada", with_places())))
     found = [(case.get("file"), case.get("line")) for case in root.iter("testcase")]
     assert found == [("minijax/core.py", "7")] * 2
 
@@ -431,7 +430,7 @@ def test_a_case_names_the_file_and_the_line_that_was_handed_in():
 def test_junit_takes_any_text():
     odd = exercise("core.bind", False)
     odd["tests"][0]["message"] = "a\0b\ud800 <&> \u263a\x1b[1m"
-    root = ElementTree.fromstring(exports.junit(result_documents.result("ada", odd)))
+    root = ElementTree.fromstring(junit.document(result_documents.result("ada", odd)))
     assert root.find(".//failure").get("message") == "a?b? <&> \u263a?[1m"
 
 
@@ -481,7 +480,7 @@ NAMES = {
 @pytest.mark.parametrize("form", ["csv", "canvas", "moodle"])
 def test_no_cell_is_a_formula_whatever_ends_a_cell(tmp_path, name, form, delimiter):
     found = {"core": [result_documents.result(NAMES[name], exercise("core.bind", True))]}
-    exports._WRITERS[form](found, tmp_path, people.Roster())
+    registry.exporting()[form].write(found, tmp_path, people.Roster())
     (path,) = tmp_path.iterdir()
     with path.open(encoding="utf-8", newline="") as file:
         cells = [cell for row in csv.reader(file, delimiter=delimiter) for cell in row]

@@ -14,7 +14,7 @@ from pathlib import Path
 import archives
 import pytest
 
-from autograder.classroom import gradescope
+from autograder.classroom.systems import gradescope
 from autograder.lessons import assemble, manifest
 from autograder.sandbox import isolation
 from autograder.upkeep import attacks

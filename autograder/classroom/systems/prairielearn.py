@@ -11,7 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom import gradescope
+from autograder.classroom.grades import Class
+from autograder.classroom.people import Roster
+from autograder.classroom.systems import gradescope
+from autograder.classroom.systems.system import (
+    Exports,
+    System,
+    lessons,
+    place,
+    write_json,
+)
 from autograder.grading import feedback, results, suite
 from autograder.grading.result import Result, Verdict
 from autograder.lessons import manifest
@@ -30,7 +39,7 @@ COPY . /jaxprentice
 RUN python -m pip install --quiet --no-cache-dir --no-deps \\
     --requirement /jaxprentice/requirements/grader.txt
 ENV PYTHONPATH=/jaxprentice JAX_PLATFORMS=cpu
-ENTRYPOINT ["python", "-P", "-m", "autograder.classroom.prairielearn", \\
+ENTRYPOINT ["python", "-P", "-m", "autograder.classroom.systems.prairielearn", \\
     "{lesson}", "/grade", "{seed}"]
 """
 TIMEOUT = 300  # seconds for a submission; endless ones end before that
@@ -91,6 +100,31 @@ def _own(lesson: Lesson, seed: int) -> dict[str, bytes]:
         "question/question.html": question,
     }
     return {path: text.encode() for path, text in texts.items()}
+
+
+def _write(found: Class, folder: Path, roster: Roster) -> None:
+    for class_results in found.values():
+        for lesson in lessons(class_results[0]):
+            archive = folder / f"{lesson}-grader.zip"
+            write_image(manifest.get(lesson), archive, class_results[0]["seed"])
+        for result in class_results:
+            write_json(document(result), place(folder, result, "json"))
+
+
+SYSTEM = System(
+    "prairielearn",
+    exports=Exports(
+        _write,
+        holds=(
+            "`LESSON-grader.zip`, from which Docker builds an external grader, with a question; "
+            "and a `results.json` for each submission"
+        ),
+        use=(
+            "build and push the image, name it in the question's `info.json`. Inside the container "
+            "one of the upper rungs of isolation must work, as in Gradescope"
+        ),
+    ),
+)
 
 
 # ------------------------------------------------------------------------------------------

@@ -1,24 +1,100 @@
-"""Gradescope: results as it shows them, and an autograder that it builds and runs.
+"""Gradescope: its exported submissions; results as it shows them; an autograder that it runs.
 
-The archive holds all that grading one lesson needs. Gradescope unpacks it to `source/` in its
-folder /autograder, runs `setup.sh` once, and `run_autograder` for each submission, which starts
-`main` below. See "Autograder Specifications" on gradescope-autograders.readthedocs.io.
+`submission_metadata.yml` says whose each exported submission is.
+
+The autograder's archive holds all that grading one lesson needs. Gradescope unpacks it to `source/`
+in its folder /autograder, runs `setup.sh` once, and `run_autograder` for each submission, which
+starts `main` below. See "Autograder Specifications" on gradescope-autograders.readthedocs.io.
 """
 
 import json
+import re
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from autograder.classroom import intake
+from autograder.classroom.downloads import Download, Entry
+from autograder.classroom.grades import Class
+from autograder.classroom.people import Roster
+from autograder.classroom.systems.system import (
+    Called,
+    Claim,
+    Collects,
+    Exports,
+    Reader,
+    Readings,
+    System,
+    lessons,
+    place,
+    write_json,
+)
 from autograder.grading import feedback, pool, results, suite
 from autograder.grading.result import Result, Verdict
 from autograder.lessons import assemble, manifest, places
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation
+
+# ------------------------------------------------------------------------------------------
+# Whose submissions
+
+
+def _reader(download: Download, assignment: str) -> Reader:
+    about = _about(download)
+
+    def read(entry: Entry) -> Readings:
+        if entry.is_file or not re.fullmatch(r"submission_[0-9]+", entry.name):
+            return []
+        facts = _table(about.get(entry.name))
+        time = _utc(facts.get(":created_at"))
+        people = _submitters(facts) or [()]  # nobody, who is named as a stranger
+        return [[Claim(entry.name, called, entry.name, time=time) for called in people]]
+
+    return read
+
+
+def _about(download: Download) -> dict[str, Any]:
+    """What `submission_metadata.yml` says of each submission."""
+    import yaml
+
+    file = download.entries.get("submission_metadata.yml")
+    if file is None or not file.is_file:
+        return {}
+    return yaml.safe_load(file.files[""](intake.ARCHIVE_LIMIT)) or {}
+
+
+# Which facts of a submitter may stand in which columns of a roster. The first that there is counts:
+# people choose their own names there, and a name is no id.
+_FACTS = {":sid": ("id", "lms_id"), ":email": ("email",), ":name": ("full_name",)}
+
+
+def _submitters(facts: dict[str, Any]) -> list[Called]:
+    """What Gradescope calls those who handed in together, as far as it says that."""
+    listed = facts.get(":submitters")
+    called = map(_called, map(_table, listed if isinstance(listed, list) else []))
+    return [each for each in called if each]
+
+
+def _called(submitter: dict[str, Any]) -> Called:
+    for fact, columns in _FACTS.items():
+        if text := submitter.get(fact):
+            return tuple((str(text), (column,)) for column in columns)
+    return ()
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _utc(time: Any) -> datetime | None:
+    if not isinstance(time, datetime):
+        return None
+    return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
+
 
 # ------------------------------------------------------------------------------------------
 # Results
@@ -103,10 +179,10 @@ ISOLATION=""
 folder="${{AUTOGRADER_FOLDER:-/autograder}}"
 export PYTHONPATH="$folder/source" JAX_PLATFORMS=cpu
 python="$folder/source/.venv/bin/python"
-exec "$python" -P -m autograder.classroom.gradescope {lesson} "$folder" {seed} "$ISOLATION"
+exec "$python" -P -m autograder.classroom.systems.gradescope {lesson} "$folder" {seed} "$ISOLATION"
 """
 
-ROOMS = (".", "lessons", "worker", "sandbox", "grading", "classroom")
+ROOMS = (".", "lessons", "worker", "sandbox", "grading", "classroom", "classroom/systems")
 WHEN = (1980, 1, 1, 0, 0, 0)  # the same autograder is the same archive, whenever it is made
 
 
@@ -144,6 +220,36 @@ def files(lesson: Lesson) -> dict[str, bytes]:
         held[f"course/lessons/{part.folder.name}/lesson.toml"] = facts
         held |= {f"solutions/{file}": places.SOLUTIONS / file for file in part.files}
     return {name: path.read_bytes() for name, path in held.items()}
+
+
+# ------------------------------------------------------------------------------------------
+# The system
+
+
+def _write(found: Class, folder: Path, roster: Roster) -> None:
+    for class_results in found.values():
+        for lesson in lessons(class_results[0]):
+            archive = folder / f"{lesson}-autograder.zip"
+            write_archive(manifest.get(lesson), archive, class_results[0]["seed"])
+        for result in class_results:
+            write_json(document(result), place(folder, result, "json"))
+
+
+SYSTEM = System(
+    "gradescope",
+    Collects(
+        _reader,
+        example="submission_678/core.py",
+        download="*Export Submissions*",
+        note="`submission_metadata.yml` has ids, members of groups, and times",
+        wrapper=r"assignment_[0-9]+_export",
+    ),
+    Exports(
+        _write,
+        holds="`LESSON-autograder.zip`, and a `results.json` for each submission",
+        use="see below",
+    ),
+)
 
 
 # ------------------------------------------------------------------------------------------

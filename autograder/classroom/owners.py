@@ -1,0 +1,119 @@
+"""Whose a submission is: the one rule for all systems.
+
+The owner is named by the outermost level of a download alone, by the system's exact pattern,
+against the roster. Nothing below that level is ever read as a name. What is left in doubt is
+nobody's, is said with all names, and stops nobody else.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from autograder.classroom.downloads import Download, Entry
+from autograder.classroom.people import Roster
+from autograder.classroom.systems.system import Claim, Collects, Readings
+
+Owned = tuple[Claim, Entry]
+
+
+@dataclass
+class Owners:
+    """The entries of each student, and what was left out, as the systems call it."""
+
+    students: dict[str, list[Owned]] = field(default_factory=dict)
+    strangers: list[str] = field(default_factory=list)
+    doubtful: list[str] = field(default_factory=list)  # sentences
+
+    def said(self) -> Iterator[str]:
+        """What a person should know of those that were left out."""
+        yield from self.doubtful
+        if self.strangers:
+            names = ", ".join(f"{name!a}" for name in dict.fromkeys(self.strangers))
+            yield f"Not in the roster, and left out: {names}. Add them to it, and collect again."
+
+
+def find(
+    downloads: Sequence[Download],
+    systems: Sequence[Collects],
+    assignment: str,
+    roster: Roster,
+    wanted: Callable[[Claim, Entry], bool],
+) -> Owners:
+    """The owners of what these systems have packed; an entry without a wanted file is no matter."""
+    found, known = Owners(), _Known(roster)
+    for entry, readings in _entries(downloads, systems, assignment):
+        readings = [x for x in readings if any(wanted(claim, entry) for claim in x)]
+        if len(readings) > 1:
+            ways = " or ".join(f"{claim.account!a}" for reading in readings for claim in reading)
+            found.doubtful.append(f"{entry.name!a} may be of {ways}, and is left out. Rename it.")
+            continue
+        for claim in readings[0] if readings else ():
+            _give(found, claim, entry, known)
+    _refuse_two_accounts(found)
+    return found
+
+
+def claimed(download: Download, systems: Sequence[Collects], assignment: str) -> bool:
+    """Whether a system names an entry of this download."""
+    return any(readings for _, readings in _entries([download], systems, assignment))
+
+
+def _entries(
+    downloads: Sequence[Download], systems: Sequence[Collects], assignment: str
+) -> Iterator[tuple[Entry, Readings]]:
+    """The entries with everything that a system reads from their names."""
+    for download in downloads:
+        inner = download.within([system.wrapper for system in systems])
+        read = [system.reader(inner, assignment) for system in systems]
+        for entry in inner.entries.values():
+            yield entry, [reading for each in read for reading in each(entry)]
+
+
+def _give(found: Owners, claim: Claim, entry: Entry, known: "_Known") -> None:
+    students = known.called(claim)
+    if len(students) == 1:
+        found.students.setdefault(students[0], []).append((claim, entry))
+    elif students:
+        several = " and ".join(students)
+        found.doubtful.append(f"{claim.account!a} is left out: in the roster {several} are it.")
+    else:
+        found.strangers.append(claim.account)
+
+
+class _Known:
+    """The students of a roster by what they are called in its columns."""
+
+    def __init__(self, roster: Roster) -> None:
+        self._students = roster.students.values()
+        self._columns: dict[str, dict[str, list[str]]] = {}
+
+    def called(self, claim: Claim) -> list[str]:
+        """Who is meant: one student if all is well."""
+        for text, columns in claim.called:
+            column = next(filter(None, map(self._column, columns)), {})
+            if own := column.get(_plain(text)):
+                return own
+        return []
+
+    def _column(self, name: str) -> dict[str, list[str]]:
+        if name not in self._columns:
+            found = self._columns[name] = {}
+            for student in self._students:
+                if text := _plain(getattr(student, name)):
+                    found.setdefault(text, []).append(student.id)
+        return self._columns[name]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _refuse_two_accounts(found: Owners) -> None:
+    for student, own in list(found.students.items()):
+        accounts = dict.fromkeys(claim.account for claim, _ in own)
+        if len(accounts) > 1:
+            names = " and ".join(f"{name!a}" for name in accounts)
+            found.doubtful.append(
+                f"{student} would have the work of {names}; none of it is taken. Look whose it "
+                "is, remove the other, and collect again."
+            )
+            del found.students[student]

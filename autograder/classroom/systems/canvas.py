@@ -1,0 +1,83 @@
+"""Canvas: files named by the student, all in one folder; and its gradebook's table.
+
+See lib/content_zipper.rb and lib/gradebook_importer.rb in its source. A file's name begins with the
+student's name, which the student may choose, "LATE" if it was late, and two numbers, the user's and
+the file's. A name can hold such numbers as well: then it can be read in several ways.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom.downloads import Download, Entry
+from autograder.classroom.grades import Class
+from autograder.classroom.people import Roster
+from autograder.classroom.systems import tables
+from autograder.classroom.systems.system import Claim, Collects, Exports, Reader, Readings, System
+from autograder.grading import results
+
+# The look-ahead finds numbers that overlap, as in x_1_2_3_core.py.
+_NUMBERS = re.compile(r"(?=_(?P<id>[0-9]+)_[0-9]+_(?P<file>.+))")
+_ATTEMPT = re.compile(r"(?P<stem>.+?)-(?P<number>[0-9]+)(?P<end>\.\w+)")
+
+
+def _reader(download: Download, assignment: str) -> Reader:
+    def read(entry: Entry) -> Readings:
+        return [[claim] for claim in _claims(entry.name)] if entry.is_file else []
+
+    return read
+
+
+def _claims(name: str) -> Iterator[Claim]:
+    for found in _NUMBERS.finditer(name):
+        who = name[: found.start()]
+        again = _ATTEMPT.fullmatch(found["file"])
+        yield Claim(
+            account=f"{who.removesuffix('_LATE')}_{found['id']}",
+            called=((found["id"], ("lms_id", "id")),),
+            name=name,
+            file=again["stem"] + again["end"] if again else found["file"],
+            attempt=int(again["number"]) + 1 if again else 1,
+            late=who.endswith("_LATE"),
+        )
+
+
+def _feedback(name: str, page: Path, several: bool) -> str:
+    stem = name.rpartition(".")[0]
+    return f"{stem}-{page.stem}.html" if several else f"{stem}.html"
+
+
+def _write(found: Class, folder: Path, roster: Roster) -> None:
+    """Canvas knows students by its ID, SIS ID or login; the student's id counts as the login."""
+    points = [class_results[0]["max_score"] for class_results in found.values()]
+    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *tables.titles(found)]
+    rows: list[list[Any]] = [head, ["    Points Possible", "", "", "", "", *points]]
+    for student, cells in tables.cells(found):
+        about = roster.get(student)
+        rows.append([about.full_name, about.lms_id, "", student, about.section, *cells])
+    (folder / "canvas.csv").write_text(results.table(rows), encoding="utf-8", newline="")
+
+
+SYSTEM = System(
+    "canvas",
+    Collects(
+        _reader,
+        example="byronada_12345_678_core.py",
+        download="*Download Submissions*: the ZIP archive",
+        note=(
+            "the first number is the user's, which the roster has as `canvas id`; of `core.py` and "
+            "`core-1.py` the second counts; a name that can be read in two ways is left out"
+        ),
+        feedback=_feedback,
+    ),
+    Exports(
+        _write,
+        holds="`canvas.csv`: the same for Canvas",
+        use=(
+            "Gradebook, *Import*. Students' ids count as their SIS login, and the "
+            "[roster](term.md#roster) adds names, sections and Canvas's own ids; Canvas asks which "
+            "assignment is meant where a title is new to it"
+        ),
+    ),
+)

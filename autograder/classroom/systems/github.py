@@ -1,0 +1,205 @@
+"""GitHub Classroom: clones of repositories named by their accounts; and results for its reporter.
+
+`gh classroom clone student-repos` puts ASSIGNMENT-LOGIN into ASSIGNMENT-submissions, where
+ASSIGNMENT is the name that the assignment has there. For the way back see the action
+classroom-resources/autograding-grading-reporter (src/main.js).
+"""
+
+import base64
+import contextlib
+import json
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom.downloads import Download, Entry
+from autograder.classroom.grades import Class
+from autograder.classroom.people import Roster
+from autograder.classroom.systems.system import (
+    Claim,
+    Collects,
+    Exports,
+    Reader,
+    Readings,
+    System,
+    place,
+    place_of,
+    write_json,
+)
+from autograder.grading.result import Result, Verdict
+
+_FOLDER = "-submissions"
+
+
+def _reader(download: Download, assignment: str) -> Reader:
+    named = download.name.endswith(_FOLDER)
+    prefix = (download.name.removesuffix(_FOLDER) if named else assignment) + "-"
+
+    def read(entry: Entry) -> Readings:
+        if entry.is_file or not entry.name.startswith(prefix):
+            return []
+        called = ((entry.name.removeprefix(prefix), ("github", "id")),)
+        time = _committed(download.folder / entry.name) if download.folder else None
+        return [[Claim(entry.name, called, entry.name, time=time)]]
+
+    return read
+
+
+def _committed(folder: Path) -> datetime | None:
+    """When the last commit of a clone was made, if it is one."""
+    if not (folder / ".git").is_dir():
+        return None
+    # Neither of these may start a program that the clone's own settings name.
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"]
+    command += ["-C", str(folder), "log", "-1", "--format=%ct"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with contextlib.suppress(ValueError, OverflowError, OSError):  # the author chooses the time
+        return datetime.fromtimestamp(int(done.stdout), UTC).replace(tzinfo=None)
+    return None
+
+
+# ------------------------------------------------------------------------------------------
+# GitHub Classroom. Its reporter reads for each of its `runners` a variable <RUNNER>_RESULTS, and
+# adds up the tests' scores. An exercise is a runner here, for a runner's tests weigh the same.
+
+WORKFLOW = """\
+# Shows GitHub Classroom the grades that the instructor's grader has given. In the template
+# repository this is .github/workflows/classroom.yml. It runs nothing of the student's, and is
+# started for each student with the text that `export --format github` has written:
+#
+#     gh workflow run classroom.yml -R ORGANIZATION/REPOSITORY -f results="$(cat STUDENT.env)"
+name: Autograding Tests
+on:
+  workflow_dispatch:
+    inputs:
+      results:
+        description: the lines of STUDENT.env
+        required: true
+        type: string
+permissions:
+  checks: write
+  actions: read
+  contents: read
+jobs:
+  run-autograding-tests:
+    runs-on: ubuntu-latest
+    steps:
+      - name: Take the results
+        env:
+          RESULTS: ${{ inputs.results }}
+        run: printf '%s\\n' "$RESULTS" >> "$GITHUB_ENV"
+      - name: Autograding Reporter
+        uses: classroom-resources/autograding-grading-reporter@v1
+        with:
+          runners: ${{ env.RUNNERS }}
+"""
+
+
+def _write(found: Class, folder: Path, roster: Roster) -> None:
+    (folder / "classroom.yml").write_text(WORKFLOW, encoding="utf-8")
+    for result in (result for class_results in found.values() for result in class_results):
+        runners = {e["id"].replace(".", "_"): runner(e) for e in result["exercises"]}
+        write_json(runners, place(folder, result, "json"))
+        lines = [f"RUNNERS={','.join(runners)}"]
+        for name, each in runners.items():
+            code = base64.b64encode(json.dumps(each).encode()).decode()
+            lines.append(f"{name.upper()}_RESULTS={code}")
+        place(folder, result, "env").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        said = "\n".join(annotations(result))
+        place(folder, result, "txt").write_text(f"{said}\n", encoding="utf-8")
+
+
+def runner(exercise: Verdict) -> dict[str, Any]:
+    """An exercise as the reporter takes it."""
+    tests = exercise["tests"]
+    passed = sum(test["passed"] for test in tests)
+    scores = _shares(exercise["points"], passed)
+    made = [_github_test(exercise, i, scores) for i in range(len(tests))]
+    if not passed:  # whatever points there are, a person has given
+        made[0]["score"] = exercise["points"]
+    return {
+        "version": 1,
+        "status": "pass" if passed == len(tests) else "fail",
+        "max_score": exercise["max_points"],
+        "tests": made,
+    }
+
+
+def _github_test(exercise: Verdict, index: int, scores: list[float]) -> dict[str, Any]:
+    test = exercise["tests"][index]
+    asked = test.get("property", "")
+    why = None if test["passed"] else test.get("message") or exercise["message"]
+    # The reporter prints names only.
+    said = f"{asked} {why}" if why and asked not in why else why or asked
+    return {
+        "name": f"{exercise['id']} {index + 1}" + (f": {said}" if said else ""),
+        "line_no": exercise.get("line", 0),  # the reporter leaves 0 out
+        "status": "pass" if test["passed"] else "fail",
+        "score": scores.pop() if test["passed"] else 0,
+        "message": why,
+    }
+
+
+def annotations(result: Result) -> Iterator[str]:
+    """A result as GitHub's workflow commands: the grade, and a mark at each exercise that failed.
+
+    A runner that prints these lines shows them beside the student's code.
+    """
+    grade = f"{result['score']:g} of {result['max_score']:g} points."
+    yield _command("notice", {"title": "Grade"}, f"{grade} Isolation: {result['isolation']}.")
+    for remark in result["remarks"]:
+        yield _command("error", {"title": result["lesson"]}, remark)
+    for exercise in result["exercises"]:
+        passed = sum(test["passed"] for test in exercise["tests"])
+        if exercise["message"] and not result["remarks"]:
+            title = f"{exercise['id']}: {passed} of {len(exercise['tests'])} tests passed"
+            yield _command("error", {**place_of(exercise), "title": title}, exercise["message"])
+
+
+def _command(name: str, about: dict[str, str], text: str) -> str:
+    """A workflow command. In its text no line ends, so that none begins another command."""
+    marks = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in about.items())
+    return f"::{name} {marks}::{_escaped(text, '')}"
+
+
+def _escaped(text: str, more: str) -> str:
+    text = "".join(c if c.isprintable() or c in "\r\n" else "?" for c in text)
+    for character in f"%\r\n{more}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+def _shares(points: float, count: int) -> list[float]:
+    """So many shares, to the cent, whose sum is `points`."""
+    cents, rest = divmod(round(100 * points), count or 1)
+    return [(cents + (i < rest)) / 100 for i in range(count)]
+
+
+SYSTEM = System(
+    "github",
+    Collects(
+        _reader,
+        example="ps1-adab/minijax/core.py",
+        download="`gh classroom clone student-repos`: the folder `ps1-submissions`",
+        note=(
+            "a repository is named by the assignment and the login, which the roster has as "
+            "`github`. The folder says what GitHub calls the assignment; in one with another name "
+            "it has to be the name in `course.toml`. The time is that of the last commit, and "
+            "**its author chooses it**: where it matters, look at the pushes (*Activity*) on GitHub"
+        ),
+        caution=(
+            "Times are those of the last commits, as given by the students themselves. Where a "
+            "grade depends on one, look at the pushes on GitHub."
+        ),
+    ),
+    Exports(
+        _write,
+        holds=(
+            "for each submission the variables that GitHub Classroom's reporter reads, and a "
+            "workflow"
+        ),
+        use="see below",
+    ),
+)

@@ -1,0 +1,99 @@
+"""What a system says of itself: whose submissions are, and in which form it takes grades."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom.downloads import Download, Entry
+from autograder.classroom.grades import Class
+from autograder.classroom.people import Roster
+from autograder.grading import results
+from autograder.grading.result import Result, Verdict
+from autograder.lessons import manifest
+
+# What a person is called: texts and, for each, the columns of the roster in which it may stand. The
+# first of these that the roster has at all decides; the first text that somebody has counts.
+Called = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Whom an entry of a download belongs to, as the name of the entry says."""
+
+    account: str  # the person in that system: one student has one
+    called: Called
+    name: str  # the submission in the download: what a feedback file must be called like
+    file: str = ""  # what an entry that is a file was called by the student
+    attempt: int = 1
+    late: bool = False
+    time: datetime | None = None
+
+
+# The people of an entry: more than one hand in as a group. An entry that is not the system's has
+# no reading, and one whose name can be read in several ways has them all.
+Readings = Sequence[Sequence[Claim]]
+Reader = Callable[[Entry], Readings]
+
+
+@dataclass(frozen=True)
+class Collects:
+    """How a system packs submissions. The texts are for the guide's table."""
+
+    reader: Callable[[Download, str], Reader]  # given the assignment's name
+    example: str  # how it names core.py of the student in the guide's example
+    download: str
+    note: str
+    wrapper: str = ""  # a pattern for the folder that it puts around all, if it does
+    caution: str = ""  # what `collect` says of the times in it, if they are the students' words
+    feedback: Callable[[str, Path, bool], str] = lambda name, page, several: f"{name}/{page.name}"
+
+
+@dataclass(frozen=True)
+class Exports:
+    """How a system takes grades. The texts are for the guide's table."""
+
+    write: Callable[[Class, Path, Roster], None]
+    holds: str
+    use: str
+
+
+@dataclass(frozen=True)
+class System:
+    """A system, under the name that the command takes."""
+
+    name: str
+    collects: Collects | None = None
+    exports: Exports | None = None
+
+
+# ------------------------------------------------------------------------------------------
+# What several write
+
+
+def place(folder: Path, result: Result, suffix: str) -> Path:
+    """Where the file of one submission goes: `folder/<lesson>/<student>.<suffix>`."""
+    lesson, student = results.file_name(result["lesson"]), results.file_name(result["student"])
+    path = folder / lesson / f"{student}.{suffix}"
+    path.parent.mkdir(exist_ok=True)
+    return path
+
+
+def write_json(document: Any, path: Path) -> None:
+    """Write a document for people as well as for programs."""
+    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def lessons(result: Result) -> list[str]:
+    """The lessons whose exercises a result has."""
+    return list(dict.fromkeys(exercise["id"].partition(".")[0] for exercise in result["exercises"]))
+
+
+def place_of(exercise: Verdict) -> dict[str, str]:
+    """The file and line of an exercise that was handed in; {} if it has no place."""
+    lesson = manifest.load().get(exercise["id"].partition(".")[0])
+    if lesson is None or "line" not in exercise:
+        return {}
+    return {"file": lesson.module, "line": str(exercise["line"])}

@@ -1,0 +1,52 @@
+"""Plain tables, after RFC 4180; and what the tables for other systems are made of."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom.grades import Class
+from autograder.classroom.people import Roster
+from autograder.classroom.systems.system import Exports, System
+from autograder.grading import results
+from autograder.lessons import manifest
+
+
+def _write(found: Class, folder: Path, roster: Roster) -> None:
+    rows: list[list[Any]] = [["student", *found, "total"]]
+    for student, row in _scores(found).items():
+        total = round(sum(score for score in row if score is not None), 2)
+        rows.append([student, *_shown(row), total])
+    (folder / "grades.csv").write_text(results.table(rows), encoding="utf-8", newline="")
+
+
+def cells(found: Class) -> Iterator[tuple[str, list[Any]]]:
+    """Every student with the scores, as cells of a table."""
+    for student, row in _scores(found).items():
+        yield student, _shown(row)
+
+
+def titles(found: Class) -> list[str]:
+    """The titles of the assignments; of those that are not lessons, the names."""
+    known = manifest.load()
+    return [known[name].title if name in known else name for name in found]
+
+
+def _shown(row: Iterable[float | None]) -> list[Any]:
+    return ["" if score is None else score for score in row]
+
+
+def _scores(found: Class) -> dict[str, list[float | None]]:
+    """Every student's score in each lesson; None where there is no submission."""
+    by_lesson = [{r["student"]: r["score"] for r in results} for results in found.values()]
+    students = sorted({student for scores in by_lesson for student in scores})
+    return {student: [scores.get(student) for scores in by_lesson] for student in students}
+
+
+SYSTEM = System(
+    "csv",
+    exports=Exports(
+        _write,
+        holds="`grades.csv`: a row for each student, a column for each lesson",
+        use="open it in a spreadsheet",
+    ),
+)

@@ -1,0 +1,178 @@
+"""Whose a submission is: the outermost names of a download say it, and nothing inside one does."""
+
+import io
+import zipfile
+
+import pytest
+from nbgrader_class import run
+
+from autograder.classroom import collect, nbgrader_course, people
+from autograder.classroom import course as courses
+from autograder.classroom.course import Assignment
+from autograder.lessons import manifest
+
+CORE = Assignment("ps1", (manifest.get("core"),))
+TWO = Assignment("ps1", (manifest.get("core"), manifest.get("jvp")))
+CLASS = """id,full name,canvas id,github,email
+a,Ada A,111,ax,a@x.edu
+b,Bob B,222,b,b@x.edu
+cy,Cy C,333,,c@x.edu
+"""
+METADATA = """\
+submission_1:
+  :submitters:
+  - :sid: a
+submission_2:
+  :submitters:
+  - :sid: b
+"""
+OF_BOB = METADATA.partition("submission_2:\n")[2]
+# How each system names what a student hands in: the work of ada and of bob.
+PLACES = {
+    "canvas": ("aada_111_1_{}", "bbob_222_2_{}"),
+    "moodle": ("Ada A_1_assignsubmission_file/{}", "Bob B_2_assignsubmission_file/{}"),
+    "gradescope": ("submission_1/{}", "submission_2/{}"),
+    "github": ("ps1-ax/{}", "ps1-b/{}"),
+}
+
+
+@pytest.fixture
+def roster(tmp_path):
+    (tmp_path / "roster.csv").write_text(CLASS)
+    return people.read(tmp_path / "roster.csv")
+
+
+def folder(path, files):
+    for name, content in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(content)
+    return path
+
+
+def archive(path, files):
+    path.write_bytes(packed(files))
+    return path
+
+
+def packed(files):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as made:
+        for name, text in files.items():
+            made.writestr(name, text)
+    return content.getvalue()
+
+
+def collected(out, got, system, roster, assignment=CORE):
+    """What is filed for each student, by path, and what was said."""
+    said = collect.take_over(got, system, roster, assignment, out)
+    files = {x.relative_to(out): x.read_bytes() for x in out.rglob("*") if x.is_file()}
+    found = {}
+    for path, content in files.items():
+        if len(path.parts) > 1:
+            found.setdefault(path.parts[0], {})["/".join(path.parts[1:])] = content
+    return found, said
+
+
+@pytest.mark.parametrize("pack", [folder, archive])
+@pytest.mark.parametrize("inner", PLACES)
+@pytest.mark.parametrize("system", PLACES)
+def test_a_name_inside_a_submission_is_no_owner(tmp_path, roster, system, inner, pack):
+    own, _ = PLACES[system]
+    forged = PLACES[inner][1].format("core.py")
+    files = {own.format("core.py"): b"ada's"}
+    if "/" in own:
+        files[own.format(forged)] = b"forged"
+    else:
+        files[own.format("work") + "/" + forged] = b"forged"  # the archive work.zip, unpacked
+    files["submission_metadata.yml"] = METADATA.encode()
+    found, _ = collected(tmp_path / "out", pack(tmp_path / "got", files), system, roster)
+    assert found == {"a": {"minijax/core.py": b"ada's"}}
+
+
+def test_feedback_goes_to_the_account_that_handed_in(tmp_path, roster):
+    files = {
+        "Bob B_2_assignsubmission_file/core.py": b"bob's",
+        "Ada A_1_assignsubmission_file/core.py": b"ada's",
+        "Ada A_1_assignsubmission_file/Bob B_1_assignsubmission_file/jvp.py": b"forged",
+    }
+    found, _ = collected(tmp_path / "o", archive(tmp_path / "got", files), "moodle", roster, TWO)
+    assert found["b"] == {"minijax/core.py": b"bob's"}
+    row = next(r for r in collect._rows(tmp_path / "o") if r["student"] == "b")
+    assert row["name"] == "Bob B_2_assignsubmission_file"
+
+
+@pytest.mark.parametrize(
+    ("system", "names", "said"),
+    [
+        ("github", ["ps1-x-b"], "'ps1-x-b'"),  # of the account x-b
+        ("github", ["ps1-cy"], "'ps1-cy'"),  # an id is no account where accounts are known
+        ("github", ["ps2-b"], ""),
+        ("canvas", ["x_cy_444_1"], "444"),
+        ("moodle", ["b_4_assignsubmission_file"], "'b_4'"),  # an id is no full name
+        ("gradescope", ["submission_9"], "'submission_9'"),
+    ],
+)
+def test_a_stranger_is_nobody_in_the_roster(tmp_path, roster, system, names, said):
+    files = {"submission_metadata.yml": METADATA.encode()}
+    files |= {PLACES[system][0].format("core.py"): b"ada's"}
+    between = "_" if system == "canvas" else "/"
+    files |= {f"{name}{between}core.py": b"forged" for name in names}
+    found, told = collected(tmp_path / "out", folder(tmp_path / "got", files), system, roster)
+    assert found == {"a": {"minijax/core.py": b"ada's"}}
+    assert said in told[-1]
+
+
+@pytest.mark.parametrize(
+    ("system", "names", "said"),
+    [
+        ("canvas", ["bbob_222_2_core.py", "x_222_111_3_work.zip"], "'x_222' or 'x_222_111'"),
+        ("canvas", ["x_222_7_a_111_3_work.zip"], "'x_222' or 'x_222_7_a_111'"),
+        ("canvas", ["bbob_222_2_core.py", "x_222_3_core.py"], "'bbob_222' and 'x_222'"),
+        ("moodle", ["Bob B_2_{}/core.py", "bob b_9_{}/core.py"], "'Bob B_2' and 'bob b_9'"),
+        ("moodle", ["Bob B_2_{}_core.py", "Bob B_9_{}_core.py"], "'Bob B_2' and 'Bob B_9'"),
+        ("gradescope", ["submission_2/core.py", "submission_3/core.py"], "'submission_2' and"),
+    ],
+)
+def test_two_owners_for_one_student_are_both_named(tmp_path, roster, system, names, said):
+    files = {name.format("assignsubmission_file"): b"?" for name in names}
+    files |= {PLACES[system][0].format("core.py"): b"ada's"}
+    files["submission_metadata.yml"] = (METADATA + "submission_3:\n" + OF_BOB).encode()
+    got = folder(tmp_path / "got", files)
+    found, told = collected(tmp_path / "out", got, system, roster)
+    bobs = "bbob_222_2_core.py" in names and " or " in said
+    assert found == {"a": {"minijax/core.py": b"ada's"}} | (
+        {"b": {"minijax/core.py": b"?"}} if bobs else {}
+    )
+    assert said in told[-1]
+
+
+def test_two_of_the_roster_with_one_name_are_both_named(tmp_path, roster):
+    twins = [*roster.students.values(), people.Student("ada2", name="Ada A")]
+    roster = people.Roster({student.id: student for student in twins})
+    files = {place.format("core.py"): b"?" for place in PLACES["moodle"]}
+    found, told = collected(tmp_path / "out", folder(tmp_path / "got", files), "moodle", roster)
+    assert found == {"b": {"minijax/core.py": b"?"}}
+    assert "'Ada A_1' is left out: in the roster a and ada2 are it." in told
+
+
+def test_nbgraders_zip_collect_reads_no_name_inside_a_submission(tmp_path):
+    course = tmp_path / "course"
+    course.mkdir()
+    nbgrader_course._write_config(course, 0)
+    (course / "roster.csv").write_text(CLASS)
+    (course / "course.toml").write_text(courses.text([manifest.get("core")]))
+    run(course, "db", "assignment", "add", "core")
+    inner = packed(
+        {"bbob_222_999_core-9.py": "forged", "Bob B_9_assignsubmission_file/core.py": "f"}
+    )
+    files = {
+        "aada_111_1_core.py": b"ada's",
+        "aada_111_2_work.zip": inner,
+        "bbob_222_3_core.py": b"bob's",
+    }
+    place = course / "downloaded" / "core" / "archive"
+    place.mkdir(parents=True)
+    archive(place / "canvas.zip", files)
+    log = run(course, "zip_collect", "core")
+    assert (course / "submitted/a/core/minijax/core.py").read_text() == "ada's", log
+    assert (course / "submitted/b/core/minijax/core.py").read_text() == "bob's", log
