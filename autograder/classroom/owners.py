@@ -41,12 +41,14 @@ def find(
     """The owners of what these systems have packed; an entry without a wanted file is no matter."""
     found, known = Owners(), _Known(roster)
     for entry, readings in _entries(downloads, systems, assignment):
-        readings = [x for x in readings if any(wanted(claim, entry) for claim in x)]
+        claims = [claim for reading in readings for claim in reading]
+        if not any(wanted(claim, entry) for claim in claims):
+            continue
         if len(readings) > 1:
-            ways = " or ".join(f"{claim.account!a}" for reading in readings for claim in reading)
+            ways = " or ".join(f"{claim.account!a}" for claim in claims)
             found.doubtful.append(f"{entry.name!a} may be of {ways}, and is left out. Rename it.")
             continue
-        for claim in readings[0] if readings else ():
+        for claim in claims:
             _give(found, claim, entry, known)
     _refuse_two_accounts(found)
     return found

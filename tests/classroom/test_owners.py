@@ -1,14 +1,19 @@
 """Whose a submission is: the outermost names of a download say it, and nothing inside one does."""
 
 import io
+import tempfile
 import zipfile
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from nbgrader_class import run
 
-from autograder.classroom import collect, nbgrader_course, people
+from autograder.classroom import collect, nbgrader_collect, nbgrader_course, people
 from autograder.classroom import course as courses
 from autograder.classroom.course import Assignment
+from autograder.classroom.systems import registry
 from autograder.lessons import manifest
 
 CORE = Assignment("ps1", (manifest.get("core"),))
@@ -27,6 +32,10 @@ submission_2:
   - :sid: b
 """
 OF_BOB = METADATA.partition("submission_2:\n")[2]
+COURSE = """[[assignment]]
+name = "ps1"
+lessons = ["core"]
+"""
 # How each system names what a student hands in: the work of ada and of bob.
 PLACES = {
     "canvas": ("aada_111_1_{}", "bbob_222_2_{}"),
@@ -126,6 +135,7 @@ def test_a_stranger_is_nobody_in_the_roster(tmp_path, roster, system, names, sai
     ("system", "names", "said"),
     [
         ("canvas", ["bbob_222_2_core.py", "x_222_111_3_work.zip"], "'x_222' or 'x_222_111'"),
+        ("canvas", ["bbob_222_2_core.py", "x_222_111_3_core.py"], "'x_222' or 'x_222_111'"),
         ("canvas", ["x_222_7_a_111_3_work.zip"], "'x_222' or 'x_222_7_a_111'"),
         ("canvas", ["bbob_222_2_core.py", "x_222_3_core.py"], "'bbob_222' and 'x_222'"),
         ("moodle", ["Bob B_2_{}/core.py", "bob b_9_{}/core.py"], "'Bob B_2' and 'bob b_9'"),
@@ -153,6 +163,70 @@ def test_two_of_the_roster_with_one_name_are_both_named(tmp_path, roster):
     found, told = collected(tmp_path / "out", folder(tmp_path / "got", files), "moodle", roster)
     assert found == {"b": {"minijax/core.py": b"?"}}
     assert "'Ada A_1' is left out: in the roster a and ada2 are it." in told
+
+
+# ------------------------------------------------------------------------------------------
+# Whatever is nested inside
+
+NAMES = [name for _, bobs in PLACES.values() for name in [bobs.split("/")[0].format("core.py")]]
+PARTS = [
+    *(*NAMES, "Bob B_2_assignsubmission_file_", "x_222_3_core-9.py", "x_222_111_4_core.py"),
+    *("assignment_1_export", "ps1-submissions", "extracted", "downloaded", "b", "Bob B", ".."),
+    *("submission_metadata.yml", "a\n_222_3_core.py", "__MACOSX", "minijax"),
+]
+INNER = st.builds(
+    lambda parts, end: "/".join(["z", *parts, end]),
+    st.lists(st.sampled_from(PARTS), min_size=1, max_size=4),
+    st.sampled_from(["core.py", "core.ipynb", "work.zip", NAMES[0], "submission_metadata.yml"]),
+)
+FORGED = st.one_of(
+    st.just(b"forged"),
+    st.dictionaries(INNER, st.just(b"forged"), min_size=1, max_size=2).map(packed),
+    st.just(METADATA.replace("sid: b", "sid: cy").replace("sid: a", "sid: b").encode()),
+)
+
+
+def handed_in(system, inner, bob):
+    """A download in which ada has handed in these files, and bob has or has not."""
+    adas, bobs = PLACES[system]
+    files = {adas.format("core.py"): b"ada's", "submission_metadata.yml": METADATA.encode()}
+    if bob:
+        files[bobs.format("core.py")] = b"bob's"
+    for number, (path, content) in enumerate(inner.items(), 3):
+        if system == "canvas":  # it keeps all files in one folder, under names without a slash
+            files[f"aada_111_{number}_{path.replace('/', '_')}"] = content
+            files[f"aada_111_{number}_work/{path}"] = content  # an archive, unpacked beside it
+        else:
+            files[adas.format(path)] = content
+    return files
+
+
+def filed(out):
+    """The modules that were filed, by student."""
+    return {x.parts[-3]: x.read_bytes() for x in out.glob("*/minijax/core.py")}
+
+
+@given(
+    system=st.sampled_from(sorted(registry.collecting())),
+    inner=st.dictionaries(INNER, FORGED, min_size=1, max_size=5),
+    bob=st.booleans(),
+)
+@settings(max_examples=300, deadline=None)
+def test_nothing_nested_changes_what_is_filed_for_another(system, inner, bob):
+    expected = {"a": b"ada's"} | ({"b": b"bob's"} if bob else {})
+    files = handed_in(system, inner, bob)
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        (root / "roster.csv").write_text(CLASS)
+        (root / "course.toml").write_text(COURSE)
+        known = people.read(root / "roster.csv")
+        got = archive(root / "lms.zip", files)
+        collect.take_over(got, system, known, CORE, root / "out")
+        assert filed(root / "out") == expected
+        (root / "archive").mkdir()
+        got.rename(root / "archive" / "lms.zip")
+        nbgrader_collect.extract(root / "archive", root / "extracted", root, "ps1")
+        assert filed(root / "extracted") == expected
 
 
 def test_nbgraders_zip_collect_reads_no_name_inside_a_submission(tmp_path):

@@ -18,7 +18,7 @@ from autograder.classroom.systems.system import Claim, Collects, Exports, Reader
 from autograder.grading import results
 
 # The look-ahead finds numbers that overlap, as in x_1_2_3_core.py.
-_NUMBERS = re.compile(r"(?=_(?P<id>[0-9]+)_[0-9]+_(?P<file>.+))")
+_NUMBERS = re.compile(r"(?s)(?=_(?P<id>[0-9]+)_[0-9]+_(?P<file>.+))")
 _ATTEMPT = re.compile(r"(?P<stem>.+?)-(?P<number>[0-9]+)(?P<end>\.\w+)")
 
 

@@ -241,7 +241,10 @@ SYSTEM = System(
         _reader,
         example="submission_678/core.py",
         download="*Export Submissions*",
-        note="`submission_metadata.yml` has ids, members of groups, and times",
+        note=(
+            "`submission_metadata.yml` has ids, times, and the members of groups, whom students "
+            "add themselves"
+        ),
         wrapper=r"assignment_[0-9]+_export",
     ),
     Exports(

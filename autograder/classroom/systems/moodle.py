@@ -15,7 +15,7 @@ from autograder.classroom.systems import tables
 from autograder.classroom.systems.system import Claim, Collects, Exports, Reader, Readings, System
 from autograder.grading import results
 
-_NAME = re.compile(r"((?P<who>[^_]+)_[0-9]+)_assignsubmission_(?P<kind>[a-z]+)(_(?P<file>.*))?")
+_NAME = re.compile(r"(?s)((?P<who>[^_]+)_[0-9]+)_assignsubmission_(?P<kind>[a-z]+)(_(?P<file>.*))?")
 
 
 def _reader(download: Download, assignment: str) -> Reader:
