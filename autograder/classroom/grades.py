@@ -11,10 +11,8 @@ from typing import Any
 from autograder.classroom import course as courses
 from autograder.classroom.course import Assignment, Course
 from autograder.grading import feedback, results
-from autograder.grading.result import Result, Verdict
+from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons.problem import Problem
-
-Class = dict[str, list[Result]]  # by assignment
 
 GRADEBOOK, RESULTS = "gradebook", "results"
 

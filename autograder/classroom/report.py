@@ -18,10 +18,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from autograder.classroom import charts, grades, people
 from autograder.classroom import course as courses
-from autograder.classroom.grades import Class
 from autograder.classroom.people import Roster
 from autograder.grading import feedback, results
-from autograder.grading.result import Result, Verdict
+from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Exercise, Whole
 

@@ -66,3 +66,6 @@ class Result(_Always, total=False):
     notes: list[str]
     variant: int
     fingerprint: str
+
+
+Class = dict[str, list[Result]]  # the results of a class by assignment

@@ -15,6 +15,7 @@ from autograder import cli
 from autograder.classroom import collect, intake, nbgrader_course, people, release
 from autograder.classroom import course as courses
 from autograder.classroom.course import Assignment
+from autograder.classroom.systems import registry
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.problem import Problem
 
@@ -90,7 +91,7 @@ def packed(folder, files):
     return folder
 
 
-@pytest.mark.parametrize("system", DOWNLOADS)
+@pytest.mark.parametrize("system", registry.collecting())
 @pytest.mark.parametrize("pack", [download, packed], ids=["folder", "archive"])
 def test_what_students_handed_in_is_found_under_their_ids(tmp_path, roster, system, pack):
     out = tmp_path / "out"
@@ -103,6 +104,15 @@ def test_what_students_handed_in_is_found_under_their_ids(tmp_path, roster, syst
     assert "Not in the roster" in said[-1]
     assert intake.submissions(out, CORE.lessons[0])  # its list is no submission
     assert [name for name, *_ in intake.submissions(out, CORE.lessons[0])] == ["ada", "bob"]
+
+
+@pytest.mark.parametrize("system", registry.collecting())
+def test_the_guides_example_of_a_name_is_collected(tmp_path, roster, system):
+    about = registry.collecting()[system]
+    files = {about.example: "mine", "submission_metadata.yml": METADATA}
+    got = download(tmp_path / "got", files)
+    collect.take_over(got, system, roster, CORE, tmp_path / "out")
+    assert (tmp_path / "out/ada/minijax/core.py").read_text() == "mine"
 
 
 def test_the_last_attempt_counts_and_late_marks_and_times_are_kept(tmp_path, roster):
@@ -124,8 +134,17 @@ def test_a_clone_has_the_time_of_its_last_commit(tmp_path, roster):
         ["-c", "user.name=a", "-c", "user.email=a", "commit", "-q", "--allow-empty", "-m", "x"],
     ):
         subprocess.run(["git", *command], cwd=got / "ps1-adab", env=os.environ | when, check=True)
-    collect.take_over(got, "github", roster, CORE, tmp_path / "out")
+    said = collect.take_over(got, "github", roster, CORE, tmp_path / "out")
     assert (tmp_path / "out/ada/timestamp.txt").read_text() == "2026-03-01 10:00:00 UTC\n"
+    assert any("as given by the students themselves" in sentence for sentence in said)
+
+
+def test_the_folder_of_clones_says_what_github_calls_the_assignment(tmp_path, roster):
+    files = {"hw-1-adab/core.py": "ada's", "ps1-bob-r/core.py": "of another"}
+    got = download(tmp_path / "hw-1-submissions", files)
+    said = collect.take_over(got, "github", roster, CORE, tmp_path / "out")
+    assert said == ["1 submissions are collected.", "Nothing from 2 in the roster: bob, cy."]
+    assert (tmp_path / "out/ada/minijax/core.py").read_text() == "ada's"
 
 
 @pytest.mark.parametrize("when", ["@999999999999999 +0000", "@253402300800 +0000", "@-9 +0000"])

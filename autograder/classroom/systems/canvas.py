@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.downloads import Download, Entry
-from autograder.classroom.grades import Class
 from autograder.classroom.people import Roster
 from autograder.classroom.systems import tables
 from autograder.classroom.systems.system import Claim, Collects, Exports, Reader, Readings, System
 from autograder.grading import results
+from autograder.grading.result import Class
 
 # The look-ahead finds numbers that overlap, as in x_1_2_3_core.py.
 _NUMBERS = re.compile(r"(?s)(?=_(?P<id>[0-9]+)_[0-9]+_(?P<file>.+))")

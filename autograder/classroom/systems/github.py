@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.downloads import Download, Entry
-from autograder.classroom.grades import Class
 from autograder.classroom.people import Roster
 from autograder.classroom.systems.system import (
     Claim,
@@ -28,7 +27,7 @@ from autograder.classroom.systems.system import (
     place_of,
     write_json,
 )
-from autograder.grading.result import Result, Verdict
+from autograder.grading.result import Class, Result, Verdict
 
 _FOLDER = "-submissions"
 

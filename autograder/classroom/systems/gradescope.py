@@ -18,7 +18,6 @@ from typing import Any
 
 from autograder.classroom import intake
 from autograder.classroom.downloads import Download, Entry
-from autograder.classroom.grades import Class
 from autograder.classroom.people import Roster
 from autograder.classroom.systems.system import (
     Called,
@@ -33,7 +32,7 @@ from autograder.classroom.systems.system import (
     write_json,
 )
 from autograder.grading import feedback, pool, results, suite
-from autograder.grading.result import Result, Verdict
+from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import assemble, manifest, places
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem

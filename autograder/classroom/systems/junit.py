@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from autograder.classroom.grades import Class
 from autograder.classroom.people import Roster
 from autograder.classroom.systems.system import Exports, System, place, place_of
-from autograder.grading.result import Result
+from autograder.grading.result import Class, Result
 
 
 def _write(found: Class, folder: Path, roster: Roster) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.downloads import Download, Entry
-from autograder.classroom.grades import Class
 from autograder.classroom.people import Roster
 from autograder.classroom.systems import tables
 from autograder.classroom.systems.system import Claim, Collects, Exports, Reader, Readings, System
 from autograder.grading import results
+from autograder.grading.result import Class
 
 _NAME = re.compile(r"(?s)((?P<who>[^_]+)_[0-9]+)_assignsubmission_(?P<kind>[a-z]+)(_(?P<file>.*))?")
 

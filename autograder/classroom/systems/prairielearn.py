@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.grades import Class
 from autograder.classroom.people import Roster
 from autograder.classroom.systems import gradescope
 from autograder.classroom.systems.system import (
@@ -22,7 +21,7 @@ from autograder.classroom.systems.system import (
     write_json,
 )
 from autograder.grading import feedback, results, suite
-from autograder.grading.result import Result, Verdict
+from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.downloads import Download, Entry
-from autograder.classroom.grades import Class
 from autograder.classroom.people import Roster
 from autograder.grading import results
-from autograder.grading.result import Result, Verdict
+from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import manifest
 
 # What a person is called: texts and, for each, the columns of the roster in which it may stand. The
