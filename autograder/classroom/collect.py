@@ -92,7 +92,7 @@ def take_over(
         raise Problem(f"There is no system {system!r}. Give one of: {', '.join(known)}.")
     found = owned([downloads.read(download)], [known[system]], roster, assignment)
     if not found.students:
-        raise Problem(_nobody(download, system, known[system], assignment, found))
+        raise Problem(_none_found(download, system, known[system], assignment, found))
     rows = []
     for student, own in found.students.items():
         main = write(out / student / below, own, assignment)
@@ -205,7 +205,7 @@ def _told(found: Owners, roster: Roster, system: Collects) -> Iterator[str]:
     yield from found.said()
 
 
-def _nobody(
+def _none_found(
     download: Path, system: str, about: Collects, assignment: Assignment, found: Owners
 ) -> str:
     names = ", ".join(sorted(wanted(assignment))[:3])

@@ -1,8 +1,8 @@
 """How `nbgrader zip_collect` finds out whose a downloaded file is: as `collect` does.
 
-nbgrader's own extractor unpacks archives within archives into one tree, in which nobody can tell a
-name that an LMS has made from one that a student has. Ours puts what is wanted of each submission
-into `extracted/STUDENT/`. With a `named_regexp` of the instructor's, both are nbgrader's own.
+nbgrader's own extractor unpacks archives within archives into one tree, where the names that an LMS
+has made look like those that a student has made. Ours puts what is wanted of each submission into
+`extracted/STUDENT/`. If the instructor has set a `named_regexp`, nbgrader's own plugins do both.
 """
 
 from pathlib import Path

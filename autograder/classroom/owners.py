@@ -1,8 +1,8 @@
 """Whose a submission is: the one rule for all systems.
 
 The owner is named by the outermost level of a download alone, by the system's exact pattern,
-against the roster. Nothing below that level is ever read as a name. What is left in doubt is
-nobody's, is said with all names, and stops nobody else.
+against the roster. Nothing below that level is ever read as a name. What is left in doubt is left
+out, and said with all names; everyone else is collected.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -46,7 +46,9 @@ def find(
             continue
         if len(readings) > 1:
             ways = " or ".join(f"{claim.account!a}" for claim in claims)
-            found.doubtful.append(f"{entry.name!a} may be of {ways}, and is left out. Rename it.")
+            found.doubtful.append(
+                f"{entry.name!a} could be from {ways} and is left out. Rename it."
+            )
             continue
         for claim in claims:
             _give(found, claim, entry, known)
@@ -76,7 +78,7 @@ def _give(found: Owners, claim: Claim, entry: Entry, known: "_Known") -> None:
         found.students.setdefault(students[0], []).append((claim, entry))
     elif students:
         several = " and ".join(students)
-        found.doubtful.append(f"{claim.account!a} is left out: in the roster {several} are it.")
+        found.doubtful.append(f"{claim.account!a} is left out: {several} have this name.")
     else:
         found.strangers.append(claim.account)
 
@@ -115,7 +117,7 @@ def _refuse_two_accounts(found: Owners) -> None:
         if len(accounts) > 1:
             names = " and ".join(f"{name!a}" for name in accounts)
             found.doubtful.append(
-                f"{student} would have the work of {names}; none of it is taken. Look whose it "
-                "is, remove the other, and collect again."
+                f"{student} is left out: {names} both claim to be {student}. Remove the wrong one, "
+                "and collect again."
             )
             del found.students[student]

@@ -168,7 +168,7 @@ def test_two_of_the_roster_with_one_name_are_both_named(tmp_path, roster):
     files = {place.format("core.py"): b"?" for place in PLACES["moodle"]}
     found, told = collected(tmp_path / "out", folder(tmp_path / "got", files), "moodle", roster)
     assert found == {"b": {"minijax/core.py": b"?"}}
-    assert "'Ada A_1' is left out: in the roster a and ada2 are it." in told
+    assert "'Ada A_1' is left out: a and ada2 have this name." in told
 
 
 # ------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def _reader(download: Download, assignment: str) -> Reader:
             return []
         facts = _table(about.get(entry.name))
         time = _utc(facts.get(":created_at"))
-        people = _submitters(facts) or [()]  # nobody, who is named as a stranger
+        people = _submitters(facts) or [()]  # without any, it is a stranger's
         return [[Claim(entry.name, called, entry.name, time=time) for called in people]]
 
     return read
@@ -66,8 +66,8 @@ def _about(download: Download) -> dict[str, Any]:
     return yaml.safe_load(file.files[""](intake.ARCHIVE_LIMIT)) or {}
 
 
-# Which facts of a submitter may stand in which columns of a roster. The first that there is counts:
-# people choose their own names there, and a name is no id.
+# In which columns of a roster each fact of a submitter is looked up. The first fact that is there
+# counts: people choose their own names, so that one may look like another's id.
 _FACTS = {":sid": ("id", "lms_id"), ":email": ("email",), ":name": ("full_name",)}
 
 

@@ -47,7 +47,7 @@ SYSTEM = System(
         example="Ada Byron_4711_assignsubmission_file/core.py",
         download="*Download all submissions*, in folders or flat",
         note=(
-            "students are found by their full names, so let nobody choose their own; two with the "
+            "students are found by their full names, so do not let students choose them; two with the "
             "same name are left out and named"
         ),
     ),

@@ -13,8 +13,8 @@ from autograder.grading import results
 from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import manifest
 
-# What a person is called: texts and, for each, the columns of the roster in which it may stand. The
-# first of these that the roster has at all decides; the first text that somebody has counts.
+# What a person is called: texts and, for each, the columns of the roster where it is looked up. The
+# first of these that the roster has at all decides; the first text that is there counts.
 Called = tuple[tuple[str, tuple[str, ...]], ...]
 
 
