@@ -230,16 +230,21 @@ def _pack(collected: Path, assignment: str, pages: Callable[[str], list[Path]], 
     """
     if not (collected / LIST).exists():
         raise Problem(f"{collected} has no {LIST}. Give the folder that `collect` wrote.")
-    known = registry.collecting()
     written = 0
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
         for row in _rows(collected):
             found = pages(row["student"]) if row["assignment"] == assignment else []
             for page in found:
-                name = known[row["system"]].feedback(row["name"], page, len(found) > 1)
-                archive.write(page, name)
+                archive.write(page, _return_name(row, page, len(found) > 1))
                 written += 1
     if not written:
         to.unlink()
         raise Problem(f"There are no pages for {assignment}. Write the feedback or report first.")
     return written
+
+
+def _return_name(row: dict[str, str], page: Path, several: bool) -> str:
+    system = registry.collecting().get(row["system"])
+    if system is None:
+        raise Problem(f"{LIST} names no system in {row['system']!r}. Collect again.")
+    return system.feedback(row["name"], page, several)

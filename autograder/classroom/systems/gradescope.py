@@ -19,18 +19,8 @@ from typing import Any
 from autograder.classroom import intake
 from autograder.classroom.downloads import Download, Entry
 from autograder.classroom.people import Roster
-from autograder.classroom.systems.system import (
-    Called,
-    Claim,
-    Collects,
-    Exports,
-    Reader,
-    Readings,
-    System,
-    lessons,
-    place,
-    write_json,
-)
+from autograder.classroom.systems import system
+from autograder.classroom.systems.system import Called, Claim, Collects, Exports, Reader, Readings
 from autograder.grading import feedback, pool, results, suite
 from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import assemble, manifest, places
@@ -227,14 +217,14 @@ def files(lesson: Lesson) -> dict[str, bytes]:
 
 def _write(found: Class, folder: Path, roster: Roster) -> None:
     for class_results in found.values():
-        for lesson in lessons(class_results[0]):
+        for lesson in system.lessons(class_results[0]):
             archive = folder / f"{lesson}-autograder.zip"
             write_archive(manifest.get(lesson), archive, class_results[0]["seed"])
         for result in class_results:
-            write_json(document(result), place(folder, result, "json"))
+            system.write_json(document(result), system.place(folder, result, "json"))
 
 
-SYSTEM = System(
+SYSTEM = system.System(
     "gradescope",
     Collects(
         _reader,

@@ -47,8 +47,8 @@ SYSTEM = System(
         example="Ada Byron_4711_assignsubmission_file/core.py",
         download="*Download all submissions*, in folders or flat",
         note=(
-            "students are found by their full names, so do not let students choose them; two with the "
-            "same name are left out and named"
+            "students are found by their full names, which they must not be able to change; two "
+            "with the same name are left out and named"
         ),
     ),
     Exports(

@@ -12,14 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.people import Roster
-from autograder.classroom.systems import gradescope
-from autograder.classroom.systems.system import (
-    Exports,
-    System,
-    lessons,
-    place,
-    write_json,
-)
+from autograder.classroom.systems import gradescope, system
+from autograder.classroom.systems.system import Exports, System
 from autograder.grading import feedback, results, suite
 from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import manifest
@@ -103,11 +97,11 @@ def _own(lesson: Lesson, seed: int) -> dict[str, bytes]:
 
 def _write(found: Class, folder: Path, roster: Roster) -> None:
     for class_results in found.values():
-        for lesson in lessons(class_results[0]):
+        for lesson in system.lessons(class_results[0]):
             archive = folder / f"{lesson}-grader.zip"
             write_image(manifest.get(lesson), archive, class_results[0]["seed"])
         for result in class_results:
-            write_json(document(result), place(folder, result, "json"))
+            system.write_json(document(result), system.place(folder, result, "json"))
 
 
 SYSTEM = System(
