@@ -38,18 +38,26 @@ def extract(archive: Path, extracted: Path, root: Path, name: str) -> list[str]:
     """Write `extracted/STUDENT/...` for an assignment of a course; what is to be said."""
     roster, assignment = people.read(root / people.ROSTER), courses.read(root).get(name)
     systems = list(registry.collecting().values())
-    found = collect.owned(_downloads(archive, systems, name), systems, roster, assignment)
+    got, closed = _downloads(archive, systems, name)
+    found = collect.owned(got, systems, roster, assignment)
     for student, own in found.students.items():
         collect.write(extracted / student, own, assignment)
-    return list(found.said())
+    return [*found.said(), *(f"{x!a} was not opened: put it there alone." for x in closed)]
 
 
-def _downloads(archive: Path, systems: list[Collects], name: str) -> list[Download]:
-    """The download that lies unpacked in a folder; or else those of its archives."""
+def _downloads(
+    archive: Path, systems: list[Collects], name: str
+) -> tuple[list[Download], list[str]]:
+    """The download that is unpacked in a folder, or else those of its archives; which stay closed.
+
+    Beside unpacked submissions an archive may be a student's.
+    """
     whole = downloads.read(archive)
-    if owners.claimed(whole, systems, name):
-        return [whole]
-    return [downloads.read(x) for x in sorted(archive.glob("*.zip"))]
+    archives = sorted(archive.glob("*.zip"))
+    known = owners.claimed(whole, systems, name)
+    if known:
+        return [whole], [x.name for x in archives if x.name not in known]
+    return [downloads.read(x) for x in archives], []
 
 
 class Collector(FileNameCollectorPlugin):

@@ -56,9 +56,9 @@ def find(
     return found
 
 
-def claimed(download: Download, systems: Sequence[Collects], assignment: str) -> bool:
-    """Whether a system names an entry of this download."""
-    return any(readings for _, readings in _entries([download], systems, assignment))
+def claimed(download: Download, systems: Sequence[Collects], assignment: str) -> list[str]:
+    """The names of the entries that a system has named."""
+    return [entry.name for entry, found in _entries([download], systems, assignment) if found]
 
 
 def _entries(

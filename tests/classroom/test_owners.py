@@ -237,6 +237,16 @@ def test_nothing_nested_changes_what_is_filed_for_another(place, inner, bob, pac
         assert filed(root / "extracted") == expected
 
 
+def test_an_archive_beside_unpacked_submissions_stays_closed_and_is_named(tmp_path):
+    (tmp_path / "roster.csv").write_text(CLASS)
+    (tmp_path / "course.toml").write_text(COURSE)
+    got = folder(tmp_path / "archive", {"aada_111_1_core.py": b"ada's"})
+    archive(got / "lms.zip", {"bbob_222_2_core.py": b"bob's"})
+    said = nbgrader_collect.extract(got, tmp_path / "extracted", tmp_path, "ps1")
+    assert filed(tmp_path / "extracted") == {"a": b"ada's"}
+    assert said == ["'lms.zip' was not opened: put it there alone."]
+
+
 @pytest.mark.slow
 def test_nbgraders_zip_collect_reads_no_name_inside_a_submission(tmp_path):
     course = tmp_path / "course"
