@@ -8,15 +8,19 @@
     @mistake("jvp.cos_rule", name="...", hints=["...", "...", "..."])
     def cos_jvp(primals, tangents): ...
 
-    @mistake("jvp.cos_rule", shown_by="import minijax as mj ...")
+    @mistake("jvp.cos_rule", fails="test_cos_of_arrays")
     def cos_jvp(primals, tangents): ...
+
+    mistake("jvp.cos_rule", {"neg(sin(x))": "sin(x)"}, fails="test_cos_of_arrays")
 
 Decorators that the real definition has are written below. The file is parsed, never imported: each
 definition takes its target's place in the reference, and the whole is a program that behaves as
-the student's does who answers like this.
+the student's does who answers like this. In the last form the definition is the reference's own
+with pieces of it exchanged. Each must be there once; where more lines than one replace it, they are
+indented as its line is.
 
 A mistake with a name is one that students really make: feedback names it and gives its hints. One
-without a name must lose points, and `shown_by` is a program that prints something else with it.
+without a name must lose points, and `fails` names a test of its exercise that it does not pass.
 The first right answer to an exercise is the one that replaces a student's own where another
 exercise is tested (see `siblings`). It should call as few other exercises as possible.
 """
@@ -25,9 +29,9 @@ import ast
 import functools
 import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.problem import Problem
@@ -66,7 +70,7 @@ class Mistake(Answer):
 class Wrong(Answer):
     """A wrong answer without a name, which must lose points."""
 
-    shown_by: str  # a program that prints something else with it than with the reference
+    fails: str  # a test of its exercise, without its case
 
 
 # ------------------------------------------------------------------------------------------
@@ -132,58 +136,88 @@ def _parse(path: Path, text: str) -> tuple[Answer, ...]:
         nodes = ast.parse(text).body
     except SyntaxError as error:
         raise Problem(f"{path.name}, line {error.lineno}: {error.msg}. Correct it.") from None
-    definitions = [node for node in nodes if isinstance(node, skeleton.Definition)]
-    found = tuple(_read(path, text, node) for node in definitions)
+    found = tuple(_read(path, text, node) for node in nodes if _is_answer(node))
     ids = [answer.id for answer in found if isinstance(answer, Mistake)]
     for twice in (i for i in ids if ids.count(i) > 1):
         raise Problem(f"{path.name} has two mistakes {twice!r}. Name them differently.")
     return found
 
 
-def _read(path: Path, text: str, node: skeleton.Definition) -> Answer:
-    place = f"{path.name}, line {node.lineno}"
-    call = node.decorator_list[0] if node.decorator_list else None
-    kind = ast.unparse(call.func) if isinstance(call, ast.Call) else ""
-    if kind not in _FORMS or not isinstance(call, ast.Call):
-        raise Problem(
-            f"{place}: {node.name} has no @right(...) or @mistake(...) at the top. Write one."
-        )
-    answer = _answer(kind, call, _definition(text, node))
-    if answer is None:
-        raise Problem(f"{place}: write {_FORMS[kind]}.")
-    target = manifest.find_exercise(answer.exercise).target
-    if node.name != target.rpartition(".")[2]:
-        raise Problem(f"{place}: {answer.exercise} defines {target}, not {node.name}. Rename it.")
-    return answer
+Written = skeleton.Definition | ast.Expr
+
+
+def _is_answer(node: ast.stmt) -> TypeGuard[Written]:
+    """Is it a definition, or an edit of the reference's?"""
+    return isinstance(node, skeleton.Definition) or (
+        isinstance(node, ast.Expr) and bool(_form(node))
+    )
+
+
+def _form(node: Written) -> str:
+    """Which of the forms it has; "" for none."""
+    call = _call(node)
+    name = ast.unparse(call.func) if isinstance(call, ast.Call) else ""
+    return name if name in _FORMS else ""
+
+
+def _call(node: Written) -> ast.expr | None:
+    if isinstance(node, ast.Expr):
+        return node.value
+    return node.decorator_list[0] if node.decorator_list else None
 
 
 _FORMS = {
     "right": "@right(EXERCISE) or @right(EXERCISE, style=TEXT)",
-    "mistake": "@mistake(EXERCISE, name=TEXT, hints=[TEXT, TEXT, TEXT]) or "
-    "@mistake(EXERCISE, shown_by=PROGRAM)",
+    "mistake": "@mistake(EXERCISE, name=TEXT, hints=[TEXT, TEXT, TEXT]) or @mistake(EXERCISE, "
+    "fails=TEST) above a definition, or the same without @ and with {OLD: NEW} behind EXERCISE",
 }
 
 
-def _answer(kind: str, call: ast.Call, source: str) -> Answer | None:
-    """What a decorator says of the definition below it; None if it is written in another way."""
+def _read(path: Path, text: str, node: Written) -> Answer:
+    place, form = f"{path.name}, line {node.lineno}", _form(node)
+    if not form:
+        assert isinstance(node, skeleton.Definition)
+        raise Problem(
+            f"{place}: {node.name} has no @right(...) or @mistake(...) at the top. Write one."
+        )
+    given, facts = _literals(_call(node))
+    answer, edits = _answer(form, given[:1], facts), given[1:]
+    edited = isinstance(node, ast.Expr)
+    if answer is None or [type(x) for x in edits] != [dict] * edited or (edits and form == "right"):
+        raise Problem(f"{place}: write {_FORMS[form]}.")
+    if isinstance(node, ast.Expr):
+        return replace(answer, source=_edited(place, answer.exercise, edits[0]))
+    target = manifest.find_exercise(answer.exercise).target
+    if node.name != target.rpartition(".")[2]:
+        raise Problem(f"{place}: {answer.exercise} defines {target}, not {node.name}. Rename it.")
+    return replace(answer, source=_definition(text, node))
+
+
+def _literals(call: ast.expr | None) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call, by position and by keyword; nothing where one has to be computed."""
+    assert isinstance(call, ast.Call)
     try:
         given = [ast.literal_eval(argument) for argument in call.args]
-        facts: dict[str, Any] = {k.arg or "": ast.literal_eval(k.value) for k in call.keywords}
+        return given, {k.arg or "": ast.literal_eval(k.value) for k in call.keywords}
     except ValueError:
-        return None
-    match kind, given, [*sorted(facts.items())]:
+        return [], {}
+
+
+def _answer(form: str, given: list[Any], facts: dict[str, Any]) -> Answer | None:
+    """The answer, its source to come; None if it is written in another way."""
+    match form, given, [*sorted(facts.items())]:
         case "right", [str(exercise)], []:
-            return Right(exercise, source)
+            return Right(exercise, "")
         case "right", [str(exercise)], [("style", str(style))]:
-            return Right(exercise, source, style)
-        case "mistake", [str(exercise)], [("shown_by", str(program))]:
-            return Wrong(exercise, source, program)
+            return Right(exercise, "", style)
+        case "mistake", [str(exercise)], [("fails", str(test))]:
+            return Wrong(exercise, "", test)
         case (
             "mistake",
             [str(exercise)],
             [("hints", [str(), str(), str()] as hints), ("name", str(name))],
         ):
-            return Mistake(exercise, source, name, tuple(hints))
+            return Mistake(exercise, "", name, tuple(hints))
     return None
 
 
@@ -191,3 +225,21 @@ def _definition(text: str, node: skeleton.Definition) -> str:
     """The definition's text without its first decorator."""
     first = node.decorator_list[1] if len(node.decorator_list) > 1 else node
     return "".join(text.splitlines(keepends=True)[first.lineno - 1 : node.end_lineno])
+
+
+def _edited(place: str, name: str, edits: dict[str, str]) -> str:
+    """The reference's definition with pieces of it exchanged."""
+    exercise = manifest.find_exercise(name)
+    module = manifest.get(exercise.lesson).module
+    source = skeleton.bare(assemble.read_solution(module), exercise.target)
+    for old, new in edits.items():
+        before, *after = source.split(old)
+        if len(after) != 1:
+            raise Problem(
+                f"{place}: {old!r} is {len(after)} times in the reference's {exercise.target}. "
+                "Give a piece of one line that is there once."
+            )
+        indent = re.match(" *", before.rpartition("\n")[2])
+        assert indent
+        source = before + new.replace("\n", f"\n{indent[0]}") + after[0]
+    return source

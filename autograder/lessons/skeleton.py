@@ -64,6 +64,16 @@ def definition(source: str, target: str) -> str:
     return "".join(_lines(source)[place.start : place.end])
 
 
+def bare(source: str, target: str) -> str:
+    """The text of a definition at the left margin, without its docstring."""
+    node = _only(_places(source), target).node
+    first, lines = node.body[0], _lines(definition(source, target))
+    if code(node) != node.body:
+        offset = min([node, *node.decorator_list], key=lambda part: part.lineno).lineno
+        del lines[first.lineno - offset : (first.end_lineno or 0) - offset + 1]
+    return _reindent("".join(lines), "")
+
+
 def pieces(source: str, targets: Sequence[str]) -> list[tuple[str, str]]:
     """The source in pieces, in order: pairs of a target, or "" between two, and its text."""
     lines, found = _lines(source), _places(source)

@@ -15,15 +15,13 @@ from typing import Any, TypeVar
 from rich.console import Console
 from rich.progress import track
 
-from autograder.grading import answers, oracle, pool, submission
+from autograder.grading import answers, pool, submission
 from autograder.grading.answers import Mistake, Wrong
-from autograder.grading.oracle import Oracle
 from autograder.grading.result import Result, Verdict
-from autograder.grading.suite import probe
+from autograder.grading.suite_run import Call
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.sandbox import isolation
-from autograder.sandbox.session import Reply
 from autograder.student import checks
 from autograder.upkeep import attacks, classes, mutants, sample_class
 
@@ -42,11 +40,7 @@ class Case:
     source: str
     check: Check
     answers: tuple[str, ...] = ()  # the exercises that visible checks are asked about as well
-
-    @property
-    def alone(self) -> bool:
-        """Does its own exercise's loss of points say all?"""
-        return self.kind == "wrong answer"
+    fails: str = ""  # the test whose failure says all
 
 
 @dataclass
@@ -132,7 +126,7 @@ def _examine_cases(
     lesson: Lesson, cases: Sequence[Case], report: Report, crew: pool.Crew, level: str | None
 ) -> None:
     by_name = {case.name: case for case in cases}
-    asked = [Asked(lesson.id, level, c.name, c.source, c.answers, c.alone) for c in cases]
+    asked = [Asked(lesson.id, level, c.name, c.source, c.answers, c.fails) for c in cases]
     outcomes = crew.each(grade, asked)
     wrong: dict[str, list[str]] = {}
     visible: dict[str, bool] = {}
@@ -166,7 +160,7 @@ class Asked:
     name: str
     source: str
     answers: tuple[str, ...]
-    alone: bool  # one lost point of the only answer is all that matters
+    fails: str  # the test of the only answer whose failure is all that matters; "" for all tests
 
 
 def grade(asked: Asked) -> tuple[Result, set[str] | None]:
@@ -175,16 +169,18 @@ def grade(asked: Asked) -> tuple[Result, set[str] | None]:
     None where no answer has full points: what the hidden suite refuses, a visible check may.
     """
     lesson, source = manifest.get(asked.lesson), asked.source.encode()
-    only: dict[str, Any] = {"only": asked.answers[0], "enough": _any} if asked.alone else {}
+    only: dict[str, Any] = {}
+    if asked.fails:
+        only = {"only": asked.answers[0], "enough": functools.partial(_has_failed, asked.fails)}
     result = submission.grade(lesson, asked.name, source, level=asked.level, shrink=False, **only)
     full = {e["id"] for e in result["exercises"] if e["points"] == e["max_points"]}
     own = full.intersection(asked.answers)
     return result, refused(lesson, asked.source, asked.answers) & own if own else None
 
 
-def _any(exercise: str, calls: Sequence[Any]) -> bool:
-    """The first test that fails is enough."""
-    return True
+def _has_failed(test: str, exercise: str, calls: Sequence[Call]) -> bool:
+    """Has this test failed?"""
+    return any(call.found is not None and _function(call.test) == test for call in calls)
 
 
 def refused(lesson: Lesson, source: str, exercises: Sequence[str]) -> set[str]:
@@ -310,8 +306,8 @@ def _cases_of_wrong_answers(lesson: Lesson) -> Iterator[Case]:
         yield Case(lesson.id, "known mistake", mistake.id, source, check, own)
     for i, answer in enumerate(answers.wrong(lesson.id), 1):
         source, name = answers.variant_source(answer), f"{answer.exercise}, wrong answer {i}"
-        check, own = _loses(answer, lesson), (answer.exercise,)
-        yield Case(lesson.id, "wrong answer", name, source, check, own)
+        check, own = _loses(answer), (answer.exercise,)
+        yield Case(lesson.id, "wrong answer", name, source, check, own, answer.fails)
 
 
 def _with_those_before(lesson: Lesson, exercise: Exercise) -> set[str]:
@@ -395,40 +391,20 @@ def _fail(exercise: str, tests: set[str]) -> Check:
     return check
 
 
-def _loses(answer: Wrong, lesson: Lesson) -> Check:
+def _loses(answer: Wrong) -> Check:
     def check(result: Result) -> Iterator[str]:
         (own,) = [e for e in result["exercises"] if e["id"] == answer.exercise]
         if own["points"] == own["max_points"]:
             yield f"{own['id']} should lose points. Add a test that this answer fails."
-        level = result["isolation"]
-        variant = {lesson.module: answers.variant_source(answer)}
-        right = _run(oracle.reference(lesson, level), answer.shown_by)
-        with_it = _run(Oracle(lesson, level, variant), answer.shown_by)
-        if right == with_it or right.kind != "value":
-            yield "its program shows no difference. Let it run with the reference, and print one."
+        elif answer.fails not in {_function(t["id"]) for t in own["tests"] if not t["passed"]}:
+            yield f"it does not fail {answer.fails}. Name a test of {own['id']} that it fails."
 
     return check
 
 
-def _run(tree: Oracle, program: str) -> Reply:
-    try:
-        return tree.ask(printed, (program,))[0]
-    finally:
-        tree.session.close()
-
-
-@probe
-def printed(package: Any, program: str) -> str:
-    """What a program prints; an error that ends it is its last line."""
-    import contextlib
-    import io
-
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        try:
-            exec(program, {})
-        except Exception as error:
-            print(type(error).__name__)
-    return out.getvalue()
+def _function(test: str) -> str:
+    """A test's function: what it is called without its case."""
+    return test.partition("[")[0]
 
 
 def _named(mistake: Mistake, lesson: Lesson) -> Check:

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from autograder.grading import answers
+from autograder.grading import answers, under_pytest
 from autograder.grading.submission import grade
 from autograder.lessons import manifest
 from autograder.upkeep import audit
@@ -35,6 +35,13 @@ def test_every_exercise_has_one_that_can_travel(lesson):
     assert list(siblings) == [e.target for e in lesson.exercises]
     # A method that is defined outside its class cannot call super() without arguments.
     assert not any("super()" in text for text in siblings.values())
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_every_wrong_answer_names_a_test_of_its_exercise(lesson):
+    collected = under_pytest.collect(under_pytest.suite_of(lesson))
+    tests = {(part, test.partition("[")[0]) for part, group in collected.items() for test in group}
+    assert {(answer.exercise, answer.fails) for answer in answers.wrong(lesson.id)} <= tests
 
 
 def test_no_answer_uses_a_name_that_its_module_has_not(tmp_path):

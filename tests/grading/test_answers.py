@@ -58,10 +58,25 @@ def double(x):
     return 2 * x
 
 
-@mistake("tiny.double", shown_by="import tiny\\nprint(tiny.double(3.0))")
+@mistake("tiny.double", fails="test_double")
 def double(x):
     return 4.0
 """
+
+
+EDITS = """
+mistake("tiny.double", {"2.0 *": "2.0 +"}, name="One is added", hints=["One.", "Two.", "Three."])
+mistake(
+    "tiny.mean",
+    {'raise TinyError("nothing there")': "x = [0.0]\\nreturn x"},
+    fails="test_mean_of_nothing",
+)
+"""
+
+
+@pytest.fixture
+def edited(monkeypatch, tmp_path):
+    graded_course.write(monkeypatch, tmp_path, {"answers/tiny.py": MISTAKES + EDITS})
 
 
 @pytest.fixture
@@ -75,8 +90,19 @@ def test_right_and_unnamed_wrong_answers_are_no_known_mistakes(answered):
         *("tiny.double", "tiny.mean", "tiny.double")
     ]
     assert answers.rights("tiny")[1].style == "with NumPy"
-    (wrong,) = answers.wrong("tiny")
-    assert wrong.shown_by.splitlines() == ["import tiny", "print(tiny.double(3.0))"]
+    assert [wrong.fails for wrong in answers.wrong("tiny")] == ["test_double"]
+
+
+def test_an_edit_is_the_references_definition_with_pieces_exchanged(edited):
+    named, unnamed = answers.mistakes("tiny")[-1], answers.wrong("tiny")[0]
+    assert named.id == "tiny.double/one_is_added"
+    assert named.source == "def double(x):\n    return 2.0 + np.asarray(x)\n"
+    assert unnamed.source == (
+        "def mean(x):\n    if not len(x):\n"
+        "        x = [0.0]\n        return x\n"
+        "    return np.sum(x) / len(x)\n"
+    )
+    assert MODULE.count(" / len(x)") == answers.variant_source(unnamed).count(" / len(x)") == 1
 
 
 def test_the_first_right_answer_stands_in_for_a_students(answered):
@@ -102,7 +128,12 @@ WRONG = [
     ("@mistake('tiny.double')\ndef f(x): pass", "write @mistake"),
     ("@mistake('tiny.double', name='N', hints=['a'])\ndef f(x): pass", "TEXT, TEXT, TEXT"),
     ("@mistake('tiny.double', name=open('x'), hints=[])\ndef f(x): pass", "write @mistake"),
-    ("@mistake('tiny.double', name='N', shown_by='x')\ndef f(x): pass", "shown_by=PROGRAM"),
+    ("@mistake('tiny.double', name='N', fails='x')\ndef f(x): pass", "fails=TEST"),
+    ("@mistake('tiny.double', {'2.0': '3.0'}, fails='x')\ndef double(x): pass", "without @"),
+    ("mistake('tiny.double', fails='x')", "{OLD: NEW}"),
+    ("right('tiny.double', {'2.0': '3.0'})", "write @right"),
+    ("mistake('tiny.mean', {'len(x)': '3'}, fails='x')", "'len.x.' is 2 times"),
+    ("mistake('tiny.mean', {'size': '3'}, fails='x')", "'size' is 0 times"),
     ("@right('tiny.double', name='N')\ndef f(x): pass", "write @right"),
     ("@right('tiny.double')\ndef twice(x): pass", "tiny.double defines double, not twice"),
     ("@cached\ndef double(x): pass", "no @right"),

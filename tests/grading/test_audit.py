@@ -41,7 +41,7 @@ def double(x):
     return np.multiply(x, 2.0)
 
 
-@mistake("tiny.double", shown_by="import tiny\\nprint(tiny.double(3.0))")
+@mistake("tiny.double", fails="test_double")
 def double(x):
     return np.add(x, 1.5)
 """
@@ -159,8 +159,7 @@ FINDINGS = [
     ("answers/tiny.py", "np.multiply(x, 2.0)", "np.multiply(x, 2.5)", "should have full points"),
     ("course/lessons/01_tiny/checks.py", "[1.0, 2.0]) == 1.5", "[1.0, 2.0]) == 2.0", "refuses it"),
     ("answers/tiny.py", "np.add(x, 1.5)", "np.add(x, x)", "tiny.double should lose points"),
-    ("answers/tiny.py", "double(3.0)", "double(1.5)", "shows no difference"),
-    ("answers/tiny.py", "print(tiny.double(3.0))", "tiny.double(3.0)", "shows no difference"),
+    ("answers/tiny.py", 'fails="test_double"', 'fails="test_mean"', "does not fail test_mean"),
     ("answers/tiny.py", "np.asarray(x) ** 2", "3.0 * np.asarray(x)", "not recognized"),
 ]
 

@@ -53,8 +53,9 @@ def call_remat(program, args, **params):
     return remat_p.bind(*args, jaxpr=program, **params)
 
 
-@mistake(
+mistake(
     "checkpoint.call",
+    {"program.consts, *args": "args, *program.consts"},
     name="The constants come after the arguments",
     hints=[
         "The program has inputs in an order. Which are its first ones, if it was made by `without_consts`?",
@@ -62,39 +63,9 @@ def call_remat(program, args, **params):
         "Begin the operands with the values of `program.consts`, and let `args` follow.",
     ],
 )
-def call_remat(program, args, **params):
-    jaxpr = ClosedJaxpr(without_consts(program.jaxpr), [])
-    return remat_p.bind(*args, *program.consts, jaxpr=jaxpr, **params)
 
 
-@mistake(
-    "checkpoint.call",
-    shown_by="""
-import numpy as np
-import minijax as mj
-row = np.array([1.0, 2.0])
-print(mj.checkpoint(lambda x: x - row)(np.array([5.0, 7.0])))
-""",
-)
-def call_remat(program, args, **params):
-    closed = ClosedJaxpr(without_consts(program.jaxpr), [])
-    return remat_p.bind(*args, *program.consts, jaxpr=closed, **params)
-
-
-@mistake(
-    "checkpoint.call",
-    shown_by="""
-import importlib
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-module = importlib.import_module("minijax.checkpoint")
-params = {"prevent_cse": True, "policy": None, "differentiated": False}
-program = trace_to_jaxpr(lambda x: [x * np.array([2.0, 3.0])], [ShapedArray((2,), np.dtype("float64"))])
-for _ in range(2):
-    print(module.call_remat(program, [np.ones(2)], **params))
-""",
-)
+@mistake("checkpoint.call", fails="test_call_again")
 def call_remat(program, args, **params):
     consts = list(program.consts)
     program.jaxpr = without_consts(program.jaxpr)
@@ -102,31 +73,14 @@ def call_remat(program, args, **params):
     return remat_p.bind(*consts, *args, jaxpr=program, **params)
 
 
-@mistake(
-    "checkpoint.call",
-    shown_by="""
-import minijax as mj, minijax.numpy as jnp
-def linear(t):
-    return mj.linearize(mj.checkpoint(lambda x: jnp.sin(jnp.sin(x))), 3.0)[1](t)
-program = mj.make_jaxpr(mj.vmap(linear))(jnp.ones(2))
-print([eqn.params["differentiated"] for eqn in program.eqns if eqn.primitive.name == "remat2"])
-""",
-)
+@mistake("checkpoint.call", fails="test_call_params")
 def call_remat(program, args, **params):
     closed = ClosedJaxpr(without_consts(program.jaxpr), [])
     params["differentiated"] = False  # linearize will say when
     return remat_p.bind(*program.consts, *args, jaxpr=closed, **params)
 
 
-@mistake(
-    "checkpoint.call",
-    shown_by="""
-import numpy as np
-import minijax as mj, minijax.numpy as jnp
-w = np.array([2.0, 3.0])
-print(mj.grad(lambda w: jnp.sum(mj.checkpoint(lambda x: x * w)(np.ones(2))))(w))
-""",
-)
+@mistake("checkpoint.call", fails="test_call_captured_batches")
 def call_remat(program, args, **params):
     import numpy as np
 
@@ -135,31 +89,7 @@ def call_remat(program, args, **params):
     return remat_p.bind(*consts, *args, jaxpr=closed, **params)
 
 
-@mistake(
-    "checkpoint.call",
-    shown_by="""
-import minijax as mj
-print(mj.make_jaxpr(lambda: mj.checkpoint(lambda x: x * x)(2.0))())
-""",
-)
-def call_remat(program, args, **params):
-    from minijax.core import Tracer
-
-    if not any(isinstance(x, Tracer) for x in (*program.consts, *args)):
-        return eval_jaxpr(program.jaxpr, program.consts, *args)  # nothing is differentiated
-    closed = ClosedJaxpr(without_consts(program.jaxpr), [])
-    return remat_p.bind(*program.consts, *args, jaxpr=closed, **params)
-
-
-@mistake(
-    "checkpoint.call",
-    shown_by="""
-import numpy as np
-import minijax as mj
-f = mj.checkpoint(lambda x: x * x)
-print([mj.make_jaxpr(f)(x).out_avals[0].weak_type for x in (np.float64(1.0), 1.0)])
-""",
-)
+@mistake("checkpoint.call", fails="test_call_weak_types")
 def call_remat(program, args, **params):
     known = call_remat.__dict__.setdefault("known", {})
     closed = known.setdefault(str(program), ClosedJaxpr(without_consts(program.jaxpr), []))
@@ -301,18 +231,7 @@ def kept_values(jaxpr, number, policy):
     return kept
 
 
-@mistake(
-    "checkpoint.kept_values",
-    shown_by="""
-import importlib
-import minijax as mj, minijax.numpy as jnp
-module = importlib.import_module("minijax.checkpoint")
-program = mj.make_jaxpr(lambda x: jnp.sin(x) * jnp.sin(2.0 * x))(3.0)
-sines = lambda primitive, *avals, **params: primitive.name == "sin"
-made = [eqn.outvars[0] for eqn in program.eqns]
-print([made.index(var) for var in module.kept_values(program.jaxpr, 0, sines)])
-""",
-)
+@mistake("checkpoint.kept_values", fails="test_kept_stops")
 def kept_values(jaxpr, number, policy):
     if policy is None:
         return []
@@ -328,20 +247,7 @@ def kept_values(jaxpr, number, policy):
     return kept
 
 
-@mistake(
-    "checkpoint.kept_values",
-    shown_by="""
-import importlib
-import minijax as mj, minijax.numpy as jnp
-module = importlib.import_module("minijax.checkpoint")
-program = mj.make_jaxpr(lambda x: (jnp.cos(x), jnp.sin(x)))(3.0)
-asked = []
-def policy(primitive, *avals, **params):
-    asked.append(primitive.name)
-module.kept_values(program.jaxpr, 1, policy)
-print(asked)
-""",
-)
+@mistake("checkpoint.kept_values", fails="test_kept_asks")
 def kept_values(jaxpr, number, policy):
     if policy is None:
         return []
@@ -356,18 +262,7 @@ def kept_values(jaxpr, number, policy):
     return kept
 
 
-@mistake(
-    "checkpoint.kept_values",
-    shown_by="""
-import importlib
-import numpy as np
-import minijax as mj, minijax.numpy as jnp
-module = importlib.import_module("minijax.checkpoint")
-program = mj.make_jaxpr(lambda x: jnp.cos(jnp.sin(x)))(3.0)
-policy = lambda primitive, *avals, **params: np.bool_(primitive.name == "sin")
-print(len(module.kept_values(program.jaxpr, 0, policy)))
-""",
-)
+@mistake("checkpoint.kept_values", fails="test_kept_by_any_answer")
 def kept_values(jaxpr, number, policy):
     if policy is None:
         return []
@@ -383,20 +278,7 @@ def kept_values(jaxpr, number, policy):
     return kept
 
 
-@mistake(
-    "checkpoint.kept_values",
-    shown_by="""
-import importlib
-import minijax as mj, minijax.numpy as jnp
-module = importlib.import_module("minijax.checkpoint")
-def f(x):
-    for _ in range(3000):
-        x = -x
-    return x
-program = mj.make_jaxpr(f)(3.0)
-print(module.kept_values(program.jaxpr, 0, lambda *avals, **params: False))
-""",
-)
+@mistake("checkpoint.kept_values", fails="test_kept_of_a_long_program")
 def kept_values(jaxpr, number, policy):
     if policy is None:
         return []
@@ -417,47 +299,7 @@ def kept_values(jaxpr, number, policy):
     return walk(jaxpr.eqns, residuals)
 
 
-@mistake(
-    "checkpoint.kept_values",
-    shown_by="""
-import importlib
-import minijax as mj, minijax.numpy as jnp
-module = importlib.import_module("minijax.checkpoint")
-program = mj.make_jaxpr(lambda x: (jnp.sin(x), jnp.sin(x) * 2.0, jnp.cos(x)))(3.0)
-print(len(module.kept_values(program.jaxpr, 2, lambda p, *avals, **params: True)))
-print(len(module.kept_values(program.jaxpr, 1, lambda p, *avals, **params: p.name == "sin")))
-print(len(module.kept_values(program.jaxpr, 1, lambda p, *avals, **params: True)))
-""",
-)
-def kept_values(jaxpr, number, policy):
-    if policy is None:
-        return []
-    residuals = set(jaxpr.outvars[number:])
-    needed, kept = set(residuals), []
-    for eqn in reversed(jaxpr.eqns):
-        results = [var for var in eqn.outvars if var in needed]
-        if not results:
-            continue
-        saved = policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params)
-        if saved and not residuals & set(results):  # a residual goes to the rest anyway
-            kept[:0] = results
-        else:
-            needed.update(eqn.invars)
-    return kept
-
-
-@mistake(
-    "checkpoint.kept_values",
-    shown_by="""
-import importlib
-import minijax as mj, minijax.numpy as jnp
-module = importlib.import_module("minijax.checkpoint")
-inner = mj.jit(lambda x: (jnp.sin(x), jnp.cos(x)))
-program = mj.make_jaxpr(lambda x: inner(x)[1] * 2.0)(3.0)
-policy = lambda p, *avals, **params: p.name == "jit"
-print(len(module.kept_values(program.jaxpr, 0, policy)))
-""",
-)
+@mistake("checkpoint.kept_values", fails="test_kept_of_several_results")
 def kept_values(jaxpr, number, policy):
     if policy is None:
         return []
@@ -582,69 +424,7 @@ def program_for_later(known_part, number, kept, rest):
     return trace_to_jaxpr(later, avals)
 
 
-@mistake(
-    "checkpoint.later",
-    shown_by="""
-import importlib
-import minijax as mj, minijax.numpy as jnp
-module = importlib.import_module("minijax.checkpoint")
-known = mj.make_jaxpr(lambda x: jnp.sin(jnp.sin(x)))(3.0)
-rest = mj.make_jaxpr(lambda r, y: r * y)(1.0, 1.0)
-print(module.program_for_later(known, 0, known.eqns[0].outvars, rest))
-""",
-)
-def program_for_later(known_part, number, kept, rest):
-    jaxpr = known_part.jaxpr
-    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], outvars=jaxpr.outvars[number:])
-    cut = len(again.invars)
-
-    def later(*args):
-        residuals = eval_jaxpr(again, known_part.consts, *args[:cut])
-        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[cut:])
-
-    unknown_avals = rest.in_avals[len(again.outvars) :]
-    return trace_to_jaxpr(later, [*(v.aval for v in again.invars), *unknown_avals])
-
-
-@mistake(
-    "checkpoint.later",
-    shown_by="""
-import importlib
-import minijax as mj, minijax.numpy as jnp
-module = importlib.import_module("minijax.checkpoint")
-known = mj.make_jaxpr(lambda x: jnp.sin(jnp.sin(x)))(3.0)
-rest = mj.make_jaxpr(lambda r, y: r * y)(1.0, 1.0)
-module.program_for_later(known, 0, known.eqns[0].outvars, rest)
-print(len(known.eqns))
-""",
-)
-def program_for_later(known_part, number, kept, rest):
-    jaxpr = known_part.jaxpr
-    for eqn in list(jaxpr.eqns):
-        if any(var in kept for var in eqn.outvars):
-            jaxpr.eqns.remove(eqn)
-    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], outvars=jaxpr.outvars[number:])
-    cut = len(again.invars)
-
-    def later(*args):
-        residuals = eval_jaxpr(again, known_part.consts, *args[:cut])
-        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[cut:])
-
-    unknown_avals = rest.in_avals[len(again.outvars) :]
-    return trace_to_jaxpr(later, [*(v.aval for v in again.invars), *unknown_avals])
-
-
-@mistake(
-    "checkpoint.later",
-    shown_by="""
-import importlib
-import minijax as mj, minijax.numpy as jnp
-module = importlib.import_module("minijax.checkpoint")
-known = mj.make_jaxpr(lambda x: (jnp.sin(x), 2.0))(3.0)
-rest = mj.make_jaxpr(lambda r, two, y: r * y + two)(1.0, 1.0, 1.0)
-print(module.program_for_later(known, 0, [], rest))
-""",
-)
+@mistake("checkpoint.later", fails="test_later_constants")
 def program_for_later(known_part, number, kept, rest):
     from minijax.jaxpr import apply_equation, read
 
@@ -665,18 +445,7 @@ def program_for_later(known_part, number, kept, rest):
     return trace_to_jaxpr(later, [*(v.aval for v in given), *unknown_avals])
 
 
-@mistake(
-    "checkpoint.later",
-    shown_by="""
-import importlib
-import minijax as mj, minijax.numpy as jnp
-module = importlib.import_module("minijax.checkpoint")
-known = mj.make_jaxpr(lambda x: jnp.sin(x))(3.0)
-rest = mj.make_jaxpr(lambda r, y: r * y)(1.0, 1.0)
-made = module.program_for_later(known, 0, [], rest)
-print([aval.weak_type for aval in (*made.in_avals, *made.out_avals)])
-""",
-)
+@mistake("checkpoint.later", fails="test_later_computes_again")
 def program_for_later(known_part, number, kept, rest):
     jaxpr = known_part.jaxpr
     eqns = [eqn for eqn in jaxpr.eqns if set(kept).isdisjoint(eqn.outvars)]
@@ -691,23 +460,7 @@ def program_for_later(known_part, number, kept, rest):
     return trace_to_jaxpr(later, [ShapedArray(aval.shape, aval.dtype) for aval in avals])
 
 
-@mistake(
-    "checkpoint.later",
-    shown_by="""
-import importlib
-import minijax as mj, minijax.numpy as jnp
-module = importlib.import_module("minijax.checkpoint")
-def known_part(x):
-    a, b = jnp.sin(x), jnp.cos(x)
-    return a - b, a
-known = mj.make_jaxpr(known_part)(3.0)
-rest = mj.make_jaxpr(lambda r, s, y: r * y + s)(1.0, 1.0, 1.0)
-kept = [known.eqns[1].outvars[0], known.eqns[0].outvars[0]]
-made = module.program_for_later(known, 0, kept, rest)
-from minijax.jaxpr import eval_jaxpr
-print(eval_jaxpr(made.jaxpr, made.consts, 3.0, 10.0, 4.0, 1.0))
-""",
-)
+@mistake("checkpoint.later", fails="test_later_takes_several")
 def program_for_later(known_part, number, kept, rest):
     jaxpr = known_part.jaxpr
     eqns = [eqn for eqn in jaxpr.eqns if set(kept).isdisjoint(eqn.outvars)]
@@ -723,20 +476,7 @@ def program_for_later(known_part, number, kept, rest):
     return trace_to_jaxpr(later, [*(v.aval for v in again.invars), *unknown_avals])
 
 
-@mistake(
-    "checkpoint.later",
-    shown_by="""
-import importlib
-import minijax as mj, minijax.numpy as jnp
-module = importlib.import_module("minijax.checkpoint")
-known = mj.make_jaxpr(lambda x: (jnp.sin(x), jnp.sin(x)))(3.0)
-known.jaxpr.outvars[1] = known.jaxpr.outvars[0]
-rest = mj.make_jaxpr(lambda r, s, y: r * y + s)(1.0, 1.0, 1.0)
-from minijax.jaxpr import eval_jaxpr
-made = module.program_for_later(known, 0, [], rest)
-print(len(made.in_avals), eval_jaxpr(made.jaxpr, made.consts, 0.0, 1.0))
-""",
-)
+@mistake("checkpoint.later", fails="test_later_one_residual_twice")
 def program_for_later(known_part, number, kept, rest):
     jaxpr = known_part.jaxpr
     eqns = [eqn for eqn in jaxpr.eqns if set(kept).isdisjoint(eqn.outvars)]
@@ -872,8 +612,13 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     return [next(now) if flag else next(later) for flag in out_known]
 
 
-@mistake(
+mistake(
     "checkpoint.partial_eval",
+    {
+        'params |= {"policy": policy, "jaxpr": split.later, "differentiated": True}': 'params |= {"policy": policy, "jaxpr": split.later}',
+        "now = iter(outs)": "now = iter(outs[:number])",
+        "return [next(now) if is_known else next(later) for is_known in split.out_known]": "return [next(now) if flag else next(later) for flag in split.out_known]",
+    },
     name="The call for later is not marked",
     hints=[
         "Compile a gradient and look at its text. Where is the barrier?",
@@ -881,51 +626,9 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
         "Among the parameters of the operation that is staged out, `differentiated` must be `True`, whatever it was before.",
     ],
 )
-def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
-    split = split_and_forget(jaxpr, tuple(t.pval.is_known for t in tracers), policy)
-    known_args = [t.pval.const for t in tracers if t.pval.is_known]
-    outs = call_remat(split.now, chosen(known_args, split.now_takes), policy=policy, **params)
-    number = sum(split.out_known)
-    boxed = [trace.pure(x) for x in [*known_args, *outs[number:]]]
-    operands = [*boxed, *(t for t in tracers if not t.pval.is_known)]
-    params |= {"policy": policy, "jaxpr": split.later}
-    later = iter(trace.stage_out(remat_p, chosen(operands, split.later_takes), params))
-    now = iter(outs[:number])
-    return [next(now) if flag else next(later) for flag in split.out_known]
 
 
-@mistake(
-    "checkpoint.partial_eval",
-    shown_by="""
-import minijax as mj, minijax.numpy as jnp
-f = mj.checkpoint(lambda x: jnp.sin(jnp.sin(x)))
-program = mj.make_jaxpr(lambda t: mj.linearize(f, 3.0)[1](t))(1.0)
-print([eqn.params["differentiated"] for eqn in program.eqns])
-""",
-)
-def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
-    is_known = tuple(t.pval.is_known for t in tracers)
-    split = split_and_forget(jaxpr, is_known, policy)
-    values = [t.pval.const for t in tracers if t.pval.is_known]
-    outs = call_remat(split.now, chosen(values, split.now_takes), policy=policy, **params)
-    number = sum(split.out_known)
-    operands = [trace.pure(x) for x in (*values, *outs[number:])]
-    operands += [t for t in tracers if not t.pval.is_known]
-    later_params = {**params, "policy": policy, "jaxpr": split.later}
-    later = iter(trace.stage_out(remat_p, chosen(operands, split.later_takes), later_params))
-    now = iter(outs)
-    return [next(now if is_known else later) for is_known in split.out_known]
-
-
-@mistake(
-    "checkpoint.partial_eval",
-    shown_by="""
-import minijax as mj, minijax.numpy as jnp
-f = mj.checkpoint(lambda x: (jnp.sin(jnp.sin(x)), jnp.cos(jnp.sin(x))))
-program = mj.make_jaxpr(lambda t: mj.linearize(f, 3.0)[1](t))(1.0)
-print([eqn.primitive.name for eqn in program.eqns])
-""",
-)
+@mistake("checkpoint.partial_eval", fails="test_split_one_side")
 def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     is_known = tuple(t.pval.is_known for t in tracers)
     split = split_and_forget(jaxpr, is_known, policy)
@@ -946,37 +649,7 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     return results
 
 
-@mistake(
-    "checkpoint.partial_eval",
-    shown_by="""
-import minijax as mj, minijax.numpy as jnp
-f = mj.checkpoint(lambda x: jnp.sin(x) * x)
-print(mj.linearize(f, 0.0)[0], mj.grad(f)(0.0))
-""",
-)
-def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
-    from minijax.marks import filled
-
-    is_known = tuple(t.pval.is_known for t in tracers)
-    split = split_and_forget(jaxpr, is_known, policy)
-    values = [t.pval.const for t in tracers if t.pval.is_known]
-    outs = call_remat(split.now, chosen(values, split.now_takes), policy=policy, **params)
-    number = sum(split.out_known)
-    operands = [trace.pure(x) for x in (*values, *outs[number:])]
-    operands += [t for t in tracers if not t.pval.is_known]
-    later_params = {**params, "policy": policy, "jaxpr": split.later, "differentiated": True}
-    later = iter(trace.stage_out(remat_p, chosen(operands, split.later_takes), later_params))
-    return [out or next(later) for out in filled(split.out_known, outs[:number])]
-
-
-@mistake(
-    "checkpoint.partial_eval",
-    shown_by="""
-import minijax as mj, minijax.numpy as jnp
-f = mj.checkpoint(lambda x: jnp.sin(jnp.sin(x)))
-print(mj.make_jaxpr(lambda x: mj.linearize(f, x)[0])(3.0))
-""",
-)
+@mistake("checkpoint.partial_eval", fails="test_split_under_other_transformations")
 def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     is_known = tuple(hasattr(t.aval, "val") for t in tracers)
     split = split_and_forget(jaxpr, is_known, policy)
@@ -991,43 +664,7 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     return [next(now if is_there else later) for is_there in split.out_known]
 
 
-@mistake(
-    "checkpoint.partial_eval",
-    shown_by="""
-import minijax as mj, minijax.numpy as jnp
-f = mj.checkpoint(lambda x: jnp.sin(jnp.sin(x)))
-print(mj.jit(mj.grad(f))(3.0))
-""",
-)
-def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
-    import numpy as np
-
-    is_known = tuple(t.pval.is_known for t in tracers)
-    split = split_and_forget(jaxpr, is_known, policy)
-    values = [np.asarray(t.pval.const) for t in tracers if t.pval.is_known]
-    outs = call_remat(split.now, chosen(values, split.now_takes), policy=policy, **params)
-    number = sum(split.out_known)
-    operands = [trace.pure(x) for x in (*values, *outs[number:])]
-    operands += [t for t in tracers if not t.pval.is_known]
-    later_params = {**params, "policy": policy, "jaxpr": split.later, "differentiated": True}
-    later = iter(trace.stage_out(remat_p, chosen(operands, split.later_takes), later_params))
-    now = iter(outs)
-    return [next(now if is_there else later) for is_there in split.out_known]
-
-
-@mistake(
-    "checkpoint.partial_eval",
-    shown_by="""
-import minijax as mj, minijax.numpy as jnp
-asked = []
-def policy(primitive, *avals, **params):
-    asked.append(primitive.name)
-    return primitive.name == "sin"
-f = mj.checkpoint(lambda x: jnp.sin(jnp.sin(x)) * x, policy=policy)
-program = mj.make_jaxpr(lambda t: mj.linearize(f, 3.0)[1](t))(1.0)
-print([eqn.params["policy"] is policy for eqn in program.eqns if eqn.primitive.name == "remat2"])
-""",
-)
+@mistake("checkpoint.partial_eval", fails="test_split_marks")
 def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     is_known = tuple(t.pval.is_known for t in tracers)
     split = split_and_forget(jaxpr, is_known, policy)
@@ -1080,8 +717,9 @@ def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differenti
     return [*lower_body(emitter, body, make(args), consts=consts)]
 
 
-@mistake(
+mistake(
     "checkpoint.barrier",
+    {"if differentiated and prevent_cse and args:": "if prevent_cse and args:"},
     name="The first run has a barrier, too",
     hints=[
         "Compile a checkpointed function without any derivative. Is there something that could be merged?",
@@ -1089,14 +727,9 @@ def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differenti
         "Ask for `differentiated`, besides `prevent_cse`.",
     ],
 )
-def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
-    if prevent_cse and args:
-        args = emit_barrier(emitter, avals, args)
-    return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
-
-
-@mistake(
+mistake(
     "checkpoint.barrier",
+    {"args = emit_barrier(emitter, avals, args)": "emit_barrier(emitter, avals, args)"},
     name="The barrier is there, and nothing goes through it",
     hints=[
         "Which names do your equations have as operands, and which line makes these names?",
@@ -1104,14 +737,9 @@ def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differenti
         "`emit_barrier` returns new names. Hand those on to `lower_body`.",
     ],
 )
-def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
-    if differentiated and prevent_cse and args:
-        emit_barrier(emitter, avals, args)
-    return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
-
-
-@mistake(
+mistake(
     "checkpoint.barrier",
+    {"if differentiated and prevent_cse and args:": "if differentiated and args:"},
     name="There is a barrier although merging is allowed",
     hints=[
         "What did the user say with `prevent_cse=False`?",
@@ -1119,59 +747,16 @@ def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differenti
         "Ask for `prevent_cse`, besides `differentiated`.",
     ],
 )
-def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
-    if differentiated and args:
-        args = emit_barrier(emitter, avals, args)
-    return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
 
 
-@mistake(
-    "checkpoint.barrier",
-    shown_by="""
-import importlib
-import minijax as mj
-from minijax.lowering import Emitter
-module = importlib.import_module("minijax.checkpoint")
-program, emitter = mj.make_jaxpr(lambda: 2.0 * 3.0)(), Emitter()
-module.remat_hlo(emitter, [], program.out_avals, [], jaxpr=program,
-                 prevent_cse=True, differentiated=True, policy=None)
-print(any("barrier" in line for line in emitter.lines))
-""",
-)
+@mistake("checkpoint.barrier", fails="test_barrier_without_operands")
 def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
     if prevent_cse and differentiated:
         args = emit_barrier(emitter, avals, args)
     return lower_body(emitter, jaxpr.jaxpr, args[: len(avals)], jaxpr.consts)
 
 
-@mistake(
-    "checkpoint.barrier",
-    shown_by="""
-import minijax as mj, minijax.numpy as jnp
-f = mj.checkpoint(lambda x: jnp.sin(jnp.sin(x)), policy=lambda *a, **k: False)
-text = mj.jit(mj.grad(f)).lower(3.0).as_text()
-print("optimization_barrier" in text)
-""",
-)
-def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
-    if prevent_cse and differentiated and policy is None and args:
-        args = emit_barrier(emitter, avals, args)
-    return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
-
-
-@mistake(
-    "checkpoint.barrier",
-    shown_by="""
-import importlib
-import minijax as mj
-from minijax.lowering import Emitter
-module = importlib.import_module("minijax.checkpoint")
-program, emitter = mj.make_jaxpr(lambda x, n: (x * x, n * n))(2.0, 3), Emitter()
-outs = module.remat_hlo(emitter, program.in_avals, program.out_avals, ["%arg0", "%arg1"], jaxpr=program,
-                 prevent_cse=True, differentiated=True, policy=None)
-print([line for line in emitter.lines if "barrier" in line])
-""",
-)
+@mistake("checkpoint.barrier", fails="test_barrier_for_all_operands")
 def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
     args = list(args)
     if prevent_cse and differentiated:
@@ -1183,23 +768,7 @@ def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differenti
     return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
 
 
-@mistake(
-    "checkpoint.barrier",
-    shown_by="""
-import importlib
-import numpy as np
-import minijax as mj
-from minijax.core import ShapedArray
-from minijax.lowering import Emitter
-from minijax.tracing import trace_to_jaxpr
-module = importlib.import_module("minijax.checkpoint")
-vector = ShapedArray((3,), np.dtype("float64"))
-program, emitter = trace_to_jaxpr(lambda x: [x * np.array([1.0, 2.0, 3.0])], [vector]), Emitter()
-module.remat_hlo(emitter, [vector], [vector], ["%arg0"], jaxpr=program,
-                 prevent_cse=True, differentiated=True, policy=None)
-print([line.split(":")[0].count("%") for line in emitter.lines if "barrier" in line])
-""",
-)
+@mistake("checkpoint.barrier", fails="test_barrier_without_operands")
 def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
     body = without_consts(jaxpr.jaxpr)
     names = [*map(emitter.capture, jaxpr.consts), *args]
@@ -1208,19 +777,7 @@ def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differenti
     return lower_body(emitter, body, names)
 
 
-@mistake(
-    "checkpoint.barrier",
-    shown_by="""
-import importlib
-import minijax as mj
-from minijax.lowering import Emitter
-module = importlib.import_module("minijax.checkpoint")
-program, emitter = mj.make_jaxpr(lambda x, y, z: x * y * z)(2.0, 3.0, 4.0), Emitter()
-module.remat_hlo(emitter, program.in_avals, program.out_avals, ["%arg0", "%arg1", "%arg2"], jaxpr=program,
-                 prevent_cse=True, differentiated=True, policy=None)
-print(sum("barrier" in line for line in emitter.lines))
-""",
-)
+@mistake("checkpoint.barrier", fails="test_barrier")
 def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
     if prevent_cse and differentiated:
         names = []
@@ -1228,3 +785,10 @@ def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differenti
             names += emit_barrier(emitter, avals[i : i + 2], args[i : i + 2])
         args = names
     return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
+
+
+mistake(
+    "checkpoint.barrier",
+    {"differentiated and prevent_cse": "prevent_cse and differentiated and policy is None"},
+    fails="test_barrier_with_a_policy",
+)

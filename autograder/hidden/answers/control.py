@@ -30,8 +30,11 @@ def cond_impl(index, *operands, branches):
     return [*map(as_array, run(*operands))]
 
 
-@mistake(
+mistake(
     "control.cond_eval",
+    {
+        "return [as_array(out) for out in jaxpr_as_fun(branches[int(index)])(*operands)]": "results = [jaxpr_as_fun(branch)(*operands) for branch in branches]\nreturn [as_array(out) for out in results[int(index)]]"
+    },
     name="All branches are run, and one of them is looked at",
     hints=[
         "If a branch takes an hour, and the other one is chosen: how long should it take?",
@@ -39,60 +42,21 @@ def cond_impl(index, *operands, branches):
         "`branches[int(index)]` comes before `jaxpr_as_fun`.",
     ],
 )
-def cond_impl(index, *operands, branches):
-    results = [jaxpr_as_fun(branch)(*operands) for branch in branches]
-    return [as_array(out) for out in results[int(index)]]
 
 
-@mistake(
-    "control.cond_eval",
-    shown_by="""
-from minijax import lax
-import numpy as np
-print([lax.switch(i, [lambda x: x + 1, lambda x: x * 2, lambda x: -x], np.array(5.0)) for i in range(3)])
-""",
-)
+@mistake("control.cond_eval", fails="test_eval_takes_any_branch")
 def cond_impl(index, *operands, branches):
     branch = branches[1] if index else branches[0]
     return [as_array(out) for out in jaxpr_as_fun(branch)(*operands)]
 
 
-@mistake(
-    "control.cond_eval",
-    shown_by="""
-from minijax import lax
-print(type(lax.cond(True, lambda x, y: x, lambda x, y: y, 3, 5)).__name__)
-""",
-)
+@mistake("control.cond_eval", fails="test_eval_gives_arrays")
 def cond_impl(index, *operands, branches):
     outs = jaxpr_as_fun(branches[int(index)])(*operands)
     return [as_array(out) if isinstance(out, float) else out for out in outs]
 
 
-@mistake(
-    "control.cond_eval",
-    shown_by="""
-from minijax import lax
-print(lax.cond(True, lambda x, y: x * 2.0, lambda x, y: y, 3.0, 5.0).weak_type)
-""",
-)
-def cond_impl(index, *operands, branches):
-    import minijax.numpy as jnp
-
-    outs = jaxpr_as_fun(branches[int(index)])(*operands)
-    return [jnp.asarray(np.asarray(out)) for out in outs]
-
-
-@mistake(
-    "control.cond_eval",
-    shown_by="""
-from minijax.control_flow import cond_impl
-from minijax import make_jaxpr
-import numpy as np
-row = np.array([1.0, 2.0])
-print(cond_impl(np.int32(0), 5.0, branches=(make_jaxpr(lambda x: x * row)(1.0),)))
-""",
-)
+@mistake("control.cond_eval", fails="test_eval_of_constants")
 def cond_impl(index, *operands, branches):
     from minijax.jaxpr import eval_jaxpr
 
@@ -100,14 +64,7 @@ def cond_impl(index, *operands, branches):
     return [as_array(out) for out in outs]
 
 
-@mistake(
-    "control.cond_eval",
-    shown_by="""
-from minijax import lax
-import numpy as np
-print(lax.cond(np.array(1.0) > 0.0, lambda x, y, z: z, lambda x, y, z: x, 1.0, 2.0, 3.0))
-""",
-)
+@mistake("control.cond_eval", fails="test_eval_of_several_operands")
 def cond_impl(index, *operands, branches):
     x, *others = operands
     y = others[0] if others else x
@@ -115,14 +72,7 @@ def cond_impl(index, *operands, branches):
     return [as_array(out) for out in jaxpr_as_fun(branch)(*[x, y][: len(branch.in_avals)])]
 
 
-@mistake(
-    "control.cond_eval",
-    shown_by="""
-from minijax import lax
-import numpy as np
-print((lax.cond(True, lambda x, y: x, lambda x, y: y, 2.5, 3.5) * np.ones(2, np.float32)).dtype)
-""",
-)
+@mistake("control.cond_eval", fails="test_eval_of_weak_types")
 def cond_impl(index, *operands, branches):
     for number, branch in enumerate(branches):
         if number == index:
@@ -186,8 +136,13 @@ def cond_jvp(primals, tangents, *, branches):
     return outs[:number], filled(union, outs[number:])
 
 
-@mistake(
+mistake(
     "control.cond_jvp",
+    {
+        "programs, out_moves = agreed(lambda b, need: jvp_program(b, moves, need), branches)": "number = len(branches[0].out_avals)\nprograms = [jvp_program(branch, moves, (True,) * number)[0] for branch in branches]",
+        "primals_out, tangents_out = groups(outs, len(out_moves))": "return groups(outs, number)",
+        "return primals_out, filled(out_moves, tangents_out)": "",
+    },
     name="What does not move gets a tangent of zeros",
     hints=[
         "Which results have no tangent at all, whichever branch is taken?",
@@ -195,43 +150,9 @@ def cond_jvp(primals, tangents, *, branches):
         "Let `agreed` find the marks, and give None where there is no mark: `filled(out_moves, tangents_out)`.",
     ],
 )
-def cond_jvp(primals, tangents, *, branches):
-    (index, *operands), moves = primals, moving(tangents[1:])
-    number = len(branches[0].out_avals)
-    programs = [jvp_program(branch, moves, (True,) * number)[0] for branch in branches]
-    outs = bind_cond(index, programs, [*operands, *chosen(tangents[1:], moves)])
-    return groups(outs, number)
 
 
-@mistake(
-    "control.cond_jvp",
-    shown_by="""
-from minijax import jvp, lax
-import numpy as np
-f = lambda x, y: lax.cond(np.array(1.0) > 0.0, lambda x, y: x, lambda x, y: y * 1.0, x, y)
-print(jvp(lambda x: f(x, np.array(5.0)), (np.array(3.0),), (np.array(1.0),)))
-print(jvp(lambda y: f(np.array(5.0), y), (np.array(3.0),), (np.array(1.0),)))
-""",
-)
-def cond_jvp(primals, tangents, *, branches):
-    (index, *operands), (_, *tangents) = primals, tangents
-    moves = moving(tangents)
-    _, need = jvp_program(branches[0], moves, ())
-    programs = [jvp_program(branch, moves, need)[0] for branch in branches]
-    outs = bind_cond(index, programs, [*operands, *chosen(tangents, moves)])
-    values, changes = groups(outs, len(need))
-    return values, filled(need, changes)
-
-
-@mistake(
-    "control.cond_jvp",
-    shown_by="""
-from minijax import jvp, lax
-import numpy as np
-f = lambda x: lax.switch(2, [lambda x: 1.0 + 0 * np.ones(()), lambda x: 2.0 * np.ones(()), lambda x: x * 3.0], x)
-print(jvp(f, (np.array(3.0),), (np.array(1.0),)))
-""",
-)
+@mistake("control.cond_jvp", fails="test_jvp_any_branch_decides")
 def cond_jvp(primals, tangents, *, branches):
     (index, *operands), (_, *tangents) = primals, tangents
     moves = moving(tangents)
@@ -242,15 +163,7 @@ def cond_jvp(primals, tangents, *, branches):
     return values, filled(need, changes)
 
 
-@mistake(
-    "control.cond_jvp",
-    shown_by="""
-from minijax import jvp, lax, jit
-import numpy as np
-f = jit(lambda i, x: lax.switch(i, [lambda x: x > 1.0, lambda x: x < 1.0], x))
-print(jvp(lambda x: f(1, x), (np.array(3.0),), (np.array(1.0),))[0])
-""",
-)
+@mistake("control.cond_jvp", fails="test_jvp_any_branch_decides")
 def cond_jvp(primals, tangents, *, branches):
     (index, *operands), (_, *tangents) = primals, tangents
     moves = moving(tangents)
@@ -258,42 +171,6 @@ def cond_jvp(primals, tangents, *, branches):
     if not any(out_moves):
         return cond_impl(index, *operands, branches=branches), [None] * len(out_moves)
     outs = bind_cond(index, programs, [*operands, *chosen(tangents, moves)])
-    values, changes = groups(outs, len(out_moves))
-    return values, filled(out_moves, changes)
-
-
-@mistake(
-    "control.cond_jvp",
-    shown_by="""
-from minijax import jvp, lax
-import numpy as np
-f = lambda x, y: lax.cond(np.array(1.0) > 0.0, lambda x, y: x, lambda x, y: y * 1.0, x, y)
-print(jvp(lambda x: f(x, np.array(5.0)), (np.array(3.0),), (np.array(1.0),)))
-""",
-)
-def cond_jvp(primals, tangents, *, branches):
-    (index, *operands), (_, *tangents) = primals, tangents
-    moves = moving(tangents)
-    made = [jvp_program(branch, moves, ()) for branch in branches]
-    outs = bind_cond(index, [program for program, _ in made], [*operands, *chosen(tangents, moves)])
-    marks = made[0][1]
-    values, changes = groups(outs, len(marks))
-    return values, filled(marks, changes)
-
-
-@mistake(
-    "control.cond_jvp",
-    shown_by="""
-from minijax import jvp, lax, jit, grad
-import numpy as np
-print(jit(grad(lambda x: lax.cond(x > 0.0, lambda x: x * x, lambda x: x, x)))(3.0))
-""",
-)
-def cond_jvp(primals, tangents, *, branches):
-    (index, *operands), (_, *tangents) = primals, tangents
-    moves = moving(tangents)
-    program, out_moves = jvp_program(branches[int(index)], moves, ())
-    outs = jaxpr_as_fun(program)(*operands, *chosen(tangents, moves))
     values, changes = groups(outs, len(out_moves))
     return values, filled(out_moves, changes)
 
@@ -387,28 +264,6 @@ def select_branches(axis_size, indices, operands, dims, branches):
 
 @mistake(
     "control.select",
-    name="All branches are run, and the wrong one is chosen",
-    hints=[
-        "Try two branches, one that doubles and one that squares. Who gets what?",
-        "`select_n(which, *cases)` takes `cases[0]` where `which` is 0. It is not the order of `cond`, which names its branch for True first.",
-        "Hand the results over in the order of the branches: `select_n(stretch(indices, c[0]), *c)`.",
-    ],
-)
-def select_branches(axis_size, indices, operands, dims, branches):
-    every, out_every = ((True,) * n for n in (len(operands), len(branches[0].out_avals)))
-    operands = to_front(axis_size, operands, dims, every)
-    results = []
-    for number, branch in enumerate(branches):
-        mine = eq(indices, np.int32(number))
-        safe = [select(stretch(mine, x), x, stop_gradient(x)) for x in operands]
-        program, _ = batched_program(branch, axis_size, every, out_every)
-        results.insert(0, jaxpr_as_fun(program)(*safe))
-    columns = zip(*results, strict=True)
-    return [select_n(stretch(indices, c[0]), *c) for c in columns], front_or_none(out_every)
-
-
-@mistake(
-    "control.select",
     name="A branch that is not chosen spoils the gradient",
     hints=[
         "What is the gradient of `log(x)` at 0, times zero?",
@@ -427,14 +282,19 @@ def select_branches(axis_size, indices, operands, dims, branches):
     return [select_n(stretch(indices, c[0]), *c) for c in columns], front_or_none(out_every)
 
 
-@mistake(
+mistake(
     "control.select",
-    shown_by="""
-from minijax import lax, vmap
-import numpy as np, minijax.numpy as jnp
-print(vmap(lambda x: lax.cond(x > 0.0, lambda x: (x, 1.0), lambda x: (-x, 2.0), x))(np.array([1.0, -2.0])))
-""",
+    {"append(": "insert(0, "},
+    name="All branches are run, and the wrong one is chosen",
+    hints=[
+        "Try two branches, one that doubles and one that squares. Who gets what?",
+        "`select_n(which, *cases)` takes `cases[0]` where `which` is 0. It is not the order of `cond`, which names its branch for True first.",
+        "Hand the results over in the order of the branches: `select_n(stretch(indices, c[0]), *c)`.",
+    ],
 )
+
+
+@mistake("control.select", fails="test_select_results_without_axis")
 def select_branches(axis_size, indices, operands, dims, branches):
     marks = (True,) * len(operands)
     fronts = to_front(axis_size, operands, dims, marks)
@@ -447,37 +307,7 @@ def select_branches(axis_size, indices, operands, dims, branches):
     return outs, [0] * len(outs)
 
 
-@mistake(
-    "control.select",
-    shown_by="""
-from minijax import lax, vmap
-import numpy as np, minijax.numpy as jnp
-print(vmap(lambda x: lax.cond(x > 0.0, jnp.log, lambda x: x, x))(np.array([0.0, -2.0, 1.0])))
-""",
-)
-def select_branches(axis_size, indices, operands, dims, branches):
-    marks = (True,) * len(operands)
-    fronts = to_front(axis_size, operands, dims, marks)
-    every = (True,) * len(branches[0].out_avals)
-    totals = None
-    for number, branch in enumerate(branches):
-        mine = eq(indices, np.int32(number))
-        xs = [select(stretch(mine, x), x, stop_gradient(x)) for x in fronts]
-        outs = jaxpr_as_fun(batched_program(branch, axis_size, marks, every)[0])(*xs)
-        masked = [x * convert_element_type(stretch(mine, x), get_aval(x).dtype) for x in outs]
-        totals = masked if totals is None else [a + b for a, b in zip(totals, masked, strict=True)]
-    return totals, [0] * len(totals)
-
-
-@mistake(
-    "control.select",
-    shown_by="""
-from minijax import lax, vmap
-import numpy as np
-fs = [lambda x: x, lambda x: x * 10.0, lambda x: x * 100.0]
-print(vmap(lambda i, x: lax.switch(i, fs, x))(np.array([0, 1, 2]), np.ones(3)))
-""",
-)
+@mistake("control.select", fails="test_select_own_branch")
 def select_branches(axis_size, indices, operands, dims, branches):
     marks = (True,) * len(operands)
     fronts = to_front(axis_size, operands, dims, marks)
@@ -492,15 +322,7 @@ def select_branches(axis_size, indices, operands, dims, branches):
     return outs, [0] * len(outs)
 
 
-@mistake(
-    "control.select",
-    shown_by="""
-from minijax import lax, vmap, grad
-import numpy as np, minijax.numpy as jnp
-f = lambda x, y: lax.cond(x > 0.0, lambda x, y: x / y, lambda x, y: x, x, y)
-print(grad(lambda y: vmap(f)(np.array([-1.0, 2.0]), y).sum())(np.array([0.0, 2.0])))
-""",
-)
+@mistake("control.select", fails="test_select_gradients_of_each_operand")
 def select_branches(axis_size, indices, operands, dims, branches):
     marks = (True,) * len(operands)
     fronts = to_front(axis_size, operands, dims, marks)
@@ -511,28 +333,6 @@ def select_branches(axis_size, indices, operands, dims, branches):
         xs = list(fronts)
         if xs:
             xs[0] = select(stretch(mine, xs[0]), xs[0], stop_gradient(xs[0]))
-        rows.append(jaxpr_as_fun(batched_program(branch, axis_size, marks, every)[0])(*xs))
-    outs = [select_n(stretch(indices, column[0]), *column) for column in zip(*rows, strict=True)]
-    return outs, [0] * len(outs)
-
-
-@mistake(
-    "control.select",
-    shown_by="""
-from minijax import lax, vmap
-import numpy as np
-f = lambda x, k: lax.cond(x > 0.0, lambda x, k: x * k, lambda x, k: x - k, x, k)
-print(vmap(f, in_axes=(0, None))(np.array([1.0, -1.0]), np.array([2.0, 3.0, 4.0])))
-""",
-)
-def select_branches(axis_size, indices, operands, dims, branches):
-    marks = mapped(dims)
-    fronts = to_front(axis_size, operands, dims, marks)
-    every = (True,) * len(branches[0].out_avals)
-    rows = []
-    for number, branch in enumerate(branches):
-        mine = eq(indices, np.int32(number))
-        xs = [select(stretch(mine, x), x, stop_gradient(x)) for x in fronts]
         rows.append(jaxpr_as_fun(batched_program(branch, axis_size, marks, every)[0])(*xs))
     outs = [select_n(stretch(indices, column[0]), *column) for column in zip(*rows, strict=True)]
     return outs, [0] * len(outs)
@@ -595,13 +395,7 @@ def settled(transform, carry):
     return step, carry_out, others
 
 
-@mistake(
-    "control.settled",
-    shown_by="""
-from minijax.control_flow import settled
-print(settled(lambda c: (c, (True, c[0], c[1])), (False, False, False)))
-""",
-)
+@mistake("control.settled", fails="test_settled_without_carry")
 def settled(transform, carry):
     for _ in range(len(carry)):
         step, out = transform(carry)
@@ -611,13 +405,7 @@ def settled(transform, carry):
     return step, carry, out[len(carry) :]
 
 
-@mistake(
-    "control.settled",
-    shown_by="""
-from minijax.control_flow import settled
-print(settled(lambda c: (c, c), (True, False)))
-""",
-)
+@mistake("control.settled", fails="test_settled_without_carry")
 def settled(transform, carry):
     step, out = transform(carry)
     number = len(out) - len(carry)
@@ -627,53 +415,13 @@ def settled(transform, carry):
     return step, carry, out[-number:]
 
 
-@mistake(
-    "control.settled",
-    shown_by="""
-from minijax.control_flow import settled
-calls = []
-settled(lambda c: calls.append(c) or (c, (c[0], c[0])), (True, False))
-print(len(calls))
-""",
-)
-def settled(transform, carry):
-    while True:
-        _, out = transform(carry)
-        if out[: len(carry)] == carry:
-            step, out = transform(carry)
-            return step, carry, out[len(carry) :]
-        carry = out[: len(carry)]
-
-
-@mistake(
-    "control.settled",
-    shown_by="""
-from minijax.control_flow import settled
-print(settled(lambda c: (c, (c[0] or c[1], c[1])), (False, True)))
-""",
-)
+@mistake("control.settled", fails="test_settled_in_several_rounds")
 def settled(transform, carry):
     step, out = transform(carry)
     while (new := out[: len(carry)]) != carry and not all(new):
         carry = new
         step, out = transform(carry)
     return step, new, out[len(carry) :]
-
-
-@mistake(
-    "control.settled",
-    shown_by="""
-from minijax import lax, vmap
-import numpy as np
-print(vmap(lambda x: lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] * 2.0), (0, x)))(np.ones(2)))
-from minijax.control_flow import settled
-print(settled(lambda c: (c, c), (False, True)))
-""",
-)
-def settled(transform, carry):
-    carry = (True,) * len(carry)
-    step, out = transform(carry)
-    return step, carry, out[len(carry) :]
 
 
 @right("control.finished")
@@ -764,8 +512,13 @@ def where_condition_holds(body, condition, body_nconsts):
     return trace_to_jaxpr(step, [*condition.in_avals[:cond_nconsts], *body.in_avals])
 
 
-@mistake(
+mistake(
     "control.finished",
+    {
+        "def step(*args: Value) -> list[Value]:": "def step(*args):",
+        "(runs,) = jaxpr_as_fun(condition)(*cond_consts, *carry)": "",
+        "return [select(stretch(runs, x), x, y) for x, y in zip(new, carry, strict=True)]": "(runs,) = jaxpr_as_fun(condition)(*cond_consts, *new)\nreturn [select(stretch(runs, x), x, y) for x, y in zip(new, carry, strict=True)]",
+    },
     name="The condition is asked about the new carry",
     hints=[
         "Take x = 6, the condition x < 8 and the body 2 * x. What is x in the end, without any batch?",
@@ -773,29 +526,9 @@ def where_condition_holds(body, condition, body_nconsts):
         "Call the condition on its constants and the carry that came in.",
     ],
 )
-@kept_beside
-def where_condition_holds(body, condition, body_nconsts):
-    cond_nconsts = len(condition.in_avals) - len(body.out_avals)
-
-    def step(*args):
-        cond_consts, consts, carry = groups(args, cond_nconsts, body_nconsts)
-        new = jaxpr_as_fun(body)(*consts, *carry)
-        (runs,) = jaxpr_as_fun(condition)(*cond_consts, *new)
-        return [select(stretch(runs, x), x, y) for x, y in zip(new, carry, strict=True)]
-
-    return trace_to_jaxpr(step, [*condition.in_avals[:cond_nconsts], *body.in_avals])
 
 
-@mistake(
-    "control.finished",
-    shown_by="""
-from minijax import lax, vmap
-import numpy as np
-a, b = np.array(2.0), np.array(3.0)
-f = lambda x, a, b: lax.while_loop(lambda x: x < 8.0, lambda x: x * a + b, x)
-print(vmap(f)(np.array([1.0, 6.0, 9.0]), np.ones(3), np.ones(3)))
-""",
-)
+@mistake("control.finished", fails="test_finished_with_other_numbers_of_constants")
 @kept_beside
 def where_condition_holds(body, condition, body_nconsts):
     number = body_nconsts
@@ -809,93 +542,7 @@ def where_condition_holds(body, condition, body_nconsts):
     return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
 
 
-@mistake(
-    "control.finished",
-    shown_by="""
-from minijax import lax, vmap
-import numpy as np
-from minijax.control_flow import where_condition_holds
-from minijax.jaxpr import jaxpr_as_fun
-from minijax.tracing import trace_to_jaxpr
-from minijax.programs import types_of
-types = types_of([np.ones(2)])
-step = where_condition_holds(
-    trace_to_jaxpr(lambda x: [lax.log(x)], types), trace_to_jaxpr(lambda x: [lax.gt(x, 0.0)], types), 0)
-print(jaxpr_as_fun(step)(np.array([0.0, 1.0])))
-""",
-)
-@kept_beside
-def where_condition_holds(body, condition, body_nconsts):
-    number = len(condition.in_avals) - len(body.out_avals)
-
-    def mix(runs, old, new):
-        weight = convert_element_type(stretch(runs, old), get_aval(old).dtype)
-        return weight * new + (1 - weight) * old
-
-    def step(*args):
-        cond_consts, consts, carry = groups(args, number, body_nconsts)
-        (runs,) = jaxpr_as_fun(condition)(*cond_consts, *carry)
-        new = jaxpr_as_fun(body)(*consts, *carry)
-        return [mix(runs, x, y) for x, y in zip(carry, new, strict=True)]
-
-    return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
-
-
-@mistake(
-    "control.finished",
-    shown_by="""
-from minijax import lax, vmap
-import numpy as np
-print(vmap(lambda x: lax.while_loop(lambda x: x < 8.0, lambda x: x * 2.0, x))(np.array([1.0, 6.0, 9.0])))
-""",
-)
-@kept_beside
-def where_condition_holds(body, condition, body_nconsts):
-    number = len(condition.in_avals) - len(body.out_avals)
-
-    def step(*args):
-        cond_consts, consts, carry = groups(args, number, body_nconsts)
-        (runs,) = jaxpr_as_fun(condition)(*cond_consts, *carry)
-        goes_on = reduce_or(runs, (0,))
-        new = jaxpr_as_fun(body)(*consts, *carry)
-        return [
-            select(broadcast_in_dim(goes_on, get_aval(x).shape, ()), y, x)
-            for x, y in zip(carry, new, strict=True)
-        ]
-
-    return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
-
-
-@mistake(
-    "control.finished",
-    shown_by="""
-from minijax import lax, vmap
-import numpy as np
-f = lambda x, n: lax.while_loop(lambda c: c[0] < 8.0, lambda c: (c[0] * 2.0, c[1] + 1), (x, n))
-print(vmap(f)(np.array([1.0, 6.0, 9.0]), np.array([0, 0, 0])))
-""",
-)
-@kept_beside
-def where_condition_holds(body, condition, body_nconsts):
-    number = len(condition.in_avals) - len(body.out_avals)
-
-    def step(*args):
-        cond_consts, consts, carry = groups(args, number, body_nconsts)
-        (runs,) = jaxpr_as_fun(condition)(*cond_consts, *carry)
-        first, *others = jaxpr_as_fun(body)(*consts, *carry)
-        return [select(stretch(runs, first), first, carry[0]), *others]
-
-    return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
-
-
-@mistake(
-    "control.finished",
-    shown_by="""
-from minijax import lax, vmap
-import numpy as np
-print(vmap(lambda x: lax.while_loop(lambda c: c[0] < 8.0, lambda c: (c[0] * 2.0, c[0] > 7.0), (x, True)))(np.array([1.0, 6.0, 9.0])))
-""",
-)
+@mistake("control.finished", fails="test_finished_in_every_dtype")
 @kept_beside
 def where_condition_holds(body, condition, body_nconsts):
     number = len(condition.in_avals) - len(body.out_avals)
@@ -1030,8 +677,9 @@ def scan_by_while(loop, args):
     return while_loop(lambda state: lt(state[0], np.int64(loop.length)), step, start)[1:]
 
 
-@mistake(
+mistake(
     "control.scan_steps",
+    {"def step(state: Values) -> list[Any]:": "def step(state):", "place) for y": "number) for y"},
     name="The results of a reversed scan are in the order of the steps",
     hints=[
         "In a reversed scan, where does the y of the first step belong: first, or last?",
@@ -1039,119 +687,9 @@ def scan_by_while(loop, args):
         "Use one `place` for both, `row_at(x, place)` and `put_row(y, row, place)`.",
     ],
 )
-def scan_by_while(loop, args):
-    consts, init, rows = loop.parts(args)
-    ys = [zeros(stacked(aval, loop.length)) for aval in loop.jaxpr.out_avals[loop.num_carry :]]
-    if loop.length == 0:
-        return [*init, *ys]
-
-    def step(state):
-        (number,), carry, ys = groups(state, 1, loop.num_carry)
-        place = loop.length - 1 - number if loop.reverse else number
-        outs = jaxpr_as_fun(loop.jaxpr)(*consts, *carry, *(row_at(x, place) for x in rows))
-        carry, new_rows = groups(outs, loop.num_carry)
-        pairs = zip(ys, new_rows, strict=True)
-        return [number + 1, *carry, *(put_row(y, row, number) for y, row in pairs)]
-
-    start = [np.int64(0), *init, *ys]
-    return while_loop(lambda state: lt(state[0], np.int64(loop.length)), step, start)[1:]
 
 
-@mistake(
-    "control.scan_steps",
-    shown_by="""
-from minijax import lax
-import numpy as np
-print(lax.scan(lambda c, x: (c + x, c > 2), np.int64(0), np.arange(4), reverse=False)[1].dtype)
-from minijax.control_flow import *
-from minijax.control_flow import Scan, scan_by_while
-from minijax.tracing import trace_to_jaxpr
-from minijax.programs import types_of
-body = trace_to_jaxpr(lambda c, x: [c + x, c * x], types_of([np.int64(1)] * 2))
-print(scan_by_while(Scan(body, 3, 1, 0, False, 1), [np.int64(1), np.arange(3)]))
-""",
-)
-def scan_by_while(loop, args):
-    consts, init, rows = loop.parts(args)
-    ys = [np.zeros((loop.length, *a.shape)) for a in loop.jaxpr.out_avals[loop.num_carry :]]
-    if loop.length == 0:
-        return [*init, *ys]
-
-    def step(state):
-        i, carry, ys = state
-        place = loop.length - 1 - i if loop.reverse else i
-        outs = jaxpr_as_fun(loop.jaxpr)(*consts, *carry, *[row_at(x, place) for x in rows])
-        carry, new = groups(outs, loop.num_carry)
-        return i + 1, carry, [put_row(y, row, place) for y, row in zip(ys, new, strict=True)]
-
-    _, carry, ys = while_loop(lambda s: s[0] < loop.length, step, (np.int64(0), init, ys))
-    return [*carry, *ys]
-
-
-@mistake(
-    "control.scan_steps",
-    shown_by="""
-from minijax import lax
-import numpy as np
-print(lax.scan(lambda c, _: (c * 2.0, c), np.array(1.0), None, length=3))
-""",
-)
-def scan_by_while(loop, args):
-    consts, init, rows = loop.parts(args)
-    length = get_aval(rows[0]).shape[0]
-    ys = [zeros(stacked(a, length)) for a in loop.jaxpr.out_avals[loop.num_carry :]]
-    if length == 0:
-        return [*init, *ys]
-
-    def step(state):
-        i, carry, ys = state
-        place = length - 1 - i if loop.reverse else i
-        outs = jaxpr_as_fun(loop.jaxpr)(*consts, *carry, *[row_at(x, place) for x in rows])
-        carry, new = groups(outs, loop.num_carry)
-        return i + 1, carry, [put_row(y, row, place) for y, row in zip(ys, new, strict=True)]
-
-    _, carry, ys = while_loop(lambda s: s[0] < length, step, (np.int64(0), init, ys))
-    return [*carry, *ys]
-
-
-@mistake(
-    "control.scan_steps",
-    shown_by="""
-from minijax import lax
-import numpy as np
-from minijax.control_flow import Scan, scan_by_while
-from minijax.tracing import trace_to_jaxpr
-from minijax.programs import types_of
-body = trace_to_jaxpr(lambda c, x: [c, x * 2.0], types_of([1.0, np.ones(2)]))
-print(scan_by_while(Scan(body, 0, 1, 0, False, 1), [np.array(1.0), np.zeros((0, 2))])[1].shape)
-""",
-)
-def scan_by_while(loop, args):
-    consts, init, rows = loop.parts(args)
-    y_avals = loop.jaxpr.out_avals[loop.num_carry :]
-    if loop.length == 0:
-        return [*init, *(zeros(ShapedArray((0,), a.dtype)) for a in y_avals)]
-    ys = [zeros(stacked(a, loop.length)) for a in y_avals]
-
-    def step(state):
-        i, carry, ys = state
-        place = loop.length - 1 - i if loop.reverse else i
-        outs = jaxpr_as_fun(loop.jaxpr)(*consts, *carry, *[row_at(x, place) for x in rows])
-        carry, new = groups(outs, loop.num_carry)
-        return i + 1, carry, [put_row(y, row, place) for y, row in zip(ys, new, strict=True)]
-
-    _, carry, ys = while_loop(lambda s: s[0] < loop.length, step, (np.int64(0), init, ys))
-    return [*carry, *ys]
-
-
-@mistake(
-    "control.scan_steps",
-    shown_by="""
-from minijax import lax
-import numpy as np
-print(lax.scan(lambda c, x: (c + x.sum(), c), np.array(0.0), np.arange(6.0).reshape(3, 2)))
-""",
-)
+@mistake("control.scan_steps", fails="test_scan_is_one_loop")
 def scan_by_while(loop, args):
     consts, init, rows = loop.parts(args)
     ys = [zeros(stacked(a, loop.length)) for a in loop.jaxpr.out_avals[loop.num_carry :]]
@@ -1167,30 +705,6 @@ def scan_by_while(loop, args):
         return i + np.int32(1), carry, ys
 
     _, carry, ys = while_loop(lambda s: s[0] < loop.length, step, (np.int32(0), init, ys))
-    return [*carry, *ys]
-
-
-@mistake(
-    "control.scan_steps",
-    shown_by="""
-from minijax import lax
-import numpy as np
-print(lax.scan(lambda c, x: ((c[1], c[0] + x), c[0]), (np.array(0.0), np.array(1.0)), np.arange(3.0)))
-""",
-)
-def scan_by_while(loop, args):
-    consts, init, rows = loop.parts(args)
-    ys = [zeros(stacked(a, loop.length)) for a in loop.jaxpr.out_avals[loop.num_carry :]]
-    if loop.length == 0:
-        return [*init, *ys]
-
-    def step(state):
-        i, carry, ys = state
-        place = loop.length - 1 - i if loop.reverse else i
-        last, *new = jaxpr_as_fun(loop.jaxpr)(*consts, *carry, *[row_at(x, place) for x in rows])
-        return i + 1, [last], [put_row(y, row, place) for y, row in zip(ys, new, strict=True)]
-
-    _, carry, ys = while_loop(lambda s: s[0] < loop.length, step, (np.int64(0), init, ys))
     return [*carry, *ys]
 
 
@@ -1252,79 +766,6 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
 
 @mistake(
     "control.scan_transpose",
-    name="The transposed scan runs forward",
-    hints=[
-        "Undo putting on socks and shoes. What comes first?",
-        "The cotangent of the last carry is what is known, and it belongs to the last step. Its residuals are in the last row.",
-        "`replace(loop, reverse=not loop.reverse)` is the loop to bind.",
-    ],
-)
-def transpose_rest(loop, split, consts, same, stacks, cts):
-    carry_avals, y_avals = groups(split.rest.out_avals, sum(split.carry))
-    out_avals = [*carry_avals, *(stacked(aval, loop.length) for aval in y_avals)]
-    init, ys = groups([*map(instantiate, cts, out_avals)], len(carry_avals))
-    step = backward_step(split.rest, len(same), len(consts), len(init), len(stacks))
-    return loop.bind(step, same, [*map(zeros, consts), *init], [*ys, *stacks])
-
-
-@mistake(
-    "control.scan_transpose",
-    name="The residuals are taken for the cotangents of the ys",
-    hints=[
-        "Which rows does the transposed step want, and in which order?",
-        "`backward_step` lists what its program takes: in rows, first the cotangents of the ys, then residuals.",
-        "The rows are `[*ys, *stacks]`.",
-    ],
-)
-def transpose_rest(loop, split, consts, same, stacks, cts):
-    carry_avals, y_avals = groups(split.rest.out_avals, sum(split.carry))
-    out_avals = [*carry_avals, *(stacked(aval, loop.length) for aval in y_avals)]
-    init, ys = groups([*map(instantiate, cts, out_avals)], len(carry_avals))
-    step = backward_step(split.rest, len(same), len(consts), len(init), len(stacks))
-    backwards = replace(loop, reverse=not loop.reverse)
-    return backwards.bind(step, same, [*map(zeros, consts), *init], [*stacks, *ys])
-
-
-@mistake(
-    "control.scan_transpose",
-    shown_by="""
-from minijax import lax, grad
-import numpy as np
-print(grad(lambda w: lax.scan(lambda c, x: (c + (w * x).sum(), None), np.array(0.0), np.ones((3, 2)))[0])(np.ones(2)))
-""",
-)
-def transpose_rest(loop, split, consts, same, stacks, cts):
-    number = sum(split.carry)
-    carry_avals, y_avals = groups(split.rest.out_avals, number)
-    avals = [*carry_avals, *(stacked(a, loop.length) for a in y_avals)]
-    carry, ys = groups([instantiate(ct, a) for ct, a in zip(cts, avals, strict=True)], number)
-    body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
-    back = replace(loop, reverse=not loop.reverse)
-    return back.bind(body, same, [*[np.array(0.0)] * len(consts), *carry], [*ys, *stacks])
-
-
-@mistake(
-    "control.scan_transpose",
-    shown_by="""
-from minijax import lax, grad
-import numpy as np
-f = lambda w, b: lax.scan(lambda c, x: (c + (w * x).sum() + b, None), np.array(0.0), np.ones((3, 2)))[0]
-print(grad(f, (0, 1))(np.ones(2), np.array(1.0)))
-""",
-)
-def transpose_rest(loop, split, consts, same, stacks, cts):
-    number = sum(split.carry)
-    carry_avals, y_avals = groups(split.rest.out_avals, number)
-    avals = [*carry_avals, *(stacked(a, loop.length) for a in y_avals)]
-    carry, ys = groups([instantiate(ct, a) for ct, a in zip(cts, avals, strict=True)], number)
-    body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
-    back = replace(loop, reverse=not loop.reverse)
-    sums = [zeros(consts[0])] * len(consts) if consts else []
-    return back.bind(body, same, [*sums, *carry], [*ys, *stacks])
-
-
-@mistake(
-    "control.scan_transpose",
     name="A reversed scan is undone in its own direction",
     hints=[
         "A scan with `reverse=True` begins with the last row. Which row does its transpose begin with?",
@@ -1342,55 +783,44 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
     return back.bind(body, same, [*map(zeros, consts), *carry], [*ys, *stacks])
 
 
-@mistake(
+mistake(
     "control.scan_transpose",
-    shown_by="""
-from minijax import lax, grad
-import numpy as np
-f = lambda x: lax.scan(lambda c, y: (c * y, c), x, np.arange(3.0, dtype=np.float32) + 1)[1].sum()
-g = lambda w: lax.scan(lambda c, y: (c + w * y, None), np.float32(0), np.ones(3, np.float32))[0]
-print(grad(g)(np.float32(2.0)).dtype, grad(f)(np.float32(2.0)).dtype)
-""",
+    {
+        "backwards = replace(loop, reverse=not loop.reverse)": "return loop.bind(step, same, [*map(zeros, consts), *init], [*ys, *stacks])",
+        "return backwards.bind(step, same, [*map(zeros, consts), *init], [*ys, *stacks])": "",
+    },
+    name="The transposed scan runs forward",
+    hints=[
+        "Undo putting on socks and shoes. What comes first?",
+        "The cotangent of the last carry is what is known, and it belongs to the last step. Its residuals are in the last row.",
+        "`replace(loop, reverse=not loop.reverse)` is the loop to bind.",
+    ],
 )
+mistake(
+    "control.scan_transpose",
+    {"ys, *stacks": "stacks, *ys"},
+    name="The residuals are taken for the cotangents of the ys",
+    hints=[
+        "Which rows does the transposed step want, and in which order?",
+        "`backward_step` lists what its program takes: in rows, first the cotangents of the ys, then residuals.",
+        "The rows are `[*ys, *stacks]`.",
+    ],
+)
+
+
+@mistake("control.scan_transpose", fails="test_backwards_constants_of_several_shapes")
 def transpose_rest(loop, split, consts, same, stacks, cts):
     number = sum(split.carry)
-    carry_avals, y_avals = groups(split.rest.out_avals, number)
-    avals = [*carry_avals, *(stacked(a, loop.length) for a in y_avals)]
-    full = [np.zeros(a.shape) if ct is None else ct for ct, a in zip(cts, avals, strict=True)]
-    carry, ys = groups(full, number)
-    body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
-    back = replace(loop, reverse=not loop.reverse)
-    return back.bind(body, same, [*(np.zeros(a.shape) for a in consts), *carry], [*ys, *stacks])
-
-
-@mistake(
-    "control.scan_transpose",
-    shown_by="""
-from minijax import lax, linear_transpose
-import numpy as np
-f = lambda x: lax.scan(lambda c, y: ((c[0] + 1.0, c[1] * c[0]), c[1]), (np.array(1.0), x), np.arange(3.0) + 1)[1].sum()
-print(linear_transpose(f, np.array(2.0))(np.array(1.0)))
-""",
-)
-def transpose_rest(loop, split, consts, same, stacks, cts):
-    number = loop.num_carry
     carry_avals, y_avals = groups(split.rest.out_avals, number)
     avals = [*carry_avals, *(stacked(a, loop.length) for a in y_avals)]
     carry, ys = groups([instantiate(ct, a) for ct, a in zip(cts, avals, strict=True)], number)
     body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
     back = replace(loop, reverse=not loop.reverse)
-    return back.bind(body, same, [*map(zeros, consts), *carry], [*ys, *stacks])
+    sums = [zeros(consts[0])] * len(consts) if consts else []
+    return back.bind(body, same, [*sums, *carry], [*ys, *stacks])
 
 
-@mistake(
-    "control.scan_transpose",
-    shown_by="""
-from minijax import lax, grad
-import numpy as np
-f = lambda x: lax.scan(lambda c, y: (c * y, (c, c + 1.0)), x, np.arange(3.0) + 1)[1][1].sum()
-print(grad(f)(np.array(2.0)))
-""",
-)
+@mistake("control.scan_transpose", fails="test_backwards_some_results")
 def transpose_rest(loop, split, consts, same, stacks, cts):
     number = sum(split.carry)
     carry_avals, y_avals = groups(split.rest.out_avals, number)

@@ -16,20 +16,6 @@ def add_jvp(primals, tangents):
     return add(primals[1], primals[0]), tangent_out
 
 
-@mistake(
-    "duals.add_rule",
-    name="Only the first operand of a sum counts",
-    hints=[
-        "If x moves by 1 and y moves by 10, by how much does x + y move?",
-        "A sum has two operands, and each of them may move. Where is `y_dot` in your rule?",
-        "The tangent of the sum is the sum of the tangents: `add(x_dot, y_dot)`.",
-    ],
-)
-def add_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    return add(x, y), x_dot
-
-
 @right("duals.add_rule", style="map over the two tuples, add called through bind's helper")
 def add_jvp(primals, tangents):
     return tuple(add(*pair) for pair in (primals, tangents))
@@ -46,8 +32,19 @@ def add_jvp(primals, tangents):
     return (primal, tangent)
 
 
-@mistake(
+mistake(
     "duals.add_rule",
+    {"return add(x, y), add(x_dot, y_dot)": "return add(x, y), x_dot"},
+    name="Only the first operand of a sum counts",
+    hints=[
+        "If x moves by 1 and y moves by 10, by how much does x + y move?",
+        "A sum has two operands, and each of them may move. Where is `y_dot` in your rule?",
+        "The tangent of the sum is the sum of the tangents: `add(x_dot, y_dot)`.",
+    ],
+)
+mistake(
+    "duals.add_rule",
+    {"return add(x, y), add(x_dot, y_dot)": "return x + y, x_dot + y_dot"},
     name="The sum is made with Python's plus",
     hints=[
         "Take the derivative of a derivative of `add(x, x)`. What are the operands of your rule then?",
@@ -55,32 +52,9 @@ def add_jvp(primals, tangents):
         "Write `add(x, y)` and `add(x_dot, y_dot)`: these ask the current interpreter, which knows what its values are.",
     ],
 )
-def add_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    return x + y, x_dot + y_dot
 
 
-@mistake(
-    "duals.add_rule",
-    shown_by="""
-from microjax import *
-print(jvp(lambda x: jvp(lambda y: add(y, y), x, x)[1], 2.0, 1.0))
-""",
-)
-def add_jvp(primals, tangents):
-    # primals with add, tangents with plus
-    (x, y), (x_dot, y_dot) = primals, tangents
-    return add(x, y), x_dot + y_dot
-
-
-@mistake(
-    "duals.add_rule",
-    shown_by="""
-from microjax import *
-from microjax.duals import add_jvp
-print(add_jvp((1.0, 2.0), (0.0, -0.0)), jvp(lambda x: jvp(lambda y: add(y, 1.0), 3.0, x)[1], 2.0, 5.0))
-""",
-)
+@mistake("duals.add_rule", fails="test_sum_with_one_that_rests")
 def add_jvp(primals, tangents):
     # leaves out a sum with a tangent that is 0.0: the program of a derivative loses an operation
     (x, y), (x_dot, y_dot) = primals, tangents
@@ -91,47 +65,12 @@ def add_jvp(primals, tangents):
     return add(x, y), add(x_dot, y_dot)
 
 
-@mistake(
+# 'x + x is 2 x': believes that equal operands move alike
+mistake(
     "duals.add_rule",
-    shown_by="""
-from microjax import *
-from microjax.duals import add_jvp
-print(add_jvp((3.0, 3.0), (1.0, 10.0)))
-x = 3.0
-print(add_jvp((x, x), (1.0, 10.0)))
-""",
+    {"return add": "if x is y or x == y:\n    return add(x, x), mul(2.0, x_dot)\nreturn add"},
+    fails="test_sum_of_equal_operands",
 )
-def add_jvp(primals, tangents):
-    # 'x + x is 2 x': believes that equal operands move alike
-    (x, y), (x_dot, y_dot) = primals, tangents
-    if x is y or x == y:
-        return add(x, x), mul(2.0, x_dot)
-    return add(x, y), add(x_dot, y_dot)
-
-
-@mistake(
-    "duals.add_rule",
-    shown_by="""
-from microjax import *
-from microjax.duals import add_jvp
-from microjax.interpreters import Interpreter
-class Text(Interpreter):
-    def interpret_op(self, op, args):
-        return f"({args[0]} {op} {args[1]})"
-with set_interpreter(Text()):
-    print(add_jvp(("x", "y"), ("s", "t")))
-print(add_jvp((1e300, 1.0), (1e308, 1e308)))
-""",
-)
-def add_jvp(primals, tangents):
-    # adds all at once as a sum over a list that begins with 0.0
-    def total(values):
-        out = 0.0
-        for value in values:
-            out = add(out, value)
-        return out
-
-    return total(primals), total(tangents)
 
 
 @right("duals.mul_rule")
@@ -145,34 +84,6 @@ def mul_jvp(primals, tangents):
     (x, y), (x_dot, y_dot) = primals, tangents
     shares = mul(x_dot, y), mul(y_dot, x)
     return mul(x, y), add(*shares)
-
-
-@mistake(
-    "duals.mul_rule",
-    name="The tangent of a product is the product of the tangents",
-    hints=[
-        "Test your rule on x * 2, where x moves by 1 and 2 does not move. Does the product rest?",
-        "Multiply (x + x_dot eps) and (y + y_dot eps) out. The product of the tangents is the factor of eps squared: the one term that is left out.",
-        "The factor of eps has two terms, x times `y_dot` and `x_dot` times y. Add them.",
-    ],
-)
-def mul_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    return mul(x, y), mul(x_dot, y_dot)
-
-
-@mistake(
-    "duals.mul_rule",
-    name="Each tangent is multiplied by its own operand",
-    hints=[
-        "Let y be the constant 5, and x = 3. By how much does x * y move for each unit of x: by 5, or by 3?",
-        "Multiply (x + x_dot eps) and (y + y_dot eps) out. By which value is `x_dot` multiplied?",
-        "`x_dot` is multiplied by y, and `y_dot` by x.",
-    ],
-)
-def mul_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    return mul(x, y), add(mul(x, x_dot), mul(y, y_dot))
 
 
 @right("duals.mul_rule", style="zip over operands with the tangents reversed")
@@ -189,44 +100,39 @@ def mul_jvp(primals, tangents):
     return mul(primals[0], primals[1]), tangent
 
 
-@mistake(
+mistake(
     "duals.mul_rule",
-    shown_by="""
-from microjax.duals import mul_jvp
-print(mul_jvp((3.0, 4.0), (1.0, 10.0)))
-print(mul_jvp((3.0, 4.0), (1.0, 0.0)))
-""",
+    {"return mul(x, y), add(mul(x, y_dot), mul(x_dot, y))": "return mul(x, y), mul(x_dot, y_dot)"},
+    name="The tangent of a product is the product of the tangents",
+    hints=[
+        "Test your rule on x * 2, where x moves by 1 and 2 does not move. Does the product rest?",
+        "Multiply (x + x_dot eps) and (y + y_dot eps) out. The product of the tangents is the factor of eps squared: the one term that is left out.",
+        "The factor of eps has two terms, x times `y_dot` and `x_dot` times y. Add them.",
+    ],
 )
-def mul_jvp(primals, tangents):
-    # the product of the tangents is there, too
-    (x, y), (x_dot, y_dot) = primals, tangents
-    return mul(x, y), add(add(mul(x, y_dot), mul(x_dot, y)), mul(x_dot, y_dot))
-
-
-@mistake(
+mistake(
     "duals.mul_rule",
-    shown_by="""
-from microjax.duals import mul_jvp
-x = 3.0
-print(mul_jvp((x, x), (1.0, 10.0)), mul_jvp((x, x), (1.0, 1.0)))
-""",
+    {"y_dot), mul(x_dot, y": "x_dot), mul(y, y_dot"},
+    name="Each tangent is multiplied by its own operand",
+    hints=[
+        "Let y be the constant 5, and x = 3. By how much does x * y move for each unit of x: by 5, or by 3?",
+        "Multiply (x + x_dot eps) and (y + y_dot eps) out. By which value is `x_dot` multiplied?",
+        "`x_dot` is multiplied by y, and `y_dot` by x.",
+    ],
 )
-def mul_jvp(primals, tangents):
-    # a square apart, 2 x x', though the two operands may move differently
-    (x, y), (x_dot, y_dot) = primals, tangents
-    if x is y:
-        return mul(x, x), mul(mul(2.0, x), x_dot)
-    return mul(x, y), add(mul(x, y_dot), mul(x_dot, y))
-
-
-@mistake(
+mistake(
     "duals.mul_rule",
-    shown_by="""
-from microjax.duals import mul_jvp
-print(mul_jvp((float("inf"), 4.0), (1.0, 0.0)))
-print(mul_jvp((3.0, 4.0), (float("nan"), 0.0)))
-""",
+    {"return mul(x, y), add(mul(x, y_dot), mul(x_dot, y))": "return x * y, x * y_dot + x_dot * y"},
+    name="Products and sums are made with Python's operators",
+    hints=[
+        "Take the derivative of a derivative of `mul(x, x)`. What are the operands of your rule then?",
+        "Primals and tangents do not have to be floats: in a derivative of a derivative they are dual numbers, for which `*` and `+` mean nothing.",
+        "Write `mul(x, y)` for x * y and `add(a, b)` for a + b, everywhere in the rule.",
+    ],
 )
+
+
+@mistake("duals.mul_rule", fails="test_product_of_huge_values")
 def mul_jvp(primals, tangents):
     # leaves the term of a constant out
     (x, y), (x_dot, y_dot) = primals, tangents
@@ -238,13 +144,7 @@ def mul_jvp(primals, tangents):
     return product, add(mul(x, y_dot), mul(x_dot, y))
 
 
-@mistake(
-    "duals.mul_rule",
-    shown_by="""
-from microjax.duals import mul_jvp
-print(mul_jvp((0.0, 4.0), (1.0, 10.0)), mul_jvp((3.0, 0.0), (1.0, 10.0)))
-""",
-)
+@mistake("duals.mul_rule", fails="test_product_of_huge_values")
 def mul_jvp(primals, tangents):
     # by the logarithmic derivative, or zero where that does not exist
     (x, y), (x_dot, y_dot) = primals, tangents
@@ -254,18 +154,12 @@ def mul_jvp(primals, tangents):
     return product, add(mul(x, y_dot), mul(x_dot, y))
 
 
-@mistake(
+# a square apart, 2 x x', though the two operands may move differently
+mistake(
     "duals.mul_rule",
-    name="Products and sums are made with Python's operators",
-    hints=[
-        "Take the derivative of a derivative of `mul(x, x)`. What are the operands of your rule then?",
-        "Primals and tangents do not have to be floats: in a derivative of a derivative they are dual numbers, for which `*` and `+` mean nothing.",
-        "Write `mul(x, y)` for x * y and `add(a, b)` for a + b, everywhere in the rule.",
-    ],
+    {"return mul": "if x is y:\n    return mul(x, x), mul(mul(2.0, x), x_dot)\nreturn mul"},
+    fails="test_product_of_equal_operands",
 )
-def mul_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    return x * y, x * y_dot + x_dot * y
 
 
 @right("duals.lift")
@@ -281,51 +175,6 @@ def lift(self, x):
     if getattr(x, "interpreter", None) is not self:
         x = DualNumber(interpreter=self, primal=x, tangent=0.0)
     return x
-
-
-@mistake(
-    "duals.lift",
-    name="Any dual number is taken for one's own (perturbation confusion)",
-    hints=[
-        "With a derivative inside a derivative there are two inputs that move. Which of the two does the tangent of this dual number speak of?",
-        "That something is a dual number does not say that it is *your* dual number. It knows whose it is.",
-        "Ask for both: that `x` is a `DualNumber`, and that `x.interpreter is self`. All else is a constant.",
-    ],
-)
-def lift(self, x):
-    if isinstance(x, DualNumber):
-        return x
-    return DualNumber(self, x, 0.0)
-
-
-@mistake(
-    "duals.lift",
-    name="A dual number of another interpreter is opened",
-    hints=[
-        "A dual number of another interpreter holds a tangent that the other one will want to see again. Where is it after your `lift`?",
-        "Such a value is a constant *here*, but it moves for the interpreter outside. It has to go through this interpreter unharmed.",
-        "Put it in as a whole: the primal of the new dual number is `x` itself, not `x.primal`.",
-    ],
-)
-def lift(self, x):
-    if isinstance(x, DualNumber):
-        return x if x.interpreter is self else DualNumber(self, x.primal, 0.0)
-    return DualNumber(self, x, 0.0)
-
-
-@mistake(
-    "duals.lift",
-    name="The tangent of a constant is one",
-    hints=[
-        "By how much does the constant 3 move when the input of the function moves?",
-        "One is the derivative of the *input* with respect to itself. A constant does not depend on the input.",
-        "The tangent of a constant is 0.0.",
-    ],
-)
-def lift(self, x):
-    if isinstance(x, DualNumber) and x.interpreter is self:
-        return x
-    return DualNumber(self, x, 1.0)
 
 
 @right("duals.lift", style="match with a class pattern and a guard")
@@ -346,88 +195,54 @@ def lift(self, x):
     return [box, lambda x: x][mine](x)
 
 
-@mistake(
+mistake(
     "duals.lift",
-    shown_by="""
-from microjax.duals import *
-from microjax.duals import DualNumber, JVPInterpreter
-from microjax.interpreters import current_interpreter
-e = JVPInterpreter(current_interpreter())
-x = DualNumber(e, 3.0, 1.0)
-print(e.lift(x) is x, e.lift(x))
-""",
+    {"if isinstance(x, DualNumber) and x.interpreter is self:": "if isinstance(x, DualNumber):"},
+    name="Any dual number is taken for one's own (perturbation confusion)",
+    hints=[
+        "With a derivative inside a derivative there are two inputs that move. Which of the two does the tangent of this dual number speak of?",
+        "That something is a dual number does not say that it is *your* dual number. It knows whose it is.",
+        "Ask for both: that `x` is a `DualNumber`, and that `x.interpreter is self`. All else is a constant.",
+    ],
 )
-def lift(self, x):
-    # a copy of one's own
-    if isinstance(x, DualNumber) and x.interpreter is self:
-        return DualNumber(self, x.primal, x.tangent)
-    return DualNumber(self, x, 0.0)
-
-
-@mistake(
+mistake(
     "duals.lift",
-    shown_by="""
-from microjax import *
-from microjax.duals import DualNumber, JVPInterpreter
-from microjax.interpreters import current_interpreter
-a = JVPInterpreter(current_interpreter())
-b, c = JVPInterpreter(a), JVPInterpreter(current_interpreter())
-x = DualNumber(c, 3.0, 1.0)
-print(b.lift(x).primal is x)
-y = DualNumber(b, DualNumber(a, 3.0, 1.0), 2.0)
-print(JVPInterpreter(current_interpreter()).lift(y).primal is y)
-def f(x):
-    return derivative(lambda y: mul(mul(x, y), y), x)
-print(derivative(f, 2.0), nth_order_derivative(2, lambda z: nth_order_derivative(1, lambda y: mul(mul(z, z), mul(y, y)), z), 2.0))
-""",
+    {
+        "if isinstance(x, DualNumber) and x.interpreter is self:": "if isinstance(x, DualNumber):",
+        "return x": "return x if x.interpreter is self else DualNumber(self, x.primal, 0.0)",
+    },
+    name="A dual number of another interpreter is opened",
+    hints=[
+        "A dual number of another interpreter holds a tangent that the other one will want to see again. Where is it after your `lift`?",
+        "Such a value is a constant *here*, but it moves for the interpreter outside. It has to go through this interpreter unharmed.",
+        "Put it in as a whole: the primal of the new dual number is `x` itself, not `x.primal`.",
+    ],
 )
-def lift(self, x):
-    # constants move by a zero 'of their own kind': 0.0 times the whole pair
-    if isinstance(x, DualNumber) and x.interpreter is self:
-        return x
-    if isinstance(x, DualNumber):
-        return DualNumber(self, x, DualNumber(x.interpreter, 0.0, x.tangent))
-    return DualNumber(self, x, 0.0)
-
-
-@mistake(
+mistake(
     "duals.lift",
-    shown_by="""
-from microjax.duals import DualNumber, JVPInterpreter
-from microjax.interpreters import current_interpreter
-a = JVPInterpreter(current_interpreter())
-for x in [2, "x", None, (1.0, 2.0)]:
-    try:
-        print(a.lift(x))
-    except TypeError as error:
-        print(type(error).__name__)
-""",
+    {"return DualNumber(self, x, 0.0)": "return DualNumber(self, x, 1.0)"},
+    name="The tangent of a constant is one",
+    hints=[
+        "By how much does the constant 3 move when the input of the function moves?",
+        "One is the derivative of the *input* with respect to itself. A constant does not depend on the input.",
+        "The tangent of a constant is 0.0.",
+    ],
 )
-def lift(self, x):
-    # refuses what is neither a float nor a dual number: no variable of staging gets through
-    if isinstance(x, DualNumber) and x.interpreter is self:
-        return x
-    if not isinstance(x, (float, DualNumber)):
-        raise TypeError(f"{x} is not a float")
-    return DualNumber(self, x, 0.0)
 
-
-@mistake(
+# a copy of one's own
+mistake(
     "duals.lift",
-    shown_by="""
-from microjax.duals import DualNumber, JVPInterpreter
-from microjax.interpreters import current_interpreter
-a = JVPInterpreter(current_interpreter())
-print(a.lift((1.0, 2.0)).primal)
-b = JVPInterpreter(a)
-print(b.lift(DualNumber(a, 1.0, 2.0)).tangent, b.lift(DualNumber(JVPInterpreter(a), 1.0, 2.0)).tangent)
-""",
+    {"return x": "return DualNumber(self, x.primal, x.tangent)"},
+    fails="test_own_dual_numbers",
 )
-def lift(self, x):
-    # asks for the interpreter before this one instead of 'is it mine': a sibling's pair counts as own
-    if isinstance(x, DualNumber) and x.interpreter is not self.prev_interpreter:
-        return x
-    return DualNumber(self, x, 0.0)
+# refuses what is neither a float nor a dual number: no variable of staging gets through
+mistake(
+    "duals.lift",
+    {
+        "return DualNumber": 'if not isinstance(x, (float, DualNumber)):\n    raise TypeError(f"{x} is not a float")\nreturn DualNumber'
+    },
+    fails="test_constants",
+)
 
 
 @right("duals.interpret_op")
@@ -447,6 +262,31 @@ def interpret_op(self, op, args):
     with set_interpreter(self.prev_interpreter):
         result = jvp_rules[op](primals, tangents)
     return self.lift(DualNumber(self, result[0], result[1]))
+
+
+@right("duals.interpret_op", style="zip(*pairs), rule looked up inside the block, DualNumber(*...)")
+def interpret_op(self, op, args):
+    pairs = ((dual.primal, dual.tangent) for dual in map(self.lift, args))
+    primals, tangents = zip(*pairs, strict=True)
+    with set_interpreter(self.prev_interpreter):
+        out = jvp_rules[op](primals, tangents)
+    return DualNumber(self, *out)
+
+
+@right("duals.interpret_op", style="an inner function runs the rule; lists grown in a loop")
+def interpret_op(self, op, args):
+    primals, tangents = [], []
+    for arg in args:
+        boxed = self.lift(arg)
+        tangents.append(boxed.tangent)
+        primals.append(boxed.primal)
+
+    def apply(rule):
+        with set_interpreter(self.prev_interpreter):
+            return rule(tuple(primals), tuple(tangents))
+
+    answer = apply(jvp_rules[op])
+    return DualNumber(interpreter=self, tangent=answer[1], primal=answer[0])
 
 
 @mistake(
@@ -483,56 +323,6 @@ def interpret_op(self, op, args):
     return DualNumber(self.prev_interpreter, *out)
 
 
-@right("duals.interpret_op", style="zip(*pairs), rule looked up inside the block, DualNumber(*...)")
-def interpret_op(self, op, args):
-    pairs = ((dual.primal, dual.tangent) for dual in map(self.lift, args))
-    primals, tangents = zip(*pairs, strict=True)
-    with set_interpreter(self.prev_interpreter):
-        out = jvp_rules[op](primals, tangents)
-    return DualNumber(self, *out)
-
-
-@right("duals.interpret_op", style="an inner function runs the rule; lists grown in a loop")
-def interpret_op(self, op, args):
-    primals, tangents = [], []
-    for arg in args:
-        boxed = self.lift(arg)
-        tangents.append(boxed.tangent)
-        primals.append(boxed.primal)
-
-    def apply(rule):
-        with set_interpreter(self.prev_interpreter):
-            return rule(tuple(primals), tuple(tangents))
-
-    answer = apply(jvp_rules[op])
-    return DualNumber(interpreter=self, tangent=answer[1], primal=answer[0])
-
-
-@mistake(
-    "duals.interpret_op",
-    shown_by="""
-from microjax import *
-from microjax.interpreters import count_ops
-print(count_ops(lambda x: jvp(lambda y: add(1.0, 2.0), x, 1.0), 3.0))
-print(jvp(lambda x: add(1.0, 2.0), 3.0, 1.0))
-from microjax.duals import DualNumber, JVPInterpreter
-from microjax.interpreters import *
-from microjax.interpreters import current_interpreter, Op
-print(JVPInterpreter(current_interpreter()).interpret_op(Op.add, (1.0, 2.0)))
-""",
-)
-def interpret_op(self, op, args):
-    # constants alone are handed on: no box, no rule
-    from microjax.interpreters import bind
-
-    with set_interpreter(self.prev_interpreter):
-        if not any(isinstance(x, DualNumber) and x.interpreter is self for x in args):
-            return bind(op, *args)
-        duals = [self.lift(arg) for arg in args]
-        out = jvp_rules[op](tuple(d.primal for d in duals), tuple(d.tangent for d in duals))
-    return DualNumber(self, *out)
-
-
 @mistake(
     "duals.interpret_op",
     name="The rule is called once for each part of the result",
@@ -551,24 +341,7 @@ def interpret_op(self, op, args):
     return DualNumber(self, primal, tangent)
 
 
-@mistake(
-    "duals.interpret_op",
-    shown_by="""
-from microjax import *
-from microjax.duals import JVPInterpreter, jvp_rules, DualNumber
-from microjax.interpreters import *
-from microjax.interpreters import Op, current_interpreter
-def bad(primals, tangents):
-    raise KeyError
-old, jvp_rules[Op.mul] = jvp_rules[Op.mul], bad
-j = JVPInterpreter(current_interpreter())
-with set_interpreter(j):
-    try:
-        mul(1.0, 2.0)
-    except KeyError:
-        print(current_interpreter() is j)
-""",
-)
+@mistake("duals.interpret_op", fails="test_a_rule_that_fails")
 def interpret_op(self, op, args):
     # puts the interpreter back by hand: not when the rule raises
     from microjax.interpreters import context
@@ -580,20 +353,7 @@ def interpret_op(self, op, args):
     return DualNumber(self, primal, tangent)
 
 
-@mistake(
-    "duals.interpret_op",
-    shown_by="""
-from microjax import *
-from microjax.duals import JVPInterpreter, jvp_rules, DualNumber
-from microjax.interpreters import *
-from microjax.interpreters import Op, current_interpreter
-j = JVPInterpreter(current_interpreter())
-other = JVPInterpreter(current_interpreter())
-with set_interpreter(other):
-    j.interpret_op(Op.mul, (1.0, 2.0))
-    print(current_interpreter() is other)
-""",
-)
+@mistake("duals.interpret_op", fails="test_the_rule_of_products_is_applied_before")
 def interpret_op(self, op, args):
     # afterwards this interpreter is current, whichever was before
     from microjax.interpreters import context
@@ -604,26 +364,6 @@ def interpret_op(self, op, args):
         out = jvp_rules[op](tuple(d.primal for d in duals), tuple(d.tangent for d in duals))
     finally:
         context.interpreter = self
-    return DualNumber(self, *out)
-
-
-@mistake(
-    "duals.interpret_op",
-    shown_by="""
-from microjax import *
-from microjax.duals import JVPInterpreter, jvp_rules, DualNumber
-from microjax.interpreters import *
-from microjax.interpreters import Op, current_interpreter
-jvp_rules[Op.add] = lambda primals, tangents: (primals[0], tangents[0])
-print(JVPInterpreter(current_interpreter()).interpret_op(Op.add, (5.0, 2.0)).primal)
-""",
-)
-def interpret_op(self, op, args):
-    # knows the two operations by heart and does not look into the table
-    duals = [self.lift(arg) for arg in args]
-    rule = add_jvp if op is Op.add else mul_jvp
-    with set_interpreter(self.prev_interpreter):
-        out = rule(tuple(d.primal for d in duals), tuple(d.tangent for d in duals))
     return DualNumber(self, *out)
 
 
@@ -643,41 +383,6 @@ def jvp(f, primal, tangent):
     if isinstance(out, DualNumber) and out.interpreter is mine:
         return out.primal, out.tangent
     return out, 0.0
-
-
-@mistake(
-    "duals.jvp",
-    name="A result from outside is opened (perturbation confusion)",
-    hints=[
-        "The function may return a dual number that it did not get from you. What does your code do with it?",
-        "A dual number of an interpreter outside is a constant, as seen from here: for this derivative it does not move.",
-        "Do not ask what type the result has. `interpreter.lift(result)` leaves your own dual numbers alone, and turns all else into constants.",
-    ],
-)
-def jvp(f, primal, tangent):
-    interpreter = JVPInterpreter(current_interpreter())
-    with set_interpreter(interpreter):
-        result = f(DualNumber(interpreter, primal, tangent))
-    if isinstance(result, DualNumber):
-        return result.primal, result.tangent
-    return result, 0.0
-
-
-@mistake(
-    "duals.jvp",
-    name="The speed of the input is forgotten",
-    hints=[
-        "Compare `jvp(f, 2.0, 1.0)` with `jvp(f, 2.0, 10.0)`. How should they differ?",
-        "When the input moves ten times as fast, so does the result.",
-        "The dual number that the function gets holds `primal` and `tangent`, both as they were given.",
-    ],
-)
-def jvp(f, primal, tangent):
-    interpreter = JVPInterpreter(current_interpreter())
-    with set_interpreter(interpreter):
-        result = f(DualNumber(interpreter, primal, 1.0))
-    dual = interpreter.lift(result)
-    return dual.primal, dual.tangent
 
 
 @right("duals.jvp", style="a helper runs f; operator.attrgetter takes the pair apart")
@@ -722,14 +427,32 @@ def jvp(f, primal, tangent):
     return out.primal, out.tangent
 
 
-@mistake(
+mistake(
     "duals.jvp",
-    shown_by="""
-from microjax import *
-from microjax.interpreters import count_ops
-print(count_ops(lambda x: jvp(lambda y: mul(y, y), x, 1.0), 3.0))
-""",
+    {
+        "dual = interpreter.lift(result)": "if isinstance(result, DualNumber):\n    return result.primal, result.tangent\nreturn result, 0.0",
+        "return dual.primal, dual.tangent": "",
+    },
+    name="A result from outside is opened (perturbation confusion)",
+    hints=[
+        "The function may return a dual number that it did not get from you. What does your code do with it?",
+        "A dual number of an interpreter outside is a constant, as seen from here: for this derivative it does not move.",
+        "Do not ask what type the result has. `interpreter.lift(result)` leaves your own dual numbers alone, and turns all else into constants.",
+    ],
 )
+mistake(
+    "duals.jvp",
+    {"tangent)": "1.0)"},
+    name="The speed of the input is forgotten",
+    hints=[
+        "Compare `jvp(f, 2.0, 1.0)` with `jvp(f, 2.0, 10.0)`. How should they differ?",
+        "When the input moves ten times as fast, so does the result.",
+        "The dual number that the function gets holds `primal` and `tangent`, both as they were given.",
+    ],
+)
+
+
+@mistake("duals.jvp", fails="test_one_call_of_the_function")
 def jvp(f, primal, tangent):
     # evaluates below, whichever interpreter is current
     from microjax.interpreters import EvalInterpreter
@@ -742,27 +465,7 @@ def jvp(f, primal, tangent):
     return out.primal, out.tangent
 
 
-@mistake(
-    "duals.jvp",
-    shown_by="""
-from microjax import *
-class Boom(Exception): pass
-def f(x):
-    raise TypeError("of the user")
-try:
-    print(jvp(f, 2.0, 1.0))
-except TypeError as error:
-    print(error)
-runs = []
-def g(x):
-    runs.append(x)
-    raise TypeError
-try:
-    jvp(g, 2.0, 1.0)
-except TypeError:
-    print(len(runs))
-""",
-)
+@mistake("duals.jvp", fails="test_a_function_that_fails")
 def jvp(f, primal, tangent):
     # a TypeError of the function is taken for 'it does not like pairs': a constant
     interpreter = JVPInterpreter(current_interpreter())
@@ -775,42 +478,7 @@ def jvp(f, primal, tangent):
     return out.primal, out.tangent
 
 
-@mistake(
-    "duals.jvp",
-    shown_by="""
-from microjax import *
-print(jvp(lambda x: jvp(lambda y: mul(y, y), 3.0, x)[1], 2.0, 1.0))
-print(jvp(lambda x: mul(x, x), 3.0, 0.0), jvp(lambda x: mul(x, x), 3.0, -2.0))
-print(jvp(lambda x: mul(mul(x, 1e200), 1e200), 3.0, 1e-300))
-""",
-)
-def jvp(f, primal, tangent):
-    # runs at speed 1.0, and multiplies afterwards: right but for huge, infinite tangents ... and who multiplies
-    interpreter = JVPInterpreter(current_interpreter())
-    with set_interpreter(interpreter):
-        out = interpreter.lift(f(DualNumber(interpreter, primal, 1.0)))
-    return out.primal, mul(out.tangent, tangent)
-
-
-@mistake(
-    "duals.jvp",
-    shown_by="""
-from microjax import *
-kept = []
-def f(x):
-    kept.append(x)
-    return mul(x, x)
-print(jvp(f, 3.0, 1.0))
-def g(x):
-    return mul(x, kept[0])
-print(jvp(lambda x: jvp(lambda y: add(x, y), 1.0, 1.0)[1], 2.0, 1.0))
-try:
-    value, slope = jvp(g, 2.0, 1.0)
-    print(slope)
-except TypeError:
-    print("refused")
-""",
-)
+@mistake("duals.jvp", fails="test_each_use_is_a_new_one")
 def jvp(f, primal, tangent, interpreters={}):
     # an interpreter for each one that was current before, kept: two uses in turn share it
     before = current_interpreter()
@@ -833,19 +501,6 @@ def derivative(f, x):
     return interpreter.lift(out).tangent
 
 
-@mistake(
-    "duals.derivative",
-    name="The input moves at the speed of its own value",
-    hints=[
-        "What does your function return for x * 3 at x = 2? Its slope is 3 everywhere.",
-        "`jvp` wants two numbers: where the input is, and how fast it moves. For a slope the second is the same at each place.",
-        "The derivative is how fast the result moves when the input moves at speed 1.0: `jvp(f, x, 1.0)`.",
-    ],
-)
-def derivative(f, x):
-    return jvp(f, x, x)[1]
-
-
 @right("duals.derivative", style="star-unpacking with a list, keyword for the tangent")
 def derivative(f, x):
     *_, slope = jvp(f, primal=x, tangent=1.0)
@@ -863,8 +518,19 @@ def derivative(f, x):
     return named(differentiate(x, float(1)))["slope"]
 
 
-@mistake(
+mistake(
     "duals.derivative",
+    {"_, tangent = jvp(f, x, 1.0)": "return jvp(f, x, x)[1]", "return tangent": ""},
+    name="The input moves at the speed of its own value",
+    hints=[
+        "What does your function return for x * 3 at x = 2? Its slope is 3 everywhere.",
+        "`jvp` wants two numbers: where the input is, and how fast it moves. For a slope the second is the same at each place.",
+        "The derivative is how fast the result moves when the input moves at speed 1.0: `jvp(f, x, 1.0)`.",
+    ],
+)
+mistake(
+    "duals.derivative",
+    {"_, tangent = jvp(f, x, 1.0)": "return jvp(f, x, 1.0)[0]", "return tangent": ""},
     name="The value is returned instead of the derivative",
     hints=[
         "Compare `derivative(lambda x: mul(x, x), 3.0)` with 6.0.",
@@ -872,37 +538,9 @@ def derivative(f, x):
         "Return the second item of the pair that `jvp(f, x, 1.0)` returns.",
     ],
 )
-def derivative(f, x):
-    return jvp(f, x, 1.0)[0]
 
 
-@mistake(
-    "duals.derivative",
-    shown_by="""
-from microjax import *
-print(derivative(lambda x: mul(x, derivative(lambda y: add(x, y), x)), 2.0))
-print(derivative(lambda x: mul(mul(x, x), x), 2.0))
-print(derivative(lambda x: derivative(lambda y: mul(mul(y, y), y), x), 2.0))
-""",
-)
-def derivative(f, x):
-    # a finite difference where the input is a float
-    if isinstance(x, float):
-        step = 1e-6
-        return (f(x + step) - f(x)) / step
-    return jvp(f, x, 1.0)[1]
-
-
-@mistake(
-    "duals.derivative",
-    shown_by="""
-from microjax import *
-try:
-    print(derivative(lambda x: mul(x, x), 2))
-except TypeError as error:
-    print("refused")
-""",
-)
+@mistake("duals.derivative", fails="test_points_of_any_kind")
 def derivative(f, x):
     # makes a float of the point where it can
     try:
@@ -912,45 +550,12 @@ def derivative(f, x):
     return jvp(f, x, 1.0)[1]
 
 
-@mistake(
-    "duals.derivative",
-    shown_by="""
-from microjax import *
-n = [0]
-def f(x):
-    n[0] += 1
-    return mul(x, x)
-derivative(f, 2.0)
-print(n)
-print(derivative(lambda x: mul(x, n[0] * 1.0), 2.0))
-k = 3.0
-g = lambda x: mul(x, k)
-a = derivative(g, 2.0)
-k = 5.0
-print(a, derivative(g, 2.0))
-""",
-)
+@mistake("duals.derivative", fails="test_derivatives_again")
 def derivative(f, x, cache={}):
     # remembers answers by function and point
     if (f, x) not in cache:
         cache[f, x] = jvp(f, x, 1.0)[1]
     return cache[f, x]
-
-
-@mistake(
-    "duals.derivative",
-    shown_by="""
-from microjax import *
-print(derivative(lambda x: mul(x, derivative(lambda y: mul(x, y), 5.0)), 3.0))
-print(derivative(lambda x: derivative(lambda y: mul(mul(y, y), y), x), 2.0))
-""",
-)
-def derivative(f, x):
-    # gives a float always: what is inside all the boxes
-    slope = jvp(f, x, 1.0)[1]
-    while isinstance(slope, DualNumber):
-        slope = slope.primal
-    return slope
 
 
 @right("duals.nth_order")
@@ -966,36 +571,6 @@ def nth_order_derivative(n, f, x):
     if n > 0:
         return nth_order_derivative(n - 1, lambda y: derivative(f, y), x)
     return f(x)
-
-
-@mistake(
-    "duals.nth_order",
-    name="The derivative is taken at a derivative",
-    hints=[
-        "What is the second derivative: the slope of the slope, or the slope at the place which the slope names?",
-        "Only the function changes from order to order. The point `x` stays where it is.",
-        "Differentiate the *function* that returns the derivative of order n - 1: `lambda y: nth_order_derivative(n - 1, f, y)`, at `x`.",
-    ],
-)
-def nth_order_derivative(n, f, x):
-    if n == 0:
-        return f(x)
-    return derivative(f, nth_order_derivative(n - 1, f, x) if n > 1 else x)
-
-
-@mistake(
-    "duals.nth_order",
-    name="The order is one too low",
-    hints=[
-        "What should the order 1 be, and what is yours?",
-        "How many derivatives are taken for n = 1? Count how often `derivative` is called.",
-        "The recursion ends at 0, where no derivative is taken, and each order above that takes one.",
-    ],
-)
-def nth_order_derivative(n, f, x):
-    if n <= 1:
-        return f(x)
-    return derivative(lambda y: nth_order_derivative(n - 1, f, y), x)
 
 
 @right("duals.nth_order", style="a loop that wraps the function n times")
@@ -1031,28 +606,31 @@ def nth_order_derivative(n, f, x):
             return nth_order_derivative(n - 1, lambda y: derivative(f, y), x)
 
 
-@mistake(
+mistake(
     "duals.nth_order",
-    shown_by="""
-from microjax import *
-foo = lambda x: mul(x, add(x, 3.0))
-print([nth_order_derivative(n, foo, 2.0) for n in range(4)])
-""",
+    {
+        "return derivative(lambda y: nth_order_derivative(n - 1, f, y), x)": "return derivative(f, nth_order_derivative(n - 1, f, x) if n > 1 else x)"
+    },
+    name="The derivative is taken at a derivative",
+    hints=[
+        "What is the second derivative: the slope of the slope, or the slope at the place which the slope names?",
+        "Only the function changes from order to order. The point `x` stays where it is.",
+        "Differentiate the *function* that returns the derivative of order n - 1: `lambda y: nth_order_derivative(n - 1, f, y)`, at `x`.",
+    ],
 )
-def nth_order_derivative(n, f, x):
-    if n <= 1:
-        return derivative(f, x)
-    return derivative(lambda y: nth_order_derivative(n - 1, f, y), x)
+mistake(
+    "duals.nth_order",
+    {"if n == 0:": "if n <= 1:"},
+    name="The order is one too low",
+    hints=[
+        "What should the order 1 be, and what is yours?",
+        "How many derivatives are taken for n = 1? Count how often `derivative` is called.",
+        "The recursion ends at 0, where no derivative is taken, and each order above that takes one.",
+    ],
+)
 
 
-@mistake(
-    "duals.nth_order",
-    shown_by="""
-from microjax import *
-cube = lambda x: mul(x, mul(x, x))
-print([nth_order_derivative(n, cube, 2.0) for n in range(5)])
-""",
-)
+@mistake("duals.nth_order", fails="test_higher_orders")
 def nth_order_derivative(n, f, x):
     # a lambda in a loop that looks at the variable: late binding
     g = f
@@ -1065,17 +643,7 @@ def nth_order_derivative(n, f, x):
     return derivative(lambda y: derivative(lambda z: derivative(g, z), y), x)
 
 
-@mistake(
-    "duals.nth_order",
-    shown_by="""
-from microjax import *
-runs = []
-def f(x):
-    runs.append(x)
-    return mul(x, x)
-print(nth_order_derivative(3, f, 2.0), len(runs))
-""",
-)
+@mistake("duals.nth_order", fails="test_high_orders")
 def nth_order_derivative(n, f, x):
     # computes all the lower orders on the way: f runs more than once
     values = [f(x)]
@@ -1087,16 +655,7 @@ def nth_order_derivative(n, f, x):
     return values[n]
 
 
-@mistake(
-    "duals.nth_order",
-    shown_by="""
-from microjax import *
-print(nth_order_derivative(2, lambda x: derivative(lambda y: mul(mul(x, y), mul(y, y)), x), 2.0))
-print(derivative(lambda x: nth_order_derivative(2, lambda y: mul(x, mul(y, mul(y, y))), 1.0), 3.0))
-print(derivative(lambda x: nth_order_derivative(0, lambda y: mul(y, y), x), 3.0))
-print(derivative(lambda x: nth_order_derivative(1, lambda y: mul(y, y), x), 3.0))
-""",
-)
+@mistake("duals.nth_order", fails="test_orders_inside_each_other")
 def nth_order_derivative(n, f, x):
     # strips the boxes of the result at the end: a float for the user
     g = f
@@ -1108,46 +667,4 @@ def nth_order_derivative(n, f, x):
     return out
 
 
-@mistake(
-    "duals.nth_order",
-    shown_by="""
-from microjax import *
-quartic = lambda x: mul(mul(x, x), mul(x, x))
-print([nth_order_derivative(n, quartic, 2.0) for n in range(6)])
-runs = []
-nth_order_derivative(3, lambda x: runs.append(1) or mul(x, x), 2.0)
-print(len(runs))
-print(nth_order_derivative(2, lambda x: 5.0, 2.0))
-""",
-)
-def nth_order_derivative(n, f, x):
-    # above order 2 'everything is 0.0 soon': stops when a derivative is 0.0 at the point
-    g = f
-    for _ in range(n):
-        g = (lambda h: lambda y: derivative(h, y))(g)
-        if n > 3:
-            return 0.0
-    return g(x)
-
-
-@mistake(
-    "duals.nth_order",
-    shown_by="""
-from microjax import *
-print(nth_order_derivative(3, lambda x: mul(x, mul(x, x)), 2.0))
-print(nth_order_derivative(2, lambda x: mul(x, mul(x, x)), 0.0))
-""",
-)
-def nth_order_derivative(n, f, x):
-    # one interpreter for all orders: the tangent is x to the power of the order ...
-    if n == 0:
-        return f(x)
-
-    def g(y):
-        out = jvp(f, y, 1.0)
-        return out[1]
-
-    for _ in range(n - 1):
-        old = g
-        g = lambda y, old=old: jvp(old, y, y)[1]
-    return g(x)
+mistake("duals.nth_order", {"== 0": "<= 1", "f(": "derivative(f, "}, fails="test_order_zero")

@@ -35,8 +35,9 @@ def add_tangents(a, b):
     return a + b
 
 
-@mistake(
+mistake(
     "jvp.add_tangents",
+    {"return b if a is None else a": "return None", "return add(a, b)": "return a + b"},
     name="A symbolic zero swallows the other tangent",
     hints=[
         "What is zero plus five? Compare with what your function gives for `add_tangents(None, 5.0)`.",
@@ -44,45 +45,9 @@ def add_tangents(a, b):
         "Where `a` is `None` return `b`, and where `b` is `None` return `a`. Only where both are `None` is the sum `None`, and the first case covers that.",
     ],
 )
-def add_tangents(a, b):
-    if a is None or b is None:
-        return None
-    return a + b
 
 
-@mistake(
-    "jvp.add_tangents",
-    shown_by="""
-from minijax.jvp import add_tangents
-print(add_tangents(None, 2.0), add_tangents(2.0, None))
-""",
-)
-def add_tangents(a, b):
-    return b if a is None else a + b
-
-
-@mistake(
-    "jvp.add_tangents",
-    shown_by="""
-import numpy as np
-from minijax.jvp import add_tangents
-y = np.array([-0.0, 1.0])
-print(add_tangents(None, y) is y, np.signbit(add_tangents(None, y)).tolist())
-""",
-)
-def add_tangents(a, b):
-    if a is None and b is None:
-        return None
-    return add(0.0 if a is None else a, 0.0 if b is None else b)
-
-
-@mistake(
-    "jvp.add_tangents",
-    shown_by="""
-from minijax.jvp import add_tangents
-print(add_tangents(0.0, None))
-""",
-)
+@mistake("jvp.add_tangents", fails="test_numbers_that_are_zero")
 def add_tangents(a, b):
     if type(a) is float and not a:
         return b
@@ -91,51 +56,22 @@ def add_tangents(a, b):
     return b if a is None else add(a, b)
 
 
-@mistake(
-    "jvp.add_tangents",
-    shown_by="""
-import numpy as np
-from minijax.jvp import add_tangents
-a, b = np.array([1.0, 2.0]), np.array([10.0, 20.0])
-add_tangents(a, b)
-print(a, b)
-""",
-)
-def add_tangents(a, b):
-    if a is None or b is None:
-        return b if a is None else a
-    a += b
-    return a
-
-
-@mistake(
-    "jvp.add_tangents",
-    shown_by="""
-import minijax as mj
-print(mj.jvp(lambda x: x + x, (3.0,), (1.0,))[1])
-""",
-)
-def add_tangents(a, b):
-    if a is b or b is None:  # one and the same tangent, or both None
-        return a
-    return b if a is None else add(a, b)
-
-
-@mistake(
-    "jvp.add_tangents",
-    shown_by="""
-import minijax as mj
-def d(f):
-    return lambda x: mj.jvp(f, (x,), (1.0,))[1]
-print(d(d(lambda x: x * x))(3.0))
-""",
-)
+@mistake("jvp.add_tangents", fails="test_work_of_a_sum")
 def add_tangents(a, b):
     if a is None:
         return b
     if b is None:
         return a
     return np.add(a, b)
+
+
+mistake("jvp.add_tangents", {"return add(a, b)": "a += b\nreturn a"}, fails="test_two_tangents")
+# one and the same tangent, or both None
+mistake(
+    "jvp.add_tangents",
+    {"None or": "b or", "b if a is None else a": "a", "add(": "b if a is None else add("},
+    fails="test_one_tangent_twice",
+)
 
 
 @right("jvp.pure")
@@ -166,8 +102,11 @@ def pure(self, val):
     return Constant(self)
 
 
-@mistake(
+mistake(
     "jvp.pure",
+    {
+        "return JVPTracer(self, val, None)": "aval = get_aval(val)\nreturn JVPTracer(self, val, np.ones(aval.shape, aval.dtype))"
+    },
     name="The tangent of a constant is one",
     hints=[
         "By how much does the constant 2 move when the input of the function moves?",
@@ -175,13 +114,11 @@ def pure(self, val):
         "The tangent of a constant is zero, and the zero of this module that costs nothing is `None`.",
     ],
 )
-def pure(self, val):
-    aval = get_aval(val)
-    return JVPTracer(self, val, np.ones(aval.shape, aval.dtype))
-
-
-@mistake(
+mistake(
     "jvp.pure",
+    {
+        "return JVPTracer(self, val, None)": "tangent = val.tangent if isinstance(val, JVPTracer) else None\nreturn JVPTracer(self, val, tangent)"
+    },
     name="The tangent of another jvp is taken for one's own (perturbation confusion)",
     hints=[
         "With two uses of `jvp`, one inside the other, there are two inputs that move. Which of the two does the tangent inside a box of the lower level belong to?",
@@ -189,13 +126,9 @@ def pure(self, val):
         "A tracer of a lower level is a constant for this one. Box it whole, `val` as it is, and do not look at `val.tangent`.",
     ],
 )
-def pure(self, val):
-    tangent = val.tangent if isinstance(val, JVPTracer) else None
-    return JVPTracer(self, val, tangent)
-
-
-@mistake(
+mistake(
     "jvp.pure",
+    {"None": "zeros_like_aval(get_aval(val))"},
     name="The tangent of a constant is an array of zeros",
     hints=[
         "Differentiate `lambda x: x * 2.0` at infinity. What should come out, and what is 0 times infinity?",
@@ -203,83 +136,9 @@ def pure(self, val):
         "The symbolic zero is `None`: `JVPTracer(self, val, None)`.",
     ],
 )
-def pure(self, val):
-    return JVPTracer(self, val, zeros_like_aval(get_aval(val)))
 
 
-@mistake(
-    "jvp.pure",
-    shown_by="""
-import minijax as mj
-def d(f):
-    return lambda x: mj.jvp(f, (x,), (1.0,))[1]
-print(d(lambda x: x * d(lambda y: x + y)(1.0))(1.0), d(lambda x: d(lambda y: x * y)(5.0))(3.0))
-""",
-)
-def pure(self, val):
-    if isinstance(val, JVPTracer):
-        return JVPTracer(self, val.primal, val.tangent)
-    return JVPTracer(self, val, None)
-
-
-@mistake(
-    "jvp.pure",
-    shown_by="""
-import minijax as mj
-def d(f):
-    return lambda x: mj.jvp(f, (x,), (1.0,))[1]
-print(d(lambda x: d(lambda y: x * y)(5.0))(3.0))
-""",
-)
-def pure(self, val):
-    while isinstance(val, JVPTracer):
-        val = val.primal
-    return JVPTracer(self, val, None)
-
-
-@mistake(
-    "jvp.pure",
-    shown_by="""
-from minijax.core import get_aval
-from minijax.jvp import jvp_flat
-print(get_aval(jvp_flat(lambda x: [x, 2.0], [3.0], [1.0])[0][1]).weak_type)
-""",
-)
-def pure(self, val):
-    if not isinstance(val, Tracer):
-        val = np.asarray(val)
-    return JVPTracer(self, val, None)
-
-
-@mistake(
-    "jvp.pure",
-    shown_by="""
-from minijax.core import new_main
-from minijax.jvp import JVPTrace
-with new_main(JVPTrace) as main:
-    trace = JVPTrace(main)
-    print([trace.pure(x).primal for x in (1, True, 1.0, 0.0, -0.0)])
-""",
-)
-def pure(self, val):
-    if type(val) not in (bool, int, float):
-        return JVPTracer(self, val, None)
-    kept = JVPTracer.__dict__.get("kept") or {}
-    JVPTracer.kept = kept
-    if (self.main, val) not in kept:
-        kept[self.main, val] = JVPTracer(self, val, None)
-    return kept[self.main, val]
-
-
-@mistake(
-    "jvp.pure",
-    shown_by="""
-from minijax.core import new_main
-from minijax.jvp import JVPTrace
-with new_main(JVPTrace) as lower, new_main(JVPTrace) as upper:
-    print(JVPTrace(lower).pure(2.0)._trace.main is lower)
-""",
-)
+@mistake("jvp.pure", fails="test_boxes_of_equal_constants")
 def pure(self, val):
     from minijax.core import trace_state
 
@@ -344,29 +203,6 @@ def process_primitive(self, primitive, tracers, params):
 
 @mistake(
     "jvp.process_primitive",
-    name="One constant operand makes the whole result a constant",
-    hints=[
-        "What is the derivative of `x * 2.0`? One of the two operands is a constant there.",
-        "The shortcut without a rule is for operations in which nothing moves. `x * 2.0` moves as long as `x` does.",
-        "The condition asks whether *all* tangents are `None`, not whether *any* is. Rules know what to do with a `None` among their tangents.",
-    ],
-)
-def process_primitive(self, primitive, tracers, params):
-    primals = [t.primal for t in tracers]
-    tangents = [t.tangent for t in tracers]
-    if any(tangent is None for tangent in tangents):
-        primal_out = primitive.bind(*primals, **params)
-        tangent_out = [None] * len(primal_out) if primitive.multiple_results else None
-    else:
-        rule = get_rule(jvp_rules, primitive, "Differentiation rule")
-        primal_out, tangent_out = rule(primals, tangents, **params)
-    if not primitive.multiple_results:
-        return JVPTracer(self, primal_out, tangent_out)
-    return [JVPTracer(self, x, t) for x, t in zip(primal_out, tangent_out)]
-
-
-@mistake(
-    "jvp.process_primitive",
     name="The rule is called although nothing moves",
     hints=[
         "What does `sin_jvp` compute when its one tangent is `None`?",
@@ -382,133 +218,6 @@ def process_primitive(self, primitive, tracers, params):
     if not primitive.multiple_results:
         return JVPTracer(self, primal_out, tangent_out)
     return [JVPTracer(self, x, t) for x, t in zip(primal_out, tangent_out)]
-
-
-@mistake(
-    "jvp.process_primitive",
-    name="The parameters do not reach the rule",
-    hints=[
-        "How does the rule of `reduce_sum` know along which axes the tangent is to be added up?",
-        "What is not an array (axes, shapes, dtypes) comes to this method in the dict `params`. Follow it: where does it go in your code?",
-        "Hand it on by keyword, to the rule as well as to `bind`: `rule(primals, tangents, **params)`.",
-    ],
-)
-def process_primitive(self, primitive, tracers, params):
-    primals = [t.primal for t in tracers]
-    tangents = [t.tangent for t in tracers]
-    if all(tangent is None for tangent in tangents):
-        primal_out = primitive.bind(*primals, **params)
-        tangent_out = [None] * len(primal_out) if primitive.multiple_results else None
-    else:
-        rule = get_rule(jvp_rules, primitive, "Differentiation rule")
-        primal_out, tangent_out = rule(primals, tangents)
-    if not primitive.multiple_results:
-        return JVPTracer(self, primal_out, tangent_out)
-    return [JVPTracer(self, x, t) for x, t in zip(primal_out, tangent_out)]
-
-
-@mistake(
-    "jvp.process_primitive",
-    shown_by="""
-from minijax.core import Primitive, impl_rules, new_main
-from minijax.jvp import JVPTrace, JVPTracer
-toy = Primitive("toy", multiple_results=True)
-impl_rules[toy] = lambda x: [x, x, x]
-with new_main(JVPTrace) as main:
-    trace = JVPTrace(main)
-    outs = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {})
-    print(type(outs).__name__)
-    print([(o.primal, o.tangent) for o in outs])
-""",
-)
-def process_primitive(self, primitive, tracers, params):
-    primals = [t.primal for t in tracers]
-    tangents = [t.tangent for t in tracers]
-    if all(t is None for t in tangents):
-        return JVPTracer(self, primitive.bind(*primals, **params), None)
-    rule = get_rule(jvp_rules, primitive, "Differentiation rule")
-    primal_out, tangent_out = rule(primals, tangents, **params)
-    if primitive.multiple_results:
-        return [JVPTracer(self, p, t) for p, t in zip(primal_out, tangent_out)]
-    return JVPTracer(self, primal_out, tangent_out)
-
-
-@mistake(
-    "jvp.process_primitive",
-    shown_by="""
-import minijax as mj
-from minijax.core import Primitive, impl_rules
-floor = Primitive("floor")
-impl_rules[floor] = lambda x: x // 1.0
-try:
-    print(mj.jvp(lambda x: floor.bind(x), (3.5,), (1.0,)))
-except NotImplementedError as error:
-    print(error)
-""",
-)
-def process_primitive(self, primitive, tracers, params):
-    primals, tangents = [t.primal for t in tracers], [t.tangent for t in tracers]
-    if primitive in jvp_rules and not all(t is None for t in tangents):
-        primal_out, tangent_out = jvp_rules[primitive](primals, tangents, **params)
-    else:
-        primal_out = primitive.bind(*primals, **params)
-        tangent_out = [None] * len(primal_out) if primitive.multiple_results else None
-    if primitive.multiple_results:
-        return [JVPTracer(self, p, t) for p, t in zip(primal_out, tangent_out, strict=True)]
-    return JVPTracer(self, primal_out, tangent_out)
-
-
-@mistake(
-    "jvp.process_primitive",
-    shown_by="""
-import minijax as mj
-from minijax.core import Primitive, impl_rules, jvp_rules
-one = Primitive("one", multiple_results=True)
-impl_rules[one] = lambda x: [x * 2.0]
-jvp_rules[one] = lambda ps, ts: (one.bind(*ps), one.bind(*ts))
-outs = mj.jvp(lambda x: one.bind(x), (3.0,), (1.0,))
-print(outs)
-""",
-)
-def process_primitive(self, primitive, tracers, params):
-    primals, tangents = [t.primal for t in tracers], [t.tangent for t in tracers]
-    if all(t is None for t in tangents):
-        ps = primitive.bind(*primals, **params)
-        ts = [None] * len(ps) if primitive.multiple_results else None
-    else:
-        ps, ts = get_rule(jvp_rules, primitive, "Differentiation rule")(primals, tangents, **params)
-    if not primitive.multiple_results:
-        ps, ts = [ps], [ts]
-    boxes = [JVPTracer(self, p, t) for p, t in zip(ps, ts)]
-    return boxes[0] if len(boxes) == 1 else boxes
-
-
-@mistake(
-    "jvp.process_primitive",
-    shown_by="""
-from minijax.core import new_main, mul_p
-from minijax.jvp import JVPTrace, JVPTracer
-with new_main(JVPTrace) as main:
-    trace = JVPTrace(main)
-    boxes = [JVPTracer(trace, 3.0, 1.0), JVPTracer(trace, 4.0, None)]
-    out = trace.process_primitive(mul_p, boxes, {})
-    print(len(boxes), float(out.tangent))
-    print(float(trace.process_primitive(mul_p, tuple(boxes), {}).tangent))
-""",
-)
-def process_primitive(self, primitive, tracers, params):
-    primals, tangents = [], []
-    while tracers:
-        box = tracers.pop(0)
-        primals.append(box.primal)
-        tangents.append(box.tangent)
-    several = primitive.multiple_results
-    if tangents.count(None) == len(tangents):
-        ps = primitive.bind(*primals, **params)
-        ts = [None] * len(ps) if several else None
-    else:
-        ps, ts = get_rule(jvp_rules, primitive, "Differentiation rule")(primals, tangents, **params)
-    return [JVPTracer(self, *pair) for pair in zip(ps, ts)] if several else JVPTracer(self, ps, ts)
 
 
 @mistake(
@@ -535,18 +244,85 @@ def process_primitive(self, primitive, tracers, params):
     return JVPTracer(self, ps, ts)
 
 
-@mistake(
+mistake(
     "jvp.process_primitive",
-    shown_by="""
-import minijax as mj
-from minijax.core import Primitive, impl_rules, jvp_rules, new_main
-from minijax.jvp import JVPTrace, JVPTracer
-both = Primitive("both", multiple_results=True)
-impl_rules[both] = lambda x: [x * 2.0, x]
-jvp_rules[both] = lambda ps, ts: (both.bind(*ps), [None, ts[0]])
-print(mj.jvp(lambda x: both.bind(x), (3.0,), (5.0,)))
-""",
+    {"all": "any", ": Any": "", ", strict=True": ""},
+    name="One constant operand makes the whole result a constant",
+    hints=[
+        "What is the derivative of `x * 2.0`? One of the two operands is a constant there.",
+        "The shortcut without a rule is for operations in which nothing moves. `x * 2.0` moves as long as `x` does.",
+        "The condition asks whether *all* tangents are `None`, not whether *any* is. Rules know what to do with a `None` among their tangents.",
+    ],
 )
+mistake(
+    "jvp.process_primitive",
+    {": Any": "", "tangents, **params)": "tangents)", ", strict=True": ""},
+    name="The parameters do not reach the rule",
+    hints=[
+        "How does the rule of `reduce_sum` know along which axes the tangent is to be added up?",
+        "What is not an array (axes, shapes, dtypes) comes to this method in the dict `params`. Follow it: where does it go in your code?",
+        "Hand it on by keyword, to the rule as well as to `bind`: `rule(primals, tangents, **params)`.",
+    ],
+)
+
+
+@mistake("jvp.process_primitive", fails="test_several_results")
+def process_primitive(self, primitive, tracers, params):
+    primals = [t.primal for t in tracers]
+    tangents = [t.tangent for t in tracers]
+    if all(t is None for t in tangents):
+        return JVPTracer(self, primitive.bind(*primals, **params), None)
+    rule = get_rule(jvp_rules, primitive, "Differentiation rule")
+    primal_out, tangent_out = rule(primals, tangents, **params)
+    if primitive.multiple_results:
+        return [JVPTracer(self, p, t) for p, t in zip(primal_out, tangent_out)]
+    return JVPTracer(self, primal_out, tangent_out)
+
+
+@mistake("jvp.process_primitive", fails="test_missing_rule")
+def process_primitive(self, primitive, tracers, params):
+    primals, tangents = [t.primal for t in tracers], [t.tangent for t in tracers]
+    if primitive in jvp_rules and not all(t is None for t in tangents):
+        primal_out, tangent_out = jvp_rules[primitive](primals, tangents, **params)
+    else:
+        primal_out = primitive.bind(*primals, **params)
+        tangent_out = [None] * len(primal_out) if primitive.multiple_results else None
+    if primitive.multiple_results:
+        return [JVPTracer(self, p, t) for p, t in zip(primal_out, tangent_out, strict=True)]
+    return JVPTracer(self, primal_out, tangent_out)
+
+
+@mistake("jvp.process_primitive", fails="test_several_results")
+def process_primitive(self, primitive, tracers, params):
+    primals, tangents = [t.primal for t in tracers], [t.tangent for t in tracers]
+    if all(t is None for t in tangents):
+        ps = primitive.bind(*primals, **params)
+        ts = [None] * len(ps) if primitive.multiple_results else None
+    else:
+        ps, ts = get_rule(jvp_rules, primitive, "Differentiation rule")(primals, tangents, **params)
+    if not primitive.multiple_results:
+        ps, ts = [ps], [ts]
+    boxes = [JVPTracer(self, p, t) for p, t in zip(ps, ts)]
+    return boxes[0] if len(boxes) == 1 else boxes
+
+
+@mistake("jvp.process_primitive", fails="test_a_primitive_with_a_rule")
+def process_primitive(self, primitive, tracers, params):
+    primals, tangents = [], []
+    while tracers:
+        box = tracers.pop(0)
+        primals.append(box.primal)
+        tangents.append(box.tangent)
+    several = primitive.multiple_results
+    if tangents.count(None) == len(tangents):
+        ps = primitive.bind(*primals, **params)
+        ts = [None] * len(ps) if several else None
+    else:
+        ps, ts = get_rule(jvp_rules, primitive, "Differentiation rule")(primals, tangents, **params)
+    return [JVPTracer(self, *pair) for pair in zip(ps, ts)] if several else JVPTracer(self, ps, ts)
+
+
+@mistake("jvp.process_primitive", fails="test_several_results")
 def process_primitive(self, primitive, tracers, params):
     primals, tangents = [t.primal for t in tracers], [t.tangent for t in tracers]
     if all(t is None for t in tangents):
@@ -583,8 +359,9 @@ def cos_jvp(primals, tangents):
     return (cos(x), tangent_out)
 
 
-@mistake(
+mistake(
     "jvp.cos_rule",
+    {"return cos(x), neg(mul(x_dot, sin(x)))": "return cos(x), sin(x) * x_dot"},
     name="The minus sign of the cosine's derivative is missing",
     hints=[
         "Look at the curve of cos a little to the right of 0. Does it rise or fall there?",
@@ -592,20 +369,9 @@ def cos_jvp(primals, tangents):
         "The derivative of cos is -sin: the tangent is `-sin(x) * x_dot`.",
     ],
 )
-def cos_jvp(primals, tangents):
-    (x,), (x_dot,) = primals, tangents
-    return cos(x), sin(x) * x_dot
 
 
-@mistake(
-    "jvp.cos_rule",
-    shown_by="""
-import minijax as mj, minijax.numpy as jnp
-def d(f):
-    return lambda x: mj.jvp(f, (x,), (1.0,))[1]
-print(d(d(jnp.cos))(3.0))
-""",
-)
+@mistake("jvp.cos_rule", fails="test_cos_as_a_function")
 def cos_jvp(primals, tangents):
     (x,), (x_dot,) = primals, tangents
     point = x
@@ -614,13 +380,7 @@ def cos_jvp(primals, tangents):
     return cos(x), mul(x_dot, neg(sin(point)))
 
 
-@mistake(
-    "jvp.cos_rule",
-    shown_by="""
-import minijax as mj, minijax.numpy as jnp
-print(mj.jvp(lambda t: mj.jvp(jnp.cos, (1.0,), (t,))[1], (0.0,), (1.0,))[1])
-""",
-)
+@mistake("jvp.cos_rule", fails="test_cos_as_a_function")
 def cos_jvp(primals, tangents):
     (x,), (x_dot,) = primals, tangents
     y = cos(x)
@@ -630,53 +390,13 @@ def cos_jvp(primals, tangents):
     return y, mul(x_dot, neg(sin(x)))
 
 
-@mistake(
-    "jvp.cos_rule",
-    shown_by="""
-import numpy as np
-from minijax.jvp import cos_jvp
-t = np.array([1.0, 2.0])
-cos_jvp([np.array([0.5, 1.5])], [t])
-print(t)
-""",
-)
+@mistake("jvp.cos_rule", fails="test_cos_keeps_the_dtype")
 def cos_jvp(primals, tangents):
     (x,), (x_dot,) = primals, tangents
     slope = neg(sin(x))
     if type(x_dot) is np.ndarray and type(x) is np.ndarray:  # saves an array
         return cos(x), np.multiply(x_dot, np.asarray(slope), out=x_dot)
     return cos(x), mul(x_dot, slope)
-
-
-@mistake(
-    "jvp.cos_rule",
-    shown_by="""
-from minijax.core import get_aval
-from minijax.jvp import cos_jvp
-print(get_aval(cos_jvp([1.0], [1.0])[1]).weak_type, get_aval(cos_jvp([1.0], [1.0])[0]).weak_type)
-""",
-)
-def cos_jvp(primals, tangents):
-    (x,), (x_dot,) = primals, tangents
-    if not isinstance(x, Tracer):
-        x = np.asarray(x)
-    return cos(x), mul(x_dot, neg(sin(x)))
-
-
-@mistake(
-    "jvp.cos_rule",
-    shown_by="""
-import numpy as np
-import minijax as mj, minijax.numpy as jnp
-print(mj.jvp(jnp.cos, (np.array([2.0, -2.0]),), (np.ones(2),))[1])
-""",
-)
-def cos_jvp(primals, tangents):
-    (x,), (x_dot,) = primals, tangents
-    y = cos(x)
-    one = exp(sub(x, x))
-    root = exp(mul(log(sub(one, mul(y, y))), div(one, add(one, one))))
-    return y, neg(mul(root, x_dot))
 
 
 @right("jvp.mul_rule")
@@ -755,34 +475,7 @@ def mul_jvp(primals, tangents):
     return mul_p.bind(x, y), apply_linear(lambda t: t * y, x_dot)
 
 
-@mistake(
-    "jvp.mul_rule",
-    shown_by="""
-import numpy as np
-import minijax as mj
-v = np.array([3.0, 4.0])
-print(mj.jvp(lambda x, y: x * y, (v, v), (np.array([1.0, 0.0]), np.array([0.0, 1.0])))[1])
-""",
-)
-def mul_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    if x is y and x_dot is not None:  # a square
-        half = mul(x, x_dot)
-        return mul(x, x), add(half, half)
-    from_x = apply_linear(lambda t: mul(t, y), x_dot)
-    from_y = apply_linear(lambda t: mul(x, t), y_dot)
-    return mul(x, y), add_tangents(from_x, from_y)
-
-
-@mistake(
-    "jvp.mul_rule",
-    shown_by="""
-import minijax as mj
-def inner(y):
-    return mj.jvp(lambda x: x * y, (3.0,), (1.0,))[1]
-print(mj.jvp(inner, (0.0,), (1.0,)))
-""",
-)
+@mistake("jvp.mul_rule", fails="test_mul_as_a_function")
 def mul_jvp(primals, tangents):
     (x, y), (x_dot, y_dot) = primals, tangents
 
@@ -797,32 +490,7 @@ def mul_jvp(primals, tangents):
     return mul(x, y), add_tangents(term(x_dot, y), term(y_dot, x))
 
 
-@mistake(
-    "jvp.mul_rule",
-    shown_by="""
-from minijax.core import get_aval
-import minijax as mj
-print(get_aval(mj.jvp(lambda x: x * 2.0, (3.0,), (1.0,))[1]).weak_type)
-""",
-)
-def mul_jvp(primals, tangents):
-    arrays = [p if isinstance(p, Tracer) else np.asarray(p) for p in primals]
-    from_x = apply_linear(lambda t: mul(t, arrays[1]), tangents[0])
-    from_y = apply_linear(lambda t: mul(arrays[0], t), tangents[1])
-    return mul(*primals), add_tangents(from_x, from_y)
-
-
-@mistake(
-    "jvp.mul_rule",
-    shown_by="""
-import numpy as np
-from minijax.jvp import mul_jvp
-t = np.array([1.0, 2.0])
-mul_jvp([np.array([3.0, 4.0]), 10.0], [t, None])
-mul_jvp([10.0, np.array([3.0, 4.0])], [None, t])
-print(t)
-""",
-)
+@mistake("jvp.mul_rule", fails="test_mul_value_is_read_only")
 def mul_jvp(primals, tangents):
     (x, y), (x_dot, y_dot) = primals, tangents
     z = mul(x, y)
@@ -833,14 +501,7 @@ def mul_jvp(primals, tangents):
     return z, add_tangents(x_dot, apply_linear(lambda t: mul(x, t), y_dot))
 
 
-@mistake(
-    "jvp.mul_rule",
-    shown_by="""
-import numpy as np
-from minijax.jvp import mul_jvp
-print(np.asarray(mul_jvp([np.float32(3.0), np.float32(4.0)], [np.float32(1.0), None])[1]).dtype)
-""",
-)
+@mistake("jvp.mul_rule", fails="test_mul_keeps_the_dtype")
 def mul_jvp(primals, tangents):
     (x, y), (x_dot, y_dot) = primals, tangents
     from_x = apply_linear(lambda t: t * y, x_dot)
@@ -848,6 +509,17 @@ def mul_jvp(primals, tangents):
     if from_x is not None and not isinstance(from_x, Tracer):
         from_x = np.asarray(from_x, float)
     return mul(x, y), add_tangents(from_x, from_y)
+
+
+# a square
+mistake(
+    "jvp.mul_rule",
+    {
+        "z = mul(x, y)": "if x is y and x_dot is not None:\n    half = mul(x, x_dot)\n    return mul(x, x), add(half, half)",
+        "return z, add_tangents(from_x, from_y)": "return mul(x, y), add_tangents(from_x, from_y)",
+    },
+    fails="test_mul_of_one_value_twice",
+)
 
 
 @right("jvp.div_rule")
@@ -888,8 +560,9 @@ def div_jvp(primals, tangents):
     return z, functools.reduce(add_tangents, terms())
 
 
-@mistake(
+mistake(
     "jvp.div_rule",
+    {"div(x": "div_p.bind(x", "div(t": "div_p.bind(t", "mul(t, div(neg(z), y))": "z / y * t"},
     name="The quotient rule has a plus instead of the minus",
     hints=[
         "When the denominator grows, does the quotient grow or shrink? Take 6 / 2 and 6 / 3.",
@@ -897,16 +570,9 @@ def div_jvp(primals, tangents):
         "What `y_dot` contributes is `-z / y * y_dot`, with z = x / y.",
     ],
 )
-def div_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z = div_p.bind(x, y)
-    from_x = apply_linear(lambda t: div_p.bind(t, y), x_dot)
-    from_y = apply_linear(lambda t: z / y * t, y_dot)
-    return z, add_tangents(from_x, from_y)
-
-
-@mistake(
+mistake(
     "jvp.div_rule",
+    {"div(x": "div_p.bind(x", "div(t": "div_p.bind(t", "mul(t, div(neg(z), y))": "-z * t"},
     name="The denominator's part is divided by y only once",
     hints=[
         "Check your rule with numbers: how far does 6 / y move from y = 2 to y = 2.01?",
@@ -914,36 +580,9 @@ def div_jvp(primals, tangents):
         "With z = x / y that is -z / y: take the quotient `z`, not the numerator `x`, and divide it once more.",
     ],
 )
-def div_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z = div_p.bind(x, y)
-    from_x = apply_linear(lambda t: div_p.bind(t, y), x_dot)
-    from_y = apply_linear(lambda t: -z * t, y_dot)
-    return z, add_tangents(from_x, from_y)
 
 
-@mistake(
-    "jvp.div_rule",
-    shown_by="""
-import minijax as mj
-print(mj.jvp(lambda y: 1.0 / y, (2.0,), (1.0,))[1])
-""",
-)
-def div_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z = div(x, y)
-    from_x = apply_linear(lambda t: div(t, y), x_dot)
-    from_y = apply_linear(lambda t: mul(div(z, y), t), y_dot)
-    return z, add_tangents(from_x, from_y)
-
-
-@mistake(
-    "jvp.div_rule",
-    shown_by="""
-import minijax as mj
-print(mj.jvp(lambda y: 1e250 / y, (1e200,), (1.0,))[1])
-""",
-)
+@mistake("jvp.div_rule", fails="test_div_huge_operands")
 def div_jvp(primals, tangents):
     (x, y), (x_dot, y_dot) = primals, tangents
     from_x = apply_linear(lambda t: div(t, y), x_dot)
@@ -951,34 +590,7 @@ def div_jvp(primals, tangents):
     return div(x, y), add_tangents(from_x, from_y)
 
 
-@mistake(
-    "jvp.div_rule",
-    shown_by="""
-import numpy as np
-import minijax as mj
-v = np.array([2.0, 4.0])
-print(mj.jvp(lambda x, y: x / y, (v, v), (np.array([1.0, 0.0]), np.array([0.0, 0.0])))[1])
-""",
-)
-def div_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z = div(x, y)
-    if x is y:
-        return z, None  # the quotient is 1, whatever moves
-    from_x = apply_linear(lambda t: div(t, y), x_dot)
-    from_y = apply_linear(lambda t: neg(mul(div(z, y), t)), y_dot)
-    return z, add_tangents(from_x, from_y)
-
-
-@mistake(
-    "jvp.div_rule",
-    shown_by="""
-import numpy as np
-import minijax as mj
-x = np.array([3.0, 4.0], np.float32)
-print(mj.jvp(lambda x: x / x, (x,), (x,))[1].dtype)
-""",
-)
+@mistake("jvp.div_rule", fails="test_div_keeps_the_dtype")
 def div_jvp(primals, tangents):
     (x, y), (x_dot, y_dot) = primals, tangents
     z, inverse = div(x, y), div(1.0, y)
@@ -987,15 +599,7 @@ def div_jvp(primals, tangents):
     return z, add_tangents(from_x, from_y)
 
 
-@mistake(
-    "jvp.div_rule",
-    shown_by="""
-import minijax as mj
-def d(f):
-    return lambda x: mj.jvp(f, (x,), (1.0,))[1]
-print(d(d(lambda y: 1.0 / y))(2.0))
-""",
-)
+@mistake("jvp.div_rule", fails="test_div_as_a_function")
 def div_jvp(primals, tangents):
     (x, y), (x_dot, y_dot) = primals, tangents
     z = div(x, y)
@@ -1007,15 +611,7 @@ def div_jvp(primals, tangents):
     return z, add_tangents(from_x, from_y)
 
 
-@mistake(
-    "jvp.div_rule",
-    shown_by="""
-import numpy as np
-from minijax.jvp import div_jvp
-print(*div_jvp([0.0, 3.0], [None, 2.0]))
-print(*div_jvp([0.0, 3.0], [1.0, 2.0]))
-""",
-)
+@mistake("jvp.div_rule", fails="test_div_as_a_function")
 def div_jvp(primals, tangents):
     (x, y), (x_dot, y_dot) = primals, tangents
     z = div(x, y)
@@ -1026,6 +622,17 @@ def div_jvp(primals, tangents):
         other = neg(div(y_dot, y))
         rate = other if rate is None else add(rate, other)
     return (z, div(x_dot, y)) if y_dot is None else (z, mul(z, rate))
+
+
+# the quotient is 1, whatever moves
+mistake(
+    "jvp.div_rule",
+    {
+        "from_x = apply_linear(lambda t: div(t, y), x_dot)": "if x is y:\n    return z, None\nfrom_x = apply_linear(lambda t: div(t, y), x_dot)",
+        "from_y = apply_linear(lambda t: mul(t, div(neg(z), y)), y_dot)": "from_y = apply_linear(lambda t: neg(mul(div(z, y), t)), y_dot)",
+    },
+    fails="test_div_of_one_value_twice",
+)
 
 
 @right("jvp.linear_rule")
@@ -1047,8 +654,9 @@ def linear_jvp(primitive, primals, tangents, **params):
     return primitive.bind(x, **params), y_dot
 
 
-@mistake(
+mistake(
     "jvp.linear_rule",
+    {"primitive.bind(x_dot, **params)": "x_dot"},
     name="The tangent goes through a linear operation unchanged",
     hints=[
         "The sum of three numbers is one number. How many numbers does its tangent have?",
@@ -1056,38 +664,16 @@ def linear_jvp(primitive, primals, tangents, **params):
         "Bind the primitive on the tangent, too, with the same params: `primitive.bind(x_dot, **params)`.",
     ],
 )
-def linear_jvp(primitive, primals, tangents, **params):
-    (x,), (x_dot,) = primals, tangents
-    return primitive.bind(x, **params), x_dot
 
 
-@mistake(
-    "jvp.linear_rule",
-    shown_by="""
-import numpy as np
-import minijax as mj
-x = np.array([1.0, 2.0])
-print(mj.jvp(lambda x: mj.lax.broadcast_in_dim(x, (2, 3), (0,)), (x,), (x,))[1])
-""",
-)
+@mistake("jvp.linear_rule", fails="test_linear_broadcast")
 def linear_jvp(primitive, primals, tangents, **params):
     (x,), (x_dot,) = primals, tangents
     (name, value), *_ = params.items()
     return primitive.bind(x, **params), primitive.bind(x_dot, **{name: value})
 
 
-@mistake(
-    "jvp.linear_rule",
-    shown_by="""
-import numpy as np
-from minijax.core import transpose_p
-from minijax.jvp import linear_jvp
-t = np.ones((1, 3))
-out = linear_jvp(transpose_p, [np.ones((1, 3))], [t], permutation=(1, 0))[1]
-t[0, 0] = 9.0
-print(out)
-""",
-)
+@mistake("jvp.linear_rule", fails="test_linear_results_are_apart")
 def linear_jvp(primitive, primals, tangents, **params):
     from minijax.core import impl_rules
 
@@ -1097,15 +683,7 @@ def linear_jvp(primitive, primals, tangents, **params):
     return primitive.bind(x, **params), impl_rules[primitive](x_dot, **params)
 
 
-@mistake(
-    "jvp.linear_rule",
-    shown_by="""
-import numpy as np
-import minijax as mj, minijax.numpy as jnp
-x = np.array([1.0, 2.0])
-print(mj.jvp(lambda t: mj.jvp(jnp.sum, (x,), (t,))[1], (x,), (np.ones(2),)))
-""",
-)
+@mistake("jvp.linear_rule", fails="test_linear_as_a_function")
 def linear_jvp(primitive, primals, tangents, **params):
     (x,), (x_dot,) = primals, tangents
     y = primitive.bind(x, **params)
@@ -1115,15 +693,7 @@ def linear_jvp(primitive, primals, tangents, **params):
     return y, primitive.bind(x_dot, **params)
 
 
-@mistake(
-    "jvp.linear_rule",
-    shown_by="""
-import numpy as np
-import minijax as mj, minijax.numpy as jnp
-x = np.array([1.0, 2.0])
-print(mj.jvp(lambda t: mj.jvp(jnp.sum, (x,), (t,))[1], (np.zeros(2),), (np.ones(2),)))
-""",
-)
+@mistake("jvp.linear_rule", fails="test_linear_as_a_function")
 def linear_jvp(primitive, primals, tangents, **params):
     (x,), (x_dot,) = primals, tangents
     y = primitive.bind(x, **params)
@@ -1131,23 +701,6 @@ def linear_jvp(primitive, primals, tangents, **params):
     if known is not None and not np.any(known):
         return y, instantiate(None, get_aval(y))
     return y, primitive.bind(x_dot, **params)
-
-
-@mistake(
-    "jvp.linear_rule",
-    shown_by="""
-import numpy as np
-import minijax as mj, minijax.numpy as jnp
-def d(f):
-    return lambda x: mj.jvp(f, (x,), (jnp.ones(2),))[1]
-print(d(d(lambda x: jnp.sum(x * x)))(np.array([3.0, 4.0])))
-""",
-)
-def linear_jvp(primitive, primals, tangents, **params):
-    (x,), (x_dot,) = primals, tangents
-    while isinstance(x_dot, JVPTracer):
-        x_dot = x_dot.primal
-    return primitive.bind(x, **params), primitive.bind(x_dot, **params)
 
 
 @right("jvp.flat")
@@ -1250,19 +803,7 @@ def jvp_flat(f, primals, tangents):
         return [o.primal for o in outs], [instantiate(o.tangent, get_aval(o.primal)) for o in outs]
 
 
-@mistake(
-    "jvp.flat",
-    shown_by="""
-from minijax.core import trace_state
-from minijax.jvp import jvp_flat
-def bad(x):
-    raise KeyboardInterrupt
-try:
-    jvp_flat(bad, [1.0], [1.0])
-except KeyboardInterrupt:
-    print(len(trace_state.stack))
-""",
-)
+@mistake("jvp.flat", fails="test_flat_after_an_error")
 def jvp_flat(f, primals, tangents):
     block = new_main(JVPTrace)
     trace = JVPTrace(block.__enter__())
@@ -1277,36 +818,7 @@ def jvp_flat(f, primals, tangents):
     return [p for p, _ in pairs], [t for _, t in pairs]
 
 
-@mistake(
-    "jvp.flat",
-    shown_by="""
-import numpy as np
-from minijax.jvp import jvp_flat
-print(jvp_flat(lambda x: [x, np.ones(2, np.float32)], [3.0], [1.0])[1][1].dtype)
-""",
-)
-def jvp_flat(f, primals, tangents):
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
-        outs = [full_raise(trace, out) for out in f(*ins)]
-    tangents_out = []
-    for out in outs:
-        if out.tangent is None and dtypes.is_float(out.dtype):
-            tangents_out.append(np.zeros(out.shape))
-        else:
-            tangents_out.append(instantiate(out.tangent, out.aval))
-    return [out.primal for out in outs], tangents_out
-
-
-@mistake(
-    "jvp.flat",
-    shown_by="""
-from minijax.jvp import jvp_flat
-print(jvp_flat(lambda x: [], [3.0], [1.0]))
-print(jvp_flat(lambda x: [x], [3.0], [1.0]))
-""",
-)
+@mistake("jvp.flat", fails="test_flat_passes_values_through")
 def jvp_flat(f, primals, tangents):
     with new_main(JVPTrace) as main:
         trace = JVPTrace(main)
@@ -1317,15 +829,7 @@ def jvp_flat(f, primals, tangents):
     return list(primals_out), list(tangents_out)
 
 
-@mistake(
-    "jvp.flat",
-    shown_by="""
-import minijax.numpy as jnp
-from minijax.jvp import jvp_flat
-print(jvp_flat(lambda t: jvp_flat(lambda x: [jnp.sin(x)], [0.0], [t])[1], [0.0], [1.0])[1])
-print(jvp_flat(lambda x: [x * float("inf")], [1.0], [0.0])[1])
-""",
-)
+@mistake("jvp.flat", fails="test_flat_as_a_function")
 def jvp_flat(f, primals, tangents):
     def still(t):
         t = drop_float0(t)
@@ -1338,15 +842,7 @@ def jvp_flat(f, primals, tangents):
     return [o.primal for o in outs], [instantiate(o.tangent, o.aval) for o in outs]
 
 
-@mistake(
-    "jvp.flat",
-    shown_by="""
-from minijax.jvp import jvp_flat
-calls = []
-jvp_flat(lambda x: [calls.append(1) or x], [3.0], [1.0])
-print(len(calls))
-""",
-)
+@mistake("jvp.flat", fails="test_flat_boxes_inputs")
 def jvp_flat(f, primals, tangents):
     values = list(f(*primals))
     with new_main(JVPTrace) as main:
@@ -1354,25 +850,6 @@ def jvp_flat(f, primals, tangents):
         ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
         outs = [full_raise(trace, out) for out in f(*ins)]
     return values, [instantiate(o.tangent, o.aval) for o in outs]
-
-
-@mistake(
-    "jvp.flat",
-    shown_by="""
-from minijax.core import get_aval
-from minijax.jvp import jvp_flat
-print(get_aval(jvp_flat(lambda x: [x, 7.0], [3.0], [1.0])[1][1]).weak_type)
-""",
-)
-def jvp_flat(f, primals, tangents):
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
-        outs = [full_raise(trace, out) for out in f(*ins)]
-    zeros = [np.zeros(o.shape, dtypes.tangent_dtype(o.dtype)) for o in outs]
-    return [o.primal for o in outs], [
-        z if o.tangent is None else o.tangent for o, z in zip(outs, zeros)
-    ]
 
 
 @right("jvp.jvp")
@@ -1452,54 +929,6 @@ def jvp(f, primals, tangents):
 
 @mistake(
     "jvp.jvp",
-    shown_by="""
-import minijax as mj
-print(mj.jvp(lambda x: x * 2.0, [3.0], [1.0]))
-""",
-)
-@takes_aux
-def jvp(fun, primals, tangents):
-    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
-        raise TypeError("primals and tangents must be tuples")
-    primals_flat, in_tree = tree_flatten(primals)
-    tangents_flat, tangents_tree = tree_flatten(tangents)
-    if in_tree != tangents_tree:
-        raise TypeError("different structures")
-    for p, t in zip(primals_flat, tangents_flat):
-        check_tangent(p, t)
-    flat_f, out_tree = flatten_fun(fun, in_tree)
-    ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
-    return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)
-
-
-@mistake(
-    "jvp.jvp",
-    shown_by="""
-import minijax as mj
-print(mj.jvp(lambda x, y: x * y, (3.0, 4.0), (1.0, None)))
-""",
-)
-@takes_aux
-def jvp(fun, primals, tangents):
-    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise TypeError("tuples or lists")
-    tangents = type(tangents)(
-        zeros_like_aval(get_aval(p)) if t is None and p is not None else t
-        for p, t in zip(primals, tangents, strict=False)
-    )
-    primals_flat, in_tree = tree_flatten(primals)
-    tangents_flat, tangents_tree = tree_flatten(tangents)
-    if in_tree != tangents_tree:
-        raise TypeError("different structures")
-    for p, t in zip(primals_flat, tangents_flat):
-        check_tangent(p, t)
-    flat_f, out_tree = flatten_fun(fun, in_tree)
-    ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
-    return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)
-
-
-@mistake(
-    "jvp.jvp",
     name="The function is called again for the structure of its result",
     hints=[
         "Let the function print something. How often does it appear in one `jvp`?",
@@ -1523,41 +952,43 @@ def jvp(fun, primals, tangents):
     return tree_unflatten(out_tree, ps), tree_unflatten(out_tree, ts)
 
 
-@mistake(
-    "jvp.jvp",
-    shown_by="""
-import minijax as mj
-def f(d):
-    return d
-print(mj.jvp(f, (3.0,), (1.0,)), mj.jvp(f, ({"x": 3.0},), ({"x": 1.0},)))
-""",
-)
+@mistake("jvp.jvp", fails="test_jvp_containers")
 @takes_aux
 def jvp(fun, primals, tangents):
-    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise TypeError("tuples or lists")
+    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+        raise TypeError("primals and tangents must be tuples")
     primals_flat, in_tree = tree_flatten(primals)
     tangents_flat, tangents_tree = tree_flatten(tangents)
     if in_tree != tangents_tree:
         raise TypeError("different structures")
     for p, t in zip(primals_flat, tangents_flat):
         check_tangent(p, t)
-    known = flatten_fun.__dict__.setdefault("known", {})  # so that it is flattened once
-    if fun not in known:
-        known[fun] = flatten_fun(fun, in_tree)
-    flat_f, out_tree = known[fun]
+    flat_f, out_tree = flatten_fun(fun, in_tree)
     ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
     return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)
 
 
-@mistake(
-    "jvp.jvp",
-    shown_by="""
-from minijax.core import get_aval
-import minijax as mj
-print(get_aval(mj.jvp(lambda x: x * 2.0, (3.0,), (1.0,))[1]).weak_type)
-""",
-)
+@mistake("jvp.jvp", fails="test_jvp_refuses_other_structures")
+@takes_aux
+def jvp(fun, primals, tangents):
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TypeError("tuples or lists")
+    tangents = type(tangents)(
+        zeros_like_aval(get_aval(p)) if t is None and p is not None else t
+        for p, t in zip(primals, tangents, strict=False)
+    )
+    primals_flat, in_tree = tree_flatten(primals)
+    tangents_flat, tangents_tree = tree_flatten(tangents)
+    if in_tree != tangents_tree:
+        raise TypeError("different structures")
+    for p, t in zip(primals_flat, tangents_flat):
+        check_tangent(p, t)
+    flat_f, out_tree = flatten_fun(fun, in_tree)
+    ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
+    return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)
+
+
+@mistake("jvp.jvp", fails="test_jvp_again")
 @takes_aux
 def jvp(fun, primals, tangents):
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
@@ -1574,14 +1005,7 @@ def jvp(fun, primals, tangents):
     return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)
 
 
-@mistake(
-    "jvp.jvp",
-    shown_by="""
-import minijax as mj
-print(mj.jvp(lambda x: (x, None, [x]), (3.0,), (1.0,)))
-print(mj.jvp(lambda x: None, (3.0,), (1.0,)))
-""",
-)
+@mistake("jvp.jvp", fails="test_jvp_arguments")
 @takes_aux
 def jvp(fun, primals, tangents):
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
@@ -1604,14 +1028,7 @@ def jvp(fun, primals, tangents):
     return tree_unflatten(out_tree, ps), tree_unflatten(out_tree, ts)
 
 
-@mistake(
-    "jvp.jvp",
-    shown_by="""
-import numpy as np
-import minijax as mj
-print(mj.jvp(lambda x: x * 2.0, (np.ones(3),), (np.ones(()),))[1])
-""",
-)
+@mistake("jvp.jvp", fails="test_jvp_refuses_leaves_that_do_not_match")
 @takes_aux
 def jvp(fun, primals, tangents):
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):

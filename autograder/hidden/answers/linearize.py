@@ -66,8 +66,12 @@ def process_primitive(self, primitive, tracers, params):
     return partial_eval_rules.get(primitive, leave)(self, tracers, **params)
 
 
-@mistake(
+mistake(
     "linearize.process_primitive",
+    {
+        "if all(t.pval.is_known for t in tracers):": "",
+        "return primitive.bind(*(t.pval.const for t in tracers), **params)": "",
+    },
     name="Everything is left for later",
     hints=[
         "What is the use of knowing a value, if no operation on it is ever computed?",
@@ -75,15 +79,12 @@ def process_primitive(self, primitive, tracers, params):
         "Begin with `if all(t.pval.is_known for t in tracers):` and bind the primitive on the constants.",
     ],
 )
-def process_primitive(self, primitive, tracers, params):
-    if primitive in partial_eval_rules:
-        return partial_eval_rules[primitive](self, tracers, **params)
-    outs = self.stage_out(primitive, tracers, params)
-    return outs if primitive.multiple_results else outs[0]
-
-
-@mistake(
+mistake(
     "linearize.process_primitive",
+    {
+        "if primitive in partial_eval_rules:": "",
+        "return partial_eval_rules[primitive](self, tracers, **params)": "",
+    },
     name="Rules for partial evaluation are not used",
     hints=[
         "A call of a program with one known and one unknown operand: is all of its work unknown?",
@@ -91,88 +92,9 @@ def process_primitive(self, primitive, tracers, params):
         "Before you stage out, look whether the primitive is in `partial_eval_rules`; if so, the result is `rule(self, tracers, **params)`.",
     ],
 )
-def process_primitive(self, primitive, tracers, params):
-    if all(t.pval.is_known for t in tracers):
-        return primitive.bind(*(t.pval.const for t in tracers), **params)
-    outs = self.stage_out(primitive, tracers, params)
-    return outs if primitive.multiple_results else outs[0]
 
 
-@mistake(
-    "linearize.process_primitive",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-import numpy as np
-with new_main(PartialEvalTrace) as main:
-    trace = PartialEvalTrace(main)
-    x, y = (trace.new_arg(unknown(get_aval(1.0))) for _ in range(2))
-    print(trace.process_primitive(mul_p, [x, y], {}).pval.is_known)
-""",
-)
-def process_primitive(self, primitive, tracers, params):
-    if all(t.recipe is None for t in tracers):
-        return primitive.bind(*[t.pval.const for t in tracers], **params)
-    if primitive in partial_eval_rules:
-        return partial_eval_rules[primitive](self, tracers, **params)
-    outs = self.stage_out(primitive, tracers, params)
-    return outs if primitive.multiple_results else outs[0]
-
-
-@mistake(
-    "linearize.process_primitive",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-p = Primitive("one", multiple_results=True)
-impl_rules[p] = lambda x: [x]
-abstract_eval_rules[p] = lambda x: [x]
-def f(x):
-    (y,) = p.bind(x)
-    return [y * 2.0]
-print(partial_eval_flat(f, [unknown(get_aval(1.0))])[1])
-""",
-)
-def process_primitive(self, primitive, tracers, params):
-    if all(t.pval.is_known for t in tracers):
-        return primitive.bind(*[t.pval.const for t in tracers], **params)
-    if primitive in partial_eval_rules:
-        return partial_eval_rules[primitive](self, tracers, **params)
-    outs = self.stage_out(primitive, tracers, params)
-    return outs[0] if len(outs) == 1 else outs
-
-
-@mistake(
-    "linearize.process_primitive",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-p = Primitive("needs_a_key")
-abstract_eval_rules[p] = lambda x: x
-partial_eval_rules[p] = lambda trace, tracers: {}["missing"]
-print(partial_eval_flat(lambda x: [p.bind(x)], [unknown(get_aval(1.0))])[1])
-""",
-)
-def process_primitive(self, primitive, tracers, params):
-    if all(t.pval.is_known for t in tracers):
-        return primitive.bind(*[t.pval.const for t in tracers], **params)
-    try:
-        return partial_eval_rules[primitive](self, tracers, **params)
-    except KeyError:
-        outs = self.stage_out(primitive, tracers, params)
-    return outs if primitive.multiple_results else outs[0]
-
-
-@mistake(
-    "linearize.process_primitive",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-from minijax import jit
-f = jit(lambda x, y, z: x * y * z)
-print(partial_eval_flat(lambda z: [f(2.0, 3.0, z)], [unknown(get_aval(1.0))])[0][0].is_known)
-""",
-)
+@mistake("linearize.process_primitive", fails="test_known_operands")
 def process_primitive(self, primitive, tracers, params):
     x, *others = tracers
     y = others[0] if others else x
@@ -184,27 +106,31 @@ def process_primitive(self, primitive, tracers, params):
     return outs if primitive.multiple_results else outs[0]
 
 
-@mistake(
+mistake(
     "linearize.process_primitive",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-import minijax.numpy as jnp
-from minijax import make_jaxpr
-pvals, program = partial_eval_flat(lambda x, y: [jnp.sin(x), y * x], [known(0.0), unknown(get_aval(1.0))])
-print(pvals[0].const, make_jaxpr(lambda x: partial_eval_flat(lambda x: [jnp.sin(x)], [known(x)])[0][0].const)(1.0))
-""",
+    {
+        "return primitive.bind(*(t.pval.const for t in tracers), **params)": "return primitive.bind(*[t.pval.const for t in tracers], **params)",
+        "return outs if primitive.multiple_results else outs[0]": "return outs[0] if len(outs) == 1 else outs",
+    },
+    fails="test_several_results_for_later",
 )
-def process_primitive(self, primitive, tracers, params):
-    from minijax.core import EvalTrace, trace_state
-
-    if all(t.pval.is_known for t in tracers):
-        below = EvalTrace(trace_state.stack[0])
-        return below.process_primitive(primitive, [t.pval.const for t in tracers], params)
-    if primitive in partial_eval_rules:
-        return partial_eval_rules[primitive](self, tracers, **params)
-    outs = self.stage_out(primitive, tracers, params)
-    return outs if primitive.multiple_results else outs[0]
+mistake(
+    "linearize.process_primitive",
+    {
+        "return primitive.bind(*(t.pval.const for t in tracers), **params)": "return primitive.bind(*[t.pval.const for t in tracers], **params)",
+        "if primitive in partial_eval_rules:": "try:",
+        "outs = self.stage_out(primitive, tracers, params)": "except KeyError:\n    outs = self.stage_out(primitive, tracers, params)",
+    },
+    fails="test_errors_of_operations",
+)
+mistake(
+    "linearize.process_primitive",
+    {
+        "if all(t.pval.is_known for t in tracers):": "from minijax.core import EvalTrace, trace_state\nif all(t.pval.is_known for t in tracers):",
+        "return primitive.bind(*(t.pval.const for t in tracers), **params)": "below = EvalTrace(trace_state.stack[0])\nreturn below.process_primitive(primitive, [t.pval.const for t in tracers], params)",
+    },
+    fails="test_known_values_of_others",
+)
 
 
 @right("linearize.stage_out")
@@ -256,24 +182,6 @@ def stage_out(self, primitive, tracers, params):
 
 @mistake(
     "linearize.stage_out",
-    name="Known operands are missing in the recipe",
-    hints=[
-        "Write down the recipe of `x * 2.0` for an unknown `x`. How many operands has the equation?",
-        "The operation will be applied later, to all its operands. A known one will be a constant of the program then.",
-        "Give `EqnRecipe` the whole of `tracers`.",
-    ],
-)
-def stage_out(self, primitive, tracers, params):
-    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
-    pvals = [unknown(aval) for aval in avals]
-    later = [t for t in tracers if not t.pval.is_known]
-    recipe = EqnRecipe(primitive, later, params, [Var(pval.aval) for pval in pvals])
-    pairs = zip(pvals, recipe.outvars, strict=True)
-    return [PartialEvalTracer(self, pval, var, recipe) for pval, var in pairs]
-
-
-@mistake(
-    "linearize.stage_out",
     name="All results have one variable",
     hints=[
         "An operation has two results. How does a later equation say which of them it uses?",
@@ -290,39 +198,21 @@ def stage_out(self, primitive, tracers, params):
     return [PartialEvalTracer(self, pval, var, recipe) for pval, var in pairs]
 
 
-@mistake(
+mistake(
     "linearize.stage_out",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-from minijax import jit
-f = jit(lambda y: (y * 2.0, y + 1.0))
-print(len(partial_eval_flat(lambda y: list(f(y)), [unknown(get_aval(1.0))])[1].eqns))
-""",
+    {
+        "recipe = EqnRecipe(primitive, tracers, params, [Var(pval.aval) for pval in pvals])": "later = [t for t in tracers if not t.pval.is_known]\nrecipe = EqnRecipe(primitive, later, params, [Var(pval.aval) for pval in pvals])"
+    },
+    name="Known operands are missing in the recipe",
+    hints=[
+        "Write down the recipe of `x * 2.0` for an unknown `x`. How many operands has the equation?",
+        "The operation will be applied later, to all its operands. A known one will be a constant of the program then.",
+        "Give `EqnRecipe` the whole of `tracers`.",
+    ],
 )
-def stage_out(self, primitive, tracers, params):
-    outs = []
-    for aval in abstract_eval(primitive, [t.aval for t in tracers], params):
-        pval = unknown(aval)
-        var = Var(pval.aval)
-        outs.append(
-            PartialEvalTracer(self, pval, var, EqnRecipe(primitive, tracers, params, [var]))
-        )
-    return outs
 
 
-@mistake(
-    "linearize.stage_out",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-from minijax.jaxpr import typecheck_jaxpr
-from minijax import jit
-import numpy as np, minijax.numpy as jnp
-f = jit(lambda y: (jnp.sum(y), y * 2.0))
-print(typecheck_jaxpr(partial_eval_flat(lambda y: list(f(y)), [unknown(get_aval(np.ones(3)))])[1].jaxpr))
-""",
-)
+@mistake("linearize.stage_out", fails="test_staged_several")
 def stage_out(self, primitive, tracers, params):
     avals = abstract_eval(primitive, [t.aval for t in tracers], params)
     pvals = [unknown(aval) for aval in avals]
@@ -331,87 +221,13 @@ def stage_out(self, primitive, tracers, params):
     return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
 
 
-@mistake(
-    "linearize.stage_out",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-with new_main(PartialEvalTrace) as main:
-    trace = PartialEvalTrace(main)
-    x = trace.new_arg(unknown(get_aval(1.0)))
-    (y,) = trace.stage_out(mul_p, [x, trace.pure(2.0)], {})
-    print(y.weak_type, y.var.aval.weak_type)
-""",
-)
-def stage_out(self, primitive, tracers, params):
-    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
-    pvals = [unknown(ShapedArray(aval.shape, aval.dtype)) for aval in avals]
-    variables = [Var(pval.aval) for pval in pvals]
-    recipe = EqnRecipe(primitive, tracers, params, variables)
-    return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
-
-
-@mistake(
-    "linearize.stage_out",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-from minijax.jaxpr import eval_jaxpr
-from minijax import lax
-import numpy as np
-dot = lambda x: lax.dot_general(x, x, (((0,), (0,)), ((), ())))
-_, p = partial_eval_flat(lambda x: [dot(x)], [unknown(get_aval(np.ones(3)))])
-print(eval_jaxpr(p.jaxpr, p.consts, np.ones(3)))
-""",
-)
+@mistake("linearize.stage_out", fails="test_staged_with_other_params")
 def stage_out(self, primitive, tracers, params):
     avals = abstract_eval(primitive, [t.aval for t in tracers], params)
     pvals = [unknown(aval) for aval in avals]
     variables = [Var(pval.aval) for pval in pvals]
     asked = {name: value for name, value in params.items() if value is not None}
     recipe = EqnRecipe(primitive, tracers, asked, variables)
-    return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
-
-
-@mistake(
-    "linearize.stage_out",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-print(partial_eval_flat(lambda x: [x * x], [unknown(get_aval(1.0))])[1])
-""",
-)
-def stage_out(self, primitive, tracers, params):
-    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
-    pvals = [unknown(aval) for aval in avals]
-    variables = [Var(pval.aval) for pval in pvals]
-    operands = list({id(t): t for t in tracers}.values())
-    recipe = EqnRecipe(primitive, operands, params, variables)
-    return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
-
-
-@mistake(
-    "linearize.stage_out",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-import numpy as np
-import minijax.numpy as jnp
-_, p = partial_eval_flat(lambda x: [jnp.sum(x, axis=0), jnp.sum(x, axis=1)], [unknown(get_aval(np.ones((2, 3))))])
-print(*p.out_avals)
-""",
-)
-def stage_out(self, primitive, tracers, params):
-    avals = [t.aval for t in tracers]
-    if not hasattr(self.main.trace_type, "types"):
-        self.main.trace_type.types = {}
-    known_types = self.main.trace_type.types
-    key = primitive, *[(aval.shape, aval.dtype, aval.weak_type) for aval in avals]
-    if key not in known_types:
-        known_types[key] = abstract_eval(primitive, avals, params)
-    pvals = [unknown(aval) for aval in known_types[key]]
-    variables = [Var(pval.aval) for pval in pvals]
-    recipe = EqnRecipe(primitive, tracers, params, variables)
     return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
 
 
@@ -545,19 +361,7 @@ def toposort(outs):
     return order
 
 
-@mistake(
-    "linearize.toposort",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-from minijax.jaxpr import typecheck_jaxpr
-def f(x):
-    a = x * x
-    b = x * x
-    return [a + b]
-print(typecheck_jaxpr(partial_eval_flat(f, [unknown(get_aval(1.0))])[1].jaxpr))
-""",
-)
+@mistake("linearize.toposort", fails="test_order_of_branches")
 def toposort(outs):
     order, done, stack = [], set(), list(outs)
 
@@ -578,14 +382,7 @@ def toposort(outs):
     return order
 
 
-@mistake(
-    "linearize.toposort",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-print(len(partial_eval_flat(lambda x: [x * 2.0, x * 3.0, x * 4.0], [unknown(get_aval(1.0))])[1].eqns))
-""",
-)
+@mistake("linearize.toposort", fails="test_order_leaves_out_what_is_not_needed")
 def toposort(outs):
     order, done, stack = [], set(), list(outs[-1:])
     while stack:
@@ -603,105 +400,7 @@ def toposort(outs):
     return order
 
 
-@mistake(
-    "linearize.toposort",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-from minijax.jaxpr import typecheck_jaxpr
-from minijax import jit
-f = jit(lambda x, y, z: x * y * z)
-_, p = partial_eval_flat(lambda x: [f(x, x, x + 1.0)], [unknown(get_aval(1.0))])
-print(typecheck_jaxpr(p.jaxpr))
-""",
-)
-def toposort(outs):
-    order, done, stack = [], set(), list(outs)
-    while stack:
-        recipe = stack[-1]
-        missing = [
-            t.recipe
-            for t in recipe.tracers_in[:2]
-            if t.recipe is not None and id(t.recipe) not in done
-        ]
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
-        if id(recipe) not in done:
-            done.add(id(recipe))
-            order.append(recipe)
-    return order
-
-
-@mistake(
-    "linearize.toposort",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-with new_main(PartialEvalTrace) as main:
-    x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
-    y = x + 1.0
-    print(len(toposort([y.recipe])), len(toposort([y.recipe])))
-""",
-)
-def toposort(outs, done=set()):
-    order, stack = [], list(outs)
-    while stack:
-        recipe = stack[-1]
-        missing = [
-            t.recipe for t in recipe.tracers_in if t.recipe is not None and id(t.recipe) not in done
-        ]
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
-        if id(recipe) not in done:
-            done.add(id(recipe))
-            order.append(recipe)
-    return order
-
-
-@mistake(
-    "linearize.toposort",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-with new_main(PartialEvalTrace) as main:
-    x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
-    a = x + 1.0
-    b = a * 2.0
-    c = b - a
-    d = (c / b) + a
-    print(toposort([d.recipe])[0] is a.recipe)
-    d = a + (c / b)
-    print(toposort([d.recipe])[0] is a.recipe, [r.primitive for r in toposort([d.recipe])])
-""",
-)
-def toposort(outs):
-    order, seen, stack = [], set(), list(outs)
-    while stack:
-        recipe = stack.pop()
-        if id(recipe) in seen:
-            continue
-        seen.add(id(recipe))
-        order.append(recipe)
-        stack += [t.recipe for t in recipe.tracers_in if t.recipe is not None]
-    return order[::-1]
-
-
-@mistake(
-    "linearize.toposort",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-def f(x):
-    for _ in range(5000):
-        x = x * 1.5
-    return [x]
-print(len(partial_eval_flat(f, [unknown(get_aval(1.0))])[1].eqns))
-""",
-)
+@mistake("linearize.toposort", fails="test_order_of_long_programs")
 def toposort(outs):
     order, done = [], set()
 
@@ -813,8 +512,12 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     return builder.build(inputs, [atom(t) for t in tracers_out])
 
 
-@mistake(
+mistake(
     "linearize.tracers_to_jaxpr",
+    {
+        "def atom(tracer: PartialEvalTracer) -> Atom:": "def atom(tracer):",
+        "return builder.build([t.var for t in tracers_in if t.var], [atom(t) for t in tracers_out])": "outputs = [t.var for t in tracers_out if t.var]\nreturn builder.build([t.var for t in tracers_in], outputs)",
+    },
     name="Known outputs are missing",
     hints=[
         "May an output of the program be known already? Look at what `partial_eval_flat` does with `instantiate`.",
@@ -822,89 +525,9 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
         "Treat outputs as operands: the variable, or what `builder.constant` returns for the value.",
     ],
 )
-def tracers_to_jaxpr(tracers_in, tracers_out):
-    builder = JaxprBuilder()
-
-    def atom(tracer):
-        return tracer.var or builder.constant(tracer.pval.const)
-
-    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
-        invars = [atom(t) for t in recipe.tracers_in]
-        builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
-    outputs = [t.var for t in tracers_out if t.var]
-    return builder.build([t.var for t in tracers_in], outputs)
 
 
-@mistake(
-    "linearize.tracers_to_jaxpr",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-from minijax import linearize
-import numpy as np
-y, f = linearize(lambda x: x * 2.0, 3.0)
-print(f(1.0).weak_type)
-""",
-)
-def tracers_to_jaxpr(tracers_in, tracers_out):
-    import numpy as np
-
-    builder = JaxprBuilder()
-
-    def atom(t):
-        if not t.pval.is_known:
-            return t.var
-        value = t.pval.const
-        return builder.constant(np.asarray(value) if isinstance(value, (int, float)) else value)
-
-    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
-        invars = [atom(t) for t in recipe.tracers_in]
-        builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
-    return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
-
-
-@mistake(
-    "linearize.tracers_to_jaxpr",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-import minijax.numpy as jnp
-row = jnp.array([1.0, 2.0])
-_, p = partial_eval_flat(lambda x: [x * row + row, row * (x - row)], [unknown(get_aval(1.0))])
-print(len(p.consts))
-""",
-)
-def tracers_to_jaxpr(tracers_in, tracers_out):
-    import numpy as np
-
-    builder = JaxprBuilder()
-
-    def atom(t):
-        if not t.pval.is_known:
-            return t.var
-        value = t.pval.const
-        is_array = not isinstance(value, Tracer) and np.ndim(value) > 0
-        return builder.constant(np.array(value) if is_array else value)
-
-    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
-        invars = [atom(t) for t in recipe.tracers_in]
-        builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
-    return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
-
-
-@mistake(
-    "linearize.tracers_to_jaxpr",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-from minijax.jaxpr import typecheck_jaxpr
-import numpy as np
-import minijax.numpy as jnp
-_, p = partial_eval_flat(
-    lambda x, n: [x + np.zeros(2), n + np.zeros(2, int)], [unknown(get_aval(1.0)), unknown(get_aval(1))])
-print(typecheck_jaxpr(p.jaxpr))
-""",
-)
+@mistake("linearize.tracers_to_jaxpr", fails="test_types_of_residuals")
 def tracers_to_jaxpr(tracers_in, tracers_out):
     import numpy as np
 
@@ -924,15 +547,7 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
 
 
-@mistake(
-    "linearize.tracers_to_jaxpr",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-import numpy as np
-print(partial_eval_flat(lambda x: [x * np.float32(2.0)], [unknown(get_aval(np.ones(3, np.float32)))])[1])
-""",
-)
+@mistake("linearize.tracers_to_jaxpr", fails="test_types_of_residuals")
 def tracers_to_jaxpr(tracers_in, tracers_out):
     import numpy as np
 
@@ -952,36 +567,7 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
 
 
-@mistake(
-    "linearize.tracers_to_jaxpr",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-print(partial_eval_flat(lambda x: [x, x * 2.0], [unknown(get_aval(1.0))])[1])
-""",
-)
-def tracers_to_jaxpr(tracers_in, tracers_out):
-    builder = JaxprBuilder()
-
-    def atom(t):
-        return t.var if t.recipe else builder.constant(t.pval.const)
-
-    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
-        invars = [atom(t) for t in recipe.tracers_in]
-        builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
-    return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
-
-
-@mistake(
-    "linearize.tracers_to_jaxpr",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-from minijax import jit
-f = jit(lambda y: (y * 2.0, y + 1.0))
-print(partial_eval_flat(lambda y: list(f(y)), [unknown(get_aval(1.0))])[1])
-""",
-)
+@mistake("linearize.tracers_to_jaxpr", fails="test_program_with_several_results")
 def tracers_to_jaxpr(tracers_in, tracers_out):
     builder = JaxprBuilder()
 
@@ -1070,141 +656,6 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
 
 @mistake(
     "linearize.partial_eval_flat",
-    name="The program lacks the results that are to be instantiated",
-    hints=[
-        "Count: how many results does the caller believe to be unknown, and how many outputs has the program?",
-        "`instantiate` makes a known result count as unknown. Then its value must come from the program, like that of every unknown result.",
-        "Choose the outputs of the program by the partial values that you return, not by those in the tracers.",
-    ],
-)
-def partial_eval_flat(f, pvals, instantiate=lambda i: False):
-    with new_main(PartialEvalTrace) as main:
-        trace = PartialEvalTrace(main)
-        tracers_in = [trace.new_arg(pval) for pval in pvals]
-        outs = [full_raise(trace, out) for out in f(*tracers_in)]
-        pvals_out = [unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(outs)]
-        unknown_in = [t for t in tracers_in if not t.pval.is_known]
-        unknown_out = [t for t in outs if not t.pval.is_known]
-        return pvals_out, tracers_to_jaxpr(unknown_in, unknown_out)
-
-
-@mistake(
-    "linearize.partial_eval_flat",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-print([p.is_known for p in partial_eval_flat(
-    lambda x, y: [y, x, x * 2.0], [known(3.0), unknown(get_aval(1.0))], lambda i: i == 1)[0]])
-""",
-)
-def partial_eval_flat(f, pvals, instantiate=lambda i: False):
-    with new_main(PartialEvalTrace) as main:
-        trace = PartialEvalTrace(main)
-        tracers_in = [trace.new_arg(pval) for pval in pvals]
-        tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]
-        pvals_out, number = [], 0
-        for t in tracers_out:
-            if t.pval.is_known:
-                pvals_out.append(unknown(t.aval) if instantiate(number) else t.pval)
-                number += 1
-            else:
-                pvals_out.append(t.pval)
-        program = tracers_to_jaxpr(
-            [t for t in tracers_in if not t.pval.is_known],
-            [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
-        )
-    return pvals_out, program
-
-
-@mistake(
-    "linearize.partial_eval_flat",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-one = get_aval(1.0)
-def outer(x):
-    pvals, program = partial_eval_flat(lambda y: [x, y], [unknown(one)])
-    return [pvals[0].const * 2.0]
-print(partial_eval_flat(outer, [unknown(one)])[1])
-""",
-)
-def partial_eval_flat(f, pvals, instantiate=lambda i: False):
-    with new_main(PartialEvalTrace) as main:
-        trace = PartialEvalTrace(main)
-        tracers_in = [trace.new_arg(pval) for pval in pvals]
-        tracers_out = [
-            out if isinstance(out, PartialEvalTracer) else trace.pure(out) for out in f(*tracers_in)
-        ]
-        pvals_out = [
-            unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(tracers_out)
-        ]
-        program = tracers_to_jaxpr(
-            [t for t in tracers_in if not t.pval.is_known],
-            [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
-        )
-    return pvals_out, program
-
-
-@mistake(
-    "linearize.partial_eval_flat",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-print(partial_eval_flat(lambda x: (lambda y: [y, 1.0, y])(x * 2.0), [unknown(get_aval(1.0))])[1])
-""",
-)
-def partial_eval_flat(f, pvals, instantiate=lambda i: False):
-    with new_main(PartialEvalTrace) as main:
-        trace = PartialEvalTrace(main)
-        tracers_in = [trace.new_arg(pval) for pval in pvals]
-        tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]
-        pvals_out = [
-            unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(tracers_out)
-        ]
-        later = {id(t): t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known}
-        program = tracers_to_jaxpr(
-            [t for t in tracers_in if not t.pval.is_known], list(later.values())
-        )
-    return pvals_out, program
-
-
-@mistake(
-    "linearize.partial_eval_flat",
-    shown_by="""
-from minijax.core import *
-from minijax.linearize import *
-def f(x):
-    raise KeyboardInterrupt
-try:
-    partial_eval_flat(f, [unknown(get_aval(1.0))])
-except KeyboardInterrupt:
-    print(len(trace_state.stack))
-""",
-)
-def partial_eval_flat(f, pvals, instantiate=lambda i: False):
-    from minijax.core import MainTrace, trace_state
-
-    main = MainTrace(len(trace_state.stack), PartialEvalTrace)
-    trace_state.stack.append(main)
-    trace = PartialEvalTrace(main)
-    tracers_in = [trace.new_arg(pval) for pval in pvals]
-    try:
-        outs = f(*tracers_in)
-    except Exception:
-        trace_state.stack.pop()
-        raise
-    tracers_out = [full_raise(trace, out) for out in outs]
-    trace_state.stack.pop()
-    pvals_out = [unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(tracers_out)]
-    program = tracers_to_jaxpr(
-        [t for t in tracers_in if not t.pval.is_known],
-        [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
-    )
-    return pvals_out, program
-
-
-@mistake(
-    "linearize.partial_eval_flat",
     name="The function runs twice",
     hints=[
         "How often does a `print` in the user's function print?",
@@ -1225,6 +676,56 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
         [t for t in tracers_in if not t.pval.is_known],
         [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
     )
+    return pvals_out, program
+
+
+mistake(
+    "linearize.partial_eval_flat",
+    {", p in zip(outs, pvals_out, strict=True) if not p": " in outs if not t.pval"},
+    name="The program lacks the results that are to be instantiated",
+    hints=[
+        "Count: how many results does the caller believe to be unknown, and how many outputs has the program?",
+        "`instantiate` makes a known result count as unknown. Then its value must come from the program, like that of every unknown result.",
+        "Choose the outputs of the program by the partial values that you return, not by those in the tracers.",
+    ],
+)
+
+
+@mistake("linearize.partial_eval_flat", fails="test_partial_results_often")
+def partial_eval_flat(f, pvals, instantiate=lambda i: False):
+    with new_main(PartialEvalTrace) as main:
+        trace = PartialEvalTrace(main)
+        tracers_in = [trace.new_arg(pval) for pval in pvals]
+        tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]
+        pvals_out, number = [], 0
+        for t in tracers_out:
+            if t.pval.is_known:
+                pvals_out.append(unknown(t.aval) if instantiate(number) else t.pval)
+                number += 1
+            else:
+                pvals_out.append(t.pval)
+        program = tracers_to_jaxpr(
+            [t for t in tracers_in if not t.pval.is_known],
+            [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
+        )
+    return pvals_out, program
+
+
+@mistake("linearize.partial_eval_flat", fails="test_partial_fails")
+def partial_eval_flat(f, pvals, instantiate=lambda i: False):
+    with new_main(PartialEvalTrace) as main:
+        trace = PartialEvalTrace(main)
+        tracers_in = [trace.new_arg(pval) for pval in pvals]
+        tracers_out = [
+            out if isinstance(out, PartialEvalTracer) else trace.pure(out) for out in f(*tracers_in)
+        ]
+        pvals_out = [
+            unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(tracers_out)
+        ]
+        program = tracers_to_jaxpr(
+            [t for t in tracers_in if not t.pval.is_known],
+            [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
+        )
     return pvals_out, program
 
 
@@ -1315,8 +816,9 @@ def linearize_flat(f, primals, count):
     return f(*primals), program
 
 
-@mistake(
+mistake(
     "linearize.flat",
+    {": list[Any]": "", ": Any) -> list[Any]": ")", ", lambda i: True": ""},
     name="Tangents that do not depend on the inputs are missing",
     hints=[
         "What is the derivative of `lambda x: (2.0, x)`? How many outputs must its program have?",
@@ -1324,22 +826,9 @@ def linearize_flat(f, primals, count):
         "The third argument of `partial_eval_flat` says which results always count as unknown: all, `lambda i: True`.",
     ],
 )
-def linearize_flat(f, primals, count):
-    avals = [get_aval(x) for x in primals]
-    values = []
-
-    def tangents_out(*moving):
-        primals_out, tangents = jvp_flat(f, primals, with_float0(moving, avals))
-        values.extend(primals_out)
-        return [t for t in tangents[: count()] if dtypes.is_float(get_aval(t).dtype)]
-
-    unknowns = [unknown(aval) for aval in only_floats(avals, avals)]
-    _, program = partial_eval_flat(tangents_out, unknowns)
-    return values, program
-
-
-@mistake(
+mistake(
     "linearize.flat",
+    {": list[Any]": "", ": Any) -> list[Any]": ")", "[: count()]": ""},
     name="What is only handed through is differentiated too",
     hints=[
         "With `has_aux=True` a function returns a result and something more. Which of the two is to be differentiated?",
@@ -1347,28 +836,9 @@ def linearize_flat(f, primals, count):
         "Cut the tangents before you return them: `tangents[: count()]`.",
     ],
 )
-def linearize_flat(f, primals, count):
-    avals = [get_aval(x) for x in primals]
-    values = []
-
-    def tangents_out(*moving):
-        primals_out, tangents = jvp_flat(f, primals, with_float0(moving, avals))
-        values.extend(primals_out)
-        return [t for t in tangents if dtypes.is_float(get_aval(t).dtype)]
-
-    unknowns = [unknown(aval) for aval in only_floats(avals, avals)]
-    _, program = partial_eval_flat(tangents_out, unknowns, lambda i: True)
-    return values, program
 
 
-@mistake(
-    "linearize.flat",
-    shown_by="""
-from minijax.linearize import *
-_, p = linearize_flat(lambda x: [3, x * 2.0, x], [1.0], lambda: 2)
-print(len(p.out_avals))
-""",
-)
+@mistake("linearize.flat", fails="test_linear_count")
 def linearize_flat(f, primals, count):
     avals, values = [get_aval(x) for x in primals], []
 
@@ -1382,14 +852,7 @@ def linearize_flat(f, primals, count):
     return values, program
 
 
-@mistake(
-    "linearize.flat",
-    shown_by="""
-from minijax.linearize import *
-_, p = linearize_flat(lambda x: [x * 2.0, 7.0], [1.0], lambda: 2)
-print(len(p.out_avals))
-""",
-)
+@mistake("linearize.flat", fails="test_linear_constants")
 def linearize_flat(f, primals, count):
     avals, values = [get_aval(x) for x in primals], []
 
@@ -1402,34 +865,7 @@ def linearize_flat(f, primals, count):
     return values, program
 
 
-@mistake(
-    "linearize.flat",
-    shown_by="""
-from minijax.linearize import *
-_, p = linearize_flat(lambda x: [x * 2.0], [1.0], lambda: 1)
-print([a.weak_type for a in p.in_avals])
-""",
-)
-def linearize_flat(f, primals, count):
-    avals, values = [get_aval(x) for x in primals], []
-
-    def tangents_of(*moving):
-        values[:], tangents = jvp_flat(f, primals, with_float0(moving, avals))
-        return [t for t in tangents[: count()] if dtypes.is_float(get_aval(t).dtype)]
-
-    pvals = [unknown(ShapedArray(a.shape, a.dtype)) for a in avals if dtypes.is_float(a.dtype)]
-    _, program = partial_eval_flat(tangents_of, pvals, lambda i: True)
-    return values, program
-
-
-@mistake(
-    "linearize.flat",
-    shown_by="""
-from minijax import linearize, jit
-import minijax.numpy as jnp
-print(jit(lambda x: linearize(jnp.sin, x)[1](1.0))(0.0))
-""",
-)
+@mistake("linearize.flat", fails="test_linear_nested")
 def linearize_flat(f, primals, count):
     import numpy as np
 
@@ -1445,15 +881,7 @@ def linearize_flat(f, primals, count):
     return values, program
 
 
-@mistake(
-    "linearize.flat",
-    shown_by="""
-from minijax.linearize import *
-import minijax.numpy as jnp
-_, p = linearize_flat(lambda x: [jnp.sin(x)], [jnp.ones(2, jnp.float32)], lambda: 1)
-print(*p.in_avals)
-""",
-)
+@mistake("linearize.flat", fails="test_linear_several_inputs")
 def linearize_flat(f, primals, count):
     import numpy as np
 
@@ -1593,8 +1021,13 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return first, ClosedJaxpr(second, []), out_known
 
 
-@mistake(
+mistake(
     "linearize.split_jaxpr",
+    {
+        "found: list[Any] = []": "found = []",
+        "def known_part(*vals: Any) -> list[Any]:": "def known_part(*vals):",
+        "return [pval.const for pval in pvals_out if pval.is_known] + rest.consts": "return rest.consts + [pval.const for pval in pvals_out if pval.is_known]",
+    },
     name="Residuals come before the known outputs",
     hints=[
         "Read the types of the two programs in the docstring once more. What comes first in the results of the first program?",
@@ -1602,23 +1035,9 @@ def split_jaxpr(jaxpr, is_known, instantiate):
         "Return the known constants first and then the list of the residuals.",
     ],
 )
-def split_jaxpr(jaxpr, is_known, instantiate):
-    found = []
-
-    def known_part(*vals):
-        pvals = partial_values(vals, is_known, jaxpr.in_avals)
-        pvals_out, rest = partial_eval_flat(jaxpr_as_fun(jaxpr), pvals, instantiate.__contains__)
-        found[:] = rest.jaxpr, [pval.is_known for pval in pvals_out]
-        return rest.consts + [pval.const for pval in pvals_out if pval.is_known]
-
-    known_avals = [aval for aval, k in zip(jaxpr.in_avals, is_known, strict=True) if k]
-    first = trace_to_jaxpr(known_part, known_avals)
-    rest, out_known = found
-    return first, ClosedJaxpr(without_consts(rest), []), out_known
-
-
-@mistake(
+mistake(
     "linearize.split_jaxpr",
+    {": list[Any]": "", ": Any) -> list[Any]": ")", ", instantiate.__contains__": ""},
     name="No output is instantiated",
     hints=[
         "The function has a third argument. What have you done with it?",
@@ -1626,30 +1045,9 @@ def split_jaxpr(jaxpr, is_known, instantiate):
         "Hand `instantiate` on to `partial_eval_flat`, which wants a function from numbers to bools: `instantiate.__contains__`.",
     ],
 )
-def split_jaxpr(jaxpr, is_known, instantiate):
-    found = []
-
-    def known_part(*vals):
-        pvals = partial_values(vals, is_known, jaxpr.in_avals)
-        pvals_out, rest = partial_eval_flat(jaxpr_as_fun(jaxpr), pvals)
-        found[:] = rest.jaxpr, [pval.is_known for pval in pvals_out]
-        return [pval.const for pval in pvals_out if pval.is_known] + rest.consts
-
-    known_avals = [aval for aval, k in zip(jaxpr.in_avals, is_known, strict=True) if k]
-    first = trace_to_jaxpr(known_part, known_avals)
-    rest, out_known = found
-    return first, ClosedJaxpr(without_consts(rest), []), out_known
 
 
-@mistake(
-    "linearize.split_jaxpr",
-    shown_by="""
-from minijax import linearize, jit
-import minijax.numpy as jnp
-y, f = linearize(jit(lambda x: jnp.sin(x)), 2.0)
-print(y.weak_type)
-""",
-)
+@mistake("linearize.split_jaxpr", fails="test_unzip_instantiate_all")
 def split_jaxpr(jaxpr, is_known, instantiate):
     out_known, rest = [], []
 
@@ -1665,44 +1063,7 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return first, ClosedJaxpr(without_consts(rest[0].jaxpr), []), out_known
 
 
-@mistake(
-    "linearize.split_jaxpr",
-    shown_by="""
-from minijax import make_jaxpr
-from minijax.linearize import *
-import numpy as np
-row = np.ones(3)
-first, second, out = split_jaxpr(make_jaxpr(lambda x, y: x * row + y)(1.0, 2.0), (True, False), frozenset())
-print(second)
-""",
-)
-def split_jaxpr(jaxpr, is_known, instantiate):
-    out_known, rest = [], []
-
-    def known_part(*vals):
-        pvals = partial_values(vals, is_known, jaxpr.in_avals)
-        outs, program = partial_eval_flat(
-            lambda *args: eval_jaxpr(jaxpr.jaxpr, [], *args), pvals, instantiate.__contains__
-        )
-        out_known[:] = [pval.is_known for pval in outs]
-        rest[:] = [program]
-        return [pval.const for pval in outs if pval.is_known] + program.consts
-
-    avals = [aval for aval, mark in zip(jaxpr.in_avals, is_known, strict=True) if mark]
-    first = trace_to_jaxpr(known_part, avals)
-    return first, ClosedJaxpr(without_consts(rest[0].jaxpr), []), out_known
-
-
-@mistake(
-    "linearize.split_jaxpr",
-    shown_by="""
-from minijax import make_jaxpr
-from minijax.linearize import *
-closed = make_jaxpr(lambda x, y: (lambda s: (s, y, s))(x * 2.0))(1.0, 2.0)
-first, second, out = split_jaxpr(closed, (True, False), frozenset())
-print(len(first.out_avals), out)
-""",
-)
+@mistake("linearize.split_jaxpr", fails="test_unzip_one_side")
 def split_jaxpr(jaxpr, is_known, instantiate):
     out_known, rest = [], []
 
@@ -1719,19 +1080,7 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return first, ClosedJaxpr(without_consts(rest[0].jaxpr), []), out_known
 
 
-@mistake(
-    "linearize.split_jaxpr",
-    shown_by="""
-from minijax import make_jaxpr
-from minijax.jaxpr import eval_jaxpr
-from minijax.linearize import *
-import numpy as np
-for row in np.ones(2), np.zeros(2):
-    closed = make_jaxpr(lambda x, y: x * row + y)(1.0, 2.0)
-    first, second, out = split_jaxpr(closed, (True, False), frozenset())
-    print(eval_jaxpr(first.jaxpr, first.consts, 5.0))
-""",
-)
+@mistake("linearize.split_jaxpr", fails="test_unzip_other_constants")
 def split_jaxpr(jaxpr, is_known, instantiate):
     table = split_jaxpr.__dict__
     key = f"{jaxpr} {is_known} {sorted(instantiate)}"
@@ -1752,17 +1101,7 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return table[key]
 
 
-@mistake(
-    "linearize.split_jaxpr",
-    shown_by="""
-from minijax import make_jaxpr
-from minijax.linearize import *
-import numpy as np
-row = np.ones(3)
-first, second, out = split_jaxpr(make_jaxpr(lambda x, y: x * y * row)(1.0, 2.0), (True, False), frozenset())
-print(len(second.consts), len(second.in_avals))
-""",
-)
+@mistake("linearize.split_jaxpr", fails="test_unzip_constants")
 def split_jaxpr(jaxpr, is_known, instantiate):
     from minijax.jaxpr import Jaxpr
 
@@ -1855,8 +1194,13 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
     return [(now if flag else later).pop() for flag in out_known]
 
 
-@mistake(
+mistake(
     "linearize.jit_rule",
+    {
+        'later = iter(trace.stage_out(jit_p, inputs, {"name": name, "jaxpr": rest}))': 'later = trace.stage_out(jit_p, inputs, {"name": name, "jaxpr": rest})\nreturn [*outs[: sum(out_known)], *later]',
+        "now = iter(outs)": "",
+        "return [next(now) if is_out_known else next(later) for is_out_known in out_known]": "",
+    },
     name="Known results come first",
     hints=[
         "A function returns (unknown, known). In which order do your results come?",
@@ -1864,18 +1208,11 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
         "Walk over the flags, the third result of `partial_eval_jaxpr`, and take the next known or the next unknown result each time.",
     ],
 )
-def jit_partial_eval(trace, tracers, *, name, jaxpr):
-    is_known = tuple(t.pval.is_known for t in tracers)
-    known_part, rest, out_known = partial_eval_jaxpr(jaxpr, is_known)
-    outs = call(known_part, [t.pval.const for t in tracers if t.pval.is_known], name)
-    residuals = outs[sum(out_known) :]
-    inputs = [trace.pure(r) for r in residuals] + [t for t in tracers if not t.pval.is_known]
-    later = trace.stage_out(jit_p, inputs, {"name": name, "jaxpr": rest})
-    return [*outs[: sum(out_known)], *later]
-
-
-@mistake(
+mistake(
     "linearize.jit_rule",
+    {
+        "inputs = [trace.pure(r) for r in residuals] + [t for t in tracers if not t.pval.is_known]": "inputs = [t for t in tracers if not t.pval.is_known] + [trace.pure(r) for r in residuals]"
+    },
     name="Residuals come after the unknown operands",
     hints=[
         "Look at the type of the second program. Which of its inputs come first?",
@@ -1883,28 +1220,9 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
         "The operands are `[trace.pure(r) for r in residuals]`, and then the unknown tracers.",
     ],
 )
-def jit_partial_eval(trace, tracers, *, name, jaxpr):
-    is_known = tuple(t.pval.is_known for t in tracers)
-    known_part, rest, out_known = partial_eval_jaxpr(jaxpr, is_known)
-    outs = call(known_part, [t.pval.const for t in tracers if t.pval.is_known], name)
-    residuals = outs[sum(out_known) :]
-    inputs = [t for t in tracers if not t.pval.is_known] + [trace.pure(r) for r in residuals]
-    later = iter(trace.stage_out(jit_p, inputs, {"name": name, "jaxpr": rest}))
-    now = iter(outs)
-    return [next(now) if is_out_known else next(later) for is_out_known in out_known]
 
 
-@mistake(
-    "linearize.jit_rule",
-    shown_by="""
-from minijax import jit
-from minijax.core import get_aval
-from minijax.linearize import *
-f = jit(lambda x, y: (x * 2.0, x * 3.0, x * 5.0 * y))
-pvals, p = partial_eval_flat(lambda y: list(f(1.0, y)), [unknown(get_aval(1.0))])
-print([float(q.const) for q in pvals if q.is_known], p)
-""",
-)
+@mistake("linearize.jit_rule", fails="test_call_hands_through")
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
     is_known = tuple(t.pval.is_known for t in tracers)
     first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)
@@ -1916,16 +1234,7 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
     return [next(values if flag else later) for flag in out_known]
 
 
-@mistake(
-    "linearize.jit_rule",
-    shown_by="""
-from minijax import jit
-from minijax.core import get_aval
-from minijax.linearize import *
-f = jit(lambda x, y, z: x * y + z)
-print(partial_eval_flat(lambda y: [f(2.0, y, y)], [unknown(get_aval(1.0))])[1].out_avals)
-""",
-)
+@mistake("linearize.jit_rule", fails="test_call_of_twins")
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
     is_known = tuple(t.pval.is_known for t in tracers)
     first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)
@@ -1938,16 +1247,7 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
     return [next(values if flag else later) for flag in out_known]
 
 
-@mistake(
-    "linearize.jit_rule",
-    shown_by="""
-from minijax import jit
-from minijax.core import get_aval
-from minijax.linearize import *
-f = jit(lambda y: (y * 2.0, 3.0))
-print([q.is_known for q in partial_eval_flat(lambda y: list(f(y)), [unknown(get_aval(1.0))])[0]])
-""",
-)
+@mistake("linearize.jit_rule", fails="test_call_on_one_side")
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
     is_known = tuple(t.pval.is_known for t in tracers)
     if not any(is_known):
@@ -1961,41 +1261,7 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
     return [next(values if flag else later) for flag in out_known]
 
 
-@mistake(
-    "linearize.jit_rule",
-    shown_by="""
-from minijax import jit, make_jaxpr
-from minijax.core import get_aval
-from minijax.linearize import *
-import minijax.numpy as jnp
-f = jit(lambda x, y: jnp.sin(x) * y)
-print(make_jaxpr(lambda x: partial_eval_flat(lambda y: [f(x, y)], [unknown(get_aval(1.0))])[1].consts)(1.0))
-""",
-)
-def jit_partial_eval(trace, tracers, *, name, jaxpr):
-    is_known = tuple(t.pval.is_known for t in tracers)
-    first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)
-    values = [t.pval.const for t in tracers if t.pval.is_known]
-    outs = eval_jaxpr(first.jaxpr, first.consts, *values)
-    number = sum(out_known)
-    values, residuals = iter(outs[:number]), outs[number:]
-    operands = [trace.pure(r) for r in residuals] + [t for t in tracers if not t.pval.is_known]
-    later = iter(trace.stage_out(jit_p, operands, {"name": name, "jaxpr": second}))
-    return [next(values if flag else later) for flag in out_known]
-
-
-@mistake(
-    "linearize.jit_rule",
-    shown_by="""
-from minijax import jit
-from minijax.core import get_aval
-from minijax.linearize import *
-from minijax.jaxpr import eval_jaxpr
-g = jit(lambda x, y: (x * x) * y - x)
-p = partial_eval_flat(lambda y: [g(4.0, y)], [unknown(get_aval(1.0))])[1]
-print(eval_jaxpr(p.jaxpr, p.consts, 1.0))
-""",
-)
+@mistake("linearize.jit_rule", fails="test_call_linearized")
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
     is_known = tuple(t.pval.is_known for t in tracers)
     first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)

@@ -23,24 +23,6 @@ def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
     return ShapedArray(shape, x.dtype, x.weak_type)
 
 
-@mistake(
-    "pmap.gather_type",
-    name="The new axis always comes in front",
-    hints=[
-        "Three vectors of length 2 are gathered with `all_gather_dimension=1`. What is the shape of the result, and what is yours?",
-        "Stacking in front is the default of `all_gather`, and not the only possibility. A parameter of the primitive says where the new axis is.",
-        "Put `axis_size` between `x.shape[:all_gather_dimension]` and the rest of the shape.",
-    ],
-)
-def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    shape = list(x.shape)
-    if tiled:
-        shape[all_gather_dimension] *= axis_size
-    else:
-        shape = [axis_size, *shape]
-    return ShapedArray(tuple(shape), x.dtype, x.weak_type)
-
-
 @right("pmap.gather_type", style="slices of the shape and a conditional expression")
 def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
     before, behind = x.shape[:all_gather_dimension], x.shape[all_gather_dimension:]
@@ -65,43 +47,23 @@ def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
 
 @mistake(
     "pmap.gather_type",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import all_gather_type
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def gathered(x, axis, tiled, n=3):
-    return str(all_gather_type(x, all_gather_dimension=axis, axis_name='i', axis_size=n, tiled=tiled))
-print(gathered(T(2, 5), 1, True), gathered(T(2, 5), 1, False))
-""",
+    name="The new axis always comes in front",
+    hints=[
+        "Three vectors of length 2 are gathered with `all_gather_dimension=1`. What is the shape of the result, and what is yours?",
+        "Stacking in front is the default of `all_gather`, and not the only possibility. A parameter of the primitive says where the new axis is.",
+        "Put `axis_size` between `x.shape[:all_gather_dimension]` and the rest of the shape.",
+    ],
 )
 def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # The plain slip: one behind the other along the first axis.
+    shape = list(x.shape)
     if tiled:
-        shape = (x.shape[0] * axis_size, *x.shape[1:])
+        shape[all_gather_dimension] *= axis_size
     else:
-        shape = (*x.shape[:all_gather_dimension], axis_size, *x.shape[all_gather_dimension:])
-    return ShapedArray(shape, x.dtype, x.weak_type)
+        shape = [axis_size, *shape]
+    return ShapedArray(tuple(shape), x.dtype, x.weak_type)
 
 
-@mistake(
-    "pmap.gather_type",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import all_gather_type
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def gathered(x, axis, tiled, n=3):
-    return str(all_gather_type(x, all_gather_dimension=axis, axis_name='i', axis_size=n, tiled=tiled))
-print(gathered(T(2, 5), 0, False, n=1))
-""",
-)
+@mistake("pmap.gather_type", fails="test_type_of_a_stack")
 def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
     # With one example there is nothing to gather, it seems.
     if axis_size == 1:
@@ -114,21 +76,7 @@ def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
     return ShapedArray(tuple(shape), x.dtype, x.weak_type)
 
 
-@mistake(
-    "pmap.gather_type",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import all_gather_type
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def gathered(x, axis, tiled, n=3):
-    return str(all_gather_type(x, all_gather_dimension=axis, axis_name='i', axis_size=n, tiled=tiled))
-print(gathered(T(2, 2), 0, True))
-""",
-)
+@mistake("pmap.gather_type", fails="test_type_of_a_row")
 def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
     # The axis is known again by its length, which another axis may have too.
     if tiled:
@@ -139,48 +87,7 @@ def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
     return ShapedArray(shape, x.dtype, x.weak_type)
 
 
-@mistake(
-    "pmap.gather_type",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import all_gather_type
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def gathered(x, axis, tiled, n=3):
-    return str(all_gather_type(x, all_gather_dimension=axis, axis_name='i', axis_size=n, tiled=tiled))
-x = T(2)
-print(gathered(x, 0, False), x)
-""",
-)
-def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # Changes the type that it was given.
-    shape = list(x.shape)
-    if tiled:
-        shape[all_gather_dimension] *= axis_size
-    else:
-        shape.insert(all_gather_dimension, axis_size)
-    x.shape = tuple(shape)
-    return x
-
-
-@mistake(
-    "pmap.gather_type",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import all_gather_type
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def gathered(x, axis, tiled, n=3):
-    return str(all_gather_type(x, all_gather_dimension=axis, axis_name='i', axis_size=n, tiled=tiled))
-print(gathered(T(2, dtype=bool), 0, False), gathered(T(2, dtype=bool), 0, True))
-""",
-)
+@mistake("pmap.gather_type", fails="test_type_keeps_dtype")
 def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
     # Booleans become int32, as in psum.
     shape = list(x.shape)
@@ -192,21 +99,7 @@ def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
     return ShapedArray(tuple(shape), dtype, x.weak_type)
 
 
-@mistake(
-    "pmap.gather_type",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import all_gather_type
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def gathered(x, axis, tiled, n=3):
-    return str(all_gather_type(x, all_gather_dimension=axis, axis_name='i', axis_size=n, tiled=tiled))
-print(gathered(T(0, 5), 0, True))
-""",
-)
+@mistake("pmap.gather_type", fails="test_type_of_a_row")
 def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
     # Nothing from three examples is taken for three entries.
     shape = list(x.shape)
@@ -217,19 +110,7 @@ def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
     return ShapedArray(tuple(shape), x.dtype, x.weak_type)
 
 
-@mistake(
-    "pmap.gather_type",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import all_gather_type
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-params = {'all_gather_dimension': 0, 'axis_name': 'i', 'axis_size': 3}
-print([all_gather_type(T(2, weak=True), tiled=t, **params).weak_type for t in (True, False)])
-""",
-)
+@mistake("pmap.gather_type", fails="test_type_keeps_dtype")
 def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
     # What is tiled is not weakly typed any more.
     shape = list(x.shape)
@@ -260,6 +141,35 @@ def psum_batch(batch_size, vals, dims, *, axes):
         left.remove(name_of(batch_size))
         x = reduce_sum(move_batch_axis(batch_size, dim, 0, x), (0,))
         dim = not_mapped
+    if left:
+        x = psum_p.bind(x, axes=tuple(left))
+    return x, dim
+
+
+@right("pmap.psum_batch", style="match on the places of the name; repeats what is the same for all")
+def psum_batch(batch_size, vals, dims, *, axes):
+    name = name_of(batch_size)
+    match [place for place, other in enumerate(axes) if other == name]:
+        case []:
+            return psum_p.bind(vals[0], axes=axes), dims[0]
+        case _:
+            batch = move_batch_axis(batch_size, dims[0], 0, vals[0])
+            total = reduce_sum(batch, (0,))
+            rest = tuple(other for other in axes if other != name)
+            return (psum_p.bind(total, axes=rest) if rest else total), not_mapped
+
+
+@right("pmap.psum_batch", style="a loop over the names, one at a time")
+def psum_batch(batch_size, vals, dims, *, axes):
+    x, dim = vals[0], dims[0]
+    left = []
+    for name in axes:
+        if name_of(batch_size) is None or name != name_of(batch_size):
+            left.append(name)
+        elif isinstance(dim, NotMapped):
+            x = mul_by(x, int(batch_size))
+        else:
+            x, dim = reduce_sum(x, [dim]), not_mapped
     if left:
         x = psum_p.bind(x, axes=tuple(left))
     return x, dim
@@ -300,75 +210,7 @@ def psum_batch(batch_size, vals, dims, *, axes):
     return (psum_p.bind(x, axes=axes) if axes else x), dim
 
 
-@right("pmap.psum_batch", style="match on the places of the name; repeats what is the same for all")
-def psum_batch(batch_size, vals, dims, *, axes):
-    name = name_of(batch_size)
-    match [place for place, other in enumerate(axes) if other == name]:
-        case []:
-            return psum_p.bind(vals[0], axes=axes), dims[0]
-        case _:
-            batch = move_batch_axis(batch_size, dims[0], 0, vals[0])
-            total = reduce_sum(batch, (0,))
-            rest = tuple(other for other in axes if other != name)
-            return (psum_p.bind(total, axes=rest) if rest else total), not_mapped
-
-
-@right("pmap.psum_batch", style="a loop over the names, one at a time")
-def psum_batch(batch_size, vals, dims, *, axes):
-    x, dim = vals[0], dims[0]
-    left = []
-    for name in axes:
-        if name_of(batch_size) is None or name != name_of(batch_size):
-            left.append(name)
-        elif isinstance(dim, NotMapped):
-            x = mul_by(x, int(batch_size))
-        else:
-            x, dim = reduce_sum(x, [dim]), not_mapped
-    if left:
-        x = psum_p.bind(x, axes=tuple(left))
-    return x, dim
-
-
-@mistake(
-    "pmap.psum_batch",
-    shown_by="""
-import numpy as np
-from minijax.core import not_mapped
-from minijax.axis_env import AxisSize
-from minijax.pmap import psum_batch
-print(psum_batch(AxisSize(4, 'i'), [np.float32(2.5)], [not_mapped], axes=('i',)))
-""",
-)
-def psum_batch(batch_size, vals, dims, *, axes):
-    # The plain slip: what is the same for all examples stays as it is.
-    (x,), (dim,) = vals, dims
-    name = name_of(batch_size)
-    if name not in axes:
-        return psum_p.bind(x, axes=axes), dim
-    if not isinstance(dim, NotMapped):
-        x = reduce_sum(x, (dim,))
-    rest = tuple(other for other in axes if other != name)
-    return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
-
-
-@mistake(
-    "pmap.psum_batch",
-    shown_by="""
-import numpy as np
-from minijax import vmap
-from minijax.core import vmap_rules
-from minijax.core import not_mapped
-from minijax.axis_env import AxisSize
-from minijax.pmap import psum_batch, psum_p
-seen = []
-vmap_rules[psum_p] = lambda n, vals, dims, axes: seen.append(axes) or (vals[0], dims[0])
-f = lambda x: psum_batch(AxisSize(2, 'k'), [x], [not_mapped], axes=('z', 'k', 'a', 'm'))[0]
-for n in 'mza':
-    f = vmap(f, axis_name=n)
-f(np.ones((2, 2, 2)))
-print(seen[0])
-""",
-)
+@mistake("pmap.psum_batch", fails="test_sum_over_several_axes")
 def psum_batch(batch_size, vals, dims, *, axes):
     # The names that are left in the order of the alphabet.
     (x,), (dim,) = vals, dims
@@ -380,16 +222,7 @@ def psum_batch(batch_size, vals, dims, *, axes):
     return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
 
 
-@mistake(
-    "pmap.psum_batch",
-    shown_by="""
-import numpy as np
-from minijax import vmap
-from minijax.pmap import psum
-f = vmap(vmap(lambda x: psum(x, 'i')), axis_name='i')
-print(f(np.array([[1.0, 2.0], [10.0, 20.0]])))
-""",
-)
+@mistake("pmap.psum_batch", fails="test_sum_over_another_axis")
 def psum_batch(batch_size, vals, dims, *, axes):
     # A vmap whose axis has no name is taken for the one that is meant.
     (x,), (dim,) = vals, dims
@@ -401,16 +234,7 @@ def psum_batch(batch_size, vals, dims, *, axes):
     return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
 
 
-@mistake(
-    "pmap.psum_batch",
-    shown_by="""
-import numpy as np
-from minijax import vmap
-from minijax.pmap import psum
-f = vmap(vmap(lambda x: psum(x, 'i'), axis_name='j'), axis_name='i')
-print(f(np.array([[1.0, 2.0], [10.0, 20.0]])))
-""",
-)
+@mistake("pmap.psum_batch", fails="test_sum_over_another_axis")
 def psum_batch(batch_size, vals, dims, *, axes):
     # The axis is known by its length.
     (x,), (dim,) = vals, dims
@@ -423,46 +247,7 @@ def psum_batch(batch_size, vals, dims, *, axes):
     return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
 
 
-@mistake(
-    "pmap.psum_batch",
-    shown_by="""
-import numpy as np
-from minijax import vmap
-from minijax.pmap import psum
-print(vmap(lambda x: psum(x, 'i'), axis_name='i')(np.ones((2, 3), np.float32)).dtype)
-""",
-)
-def psum_batch(batch_size, vals, dims, *, axes):
-    # A product with ones, which are float64.
-    (x,), (dim,) = vals, dims
-    name = name_of(batch_size)
-    if name not in axes:
-        return psum_p.bind(x, axes=axes), dim
-    if isinstance(dim, NotMapped):
-        x = mul_by(x, batch_size)
-    else:
-        batch = move_batch_axis(batch_size, dim, 0, x)
-        x = reduce_sum(convert_element_type(batch, np.float64), (0,))
-    rest = tuple(other for other in axes if other != name)
-    return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
-
-
-@mistake(
-    "pmap.psum_batch",
-    shown_by="""
-import numpy as np
-from minijax import vmap
-from minijax.core import not_mapped
-from minijax.axis_env import AxisSize
-from minijax.pmap import psum_batch
-out = []
-
-def f(x):
-    out.append(psum_batch(AxisSize(4, 'j'), [x], [not_mapped], axes=('i',))[0])
-    return out[-1]
-print(vmap(f, axis_name='i')(np.array([1.0, 2.0])))
-""",
-)
+@mistake("pmap.psum_batch", fails="test_sum_over_another_axis")
 def psum_batch(batch_size, vals, dims, *, axes):
     # A multiple even if the sum is about other axes.
     (x,), (dim,) = vals, dims
@@ -477,25 +262,7 @@ def psum_batch(batch_size, vals, dims, *, axes):
     return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
 
 
-@mistake(
-    "pmap.psum_batch",
-    shown_by="""
-import numpy as np
-from minijax import vmap
-from minijax.pmap import psum
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-f = vmap(vmap(lambda x: psum(x, 'row'), axis_name='o'), axis_name='row')
-print(f(np.array([[1.0, 2.0], [10.0, 20.0]])))
-print(refused(vmap(lambda x: psum(x, ('o', 'row')), axis_name='o'), np.ones(2)))
-f = vmap(vmap(lambda x: psum(x, ('ab', 'b')), axis_name='b'), axis_name='ab')
-print(f(np.array([[1.0, 2.0], [10.0, 20.0]])))
-""",
-)
+@mistake("pmap.psum_batch", fails="test_names_of_sums")
 def psum_batch(batch_size, vals, dims, *, axes):
     # Names as one text: "o" is in "row".
     (x,), (dim,) = vals, dims
@@ -505,6 +272,19 @@ def psum_batch(batch_size, vals, dims, *, axes):
     x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else reduce_sum(x, (dim,))
     rest = tuple(other for other in axes if str(name) not in str(other))
     return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
+
+
+# The sum of numpy makes small integers wider.
+mistake(
+    "pmap.psum_batch",
+    {
+        "(x,), (dim,) = vals, dims": "from minijax.numpy.reductions import sum as sum_of\n(x,), (dim,) = vals, dims",
+        "axes = tuple(other for other in axes if other != name)": "x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else sum_of(x, axis=dim)\ndim, axes = not_mapped, tuple(other for other in axes if other != name)",
+        "x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else reduce_sum(x, (dim,))": "",
+        "dim = not_mapped": "",
+    },
+    fails="test_sum_keeps_the_dtype",
+)
 
 
 @right("pmap.gather_transpose")
@@ -524,40 +304,6 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
         shape = get_aval(total).shape
         total = reshape(total, (*shape[:d], axis_size, shape[d] // axis_size, *shape[d + 1 :]))
     return [dynamic_index_in_dim(total, axis_index(axis_name), d, keepdims=False)]
-
-
-@mistake(
-    "pmap.gather_transpose",
-    name="The cotangents that other examples hold are left out",
-    hints=[
-        "Two examples gather their numbers a and b. Example 0 then uses only b. Has b a cotangent, and where is it?",
-        "What an example gave is in the gathered arrays of all the others as well. Each of them holds a cotangent for it, and the examples have to meet to add these.",
-        "Sum first, by `psum_p.bind(ct, axes=(axis_name,))`, and take the part out of that sum.",
-    ],
-)
-def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    place = axis_index(axis_name)
-    if not tiled:
-        return [dynamic_index_in_dim(ct, place, all_gather_dimension, keepdims=False)]
-    length = x.aval.shape[all_gather_dimension]
-    return [dynamic_slice_in_dim(ct, mul(place, np.int32(length)), length, all_gather_dimension)]
-
-
-@mistake(
-    "pmap.gather_transpose",
-    name="Tiled parts start at the number of the example",
-    hints=[
-        "Three examples give vectors of length 2, laid one behind the other: six numbers. At which place does the vector of example 2 begin?",
-        "With `tiled`, each example takes up as many places as its value is long along that axis.",
-        "Begin at `mul(axis_index(axis_name), np.int32(length))`, with `length = x.aval.shape[all_gather_dimension]`.",
-    ],
-)
-def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
-    if not tiled:
-        return [dynamic_index_in_dim(total, place, all_gather_dimension, keepdims=False)]
-    length = x.aval.shape[all_gather_dimension]
-    return [dynamic_slice_in_dim(total, place, length, all_gather_dimension)]
 
 
 @right("pmap.gather_transpose", style="one way for both: reshape the tiled axis into two")
@@ -584,120 +330,37 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
 
 @mistake(
     "pmap.gather_transpose",
-    shown_by="""
-import numpy as np
-from minijax import vmap
-from minijax.core import ShapedArray
-from minijax.core import UndefPrimal
-from minijax.pmap import all_gather_transpose
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def sent_back(cts, shape, axis=0, tiled=False, name='i', dtype=float):
-    cts = np.asarray(cts, dtype)
-    x = UndefPrimal(T(*shape, dtype=dtype))
-    params = {'all_gather_dimension': axis, 'axis_name': name, 'axis_size': len(cts), 'tiled': tiled}
-    return repr(vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name=name)(cts))
-print(sent_back([[1.0, 2.0], [30.0, 40.0]], ()))
-""",
+    name="The cotangents that other examples hold are left out",
+    hints=[
+        "Two examples gather their numbers a and b. Example 0 then uses only b. Has b a cotangent, and where is it?",
+        "What an example gave is in the gathered arrays of all the others as well. Each of them holds a cotangent for it, and the examples have to meet to add these.",
+        "Sum first, by `psum_p.bind(ct, axes=(axis_name,))`, and take the part out of that sum.",
+    ],
 )
 def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # The plain slip: only this example's own cotangent.
     place = axis_index(axis_name)
-    if tiled:
-        n = x.aval.shape[all_gather_dimension]
-        return [dynamic_slice_in_dim(ct, mul(place, np.int32(n)), n, all_gather_dimension)]
-    return [dynamic_index_in_dim(ct, place, all_gather_dimension, keepdims=False)]
+    if not tiled:
+        return [dynamic_index_in_dim(ct, place, all_gather_dimension, keepdims=False)]
+    length = x.aval.shape[all_gather_dimension]
+    return [dynamic_slice_in_dim(ct, mul(place, np.int32(length)), length, all_gather_dimension)]
 
 
-@mistake(
+mistake(
     "pmap.gather_transpose",
-    shown_by="""
-import numpy as np
-from minijax import vmap
-from minijax.core import ShapedArray
-from minijax.core import UndefPrimal
-from minijax.pmap import all_gather_transpose
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def sent_back(cts, shape, axis=0, tiled=False, name='i', dtype=float):
-    cts = np.asarray(cts, dtype)
-    x = UndefPrimal(T(*shape, dtype=dtype))
-    params = {'all_gather_dimension': axis, 'axis_name': name, 'axis_size': len(cts), 'tiled': tiled}
-    return repr(vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name=name)(cts))
-print(sent_back(np.arange(18.0).reshape(3, 6), (2,), tiled=True))
-""",
+    {
+        "start = mul(place, np.int32(length))": "return [dynamic_slice_in_dim(total, place, length, all_gather_dimension)]",
+        "return [dynamic_slice_in_dim(total, start, length, all_gather_dimension)]": "",
+    },
+    name="Tiled parts start at the number of the example",
+    hints=[
+        "Three examples give vectors of length 2, laid one behind the other: six numbers. At which place does the vector of example 2 begin?",
+        "With `tiled`, each example takes up as many places as its value is long along that axis.",
+        "Begin at `mul(axis_index(axis_name), np.int32(length))`, with `length = x.aval.shape[all_gather_dimension]`.",
+    ],
 )
-def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # Parts begin at multiples of the number of examples, not of their length.
-    total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
-    if tiled:
-        n = x.aval.shape[all_gather_dimension]
-        start = mul(place, np.int32(axis_size))
-        return [dynamic_slice_in_dim(total, start, n, all_gather_dimension)]
-    return [dynamic_index_in_dim(total, place, all_gather_dimension, keepdims=False)]
 
 
-@mistake(
-    "pmap.gather_transpose",
-    shown_by="""
-import numpy as np
-from minijax import vmap
-from minijax.core import ShapedArray
-from minijax.core import UndefPrimal
-from minijax.pmap import all_gather_transpose
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-
-def sent_back(cts, shape, axis=0, tiled=False, name='i', dtype=float):
-    cts = np.asarray(cts, dtype)
-    x = UndefPrimal(T(*shape, dtype=dtype))
-    params = {'all_gather_dimension': axis, 'axis_name': name, 'axis_size': len(cts), 'tiled': tiled}
-    return repr(vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name=name)(cts))
-print(refused(sent_back, [[1.0, 2.0], [30.0, 40.0]], (), name='rows'))
-print(refused(sent_back, [[1.0, 2.0], [30.0, 40.0]], (), name=7))
-""",
-)
-def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # The name alone for the tuple of names: a text of one letter is taken for a sequence.
-    total, place = psum_p.bind(ct, axes=axis_name), axis_index(axis_name)
-    if tiled:
-        n = x.aval.shape[all_gather_dimension]
-        start = mul(place, np.int32(n))
-        return [dynamic_slice_in_dim(total, start, n, all_gather_dimension)]
-    return [dynamic_index_in_dim(total, place, all_gather_dimension, keepdims=False)]
-
-
-@mistake(
-    "pmap.gather_transpose",
-    shown_by="""
-import numpy as np
-from minijax import vmap
-from minijax.core import ShapedArray
-from minijax.core import UndefPrimal
-from minijax.pmap import all_gather_transpose
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def sent_back(cts, shape, axis=0, tiled=False, name='i', dtype=float):
-    cts = np.asarray(cts, dtype)
-    x = UndefPrimal(T(*shape, dtype=dtype))
-    params = {'all_gather_dimension': axis, 'axis_name': name, 'axis_size': len(cts), 'tiled': tiled}
-    return repr(vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name=name)(cts))
-print(sent_back([[1.0, 2.0], [30.0, 40.0]], (), dtype='float32'))
-""",
-)
+@mistake("pmap.gather_transpose", fails="test_back_keeps_the_dtype")
 def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
     # A mean times the number of examples, computed in float64.
     total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
@@ -709,27 +372,7 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
     return [dynamic_index_in_dim(total, place, all_gather_dimension, keepdims=False)]
 
 
-@mistake(
-    "pmap.gather_transpose",
-    shown_by="""
-import numpy as np
-from minijax import vmap
-from minijax.core import ShapedArray
-from minijax.core import UndefPrimal
-from minijax.pmap import all_gather_transpose
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def sent_back(cts, shape, axis=0, tiled=False, name='i', dtype=float):
-    cts = np.asarray(cts, dtype)
-    x = UndefPrimal(T(*shape, dtype=dtype))
-    params = {'all_gather_dimension': axis, 'axis_name': name, 'axis_size': len(cts), 'tiled': tiled}
-    return repr(vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name=name)(cts))
-print(sent_back(np.arange(8.0).reshape(2, 4, 1), (2, 1), axis=0, tiled=True))
-print(sent_back(np.arange(4.0).reshape(2, 2, 1), (1, 1), axis=0, tiled=True))
-""",
-)
+@mistake("pmap.gather_transpose", fails="test_back_keeps_the_dtype")
 def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
     # Parts of length 1 lose their axis, even if they are tiled.
     total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
@@ -739,26 +382,7 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
     return [squeeze(part, (all_gather_dimension,)) if n == 1 else part]
 
 
-@mistake(
-    "pmap.gather_transpose",
-    shown_by="""
-import numpy as np
-from minijax import vmap
-from minijax.core import ShapedArray
-from minijax.core import UndefPrimal
-from minijax.pmap import all_gather_transpose
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def sent_back(cts, shape, axis=0, tiled=False, name='i', dtype=float):
-    cts = np.asarray(cts, dtype)
-    x = UndefPrimal(T(*shape, dtype=dtype))
-    params = {'all_gather_dimension': axis, 'axis_name': name, 'axis_size': len(cts), 'tiled': tiled}
-    return repr(vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name=name)(cts))
-print(sent_back(np.arange(8.0).reshape(2, 2, 2), (2,), axis=1))
-""",
-)
+@mistake("pmap.gather_transpose", fails="test_back_to_a_stack")
 def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
     # The new axis is looked for by its length.
     total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
@@ -768,6 +392,17 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
         return [dynamic_slice_in_dim(total, start, n, all_gather_dimension)]
     axis = get_aval(total).shape.index(axis_size)
     return [dynamic_index_in_dim(total, place, axis, keepdims=False)]
+
+
+@mistake("pmap.gather_transpose", fails="test_back_to_a_stack")
+def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # All axes of length 1 go, not the stacked one alone.
+    total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
+    if not tiled:
+        part = dynamic_index_in_dim(total, place, all_gather_dimension)
+        return [squeeze(part, [i for i, n in enumerate(get_aval(part).shape) if n == 1])]
+    n = x.aval.shape[all_gather_dimension]
+    return [dynamic_slice_in_dim(total, mul(place, np.int32(n)), n, all_gather_dimension)]
 
 
 @right("pmap.mapped_size")
@@ -796,46 +431,6 @@ def mapped_size(avals, in_axes, given):
     if wanted == 0 or any(size != wanted for size in sizes):
         raise ValueError("sizes")
     return wanted
-
-
-@mistake(
-    "pmap.mapped_size",
-    name="The length is read off the first axis, whichever is mapped",
-    hints=[
-        "How many examples are in an operand of shape (5, 3) whose mapped axis is 1?",
-        "`in_axes` has a number for each operand. The length along *that* axis counts.",
-        "Use `aval.shape[axis]`, with the pairs of `zip(avals, in_axes)`.",
-    ],
-)
-def mapped_size(avals, in_axes, given):
-    mapped = [(aval, axis) for aval, axis in zip(avals, in_axes) if axis is not None]
-    for aval, axis in mapped:
-        check_axis("in_axes", axis, len(aval.shape))
-    sizes = {aval.shape[0] for aval, axis in mapped}
-    if not mapped or len(sizes | ({given} - {None})) > 1 or 0 in sizes:
-        raise ValueError("sizes")
-    return sizes.pop()
-
-
-@mistake(
-    "pmap.mapped_size",
-    name="The length that the user gives is believed",
-    hints=[
-        "What does your function give for an operand of shape (5, 3), mapped along axis 0, if the user says `axis_size=3`?",
-        "`axis_size` is a second source for one fact. If it disagrees with the operands, one of the two is a mistake, and there is no way to know which.",
-        "Do all checks whether `given` is None or not, and raise `ValueError` if it is not the length that you found.",
-    ],
-)
-def mapped_size(avals, in_axes, given):
-    if given is not None:
-        return given
-    mapped = [(aval, axis) for aval, axis in zip(avals, in_axes) if axis is not None]
-    for aval, axis in mapped:
-        check_axis("in_axes", axis, len(aval.shape))
-    sizes = {aval.shape[axis] for aval, axis in mapped}
-    if len(sizes) != 1 or 0 in sizes:
-        raise ValueError("sizes")
-    return sizes.pop()
 
 
 @right("pmap.mapped_size", style="a loop that remembers the length so far")
@@ -879,22 +474,45 @@ def mapped_size(avals, in_axes, given):
 
 @mistake(
     "pmap.mapped_size",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import mapped_size
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-print(refused(mapped_size, [T(5)], [None], 5))
-""",
+    name="The length is read off the first axis, whichever is mapped",
+    hints=[
+        "How many examples are in an operand of shape (5, 3) whose mapped axis is 1?",
+        "`in_axes` has a number for each operand. The length along *that* axis counts.",
+        "Use `aval.shape[axis]`, with the pairs of `zip(avals, in_axes)`.",
+    ],
 )
+def mapped_size(avals, in_axes, given):
+    mapped = [(aval, axis) for aval, axis in zip(avals, in_axes) if axis is not None]
+    for aval, axis in mapped:
+        check_axis("in_axes", axis, len(aval.shape))
+    sizes = {aval.shape[0] for aval, axis in mapped}
+    if not mapped or len(sizes | ({given} - {None})) > 1 or 0 in sizes:
+        raise ValueError("sizes")
+    return sizes.pop()
+
+
+@mistake(
+    "pmap.mapped_size",
+    name="The length that the user gives is believed",
+    hints=[
+        "What does your function give for an operand of shape (5, 3), mapped along axis 0, if the user says `axis_size=3`?",
+        "`axis_size` is a second source for one fact. If it disagrees with the operands, one of the two is a mistake, and there is no way to know which.",
+        "Do all checks whether `given` is None or not, and raise `ValueError` if it is not the length that you found.",
+    ],
+)
+def mapped_size(avals, in_axes, given):
+    if given is not None:
+        return given
+    mapped = [(aval, axis) for aval, axis in zip(avals, in_axes) if axis is not None]
+    for aval, axis in mapped:
+        check_axis("in_axes", axis, len(aval.shape))
+    sizes = {aval.shape[axis] for aval, axis in mapped}
+    if len(sizes) != 1 or 0 in sizes:
+        raise ValueError("sizes")
+    return sizes.pop()
+
+
+@mistake("pmap.mapped_size", fails="test_no_examples")
 def mapped_size(avals, in_axes, given):
     # The plain slip: if nothing is mapped, what the user says.
     sizes = set() if given is None else {given}
@@ -907,24 +525,7 @@ def mapped_size(avals, in_axes, given):
     return sizes.pop()
 
 
-@mistake(
-    "pmap.mapped_size",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import mapped_size
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-print(refused(mapped_size, [T(5)], [0], 0))
-""",
-)
+@mistake("pmap.mapped_size", fails="test_size_that_was_given")
 def mapped_size(avals, in_axes, given):
     # 0 is taken for None.
     sizes = set()
@@ -940,24 +541,7 @@ def mapped_size(avals, in_axes, given):
     return size
 
 
-@mistake(
-    "pmap.mapped_size",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import mapped_size
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-print(refused(mapped_size, [T(5), T(5), T(4)], [0, 0, 0], None))
-""",
-)
+@mistake("pmap.mapped_size", fails="test_sizes_that_differ")
 def mapped_size(avals, in_axes, given):
     # The first two lengths are compared.
     sizes = []
@@ -972,24 +556,7 @@ def mapped_size(avals, in_axes, given):
     return sizes[0]
 
 
-@mistake(
-    "pmap.mapped_size",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import mapped_size
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-print(refused(mapped_size, [T(0)], [0], 0))
-""",
-)
+@mistake("pmap.mapped_size", fails="test_no_examples")
 def mapped_size(avals, in_axes, given):
     # No examples are allowed, if the user says so.
     sizes = set()
@@ -1007,24 +574,7 @@ def mapped_size(avals, in_axes, given):
     return size
 
 
-@mistake(
-    "pmap.mapped_size",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import mapped_size
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-print(refused(mapped_size, [T(5), T(4, 5)], [0, -1], None))
-""",
-)
+@mistake("pmap.mapped_size", fails="test_axes_that_are_not_there")
 def mapped_size(avals, in_axes, given):
     # Only the first axis is checked.
     pairs = [(aval, axis) for aval, axis in zip(avals, in_axes) if axis is not None]
@@ -1040,24 +590,7 @@ def mapped_size(avals, in_axes, given):
     return size
 
 
-@mistake(
-    "pmap.mapped_size",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import mapped_size
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-print(refused(mapped_size, [T(5), T(0)], [0, 0], None))
-""",
-)
+@mistake("pmap.mapped_size", fails="test_sizes_that_differ")
 def mapped_size(avals, in_axes, given):
     # An operand without examples has no say.
     sizes = set()
@@ -1113,46 +646,6 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
         return trace_to_jaxpr(replica, avals)
 
 
-@mistake(
-    "pmap.replica_program",
-    name="The pieces of the results always have their mapped axis in front",
-    hints=[
-        "A result of one example has the shape (4,), and `out_axes` is 1. Which shape has the piece of it?",
-        "The whole result is the pieces, joined along the axis that `out_axes` names. So each piece needs its axis of length 1 there.",
-        "Go through `zip(results, out_axes)`, and use the axis: `expand_dims(x, (axis,))`.",
-    ],
-)
-def replica_program(jaxpr, in_axes, out_axes, **params):
-    def replica(*pieces):
-        pairs = zip(pieces, in_axes)
-        examples = [x if axis is None else squeeze(x, (axis,)) for x, axis in pairs]
-        outs = zip(eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *examples), out_axes)
-        return [x if axis is None else expand_dims(x, (0,)) for x, axis in outs]
-
-    with inside(**params):
-        return trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, 1))
-
-
-@mistake(
-    "pmap.replica_program",
-    name="Results that all examples share get a mapped axis, too",
-    hints=[
-        "With `out_axes=None`, a number comes back as a number. What does your program give for it?",
-        "None says that there is no axis to join along: the result is the same on all devices, and one of them is taken.",
-        "Leave such a result as it is: `x if axis is None else expand_dims(x, (axis,))`.",
-    ],
-)
-def replica_program(jaxpr, in_axes, out_axes, **params):
-    def replica(*pieces):
-        pairs = zip(pieces, in_axes)
-        examples = [x if axis is None else squeeze(x, (axis,)) for x, axis in pairs]
-        outs = zip(eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *examples), out_axes)
-        return [expand_dims(x, (axis or 0,)) for x, axis in outs]
-
-    with inside(**params):
-        return trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, 1))
-
-
 @right(
     "pmap.replica_program", style="reshape for squeeze and expand_dims, helpers in both directions"
 )
@@ -1205,25 +698,45 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
 
 @mistake(
     "pmap.replica_program",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-from minijax.pmap import inside, psum, replica_program
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-with inside('i', 3):
-    closed = trace_to_jaxpr(lambda x: [psum(x, 'i')], [T()])
-print(refused(replica_program, closed, (0,), (0,), axis_name='i', axis_size=3)[:20])
-""",
+    name="The pieces of the results always have their mapped axis in front",
+    hints=[
+        "A result of one example has the shape (4,), and `out_axes` is 1. Which shape has the piece of it?",
+        "The whole result is the pieces, joined along the axis that `out_axes` names. So each piece needs its axis of length 1 there.",
+        "Go through `zip(results, out_axes)`, and use the axis: `expand_dims(x, (axis,))`.",
+    ],
 )
+def replica_program(jaxpr, in_axes, out_axes, **params):
+    def replica(*pieces):
+        pairs = zip(pieces, in_axes)
+        examples = [x if axis is None else squeeze(x, (axis,)) for x, axis in pairs]
+        outs = zip(eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *examples), out_axes)
+        return [x if axis is None else expand_dims(x, (0,)) for x, axis in outs]
+
+    with inside(**params):
+        return trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, 1))
+
+
+@mistake(
+    "pmap.replica_program",
+    name="Results that all examples share get a mapped axis, too",
+    hints=[
+        "With `out_axes=None`, a number comes back as a number. What does your program give for it?",
+        "None says that there is no axis to join along: the result is the same on all devices, and one of them is taken.",
+        "Leave such a result as it is: `x if axis is None else expand_dims(x, (axis,))`.",
+    ],
+)
+def replica_program(jaxpr, in_axes, out_axes, **params):
+    def replica(*pieces):
+        pairs = zip(pieces, in_axes)
+        examples = [x if axis is None else squeeze(x, (axis,)) for x, axis in pairs]
+        outs = zip(eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *examples), out_axes)
+        return [expand_dims(x, (axis or 0,)) for x, axis in outs]
+
+    with inside(**params):
+        return trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, 1))
+
+
+@mistake("pmap.replica_program", fails="test_replicas_meet")
 def replica_program(jaxpr, in_axes, out_axes, **params):
     # The plain slip: traced where the name means nothing.
     def run(*pieces):
@@ -1234,26 +747,7 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
     return trace_to_jaxpr(run, whole_avals(jaxpr.in_avals, in_axes, 1))
 
 
-@mistake(
-    "pmap.replica_program",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-from minijax.pmap import replica_program
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-closed = trace_to_jaxpr(lambda x: [x + x], [T(1, 4)])
-print(refused(lambda: replica_program(closed, (0,), (0,), axis_name='i', axis_size=3).out_avals[0]))
-""",
-)
+@mistake("pmap.replica_program", fails="test_pieces_along_other_axes")
 def replica_program(jaxpr, in_axes, out_axes, **params):
     # All axes of length 1 are taken away, also the example's own.
     def run(*pieces):
@@ -1268,21 +762,7 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
         return trace_to_jaxpr(run, whole_avals(jaxpr.in_avals, in_axes, 1))
 
 
-@mistake(
-    "pmap.replica_program",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-from minijax.pmap import replica_program
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-closed = trace_to_jaxpr(lambda x: [x], [T(4)])
-replica_program(closed, (0,), (0,), axis_name='i', axis_size=3)
-print(replica_program(closed, (1,), (1,), axis_name='i', axis_size=3))
-""",
-)
+@mistake("pmap.replica_program", fails="test_pieces_of_one_program_in_turn")
 def replica_program(jaxpr, in_axes, out_axes, **params):
     # Kept beside the program, whatever the axes are.
     def run(*pieces):
@@ -1294,26 +774,7 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
         return derived(jaxpr, "replica", run, whole_avals(jaxpr.in_avals, in_axes, 1))
 
 
-@mistake(
-    "pmap.replica_program",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-from minijax.pmap import replica_program
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-closed = trace_to_jaxpr(lambda x: [x, 2.0], [T()])
-print(refused(replica_program, closed, (0,), (0, 0), axis_name='i', axis_size=3)[:20])
-""",
-)
+@mistake("pmap.replica_program", fails="test_pieces_of_length_one")
 def replica_program(jaxpr, in_axes, out_axes, **params):
     # A result may be a number of Python, which has no shape.
     def run(*pieces):
@@ -1328,21 +789,7 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
         return trace_to_jaxpr(run, whole_avals(jaxpr.in_avals, in_axes, 1))
 
 
-@mistake(
-    "pmap.replica_program",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-from minijax.pmap import replica_program
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-closed = trace_to_jaxpr(lambda x: [x * 2.0], [T(weak=True)])
-program = replica_program(closed, (0,), (0,), axis_name='i', axis_size=3)
-print(program.in_avals[0].weak_type, program.out_avals[0].weak_type)
-""",
-)
+@mistake("pmap.replica_program", fails="test_pieces_of_weak_types")
 def replica_program(jaxpr, in_axes, out_axes, **params):
     # Pieces are not weakly typed.
     def run(*pieces):
@@ -1353,36 +800,6 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
     avals = whole_avals(jaxpr.in_avals, in_axes, 1)
     with inside(**params):
         return trace_to_jaxpr(run, [ShapedArray(a.shape, a.dtype) for a in avals])
-
-
-@mistake(
-    "pmap.replica_program",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-from minijax.pmap import inside, psum, replica_program
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-with inside('i', 3):
-    closed = trace_to_jaxpr(lambda x: [psum(x, 'i')], [T()])
-program = replica_program(closed, (0,), (None,), axis_name='i', axis_size=3)
-print([eqn.primitive.name for eqn in program.eqns])
-""",
-)
-def replica_program(jaxpr, in_axes, out_axes, **params):
-    # What all share is averaged, to be sure.
-    def run(*pieces):
-        args = [x if a is None else squeeze(x, (a,)) for x, a in zip(pieces, in_axes)]
-        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
-        return [
-            pmean(x, params["axis_name"]) if a is None else expand_dims(x, (a,))
-            for x, a in zip(outs, out_axes)
-        ]
-
-    with inside(**params):
-        return trace_to_jaxpr(run, whole_avals(jaxpr.in_avals, in_axes, 1))
 
 
 @right("pmap.jvp")
@@ -1421,44 +838,6 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     return list(values), list(changes)
 
 
-@mistake(
-    "pmap.jvp",
-    name="Tangents of operands are cut along their first axis",
-    hints=[
-        "An operand of shape (5, 3) is cut along axis 1, so one example is a vector of length 5. Which shape must the tangent of one example have?",
-        "A tangent belongs to its primal, entry by entry. It must be cut as the primal is; and not at all where that is shared.",
-        "Behind the old `in_axes`: `[axis for axis, t in zip(in_axes, tangents) if t is not None]`.",
-    ],
-)
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
-    moving = [0 for t in tangents if t is not None]
-    floats = [axis for axis, aval in zip(out_axes, jaxpr.out_avals) if is_float(aval.dtype)]
-    rebind = functools.partial(
-        pmap_call, in_axes=[*in_axes, *moving], out_axes=[*out_axes, *floats], **params
-    )
-    with inside(**params):
-        return call_jvp(rebind, primals, tangents, jaxpr)
-
-
-@mistake(
-    "pmap.jvp",
-    name="Tangents of results are joined along their first axis",
-    hints=[
-        "A result is joined along axis 1. Is its tangent, as your call gives it, of the same shape?",
-        "The tangent of a result has the type of the result. So it is joined along the same axis; and if the result is shared, its tangent is shared.",
-        "Behind the old `out_axes` come those of the floating-point results: take the axis from `zip(out_axes, jaxpr.out_avals)`.",
-    ],
-)
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
-    moving = [axis for axis, t in zip(in_axes, tangents) if t is not None]
-    floats = [0 for aval in jaxpr.out_avals if is_float(aval.dtype)]
-    rebind = functools.partial(
-        pmap_call, in_axes=[*in_axes, *moving], out_axes=[*out_axes, *floats], **params
-    )
-    with inside(**params):
-        return call_jvp(rebind, primals, tangents, jaxpr)
-
-
 @right("pmap.jvp", style="the axes collected in loops, before the call")
 def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     axes_in, axes_out = list(in_axes), list(out_axes)
@@ -1491,31 +870,37 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
         return call_jvp(rebind, list(primals), list(tangents), jaxpr)
 
 
-@mistake(
+mistake(
     "pmap.jvp",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-from minijax.pmap import devices_for, inside, pmap_jvp
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-
-def run_jvp(f, avals, primals, tangents, in_axes, out_axes, size=1):
-    params = {'axis_name': 'i', 'axis_size': size, 'devices': devices_for(size, None)}
-    with inside('i', size):
-        jaxpr = trace_to_jaxpr(f, avals)
-    return pmap_jvp(primals, tangents, jaxpr=jaxpr, in_axes=in_axes, out_axes=out_axes, **params)
-print(refused(run_jvp, lambda x, n: [n, x], [T(), T(dtype=int)], [np.ones(1), np.ones(1, int)], [np.ones(1), None], (0, 0), (0, 0)))
-""",
+    {
+        "moving = [axis for axis, t in zip(in_axes, tangents, strict=True) if t is not None]": "moving = [0 for t in tangents if t is not None]\nfloats = [axis for axis, aval in zip(out_axes, jaxpr.out_avals) if is_float(aval.dtype)]",
+        "pairs = zip(out_axes, jaxpr.out_avals, strict=True)": "",
+        "floats = [axis for axis, aval in pairs if is_float(aval.dtype)]": "",
+    },
+    name="Tangents of operands are cut along their first axis",
+    hints=[
+        "An operand of shape (5, 3) is cut along axis 1, so one example is a vector of length 5. Which shape must the tangent of one example have?",
+        "A tangent belongs to its primal, entry by entry. It must be cut as the primal is; and not at all where that is shared.",
+        "Behind the old `in_axes`: `[axis for axis, t in zip(in_axes, tangents) if t is not None]`.",
+    ],
 )
+mistake(
+    "pmap.jvp",
+    {
+        "moving = [axis for axis, t in zip(in_axes, tangents, strict=True) if t is not None]": "moving = [axis for axis, t in zip(in_axes, tangents) if t is not None]\nfloats = [0 for aval in jaxpr.out_avals if is_float(aval.dtype)]",
+        "pairs = zip(out_axes, jaxpr.out_avals, strict=True)": "",
+        "floats = [axis for axis, aval in pairs if is_float(aval.dtype)]": "",
+    },
+    name="Tangents of results are joined along their first axis",
+    hints=[
+        "A result is joined along axis 1. Is its tangent, as your call gives it, of the same shape?",
+        "The tangent of a result has the type of the result. So it is joined along the same axis; and if the result is shared, its tangent is shared.",
+        "Behind the old `out_axes` come those of the floating-point results: take the axis from `zip(out_axes, jaxpr.out_avals)`.",
+    ],
+)
+
+
+@mistake("pmap.jvp", fails="test_slope_of_integers")
 def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     # The plain slip: as many axes again for the tangents, also of integers.
     def rebind(program, args):
@@ -1527,31 +912,7 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
         return call_jvp(rebind, primals, tangents, jaxpr)
 
 
-@mistake(
-    "pmap.jvp",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-from minijax.pmap import devices_for, inside, pmap_jvp
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-
-def run_jvp(f, avals, primals, tangents, in_axes, out_axes, size=1):
-    params = {'axis_name': 'i', 'axis_size': size, 'devices': devices_for(size, None)}
-    with inside('i', size):
-        jaxpr = trace_to_jaxpr(f, avals)
-    return pmap_jvp(primals, tangents, jaxpr=jaxpr, in_axes=in_axes, out_axes=out_axes, **params)
-print(refused(run_jvp, lambda x: [x * x], [T(dtype='float32')], [np.ones(1, np.float32)], [np.ones(1, np.float32)], (0,), (0,)))
-""",
-)
+@mistake("pmap.jvp", fails="test_slope_in_single_precision")
 def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     # Only float64 counts as floating-point.
     def rebind(program, args):
@@ -1564,31 +925,7 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
         return call_jvp(rebind, primals, tangents, jaxpr)
 
 
-@mistake(
-    "pmap.jvp",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-from minijax.pmap import devices_for, inside, pmap_jvp
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-
-def run_jvp(f, avals, primals, tangents, in_axes, out_axes, size=1):
-    params = {'axis_name': 'i', 'axis_size': size, 'devices': devices_for(size, None)}
-    with inside('i', size):
-        jaxpr = trace_to_jaxpr(f, avals)
-    return pmap_jvp(primals, tangents, jaxpr=jaxpr, in_axes=in_axes, out_axes=out_axes, **params)
-print(refused(run_jvp, lambda x, y: [x * y], [T(), T()], [np.ones(1), np.ones(1)], [np.ones(1), np.zeros(1)], (0, 0), (0,)))
-""",
-)
+@mistake("pmap.jvp", fails="test_slope_zero")
 def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     # A tangent that is zero everywhere is counted as None.
     def moves(t):
@@ -1604,31 +941,7 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
         return call_jvp(rebind, primals, tangents, jaxpr)
 
 
-@mistake(
-    "pmap.jvp",
-    shown_by="""
-import numpy as np
-import importlib
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-module = importlib.import_module('minijax.pmap')
-from minijax.pmap import devices_for, inside, pmap_jvp
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def run_jvp(f, avals, primals, tangents, in_axes, out_axes, size=1):
-    params = {'axis_name': 'i', 'axis_size': size, 'devices': devices_for(size, None)}
-    with inside('i', size):
-        jaxpr = trace_to_jaxpr(f, avals)
-    return pmap_jvp(primals, tangents, jaxpr=jaxpr, in_axes=in_axes, out_axes=out_axes, **params)
-x = np.ones((1, 1))
-seen = []
-module.pmap_call, call = (lambda program, args, **axes: seen.append(axes['in_axes']) or call(program, args, **axes), module.pmap_call)
-print(run_jvp(lambda x, y: [x * y], [T(1), T(1)], [x, x], [x, x], (0, 1), (0,))[1])
-print([tuple(axes) for axes in seen])
-""",
-)
+@mistake("pmap.jvp", fails="test_slope_zero")
 def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     # The axis of a tangent is looked up by the array, which may be there twice.
     def rebind(program, args):
@@ -1642,31 +955,7 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
         return call_jvp(rebind, primals, tangents, jaxpr)
 
 
-@mistake(
-    "pmap.jvp",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-from minijax.pmap import devices_for, inside, pmap_jvp
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-
-def run_jvp(f, avals, primals, tangents, in_axes, out_axes, size=1):
-    params = {'axis_name': 'i', 'axis_size': size, 'devices': devices_for(size, None)}
-    with inside('i', size):
-        jaxpr = trace_to_jaxpr(f, avals)
-    return pmap_jvp(primals, tangents, jaxpr=jaxpr, in_axes=in_axes, out_axes=out_axes, **params)
-print(refused(run_jvp, lambda x: [x * x], [T()], [np.ones(1)], [np.ones(1)], (0,), (0,)))
-""",
-)
+@mistake("pmap.jvp", fails="test_slope_in_front")
 def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, axis_name, axis_size, devices):
     # The devices get lost on the way.
     def rebind(program, args):
@@ -1679,30 +968,7 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, axis_name, axis_siz
         return call_jvp(rebind, primals, tangents, jaxpr)
 
 
-@mistake(
-    "pmap.jvp",
-    shown_by="""
-import numpy as np
-import importlib
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-module = importlib.import_module('minijax.pmap')
-from minijax.pmap import devices_for, inside, pmap_jvp
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def run_jvp(f, avals, primals, tangents, in_axes, out_axes, size=1):
-    params = {'axis_name': 'i', 'axis_size': size, 'devices': devices_for(size, None)}
-    with inside('i', size):
-        jaxpr = trace_to_jaxpr(f, avals)
-    return pmap_jvp(primals, tangents, jaxpr=jaxpr, in_axes=in_axes, out_axes=out_axes, **params)
-seen = []
-module.pmap_call, call = (lambda program, args, **axes: seen.append(tuple(axes['in_axes'])) or call(program, args, **axes), module.pmap_call)
-run_jvp(lambda w, x: [w * x], [T(), T()], [np.array(2.0), np.ones(1)], [None, np.ones(1)], (None, 0), (0,))
-print(seen)
-""",
-)
+@mistake("pmap.jvp", fails="test_slope_of_some_operands")
 def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     # As many axes as tangents, but the first ones.
     def rebind(program, args):
@@ -1715,98 +981,7 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
         return call_jvp(rebind, primals, tangents, jaxpr)
 
 
-@mistake(
-    "pmap.psum_batch",
-    shown_by="""
-import numpy as np
-from minijax.axis_env import AxisSize
-from minijax.core import get_aval
-from minijax.pmap import psum_batch
-out, _ = psum_batch(AxisSize(3, "i"), [np.array([1, 2, 3], "int8")], [0], axes=("i",))
-print(get_aval(out))
-""",
-)
-def psum_batch(batch_size, vals, dims, *, axes):
-    # The sum of numpy makes small integers wider.
-    from minijax.numpy.reductions import sum as sum_of
-
-    (x,), (dim,) = vals, dims
-    name = name_of(batch_size)
-    if name in axes:
-        x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else sum_of(x, axis=dim)
-        dim, axes = not_mapped, tuple(other for other in axes if other != name)
-    return (psum_p.bind(x, axes=axes) if axes else x), dim
-
-
-@mistake(
-    "pmap.gather_transpose",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray, UndefPrimal
-from minijax.pmap import all_gather_transpose
-from minijax.vmap import vmap
-x = UndefPrimal(ShapedArray((1, 3), np.dtype(float)))
-params = dict(all_gather_dimension=0, axis_name="i", axis_size=2, tiled=False)
-cts = np.arange(12.0).reshape(2, 2, 1, 3)
-print(vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name="i")(cts).shape)
-""",
-)
-def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # All axes of length 1 go, not the stacked one alone.
-    total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
-    if not tiled:
-        part = dynamic_index_in_dim(total, place, all_gather_dimension)
-        return [squeeze(part, [i for i, n in enumerate(get_aval(part).shape) if n == 1])]
-    n = x.aval.shape[all_gather_dimension]
-    return [dynamic_slice_in_dim(total, mul(place, np.int32(n)), n, all_gather_dimension)]
-
-
-@mistake(
-    "pmap.replica_program",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import replica_program
-from minijax.tracing import trace_to_jaxpr
-closed = trace_to_jaxpr(lambda x: [x * 2.0], [ShapedArray((3,), np.dtype(float))])
-for axis in (0, 1):
-    made = replica_program(closed, (0,), (axis,), axis_name="i", axis_size=4)
-    print(made.out_avals[0])
-""",
-)
-def replica_program(jaxpr, in_axes, out_axes, **params):
-    # Kept beside the program for its in_axes alone.
-    def replica(*pieces):
-        pairs = zip(pieces, in_axes, strict=True)
-        xs = [x if axis is None else squeeze(x, (axis,)) for x, axis in pairs]
-        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *xs)
-        pairs = zip(outs, out_axes, strict=True)
-        return [x if axis is None else expand_dims(x, (axis,)) for x, axis in pairs]
-
-    known = trace_state.__dict__.setdefault("replicas", {})
-    key = id(jaxpr), tuple(in_axes)
-    with inside(**params):
-        if key not in known:
-            avals = whole_avals(jaxpr.in_avals, in_axes, 1)
-            known[key] = jaxpr, trace_to_jaxpr(replica, avals)
-    return known[key][1]
-
-
-@mistake(
-    "pmap.jvp",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import devices_for, inside, pmap_jvp
-from minijax.tracing import trace_to_jaxpr
-params = dict(axis_name="i", axis_size=1)
-with inside(**params):
-    jaxpr = trace_to_jaxpr(lambda x: [x * x], [ShapedArray((), np.dtype(float))])
-in_axes, ones = [0], [np.ones(1)]
-pmap_jvp(ones, ones, jaxpr=jaxpr, in_axes=in_axes, out_axes=[0], devices=devices_for(1, None), **params)
-print(in_axes)
-""",
-)
+@mistake("pmap.jvp", fails="test_slopes_in_turn")
 def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     # The caller's list of axes grows.
     in_axes += type(in_axes)(a for a, t in zip(in_axes, tangents, strict=True) if t is not None)
@@ -1814,37 +989,6 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
 
     def rebind(program, args):
         return pmap_call(program, args, in_axes=in_axes, out_axes=[*out_axes, *floats], **params)
-
-    with inside(**params):
-        return call_jvp(rebind, primals, tangents, jaxpr)
-
-
-@mistake(
-    "pmap.jvp",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.pmap import devices_for, inside, pmap_jvp
-from minijax.tracing import trace_to_jaxpr
-params = dict(axis_name="i", axis_size=1)
-with inside(**params):
-    jaxpr = trace_to_jaxpr(lambda x, y: [x * y], [ShapedArray((), np.dtype(float))] * 2)
-axes = dict(in_axes=(0, 0), out_axes=(0,), devices=devices_for(1, None))
-xs, t = [np.array([3.0]), np.array([5.0])], np.array([1.0])
-for ts in ([t, None], [None, t]):
-    print(pmap_jvp(xs, ts, jaxpr=jaxpr, **axes, **params)[1])
-""",
-)
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
-    # The program is kept by the number of operands that move, not by which of them do.
-    moving = [a for a, t in zip(in_axes, tangents, strict=True) if t is not None]
-    floats = [a for a, v in zip(out_axes, jaxpr.out_avals, strict=True) if is_float(v.dtype)]
-    known = trace_state.__dict__.setdefault("slopes", {})
-
-    def rebind(program, args):
-        _, program = known.setdefault((id(jaxpr), len(moving)), (jaxpr, program))
-        axes = {"in_axes": [*in_axes, *moving], "out_axes": [*out_axes, *floats]}
-        return pmap_call(program, args, **axes, **params)
 
     with inside(**params):
         return call_jvp(rebind, primals, tangents, jaxpr)

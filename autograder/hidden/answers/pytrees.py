@@ -43,68 +43,14 @@ def register_pytree_node(nodetype, flatten_func, unflatten_func):
     node_types[nodetype] = NodeType(flatten_func, unflatten_func)
 
 
-@mistake(
-    "pytrees.register",
-    shown_by="""
-from collections import namedtuple
-from minijax.tree import register_pytree_node, tree_flatten
-P = namedtuple("P", "x note")
-register_pytree_node(P, lambda p: ((p.x,), p.note), lambda note, xs: P(*xs, note))
-print(tree_flatten(P(1.0, "a"))[0])
-""",
-)
-def register_pytree_node(nodetype, flatten_func, unflatten_func):
-    if node_type(nodetype) is not None:
-        raise ValueError(f"{nodetype} is a container already")
-    node_types[nodetype] = NodeType(flatten_func, unflatten_func)
-
-
-@mistake(
-    "pytrees.register",
-    shown_by="""
-from minijax.tree import register_pytree_node, tree_flatten
-class Settings(dict):
-    pass
-register_pytree_node(Settings, lambda s: (s.values(), tuple(s)), lambda k, xs: Settings(zip(k, xs)))
-print(tree_flatten(Settings(a=1.0))[0])
-""",
-)
-def register_pytree_node(nodetype, flatten_func, unflatten_func):
-    if any(issubclass(nodetype, cls) for cls in node_types):
-        raise ValueError(f"{nodetype} is a container already")
-    node_types[nodetype] = NodeType(flatten_func, unflatten_func)
-
-
-@mistake(
-    "pytrees.register",
-    shown_by="""
-from minijax.tree import register_pytree_node, tree_flatten
-def make():
-    class Box:
-        pass
-    register_pytree_node(Box, lambda b: ((1.0,), None), lambda _, xs: Box())
-    return Box()
-print(tree_flatten(make())[0], tree_flatten(make())[0])
-""",
-)
+@mistake("pytrees.register", fails="test_classes_of_one_name")
 def register_pytree_node(nodetype, flatten_func, unflatten_func):
     if nodetype.__name__ in {cls.__name__ for cls in node_types}:
         raise ValueError(f"{nodetype.__name__} is registered already")
     node_types[nodetype] = NodeType(flatten_func, unflatten_func)
 
 
-@mistake(
-    "pytrees.register",
-    shown_by="""
-from minijax.tree import register_pytree_node
-class Box:
-    pass
-apart, together = lambda b: ((), None), lambda _, xs: Box()
-register_pytree_node(Box, apart, together)
-register_pytree_node(Box, apart, together)
-print("twice")
-""",
-)
+@mistake("pytrees.register", fails="test_second_registration")
 def register_pytree_node(nodetype, flatten_func, unflatten_func):
     new = NodeType(flatten_func, unflatten_func)
     if node_types.get(nodetype, new) != new:
@@ -112,18 +58,7 @@ def register_pytree_node(nodetype, flatten_func, unflatten_func):
     node_types[nodetype] = new
 
 
-@mistake(
-    "pytrees.register",
-    shown_by="""
-from minijax.tree import register_pytree_node, tree_flatten, tree_unflatten
-class Bag:
-    def __init__(self, xs):
-        self.xs = xs
-register_pytree_node(Bag, lambda b: (b.xs, None), lambda _, xs: Bag(xs))
-leaves, structure = tree_flatten(Bag([1.0, 2.0]))
-print(tree_unflatten(structure, leaves).xs)
-""",
-)
+@mistake("pytrees.register", fails="test_entry_of_a_new_class")
 def register_pytree_node(nodetype, flatten_func, unflatten_func):
     if nodetype in node_types:
         raise ValueError(f"{nodetype} is registered already")
@@ -167,8 +102,14 @@ def dict_to_children(d):
     return values, (*keys,)
 
 
-@mistake(
+mistake(
     "pytrees.dict",
+    {
+        "try:": "keys = tuple(d)\ntry:",
+        "keys = sorted(d)": "sorted(keys)",
+        'raise ValueError(f"A dict in a pytree needs keys that can be sorted: {[*d]}.") from None': 'raise ValueError("keys without an order") from None',
+        "return [d[key] for key in keys], tuple(keys)": "return [d[key] for key in keys], keys",
+    },
     name="A dict's entries come in the order in which it was filled",
     hints=[
         'Compare what you give for `{"a": 1, "b": 2}` and for `{"b": 2, "a": 1}`. These dicts are equal.',
@@ -176,17 +117,12 @@ def dict_to_children(d):
         "Sort the keys first, `keys = sorted(d)`, and make both results from that list.",
     ],
 )
-def dict_to_children(d):
-    keys = tuple(d)
-    try:
-        sorted(keys)
-    except TypeError:
-        raise ValueError("keys without an order") from None
-    return [d[key] for key in keys], keys
-
-
-@mistake(
+mistake(
     "pytrees.dict",
+    {
+        'raise ValueError(f"A dict in a pytree needs keys that can be sorted: {[*d]}.") from None': 'raise ValueError("keys without an order") from None',
+        "return [d[key] for key in keys], tuple(keys)": "return list(d.values()), tuple(keys)",
+    },
     name="The keys are sorted, and their values are not",
     hints=[
         'Take `{"b": 1, "a": 2}`. Which value belongs to which key in your result?',
@@ -194,21 +130,9 @@ def dict_to_children(d):
         "Look up the value of each sorted key: `[d[key] for key in keys]`.",
     ],
 )
-def dict_to_children(d):
-    try:
-        keys = sorted(d)
-    except TypeError:
-        raise ValueError("keys without an order") from None
-    return list(d.values()), tuple(keys)
 
 
-@mistake(
-    "pytrees.dict",
-    shown_by="""
-from minijax.tree import tree_flatten
-print(tree_flatten({2: "two", 10: "ten"}))
-""",
-)
+@mistake("pytrees.dict", fails="test_values_in_the_order_of_keys")
 def dict_to_children(d):
     try:
         sorted(d)
@@ -218,30 +142,7 @@ def dict_to_children(d):
     return [d[key] for key in keys], tuple(keys)
 
 
-@mistake(
-    "pytrees.dict",
-    shown_by="""
-from minijax.tree import tree_flatten
-print(tree_flatten({2.5: "a", 1: "b"}))
-""",
-)
-def dict_to_children(d):
-    if len({type(key) for key in d}) > 1:
-        raise ValueError("keys of several types")
-    try:
-        keys = sorted(d)
-    except TypeError:
-        raise ValueError("the keys of a dict must be sortable") from None
-    return [d[key] for key in keys], tuple(keys)
-
-
-@mistake(
-    "pytrees.dict",
-    shown_by="""
-from minijax.tree import dict_to_children
-print(dict_to_children({"a": None, "b": 2.0}))
-""",
-)
+@mistake("pytrees.dict", fails="test_values_that_have_no_order")
 def dict_to_children(d):
     try:
         keys = tuple(sorted(key for key in d if d[key] is not None))
@@ -250,46 +151,13 @@ def dict_to_children(d):
     return [d[key] for key in keys], keys
 
 
-@mistake(
-    "pytrees.dict",
-    shown_by="""
-from minijax.tree import tree_flatten
-print(tree_flatten({"w": 1.0, "W": 2.0})[1] == tree_flatten({"W": 2.0, "w": 1.0})[1])
-""",
-)
-def dict_to_children(d):
-    try:
-        keys = sorted(d, key=lambda key: key.lower() if isinstance(key, str) else key)
-    except TypeError:
-        raise ValueError("the keys of a dict must be sortable") from None
-    return [d[key] for key in keys], tuple(keys)
-
-
-@mistake(
-    "pytrees.dict",
-    shown_by="""
-from minijax.tree import dict_to_children
-try:
-    print(dict_to_children({"a": 1.0, 2: 3.0}))
-except Exception as error:
-    print(type(error).__name__)
-""",
-)
+@mistake("pytrees.dict", fails="test_keys_without_an_order")
 def dict_to_children(d):
     keys = tuple(sorted(d))
     return [d[key] for key in keys], keys
 
 
-@mistake(
-    "pytrees.dict",
-    shown_by="""
-from minijax.tree import dict_to_children
-d = {"a": 1.0}
-dict_to_children(d)
-d["a"], d["b"] = 5.0, 2.0
-print(dict_to_children(d))
-""",
-)
+@mistake("pytrees.dict", fails="test_dict_stays_as_it_was")
 def dict_to_children(d):
     known = dict_to_children.__dict__.setdefault("known", {})
     if id(d) not in known:
@@ -300,6 +168,24 @@ def dict_to_children(d):
         known[id(d)] = d, keys  # with d, so that its id is not used again
     keys = known[id(d)][1]
     return [d[key] for key in keys], keys
+
+
+mistake(
+    "pytrees.dict",
+    {
+        "try:": 'if len({type(key) for key in d}) > 1:\n    raise ValueError("keys of several types")\ntry:',
+        'raise ValueError(f"A dict in a pytree needs keys that can be sorted: {[*d]}.") from None': 'raise ValueError("the keys of a dict must be sortable") from None',
+    },
+    fails="test_values_in_the_order_of_keys",
+)
+mistake(
+    "pytrees.dict",
+    {
+        "keys = sorted(d)": "keys = sorted(d, key=lambda key: key.lower() if isinstance(key, str) else key)",
+        'raise ValueError(f"A dict in a pytree needs keys that can be sorted: {[*d]}.") from None': 'raise ValueError("the keys of a dict must be sortable") from None',
+    },
+    fails="test_order_of_filling",
+)
 
 
 @right("pytrees.node_type")
@@ -328,40 +214,6 @@ def node_type(cls):
 
 @mistake(
     "pytrees.node_type",
-    name="A namedtuple is taken for a plain tuple",
-    hints=[
-        "Take a `Point(1.0, 2.0)` apart and build it again. Has the result still an attribute `x`?",
-        "The entry of `tuple` makes plain tuples, and the class of the namedtuple is lost. Another `NodeType` of this module keeps it.",
-        "Give `namedtuple_type` for a subclass of tuple with an attribute `_fields`, not `node_types[tuple]`.",
-    ],
-)
-def node_type(cls):
-    if cls in node_types:
-        return node_types[cls]
-    is_namedtuple = issubclass(cls, tuple) and hasattr(cls, "_fields")
-    return node_types[tuple] if is_namedtuple else None
-
-
-@mistake(
-    "pytrees.node_type",
-    name="None is a leaf",
-    hints=[
-        "What should a function on leaves do with a part of a tree that is not there?",
-        "`None` is a container without children. The class `type(None)` has an entry in the table, like the others.",
-        "Do not ask for `None` at all: look up `cls` in `node_types`, and the answer is there.",
-    ],
-)
-def node_type(cls):
-    if cls is type(None):
-        return None
-    if cls in node_types:
-        return node_types[cls]
-    is_namedtuple = issubclass(cls, tuple) and hasattr(cls, "_fields")
-    return namedtuple_type if is_namedtuple else None
-
-
-@mistake(
-    "pytrees.node_type",
     name="The entries of base classes count",
     hints=[
         "Make a subclass of `dict` with an attribute of its own, take an instance apart and build it again. What is missing?",
@@ -377,54 +229,36 @@ def node_type(cls):
     return next((node_types[base] for base in node_types if issubclass(cls, base)), None)
 
 
-@mistake(
+mistake(
     "pytrees.node_type",
-    shown_by="""
-from minijax.tree import node_type
-class Settings(dict):
-    pass
-print(node_type(Settings))
-""",
+    {"namedtuple_type": "node_types[tuple]"},
+    name="A namedtuple is taken for a plain tuple",
+    hints=[
+        "Take a `Point(1.0, 2.0)` apart and build it again. Has the result still an attribute `x`?",
+        "The entry of `tuple` makes plain tuples, and the class of the namedtuple is lost. Another `NodeType` of this module keeps it.",
+        "Give `namedtuple_type` for a subclass of tuple with an attribute `_fields`, not `node_types[tuple]`.",
+    ],
 )
-def node_type(cls):
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return node_types.get(cls, namedtuple_type)
-    for base in cls.__mro__:
-        if base in node_types:
-            return node_types[base]
-    return None
+mistake(
+    "pytrees.node_type",
+    {"if cls in node_types:": "if cls is type(None):\n    return None\nif cls in node_types:"},
+    name="None is a leaf",
+    hints=[
+        "What should a function on leaves do with a part of a tree that is not there?",
+        "`None` is a container without children. The class `type(None)` has an entry in the table, like the others.",
+        "Do not ask for `None` at all: look up `cls` in `node_types`, and the answer is there.",
+    ],
+)
 
 
-@mistake(
-    "pytrees.node_type",
-    shown_by="""
-from typing import NamedTuple
-from minijax.tree import namedtuple_type, node_type
-class Point(NamedTuple):
-    x: float
-class Named(Point):
-    def shifted(self):
-        return self.x + 1
-print(node_type(Named) is namedtuple_type)
-""",
-)
+@mistake("pytrees.node_type", fails="test_kinds_of_namedtuples")
 def node_type(cls):
     if cls in node_types:
         return node_types[cls]
     return namedtuple_type if cls.__bases__ == (tuple,) and hasattr(cls, "_fields") else None
 
 
-@mistake(
-    "pytrees.node_type",
-    shown_by="""
-from minijax.tree import node_type, register_pytree_node
-class Box:
-    pass
-print(node_type(Box))
-register_pytree_node(Box, lambda b: ((), None), lambda _, xs: Box())
-print(node_type(Box) is None)
-""",
-)
+@mistake("pytrees.node_type", fails="test_registered_namedtuple")
 def node_type(cls):
     known = node_type.__dict__.setdefault("known", {})
     if cls not in known:
@@ -433,15 +267,7 @@ def node_type(cls):
     return known[cls]
 
 
-@mistake(
-    "pytrees.node_type",
-    shown_by="""
-from minijax.tree import tree_flatten
-class Stack(list):
-    pass
-print(len(tree_flatten(Stack([1.0, 2.0]))[0]))
-""",
-)
+@mistake("pytrees.node_type", fails="test_subclasses_of_entries")
 def node_type(cls):
     if cls in node_types:
         return node_types[cls]
@@ -450,38 +276,14 @@ def node_type(cls):
     return node_types[list] if issubclass(cls, list) else None
 
 
-@mistake(
+mistake(
     "pytrees.node_type",
-    shown_by="""
-from collections import namedtuple
-from minijax.tree import register_pytree_node, tree_flatten
-P = namedtuple("P", "x note")
-tree_flatten(P(1.0, 2.0))
-register_pytree_node(P, lambda p: ((p.x,), p.note), lambda note, xs: P(*xs, note))
-print(tree_flatten(P(1.0, "a"))[0])
-""",
+    {
+        'is_namedtuple = issubclass(cls, tuple) and hasattr(cls, "_fields")': 'if issubclass(cls, tuple) and getattr(cls, "_fields", ()):\n    return namedtuple_type\nreturn None',
+        "return namedtuple_type if is_namedtuple else None": "",
+    },
+    fails="test_kinds_of_namedtuples",
 )
-def node_type(cls):
-    if cls not in node_types and issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        node_types[cls] = namedtuple_type
-    return node_types.get(cls)
-
-
-@mistake(
-    "pytrees.node_type",
-    shown_by="""
-from collections import namedtuple
-from minijax.tree import tree_flatten
-Empty = namedtuple("Empty", "")
-print(tree_flatten([Empty(), 1.0])[0])
-""",
-)
-def node_type(cls):
-    if cls in node_types:
-        return node_types[cls]
-    if issubclass(cls, tuple) and getattr(cls, "_fields", ()):
-        return namedtuple_type
-    return None
 
 
 @right("pytrees.flatten")
@@ -556,8 +358,9 @@ def tree_flatten(tree, is_leaf=None):
     return children, PyTreeDef(type(tree), data, tuple(leaf for _ in children))
 
 
-@mistake(
+mistake(
     "pytrees.flatten",
+    {"take_apart": "to_children", "leaves =": "if not flat:\n    return [tree], leaf\nleaves ="},
     name="An empty container is taken for a leaf",
     hints=[
         "How many leaves has `()`? And `None`, which is a container without children?",
@@ -565,20 +368,9 @@ def tree_flatten(tree, is_leaf=None):
         "Only two things make a leaf: `node_type` gives `None` for the class, or `is_leaf` says so. The number of children is not among them.",
     ],
 )
-def tree_flatten(tree, is_leaf=None):
-    kind = node_type(type(tree))
-    if kind is None or (is_leaf is not None and is_leaf(tree)):
-        return [tree], leaf
-    children, data = kind.to_children(tree)
-    flat = [tree_flatten(child, is_leaf) for child in children]
-    if not flat:
-        return [tree], leaf
-    leaves = [x for xs, _ in flat for x in xs]
-    return leaves, PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))
-
-
-@mistake(
+mistake(
     "pytrees.flatten",
+    {"take_apart": "to_children", ", is_leaf)": ")"},
     name="The children do not hear of is_leaf",
     hints=[
         "Choose a container inside a container as a leaf. What becomes of it?",
@@ -586,23 +378,9 @@ def tree_flatten(tree, is_leaf=None):
         "Hand it on: `tree_flatten(child, is_leaf)`.",
     ],
 )
-def tree_flatten(tree, is_leaf=None):
-    kind = node_type(type(tree))
-    if kind is None or (is_leaf is not None and is_leaf(tree)):
-        return [tree], leaf
-    children, data = kind.to_children(tree)
-    flat = [tree_flatten(child) for child in children]
-    leaves = [x for xs, _ in flat for x in xs]
-    return leaves, PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))
 
 
-@mistake(
-    "pytrees.flatten",
-    shown_by="""
-from minijax.tree import tree_flatten
-print(tree_flatten([None, 1.0], is_leaf=lambda x: x is None))
-""",
-)
+@mistake("pytrees.flatten", fails="test_none_as_a_leaf_by_choice")
 def tree_flatten(tree, is_leaf=None):
     if tree is None:
         return [], PyTreeDef(type(None), None, ())
@@ -616,38 +394,7 @@ def tree_flatten(tree, is_leaf=None):
     )
 
 
-@mistake(
-    "pytrees.flatten",
-    shown_by="""
-from minijax.tree import tree_flatten
-asked = []
-tree = 1.0
-for _ in range(12):
-    tree = [tree]
-tree_flatten(tree, is_leaf=lambda x: asked.append(1))
-print(len(asked) < 100)
-""",
-)
-def tree_flatten(tree, is_leaf=None):
-    kind = node_type(type(tree))
-    if kind is None or (is_leaf is not None and is_leaf(tree)):
-        return [tree], leaf
-    children, data = kind.take_apart(tree)
-    children = list(children)
-    leaves = [x for child in children for x in tree_leaves(child, is_leaf)]
-    return leaves, PyTreeDef(type(tree), data, tuple(tree_structure(c, is_leaf) for c in children))
-
-
-@mistake(
-    "pytrees.flatten",
-    shown_by="""
-from minijax.tree import register_pytree_node, tree_flatten
-class Box:
-    pass
-register_pytree_node(Box, lambda b: [(1.0, 2.0), "rest"], lambda _, xs: Box())
-print(tree_flatten(Box()))
-""",
-)
+@mistake("pytrees.flatten", fails="test_containers_taken_apart_wrongly")
 def tree_flatten(tree, is_leaf=None):
     kind = node_type(type(tree))
     if kind is None or (is_leaf is not None and is_leaf(tree)):
@@ -659,14 +406,7 @@ def tree_flatten(tree, is_leaf=None):
     )
 
 
-@mistake(
-    "pytrees.flatten",
-    shown_by="""
-import numpy as np
-from minijax.tree import tree_flatten
-print(tree_flatten([(1.0, 2.0)], is_leaf=lambda x: np.bool_(type(x) is tuple)))
-""",
-)
+@mistake("pytrees.flatten", fails="test_what_is_leaf_gives")
 def tree_flatten(tree, is_leaf=None):
     kind = node_type(type(tree))
     if kind is None or (is_leaf is not None and is_leaf(tree) is True):
@@ -678,14 +418,7 @@ def tree_flatten(tree, is_leaf=None):
     )
 
 
-@mistake(
-    "pytrees.flatten",
-    shown_by="""
-from minijax.tree import tree_flatten
-shared = [1.0, 2.0]
-print(tree_flatten((shared, shared)), tree_flatten([[], [[]]]))
-""",
-)
+@mistake("pytrees.flatten", fails="test_one_container_twice")
 def tree_flatten(tree, is_leaf=None):
     met = set()
 
@@ -703,6 +436,17 @@ def tree_flatten(tree, is_leaf=None):
         )
 
     return walk(tree)
+
+
+mistake(
+    "pytrees.flatten",
+    {
+        "flat = [tree_flatten(child, is_leaf) for child in children]": "children = list(children)",
+        "leaves = [x for xs, _ in flat for x in xs]": "leaves = [x for child in children for x in tree_leaves(child, is_leaf)]",
+        "return leaves, PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))": "return leaves, PyTreeDef(type(tree), data, tuple(tree_structure(c, is_leaf) for c in children))",
+    },
+    fails="test_each_container_once",
+)
 
 
 @right("pytrees.unflatten")
@@ -834,28 +578,6 @@ def tree_unflatten(treedef, leaves):
 
 @mistake(
     "pytrees.unflatten",
-    shown_by="""
-from minijax.tree import tree_structure, tree_unflatten
-print(tree_unflatten(tree_structure((1.0, 2.0)), [1.0, 2.0, 3.0]))
-""",
-)
-def tree_unflatten(treedef, leaves):
-    left = iter(leaves)
-
-    def build(structure):
-        if structure.node_class is None:
-            try:
-                return next(left)
-            except StopIteration:
-                raise ValueError("too few leaves") from None
-        children = [build(child) for child in structure.child_treedefs]
-        return node_type(structure.node_class).from_children(structure.data, children)
-
-    return build(treedef)
-
-
-@mistake(
-    "pytrees.unflatten",
     name="The leaves are taken out of the caller's list",
     hints=[
         "Build a tree from a list of leaves, and look at the list afterwards.",
@@ -878,14 +600,7 @@ def tree_unflatten(treedef, leaves):
     return build(treedef)
 
 
-@mistake(
-    "pytrees.unflatten",
-    shown_by="""
-import numpy as np
-from minijax.tree import tree_structure, tree_unflatten
-print(tree_unflatten(tree_structure((1.0, [2.0])), np.array([3.0, 4.0])))
-""",
-)
+@mistake("pytrees.unflatten", fails="test_sources_of_leaves")
 def tree_unflatten(treedef, leaves):
     if not leaves and treedef.num_leaves:
         raise ValueError("no leaves")
@@ -903,13 +618,7 @@ def tree_unflatten(treedef, leaves):
     return build(treedef)
 
 
-@mistake(
-    "pytrees.unflatten",
-    shown_by="""
-from minijax.tree import tree_map
-print(tree_map(lambda x: x, [(), None, {}, [], 1.0]))
-""",
-)
+@mistake("pytrees.unflatten", fails="test_classes_of_containers")
 def tree_unflatten(treedef, leaves):
     leaves = list(leaves)
     if len(leaves) != treedef.num_leaves:
@@ -925,22 +634,7 @@ def tree_unflatten(treedef, leaves):
     return node_type(treedef.node_class).from_children(treedef.data, children)
 
 
-@mistake(
-    "pytrees.unflatten",
-    shown_by="""
-from minijax.tree import register_pytree_node, tree_structure, tree_unflatten
-class Positive:
-    def __init__(self, x):
-        if not isinstance(x, float):
-            raise TypeError("a float, please")
-        self.x = x
-register_pytree_node(Positive, lambda p: ((p.x,), None), lambda _, xs: Positive(*xs))
-try:
-    tree_unflatten(tree_structure(Positive(1.0)), ["one"])
-except Exception as error:
-    print(type(error).__name__, error)
-""",
-)
+@mistake("pytrees.unflatten", fails="test_errors_when_put_together")
 def tree_unflatten(treedef, leaves):
     left = iter(leaves)
 
@@ -959,13 +653,7 @@ def tree_unflatten(treedef, leaves):
     return tree
 
 
-@mistake(
-    "pytrees.unflatten",
-    shown_by="""
-from minijax.tree import tree_structure, tree_unflatten
-print(tree_unflatten(tree_structure([1.0, (2.0, 3.0)]), [(7.0,), [8.0, 9.0], None]))
-""",
-)
+@mistake("pytrees.unflatten", fails="test_leaves_of_any_kind")
 def tree_unflatten(treedef, leaves):
     leaves = list(leaves)
     if len(leaves) != treedef.num_leaves:
@@ -1113,35 +801,7 @@ def flatten_up_to(treedef, tree):
     return [x for child_def, child in pairs for x in flatten_up_to(child_def, child)]
 
 
-@mistake(
-    "pytrees.flatten_up_to",
-    shown_by="""
-from minijax.tree import flatten_up_to, tree_structure
-print(flatten_up_to(tree_structure({"a": 1.0, "b": 2.0}), {"a": 1.0, "c": 2.0}))
-""",
-)
-def flatten_up_to(treedef, tree):
-    if treedef.node_class is None:
-        return [tree]
-    if type(tree) is not treedef.node_class:
-        raise ValueError("another container")
-    children = list(node_type(type(tree)).take_apart(tree)[0])
-    if len(children) != len(treedef.child_treedefs):
-        raise ValueError("another number of children")
-    return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
-
-
-@mistake(
-    "pytrees.flatten_up_to",
-    shown_by="""
-from minijax.tree import flatten_up_to, tree_structure, register_pytree_node
-class Layer:
-    def __init__(self, w, name):
-        self.w, self.name = w, name
-register_pytree_node(Layer, lambda l: ((l.w,), l.name), lambda name, xs: Layer(*xs, name))
-print(flatten_up_to(tree_structure(Layer(1.0, "first")), Layer(2.0, "second")))
-""",
-)
+@mistake("pytrees.flatten_up_to", fails="test_data_at_every_depth")
 def flatten_up_to(treedef, tree):
     if treedef.node_class is None:
         return [tree]
@@ -1156,13 +816,7 @@ def flatten_up_to(treedef, tree):
     return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
 
 
-@mistake(
-    "pytrees.flatten_up_to",
-    shown_by="""
-from minijax.tree import flatten_up_to, tree_structure
-print(flatten_up_to(tree_structure({"a": 1.0, "b": 2.0}), {"b": 3.0, "a": 4.0}))
-""",
-)
+@mistake("pytrees.flatten_up_to", fails="test_tree_of_the_same_structure")
 def flatten_up_to(treedef, tree):
     if treedef.node_class is None:
         return [tree]
@@ -1175,13 +829,7 @@ def flatten_up_to(treedef, tree):
     return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
 
 
-@mistake(
-    "pytrees.flatten_up_to",
-    shown_by="""
-from minijax.tree import flatten_up_to, tree_structure
-print(flatten_up_to(tree_structure([1.0]), [{"a": 1.0, 2: 3.0}]))
-""",
-)
+@mistake("pytrees.flatten_up_to", fails="test_subtrees_at_leaves")
 def flatten_up_to(treedef, tree):
     tree_structure(tree)  # everything in it must be a tree
     if treedef.node_class is None:
@@ -1195,15 +843,7 @@ def flatten_up_to(treedef, tree):
     return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
 
 
-@mistake(
-    "pytrees.flatten_up_to",
-    shown_by="""
-from minijax.tree import flatten_up_to, tree_structure
-class Settings(dict):
-    pass
-print(flatten_up_to(tree_structure({"a": 1.0}), Settings(a=2.0)))
-""",
-)
+@mistake("pytrees.flatten_up_to", fails="test_containers_of_another_class")
 def flatten_up_to(treedef, tree):
     if treedef.node_class is None:
         return [tree]
@@ -1218,14 +858,7 @@ def flatten_up_to(treedef, tree):
     return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
 
 
-@mistake(
-    "pytrees.flatten_up_to",
-    shown_by="""
-from minijax.tree import flatten_up_to, tree_structure
-print(flatten_up_to(tree_structure([1.0, 2.0]), [None, 5.0]))
-print(flatten_up_to(tree_structure([(), 2.0]), [None, 5.0]))
-""",
-)
+@mistake("pytrees.flatten_up_to", fails="test_leaf_in_place_of_a_container")
 def flatten_up_to(treedef, tree):
     if treedef.node_class is None:
         return [tree]
@@ -1269,8 +902,9 @@ def tree_map(f, tree, *rest, is_leaf=None):
     return tree_unflatten(structure, new)
 
 
-@mistake(
+mistake(
     "pytrees.map",
+    {"flatten_up_to(treedef, other)": "tree_flatten(other)[0]", ", strict=True": ""},
     name="The other trees are flattened without the first one's structure",
     hints=[
         "Call it with `[1, 2]` and `(1, 2, 3)`. Which pairs does the function get, and what becomes of the last number?",
@@ -1278,14 +912,11 @@ def tree_map(f, tree, *rest, is_leaf=None):
         "Use `flatten_up_to(treedef, other)` for the others: it gives an entry for each leaf of the first tree, and complains where they do not fit.",
     ],
 )
-def tree_map(f, tree, *rest, is_leaf=None):
-    leaves, treedef = tree_flatten(tree, is_leaf)
-    columns = [leaves, *(tree_flatten(other)[0] for other in rest)]
-    return tree_unflatten(treedef, [f(*xs) for xs in zip(*columns)])
-
-
-@mistake(
+mistake(
     "pytrees.map",
+    {
+        "return tree_unflatten(treedef, [f(*xs) for xs in zip(*columns, strict=True)])": "return [f(*xs) for xs in zip(*columns)]"
+    },
     name="The new leaves come back as a list, without their containers",
     hints=[
         'What does `tree_map(f, {"a": 1})` give: a dict, or a list?',
@@ -1293,23 +924,9 @@ def tree_map(f, tree, *rest, is_leaf=None):
         "The last step is `tree_unflatten(treedef, new_leaves)`.",
     ],
 )
-def tree_map(f, tree, *rest, is_leaf=None):
-    leaves, treedef = tree_flatten(tree, is_leaf)
-    columns = [leaves, *(flatten_up_to(treedef, other) for other in rest)]
-    return [f(*xs) for xs in zip(*columns)]
 
 
-@mistake(
-    "pytrees.map",
-    shown_by="""
-from minijax.tree import tree_map
-calls = []
-try:
-    tree_map(lambda *xs: calls.append(xs), (1.0, (2.0,)), (3.0, (4.0, 5.0)))
-except ValueError:
-    print(len(calls))
-""",
-)
+@mistake("pytrees.map", fails="test_calls_of_the_function")
 def tree_map(f, tree, *rest, is_leaf=None):
     kind = None if is_leaf is not None and is_leaf(tree) else node_type(type(tree))
     if kind is None:
@@ -1323,13 +940,7 @@ def tree_map(f, tree, *rest, is_leaf=None):
     return kind.from_children(data, new)
 
 
-@mistake(
-    "pytrees.map",
-    shown_by="""
-from minijax.tree import tree_map
-print(tree_map(lambda x: None, (1.0, [2.0])))
-""",
-)
+@mistake("pytrees.map", fails="test_results_that_are_containers")
 def tree_map(f, tree, *rest, is_leaf=None):
     leaves, structure = tree_flatten(tree, is_leaf)
     columns = [leaves, *(flatten_up_to(structure, other) for other in rest)]
@@ -1340,15 +951,7 @@ def tree_map(f, tree, *rest, is_leaf=None):
     return tree_unflatten(structure, new)
 
 
-@mistake(
-    "pytrees.map",
-    shown_by="""
-from minijax.tree import tree_map
-print(tree_map(type, [1, 1.0, True]))
-count = iter(range(9))
-print(tree_map(lambda x: next(count), [5.0, 5.0]))
-""",
-)
+@mistake("pytrees.map", fails="test_calls_for_equal_leaves")
 def tree_map(f, tree, *rest, is_leaf=None):
     leaves, structure = tree_flatten(tree, is_leaf)
     columns = [leaves, *(flatten_up_to(structure, other) for other in rest)]
@@ -1364,13 +967,7 @@ def tree_map(f, tree, *rest, is_leaf=None):
     return tree_unflatten(structure, new)
 
 
-@mistake(
-    "pytrees.map",
-    shown_by="""
-from minijax.tree import tree_map
-print(tree_map(lambda x: x, ()), tree_map(lambda x: x, {"a": []}))
-""",
-)
+@mistake("pytrees.map", fails="test_map_of_one_tree")
 def tree_map(f, tree, *rest, is_leaf=None):
     leaves, structure = tree_flatten(tree, is_leaf)
     if not leaves:
@@ -1379,16 +976,7 @@ def tree_map(f, tree, *rest, is_leaf=None):
     return tree_unflatten(structure, [f(*xs) for xs in zip(*columns)])
 
 
-@mistake(
-    "pytrees.map",
-    shown_by="""
-from minijax.tree import tree_map
-try:
-    tree_map(lambda x, y: x + y, [1.0], ["one"])
-except Exception as error:
-    print(type(error).__name__)
-""",
-)
+@mistake("pytrees.map", fails="test_errors_in_the_mapped_function")
 def tree_map(f, tree, *rest, is_leaf=None):
     leaves, structure = tree_flatten(tree, is_leaf)
     try:
@@ -1530,17 +1118,7 @@ def flatten_fun(f, in_tree):
     return flat_f, out_tree
 
 
-@mistake(
-    "pytrees.flatten_fun",
-    shown_by="""
-from minijax.tree import flatten_fun, tree_structure
-flat_f, out_tree = flatten_fun(lambda x: x, tree_structure((1.0,)))
-try:
-    print(out_tree())
-except RuntimeError:
-    print("too early")
-""",
-)
+@mistake("pytrees.flatten_fun", fails="test_structure_asked_too_early")
 def flatten_fun(f, in_tree):
     kept = []
 
@@ -1552,17 +1130,7 @@ def flatten_fun(f, in_tree):
     return flat_f, lambda: kept[-1]
 
 
-@mistake(
-    "pytrees.flatten_fun",
-    shown_by="""
-from minijax.tree import flatten_fun, tree_structure
-one = tree_structure((1.0,))
-f, f_tree = flatten_fun(lambda x: [x], one)
-g, g_tree = flatten_fun(lambda x: (x, x), one)
-f(1.0), g(1.0)
-print(f_tree(), g_tree())
-""",
-)
+@mistake("pytrees.flatten_fun", fails="test_wrappers_side_by_side")
 def flatten_fun(f, in_tree):
     kept = flatten_fun.__dict__.setdefault("kept", {})
 
@@ -1579,44 +1147,7 @@ def flatten_fun(f, in_tree):
     return flat_f, out_tree
 
 
-@mistake(
-    "pytrees.flatten_fun",
-    shown_by="""
-from minijax.tree import flatten_fun, tree_structure
-flat_f, out_tree = flatten_fun(lambda x: None, tree_structure((1.0,)))
-print(flat_f(1.0), out_tree())
-""",
-)
-def flatten_fun(f, in_tree):
-    result = None
-
-    def flat_f(*leaves):
-        nonlocal result
-        result = f(*tree_unflatten(in_tree, leaves))
-        return tree_leaves(result)
-
-    def out_tree():
-        if result is None:
-            raise RuntimeError("asked too early")
-        return tree_structure(result)
-
-    return flat_f, out_tree
-
-
-@mistake(
-    "pytrees.flatten_fun",
-    shown_by="""
-from minijax.tree import flatten_fun, tree_structure
-history = []
-def f(x):
-    history.append(x)
-    return history
-flat_f, out_tree = flatten_fun(f, tree_structure((1.0,)))
-flat_f(1.0)
-history.append(2.0)
-print(out_tree())
-""",
-)
+@mistake("pytrees.flatten_fun", fails="test_structure_of_that_time")
 def flatten_fun(f, in_tree):
     results = []
 
@@ -1632,17 +1163,7 @@ def flatten_fun(f, in_tree):
     return flat_f, out_tree
 
 
-@mistake(
-    "pytrees.flatten_fun",
-    shown_by="""
-from minijax.tree import flatten_fun, tree_structure
-def f(n):
-    return [f_flat(n - 1)] if n else ()
-f_flat, out_tree = flatten_fun(f, tree_structure((1,)))
-f_flat(2)
-print(out_tree())
-""",
-)
+@mistake("pytrees.flatten_fun", fails="test_function_that_calls_itself")
 def flatten_fun(f, in_tree):
     kept = []
 
@@ -1660,22 +1181,7 @@ def flatten_fun(f, in_tree):
     return flat_f, out_tree
 
 
-@mistake(
-    "pytrees.flatten_fun",
-    shown_by="""
-from minijax.tree import flatten_fun, tree_structure
-calls = []
-def f(x, y=None):
-    calls.append(x)
-    return x + "text"
-flat_f, _ = flatten_fun(f, tree_structure((1,)))
-try:
-    flat_f(1)
-except TypeError:
-    pass
-print(calls)
-""",
-)
+@mistake("pytrees.flatten_fun", fails="test_errors_in_the_function")
 def flatten_fun(f, in_tree):
     kept = []
 
@@ -1697,15 +1203,7 @@ def flatten_fun(f, in_tree):
     return flat_f, out_tree
 
 
-@mistake(
-    "pytrees.flatten_fun",
-    shown_by="""
-from minijax.tree import flatten_fun, tree_structure
-calls = []
-flat_f, _ = flatten_fun(lambda x: calls.append(x) or x, tree_structure((1,)))
-print(flat_f(1), flat_f(1), flat_f(True), calls)
-""",
-)
+@mistake("pytrees.flatten_fun", fails="test_equal_arguments_again")
 def flatten_fun(f, in_tree):
     known, kept = {}, []
 

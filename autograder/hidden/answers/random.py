@@ -19,21 +19,6 @@ def rotate_left(x, distance):
 
 @mistake(
     "random.rotate_left",
-    name="The bits go around to the right",
-    hints=[
-        "Try `rotate_left(np.uint32(1), 1)`: a one at the bottom should be at the second place.",
-        "`shift_left` moves bits to larger numbers. Which of your two shifts has the whole distance?",
-        "To the left by `distance`, and to the right by `32 - distance`; you have the two the other way around.",
-    ],
-)
-def rotate_left(x, distance):
-    return bitwise_or(
-        shift_right_logical(x, np.uint32(distance)), shift_left(x, np.uint32(32 - distance))
-    )
-
-
-@mistake(
-    "random.rotate_left",
     name="The bits that leave are lost",
     hints=[
         "Try `rotate_left(np.uint32(0x80000001), 4)`: two bits are set, and two should be set in the result.",
@@ -43,6 +28,21 @@ def rotate_left(x, distance):
 )
 def rotate_left(x, distance):
     return shift_left(x, np.uint32(distance))
+
+
+mistake(
+    "random.rotate_left",
+    {
+        "left = shift_left(x, np.uint32(distance))": "return bitwise_or(\n    shift_right_logical(x, np.uint32(distance)), shift_left(x, np.uint32(32 - distance))\n)",
+        "return bitwise_or(left, shift_right_logical(x, np.uint32(32 - distance)))": "",
+    },
+    name="The bits go around to the right",
+    hints=[
+        "Try `rotate_left(np.uint32(1), 1)`: a one at the bottom should be at the second place.",
+        "`shift_left` moves bits to larger numbers. Which of your two shifts has the whole distance?",
+        "To the left by `distance`, and to the right by `32 - distance`; you have the two the other way around.",
+    ],
+)
 
 
 @right("random.threefry")
@@ -141,8 +141,9 @@ def split_words(words, shape):
     return jnp.reshape(pairs, (*shape, 2))
 
 
-@mistake(
+mistake(
     "random.split",
+    {", -1": ""},
     name="The words of the keys are along the first axis",
     hints=[
         "Which shape has your result for `(3,)`? Three keys have the shape `(3, 2)`.",
@@ -150,12 +151,11 @@ def split_words(words, shape):
         "`jnp.stack(..., -1)`.",
     ],
 )
-def split_words(words, shape):
-    return jnp.stack(threefry_2x32(words, *counters(shape)))
-
-
-@mistake(
+mistake(
     "random.split",
+    {
+        "return jnp.stack(threefry_2x32(words, *counters(shape)), -1)": "zeros = jnp.zeros(shape, np.uint32)\nreturn jnp.stack(threefry_2x32(words, zeros, zeros), -1)"
+    },
     name="All keys are the same",
     hints=[
         "Look at two of the keys that you return. What differs between them?",
@@ -163,22 +163,6 @@ def split_words(words, shape):
         "`counters(shape)` gives the counters 0, 1, 2, ... as two arrays of words.",
     ],
 )
-def split_words(words, shape):
-    zeros = jnp.zeros(shape, np.uint32)
-    return jnp.stack(threefry_2x32(words, zeros, zeros), -1)
-
-
-@mistake(
-    "random.split",
-    shown_by="""
-import numpy as np
-from minijax.random import split_words
-print(split_words(np.array([1, 2], np.uint32), (3,)).tolist())
-""",
-)
-def split_words(words, shape):
-    upper, lower = counters(shape)
-    return jnp.stack(threefry_2x32(words, lower, upper), -1)
 
 
 @right("random.bits")
@@ -215,8 +199,13 @@ def random_bits(words, width, shape):
     return bitwise_or(shift_left(upper, np.uint64(32)), lower)
 
 
-@mistake(
+mistake(
     "random.bits",
+    {
+        'dtype = np.dtype(f"uint{width}")': "",
+        "return convert_element_type(bitwise_xor(first, second), dtype)": 'return convert_element_type(first, np.dtype(f"uint{width}"))',
+        "upper, lower = (convert_element_type(x, dtype) for x in (first, second))": "upper, lower = (convert_element_type(x, np.uint64) for x in (first, second))",
+    },
     name="Only the first word counts",
     hints=[
         "The hash has two words. What do you do with the second one if 32 bits are wanted?",
@@ -224,12 +213,6 @@ def random_bits(words, width, shape):
         "`convert_element_type(bitwise_xor(first, second), dtype)`.",
     ],
 )
-def random_bits(words, width, shape):
-    first, second = threefry_2x32(words, *counters(shape))
-    if width < 64:
-        return convert_element_type(first, np.dtype(f"uint{width}"))
-    upper, lower = (convert_element_type(x, np.uint64) for x in (first, second))
-    return bitwise_or(shift_left(upper, np.uint64(32)), lower)
 
 
 @right("random.floats")
@@ -266,8 +249,13 @@ def unit_floats(bits, dtype):
     return convert_element_type(div(convert_element_type(bits, np.float64), largest), dtype)
 
 
-@mistake(
+mistake(
     "random.floats",
+    {
+        "one = np.ones((), dtype)": "one = np.ones((), dtype).view(own)\nreturn bitcast_convert_type(bitwise_or(shift_right_logical(bits, unused), one), dtype)",
+        "from_1_to_2 = bitwise_or(shift_right_logical(bits, unused), one.view(own))": "",
+        "return sub(bitcast_convert_type(from_1_to_2, dtype), one)": "",
+    },
     name="The floats are between 1 and 2",
     hints=[
         "What does your function return for zeros?",
@@ -275,11 +263,6 @@ def unit_floats(bits, dtype):
         "Subtract `np.ones((), dtype)`.",
     ],
 )
-def unit_floats(bits, dtype):
-    dtype, own = np.dtype(dtype), get_aval(bits).dtype
-    unused = np.asarray(8 * own.itemsize - np.finfo(dtype).nmant, own)
-    one = np.ones((), dtype).view(own)
-    return bitcast_convert_type(bitwise_or(shift_right_logical(bits, unused), one), dtype)
 
 
 @right("random.remainder")
@@ -353,8 +336,12 @@ def shuffled(words, x, axis):
     return again(words, x, rounds(jnp.size(x)))
 
 
-@mistake(
+mistake(
     "random.shuffle",
+    {
+        "words, own = split_words(words, (2,))": "_, x = sort((random_bits(words, 32, jnp.shape(x)), x), axis, num_keys=1)",
+        "_, x = sort((random_bits(own, 32, jnp.shape(x)), x), axis, num_keys=1)": "words, _ = split_words(words, (2,))",
+    },
     name="A key is used twice",
     hints=[
         "Which keys does a round need, and what is each of them used for?",
@@ -362,15 +349,9 @@ def shuffled(words, x, axis):
         "`words, own = split_words(words, (2,))`: `own` for the bits, and `words` only to be split again.",
     ],
 )
-def shuffled(words, x, axis):
-    for _ in range(rounds(jnp.size(x))):
-        _, x = sort((random_bits(words, 32, jnp.shape(x)), x), axis, num_keys=1)
-        words, _ = split_words(words, (2,))
-    return x
-
-
-@mistake(
+mistake(
     "random.shuffle",
+    {"words, own = split_words(words, (2,))": "own = split_words(words, (2,))[1]"},
     name="The split is not used",
     hints=[
         "Shuffle 2000 elements: how do the second round's bits differ from the first one's?",
@@ -378,27 +359,14 @@ def shuffled(words, x, axis):
         "Give the first of the two new keys the name `words`, so that the next round splits that one.",
     ],
 )
-def shuffled(words, x, axis):
-    for _ in range(rounds(jnp.size(x))):
-        own = split_words(words, (2,))[1]
-        _, x = sort((random_bits(own, 32, jnp.shape(x)), x), axis, num_keys=1)
-    return x
 
-
-@mistake(
+mistake(
     "random.shuffle",
-    shown_by="""
-import numpy as np
-from minijax.random import shuffled
-print(shuffled(np.array([1, 2], np.uint32), np.arange(8).reshape(2, 4), 1).tolist())
-""",
+    {
+        "_, x = sort((random_bits(own, 32, jnp.shape(x)), x), axis, num_keys=1)": "bits = random_bits(own, 32, (jnp.shape(x)[axis],))\nx = jnp.take(x, jnp.argsort(bits), axis)"
+    },
+    fails="test_axes_of_a_shuffle",
 )
-def shuffled(words, x, axis):
-    for _ in range(rounds(jnp.size(x))):
-        words, own = split_words(words, (2,))
-        bits = random_bits(own, 32, (jnp.shape(x)[axis],))
-        x = jnp.take(x, jnp.argsort(bits), axis)
-    return x
 
 
 @right("random.draw")
@@ -440,14 +408,7 @@ def drawn(words, logits, axis, shape, mode):
     return jnp.argmax(uniform_floats(words, 0.0, 1.0, tuple(shape), dtype) + logits, axis)
 
 
-@mistake(
-    "random.draw",
-    shown_by="""
-import numpy as np
-from minijax.random import drawn
-print(drawn(np.array([1, 2], np.uint32), np.zeros((2, 3)), -1, (9, 2, 3), None).tolist())
-""",
-)
+@mistake("random.draw", fails="test_impossible_draws")
 def drawn(words, logits, axis, shape, mode):
     logits = jnp.asarray(logits)
     noise = gumbel_floats(words, logits.shape, logits.dtype, mode)

@@ -17,21 +17,6 @@ def fresh_var(self):
     return Var(name="v_%d" % self.name_counter)
 
 
-@mistake(
-    "staging.fresh_var",
-    name="The first variable has the number zero",
-    hints=[
-        "Print `StagingInterpreter().fresh_var()`, and compare with the example in the docstring.",
-        "`name_counter` is 0 before the first variable. Is it used for the name before or after it has grown?",
-        "Add one to `self.name_counter` first, then make the name from it.",
-    ],
-)
-def fresh_var(self):
-    var = Var(f"v_{self.name_counter}")
-    self.name_counter += 1
-    return var
-
-
 @right("staging.fresh_var", style="the name by str.join, counter set last")
 def fresh_var(self):
     number = self.name_counter + 1
@@ -49,79 +34,40 @@ def fresh_var(self):
     return called(new)
 
 
-@mistake(
+mistake(
     "staging.fresh_var",
-    shown_by="""
-from microjax.staging import StagingInterpreter
-i, j = StagingInterpreter(), StagingInterpreter()
-print(i.fresh_var() is j.fresh_var(), i.fresh_var() == j.fresh_var())
-""",
+    {
+        "self.name_counter += 1": 'var = Var(f"v_{self.name_counter}")\nself.name_counter += 1',
+        'return Var(f"v_{self.name_counter}")': "return var",
+    },
+    name="The first variable has the number zero",
+    hints=[
+        "Print `StagingInterpreter().fresh_var()`, and compare with the example in the docstring.",
+        "`name_counter` is 0 before the first variable. Is it used for the name before or after it has grown?",
+        "Add one to `self.name_counter` first, then make the name from it.",
+    ],
 )
+
+
+@mistake("staging.fresh_var", fails="test_each_interpreter_counts_for_itself")
 def fresh_var(self, made={}):
     # one Var for each name, shared by all interpreters
     self.name_counter += 1
     return made.setdefault(self.name_counter, Var(f"v_{self.name_counter}"))
 
 
-@mistake(
+# one digit only
+mistake(
     "staging.fresh_var",
-    shown_by="""
-from microjax.staging import StagingInterpreter
-i = StagingInterpreter()
-print(*[i.fresh_var() for _ in range(12)])
-""",
+    {'return Var(f"v_{self.name_counter}")': 'return Var("v_" + str(self.name_counter)[-1])'},
+    fails="test_names_are_numbered",
 )
-def fresh_var(self):
-    # one digit only
-    self.name_counter += 1
-    return Var("v_" + str(self.name_counter)[-1])
-
-
-@mistake(
+# counts the equations as well: numbers jump or repeat
+mistake(
     "staging.fresh_var",
-    shown_by="""
-from microjax.staging import StagingInterpreter
-i = StagingInterpreter(); i.fresh_var(); i.fresh_var()
-print(StagingInterpreter().fresh_var())
-""",
+    {"+=": "= len(self.equations) + 1 if self.equations else self.name_counter +"},
+    fails="test_numbers_go_on",
 )
-def fresh_var(self):
-    # counts for the class
-    StagingInterpreter.name_counter = getattr(StagingInterpreter, "name_counter", 0) + 1
-    self.name_counter = StagingInterpreter.name_counter
-    return Var(f"v_{self.name_counter}")
-
-
-@mistake(
-    "staging.fresh_var",
-    shown_by="""
-from microjax.staging import StagingInterpreter
-i = StagingInterpreter(); i.fresh_var(); i.fresh_var()
-print(i.name_counter)
-i.name_counter = 10
-print(i.fresh_var())
-""",
-)
-def fresh_var(self):
-    # counts in an attribute of its own: name_counter does not say how many there were
-    self._count = getattr(self, "_count", 0) + 1
-    return Var(f"v_{self._count}")
-
-
-@mistake(
-    "staging.fresh_var",
-    shown_by="""
-from microjax import *
-from microjax.staging import StagingInterpreter
-i = StagingInterpreter()
-print(*[i.fresh_var() for _ in range(3)])
-print(build_jaxpr(lambda x: mul(x, add(x, x)), 1))
-""",
-)
-def fresh_var(self):
-    # counts the equations as well: numbers jump or repeat
-    self.name_counter = len(self.equations) + 1 if self.equations else self.name_counter + 1
-    return Var(f"v_{self.name_counter}")
 
 
 @right("staging.record")
@@ -136,6 +82,21 @@ def interpret_op(self, op, args):
     result = self.fresh_var()
     self.equations = [*self.equations, Equation(var=result, op=op, args=args)]
     return result
+
+
+@right("staging.record", style="+= a list with one keyword-made equation")
+def interpret_op(self, op, args):
+    self.equations += [Equation(args=tuple(args), op=op, var=self.fresh_var())]
+    return self.equations[-1].var
+
+
+@right("staging.record", style="insert at the end; a closure writes")
+def interpret_op(self, op, args):
+    def write(equation):
+        self.equations.insert(len(self.equations), equation)
+        return equation
+
+    return write(Equation((result := self.fresh_var()), op, (*args,))).var
 
 
 @mistake(
@@ -171,29 +132,7 @@ def interpret_op(self, op, args):
     return equation
 
 
-@right("staging.record", style="+= a list with one keyword-made equation")
-def interpret_op(self, op, args):
-    self.equations += [Equation(args=tuple(args), op=op, var=self.fresh_var())]
-    return self.equations[-1].var
-
-
-@right("staging.record", style="insert at the end; a closure writes")
-def interpret_op(self, op, args):
-    def write(equation):
-        self.equations.insert(len(self.equations), equation)
-        return equation
-
-    return write(Equation((result := self.fresh_var()), op, (*args,))).var
-
-
-@mistake(
-    "staging.record",
-    shown_by="""
-from microjax import *
-print(build_jaxpr(lambda x: add(mul(x, x), mul(x, x)), 1))
-print(build_jaxpr(lambda x: add(mul(x, 0.0), mul(x, -0.0)), 1))
-""",
-)
+@mistake("staging.record", fails="test_the_same_operation_twice")
 def interpret_op(self, op, args):
     # writes the same operation once: 'common subexpressions', and 0.0 is -0.0 to it
     for equation in self.equations:
@@ -204,30 +143,7 @@ def interpret_op(self, op, args):
     return var
 
 
-@mistake(
-    "staging.record",
-    shown_by="""
-from microjax import *
-print(build_jaxpr(lambda x: add(mul(x, 1.0), mul(0.0, x)), 1))
-""",
-)
-def interpret_op(self, op, args):
-    # x * 1.0 is x: no equation for it
-    if op is Op.mul and args[1] == 1.0:
-        return args[0]
-    var = self.fresh_var()
-    self.equations.append(Equation(var, op, args))
-    return var
-
-
-@mistake(
-    "staging.record",
-    shown_by="""
-from microjax import *
-print(build_jaxpr(lambda x: derivative(lambda y: mul(x, y), 2.0), 1))
-print(derivative(lambda x: eval_jaxpr(build_jaxpr(lambda y: mul(x, y), 1), (2.0,)), 3.0))
-""",
-)
+@mistake("staging.record", fails="test_operands_of_others_are_kept")
 def interpret_op(self, op, args):
     # only variables and floats get in: a value of another interpreter is refused
     for arg in args:
@@ -238,19 +154,12 @@ def interpret_op(self, op, args):
     return var
 
 
-@mistake(
+# x * 1.0 is x: no equation for it
+mistake(
     "staging.record",
-    shown_by="""
-from microjax import *
-print(build_jaxpr(lambda x: add(2.0, x), 1), build_jaxpr(lambda x, y: mul(y, x), 2))
-""",
+    {"var = self": "if op is Op.mul and args[1] == 1.0:\n    return args[0]\nvar = self"},
+    fails="test_nothing_is_computed",
 )
-def interpret_op(self, op, args):
-    # puts operands in an order of its own, variables first and by name
-    var = self.fresh_var()
-    args = tuple(sorted(args, key=lambda x: (not isinstance(x, Var), str(x))))
-    self.equations.append(Equation(var, op, args))
-    return var
 
 
 @right("staging.build_jaxpr")
@@ -271,40 +180,6 @@ def build_jaxpr(f, num_args):
         return_val = f(*parameters)
         equations = tuple(writer.equations)
     return Jaxpr(parameters, equations, return_val)
-
-
-@mistake(
-    "staging.build_jaxpr",
-    name="The function runs without the staging interpreter",
-    hints=[
-        "Who is asked to add while `f` runs?",
-        "Having made an interpreter is not enough. `add` and `mul` ask the *current* one.",
-        "Call `f` inside `with set_interpreter(interpreter):`.",
-    ],
-)
-def build_jaxpr(f, num_args):
-    interpreter = StagingInterpreter()
-    parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
-    result = f(*parameters)
-    return Jaxpr(parameters, tuple(interpreter.equations), result)
-
-
-@mistake(
-    "staging.build_jaxpr",
-    name="The last equation is taken for the result",
-    hints=[
-        "Stage `lambda x, y: y`. What does the program return, and what should it?",
-        "A function may go on after it has its result, or apply no operation at all. The order of the operations does not say what is returned.",
-        "What the program returns is what `f` returned: `result = f(*parameters)`.",
-    ],
-)
-def build_jaxpr(f, num_args):
-    interpreter = StagingInterpreter()
-    parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
-    with set_interpreter(interpreter):
-        result = f(*parameters)
-    equations = tuple(interpreter.equations)
-    return Jaxpr(parameters, equations, equations[-1].var if equations else result)
 
 
 @right("staging.build_jaxpr", style="a helper function runs f; keywords; parameters by a loop")
@@ -337,30 +212,35 @@ def build_jaxpr(f, num_args):
 
 @mistake(
     "staging.build_jaxpr",
-    shown_by="""
-from microjax import *
-print(build_jaxpr(lambda: mul(2.0, 3.0), 0))
-""",
+    name="The function runs without the staging interpreter",
+    hints=[
+        "Who is asked to add while `f` runs?",
+        "Having made an interpreter is not enough. `add` and `mul` ask the *current* one.",
+        "Call `f` inside `with set_interpreter(interpreter):`.",
+    ],
 )
 def build_jaxpr(f, num_args):
-    # at least one parameter
     interpreter = StagingInterpreter()
-    parameters = tuple(interpreter.fresh_var() for _ in range(num_args or 1))
-    with set_interpreter(interpreter):
-        result = f(*parameters[:num_args])
+    parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
+    result = f(*parameters)
     return Jaxpr(parameters, tuple(interpreter.equations), result)
 
 
-@mistake(
+mistake(
     "staging.build_jaxpr",
-    shown_by="""
-from microjax import *
-def outer(x):
-    inner = build_jaxpr(lambda y: mul(y, y), 1)
-    return add(x, eval_jaxpr(inner, (x,)))
-print(build_jaxpr(outer, 1))
-""",
+    {
+        "return Jaxpr(parameters, tuple(interpreter.equations), result)": "equations = tuple(interpreter.equations)\nreturn Jaxpr(parameters, equations, equations[-1].var if equations else result)"
+    },
+    name="The last equation is taken for the result",
+    hints=[
+        "Stage `lambda x, y: y`. What does the program return, and what should it?",
+        "A function may go on after it has its result, or apply no operation at all. The order of the operations does not say what is returned.",
+        "What the program returns is what `f` returned: `result = f(*parameters)`.",
+    ],
 )
+
+
+@mistake("staging.build_jaxpr", fails="test_programs_inside_programs")
 def build_jaxpr(f, num_args):
     # writes into the interpreter that is there already
     from microjax.interpreters import current_interpreter
@@ -373,17 +253,7 @@ def build_jaxpr(f, num_args):
     return Jaxpr(parameters, tuple(interpreter.equations), result)
 
 
-@mistake(
-    "staging.build_jaxpr",
-    shown_by="""
-from microjax import *
-f = lambda x: k(x)
-k = lambda x: mul(x, x)
-print(build_jaxpr(f, 1))
-k = lambda x: add(x, x)
-print(build_jaxpr(f, 1))
-""",
-)
+@mistake("staging.build_jaxpr", fails="test_the_function_runs_each_time")
 def build_jaxpr(f, num_args, cache={}):
     # one program for each function, kept
     if (f, num_args) not in cache:
@@ -395,19 +265,7 @@ def build_jaxpr(f, num_args, cache={}):
     return cache[f, num_args]
 
 
-@mistake(
-    "staging.build_jaxpr",
-    shown_by="""
-from microjax import *
-def outer(x):
-    return build_jaxpr(lambda y: x, 1).return_val
-print(derivative(lambda x: eval_jaxpr(build_jaxpr(lambda y: x, 1), (2.0,)), 3.0))
-try:
-    print(build_jaxpr(lambda x: None, 1).return_val)
-except TypeError:
-    print("refused")
-""",
-)
+@mistake("staging.build_jaxpr", fails="test_results_of_other_kinds")
 def build_jaxpr(f, num_args):
     # a result that is no variable must be a float
     interpreter = StagingInterpreter()
@@ -419,14 +277,7 @@ def build_jaxpr(f, num_args):
     return Jaxpr(parameters, tuple(interpreter.equations), result)
 
 
-@mistake(
-    "staging.build_jaxpr",
-    shown_by="""
-from microjax import *
-print(build_jaxpr(lambda x, y: mul(y, 2.0), 2))
-print(build_jaxpr(lambda x, y, z: z, 3))
-""",
-)
+@mistake("staging.build_jaxpr", fails="test_results_of_other_kinds")
 def build_jaxpr(f, num_args):
     # parameters that are not used are left out
     interpreter = StagingInterpreter()
@@ -436,6 +287,14 @@ def build_jaxpr(f, num_args):
     used = {result, *(arg for equation in interpreter.equations for arg in equation.args)}
     used_parameters = tuple(p for p in parameters if p in used)
     return Jaxpr(used_parameters, tuple(interpreter.equations), result)
+
+
+# at least one parameter
+mistake(
+    "staging.build_jaxpr",
+    {"))": " or 1))", "result = f(*parameters)": "result = f(*parameters[:num_args])"},
+    fails="test_several_parameters",
+)
 
 
 @right("staging.eval_jaxpr")
@@ -467,6 +326,38 @@ def eval_jaxpr(jaxpr, args):
         out = bind(equation.op, env.get(id(x), x), env.get(id(y), y))
         env[id(equation.var)] = out
     return env.get(id(jaxpr.return_val), jaxpr.return_val)
+
+
+@right("staging.eval_jaxpr", style="recursion over the equations with a new dict at each step")
+def eval_jaxpr(jaxpr, args):
+    args = list(args)
+    if not len(args) == len(jaxpr.parameters):
+        raise TypeError("wrong number of values")
+    env = dict(zip(jaxpr.parameters, args))
+    pending = iter(jaxpr.equations)
+    look = lambda atom: env[atom] if isinstance(atom, Var) and atom in env else atom
+    while (equation := next(pending, None)) is not None:
+        env.update({equation.var: bind(equation.op, *map(look, equation.args))})
+    return look(jaxpr.return_val)
+
+
+@right("staging.eval_jaxpr", style="an Environment class with __missing__, keyed by the variables")
+def eval_jaxpr(jaxpr, args):
+    class Environment(dict):
+        def __missing__(self, atom):
+            return atom
+
+    if len(args) > len(jaxpr.parameters):
+        raise TypeError(f"too many values: {len(args)}")
+    if len(args) < len(jaxpr.parameters):
+        raise TypeError(f"too few values: {len(args)}")
+    env = Environment()
+    for i, parameter in enumerate(jaxpr.parameters):
+        env[parameter] = args[i]
+    for equation in jaxpr.equations:
+        operands = tuple(env[atom] for atom in equation.args)
+        env[equation.var] = bind(equation.op, *operands)
+    return env[jaxpr.return_val]
 
 
 @mistake(
@@ -571,50 +462,7 @@ def eval_jaxpr(jaxpr, args):
     return env.get(jaxpr.return_val, jaxpr.return_val)
 
 
-@right("staging.eval_jaxpr", style="recursion over the equations with a new dict at each step")
-def eval_jaxpr(jaxpr, args):
-    args = list(args)
-    if not len(args) == len(jaxpr.parameters):
-        raise TypeError("wrong number of values")
-    env = dict(zip(jaxpr.parameters, args))
-    pending = iter(jaxpr.equations)
-    look = lambda atom: env[atom] if isinstance(atom, Var) and atom in env else atom
-    while (equation := next(pending, None)) is not None:
-        env.update({equation.var: bind(equation.op, *map(look, equation.args))})
-    return look(jaxpr.return_val)
-
-
-@right("staging.eval_jaxpr", style="an Environment class with __missing__, keyed by the variables")
-def eval_jaxpr(jaxpr, args):
-    class Environment(dict):
-        def __missing__(self, atom):
-            return atom
-
-    if len(args) > len(jaxpr.parameters):
-        raise TypeError(f"too many values: {len(args)}")
-    if len(args) < len(jaxpr.parameters):
-        raise TypeError(f"too few values: {len(args)}")
-    env = Environment()
-    for i, parameter in enumerate(jaxpr.parameters):
-        env[parameter] = args[i]
-    for equation in jaxpr.equations:
-        operands = tuple(env[atom] for atom in equation.args)
-        env[equation.var] = bind(equation.op, *operands)
-    return env[jaxpr.return_val]
-
-
-@mistake(
-    "staging.eval_jaxpr",
-    shown_by="""
-from microjax import *
-jaxpr = build_jaxpr(lambda x: mul(x, x), 1)
-for args in [(), (1.0, 2.0)]:
-    try:
-        print(eval_jaxpr(jaxpr, args))
-    except Exception as error:
-        print(type(error).__name__)
-""",
-)
+@mistake("staging.eval_jaxpr", fails="test_a_wrong_number_of_values")
 def eval_jaxpr(jaxpr, args):
     # plain slip: zip without a count
     env = dict(zip(jaxpr.parameters, args))
@@ -623,22 +471,7 @@ def eval_jaxpr(jaxpr, args):
     return env.get(jaxpr.return_val, jaxpr.return_val)
 
 
-@mistake(
-    "staging.eval_jaxpr",
-    shown_by="""
-from microjax import *
-from microjax.staging import Equation, Jaxpr, Var
-jaxpr = build_jaxpr(lambda x: mul(x, 2.0), 1)
-print(eval_jaxpr(jaxpr, (5.0,)))
-from microjax.interpreters import Interpreter
-class Nothing(Interpreter):
-    def interpret_op(self, op, args):
-        return None if op.name == "add" else args
-with set_interpreter(Nothing()):
-    print(eval_jaxpr(build_jaxpr(lambda x: mul(add(x, x), x), 1), (0.0,)))
-print(eval_jaxpr(build_jaxpr(lambda x: add(x, 1.0), 1), (0.0,)), eval_jaxpr(build_jaxpr(lambda x: x, 1), (None,)))
-""",
-)
+@mistake("staging.eval_jaxpr", fails="test_zeros_are_values_like_others")
 def eval_jaxpr(jaxpr, args):
     # `or`: a value that is false counts as no value
     if len(args) != len(jaxpr.parameters):
@@ -653,14 +486,7 @@ def eval_jaxpr(jaxpr, args):
     return look(jaxpr.return_val)
 
 
-@mistake(
-    "staging.eval_jaxpr",
-    shown_by="""
-from microjax import *
-jaxpr = build_jaxpr(lambda x: mul(x, add(1.0, 2.0)), 1)
-print(build_jaxpr(lambda x: eval_jaxpr(jaxpr, (x,)), 1))
-""",
-)
+@mistake("staging.eval_jaxpr", fails="test_products_mean_what_the_interpreter_says")
 def eval_jaxpr(jaxpr, args):
     # floats are computed at once, only other values are bound
     if len(args) != len(jaxpr.parameters):
@@ -676,23 +502,7 @@ def eval_jaxpr(jaxpr, args):
     return env.get(jaxpr.return_val, jaxpr.return_val)
 
 
-@mistake(
-    "staging.eval_jaxpr",
-    shown_by="""
-from microjax import *
-from microjax.interpreters import count_ops
-def deep(x):
-    for _ in range(30):
-        x = mul(x, x)
-    return x
-jaxpr = build_jaxpr(lambda x: add(mul(x, x), mul(x, 3.0)), 1)
-print(count_ops(lambda x: eval_jaxpr(jaxpr, (x,)), 2.0))
-square = build_jaxpr(lambda x: (lambda y: mul(y, y))(add(x, 1.0)), 1)
-print(count_ops(lambda x: eval_jaxpr(square, (x,)), 2.0))
-unused = build_jaxpr(lambda x: (mul(x, x), x)[1], 1)
-print(count_ops(lambda x: eval_jaxpr(unused, (x,)), 2.0))
-""",
-)
+@mistake("staging.eval_jaxpr", fails="test_a_result_from_outside")
 def eval_jaxpr(jaxpr, args):
     # on demand, from the result downwards: works again for each use, and not for what is not used
     if len(args) != len(jaxpr.parameters):
@@ -711,16 +521,7 @@ def eval_jaxpr(jaxpr, args):
     return value(jaxpr.return_val)
 
 
-@mistake(
-    "staging.eval_jaxpr",
-    shown_by="""
-from microjax import *
-jaxpr = build_jaxpr(lambda x: add(x, 1.0), 1)
-print(eval_jaxpr(jaxpr, (2.0,)), eval_jaxpr(jaxpr, (3.0,)))
-jaxpr = build_jaxpr(lambda x: mul(2.0, add(1.0, x)), 1)
-print(build_jaxpr(lambda x: eval_jaxpr(jaxpr, (x,)), 1))
-""",
-)
+@mistake("staging.eval_jaxpr", fails="test_variables_of_the_same_name")
 def eval_jaxpr(jaxpr, args):
     # puts constants last, 'sums and products do not mind'
     if len(args) != len(jaxpr.parameters):
@@ -748,19 +549,6 @@ def staged(f, num_args):
     return lambda *values: eval_jaxpr(jaxpr=program, args=values)
 
 
-@mistake(
-    "staging.staged",
-    name="The program is built anew at every call",
-    hints=[
-        "Put a `print` into a function, stage it, and call the result three times. How often do you see the text?",
-        "There are two moments: when `staged` is called, and when the function is called that it returns. To which of them does building belong?",
-        "Call `build_jaxpr(f, num_args)` before the inner function is defined, and only `eval_jaxpr` in it.",
-    ],
-)
-def staged(f, num_args):
-    return lambda *args: eval_jaxpr(build_jaxpr(f, num_args), args)
-
-
 @right("staging.staged", style="functools.partial-like class with __call__")
 def staged(f, num_args):
     class Staged:
@@ -778,6 +566,19 @@ def staged(f, num_args):
 )
 def staged(f, num_args):
     return lambda *args, _program=build_jaxpr(f, num_args): eval_jaxpr(_program, [*args])
+
+
+@mistake(
+    "staging.staged",
+    name="The program is built anew at every call",
+    hints=[
+        "Put a `print` into a function, stage it, and call the result three times. How often do you see the text?",
+        "There are two moments: when `staged` is called, and when the function is called that it returns. To which of them does building belong?",
+        "Call `build_jaxpr(f, num_args)` before the inner function is defined, and only `eval_jaxpr` in it.",
+    ],
+)
+def staged(f, num_args):
+    return lambda *args: eval_jaxpr(build_jaxpr(f, num_args), args)
 
 
 @mistake(
@@ -800,19 +601,7 @@ def staged(f, num_args):
     return run
 
 
-@mistake(
-    "staging.staged",
-    shown_by="""
-from microjax import *
-from microjax.staging import staged
-k = 2.0
-f = lambda x: mul(x, k)
-g = staged(f, 1)
-k = 3.0
-h = staged(f, 1)
-print(g(1.0), h(1.0))
-""",
-)
+@mistake("staging.staged", fails="test_nothing_is_remembered_but_the_program")
 def staged(f, num_args, programs={}):
     # one program per function, kept between uses of staged
     if f not in programs:
@@ -820,72 +609,7 @@ def staged(f, num_args, programs={}):
     return lambda *args: eval_jaxpr(programs[f], args)
 
 
-@mistake(
-    "staging.staged",
-    shown_by="""
-from microjax import *
-from microjax.staging import staged
-g = staged(lambda x: mul(x, 3.0), 1)
-print(derivative(g, 2.0), g(2.0))
-from microjax.interpreters import count_ops
-print(count_ops(g, 2.0), count_ops(g, 2.0))
-print(g(0.0), g(-0.0))
-""",
-)
-def staged(f, num_args):
-    # remembers the results for arguments that were seen
-    program, known = build_jaxpr(f, num_args), {}
-
-    def run(*args):
-        if args not in known:
-            known[args] = eval_jaxpr(program, args)
-        return known[args]
-
-    return run
-
-
-@mistake(
-    "staging.staged",
-    shown_by="""
-from microjax import *
-from microjax.staging import staged
-g = staged(lambda x: add(x, 1.0), 1)
-print(derivative(lambda x: mul(x, g(x)), 2.0))
-try:
-    print(build_jaxpr(lambda x: g(x), 1))
-except TypeError:
-    print("refused")
-""",
-)
-def staged(f, num_args):
-    # runs the program under evaluation always
-    from microjax.interpreters import EvalInterpreter
-
-    program = build_jaxpr(f, num_args)
-
-    def run(*args):
-        with set_interpreter(EvalInterpreter()):
-            return eval_jaxpr(program, args)
-
-    return run
-
-
-@mistake(
-    "staging.staged",
-    shown_by="""
-from microjax import *
-from microjax.staging import staged
-g = staged(lambda x, y: mul(x, y), 2)
-try:
-    print(g(2.0))
-except TypeError:
-    print("refused")
-try:
-    print(g(2.0, 3.0, 4.0))
-except TypeError:
-    print("refused")
-""",
-)
+@mistake("staging.staged", fails="test_staged_functions_count_their_arguments")
 def staged(f, num_args):
     # fits the number of arguments by itself
     program = build_jaxpr(f, num_args)
@@ -917,100 +641,6 @@ def dce_jaxpr(jaxpr):
             used = [*used, *(a for a in equation.args if not any(a is u for u in used))]
             kept = (equation, *kept)
     return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
-
-
-@mistake(
-    "staging.dce_jaxpr",
-    name="The equations are looked at from top to bottom",
-    hints=[
-        "Take `v_2 = add(v_1, 3.0)`, `v_3 = mul(v_1, v_2)`, returned `v_3`. What is in your set when you look at the first equation?",
-        "Whether an equation is needed depends on those *below* it. Where must you begin to know that already?",
-        "Loop over `reversed(jaxpr.equations)`, and restore the order of the kept ones at the end.",
-    ],
-)
-def dce_jaxpr(jaxpr):
-    needed = {jaxpr.return_val}
-    kept = []
-    for equation in jaxpr.equations:
-        if equation.var in needed:
-            needed.update(equation.args)
-            kept.append(equation)
-    return Jaxpr(jaxpr.parameters, tuple(kept), jaxpr.return_val)
-
-
-@mistake(
-    "staging.dce_jaxpr",
-    name="Whatever is used anywhere is kept",
-    hints=[
-        "Let `v_2` be used by `v_3` alone, and `v_3` not at all. Which of the two is dead?",
-        "To be used is not enough: the user must be needed itself. One look at all operands at once cannot tell that.",
-        "Collect the operands while you go from the last equation to the first, and only those of equations that stay.",
-    ],
-)
-def dce_jaxpr(jaxpr):
-    used = {jaxpr.return_val}.union(*(equation.args for equation in jaxpr.equations))
-    kept = tuple(equation for equation in jaxpr.equations if equation.var in used)
-    return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
-
-
-@mistake(
-    "staging.dce_jaxpr",
-    name="The program comes out upside down",
-    hints=[
-        "Run the cleaned program. Which equation comes first?",
-        "Going backwards, you find the last equation first, and append it first.",
-        "Reverse the list of kept equations before it goes into the `Jaxpr`: `tuple(reversed(kept))`.",
-    ],
-)
-def dce_jaxpr(jaxpr):
-    needed = {jaxpr.return_val}
-    kept = []
-    for equation in reversed(jaxpr.equations):
-        if equation.var in needed:
-            needed.update(equation.args)
-            kept.append(equation)
-    return Jaxpr(jaxpr.parameters, tuple(kept), jaxpr.return_val)
-
-
-@mistake(
-    "staging.dce_jaxpr",
-    name="An equation that is used twice stays twice",
-    hints=[
-        "Clean a program in which one sum is used by two products that are both needed. How many sums are left?",
-        "You follow each *use* back to its equation. Two uses lead to the same equation, and it is written twice.",
-        "Go through the equations rather than the uses, each once, from the last to the first; a set of needed variables does not mind a second use.",
-    ],
-)
-def dce_jaxpr(jaxpr):
-    equations = {equation.var: equation for equation in jaxpr.equations}
-    kept, todo = [], [jaxpr.return_val]
-    while todo:
-        atom = todo.pop(0)
-        if atom in equations:
-            kept.append(equations[atom])
-            todo.extend(equations[atom].args)
-    kept.sort(key=lambda equation: list(equations).index(equation.var))
-    return Jaxpr(jaxpr.parameters, tuple(kept), jaxpr.return_val)
-
-
-@mistake(
-    "staging.dce_jaxpr",
-    name="Parameters that are not needed are dropped",
-    hints=[
-        "With how many values is the cleaned program to be called?",
-        "The caller of the program does not know what was dropped from it. A program that takes a different number of values is a different program.",
-        "Give the new `Jaxpr` the parameters of the old one: `jaxpr.parameters`, all of them.",
-    ],
-)
-def dce_jaxpr(jaxpr):
-    needed = {jaxpr.return_val}
-    kept = []
-    for equation in reversed(jaxpr.equations):
-        if equation.var in needed:
-            needed.update(equation.args)
-            kept.append(equation)
-    parameters = tuple(var for var in jaxpr.parameters if var in needed)
-    return Jaxpr(parameters, tuple(reversed(kept)), jaxpr.return_val)
 
 
 @right("staging.dce_jaxpr", style="recursion from the result up: mark what is reached, then filter")
@@ -1045,15 +675,75 @@ def dce_jaxpr(jaxpr):
 
 @mistake(
     "staging.dce_jaxpr",
-    shown_by="""
-from microjax import *
-from microjax.staging import Equation, Jaxpr, Var
-from microjax.interpreters import Op
-x, dead, last, foreign = Var("x"), Var("v"), Var("last"), Var("v")
-eqns = (Equation(dead, Op.mul, (x, x)), Equation(last, Op.add, (x, foreign)))
-print(dce_jaxpr(Jaxpr((x,), eqns, last)))
-""",
+    name="Whatever is used anywhere is kept",
+    hints=[
+        "Let `v_2` be used by `v_3` alone, and `v_3` not at all. Which of the two is dead?",
+        "To be used is not enough: the user must be needed itself. One look at all operands at once cannot tell that.",
+        "Collect the operands while you go from the last equation to the first, and only those of equations that stay.",
+    ],
 )
+def dce_jaxpr(jaxpr):
+    used = {jaxpr.return_val}.union(*(equation.args for equation in jaxpr.equations))
+    kept = tuple(equation for equation in jaxpr.equations if equation.var in used)
+    return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
+
+
+@mistake(
+    "staging.dce_jaxpr",
+    name="An equation that is used twice stays twice",
+    hints=[
+        "Clean a program in which one sum is used by two products that are both needed. How many sums are left?",
+        "You follow each *use* back to its equation. Two uses lead to the same equation, and it is written twice.",
+        "Go through the equations rather than the uses, each once, from the last to the first; a set of needed variables does not mind a second use.",
+    ],
+)
+def dce_jaxpr(jaxpr):
+    equations = {equation.var: equation for equation in jaxpr.equations}
+    kept, todo = [], [jaxpr.return_val]
+    while todo:
+        atom = todo.pop(0)
+        if atom in equations:
+            kept.append(equations[atom])
+            todo.extend(equations[atom].args)
+    kept.sort(key=lambda equation: list(equations).index(equation.var))
+    return Jaxpr(jaxpr.parameters, tuple(kept), jaxpr.return_val)
+
+
+mistake(
+    "staging.dce_jaxpr",
+    {"reversed(jaxpr.equations)": "jaxpr.equations", "reversed(kept)": "kept"},
+    name="The equations are looked at from top to bottom",
+    hints=[
+        "Take `v_2 = add(v_1, 3.0)`, `v_3 = mul(v_1, v_2)`, returned `v_3`. What is in your set when you look at the first equation?",
+        "Whether an equation is needed depends on those *below* it. Where must you begin to know that already?",
+        "Loop over `reversed(jaxpr.equations)`, and restore the order of the kept ones at the end.",
+    ],
+)
+mistake(
+    "staging.dce_jaxpr",
+    {"reversed(kept)": "kept"},
+    name="The program comes out upside down",
+    hints=[
+        "Run the cleaned program. Which equation comes first?",
+        "Going backwards, you find the last equation first, and append it first.",
+        "Reverse the list of kept equations before it goes into the `Jaxpr`: `tuple(reversed(kept))`.",
+    ],
+)
+mistake(
+    "staging.dce_jaxpr",
+    {
+        "return Jaxpr(jaxpr.parameters, tuple(reversed(kept)), jaxpr.return_val)": "parameters = tuple(var for var in jaxpr.parameters if var in needed)\nreturn Jaxpr(parameters, tuple(reversed(kept)), jaxpr.return_val)"
+    },
+    name="Parameters that are not needed are dropped",
+    hints=[
+        "With how many values is the cleaned program to be called?",
+        "The caller of the program does not know what was dropped from it. A program that takes a different number of values is a different program.",
+        "Give the new `Jaxpr` the parameters of the old one: `jaxpr.parameters`, all of them.",
+    ],
+)
+
+
+@mistake("staging.dce_jaxpr", fails="test_names_do_not_matter")
 def dce_jaxpr(jaxpr):
     # needed by name
     needed, kept = {str(jaxpr.return_val)}, []
@@ -1064,41 +754,7 @@ def dce_jaxpr(jaxpr):
     return Jaxpr(jaxpr.parameters, tuple(kept), jaxpr.return_val)
 
 
-@mistake(
-    "staging.dce_jaxpr",
-    shown_by="""
-from microjax import *
-def f(x):
-    y = mul(x, x)
-    return x
-print(dce_jaxpr(build_jaxpr(f, 1)))
-print(dce_jaxpr(build_jaxpr(lambda x: (mul(x, x), 5.0)[1], 1)))
-""",
-)
-def dce_jaxpr(jaxpr):
-    # begins with the last equation's operands: that one stays always
-    needed, kept = {jaxpr.return_val}, []
-    for i, equation in enumerate(reversed(jaxpr.equations)):
-        if i == 0 or equation.var in needed:
-            kept.insert(0, equation)
-            needed.update(equation.args)
-    return Jaxpr(jaxpr.parameters, tuple(kept), jaxpr.return_val)
-
-
-@mistake(
-    "staging.dce_jaxpr",
-    shown_by="""
-from microjax import *
-def f(x):
-    for _ in range(24):
-        x = add(x, x)
-    return x
-jaxpr = build_jaxpr(f, 1)
-import time
-start = time.process_time()
-print(len(dce_jaxpr(jaxpr).equations), time.process_time() - start < 1)
-""",
-)
+@mistake("staging.dce_jaxpr", fails="test_long_programs")
 def dce_jaxpr(jaxpr):
     # a recursion that goes to shared operands each time: exponential
     made_by = {equation.var: equation for equation in jaxpr.equations}
@@ -1113,53 +769,3 @@ def dce_jaxpr(jaxpr):
     visit(jaxpr.return_val)
     kept = tuple(equation for equation in jaxpr.equations if equation.var in needed)
     return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
-
-
-@mistake(
-    "staging.dce_jaxpr",
-    shown_by="""
-from microjax import *
-def f(x):
-    for _ in range(5000):
-        x = add(x, 1.0)
-    return x
-print(len(dce_jaxpr(build_jaxpr(f, 1)).equations))
-""",
-)
-def dce_jaxpr(jaxpr):
-    # a recursion on the depth of the program
-    made_by = {equation.var: equation for equation in jaxpr.equations}
-    needed = set()
-
-    def visit(atom):
-        if atom in made_by and atom not in needed:
-            needed.add(atom)
-            for arg in made_by[atom].args:
-                visit(arg)
-
-    visit(jaxpr.return_val)
-    kept = tuple(equation for equation in jaxpr.equations if equation.var in needed)
-    return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
-
-
-@mistake(
-    "staging.dce_jaxpr",
-    shown_by="""
-from microjax import *
-print(dce_jaxpr(build_jaxpr(lambda x: (mul(x, x), add(x, 1.0), mul(x, 2.0))[2], 1)))
-""",
-)
-def dce_jaxpr(jaxpr):
-    # renames what stays, so that numbers follow each other
-    needed, kept = {jaxpr.return_val}, []
-    for equation in reversed(jaxpr.equations):
-        if equation.var in needed:
-            kept.insert(0, equation)
-            needed.update(equation.args)
-    new = {
-        equation.var: Var(f"v_{i}")
-        for i, equation in enumerate(kept, start=len(jaxpr.parameters) + 1)
-    }
-    fresh = lambda atom: new.get(atom, atom)
-    kept = [Equation(fresh(e.var), e.op, tuple(map(fresh, e.args))) for e in kept]
-    return Jaxpr(jaxpr.parameters, tuple(kept), fresh(jaxpr.return_val))

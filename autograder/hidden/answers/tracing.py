@@ -17,32 +17,6 @@ def new_arg(self, aval):
     return JaxprTracer(self, Var(ShapedArray(aval.shape, aval.dtype, weak)))
 
 
-@mistake(
-    "tracing.new_arg",
-    name="The box knows the value of the argument",
-    hints=[
-        "Trace a function with an `if` in it. Should the box say which branch to take?",
-        "The program is for all arguments of the type. If the type in the box holds a value, Python decides by this one value, and the program is wrong for others.",
-        "`get_aval` of a value gives a `ConcreteArray`; `raise_to_shaped(aval)` is the type without the value.",
-    ],
-)
-def new_arg(self, aval):
-    return JaxprTracer(self, Var(aval))
-
-
-@mistake(
-    "tracing.new_arg",
-    name="The weak type of an argument is lost",
-    hints=[
-        "Trace `x * y` where `x` is the Python number 2.0 and `y` is a float32 array. What is the dtype of the result?",
-        "A type has three parts: shape, dtype, and whether it gives way to others.",
-        "Let `raise_to_shaped(aval)` make the type. It also knows that booleans are never weak.",
-    ],
-)
-def new_arg(self, aval):
-    return JaxprTracer(self, Var(ShapedArray(aval.shape, aval.dtype)))
-
-
 @right("tracing.new_arg", style="the variable gets its type in a second step")
 def new_arg(self, aval):
     bare = raise_to_shaped(aval)
@@ -58,31 +32,29 @@ def new_arg(self, aval):
     return boxed(Var(raise_to_shaped(aval)))
 
 
-@mistake(
+mistake(
     "tracing.new_arg",
-    shown_by="""
-from minijax.tracing import make_jaxpr
-print(type(make_jaxpr(lambda x: x)(3.0).jaxpr.invars[0].aval).__name__)
-""",
+    {"return JaxprTracer(self, Var(raise_to_shaped(aval)))": "return JaxprTracer(self, Var(aval))"},
+    name="The box knows the value of the argument",
+    hints=[
+        "Trace a function with an `if` in it. Should the box say which branch to take?",
+        "The program is for all arguments of the type. If the type in the box holds a value, Python decides by this one value, and the program is wrong for others.",
+        "`get_aval` of a value gives a `ConcreteArray`; `raise_to_shaped(aval)` is the type without the value.",
+    ],
 )
-def new_arg(self, aval):
-    # The plain slip: the type still holds the value.
-    return JaxprTracer(self, Var(aval))
-
-
-@mistake(
+mistake(
     "tracing.new_arg",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-aval = T()
-print(trace_to_jaxpr(lambda x, y: [x - y], [aval, aval]))
-""",
+    {"raise_to_shaped(aval": "ShapedArray(aval.shape, aval.dtype"},
+    name="The weak type of an argument is lost",
+    hints=[
+        "Trace `x * y` where `x` is the Python number 2.0 and `y` is a float32 array. What is the dtype of the result?",
+        "A type has three parts: shape, dtype, and whether it gives way to others.",
+        "Let `raise_to_shaped(aval)` make the type. It also knows that booleans are never weak.",
+    ],
 )
+
+
+@mistake("tracing.new_arg", fails="test_arg_is_new")
 def new_arg(self, aval):
     # A variable for each abstract value: the same object twice is one variable.
     known = self.builder.__dict__.setdefault("args", {})
@@ -91,71 +63,10 @@ def new_arg(self, aval):
     return JaxprTracer(self, known[id(aval)][1])
 
 
-@mistake(
-    "tracing.new_arg",
-    shown_by="""
-from minijax.tracing import make_jaxpr
-print(make_jaxpr(lambda x: x)(True).jaxpr.invars[0].aval.weak_type)
-""",
-)
+@mistake("tracing.new_arg", fails="test_arg_weak_type")
 def new_arg(self, aval):
     # A Python boolean as weakly typed as other numbers.
     return JaxprTracer(self, Var(ShapedArray(aval.shape, aval.dtype, aval.weak_type)))
-
-
-@mistake(
-    "tracing.new_arg",
-    shown_by="""
-import minijax as mj, minijax.numpy as jnp
-from minijax.tracing import make_jaxpr
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-
-def f(x):
-    make_jaxpr(jnp.sin)(x)
-    return x if x else -x
-print(refused(mj.jvp, f, (3.0,), (1.0,)))
-""",
-)
-def new_arg(self, aval):
-    # Forgets the value in the caller's own type.
-    aval.__class__ = ShapedArray
-    if aval.dtype.kind == "b":
-        aval.weak_type = False
-    return JaxprTracer(self, Var(aval))
-
-
-@mistake(
-    "tracing.new_arg",
-    shown_by="""
-import minijax.numpy as jnp
-from minijax.tracing import make_jaxpr
-print(len(make_jaxpr(jnp.sin)(3.0).consts))
-""",
-)
-def new_arg(self, aval):
-    # A box around a constant, to have one.
-    from minijax.array import ArrayImpl
-
-    aval = raise_to_shaped(aval)
-    return self.pure(ArrayImpl(np.zeros(aval.shape, aval.dtype), aval.weak_type))
-
-
-@mistake(
-    "tracing.new_arg",
-    shown_by="""
-import numpy as np
-from minijax.tracing import make_jaxpr
-print(make_jaxpr(lambda x: x * np.float32(2))(3.0))
-""",
-)
-def new_arg(self, aval):
-    # An argument is not weakly typed.
-    return JaxprTracer(self, Var(ShapedArray(aval.shape, aval.dtype)))
 
 
 @right("tracing.record")
@@ -186,55 +97,6 @@ def record(self, primitive, tracers, params):
     return [JaxprTracer(self, result) for result in results]
 
 
-@mistake(
-    "tracing.record",
-    name="A result has the type of the first operand",
-    hints=[
-        "What is the dtype of `x < y`, and the shape of the sum of a matrix?",
-        "The types of the results follow from the primitive, the types of all operands, and the params. There is a rule for each primitive.",
-        "Make a `Var` for each type in `abstract_eval(primitive, [t.aval for t in tracers], params)`.",
-    ],
-)
-def record(self, primitive, tracers, params):
-    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
-    outvars = [Var(tracers[0].aval) for _ in avals]
-    eqn = JaxprEqn([t.atom for t in tracers], outvars, primitive, params)
-    self.builder.eqns.append(eqn)
-    return [JaxprTracer(self, var) for var in outvars]
-
-
-@mistake(
-    "tracing.record",
-    name="The parameters are not written down",
-    hints=[
-        "Print the program of a sum along axis 1. Does it say which axis?",
-        "When the program runs later, all that is known of the operation is what its equation says.",
-        "The fourth field of a `JaxprEqn` is `params`.",
-    ],
-)
-def record(self, primitive, tracers, params):
-    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
-    outvars = [Var(aval) for aval in avals]
-    self.builder.eqns.append(JaxprEqn([t.atom for t in tracers], outvars, primitive, {}))
-    return [JaxprTracer(self, var) for var in outvars]
-
-
-@mistake(
-    "tracing.record",
-    name="The boxes hold other variables than the equation",
-    hints=[
-        "An operation uses the result of an earlier one. How does its equation refer to it?",
-        "A variable is known by identity. Two `Var`s with the same type are two variables, and one of them is bound by no equation.",
-        "Make the list of variables once; put it into the equation, and box the variables of this same list.",
-    ],
-)
-def record(self, primitive, tracers, params):
-    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
-    outvars = [Var(aval) for aval in avals]
-    self.builder.eqns.append(JaxprEqn([t.atom for t in tracers], outvars, primitive, params))
-    return [JaxprTracer(self, Var(aval)) for aval in avals]
-
-
 @right("tracing.record", style="boxes first, the variables taken out of them")
 def record(self, primitive, tracers, params):
     atoms = [tracer.atom for tracer in tracers]
@@ -258,42 +120,46 @@ def record(self, primitive, tracers, params):
     return [*(JaxprTracer(self, var) for var in eqn.outvars)]
 
 
-@mistake(
+mistake(
     "tracing.record",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray, new_main, sin_p
-from minijax.tracing import JaxprBuilder, JaxprTrace
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-with new_main(JaxprTrace, JaxprBuilder()) as main:
-    trace = JaxprTrace(main)
-    print(type(trace.record(sin_p, [trace.new_arg(T())], {})).__name__)
-""",
+    {"outvars = [Var(aval) for aval in avals]": "outvars = [Var(tracers[0].aval) for _ in avals]"},
+    name="A result has the type of the first operand",
+    hints=[
+        "What is the dtype of `x < y`, and the shape of the sum of a matrix?",
+        "The types of the results follow from the primitive, the types of all operands, and the params. There is a rule for each primitive.",
+        "Make a `Var` for each type in `abstract_eval(primitive, [t.aval for t in tracers], params)`.",
+    ],
 )
-def record(self, primitive, tracers, params):
-    # The plain slip: a single result without a list.
-    outvars = [Var(aval) for aval in abstract_eval(primitive, [t.aval for t in tracers], params)]
-    self.builder.eqns.append(JaxprEqn([t.atom for t in tracers], outvars, primitive, params))
-    outs = [JaxprTracer(self, var) for var in outvars]
-    return outs if primitive.multiple_results else outs[0]
-
-
-@mistake(
+mistake(
     "tracing.record",
-    shown_by="""
-import numpy as np
-from minijax.core import Primitive, ShapedArray, abstract_eval_rules
-from minijax.tracing import trace_to_jaxpr
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-two_p = Primitive('two', multiple_results=True)
-abstract_eval_rules[two_p] = lambda x: [x, x]
-print(trace_to_jaxpr(lambda x: two_p.bind(x), [T()]))
-""",
+    {
+        "eqn = JaxprEqn([t.atom for t in tracers], outvars, primitive, params)": "self.builder.eqns.append(JaxprEqn([t.atom for t in tracers], outvars, primitive, {}))",
+        "self.builder.eqns.append(eqn)": "",
+    },
+    name="The parameters are not written down",
+    hints=[
+        "Print the program of a sum along axis 1. Does it say which axis?",
+        "When the program runs later, all that is known of the operation is what its equation says.",
+        "The fourth field of a `JaxprEqn` is `params`.",
+    ],
 )
+mistake(
+    "tracing.record",
+    {
+        "eqn = JaxprEqn([t.atom for t in tracers], outvars, primitive, params)": "self.builder.eqns.append(JaxprEqn([t.atom for t in tracers], outvars, primitive, params))\nreturn [JaxprTracer(self, Var(aval)) for aval in avals]",
+        "self.builder.eqns.append(eqn)": "",
+        "return [JaxprTracer(self, var) for var in outvars]": "",
+    },
+    name="The boxes hold other variables than the equation",
+    hints=[
+        "An operation uses the result of an earlier one. How does its equation refer to it?",
+        "A variable is known by identity. Two `Var`s with the same type are two variables, and one of them is bound by no equation.",
+        "Make the list of variables once; put it into the equation, and box the variables of this same list.",
+    ],
+)
+
+
+@mistake("tracing.record", fails="test_record_results_of_one_type")
 def record(self, primitive, tracers, params):
     # Results of the same type are the same variable.
     avals = abstract_eval(primitive, [t.aval for t in tracers], params)
@@ -303,62 +169,7 @@ def record(self, primitive, tracers, params):
     return [JaxprTracer(self, var) for var in outvars]
 
 
-@mistake(
-    "tracing.record",
-    shown_by="""
-import minijax.numpy as jnp
-from minijax.tracing import make_jaxpr
-print(make_jaxpr(lambda x: jnp.sin(x) * jnp.sin(x))(1.0))
-""",
-)
-def record(self, primitive, tracers, params):
-    # What was computed already is not written down again.
-    atoms = [t.atom for t in tracers]
-    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
-    for eqn in self.builder.eqns:
-        if eqn.primitive is primitive and eqn.invars == atoms and eqn.params == params:
-            return [JaxprTracer(self, var) for var in eqn.outvars]
-    outvars = [Var(aval) for aval in avals]
-    self.builder.eqns.append(JaxprEqn(atoms, outvars, primitive, params))
-    return [JaxprTracer(self, var) for var in outvars]
-
-
-@mistake(
-    "tracing.record",
-    shown_by="""
-import numpy as np
-from minijax.core import Primitive, ShapedArray, abstract_eval_rules
-from minijax.tracing import trace_to_jaxpr
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-show_p = Primitive('show', multiple_results=True)
-abstract_eval_rules[show_p] = lambda x: []
-print(trace_to_jaxpr(lambda x: show_p.bind(x) + [x], [T()]))
-""",
-)
-def record(self, primitive, tracers, params):
-    # An operation without results leaves nothing behind.
-    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
-    if not avals:
-        return []
-    outvars = [Var(aval) for aval in avals]
-    self.builder.eqns.append(JaxprEqn([t.atom for t in tracers], outvars, primitive, params))
-    return [JaxprTracer(self, var) for var in outvars]
-
-
-@mistake(
-    "tracing.record",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray, mul_p
-from minijax.tracing import trace_to_jaxpr
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-print(trace_to_jaxpr(lambda x: [mul_p.bind(x, x)], [T()]))
-""",
-)
+@mistake("tracing.record", fails="test_record_again")
 def record(self, primitive, tracers, params):
     # An operand that is there twice is written once.
     avals = abstract_eval(primitive, [t.aval for t in tracers], params)
@@ -368,15 +179,7 @@ def record(self, primitive, tracers, params):
     return [JaxprTracer(self, var) for var in outvars]
 
 
-@mistake(
-    "tracing.record",
-    shown_by="""
-import numpy as np
-import minijax.numpy as jnp
-from minijax.tracing import make_jaxpr
-print(make_jaxpr(lambda x: jnp.sin(x) * np.float32(2))(1.0).out_avals)
-""",
-)
+@mistake("tracing.record", fails="test_record_types")
 def record(self, primitive, tracers, params):
     # Results are never weakly typed.
     avals = abstract_eval(primitive, [t.aval for t in tracers], params)
@@ -385,18 +188,7 @@ def record(self, primitive, tracers, params):
     return [JaxprTracer(self, var) for var in outvars]
 
 
-@mistake(
-    "tracing.record",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray, sub_p
-from minijax.tracing import trace_to_jaxpr
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-print(trace_to_jaxpr(lambda x: [sub_p.bind(2.0, x)], [T()]))
-""",
-)
+@mistake("tracing.record", fails="test_record_order")
 def record(self, primitive, tracers, params):
     # Literals to the right, as in a table of formulas; but 2 - x is not x - 2.
     avals = abstract_eval(primitive, [t.aval for t in tracers], params)
@@ -404,6 +196,18 @@ def record(self, primitive, tracers, params):
     outvars = [Var(aval) for aval in avals]
     self.builder.eqns.append(JaxprEqn(atoms, outvars, primitive, params))
     return [JaxprTracer(self, var) for var in outvars]
+
+
+# An operation without results leaves nothing behind.
+mistake(
+    "tracing.record",
+    {
+        "outvars = [Var(aval) for aval in avals]": "if not avals:\n    return []\noutvars = [Var(aval) for aval in avals]",
+        "eqn = JaxprEqn([t.atom for t in tracers], outvars, primitive, params)": "self.builder.eqns.append(JaxprEqn([t.atom for t in tracers], outvars, primitive, params))",
+        "self.builder.eqns.append(eqn)": "",
+    },
+    fails="test_record_several_results",
+)
 
 
 @right("tracing.literal")
@@ -428,54 +232,6 @@ def literal_of(val):
     return Literal(np.asarray(val).copy(), raise_to_shaped(get_aval(val)))
 
 
-@mistake(
-    "tracing.literal",
-    name="Arrays with one entry count as numbers",
-    hints=[
-        "What is the shape of `np.array([2.0]) * np.ones(3)`, and of `np.array([[2.0]]) * 3.0`?",
-        "How many entries an array has is not the question, but how many axes. An array of shape (1,) is a vector.",
-        "Ask for `np.ndim(val) == 0`, not for `np.size(val) == 1`.",
-    ],
-)
-def literal_of(val):
-    if isinstance(val, (bool, int, float, np.generic, np.ndarray)) and np.size(val) == 1:
-        return Literal(np.array(val), raise_to_shaped(get_aval(val)))
-    return None
-
-
-@mistake(
-    "tracing.literal",
-    name="The value in a tracer is written into the program",
-    hints=[
-        "Differentiate a function that traces another function, which uses the argument. Where does the derivative go?",
-        "The abstract value of a box may know a value. But the box holds more than that, a tangent for instance, and a literal holds a number alone.",
-        "Look at the class of `val`, not at its abstract value: tracers give `None`, even if their shape is ().",
-    ],
-)
-def literal_of(val):
-    if not isinstance(val, (bool, int, float, np.generic, np.ndarray, Tracer)):
-        return None
-    aval = get_aval(val)
-    if aval.shape != () or not hasattr(aval, "val"):
-        return None
-    return Literal(np.array(aval.val), raise_to_shaped(aval))
-
-
-@mistake(
-    "tracing.literal",
-    name="A Python number is not weakly typed in the program",
-    hints=[
-        "What is the dtype of `2.0` times a float32 array, and what does the type of the `2.0` say about that?",
-        "A type made of shape and dtype alone claims that the number has its dtype for good.",
-        "`raise_to_shaped(get_aval(val))` keeps the weak type where there is one.",
-    ],
-)
-def literal_of(val):
-    if isinstance(val, (bool, int, float, np.generic, np.ndarray)) and np.ndim(val) == 0:
-        return Literal(np.array(val), ShapedArray((), np.asarray(val).dtype))
-    return None
-
-
 @right("tracing.literal", style="match on classes, the value by np.full")
 def literal_of(val):
     match val:
@@ -496,44 +252,6 @@ def literal_of(val):
     return Literal(copy(val), raise_to_shaped(get_aval(val)))
 
 
-@mistake(
-    "tracing.literal",
-    shown_by="""
-from minijax.tracing import literal_of
-print([str(literal_of(x).val) for x in (0.0, -0.0)])
-""",
-)
-def literal_of(val):
-    # Python's numbers are kept, and -0.0 is found where 0.0 was put.
-    if not isinstance(val, (bool, int, float, np.generic, np.ndarray)) or np.ndim(val) != 0:
-        return None
-    if type(val) not in (bool, int, float):
-        return Literal(np.array(val), raise_to_shaped(get_aval(val)))
-    known = trace_state.__dict__.setdefault("literals", {})
-    key = type(val), val
-    if key not in known:
-        known[key] = Literal(val, raise_to_shaped(get_aval(val)))
-    return known[key]
-
-
-@mistake(
-    "tracing.literal",
-    shown_by="""
-import minijax.numpy as jnp
-from minijax.tracing import literal_of
-print(literal_of(jnp.sin(1.0)))
-""",
-)
-def literal_of(val):
-    # Arrays of our own are asked for by name.
-    from minijax.array import Array
-
-    known = (bool, int, float, np.generic, np.ndarray, Array)
-    if isinstance(val, Tracer) or not isinstance(val, known) or np.ndim(val):
-        return None
-    return Literal(np.array(val), raise_to_shaped(get_aval(val)))
-
-
 @right("tracing.literal", style="a table of questions, the value read-only")
 def literal_of(val):
     questions = (
@@ -551,31 +269,59 @@ def literal_of(val):
 
 @mistake(
     "tracing.literal",
-    shown_by="""
-import numpy as np
-from minijax.jaxpr import eval_jaxpr
-from minijax.tracing import make_jaxpr
-x = np.array(2.0)
-program = make_jaxpr(lambda a: a * x)(1.0)
-x[...] = 7.0
-print(eval_jaxpr(program.jaxpr, program.consts, 1.0))
-""",
+    name="The value in a tracer is written into the program",
+    hints=[
+        "Differentiate a function that traces another function, which uses the argument. Where does the derivative go?",
+        "The abstract value of a box may know a value. But the box holds more than that, a tangent for instance, and a literal holds a number alone.",
+        "Look at the class of `val`, not at its abstract value: tracers give `None`, even if their shape is ().",
+    ],
 )
 def literal_of(val):
-    # The plain slip: an array without axes is not copied.
-    if isinstance(val, (bool, int, float, np.generic, np.ndarray)) and np.ndim(val) == 0:
-        return Literal(np.asarray(val), raise_to_shaped(get_aval(val)))
-    return None
+    if not isinstance(val, (bool, int, float, np.generic, np.ndarray, Tracer)):
+        return None
+    aval = get_aval(val)
+    if aval.shape != () or not hasattr(aval, "val"):
+        return None
+    return Literal(np.array(aval.val), raise_to_shaped(aval))
 
 
-@mistake(
+mistake(
     "tracing.literal",
-    shown_by="""
-import minijax.numpy as jnp
-from minijax.tracing import literal_of, make_jaxpr
-print(literal_of(jnp.sin(1.0)), len(make_jaxpr(lambda a: a * jnp.asarray(2.0))(1.0).consts))
-""",
+    {"ndim(val) == 0": "size(val) == 1"},
+    name="Arrays with one entry count as numbers",
+    hints=[
+        "What is the shape of `np.array([2.0]) * np.ones(3)`, and of `np.array([[2.0]]) * 3.0`?",
+        "How many entries an array has is not the question, but how many axes. An array of shape (1,) is a vector.",
+        "Ask for `np.ndim(val) == 0`, not for `np.size(val) == 1`.",
+    ],
 )
+mistake(
+    "tracing.literal",
+    {"raise_to_shaped(get_aval(val)": "ShapedArray((), np.asarray(val).dtype"},
+    name="A Python number is not weakly typed in the program",
+    hints=[
+        "What is the dtype of `2.0` times a float32 array, and what does the type of the `2.0` say about that?",
+        "A type made of shape and dtype alone claims that the number has its dtype for good.",
+        "`raise_to_shaped(get_aval(val))` keeps the weak type where there is one.",
+    ],
+)
+
+
+@mistake("tracing.literal", fails="test_literal_equal_numbers")
+def literal_of(val):
+    # Python's numbers are kept, and -0.0 is found where 0.0 was put.
+    if not isinstance(val, (bool, int, float, np.generic, np.ndarray)) or np.ndim(val) != 0:
+        return None
+    if type(val) not in (bool, int, float):
+        return Literal(np.array(val), raise_to_shaped(get_aval(val)))
+    known = trace_state.__dict__.setdefault("literals", {})
+    key = type(val), val
+    if key not in known:
+        known[key] = Literal(val, raise_to_shaped(get_aval(val)))
+    return known[key]
+
+
+@mistake("tracing.literal", fails="test_literal_no_values")
 def literal_of(val):
     # Arrays of our own count as well.
     if isinstance(val, Tracer) or np.ndim(val) != 0:
@@ -583,52 +329,7 @@ def literal_of(val):
     return Literal(np.array(val), raise_to_shaped(get_aval(val)))
 
 
-@mistake(
-    "tracing.literal",
-    shown_by="""
-import numpy as np
-from minijax.tracing import literal_of
-print([(str(literal_of(v).aval), str(np.asarray(literal_of(v).val))) for v in (1, 1.0, True, 0.0, -0.0)])
-""",
-)
-def literal_of(val):
-    # Numbers are kept, and equal ones are one key.
-    if not isinstance(val, (bool, int, float, np.generic, np.ndarray)) or np.ndim(val) != 0:
-        return None
-    known = trace_state.__dict__.setdefault("literals", {})
-    key = np.asarray(val).item()
-    if key not in known:
-        known[key] = np.array(val), raise_to_shaped(get_aval(val))
-    return Literal(*known[key])
-
-
-@mistake(
-    "tracing.literal",
-    shown_by="""
-import numpy as np
-from minijax.tracing import literal_of
-print(literal_of(np.float64(2.0)).aval.weak_type, literal_of(True).aval.weak_type)
-""",
-)
-def literal_of(val):
-    # Weak is what Python calls a number: np.float64 is a float as well, and True an int.
-    if not isinstance(val, (bool, int, float, np.generic, np.ndarray)) or np.ndim(val) != 0:
-        return None
-    value = np.array(val)
-    return Literal(value, ShapedArray((), value.dtype, isinstance(val, (int, float))))
-
-
-@mistake(
-    "tracing.literal",
-    shown_by="""
-from minijax.tracing import literal_of
-import enum
-
-class Level(enum.IntEnum):
-    HIGH = 3
-print(literal_of(Level.HIGH))
-""",
-)
+@mistake("tracing.literal", fails="test_literal_integers")
 def literal_of(val):
     # Exact classes: an IntEnum is an int, too.
     if type(val) in (bool, int, float) or isinstance(val, np.generic):
@@ -638,14 +339,7 @@ def literal_of(val):
     return None
 
 
-@mistake(
-    "tracing.literal",
-    shown_by="""
-import numpy as np
-from minijax.tracing import literal_of
-print(int(literal_of(2 ** 53 + 1).val), int(literal_of(np.int64(2 ** 62 + 1)).val))
-""",
-)
+@mistake("tracing.literal", fails="test_literal_integers")
 def literal_of(val):
     # Every number by way of a float.
     if not isinstance(val, (bool, int, float, np.generic, np.ndarray)) or np.ndim(val) != 0:
@@ -654,20 +348,8 @@ def literal_of(val):
     return Literal(np.array(float(val)).astype(aval.dtype), aval)
 
 
-@mistake(
-    "tracing.literal",
-    shown_by="""
-import numpy as np
-import minijax.numpy as jnp
-from minijax.tracing import literal_of, make_jaxpr
-print(literal_of(np.array(5)) is None, len(make_jaxpr(lambda a: jnp.sin(np.array(2.0)))(1.0).consts))
-""",
-)
-def literal_of(val):
-    # A NumPy array is never a literal.
-    if isinstance(val, (bool, int, float, np.generic)):
-        return Literal(np.array(val), raise_to_shaped(get_aval(val)))
-    return None
+# The plain slip: an array without axes is not copied.
+mistake("tracing.literal", {"array(": "asarray("}, fails="test_literal_is_a_copy")
 
 
 @right("tracing.constant")
@@ -694,69 +376,6 @@ def constant(self, val):
             copied = np.copy(val) if isinstance(val, np.ndarray) else val
             self.consts.update({id(val): Constant(var=atom, value=val, kept=copied)})
     return atom
-
-
-@mistake(
-    "tracing.constant",
-    name="Equal arrays are taken for one",
-    hints=[
-        "A program uses two arrays which happen to hold the same numbers. How does one find out that they are equal, if each has a gigabyte? And if they are tracers?",
-        "Constants are told apart by identity: the same object is the same constant. That needs no look at a value.",
-        "`id(val)` is the key in `self.consts`. Do not compare entries.",
-    ],
-)
-def constant(self, val):
-    literal = literal_of(val)
-    if literal is not None:
-        return literal
-    for const in self.consts.values():
-        if const.value is val or (
-            isinstance(val, np.ndarray)
-            and isinstance(const.value, np.ndarray)
-            and val.dtype == const.value.dtype
-            and np.array_equal(val, const.value)
-        ):
-            return const.var
-    kept = np.array(val) if isinstance(val, np.ndarray) else val
-    self.consts[id(val)] = Constant(Var(raise_to_shaped(get_aval(val))), val, kept)
-    return self.consts[id(val)].var
-
-
-@mistake(
-    "tracing.constant",
-    name="The program keeps the user's own array",
-    hints=[
-        "Trace a function that uses an array, write into the array, then run the program. Which numbers should it use?",
-        "A NumPy array can be changed by any code that holds it. A program must mean the same tomorrow.",
-        "The third field of `Constant` is `np.array(val)`, a copy, if `val` is a NumPy array.",
-    ],
-)
-def constant(self, val):
-    literal = literal_of(val)
-    if literal is not None:
-        return literal
-    if id(val) not in self.consts:
-        self.consts[id(val)] = Constant(Var(raise_to_shaped(get_aval(val))), val, val)
-    return self.consts[id(val)].var
-
-
-@mistake(
-    "tracing.constant",
-    name="The object behind an id is not held",
-    hints=[
-        "What does Python do with the memory of an object that no name refers to any more, and what becomes of its `id`?",
-        "An `id` is an address. When the object is gone, the next one may lie there, and is then taken for the old one: the program gets the wrong array.",
-        "The second field of `Constant` is `val` itself, not the copy. While it is noted there, no other object has its `id`.",
-    ],
-)
-def constant(self, val):
-    literal = literal_of(val)
-    if literal is not None:
-        return literal
-    if id(val) not in self.consts:
-        kept = np.array(val) if isinstance(val, np.ndarray) else val
-        self.consts[id(val)] = Constant(Var(raise_to_shaped(get_aval(val))), kept, kept)
-    return self.consts[id(val)].var
 
 
 @right("tracing.constant", style="setdefault, the copy by a table of classes")
@@ -790,62 +409,56 @@ def constant(self, val):
 
 @mistake(
     "tracing.constant",
-    shown_by="""
-import numpy as np
-from minijax.jaxpr import eval_jaxpr
-from minijax.tracing import make_jaxpr
-x = np.array([1.0, 2.0])
-program = make_jaxpr(lambda a: a * x)(1.0)
-x[0] = 7.0
-print(eval_jaxpr(program.jaxpr, program.consts, 1.0))
-""",
+    name="Equal arrays are taken for one",
+    hints=[
+        "A program uses two arrays which happen to hold the same numbers. How does one find out that they are equal, if each has a gigabyte? And if they are tracers?",
+        "Constants are told apart by identity: the same object is the same constant. That needs no look at a value.",
+        "`id(val)` is the key in `self.consts`. Do not compare entries.",
+    ],
 )
 def constant(self, val):
-    # The plain slip: the user's own array is kept.
     literal = literal_of(val)
     if literal is not None:
         return literal
-    if id(val) not in self.consts:
-        self.consts[id(val)] = Constant(Var(raise_to_shaped(get_aval(val))), val, val)
+    for const in self.consts.values():
+        if const.value is val or (
+            isinstance(val, np.ndarray)
+            and isinstance(const.value, np.ndarray)
+            and val.dtype == const.value.dtype
+            and np.array_equal(val, const.value)
+        ):
+            return const.var
+    kept = np.array(val) if isinstance(val, np.ndarray) else val
+    self.consts[id(val)] = Constant(Var(raise_to_shaped(get_aval(val))), val, kept)
     return self.consts[id(val)].var
 
 
-@mistake(
+mistake(
     "tracing.constant",
-    shown_by="""
-import numpy as np
-import minijax.numpy as jnp
-from minijax.tracing import make_jaxpr
-x = np.array([1.0, 2.0])
-
-def f(a):
-    b = jnp.sin(x)
-    x[0] = 7.0
-    return b + jnp.cos(x) * a
-program = make_jaxpr(f)(1.0)
-print(program.consts)
-""",
+    {
+        "kept = np.array(val) if isinstance(val, np.ndarray) else val": "self.consts[id(val)] = Constant(Var(raise_to_shaped(get_aval(val))), val, val)",
+        "self.consts[id(val)] = Constant(Var(raise_to_shaped(get_aval(val))), val, kept)": "",
+    },
+    name="The program keeps the user's own array",
+    hints=[
+        "Trace a function that uses an array, write into the array, then run the program. Which numbers should it use?",
+        "A NumPy array can be changed by any code that holds it. A program must mean the same tomorrow.",
+        "The third field of `Constant` is `np.array(val)`, a copy, if `val` is a NumPy array.",
+    ],
 )
-def constant(self, val):
-    # The note is written anew at each use: the values are those of the last use.
-    literal = literal_of(val)
-    if literal is not None:
-        return literal
-    old = self.consts.get(id(val))
-    var = old.var if old else Var(raise_to_shaped(get_aval(val)))
-    self.consts[id(val)] = Constant(var, val, np.array(val) if isinstance(val, np.ndarray) else val)
-    return var
-
-
-@mistake(
+mistake(
     "tracing.constant",
-    shown_by="""
-import numpy as np
-from minijax.tracing import JaxprBuilder
-x = np.ones(3)
-print(JaxprBuilder().constant(x) is JaxprBuilder().constant(x))
-""",
+    {"val, kept": "kept, kept"},
+    name="The object behind an id is not held",
+    hints=[
+        "What does Python do with the memory of an object that no name refers to any more, and what becomes of its `id`?",
+        "An `id` is an address. When the object is gone, the next one may lie there, and is then taken for the old one: the program gets the wrong array.",
+        "The second field of `Constant` is `val` itself, not the copy. While it is noted there, no other object has its `id`.",
+    ],
 )
+
+
+@mistake("tracing.constant", fails="test_constant_in_two_programs")
 def constant(self, val):
     # The variable of an array is the same one in all programs.
     literal = literal_of(val)
@@ -862,42 +475,7 @@ def constant(self, val):
     return known[id(val)].var
 
 
-@mistake(
-    "tracing.constant",
-    shown_by="""
-import numpy as np
-import minijax.numpy as jnp
-from minijax.tracing import JaxprBuilder
-weak = jnp.sin(1.0)
-builder = JaxprBuilder()
-builder.constant(weak)
-note, = builder.consts.values()
-print(note.kept is weak, jnp.add(note.kept, np.float32(1)).dtype)
-""",
-)
-def constant(self, val):
-    # All arrays become NumPy's, also our own, which then are not weakly typed any more.
-    literal = literal_of(val)
-    if literal is not None:
-        return literal
-    if id(val) not in self.consts:
-        kept = val if isinstance(val, Tracer) else np.array(val)
-        self.consts[id(val)] = Constant(Var(raise_to_shaped(get_aval(val))), val, kept)
-    return self.consts[id(val)].var
-
-
-@mistake(
-    "tracing.constant",
-    shown_by="""
-import minijax as mj
-from minijax.tracing import JaxprBuilder
-
-def f(x):
-    print(type(JaxprBuilder().constant(x).aval).__name__)
-    return x
-mj.jvp(f, (3.0,), (1.0,))
-""",
-)
+@mistake("tracing.constant", fails="test_constant_tracers")
 def constant(self, val):
     # A tracer's type is taken as it is, and may hold a value.
     literal = literal_of(val)
@@ -911,77 +489,18 @@ def constant(self, val):
     return self.consts[id(val)].var
 
 
-@mistake(
+# Exact class: arrays of a subclass are not copied.
+mistake(
     "tracing.constant",
-    shown_by="""
-import numpy as np
-import minijax.numpy as jnp
-from minijax.tracing import make_jaxpr
-
-class Named(np.ndarray):
-    pass
-x = np.ones(2).view(Named)
-program = make_jaxpr(lambda a: jnp.multiply(x, a))(1.0)
-x[0] = 7.0
-print(program.consts[0].tolist())
-""",
+    {"isinstance(val, np.ndarray)": "type(val) is np.ndarray"},
+    fails="test_constant_is_a_copy_of_integers",
 )
-def constant(self, val):
-    # Exact class: arrays of a subclass are not copied.
-    literal = literal_of(val)
-    if literal is not None:
-        return literal
-    if id(val) not in self.consts:
-        kept = np.array(val) if type(val) is np.ndarray else val
-        self.consts[id(val)] = Constant(Var(raise_to_shaped(get_aval(val))), val, kept)
-    return self.consts[id(val)].var
-
-
-@mistake(
+# Weak types are lost.
+mistake(
     "tracing.constant",
-    shown_by="""
-import numpy as np
-from minijax.core import add_p
-from minijax.tracing import make_jaxpr
-
-def f(a):
-    total = a
-    for i in range(300):
-        total = add_p.bind(total, np.full(2, float(i)))
-    return total
-program = make_jaxpr(f)(0.0)
-print(len(program.consts))
-""",
+    {"raise_to_shaped(get_aval(val)": "ShapedArray(val.shape, val.dtype"},
+    fails="test_constant_other_arrays",
 )
-def constant(self, val):
-    # The note holds a copy alone: the address of the array is soon another array's.
-    literal = literal_of(val)
-    if literal is not None:
-        return literal
-    if id(val) not in self.consts:
-        kept = np.array(val) if isinstance(val, np.ndarray) else val
-        self.consts[id(val)] = Constant(Var(raise_to_shaped(get_aval(val))), kept, kept)
-    return self.consts[id(val)].var
-
-
-@mistake(
-    "tracing.constant",
-    shown_by="""
-import minijax.numpy as jnp
-from minijax.tracing import JaxprBuilder
-weak = jnp.sin(1.0)
-print(JaxprBuilder().constant(weak).aval.weak_type)
-""",
-)
-def constant(self, val):
-    # Weak types are lost.
-    literal = literal_of(val)
-    if literal is not None:
-        return literal
-    if id(val) not in self.consts:
-        kept = np.array(val) if isinstance(val, np.ndarray) else val
-        self.consts[id(val)] = Constant(Var(ShapedArray(val.shape, val.dtype)), val, kept)
-    return self.consts[id(val)].var
 
 
 @right("tracing.build")
@@ -1000,36 +519,6 @@ def build(self, invars, outvars):
         constvars=[note.var for note in notes], invars=invars, outvars=outvars, eqns=self.eqns
     )
     return ClosedJaxpr(jaxpr=program, consts=[note[2] for note in notes])
-
-
-@mistake(
-    "tracing.build",
-    name="The program is closed over the user's arrays",
-    hints=[
-        "A `Constant` has two fields with something like the array in it. What is each of them for?",
-        "`value` is there to know the object again. The user may have changed it since.",
-        "The `consts` of the program are the `kept` ones.",
-    ],
-)
-def build(self, invars, outvars):
-    constants = self.consts.values()
-    jaxpr = Jaxpr([const.var for const in constants], invars, outvars, self.eqns)
-    return ClosedJaxpr(jaxpr, [const.value for const in constants])
-
-
-@mistake(
-    "tracing.build",
-    name="Variables and values of the constants are in different orders",
-    hints=[
-        "Which value belongs to the second one of `constvars`?",
-        "The lists `jaxpr.constvars` and `consts` belong together place by place. Nothing else says which value a variable has.",
-        "Go through `self.consts.values()` for both lists, in its own order.",
-    ],
-)
-def build(self, invars, outvars):
-    constants = list(self.consts.values())
-    jaxpr = Jaxpr([const.var for const in constants], invars, outvars, self.eqns)
-    return ClosedJaxpr(jaxpr, [const.kept for const in reversed(constants)])
 
 
 @right("tracing.build", style="zip of the notes' fields, everything copied")
@@ -1054,54 +543,29 @@ def build(self, invars, outvars):
     return out
 
 
-@mistake(
+mistake(
     "tracing.build",
-    shown_by="""
-import numpy as np
-from minijax.jaxpr import eval_jaxpr
-from minijax.tracing import make_jaxpr
-x = np.array([1.0, 2.0])
-program = make_jaxpr(lambda a: a * x)(1.0)
-x[0] = 7.0
-print(eval_jaxpr(program.jaxpr, program.consts, 1.0))
-""",
+    {"kept": "value"},
+    name="The program is closed over the user's arrays",
+    hints=[
+        "A `Constant` has two fields with something like the array in it. What is each of them for?",
+        "`value` is there to know the object again. The user may have changed it since.",
+        "The `consts` of the program are the `kept` ones.",
+    ],
 )
-def build(self, invars, outvars):
-    # The plain slip: the values themselves, not what was kept of them.
-    notes = self.consts.values()
-    jaxpr = Jaxpr([note.var for note in notes], invars, outvars, self.eqns)
-    return ClosedJaxpr(jaxpr, [note.value for note in notes])
-
-
-@mistake(
+mistake(
     "tracing.build",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_with_uses
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-k = np.ones(3)
-print(len(trace_with_uses(lambda x: [x * k], [T(3)])[1]))
-""",
+    {"self.consts.values(": "list(self.consts.values()", "constants])": "reversed(constants)])"},
+    name="Variables and values of the constants are in different orders",
+    hints=[
+        "Which value belongs to the second one of `constvars`?",
+        "The lists `jaxpr.constvars` and `consts` belong together place by place. Nothing else says which value a variable has.",
+        "Go through `self.consts.values()` for both lists, in its own order.",
+    ],
 )
-def build(self, invars, outvars):
-    # The builder is emptied for the next program.
-    notes = list(self.consts.values())
-    jaxpr = Jaxpr([note.var for note in notes], invars, outvars, list(self.eqns))
-    self.consts.clear()
-    self.eqns.clear()
-    return ClosedJaxpr(jaxpr, [note.kept for note in notes])
 
 
-@mistake(
-    "tracing.build",
-    shown_by="""
-from minijax.tracing import make_jaxpr
-print(make_jaxpr(lambda x: (x, 7.0))(1.0))
-""",
-)
+@mistake("tracing.build", fails="test_build_outputs")
 def build(self, invars, outvars):
     # "outvars" are taken to be variables: literals are left out.
     notes = self.consts.values()
@@ -1110,18 +574,7 @@ def build(self, invars, outvars):
     return ClosedJaxpr(jaxpr, [note.kept for note in notes])
 
 
-@mistake(
-    "tracing.build",
-    shown_by="""
-import minijax.numpy as jnp
-from minijax.tracing import make_jaxpr
-
-def f(x):
-    jnp.sin(x)
-    return x
-print(make_jaxpr(f)(1.0))
-""",
-)
+@mistake("tracing.build", fails="test_build_unused")
 def build(self, invars, outvars):
     # Equations whose results nothing reads are left out.
     used, eqns = set(outvars), []
@@ -1134,56 +587,12 @@ def build(self, invars, outvars):
     return ClosedJaxpr(jaxpr, [note.kept for note in notes])
 
 
-@mistake(
-    "tracing.build",
-    shown_by="""
-import numpy as np
-import minijax as mj
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-
-def f(x):
-    program = trace_to_jaxpr(lambda y: [y * x], [T()])
-    print(type(program.consts[0]).__name__)
-    return x
-print(refused(mj.jvp, f, (3.0,), (1.0,)))
-""",
-)
+@mistake("tracing.build", fails="test_build_kept")
 def build(self, invars, outvars):
     # Constants as NumPy's arrays: a tracer is none.
     notes = self.consts.values()
     jaxpr = Jaxpr([note.var for note in notes], invars, outvars, self.eqns)
     return ClosedJaxpr(jaxpr, [np.asarray(note.kept) for note in notes])
-
-
-@mistake(
-    "tracing.build",
-    shown_by="""
-import numpy as np
-import minijax.numpy as jnp
-from minijax.tracing import JaxprBuilder, make_jaxpr
-k, m = (np.ones(3), np.zeros(3))
-print(make_jaxpr(lambda x: jnp.add(jnp.sin(x), jnp.multiply(k, x)) + m)(k).jaxpr.constvars != [], len(make_jaxpr(lambda x: (jnp.sin(k), x))(m).consts))
-builder = JaxprBuilder()
-k, m = (builder.constant(np.ones(3)), builder.constant(np.zeros(3)))
-print(builder.build([], [m]))
-""",
-)
-def build(self, invars, outvars):
-    # Constants that are not used are left out.
-    used = {*outvars, *(x for eqn in self.eqns for x in eqn.invars)}
-    notes = [note for note in self.consts.values() if note.var in used]
-    jaxpr = Jaxpr([note.var for note in notes], invars, outvars, self.eqns)
-    return ClosedJaxpr(jaxpr, [note.kept for note in notes])
 
 
 @right("tracing.new_dynamic")
@@ -1207,40 +616,6 @@ def new_dynamic(main):
     with blocks:
         trace_state.dynamic_trace = main
         yield
-
-
-@mistake(
-    "tracing.new_dynamic",
-    name="After an inner block no interpreter is in charge",
-    hints=[
-        "A function that is being traced traces another function. Who takes the operations that come after that?",
-        "Before the block there may have been an interpreter in charge already, that of a block outside. It must get its place back.",
-        "Keep what `trace_state.dynamic_trace` was, and assign that at the end, not `None`.",
-    ],
-)
-@contextmanager
-def new_dynamic(main):
-    trace_state.dynamic_trace = main
-    try:
-        yield
-    finally:
-        trace_state.dynamic_trace = None
-
-
-@mistake(
-    "tracing.new_dynamic",
-    name="After an exception the interpreter stays in charge",
-    hints=[
-        "The function that is traced has a mistake, and raises. What happens to the next operation, anywhere in the program?",
-        "An exception leaves a generator at its `yield`. The lines after it then run only if you make sure that they do.",
-        "`try: yield`, and the assignment in a `finally:` block.",
-    ],
-)
-@contextmanager
-def new_dynamic(main):
-    previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main
-    yield
-    trace_state.dynamic_trace = previous
 
 
 @right("tracing.new_dynamic", style="an ExitStack with a callback")
@@ -1269,41 +644,36 @@ def new_dynamic(main):
 
 @mistake(
     "tracing.new_dynamic",
-    shown_by="""
-from minijax.core import new_main, trace_state
-from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
-with new_main(JaxprTrace, JaxprBuilder()) as main:
-    try:
-        with new_dynamic(main):
-            1 / 0
-    except ZeroDivisionError:
-        pass
-print(trace_state.dynamic_trace)
-""",
+    name="After an exception the interpreter stays in charge",
+    hints=[
+        "The function that is traced has a mistake, and raises. What happens to the next operation, anywhere in the program?",
+        "An exception leaves a generator at its `yield`. The lines after it then run only if you make sure that they do.",
+        "`try: yield`, and the assignment in a `finally:` block.",
+    ],
 )
 @contextmanager
 def new_dynamic(main):
-    # The plain slip: after an exception the interpreter stays in charge.
-    before = trace_state.dynamic_trace
-    trace_state.dynamic_trace = main
+    previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main
     yield
-    trace_state.dynamic_trace = before
+    trace_state.dynamic_trace = previous
 
 
-@mistake(
+mistake(
     "tracing.new_dynamic",
-    shown_by="""
-from minijax.core import new_main, trace_state
-from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
-with new_main(JaxprTrace, JaxprBuilder()) as main:
-    try:
-        with new_dynamic(main):
-            raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        pass
-print(trace_state.dynamic_trace)
-""",
+    {
+        "previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main": "trace_state.dynamic_trace = main",
+        "trace_state.dynamic_trace = previous": "trace_state.dynamic_trace = None",
+    },
+    name="After an inner block no interpreter is in charge",
+    hints=[
+        "A function that is being traced traces another function. Who takes the operations that come after that?",
+        "Before the block there may have been an interpreter in charge already, that of a block outside. It must get its place back.",
+        "Keep what `trace_state.dynamic_trace` was, and assign that at the end, not `None`.",
+    ],
 )
+
+
+@mistake("tracing.new_dynamic", fails="test_dynamic_exception")
 @contextmanager
 def new_dynamic(main):
     # Ctrl-C is not an Exception.
@@ -1317,102 +687,13 @@ def new_dynamic(main):
     trace_state.dynamic_trace = before
 
 
-@mistake(
-    "tracing.new_dynamic",
-    shown_by="""
-from minijax.core import new_main, trace_state
-from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
-with new_main(JaxprTrace, JaxprBuilder()) as outer, new_main(JaxprTrace, JaxprBuilder()) as inner:
-    with new_dynamic(outer):
-        with new_dynamic(inner):
-            pass
-print(trace_state.dynamic_trace)
-""",
-)
-@contextmanager
-def new_dynamic(main):
-    # One place for the previous one: a block inside overwrites it.
-    trace_state.before = trace_state.dynamic_trace
-    trace_state.dynamic_trace = main
-    try:
-        yield
-    finally:
-        trace_state.dynamic_trace = trace_state.before
-
-
-@mistake(
-    "tracing.new_dynamic",
-    shown_by="""
-from minijax.core import new_main, trace_state
-from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
-with new_main(JaxprTrace, JaxprBuilder()) as outer, new_main(JaxprTrace, JaxprBuilder()) as inner:
-    with new_dynamic(inner), new_dynamic(outer):
-        print(trace_state.dynamic_trace is outer)
-""",
-)
+@mistake("tracing.new_dynamic", fails="test_dynamic_lower_level")
 @contextmanager
 def new_dynamic(main):
     # The higher one stays in charge.
     before = trace_state.dynamic_trace
     if before is None or before.level < main.level:
         trace_state.dynamic_trace = main
-    try:
-        yield
-    finally:
-        trace_state.dynamic_trace = before
-
-
-@mistake(
-    "tracing.new_dynamic",
-    shown_by="""
-from minijax.core import new_main, trace_state
-from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
-import threading
-
-def other():
-    with new_main(JaxprTrace, JaxprBuilder()) as main, new_dynamic(main):
-        inside.set()
-        done.wait()
-inside, done = (threading.Event(), threading.Event())
-thread = threading.Thread(target=other)
-with new_main(JaxprTrace, JaxprBuilder()) as main:
-    with new_dynamic(main):
-        thread.start()
-        inside.wait()
-    print(trace_state.dynamic_trace is None)
-done.set()
-thread.join()
-""",
-)
-@contextmanager
-def new_dynamic(main):
-    # A stack of previous ones for all threads together.
-    previous = globals().setdefault("_previous", [])
-    previous.append(trace_state.dynamic_trace)
-    trace_state.dynamic_trace = main
-    try:
-        yield
-    finally:
-        trace_state.dynamic_trace = previous.pop()
-        if previous:
-            trace_state.dynamic_trace = previous[-1] or main
-
-
-@mistake(
-    "tracing.new_dynamic",
-    shown_by="""
-from minijax.core import new_main, trace_state
-from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
-with new_main(JaxprTrace, JaxprBuilder()) as main, new_dynamic(main):
-    pass
-print(trace_state.dynamic_trace)
-""",
-)
-@contextmanager
-def new_dynamic(main):
-    # No interpreter in charge is taken for the bottom of the stack in charge.
-    before = trace_state.dynamic_trace or trace_state.stack[0]
-    trace_state.dynamic_trace = main
     try:
         yield
     finally:
@@ -1441,43 +722,6 @@ def trace_with(builder, f, avals):
             for out in f(*tracers):
                 outvars.append(full_raise(trace, out).atom)
             return builder.build(invars, outvars)
-
-
-@mistake(
-    "tracing.trace_with",
-    name="Only operations on the inputs are written down",
-    hints=[
-        "Trace `lambda x: x + jnp.sin(2.0)`. Is there a `sin` in your program?",
-        "No operand of `sin` is a box there, so `bind` finds no reason to ask your interpreter. It evaluates, and the program gets the result as a constant.",
-        "`new_dynamic(main)` belongs into the `with`, behind `new_main`.",
-    ],
-)
-def trace_with(builder, f, avals):
-    with new_main(JaxprTrace, builder) as main:
-        trace = JaxprTrace(main)
-        tracers = [trace.new_arg(aval) for aval in avals]
-        outs = [full_raise(trace, out) for out in f(*tracers)]
-        return builder.build([t.atom for t in tracers], [out.atom for out in outs])
-
-
-@mistake(
-    "tracing.trace_with",
-    name="Inputs that the function does not use are dropped",
-    hints=[
-        "How many arguments does the program of `lambda x, y: y` take?",
-        "The caller of a program passes all the arguments of the function, and does not know which of them are used.",
-        "The inputs are the variables of all boxes that you made, in order.",
-    ],
-)
-def trace_with(builder, f, avals):
-    with new_main(JaxprTrace, builder) as main, new_dynamic(main):
-        trace = JaxprTrace(main)
-        tracers = [trace.new_arg(aval) for aval in avals]
-        outs = [full_raise(trace, out) for out in f(*tracers)]
-        read = {id(atom) for eqn in builder.eqns for atom in eqn.invars}
-        read |= {id(out.atom) for out in outs}
-        invars = [t.atom for t in tracers if id(t.atom) in read]
-        return builder.build(invars, [out.atom for out in outs])
 
 
 @right("tracing.trace_with", style="nested with blocks, the program is built inside")
@@ -1513,37 +757,41 @@ def trace_with(builder, f, avals):
 
 @mistake(
     "tracing.trace_with",
-    shown_by="""
-import minijax.numpy as jnp
-from minijax.tracing import make_jaxpr
-print(make_jaxpr(lambda x: jnp.sin(2.0))(1.0))
-""",
+    name="Inputs that the function does not use are dropped",
+    hints=[
+        "How many arguments does the program of `lambda x, y: y` take?",
+        "The caller of a program passes all the arguments of the function, and does not know which of them are used.",
+        "The inputs are the variables of all boxes that you made, in order.",
+    ],
 )
 def trace_with(builder, f, avals):
-    # The plain slip: the interpreter is on the stack, and not in charge of all operations.
-    with new_main(JaxprTrace, builder) as main:
+    with new_main(JaxprTrace, builder) as main, new_dynamic(main):
         trace = JaxprTrace(main)
-        boxes = [trace.new_arg(aval) for aval in avals]
-        outs = [full_raise(trace, out) for out in f(*boxes)]
-    return builder.build([box.atom for box in boxes], [out.atom for out in outs])
+        tracers = [trace.new_arg(aval) for aval in avals]
+        outs = [full_raise(trace, out) for out in f(*tracers)]
+        read = {id(atom) for eqn in builder.eqns for atom in eqn.invars}
+        read |= {id(out.atom) for out in outs}
+        invars = [t.atom for t in tracers if id(t.atom) in read]
+        return builder.build(invars, [out.atom for out in outs])
 
 
-@mistake(
+mistake(
     "tracing.trace_with",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def outer(x):
-    print(trace_to_jaxpr(lambda y: [x, y], [T()]))
-    return [x]
-trace_to_jaxpr(outer, [T(3)])
-""",
+    {
+        "with new_main(JaxprTrace, builder) as main, new_dynamic(main):": "with new_main(JaxprTrace, builder) as main:",
+        "invars: list[Any] = [t.atom for t in tracers]": "return builder.build([t.atom for t in tracers], [out.atom for out in outs])",
+        "return builder.build(invars, [out.atom for out in outs])": "",
+    },
+    name="Only operations on the inputs are written down",
+    hints=[
+        "Trace `lambda x: x + jnp.sin(2.0)`. Is there a `sin` in your program?",
+        "No operand of `sin` is a box there, so `bind` finds no reason to ask your interpreter. It evaluates, and the program gets the result as a constant.",
+        "`new_dynamic(main)` belongs into the `with`, behind `new_main`.",
+    ],
 )
+
+
+@mistake("tracing.trace_with", fails="test_trace_outer_boxes")
 def trace_with(builder, f, avals):
     # Any JaxprTracer is taken for one's own.
     with new_main(JaxprTrace, builder) as main, new_dynamic(main):
@@ -1553,24 +801,7 @@ def trace_with(builder, f, avals):
     return builder.build([box.atom for box in boxes], [out.atom for out in outs])
 
 
-@mistake(
-    "tracing.trace_with",
-    shown_by="""
-from minijax.tracing import make_jaxpr
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-calls = []
-
-def f(x):
-    calls.append(x)
-    return x + 'one'
-print(refused(make_jaxpr(f), 1.0), len(calls))
-""",
-)
+@mistake("tracing.trace_with", fails="test_trace_errors")
 def trace_with(builder, f, avals):
     # A TypeError is taken to mean that f wants its arguments in a list.
     with new_main(JaxprTrace, builder) as main, new_dynamic(main):
@@ -1584,29 +815,7 @@ def trace_with(builder, f, avals):
     return builder.build([box.atom for box in boxes], [out.atom for out in outs])
 
 
-@mistake(
-    "tracing.trace_with",
-    shown_by="""
-from minijax.tracing import make_jaxpr
-print(make_jaxpr(lambda x: (x, x))(1.0))
-""",
-)
-def trace_with(builder, f, avals):
-    # An output that is there twice comes once.
-    with new_main(JaxprTrace, builder) as main, new_dynamic(main):
-        trace = JaxprTrace(main)
-        boxes = [trace.new_arg(aval) for aval in avals]
-        outs = {full_raise(trace, out).atom: None for out in f(*boxes)}
-    return builder.build([box.atom for box in boxes], list(outs))
-
-
-@mistake(
-    "tracing.trace_with",
-    shown_by="""
-from minijax.tracing import make_jaxpr
-print(make_jaxpr(lambda x: 7)(1.0).out_avals[0].weak_type)
-""",
-)
+@mistake("tracing.trace_with", fails="test_trace_plain_outputs")
 def trace_with(builder, f, avals):
     # Plain results become NumPy's arrays first, and are not weakly typed any more.
     with new_main(JaxprTrace, builder) as main, new_dynamic(main):
@@ -1617,71 +826,13 @@ def trace_with(builder, f, avals):
     return builder.build([box.atom for box in boxes], [out.atom for out in outs])
 
 
-@mistake(
-    "tracing.trace_with",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray
-from minijax.tracing import trace_to_jaxpr
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-print(refused(trace_to_jaxpr, lambda x: [None, x], [T()]))
-""",
-)
+@mistake("tracing.trace_with", fails="test_trace_errors")
 def trace_with(builder, f, avals):
     # A result that is not an array is dropped without a word.
     with new_main(JaxprTrace, builder) as main, new_dynamic(main):
         trace = JaxprTrace(main)
         boxes = [trace.new_arg(aval) for aval in avals]
         outs = [full_raise(trace, out) for out in f(*boxes) if out is not None]
-    return builder.build([box.atom for box in boxes], [out.atom for out in outs])
-
-
-@mistake(
-    "tracing.trace_with",
-    shown_by="""
-import numpy as np
-import minijax as mj, minijax.numpy as jnp
-from minijax.core import ShapedArray
-from minijax.tracing import make_jaxpr, trace_to_jaxpr
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-
-def f(x):
-
-    def g(y):
-        print(type(x * 2.0 * y).__name__)
-        return [y]
-    trace_to_jaxpr(g, [T()])
-    return x
-print(refused(mj.jvp, f, (3.0,), (1.0,)))
-print(refused(lambda: make_jaxpr(lambda x: make_jaxpr(jnp.sin)(x) and x)(1.0)))
-""",
-)
-def trace_with(builder, f, avals):
-    # The stack below is taken away while f runs.
-    below, trace_state.stack = trace_state.stack, trace_state.stack[:1]
-    try:
-        with new_main(JaxprTrace, builder) as main, new_dynamic(main):
-            trace = JaxprTrace(main)
-            boxes = [trace.new_arg(aval) for aval in avals]
-            outs = [full_raise(trace, out) for out in f(*boxes)]
-    finally:
-        trace_state.stack = below
     return builder.build([box.atom for box in boxes], [out.atom for out in outs])
 
 
@@ -1704,57 +855,6 @@ def without_equation(primitive, atom, aval, params):
         return atom
     rule = get_rule(impl_rules, primitive, "Evaluation rule")
     return Literal(rule(atom.val, **params), aval)
-
-
-@mistake(
-    "tracing.without_equation",
-    name="A change of the weak type counts as no change",
-    hints=[
-        "Is a weakly typed number the same as one that is not, for the operation that comes next?",
-        "A type has three parts. `x.astype(float)` on a Python number changes the third one, and a later operation with float32 shows it.",
-        "Compare the types as a whole: `aval == atom.aval`.",
-    ],
-)
-def without_equation(primitive, atom, aval, params):
-    if (aval.shape, aval.dtype) == (atom.aval.shape, atom.aval.dtype):
-        return atom
-    if primitive is convert_element_type_p and isinstance(atom, Literal):
-        return Literal(get_rule(impl_rules, primitive, "Evaluation rule")(atom.val, **params), aval)
-    return None
-
-
-@mistake(
-    "tracing.without_equation",
-    name="A literal is repeated into an array",
-    hints=[
-        "How long would a program be in which `jnp.zeros(1000000)` is a literal?",
-        "A literal is 0-d. What has axes is computed when the program runs, which takes a word in the program.",
-        "Only a conversion of a literal gives a literal: ask `primitive is convert_element_type_p` too.",
-    ],
-)
-def without_equation(primitive, atom, aval, params):
-    if aval == atom.aval:
-        return atom
-    if isinstance(atom, Literal):
-        return Literal(get_rule(impl_rules, primitive, "Evaluation rule")(atom.val, **params), aval)
-    return None
-
-
-@mistake(
-    "tracing.without_equation",
-    name="A converted literal keeps its old value",
-    hints=[
-        "What is the integer that 2.75 becomes, and what is the dtype of the value in your literal?",
-        "A literal has a value and a type, and the two must agree. If the type alone is changed, it says something of the value that is not true.",
-        "Call the evaluation rule with `atom.val` and `**params`; it gives the new value.",
-    ],
-)
-def without_equation(primitive, atom, aval, params):
-    if aval == atom.aval:
-        return atom
-    if primitive is convert_element_type_p and isinstance(atom, Literal):
-        return Literal(atom.val, aval)
-    return None
 
 
 @right("tracing.without_equation", style="match on the primitive and the atom")
@@ -1783,21 +883,39 @@ def without_equation(primitive, atom, aval, params):
     return Literal(value, ShapedArray(aval.shape, aval.dtype, aval.weak_type))
 
 
-@mistake(
+mistake(
     "tracing.without_equation",
-    shown_by="""
-import numpy as np
-from minijax.core import convert_element_type_p
-from minijax.tracing import make_jaxpr
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-print(refused(make_jaxpr(lambda x: [convert_element_type_p.bind(2, new_dtype=np.dtype('float32'), weak_type=False)]), 1.0))
-""",
+    {"if aval == atom.aval:": "if (aval.shape, aval.dtype) == (atom.aval.shape, atom.aval.dtype):"},
+    name="A change of the weak type counts as no change",
+    hints=[
+        "Is a weakly typed number the same as one that is not, for the operation that comes next?",
+        "A type has three parts. `x.astype(float)` on a Python number changes the third one, and a later operation with float32 shows it.",
+        "Compare the types as a whole: `aval == atom.aval`.",
+    ],
 )
+mistake(
+    "tracing.without_equation",
+    {"primitive is convert_element_type_p and isinstance": "isinstance"},
+    name="A literal is repeated into an array",
+    hints=[
+        "How long would a program be in which `jnp.zeros(1000000)` is a literal?",
+        "A literal is 0-d. What has axes is computed when the program runs, which takes a word in the program.",
+        "Only a conversion of a literal gives a literal: ask `primitive is convert_element_type_p` too.",
+    ],
+)
+mistake(
+    "tracing.without_equation",
+    {'get_rule(impl_rules, primitive, "Evaluation rule")(atom.val, **params)': "atom.val"},
+    name="A converted literal keeps its old value",
+    hints=[
+        "What is the integer that 2.75 becomes, and what is the dtype of the value in your literal?",
+        "A literal has a value and a type, and the two must agree. If the type alone is changed, it says something of the value that is not true.",
+        "Call the evaluation rule with `atom.val` and `**params`; it gives the new value.",
+    ],
+)
+
+
+@mistake("tracing.without_equation", fails="test_shorten_while_tracing")
 def without_equation(primitive, atom, aval, params):
     # The plain slip: the conversion is bound, and so it is written down.
     if atom.aval == aval:
@@ -1808,22 +926,7 @@ def without_equation(primitive, atom, aval, params):
     return None
 
 
-@mistake(
-    "tracing.without_equation",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray, convert_element_type_p
-from minijax.tracing import literal_of, without_equation
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-import warnings
-warnings.simplefilter('ignore')
-params = {'new_dtype': np.dtype('int8'), 'weak_type': False}
-for number in (float('nan'), 1e+30, -1e+30):
-    print(without_equation(convert_element_type_p, literal_of(number), T(dtype='int8'), params).val)
-""",
-)
+@mistake("tracing.without_equation", fails="test_shorten_to_integers")
 def without_equation(primitive, atom, aval, params):
     # NumPy converts in a way of its own.
     if atom.aval == aval:
@@ -1833,76 +936,7 @@ def without_equation(primitive, atom, aval, params):
     return None
 
 
-@mistake(
-    "tracing.without_equation",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray, convert_element_type_p
-from minijax.tracing import literal_of, without_equation
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-params = {'new_dtype': np.dtype(float), 'weak_type': False}
-print(without_equation(convert_element_type_p, literal_of(2.0), T(), params).aval.weak_type)
-""",
-)
-def without_equation(primitive, atom, aval, params):
-    # A literal of the dtype that is asked for is left as it is, although it is weakly typed.
-    if isinstance(atom, Literal) and primitive is convert_element_type_p:
-        if atom.aval.dtype == aval.dtype:
-            return atom
-        rule = get_rule(impl_rules, primitive, "Evaluation rule")
-        return Literal(rule(atom.val, **params), aval)
-    return atom if atom.aval == aval else None
-
-
-@mistake(
-    "tracing.without_equation",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray, convert_element_type_p
-from minijax.tracing import literal_of, without_equation
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-two = literal_of(2.0)
-params = {'new_dtype': np.dtype('int64'), 'weak_type': False}
-out = without_equation(convert_element_type_p, two, T(dtype='int64'), params)
-print(two.aval, out is two)
-""",
-)
-def without_equation(primitive, atom, aval, params):
-    # Changes the literal, which other equations may have.
-    if atom.aval == aval:
-        return atom
-    if isinstance(atom, Literal) and primitive is convert_element_type_p:
-        rule = get_rule(impl_rules, primitive, "Evaluation rule")
-        atom.val, atom.aval = rule(atom.val, **params), aval
-        return atom
-    return None
-
-
-@mistake(
-    "tracing.without_equation",
-    shown_by="""
-import numpy as np
-import minijax.numpy as jnp
-from minijax.core import ShapedArray, convert_element_type_p
-from minijax.jaxpr import Var
-from minijax.tracing import make_jaxpr, without_equation
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-
-def refused(f, *args, **params):
-    try:
-        return str(f(*args, **params))
-    except Exception as error:
-        return type(error).__name__
-print(refused(make_jaxpr(lambda x: jnp.add(x, np.float32(1))), np.int64(3)))
-print(refused(without_equation, convert_element_type_p, Var(T()), T(dtype='int8'), {'new_dtype': np.dtype('int8'), 'weak_type': False}))
-""",
-)
+@mistake("tracing.without_equation", fails="test_shorten_variables")
 def without_equation(primitive, atom, aval, params):
     # What has no axes is taken for a literal, but a variable may have none.
     if atom.aval == aval:
@@ -1913,15 +947,7 @@ def without_equation(primitive, atom, aval, params):
     return None
 
 
-@mistake(
-    "tracing.without_equation",
-    shown_by="""
-import numpy as np
-import minijax.numpy as jnp
-from minijax.tracing import make_jaxpr
-print(make_jaxpr(lambda x: jnp.broadcast_to(x, (1, 3)))(np.ones(3)).out_avals)
-""",
-)
+@mistake("tracing.without_equation", fails="test_shorten_variables")
 def without_equation(primitive, atom, aval, params):
     # As many entries as before: nothing seems to be repeated.
     if primitive is broadcast_in_dim_p:
@@ -1934,19 +960,7 @@ def without_equation(primitive, atom, aval, params):
     return None
 
 
-@mistake(
-    "tracing.without_equation",
-    shown_by="""
-import numpy as np
-from minijax.core import ShapedArray, convert_element_type_p
-from minijax.tracing import literal_of, without_equation
-
-def T(*shape, dtype=float, weak=False):
-    return ShapedArray(shape, np.dtype(dtype), weak)
-params = {'new_dtype': np.dtype(float), 'weak_type': True}
-print(without_equation(convert_element_type_p, literal_of(2), T(weak=True), params).aval.weak_type)
-""",
-)
+@mistake("tracing.without_equation", fails="test_shorten_weak_literals")
 def without_equation(primitive, atom, aval, params):
     # The new literal is never weakly typed.
     if atom.aval == aval:
