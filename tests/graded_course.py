@@ -87,7 +87,7 @@ SUITE = '''"""The hidden suite."""
 
 import pytest
 
-from autograder.grading.suite import probe
+from autograder.grading.suite import exercise, probe
 
 
 @probe
@@ -105,32 +105,36 @@ def spread_of(tiny, x):
     return tiny.spread(np.array(x))
 
 
-@pytest.mark.exercise("tiny.double")
+exercise("tiny.double")
+
+
 @pytest.mark.parametrize("x", [1.5, -4.0, 1e30])
 def test_double(student, x):
     """A number is doubled."""
     student.agrees(double_of, x)
 
 
-@pytest.mark.exercise("tiny.mean")
+exercise("tiny.mean")
+
+
 def test_mean(student):
     """The mean of three numbers is right."""
     student.agrees(mean_of, [1.0, 2.0, 6.0])
 
 
-@pytest.mark.exercise("tiny.mean")
 def test_mean_of_two(student):
     """The mean of two numbers is right."""
     student.agrees(mean_of, [1.0, 2.0])
 
 
-@pytest.mark.exercise("tiny.mean")
 def test_mean_of_nothing(student):
     """The mean of nothing is an error."""
     student.raises(mean_of, [])
 
 
-@pytest.mark.exercise("tiny.spread")
+exercise("tiny.spread")
+
+
 def test_spread(student):
     """The spread is right."""
     student.agrees(spread_of, [1.0, 2.0, 6.0])
@@ -169,13 +173,14 @@ def all_of(tiny, x):
     return tiny.spread(x), tiny.mean(tiny.double(x))
 
 
-@pytest.mark.exercise("tiny.whole")
+exercise("tiny.whole")
+
+
 def test_whole_spread(student):
     """The spread of three numbers is right."""
     student.agrees(all_of, [1.0, 2.0, 6.0])
 
 
-@pytest.mark.exercise("tiny.whole")
 def test_whole_spread_of_one(student):
     """The spread of one number is right."""
     student.agrees(all_of, [4.0])

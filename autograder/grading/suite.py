@@ -1,12 +1,13 @@
 """What hidden suites are written with: probes, and the comparison of what they return.
 
-    from autograder.grading.suite import probe
+    from autograder.grading.suite import exercise, probe
+
+    exercise("jvp.sin_rule")
 
     @probe
     def sine_at_three(mj):
         return mj.jvp(mj.numpy.sin, (3.0,), (1.0,))
 
-    @pytest.mark.exercise("jvp.sin_rule")
     def test_sine(student):
         \"\"\"The derivative of sin at 3 is right.\"\"\"
         student.agrees(sine_at_three)
@@ -75,7 +76,15 @@ class Disagreement(Exception):
 
 
 # ------------------------------------------------------------------------------------------
-# Probes
+# Sections and probes
+
+SECTIONS = "__exercises__"  # of a suite's module: the lines where sections begin, and of what
+
+
+def exercise(name: str) -> None:
+    """Begin a section of a suite: the tests from here to the next one belong to this exercise."""
+    suite = sys._getframe(1)
+    suite.f_globals.setdefault(SECTIONS, []).append((suite.f_lineno, name))
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from autograder.grading.suite import SuiteError
+from autograder.grading.suite import SECTIONS, SuiteError
 from autograder.lessons import places
 from autograder.lessons.manifest import Lesson
 
 _QUIET = [
     *("--disable-plugin-autoload", "--noconftest", "--import-mode=importlib", "--strict-markers"),
-    *("-o", "markers=exercise(id): the exercise that a test belongs to", "-c", os.devnull),
+    *("-c", os.devnull),
     *(f"-pno:{name}" for name in ("cacheprovider", "terminal", "capture", "logging", "warnings")),
     *(f"-pno:{name}" for name in ("faulthandler", "doctest", "unittest", "junitxml", "stepwise")),
     *(f"-pno:{name}" for name in ("unraisableexception", "threadexception")),
@@ -67,9 +67,12 @@ class _Collector:
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Note each test under its exercise, with its property."""
-        for item in items:
-            self.tests[exercise_of(item)].append(item.name)
-            self.properties[item.name] = property_of(item)
+        try:
+            for item in items:
+                self.tests[exercise_of(item)].append(item.name)
+                self.properties[item.name] = property_of(item)
+        except SuiteError as error:
+            self.broken.append(str(error))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note what is wrong with the file."""
@@ -118,7 +121,9 @@ def check_suite(lesson: Lesson, tests: Mapping[str, list[str]]) -> None:
 
 def exercise_of(item: pytest.Item) -> str:
     """The id of the exercise that a test belongs to."""
-    marks = [mark.args for mark in item.iter_markers("exercise")]
-    if len(marks) != 1 or len(marks[0]) != 1:
-        raise SuiteError(f"The test {item.name} needs exactly one mark, exercise(ID).")
-    return marks[0][0]
+    begin = item.function.__code__.co_firstlineno  # type: ignore[attr-defined]
+    sections = getattr(item.module, SECTIONS, [])  # type: ignore[attr-defined]
+    above = [name for line, name in sections if line < begin]
+    if not above:
+        raise SuiteError(f"The test {item.name} is in no section. Write exercise(ID) above it.")
+    return above[-1]

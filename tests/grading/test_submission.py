@@ -523,7 +523,6 @@ def broken(old, new):
 
 TWIN = """
 class TestAgain:
-    @pytest.mark.exercise("tiny.mean")
     def test_mean(self, student):
         pass
 """
@@ -539,7 +538,8 @@ FAULTS = [
     ("import pytest", "import pytest\n\n1 / 0", "ZeroDivisionError"),
     ('exercise("tiny.spread")', 'exercise("tiny.unknown")', "tiny.unknown"),
     ("def test_mean_of_two(", "def not_a_test(", None),
-    ("import pytest", f"import pytest\n{TWIN}", "two tests"),
+    ('exercise("tiny.double")', "", "in no section"),
+    ("student.agrees(spread_of, [1.0, 2.0, 6.0])", f"pass\n{TWIN}", "two tests"),
 ]
 
 

@@ -262,6 +262,18 @@ def select_branches(axis_size, indices, operands, dims, branches):
     return jaxpr_as_fun(program)(*operands), front_or_none(out_every)
 
 
+mistake(
+    "control.select",
+    {"append(": "insert(0, "},
+    name="All branches are run, and the wrong one is chosen",
+    hints=[
+        "Try two branches, one that doubles and one that squares. Who gets what?",
+        "`select_n(which, *cases)` takes `cases[0]` where `which` is 0. It is not the order of `cond`, which names its branch for True first.",
+        "Hand the results over in the order of the branches: `select_n(stretch(indices, c[0]), *c)`.",
+    ],
+)
+
+
 @mistake(
     "control.select",
     name="A branch that is not chosen spoils the gradient",
@@ -280,18 +292,6 @@ def select_branches(axis_size, indices, operands, dims, branches):
         results.append(jaxpr_as_fun(program)(*operands))
     columns = zip(*results, strict=True)
     return [select_n(stretch(indices, c[0]), *c) for c in columns], front_or_none(out_every)
-
-
-mistake(
-    "control.select",
-    {"append(": "insert(0, "},
-    name="All branches are run, and the wrong one is chosen",
-    hints=[
-        "Try two branches, one that doubles and one that squares. Who gets what?",
-        "`select_n(which, *cases)` takes `cases[0]` where `which` is 0. It is not the order of `cond`, which names its branch for True first.",
-        "Hand the results over in the order of the branches: `select_n(stretch(indices, c[0]), *c)`.",
-    ],
-)
 
 
 @mistake("control.select", fails="test_select_results_without_axis")
@@ -764,25 +764,6 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
     return turned.bind(step, same, [*map(zeros, consts), *carry], [*ys, *stacks])
 
 
-@mistake(
-    "control.scan_transpose",
-    name="A reversed scan is undone in its own direction",
-    hints=[
-        "A scan with `reverse=True` begins with the last row. Which row does its transpose begin with?",
-        "Backwards is the other direction than the one in which the steps were done.",
-        "Turn the direction around: `replace(loop, reverse=not loop.reverse)`.",
-    ],
-)
-def transpose_rest(loop, split, consts, same, stacks, cts):
-    number = sum(split.carry)
-    carry_avals, y_avals = groups(split.rest.out_avals, number)
-    avals = [*carry_avals, *(stacked(a, loop.length) for a in y_avals)]
-    carry, ys = groups([instantiate(ct, a) for ct, a in zip(cts, avals, strict=True)], number)
-    body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
-    back = replace(loop, reverse=True)
-    return back.bind(body, same, [*map(zeros, consts), *carry], [*ys, *stacks])
-
-
 mistake(
     "control.scan_transpose",
     {
@@ -806,6 +787,25 @@ mistake(
         "The rows are `[*ys, *stacks]`.",
     ],
 )
+
+
+@mistake(
+    "control.scan_transpose",
+    name="A reversed scan is undone in its own direction",
+    hints=[
+        "A scan with `reverse=True` begins with the last row. Which row does its transpose begin with?",
+        "Backwards is the other direction than the one in which the steps were done.",
+        "Turn the direction around: `replace(loop, reverse=not loop.reverse)`.",
+    ],
+)
+def transpose_rest(loop, split, consts, same, stacks, cts):
+    number = sum(split.carry)
+    carry_avals, y_avals = groups(split.rest.out_avals, number)
+    avals = [*carry_avals, *(stacked(a, loop.length) for a in y_avals)]
+    carry, ys = groups([instantiate(ct, a) for ct, a in zip(cts, avals, strict=True)], number)
+    body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
+    back = replace(loop, reverse=True)
+    return back.bind(body, same, [*map(zeros, consts), *carry], [*ys, *stacks])
 
 
 @mistake("control.scan_transpose", fails="test_backwards_constants_of_several_shapes")

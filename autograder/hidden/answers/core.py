@@ -764,6 +764,22 @@ def div_impl(x, y):
     return np.array([quotient(a, b) for a, b in pairs], kind).reshape(x.shape)
 
 
+mistake(
+    "core.div_impl",
+    {
+        "rounded_down = (quotient < 0) & (quotient * y != x)": "return np.where(y == 0, np.array(-1).astype(quotient.dtype), quotient)",
+        "minus_one = np.array(-1).astype(quotient.dtype)": "",
+        "return np.where(y == 0, minus_one, quotient + rounded_down)": "",
+    },
+    name="Integer division rounds down instead of towards zero",
+    hints=[
+        "Try -7 divided by 2. Which two integers lie next to -3.5, and which one lies nearer to zero?",
+        "`np.floor_divide` (Python's `//`) rounds down, to -4. Rounding towards zero gives -3.",
+        "Where the quotient is negative and `quotient * y != x`, it was rounded down: add 1 there.",
+    ],
+)
+
+
 @mistake(
     "core.div_impl",
     name="An integer divided by zero gives 0",
@@ -779,22 +795,6 @@ def div_impl(x, y):
         return np.divide(x, y)
     quotient = np.floor_divide(x, y)
     return quotient + ((quotient < 0) & (quotient * y != x))
-
-
-mistake(
-    "core.div_impl",
-    {
-        "rounded_down = (quotient < 0) & (quotient * y != x)": "return np.where(y == 0, np.array(-1).astype(quotient.dtype), quotient)",
-        "minus_one = np.array(-1).astype(quotient.dtype)": "",
-        "return np.where(y == 0, minus_one, quotient + rounded_down)": "",
-    },
-    name="Integer division rounds down instead of towards zero",
-    hints=[
-        "Try -7 divided by 2. Which two integers lie next to -3.5, and which one lies nearer to zero?",
-        "`np.floor_divide` (Python's `//`) rounds down, to -4. Rounding towards zero gives -3.",
-        "Where the quotient is negative and `quotient * y != x`, it was rounded down: add 1 there.",
-    ],
-)
 
 
 @mistake("core.div_impl", fails="test_least_integers")

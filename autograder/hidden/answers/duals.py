@@ -411,22 +411,6 @@ def jvp(f, primal, tangent):
     return out.primal, out.tangent
 
 
-@mistake(
-    "duals.jvp",
-    name="The result is not lifted",
-    hints=[
-        "What does `jvp(lambda x: 5.0, 2.0, 1.0)` do?",
-        "A function may return a constant, which has neither a primal nor a tangent.",
-        "Call `interpreter.lift` on what `f` returns; take `.primal` and `.tangent` from its answer.",
-    ],
-)
-def jvp(f, primal, tangent):
-    interpreter = JVPInterpreter(current_interpreter())
-    with set_interpreter(interpreter):
-        out = f(DualNumber(interpreter, primal, tangent))
-    return out.primal, out.tangent
-
-
 mistake(
     "duals.jvp",
     {
@@ -450,6 +434,22 @@ mistake(
         "The dual number that the function gets holds `primal` and `tangent`, both as they were given.",
     ],
 )
+
+
+@mistake(
+    "duals.jvp",
+    name="The result is not lifted",
+    hints=[
+        "What does `jvp(lambda x: 5.0, 2.0, 1.0)` do?",
+        "A function may return a constant, which has neither a primal nor a tangent.",
+        "Call `interpreter.lift` on what `f` returns; take `.primal` and `.tangent` from its answer.",
+    ],
+)
+def jvp(f, primal, tangent):
+    interpreter = JVPInterpreter(current_interpreter())
+    with set_interpreter(interpreter):
+        out = f(DualNumber(interpreter, primal, tangent))
+    return out.primal, out.tangent
 
 
 @mistake("duals.jvp", fails="test_one_call_of_the_function")

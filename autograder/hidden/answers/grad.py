@@ -39,6 +39,18 @@ def accumulate(ct_env, atom, ct):
     ct_env.update({var: add_tangents(ct, ct_env.get(var)) for var in wanted})
 
 
+mistake(
+    "grad.accumulate",
+    {"ct_env[atom] = add_tangents(ct_env.get(atom), ct)": "ct_env[atom] = ct"},
+    name="A later cotangent replaces the one before",
+    hints=[
+        "A value is used in two places. In one of them it counts 3, in the other 4. How much does it count?",
+        "Each use of a variable brings a cotangent, at different times. What is in the table already must not get lost.",
+        "Look up the old entry with `ct_env.get(atom)`, which may be None, and put in `add_tangents` of the old and the new.",
+    ],
+)
+
+
 @mistake(
     "grad.accumulate",
     name="The sum is written into the array that came first",
@@ -54,18 +66,6 @@ def accumulate(ct_env, atom, ct):
             ct_env[atom] += ct
         else:
             ct_env[atom] = ct
-
-
-mistake(
-    "grad.accumulate",
-    {"ct_env[atom] = add_tangents(ct_env.get(atom), ct)": "ct_env[atom] = ct"},
-    name="A later cotangent replaces the one before",
-    hints=[
-        "A value is used in two places. In one of them it counts 3, in the other 4. How much does it count?",
-        "Each use of a variable brings a cotangent, at different times. What is in the table already must not get lost.",
-        "Look up the old entry with `ct_env.get(atom)`, which may be None, and put in `add_tangents` of the old and the new.",
-    ],
-)
 
 
 @mistake("grad.accumulate", fails="test_values_used_in_programs")
@@ -161,6 +161,22 @@ def unbroadcast(ct, x):
             return None
 
 
+mistake(
+    "grad.unbroadcast",
+    {
+        "sums = reduce_sum(ct, axes)": "return reduce_sum_p.bind(ct, axes=axes)",
+        "kept = [i for i in range(len(want)) if i not in axes]": "",
+        "return broadcast_in_dim(sums, want, kept) if want else sums": "",
+    },
+    name="Axes of length 1 are gone after the sum",
+    hints=[
+        "An operand has the shape (2, 1). Of what shape must its cotangent be, and of what shape is yours?",
+        "`reduce_sum_p` drops the axes that it sums. An axis of length 1 is an axis all the same.",
+        "Restore the axes with `broadcast_in_dim(sums, x.aval.shape, kept)`, where `kept` are the axes that were not summed.",
+    ],
+)
+
+
 @mistake(
     "grad.unbroadcast",
     name="The cotangents of the copies are averaged",
@@ -182,22 +198,6 @@ def unbroadcast(ct, x):
     sums = div_p.bind(sums, number)
     kept = [i for i in range(len(want)) if i not in axes]
     return broadcast_in_dim(sums, want, kept) if want else sums
-
-
-mistake(
-    "grad.unbroadcast",
-    {
-        "sums = reduce_sum(ct, axes)": "return reduce_sum_p.bind(ct, axes=axes)",
-        "kept = [i for i in range(len(want)) if i not in axes]": "",
-        "return broadcast_in_dim(sums, want, kept) if want else sums": "",
-    },
-    name="Axes of length 1 are gone after the sum",
-    hints=[
-        "An operand has the shape (2, 1). Of what shape must its cotangent be, and of what shape is yours?",
-        "`reduce_sum_p` drops the axes that it sums. An axis of length 1 is an axis all the same.",
-        "Restore the axes with `broadcast_in_dim(sums, x.aval.shape, kept)`, where `kept` are the axes that were not summed.",
-    ],
-)
 
 
 @mistake("grad.unbroadcast", fails="test_several_axes_were_stretched")
@@ -611,6 +611,18 @@ def backward_pass(jaxpr, consts, args, cotangents):
     return [table.get(var) for var, flag in zip(jaxpr.invars, linear, strict=True) if flag]
 
 
+mistake(
+    "grad.backward_pass",
+    {"ct_env: dict[Var, Any] = {}": "ct_env = {}", "reversed(linear_eqns)": "linear_eqns"},
+    name="The equations are visited in the order of the program",
+    hints=[
+        "When the first equation of the program has its turn, where could the cotangent of its result come from?",
+        "A cotangent comes from the uses of a value, and these come after the equation that makes it. So the last equation must be first.",
+        "`for eqn in reversed(linear_eqns):`, or a loop over `linear_eqns[::-1]`.",
+    ],
+)
+
+
 @mistake(
     "grad.backward_pass",
     name="Of a variable that is several results, the last cotangent counts",
@@ -636,18 +648,6 @@ def backward_pass(jaxpr, consts, args, cotangents):
         for atom, ct in zip(eqn.invars, cts_in, strict=True):
             accumulate(ct_env, atom, ct)
     return [ct_env.get(var) for var in jaxpr.invars if isinstance(env[var], UndefPrimal)]
-
-
-mistake(
-    "grad.backward_pass",
-    {"ct_env: dict[Var, Any] = {}": "ct_env = {}", "reversed(linear_eqns)": "linear_eqns"},
-    name="The equations are visited in the order of the program",
-    hints=[
-        "When the first equation of the program has its turn, where could the cotangent of its result come from?",
-        "A cotangent comes from the uses of a value, and these come after the equation that makes it. So the last equation must be first.",
-        "`for eqn in reversed(linear_eqns):`, or a loop over `linear_eqns[::-1]`.",
-    ],
-)
 
 
 @mistake("grad.backward_pass", fails="test_a_value_used_twice")

@@ -250,21 +250,6 @@ def bind(op, *args):
     return asking(current_interpreter())
 
 
-@mistake(
-    "interpreters.bind",
-    name="Operations on plain floats are evaluated at once",
-    hints=[
-        "What does `add(1.0, 2.0)` mean while an interpreter is current that makes strings?",
-        "The operands do not decide who does the work. An operation on two constants belongs to the current interpreter as well.",
-        "Remove the special case: `current_interpreter().interpret_op(op, args)` for all operands.",
-    ],
-)
-def bind(op, *args):
-    if all(isinstance(x, float) for x in args):
-        return EvalInterpreter().interpret_op(op, args)
-    return current_interpreter().interpret_op(op, args)
-
-
 mistake(
     "interpreters.bind",
     {"current_interpreter()": "Context.interpreter"},
@@ -285,6 +270,21 @@ mistake(
         "Write `return` before the call of `interpret_op`.",
     ],
 )
+
+
+@mistake(
+    "interpreters.bind",
+    name="Operations on plain floats are evaluated at once",
+    hints=[
+        "What does `add(1.0, 2.0)` mean while an interpreter is current that makes strings?",
+        "The operands do not decide who does the work. An operation on two constants belongs to the current interpreter as well.",
+        "Remove the special case: `current_interpreter().interpret_op(op, args)` for all operands.",
+    ],
+)
+def bind(op, *args):
+    if all(isinstance(x, float) for x in args):
+        return EvalInterpreter().interpret_op(op, args)
+    return current_interpreter().interpret_op(op, args)
 
 
 @mistake("interpreters.bind", fails="test_operands_of_any_kind")
@@ -432,6 +432,18 @@ def count_ops(f, *args):
     return answer
 
 
+mistake(
+    "interpreters.count_ops",
+    {"current_interpreter()": "Context.interpreter"},
+    name="The interpreter around it is forgotten",
+    hints=[
+        "What if the function whose operations you count is called by a function whose operations are counted, too?",
+        "The interpreter that was current before `count_ops` may be any. It must see the operations, too, and its values may not be floats.",
+        "Give the new interpreter the one that is current now: `CountingInterpreter(current_interpreter())`.",
+    ],
+)
+
+
 @mistake(
     "interpreters.count_ops",
     name="The function runs under the old interpreter",
@@ -448,16 +460,6 @@ def count_ops(f, *args):
         return result, interpreter.count
 
 
-mistake(
-    "interpreters.count_ops",
-    {"current_interpreter()": "Context.interpreter"},
-    name="The interpreter around it is forgotten",
-    hints=[
-        "What if the function whose operations you count is called by a function whose operations are counted, too?",
-        "The interpreter that was current before `count_ops` may be any. It must see the operations, too, and its values may not be floats.",
-        "Give the new interpreter the one that is current now: `CountingInterpreter(current_interpreter())`.",
-    ],
-)
 mistake(
     "interpreters.count_ops",
     {"result = f": "f", "result,": "f(*args),"},

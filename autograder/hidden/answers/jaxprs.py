@@ -115,23 +115,6 @@ def eval_jaxpr(jaxpr, consts, *args, env={}):
     return [read(env, atom) for atom in jaxpr.outvars]
 
 
-@mistake(
-    "jaxprs.eval_jaxpr",
-    name="Literals are looked up as if they were variables",
-    hints=[
-        "Which atoms are in the environment, and which are not?",
-        "Only variables are bound, so only they are keys of the environment. A literal holds its value itself.",
-        "Call `read(env, atom)` for operands and for outputs, instead of `env[atom]`.",
-    ],
-)
-def eval_jaxpr(jaxpr, consts, *args):
-    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
-    for eqn in jaxpr.eqns:
-        outs = apply_equation(eqn, [env.get(atom, 0.0) for atom in eqn.invars])
-        env.update(zip(eqn.outvars, outs, strict=True))
-    return [env.get(atom, 0.0) for atom in jaxpr.outvars]
-
-
 mistake(
     "jaxprs.eval_jaxpr",
     {
@@ -159,6 +142,23 @@ mistake(
         "`[read(env, atom) for atom in jaxpr.outvars]`, after the loop.",
     ],
 )
+
+
+@mistake(
+    "jaxprs.eval_jaxpr",
+    name="Literals are looked up as if they were variables",
+    hints=[
+        "Which atoms are in the environment, and which are not?",
+        "Only variables are bound, so only they are keys of the environment. A literal holds its value itself.",
+        "Call `read(env, atom)` for operands and for outputs, instead of `env[atom]`.",
+    ],
+)
+def eval_jaxpr(jaxpr, consts, *args):
+    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+    for eqn in jaxpr.eqns:
+        outs = apply_equation(eqn, [env.get(atom, 0.0) for atom in eqn.invars])
+        env.update(zip(eqn.outvars, outs, strict=True))
+    return [env.get(atom, 0.0) for atom in jaxpr.outvars]
 
 
 @mistake("jaxprs.eval_jaxpr", fails="test_eval_binds")
@@ -298,6 +298,18 @@ def binary_type(x, y):
     return out
 
 
+mistake(
+    "jaxprs.binary_type",
+    {"and y": "or y"},
+    name="One weakly typed operand makes the result weakly typed",
+    hints=[
+        "What is the type of a float32 array plus the Python number 2.0, and does it still give way to others?",
+        "A weak type gives way. As soon as an array with a type of its own takes part, the result has that type for good.",
+        "`x.weak_type and y.weak_type`, not `or`.",
+    ],
+)
+
+
 @mistake(
     "jaxprs.binary_type",
     name="Shapes stretch as in NumPy, with missing axes put in front",
@@ -315,18 +327,6 @@ def binary_type(x, y):
     except ValueError as error:
         raise TypeError(str(error)) from None
     return ShapedArray(shape, x.dtype, x.weak_type and y.weak_type)
-
-
-mistake(
-    "jaxprs.binary_type",
-    {"and y": "or y"},
-    name="One weakly typed operand makes the result weakly typed",
-    hints=[
-        "What is the type of a float32 array plus the Python number 2.0, and does it still give way to others?",
-        "A weak type gives way. As soon as an array with a type of its own takes part, the result has that type for good.",
-        "`x.weak_type and y.weak_type`, not `or`.",
-    ],
-)
 
 
 @mistake("jaxprs.binary_type", fails="test_binary_stretches")
@@ -763,20 +763,6 @@ def check_atom(self, atom):
         self.fail("{} comes too early", atom)
 
 
-@mistake(
-    "jaxprs.check_atom",
-    name="Literals are not checked",
-    hints=[
-        "A literal has a value and a type. Who makes sure that they belong together?",
-        "A compiler that reads the type of `2:f64[]` believes it. The value is an integer.",
-        "Compare `np.asarray(atom.val)` with `atom.aval`: both 0-d, and with the same dtype.",
-    ],
-)
-def check_atom(self, atom):
-    if isinstance(atom, Var) and atom not in self.bound:
-        self.fail("{} is used and not bound", atom)
-
-
 mistake(
     "jaxprs.check_atom",
     {
@@ -791,6 +777,20 @@ mistake(
         "`if atom not in self.bound:` complain, with `self.fail`.",
     ],
 )
+
+
+@mistake(
+    "jaxprs.check_atom",
+    name="Literals are not checked",
+    hints=[
+        "A literal has a value and a type. Who makes sure that they belong together?",
+        "A compiler that reads the type of `2:f64[]` believes it. The value is an integer.",
+        "Compare `np.asarray(atom.val)` with `atom.aval`: both 0-d, and with the same dtype.",
+    ],
+)
+def check_atom(self, atom):
+    if isinstance(atom, Var) and atom not in self.bound:
+        self.fail("{} is used and not bound", atom)
 
 
 @mistake("jaxprs.check_atom", fails="test_atom_literal_shape")
@@ -1014,6 +1014,20 @@ def check_equation(self, eqn):
     self.bind(list(eqn.outvars))
 
 
+mistake(
+    "jaxprs.check_equation",
+    {
+        "if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):": "if var.aval.shape != aval.shape:"
+    },
+    name="The dtype of a result is not compared",
+    hints=[
+        "An equation binds an f64 variable, and the rule says that the result is f32. Does yours complain?",
+        "A type here is a shape and a dtype. A later operation relies on both.",
+        "Compare the pair `(aval.shape, aval.dtype)` with that of the variable.",
+    ],
+)
+
+
 @mistake(
     "jaxprs.check_equation",
     name="The number of results is not compared",
@@ -1053,20 +1067,6 @@ def check_equation(self, eqn):
     for var, aval in zip(eqn.outvars, avals, strict=True):
         if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
             self.fail("the result is {} and not {}", str(aval), str(var.aval))
-
-
-mistake(
-    "jaxprs.check_equation",
-    {
-        "if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):": "if var.aval.shape != aval.shape:"
-    },
-    name="The dtype of a result is not compared",
-    hints=[
-        "An equation binds an f64 variable, and the rule says that the result is f32. Does yours complain?",
-        "A type here is a shape and a dtype. A later operation relies on both.",
-        "Compare the pair `(aval.shape, aval.dtype)` with that of the variable.",
-    ],
-)
 
 
 @mistake("jaxprs.check_equation", fails="test_equation_sizes")

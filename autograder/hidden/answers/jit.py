@@ -1015,27 +1015,6 @@ def jvp_jaxpr(jaxpr, moves):
     return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])
 
 
-@mistake(
-    "jit.jvp",
-    name="Every input gets a tangent, moving or not",
-    hints=[
-        "How many inputs should the program have if one of two inputs moves?",
-        "The caller of the program passes tangents only for what moves. A tangent that is known to be zero is None, and costs nothing.",
-        "Take a tangent from those that are given if `move`, and None if not; the types of the tangents are those of the inputs that move.",
-    ],
-)
-def jvp_jaxpr(jaxpr, moves):
-    avals, f = jaxpr.in_avals, jaxpr_as_fun(jaxpr)
-
-    def values_and_tangents(*args):
-        primals, given = args[: len(avals)], args[len(avals) :]
-        tangents = [t if is_float(a.dtype) else None for t, a in zip(given, avals, strict=True)]
-        primals_out, tangents_out = jvp_flat(f, primals, tangents)
-        return [*primals_out, *(t for t in tangents_out if is_float(get_aval(t).dtype))]
-
-    return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *avals])
-
-
 mistake(
     "jit.jvp",
     {
@@ -1059,6 +1038,27 @@ mistake(
         'The key for `derived` is `("jvp", moves)`.',
     ],
 )
+
+
+@mistake(
+    "jit.jvp",
+    name="Every input gets a tangent, moving or not",
+    hints=[
+        "How many inputs should the program have if one of two inputs moves?",
+        "The caller of the program passes tangents only for what moves. A tangent that is known to be zero is None, and costs nothing.",
+        "Take a tangent from those that are given if `move`, and None if not; the types of the tangents are those of the inputs that move.",
+    ],
+)
+def jvp_jaxpr(jaxpr, moves):
+    avals, f = jaxpr.in_avals, jaxpr_as_fun(jaxpr)
+
+    def values_and_tangents(*args):
+        primals, given = args[: len(avals)], args[len(avals) :]
+        tangents = [t if is_float(a.dtype) else None for t, a in zip(given, avals, strict=True)]
+        primals_out, tangents_out = jvp_flat(f, primals, tangents)
+        return [*primals_out, *(t for t in tangents_out if is_float(get_aval(t).dtype))]
+
+    return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *avals])
 
 
 @mistake("jit.jvp", fails="test_jvp_integers")

@@ -201,6 +201,18 @@ def process_primitive(self, primitive, tracers, params):
     )
 
 
+mistake(
+    "jvp.process_primitive",
+    {"all": "any", ": Any": "", ", strict=True": ""},
+    name="One constant operand makes the whole result a constant",
+    hints=[
+        "What is the derivative of `x * 2.0`? One of the two operands is a constant there.",
+        "The shortcut without a rule is for operations in which nothing moves. `x * 2.0` moves as long as `x` does.",
+        "The condition asks whether *all* tangents are `None`, not whether *any* is. Rules know what to do with a `None` among their tangents.",
+    ],
+)
+
+
 @mistake(
     "jvp.process_primitive",
     name="The rule is called although nothing moves",
@@ -218,6 +230,18 @@ def process_primitive(self, primitive, tracers, params):
     if not primitive.multiple_results:
         return JVPTracer(self, primal_out, tangent_out)
     return [JVPTracer(self, x, t) for x, t in zip(primal_out, tangent_out)]
+
+
+mistake(
+    "jvp.process_primitive",
+    {": Any": "", "tangents, **params)": "tangents)", ", strict=True": ""},
+    name="The parameters do not reach the rule",
+    hints=[
+        "How does the rule of `reduce_sum` know along which axes the tangent is to be added up?",
+        "What is not an array (axes, shapes, dtypes) comes to this method in the dict `params`. Follow it: where does it go in your code?",
+        "Hand it on by keyword, to the rule as well as to `bind`: `rule(primals, tangents, **params)`.",
+    ],
+)
 
 
 @mistake(
@@ -242,28 +266,6 @@ def process_primitive(self, primitive, tracers, params):
     if primitive.multiple_results:
         return [JVPTracer(self, p, t) for p, t in zip(ps, ts)]
     return JVPTracer(self, ps, ts)
-
-
-mistake(
-    "jvp.process_primitive",
-    {"all": "any", ": Any": "", ", strict=True": ""},
-    name="One constant operand makes the whole result a constant",
-    hints=[
-        "What is the derivative of `x * 2.0`? One of the two operands is a constant there.",
-        "The shortcut without a rule is for operations in which nothing moves. `x * 2.0` moves as long as `x` does.",
-        "The condition asks whether *all* tangents are `None`, not whether *any* is. Rules know what to do with a `None` among their tangents.",
-    ],
-)
-mistake(
-    "jvp.process_primitive",
-    {": Any": "", "tangents, **params)": "tangents)", ", strict=True": ""},
-    name="The parameters do not reach the rule",
-    hints=[
-        "How does the rule of `reduce_sum` know along which axes the tangent is to be added up?",
-        "What is not an array (axes, shapes, dtypes) comes to this method in the dict `params`. Follow it: where does it go in your code?",
-        "Hand it on by keyword, to the rule as well as to `bind`: `rule(primals, tangents, **params)`.",
-    ],
-)
 
 
 @mistake("jvp.process_primitive", fails="test_several_results")

@@ -180,6 +180,20 @@ def stage_out(self, primitive, tracers, params):
     return list(map(result, abstract_eval(primitive, avals, params)))
 
 
+mistake(
+    "linearize.stage_out",
+    {
+        "recipe = EqnRecipe(primitive, tracers, params, [Var(pval.aval) for pval in pvals])": "later = [t for t in tracers if not t.pval.is_known]\nrecipe = EqnRecipe(primitive, later, params, [Var(pval.aval) for pval in pvals])"
+    },
+    name="Known operands are missing in the recipe",
+    hints=[
+        "Write down the recipe of `x * 2.0` for an unknown `x`. How many operands has the equation?",
+        "The operation will be applied later, to all its operands. A known one will be a constant of the program then.",
+        "Give `EqnRecipe` the whole of `tracers`.",
+    ],
+)
+
+
 @mistake(
     "linearize.stage_out",
     name="All results have one variable",
@@ -196,20 +210,6 @@ def stage_out(self, primitive, tracers, params):
     recipe = EqnRecipe(primitive, tracers, params, variables)
     pairs = zip(pvals, variables, strict=True)
     return [PartialEvalTracer(self, pval, var, recipe) for pval, var in pairs]
-
-
-mistake(
-    "linearize.stage_out",
-    {
-        "recipe = EqnRecipe(primitive, tracers, params, [Var(pval.aval) for pval in pvals])": "later = [t for t in tracers if not t.pval.is_known]\nrecipe = EqnRecipe(primitive, later, params, [Var(pval.aval) for pval in pvals])"
-    },
-    name="Known operands are missing in the recipe",
-    hints=[
-        "Write down the recipe of `x * 2.0` for an unknown `x`. How many operands has the equation?",
-        "The operation will be applied later, to all its operands. A known one will be a constant of the program then.",
-        "Give `EqnRecipe` the whole of `tracers`.",
-    ],
-)
 
 
 @mistake("linearize.stage_out", fails="test_staged_several")
@@ -654,6 +654,18 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     return [unknown(t.aval) if wait else t.pval for t, wait in zip(results, later)], program
 
 
+mistake(
+    "linearize.partial_eval_flat",
+    {", p in zip(outs, pvals_out, strict=True) if not p": " in outs if not t.pval"},
+    name="The program lacks the results that are to be instantiated",
+    hints=[
+        "Count: how many results does the caller believe to be unknown, and how many outputs has the program?",
+        "`instantiate` makes a known result count as unknown. Then its value must come from the program, like that of every unknown result.",
+        "Choose the outputs of the program by the partial values that you return, not by those in the tracers.",
+    ],
+)
+
+
 @mistake(
     "linearize.partial_eval_flat",
     name="The function runs twice",
@@ -677,18 +689,6 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
         [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
     )
     return pvals_out, program
-
-
-mistake(
-    "linearize.partial_eval_flat",
-    {", p in zip(outs, pvals_out, strict=True) if not p": " in outs if not t.pval"},
-    name="The program lacks the results that are to be instantiated",
-    hints=[
-        "Count: how many results does the caller believe to be unknown, and how many outputs has the program?",
-        "`instantiate` makes a known result count as unknown. Then its value must come from the program, like that of every unknown result.",
-        "Choose the outputs of the program by the partial values that you return, not by those in the tracers.",
-    ],
-)
 
 
 @mistake("linearize.partial_eval_flat", fails="test_partial_results_often")

@@ -212,23 +212,6 @@ def node_type(cls):
     return node_types[cls] if registered else namedtuple_type
 
 
-@mistake(
-    "pytrees.node_type",
-    name="The entries of base classes count",
-    hints=[
-        "Make a subclass of `dict` with an attribute of its own, take an instance apart and build it again. What is missing?",
-        "In the `core` lesson, `get_aval` looked through the base classes. A container of a subclass may hold more than the base class knows of, and that would be lost.",
-        "Ask for the class itself, `cls in node_types`. Only namedtuples are told by their base class.",
-    ],
-)
-def node_type(cls):
-    if cls in node_types:
-        return node_types[cls]
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return namedtuple_type
-    return next((node_types[base] for base in node_types if issubclass(cls, base)), None)
-
-
 mistake(
     "pytrees.node_type",
     {"namedtuple_type": "node_types[tuple]"},
@@ -249,6 +232,23 @@ mistake(
         "Do not ask for `None` at all: look up `cls` in `node_types`, and the answer is there.",
     ],
 )
+
+
+@mistake(
+    "pytrees.node_type",
+    name="The entries of base classes count",
+    hints=[
+        "Make a subclass of `dict` with an attribute of its own, take an instance apart and build it again. What is missing?",
+        "In the `core` lesson, `get_aval` looked through the base classes. A container of a subclass may hold more than the base class knows of, and that would be lost.",
+        "Ask for the class itself, `cls in node_types`. Only namedtuples are told by their base class.",
+    ],
+)
+def node_type(cls):
+    if cls in node_types:
+        return node_types[cls]
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return namedtuple_type
+    return next((node_types[base] for base in node_types if issubclass(cls, base)), None)
 
 
 @mistake("pytrees.node_type", fails="test_kinds_of_namedtuples")

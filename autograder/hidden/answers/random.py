@@ -17,19 +17,6 @@ def rotate_left(x, distance):
     return x
 
 
-@mistake(
-    "random.rotate_left",
-    name="The bits that leave are lost",
-    hints=[
-        "Try `rotate_left(np.uint32(0x80000001), 4)`: two bits are set, and two should be set in the result.",
-        "A shift to the left fills the lower bits with zeros. Which bits belong there?",
-        "The upper `distance` bits of `x`: `shift_right_logical(x, np.uint32(32 - distance))` brings them to the bottom.",
-    ],
-)
-def rotate_left(x, distance):
-    return shift_left(x, np.uint32(distance))
-
-
 mistake(
     "random.rotate_left",
     {
@@ -43,6 +30,19 @@ mistake(
         "To the left by `distance`, and to the right by `32 - distance`; you have the two the other way around.",
     ],
 )
+
+
+@mistake(
+    "random.rotate_left",
+    name="The bits that leave are lost",
+    hints=[
+        "Try `rotate_left(np.uint32(0x80000001), 4)`: two bits are set, and two should be set in the result.",
+        "A shift to the left fills the lower bits with zeros. Which bits belong there?",
+        "The upper `distance` bits of `x`: `shift_right_logical(x, np.uint32(32 - distance))` brings them to the bottom.",
+    ],
+)
+def rotate_left(x, distance):
+    return shift_left(x, np.uint32(distance))
 
 
 @right("random.threefry")

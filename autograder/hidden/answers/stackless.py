@@ -333,26 +333,6 @@ def linearize_flat(f, primals, in_moves):
     return program, outs
 
 
-@mistake(
-    "stackless.linearize_flat",
-    name="The function is called twice",
-    hints=[
-        "Let the function print something. How often do you see it?",
-        "The run under `JVPInterpreter` gives both: the results, and their tangents.",
-        "Return the results beside the tangents from the function that you record; `run` returns both.",
-    ],
-)
-def linearize_flat(f, primals, in_moves):
-    values = f(*primals)
-
-    def g(*moving):
-        outs, outs_dot = JVPInterpreter().run(f, primals, merge(in_moves, moving))
-        avals = types_of(outs)
-        return list(compress(instantiate(outs_dot, avals), are_floats(avals))), None
-
-    return LinearInterpreter().run(g, types_of(compress(primals, in_moves)))[0], values
-
-
 mistake(
     "stackless.linearize_flat",
     {
@@ -381,6 +361,26 @@ mistake(
         "`instantiate(tangents, types_of(outs))` makes zeros of `None`.",
     ],
 )
+
+
+@mistake(
+    "stackless.linearize_flat",
+    name="The function is called twice",
+    hints=[
+        "Let the function print something. How often do you see it?",
+        "The run under `JVPInterpreter` gives both: the results, and their tangents.",
+        "Return the results beside the tangents from the function that you record; `run` returns both.",
+    ],
+)
+def linearize_flat(f, primals, in_moves):
+    values = f(*primals)
+
+    def g(*moving):
+        outs, outs_dot = JVPInterpreter().run(f, primals, merge(in_moves, moving))
+        avals = types_of(outs)
+        return list(compress(instantiate(outs_dot, avals), are_floats(avals))), None
+
+    return LinearInterpreter().run(g, types_of(compress(primals, in_moves)))[0], values
 
 
 @mistake("stackless.linearize_flat", fails="test_linearize_moving_inputs")
@@ -720,6 +720,18 @@ def jit_jvp(primals, tangents, *, name, jaxpr):
     return outs, [by_place.get(i) for i in range(count)]
 
 
+mistake(
+    "stackless.jit_jvp",
+    {"[:number]": ""},
+    name="The residuals are given as results",
+    hints=[
+        "How many results does your rule give, and how many has the program?",
+        "The first program gives the results, and then what the second one needs to know.",
+        "Cut the list at `len(jaxpr.out_avals)`.",
+    ],
+)
+
+
 @mistake(
     "stackless.jit_jvp",
     name="The program is differentiated operation by operation",
@@ -734,18 +746,6 @@ def jit_jvp(primals, tangents, *, name, jaxpr):
     avals = jaxpr.out_avals
     floats = instantiate(moving, avals)
     return outs, [t if flag else None for t, flag in zip(floats, are_floats(avals))]
-
-
-mistake(
-    "stackless.jit_jvp",
-    {"[:number]": ""},
-    name="The residuals are given as results",
-    hints=[
-        "How many results does your rule give, and how many has the program?",
-        "The first program gives the results, and then what the second one needs to know.",
-        "Cut the list at `len(jaxpr.out_avals)`.",
-    ],
-)
 
 
 @mistake("stackless.jit_jvp", fails="test_call_kinds")

@@ -673,6 +673,18 @@ def dce_jaxpr(jaxpr):
     return replace(jaxpr, equations=tuple(compress(jaxpr.equations, flags)))
 
 
+mistake(
+    "staging.dce_jaxpr",
+    {"reversed(jaxpr.equations)": "jaxpr.equations", "reversed(kept)": "kept"},
+    name="The equations are looked at from top to bottom",
+    hints=[
+        "Take `v_2 = add(v_1, 3.0)`, `v_3 = mul(v_1, v_2)`, returned `v_3`. What is in your set when you look at the first equation?",
+        "Whether an equation is needed depends on those *below* it. Where must you begin to know that already?",
+        "Loop over `reversed(jaxpr.equations)`, and restore the order of the kept ones at the end.",
+    ],
+)
+
+
 @mistake(
     "staging.dce_jaxpr",
     name="Whatever is used anywhere is kept",
@@ -686,6 +698,18 @@ def dce_jaxpr(jaxpr):
     used = {jaxpr.return_val}.union(*(equation.args for equation in jaxpr.equations))
     kept = tuple(equation for equation in jaxpr.equations if equation.var in used)
     return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
+
+
+mistake(
+    "staging.dce_jaxpr",
+    {"reversed(kept)": "kept"},
+    name="The program comes out upside down",
+    hints=[
+        "Run the cleaned program. Which equation comes first?",
+        "Going backwards, you find the last equation first, and append it first.",
+        "Reverse the list of kept equations before it goes into the `Jaxpr`: `tuple(reversed(kept))`.",
+    ],
+)
 
 
 @mistake(
@@ -709,26 +733,6 @@ def dce_jaxpr(jaxpr):
     return Jaxpr(jaxpr.parameters, tuple(kept), jaxpr.return_val)
 
 
-mistake(
-    "staging.dce_jaxpr",
-    {"reversed(jaxpr.equations)": "jaxpr.equations", "reversed(kept)": "kept"},
-    name="The equations are looked at from top to bottom",
-    hints=[
-        "Take `v_2 = add(v_1, 3.0)`, `v_3 = mul(v_1, v_2)`, returned `v_3`. What is in your set when you look at the first equation?",
-        "Whether an equation is needed depends on those *below* it. Where must you begin to know that already?",
-        "Loop over `reversed(jaxpr.equations)`, and restore the order of the kept ones at the end.",
-    ],
-)
-mistake(
-    "staging.dce_jaxpr",
-    {"reversed(kept)": "kept"},
-    name="The program comes out upside down",
-    hints=[
-        "Run the cleaned program. Which equation comes first?",
-        "Going backwards, you find the last equation first, and append it first.",
-        "Reverse the list of kept equations before it goes into the `Jaxpr`: `tuple(reversed(kept))`.",
-    ],
-)
 mistake(
     "staging.dce_jaxpr",
     {

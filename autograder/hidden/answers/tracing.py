@@ -267,6 +267,18 @@ def literal_of(val):
     return Literal(aval=raise_to_shaped(get_aval(val)), val=value)
 
 
+mistake(
+    "tracing.literal",
+    {"ndim(val) == 0": "size(val) == 1"},
+    name="Arrays with one entry count as numbers",
+    hints=[
+        "What is the shape of `np.array([2.0]) * np.ones(3)`, and of `np.array([[2.0]]) * 3.0`?",
+        "How many entries an array has is not the question, but how many axes. An array of shape (1,) is a vector.",
+        "Ask for `np.ndim(val) == 0`, not for `np.size(val) == 1`.",
+    ],
+)
+
+
 @mistake(
     "tracing.literal",
     name="The value in a tracer is written into the program",
@@ -285,16 +297,6 @@ def literal_of(val):
     return Literal(np.array(aval.val), raise_to_shaped(aval))
 
 
-mistake(
-    "tracing.literal",
-    {"ndim(val) == 0": "size(val) == 1"},
-    name="Arrays with one entry count as numbers",
-    hints=[
-        "What is the shape of `np.array([2.0]) * np.ones(3)`, and of `np.array([[2.0]]) * 3.0`?",
-        "How many entries an array has is not the question, but how many axes. An array of shape (1,) is a vector.",
-        "Ask for `np.ndim(val) == 0`, not for `np.size(val) == 1`.",
-    ],
-)
 mistake(
     "tracing.literal",
     {"raise_to_shaped(get_aval(val)": "ShapedArray((), np.asarray(val).dtype"},
@@ -642,6 +644,21 @@ def new_dynamic(main):
         trace_state.dynamic_trace = before
 
 
+mistake(
+    "tracing.new_dynamic",
+    {
+        "previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main": "trace_state.dynamic_trace = main",
+        "trace_state.dynamic_trace = previous": "trace_state.dynamic_trace = None",
+    },
+    name="After an inner block no interpreter is in charge",
+    hints=[
+        "A function that is being traced traces another function. Who takes the operations that come after that?",
+        "Before the block there may have been an interpreter in charge already, that of a block outside. It must get its place back.",
+        "Keep what `trace_state.dynamic_trace` was, and assign that at the end, not `None`.",
+    ],
+)
+
+
 @mistake(
     "tracing.new_dynamic",
     name="After an exception the interpreter stays in charge",
@@ -656,21 +673,6 @@ def new_dynamic(main):
     previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main
     yield
     trace_state.dynamic_trace = previous
-
-
-mistake(
-    "tracing.new_dynamic",
-    {
-        "previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main": "trace_state.dynamic_trace = main",
-        "trace_state.dynamic_trace = previous": "trace_state.dynamic_trace = None",
-    },
-    name="After an inner block no interpreter is in charge",
-    hints=[
-        "A function that is being traced traces another function. Who takes the operations that come after that?",
-        "Before the block there may have been an interpreter in charge already, that of a block outside. It must get its place back.",
-        "Keep what `trace_state.dynamic_trace` was, and assign that at the end, not `None`.",
-    ],
-)
 
 
 @mistake("tracing.new_dynamic", fails="test_dynamic_exception")
@@ -755,6 +757,22 @@ def trace_with(builder, f, avals):
     )
 
 
+mistake(
+    "tracing.trace_with",
+    {
+        "with new_main(JaxprTrace, builder) as main, new_dynamic(main):": "with new_main(JaxprTrace, builder) as main:",
+        "invars: list[Any] = [t.atom for t in tracers]": "return builder.build([t.atom for t in tracers], [out.atom for out in outs])",
+        "return builder.build(invars, [out.atom for out in outs])": "",
+    },
+    name="Only operations on the inputs are written down",
+    hints=[
+        "Trace `lambda x: x + jnp.sin(2.0)`. Is there a `sin` in your program?",
+        "No operand of `sin` is a box there, so `bind` finds no reason to ask your interpreter. It evaluates, and the program gets the result as a constant.",
+        "`new_dynamic(main)` belongs into the `with`, behind `new_main`.",
+    ],
+)
+
+
 @mistake(
     "tracing.trace_with",
     name="Inputs that the function does not use are dropped",
@@ -773,22 +791,6 @@ def trace_with(builder, f, avals):
         read |= {id(out.atom) for out in outs}
         invars = [t.atom for t in tracers if id(t.atom) in read]
         return builder.build(invars, [out.atom for out in outs])
-
-
-mistake(
-    "tracing.trace_with",
-    {
-        "with new_main(JaxprTrace, builder) as main, new_dynamic(main):": "with new_main(JaxprTrace, builder) as main:",
-        "invars: list[Any] = [t.atom for t in tracers]": "return builder.build([t.atom for t in tracers], [out.atom for out in outs])",
-        "return builder.build(invars, [out.atom for out in outs])": "",
-    },
-    name="Only operations on the inputs are written down",
-    hints=[
-        "Trace `lambda x: x + jnp.sin(2.0)`. Is there a `sin` in your program?",
-        "No operand of `sin` is a box there, so `bind` finds no reason to ask your interpreter. It evaluates, and the program gets the result as a constant.",
-        "`new_dynamic(main)` belongs into the `with`, behind `new_main`.",
-    ],
-)
 
 
 @mistake("tracing.trace_with", fails="test_trace_outer_boxes")

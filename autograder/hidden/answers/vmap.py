@@ -851,23 +851,6 @@ def vmap_flat(f, axis_size, in_dims, args):
     return [r.val for r in results], [r.batch_dim for r in results]
 
 
-@mistake(
-    "vmap.flat",
-    name="Results that are constants are expected to have a box",
-    hints=[
-        "What does `vmap_flat` get back from `lambda x: [7.0]`?",
-        "A function may return a number that has never met a batch. It has no `val`.",
-        "Pass every result through `full_raise(trace, out)` before you take it apart.",
-    ],
-)
-def vmap_flat(f, axis_size, in_dims, args):
-    with batching(axis_size) as main:
-        trace = BatchTrace(main)
-        ins = [x if d is not_mapped else BatchTracer(trace, x, d) for x, d in zip(args, in_dims)]
-        outs = f(*ins)
-        return [out.val for out in outs], [out.batch_dim for out in outs]
-
-
 mistake(
     "vmap.flat",
     {
@@ -895,6 +878,23 @@ mistake(
         "Pass every result through `full_raise(trace, out)`, without asking for its type first. It leaves your own boxes alone, and boxes all others as constants.",
     ],
 )
+
+
+@mistake(
+    "vmap.flat",
+    name="Results that are constants are expected to have a box",
+    hints=[
+        "What does `vmap_flat` get back from `lambda x: [7.0]`?",
+        "A function may return a number that has never met a batch. It has no `val`.",
+        "Pass every result through `full_raise(trace, out)` before you take it apart.",
+    ],
+)
+def vmap_flat(f, axis_size, in_dims, args):
+    with batching(axis_size) as main:
+        trace = BatchTrace(main)
+        ins = [x if d is not_mapped else BatchTracer(trace, x, d) for x, d in zip(args, in_dims)]
+        outs = f(*ins)
+        return [out.val for out in outs], [out.batch_dim for out in outs]
 
 
 @mistake("vmap.flat", fails="test_flat_name_of_the_axis")

@@ -8,9 +8,8 @@ that most tests compile nothing.
 import contextlib
 
 import numpy as np
-import pytest
 
-from autograder.grading.suite import probe
+from autograder.grading.suite import exercise, probe
 
 F32 = np.float32
 ROW = np.array([0.5, -2.0, 3.0])
@@ -18,7 +17,7 @@ OTHER = np.array([4.0, 1.5, -0.25])
 GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 
 
-# cond_impl ----------------------------------------------------------------------------------------
+exercise("control.cond_eval")
 
 
 @probe
@@ -72,21 +71,18 @@ def branch_of_boxes(mj, branches, index, operands, tangents):
 THREE = ("lambda x, y: [x - y, x]", "lambda x, y: [y, x * y]", "lambda x, y: [sin(x) * y, y - x]")
 
 
-@pytest.mark.exercise("control.cond_eval")
 def test_eval_takes_the_branch(student):
     """The results are those of the branch that the index names."""
     student.agrees(branch_taken, THREE, 1, [ROW, OTHER])
     student.agrees(branch_taken, THREE, 0, [3.0, np.array(5.0)])
 
 
-@pytest.mark.exercise("control.cond_eval")
 def test_eval_takes_any_branch(student):
     """The same for the first and the last one of several."""
     student.agrees(branch_taken, THREE, 2, [ROW, OTHER])
     student.agrees(branch_taken, THREE, 0, [ROW, OTHER])
 
 
-@pytest.mark.exercise("control.cond_eval")
 def test_eval_of_several_operands(student):
     """All operands reach the branch, in their order."""
     three = ("lambda x, y, z: [z - x, y]", "lambda x, y, z: [z, x - y, y]")
@@ -95,20 +91,17 @@ def test_eval_of_several_operands(student):
     student.agrees(branch_taken, ("lambda: [2.0]", "lambda: [3.0, True]"), 1, [])
 
 
-@pytest.mark.exercise("control.cond_eval")
 def test_eval_gives_arrays(student):
     """Results are arrays, even if a branch hands on a Python number."""
     student.agrees(branch_taken, THREE, 0, [3.0, 5.0])
     student.agrees(branch_taken, ("lambda n: [n, 7]", "lambda n: [n + 1, n]"), 0, [4])
 
 
-@pytest.mark.exercise("control.cond_eval")
 def test_eval_of_weak_types(student):
     """The array of a Python number is weakly typed, as the number is."""
     student.agrees(choice_meets_float32, [2.5, 3, np.array(2.5), F32(2.5)])
 
 
-@pytest.mark.exercise("control.cond_eval")
 def test_eval_of_constants(student):
     """A branch may hold arrays of its own, and hand on booleans and whole numbers."""
     student.agrees(branch_taken, CAPTURED, 0, [ROW])
@@ -117,14 +110,12 @@ def test_eval_of_constants(student):
     student.agrees(branch_taken, ("lambda b, n: [n, b, 2.5]", "lambda b, n: []"), 1, [True, 3])
 
 
-@pytest.mark.exercise("control.cond_eval")
 def test_eval_of_tracers(student):
     """Operands may be tracers: tangents come through."""
     student.agrees(branch_of_boxes, THREE, 2, [ROW, OTHER], [OTHER, ROW])
     student.agrees(branch_of_boxes, THREE, 1, [0.5, 2.0], [1.0, 10.0])
 
 
-@pytest.mark.exercise("control.cond_eval")
 def test_eval_runs_one_branch(student):
     """The operations of one branch are carried out, and those of no other."""
     one = ("lambda x: [x * 2.0]", "lambda x: [sin(x * x) - x]", "lambda x: [log(x - x)]")
@@ -132,7 +123,7 @@ def test_eval_runs_one_branch(student):
     student.agrees(branch_of_boxes, one, 1, [0.5], [1.0])
 
 
-# cond_jvp -----------------------------------------------------------------------------------------
+exercise("control.cond_jvp")
 
 
 @probe
@@ -178,28 +169,24 @@ CAPTURED = (
 )
 
 
-@pytest.mark.exercise("control.cond_jvp")
 def test_jvp_of_choice(student):
     """Values and tangents are those of the branch that the index names."""
     student.agrees(moved, SMOOTH, 0, [ROW, OTHER], [OTHER, ROW * 3.0])
     student.agrees(moved, SMOOTH, 1, [0.5, 2.0], [1.0, 10.0])
 
 
-@pytest.mark.exercise("control.cond_jvp")
 def test_jvp_of_other_branches(student):
     """The same for each of the other branches."""
     student.agrees(moved, SMOOTH, 2, [ROW, OTHER], [OTHER, ROW * 3.0])
     student.agrees(moved, SMOOTH, 1, [GRID, GRID * 2.0], [GRID + 1.0, GRID])
 
 
-@pytest.mark.exercise("control.cond_jvp")
 def test_jvp_operands_that_stay(student):
     """An operand that does not move has no tangent; what depends on others alone has none."""
     student.agrees(moved, PARTLY, 0, [ROW, OTHER], [GRID[0], None])
     student.agrees(moved, SMOOTH, 2, [0.5, 2.0], [None, 1.0])
 
 
-@pytest.mark.exercise("control.cond_jvp")
 def test_jvp_branches_agree(student):
     """A result that moves in one branch has a tangent in all: zeros where it stays."""
     student.agrees(moved, PARTLY, 1, [ROW, OTHER], [GRID[0], None])
@@ -210,7 +197,6 @@ LAST = ("lambda x, y: [y, 2.0 * y]", "lambda x, y: [y * 3.0, y]", "lambda x, y: 
 STILL = ("lambda x: [x > 1.0, 2.0]", "lambda x: [x < 1.0, 3.0]", "lambda x: [x < 2.0, 4.0]")
 
 
-@pytest.mark.exercise("control.cond_jvp")
 def test_jvp_any_branch_decides(student):
     """Any of three branches may be the one in which a result moves; perhaps it moves in none."""
     for first in range(3):
@@ -220,21 +206,19 @@ def test_jvp_any_branch_decides(student):
     student.agrees(moved, STILL[::-1], 0, [0.5], [1.0])
 
 
-@pytest.mark.exercise("control.cond_jvp")
 def test_jvp_of_integers(student):
     """Integers do not move, before and after the choice."""
     student.agrees(moved, COUNTS, 1, [3, 2.0], [None, 1.0])
     student.agrees(moved, COUNTS, 0, [np.array([3, 4]), ROW], [None, OTHER])
 
 
-@pytest.mark.exercise("control.cond_jvp")
 def test_jvp_of_captured_arrays(student):
     """Arrays that a branch has captured are in the new branches too."""
     student.agrees(moved, CAPTURED, 1, [ROW], [OTHER])
     student.agrees(moved, CAPTURED[::-1], 1, [OTHER], [ROW])
 
 
-# select_branches ----------------------------------------------------------------------------------
+exercise("control.select")
 
 
 @probe
@@ -294,21 +278,18 @@ def pulled_back(mj, branches, indices, xs, ct):
     return value, back(ct)
 
 
-@pytest.mark.exercise("control.select")
 def test_select_own_branch(student):
     """Each example has the results of its own branch."""
     student.agrees(each_its_own, THREE, [2, 0, 1], [ROW, OTHER], [0, 0], [0.0, 0.0])
     student.agrees(each_its_own, THREE, [1, 2, 2], [OTHER, ROW], [0, 0], [0.0, 0.0])
 
 
-@pytest.mark.exercise("control.select")
 def test_select_of_two(student):
     """Two branches, as for a condition; the first example does not speak for the others."""
     student.agrees(each_its_own, THREE[:2], [0, 1, 0], [ROW, OTHER], [0, 0], [0.0, 0.0])
     student.agrees(each_its_own, THREE[:2], [1, 0, 0], [ROW, OTHER], [0, 0], [0.0, 0.0])
 
 
-@pytest.mark.exercise("control.select")
 def test_select_axes(student):
     """Operands have their batch axes anywhere, or nowhere; those of the results are leading."""
     two = ("lambda x, y: [x - y, y]", "lambda x, y: [y * x, y + x]")
@@ -316,7 +297,6 @@ def test_select_axes(student):
     student.agrees(each_its_own, two, [0, 1], [2.0, GRID], [None, 0], [2.0, ROW])
 
 
-@pytest.mark.exercise("control.select")
 def test_select_results_without_axis(student):
     """A result that is the same for all examples of a branch is selected as well."""
     two = ("lambda x, y: [y, x, 7.0]", "lambda x, y: [y * 2.0, x + 1.0, 5.0]")
@@ -324,7 +304,6 @@ def test_select_results_without_axis(student):
     student.agrees(each_its_own, two, [0, 1], [GRID, ROW], [0, None], [ROW, ROW])
 
 
-@pytest.mark.exercise("control.select")
 def test_select_arrays(student):
     """Examples may be matrices, integers or booleans."""
     two = ("lambda x, n: [x * 2.0, n, x > 1.0]", "lambda x, n: [sin(x), n + 5, x < 0.0]")
@@ -333,7 +312,6 @@ def test_select_arrays(student):
     student.agrees(each_its_own, two, [0, 1], [cube, counts], [0, 0], [cube[0], counts[0]])
 
 
-@pytest.mark.exercise("control.select")
 def test_select_traced(student):
     """The branches of the examples may be unknown: every branch is in the program once."""
     two = ("lambda x: [sin(x)]", "lambda x: [exp(x) * 2.0]")
@@ -341,7 +319,6 @@ def test_select_traced(student):
     student.agrees(within_a_program, two, [0, 0, 1, 1], [np.ones((4, 2))], [ROW[:2]])
 
 
-@pytest.mark.exercise("control.select")
 def test_select_gradients(student):
     """What happens in a branch that is not chosen does not spoil the gradient."""
     two = ("lambda x: [x * 3.0]", "lambda x: [log(x)]")
@@ -349,7 +326,6 @@ def test_select_gradients(student):
     student.agrees(pulled_back, two, [0, 1, 0, 0], [x], ct)
 
 
-@pytest.mark.exercise("control.select")
 def test_select_other_gradients(student):
     """The same if a different branch is chosen, for rows."""
     two = ("lambda x: [div(x, x * x)]", "lambda x: [x * 3.0]")
@@ -357,7 +333,6 @@ def test_select_other_gradients(student):
     student.agrees(pulled_back, two, [0, 1], [np.array([[1.0, 2.0], [0.0, 4.0]])], GRID[:, :2])
 
 
-@pytest.mark.exercise("control.select")
 def test_select_gradients_of_each_operand(student):
     """The same for the second and the third operand, and the second and the third branch."""
     three = (
@@ -370,7 +345,7 @@ def test_select_gradients_of_each_operand(student):
     student.agrees(pulled_back, three, [0, 0, 1], xs, OTHER)
 
 
-# settled ------------------------------------------------------------------------------------------
+exercise("control.settled")
 
 
 @probe
@@ -416,42 +391,36 @@ def derivative_of_step(mj, step, types, carry):
 CHAIN = ((0,), (0, 1), (1, 2), (2, 3))
 
 
-@pytest.mark.exercise("control.settled")
 def test_settled_at_once(student):
     """Marks that come out as they went in are the answer, after one transformation."""
     student.agrees(fixed_point, (True, False), [(0,), (1,)], [(0,), (1,)])
     student.agrees(fixed_point, (False, False, False), CHAIN[:3], [(0,)])
 
 
-@pytest.mark.exercise("control.settled")
 def test_settled_later(student):
     """A value that is marked after the first step is marked before the next one."""
     student.agrees(fixed_point, (True, False), [(0,), (0, 1)])
     student.agrees(fixed_point, (False, True, False), [(0, 1), (1,), (2,)], [(2,), (0,)])
 
 
-@pytest.mark.exercise("control.settled")
 def test_settled_in_several_rounds(student):
     """Marks may need several rounds to reach the last value of the carry."""
     student.agrees(fixed_point, (True, False, False, False), CHAIN, [(3,), ()])
     student.agrees(fixed_point, (False, True, False, False), CHAIN, [(0,), (3,)])
 
 
-@pytest.mark.exercise("control.settled")
 def test_settled_step(student):
     """The step that comes back belongs to the marks that come back."""
     student.agrees(fixed_point, (False, False, True), [(0, 1), (1, 2), (2,)], [(0,), (2,), (0,)])
     student.agrees(fixed_point, (True, False, False), CHAIN[:3], [(2,), (1,)])
 
 
-@pytest.mark.exercise("control.settled")
 def test_settled_without_carry(student):
     """There may be no carry at all, or nothing besides."""
     student.agrees(fixed_point, (), [], [(), ()])
     student.agrees(fixed_point, (True,), [(0,)])
 
 
-@pytest.mark.exercise("control.settled")
 def test_settled_derivatives(student):
     """The derivative of a step takes and returns the tangents of the same values."""
     late = "lambda a, b, c, n: [a, b + a, sin(c) + b, n + 1, c, n]"
@@ -459,7 +428,7 @@ def test_settled_derivatives(student):
     student.agrees(derivative_of_step, late, [ROW, ROW, ROW, 4], [False, True, False, False])
 
 
-# where_condition_holds ----------------------------------------------------------------------------
+exercise("control.finished")
 
 
 @probe
@@ -492,14 +461,12 @@ TWO_OF_EACH = (
 )
 
 
-@pytest.mark.exercise("control.finished")
 def test_finished_keep_their_carry(student):
     """An example whose condition does not hold comes out of a step as it went in."""
     student.agrees(after_steps, SMALL, "lambda x: [x * 2.0]", [], [], [np.array([3.0, 9.0, 8.0])])
     student.agrees(after_steps, SMALL, "lambda x: [x - 1.0]", [], [], [np.array([30.0, 7.0, 9.0])])
 
 
-@pytest.mark.exercise("control.finished")
 def test_finished_for_good(student):
     """After several steps, each example has the values with which it was done."""
     carry = [np.array([1.0, 3.0, 5.0])]
@@ -507,14 +474,12 @@ def test_finished_for_good(student):
     student.agrees(after_steps, SMALL, "lambda x: [x + exp(x)]", [], [], [ROW], 4)
 
 
-@pytest.mark.exercise("control.finished")
 def test_finished_with_constants(student):
     """Constants of the condition come first, then those of the body, then the carry."""
     student.agrees(after_steps, *TWO_OF_EACH)
     student.agrees(after_steps, *TWO_OF_EACH, 3)
 
 
-@pytest.mark.exercise("control.finished")
 def test_finished_with_other_numbers_of_constants(student):
     """The condition and the body may have different numbers of constants, or none."""
     limit, k = np.array([4.0, 4.0, 2.0]), np.array([2.0, 3.0, 5.0])
@@ -524,7 +489,6 @@ def test_finished_with_other_numbers_of_constants(student):
     student.agrees(after_steps, SMALL, "lambda k, m, x: [k - m * x]", [], [k, limit], [ROW], 2)
 
 
-@pytest.mark.exercise("control.finished")
 def test_finished_old_carry(student):
     """The condition is asked about the carry before the step, not about the new one."""
     grow = "lambda x: [x * 10.0]"
@@ -532,7 +496,6 @@ def test_finished_old_carry(student):
     student.agrees(after_steps, SMALL, "lambda x: [x - 9.0]", [], [], [np.array([12.0, 7.0, 8.5])])
 
 
-@pytest.mark.exercise("control.finished")
 def test_finished_in_every_dtype(student):
     """An example that is done keeps all of its carry: booleans, whole numbers, infinities."""
     body = "lambda x, b, n, y: [x * 2.0, x > 7.0, n + 1, log(y)]"
@@ -549,7 +512,6 @@ def test_finished_in_every_dtype(student):
     )
 
 
-@pytest.mark.exercise("control.finished")
 def test_finished_arrays(student):
     """The carry may hold matrices and values of other dtypes."""
     carry = [np.arange(12.0).reshape(2, 3, 2), np.array([True, True]), np.array([7, 5], np.int8)]
@@ -558,7 +520,7 @@ def test_finished_arrays(student):
     student.agrees(after_steps, "lambda x, b, n: [b]", body, [], [], carry, 3)
 
 
-# scan_by_while ------------------------------------------------------------------------------------
+exercise("control.scan_steps")
 
 
 @probe
@@ -616,35 +578,30 @@ FULL = "lambda k, m, a, b, x, y: [a * k + x, b - y * m, a - b, x * y, k * x]"
 FULL_ARGS = [2.0, 0.5, 1.0, np.array([3.0, 5.0]), ROW, np.arange(6.0).reshape(3, 2)]
 
 
-@pytest.mark.exercise("control.scan_steps")
 def test_scan_carry_and_ys(student):
     """The last carry comes first, then one row for each step."""
     student.agrees(scanned, SUMS, (0, 1), [1.0, ROW], 3)
     student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0, 3.0]), GRID], 2)
 
 
-@pytest.mark.exercise("control.scan_steps")
 def test_scan_of_several(student):
     """Several constants, carries, arrays of rows and ys keep their order."""
     student.agrees(scanned, FULL, (2, 2), FULL_ARGS, 3)
     student.agrees(scanned, FULL, (2, 2), [3.0, *FULL_ARGS[1:]], 3)
 
 
-@pytest.mark.exercise("control.scan_steps")
 def test_scan_reversed(student):
     """In a reversed scan the last row comes first, and each y is at the place of its row."""
     student.agrees(scanned, SUMS, (0, 1), [1.0, ROW], 3, True)
     student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0, 3.0]), GRID], 2, True)
 
 
-@pytest.mark.exercise("control.scan_steps")
 def test_scan_of_several_reversed(student):
     """Both together."""
     student.agrees(scanned, FULL, (2, 2), FULL_ARGS, 3, True)
     student.agrees(scanned, FULL, (2, 2), [3.0, *FULL_ARGS[1:]], 3, True)
 
 
-@pytest.mark.exercise("control.scan_steps")
 def test_scan_of_no_steps(student):
     """Without steps, the carry is the first one, and the ys have no rows."""
     student.agrees(scanned, SUMS, (0, 1), [4.0, np.zeros(0)], 0)
@@ -652,14 +609,12 @@ def test_scan_of_no_steps(student):
     student.agrees(loops_in, SUMS, (0, 1), [4.0, np.zeros(0)], 0)
 
 
-@pytest.mark.exercise("control.scan_steps")
 def test_scan_of_one_step(student):
     """One step, and other dtypes."""
     student.agrees(scanned, SUMS, (0, 1), [np.array(3, np.int32), np.array([5], np.int32)], 1)
     student.agrees(scanned, "lambda b, n: [b & (n > 1), n < 3]", (0, 1), [True, np.arange(4)], 4)
 
 
-@pytest.mark.exercise("control.scan_steps")
 def test_scan_of_parts(student):
     """There may be no carry, no ys, or no rows."""
     student.agrees(scanned, "lambda k, x: [x * k]", (1, 0), [5.0, ROW], 3)
@@ -667,14 +622,13 @@ def test_scan_of_parts(student):
     student.agrees(scanned, "lambda a, b: [b, a + b, a]", (0, 2), [0.0, 1.0], 6)
 
 
-@pytest.mark.exercise("control.scan_steps")
 def test_scan_is_one_loop(student):
     """However many steps there are, the program is one loop, and the body is in it once."""
     student.agrees(loops_in, "lambda c, x: [sin(c) + x, c]", (0, 1), [1.0, ROW], 3)
     student.agrees(loops_in, "lambda k, c, x: [sin(c) + x * k]", (1, 1), [2.0, 1.0, ROW], 3)
 
 
-# transpose_rest -----------------------------------------------------------------------------------
+exercise("control.scan_transpose")
 
 
 @probe
@@ -725,7 +679,6 @@ NUMBERS, ONE_EACH = [0.0] * 5, (1, 1, 1, 1)
 STACK = np.array([2.0, 3.0, 5.0])
 
 
-@pytest.mark.exercise("control.scan_transpose")
 def test_backwards_from_the_last_step(student):
     """The steps are undone from the last one to the first."""
     given = ([10.0], [STACK], [1.0, np.array([7.0, 11.0, 13.0])])
@@ -734,7 +687,6 @@ def test_backwards_from_the_last_step(student):
     student.agrees(backwards, chain, NUMBERS[:2], (0, 0, 1, 1), ([], [STACK], [1.0, ROW]))
 
 
-@pytest.mark.exercise("control.scan_transpose")
 def test_backwards_of_reversed(student):
     """A reversed scan is undone from its first row to its last."""
     given = ([10.0], [STACK], [1.0, np.array([7.0, 11.0, 13.0])])
@@ -743,7 +695,6 @@ def test_backwards_of_reversed(student):
     student.agrees(backwards, chain, NUMBERS[:2], (0, 0, 1, 1), ([], [STACK], [1.0, ROW]), True)
 
 
-@pytest.mark.exercise("control.scan_transpose")
 def test_backwards_constants(student):
     """The cotangents of a constant are added up over all steps."""
     two = "lambda a, b, c, x: [c + a * 2.0 + x, b - c]"
@@ -753,7 +704,6 @@ def test_backwards_constants(student):
     student.agrees(backwards, "lambda w, r: [w * r]", NUMBERS[:2], (0, 1, 0, 1), given)
 
 
-@pytest.mark.exercise("control.scan_transpose")
 def test_backwards_constants_of_several_shapes(student):
     """Each constant has a sum of its own shape and dtype."""
     types = [GRID, 0.0, np.float32(1.0), GRID, GRID]
@@ -763,7 +713,6 @@ def test_backwards_constants_of_several_shapes(student):
     student.agrees(backwards, rest, types, (0, 3, 1, 0), ([], [], cts), True)
 
 
-@pytest.mark.exercise("control.scan_transpose")
 def test_backwards_single_precision(student):
     """In a program of float32, sums and zeros are of float32 too."""
     small = [F32(0.0)] * 5
@@ -773,7 +722,6 @@ def test_backwards_single_precision(student):
     student.agrees(backwards, LINE, small, ONE_EACH, given, True)
 
 
-@pytest.mark.exercise("control.scan_transpose")
 def test_backwards_some_results(student):
     """Of several carries and ys, some may have no cotangent."""
     rest = "lambda c, d, x: [c + x, d * 2.0 + c, c - d, x * 3.0]"
@@ -784,7 +732,6 @@ def test_backwards_some_results(student):
         student.agrees(backwards, rest, types, (0, 0, 2, 0), ([], [], cts), True)
 
 
-@pytest.mark.exercise("control.scan_transpose")
 def test_backwards_zero_cotangents(student):
     """A cotangent that is None is zero, of the carry or of a whole array of ys."""
     given = ([10.0], [STACK], [None, np.array([7.0, 11.0, 13.0])])
@@ -792,7 +739,6 @@ def test_backwards_zero_cotangents(student):
     student.agrees(backwards, LINE, NUMBERS, ONE_EACH, ([10.0], [STACK], [2.0, None]))
 
 
-@pytest.mark.exercise("control.scan_transpose")
 def test_backwards_several(student):
     """Several of each, of several shapes, keep their order."""
     rest = "lambda s, t, w, c, d, x, r, q: [c * r + w * s, d * q - x, c * q, d * s + x * t]"
@@ -803,7 +749,6 @@ def test_backwards_several(student):
     student.agrees(backwards, rest, types, (2, 1, 2, 2), given, True)
 
 
-@pytest.mark.exercise("control.scan_transpose")
 def test_backwards_no_steps(student):
     """A scan of no steps hands the carry's cotangent on, and adds up nothing."""
     given = ([10.0], [np.zeros(0)], [4.0, np.zeros(0)])
@@ -842,25 +787,31 @@ def pulled_through_steps(mj, f, xs, cts):
     )[1](cts)
 
 
-@pytest.mark.exercise("control.cond_jvp")
+exercise("control.cond_jvp")
+
+
 def test_jvp_of_random_branches(student):
     """Random programs as branches are differentiated rightly."""
     student.agrees_on_programs(derivative_of_choice)
 
 
-@pytest.mark.exercise("control.select")
+exercise("control.select")
+
+
 def test_select_among_random_branches(student):
     """Each example has the results of its own branch, if the branches are random programs."""
     student.agrees_on_programs(choice_of_each)
 
 
-@pytest.mark.exercise("control.scan_transpose")
+exercise("control.scan_transpose")
+
+
 def test_backwards_through_random_steps(student):
     """A scan whose step is a random program can be transposed."""
     student.agrees_on_programs(pulled_through_steps, number=4, steps=4)
 
 
-# The whole module ---------------------------------------------------------------------------------
+exercise("control.whole")
 
 
 @contextlib.contextmanager
@@ -1031,51 +982,43 @@ def programs_in_loops(mj, f, xs, ts):
         return mj.jvp(last, xs, ts), operations(mj, last, *xs).count("scan")
 
 
-@pytest.mark.exercise("control.whole")
 def test_whole_choices(student):
     """A choice has the value and the derivative of the function that is taken."""
     student.agrees(choices, 0.5)
     student.agrees(choices, 2.0)
 
 
-@pytest.mark.exercise("control.whole")
 def test_whole_choices_of_examples(student):
     """In a batch each example has its own choice, and its own gradient."""
     student.agrees(choices_of_examples, np.array([0.0, 2.0, -1.0]), 3.0)
 
 
-@pytest.mark.exercise("control.whole")
 def test_whole_loops_of_examples(student):
     """In a batch each example runs for as long as its own condition holds."""
     student.agrees(loops_of_examples, np.array([1.0, 3.0, 9.0]), np.array([8.0, 2.0, 20.0]))
 
 
-@pytest.mark.exercise("control.whole")
 def test_whole_slopes_of_loops(student):
     """Loops are differentiated, whenever a value of the carry begins to move."""
     student.agrees(slopes_of_loops, 0.5, 2.0)
 
 
-@pytest.mark.exercise("control.whole")
 def test_whole_scans(student):
     """Scans return the last carry and the stacked results, even those of no steps."""
     student.agrees(scans, ROW)
 
 
-@pytest.mark.exercise("control.whole")
 def test_whole_gradients_of_scans(student):
     """The gradients of a scan are right, in both directions and both precisions."""
     student.agrees(gradients_of_scans, GRID[:, :2], np.array([[1.0, 2.0], [0.5, -1.0], [3.0, 0.0]]))
     student.agrees(gradients_of_scans, GRID[:, :2].astype(F32), np.ones((3, 2), F32))
 
 
-@pytest.mark.exercise("control.whole")
 def test_whole_one_in_another(student):
     """Choices and loops work inside each other, and inside other transformations."""
     student.agrees(one_in_another, np.array([0.5, 1.5]))
 
 
-@pytest.mark.exercise("control.whole")
 def test_whole_programs(student):
     """Random programs as the steps of a loop have the right values and tangents."""
     student.agrees_on_programs(programs_in_loops, number=4, steps=4)

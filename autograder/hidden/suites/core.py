@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from autograder.grading.in_worker import in_place
-from autograder.grading.suite import probe, siblings
+from autograder.grading.suite import exercise, probe, siblings
 
 INF = float("inf")
 NAN = float("nan")
 
-# core.new_main ----------------------------------------------------------------------------------
+exercise("core.new_main")
 
 
 @probe
@@ -107,53 +107,46 @@ def in_another_thread(mj):
     return seen
 
 
-@pytest.mark.exercise("core.new_main")
 @pytest.mark.parametrize("height", [1, 4])
 def test_level_is_place_on_stack(student, height):
     """The new interpreter is on top of the stack, and its level is its index there."""
     student.agrees(in_a_block, height, None)
 
 
-@pytest.mark.exercise("core.new_main")
 def test_data_are_kept(student):
     """The block gets the interpreter that was pushed, with its type and its data."""
     for data in ({"log": [1, 2]}, [], 0, "", False):
         student.agrees(in_a_block, 3, data)
 
 
-@pytest.mark.exercise("core.new_main")
 def test_block_ends(student):
     """When blocks end, one inside the other or one after the other, their interpreters are gone."""
     student.agrees(after_blocks)
 
 
-@pytest.mark.exercise("core.new_main")
 def test_error_in_block(student):
     """An error in the block takes the interpreter off the stack and then goes on its way."""
     student.agrees(after_an_error, "ValueError", 1)
     student.agrees(after_an_error, "ZeroDivisionError", 3)
 
 
-@pytest.mark.exercise("core.new_main")
 def test_interrupt_in_block(student):
     """An interrupt, or whatever else ends the block, leaves the stack clean."""
     for kind in ("KeyboardInterrupt", "SystemExit", "GeneratorExit", "StopIteration"):
         student.agrees(after_an_error, kind, 2)
 
 
-@pytest.mark.exercise("core.new_main")
 def test_error_in_inner_block(student):
     """An error in an inner block takes off the inner interpreter only."""
     student.agrees(error_between_blocks)
 
 
-@pytest.mark.exercise("core.new_main")
 def test_threads_have_their_own_stack(student):
     """A block in one thread changes nothing for another thread."""
     student.agrees(in_another_thread)
 
 
-# core.get_aval ----------------------------------------------------------------------------------
+exercise("core.get_aval")
 
 
 @probe
@@ -286,79 +279,68 @@ def aval_refused(mj, value):
     return "no error"
 
 
-@pytest.mark.exercise("core.get_aval")
 @pytest.mark.parametrize("value", [2.5, -3, True])
 def test_python_numbers(student, value):
     """Python's numbers and booleans are weakly typed arrays without axes."""
     student.agrees(aval_of, value)
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_arrays(student):
     """An array's abstract value has its shape and dtype, is not weakly typed, and holds it."""
     for dtype in ("float32", "float64", "int32", "bool", "uint8"):
         student.agrees(aval_of, np.array([[1, 0, 2], [3, 0, 5]], dtype))
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_small_arrays(student):
     """Arrays without axes and arrays without elements are arrays too."""
     student.agrees(aval_of, np.array(2.5, np.float32))
     student.agrees(aval_of, np.zeros((0, 3), np.int32))
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_numpy_scalars(student):
     """NumPy's scalars are not weakly typed, whatever Python class they inherit from."""
     for value in (np.float64(2.5), np.float64(-0.5), np.float32(1.5), np.int64(7), np.bool_(True)):
         student.agrees(aval_of, value)
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_tracer_answers_for_itself(student):
     """A tracer's abstract value is the tracer's own, the very object."""
     student.agrees(aval_of_tracer, (2, 3), "float32", False)
     student.agrees(aval_of_tracer, (), "int32", True)
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_array_subclass(student):
     """An instance of a subclass of NumPy's array class is an array."""
     student.agrees(aval_of_array_subclass)
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_registered_classes(student):
     """A class that is put into the table later is known, and a subclass counts as its nearest."""
     student.agrees(aval_of_registered)
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_table_is_asked_each_time(student):
     """The table says what is an array, and may change at any time."""
     student.agrees(aval_of_changing_class)
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_equal_values(student):
     """Values that are equal still have abstract values of their own."""
     student.agrees(avals_in_turn, [1, 1.0, True, np.float32(1), 0, False, 0.0, -0.0, 1])
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_makers_may_refuse(student):
     """If the maker of a value's type raises an error, it is this error that comes out."""
     student.agrees(errors_of_makers)
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_no_arrays(student):
     """A value that is neither a number nor an array is rejected by a TypeError that shows it."""
     for value in ("one", None, [1.0, 2.0], (3, 4), {"a": 1.0}):
         student.agrees(aval_refused, value)
 
 
-# core.find_top_trace ----------------------------------------------------------------------------
+exercise("core.find_top_trace")
 
 
 @probe
@@ -416,7 +398,6 @@ def top_of_escaped(mj, height, escaped_level, other_level):
     return answers
 
 
-@pytest.mark.exercise("core.find_top_trace")
 def test_constants_go_to_the_bottom(student):
     """If no operand is a tracer, evaluation takes the operation, however high the stack is."""
     for levels in ([], [None], [None, None, None]):
@@ -424,62 +405,54 @@ def test_constants_go_to_the_bottom(student):
         student.agrees(top_of, levels, 4, None)
 
 
-@pytest.mark.exercise("core.find_top_trace")
 def test_one_tracer_among_constants(student):
     """One tracer among constants decides, in any place."""
     for levels in ([1, None, None], [None, 1, None], [None, None, 1]):
         student.agrees(top_of, levels, 2, None)
 
 
-@pytest.mark.exercise("core.find_top_trace")
 def test_operands_decide(student):
     """An interpreter that no operand belongs to is not concerned, even if it is the newest."""
     student.agrees(top_of, [1], 4, None)
     student.agrees(top_of, [2, None, 1], 5, None)
 
 
-@pytest.mark.exercise("core.find_top_trace")
 def test_highest_level(student):
     """Of several tracers the one with the highest level decides, in any place."""
     for levels in ([3, 1, 2], [1, 3, 2], [2, 1, 3], [1, None, 3, 3, 2]):
         student.agrees(top_of, levels, 5, None)
 
 
-@pytest.mark.exercise("core.find_top_trace")
 def test_many_levels(student):
     """Levels are compared as numbers, even above nine."""
     student.agrees(top_of, [9, 11, 10], 13, None)
 
 
-@pytest.mark.exercise("core.find_top_trace")
 def test_dynamic_trace_above_constants(student):
     """A dynamic trace takes operations on constants."""
     student.agrees(top_of, [], 2, 1)
     student.agrees(top_of, [None, None], 5, 3)
 
 
-@pytest.mark.exercise("core.find_top_trace")
 def test_dynamic_trace_above_tracers(student):
     """A dynamic trace takes operations on tracers of lower levels."""
     student.agrees(top_of, [1], 5, 3)
     student.agrees(top_of, [None, 1, 2], 5, 3)
 
 
-@pytest.mark.exercise("core.find_top_trace")
 def test_lower_dynamic_trace(student):
     """A dynamic trace that is not above the highest operand changes nothing."""
     for levels in ([4, None], [1, 3], [2]):
         student.agrees(top_of, levels, 5, 2)
 
 
-@pytest.mark.exercise("core.find_top_trace")
 def test_escaped_tracers(student):
     """A tracer whose transformation has ended is rejected, beside any other operand."""
     for height, escaped, other in [(2, 2, 1), (4, 1, 3), (4, 3, 1)]:
         student.agrees(top_of_escaped, height, escaped, other)
 
 
-# core.full_raise --------------------------------------------------------------------------------
+exercise("core.full_raise")
 
 
 @probe
@@ -560,21 +533,18 @@ def own_tracer_boxed(mj, level, data):
     return [full_raise(trace, tracer) is tracer for tracer in tracers]
 
 
-@pytest.mark.exercise("core.full_raise")
 def test_constants_are_pure(student):
     """A number or an array is boxed by pure, once, whatever its value is."""
     student.agrees(constant_boxed, [2.5, 7, True, 1, 1.0, np.float64(1), -0.0, 0.0])
     student.agrees(constant_boxed, [0.0, 0, False, np.zeros(3), np.ones((0, 2)), np.float32(0)])
 
 
-@pytest.mark.exercise("core.full_raise")
 def test_own_tracer_is_left_alone(student):
     """A tracer of the same use of the interpreter is returned itself, even if its Trace is not."""
     student.agrees(own_tracer_boxed, 1, None)
     student.agrees(own_tracer_boxed, 3, {"log": []})
 
 
-@pytest.mark.exercise("core.full_raise")
 @pytest.mark.parametrize("same_type", [True, False])
 def test_tracer_from_below_is_lifted(student, same_type):
     """A tracer of a lower level is boxed by lift, box and all."""
@@ -582,14 +552,12 @@ def test_tracer_from_below_is_lifted(student, same_type):
     student.agrees(tracer_boxed, 1, 4, same_type)
 
 
-@pytest.mark.exercise("core.full_raise")
 def test_tracer_from_above_has_escaped(student):
     """A tracer of a higher level is rejected."""
     for level, same_type in [(3, True), (3, False), (6, True), (6, False)]:
         student.agrees(tracer_boxed, level, 2, same_type)
 
 
-@pytest.mark.exercise("core.full_raise")
 @pytest.mark.parametrize("same_type", [True, False])
 def test_another_use_at_the_same_level(student, same_type):
     """A tracer of a different use of an interpreter is rejected, even if the levels are equal."""
@@ -597,7 +565,7 @@ def test_another_use_at_the_same_level(student, same_type):
         student.agrees(tracer_boxed, level, level, same_type)
 
 
-# core.bind --------------------------------------------------------------------------------------
+exercise("core.bind")
 
 
 @probe
@@ -804,28 +772,24 @@ def whole_program(mj, start, unit):
     return z.val, main.global_data
 
 
-@pytest.mark.exercise("core.bind")
 def test_operands_are_boxed_in_order(student):
     """The interpreter gets all operands in boxes of its own, in their order, and works once."""
     for boxed in ([True, False, True], [False, True, False], [False, False, True]):
         student.agrees(handed_over, [2.5, np.arange(3), -7], boxed, {})
 
 
-@pytest.mark.exercise("core.bind")
 def test_params_are_handed_on(student):
     """The interpreter gets the parameters under their names, as they were given."""
     student.agrees(handed_over, [4.0], [True], {"axes": (1, 0), "new_dtype": "float32"})
     student.agrees(handed_over, [4.0, 0.5], [False, True], {"permutation": None})
 
 
-@pytest.mark.exercise("core.bind")
 def test_one_result(student):
     """A result leaves its box if the box adds nothing, and keeps it otherwise."""
     student.agrees(results, [True], False)
     student.agrees(results, [False], False)
 
 
-@pytest.mark.exercise("core.bind")
 @pytest.mark.parametrize("kept", [[False, True, False], [True, False]])
 def test_several_results(student, kept):
     """Each of several results leaves its box if the box adds nothing; they come in a list."""
@@ -833,7 +797,6 @@ def test_several_results(student, kept):
     student.agrees(results, [*kept, False, True], True, "tuple")
 
 
-@pytest.mark.exercise("core.bind")
 def test_constants_alone(student):
     """Operations on constants go to the top trace, too, in its boxes: dynamic or at the bottom."""
     student.agrees(constants_handed_over, FOR_BIND, [2.5, 7], "dynamic")
@@ -841,7 +804,6 @@ def test_constants_alone(student):
     student.agrees(constants_handed_over, FOR_BIND, [], "dynamic")
 
 
-@pytest.mark.exercise("core.bind")
 def test_few_of_several_results(student):
     """A primitive of several results returns a list, even if it has one result or none."""
     student.agrees(results, [True], True)
@@ -849,7 +811,6 @@ def test_few_of_several_results(student):
     student.agrees(results, [], True)
 
 
-@pytest.mark.exercise("core.bind")
 def test_plain_results(student):
     """Results that have no box, such as arrays and numbers, are returned as they are."""
     for value in (np.array([2.5, 3.5]), 7, np.float32(0.5)):
@@ -857,26 +818,23 @@ def test_plain_results(student):
     student.agrees(plain_results, [np.array([2.5, 3.5]), 7], True)
 
 
-@pytest.mark.exercise("core.bind")
 def test_operands_of_two_interpreters(student):
     """Operands of a lower interpreter are boxed again for the higher one, box and all."""
     for levels in ([2, 1, 0], [2, 0, 1], [2, 2, 1, 1]):
         student.agrees(two_interpreters, levels)
 
 
-@pytest.mark.exercise("core.bind")
 def test_escaped_operand(student):
     """An operation on a tracer whose transformation has ended is rejected."""
     student.agrees(escaped_operand)
 
 
-@pytest.mark.exercise("core.bind")
 def test_whole_program(student):
     """A program runs operation by operation under the interpreter of its input."""
     student.agrees(whole_program, np.array([0.5, 2.0, 3.5]), 3.0)
 
 
-# core.evaluate ----------------------------------------------------------------------------------
+exercise("core.evaluate")
 
 
 @probe
@@ -1001,7 +959,6 @@ def without_a_rule(mj):
     return "no error"
 
 
-@pytest.mark.exercise("core.evaluate")
 def test_values(student):
     """The rule of the primitive computes the value from the operands in their order."""
     for dtype in ("float32", "float64", "int32"):
@@ -1010,7 +967,6 @@ def test_values(student):
         student.agrees(evaluated, "gt", [x, y], {})
 
 
-@pytest.mark.exercise("core.evaluate")
 def test_params_reach_the_rule(student):
     """Parameters reach the rule by name."""
     x = np.arange(6.0).reshape(2, 3)
@@ -1018,7 +974,6 @@ def test_params_reach_the_rule(student):
     student.agrees(evaluated, "transpose", [x], {"permutation": (1, 0)})
 
 
-@pytest.mark.exercise("core.evaluate")
 def test_scalars_become_arrays(student):
     """A result without axes is an array too, never a NumPy scalar."""
     student.agrees(evaluated, "mul", [2.5, -3.0], {})
@@ -1026,13 +981,11 @@ def test_scalars_become_arrays(student):
     student.agrees(evaluated, "lt", [2, 3], {})
 
 
-@pytest.mark.exercise("core.evaluate")
 def test_one_result_of_own_rule(student):
     """A new primitive's rule is called once, and its result is an array."""
     student.agrees(evaluated_by_own_rule, [np.array([1, 2]), np.array([5, 6])], False)
 
 
-@pytest.mark.exercise("core.evaluate")
 def test_several_results_of_own_rule(student):
     """Of several results each becomes an array, and they come in a list."""
     student.agrees(evaluated_by_own_rule, [np.float64(2.5), np.array([4, 5]), np.int32(6)], True)
@@ -1042,19 +995,16 @@ def test_several_results_of_own_rule(student):
     student.agrees(evaluated_to_arrays, [np.array(2.5)])
 
 
-@pytest.mark.exercise("core.evaluate")
 def test_rules_that_change(student):
     """The table of rules is asked each time, and by the primitive itself, not by its name."""
     student.agrees(evaluated_by_changing_rule)
 
 
-@pytest.mark.exercise("core.evaluate")
 def test_operands_stay_the_users(student):
     """The user's own arrays can still be written to afterwards."""
     student.agrees(operand_of_identity)
 
 
-@pytest.mark.exercise("core.evaluate")
 def test_weak_types(student):
     """A result is weakly typed if all operands are, or as the parameters say."""
     x = np.array([2.5, 3.5])
@@ -1065,7 +1015,6 @@ def test_weak_types(student):
         student.agrees(evaluated_converted, 7, weak_type)
 
 
-@pytest.mark.exercise("core.evaluate")
 def test_weak_types_of_arrays(student):
     """An array may be weakly typed, too; a scalar of NumPy is not, even if it is a Python float."""
     for x in (3, 2.5):
@@ -1073,20 +1022,18 @@ def test_weak_types_of_arrays(student):
             student.agrees(evaluated_again, x, other)
 
 
-@pytest.mark.exercise("core.evaluate")
 def test_no_warnings(student):
     """Where NumPy warns, evaluation computes the same value and stays silent."""
     for name, value in [("log", -2.0), ("exp", 1e4)]:
         student.agrees(warnings_of, name, [np.array([value, 0.5])])
 
 
-@pytest.mark.exercise("core.evaluate")
 def test_missing_rule(student):
     """A primitive without a rule is named in the error."""
     student.agrees(without_a_rule)
 
 
-# core.div_impl ----------------------------------------------------------------------------------
+exercise("core.div_impl")
 
 
 @probe
@@ -1098,7 +1045,6 @@ def quotient(mj, x, y):
         return np.asarray(div_impl(x, y))
 
 
-@pytest.mark.exercise("core.div_impl")
 def test_floats(student):
     """Floats divide as in NumPy and keep their dtype, even if the divisor is 0."""
     for dtype in ("float16", "float32", "float64"):
@@ -1110,41 +1056,35 @@ def test_floats(student):
     student.agrees(quotient, 7.0, 0.0)
 
 
-@pytest.mark.exercise("core.div_impl")
 def test_positive_integers(student):
     """Quotients of positive integers lose their fraction."""
     student.agrees(quotient, np.array([7, 8, 9, 2]), np.array([2, 4, 5, 3]))
     student.agrees(quotient, 17, 5)
 
 
-@pytest.mark.exercise("core.div_impl")
 def test_negative_integers(student):
     """Quotients of integers round towards zero, whichever operand is negative."""
     student.agrees(quotient, np.array([-7, 7, -7, -1, 1]), np.array([2, -2, -3, 4, -5]))
     student.agrees(quotient, -17, 5)
 
 
-@pytest.mark.exercise("core.div_impl")
 def test_exact_negative_quotients(student):
     """Nothing is rounded if a negative quotient is exact."""
     student.agrees(quotient, np.array([-8, 9, -6, 0]), np.array([2, -3, -6, -4]))
 
 
-@pytest.mark.exercise("core.div_impl")
 def test_integer_zero_divisor(student):
     """An integer divided by zero is -1, and the other elements are right."""
     student.agrees(quotient, np.array([7, 0, -7, 9, -9]), np.array([0, 0, 0, 2, 2]))
     student.agrees(quotient, -5, 0)
 
 
-@pytest.mark.exercise("core.div_impl")
 def test_large_integers(student):
     """Large integers are divided exactly."""
     x = np.array([2**53 + 1, -(2**62) - 3, 2**63 - 1])
     student.agrees(quotient, x, np.array([1, 1, -3]))
 
 
-@pytest.mark.exercise("core.div_impl")
 def test_integer_dtypes(student):
     """Integers keep their dtype, rounded or not, divided by zero or not."""
     for dtype in ("int8", "int16", "int32", "int64"):
@@ -1154,7 +1094,6 @@ def test_integer_dtypes(student):
         student.agrees(quotient, np.zeros((0, 2), dtype), np.zeros((0, 2), dtype))
 
 
-@pytest.mark.exercise("core.div_impl")
 def test_least_integers(student):
     """The least number of a dtype, which has no positive counterpart, is divided like others."""
     for dtype in ("int8", "int32", "int64"):
@@ -1163,7 +1102,6 @@ def test_least_integers(student):
         student.agrees(quotient, np.array(x, dtype), np.array(y, dtype))
 
 
-@pytest.mark.exercise("core.div_impl")
 def test_unsigned_integers(student):
     """Unsigned integers divided by zero become the largest number of their dtype."""
     for dtype in ("uint8", "uint32", "uint64"):
@@ -1172,7 +1110,6 @@ def test_unsigned_integers(student):
         student.agrees(quotient, np.array(x, dtype), np.array(y, dtype))
 
 
-@pytest.mark.exercise("core.div_impl")
 def test_integer_shapes(student):
     """Operands of different shapes stretch as everywhere."""
     x, y = np.array([[-7, 7, 9]], np.int32), np.array([[2], [0]], np.int32)
@@ -1181,7 +1118,7 @@ def test_integer_shapes(student):
     student.agrees(quotient, np.array(-9, np.int32), y)
 
 
-# core.broadcast_impl ----------------------------------------------------------------------------
+exercise("core.broadcast_impl")
 
 
 @probe
@@ -1200,7 +1137,6 @@ def signs_repeated(mj, x, shape, axes):
     return np.signbit(broadcast_in_dim_impl(x, shape=shape, broadcast_dimensions=axes))
 
 
-@pytest.mark.exercise("core.broadcast_impl")
 def test_one_axis(student):
     """One axis may become any axis of the result."""
     student.agrees(repeated, np.array([2.5, 3.5]), (2, 3), (0,))
@@ -1208,14 +1144,12 @@ def test_one_axis(student):
     student.agrees(repeated, np.array([2.5, 3.5]), (3, 2, 4), (1,))
 
 
-@pytest.mark.exercise("core.broadcast_impl")
 def test_one_axis_of_equal_lengths(student):
     """The axes decide where an operand goes, even if its size would fit elsewhere."""
     for axis in (0, 1, 2):
         student.agrees(repeated, np.array([2.5, 3.5, 4.5]), (3, 3, 3), (axis,))
 
 
-@pytest.mark.exercise("core.broadcast_impl")
 def test_two_axes(student):
     """Two axes may leave room for a new one before, between or after them."""
     x = np.arange(6.0).reshape(2, 3)
@@ -1223,14 +1157,12 @@ def test_two_axes(student):
         student.agrees(repeated, x, shape, axes)
 
 
-@pytest.mark.exercise("core.broadcast_impl")
 def test_two_axes_of_equal_lengths(student):
     """The axes decide where each axis of an operand goes, even if all sizes are equal."""
     for axes in [(0, 1), (0, 2), (1, 2)]:
         student.agrees(repeated, np.arange(4.0).reshape(2, 2), (2, 2, 2), axes)
 
 
-@pytest.mark.exercise("core.broadcast_impl")
 def test_axes_of_length_one(student):
     """An axis of length 1 is repeated as often as the shape asks for."""
     student.agrees(repeated, np.array([[1.5, 2.5, 3.5]]), (2, 3), (0, 1))
@@ -1238,7 +1170,6 @@ def test_axes_of_length_one(student):
     student.agrees(repeated, np.array([1.5]), (3, 2), (0,))
 
 
-@pytest.mark.exercise("core.broadcast_impl")
 def test_no_axes(student):
     """A number or an array without axes fills any shape."""
     student.agrees(repeated, np.array(2.5, np.float32), (2, 3), ())
@@ -1246,7 +1177,6 @@ def test_no_axes(student):
     student.agrees(repeated, 0.5, (), ())
 
 
-@pytest.mark.exercise("core.broadcast_impl")
 def test_nothing_to_repeat(student):
     """An operand that has the shape already, and a result without elements, are no exceptions."""
     student.agrees(repeated, np.arange(6).reshape(2, 3), (2, 3), (0, 1))
@@ -1254,7 +1184,6 @@ def test_nothing_to_repeat(student):
     student.agrees(repeated, np.array([1.5, 2.5]), (2, 0), (0,))
 
 
-@pytest.mark.exercise("core.broadcast_impl")
 def test_unusual_values(student):
     """Zeros keep their sign, and infinite values and nan stay what they are."""
     student.agrees(repeated, np.array([1e300, INF, NAN]), (3, 2), (0,))
@@ -1262,7 +1191,6 @@ def test_unusual_values(student):
     student.agrees(signs_repeated, -0.0, (2,), ())
 
 
-@pytest.mark.exercise("core.broadcast_impl")
 def test_dtype_stays(student):
     """The dtype stays as it is."""
     for dtype in ("float32", "int32", "bool", "float16", "uint8"):
@@ -1272,7 +1200,7 @@ def test_dtype_stays(student):
         student.agrees(repeated, x, (2,), ())
 
 
-# core.counted -----------------------------------------------------------------------------------
+exercise("core.counted")
 
 
 OPERATING = siblings(
@@ -1391,7 +1319,6 @@ def counts_of_itself(mj, siblings, depth):
     return float(value), count, counts, len(trace_state.stack)
 
 
-@pytest.mark.exercise("core.counted")
 @pytest.mark.parametrize("program", ["chain", "constant operand", "params", "repeated", "not used"])
 def test_count(student, program):
     """The value is the function's own, and every operation on what depends on the input counts."""
@@ -1399,21 +1326,18 @@ def test_count(student, program):
     student.agrees(count_of, OPERATING, program, np.array([[0.5, 2.5]], np.float32))
 
 
-@pytest.mark.exercise("core.counted")
 def test_constants_do_not_count(student):
     """Operations on constants alone do not count."""
     student.agrees(count_of, OPERATING, "constant operation", 2.5)
     student.agrees(count_of, OPERATING, "constant operation", np.array([2.5, 3.5]))
 
 
-@pytest.mark.exercise("core.counted")
 def test_results_that_need_no_operation(student):
     """A function may return its input, or a constant."""
     for program in ("input", "constant", "constant result"):
         student.agrees(count_of, OPERATING, program, np.array([0.5, 2.5]))
 
 
-@pytest.mark.exercise("core.counted")
 def test_counts_within_counts(student):
     """Each of several interpreters counts what depends on its own input, and on no other."""
     names = (
@@ -1428,20 +1352,17 @@ def test_counts_within_counts(student):
         student.agrees(count_of, OPERATING, program, np.array([0.5, 1.5]))
 
 
-@pytest.mark.exercise("core.counted")
 @pytest.mark.parametrize("program", ["all of several", "one of several", "last of several"])
 def test_several_results_count_once(student, program):
     """An operation with several results counts once, and each of them can be used further."""
     student.agrees(count_of, OPERATING, program, 2.5)
 
 
-@pytest.mark.exercise("core.counted")
 def test_branches_count_for_themselves(student):
     """Python's `if` may look at the input, and every call counts only what it did itself."""
     student.agrees(counts_of_branches, OPERATING, [2.5, 0.0, 3.5])
 
 
-@pytest.mark.exercise("core.counted")
 def test_counts_of_itself(student):
     """A function may count itself, less deep; one that fails leaves nothing behind."""
     student.agrees(counts_of_itself, OPERATING, 3)
@@ -1464,31 +1385,39 @@ def counted_program(mj, f, xs):
     return counted(lambda x: f(x, *xs[1:]))(xs[0])
 
 
-@pytest.mark.exercise("core.bind")
+exercise("core.bind")
+
+
 def test_random_programs(student):
     """A random program of the functions of lax is evaluated rightly."""
     student.agrees_on_programs(program_value)
 
 
-@pytest.mark.exercise("core.div_impl")
+exercise("core.div_impl")
+
+
 def test_quotients_in_programs(student):
     """Programs with quotients of floats are evaluated rightly."""
     student.agrees_on_programs(program_value, using=["div"])
 
 
-@pytest.mark.exercise("core.broadcast_impl")
+exercise("core.broadcast_impl")
+
+
 def test_repetitions_in_programs(student):
     """Programs that repeat arrays along new axes are evaluated rightly."""
     student.agrees_on_programs(program_value, using=["broadcast_in_dim"])
 
 
-@pytest.mark.exercise("core.counted")
+exercise("core.counted")
+
+
 def test_counted_programs(student):
     """The operations of a random program that depend on its first argument are counted."""
     student.agrees_on_programs(counted_program, results=1)
 
 
-# The whole module ---------------------------------------------------------------------------------
+exercise("core.whole")
 
 
 @probe
@@ -1586,49 +1515,41 @@ def kinds_of_results(mj):
     return [(np.asarray(x), np.signbit(np.asarray(x, float)), x.weak_type) for x in outs]
 
 
-@pytest.mark.exercise("core.whole")
 def test_whole_programs(student):
     """Random programs are evaluated rightly, operation by operation."""
     student.agrees_on_programs(program_value)
 
 
-@pytest.mark.exercise("core.whole")
 def test_whole_quotients_and_repetitions(student):
     """Programs with quotients and with repeated arrays are evaluated rightly."""
     student.agrees_on_programs(program_value, using=["div", "broadcast_in_dim"])
 
 
-@pytest.mark.exercise("core.whole")
 def test_whole_kinds_of_results(student):
     """Results have the dtype of their operands, and are weakly typed if these are."""
     student.agrees(kinds_of_results)
 
 
-@pytest.mark.exercise("core.whole")
 def test_whole_refusals(student):
     """A value that is not an array, or a missing rule, is an error, and programs go on."""
     student.agrees(operations_refused, ["x", None, [1.0], 2**70, 2.5])
 
 
-@pytest.mark.exercise("core.whole")
 def test_whole_counts(student):
     """The operations of random programs that depend on one argument are counted."""
     student.agrees_on_programs(counted_program, results=1)
 
 
-@pytest.mark.exercise("core.whole")
 def test_whole_counts_within_counts(student):
     """Of two interpreters each counts what depends on its own input, in random programs."""
     student.agrees_on_programs(counted_within, results=1)
 
 
-@pytest.mark.exercise("core.whole")
 def test_whole_conditions(student):
     """Conditions on a counted input are decided, even one inside another."""
     student.agrees(counted_branches, [5.0, 1.0, -3.0])
 
 
-@pytest.mark.exercise("core.whole")
 def test_whole_kept_tracers(student):
     """A tracer that was kept is rejected, and a function that failed leaves nothing behind."""
     student.agrees(kept_tracers, [2.5, 3.5, 4.5])

@@ -6,10 +6,9 @@ compiled: calls of `jit` are only ever traced.
 """
 
 import numpy as np
-import pytest
 
 from autograder.grading.in_worker import in_place
-from autograder.grading.suite import probe, siblings
+from autograder.grading.suite import exercise, probe, siblings
 
 F32 = np.float32
 
@@ -24,7 +23,7 @@ OWN_VJP = """(lambda f: (f.defvjp(lambda x: (f(x), x), lambda x, ct: (ct,)), f)[
     mj.custom_vjp(lambda x: lax.tanh(x) * 2.0))"""
 
 
-# eval_equation ------------------------------------------------------------------------------------
+exercise("custom.eval_equation")
 
 
 @probe
@@ -59,7 +58,6 @@ def evaluated_by_hand(mj, x, count):
     return list(eval_equation(JaxprEqn([a], results, many_p, {"count": count}), [x]))
 
 
-@pytest.mark.exercise("custom.eval_equation")
 def test_eval_binds(student):
     """An operation is applied to its operands in their order; one result is in a list."""
     student.agrees(evaluated, "lambda x, y: lax.sub(x, y)", [5.0, 2.0], "")
@@ -67,21 +65,18 @@ def test_eval_binds(student):
     student.agrees(evaluated, "lambda x: lax.neg(x)", [np.zeros((0, 2), F32)], "")
 
 
-@pytest.mark.exercise("custom.eval_equation")
 def test_eval_params(student):
     """The params of an equation reach its primitive."""
     student.agrees(evaluated, "lambda x: lax.transpose(x, (1, 0))", [GRID], "")
     student.agrees(evaluated, "lambda x: lax.reduce_sum(x, (1,))", [GRID], "")
 
 
-@pytest.mark.exercise("custom.eval_equation")
 def test_eval_several_results(student):
     """An equation may have several results."""
     student.agrees(evaluated_by_hand, 2.0, 2)
     student.agrees(evaluated_by_hand, ROW, 3)
 
 
-@pytest.mark.exercise("custom.eval_equation")
 def test_eval_lists(student):
     """A primitive may return its one result in a list, or have none at all."""
     student.agrees(evaluated_by_hand, ROW, 1)
@@ -89,7 +84,6 @@ def test_eval_lists(student):
     student.agrees(evaluated_by_hand, 2.0, 0)
 
 
-@pytest.mark.exercise("custom.eval_equation")
 def test_eval_calls(student):
     """Of a call, the equations of the program are evaluated, and the call itself is not there."""
     double = "jit(lambda x, y: (x - y, lax.exp(y)))"
@@ -100,7 +94,6 @@ def test_eval_calls(student):
     student.agrees(evaluated, nested, [3.0], "program")
 
 
-@pytest.mark.exercise("custom.eval_equation")
 def test_eval_constants_of_a_call(student):
     """A program that is called may have constants of its own."""
     program = "jit(lambda x: x * np.array([2.0, -1.0, 0.5]) - np.array([5.0, 6.0, 7.0]))"
@@ -108,14 +101,12 @@ def test_eval_constants_of_a_call(student):
     student.agrees(evaluated, program, [ROW], "")
 
 
-@pytest.mark.exercise("custom.eval_equation")
 def test_eval_other_calls(student):
     """A function with a derivative of its own is a call, too."""
     student.agrees(evaluated, OWN_JVP, [ROW], "program")
     student.agrees(evaluated, OWN_VJP, [ROW], "program")
 
 
-@pytest.mark.exercise("custom.eval_equation")
 def test_eval_what_is_no_call(student):
     """A loop holds programs too, and calls none of them: it is bound as it is."""
     loop = "lambda x: lax.scan(lambda c, _: (c * 2.0, c), x, None, length=5)"
@@ -125,7 +116,6 @@ def test_eval_what_is_no_call(student):
     )
 
 
-@pytest.mark.exercise("custom.eval_equation")
 def test_eval_programs_without_equations(student):
     """A program that is called may hand its operands on, or return numbers."""
     student.agrees(evaluated, "jit(lambda x, y: (y, x, x))", [ROW, 2.0], "program")
@@ -133,14 +123,13 @@ def test_eval_programs_without_equations(student):
     student.agrees(evaluated, "jit(lambda x: ())", [ROW], "")
 
 
-@pytest.mark.exercise("custom.eval_equation")
 def test_eval_is_transformed(student):
     """Other transformations see each operation that is evaluated."""
     student.agrees(evaluated, "lambda x, y: lax.div(x, y)", [3.0, 2.0], "tangents")
     student.agrees(evaluated, "jit(lambda x, y: lax.sin(x) / y)", [ROW, OTHER], "tangents")
 
 
-# inverse_chain ------------------------------------------------------------------------------------
+exercise("custom.inverse_chain")
 
 
 @probe
@@ -197,7 +186,6 @@ def chain_runs(mj, values):
 LONG = "lambda x: lax.exp(lax.tanh(lax.neg(lax.log1p(x))))"
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_chain_of_one(student):
     """One operation is undone by its rule."""
     student.agrees(chain, "lax.exp", 3.0)
@@ -207,7 +195,6 @@ def test_chain_of_one(student):
     student.agrees(chain, "lax.logistic", np.array([0.1, 0.5, 0.7]))
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_chain_goes_backwards(student):
     """The last operation is undone first."""
     student.agrees(chain, "lambda x: lax.neg(lax.exp(x))", -3.0)
@@ -216,7 +203,6 @@ def test_chain_goes_backwards(student):
     student.agrees(chain, LONG, np.array([0.5, 0.7, 0.9]), "make_jaxpr")
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_chain_of_nothing(student):
     """A function that returns its argument is its own inverse; others are not."""
     student.agrees(chain, "lax.log", 0.5)
@@ -224,7 +210,6 @@ def test_chain_of_nothing(student):
     student.agrees(chain, "lambda x: x", ROW)
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_chain_params(student):
     """Rules are looked up at each call, by name, and get the params of the equation."""
     cube_root = ("integer_pow", "lambda z, *, y: lax.exp(lax.log(z) / y)")
@@ -278,13 +263,11 @@ def chain_of_toys(mj, params, error, y):
 ERRORS = ("KeyError", "TypeError", "ValueError", "NotImplementedError", "IndexError")
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_chain_of_each_type(student):
     """The function is traced for the type of the result, at each call."""
     student.agrees(chain_of_shape, [2.0, ROW, F32(2.0), -ROW.astype(F32), 3.0])
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_chain_of_rules(student):
     """A rule gets the parameters that say something; an error that it raises is the caller's."""
     student.agrees(chain_of_toys, {"by": 2.0, "accuracy": None, "axis": 0}, None, ROW)
@@ -292,7 +275,6 @@ def test_chain_of_rules(student):
         student.agrees(chain_of_toys, {}, error, 2.0)
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_chain_is_transformed(student):
     """The inverse is mapped and differentiated like any function of lax."""
     ys = np.array([0.4, 0.7, 0.9])
@@ -301,7 +283,6 @@ def test_chain_is_transformed(student):
     student.agrees(chain, "lambda x: lax.exp(lax.tanh(x))", ys, "vmap make_jaxpr")
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_chain_has_no_rule(student):
     """A primitive that is not in the table raises its error, which names the equation."""
     student.agrees(chain_stops, "lax.sin", 0.5)
@@ -309,7 +290,6 @@ def test_chain_has_no_rule(student):
     student.agrees(chain_stops, "lambda x: lax.exp(lax.sin(x))", ROW)
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_chain_is_no_chain(student):
     """An equation with two operands raises its error, which names the equation."""
     student.agrees(chain_stops, "lambda x: lax.exp(lax.exp(x * 2.0))", ROW + 2.0)
@@ -317,14 +297,13 @@ def test_chain_is_no_chain(student):
     student.agrees(chain_stops, "lambda x: lax.exp(lax.rem(x, 2.0))", 0.3)
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_chain_traces_once(student):
     """The function is run once for each call of its inverse, and not before."""
     student.agrees(chain_runs, [3.0, 2.0])
     student.agrees(chain_runs, [ROW])
 
 
-# invert -------------------------------------------------------------------------------------------
+exercise("custom.invert")
 
 
 @probe
@@ -369,7 +348,6 @@ def inverted_two_results(mj, ins, outs, params):
         return list(invert(eqn, 1, ins, outs))
 
 
-@pytest.mark.exercise("custom.invert")
 def test_invert_first_operand(student):
     """The first operand is found, if the second one is known."""
     student.agrees(inverted, "lax.add", [None, 2.0], [5.0])
@@ -378,7 +356,6 @@ def test_invert_first_operand(student):
     student.agrees(inverted, "lax.div", [None, GRID], [GRID + 1.0])
 
 
-@pytest.mark.exercise("custom.invert")
 def test_invert_second_operand(student):
     """The second operand is found, if the first one is known."""
     student.agrees(inverted, "lax.add", [2.0, None], [5.0])
@@ -387,7 +364,6 @@ def test_invert_second_operand(student):
     student.agrees(inverted, "lax.div", [GRID, None], [GRID + 1.0])
 
 
-@pytest.mark.exercise("custom.invert")
 def test_invert_single_operand(student):
     """An operation on one operand is undone."""
     student.agrees(inverted, "lax.exp", [None], [ROW])
@@ -401,7 +377,6 @@ THREE = [
 ]
 
 
-@pytest.mark.exercise("custom.invert")
 def test_invert_three_operands(student):
     """A rule gets the result, then the known operands in their order, whichever one is missing."""
     rules = [("clamp", THREE)]
@@ -412,7 +387,6 @@ def test_invert_three_operands(student):
     student.agrees(inverted, "lax.clamp", [ROW, None, OTHER], [ROW + OTHER], rules)
 
 
-@pytest.mark.exercise("custom.invert")
 def test_invert_params(student):
     """A rule gets the params that say something, by keyword, and all results."""
     rules = [("integer_pow", ["lambda z, *, y: lax.exp(lax.log(z) / y)"])]
@@ -431,14 +405,12 @@ def inverted_again(mj, ins, outs):
     return [list(invert(eqn, 1, ins, outs)) for _ in range(2)], ins, outs
 
 
-@pytest.mark.exercise("custom.invert")
 def test_invert_changes_nothing(student):
     """The lists that are given stay as they are."""
     student.agrees(inverted_again, [None, 2.0], [5.0])
     student.agrees(inverted_again, [ROW, None], [OTHER])
 
 
-@pytest.mark.exercise("custom.invert")
 def test_invert_errors_of_rules(student):
     """An error that a rule raises is the caller's to see."""
     for error in ERRORS:
@@ -446,14 +418,12 @@ def test_invert_errors_of_rules(student):
         student.agrees(inverted, "lax.sin", [None], [0.5], rules)
 
 
-@pytest.mark.exercise("custom.invert")
 def test_invert_is_traced(student):
     """What is computed is computed with operations that transformations see."""
     student.agrees(inverted, "lax.sub", [OTHER, None], [ROW], (), 1, "program")
     student.agrees(inverted, "lax.logistic", [None], [ROW / 2], (), 1, "program")
 
 
-@pytest.mark.exercise("custom.invert")
 def test_invert_stops(student):
     """No rule, or more than one unknown operand: the error of its kind names the equation."""
     student.agrees(inverted, "lax.sin", [None], [0.5], (), 3)
@@ -462,7 +432,7 @@ def test_invert_stops(student):
     student.agrees(inverted, "lax.clamp", [None, 1.0, None], [0.5], [("clamp", THREE)], 4)
 
 
-# evaluate_if_known --------------------------------------------------------------------------------
+exercise("custom.evaluate_if_known")
 
 
 @probe(uses=[in_place])
@@ -498,7 +468,6 @@ def ask_known(student, *args):
     student.agrees(known, siblings("custom.eval_equation"), *args)
 
 
-@pytest.mark.exercise("custom.evaluate_if_known")
 def test_known_operands(student):
     """If all operands are known, the result is computed and noted."""
     ask_known(student, "lax.sub", [5.0, 2.0], [None], (1.0, 1.0))
@@ -507,7 +476,6 @@ def test_known_operands(student):
     ask_known(student, "lambda x: lax.transpose(x, (1, 0))", [GRID], [None], (GRID,))
 
 
-@pytest.mark.exercise("custom.evaluate_if_known")
 def test_known_zero(student):
     """Zero, False and empty arrays are values like others."""
     ask_known(student, "lax.sub", [0.0, 0.0], [None], (1.0, 1.0))
@@ -516,7 +484,6 @@ def test_known_zero(student):
     ask_known(student, "lax.neg", [2.0], [0.0], (1.0,))
 
 
-@pytest.mark.exercise("custom.evaluate_if_known")
 def test_known_in_part(student):
     """If an operand is not known, nothing is computed; otherwise it is."""
     ask_known(student, "lax.mul", [5.0, 2.0], [None], (1.0, 1.0))
@@ -526,7 +493,6 @@ def test_known_in_part(student):
     ask_known(student, "lax.sub", [None, None], [7.0], (1.0, 1.0))
 
 
-@pytest.mark.exercise("custom.evaluate_if_known")
 def test_known_results(student):
     """If the results are known already, nothing is computed, and they stay; otherwise it is."""
     ask_known(student, "jit(lambda x: (x, -x))", [2.0], [None, None], (1.0,))
@@ -535,7 +501,6 @@ def test_known_results(student):
     ask_known(student, "jit(lambda x: (x, -x))", [2.0], [8.0, 9.0], (1.0,))
 
 
-@pytest.mark.exercise("custom.evaluate_if_known")
 def test_known_no_operands(student):
     """An operation without operands can always be computed."""
     ask_known(student, "lambda: lax.iota(np.dtype('int32'), 4)", [], [None])
@@ -564,35 +529,31 @@ def evaluation_fails(mj, error):
             return type(found).__name__
 
 
-@pytest.mark.exercise("custom.evaluate_if_known")
 def test_known_errors(student):
     """An error in a computation that is possible is the caller's to see."""
     for error in ERRORS:
         student.agrees(evaluation_fails, error)
 
 
-@pytest.mark.exercise("custom.evaluate_if_known")
 def test_known_several_results(student):
     """Several results are computed together."""
     ask_known(student, "jit(lambda x, y: (x - y, x * y))", [5.0, 2.0], [None, None], (1.0, 1.0))
     ask_known(student, "jit(lambda x: (x, -x, x * x))", [ROW], [None, None, None], (ROW,))
 
 
-@pytest.mark.exercise("custom.evaluate_if_known")
 def test_known_first_result(student):
     """That the first one of several results is known is not enough."""
     ask_known(student, "jit(lambda x, y: (x - y, x * y))", [5.0, 2.0], [3.0, None], (1.0, 1.0))
     ask_known(student, "jit(lambda x: (x, -x, x * x))", [ROW], [ROW, -ROW, None], (ROW,))
 
 
-@pytest.mark.exercise("custom.evaluate_if_known")
 def test_known_last_result(student):
     """That the last one of several results is known is not enough."""
     ask_known(student, "jit(lambda x, y: (x - y, x * y))", [5.0, 2.0], [None, 10.0], (1.0, 1.0))
     ask_known(student, "jit(lambda x: (x, -x, x * x))", [ROW], [None, None, ROW**2], (ROW,))
 
 
-# inverse_jaxpr, and inverse -----------------------------------------------------------------------
+exercise("custom.inverse_jaxpr")
 
 
 @probe(uses=[in_place])
@@ -647,7 +608,6 @@ def sweep(student, program, ins, outs, examples=None):
     student.agrees(swept, AROUND_JAXPR, program, given, ins, outs)
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_sweep_backward(student):
     """A chain is undone from its last equation to its first."""
     sweep(student, "lambda x: lax.exp(lax.neg(x))", [None], [3.0])
@@ -655,7 +615,6 @@ def test_sweep_backward(student):
     sweep(student, "lambda x: 5.0 - (x - 2.0) / 4.0", [None], [GRID])
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_sweep_constants(student):
     """Constants are known, and so is what is computed from them alone."""
     sweep(student, "lambda x: x * np.array([2.0, -1.0, 0.5])", [None], [ROW])
@@ -665,7 +624,6 @@ def test_sweep_constants(student):
     sweep(student, "lambda x: x + lax.exp(lax.neg(2.0))", [None], [3.0])
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_sweep_known_inputs(student):
     """Inputs that are known help to find the others, and are returned."""
     sweep(student, "lambda x, y: x - lax.sin(y * 2.0)", [None, OTHER], [ROW])
@@ -673,7 +631,6 @@ def test_sweep_known_inputs(student):
     sweep(student, "lambda x, y: (x + 2.0) / lax.exp(y)", [0.5, None], [5.0])
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_sweep_several_results(student):
     """With several results, an input that is a result itself helps from the start."""
     coupled = "lambda x, y: (x * lax.exp(y) + lax.sin(y), y)"
@@ -682,7 +639,6 @@ def test_sweep_several_results(student):
     sweep(student, "lambda x, y: (y, x - y)", [None, None], [3.0, 4.0])
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_sweep_some_results(student):
     """Of a result that is an input as well, either value may be the one that is known."""
     sweep(student, "lambda x, y: (x, x * y)", [2.0, None], [None, 8.0], [1.0, 1.0])
@@ -691,7 +647,6 @@ def test_sweep_some_results(student):
     sweep(student, "lambda x, y: (lax.exp(x), y, 3.0)", [None, 5.0], [None] * 3, [1.0, 1.0])
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_sweep_unknown(student):
     """What the results do not tell stays unknown, and dead code stops nothing."""
     sweep(student, "lambda x, y: lax.exp(x)", [None, None], [ROW])
@@ -699,7 +654,6 @@ def test_sweep_unknown(student):
     sweep(student, "lambda x: (lax.sin(x) * x, lax.exp(x))[1]", [None], [ROW])
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_sweep_calls(student):
     """A program that is called twice has values of its own each time."""
     twice = "lambda x, g=jit(lambda x, y: lax.exp(x - y)): g(g(x, 1.0), 2.0)"
@@ -708,7 +662,6 @@ def test_sweep_calls(student):
     sweep(student, "lambda x, y: jit(lambda a, b: a / b)(x, lax.exp(y))", [None, 1.0], [2.0])
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_sweep_stops(student):
     """The equation that stops it is named by its number, counted from the top."""
     sweep(student, "lambda x: lax.exp(lax.sin(lax.neg(x) * 2.0))", [None], [ROW])
@@ -716,7 +669,6 @@ def test_sweep_stops(student):
     sweep(student, "lambda x: lax.sin(x) * 2.0", [None], [0.5])
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_sweep_as_a_program(student):
     """The inverse is a program itself, with the operations that are needed and no others."""
     for program in (
@@ -727,7 +679,6 @@ def test_sweep_as_a_program(student):
         student.agrees(inverse_of, AROUND_JAXPR, program, [ROW], "make_jaxpr")
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_sweep_is_transformed(student):
     """The inverse can be differentiated, mapped and compiled, in this order."""
     ys = np.array([0.4, 0.7, 0.9])
@@ -758,7 +709,6 @@ def random_chain(rng):
     return f"lambda x: {text}"
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_sweep_random_chains(student):
     """Random chains of invertible steps are undone."""
     rng = np.random.default_rng(14)
@@ -766,7 +716,7 @@ def test_sweep_random_chains(student):
         sweep(student, random_chain(rng), [None], [rng.uniform(1.0, 2.0, 3)])
 
 
-# inverse_equation ---------------------------------------------------------------------------------
+exercise("custom.inverse_equation")
 
 
 @probe(uses=[in_place])
@@ -794,7 +744,6 @@ def undo(student, program, ins, outs, number=1):
     student.agrees(operands, AROUND_EQUATION, program, examples, ins, outs, number)
 
 
-@pytest.mark.exercise("custom.inverse_equation")
 def test_undo_operations(student):
     """An operation that calls no program is undone by its rule."""
     undo(student, "lax.exp", [None], [3.0])
@@ -802,7 +751,6 @@ def test_undo_operations(student):
     undo(student, "lax.div", [None, 2.0], [5.0])
 
 
-@pytest.mark.exercise("custom.inverse_equation")
 def test_undo_calls(student):
     """A call is undone equation by equation, and so is a call inside it."""
     undo(student, "jit(lambda x: lax.exp(x * 2.0) - 1.0)", [None], [3.0])
@@ -810,7 +758,6 @@ def test_undo_calls(student):
     undo(student, OWN_JVP, [None], [ROW])
 
 
-@pytest.mark.exercise("custom.inverse_equation")
 def test_undo_with_known_operands(student):
     """What is known of the operands of a call is known inside."""
     undo(student, "jit(lambda x, y: x * y + 1.0)", [None, 2.0], [7.0])
@@ -818,14 +765,12 @@ def test_undo_with_known_operands(student):
     undo(student, "jit(lambda x, y: lax.exp(x) - lax.sin(y))", [None, ROW], [OTHER + 9.0])
 
 
-@pytest.mark.exercise("custom.inverse_equation")
 def test_undo_gives_known_operands_back(student):
     """Operands that were known are in the answer, even if the result does not tell them."""
     undo(student, "jit(lambda x, y: lax.neg(x))", [None, 2.0], [7.0])
     undo(student, "jit(lambda x, y, z: jit(lambda a, b: a - b)(y, z))", [3.0, None, 5.0], [7.0])
 
 
-@pytest.mark.exercise("custom.inverse_equation")
 def test_undo_constants(student):
     """Constants of a program that is called are known."""
     undo(student, "jit(lambda x: x * np.array([2.0, -1.0, 0.5]))", [None], [ROW])
@@ -833,7 +778,6 @@ def test_undo_constants(student):
     undo(student, program, [None], [ROW])
 
 
-@pytest.mark.exercise("custom.inverse_equation")
 def test_undo_programs_without_equations(student):
     """A program that is called may hand its operands on."""
     student.agrees(
@@ -848,7 +792,6 @@ def test_undo_programs_without_equations(student):
     undo(student, "jit(lambda x: x)", [None], [ROW])
 
 
-@pytest.mark.exercise("custom.inverse_equation")
 def test_undo_what_is_no_call(student):
     """A loop holds programs too, and calls none of them: there is no rule for it."""
     loop = "lambda x: lax.scan(lambda c, _: (lax.exp(c), None), x, None, length=3)[0]"
@@ -856,21 +799,18 @@ def test_undo_what_is_no_call(student):
     undo(student, "lambda x: lax.while_loop(lambda c: c < 9.0, lax.exp, x)", [None], [3.0], 5)
 
 
-@pytest.mark.exercise("custom.inverse_equation")
 def test_undo_calls_that_stop(student):
     """An error in a call names the equation in it that stops."""
     undo(student, "jit(lambda x: lax.exp(x) + x)", [None], [3.0], 7)
     undo(student, "jit(lambda x: lax.neg(jit(lambda y: y * y)(x)))", [None], [3.0], 7)
 
 
-@pytest.mark.exercise("custom.inverse_equation")
 def test_undo_in_part(student):
     """Of several results some may be unknown, and then operands may stay unknown."""
     undo(student, "jit(lambda x, y: (lax.exp(x), y - 1.0))", [None, None], [3.0, None])
     undo(student, "jit(lambda x, y: (y - 1.0, lax.sin(x)))", [None, None], [ROW, None])
 
 
-@pytest.mark.exercise("custom.inverse_equation")
 def test_undo_stops(student):
     """The number of an operation is handed on; in a call, equations are counted from 1 again."""
     undo(student, "lax.sin", [None], [0.5], 7)
@@ -878,7 +818,7 @@ def test_undo_stops(student):
     undo(student, "jit(lambda x: lax.exp(lax.sin(x * 2.0)))", [None], [0.5], 7)
 
 
-# dce_jaxpr ----------------------------------------------------------------------------------------
+exercise("custom.dce_jaxpr")
 
 
 @probe
@@ -939,7 +879,6 @@ def kept_beside_programs(mj, x):
 TREE = "lambda x, y: (lax.sin(x) * 2.0, lax.cos(lax.exp(y)), x - lax.exp(y))"
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_dce_equations(student):
     """Equations stay if a used output needs them, directly or through others, in their order."""
     thin(student, TREE, [1.0, 2.0], [True, False, False])
@@ -948,7 +887,6 @@ def test_dce_equations(student):
     thin(student, TREE, [ROW, ROW], [True, True, True])
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_dce_chains_of_dead_code(student):
     """What only dead code needs is dead, too."""
     thin(student, "lambda x, y: (lax.sin(lax.exp(lax.neg(x))) * y, -y)", [1.0, 1.0], [False, True])
@@ -956,7 +894,6 @@ def test_dce_chains_of_dead_code(student):
     thin(student, "lambda x: (lax.exp(x), lax.sin(x))", [ROW], [False, False])
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_dce_inputs(student):
     """Inputs of no use are left out, and it is said of each whether it is still there."""
     thin(student, "lambda x, y, z: (x - z, y)", [1.0, 2.0, 3.0], [True, False])
@@ -964,7 +901,6 @@ def test_dce_inputs(student):
     thin(student, "lambda x, y, z: (lax.neg(y), z * x)", [ROW, ROW, ROW], [True, False])
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_dce_outputs(student):
     """Outputs may be inputs or numbers, and may occur twice."""
     thin(student, "lambda x, y: (y, 2.0, x, y)", [1.0, 2.0], [True, True, False, True])
@@ -972,7 +908,6 @@ def test_dce_outputs(student):
     thin(student, "lambda x, y: (lax.exp(y), y, x)", [1.0, 2.0], [False, True, False])
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_dce_constants(student):
     """Constants stay, whether they are used or not."""
     program = "lambda x: (x * np.array([2.0, -1.0, 0.5]), x - np.array([5.0, 6.0, 7.0]))"
@@ -983,7 +918,6 @@ def test_dce_constants(student):
 CALL = "lambda x, y: jit(lambda a, b: (lax.exp(a), lax.cos(b), a * 2.0))(lax.sin(x), y)"
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_dce_calls(student):
     """A call loses what it is not asked for, and with that what only those results needed."""
     thin(student, CALL, [1.0, 2.0], [False, True, False])
@@ -993,7 +927,6 @@ def test_dce_calls(student):
     thin(student, nested, [1.0, 2.0], [False, True])
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_dce_effects(student):
     """An equation that does something besides returning results stays, with what it needs."""
     program = "lambda x, y: (lax.sin(lax.neg(x)), lax.exp(y))"
@@ -1001,13 +934,11 @@ def test_dce_effects(student):
     thin(student, program, [1.0, 2.0], [False, False], [0])
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_dce_keeps_nothing(student):
     """What is cached on the old program does not fit the new one, and is not on it."""
     student.agrees(kept_beside_programs, 2.0)
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_dce_values(student):
     """What is left over computes the same values."""
     student.agrees(evaluated_without_dead_code, TREE, [ROW, OTHER], [False, True, True])
@@ -1030,7 +961,6 @@ def random_program(rng):
     return f"lambda x, y, z: {body}"
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_dce_random_programs(student):
     """Random programs lose exactly what is dead."""
     rng = np.random.default_rng(14)
@@ -1039,7 +969,7 @@ def test_dce_random_programs(student):
         thin(student, random_program(rng), [ROW, OTHER, ROW], used)
 
 
-# dot_general_cost ---------------------------------------------------------------------------------
+exercise("custom.dot_general_cost")
 
 
 @probe
@@ -1057,42 +987,36 @@ def product_cost(mj, shapes, numbers, dtype="float64"):
 NO_AXES = ((), ())
 
 
-@pytest.mark.exercise("custom.dot_general_cost")
 def test_cost_of_matrices(student):
     """A product of matrices costs a multiplication and an addition for each term."""
     student.agrees(product_cost, [(2, 3), (3, 5)], (((1,), (0,)), NO_AXES))
     student.agrees(product_cost, [(7, 3), (3, 7)], (((1,), (0,)), NO_AXES))
 
 
-@pytest.mark.exercise("custom.dot_general_cost")
 def test_cost_of_contracted_axes(student):
     """The contracted axes may be anywhere, and differ between the operands."""
     student.agrees(product_cost, [(2, 3), (5, 2)], (((0,), (1,)), NO_AXES))
     student.agrees(product_cost, [(2, 7, 3), (5, 7)], (((1,), (1,)), NO_AXES))
 
 
-@pytest.mark.exercise("custom.dot_general_cost")
 def test_cost_of_several_contracted_axes(student):
     """Several contracted axes have one term for each combination of indices."""
     student.agrees(product_cost, [(2, 3, 5), (3, 5, 7)], (((1, 2), (0, 1)), NO_AXES))
     student.agrees(product_cost, [(4, 3, 5), (5, 4)], (((0, 2), (1, 0)), NO_AXES))
 
 
-@pytest.mark.exercise("custom.dot_general_cost")
 def test_cost_without_contracted_axes(student):
     """An outer product has one term for each element; a product of vectors has one element."""
     student.agrees(product_cost, [(2,), (3,)], (NO_AXES, NO_AXES))
     student.agrees(product_cost, [(5,), (5,)], (((0,), (0,)), NO_AXES))
 
 
-@pytest.mark.exercise("custom.dot_general_cost")
 def test_cost_of_batches(student):
     """A batch axis counts once."""
     student.agrees(product_cost, [(4, 2, 3), (4, 3, 5)], (((2,), (1,)), ((0,), (0,))))
     student.agrees(product_cost, [(2, 4, 3), (3, 5, 4)], (((2,), (0,)), ((1,), (2,))))
 
 
-@pytest.mark.exercise("custom.dot_general_cost")
 def test_cost_in_bytes(student):
     """The operands and the result are read and written once, with their own dtypes."""
     numbers = (((1,), (0,)), NO_AXES)
@@ -1201,33 +1125,43 @@ def counted(mj, f, xs):
     return int(total.flops), int(total.transcendentals), int(total.bytes)
 
 
-@pytest.mark.exercise("custom.eval_equation")
+exercise("custom.eval_equation")
+
+
 def test_eval_programs(student):
     """A call of a random program returns what the program returns."""
     student.agrees_on_programs(evaluated_call)
 
 
-@pytest.mark.exercise("custom.inverse_chain")
+exercise("custom.inverse_chain")
+
+
 def test_chain_programs(student):
     """Random chains of operations are undone."""
     kinds = {"operations": CHAIN, "dtypes": ["float64"], "results": 1}
     student.agrees_on_programs(chain_undone, **kinds)
 
 
-@pytest.mark.exercise("custom.invert")
+exercise("custom.invert")
+
+
 def test_invert_programs(student):
     """Random programs are undone, equation by equation."""
     kinds = {"operations": INVERTIBLE, "dtypes": ["float64"], "results": 1}
     student.agrees_on_programs(program_undone, **kinds)
 
 
-@pytest.mark.exercise("custom.evaluate_if_known")
+exercise("custom.evaluate_if_known")
+
+
 def test_known_programs(student):
     """In a random program, what follows from the first argument is known, and nothing else."""
     student.agrees_on_programs(known_from_first)
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
+exercise("custom.inverse_jaxpr")
+
+
 def test_sweep_programs(student):
     """The inputs of random programs are found, even if there are several or some are known."""
     kinds = {"operations": INVERTIBLE, "dtypes": ["float64"], "number": 5}
@@ -1235,26 +1169,32 @@ def test_sweep_programs(student):
     student.agrees_on_programs(input_beside_another, **kinds, results=1)
 
 
-@pytest.mark.exercise("custom.inverse_equation")
+exercise("custom.inverse_equation")
+
+
 def test_undo_programs(student):
     """Random programs are undone where they are called."""
     kinds = {"operations": INVERTIBLE, "dtypes": ["float64"], "results": 1}
     student.agrees_on_programs(call_undone, **kinds)
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
+exercise("custom.dce_jaxpr")
+
+
 def test_dce_programs(student):
     """The last result of a random program does not change, and only what it needs is left."""
     student.agrees_on_programs(last_result, steps=8)
 
 
-@pytest.mark.exercise("custom.dot_general_cost")
+exercise("custom.dot_general_cost")
+
+
 def test_cost_of_programs(student):
     """A random program with products of arrays costs what its operations cost."""
     student.agrees_on_programs(counted, using=["dot_general"])
 
 
-# The whole module ---------------------------------------------------------------------------------
+exercise("custom.whole")
 
 
 @probe
@@ -1371,7 +1311,6 @@ def lean_program(mj, f, xs):
     return eval_jaxpr(jaxpr, closed.consts, left), kept, int(total.flops), int(total.bytes)
 
 
-@pytest.mark.exercise("custom.whole")
 def test_whole_calls(student):
     """Calls are opened, those with a derivative of their own too, and loops are not."""
     program = """lambda x: jit(lambda y: (jit(lax.sin)(y) * np.array([2.0, 3.0, 5.0]), y))(x)[0]"""
@@ -1380,7 +1319,6 @@ def test_whole_calls(student):
     student.agrees(calls_opened, own, [ROW])
 
 
-@pytest.mark.exercise("custom.whole")
 def test_whole_chains(student):
     """A chain of operations is undone, as a value and as a program."""
     student.agrees(undone, "lambda x: lax.exp(lax.tanh(lax.neg(lax.log1p(x))))", [OTHER[2:] * 0.9])
@@ -1388,7 +1326,6 @@ def test_whole_chains(student):
     student.agrees(undone, "lambda x, y: (lax.neg(x), lax.exp(y))", [ROW, ROW * ROW])
 
 
-@pytest.mark.exercise("custom.whole")
 def test_whole_inverses(student):
     """Functions with constants, calls and several arguments are undone."""
     called = """lambda x: jit(lambda y, k: lax.exp(y * k) - np.array([2.0, -1.0, 0.5]))(x, 4.0)"""
@@ -1397,13 +1334,11 @@ def test_whole_inverses(student):
     student.agrees(undone, coupled, [ROW, OTHER])
 
 
-@pytest.mark.exercise("custom.whole")
 def test_whole_transformed(student):
     """The inverse of a function that uses an outer value is differentiated and mapped."""
     student.agrees(undone_and_mapped, np.array([8.5, 9.0, 10.0]))
 
 
-@pytest.mark.exercise("custom.whole")
 def test_whole_stops(student):
     """What cannot be undone names its equation, and spoils nothing."""
     programs = [
@@ -1415,21 +1350,18 @@ def test_whole_stops(student):
     student.agrees(stops_at, programs, 3.0)
 
 
-@pytest.mark.exercise("custom.whole")
 def test_whole_dead_code(student):
     """Without dead code a program returns the same, in calls and in derivatives as well."""
     student.agrees(thinned_out, TREE, [ROW, OTHER], [False, True, False])
     student.agrees(thinned_out, CALL, [2.0, 3.0], [False, False, True])
 
 
-@pytest.mark.exercise("custom.whole")
 def test_whole_costs(student):
     """What a small network costs is counted through calls, loops and gradients."""
     student.agrees(costs, GRID[:, :2], OTHER[:2])
     student.agrees(costs, GRID[:, :2].astype(F32), OTHER[:2].astype(F32))
 
 
-@pytest.mark.exercise("custom.whole")
 def test_whole_programs(student):
     """Random chains are undone in calls, and random programs lose their dead code."""
     kinds = {"operations": CHAIN, "dtypes": ["float64"], "results": 1, "number": 4}

@@ -9,10 +9,9 @@ programs are evaluated equation by equation.
 import contextlib
 
 import numpy as np
-import pytest
 
 from autograder.grading.in_worker import in_place, watching
-from autograder.grading.suite import probe, siblings
+from autograder.grading.suite import exercise, probe, siblings
 
 F32 = np.float32
 F64 = "float64"
@@ -102,7 +101,7 @@ def linear(shape, dtype=F64):
     return ["linear", list(shape), dtype]
 
 
-# accumulate ---------------------------------------------------------------------------------------
+exercise("grad.accumulate")
 
 
 @probe
@@ -180,7 +179,6 @@ def accumulated_boxes(mj, x, y):
         return shown(env[a]), log
 
 
-@pytest.mark.exercise("grad.accumulate")
 def test_cotangents_are_added(student):
     """Several cotangents of one variable are added up."""
     student.agrees(accumulated, [ROW, 2.0 * ROW, -5.0 * ROW, ROW])
@@ -189,14 +187,12 @@ def test_cotangents_are_added(student):
     student.agrees(accumulated, [GRID.astype(F32), GRID.astype(F32)])
 
 
-@pytest.mark.exercise("grad.accumulate")
 def test_a_single_cotangent(student):
     """The first cotangent of a variable is kept as it is."""
     student.agrees(accumulated, [3.0])
     student.agrees(accumulated, [EMPTY])
 
 
-@pytest.mark.exercise("grad.accumulate")
 def test_no_cotangent(student):
     """If there is no cotangent, nothing changes, and no entry is made."""
     student.agrees(accumulated, [None])
@@ -204,34 +200,30 @@ def test_no_cotangent(student):
     student.agrees(several_variables, [(0, None), (1, 2.0), (0, None)])
 
 
-@pytest.mark.exercise("grad.accumulate")
 def test_variables_are_apart(student):
     """Each variable has a cotangent of its own, and the others stay as they are."""
     student.agrees(several_variables, [(0, 1.0), (1, 10.0), (0, 2.0), (1, 20.0)])
     student.agrees(several_variables, [(1, 5.0)])
 
 
-@pytest.mark.exercise("grad.accumulate")
 def test_literals_have_no_cotangent(student):
     """A literal is a constant: it gets no entry."""
     student.agrees(several_variables, [(2, 1.0)])
     student.agrees(several_variables, [(0, 1.0), (2, 3.0), (0, 5.0), (2, None)])
 
 
-@pytest.mark.exercise("grad.accumulate")
 def test_arrays_are_not_written_to(student):
     """The arrays that come in are never changed."""
     student.agrees(untouched, ROW, 10.0 * ROW)
     student.agrees(untouched, GRID, np.exp(GRID))
 
 
-@pytest.mark.exercise("grad.accumulate")
 def test_cotangents_may_be_tracers(student):
     """Cotangents may be tracers; nothing is computed but their sum."""
     student.agrees(accumulated_boxes, ROW, 10.0 * ROW)
 
 
-# unbroadcast --------------------------------------------------------------------------------------
+exercise("grad.unbroadcast")
 
 
 @probe(uses=[operand])
@@ -276,7 +268,6 @@ def stretched_sum(mj, name, ct, x, y):
     return rule(ct, operand(x), operand(y))
 
 
-@pytest.mark.exercise("grad.unbroadcast")
 def test_nothing_was_stretched(student):
     """If operand and result have the same shape, the cotangent comes back as it is."""
     for ct in (ROW, GRID, CUBE.astype(F32), np.ones((1, 3)), EMPTY, np.array(2.0)):
@@ -285,7 +276,6 @@ def test_nothing_was_stretched(student):
     student.agrees(unstretched_box, GRID, linear((2, 3)))
 
 
-@pytest.mark.exercise("grad.unbroadcast")
 def test_known_operands_have_none(student):
     """An operand that is known has no cotangent, whatever its shape."""
     student.agrees(unstretched, GRID, np.ones((1, 3)))
@@ -295,14 +285,12 @@ def test_known_operands_have_none(student):
     student.agrees(known_of_all_kinds, GRID, np.ones((2, 3)))
 
 
-@pytest.mark.exercise("grad.unbroadcast")
 def test_a_number_was_stretched(student):
     """A number that was stretched to an array gets the sum of all entries."""
     for ct in (ROW, GRID, CUBE, EMPTY, GRID.astype(F32), np.ones((1, 1))):
         student.agrees(unstretched, ct, linear((), ct.dtype.name))
 
 
-@pytest.mark.exercise("grad.unbroadcast")
 def test_an_axis_was_stretched(student):
     """Along an axis of length 1 that was stretched there is a sum, and the axis stays."""
     student.agrees(unstretched, ROW, linear((1,)))
@@ -312,7 +300,6 @@ def test_an_axis_was_stretched(student):
     student.agrees(unstretched, EMPTY, linear((1, 2)))
 
 
-@pytest.mark.exercise("grad.unbroadcast")
 def test_several_axes_were_stretched(student):
     """Several axes may have been stretched; those of length 1 that were not stay as they are."""
     for shape in [(1, 3, 4), (2, 1, 4), (2, 3, 1), (1, 1, 4), (1, 3, 1), (2, 1, 1), (1, 1, 1)]:
@@ -321,7 +308,6 @@ def test_several_axes_were_stretched(student):
     student.agrees(unstretched, CUBE[:, :1], linear((1, 1, 4)))
 
 
-@pytest.mark.exercise("grad.unbroadcast")
 def test_rules_that_stretch(student):
     """Both operands of a sum or a difference get a cotangent of their own shape."""
     student.agrees(stretched_sum, "add", GRID, linear((2, 1)), linear(()))
@@ -330,7 +316,6 @@ def test_rules_that_stretch(student):
     student.agrees(stretched_sum, "add", ROW, linear((3,)), 2.0)
 
 
-@pytest.mark.exercise("grad.unbroadcast")
 def test_work_of_a_sum(student):
     """The cotangent may be a tracer, whose sum its own interpreter computes."""
     student.agrees(unstretched_box, CUBE, linear((1, 3, 1)))
@@ -338,7 +323,7 @@ def test_work_of_a_sum(student):
     student.agrees(unstretched_box, GRID, linear((2, 1)))
 
 
-# mul_transpose ------------------------------------------------------------------------------------
+exercise("grad.mul_rule")
 
 STRETCH = siblings("grad.unbroadcast")
 
@@ -376,35 +361,30 @@ def product(student, ct, x, y):
     student.agrees(product_rule, STRETCH, ct, y, x)
 
 
-@pytest.mark.exercise("grad.mul_rule")
 def test_first_operand_is_linear(student):
     """If the first operand is linear, its cotangent is the result's times the second operand."""
     student.agrees(product_rule, STRETCH, 5.0, linear(()), 3.0)
     student.agrees(product_rule, STRETCH, GRID, linear((2, 3)), np.exp(GRID))
 
 
-@pytest.mark.exercise("grad.mul_rule")
 def test_second_operand_is_linear(student):
     """If the second operand is linear, its cotangent is the result's times the first operand."""
     student.agrees(product_rule, STRETCH, 5.0, -3.0, linear(()))
     student.agrees(product_rule, STRETCH, CUBE, np.exp(CUBE), linear((2, 3, 4)))
 
 
-@pytest.mark.exercise("grad.mul_rule")
 def test_product_keeps_the_dtype(student):
     """Cotangents have the dtype of the operands."""
     product(student, GRID.astype(F32), linear((2, 3), "float32"), np.exp(GRID).astype(F32))
     product(student, ROW.astype(F32), linear((3,), "float32"), F32(2.5))
 
 
-@pytest.mark.exercise("grad.mul_rule")
 def test_product_is_an_operation(student):
     """The product is computed by the library, not by NumPy."""
     student.agrees(kinds_of_products, STRETCH, ROW, linear((3,)), np.exp(ROW))
     student.agrees(kinds_of_products, STRETCH, ROW, np.exp(ROW), linear((3,)))
 
 
-@pytest.mark.exercise("grad.mul_rule")
 def test_linear_operand_was_stretched(student):
     """A linear operand that is smaller than the product gets a cotangent of its own shape."""
     product(student, ROW, linear(()), np.exp(ROW))
@@ -412,7 +392,6 @@ def test_linear_operand_was_stretched(student):
     product(student, GRID, linear((2, 1)), np.array([[7.0, 0.5, -1.0]]))
 
 
-@pytest.mark.exercise("grad.mul_rule")
 def test_known_operand_was_stretched(student):
     """A known operand that is smaller than the product is stretched in the cotangent, too."""
     product(student, ROW, linear((3,)), 4.0)
@@ -420,7 +399,6 @@ def test_known_operand_was_stretched(student):
     product(student, EMPTY, linear((0, 2)), 4.0)
 
 
-@pytest.mark.exercise("grad.mul_rule")
 def test_zero_and_infinity(student):
     """A factor of zero makes the cotangent zero; an infinite one makes it infinite."""
     product(student, ROW, linear((3,)), np.array([0.0, np.inf, -np.inf]))
@@ -430,14 +408,13 @@ def test_zero_and_infinity(student):
     product(student, np.inf, linear(()), 0.0)
 
 
-@pytest.mark.exercise("grad.mul_rule")
 def test_work_of_a_product(student):
     """Operands may be tracers."""
     student.agrees(product_rule_of_boxes, STRETCH, GRID, linear((2, 3)), np.exp(GRID))
     student.agrees(product_rule_of_boxes, STRETCH, GRID, np.exp(GRID), linear((2, 1)))
 
 
-# dot_cotangent ------------------------------------------------------------------------------------
+exercise("grad.dot_general_rule")
 
 MATRICES = (((1,), (0,)), ((), ()))
 STACKS = (((2,), (1,)), ((0,), (0,)))
@@ -533,7 +510,6 @@ def of_both(student, x_shape, y_shape, numbers):
     of_second(student, x_shape, y_shape, numbers)
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_first_matrix(student):
     """In a product of matrices, the first one gets its cotangent."""
     of_first(student, (3, 3), (3, 3), MATRICES)
@@ -541,7 +517,6 @@ def test_first_matrix(student):
     of_first(student, (2, 3), (3,), MATRICES)
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_second_matrix(student):
     """In a product of matrices, the second one gets its cotangent."""
     of_second(student, (3, 3), (3, 3), MATRICES)
@@ -549,7 +524,6 @@ def test_second_matrix(student):
     of_second(student, (2, 3), (3,), MATRICES)
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_vectors(student):
     """Products of vectors: one with all axes contracted, one with none."""
     of_both(student, (3,), (3,), (((0,), (0,)), ((), ())))
@@ -560,7 +534,6 @@ def test_vectors(student):
     student.agrees(operand_cotangent, ROW, (3,), F64, 2.5, ((), ()), ((), ()), False)
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_axes_in_any_place(student):
     """Contracted axes may be anywhere in the operands."""
     of_both(student, (3, 3), (3, 3), (((0,), (1,)), ((), ())))
@@ -569,7 +542,6 @@ def test_axes_in_any_place(student):
     of_both(student, (3, 2, 4), (5, 3, 6), (((0,), (1,)), ((), ())))
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_stacks_of_matrices(student):
     """Products with batch axes, one or two, in any place and order."""
     of_both(student, (3, 3, 3), (3, 3, 3), STACKS)
@@ -580,7 +552,6 @@ def test_stacks_of_matrices(student):
     of_both(student, (6, 3, 2, 7), (2, 5, 3, 6), numbers)
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_several_contracted_axes(student):
     """Several axes may be contracted, in any order."""
     of_both(student, (2, 3, 4), (4, 2, 5), (((2, 0), (0, 1)), ((), ())))
@@ -588,7 +559,6 @@ def test_several_contracted_axes(student):
     of_both(student, (2, 3), (3, 2), (((0, 1), (1, 0)), ((), ())))
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_dtype_of_an_operand(student):
     """The cotangent has the operand's dtype, even if the product has a different one."""
     ct, x, y = operands((2, 3), (3, 4), MATRICES)
@@ -603,7 +573,6 @@ def test_dtype_of_an_operand(student):
     student.agrees(operand_cotangent_traced, large, (1, 1), "float32", ones, *MATRICES, False)
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_whole_rule(student):
     """The rule around it gives a cotangent to the linear operand, and none to the other."""
     ct, x, y = operands((2, 3, 4), (2, 4, 5), STACKS)
@@ -611,7 +580,6 @@ def test_whole_rule(student):
     student.agrees(whole_rule, ct, x, linear(y.shape), STACKS, None)
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_work_of_a_cotangent(student):
     """Operands may be tracers, and one product does it."""
     ct, x, y = operands((2, 3), (3, 4), MATRICES)
@@ -620,7 +588,7 @@ def test_work_of_a_cotangent(student):
     student.agrees(operand_cotangent_of_boxes, ct, (3, 4), x, *mirrored, True)
 
 
-# backward_pass ------------------------------------------------------------------------------------
+exercise("grad.backward_pass")
 
 
 @probe(uses=[evaluating, operand, program])
@@ -717,7 +685,6 @@ def passes(student, spec, args, cts, consts=()):
     student.agrees(backwards, RULES, list(spec), list(consts), list(args), list(cts))
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_a_chain(student):
     """Along a chain of operations, each cotangent comes from the one after it."""
     chain = [("mul", [0, 3.0], {}), ("neg", [1], {}), ("mul", [2.0, 2], {}), ("div", [3, 8.0], {})]
@@ -732,7 +699,6 @@ def test_a_chain(student):
     passes(student, (0, [([2, 3], F64)], shapes, [4]), [linear((2, 3))], [ROW])
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_a_value_used_twice(student):
     """A value that is used several times gets the sum of the cotangents."""
     fork = [("mul", [0, 3.0], {}), ("neg", [1], {}), ("mul", [1, 10.0], {}), ("add", [2, 3], {})]
@@ -741,7 +707,6 @@ def test_a_value_used_twice(student):
     passes(student, (0, [THREE], double, [4]), [linear((3,))], [ROW])
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_several_results(student):
     """Several results, of which one depends on the other, add up their cotangents."""
     eqns = [("mul", [0, 3.0], {}), ("mul", [2, 2.0], {}), ("sub", [3, 1], {})]
@@ -751,7 +716,6 @@ def test_several_results(student):
     passes(student, spec, [linear(()), linear(())], [None, 10.0, None])
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_a_result_that_stands_twice(student):
     """One variable may be several results, or an input at the same time."""
     eqns = [("mul", [0, 3.0], {})]
@@ -760,7 +724,6 @@ def test_a_result_that_stands_twice(student):
     passes(student, (0, [THREE], eqns, [0, 1, 0]), [linear((3,))], [ROW, None, 2.0 * ROW])
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_results_that_are_constants(student):
     """Results that are literals, or known, do not matter."""
     eqns = [("mul", [0, 3.0], {}), ("neg", [1], {})]
@@ -772,7 +735,6 @@ def test_results_that_are_constants(student):
     passes(student, (0, [NUMBER, NUMBER], known, [3, 2]), [4.0, linear(())], [1.0, 10.0])
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_known_inputs_and_constants(student):
     """Operations on known values are computed first, and their results are used backwards."""
     eqns = [("sin", [0], {}), ("mul", [3, 1], {}), ("mul", [2, 4], {}), ("mul", [5, 0], {})]
@@ -783,7 +745,6 @@ def test_known_inputs_and_constants(student):
     passes(student, (0, [NUMBER], [("neg", [0], {})], [1]), [3.0], [1.0])
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_inputs_without_influence(student):
     """An input that no result depends on has no cotangent; the order is that of the inputs."""
     eqns = [("neg", [2], {}), ("mul", [0, 5.0], {}), ("mul", [3, 1], {})]
@@ -794,7 +755,6 @@ def test_inputs_without_influence(student):
     passes(student, spec, args, [None, None])
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_what_a_rule_gets(student):
     """A rule gets the cotangent, linear operands by type, known ones by value, and parameters."""
     eqns = [("scaled", [0, 1], {"by": 3.0}), ("scaled", [1, 2], {"by": 10.0})]
@@ -804,7 +764,6 @@ def test_what_a_rule_gets(student):
     student.agrees(rules_called, RULES, known, [3], [4.0, linear(())], [5.0])
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_operations_with_several_results(student):
     """An operation with several results gets the list of their cotangents, some of them none."""
     eqns = [("split", [0], {"k": 10.0}), ("scaled", [1, 3.0], {"by": 2.0})]
@@ -813,14 +772,12 @@ def test_operations_with_several_results(student):
     student.agrees(rules_called, RULES, eqns, [3, 1], [linear(())], [5.0, 7.0])
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_a_list_of_one_result(student):
     """A primitive with `multiple_results` gets a list of cotangents, even if it has one result."""
     eqns = [("wrapped", [0], {}), ("scaled", [1, 3.0], {"by": 5.0})]
     student.agrees(rules_called, RULES, eqns, [2], [linear(())], [7.0])
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_operations_without_influence(student):
     """The rule of an operation whose results do not count is not called."""
     eqns = [("split", [0], {"k": 10.0}), ("scaled", [0, 3.0], {"by": 2.0})]
@@ -830,13 +787,11 @@ def test_operations_without_influence(student):
     student.agrees(missing_rule, RULES, False)
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_missing_rule(student):
     """A missing rule is an error that names the primitive and the task."""
     student.agrees(missing_rule, RULES, True)
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_pass_over_tracers(student):
     """Cotangents may be tracers; each operation is done once, from the last to the first."""
     eqns = [("mul", [0, 3.0], {}), ("neg", [1], {}), ("transpose", [2], {"permutation": (1, 0)})]
@@ -847,7 +802,6 @@ def test_pass_over_tracers(student):
     student.agrees(backwards_of_boxes, RULES, spec, [linear((3,))], [ROW, 10.0 * ROW])
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_pass_after_pass(student):
     """A program may be run backwards again and again."""
     spec = [0, [THREE], [("mul", [0, 3.0], {}), ("add", [1, 0], {})], [2, 1, 2]]
@@ -875,7 +829,6 @@ def linear_program(seed):
     return [0, [THREE] * 3, eqns, [int(i) for i in rng.choice(moving[2:], 2)]]
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_random_programs(student):
     """Linear programs of eight operations, put together at random, run backwards."""
     for seed in range(6):
@@ -883,7 +836,7 @@ def test_random_programs(student):
         passes(student, linear_program(seed), args, [ROW, np.exp(ROW)])
 
 
-# transposed_jaxpr ---------------------------------------------------------------------------------
+exercise("grad.call_rule")
 
 
 @probe(uses=[evaluating, run])
@@ -979,7 +932,6 @@ def call_inside(mj, siblings, x, ct):
         return names, run(back, [x, ct])
 
 
-@pytest.mark.exercise("grad.call_rule")
 def test_program_of_a_product(student):
     """The program takes known inputs, then cotangents, and returns those of the linear inputs."""
     student.agrees(program_backwards, PASS, "product", [2.0, 3.0], [False, True], [7.0, 5.0])
@@ -988,7 +940,6 @@ def test_program_of_a_product(student):
     student.agrees(program_backwards, PASS, "product", args, [False, True], [ROW, np.exp(ROW)])
 
 
-@pytest.mark.exercise("grad.call_rule")
 def test_program_of_several(student):
     """Linear and known inputs may come in any order, and there may be several results."""
     values = [3.0, 5.0, 1.0, 10.0, 100.0]
@@ -997,7 +948,6 @@ def test_program_of_several(student):
     student.agrees(program_backwards, PASS, "two", [2.0] * 4, flags, [-7.0, 0.5, 4.0, 2.0, 1.0])
 
 
-@pytest.mark.exercise("grad.call_rule")
 def test_program_with_zeros(student):
     """An input without influence gets zeros of its own shape and dtype."""
     args = [ROW, ROW, GRID.astype(F32)]
@@ -1007,7 +957,6 @@ def test_program_with_zeros(student):
     student.agrees(program_backwards, PASS, "nothing", [ROW], [True], [])
 
 
-@pytest.mark.exercise("grad.call_rule")
 def test_program_of_unequal_shapes(student):
     """Inputs, results and cotangents may have all shapes and dtypes."""
     args = [GRID, ROW]
@@ -1021,26 +970,22 @@ def test_program_of_unequal_shapes(student):
     student.agrees(program_backwards, PASS, "shapes", [GRID], [True], [np.array([2.0, 7.0])])
 
 
-@pytest.mark.exercise("grad.call_rule")
 def test_program_with_constants(student):
     """The constants of the program are used in the new one."""
     student.agrees(program_backwards, PASS, "constant", [ROW], [True], [np.exp(ROW)])
     student.agrees(program_backwards, PASS, "constant", [ROW], [True], [10.0 * ROW])
 
 
-@pytest.mark.exercise("grad.call_rule")
 def test_program_is_kept(student):
     """The program is made once for each choice of linear inputs, and not with each call."""
     student.agrees(program_kept, PASS)
 
 
-@pytest.mark.exercise("grad.call_rule")
 def test_operations_of_the_program(student):
     """The program does what is needed to go backwards, and nothing else."""
     student.agrees(operations_of, PASS, [False, True])
 
 
-@pytest.mark.exercise("grad.call_rule")
 def test_rule_of_the_call(student):
     """The call's rule calls the new program; known operands get no cotangent."""
     student.agrees(call_rule, PASS, [5.0, 7.0], [3.0, linear(()), linear(())])
@@ -1048,14 +993,13 @@ def test_rule_of_the_call(student):
     student.agrees(call_rule, PASS, [None, 7.0], [3.0, 4.0, linear(())])
 
 
-@pytest.mark.exercise("grad.call_rule")
 def test_calls_within_calls(student):
     """A call in the program becomes a call in the new one."""
     student.agrees(call_inside, PASS, 2.0, 5.0)
     student.agrees(call_inside, PASS, ROW, np.exp(ROW))
 
 
-# vjp ----------------------------------------------------------------------------------------------
+exercise("grad.vjp")
 
 
 @probe(uses=[evaluating])
@@ -1151,7 +1095,6 @@ def program_of_vjp(mj, siblings, x):
         return run(closed, [x, 10.0 * x])
 
 
-@pytest.mark.exercise("grad.vjp")
 def test_value_and_cotangents(student):
     """The value comes at once, and the cotangents from the function that comes with it."""
     student.agrees(pulled_back, ALL, "product", [3.0, 4.0], [10.0, -1.0], False)
@@ -1159,7 +1102,6 @@ def test_value_and_cotangents(student):
     student.agrees(pulled_back, ALL, "sums", [GRID], [ROW, 2.0 * ROW], False)
 
 
-@pytest.mark.exercise("grad.vjp")
 def test_vjp_over_containers(student):
     """Arguments and results may be containers, and cotangents have their structures."""
     params = {"w": GRID, "b": np.array([1.0, 2.0])}
@@ -1169,7 +1111,6 @@ def test_vjp_over_containers(student):
     student.agrees(pulled_back, ALL, "product", [2.0, 3.0], [1.0], False)
 
 
-@pytest.mark.exercise("grad.vjp")
 def test_vjp_of_constants(student):
     """Results that do not depend on the inputs do not matter; cotangents are arrays of zeros."""
     cotangents = [(1.0, ROW, np.ones(2)), (5.0, 0.0 * ROW, np.zeros(2))]
@@ -1178,7 +1119,6 @@ def test_vjp_of_constants(student):
     student.agrees(pulled_back, ALL, "pair", [2.0, GRID.astype(F32)], [ct], False)
 
 
-@pytest.mark.exercise("grad.vjp")
 def test_vjp_of_infinite_slopes(student):
     """A cotangent of zero is a number like others: zero times infinity is NaN."""
     student.agrees(pulled_back, ALL, "infinite", [2.0], [0.0, 1.0, -1.0], False)
@@ -1197,14 +1137,12 @@ def integers(mj, siblings, n, x):
         return y, f_vjp((np.zeros(np.shape(n), float0), x))
 
 
-@pytest.mark.exercise("grad.vjp")
 def test_vjp_of_integers(student):
     """Integers among inputs and results have cotangents of dtype float0."""
     student.agrees(integers, ALL, np.array([1, 2, 3]), ROW)
     student.agrees(integers, ALL, 4, 2.5)
 
 
-@pytest.mark.exercise("grad.vjp")
 def test_vjp_keeps_the_dtype(student):
     """Single precision stays single precision."""
     x = ROW.astype(F32)
@@ -1212,7 +1150,6 @@ def test_vjp_keeps_the_dtype(student):
     student.agrees(pulled_back, ALL, "mixed", [x, 2.0], [np.array(3.0, F32)], False)
 
 
-@pytest.mark.exercise("grad.vjp")
 def test_vjp_with_aux(student):
     """With has_aux, the second part of the result is handed through as a third result."""
     student.agrees(pulled_back, ALL, "aux", [3.0], [10.0], True)
@@ -1222,7 +1159,6 @@ def test_vjp_with_aux(student):
     student.agrees(pulled_back, ALL, "pair", [3.0, 2.0], [(1.0, (2.0, 10.0))], False)
 
 
-@pytest.mark.exercise("grad.vjp")
 def test_cotangents_that_do_not_fit(student):
     """A cotangent of a different structure, shape or dtype is rejected."""
     student.agrees(refused, ALL, "pair", 1.0)
@@ -1232,14 +1168,12 @@ def test_cotangents_that_do_not_fit(student):
     student.agrees(refused, ALL, "list", (1.0, 2.0))
 
 
-@pytest.mark.exercise("grad.vjp")
 def test_work_of_vjp(student):
     """The function runs once, and what does not depend on cotangents is computed then."""
     student.agrees(work_of_vjp, ALL, ROW, 2.0)
     student.agrees(work_of_vjp, ALL, GRID, 1.0)
 
 
-@pytest.mark.exercise("grad.vjp")
 def test_vjp_within_transformations(student):
     """It works within jvp, and while a program is traced."""
     student.agrees(vjp_in_jvp, ALL, 2.0, 1.0)
@@ -1247,14 +1181,13 @@ def test_vjp_within_transformations(student):
     student.agrees(program_of_vjp, ALL, ROW)
 
 
-@pytest.mark.exercise("grad.vjp")
 def test_vjp_of_calls(student):
     """Calls of jit in the function are run backwards as calls."""
     student.agrees(pulled_back, ALL, "jit", [2.0, 3.0], [1.0, 5.0], False)
     student.agrees(pulled_back, ALL, "jit", [ROW, GRID[0]], [ROW], False)
 
 
-# value_and_gradients ------------------------------------------------------------------------------
+exercise("grad.value_and_gradients")
 
 
 @probe(uses=[evaluating])
@@ -1345,7 +1278,6 @@ def public_gradients(mj, siblings, x, y):
         return module.grad(f)(x, y), both, aux
 
 
-@pytest.mark.exercise("grad.value_and_gradients")
 def test_value_and_gradients(student):
     """The value, and how it moves with each argument."""
     student.agrees(gradients_of, WITH_VJP, "product", [3.0, 4.0], False)
@@ -1355,7 +1287,6 @@ def test_value_and_gradients(student):
     student.agrees(gradients_of, WITH_VJP, "three", [ROW, GRID[0], 4.0], False)
 
 
-@pytest.mark.exercise("grad.value_and_gradients")
 def test_gradients_of_containers(student):
     """Gradients have the structure of the arguments; one argument has a tuple of one."""
     params = {"w": GRID, "b": np.array([1.0, 2.0])}
@@ -1364,7 +1295,6 @@ def test_gradients_of_containers(student):
     student.agrees(gradients_of, WITH_VJP, "constant", [ROW], False)
 
 
-@pytest.mark.exercise("grad.value_and_gradients")
 def test_gradients_with_aux(student):
     """With has_aux, the second part of the result comes as a third result."""
     student.agrees(gradients_of, WITH_VJP, "aux", [ROW], True)
@@ -1373,7 +1303,6 @@ def test_gradients_with_aux(student):
         student.agrees(gradients_of, WITH_VJP, name, [3.0], True)
 
 
-@pytest.mark.exercise("grad.value_and_gradients")
 def test_dtype_of_the_cotangent(student):
     """It starts from a one, of the dtype of the value, whatever the value is."""
     for x in (2.0, ROW, ROW.astype(F32), np.array(2.0, np.float16)):
@@ -1382,26 +1311,23 @@ def test_dtype_of_the_cotangent(student):
         student.agrees(cotangent_used, WITH_VJP, factor, 2.0)
 
 
-@pytest.mark.exercise("grad.value_and_gradients")
 def test_no_gradient(student):
     """A function whose value is not one float has no gradient, and is rejected."""
     for name in ("vector", "tuple", "one", "integer", "dict"):
         student.agrees(no_gradient, WITH_VJP, name)
 
 
-@pytest.mark.exercise("grad.value_and_gradients")
 def test_gradients_of_gradients(student):
     """It can be differentiated again, by itself and by jvp."""
     student.agrees(gradient_of_gradient, WITH_VJP, 2.0)
 
 
-@pytest.mark.exercise("grad.value_and_gradients")
 def test_grad_on_top(student):
     """The functions grad and value_and_grad, which use it, are right."""
     student.agrees(public_gradients, WITH_VJP, ROW, GRID[0])
 
 
-# jacobian_of_output -------------------------------------------------------------------------------
+exercise("grad.jacobian_of_output")
 
 
 @probe(uses=[evaluating])
@@ -1485,7 +1411,6 @@ def public_jacobians(mj, siblings, x):
         return module.jacrev(f)(x, x), both, module.hessian(lambda x: jnp.sum(x * x * x))(x)
 
 
-@pytest.mark.exercise("grad.jacobian_of_output")
 def test_jacobian_of_a_vector(student):
     """Each entry of the result says how it moves with each entry of the input."""
     student.agrees(jacobians, ALL, "square", [ROW])
@@ -1493,14 +1418,12 @@ def test_jacobian_of_a_vector(student):
     student.agrees(jacobians, ALL, "square", [ROW.astype(F32)])
 
 
-@pytest.mark.exercise("grad.jacobian_of_output")
 def test_jacobian_of_a_number(student):
     """A result that is a number has the Jacobian of the input's shape."""
     student.agrees(jacobians, ALL, "square", [3.0])
     student.agrees(jacobians, ALL, "two", [2.0, ROW])
 
 
-@pytest.mark.exercise("grad.jacobian_of_output")
 def test_order_of_axes(student):
     """The axes of the result come first, then those of the input, each in their order."""
     student.agrees(jacobians, ALL, "turn", [GRID])
@@ -1509,35 +1432,30 @@ def test_order_of_axes(student):
     student.agrees(jacobians, ALL, "square", [np.zeros((0, 2))])
 
 
-@pytest.mark.exercise("grad.jacobian_of_output")
 def test_several_leaves(student):
     """Each leaf of a result has its own Jacobians, one for each float among the inputs."""
     student.agrees(jacobians, ALL, "two", [ROW, GRID[0]])
     student.agrees(jacobians, ALL, "integer", [np.array([1, 2, 3]), ROW])
 
 
-@pytest.mark.exercise("grad.jacobian_of_output")
 def test_results_without_influence(student):
     """If a leaf does not depend on an input, the Jacobian is zero, and has its full shape."""
     student.agrees(jacobians, ALL, "constant", [ROW, GRID])
     student.agrees(jacobians, ALL, "constant", [3.0, ROW.astype(F32)])
 
 
-@pytest.mark.exercise("grad.jacobian_of_output")
 def test_work_of_a_jacobian(student):
     """One backward pass serves all entries of the leaf."""
     student.agrees(work_of_a_jacobian, ALL, 2)
     student.agrees(work_of_a_jacobian, ALL, 20)
 
 
-@pytest.mark.exercise("grad.jacobian_of_output")
 def test_jacobian_within_jvp(student):
     """A Jacobian can be differentiated."""
     student.agrees(jacobian_inside, ALL, 2.0, 1.0)
     student.agrees(jacobian_inside, ALL, ROW, GRID[0])
 
 
-@pytest.mark.exercise("grad.jacobian_of_output")
 def test_jacrev_on_top(student):
     """The functions jacrev and hessian, which use it, are right."""
     student.agrees(public_jacobians, ALL, ROW)
@@ -1597,63 +1515,81 @@ def jacobians_back(mj, f, xs):
     return mj.jacrev(f, tuple(range(len(xs))))(*xs)
 
 
-@pytest.mark.exercise("grad.accumulate")
+exercise("grad.accumulate")
+
+
 def test_values_used_in_programs(student):
     """In random programs, where values are used several times, cotangents come back rightly."""
     student.agrees_on_programs(cotangents_back, operations=OFTEN, steps=8)
 
 
-@pytest.mark.exercise("grad.unbroadcast")
+exercise("grad.unbroadcast")
+
+
 def test_stretched_operands_in_programs(student):
     """Random programs in which something is stretched are run backwards rightly."""
     student.agrees_on_programs(cotangents_back, operations=STRETCHING, using=["infix"])
 
 
-@pytest.mark.exercise("grad.mul_rule")
+exercise("grad.mul_rule")
+
+
 def test_products_in_programs(student):
     """Random programs with products are run backwards rightly."""
     student.agrees_on_programs(cotangents_back, using=["mul", "infix"])
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
+exercise("grad.dot_general_rule")
+
+
 def test_contractions_in_programs(student):
     """Random programs with contracted axes are run backwards rightly."""
     using = ["dot_general"]
     student.agrees_on_programs(cotangents_back, operations=MATRIX, using=using)
 
 
-@pytest.mark.exercise("grad.backward_pass")
+exercise("grad.backward_pass")
+
+
 def test_programs_run_backwards(student):
     """Random programs with any operations are run backwards rightly."""
     student.agrees_on_programs(cotangents_back)
 
 
-@pytest.mark.exercise("grad.call_rule")
+exercise("grad.call_rule")
+
+
 def test_programs_of_derivatives(student):
     """The program of a derivative becomes a program that computes cotangents."""
     student.agrees_on_programs(program_run_back)
 
 
-@pytest.mark.exercise("grad.vjp")
+exercise("grad.vjp")
+
+
 def test_vjp_of_programs(student):
     """The value of a random program is right, and what comes back, however often."""
     student.agrees_on_programs(value_and_cotangents)
 
 
-@pytest.mark.exercise("grad.value_and_gradients")
+exercise("grad.value_and_gradients")
+
+
 def test_gradients_of_programs(student):
     """Value and gradients of the sum of a random program are right, and so are second slopes."""
     student.agrees_on_programs(gradients_of_sum, results=1)
     student.agrees_on_programs(slope_of_gradient, results=1, number=5)
 
 
-@pytest.mark.exercise("grad.jacobian_of_output")
+exercise("grad.jacobian_of_output")
+
+
 def test_jacobians_of_programs(student):
     """How each result of a random program moves with each argument is right."""
     student.agrees_on_programs(jacobians_back)
 
 
-# The whole module ---------------------------------------------------------------------------------
+exercise("grad.whole")
 
 
 def of_many(mj, f, x):
@@ -1776,53 +1712,45 @@ def gradients_of_programs(mj, f, xs, ts, cts):
         return mj.jvp(lambda *ys: mj.vjp(f, *ys)[1](cts), xs, ts), of_inputs[::25_000]
 
 
-@pytest.mark.exercise("grad.whole")
 def test_whole_gradients(student):
     """The gradient of a product of values that are used several times is right."""
     student.agrees(gradients, 0.5)
     student.agrees(gradients, F32(-1.5))
 
 
-@pytest.mark.exercise("grad.whole")
 def test_whole_sums(student):
     """What was stretched gets the sum of its cotangents."""
     student.agrees(sums_of_arrays, GRID, ROW[None])
     student.agrees(sums_of_arrays, GRID[:, :1], ROW[None])
 
 
-@pytest.mark.exercise("grad.whole")
 def test_whole_layers(student):
     """The gradient of a small network is right, in both precisions."""
     student.agrees(layers, GRID, ROW)
     student.agrees(layers, GRID.astype(F32), ROW.astype(F32))
 
 
-@pytest.mark.exercise("grad.whole")
 def test_whole_gradients_within(student):
     """In gradients inside each other, each function sees its own input move, and no other."""
     student.agrees(gradients_within, 0.5)
 
 
-@pytest.mark.exercise("grad.whole")
 def test_whole_cotangents(student):
     """Several cotangents are pulled back, over containers with all kinds of leaves."""
     student.agrees(several_cotangents, ROW, 3)
     student.agrees(several_cotangents, 2.0, np.arange(3))
 
 
-@pytest.mark.exercise("grad.whole")
 def test_whole_calls(student):
     """Functions that call functions of `jit` have the right gradients."""
     student.agrees(calls_backwards, 0.5)
 
 
-@pytest.mark.exercise("grad.whole")
 def test_whole_jacobians(student):
     """Jacobians of several results by several arguments have all their axes in order."""
     student.agrees(all_jacobians, 2.0, GRID)
 
 
-@pytest.mark.exercise("grad.whole")
 def test_whole_programs(student):
     """What comes back of the cotangents of a random program is right, and so is its derivative."""
     student.agrees_on_programs(gradients_of_programs, number=5)

@@ -5,16 +5,14 @@ strings, so that it shows who was asked for what, and replace sibling exercises 
 whole module is asked for random programs, in which operands repeat and constants meet.
 """
 
-import pytest
-
 from autograder.grading.in_worker import grown, in_place
-from autograder.grading.suite import probe, siblings
+from autograder.grading.suite import exercise, probe, siblings
 
 INF = float("inf")
 NAN = float("nan")
 
 
-# EvalInterpreter.interpret_op ---------------------------------------------------------------------
+exercise("interpreters.evaluate")
 
 
 @probe
@@ -55,49 +53,43 @@ def evaluated_elsewhere(mj, x, y):
     return results, other.asked
 
 
-@pytest.mark.exercise("interpreters.evaluate")
 def test_sums(student):
     """Op.add returns the sum of the two floats."""
     student.agrees(evaluated, "add", [(2.5, 4.0), (-1.5, 0.25), (0.1, 0.2)])
     student.agrees(evaluated, "add", [(INF, -3.0), (INF, -INF), (0.0, -0.5)])
 
 
-@pytest.mark.exercise("interpreters.evaluate")
 def test_products(student):
     """Op.mul returns the product of the two floats."""
     student.agrees(evaluated, "mul", [(2.5, 4.0), (-1.5, 0.25), (0.1, 0.2)])
     student.agrees(evaluated, "mul", [(INF, -3.0), (INF, 0.0), (0.0, -0.5)])
 
 
-@pytest.mark.exercise("interpreters.evaluate")
 def test_unusual_numbers(student):
     """Infinite numbers, nan and zeros of either sign are multiplied as Python does it."""
     student.agrees(evaluated, "mul", [(0.0, 1.0), (-0.0, 1.0), (0.0, -2.5), (-1.5, -0.0)])
     student.agrees(evaluated, "mul", [(0.0, INF), (NAN, 0.0), (1e200, -1e200), (INF, -INF)])
 
 
-@pytest.mark.exercise("interpreters.evaluate")
 def test_terms_that_are_no_floats(student):
     """A term of a sum that is not a float raises TypeError."""
     student.agrees(refused, "add", [(2, 3.5), (2.5, 3), (True, 2.0), ("2.0", "3.0")])
     student.agrees(refused, "add", [(2.0, 1.0), (2.0, True), (2, 1.0), (2.0, 1.0)])
 
 
-@pytest.mark.exercise("interpreters.evaluate")
 def test_factors_that_are_no_floats(student):
     """A factor that is not a float raises TypeError."""
     student.agrees(refused, "mul", [(2, 3.5), (2.5, 3), (2.0, False), ("2.0", 3)])
     student.agrees(refused, "mul", [(2.0, 0.0), (2.0, 0), (2.0, False), (2.0, 0.0)])
 
 
-@pytest.mark.exercise("interpreters.evaluate")
 def test_evaluation_asks_nobody(student):
     """Evaluation computes by itself, whichever interpreter is the current one."""
     student.agrees(evaluated_elsewhere, 2.5, 4.0)
     student.agrees(evaluated_elsewhere, -1.5, 8.0)
 
 
-# set_interpreter ----------------------------------------------------------------------------------
+exercise("interpreters.set_interpreter")
 
 
 @probe
@@ -279,14 +271,12 @@ def two_threads(mj):
     return seen
 
 
-@pytest.mark.exercise("interpreters.set_interpreter")
 def test_inside_the_block(student):
     """Inside the block the new interpreter is the current one, and after it no longer."""
     student.agrees(one_after_another, 1)
     student.agrees(one_after_another, 3)
 
 
-@pytest.mark.exercise("interpreters.set_interpreter")
 def test_blocks_inside_each_other(student):
     """After each block the interpreter of the block around it is current."""
     student.agrees(currents, 2)
@@ -296,13 +286,11 @@ def test_blocks_inside_each_other(student):
     student.agrees(there_and_back, [0, 1, 0, 2, 1, 1])
 
 
-@pytest.mark.exercise("interpreters.set_interpreter")
 def test_blocks_begin_when_they_are_entered(student):
     """What is current when a block begins is current after it, wherever the block was made."""
     student.agrees(made_early)
 
 
-@pytest.mark.exercise("interpreters.set_interpreter")
 def test_a_block_that_fails(student):
     """An exception leaves the block, and the interpreter before it is current again."""
     student.agrees(after_an_error, 1)
@@ -310,27 +298,24 @@ def test_a_block_that_fails(student):
         student.agrees(after_an_error, 1, error)
 
 
-@pytest.mark.exercise("interpreters.set_interpreter")
 def test_blocks_that_fail(student):
     """An exception in nested blocks ends each of them."""
     student.agrees(after_an_error, 3)
 
 
-@pytest.mark.exercise("interpreters.set_interpreter")
 def test_blocks_that_are_left_early(student):
     """After a block that is left by return, break or continue, all is as before it."""
     student.agrees(left_early, "break")
     student.agrees(left_early, "continue")
 
 
-@pytest.mark.exercise("interpreters.set_interpreter")
 def test_threads(student):
     """Each thread has its own current interpreter."""
     student.agrees(two_threads)
     student.agrees(threads_in_turn)
 
 
-# bind ---------------------------------------------------------------------------------------------
+exercise("interpreters.bind")
 
 
 @probe
@@ -429,7 +414,6 @@ def formula(mj, x):
     return mj.mul(x, mj.add(x, 3.0)), mj.add(mj.mul(2.0, x), x)
 
 
-@pytest.mark.exercise("interpreters.bind")
 def test_the_question(student):
     """The current interpreter is asked once, for the operation, with all operands in one tuple."""
     student.agrees(asked, "add", [2.5, 4.0])
@@ -439,34 +423,30 @@ def test_the_question(student):
     student.agrees(asked, "mul", [0, None, "x"])
 
 
-@pytest.mark.exercise("interpreters.bind")
 def test_who_is_asked(student):
     """The interpreter that is current at that moment is asked."""
     student.agrees(asked_last, 3, "add", [2.5, 4.0])
     student.agrees(asked_last, 2, "mul", ["x", 7.0])
 
 
-@pytest.mark.exercise("interpreters.bind")
 def test_operands_of_any_kind(student):
     """Operands reach the interpreter as they are, whatever they are."""
     student.agrees(operand_itself)
 
 
-@pytest.mark.exercise("interpreters.bind")
 def test_answers_of_any_kind(student):
     """The interpreter's answer is the result, whatever it is, and so is its error."""
     student.agrees(answers_of_any_kind, [0.0, None, "", False, [], 2])
     student.agrees(answers_of_any_kind, ["NotImplementedError", "TypeError", "KeyError", 1.5])
 
 
-@pytest.mark.exercise("interpreters.bind")
 def test_add_and_mul(student):
     """With bind, add and mul mean what the current interpreter makes of them."""
     student.agrees(formula, "x")
     student.agrees(formula, 0.5)
 
 
-# CountingInterpreter.interpret_op -----------------------------------------------------------------
+exercise("interpreters.count_op")
 
 
 @probe
@@ -542,14 +522,12 @@ def not_the_current_one(mj, current):
     return out, interpreter.count, before.asked, other.asked
 
 
-@pytest.mark.exercise("interpreters.count_op")
 def test_every_operation_counts(student):
     """Each operation, be it a sum or a product, counts once."""
     student.agrees(counted_calls, ["add", "mul", "mul"])
     student.agrees(counted_calls, ["mul", "add", "add", "mul", "add"])
 
 
-@pytest.mark.exercise("interpreters.count_op")
 def test_the_other_one_works(student):
     """The result is the answer of the interpreter before this one to the same operands."""
     student.agrees(counted_calls, ["mul"])
@@ -557,21 +535,19 @@ def test_the_other_one_works(student):
     student.agrees(passed_on)
 
 
-@pytest.mark.exercise("interpreters.count_op")
 def test_a_counter_on_a_counter(student):
     """If the interpreter before this one counts as well, both count."""
     student.agrees(two_counters, 3, 0)
     student.agrees(two_counters, 2, 3)
 
 
-@pytest.mark.exercise("interpreters.count_op")
 def test_work_goes_to_the_one_before(student):
     """The interpreter before this one does the work, whichever is current."""
     student.agrees(not_the_current_one, "other")
     student.agrees(not_the_current_one, "itself")
 
 
-# count_ops ----------------------------------------------------------------------------------------
+exercise("interpreters.count_ops")
 
 SIBLINGS = siblings("interpreters.set_interpreter", "interpreters.count_op")
 
@@ -690,20 +666,17 @@ def failing(mj, siblings):
     return "no error"
 
 
-@pytest.mark.exercise("interpreters.count_ops")
 def test_result_and_number(student):
     """The result of the function and the number of its operations are returned, in this order."""
     student.agrees(counts, SIBLINGS, [["add"], ["mul", "add", "mul"]], 2.5)
     student.agrees(counts, SIBLINGS, [["mul", "mul"]], "y")
 
 
-@pytest.mark.exercise("interpreters.count_ops")
 def test_each_call_begins_at_zero(student):
     """Each call counts from zero, and a function without operations has none."""
     student.agrees(counts, SIBLINGS, [["add"] * 3, ["mul"], [], ["mul"] * 2], "x")
 
 
-@pytest.mark.exercise("interpreters.count_ops")
 def test_the_function_runs_once(student):
     """The function runs once, on the arguments as they are; the interpreter before works."""
     student.agrees(arguments, SIBLINGS, [2.5])
@@ -711,7 +684,6 @@ def test_the_function_runs_once(student):
     student.agrees(arguments, SIBLINGS, [])
 
 
-@pytest.mark.exercise("interpreters.count_ops")
 def test_counting_inside_counting(student):
     """A function that counts the operations of a second one can be counted itself."""
     student.agrees(nested_counts, SIBLINGS, 3, 2)
@@ -719,13 +691,12 @@ def test_counting_inside_counting(student):
     student.agrees(counts_of_itself, SIBLINGS, 3)
 
 
-@pytest.mark.exercise("interpreters.count_ops")
 def test_after_an_error(student):
     """After a function that raises, the interpreter that was current before is current again."""
     student.agrees(failing, SIBLINGS)
 
 
-# The whole module ---------------------------------------------------------------------------------
+exercise("interpreters.whole")
 
 
 def telling(mj, name=""):
@@ -903,55 +874,47 @@ def threads(mj, seed):
     return at_once([count, tell])
 
 
-@pytest.mark.exercise("interpreters.whole")
 def test_whole_values(student):
     """Programs of sums and products have the values that Python computes."""
     student.agrees(programs, [1, 2, 3, 4, 5, 6], [1.5, -2.0])
     student.agrees(programs, [7, 8, 9], [INF, 1e200, -0.5])
 
 
-@pytest.mark.exercise("interpreters.whole")
 def test_whole_refusals(student):
     """An operand that is not a float raises TypeError, and programs go on after that."""
     student.agrees(refused_in_programs, [2, True, "x", None])
 
 
-@pytest.mark.exercise("interpreters.whole")
 def test_whole_texts(student):
     """If a different interpreter is current, programs mean what that one says."""
     student.agrees(told, [1, 2, 3], ["x", "y"])
     student.agrees(told, [4, 5], [1.5, 2])
 
 
-@pytest.mark.exercise("interpreters.whole")
 def test_whole_blocks(student):
     """After each block, even one that fails, the program goes on under the interpreter before."""
     student.agrees(told_by_turns, [1, 2, 3])
     student.agrees(told_by_turns, [4, 5, 6, 7, 8])
 
 
-@pytest.mark.exercise("interpreters.whole")
 def test_whole_counts(student):
     """A program's result is returned with the number of its operations."""
     student.agrees(counted, [1, 2, 3], [1.5, -2.0], [12, 1, 30])
     student.agrees(counted, [4, 4], [0.25], [7, 7])
 
 
-@pytest.mark.exercise("interpreters.whole")
 def test_whole_counts_inside_counts(student):
     """A program that counts operations inside can be counted, to any depth."""
     student.agrees(counted_inside, 10, 1)
     student.agrees(counted_inside, 20, 4)
 
 
-@pytest.mark.exercise("interpreters.whole")
 def test_whole_counts_of_texts(student):
     """Operations of any interpreter can be counted, and a function that fails leaves no trace."""
     student.agrees(counted_texts, 1, 5)
     student.agrees(counted_texts, 2, 12)
 
 
-@pytest.mark.exercise("interpreters.whole")
 def test_whole_threads(student):
     """Two threads, one of which counts, do not see each other's operations."""
     student.agrees(threads, 3)

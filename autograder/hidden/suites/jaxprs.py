@@ -7,14 +7,14 @@ where its target calls what a sibling exercise defines, the probe puts a right o
 import numpy as np
 import pytest
 
-from autograder.grading.suite import probe
+from autograder.grading.suite import exercise, probe
 
 ROW = np.array([0.5, -2.0, 3.0])
 GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 EMPTY = np.zeros((0, 2))
 
 
-# eval_jaxpr ---------------------------------------------------------------------------------------
+exercise("jaxprs.eval_jaxpr")
 
 
 @probe
@@ -239,7 +239,6 @@ def long_program(mj, x, length):
     return eval_jaxpr(Jaxpr([], names[:1], names[-1:], eqns), [], x)
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_eval_equations(student):
     """Equations run in order, each on the values of its own operands."""
     student.agrees(difference, 1.5, 4.0)
@@ -247,56 +246,48 @@ def test_eval_equations(student):
     student.agrees(difference, EMPTY, EMPTY)
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_eval_literals(student):
     """A literal stands for its own value, as an operand and as an output."""
     student.agrees(with_literals, 4.0)
     student.agrees(with_literals, ROW)
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_eval_constants(student):
     """Constants get their values from consts, and inputs theirs from the arguments."""
     student.agrees(with_constants, [2.0, 3.0], [5.0, 7.0])
     student.agrees(with_constants, [ROW, ROW * 2.0], [ROW + 1.0, ROW - 5.0])
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_eval_outputs(student):
     """Outputs are looked up one by one: inputs, early results, the same one twice, or none."""
     student.agrees(outputs, np.array(2.0), np.array(0.5))
     student.agrees(outputs, ROW, ROW[::-1].copy())
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_eval_params(student):
     """The params of an equation reach its primitive."""
     student.agrees(with_params, GRID)
     student.agrees(with_params, EMPTY)
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_eval_several_results(student):
     """An equation may have several results, one, or none."""
     student.agrees(several_results, 2.0, 5.0)
     student.agrees(several_results, ROW, GRID[0])
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_eval_within_itself(student):
     """Two runs of one program at the same time do not disturb each other."""
     student.agrees(calls_itself, 4.0, 2.0)
     student.agrees(calls_itself, 3.0, ROW)
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_eval_forgets(student):
     """What one program has computed is not known to the next one."""
     student.agrees(two_programs, 2.0, True)
     student.agrees(two_programs, ROW, False)
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_eval_binds(student):
     """Every equation is bound once, in order, so that interpreters above see it."""
     student.agrees(what_ran, 3.0)
@@ -304,7 +295,6 @@ def test_eval_binds(student):
     student.agrees(seen_in_charge, 3.0)
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_eval_counts_values(student):
     """More or fewer values than variables are refused."""
     student.agrees(wrong_number, [1.0], [2.0, 3.0])
@@ -313,7 +303,6 @@ def test_eval_counts_values(student):
     student.agrees(wrong_number, [], [2.0, 3.0])
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_eval_counts_consts_and_args_apart(student):
     """A constant too many does not make up for an argument that is missing."""
     student.agrees(wrong_number, [1.0, 2.0], [3.0])
@@ -321,13 +310,11 @@ def test_eval_counts_consts_and_args_apart(student):
     student.agrees(wrong_number, [], [1.0, 2.0, 3.0])
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_eval_equal_values(student):
     """Each run computes with its own values, even if they equal those of another run."""
     student.agrees(equal_values, [1, 1.0, np.float32(1.0), 0.0, -0.0, 2.0, 2.0])
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_eval_long_programs(student):
     """A program may be long."""
     student.agrees(long_program, 2.0, 1201)
@@ -406,7 +393,9 @@ def type_of_product(mj, x, y, numbers, preferred=None):
     return out.shape, isinstance(out.dtype, np.dtype), str(out.dtype), out.weak_type
 
 
-@pytest.mark.exercise("jaxprs.binary_type")
+exercise("jaxprs.binary_type")
+
+
 def test_binary_alike(student):
     """The sum of operands with the same shape and dtype has that shape and dtype."""
     student.agrees(type_of_sum, ((2, 3), "float64", False), ((2, 3), "float64", False))
@@ -414,7 +403,6 @@ def test_binary_alike(student):
     student.agrees(type_of_sum, ((0, 2), "float32", False), ((0, 2), "float32", False))
 
 
-@pytest.mark.exercise("jaxprs.binary_type")
 def test_binary_stretches(student):
     """A 0-d operand, or an axis of length 1, takes the length of the other operand's."""
     student.agrees(type_of_sum, ((), "float32", True), ((2, 3), "float32", False))
@@ -423,7 +411,6 @@ def test_binary_stretches(student):
     student.agrees(type_of_sum, ((1, 2), "float64", False), ((0, 2), "float64", False))
 
 
-@pytest.mark.exercise("jaxprs.binary_type")
 def test_binary_refuses_lengths(student):
     """Axes of different lengths, neither of them 1, are refused."""
     student.agrees(type_of_sum, ((2,), "float64", False), ((3,), "float64", False))
@@ -431,21 +418,18 @@ def test_binary_refuses_lengths(student):
     student.agrees(type_of_sum, ((0,), "float64", False), ((3,), "float64", False))
 
 
-@pytest.mark.exercise("jaxprs.binary_type")
 def test_binary_refuses_fewer_axes(student):
     """A first operand with fewer axes is refused, even if NumPy would add axes in front."""
     student.agrees(type_of_sum, ((3,), "float64", False), ((2, 3), "float64", False))
     student.agrees(type_of_sum, ((1,), "int64", False), ((2, 3), "int64", False))
 
 
-@pytest.mark.exercise("jaxprs.binary_type")
 def test_binary_refuses_more_axes(student):
     """A second operand with fewer axes is refused, even if NumPy would add axes in front."""
     student.agrees(type_of_sum, ((2, 3), "float64", False), ((1,), "float64", False))
     student.agrees(type_of_sum, ((2, 3, 5), "float32", False), ((3, 5), "float32", False))
 
 
-@pytest.mark.exercise("jaxprs.binary_type")
 def test_binary_refuses_dtypes(student):
     """Operands of two dtypes are refused: nothing is converted, whatever the weak types are."""
     student.agrees(type_of_sum, ((3,), "float32", False), ((3,), "float64", False))
@@ -453,7 +437,6 @@ def test_binary_refuses_dtypes(student):
     student.agrees(type_of_sum, ((3,), "float32", False), ((), "float64", True))
 
 
-@pytest.mark.exercise("jaxprs.binary_type")
 def test_binary_weak_type(student):
     """The weak type of the result follows from both operands'."""
     student.agrees(type_of_sum, ((), "float64", True), ((), "float64", True))
@@ -461,7 +444,6 @@ def test_binary_weak_type(student):
     student.agrees(type_of_sum, ((2,), "float64", False), ((), "float64", True))
 
 
-@pytest.mark.exercise("jaxprs.binary_type")
 def test_binary_is_abstract(student):
     """Operands may be of the type that knows a value; the result is of the one that does not."""
     student.agrees(type_of_sum, ((2,), "int64", False), ((2,), "int64", False), True)
@@ -469,7 +451,9 @@ def test_binary_is_abstract(student):
     student.agrees(type_of_sum, ((2, 1), "int64", False), ((1, 3), "int64", False), True)
 
 
-@pytest.mark.exercise("jaxprs.comparison_type")
+exercise("jaxprs.comparison_type")
+
+
 def test_comparison_dtype(student):
     """The result of a comparison has the dtype of a comparison, whatever is compared."""
     student.agrees(type_of_comparison, ((2, 3), "float64", False), ((2, 3), "float64", False))
@@ -477,28 +461,27 @@ def test_comparison_dtype(student):
     student.agrees(type_of_comparison, ((), "bool", False), ((2,), "bool", False))
 
 
-@pytest.mark.exercise("jaxprs.comparison_type")
 def test_comparison_shape(student):
     """The shape of a comparison is found as for other operations, stretched operands included."""
     student.agrees(type_of_comparison, ((), "float32", False), ((2, 3), "float32", False))
     student.agrees(type_of_comparison, ((1, 3), "int32", False), ((2, 1), "int32", False))
 
 
-@pytest.mark.exercise("jaxprs.comparison_type")
 def test_comparison_refuses(student):
     """Operands that do not fit each other cannot be compared either."""
     student.agrees(type_of_comparison, ((3,), "float32", False), ((3,), "float64", False))
     student.agrees(type_of_comparison, ((3,), "float64", False), ((2, 3), "float64", False))
 
 
-@pytest.mark.exercise("jaxprs.comparison_type")
 def test_comparison_weak_type(student):
     """The weak type of a comparison follows from both operands'."""
     student.agrees(type_of_comparison, ((), "float64", True), ((), "float64", True))
     student.agrees(type_of_comparison, ((), "float64", True), ((2,), "float64", False))
 
 
-@pytest.mark.exercise("jaxprs.reduce_sum_type")
+exercise("jaxprs.reduce_sum_type")
+
+
 def test_reduction_shape(student):
     """The axes that are added up disappear; the others keep their order."""
     student.agrees(type_of_reduction, (2, 3, 5), "float64", (1,))
@@ -509,7 +492,6 @@ def test_reduction_shape(student):
     student.agrees(type_of_reduction, (0, 3), "float64", (1,))
 
 
-@pytest.mark.exercise("jaxprs.reduce_sum_type")
 def test_reduction_all_and_none(student):
     """All axes may be added up, in any order, or none."""
     student.agrees(type_of_reduction, (2, 3, 5), "float64", (2, 0, 1))
@@ -518,7 +500,6 @@ def test_reduction_all_and_none(student):
     student.agrees(type_of_reduction, (3,), "float64", (), True)
 
 
-@pytest.mark.exercise("jaxprs.reduce_sum_type")
 def test_reduction_dtype(student):
     """A sum has the dtype of what is added up, small integers included, and its weak type."""
     student.agrees(type_of_reduction, (2, 3), "int8", (0,))
@@ -527,14 +508,12 @@ def test_reduction_dtype(student):
     student.agrees(type_of_reduction, (2,), "float64", (0,), True)
 
 
-@pytest.mark.exercise("jaxprs.reduce_sum_type")
 def test_reduction_is_abstract(student):
     """The operand may be of the type that knows a value; the result is of the one that does not."""
     student.agrees(type_of_reduction, (2, 3), "float64", (1,), False, True)
     student.agrees(type_of_reduction, (2, 3), "float64", (), True, True)
 
 
-@pytest.mark.exercise("jaxprs.reduce_sum_type")
 def test_reduction_refuses_axes(student):
     """Axes that are not there are refused, negative numbers among them."""
     student.agrees(type_of_reduction, (2, 3), "float64", (2,))
@@ -546,7 +525,9 @@ def test_reduction_refuses_axes(student):
 MATRICES = (((1,), (0,)), ((), ()))
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
+exercise("jaxprs.dot_general_type")
+
+
 def test_product_of_matrices(student):
     """Matrices and vectors multiply: the contracted axes disappear, rows come before columns."""
     student.agrees(type_of_product, ((2, 3), "float64"), ((3, 5), "float64"), MATRICES)
@@ -556,7 +537,6 @@ def test_product_of_matrices(student):
     )
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
 def test_product_weak_type(student):
     """The weak type of a product follows from both operands'."""
     for weak in ((True, True), (True, False), (False, True)):
@@ -565,7 +545,6 @@ def test_product_weak_type(student):
         student.agrees(type_of_product, x, y, MATRICES, "float32")
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
 def test_product_without_contraction(student):
     """Nothing need be contracted, and several axes may be."""
     student.agrees(type_of_product, ((2, 3), "float64"), ((5,), "float64"), (((), ()), ((), ())))
@@ -574,21 +553,18 @@ def test_product_without_contraction(student):
     )
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
 def test_product_batch_axes(student):
     """Batch axes come first in the result, in their own order, wherever they are in x and y."""
     batch = (((1,), (0,)), ((2,), (1,)))
     student.agrees(type_of_product, ((2, 3, 7), "float64"), ((3, 7, 5), "float64"), batch)
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
 def test_product_of_stacks(student):
     """Several batch axes come in the order in which the call lists them."""
     two = (((), ()), ((3, 1), (0, 2)))
     student.agrees(type_of_product, ((2, 11, 3, 7), "float64"), ((7, 5, 11, 13), "float64"), two)
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
 def test_product_refuses_lengths(student):
     """Axes that go together must have one length, contracted axes and batch axes alike."""
     student.agrees(type_of_product, ((2, 3), "float64"), ((4, 5), "float64"), MATRICES)
@@ -605,7 +581,6 @@ def test_product_refuses_lengths(student):
         student.agrees(type_of_product, ((2, 3), "float64"), ((2, 3), "float64"), (((), ()), alone))
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
 @pytest.mark.parametrize("preferred", [None, "float32"])
 def test_product_refuses_lengths_of_any_pair(student, preferred):
     """The second pair counts as the first does, order too, whatever is computed in."""
@@ -616,7 +591,6 @@ def test_product_refuses_lengths_of_any_pair(student, preferred):
             student.agrees(type_of_product, x, y, ((rest, rest), (pair, pair)), preferred)
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
 def test_product_refuses_axes(student):
     """An axis that does not exist, or that is listed twice, is refused."""
     x = (2, 3, 3), "float64"
@@ -630,7 +604,6 @@ def test_product_refuses_axes(student):
         student.agrees(type_of_product, x, x, (((), ()), pair))
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
 def test_product_dtype(student):
     """The operands share a dtype, which is the result's, or the call says in which one to work."""
     student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int8"), MATRICES)
@@ -830,46 +803,51 @@ def refused_by_rule(mj, name):
         return str(error).startswith("In equation 1, `")
 
 
-@pytest.mark.exercise("jaxprs.check_atom")
+exercise("jaxprs.check_atom")
+
+
 def test_atom_complaint(student):
     """The complaint says where."""
     student.agrees(complaint, "atom")
 
 
-@pytest.mark.exercise("jaxprs.bind")
+exercise("jaxprs.bind")
+
+
 def test_bind_complaint(student):
     """The complaint says where."""
     student.agrees(complaint, "bind")
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
+exercise("jaxprs.check_equation")
+
+
 def test_equation_complaint(student):
     """The complaint about a type says where."""
     student.agrees(complaint, "equation")
 
 
-@pytest.mark.exercise("jaxprs.check_atom")
+exercise("jaxprs.check_atom")
+
+
 def test_atom_bound(student):
     """A variable that is bound may be used; to use it changes nothing."""
     student.agrees(use_of_variable, 0, [0, 1])
     student.agrees(use_of_variable, 2, [1, 2])
 
 
-@pytest.mark.exercise("jaxprs.check_atom")
 def test_atom_unbound(student):
     """A variable that is not bound is refused, although others of its type are."""
     student.agrees(use_of_variable, 2, [0, 1])
     student.agrees(use_of_variable, 0, [2])
 
 
-@pytest.mark.exercise("jaxprs.check_atom")
 def test_atom_nothing_bound(student):
     """Where nothing is bound, no variable may be used, an input of the program neither."""
     student.agrees(use_of_variable, 0, [])
     student.agrees(use_of_variable, 2, [])
 
 
-@pytest.mark.exercise("jaxprs.check_atom")
 def test_atom_literals(student):
     """A literal that is what its type says may be used, be it a Python number or an array."""
     student.agrees(use_of_literal, 2.0, (), "float64")
@@ -880,7 +858,6 @@ def test_atom_literals(student):
     student.agrees(use_of_literal, np.float32(0.0), (), "float32")
 
 
-@pytest.mark.exercise("jaxprs.check_atom")
 def test_atom_literal_dtype(student):
     """A literal whose dtype is not that of its type is refused."""
     student.agrees(use_of_literal, 2.0, (), "float32")
@@ -891,7 +868,6 @@ def test_atom_literal_dtype(student):
     student.agrees(use_of_literal, np.float32(2.0), (), "float64")
 
 
-@pytest.mark.exercise("jaxprs.check_atom")
 def test_atom_literal_shape(student):
     """A literal with axes is refused, whether its value has them, its type, or both."""
     student.agrees(use_of_literal, ROW, (3,), "float64")
@@ -901,7 +877,9 @@ def test_atom_literal_shape(student):
     student.agrees(use_of_literal, 2.0, (1,), "float64")
 
 
-@pytest.mark.exercise("jaxprs.bind")
+exercise("jaxprs.bind")
+
+
 def test_bind_new(student):
     """Variables that are new are bound, one, several or none, and no others."""
     student.agrees(binding, [], [2])
@@ -909,13 +887,11 @@ def test_bind_new(student):
     student.agrees(binding, [1, 2], [])
 
 
-@pytest.mark.exercise("jaxprs.bind")
 def test_bind_many(student):
     """There may be many of them."""
     student.agrees(many_bindings, 1500)
 
 
-@pytest.mark.exercise("jaxprs.bind")
 def test_bind_again(student):
     """A variable that was bound earlier cannot be bound again."""
     student.agrees(binding, [2], [2])
@@ -923,13 +899,11 @@ def test_bind_again(student):
     student.agrees(binding, [0, 1], [0, 2])
 
 
-@pytest.mark.exercise("jaxprs.bind")
 def test_bind_twice_at_once(student):
     """A variable cannot be bound twice in one go either."""
     student.agrees(binding, [], [2, 2])
 
 
-@pytest.mark.exercise("jaxprs.bind")
 def test_bind_twice_among_others(student):
     """The same, with other variables before, between or behind the two."""
     student.agrees(binding, [0], [1, 3, 1])
@@ -939,7 +913,9 @@ def test_bind_twice_among_others(student):
 VECTOR = ((2,), "float64", False)
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
+exercise("jaxprs.check_equation")
+
+
 def test_equation_that_holds(student):
     """An equation that is right binds its results, be they several, one or none."""
     student.agrees(equation, [0], [1], [VECTOR], [0])
@@ -949,7 +925,6 @@ def test_equation_that_holds(student):
     student.agrees(sine, ((3,), "float32"), ((3,), "float32"))
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_equation_operands(student):
     """Each operand must be one that may be used, the first and the last."""
     student.agrees(equation, [1, 0], [3], [VECTOR], [0])
@@ -957,19 +932,16 @@ def test_equation_operands(student):
     student.agrees(equation, [0, None], [3], [VECTOR], [0])
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_equation_uses_its_result(student):
     """An equation cannot use its own results."""
     student.agrees(equation, [1], [1], [VECTOR], [0])
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_equation_uses_one_of_its_results(student):
     """The same where it has several results and other operands."""
     student.agrees(equation, [0, 3], [2, 3], [VECTOR, VECTOR], [0])
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_equation_shapes(student):
     """A result of another shape than its variable is refused, be it the first or the last."""
     student.agrees(equation, [0], [1], [((3,), "float64", False)], [0])
@@ -979,41 +951,35 @@ def test_equation_shapes(student):
     student.agrees(sine, ((3,), "float64"), ((2,), "float64"))
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_equation_dtypes(student):
     """A result of another dtype than its variable is refused, even if it could be converted."""
     student.agrees(equation, [0], [1], [((2,), "float32", False)], [0])
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_equation_dtypes_everywhere(student):
     """The same for a result among several, and for a rule of this module."""
     student.agrees(equation, [0], [1, 2], [VECTOR, ((2,), "int64", True)], [0])
     student.agrees(sine, ((3,), "float32"), ((3,), "float64"))
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_equation_number_of_results(student):
     """More variables than results are refused."""
     student.agrees(equation, [0], [1, 2], [VECTOR], [0])
     student.agrees(equation, [0], [1], [], [0])
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_equation_results_left_over(student):
     """Fewer variables than results are refused."""
     student.agrees(equation, [0], [1], [VECTOR, VECTOR], [0])
     student.agrees(equation, [0], [], [VECTOR], [0])
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_equation_binds_once(student):
     """A result cannot go to a variable that has a value already, or to one variable twice."""
     student.agrees(equation, [0], [0], [VECTOR], [0])
     student.agrees(equation, [0], [1, 1], [VECTOR, VECTOR], [0])
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_equation_inside(student):
     """Programs among the parameters are checked too, and operands that the rule refuses are."""
     student.agrees(equation, [0], [1], [VECTOR], [0], "right")
@@ -1023,14 +989,12 @@ def test_equation_inside(student):
     student.agrees(sine, ((3,), "int64"), ((3,), "int64"))
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_equation_refused_by_its_rule(student):
     """Whatever error the rule complains with, the program is said to be wrong, and where."""
     for error in ("TypeError", "ValueError", "IndexError"):
         student.agrees(refused_by_rule, error)
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_equation_sizes(student):
     """As many entries and as many axes are not the same shape."""
     student.agrees(sine, ((2, 3), "float64"), ((3, 2), "float64"))
@@ -1075,32 +1039,40 @@ def types_in_program(mj, jaxpr):
     return [[(aval.shape, str(aval.dtype)) for aval in avals] for avals in found]
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
+exercise("jaxprs.eval_jaxpr")
+
+
 def test_random_programs_run(student):
     """A random program is run rightly."""
     student.agrees_on_programs(program_run, operations=LAX)
 
 
-@pytest.mark.exercise("jaxprs.binary_type")
+exercise("jaxprs.binary_type")
+
+
 def test_element_wise_operations_in_programs(student):
     """In random programs the results of elementwise operations have the right types."""
     using = ["add", "sub", "mul", "div"]
     student.agrees_on_programs(types_in_program, operations=LAX, using=using)
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
+exercise("jaxprs.dot_general_type")
+
+
 def test_contractions_in_programs(student):
     """In random programs the results of contractions have the right types."""
     student.agrees_on_programs(types_in_program, operations=LAX, using=["dot_general"])
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
+exercise("jaxprs.check_equation")
+
+
 def test_random_programs_are_well_typed(student):
     """A random program that holds together has a type."""
     student.agrees_on_programs(program_type, operations=LAX)
 
 
-# The whole module ---------------------------------------------------------------------------------
+exercise("jaxprs.whole")
 
 
 @probe
@@ -1215,31 +1187,26 @@ def power(mj, x, n):
     return eval_jaxpr(jaxpr, [np.array(n)], x), str(typecheck_jaxpr(jaxpr))
 
 
-@pytest.mark.exercise("jaxprs.whole")
 def test_whole_transformations(student):
     """A random program is a function as any other: it runs, is differentiated and is mapped."""
     student.agrees_on_programs(run_and_transformed, operations=LAX, dtypes=["float64"])
 
 
-@pytest.mark.exercise("jaxprs.whole")
 def test_whole_types(student):
     """The type of a random program is that of what it computes."""
     student.agrees_on_programs(types_and_values, operations=LAX)
 
 
-@pytest.mark.exercise("jaxprs.whole")
 def test_whole_broken_programs(student):
     """A program that is wrong in one place is refused there, and only if it is."""
     student.agrees_on_programs(broken_in_each_place, operations=LAX)
 
 
-@pytest.mark.exercise("jaxprs.whole")
 def test_whole_programs_inside(student):
     """Programs inside a program are checked, whatever the parameter is called."""
     student.agrees_on_programs(programs_inside, operations=LAX)
 
 
-@pytest.mark.exercise("jaxprs.whole")
 def test_whole_within_itself(student):
     """A typed program that runs itself computes a power."""
     student.agrees(power, np.array(1.5), 4.0)

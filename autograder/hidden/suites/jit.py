@@ -8,14 +8,14 @@ exercise is tested alone: where its target needs a sibling, the probe puts a rig
 import numpy as np
 import pytest
 
-from autograder.grading.suite import probe
+from autograder.grading.suite import exercise, probe
 
 ROW = np.array([0.5, -2.0, 3.0])
 GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 CUBE = np.arange(24.0).reshape(2, 3, 4) - 7.5
 
 
-# Jitted.program -----------------------------------------------------------------------------------
+exercise("jit.program")
 
 
 @probe
@@ -150,14 +150,12 @@ def static_objects(mj, x, factors):
 ONE, TWO = np.array(1.5), np.array([1.0, 2.0])
 
 
-@pytest.mark.exercise("jit.program")
 def test_program_not_for_each_value(student):
     """The function runs once for arguments of the same types, whatever their values are."""
     student.agrees(requests, [((2.0,), {}), ((3.0,), {}), ((-4.0,), {})])
     student.agrees(requests, [((ROW,), {}), ((ROW * 2.0,), {}), ((ROW, 2.0), {}), ((ROW, 3.0), {})])
 
 
-@pytest.mark.exercise("jit.program")
 def test_program_for_each_type(student):
     """Arguments of another shape or dtype have a program of their own, and the first ones stay."""
     student.agrees(
@@ -166,19 +164,16 @@ def test_program_for_each_type(student):
     student.agrees(requests, [((ONE,), {}), ((np.array(1, np.int8),), {}), ((ONE * 3.0,), {})])
 
 
-@pytest.mark.exercise("jit.program")
 def test_program_for_weak_types(student):
     """A Python number and an array of its dtype are of two types, with a program each."""
     student.agrees(by_weak_type, "float64")
 
 
-@pytest.mark.exercise("jit.program")
 def test_program_for_weak_integers(student):
     """The same for integers."""
     student.agrees(by_weak_type, "int64")
 
 
-@pytest.mark.exercise("jit.program")
 def test_program_for_each_structure(student):
     """The same leaves in other containers, or by name, make a new program."""
     calls = [(([ROW, TWO],), {}), (((ROW, TWO),), {}), ((ROW, TWO), {}), (([ROW, TWO],), {})]
@@ -186,13 +181,11 @@ def test_program_for_each_structure(student):
     student.agrees(requests, [(({"a": ROW},), {}), (({"b": ROW},), {}), ((ROW,), {})])
 
 
-@pytest.mark.exercise("jit.program")
 def test_program_by_name(student):
     """An argument that is given by name is not taken for one that is given by position."""
     student.agrees(requests, [((ROW, ROW), {}), ((ROW,), {"y": ROW}), ((ROW,), {"scale": ROW})])
 
 
-@pytest.mark.exercise("jit.program")
 def test_program_for_static_values(student):
     """Each value of a static argument has a program of its own, and so has each of its types."""
     calls = [((2.0,), {"scale": 2.0}), ((5.0,), {"scale": 3.0}), ((7.0,), {"scale": 2.0})]
@@ -202,7 +195,6 @@ def test_program_for_static_values(student):
     student.agrees(static_objects, 3.0, [2.0, 5.0])
 
 
-@pytest.mark.exercise("jit.program")
 def test_program_for_types_in_order(student):
     """The same types in another order, or another number of times, are other arguments."""
     calls = [((ROW, TWO), {}), ((TWO, ROW), {}), ((ROW, ROW), {}), ((TWO, TWO), {})]
@@ -210,35 +202,31 @@ def test_program_for_types_in_order(student):
     student.agrees(requests, [(([ROW, TWO, ROW],), {}), (([ROW, TWO, TWO],), {})])
 
 
-@pytest.mark.exercise("jit.program")
 def test_program_for_tracers(student):
     """Tracers and arrays with the same type share a program."""
     student.agrees(within_a_trace, ROW)
     student.agrees(within_a_trace, np.array(2.0, np.float32))
 
 
-@pytest.mark.exercise("jit.program")
 def test_program_with_named_axes(student):
     """A program that was traced inside a mapped axis with a name is used for that length only."""
     student.agrees(with_named_axes, [None, 2, 3, 2, None], ROW)
     student.agrees(with_named_axes, [4, 5, 4], ONE)
 
 
-@pytest.mark.exercise("jit.program")
 def test_program_is_shared(student):
     """Programs are kept where every `jit` of the same function finds them."""
     student.agrees(shared_programs, ROW)
     student.agrees(shared_programs, 2)
 
 
-@pytest.mark.exercise("jit.program")
 def test_program_parts(student):
     """The program that comes back is complete: equations, structure and donated inputs."""
     student.agrees(what_a_program_is, ROW, ONE)
     student.agrees(what_a_program_is, ONE, GRID)
 
 
-# Jitted.bind --------------------------------------------------------------------------------------
+exercise("jit.bind")
 
 
 @probe
@@ -409,28 +397,24 @@ def bound_to_fail(mj, case, x):
     return {"error that comes out": names[0], "its classes": names, "runs": len(runs)}
 
 
-@pytest.mark.exercise("jit.bind")
 @pytest.mark.parametrize("case", ["decides", "converts", "KeyError", "TypeError"])
 def test_bind_errors(student, case):
     """An error in the function comes out: nothing is run in another way."""
     student.agrees(bound_to_fail, case, 3.0)
 
 
-@pytest.mark.exercise("jit.bind")
 def test_bind_one_equation(student):
     """A call of a jitted function is one equation, which holds the program and the name."""
     student.agrees(staged, (ROW,), {})
     student.agrees(staged, (ONE, GRID), {})
 
 
-@pytest.mark.exercise("jit.bind")
 def test_bind_leaves(student):
     """The operands are the leaves of all arguments that are not static, also of those by name."""
     student.agrees(staged, ({"b": ONE, "a": ROW},), {"k": 7.0})
     student.agrees(staged, (ROW, 4.0), {}, "k")
 
 
-@pytest.mark.exercise("jit.bind")
 def test_bind_values(student):
     """The values are those of the function, in the containers that it returns."""
     student.agrees(computed, (3.0,), {})
@@ -438,34 +422,30 @@ def test_bind_values(student):
     student.agrees(computed, (ROW,), {"y": 2.0, "z": 8.0}, "z")
 
 
-@pytest.mark.exercise("jit.bind")
 def test_bind_in_turn(student):
     """Each call has the operands, the types and the containers of its own arguments."""
     student.agrees(bound_in_turn, [ROW, None, ROW.astype("float32"), [ROW, None], ROW])
     student.agrees(bound_in_turn, [1, 1.0, True, np.float32(1.0), {"a": 1}, 1])
 
 
-@pytest.mark.exercise("jit.bind")
 def test_bind_runs_the_program(student):
     """The program is what is called, not the Python function again."""
     student.agrees(of_another_program, 3.0)
 
 
-@pytest.mark.exercise("jit.bind")
 def test_bind_runs_the_program_on_arrays(student):
     """The same for arrays, and the name goes with the call."""
     student.agrees(of_another_program, GRID)
     student.agrees(of_another_program, GRID, True)  # what is jitted may have no `__name__`
 
 
-@pytest.mark.exercise("jit.bind")
 def test_bind_captured(student):
     """What the function uses from outside reaches the program, be it an array or a tracer."""
     student.agrees(with_captured, ROW, 2.0)
     student.agrees(with_captured, GRID, ROW)
 
 
-# jit_type -----------------------------------------------------------------------------------------
+exercise("jit.type")
 
 
 @probe
@@ -513,33 +493,28 @@ def type_by_the_table(mj, shapes, called_with):
 RIGHT = [((3,), "float64", False), ((), "float32", False), ((2,), "int64", False)]
 
 
-@pytest.mark.exercise("jit.type")
 def test_type_of_results(student):
     """The results of a call have the types of the program's outputs."""
     student.agrees(type_of_call, RIGHT)
     student.agrees(type_by_the_table, [(2,), (3, 4)], [(2,), (3, 4)])
 
 
-@pytest.mark.exercise("jit.type")
 def test_type_of_no_results(student):
     """The same for a program whose inputs and outputs are of other shapes, or 0-d."""
     student.agrees(type_by_the_table, [(), (0, 2)], [(), (0, 2)])
     student.agrees(type_by_the_table, [(5,), ()], [(5,), ()])
 
 
-@pytest.mark.exercise("jit.type")
 def test_type_weak(student):
     """An operand may be weakly typed where the input is not."""
     student.agrees(type_of_call, [((3,), "float64", True), *RIGHT[1:]])
 
 
-@pytest.mark.exercise("jit.type")
 def test_type_weak_everywhere(student):
     """So may all of them, and the results are what the program says all the same."""
     student.agrees(type_of_call, [(shape, dtype, True) for shape, dtype, _ in RIGHT])
 
 
-@pytest.mark.exercise("jit.type")
 def test_type_shapes(student):
     """Operands of other shapes are refused, each of them, even if they could be stretched."""
     student.agrees(type_of_call, [((), "float64", False), *RIGHT[1:]])
@@ -549,14 +524,12 @@ def test_type_shapes(student):
     student.agrees(type_by_the_table, [(1, 6), (0, 3)], [(2, 3), (3, 0)])
 
 
-@pytest.mark.exercise("jit.type")
 def test_type_dtypes(student):
     """Operands of other dtypes are refused, even if they could be converted."""
     student.agrees(type_of_call, [((3,), "float32", False), *RIGHT[1:]])
     student.agrees(type_of_call, [*RIGHT[:2], ((2,), "int32", True)])
 
 
-@pytest.mark.exercise("jit.type")
 def test_type_number_of_operands(student):
     """Operands that are missing or left over are refused."""
     student.agrees(type_of_call, RIGHT[:2])
@@ -564,7 +537,7 @@ def test_type_number_of_operands(student):
     student.agrees(type_by_the_table, [(2,), (3,)], [])
 
 
-# tensor_type --------------------------------------------------------------------------------------
+exercise("jit.tensor_type")
 
 
 @probe
@@ -578,27 +551,24 @@ def in_stablehlo(mj, types):
     return [tensor_type(aval) for aval in avals]
 
 
-@pytest.mark.exercise("jit.tensor_type")
 def test_tensor_type_axes(student):
     """The sizes of the axes are in their order, 1 and 0 included."""
     student.agrees(in_stablehlo, [((2, 3), "float64"), ((10,), "float64")])
     student.agrees(in_stablehlo, [((1, 7, 1, 12), "float64"), ((0, 4), "float64")])
 
 
-@pytest.mark.exercise("jit.tensor_type")
 def test_tensor_type_numbers(student):
     """A number has no axes."""
     student.agrees(in_stablehlo, [((), "float64"), ((), "int64")])
 
 
-@pytest.mark.exercise("jit.tensor_type")
 def test_tensor_type_dtypes(student):
     """The dtype has StableHLO's name: floats, signed and unsigned integers, booleans."""
     student.agrees(in_stablehlo, [((2,), "float32"), ((), "int8"), ((3, 1), "bool")])
     student.agrees(in_stablehlo, [((2, 2), "uint16"), ((5,), "float16")])
 
 
-# reduce_sum_hlo -----------------------------------------------------------------------------------
+exercise("jit.reduce_sum_lowering")
 
 
 @probe
@@ -667,7 +637,6 @@ def summed_twice(mj, x):
     return [xla.to_host(buffer, on) for buffer in xla.run(executable, given)]
 
 
-@pytest.mark.exercise("jit.reduce_sum_lowering")
 def test_sum_one_axis(student):
     """The sum along one axis is right."""
     student.agrees(summed, GRID, (0,))
@@ -675,7 +644,6 @@ def test_sum_one_axis(student):
     student.agrees(summed, CUBE, (1,))
 
 
-@pytest.mark.exercise("jit.reduce_sum_lowering")
 def test_sum_several_axes(student):
     """The sum along several axes, along all, or along none is right."""
     student.agrees(summed, CUBE, (0, 2))
@@ -684,33 +652,29 @@ def test_sum_several_axes(student):
     student.agrees(summed, CUBE[:, :1], (0, 1))
 
 
-@pytest.mark.exercise("jit.reduce_sum_lowering")
 def test_sum_dtypes(student):
     """The sum has the dtype of its operand, even in single precision."""
     student.agrees(summed, GRID.astype(np.float32), (1,))
 
 
-@pytest.mark.exercise("jit.reduce_sum_lowering")
 def test_sum_integers(student):
     """The sum of integers is one of integers."""
     student.agrees(summed, np.array([[100, 100, 100], [1, 2, -3]], np.int8), (1,))
     student.agrees(summed, np.array([[5, 6], [7, 8]], np.uint32), (0, 1))
 
 
-@pytest.mark.exercise("jit.reduce_sum_lowering")
 def test_sum_of_nothing(student):
     """The sum along an axis of length 0 is the start value."""
     student.agrees(summed, np.zeros((0, 2)), (0,))
     student.agrees(summed, np.zeros((3, 0), np.int16), (1,))
 
 
-@pytest.mark.exercise("jit.reduce_sum_lowering")
 def test_sum_names(student):
     """Operand, start value and result are called by the names that they have in this text."""
     student.agrees(summed_twice, CUBE)
 
 
-# lower_body ---------------------------------------------------------------------------------------
+exercise("jit.lower_body")
 
 
 def callers(jit_p, trace_to_jaxpr, k):
@@ -839,61 +803,52 @@ def without_a_rule(mj, name):
         return ["NotImplementedError", f"'{name}'" in str(error)]
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_lower_equations(student):
     """Equations are emitted in order, each on its own operands."""
     student.agrees(lowered, "order", [GRID, GRID + 5.0])
     student.agrees(lowered, "order", [ONE, ONE * 5.0])
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_lower_literals(student):
     """A literal is in the text with its value, as an operand and as an output."""
     student.agrees(lowered, "literals", [ROW, ONE])
     student.agrees(lowered, "outputs", [ROW, ROW * 2.0])
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_lower_constants(student):
     """Constants are handed over as arguments, and are not mistaken for inputs or for each other."""
     student.agrees(lowered, "constants", [GRID, GRID * 3.0])
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_lower_constants_of_a_call(student):
     """A program in an equation is emitted in its place, with its constants and its own names."""
     student.agrees(lowered, "call", [GRID, GRID - 4.0])
     student.agrees(lowered, "call", [GRID[1:], GRID[:1] * 2.0])
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_lower_a_program_twice(student):
     """A program that is called twice is emitted twice, each time for its own operands."""
     student.agrees(lowered, "call twice", [ROW, ROW - 4.0])
     student.agrees(lowered, "call twice", [ONE, ONE * 3.0])
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_lower_numbers(student):
     """Numbers that are equal may have different types, and each is written as what it is."""
     student.agrees(lowered, "numbers", [ROW.astype(np.float32), np.arange(3)])
     student.agrees(lowered, "extremes", [ROW, ONE])
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_lower_params(student):
     """The parameters of an equation reach its rule."""
     student.agrees(lowered, "transpose", [GRID, ONE])
     student.agrees(lowered, "broadcast", [GRID.astype(np.float32), TWO])
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_lower_once(student):
     """Each equation is emitted once, however often its result is used."""
     student.agrees(lowered, "used again", [ROW, ROW + 1.0])
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_lower_outputs(student):
     """Outputs may be early results or inputs, several times, and there may be no equation."""
     student.agrees(lowered, "early", [ROW, ROW + 4.0])
@@ -901,20 +856,18 @@ def test_lower_outputs(student):
     student.agrees(lowered, "outputs", [GRID, GRID * 2.0])
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_lower_rules(student):
     """A rule gets the types of operands and results, the operands' names, and the parameters."""
     student.agrees(what_rules_get, 1)
     student.agrees(what_rules_get, 3)
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_lower_missing_rule(student):
     """A primitive without a rule is named in the error."""
     student.agrees(without_a_rule, "made_up")
 
 
-# jit_impl -----------------------------------------------------------------------------------------
+exercise("jit.impl")
 
 
 @probe
@@ -1061,65 +1014,56 @@ def of_mixed_arguments(mj, x, y):
     return [[np.asarray(out) for out in pair] for pair in outs]
 
 
-@pytest.mark.exercise("jit.impl")
 def test_impl_mixed_arguments(student):
     """Each argument gets its own place, wherever it is, and the values that it has now."""
     student.agrees(of_mixed_arguments, ROW, ROW[::-1].copy())
     student.agrees(of_mixed_arguments, 3, 2.5)  # Python's numbers, of another type than the inputs
 
 
-@pytest.mark.exercise("jit.impl")
 def test_impl_committed_by_the_program(student):
     """Results are committed, too, if the program itself asks for devices."""
     student.agrees(of_device_arrays, TWO, TWO + 1.0, False, True)
 
 
-@pytest.mark.exercise("jit.impl")
 def test_impl_values(student):
     """The values are those that the program gives, in its order, with constants and inputs."""
     student.agrees(called, [(ROW, 2.0)])
     student.agrees(called, [(ROW, np.array(0.25)), (ROW * 2.0, 1.0)], "float32")
 
 
-@pytest.mark.exercise("jit.impl")
 def test_impl_dtypes(student):
     """Results have the dtypes that the program says."""
     student.agrees(called, [([1, 2, 3], np.array(4, np.int32))], "int32")
     student.agrees(of_python_numbers, 2.5, 7)
 
 
-@pytest.mark.exercise("jit.impl")
 def test_impl_compiles_once(student):
     """The program is compiled at the first call, and not again."""
     student.agrees(called, [(ROW, 2.0), (ROW * 3.0, -1.0), (ROW, 2.0)])
 
 
-@pytest.mark.exercise("jit.impl")
 def test_impl_stays_on_the_device(student):
     """Results are arrays on the device: nothing is copied to NumPy before you ask for values."""
     student.agrees(called, [(ROW - 1.0, 7.0)])
     student.agrees(of_device_arrays, ROW, ROW[::-1].copy(), False)
 
 
-@pytest.mark.exercise("jit.impl")
 def test_impl_device_arguments(student):
     """Arguments that are on the device are used as they are."""
     student.agrees(of_device_arrays, TWO, TWO[::-1].copy(), False)
 
 
-@pytest.mark.exercise("jit.impl")
 def test_impl_committed(student):
     """Results are committed to a device if an argument is."""
     student.agrees(of_device_arrays, TWO, TWO + 1.0, True)
 
 
-@pytest.mark.exercise("jit.impl")
 def test_impl_weak_types(student):
     """Results are weakly typed where the program says so."""
     student.agrees(of_python_numbers, -4.0, 3)
 
 
-# jvp_jaxpr ----------------------------------------------------------------------------------------
+exercise("jit.jvp")
 
 
 @probe
@@ -1173,7 +1117,6 @@ def kept_tangent_programs(mj, all_moves):
     return [[one is other for other in made] for one in made], len(derived)
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_jvp_program(student):
     """The program gives values and tangents, by the rules of its operations."""
     student.agrees(tangent_program, "one", [True], [ROW], [ROW * 2.0])
@@ -1181,71 +1124,60 @@ def test_jvp_program(student):
     student.agrees(tangent_program, "one", [True], [0.5], [3.0])
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_jvp_nothing_moves(student):
     """Where no input moves, the tangents of all floating-point results are zeros."""
     student.agrees(tangent_program, "two", [False, False], [ROW, ROW + 1.0], [])
     student.agrees(tangent_program, "integers", [False, False], [np.arange(3), ROW], [])
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_jvp_order(student):
     """Values come first, then tangents, and each tangent belongs to its own value and input."""
     student.agrees(tangent_program, "two", [True, True], [ROW, ROW + 1.0], [ROW * 3.0, ROW - 4.0])
     student.agrees(tangent_program, "two", [True, True], [GRID, GRID * 2.0], [GRID + 1.0, GRID])
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_jvp_first_still(student):
     """An input that does not move has no tangent among the inputs, here the first one."""
     student.agrees(tangent_program, "two", [False, True], [ROW, ROW + 1.0], [ROW * 3.0])
     student.agrees(tangent_program, "still", [False, True], [ROW, ROW - 1.0], [ROW])
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_jvp_second_still(student):
     """The same where the second one does not move, and shapes differ."""
     student.agrees(tangent_program, "two", [True, False], [ROW, ROW + 1.0], [ROW * 3.0])
     student.agrees(tangent_program, "still", [True, False], [GRID, ROW], [GRID * 2.0])
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_jvp_integers(student):
     """Results that are integers or booleans have no tangent."""
     student.agrees(tangent_program, "integers", [False, True], [np.arange(3), ROW], [ROW * 2.0])
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_jvp_numbers(student):
     """The same for numbers, among several results."""
     student.agrees(tangent_program, "integers", [False, True], [np.array(4), ONE], [ONE])
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_jvp_zeros(student):
     """A floating-point result that does not move has a tangent, which is zero."""
     student.agrees(tangent_program, "still", [True, False], [ROW, TWO], [ROW + 2.0])
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_jvp_constants(student):
     """The constants of the program are there, and do not move."""
     student.agrees(tangent_program, "constants", [True, True], [ROW, GRID], [ROW * 2.0, GRID - 1.0])
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_jvp_kept(student):
     """Asked again, the same program comes back, and nothing is differentiated anew."""
     student.agrees(kept_tangent_programs, [[True, True], [True, True]])
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_jvp_kept_for_moves(student):
     """What moves decides which program comes back."""
     student.agrees(kept_tangent_programs, [[True, False], [True, True], [True, False]])
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_jvp_kept_for_other_moves(student):
     """The same for inputs of which one moves, and then the other one."""
     student.agrees(kept_tangent_programs, [[False, True], [True, False], [False, True]])
@@ -1264,13 +1196,12 @@ def kept_for_a_program_in_turn(mj, all_moves):
     return [str(jvp_jaxpr(ClosedJaxpr(jaxpr, []), tuple(moves))) for moves in all_moves]
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_jvp_of_a_program_closed_anew(student):
     """What moves decides, too, where the equations are those of a program that was asked before."""
     student.agrees(kept_for_a_program_in_turn, [[True, False], [True, True], [False, True]])
 
 
-# batched_jaxpr ------------------------------------------------------------------------------------
+exercise("jit.batch")
 
 
 @probe
@@ -1350,7 +1281,6 @@ def kept_for_squares(mj, all_dims):
     return [[one is other for other, _ in made] for one, _ in made], [[*dims] for _, dims in made]
 
 
-@pytest.mark.exercise("jit.batch")
 def test_batch_program(student):
     """The program computes all examples at once, wherever their axis is."""
     student.agrees(batch_program, "one", 3, [0], [ROW])
@@ -1358,7 +1288,6 @@ def test_batch_program(student):
     student.agrees(batch_program, "one", 2, [0], [GRID.astype(np.float32)])
 
 
-@pytest.mark.exercise("jit.batch")
 def test_batch_axes(student):
     """It says where the batch axis of each result is."""
     student.agrees(batch_program, "axes", 4, [2], [CUBE])
@@ -1366,28 +1295,24 @@ def test_batch_axes(student):
     student.agrees(batch_program, "axes", 2, [0], [CUBE])
 
 
-@pytest.mark.exercise("jit.batch")
 def test_batch_several(student):
     """Several inputs may be batched along different axes."""
     student.agrees(batch_program, "two", 2, [0, 1], [GRID, GRID.T.copy()])
     student.agrees(batch_program, "two", 3, [1, 0], [GRID, GRID.T.copy()])
 
 
-@pytest.mark.exercise("jit.batch")
 def test_batch_unmapped(student):
     """An input that is the same for all examples stays as it is."""
     student.agrees(batch_program, "two", 2, [0, None], [GRID, ROW])
     student.agrees(batch_program, "two", 2, [None, 0], [ROW, GRID])
 
 
-@pytest.mark.exercise("jit.batch")
 def test_batch_single_results(student):
     """Results that are the same for all examples have no batch axis."""
     student.agrees(batch_program, "single", 3, [0, None], [ROW, GRID])
     student.agrees(batch_program, "single", 3, [0, None], [ROW.astype(np.float32), 2.0])
 
 
-@pytest.mark.exercise("jit.batch")
 def test_batch_constants(student):
     """The same for results that are constants of the program."""
     student.agrees(batch_program, "constants", 3, [1, None], [GRID, ONE])
@@ -1397,28 +1322,24 @@ def test_batch_constants(student):
 BOTH, FIRST = [True, True], [True, False]
 
 
-@pytest.mark.exercise("jit.batch")
 def test_batch_kept(student):
     """Asked again, the same program comes back with its batch axes, and no rule is called."""
     student.agrees(kept_batch_programs, [(3, None, BOTH), (3, None, BOTH)], False)
     student.agrees(kept_batch_programs, [(2, None, FIRST), (2, None, FIRST)], True)
 
 
-@pytest.mark.exercise("jit.batch")
 def test_batch_kept_for_axes(student):
     """Which inputs are batched decides which program comes back."""
     cases = [(3, None, FIRST), (3, None, BOTH), (3, None, FIRST), (3, None, [False, True])]
     student.agrees(kept_batch_programs, cases, False)
 
 
-@pytest.mark.exercise("jit.batch")
 def test_batch_kept_for_other_axes(student):
     """The same for two inputs of which one is batched, and then the other one."""
     student.agrees(kept_batch_programs, [(2, None, [False, True]), (2, None, FIRST)], False)
     student.agrees(kept_for_squares, [[0, 0], [1, 0], [1, 1], [0, 0]])
 
 
-@pytest.mark.exercise("jit.batch")
 def test_batch_kept_for_sizes(student):
     """So do the number of examples and the name of their axis."""
     cases = [(3, None, BOTH), (2, None, BOTH), (3, "rows", BOTH), (3, "columns", BOTH)]
@@ -1447,31 +1368,39 @@ def batch_of_compiled(mj, f, in_axes, batch):
     return mj.vmap(mj.jit(f), in_axes)(*batch)
 
 
-@pytest.mark.exercise("jit.reduce_sum_lowering")
+exercise("jit.reduce_sum_lowering")
+
+
 def test_sums_in_programs(student):
     """Compiled programs with sums give what the program says."""
     student.agrees_on_programs(compiled_program, using=["reduce_sum"], number=4)
 
 
-@pytest.mark.exercise("jit.lower_body")
+exercise("jit.lower_body")
+
+
 def test_random_programs(student):
     """A random program gives, compiled, what it gives without."""
     student.agrees_on_programs(compiled_program, number=5)
 
 
-@pytest.mark.exercise("jit.jvp")
+exercise("jit.jvp")
+
+
 def test_derivatives_of_programs(student):
     """A compiled random program is differentiated rightly."""
     student.agrees_on_programs(derivative_of_compiled, number=5)
 
 
-@pytest.mark.exercise("jit.batch")
+exercise("jit.batch")
+
+
 def test_batches_of_programs(student):
     """A compiled random program gives on a batch what it gives on each example."""
     student.agrees_on_programs(batch_of_compiled, number=5)
 
 
-# The whole module ---------------------------------------------------------------------------------
+exercise("jit.whole")
 
 
 @probe
@@ -1570,37 +1499,31 @@ def after_errors(mj, x):
     return found, f(x), mj.vmap(f)(x), mj.jvp(f, (x,), (x,))
 
 
-@pytest.mark.exercise("jit.whole")
 def test_whole_programs(student):
     """A compiled random program in containers gives the right values, and is traced once."""
     student.agrees_on_programs(compiled_in_containers, number=2)
 
 
-@pytest.mark.exercise("jit.whole")
 def test_whole_derivatives(student):
     """Compiled programs are differentiated, and derivatives are compiled, within each other."""
     student.agrees_on_programs(transformed_calls, number=2, dtypes=["float64"])
 
 
-@pytest.mark.exercise("jit.whole")
 def test_whole_batches(student):
     """Compiled programs are mapped, and what is mapped is compiled and differentiated."""
     student.agrees_on_programs(batched_calls, number=2, dtypes=["float64"])
 
 
-@pytest.mark.exercise("jit.whole")
 def test_whole_calls_within_calls(student):
     """A compiled function may be called twice inside another, and close over what is outside."""
     student.agrees(calls_within, ROW, ROW[::-1].copy())
 
 
-@pytest.mark.exercise("jit.whole")
 def test_whole_calls_in_turn(student):
     """Arguments of other types, structures and static values get what belongs to them."""
     student.agrees(calls_in_turn, ROW)
 
 
-@pytest.mark.exercise("jit.whole")
 def test_whole_after_errors(student):
     """An error comes out, and afterwards the function works, by itself and transformed."""
     student.agrees(after_errors, ROW)

@@ -8,10 +8,9 @@ that no test compiles anything.
 import contextlib
 
 import numpy as np
-import pytest
 
 from autograder.grading.in_worker import in_place, watching
-from autograder.grading.suite import probe, siblings
+from autograder.grading.suite import exercise, probe, siblings
 
 F32 = np.float32
 
@@ -76,7 +75,7 @@ def partial_of(vals, flags):
     return [known(x) if flag else unknown(get_aval(x)) for x, flag in zip(vals, flags, strict=True)]
 
 
-# PartialEvalTrace.process_primitive ---------------------------------------------------------------
+exercise("linearize.process_primitive")
 
 
 @probe
@@ -143,7 +142,6 @@ def seen_below(mj, vals):
         return product.val, sine.val, log
 
 
-@pytest.mark.exercise("linearize.process_primitive")
 def test_known_operands(student):
     """An operation whose operands are all known is evaluated at once, once, with its parameters."""
     student.agrees(processed, [2.0, 5.0], [True, True], {"scale": 3.0})
@@ -151,28 +149,24 @@ def test_known_operands(student):
     student.agrees(processed, [], [], {"shift": 4.0})
 
 
-@pytest.mark.exercise("linearize.process_primitive")
 def test_known_operands_of_several_results(student):
     """The same for an operation with several results: they come as a list of plain values."""
     student.agrees(processed, [ROW, GRID], [True, True], {"scale": 2.0}, True)
     student.agrees(processed, [7], [True], {}, True)
 
 
-@pytest.mark.exercise("linearize.process_primitive")
 def test_known_operands_need_no_rule(student):
     """If all operands are known, the primitive's rule for partial evaluation is not called."""
     student.agrees(processed, [2.0, 5.0], [True, True], {}, False, True)
     student.agrees(processed, [2.0, 5.0], [True, True], {"scale": 3.0}, True, True)
 
 
-@pytest.mark.exercise("linearize.process_primitive")
 def test_known_values_of_others(student):
     """A known value may be a tracer of an interpreter further down, which gets the operation."""
     student.agrees(seen_below, [2.0, 5.0])
     student.agrees(seen_below, [GRID, ROW])
 
 
-@pytest.mark.exercise("linearize.process_primitive")
 def test_one_unknown_operand(student):
     """One operand that is unknown is enough: the operation is left for later, with all operands."""
     student.agrees(processed, [2.0, 5.0], [True, False], {"scale": 3.0})
@@ -180,7 +174,6 @@ def test_one_unknown_operand(student):
     student.agrees(processed, [ROW], [False], {})
 
 
-@pytest.mark.exercise("linearize.process_primitive")
 def test_several_results_for_later(student):
     """What is left for later is a list if the primitive has several results."""
     student.agrees(processed, [2.0, 5.0], [False, False], {"scale": 3.0}, True)
@@ -189,14 +182,12 @@ def test_several_results_for_later(student):
     student.agrees(processed, [2.0, ROW], [True, False], {}, True, False, 1)
 
 
-@pytest.mark.exercise("linearize.process_primitive")
 def test_rule(student):
     """A primitive with a rule of its own is handed to it, with the trace, operands and params."""
     student.agrees(processed, [2.0, 5.0], [True, False], {"scale": 3.0}, False, True)
     student.agrees(processed, [ROW], [False], {}, False, True)
 
 
-@pytest.mark.exercise("linearize.process_primitive")
 def test_rule_with_several_results(student):
     """What the rule returns is the result, even if it is a list."""
     student.agrees(processed, [2.0, 5.0, 7.0], [False, False, True], {"shift": 1.0}, True, True)
@@ -243,7 +234,6 @@ def raising(mj, kind, flags, has_rule):
 ERRORS = ("KeyError", "TypeError", "NotImplementedError", "AttributeError", "KeyboardInterrupt")
 
 
-@pytest.mark.exercise("linearize.process_primitive")
 def test_errors_of_operations(student):
     """An error that an operation or its rule raises is the caller's to see."""
     for kind in ERRORS:
@@ -251,7 +241,7 @@ def test_errors_of_operations(student):
         student.agrees(raising, kind, [True, False], True)
 
 
-# PartialEvalTrace.stage_out -----------------------------------------------------------------------
+exercise("linearize.stage_out")
 
 
 @probe
@@ -392,7 +382,6 @@ NUMBER = ((), "float32", True)
 COUNTS = ((2, 1), "int8", False)
 
 
-@pytest.mark.exercise("linearize.stage_out")
 def test_staged_types(student):
     """The results have the types that follow from the operands' types."""
     student.agrees(staged_primitive, "mul_p", [np.ones((2, 1), F32), np.ones((1, 3), F32)], {})
@@ -402,48 +391,41 @@ def test_staged_types(student):
     student.agrees(staged_primitive, "transpose_p", [EMPTY], {"permutation": (1, 0)})
 
 
-@pytest.mark.exercise("linearize.stage_out")
 def test_staged_recipe(student):
     """The recipe holds the operation, its parameters and its operands, all of them, in order."""
     student.agrees(staged, [ROW, 2.0], [False, True], [VECTOR], {"scale": 3.0})
     student.agrees(staged, [ROW, GRID], [False, False], [VECTOR], {})
 
 
-@pytest.mark.exercise("linearize.stage_out")
 def test_staged_known_operands(student):
     """Known operands belong to the recipe too, wherever they are."""
     student.agrees(staged, [2.0, ROW, GRID], [True, False, True], [VECTOR], {})
     student.agrees(staged, [ROW, ROW, 1.0], [True, True, False], [COUNTS], {"axes": (0,)})
 
 
-@pytest.mark.exercise("linearize.stage_out")
 def test_staged_box(student):
     """A result is unknown, belongs to this trace, and has a variable of its own type."""
     student.agrees(staged, [ROW], [False], [COUNTS], {})
     student.agrees(staged, [ROW], [False], [NUMBER], {})
 
 
-@pytest.mark.exercise("linearize.stage_out")
 def test_staged_several(student):
     """Several results have one recipe, and each has its own type and its own variable."""
     student.agrees(staged, [ROW], [False], [VECTOR, COUNTS, NUMBER], {"n": 2})
     student.agrees(staged, [ROW], [False], [], {})
 
 
-@pytest.mark.exercise("linearize.stage_out")
 def test_staged_alike(student):
     """Two results of the same type are two variables."""
     student.agrees(staged, [ROW, 2.0], [False, True], [VECTOR, VECTOR], {})
 
 
-@pytest.mark.exercise("linearize.stage_out")
 def test_staged_anew(student):
     """Each operation has a recipe and variables of its own."""
     student.agrees(staged_twice, 2.0)
     student.agrees(staged_twice, GRID)
 
 
-@pytest.mark.exercise("linearize.stage_out")
 def test_staged_with_other_params(student):
     """Each operation keeps its parameters, even None, and has the type that follows from them.
 
@@ -454,14 +436,13 @@ def test_staged_with_other_params(student):
     student.agrees(staged_again, GRID.astype(F32), all_params[::-1])
 
 
-@pytest.mark.exercise("linearize.stage_out")
 def test_staging_computes_nothing(student):
     """Nothing is computed, and of the results only a type is known, even if all operands are."""
     student.agrees(work_of_staging, 2.0)
     student.agrees(work_of_staging, ROW)
 
 
-# toposort -----------------------------------------------------------------------------------------
+exercise("linearize.toposort")
 
 
 @probe
@@ -548,28 +529,24 @@ WOODS = [
 ]
 
 
-@pytest.mark.exercise("linearize.toposort")
 def test_order_of_a_chain(student):
     """In a chain, the first operation comes first and the result last."""
     student.agrees(order, [[-1], [0], [1], [2]], [3])
     student.agrees(order, [[-1, -2]], [0])
 
 
-@pytest.mark.exercise("linearize.toposort")
 def test_order_with_shortcuts(student):
     """A recipe that several others need, near and far, comes before all of them, once."""
     student.agrees(order, LADDER, [5])
     student.agrees(order, [[-1], [-2, 0], [0, 1], [0, 2], [0, 1, 3]], [4])
 
 
-@pytest.mark.exercise("linearize.toposort")
 def test_order_does_not_depend_on_operands(student):
     """It does not matter in which order the operands are."""
     student.agrees(order, [operands[::-1] for operands in LADDER], [5])
     student.agrees(order, [[-1], [0, 0], [1, 0, 1], [0, 2, 1]], [3])
 
 
-@pytest.mark.exercise("linearize.toposort")
 def test_order_of_branches(student):
     """If branches meet again, everything still comes after what it needs."""
     student.agrees(any_order, FORK, [5])
@@ -578,7 +555,6 @@ def test_order_of_branches(student):
         student.agrees(any_order, needs, [29])
 
 
-@pytest.mark.exercise("linearize.toposort")
 def test_order_of_several_results(student):
     """Several results may be asked for, including some that others need, or one twice."""
     student.agrees(order, LADDER, [2, 5])
@@ -588,7 +564,6 @@ def test_order_of_several_results(student):
         student.agrees(any_order, needs, [29, 3, 17, 29, 28])
 
 
-@pytest.mark.exercise("linearize.toposort")
 def test_order_leaves_out_what_is_not_needed(student):
     """What no result needs is left out; nothing is needed if there are no results."""
     student.agrees(order, LADDER, [2])
@@ -597,20 +572,18 @@ def test_order_leaves_out_what_is_not_needed(student):
     student.agrees(any_order, WOODS[0], [12, 20])
 
 
-@pytest.mark.exercise("linearize.toposort")
 def test_order_of_long_programs(student):
     """A chain of thousands of operations is no problem."""
     student.agrees(long_chain, 2000, 1)
 
 
-@pytest.mark.exercise("linearize.toposort")
 def test_work_of_sorting(student):
     """If each operation uses the one before twice, the work does not double at each step."""
     student.agrees(long_chain, 300, 2)
     student.agrees(long_chain, 60, 3)
 
 
-# tracers_to_jaxpr ---------------------------------------------------------------------------------
+exercise("linearize.tracers_to_jaxpr")
 
 STAGING = ("linearize.process_primitive", "linearize.stage_out")
 
@@ -736,21 +709,18 @@ def makes(student, name, vals, consts, later):
     student.agrees(program_of, siblings(*STAGING, "linearize.toposort"), name, vals, consts, later)
 
 
-@pytest.mark.exercise("linearize.tracers_to_jaxpr")
 def test_program_of_an_operation(student):
     """An operation becomes an equation, between the inputs and the outputs."""
     makes(student, "difference", [2.0, 3.0], [], [7.0, 10.0])
     makes(student, "difference", [GRID, ROW], [], [GRID_STEP, STEP])
 
 
-@pytest.mark.exercise("linearize.tracers_to_jaxpr")
 def test_program_as_printed(student):
     """Equations keep their parameters, and are in an order in which they can be run."""
     student.agrees(program_text, siblings(*STAGING, "linearize.toposort"), GRID, np.ones(2))
     makes(student, "early", [2.0], [], [0.5])
 
 
-@pytest.mark.exercise("linearize.tracers_to_jaxpr")
 def test_program_with_residuals(student):
     """A known operand is a constant of the program: a literal, or a variable for an array."""
     makes(student, "line", [2.0], [3.0], [10.0])
@@ -758,14 +728,12 @@ def test_program_with_residuals(student):
     makes(student, "sums", [GRID], [GRID_STEP, ROW], [GRID + 1])
 
 
-@pytest.mark.exercise("linearize.tracers_to_jaxpr")
 def test_program_keeps_a_residual_once(student):
     """An array that is used several times is one constant."""
     makes(student, "often", [ROW], [STEP], [ROW + 1])
     makes(student, "same", [GRID], [GRID_STEP], [GRID * 3])
 
 
-@pytest.mark.exercise("linearize.tracers_to_jaxpr")
 def test_types_of_residuals(student):
     """A residual keeps its dtype and whether it is weakly typed; two arrays are two constants."""
     needs = siblings(*STAGING, "linearize.toposort")
@@ -775,34 +743,30 @@ def test_types_of_residuals(student):
     student.agrees(residual_types, needs, [*arrays, 0.0, 0])
 
 
-@pytest.mark.exercise("linearize.tracers_to_jaxpr")
 def test_program_inputs(student):
     """All inputs are inputs of the program, in order, even those that nothing needs."""
     makes(student, "unused", [2.0, ROW, GRID], [], [1.0, STEP, GRID])
     makes(student, "dead", [ROW], [], [STEP])
 
 
-@pytest.mark.exercise("linearize.tracers_to_jaxpr")
 def test_program_without_equations(student):
     """There may be no output at all, and the inputs stay."""
     makes(student, "nothing", [2.0, ROW], [], [1.0, STEP])
 
 
-@pytest.mark.exercise("linearize.tracers_to_jaxpr")
 def test_program_outputs(student):
     """An output may be an input, a known value, or appear twice."""
     makes(student, "same", [2.0], [3.0], [10.0])
     makes(student, "mixed", [ROW, STEP], [4.0], [STEP, ROW])
 
 
-@pytest.mark.exercise("linearize.tracers_to_jaxpr")
 def test_program_with_several_results(student):
     """An operation with two results is one equation, whichever of its results is needed."""
     student.agrees(two_results, siblings(*STAGING, "linearize.toposort"), 3.0)
     student.agrees(two_results, siblings(*STAGING, "linearize.toposort"), ROW)
 
 
-# partial_eval_flat --------------------------------------------------------------------------------
+exercise("linearize.partial_eval_flat")
 
 PROGRAMS = (*STAGING, "linearize.toposort", "linearize.tracers_to_jaxpr")
 
@@ -902,7 +866,6 @@ def splits(student, *args):
     student.agrees(partial, siblings(*PROGRAMS), *args)
 
 
-@pytest.mark.exercise("linearize.partial_eval_flat")
 def test_partial_values_of_results(student):
     """What depends on known inputs alone comes back as a value, all else as a type."""
     splits(student, "product", [3.0, 5.0], [True, False], [7.0])
@@ -910,7 +873,6 @@ def test_partial_values_of_results(student):
     splits(student, "product", [ROW, 5.0], [False, True], [STEP])
 
 
-@pytest.mark.exercise("linearize.partial_eval_flat")
 def test_partial_program(student):
     """The program goes from the unknown inputs to the unknown results, each in order."""
     splits(student, "swap", [ROW, 2.0], [False, False], [STEP, 9.0])
@@ -918,7 +880,6 @@ def test_partial_program(student):
     splits(student, "three", [3.0, ROW, STEP], [False, True, False], [0.5, ROW])
 
 
-@pytest.mark.exercise("linearize.partial_eval_flat")
 def test_partial_known_alone(student):
     """If everything is known, or nothing, the program has nothing, or everything, to do."""
     splits(student, "chain", [3.0, 5.0], [True, True], [])
@@ -926,21 +887,18 @@ def test_partial_known_alone(student):
     splits(student, "none", [3.0, 5.0], [True, False], [7.0])
 
 
-@pytest.mark.exercise("linearize.partial_eval_flat")
 def test_partial_work(student):
     """Known work is done now and not in the program, which has its results as constants."""
     splits(student, "chain", [ROW, STEP], [True, False], [ROW])
     splits(student, "chain", [ROW, STEP], [False, True], [ROW])
 
 
-@pytest.mark.exercise("linearize.partial_eval_flat")
 def test_partial_instantiate(student):
     """A result that is to be instantiated is unknown, and the program returns its value."""
     splits(student, "product", [3.0, 5.0], [True, False], [7.0], [0])
     splits(student, "product", [ROW, STEP], [True, False], [ROW], [0, 1])
 
 
-@pytest.mark.exercise("linearize.partial_eval_flat")
 def test_partial_instantiate_some(student):
     """The numbers that are to be instantiated count the results from 0, and no others are."""
     splits(student, "chain", [3.0, 5.0], [True, True], [], [1])
@@ -948,7 +906,6 @@ def test_partial_instantiate_some(student):
     splits(student, "swap", [3.0, 5.0], [True, True], [], [])
 
 
-@pytest.mark.exercise("linearize.partial_eval_flat")
 def test_partial_results_often(student):
     """A result may appear several times, before and after others that are known or not."""
     splits(student, "often", [ROW, STEP], [True, False], [ROW])
@@ -956,34 +913,30 @@ def test_partial_results_often(student):
         splits(student, "often", [3.0, 5.0], [True, False], [7.0], numbers)
 
 
-@pytest.mark.exercise("linearize.partial_eval_flat")
 def test_partial_constants(student):
     """A result that is no box, such as a number, is known."""
     splits(student, "constants", [3.0, 5.0], [True, False], [7.0])
     splits(student, "constants", [3.0, 5.0], [False, False], [0.5, 7.0], [1])
 
 
-@pytest.mark.exercise("linearize.partial_eval_flat")
 def test_partial_branches(student):
     """Python's if can look at a known input, and the other one is never run."""
     splits(student, "branch", [3.0, 5.0], [True, False], [7.0])
     splits(student, "branch", [0.5, 5.0], [True, False], [7.0])
 
 
-@pytest.mark.exercise("linearize.partial_eval_flat")
 def test_partial_below(student):
     """A tracer of an interpreter further down counts as known, and may be a residual."""
     student.agrees(partial_below, siblings(*PROGRAMS), 3.0, 1.0, 5.0)
     student.agrees(partial_below, siblings(*PROGRAMS), ROW, STEP, ROW + 1)
 
 
-@pytest.mark.exercise("linearize.partial_eval_flat")
 def test_partial_fails(student):
     """A function that raises leaves the stack as it was, and escaped tracers are rejected."""
     student.agrees(partial_fails, siblings(*PROGRAMS))
 
 
-# linearize_flat -----------------------------------------------------------------------------------
+exercise("linearize.flat")
 
 EVALUATION = (*PROGRAMS, "linearize.partial_eval_flat")
 
@@ -1064,7 +1017,6 @@ def linearizes(student, *args):
     student.agrees(linear, siblings(*EVALUATION), *args)
 
 
-@pytest.mark.exercise("linearize.flat")
 def test_linear_values(student):
     """The values are those of the function, and the program computes the derivative."""
     linearizes(student, "cube", [2.0], [[1.0], [0.5]])
@@ -1073,7 +1025,6 @@ def test_linear_values(student):
     linearizes(student, "branch", [-0.5], [[1.0]])
 
 
-@pytest.mark.exercise("linearize.flat")
 def test_linear_several_inputs(student):
     """Several inputs and results of different shapes keep their order and their types."""
     linearizes(student, "two", [ROW, 4.0], [[STEP, 0.5], [ROW, 0.0]])
@@ -1081,21 +1032,18 @@ def test_linear_several_inputs(student):
     linearizes(student, "two", [ROW.astype(F32), F32(4.0)], [[STEP.astype(F32), F32(0.5)]])
 
 
-@pytest.mark.exercise("linearize.flat")
 def test_linear_runs_once(student):
     """The function runs once, however often the program runs afterwards."""
     linearizes(student, "waves", [0.5], [[1.0], [2.0], [-3.0]])
     linearizes(student, "two", [ROW, 4.0], [[STEP, 0.5]] * 3)
 
 
-@pytest.mark.exercise("linearize.flat")
 def test_linear_program_is_linear(student):
     """No sine, exponential or product of primals is left to be computed by the program."""
     linearizes(student, "waves", [ROW], [[STEP]])
     linearizes(student, "product", [GRID, GRID.T * 2], [[GRID_STEP, GRID_STEP.T]])
 
 
-@pytest.mark.exercise("linearize.flat")
 def test_linear_integers(student):
     """Integers and booleans have no place in the program, as inputs and as results."""
     linearizes(student, "index", [1.5, 3], [[1.0], [0.5]])
@@ -1103,7 +1051,6 @@ def test_linear_integers(student):
     linearizes(student, "whole", [4], [[]])
 
 
-@pytest.mark.exercise("linearize.flat")
 def test_linear_count(student):
     """Only the results that count are differentiated; how many these are is asked late enough."""
     linearizes(student, "waves", [ROW], [[STEP]], 1)
@@ -1111,28 +1058,24 @@ def test_linear_count(student):
     linearizes(student, "cube", [2.0], [[1.0]], 0)
 
 
-@pytest.mark.exercise("linearize.flat")
 def test_linear_constants(student):
     """A result that does not depend on the inputs has a tangent in the program, of zeros."""
     linearizes(student, "constant", [2.0], [[1.0]])
     linearizes(student, "constant", [GRID], [[GRID_STEP]])
 
 
-@pytest.mark.exercise("linearize.flat")
 def test_linear_constants_first(student):
     """The same where such a result is the only one that counts."""
     linearizes(student, "constant", [2.0], [[1.0]], 1)
     linearizes(student, "constant", [ROW], [[STEP], [ROW]], 1)
 
 
-@pytest.mark.exercise("linearize.flat")
 def test_linear_nested(student):
     """Primals may be tracers: the derivative can be differentiated."""
     student.agrees(second_derivative, siblings(*EVALUATION), 0.7, 1.0, 3.0)
     student.agrees(second_derivative, siblings(*EVALUATION), ROW, STEP, ROW + 1)
 
 
-@pytest.mark.exercise("linearize.flat")
 def test_linear_public(student):
     """`linearize` works over containers, with integers, and with what is handed through."""
     zero = np.zeros((), np.dtype([("float0", np.void, 0)]))
@@ -1141,7 +1084,7 @@ def test_linear_public(student):
     student.agrees(public, siblings(*EVALUATION), primals, tangents)
 
 
-# split_jaxpr --------------------------------------------------------------------------------------
+exercise("linearize.split_jaxpr")
 
 
 @probe(uses=[chosen, evaluating, names_in, types_of])
@@ -1211,14 +1154,12 @@ def unzips(student, name, vals, is_known, instantiate=(), again=()):
     student.agrees(unzipped, needs, name, vals, is_known, list(instantiate), runs)
 
 
-@pytest.mark.exercise("linearize.split_jaxpr")
 def test_unzip_values(student):
     """The two programs, one after the other, compute what the program does."""
     unzips(student, "line", [0.5, 2.0], [True, False], again=[[1.5, 3.0], [-2.0, 0.5]])
     unzips(student, "line", [ROW, STEP], [False, True], again=[[STEP, ROW]])
 
 
-@pytest.mark.exercise("linearize.split_jaxpr")
 def test_unzip_types(student):
     """Inputs and outputs of both keep their order among themselves, with residuals between."""
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, False, True])
@@ -1226,35 +1167,30 @@ def test_unzip_types(student):
     unzips(student, "mixed", [0.5, ROW, STEP], [False, False, True], again=[[1.0, STEP, ROW]])
 
 
-@pytest.mark.exercise("linearize.split_jaxpr")
 def test_unzip_residuals(student):
     """A value that the second program needs is handed over, once, however often it is used."""
     unzips(student, "shared", [ROW, STEP], [True, False], again=[[STEP / 10, ROW]])
     unzips(student, "sums", [GRID, ROW], [True, False])
 
 
-@pytest.mark.exercise("linearize.split_jaxpr")
 def test_unzip_work(student):
     """No work that needs known inputs alone is left to the second program."""
     unzips(student, "shared", [0.5, 2.0], [True, False])
     unzips(student, "sums", [GRID, ROW], [False, True])
 
 
-@pytest.mark.exercise("linearize.split_jaxpr")
 def test_unzip_instantiate(student):
     """An output that is to be instantiated is one of the second program."""
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, False, True], [1])
     unzips(student, "fixed", [0.5, 2.0], [True, False], [0])
 
 
-@pytest.mark.exercise("linearize.split_jaxpr")
 def test_unzip_instantiate_all(student):
     """The same for several outputs, and for inputs that are outputs."""
     unzips(student, "through", [ROW, 2.0], [True, False], [0])
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, True, True], [0, 1, 2, 3])
 
 
-@pytest.mark.exercise("linearize.split_jaxpr")
 def test_unzip_one_side(student):
     """All inputs may be known, or none; then one of the programs has nothing to do."""
     unzips(student, "line", [0.5, 2.0], [True, True])
@@ -1262,7 +1198,6 @@ def test_unzip_one_side(student):
     unzips(student, "through", [ROW, 2.0], [True, False])
 
 
-@pytest.mark.exercise("linearize.split_jaxpr")
 def test_unzip_constants(student):
     """Constants of the program reach both; the second one has none of its own."""
     unzips(student, "constant", [ROW, STEP], [True, False])
@@ -1270,7 +1205,6 @@ def test_unzip_constants(student):
     unzips(student, "fixed", [0.5, 2.0], [False, True])
 
 
-@pytest.mark.exercise("linearize.split_jaxpr")
 def test_unzip_other_constants(student):
     """Programs that look the same and have other constants are other programs."""
     needs = siblings(*EVALUATION, "linearize.jit_rule")
@@ -1278,14 +1212,13 @@ def test_unzip_other_constants(student):
     student.agrees(unzipped_alike, needs, [GRID, GRID_STEP], 2.0, GRID)
 
 
-@pytest.mark.exercise("linearize.split_jaxpr")
 def test_unzip_calls(student):
     """A call of another program within the program is unzipped as well."""
     unzips(student, "called", [0.5, 2.0], [True, False], again=[[1.5, 3.0]])
     unzips(student, "called", [ROW, STEP], [False, True])
 
 
-# jit_partial_eval ---------------------------------------------------------------------------------
+exercise("linearize.jit_rule")
 
 EVERYTHING = (*EVALUATION, "linearize.split_jaxpr")
 
@@ -1388,35 +1321,30 @@ def calls(student, *args):
     student.agrees(called, siblings(*EVERYTHING), *args)
 
 
-@pytest.mark.exercise("linearize.jit_rule")
 def test_call_of_two_parts(student):
     """The known part is called at once, the rest by the program; together they make the result."""
     calls(student, "line", [0.5, 2.0], [True, False], [3.0])
     calls(student, "line", [ROW, STEP], [False, True], [ROW + 1])
 
 
-@pytest.mark.exercise("linearize.jit_rule")
 def test_call_keeps_the_order(student):
     """Results come in the order of the call, known ones as values and others as tracers."""
     calls(student, "mixed", [ROW, GRID, 2.0], [True, False, True], [GRID_STEP])
     calls(student, "mixed", [ROW, GRID, 2.0], [True, True, False], [7.0])
 
 
-@pytest.mark.exercise("linearize.jit_rule")
 def test_call_keeps_the_order_of_operands(student):
     """Several operands that are unknown keep their order too."""
     calls(student, "mixed", [ROW, STEP, 2.0], [True, False, False], [ROW, 7.0])
     calls(student, "mixed", [0.5, 4.0, 2.0], [False, False, True], [1.5, 7.0])
 
 
-@pytest.mark.exercise("linearize.jit_rule")
 def test_call_of_twins(student):
     """One value may be several operands."""
     for places in ([0, 0, 1], [1, 0, 1], [0, -1, 0], [-1, 0, 0], [-1, -1, 1]):
         student.agrees(call_of_twins, siblings(*EVERYTHING), places, [3.0, 5.0, 7.0])
 
 
-@pytest.mark.exercise("linearize.jit_rule")
 def test_call_residuals(student):
     """What the rest needs is handed over, and is not computed again."""
     calls(student, "sums", [GRID, ROW], [True, False], [STEP / 100])
@@ -1424,28 +1352,24 @@ def test_call_residuals(student):
     calls(student, "array", [2.0, ROW], [True, False], [STEP])
 
 
-@pytest.mark.exercise("linearize.jit_rule")
 def test_call_on_one_side(student):
     """All results may be known though an operand is not, or none of them."""
     calls(student, "known", [0.5, 2.0], [True, False], [3.0])
     calls(student, "line", [0.5, 2.0], [False, False], [1.5, 3.0])
 
 
-@pytest.mark.exercise("linearize.jit_rule")
 def test_call_hands_through(student):
     """Operands that are results themselves come back in their places."""
     calls(student, "through", [0.5, 2.0], [True, False], [3.0])
     calls(student, "through", [ROW, STEP], [False, True], [ROW * 2])
 
 
-@pytest.mark.exercise("linearize.jit_rule")
 def test_call_splits_once(student):
     """A program that is called several times is split once."""
     calls(student, "line", [0.5, 2.0], [True, False], [3.0], 3)
     calls(student, "sums", [GRID, ROW], [True, False], [STEP / 100], 2)
 
 
-@pytest.mark.exercise("linearize.jit_rule")
 def test_call_linearized(student):
     """Functions that call functions of `jit` can be linearized, and what is left is linear."""
     student.agrees(linear_call, siblings(*EVERYTHING, "linearize.flat"), 0.5, [1.0, 2.0])
@@ -1462,19 +1386,23 @@ def linear_program(mj, f, xs, ts):
     return y, f_lin(*ts), f_lin(*xs)
 
 
-@pytest.mark.exercise("linearize.partial_eval_flat")
+exercise("linearize.partial_eval_flat")
+
+
 def test_partial_programs(student):
     """Random programs of several inputs and results are evaluated in part rightly."""
     student.agrees_on_programs(linear_program)
 
 
-@pytest.mark.exercise("linearize.flat")
+exercise("linearize.flat")
+
+
 def test_linear_programs(student):
     """The value and the derivative of a random program are right."""
     student.agrees_on_programs(linear_program)
 
 
-# The whole module ---------------------------------------------------------------------------------
+exercise("linearize.whole")
 
 
 @probe(uses=[evaluating])
@@ -1615,52 +1543,44 @@ def linear_within(mj, f, xs, ts):
         return value, f_lin(*ts), len(runs)
 
 
-@pytest.mark.exercise("linearize.whole")
 def test_whole_values(student):
     """A function returns its values, and its derivative in every direction, and runs once."""
     student.agrees(values_and_slopes, 0.5, [1.0, -2.0])
     student.agrees(values_and_slopes, ROW, [STEP, ROW])
 
 
-@pytest.mark.exercise("linearize.whole")
 def test_whole_types(student):
     """Values and tangents have the dtypes of the function, and stay weakly typed if it is."""
     student.agrees(types_throughout, 0.5, 1.0)
     student.agrees(types_throughout, F32(0.5), F32(1.0))
 
 
-@pytest.mark.exercise("linearize.whole")
 def test_whole_outer_values(student):
     """In functions linearized inside each other, each sees its own input move, and no other."""
     student.agrees(outer_values, 0.5, 2.0)
 
 
-@pytest.mark.exercise("linearize.whole")
 def test_whole_after_errors(student):
     """After an inner function that fails, the outer one goes on, and all is as before."""
     student.agrees(after_errors, 0.5, 2.0)
 
 
-@pytest.mark.exercise("linearize.whole")
 def test_whole_containers(student):
     """Arguments and results are containers, of which some leaves do not move."""
     student.agrees(containers, ROW, STEP, 3)
     student.agrees(containers, 2.0, 1.0, np.arange(3))
 
 
-@pytest.mark.exercise("linearize.whole")
 def test_whole_calls(student):
     """Functions that call functions of `jit` are linearized, whatever they are called with."""
     student.agrees(calls_of_programs, 0.5, 2.0)
 
 
-@pytest.mark.exercise("linearize.whole")
 def test_whole_long(student):
     """A program may have more steps than Python has room for calls."""
     student.agrees(long_program, 0.5, 2.0, 1200)
 
 
-@pytest.mark.exercise("linearize.whole")
 def test_whole_programs(student):
     """The derivative of a random program is right, and so is the derivative of that."""
     student.agrees_on_programs(linear_within, number=5)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from autograder.grading.in_worker import in_place
-from autograder.grading.suite import probe, siblings
+from autograder.grading.suite import exercise, probe, siblings
 
 F32 = np.float32
 
@@ -36,7 +36,7 @@ def traced(mj, text, args, in_axes, params):
         return trace_to_jaxpr(f, avals)
 
 
-# all_gather_type ----------------------------------------------------------------------------------
+exercise("pmap.gather_type")
 
 
 @probe
@@ -66,7 +66,6 @@ def gathering_program(mj, shape, axis, size, tiled):
     return [aval.str_short() for aval in closed.out_avals], len(closed.eqns)
 
 
-@pytest.mark.exercise("pmap.gather_type")
 def test_type_of_a_stack(student):
     """Stacked values have one axis more, of the right length, at the right place."""
     for axis in range(4):
@@ -76,7 +75,6 @@ def test_type_of_a_stack(student):
     student.agrees(gathered_type, (2, 3), "float64", False, 1, 1, False)
 
 
-@pytest.mark.exercise("pmap.gather_type")
 def test_type_of_a_row(student):
     """Values one after the other make one axis longer, and no new one."""
     for axis in range(3):
@@ -86,7 +84,6 @@ def test_type_of_a_row(student):
     student.agrees(gathered_type, (2, 2, 2), "float64", False, 1, 2, True)
 
 
-@pytest.mark.exercise("pmap.gather_type")
 def test_type_keeps_dtype(student):
     """The dtype and the weak type stay as they are, in both forms."""
     for tiled in (False, True):
@@ -96,7 +93,6 @@ def test_type_keeps_dtype(student):
         student.agrees(gathered_type, (3,), "float64", True, 0, 2, tiled)
 
 
-@pytest.mark.exercise("pmap.gather_type")
 def test_type_in_a_program(student):
     """A program that gathers has the right types, even if the axis is counted from the end."""
     student.agrees(gathering_program, (2, 3), -1, 4, False)
@@ -104,7 +100,7 @@ def test_type_in_a_program(student):
     student.agrees(gathering_program, (), 0, 6, False)
 
 
-# psum_batch ---------------------------------------------------------------------------------------
+exercise("pmap.psum_batch")
 
 
 @probe
@@ -149,7 +145,6 @@ def summed(mj, x, dim, axes, name, others, length=9):
         return out.val, None if where is not_mapped else where, sums, type(where).__name__
 
 
-@pytest.mark.exercise("pmap.psum_batch")
 def test_sum_of_a_batch(student):
     """Over the axis of this vmap, the examples are added, and all share the result."""
     for dim in range(3):
@@ -158,14 +153,12 @@ def test_sum_of_a_batch(student):
     student.agrees(summed, np.zeros((0, 2)), 0, ["i"], "i", [])
 
 
-@pytest.mark.exercise("pmap.psum_batch")
 def test_sum_of_equals(student):
     """What is the same in all examples is counted once for each."""
     student.agrees(summed, GRID, None, ["i"], "i", [])
     student.agrees(summed, np.array(2.5), None, ["i"], "i", [])
 
 
-@pytest.mark.exercise("pmap.psum_batch")
 def test_sum_keeps_the_dtype(student):
     """The dtype stays, for single precision and for integers."""
     student.agrees(summed, GRID.astype(F32), 1, ["i"], "i", [])
@@ -174,7 +167,6 @@ def test_sum_keeps_the_dtype(student):
     student.agrees(summed, np.array([3, -5], np.int8), 0, ["i"], "i", [])
 
 
-@pytest.mark.exercise("pmap.psum_batch")
 def test_sum_over_another_axis(student):
     """A sum over another axis is one of whole batches; the batch axis stays where it is."""
     student.agrees(summed, CUBE, 1, ["j"], "i", ["j"])
@@ -183,7 +175,6 @@ def test_sum_over_another_axis(student):
     student.agrees(summed, CUBE, 1, ["j"], "i", ["j"], 3)  # as long as this one's
 
 
-@pytest.mark.exercise("pmap.psum_batch")
 def test_names_of_sums(student):
     """A name is one thing: neither a part of another name nor a text at all."""
     student.agrees(summed, CUBE, 1, ["rows"], "row", ["rows"])
@@ -191,7 +182,6 @@ def test_names_of_sums(student):
     student.agrees(summed, CUBE, 0, [1, ("a", 2)], ("a", 2), [1])
 
 
-@pytest.mark.exercise("pmap.psum_batch")
 def test_sum_over_several_axes(student):
     """Of several names, this vmap takes its own out; the others are left, in their order."""
     student.agrees(summed, CUBE, 1, ["j", "i"], "i", ["j"])
@@ -200,7 +190,7 @@ def test_sum_over_several_axes(student):
     student.agrees(summed, GRID, 0, ["m", "k", "i", "j"], "i", ["j", "k", "m"], 2)
 
 
-# all_gather_transpose -----------------------------------------------------------------------------
+exercise("pmap.gather_transpose")
 
 
 @probe(uses=[in_place])
@@ -238,14 +228,12 @@ def gradients(mj, siblings, xs, weights, axis, tiled):
 ONLY_SUM = siblings("pmap.psum_batch")
 
 
-@pytest.mark.exercise("pmap.gather_transpose")
 def test_back_to_a_number(student):
     """Each example gets back what all others hold for it, if it gave a number."""
     student.agrees(sent_back, ONLY_SUM, CUBE[0, :, :3], (), "float64", 0, False, False)
     student.agrees(sent_back, ONLY_SUM, np.array([[2.5]]), (), "float64", 0, False, False)
 
 
-@pytest.mark.exercise("pmap.gather_transpose")
 def test_back_to_a_stack(student):
     """The same for arrays, which were stacked along any axis."""
     student.agrees(sent_back, ONLY_SUM, BLOCK[:, :2], (4, 5), "float64", 0, False, False)
@@ -259,7 +247,6 @@ def test_back_to_a_stack(student):
     student.agrees(sent_back, ONLY_SUM, rows, (1, 3), "float64", 0, False, False)
 
 
-@pytest.mark.exercise("pmap.gather_transpose")
 def test_back_to_a_row(student):
     """The same for arrays that were laid one after the other."""
     student.agrees(sent_back, ONLY_SUM, BLOCK[0, :, :, :3], (4, 1), "float64", 1, True, False)
@@ -268,7 +255,6 @@ def test_back_to_a_row(student):
     student.agrees(sent_back, ONLY_SUM, np.swapaxes(cts, 1, 2), (5, 3), "float64", 1, True, False)
 
 
-@pytest.mark.exercise("pmap.gather_transpose")
 def test_back_within_another_vmap(student):
     """Only the examples of the named axis are summed if another vmap is around."""
     student.agrees(sent_back, ONLY_SUM, CUBE[:, :, :3], (), "float64", 0, False, True)
@@ -276,7 +262,6 @@ def test_back_within_another_vmap(student):
     student.agrees(sent_back, ONLY_SUM, cts, (3,), "float64", 0, True, True)
 
 
-@pytest.mark.exercise("pmap.gather_transpose")
 def test_back_keeps_the_dtype(student):
     """The cotangent has the dtype of the operand."""
     cts = CUBE[0, :, :3].astype(F32)
@@ -284,7 +269,6 @@ def test_back_keeps_the_dtype(student):
     student.agrees(sent_back, ONLY_SUM, cts, (1,), "float32", 0, True, False)
 
 
-@pytest.mark.exercise("pmap.gather_transpose")
 def test_gradients_through_a_gather(student):
     """The gradient of a function that gathers is right in each example."""
     needs = siblings("pmap.psum_batch", "pmap.gather_type")
@@ -292,7 +276,7 @@ def test_gradients_through_a_gather(student):
     student.agrees(gradients, needs, GRID, BLOCK[:, 0, 0, :1], 0, True)
 
 
-# mapped_size --------------------------------------------------------------------------------------
+exercise("pmap.mapped_size")
 
 
 @probe
@@ -308,7 +292,6 @@ def size_of(mj, shapes, axes, given):
         return type(error).__name__
 
 
-@pytest.mark.exercise("pmap.mapped_size")
 def test_size_along_any_axis(student):
     """The mapped axis says how many examples there are, whichever it is."""
     student.agrees(size_of, [(5, 3)], [0], None)
@@ -316,14 +299,12 @@ def test_size_along_any_axis(student):
     student.agrees(size_of, [(2, 6, 7), (7, 2), (4, 7)], (2, 0, 1), None)
 
 
-@pytest.mark.exercise("pmap.mapped_size")
 def test_size_of_what_is_shared(student):
     """What all examples share has no say."""
     student.agrees(size_of, [(5, 3), (2,), ()], [1, None, None], None)
     student.agrees(size_of, [(), (4,), (0, 9)], [None, 0, None], 4)
 
 
-@pytest.mark.exercise("pmap.mapped_size")
 def test_sizes_that_differ(student):
     """Mapped axes of different lengths are refused."""
     student.agrees(size_of, [(5, 3), (5,)], [0, 0], None)
@@ -333,7 +314,6 @@ def test_sizes_that_differ(student):
     student.agrees(size_of, [(3,), (0,), (3,)], [0, 0, 0], 3)
 
 
-@pytest.mark.exercise("pmap.mapped_size")
 def test_size_that_was_given(student):
     """The length that the user gives must be the one that is there."""
     student.agrees(size_of, [(5, 3)], [0], 5)
@@ -342,7 +322,6 @@ def test_size_that_was_given(student):
     student.agrees(size_of, [(1,)], [0], 0)
 
 
-@pytest.mark.exercise("pmap.mapped_size")
 def test_no_examples(student):
     """Without a mapped axis, or with one of length 0, there is nothing to do."""
     student.agrees(size_of, [(5, 3)], [0], None)
@@ -353,7 +332,6 @@ def test_no_examples(student):
     student.agrees(size_of, [(0, 2)], [0], 0)
 
 
-@pytest.mark.exercise("pmap.mapped_size")
 def test_axes_that_are_not_there(student):
     """An axis that an operand does not have is refused, and so is a negative one."""
     student.agrees(size_of, [(5, 3)], [1], None)
@@ -363,7 +341,7 @@ def test_axes_that_are_not_there(student):
     student.agrees(size_of, [(5,), (4, 5)], [0, -1], 5)
 
 
-# replica_program ----------------------------------------------------------------------------------
+exercise("pmap.replica_program")
 
 
 @probe(uses=[in_place, traced])
@@ -425,7 +403,6 @@ def other_axes(mj, siblings, x):
 PIECES = siblings("pmap.psum_batch", "pmap.gather_type")
 
 
-@pytest.mark.exercise("pmap.replica_program")
 def test_pieces_of_length_one(student):
     """Axes of length 1 of the example itself stay, and Python numbers are results, too."""
     args = [CUBE[:, :1], GRID[:1].T]
@@ -433,19 +410,16 @@ def test_pieces_of_length_one(student):
     student.agrees(replicas, PIECES, "lambda x: [2.0, 3, x]", [ROW], [0], [0, None, 0], 3)
 
 
-@pytest.mark.exercise("pmap.replica_program")
 def test_pieces_of_weak_types(student):
     """What is weakly typed in an example is so in a piece."""
     student.agrees(replicas, PIECES, "lambda w, x: [w, w * 2.0]", [2.0, ROW], [None, 0], [0, 0], 3)
 
 
-@pytest.mark.exercise("pmap.replica_program")
 def test_pieces_of_one_program_in_turn(student):
     """One program is called with other axes than before."""
     student.agrees(other_axes, PIECES, ROW)
 
 
-@pytest.mark.exercise("pmap.replica_program")
 def test_pieces_in_front(student):
     """A program on pieces returns pieces, if the first axis counts the examples."""
     text = "lambda x, y: [jnp.sin(x) * y, y]"
@@ -453,7 +427,6 @@ def test_pieces_in_front(student):
     student.agrees(replicas, PIECES, text, [GRID, np.array([4.0, 5.0])], [0, 0], [0, 0], 2)
 
 
-@pytest.mark.exercise("pmap.replica_program")
 def test_pieces_along_other_axes(student):
     """Operands and results may be cut along any axis."""
     text = "lambda x, y: [x * 2.0, x.T * y]"
@@ -462,7 +435,6 @@ def test_pieces_along_other_axes(student):
     student.agrees(replicas, PIECES, "lambda x: [x, x + 1.0]", [CUBE], [2], [1, 0], 4)
 
 
-@pytest.mark.exercise("pmap.replica_program")
 def test_whole_arrays(student):
     """What is not cut comes and goes as a whole."""
     text = "lambda w, x: [w * x, w + 1.0, lax.psum(w * x, 'i')]"
@@ -471,7 +443,6 @@ def test_whole_arrays(student):
     student.agrees(replicas, PIECES, text, [GRID, CUBE], [None, 1], [1, None], 3)
 
 
-@pytest.mark.exercise("pmap.replica_program")
 def test_replicas_meet(student):
     """Collectives inside the program work along its axis, and their number stays."""
     text = "lambda x: [x / lax.psum(x, 'i'), lax.all_gather(x, 'i'), x * lax.axis_index('i')]"
@@ -479,7 +450,6 @@ def test_replicas_meet(student):
     student.agrees(replicas, PIECES, "lambda x: [lax.pmean(x, 'i')]", [GRID], [1], [None], 3)
 
 
-@pytest.mark.exercise("pmap.replica_program")
 def test_captured_arrays(student):
     """Constants of the program are there on each device."""
     text = "lambda x: [x + np.array([10.0, 20.0, 30.0]), np.array([1.0, 7.0])]"
@@ -488,7 +458,7 @@ def test_captured_arrays(student):
     student.agrees(replicas, PIECES, text, [GRID.astype(F32), np.array([3, 4])], [0, 0], [0, 0], 2)
 
 
-# pmap_jvp -----------------------------------------------------------------------------------------
+exercise("pmap.jvp")
 
 
 @probe(uses=[in_place, traced])
@@ -565,13 +535,11 @@ SUM_AND_TYPE = siblings("pmap.psum_batch", "pmap.gather_type")
 PRODUCT = "lambda x, y: [x * jnp.sin(y)]"
 
 
-@pytest.mark.exercise("pmap.jvp")
 def test_slope_in_front(student):
     """All operands move, and are cut along their first axis."""
     called(student, PRODUCT, [ROW, ROW * 2.0], [ROW + 1.0, ROW * ROW], [0, 0], [0])
 
 
-@pytest.mark.exercise("pmap.jvp")
 def test_slope_along_other_axes(student):
     """A tangent is cut as its primal is, along any axis."""
     other = GRID.T * 0.5
@@ -579,14 +547,12 @@ def test_slope_along_other_axes(student):
     called(student, "lambda x: [x * x]", [CUBE], [CUBE + 1.0], [2], [1])
 
 
-@pytest.mark.exercise("pmap.jvp")
 def test_slope_of_some_operands(student):
     """What does not move has no tangent among the operands."""
     called(student, PRODUCT, [ROW, GRID], [None, GRID + 1.0], [0, 1], [1])
     called(student, PRODUCT, [GRID, ROW], [GRID * 2.0, None], [1, 0], [0])
 
 
-@pytest.mark.exercise("pmap.jvp")
 def test_slopes_in_turn(student):
     """One call in several directions: another operand moves each time, and the axes stay."""
     t = GRID[0]
@@ -595,7 +561,6 @@ def test_slopes_in_turn(student):
     student.agrees(slopes_in_turn, SUM_AND_TYPE, PRODUCT, *args)
 
 
-@pytest.mark.exercise("pmap.jvp")
 def test_slope_of_what_is_shared(student):
     """An operand that all examples share has a tangent that they share; results as well."""
     text = "lambda w, x: [lax.psum(jnp.sin(w * x), 'rows'), w * x]"
@@ -604,7 +569,6 @@ def test_slope_of_what_is_shared(student):
     called(student, text, primals, [np.array(3.0), None], [None, 0], [None, 0])
 
 
-@pytest.mark.exercise("pmap.jvp")
 def test_slope_in_single_precision(student):
     """Results in float32 have tangents as well."""
     text = "lambda x, n: [x * x, n, x.astype(np.float16)]"
@@ -612,7 +576,6 @@ def test_slope_in_single_precision(student):
     called(student, text, primals, tangents, [0, 0], [0, 0, 1])
 
 
-@pytest.mark.exercise("pmap.jvp")
 def test_slope_zero(student):
     """A tangent of zeros is a tangent; one array may be there twice, cut along two axes."""
     square = GRID[:, :2]
@@ -621,7 +584,6 @@ def test_slope_zero(student):
     called(student, PRODUCT, [square, square], [square, None], [1, 0], [0])
 
 
-@pytest.mark.exercise("pmap.jvp")
 def test_slope_of_integers(student):
     """Results that are not floating-point have no tangents."""
     text = "lambda x, n: [n, x * x, x < 1.0, x * 3.0]"
@@ -629,12 +591,11 @@ def test_slope_of_integers(student):
     called(student, text, primals, tangents, [0, 0], [0, 1, 1, 0])
 
 
-# A whole call -------------------------------------------------------------------------------------
+exercise("pmap.replica_program")  # a whole call
 
 # The others have passed their tests by now, and mostly do not have to be put in place.
 
 
-@pytest.mark.exercise("pmap.replica_program")
 def test_on_a_device(student):
     """A call of pmap with one example returns the right results."""
     needs = siblings(
@@ -672,25 +633,31 @@ def slope_on_a_device(mj, f, xs, ts):
     return mj.jvp(mj.pmap(f), xs, ts)
 
 
-@pytest.mark.exercise("pmap.psum_batch")
+exercise("pmap.psum_batch")
+
+
 def test_sums_of_programs(student):
     """The sum of a random program over all examples is right."""
     student.agrees_on_programs(total)
 
 
-@pytest.mark.exercise("pmap.replica_program")
+exercise("pmap.replica_program")
+
+
 def test_random_programs(student):
     """A random program returns on a device what it returns without one."""
     student.agrees_on_programs(on_a_device, number=6)
 
 
-@pytest.mark.exercise("pmap.jvp")
+exercise("pmap.jvp")
+
+
 def test_slopes_of_programs(student):
     """The derivative of a random program on a device is right."""
     student.agrees_on_programs(slope_on_a_device, number=4)
 
 
-# The whole module ---------------------------------------------------------------------------------
+exercise("pmap.whole")
 
 
 @probe
@@ -779,13 +746,11 @@ def closed_over(mj, x, y):
     return mj.jvp(f, (x,), (y,)), mj.jit(f)(x), mj.grad(lambda x: f(x)[0].sum())(x)
 
 
-@pytest.mark.exercise("pmap.whole")
 def test_whole_together(student):
     """Examples of a random program learn what the others have, along each axis by its name."""
     student.agrees_on_programs(together, number=4, dtypes=["float64"])
 
 
-@pytest.mark.exercise("pmap.whole")
 @pytest.mark.parametrize(("tiled", "axis"), [(False, 0), (True, 0), (False, 1), (True, 1)])
 def test_whole_gradients(student, tiled, axis):
     """The gradient of each example knows how the others depend on it."""
@@ -793,19 +758,16 @@ def test_whole_gradients(student, tiled, axis):
     student.agrees(gradients_together, CUBE[:, :2, :3].astype(F32), tiled, axis)
 
 
-@pytest.mark.exercise("pmap.whole")
 def test_whole_programs(student):
     """A random program on a device: values, slopes and gradients are right."""
     student.agrees_on_programs(mapped_on_a_device, number=2, dtypes=["float64"])
 
 
-@pytest.mark.exercise("pmap.whole")
 def test_whole_calls_in_turn(student):
     """Axes, types and numbers of examples are those of each call."""
     student.agrees(calls_in_turn, GRID)
 
 
-@pytest.mark.exercise("pmap.whole")
 def test_whole_closures(student):
     """A mapped function may close over what is outside, and an error leaves nothing behind."""
     student.agrees(closed_over, ROW, ROW * 2.0)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from autograder.grading.in_worker import in_place
-from autograder.grading.suite import probe, siblings
+from autograder.grading.suite import exercise, probe, siblings
 
 ONE_LEVEL = siblings("pytrees.dict", "pytrees.node_type")  # what the walks need
 NODE_TYPE = siblings("pytrees.node_type")
@@ -169,7 +169,7 @@ def results(student, needs, *expressions):
         student.agrees(run, needs, f"result = {expression}")
 
 
-# register_pytree_node -----------------------------------------------------------------------------
+exercise("pytrees.register")
 
 NEW_CLASS = """
 class Wrapped:
@@ -179,7 +179,6 @@ first, second = (lambda x: ((), 1), lambda d, xs: 2), (lambda x: ((), 3), lambda
 """
 
 
-@pytest.mark.exercise("pytrees.register")
 def test_entry_of_a_new_class(student):
     """A new class gets an entry of the table, with the two functions in the right places."""
     program = """
@@ -191,7 +190,6 @@ result = [nothing, type(entry) is NodeType, same]
     student.agrees(run, NOTHING, NEW_CLASS + program)
 
 
-@pytest.mark.exercise("pytrees.register")
 def test_second_registration(student):
     """A class that is registered already is rejected with ValueError, and its entry stays."""
     program = """
@@ -203,7 +201,6 @@ result = [answer, node_types[Wrapped].to_children(0)[1], node_types[Wrapped].fro
     student.agrees(run, NOTHING, NEW_CLASS + program.replace("*second", "*first"))
 
 
-@pytest.mark.exercise("pytrees.register")
 @pytest.mark.parametrize("name", ["tuple", "list", "dict", "type(None)"])
 def test_containers_that_were_there_before(student, name):
     """Python's own containers, and None, cannot be registered again."""
@@ -215,7 +212,6 @@ result = [answer, node_types[{name}] is before]
     student.agrees(run, NOTHING, NEW_CLASS + program)
 
 
-@pytest.mark.exercise("pytrees.register")
 def test_classes_of_one_name(student):
     """A class is known by itself: a different class may have its name, or look like a container."""
     program = """
@@ -229,7 +225,6 @@ result = [node_types[cls].to_children(0)[1] for cls in (Wrapped, again, Pointed)
     student.agrees(run, NOTHING, NEW_CLASS + program)
 
 
-@pytest.mark.exercise("pytrees.register")
 def test_subclasses_of_containers(student):
     """Subclasses of a registered class can be registered, and do not change its entry."""
     program = """
@@ -242,10 +237,9 @@ result = [kept, [node_types[cls].to_children(0)[1] for cls in (Shape, Stack, Set
     student.agrees(run, NOTHING, NEW_CLASS + program)
 
 
-# dict_to_children ---------------------------------------------------------------------------------
+exercise("pytrees.dict")
 
 
-@pytest.mark.exercise("pytrees.dict")
 def test_values_in_the_order_of_keys(student):
     """The values come in the order of the sorted keys, and the keys beside them."""
     results(
@@ -259,7 +253,6 @@ def test_values_in_the_order_of_keys(student):
     )
 
 
-@pytest.mark.exercise("pytrees.dict")
 def test_order_of_filling(student):
     """Two dicts with the same keys have the same order, however they were filled."""
     program = """
@@ -271,7 +264,6 @@ result.append(dict_to_children(dict(zip("dcba", (1, 4, 3, 2)))))
     student.agrees(run, NOTHING, program)
 
 
-@pytest.mark.exercise("pytrees.dict")
 def test_values_that_have_no_order(student):
     """Only the keys are sorted: the values may be anything, and are not looked at."""
     program = """
@@ -283,13 +275,11 @@ result = [values[0] is y, values[1] is x, keys, more]
     student.agrees(run, NOTHING, program)
 
 
-@pytest.mark.exercise("pytrees.dict")
 def test_small_dicts(student):
     """Dicts with one key and with none have their children, too."""
     results(student, NOTHING, "dict_to_children({})", "dict_to_children({'only': [1.0]})")
 
 
-@pytest.mark.exercise("pytrees.dict")
 def test_keys_without_an_order(student):
     """Keys that cannot be sorted are rejected with ValueError."""
     results(
@@ -300,7 +290,6 @@ def test_keys_without_an_order(student):
     )
 
 
-@pytest.mark.exercise("pytrees.dict")
 def test_dict_stays_as_it_was(student):
     """The dict itself is not changed."""
     program = """
@@ -314,7 +303,7 @@ result.append(dict_to_children(d))
     student.agrees(run, NOTHING, program)
 
 
-# node_type ----------------------------------------------------------------------------------------
+exercise("pytrees.node_type")
 
 
 def kinds(student, *classes):
@@ -328,13 +317,11 @@ result = [kind is None, own, kind is namedtuple_type]
         student.agrees(run, NOTHING, program)
 
 
-@pytest.mark.exercise("pytrees.node_type")
 def test_classes_with_an_entry(student):
     """A class with an entry in the table has that one."""
     kinds(student, "tuple", "list", "dict", "Pair", "type(None)")
 
 
-@pytest.mark.exercise("pytrees.node_type")
 def test_class_of_none(student):
     """None is a container, and other values that are false or zero are what their class says."""
     results(
@@ -342,19 +329,16 @@ def test_class_of_none(student):
     )
 
 
-@pytest.mark.exercise("pytrees.node_type")
 def test_classes_of_leaves(student):
     """All other classes are those of leaves, even of things that can be iterated over."""
     kinds(student, "float", "int", "str", "set", "range", "object", "Opaque", "bytes")
 
 
-@pytest.mark.exercise("pytrees.node_type")
 def test_subclasses_of_entries(student):
     """The entry of a base class does not count."""
     kinds(student, "Shape", "Stack", "Settings", "type('Sub', (Pair,), {})")
 
 
-@pytest.mark.exercise("pytrees.node_type")
 def test_kinds_of_namedtuples(student):
     """Every namedtuple is a container that keeps its class."""
     kinds(student, "Point", "Empty", "type('Sub', (Point,), {})")
@@ -365,7 +349,6 @@ result = [tuple(children), data is Other, node_type(Other).from_children(data, [
     student.agrees(run, NOTHING, program)
 
 
-@pytest.mark.exercise("pytrees.node_type")
 def test_what_looks_like_a_namedtuple(student):
     """Fields alone do not make a namedtuple: it is a tuple, too."""
     program = """
@@ -380,7 +363,6 @@ result = [node_type(Record) is None, node_type(Rows) is None]
     student.agrees(run, NOTHING, program)
 
 
-@pytest.mark.exercise("pytrees.node_type")
 def test_registered_namedtuple(student):
     """A namedtuple with an entry of its own has that one."""
     program = """
@@ -390,7 +372,6 @@ result = [node_type(Point) is node_types[Point], node_type(Other) is namedtuple_
     student.agrees(run, NOTHING, program)
 
 
-@pytest.mark.exercise("pytrees.node_type")
 def test_classes_remembered(student):
     """Asking for a class leaves the table as it is, and the table decides anew the next time."""
     program = """
@@ -406,7 +387,7 @@ result.append([node_type(Point) is namedtuple_type, node_type(Shape) is None])
     student.agrees(run, NOTHING, program)
 
 
-# tree_flatten -------------------------------------------------------------------------------------
+exercise("pytrees.flatten")
 
 
 def flat(student, *trees):
@@ -414,7 +395,6 @@ def flat(student, *trees):
     results(student, ONE_LEVEL, *(f"tree_flatten({tree})" for tree in trees))
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_single_leaf(student):
     """A leaf is its own only leaf, whatever object it is; nothing is done with it."""
     flat(student, "2.5", "'text'", "False")
@@ -427,13 +407,11 @@ result = [type(leaves), leaves[0] is x, structure is leaf, [y is x for y in nest
     student.agrees(run, ONE_LEVEL, program)
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_flat_containers(student):
     """A container of leaves yields them in order, and its own class in the structure."""
     flat(student, "[3.0, 1.0, 2.0]", "(3.0, 1.0)", "(5,)", "[5]", "{'b': 1, 'a': 2}")
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_nested_containers(student):
     """Containers in containers are taken apart to the last, from left to right."""
     flat(
@@ -444,13 +422,11 @@ def test_nested_containers(student):
     )
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_empty_containers(student):
     """None and empty containers have no leaves, and have their place in the structure."""
     flat(student, "None", "()", "{}", "[None, 1, (), {'a': None, 'b': []}, 2]", "Empty()")
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_objects_of_other_classes(student):
     """Namedtuples and registered classes are taken apart, and the structure keeps their data."""
     flat(
@@ -461,13 +437,11 @@ def test_objects_of_other_classes(student):
     )
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_subclasses_are_leaves(student):
     """An instance of a subclass that has no entry is a leaf, and is left whole."""
     flat(student, "[Stack([1, 2]), Settings(a=1), Shape((1, 2))]")
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_leaves_by_choice(student):
     """A container that is_leaf chooses is not taken apart, at whichever depth."""
     flat(
@@ -479,7 +453,6 @@ def test_leaves_by_choice(student):
     )
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_what_is_leaf_gives(student):
     """Whatever Python takes for true or false will do as an answer of is_leaf."""
     flat(
@@ -490,7 +463,6 @@ def test_what_is_leaf_gives(student):
     )
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_one_container_twice(student):
     """One and the same container may be in several places of a tree."""
     program = """
@@ -500,7 +472,6 @@ result = tree_flatten({"b": shared, "a": (shared, [shared])})
     student.agrees(run, ONE_LEVEL, program)
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_containers_taken_apart_wrongly(student):
     """A class whose function returns no pair of children and data is rejected with ValueError."""
     program = """
@@ -512,7 +483,6 @@ for parts in (None, [(1, 2), "data"], (1, 2, 3), (5, "data"), ((1, 2),), "ab"):
     student.agrees(run, ONE_LEVEL, program)
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_errors_when_taken_apart(student):
     """An error in is_leaf, or in a container's own function, comes out unchanged."""
     student.agrees(run, ONE_LEVEL, RAISING.format(call="tree_flatten([1, 2], is_leaf=stop)"))
@@ -520,7 +490,6 @@ def test_errors_when_taken_apart(student):
     student.agrees(run, ONE_LEVEL, RAISING.format(call=own))
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_each_container_once(student):
     """Each container is taken apart once, however deep it is."""
     program = """
@@ -539,7 +508,6 @@ result = [tree_flatten(tree)[0], len(asked)]
     student.agrees(run, ONE_LEVEL, program)
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_none_as_a_leaf_by_choice(student):
     """None and empty containers can be chosen as leaves, too."""
     flat(
@@ -549,7 +517,6 @@ def test_none_as_a_leaf_by_choice(student):
     )
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_structures_that_are_equal(student):
     """Structures are equal if the containers are the same, whatever the leaves."""
     program = """
@@ -571,7 +538,6 @@ result = [
     student.agrees(run, ONE_LEVEL, program)
 
 
-@pytest.mark.exercise("pytrees.flatten")
 def test_argument_is_left_alone(student):
     """The list of leaves is a new one, and the tree stays as it was."""
     program = """
@@ -584,7 +550,7 @@ result = [tree, again, tree_flatten([5])[0]]
     student.agrees(run, ONE_LEVEL, program)
 
 
-# tree_unflatten -----------------------------------------------------------------------------------
+exercise("pytrees.unflatten")
 
 
 def built(student, *calls):
@@ -592,7 +558,6 @@ def built(student, *calls):
     results(student, NODE_TYPE, *(f"tree_unflatten({call})" for call in calls))
 
 
-@pytest.mark.exercise("pytrees.unflatten")
 def test_structure_of_a_leaf(student):
     """The tree of a single leaf is that leaf itself."""
     built(student, "leaf, [2.5]", "leaf, [None]")
@@ -603,7 +568,6 @@ result = [tree_unflatten(leaf, [x]) is x, tree_unflatten(lst(leaf, leaf), (x, 1)
     student.agrees(run, NODE_TYPE, program)
 
 
-@pytest.mark.exercise("pytrees.unflatten")
 def test_classes_of_containers(student):
     """Each container comes back as one of its class: lists, tuples, dicts and None."""
     built(
@@ -618,7 +582,6 @@ def test_classes_of_containers(student):
     )
 
 
-@pytest.mark.exercise("pytrees.unflatten")
 def test_places_of_leaves(student):
     """Every leaf gets its place, even after parts with several leaves or with none."""
     built(
@@ -629,7 +592,6 @@ def test_places_of_leaves(student):
     )
 
 
-@pytest.mark.exercise("pytrees.unflatten")
 def test_other_classes_come_back(student):
     """Namedtuples and registered classes come back as what they were, with what they keep."""
     built(
@@ -640,7 +602,6 @@ def test_other_classes_come_back(student):
     )
 
 
-@pytest.mark.exercise("pytrees.unflatten")
 def test_sources_of_leaves(student):
     """Leaves may come from any iterable, even from one that can be read only once."""
     built(
@@ -655,7 +616,6 @@ def test_sources_of_leaves(student):
     )
 
 
-@pytest.mark.exercise("pytrees.unflatten")
 def test_leaves_of_any_kind(student):
     """Leaves are put in as they are, containers and None too."""
     built(
@@ -666,7 +626,6 @@ def test_leaves_of_any_kind(student):
     )
 
 
-@pytest.mark.exercise("pytrees.unflatten")
 def test_errors_when_put_together(student):
     """An error in the function that makes a container comes out unchanged."""
     made = "node_types[Shape] = NodeType(stop, stop); "
@@ -679,13 +638,11 @@ def refusals(student, *calls):
     results(student, NODE_TYPE, *(f"refused(tree_unflatten, {call})" for call in calls))
 
 
-@pytest.mark.exercise("pytrees.unflatten")
 def test_too_few_leaves(student):
     """Fewer leaves than the structure has are rejected with ValueError."""
     refusals(student, "tup(leaf, lst(leaf)), [1]", "lst(leaf, leaf), iter([])", "leaf, []")
 
 
-@pytest.mark.exercise("pytrees.unflatten")
 def test_too_many_leaves(student):
     """More leaves than the structure has are rejected with ValueError."""
     refusals(
@@ -696,13 +653,11 @@ def test_too_many_leaves(student):
     )
 
 
-@pytest.mark.exercise("pytrees.unflatten")
 def test_leaves_for_small_structures(student):
     """A single leaf takes exactly one, and a structure without leaves takes none."""
     refusals(student, "leaf, [1, 2]", "none, [None]", "lst(), iter([1])", "tup(none), [1, 2]")
 
 
-@pytest.mark.exercise("pytrees.unflatten")
 def test_list_of_leaves_stays(student):
     """The list of leaves that was given is not changed."""
     program = """
@@ -712,7 +667,6 @@ result = [tree_unflatten(tup(leaf, lst(leaf, leaf)), leaves), leaves]
     student.agrees(run, NODE_TYPE, program)
 
 
-@pytest.mark.exercise("pytrees.unflatten")
 def test_list_of_one_leaf_stays(student):
     """The same for a single leaf."""
     program = """
@@ -722,7 +676,7 @@ result = [tree_unflatten(dic(a=leaf), leaves), leaves]
     student.agrees(run, NODE_TYPE, program)
 
 
-# flatten_up_to ------------------------------------------------------------------------------------
+exercise("pytrees.flatten_up_to")
 
 
 def along(student, *calls):
@@ -730,7 +684,6 @@ def along(student, *calls):
     results(student, ONE_LEVEL, *(f"refused(flatten_up_to, {call})" for call in calls))
 
 
-@pytest.mark.exercise("pytrees.flatten_up_to")
 def test_tree_of_the_same_structure(student):
     """Along its own structure, a tree yields its leaves."""
     along(
@@ -743,7 +696,6 @@ def test_tree_of_the_same_structure(student):
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_up_to")
 def test_subtrees_at_leaves(student):
     """If the structure has a leaf, a whole subtree there is returned unchanged."""
     along(
@@ -763,7 +715,6 @@ result = [found[0] is x, found[1] is tree, type(found[2]), type(found[3]), len(f
     student.agrees(run, ONE_LEVEL, program)
 
 
-@pytest.mark.exercise("pytrees.flatten_up_to")
 def test_containers_of_another_class(student):
     """If the structure has a container, one of a different class does not fit."""
     along(
@@ -781,7 +732,6 @@ def test_containers_of_another_class(student):
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_up_to")
 def test_containers_of_another_class_inside(student):
     """Containers are compared at every depth, empty ones too."""
     along(
@@ -793,7 +743,6 @@ def test_containers_of_another_class_inside(student):
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_up_to")
 def test_leaf_in_place_of_a_container(student):
     """A leaf, or None, does not fit a container, nor a container None."""
     along(
@@ -806,7 +755,6 @@ def test_leaf_in_place_of_a_container(student):
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_up_to")
 def test_number_of_children(student):
     """A container with more children, or with fewer, does not fit."""
     along(
@@ -819,7 +767,6 @@ def test_number_of_children(student):
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_up_to")
 def test_keys_of_dicts(student):
     """A dict with other keys does not fit; the order of filling does not matter."""
     along(
@@ -831,7 +778,6 @@ def test_keys_of_dicts(student):
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_up_to")
 def test_data_at_every_depth(student):
     """What a container keeps besides its children must be equal, even further inside."""
     along(
@@ -842,7 +788,6 @@ def test_data_at_every_depth(student):
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_up_to")
 def test_objects_along_a_structure(student):
     """Namedtuples and registered classes are walked through, by any iterable of children."""
     along(
@@ -853,7 +798,7 @@ def test_objects_along_a_structure(student):
     )
 
 
-# tree_map -----------------------------------------------------------------------------------------
+exercise("pytrees.map")
 
 MAP = siblings(*BOTH_WAYS.exercises, "pytrees.flatten_up_to")
 
@@ -863,7 +808,6 @@ def mapped(student, *calls):
     results(student, MAP, *(f"refused(tree_map, {call})" for call in calls))
 
 
-@pytest.mark.exercise("pytrees.map")
 def test_map_of_one_tree(student):
     """The function is applied to each leaf, and the containers stay what they were."""
     mapped(
@@ -877,7 +821,6 @@ def test_map_of_one_tree(student):
     )
 
 
-@pytest.mark.exercise("pytrees.map")
 def test_map_of_several_trees(student):
     """The function gets the leaves of all trees at one place, in the order of the trees."""
     mapped(
@@ -888,7 +831,6 @@ def test_map_of_several_trees(student):
     )
 
 
-@pytest.mark.exercise("pytrees.map")
 def test_map_with_subtrees(student):
     """The first tree says where the leaves are: what the others have there is passed whole."""
     mapped(
@@ -899,7 +841,6 @@ def test_map_with_subtrees(student):
     )
 
 
-@pytest.mark.exercise("pytrees.map")
 def test_map_of_trees_that_differ(student):
     """Trees that do not fit the first one are rejected with ValueError, whichever it is."""
     mapped(
@@ -913,7 +854,6 @@ def test_map_of_trees_that_differ(student):
     )
 
 
-@pytest.mark.exercise("pytrees.map")
 def test_map_with_chosen_leaves(student):
     """What is_leaf chooses in the first tree is a leaf; it is not asked about the others."""
     results(
@@ -926,7 +866,6 @@ def test_map_with_chosen_leaves(student):
     )
 
 
-@pytest.mark.exercise("pytrees.map")
 def test_calls_of_the_function(student):
     """The function is called once for each leaf, from left to right, after all trees fit."""
     program = """
@@ -947,7 +886,6 @@ result = [out, refusals, calls]
     student.agrees(run, MAP, program)
 
 
-@pytest.mark.exercise("pytrees.map")
 def test_calls_for_equal_leaves(student):
     """Leaves that are equal, or one and the same, are leaves of their own."""
     program = """
@@ -959,13 +897,11 @@ result = [[(type(x).__name__, x) for x in calls], tree_map(lambda x: str(x), [1,
     student.agrees(run, MAP, program)
 
 
-@pytest.mark.exercise("pytrees.map")
 def test_errors_in_the_mapped_function(student):
     """An error in the function comes out unchanged."""
     student.agrees(run, MAP, RAISING.format(call="tree_map(stop, [1, 2], [3, (4,)])"))
 
 
-@pytest.mark.exercise("pytrees.map")
 def test_results_that_are_containers(student):
     """What the function returns is put in unchanged, even containers and None."""
     mapped(
@@ -976,7 +912,7 @@ def test_results_that_are_containers(student):
     )
 
 
-# flatten_fun --------------------------------------------------------------------------------------
+exercise("pytrees.flatten_fun")
 
 COUNTED = """
 calls = []
@@ -997,7 +933,6 @@ def wrapped(student, *programs):
         student.agrees(run, BOTH_WAYS, COUNTED + program)
 
 
-@pytest.mark.exercise("pytrees.flatten_fun")
 def test_what_the_function_gets(student):
     """The function is called with its arguments in their containers."""
     wrapped(
@@ -1020,7 +955,6 @@ result = calls
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_fun")
 def test_flat_results(student):
     """The flat function returns the list of the leaves of the result."""
     wrapped(
@@ -1033,7 +967,6 @@ def test_flat_results(student):
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_fun")
 def test_structure_of_the_result(student):
     """After the call, the structure of the result can be had as often as you like."""
     wrapped(
@@ -1066,7 +999,6 @@ result = out_tree()
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_fun")
 def test_runs_of_the_function(student):
     """The function runs once for each call of the flat one, and at no other time."""
     wrapped(
@@ -1078,7 +1010,6 @@ result = [len(calls), flat_f(1), len(calls), out_tree(), out_tree(), len(calls)]
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_fun")
 def test_equal_arguments_again(student):
     """The function runs in each call, even for arguments that it has had before."""
     wrapped(
@@ -1090,7 +1021,6 @@ result = [flat_f(1), flat_f(1), flat_f(True), flat_f(1.0), [type(x) for (x,) in 
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_fun")
 def test_errors_in_the_function(student):
     """An error in the function comes out unchanged; it is not called again."""
     call = "flatten_fun(stop, tup(leaf, leaf))[0](1, 2)"
@@ -1107,7 +1037,6 @@ result.append(out_tree())
     student.agrees(run, BOTH_WAYS, program)
 
 
-@pytest.mark.exercise("pytrees.flatten_fun")
 def test_structure_of_that_time(student):
     """The structure is that of the result as it was, whatever happens to it afterwards."""
     wrapped(
@@ -1123,7 +1052,6 @@ result = [out_tree(), history]
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_fun")
 def test_function_that_calls_itself(student):
     """A call inside a call is over before the outer one, whose structure is the last."""
     wrapped(
@@ -1135,7 +1063,6 @@ result = [flat_f(2), out_tree(), flat_f(0), out_tree()]
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_fun")
 def test_functions_that_remember(student):
     """Leaves and structure come from the same run, even if each run returns something else."""
     wrapped(
@@ -1147,7 +1074,6 @@ result = [flat_f(7), out_tree(), flat_f(8), out_tree(), calls]
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_fun")
 def test_structure_asked_too_early(student):
     """Before the function has run, to ask for the structure raises RuntimeError."""
     program = """
@@ -1173,7 +1099,6 @@ except KeyError:
     wrapped(student, program)
 
 
-@pytest.mark.exercise("pytrees.flatten_fun")
 def test_wrappers_side_by_side(student):
     """Each wrapped function keeps its own structure, even if one runs inside the other."""
     wrapped(
@@ -1196,7 +1121,6 @@ result = [flat_f(1), f_tree(), g_tree()]
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_fun")
 def test_several_calls(student):
     """The structure is that of the last call."""
     wrapped(
@@ -1211,7 +1135,6 @@ for n in (3, 1, 2):
     )
 
 
-@pytest.mark.exercise("pytrees.flatten_fun")
 def test_wrong_number_of_flat_arguments(student):
     """A wrong number of leaves is rejected with ValueError, and the function is not called."""
     wrapped(
@@ -1244,25 +1167,31 @@ def mapped_trees(mj, tree, other):
     return repr(mj.tree.map(lambda x, y: x - y, other, tree))
 
 
-@pytest.mark.exercise("pytrees.flatten")
+exercise("pytrees.flatten")
+
+
 def test_random_trees_apart(student):
     """A random tree is taken apart rightly."""
     student.agrees_on_programs(taken_apart)
 
 
-@pytest.mark.exercise("pytrees.unflatten")
+exercise("pytrees.unflatten")
+
+
 def test_random_trees_together(student):
     """A random tree is put together rightly, with other leaves."""
     student.agrees_on_programs(put_together)
 
 
-@pytest.mark.exercise("pytrees.map")
+exercise("pytrees.map")
+
+
 def test_map_of_random_trees(student):
     """A function of the leaves of two random trees makes the right tree."""
     student.agrees_on_programs(mapped_trees)
 
 
-# The whole module ---------------------------------------------------------------------------------
+exercise("pytrees.whole")
 
 
 def whole(student, *programs):
@@ -1281,13 +1210,11 @@ def laws_of_trees(mj, tree, other):
     return repr(again), mj.tree.structure(again) == structure, repr(second), apart
 
 
-@pytest.mark.exercise("pytrees.whole")
 def test_whole_random_trees(student):
     """What is taken apart and put together again is the same tree."""
     student.agrees_on_programs(laws_of_trees)
 
 
-@pytest.mark.exercise("pytrees.whole")
 def test_whole_classes(student):
     """A registered class is a container at any depth, and keeps what is no child."""
     whole(
@@ -1313,7 +1240,6 @@ result.append(refused(tree_map, f, Layer(1, "first"), Layer(2, "second")))
     )
 
 
-@pytest.mark.exercise("pytrees.whole")
 def test_whole_nothing(student):
     """None and empty containers keep their places, and have no leaves."""
     whole(
@@ -1329,7 +1255,6 @@ for other in ([None], [[], *tree[1:]]):
     )
 
 
-@pytest.mark.exercise("pytrees.whole")
 def test_whole_dicts(student):
     """Dicts with the same keys go together, however they were filled."""
     whole(
@@ -1345,7 +1270,6 @@ result.append(tree_map(lambda x, y: y, [1, 2], [{"a": 1, 2: 3}, two]))
     )
 
 
-@pytest.mark.exercise("pytrees.whole")
 def test_whole_functions(student):
     """A function of containers works on flat lists, inside another function and after an error."""
     whole(
@@ -1381,7 +1305,6 @@ except TypeError as error:
     )
 
 
-@pytest.mark.exercise("pytrees.whole")
 def test_whole_prefixes(student):
     """The first tree says how far down the others are followed."""
     whole(
@@ -1398,7 +1321,6 @@ result += [calls, flatten_up_to(tree_flatten(params)[1], moments)]
     )
 
 
-@pytest.mark.exercise("pytrees.whole")
 def test_whole_large_trees(student):
     """A tree may have thousands of leaves, and be dozens of containers deep."""
     whole(

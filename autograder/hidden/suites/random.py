@@ -6,10 +6,9 @@ of `jit` and `vmap` as well.
 """
 
 import numpy as np
-import pytest
 
 from autograder.grading.in_worker import in_place, plain
-from autograder.grading.suite import probe, siblings
+from autograder.grading.suite import exercise, probe, siblings
 
 U32, U64 = np.uint32, np.uint64
 
@@ -84,34 +83,30 @@ def ask_batched(student, exercise, name, arrays, in_axes, *fixed):
     student.agrees(batched, before(exercise), name, arrays, list(fixed), list(in_axes))
 
 
-# rotate_left --------------------------------------------------------------------------------------
+exercise("random.rotate_left")
 
 
-@pytest.mark.exercise("random.rotate_left")
 def test_rotate_every_distance(student):
     """Bits that leave at the top come in at the bottom, for any distance."""
     for distance in (1, 4, 13, 16, 29, 31):
         ask(student, "rotate_left", "rotate_left", [ROW], distance)
 
 
-@pytest.mark.exercise("random.rotate_left")
 def test_rotate_shapes(student):
     """The result has the shape of the operand, and 32 bits."""
     for x in (U32(0x80000001), GRID, EMPTY):
         ask(student, "rotate_left", "rotate_left", [x], 7)
 
 
-@pytest.mark.exercise("random.rotate_left")
 def test_rotate_tracers(student):
     """It works inside `jit` and under `vmap`."""
     ask_traced(student, "rotate_left", "rotate_left", [GRID], 26)
     ask_batched(student, "rotate_left", "rotate_left", [GRID], [1], 17)
 
 
-# threefry_2x32 ------------------------------------------------------------------------------------
+exercise("random.threefry")
 
 
-@pytest.mark.exercise("random.threefry")
 def test_published_answers(student):
     """The hashes of the authors' test vectors are right."""
     ones = np.full(2, 0xFFFFFFFF, U32)
@@ -120,14 +115,12 @@ def test_published_answers(student):
     ask(student, "threefry", "threefry_2x32", [KEY, ROW[2], ROW[3]])
 
 
-@pytest.mark.exercise("random.threefry")
 def test_words_of_the_key(student):
     """Each word of the key counts, in its place."""
     for key in (OTHER, OTHER[::-1].copy(), np.array([5, 0], U32), np.array([0, 5], U32)):
         ask(student, "threefry", "threefry_2x32", [key, U32(3), U32(4)])
 
 
-@pytest.mark.exercise("random.threefry")
 def test_words_of_the_counter(student):
     """Each word of the counter counts, in its place, even if the two are one array."""
     for x0, x1 in ((1, 0), (0, 1), (9, 8), (8, 9)):
@@ -135,14 +128,12 @@ def test_words_of_the_counter(student):
     ask(student, "threefry", "threefry_2x32", [KEY, ROW, ROW])
 
 
-@pytest.mark.exercise("random.threefry")
 def test_hash_shapes(student):
     """Counters in arrays of any shape have their hashes in arrays of that shape."""
     for x in (ROW, GRID, EMPTY, GRID[:1]):
         ask(student, "threefry", "threefry_2x32", [KEY, x, x + U32(1)])
 
 
-@pytest.mark.exercise("random.threefry")
 def test_hash_of_tracers(student):
     """It works inside `jit`, and for many keys or many counters under `vmap`."""
     ask_traced(student, "threefry", "threefry_2x32", [KEY, GRID, GRID])
@@ -151,55 +142,48 @@ def test_hash_of_tracers(student):
     ask_batched(student, "threefry", "threefry_2x32", [KEYS, GRID, ROW[:2]], [0, 1, None])
 
 
-# split_words --------------------------------------------------------------------------------------
+exercise("random.split")
 
 
-@pytest.mark.exercise("random.split")
 def test_split_numbers(student):
     """Key number n is the hash of the counter n."""
     ask(student, "split", "split_words", [KEY], (2,))
     ask(student, "split", "split_words", [OTHER], (5,))
 
 
-@pytest.mark.exercise("random.split")
 def test_split_shapes(student):
     """There is a key for each element of the shape, even if there is one element or none."""
     for shape in ((), (1,), (0,), (3, 1, 2)):
         ask(student, "split", "split_words", [KEY], shape)
 
 
-@pytest.mark.exercise("random.split")
 def test_split_tracers(student):
     """It works inside `jit`, and for many keys under `vmap`."""
     ask_traced(student, "split", "split_words", [KEY], (4,))
     ask_batched(student, "split", "split_words", [KEYS], [0], (2, 2))
 
 
-# random_bits --------------------------------------------------------------------------------------
+exercise("random.bits")
 
 
-@pytest.mark.exercise("random.bits")
 def test_bits_32(student):
     """32 bits are the exclusive or of the two words."""
     ask(student, "bits", "random_bits", [KEY], 32, (7,))
     ask(student, "bits", "random_bits", [OTHER], 32, (2, 2))
 
 
-@pytest.mark.exercise("random.bits")
 def test_bits_64(student):
     """64 bits are both words, the first one above."""
     ask(student, "bits", "random_bits", [KEY], 64, (7,))
     ask(student, "bits", "random_bits", [OTHER], 64, (2, 3))
 
 
-@pytest.mark.exercise("random.bits")
 def test_fewer_bits(student):
     """8 and 16 bits are the lowest ones of 32."""
     ask(student, "bits", "random_bits", [KEY], 8, (9,))
     ask(student, "bits", "random_bits", [KEY], 16, (9,))
 
 
-@pytest.mark.exercise("random.bits")
 def test_bits_shapes(student):
     """The result has the shape that is asked for, even if it has one element or none."""
     for width in (32, 64):
@@ -209,7 +193,6 @@ def test_bits_shapes(student):
     ask(student, "bits", "random_bits", [KEY], 16, (2, 1, 3))
 
 
-@pytest.mark.exercise("random.bits")
 def test_bits_of_tracers(student):
     """It works inside `jit`, and for many keys under `vmap`."""
     for width in (8, 64):
@@ -217,7 +200,7 @@ def test_bits_of_tracers(student):
         ask_batched(student, "bits", "random_bits", [KEYS], [0], width, (2, 2))
 
 
-# unit_floats --------------------------------------------------------------------------------------
+exercise("random.floats")
 
 WORDS = {
     "float64": np.array([0, 1 << 11, 1 << 12, 1 << 63, (1 << 64) - 1, 0x123456789ABCDEF0], U64),
@@ -226,13 +209,11 @@ WORDS = {
 }
 
 
-@pytest.mark.exercise("random.floats")
 def test_floats_double(student):
     """The upper 52 bits are the digits after the point of a float64."""
     ask(student, "floats", "unit_floats", [WORDS["float64"]], "float64")
 
 
-@pytest.mark.exercise("random.floats")
 def test_floats_single_and_half(student):
     """A float32 has 23 of them, and a float16 has 10."""
     for dtype in ("float32", "float16"):
@@ -248,7 +229,6 @@ def below_one(mj, bits, dtype):
     return bool((floats < 1).all()), bool((floats >= 0).all()), float(floats[0]), floats.dtype.name
 
 
-@pytest.mark.exercise("random.floats")
 def test_floats_stay_below_one(student):
     """No bits make 1, and zeros make 0."""
     for dtype, words in WORDS.items():
@@ -256,14 +236,12 @@ def test_floats_stay_below_one(student):
         student.agrees(below_one, np.concatenate([words[:1], largest]), dtype)
 
 
-@pytest.mark.exercise("random.floats")
 def test_floats_shapes(student):
     """The floats have the shape of the bits, even if there are none."""
     for bits in (U32(77), GRID, EMPTY):
         ask(student, "floats", "unit_floats", [bits], "float32")
 
 
-@pytest.mark.exercise("random.floats")
 def test_floats_of_tracers(student):
     """It works inside `jit` and under `vmap`."""
     ask_traced(student, "floats", "unit_floats", [GRID], "float32")
@@ -271,27 +249,24 @@ def test_floats_of_tracers(student):
     ask_batched(student, "floats", "unit_floats", [GRID], [1], "float32")
 
 
-# remainder_of_pair --------------------------------------------------------------------------------
+exercise("random.remainder")
 
 UPPER = np.array([0, 1, 2**31, 2**32 - 1, 12345, 2**32 - 1], U32)
 LOWER = np.array([6, 5, 2**32 - 1, 2**32 - 1, 7, 0], U32)
 
 
-@pytest.mark.exercise("random.remainder")
 def test_small_spans(student):
     """The remainder is exact for every span up to 2**16."""
     for span in (1, 2, 10, 255, 1000, 65535, 65536):
         ask(student, "remainder", "remainder_of_pair", [UPPER, LOWER, np.full(6, span, U32)])
 
 
-@pytest.mark.exercise("random.remainder")
 def test_large_spans(student):
     """For a larger span, and for 2**32, which is written 0, only the lower number counts."""
     for span in (65537, 2**31, 2**31 + 1, 2**32 - 1, 0):
         ask(student, "remainder", "remainder_of_pair", [UPPER, LOWER, np.full(6, span, U32)])
 
 
-@pytest.mark.exercise("random.remainder")
 def test_remainder_of_64_bits(student):
     """The same holds of integers with 64 bits."""
     upper, lower = UPPER.astype(U64) << U64(31), LOWER.astype(U64) * U64(0x9E3779B97F4A7C15)
@@ -299,7 +274,6 @@ def test_remainder_of_64_bits(student):
         ask(student, "remainder", "remainder_of_pair", [upper, lower, np.full(6, span, U64)])
 
 
-@pytest.mark.exercise("random.remainder")
 def test_spans_of_their_own(student):
     """Each element has a span of its own; the operands may have any shape, or be one array."""
     spans = np.array([3, 2**20, 0, 7, 65536, 65537], U32)
@@ -309,7 +283,6 @@ def test_spans_of_their_own(student):
     ask(student, "remainder", "remainder_of_pair", [EMPTY, EMPTY, EMPTY])
 
 
-@pytest.mark.exercise("random.remainder")
 def test_remainder_of_tracers(student):
     """It works inside `jit` and under `vmap`."""
     spans = np.array([3, 2**20, 0, 7, 65536, 65537], U32)
@@ -318,32 +291,28 @@ def test_remainder_of_tracers(student):
     ask_batched(student, "remainder", "remainder_of_pair", arrays, [0, 0, None])
 
 
-# shuffled -----------------------------------------------------------------------------------------
+exercise("random.shuffle")
 
 NUMBERS = np.arange(24.0).reshape(2, 3, 4)
 
 
-@pytest.mark.exercise("random.shuffle")
 def test_order_of_a_line(student):
     """A line comes out in the order of the first round's bits."""
     ask(student, "shuffle", "shuffled", [KEY, np.arange(10) * 3], 0)
     ask(student, "shuffle", "shuffled", [OTHER, np.array([2.5, -1.0, 0.0], "float32")], 0)
 
 
-@pytest.mark.exercise("random.shuffle")
 def test_many_rounds(student):
     """More elements take more rounds, each with bits of its own."""
     ask(student, "shuffle", "shuffled", [KEY, np.arange(2000)], 0)
 
 
-@pytest.mark.exercise("random.shuffle")
 def test_many_rounds_of_lines(student):
     """All elements count for the number of rounds, however short the lines are."""
     ask(student, "shuffle", "shuffled", [OTHER, np.arange(2000).reshape(2, 1000)], 1)
     ask(student, "shuffle", "shuffled", [KEY, np.arange(2000).reshape(500, 4)], 1)
 
 
-@pytest.mark.exercise("random.shuffle")
 def test_equal_bits(student):
     """Elements with equal bits keep their order."""
     # With this key, two of 1600 elements have equal bits in the only round.
@@ -352,21 +321,18 @@ def test_equal_bits(student):
     ask(student, "shuffle", "shuffled", [np.array([0, 1563], U32), x - 2.5], 0)
 
 
-@pytest.mark.exercise("random.shuffle")
 def test_axes_of_a_shuffle(student):
     """Each line along the axis has an order of its own."""
     for axis in (0, 1, 2):
         ask(student, "shuffle", "shuffled", [KEY, NUMBERS], axis)
 
 
-@pytest.mark.exercise("random.shuffle")
 def test_little_to_shuffle(student):
     """One element or none needs no round."""
     for x in (np.array([5.0]), np.zeros((0,)), np.zeros((1, 1)), np.array([True, False])):
         ask(student, "shuffle", "shuffled", [KEY, x], 0)
 
 
-@pytest.mark.exercise("random.shuffle")
 def test_shuffle_of_tracers(student):
     """It works inside `jit`, and for many keys under `vmap`."""
     ask_traced(student, "shuffle", "shuffled", [KEY, np.arange(9)], 0)
@@ -374,18 +340,16 @@ def test_shuffle_of_tracers(student):
     ask_batched(student, "shuffle", "shuffled", [KEYS, NUMBERS], [0, 1], 1)
 
 
-@pytest.mark.exercise("random.shuffle")
 def test_shuffle_again(student):
     """The same key makes the same order, and what is shuffled is not changed."""
     student.agrees(twice, before("shuffle"), "shuffled", [KEY, NUMBERS], [1])
 
 
-# drawn --------------------------------------------------------------------------------------------
+exercise("random.draw")
 
 LOGITS = np.log(np.array([[0.1, 0.6, 0.3], [0.5, 0.25, 0.25]]))
 
 
-@pytest.mark.exercise("random.draw")
 def test_draws(student):
     """A draw is the place of the largest logit with its noise."""
     for key in (KEY, OTHER):
@@ -393,7 +357,6 @@ def test_draws(student):
         ask(student, "draw", "drawn", [key, LOGITS], -1, (40, 2, 3), None)
 
 
-@pytest.mark.exercise("random.draw")
 def test_axes_of_a_draw(student):
     """The axis may be a different one; the others are the result's, even if they are stretched."""
     ask(student, "draw", "drawn", [KEY, LOGITS], -2, (2, 3), None)
@@ -402,7 +365,6 @@ def test_axes_of_a_draw(student):
     ask(student, "draw", "drawn", [KEY, LOGITS[0]], -1, (0, 3), None)
 
 
-@pytest.mark.exercise("random.draw")
 def test_draws_in_single_precision(student):
     """The noise has the dtype of the logits, and the mode that is asked for."""
     single = LOGITS.astype("float32")
@@ -411,21 +373,19 @@ def test_draws_in_single_precision(student):
     ask(student, "draw", "drawn", [KEY, LOGITS], -1, (50, 2, 3), "high")
 
 
-@pytest.mark.exercise("random.draw")
 def test_impossible_draws(student):
     """What has no chance is never drawn, and what is certain always is."""
     logits = np.array([[-np.inf, 0.0, 0.0], [-np.inf, -np.inf, 5.0]])
     ask(student, "draw", "drawn", [KEY, logits], -1, (20, 2, 3), None)
 
 
-@pytest.mark.exercise("random.draw")
 def test_draws_of_tracers(student):
     """It works inside `jit`, and for many keys under `vmap`."""
     ask_traced(student, "draw", "drawn", [KEY, LOGITS], -1, (6, 2, 3), None)
     ask_batched(student, "draw", "drawn", [KEYS, LOGITS], [0, None], -1, (6, 2, 3), None)
 
 
-# The whole module ---------------------------------------------------------------------------------
+exercise("random.whole")
 
 
 @probe(uses=[in_place, plain])
@@ -448,7 +408,6 @@ def ask_public(student, changes, *calls):
         student.agrees(public, call, [KINDS[i % 2]], changes)
 
 
-@pytest.mark.exercise("random.whole")
 def test_whole_keys(student):
     """Seeds, splits and numbers folded in make the keys that they make in JAX."""
     for call in (
@@ -460,13 +419,11 @@ def test_whole_keys(student):
         student.agrees(public, call, list(KINDS), EVALUATED)
 
 
-@pytest.mark.exercise("random.whole")
 def test_whole_bits(student):
     """Random bits of every width are JAX's."""
     ask_public(student, EVALUATED, *(f"r.bits(k, (2, 3), 'uint{n}')" for n in (8, 16, 32, 64)))
 
 
-@pytest.mark.exercise("random.whole")
 def test_whole_floats(student):
     """Uniform and normal numbers of every precision are JAX's."""
     ask_public(
@@ -481,7 +438,6 @@ def test_whole_floats(student):
     )
 
 
-@pytest.mark.exercise("random.whole")
 def test_whole_integers(student):
     """Integers between bounds of every size are JAX's."""
     ask_public(
@@ -495,7 +451,6 @@ def test_whole_integers(student):
     )
 
 
-@pytest.mark.exercise("random.whole")
 def test_whole_orders(student):
     """Permutations are JAX's, of a range, of an array and along an axis."""
     ask_public(
@@ -509,7 +464,6 @@ def test_whole_orders(student):
     )
 
 
-@pytest.mark.exercise("random.whole")
 def test_whole_draws(student):
     """Draws from categories are JAX's, with replacement and without."""
     ask_public(
@@ -522,7 +476,6 @@ def test_whole_draws(student):
     )
 
 
-@pytest.mark.exercise("random.whole")
 def test_whole_transformed(student):
     """A key makes the same numbers alone, inside `jit`, and beside others under `vmap`."""
     ask_public(
@@ -553,7 +506,6 @@ def moments(mj, size, changes):
     return [round(float(value) + 10, 1) for value in found]
 
 
-@pytest.mark.exercise("random.whole")
 def test_whole_statistics(student):
     """Many numbers have the means and variances that they should have, and two keys no relation."""
     student.agrees(moments, 20000, EVALUATED)

@@ -5,10 +5,9 @@ right definitions and uses them. It never gets the answer that is asked for.
 """
 
 import numpy as np
-import pytest
 
 from autograder.grading.in_worker import in_place
-from autograder.grading.suite import probe, siblings
+from autograder.grading.suite import exercise, probe, siblings
 
 ROW = np.array([0.5, -2.0, 3.0])
 STEP = np.array([7.0, -1.0, 0.25])
@@ -18,7 +17,7 @@ FORWARD = siblings("stackless.box_op", "stackless.linear_op")
 WITHOUT_CALL = siblings("stackless.box_op", "stackless.linear_op", "stackless.linearize_flat")
 
 
-# BoxInterpreter.interpret_op ----------------------------------------------------------------------
+exercise("stackless.box_op")
 
 
 @probe
@@ -184,28 +183,24 @@ def going_on(mj, x, error_class):
         return st.jvp(f, (x,), (x,)), caught
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_box_values(student):
     """Values and tangents go through operations together."""
     student.agrees(derivatives, 0.7, 3.0)
     student.agrees(derivatives, ROW, STEP)
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_box_batches(student):
     """Batches go through operations, and what is the same for all examples stays so."""
     student.agrees(examples, GRID, ROW)
     student.agrees(examples, GRID[:1], STEP)
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_box_rule(student):
     """A rule gets values and extras under the previous interpreter; what it returns is boxed."""
     student.agrees(made_up, [2.0, 5.0], [1.0, None], False)
     student.agrees(made_up, [2.0, 5.0, 4.0], [None, 0.0, 8.0], False)
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_box_several(student):
     """Of several results each gets a box of its own, or none."""
     student.agrees(made_up, [2.0, 5.0], [1.0, 3.0], True)
@@ -215,21 +210,18 @@ def test_box_several(student):
     student.agrees(made_up, [2.0], [3.0], True, [])
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_box_constants(student):
     """An operation on constants is left to the previous interpreter, and so is its result."""
     student.agrees(made_up, [2.0, 5.0], [None, None], False)
     student.agrees(made_up, [2.0], [None], True)
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_box_nested(student):
     """Transformations of transformed functions are right, in any order."""
     student.agrees(nested, ROW, STEP)
     student.agrees(boxes_of_others, 2.0)
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_box_missing_rule(student):
     """A missing rule is an error, only if something moves, and the context is clean after it."""
     student.agrees(without_rule, False)
@@ -271,19 +263,17 @@ def zeros_that_move(mj, x):
     return [jvp(f, (y,), (t,)) for y, t in zip(xs, zeros, strict=True)], seen
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_box_tables(student):
     """Each interpreter has rules of its own, and its table is asked each time."""
     student.agrees(tables_of_rules, ROW)
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_box_zeros(student):
     """A tangent that is the number zero is a tangent."""
     student.agrees(zeros_that_move, 2.0)
 
 
-# LinearInterpreter.interpret_op -------------------------------------------------------------------
+exercise("stackless.linear_op")
 
 
 @probe
@@ -356,14 +346,12 @@ def several(mj, x):
     return run, computed, str([eqn.params for eqn in program.eqns])
 
 
-@pytest.mark.exercise("stackless.linear_op")
 def test_linear_recorded(student):
     """What depends on a variable of the program is recorded, in order."""
     student.agrees(recorded, "alone", ROW)
     student.agrees(recorded, "chain", ROW)
 
 
-@pytest.mark.exercise("stackless.linear_op")
 def test_linear_one_operand(student):
     """One operand that depends on a variable is enough, whichever it is."""
     student.agrees(recorded, "left", ROW)
@@ -371,7 +359,6 @@ def test_linear_one_operand(student):
     student.agrees(recorded, "both", GRID)
 
 
-@pytest.mark.exercise("stackless.linear_op")
 def test_linear_computed(student):
     """The rest is computed at once by the previous interpreter, and is not in the program."""
     student.agrees(recorded, "none", ROW)
@@ -408,28 +395,25 @@ def going_on_recording(mj, x, error_class):
     return [e.primitive.name for e in program.eqns], caught, type(st.context.interpreter).__name__
 
 
-@pytest.mark.exercise("stackless.linear_op")
 def test_linear_failures(student):
     """An operation that fails while it is computed leaves the recording as it was."""
     student.agrees(going_on_recording, ROW, "KeyError")
     student.agrees(going_on_recording, ROW, "KeyboardInterrupt")
 
 
-@pytest.mark.exercise("stackless.linear_op")
 def test_linear_contexts(student):
     """While another program is written, what is computed here is an operation there."""
     student.agrees(in_other_contexts, ROW)
     student.agrees(in_other_contexts, np.array(0.7))
 
 
-@pytest.mark.exercise("stackless.linear_op")
 def test_linear_several_results(student):
     """Operations with several results are recorded and computed with their params."""
     student.agrees(several, np.array(2.0))
     student.agrees(several, ROW)
 
 
-# linearize_flat -----------------------------------------------------------------------------------
+exercise("stackless.linearize_flat")
 
 
 @probe(uses=[in_place])
@@ -483,7 +467,6 @@ def linearized_inside(mj, siblings, x):
         return second, names, st.vmap(slope)(np.stack([x, 2.0 * x]))
 
 
-@pytest.mark.exercise("stackless.linearize_flat")
 def test_linearize_program(student):
     """The program holds the operations on tangents alone, and the results are computed."""
     student.agrees(linearized, FORWARD, "curve", [ROW], [True], [STEP])
@@ -491,7 +474,6 @@ def test_linearize_program(student):
     student.agrees(linearized, FORWARD, "nothing", [ROW], [True], [STEP])
 
 
-@pytest.mark.exercise("stackless.linearize_flat")
 def test_linearize_moving_inputs(student):
     """Only inputs that move have a variable, and each tangent goes with its own input."""
     student.agrees(linearized, FORWARD, "two", [ROW, STEP], [False, True], [ROW])
@@ -499,7 +481,6 @@ def test_linearize_moving_inputs(student):
     student.agrees(linearized, FORWARD, "curve", [ROW], [False], [])
 
 
-@pytest.mark.exercise("stackless.linearize_flat")
 def test_linearize_unmoved_results(student):
     """The tangent of a float that does not move is zero, and no other result has one."""
     student.agrees(linearized, FORWARD, "integers", [ROW, np.arange(3)], [False, False], [])
@@ -510,21 +491,19 @@ def test_linearize_unmoved_results(student):
     student.agrees(linearized, FORWARD, "given", list(single), [False, True], [single[1]])
 
 
-@pytest.mark.exercise("stackless.linearize_flat")
 def test_linearize_integers(student):
     """Results that are not floats are returned as values, and have no tangents."""
     student.agrees(linearized, FORWARD, "integers", [ROW, np.arange(3)], [True, False], [STEP])
     student.agrees(linearized, FORWARD, "conversion", [ROW, 2.0], [True, True], [STEP, 0.5])
 
 
-@pytest.mark.exercise("stackless.linearize_flat")
 def test_linearize_inside(student):
     """A linearization can be differentiated, batched and staged."""
     student.agrees(linearized_inside, FORWARD, np.array(0.7))
     student.agrees(linearized_inside, FORWARD, ROW)
 
 
-# backward_pass ------------------------------------------------------------------------------------
+exercise("stackless.backward_pass")
 
 
 @probe
@@ -621,7 +600,6 @@ def cotangents_kept(mj, x):
     return first, cotangents, st.backward_pass(program, cotangents)
 
 
-@pytest.mark.exercise("stackless.backward_pass")
 def test_backward_given_arrays(student):
     """The cotangents that are given stay as they are, and serve again."""
     student.agrees(cotangents_kept, ROW)
@@ -641,7 +619,6 @@ def backwards_through_many(mj, length):
     return st.backward_pass(st.make_jaxpr(f)(1.5), [2.0 ** (1 - length)])
 
 
-@pytest.mark.exercise("stackless.backward_pass")
 def test_backward_long(student):
     """Programs may be long, and use each result twice."""
     student.agrees(backwards_through_many, 3)
@@ -663,14 +640,12 @@ def backwards_staged(mj, x):
     return [e.primitive.name for e in program.eqns], program.consts, back(x * 2.0), len(linear.eqns)
 
 
-@pytest.mark.exercise("stackless.backward_pass")
 def test_backward_chain(student):
     """Cotangents go through a chain of operations from the end to the beginning."""
     student.agrees(backwards, "chain", [ROW], [STEP])
     student.agrees(backwards, "two", [ROW, STEP], [STEP, ROW])
 
 
-@pytest.mark.exercise("stackless.backward_pass")
 def test_backward_sums(student):
     """A variable that is used in several places gets the sum."""
     student.agrees(backwards, "shared", [ROW], [STEP, ROW, STEP * 2.0])
@@ -678,7 +653,6 @@ def test_backward_sums(student):
     student.agrees(backwards, "shapes", [ROW], [np.array([2.0, 11.0]), 0.5, GRID])
 
 
-@pytest.mark.exercise("stackless.backward_pass")
 def test_backward_zeros(student):
     """An input without a cotangent gets zeros of its type."""
     student.agrees(backwards, "unused", [GRID, ROW, np.float32(2.0)], [STEP, None])
@@ -686,14 +660,12 @@ def test_backward_zeros(student):
     student.agrees(backwards, "outputs", [ROW, STEP], [None, None, None, None])
 
 
-@pytest.mark.exercise("stackless.backward_pass")
 def test_backward_types(student):
     """Each input gets a cotangent of its own shape and dtype."""
     student.agrees(backwards, "stretched", [2.0, ROW], [STEP, GRID])
     student.agrees(backwards, "types", [ROW, STEP.astype("float32")], [STEP, ROW])
 
 
-@pytest.mark.exercise("stackless.backward_pass")
 def test_backward_rules(student):
     """Rules get what they are promised, and only if a cotangent has arrived."""
     one, two = np.array([1.0, 2.0]), np.array([5.0, -3.0])
@@ -705,21 +677,19 @@ def test_backward_rules(student):
     student.agrees(visited, [None, None, None, two, None])
 
 
-@pytest.mark.exercise("stackless.backward_pass")
 def test_backward_lists(student):
     """A primitive with `multiple_results` has a list of cotangents, even if it has one."""
     student.agrees(a_list_of_one, 3.0)
     student.agrees(a_list_of_one, np.array([1.0, 2.0]))
 
 
-@pytest.mark.exercise("stackless.backward_pass")
 def test_backward_staged(student):
     """A backward pass binds its operations, so that it can be staged, and changes no program."""
     student.agrees(backwards_staged, ROW)
     student.agrees(backwards_staged, np.array(0.7))
 
 
-# jit_jvp ------------------------------------------------------------------------------------------
+exercise("stackless.jit_jvp")
 
 
 @probe(uses=[in_place])
@@ -762,7 +732,6 @@ def called_again(mj, siblings, x, y):
         return [st.jit_jvp([x, y], ts, name="mine", jaxpr=program) for ts in all_tangents]
 
 
-@pytest.mark.exercise("stackless.jit_jvp")
 def test_call_again(student):
     """One program may be called with other inputs moving, and with other values."""
     student.agrees(called_again, WITHOUT_CALL, 2.0, -0.5)
@@ -789,35 +758,31 @@ def around_jit(mj, siblings, x, t):
         return names(forward), names(linear), st.jvp(slope, (x,), (t,))
 
 
-@pytest.mark.exercise("stackless.jit_jvp")
 def test_call_values(student):
     """Values and tangents of a compiled function are right."""
     student.agrees(called, WITHOUT_CALL, "curve", [ROW], [STEP])
     student.agrees(called, WITHOUT_CALL, "two", [ROW, STEP], [STEP, GRID[0]])
 
 
-@pytest.mark.exercise("stackless.jit_jvp")
 def test_call_unmoved(student):
     """Inputs that do not move are no operands of the linear program."""
     student.agrees(called, WITHOUT_CALL, "two", [ROW, STEP], [None, GRID[0]])
     student.agrees(called, WITHOUT_CALL, "constant", [ROW, STEP], [STEP, None])
 
 
-@pytest.mark.exercise("stackless.jit_jvp")
 def test_call_kinds(student):
     """Results that are not floats have no tangents, wherever they are."""
     student.agrees(called, WITHOUT_CALL, "kinds", [ROW, np.arange(3)], [STEP, None])
     student.agrees(called, WITHOUT_CALL, "kinds", [2.0, 3], [0.5, None])
 
 
-@pytest.mark.exercise("stackless.jit_jvp")
 def test_call_programs(student):
     """A derivative calls one program for values and one for tangents, also within another."""
     student.agrees(around_jit, WITHOUT_CALL, ROW, STEP)
     student.agrees(around_jit, WITHOUT_CALL, np.array(0.7), np.array(3.0))
 
 
-# The whole module ---------------------------------------------------------------------------------
+exercise("stackless.whole")
 
 
 def curve(lax, seed, xs, length=6):
@@ -1002,51 +967,43 @@ def flags_and_numbers(mj, x):
     return outs, moved, floats, grads, sorted(seen)
 
 
-@pytest.mark.exercise("stackless.whole")
 def test_whole_linear_maps(student):
     """Linearized functions and jvp return the same derivatives of random programs."""
     student.agrees(linear_maps, [1], 0.5, -1.5)
     student.agrees(linear_maps, [5], ROW, STEP)
 
 
-@pytest.mark.exercise("stackless.whole")
 def test_whole_gradients(student):
     """Gradients of random programs are right, by every input, used or not."""
     student.agrees(gradients, [1, 2, 3], ROW, STEP)
     student.agrees(gradients, [4], np.zeros((0, 2)), np.zeros((0, 2)))
 
 
-@pytest.mark.exercise("stackless.whole")
 def test_whole_types(student):
     """Derivatives have the types of what they belong to: float32, and weak types."""
     student.agrees(types_of_derivatives, ROW.astype("float32"), 0.5)
 
 
-@pytest.mark.exercise("stackless.whole")
 def test_whole_nested(student):
     """Derivatives of derivatives are right, if each input meets those outside."""
     student.agrees(nested_derivatives, [1], 0.5)
 
 
-@pytest.mark.exercise("stackless.whole")
 def test_whole_compiled(student):
     """Compiled functions can be differentiated, and derivatives compiled."""
     student.agrees(compiled, 0.5)
 
 
-@pytest.mark.exercise("stackless.whole")
 def test_whole_failures(student):
     """A function that fails while it is transformed leaves the one around it as it was."""
     student.agrees(after_failures, 0.5)
 
 
-@pytest.mark.exercise("stackless.whole")
 def test_whole_kept_tracers(student):
     """Tracers that were kept are refused, whichever transformation they come from."""
     student.agrees(kept_tracers, 0.5)
 
 
-@pytest.mark.exercise("stackless.whole")
 def test_whole_numbers(student):
     """Integers, conditions and constants have no derivative, or a derivative of zero."""
     student.agrees(flags_and_numbers, 0.7)

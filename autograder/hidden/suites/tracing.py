@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autograder.grading.in_worker import in_place
-from autograder.grading.suite import probe, siblings
+from autograder.grading.suite import exercise, probe, siblings
 
 ROW = np.array([0.5, -2.0, 3.0])
 GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
@@ -26,7 +26,7 @@ ALL_BUT_TRACE_WITH = siblings(
 )
 
 
-# new_arg ------------------------------------------------------------------------------------------
+exercise("tracing.new_arg")
 
 
 @probe
@@ -106,41 +106,36 @@ def different_boxes(mj, value, count):
     }
 
 
-@pytest.mark.exercise("tracing.new_arg")
 def test_arg_is_a_variable(student):
     """The box holds a variable of the argument's shape and dtype, and belongs to the trace."""
     student.agrees(boxes, [VECTOR, MATRIX, ((0, 2), "int8", False)])
     student.agrees(boxes, [SCALAR, ((), "bool", False)])
 
 
-@pytest.mark.exercise("tracing.new_arg")
 def test_arg_weak_type(student):
     """The type of a Python number stays weak, and that of a boolean or an array does not."""
     student.agrees(boxes, [((), "float64", True), ((), "int64", True), ((), "int64", False)])
     student.agrees(boxes_of_values, [2.0, 3, True, np.float64(2.0), np.array(2.0)])
 
 
-@pytest.mark.exercise("tracing.new_arg")
 def test_arg_forgets_the_value(student):
     """The box says nothing of the value, even where this is known."""
     student.agrees(boxes_of_values, [2.0, ROW, GRID.astype("float32"), np.array(7)])
 
 
-@pytest.mark.exercise("tracing.new_arg")
 def test_arg_decides_nothing(student):
     """Python can decide nothing by what is in the box."""
     student.agrees(decides, 3)
     student.agrees(decides, np.array(0))
 
 
-@pytest.mark.exercise("tracing.new_arg")
 def test_arg_is_new(student):
     """Each argument has a variable of its own, even if several have the same type."""
     student.agrees(different_boxes, 2.0, 2)
     student.agrees(different_boxes, ROW, 3)
 
 
-# record -------------------------------------------------------------------------------------------
+exercise("tracing.record")
 
 
 @probe
@@ -278,14 +273,12 @@ def refused(mj, shapes, has_rule):
     return {"error": name, "the error names it": tells, "number of equations": written}
 
 
-@pytest.mark.exercise("tracing.record")
 def test_record_one(student):
     """An operation becomes an equation on its operands' variables, and its result is boxed."""
     student.agrees(recorded, "sin_p", [VECTOR], {})
     student.agrees(recorded, "sub_p", [MATRIX, MATRIX], {})
 
 
-@pytest.mark.exercise("tracing.record")
 def test_record_types(student):
     """The type of a result is what the primitive's rule says, not that of an operand."""
     student.agrees(recorded, "lt_p", [VECTOR, VECTOR], {})
@@ -294,28 +287,24 @@ def test_record_types(student):
     student.agrees(recorded, "reduce_sum_p", [MATRIX], {"axes": (1,)})
 
 
-@pytest.mark.exercise("tracing.record")
 def test_record_params(student):
     """The params of an operation are in its equation."""
     student.agrees(recorded, "reduce_sum_p", [VECTOR], {"axes": ()})
     student.agrees(recorded, "transpose_p", [((2, 3), "int8", False)], {"permutation": (1, 0)})
 
 
-@pytest.mark.exercise("tracing.record")
 def test_record_order(student):
     """Equations are in the order of the operations, and later ones use earlier results."""
     student.agrees(several, [("sub_p", 0, 1), ("sin_p", 3), ("div_p", 4, 3)])
     student.agrees(several, [("exp_p", 1), ("mul_p", 2, 3), ("sub_p", 4, 0)])
 
 
-@pytest.mark.exercise("tracing.record")
 def test_record_again(student):
     """An operation that comes twice is written twice, with two results."""
     student.agrees(several, [("mul_p", 0, 0), ("mul_p", 0, 0), ("sub_p", 3, 4)])
     student.agrees(several, [("neg_p", 2), ("neg_p", 2)])
 
 
-@pytest.mark.exercise("tracing.record")
 def test_record_several_results(student):
     """There is a box and a variable for each result, even if there are several or none."""
     student.agrees(many_results, 3, (2,))
@@ -323,27 +312,24 @@ def test_record_several_results(student):
     student.agrees(many_results, 0, (2,))
 
 
-@pytest.mark.exercise("tracing.record")
 def test_record_results_of_one_type(student):
     """Results with the same type have a variable each."""
     student.agrees(many_results, 3, (2,), True)
 
 
-@pytest.mark.exercise("tracing.record")
 def test_record_computes_nothing(student):
     """While an operation is written down, nothing is computed."""
     student.agrees(evaluated, 1)
     student.agrees(evaluated, 3)
 
 
-@pytest.mark.exercise("tracing.record")
 def test_record_refuses(student):
     """An operation that its rule refuses is an error, and leaves no equation behind."""
     student.agrees(refused, [(3,), (2,)], True)
     student.agrees(refused, [(3,)], False)
 
 
-# literal_of ---------------------------------------------------------------------------------------
+exercise("tracing.literal")
 
 
 @probe
@@ -436,14 +422,12 @@ def not_values(mj):
     return [repr(literal_of(x)) for x in (Lazy(), None, [2.0], (), "2.0", *own)]
 
 
-@pytest.mark.exercise("tracing.literal")
 def test_literal_floats(student):
     """A Python float is a literal of a weak type, a NumPy one of a type that is not weak."""
     student.agrees(literals, [2.0, -0.5, np.inf, np.nan])
     student.agrees(literals, [np.float64(2.0), np.float32(0.5)])
 
 
-@pytest.mark.exercise("tracing.literal")
 def test_literal_integers(student):
     """Integers and booleans are literals too, and keep their dtypes."""
     student.agrees(literals, [3, 0, -7, True, False])
@@ -452,38 +436,32 @@ def test_literal_integers(student):
     student.agrees(literals_of_kinds)
 
 
-@pytest.mark.exercise("tracing.literal")
 def test_literal_equal_numbers(student):
     """Numbers that are equal may still differ: kinds, dtypes and signs stay."""
     student.agrees(literals, [1, 1.0, True, np.float32(1.0), np.array(1), 0, 0.0, -0.0, False])
 
 
-@pytest.mark.exercise("tracing.literal")
 def test_literal_arrays_without_axes(student):
     """A NumPy array without axes is a literal."""
     student.agrees(literals, [np.array(2.0), np.array(3, "int16"), np.array(False)])
 
 
-@pytest.mark.exercise("tracing.literal")
 def test_literal_vectors(student):
     """An array with one axis is not a literal, however short it is."""
     student.agrees(literals, [np.array([2.0]), ROW, np.zeros(0)])
 
 
-@pytest.mark.exercise("tracing.literal")
 def test_literal_matrices(student):
     """An array with several axes is not a literal."""
     student.agrees(literals, [np.array([[7]]), GRID, np.zeros((1, 1, 1), "float32")])
 
 
-@pytest.mark.exercise("tracing.literal")
 def test_literal_tracer_of_jvp(student):
     """A number in a box that knows its value and a tangent is not a literal."""
     student.agrees(literals_of_tracers, "jvp", np.array(3.0))
     student.agrees(literals_of_tracers, "jvp", np.array(0.5, "float32"))
 
 
-@pytest.mark.exercise("tracing.literal")
 def test_literal_tracers(student):
     """A number in a box of another interpreter is not a literal."""
     student.agrees(literals_of_tracers, "counted", np.array(3.0))
@@ -491,20 +469,18 @@ def test_literal_tracers(student):
     student.agrees(literals_of_tracers, "jaxpr", np.array(3.0))
 
 
-@pytest.mark.exercise("tracing.literal")
 def test_literal_is_a_copy(student):
     """What the user writes into an array later does not change the program."""
     student.agrees(literal_after_a_write, np.array(2.0))
     student.agrees(literal_after_a_write, np.array(3, "int8"))
 
 
-@pytest.mark.exercise("tracing.literal")
 def test_literal_no_values(student):
     """What is no value of these types gives None."""
     student.agrees(not_values)
 
 
-# constant -----------------------------------------------------------------------------------------
+exercise("tracing.constant")
 
 
 @probe(uses=[in_place])
@@ -643,66 +619,56 @@ def other_arrays(mj, siblings):
     return atom.aval.str_short(), same, note.value is lazy, note.kept is lazy
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_constant_arrays(student):
     """An array is a variable of its type; variable, array and copy are noted, in order."""
     student.agrees(constants, LITERAL, [ROW])
     student.agrees(constants, LITERAL, [GRID.astype("float32"), ROW, np.zeros((0, 2), "int8")])
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_constant_numbers(student):
     """What is a literal is none of the constants."""
     student.agrees(constants, LITERAL, [2.0, 3, True, np.float32(0.5), np.array(7)])
     student.agrees(constants, LITERAL, [2.0, ROW, np.array(2.0)])
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_constant_again(student):
     """The same array is the same variable each time."""
     student.agrees(constants, LITERAL, [ROW, GRID, ROW.astype("float32")])
     student.agrees(met_again, LITERAL, ROW, GRID, 3)
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_constant_equal_floats(student):
     """Another array is another variable, even if all its entries are the same."""
     student.agrees(met_again, LITERAL, ROW, ROW.copy(), 2)
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_constant_equal_integers(student):
     """Two arrays of the same integers, each used several times, are two constants."""
     student.agrees(met_again, LITERAL, np.array([[1, 2]]), np.array([[1, 2]]), 3)
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_constant_is_a_copy(student):
     """What the user writes into an array later does not change the program."""
     student.agrees(kept_after_a_write, LITERAL, ROW, 99.0)
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_constant_is_a_copy_of_integers(student):
     """An array is still known after the user has written into it, and the program keeps the old."""
     student.agrees(kept_after_a_write, LITERAL, np.array([[1, 2]], "int32"), 7)
     student.agrees(kept_after_a_write, LITERAL, ROW, 7.0, True)  # of a class of the user's
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_constant_in_two_programs(student):
     """Each program has variables and copies of its own."""
     student.agrees(in_two_programs, LITERAL, ROW)
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_constant_short_lived(student):
     """An array that the user has dropped is not mistaken for a new one."""
     student.agrees(short_lived, LITERAL, (3,), 40)
     student.agrees(short_lived, LITERAL, (2, 2), 40)
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_constant_tracers(student):
     """A tracer of another interpreter is a constant, kept as it is."""
     student.agrees(constant_tracers, LITERAL, "jvp", np.array(3.0))
@@ -710,13 +676,12 @@ def test_constant_tracers(student):
     student.agrees(constant_tracers, LITERAL, "counted", ROW)
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_constant_other_arrays(student):
     """Arrays that are not NumPy's are kept as they are, and other objects are rejected."""
     student.agrees(other_arrays, LITERAL)
 
 
-# build --------------------------------------------------------------------------------------------
+exercise("tracing.build")
 
 
 @probe
@@ -792,54 +757,47 @@ def built_without_constants(mj, shape):
     return str(closed), closed.consts, str(empty), empty.consts
 
 
-@pytest.mark.exercise("tracing.build")
 def test_build_plain(student):
     """Inputs, equations and outputs are those that were given and written."""
     student.agrees(built_without_constants, ())
     student.agrees(built_without_constants, (3,))
 
 
-@pytest.mark.exercise("tracing.build")
 def test_build_one_constant(student):
     """A constant has a variable in the program, and what was kept of it is among the consts."""
     student.agrees(built, [ROW], [0], ["last"])
     student.agrees(built, [GRID], [0, 0], ["last", "a"])
 
 
-@pytest.mark.exercise("tracing.build")
 def test_build_two_constants(student):
     """Several constants are in the order in which they were met."""
     student.agrees(built, [ROW, ROW + 1.0], [0, 1], ["last"])
 
 
-@pytest.mark.exercise("tracing.build")
 def test_build_three_constants(student):
     """The order of the constants does not depend on which equation uses them first."""
     student.agrees(built, [ROW, ROW + 1.0, ROW * 3.0], [2, 0, 1, 2], ["last", "b"])
 
 
-@pytest.mark.exercise("tracing.build")
 def test_build_outputs(student):
     """Inputs, constants and literals may be outputs, and one atom may be there twice."""
     student.agrees(built, [ROW, ROW + 1.0], [1], ["two", "b", "last", "const", "last"])
     student.agrees(built, [GRID], [], ["const", "a"])
 
 
-@pytest.mark.exercise("tracing.build")
 def test_build_unused(student):
     """Equations and constants that nothing reads are part of the program, too."""
     student.agrees(built, [ROW, ROW + 1.0], [1], ["b"])
     student.agrees(built, [GRID, GRID - 1.0], [], [])
 
 
-@pytest.mark.exercise("tracing.build")
 def test_build_kept(student):
     """What was kept of a constant is there as it is, be it a tracer or an array."""
     student.agrees(built_in_jvp, 2.0)
     student.agrees(built_in_jvp, ROW)
 
 
-# new_dynamic --------------------------------------------------------------------------------------
+exercise("tracing.new_dynamic")
 
 
 @probe
@@ -985,32 +943,27 @@ def higher_levels(mj, x):
     return {**seen, "operations carried out": count, "the sine outside": outside}
 
 
-@pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_takes_over(student):
     """In the block all operations go to the interpreter, those on plain values included."""
     student.agrees(in_charge, [2.0, 3.0])
     student.agrees(in_charge, [])
 
 
-@pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_higher_levels(student):
     """An interpreter higher on the stack keeps the operations on its own boxes."""
     student.agrees(higher_levels, 2.0)
 
 
-@pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_nested(student):
     """A block within a block takes over, until it ends and the outer block is in charge again."""
     student.agrees(blocks_within, 2)
 
 
-@pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_deeply_nested(student):
     """Three nested blocks end one after the other, and the one outside is in charge again."""
     student.agrees(blocks_within, 3)
 
 
-@pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_exception(student):
     """A block that ends by an exception restores what was there, and the exception comes out."""
     student.agrees(blocks_within, 1, "ZeroDivisionError")
@@ -1018,26 +971,23 @@ def test_dynamic_exception(student):
     student.agrees(blocks_within, 1, "GeneratorExit")
 
 
-@pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_lower_level(student):
     """The block that was entered last counts, whatever the level of its interpreter is."""
     student.agrees(lower_level, 2.0)
 
 
-@pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_nested_exception(student):
     """An exception in an inner block leaves the outer one in charge."""
     student.agrees(blocks_within, 2, "StopIteration")
     student.agrees(blocks_within, 3, "SystemExit")
 
 
-@pytest.mark.exercise("tracing.new_dynamic")
 def test_dynamic_threads(student):
     """Other threads do not notice the block."""
     student.agrees(other_thread)
 
 
-# without_equation ---------------------------------------------------------------------------------
+exercise("tracing.without_equation")
 
 
 @probe
@@ -1092,7 +1042,6 @@ def repeat(*shape, along=()):
 CONVERT, REPEAT = "convert_element_type_p", "broadcast_in_dim_p"
 
 
-@pytest.mark.exercise("tracing.without_equation")
 def test_shorten_nothing_changes(student):
     """What neither shape, dtype nor weak type is changed by is the operand itself."""
     student.agrees(shortened, CONVERT, VECTOR, VECTOR, to("float64"))
@@ -1100,7 +1049,6 @@ def test_shorten_nothing_changes(student):
     student.agrees(shortened, CONVERT, (2.0, (), "float64", True), ((), "float64", True), to(float))
 
 
-@pytest.mark.exercise("tracing.without_equation")
 def test_shorten_variables(student):
     """A variable that is converted or repeated needs an equation."""
     student.agrees(shortened, CONVERT, VECTOR, ((3,), "int32", False), to("int32"))
@@ -1111,14 +1059,12 @@ def test_shorten_variables(student):
     student.agrees(shortened, CONVERT, SCALAR, ((), "int8", False), to("int8"))
 
 
-@pytest.mark.exercise("tracing.without_equation")
 def test_shorten_weak_variables(student):
     """A variable that only loses or gets its weak type needs an equation."""
     student.agrees(shortened, CONVERT, ((), "float64", True), SCALAR, to("float64"))
     student.agrees(shortened, CONVERT, SCALAR, ((), "float64", True), to("float64", True))
 
 
-@pytest.mark.exercise("tracing.without_equation")
 def test_shorten_weak_literals(student):
     """A literal that only loses or gets its weak type is a literal of the new type."""
     student.agrees(shortened, CONVERT, (2.5, (), "float64", True), SCALAR, to("float64"))
@@ -1126,14 +1072,12 @@ def test_shorten_weak_literals(student):
     student.agrees(shortened, CONVERT, (7, (), "int64", False), weak, to("int64", True))
 
 
-@pytest.mark.exercise("tracing.without_equation")
 def test_shorten_to_floats(student):
     """A literal that is converted to a float has the value in the new dtype."""
     student.agrees(shortened, CONVERT, (3, (), "int64", True), ((), "float32", False), to("f4"))
     student.agrees(shortened, CONVERT, (0.1, (), "float64", True), ((), "float32", False), to("f4"))
 
 
-@pytest.mark.exercise("tracing.without_equation")
 def test_shorten_to_integers(student):
     """A literal that is converted to an integer or boolean has the value that evaluation gives."""
     for value in (2.75, -2.75, np.nan, np.inf):
@@ -1142,27 +1086,24 @@ def test_shorten_to_integers(student):
     student.agrees(shortened, CONVERT, (0.5, (), "float64", True), ((), "bool", False), to("bool"))
 
 
-@pytest.mark.exercise("tracing.without_equation")
 def test_shorten_repeated_literals(student):
     """A literal that is repeated into an array needs an equation."""
     student.agrees(shortened, REPEAT, (2.0, (), "float64", True), VECTOR, repeat(3))
 
 
-@pytest.mark.exercise("tracing.without_equation")
 def test_shorten_literals_of_more_shapes(student):
     """A literal that is repeated into any other shape needs an equation, too."""
     student.agrees(shortened, REPEAT, (7, (), "int8", False), ((2, 2), "int8", False), repeat(2, 2))
     student.agrees(shortened, REPEAT, (7, (), "int8", False), ((0,), "int8", False), repeat(0))
 
 
-@pytest.mark.exercise("tracing.without_equation")
 def test_shorten_while_tracing(student):
     """The conversion of a literal is evaluated, not written down, and the old one stays."""
     student.agrees(shortened_while_tracing, 2.75, "int32")
     student.agrees(shortened_while_tracing, 3, "float32")
 
 
-# trace_with ---------------------------------------------------------------------------------------
+exercise("tracing.trace_with")
 
 
 @probe(uses=[in_place])
@@ -1388,7 +1329,6 @@ def public(mj, siblings, case):
         return {key: str(struct) for key, struct in shape.items()}
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_trace_operations(student):
     """The operations on the inputs become the equations of a program, in their order."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "one", [VECTOR])
@@ -1396,74 +1336,63 @@ def test_trace_operations(student):
     student.agrees(program, ALL_BUT_TRACE_WITH, "two", [SCALAR, VECTOR])
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_trace_outputs(student):
     """Outputs are what the function gives, one by one: results, inputs, or nothing."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "outputs", [VECTOR, MATRIX])
     student.agrees(program, ALL_BUT_TRACE_WITH, "nothing", [VECTOR])
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_trace_plain_outputs(student):
     """A number or an array that the function gives is an output too."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "plain outputs", [VECTOR])
     student.agrees(program, ALL_BUT_TRACE_WITH, "plain outputs", [((), "int64", True)])
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_trace_unused_inputs(student):
     """There is an input for each type, in order, even if the function does not use it."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "unused", [VECTOR, MATRIX, SCALAR])
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_trace_no_inputs(student):
     """A function may have no inputs, or give what it got."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "no inputs", [])
     student.agrees(program, ALL_BUT_TRACE_WITH, "not used", [MATRIX])
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_trace_constants(student):
     """Numbers that are used are in the program, and arrays become its constants."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "number", [VECTOR])
     student.agrees(program, ALL_BUT_TRACE_WITH, "array", [VECTOR])
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_trace_operations_on_numbers(student):
     """Operations that no input takes part in are written down too: on numbers."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "on numbers", [VECTOR])
     student.agrees(program, ALL_BUT_TRACE_WITH, "comparison", [SCALAR])
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_trace_operations_on_arrays(student):
     """Operations that no input takes part in are written down too: on arrays."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "on arrays", [VECTOR])
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_trace_functions_of_arrays(student):
     """What functions of arrays make without the inputs is not computed beforehand."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "numpy", [VECTOR])
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_trace_evaluates_nothing(student):
     """Nothing is evaluated while a function is traced, and the program can be run later."""
     student.agrees(evaluations, ALL_BUT_TRACE_WITH, np.array(3.0))
     student.agrees(evaluations, ALL_BUT_TRACE_WITH, ROW)
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_trace_inside_jvp(student):
     """A box of a transformation outside is a constant of the program, and keeps its tangent."""
     student.agrees(inside_jvp, ALL_BUT_TRACE_WITH, np.array(2.0), np.array(3.0))
     student.agrees(inside_jvp, ALL_BUT_TRACE_WITH, ROW, ROW * 2.0)
 
 
-@pytest.mark.exercise("tracing.trace_with")
 @pytest.mark.parametrize("which", ["jvp", "vmap", "jaxpr"])
 def test_trace_outer_boxes(student, which):
     """What a function gives may be the box of a transformation outside."""
@@ -1471,34 +1400,29 @@ def test_trace_outer_boxes(student, which):
     student.agrees(outer_boxes, ALL_BUT_TRACE_WITH, which, np.array(2.0))
 
 
-@pytest.mark.exercise("tracing.trace_with")
 @pytest.mark.parametrize("case", ["operands", "none", "text", "list"])
 def test_trace_errors(student, case):
     """An error of the function comes out, and only arrays and numbers can be results."""
     student.agrees(functions_that_fail, ALL_BUT_TRACE_WITH, case)
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_trace_around_transformations(student):
     """What transformations inside the function compute is written down."""
     student.agrees(around_jvp, ALL_BUT_TRACE_WITH, VECTOR)
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_trace_nested(student):
     """A function that is traced inside another has a program of its own."""
     student.agrees(nested, ALL_BUT_TRACE_WITH, VECTOR)
     student.agrees(nested, ALL_BUT_TRACE_WITH, ((2,), "float64", False))
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_trace_afterwards(student):
     """The function runs at the top of the stack, in charge of all, and leaves no trace behind."""
     student.agrees(afterwards, ALL_BUT_TRACE_WITH, False)
     student.agrees(afterwards, ALL_BUT_TRACE_WITH, True)
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_make_jaxpr(student):
     """The public function gives the right programs for containers and static arguments."""
     student.agrees(public, ALL_BUT_TRACE_WITH, "containers")
@@ -1527,20 +1451,24 @@ def program_of_derivative(mj, f, xs, ts):
     return str(closed), eval_jaxpr(closed.jaxpr, closed.consts, *xs)
 
 
-@pytest.mark.exercise("tracing.record")
+exercise("tracing.record")
+
+
 def test_operations_of_programs(student):
     """Each operation of a random program is written down as it should be."""
     student.agrees_on_programs(program_and_values)
 
 
-@pytest.mark.exercise("tracing.trace_with")
+exercise("tracing.trace_with")
+
+
 def test_random_programs(student):
     """A random program is written down rightly, and so is the program of its derivative."""
     student.agrees_on_programs(program_and_values)
     student.agrees_on_programs(program_of_derivative)
 
 
-# The whole module ---------------------------------------------------------------------------------
+exercise("tracing.whole")
 
 
 @probe
@@ -1662,39 +1590,33 @@ def several_results(mj, x):
     return str(closed), typed, eval_jaxpr(closed.jaxpr, closed.consts, x)
 
 
-@pytest.mark.exercise("tracing.whole")
 def test_whole_programs(student):
     """A random program is written down: equations, constants, results and their types."""
     student.agrees_on_programs(programs_of_programs)
 
 
-@pytest.mark.exercise("tracing.whole")
 def test_whole_inside_transformations(student):
     """What is traced inside a transformation may use its boxes, and gives what it computes."""
     student.agrees_on_programs(program_within, dtypes=["float64"])
 
 
-@pytest.mark.exercise("tracing.whole")
 def test_whole_around_transformations(student):
     """What transformations do inside a function that is traced becomes a program."""
     student.agrees_on_programs(transformed_within, dtypes=["float64"])
 
 
-@pytest.mark.exercise("tracing.whole")
 def test_whole_within_each_other(student):
     """Functions that are traced within each other have programs of their own."""
     student.agrees(three_programs, np.array(2.0))
     student.agrees(three_programs, ROW.astype(np.float32))
 
 
-@pytest.mark.exercise("tracing.whole")
 @pytest.mark.parametrize("error", ["KeyError", "KeyboardInterrupt"])
 def test_whole_after_errors(student, error):
     """After a function that fails, everything is as before, inside and outside."""
     student.agrees(after_errors, 2.0, error)
 
 
-@pytest.mark.exercise("tracing.whole")
 def test_whole_several_results(student):
     """Operations with several results, of which some are used, or with none."""
     student.agrees(several_results, 2.0)

@@ -1,9 +1,10 @@
 """Hidden tests of the newlesson lesson: FILL IN: what they cover, in a sentence."""
 
 import numpy as np
-import pytest
 
-from autograder.grading.suite import probe
+from autograder.grading.suite import exercise, probe
+
+exercise("newlesson.first")
 
 
 # FILL IN: your probes. Only a probe's text is sent; it calls the exercise and returns plain data.
@@ -15,13 +16,11 @@ def first_of(mj, x):
     return first(x)
 
 
-@pytest.mark.exercise("newlesson.first")
 def test_a_number(student):
     """FILL IN: the property, as the student reads it when the test fails; it gives nothing away."""
     student.agrees(first_of, 3.0)
 
 
-@pytest.mark.exercise("newlesson.first")
 def test_an_array(student):
     """FILL IN: another property; values that no lazy answer gets right by chance."""
     student.agrees(first_of, np.array([1.0, -2.5, 4.0]))
