@@ -27,6 +27,7 @@ A probe may bring helpers along, and right answers to other exercises, which it 
 
 import ast
 import builtins
+import copy
 import dis
 import functools
 import inspect
@@ -112,9 +113,10 @@ _FIRST_LINE = "from __future__ import annotations"
 def probe(function: Callable[..., Any] | None = None, *, uses: Sequence[Helper] = ()) -> Any:
     """Make a probe of a function at the top of a suite.
 
-    The function may use its arguments, its own imports, built-in names, `np` and the helpers that
-    `uses` lists: only texts are sent. A helper is a function or a class at the top of a module,
-    and brings along what it uses of that module: functions, classes and imported modules.
+    The function may use its arguments, built-in names, `np`, what it or the suite's `if
+    TYPE_CHECKING` imports, and the helpers that `uses` lists: only texts are sent. A helper is a
+    function or a class at the top of a module, and brings along what it uses of that module:
+    functions, classes and imported modules.
     """
     if function is None:
         return functools.partial(probe, uses=uses)
@@ -158,7 +160,33 @@ def _text(thing: Helper, decorated: bool = True) -> str:
     if not decorated:
         assert isinstance(definition, ast.FunctionDef)
         definition.decorator_list = []
-    return ast.unparse(definition)
+    text = ast.unparse(definition)
+    imports = _imports("".join(inspect.findsource(inspect.unwrap(thing))[0]))
+    wanted = imports.keys() & _free_names(text) if imports else set()
+    if isinstance(definition, ast.FunctionDef) and wanted:
+        start = ast.get_docstring(definition) is not None
+        definition.body[start:start] = [imports[name] for name in imports if name in wanted]
+        return ast.unparse(definition)
+    return text
+
+
+@functools.cache
+def _imports(suite: str) -> dict[str, ast.stmt]:
+    """The imports below a suite's `if TYPE_CHECKING`, by name: there, but not here.
+
+    What is tested must not be imported where grades are given. So each text imports it that needs
+    it, and the suite only says from where.
+    """
+    found: dict[str, ast.stmt] = {}
+    guarded = [node for node in ast.parse(suite).body if isinstance(node, ast.If)]
+    guarded = [node for node in guarded if ast.unparse(node.test) == "TYPE_CHECKING"]
+    for statement in (statement for node in guarded for statement in node.body):
+        assert isinstance(statement, ast.Import | ast.ImportFrom)
+        for name in statement.names:
+            one = copy.copy(statement)
+            one.names = [name]
+            found[name.asname or name.name] = one
+    return found
 
 
 def _free_names(text: str) -> set[str]:

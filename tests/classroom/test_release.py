@@ -44,7 +44,9 @@ def parted(toy, name):
     return toy.bye(name)
 
 
-@pytest.mark.exercise("bye.bye")
+exercise("bye.bye")
+
+
 def test_parting(student):
     """The parting is right."""
     for name in ("Grace", "Alan"):

@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import math
 import re
+from typing import TYPE_CHECKING
 
 import graded_course
 import pytest
@@ -12,6 +13,9 @@ from graded_course import MODULE, SUITE, changed
 from autograder.grading import in_worker
 from autograder.grading.submission import grade
 from autograder.grading.suite import SuiteError, probe
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 class Numbers:
@@ -61,6 +65,18 @@ def test_helpers_travel_with_what_they_use():
     assert answer_of(with_helpers, 3) == 7.0
 
 
+@probe
+def third(mj):
+    """Reads a name that is imported for type checkers only."""
+    return str(Fraction(1, 3))
+
+
+def test_a_probe_imports_what_its_suite_only_names():
+    assert answer_of(third) == "1/3"
+    assert "Fraction" not in globals()
+    assert "Fraction" not in with_helpers.source
+
+
 def alone(mj):
     return More().root()
 
@@ -89,7 +105,7 @@ def mean(x):
 """
 SPREAD = """
 from autograder.grading.in_worker import in_place
-from autograder.grading.suite import probe, siblings
+from autograder.grading.suite import exercise, probe, siblings
 
 
 @probe(uses=[in_place])
@@ -110,9 +126,9 @@ needs_isolation = pytest.mark.skipif(
 def graded(monkeypatch, tmp_path, source, brought=BOTH):
     """The result for a module, where a test of `spread` brings right siblings along."""
     begin = SUITE.index("@probe\ndef spread_of")
-    end = SUITE.index("@pytest.mark", begin)
+    end = SUITE.index("exercise(", begin)
     suite = SUITE[:begin] + SUITE[end:].replace("spread_of, ", f"spread_of, {brought}, ")
-    suite = suite.replace("from autograder.grading.suite import probe\n", SPREAD)
+    suite = suite.replace("from autograder.grading.suite import exercise, probe\n", SPREAD)
     changes = {"suites/tiny.py": suite, "answers/tiny.py": RIGHT}
     lesson = graded_course.write(monkeypatch, tmp_path, changes)
     return grade(lesson, "ada", source)

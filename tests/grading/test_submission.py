@@ -90,8 +90,8 @@ def test_no_right_answer_is_lent_to_the_whole_module(monkeypatch, tmp_path):
     lending = graded_course.WHOLE_SUITE.replace(
         "student.agrees(all_of, [4.0])", 'student.agrees(lent, siblings("tiny.mean"))'
     ).replace(
-        "import probe\n",
-        "import probe, siblings\n\n\n@probe\ndef lent(tiny, siblings):\n    return 1\n",
+        "import exercise, probe\n",
+        "import exercise, probe, siblings\n\n\n@probe\ndef lent(tiny, siblings):\n    return 1\n",
     )
     files = {"course/lessons/01_tiny/lesson.toml": graded_course.WHOLE_TOML}
     files["suites/tiny.py"] = lending

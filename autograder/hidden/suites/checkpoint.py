@@ -5,10 +5,30 @@ puts a right one in its place meanwhile. Functions to be traced travel as text. 
 by the equation that makes them. Nothing here is compiled.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    from unittest.mock import patch
+
+    from minijax import core, lax
+    from minijax import numpy as jnp
+    from minijax.checkpoint import (
+        call_remat,
+        kept_values,
+        program_for_later,
+        remat_hlo,
+        without_dead_code,
+    )
+    from minijax.core import Tracer, get_aval, impl_rules, new_main, trace_state
+    from minijax.jaxpr import eval_jaxpr, raise_to_shaped
+    from minijax.jit import Emitter
+    from minijax.linearize import PartialEvalTrace, tracers_to_jaxpr, unknown
+    from minijax.tracing import trace_to_jaxpr
 
 ROW = np.array([0.5, -2.0, 3.0])
 STEP = np.array([1.0, 10.0, 100.0])
@@ -22,9 +42,6 @@ F32 = np.float32
 
 def function_of(text):
     """A function from its text, which may use `pair`: an operation with two results."""
-    from minijax import core, lax
-    from minijax import numpy as jnp
-
     pair_p = core.Primitive("pair", multiple_results=True)
     core.abstract_eval_rules[pair_p] = lambda x, y, **params: [x, y]
     core.impl_rules[pair_p] = lambda x, y, **params: [np.add(x, y), np.subtract(x, y)]
@@ -37,16 +54,11 @@ def function_of(text):
 
 def types_of(values):
     """The types of these arguments."""
-    from minijax.core import get_aval
-    from minijax.jaxpr import raise_to_shaped
-
     return [raise_to_shaped(get_aval(x)) for x in values]
 
 
 def traced(text, values):
     """A function as a program, for arguments like these."""
-    from minijax.tracing import trace_to_jaxpr
-
     return trace_to_jaxpr(function_of(text), types_of(values))
 
 
@@ -119,8 +131,6 @@ CONSTANTS = "lambda x: [x * np.array([2.0, 3.0, 5.0]) - np.array([7.0, 1.0, 4.0]
 @probe(uses=[arrays, traced])
 def called(mj, text, args):
     """The results of a program that is called."""
-    from minijax.checkpoint import call_remat
-
     params = {"prevent_cse": True, "policy": None, "differentiated": False}
     outs = call_remat(traced(text, args), args, **params)
     return arrays(outs), len(outs)
@@ -129,9 +139,6 @@ def called(mj, text, args):
 @probe(uses=[arrays, keeping, names_in, params_of, traced, types_of])
 def bound(mj, text, args, prevent_cse, differentiated):
     """The equations of a traced call: operands, parameters, and the program inside."""
-    from minijax.checkpoint import call_remat
-    from minijax.tracing import trace_to_jaxpr
-
     policy, _ = keeping("sin")
     params = {"prevent_cse": prevent_cse, "policy": policy, "differentiated": differentiated}
     program = traced(text, args)
@@ -173,9 +180,6 @@ def captured(mj, x, w, t, how):
 @probe(uses=[arrays, traced])
 def called_again(mj, text, args):
     """A program that is called twice, and run afterwards."""
-    from minijax.checkpoint import call_remat
-    from minijax.jaxpr import eval_jaxpr
-
     params = {"prevent_cse": True, "policy": None, "differentiated": False}
     program = traced(text, args)
     outs = [arrays(call_remat(program, args, **params)) for _ in range(2)]
@@ -248,8 +252,6 @@ exercise("checkpoint.kept_values")
 @probe(uses=[keeping, made, traced])
 def kept(mj, text, args, number, policy_names):
     """Which results are kept, and what the policy was asked."""
-    from minijax.checkpoint import kept_values
-
     program = traced(text, args)
     policy, asked = keeping(*policy_names)
     found = kept_values(program.jaxpr, number, policy)
@@ -259,8 +261,6 @@ def kept(mj, text, args, number, policy_names):
 @probe(uses=[traced])
 def kept_without_policy(mj, text, args, number):
     """The same without a policy; how many results the policy that keeps all would keep."""
-    from minijax.checkpoint import kept_values
-
     program = traced(text, args)
     every = kept_values(program.jaxpr, number, lambda *avals, **params: True)
     return len(every), len(kept_values(program.jaxpr, number, None))
@@ -334,8 +334,6 @@ def test_kept_no_inputs(student):
 @probe(uses=[made, traced])
 def kept_by_answers(mj, text, args, yes, no):
     """Which results are kept if the policy answers with these values."""
-    from minijax.checkpoint import kept_values
-
     program = traced(text, args)
 
     def policy(primitive, *avals, **params):
@@ -347,8 +345,6 @@ def kept_by_answers(mj, text, args, yes, no):
 @probe
 def kept_of_a_long_program(mj, length):
     """How often the policy is asked about a long program in which each value is used twice."""
-    from minijax.checkpoint import kept_values
-
     asked = []
 
     def f(x):
@@ -390,9 +386,6 @@ def later(mj, first, args, number, which, second, unknowns):
     the known part, each a hundred more, to see where they go. The operations of the known part
     stay, because it is the caller's.
     """
-    from minijax.checkpoint import program_for_later, without_dead_code
-    from minijax.jaxpr import eval_jaxpr
-
     known_part = traced(first, args)
     jaxpr = known_part.jaxpr
     variables = [jaxpr.eqns[i].outvars[j] for i, j in which]
@@ -479,12 +472,6 @@ exercise("checkpoint.partial_eval")
 @probe(uses=[arrays, in_place, keeping, names_in, params_of, staged_calls, traced])
 def split_call(mj, siblings, text, values, is_known, policy_names, flags, tangents):
     """What the rule makes of a call: results, the call for now, the call for later, its results."""
-    from unittest.mock import patch
-
-    from minijax.core import Tracer, impl_rules, new_main
-    from minijax.jaxpr import eval_jaxpr
-    from minijax.linearize import PartialEvalTrace, tracers_to_jaxpr, unknown
-
     program = traced(text, values)
     policy = keeping(*policy_names)[0] if policy_names else None
     params = dict(zip(["prevent_cse", "differentiated"], flags, strict=True))
@@ -620,9 +607,6 @@ exercise("checkpoint.barrier")
 @probe(uses=[traced])
 def emitted(mj, text, args, prevent_cse, differentiated, with_policy=False):
     """The lines of a call, the names of its results, and how many arrays are captured."""
-    from minijax.checkpoint import remat_hlo
-    from minijax.jit import Emitter
-
     program, emitter = traced(text, args), Emitter()
     emitter.emit("something before")
     outs = remat_hlo(
@@ -834,7 +818,6 @@ def kinds_of_arguments(mj, x):
 @probe
 def after_an_error(mj, x):
     """A policy and a function that fail, and what comes afterwards."""
-    from minijax.core import trace_state
 
     def stop(*args, **params):
         raise KeyError("out")

@@ -6,10 +6,23 @@ that most tests compile nothing.
 """
 
 import contextlib
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from autograder.grading.suite import exercise, probe
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    from unittest.mock import patch
+
+    from minijax import control_flow as module
+    from minijax.control_flow import cond_impl, select_branches, settled, where_condition_holds
+    from minijax.core import counted, get_aval, impl_rules, not_mapped
+    from minijax.jaxpr import eval_jaxpr, jaxpr_as_fun
+    from minijax.jit import jit_p
+    from minijax.jvp import jvp_flat
+    from minijax.programs import jvp_program, types_of
+    from minijax.tracing import trace_to_jaxpr
 
 F32 = np.float32
 ROW = np.array([0.5, -2.0, 3.0])
@@ -23,10 +36,6 @@ exercise("control.cond_eval")
 @probe
 def branch_taken(mj, branches, index, operands):
     """The results of the rule; which of them are Python numbers; what kind of list it is."""
-    from minijax.control_flow import cond_impl
-    from minijax.programs import types_of
-    from minijax.tracing import trace_to_jaxpr
-
     scope = {**vars(mj.lax), "np": np}
     programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(operands)) for f in branches)
     outs = cond_impl(np.array(index, np.int32), *operands, branches=programs)
@@ -36,8 +45,6 @@ def branch_taken(mj, branches, index, operands):
 @probe
 def choice_meets_float32(mj, values):
     """How a choice that hands Python numbers through turns out beside an array of float32."""
-    from minijax.core import get_aval
-
     found = []
     for value in values:
         out = mj.lax.cond(True, lambda x, y: x, lambda x, y: y, value, value)
@@ -49,12 +56,6 @@ def choice_meets_float32(mj, values):
 @probe
 def branch_of_boxes(mj, branches, index, operands, tangents):
     """Values, tangents and the number of operations, if the operands are tracers."""
-    from minijax.control_flow import cond_impl
-    from minijax.core import counted
-    from minijax.jvp import jvp_flat
-    from minijax.programs import types_of
-    from minijax.tracing import trace_to_jaxpr
-
     scope = {**vars(mj.lax), "np": np}
     programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(operands)) for f in branches)
 
@@ -129,14 +130,6 @@ exercise("control.cond_jvp")
 @probe
 def moved(mj, branches, index, operands, tangents):
     """Values and tangents of a choice; how many operations the rule binds; what moves."""
-    from unittest.mock import patch
-
-    from minijax import control_flow as module
-    from minijax.core import impl_rules
-    from minijax.jaxpr import eval_jaxpr
-    from minijax.programs import types_of
-    from minijax.tracing import trace_to_jaxpr
-
     scope = {**vars(mj.lax), "np": np}
     programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(operands)) for f in branches)
     moving, kinds = [t for t in tangents if t is not None], []
@@ -224,11 +217,6 @@ exercise("control.select")
 @probe
 def each_its_own(mj, branches, indices, operands, axes, examples):
     """The results for a batch, and their batch axes; None is the axis of what is not mapped."""
-    from minijax.control_flow import select_branches
-    from minijax.core import not_mapped
-    from minijax.programs import types_of
-    from minijax.tracing import trace_to_jaxpr
-
     scope = {**vars(mj.lax), "np": np}
     programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(examples)) for f in branches)
     dims = [not_mapped if axis is None else axis for axis in axes]
@@ -240,11 +228,6 @@ def each_its_own(mj, branches, indices, operands, axes, examples):
 @probe
 def within_a_program(mj, branches, indices, operands, examples):
     """Everything traced: the names of the equations, and what they compute."""
-    from minijax.control_flow import select_branches
-    from minijax.jaxpr import eval_jaxpr
-    from minijax.programs import types_of
-    from minijax.tracing import trace_to_jaxpr
-
     scope = {**vars(mj.lax), "np": np}
     programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(examples)) for f in branches)
     indices = np.array(indices, np.int32)
@@ -262,10 +245,6 @@ def within_a_program(mj, branches, indices, operands, examples):
 @probe
 def pulled_back(mj, branches, indices, xs, ct):
     """Values of a choice for each example, and the cotangents of the operands."""
-    from minijax.control_flow import select_branches
-    from minijax.programs import types_of
-    from minijax.tracing import trace_to_jaxpr
-
     scope = {**vars(mj.lax), "np": np}
     examples = types_of([x[0] for x in xs])
     programs = tuple(trace_to_jaxpr(eval(f, scope), examples) for f in branches)
@@ -354,8 +333,6 @@ def fixed_point(mj, carry, sources, further=()):
 
     A value of the carry is marked after a step if one of its sources is.
     """
-    from minijax.control_flow import settled
-
     calls = []
 
     def transform(marks):
@@ -372,10 +349,6 @@ def fixed_point(mj, carry, sources, further=()):
 @probe
 def derivative_of_step(mj, step, types, carry):
     """The same for the derivative of a step: which inputs and results it has in the end."""
-    from minijax.control_flow import settled
-    from minijax.programs import jvp_program, types_of
-    from minijax.tracing import trace_to_jaxpr
-
     body = trace_to_jaxpr(eval(step, {**vars(mj.lax), "np": np}), types_of(types))
     more = (False,) * (len(types) - len(carry))
     program, marks, others = settled(
@@ -434,11 +407,6 @@ exercise("control.finished")
 @probe
 def after_steps(mj, condition, body, cond_consts, consts, carry, steps=1):
     """The carry after so many steps; types; how often each operation is in the program."""
-    from minijax.control_flow import where_condition_holds
-    from minijax.jaxpr import eval_jaxpr
-    from minijax.programs import types_of
-    from minijax.tracing import trace_to_jaxpr
-
     scope = {**vars(mj.lax), "np": np}
     asked = trace_to_jaxpr(eval(condition, scope), types_of([*cond_consts, *carry]))
     done = trace_to_jaxpr(eval(body, scope), types_of([*consts, *carry]))
@@ -526,14 +494,6 @@ exercise("control.scan_steps")
 @probe
 def scanned(mj, body, sizes, args, length, reverse=False):
     """The last carry and the ys; `sizes` are the numbers of constants and of the carry."""
-    from unittest.mock import patch
-
-    from minijax import control_flow as module
-    from minijax.core import impl_rules
-    from minijax.jaxpr import eval_jaxpr
-    from minijax.programs import types_of
-    from minijax.tracing import trace_to_jaxpr
-
     num_consts, num_carry = sizes
     rows = [np.zeros(np.shape(x)[1:], x.dtype) for x in args[sum(sizes) :]]
     types = types_of([*args[: sum(sizes)], *rows])
@@ -556,10 +516,6 @@ def scanned(mj, body, sizes, args, length, reverse=False):
 @probe
 def loops_in(mj, body, sizes, args, length):
     """How many loops and other operations there are in the program for a scan."""
-    from minijax import control_flow as module
-    from minijax.programs import types_of
-    from minijax.tracing import trace_to_jaxpr
-
     num_consts, num_carry = sizes
     rows = [np.zeros(np.shape(x)[1:], x.dtype) for x in args[sum(sizes) :]]
     types = types_of([*args[: sum(sizes)], *rows])
@@ -638,14 +594,6 @@ def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
     `sizes`: numbers of residuals that are the same, linear constants, carry, stacks. `given`:
     values of these residuals, of the stacks, and cotangents (None for zero).
     """
-    from unittest.mock import patch
-
-    from minijax import control_flow as module
-    from minijax.core import impl_rules
-    from minijax.jaxpr import jaxpr_as_fun
-    from minijax.programs import types_of
-    from minijax.tracing import trace_to_jaxpr
-
     num_same, num_consts, num_carry, num_stacks = sizes
     avals, steps = types_of(types), []
     program = trace_to_jaxpr(eval(rest, {**vars(mj.lax), "np": np}), avals)
@@ -817,12 +765,6 @@ exercise("control.whole")
 @contextlib.contextmanager
 def step_by_step():
     """Loops are evaluated step by step, a scan as the loop that the module makes of it."""
-    from unittest.mock import patch
-
-    from minijax import control_flow as module
-    from minijax.core import impl_rules
-    from minijax.jaxpr import jaxpr_as_fun
-    from minijax.jit import jit_p
 
     def repeat(*args, **params):
         loop = module.While(**params)

@@ -7,11 +7,49 @@ Tracers' interpreters are on the stack unless they are meant to have escaped, so
 ask whether they are active.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    import builtins
+    import threading
+    import warnings
+
+    from minijax import core
+    from minijax.array import ArrayImpl
+    from minijax.core import (
+        MainTrace,
+        Primitive,
+        ShapedArray,
+        Trace,
+        Tracer,
+        add_p,
+        aval_makers,
+        bind,
+        broadcast_in_dim_impl,
+        counted,
+        div_impl,
+        div_p,
+        exp_p,
+        find_top_trace,
+        full_raise,
+        get_aval,
+        gt_p,
+        impl_rules,
+        lt_p,
+        mul_p,
+        neg_p,
+        new_main,
+        sub_p,
+        trace_state,
+        transpose_p,
+    )
+    from minijax.errors import UnexpectedTracerError
 
 INF = float("inf")
 NAN = float("nan")
@@ -22,7 +60,6 @@ exercise("core.new_main")
 @probe
 def in_a_block(mj, height, data):
     """What `new_main` yields and pushes on a stack of `height` interpreters."""
-    from minijax.core import MainTrace, Trace, new_main, trace_state
 
     class Toy(Trace):
         pass
@@ -37,8 +74,6 @@ def in_a_block(mj, height, data):
 @probe
 def after_blocks(mj):
     """The stack's height and its top in and after two blocks, one in the other."""
-    from minijax.core import Trace, new_main, trace_state
-
     del trace_state.stack[1:]
     bottom, heights = list(trace_state.stack), []
     with new_main(Trace) as outer:
@@ -55,10 +90,6 @@ def after_blocks(mj):
 @probe
 def after_an_error(mj, kind, height):
     """Which error leaves the block, and how high the stack is then."""
-    import builtins
-
-    from minijax.core import MainTrace, Trace, new_main, trace_state
-
     trace_state.stack[1:] = [MainTrace(level, Trace) for level in range(1, height)]
     below, caught = list(trace_state.stack), ["nothing"]
     try:
@@ -72,8 +103,6 @@ def after_an_error(mj, kind, height):
 @probe
 def error_between_blocks(mj):
     """The stack's height if the inner of two blocks fails and the outer one goes on."""
-    from minijax.core import Trace, new_main, trace_state
-
     del trace_state.stack[1:]
     with new_main(Trace) as outer:
         try:
@@ -88,10 +117,6 @@ def error_between_blocks(mj):
 @probe
 def in_another_thread(mj):
     """Levels and heights where a block in a thread runs inside a block of the main thread."""
-    import threading
-
-    from minijax.core import Trace, new_main, trace_state
-
     seen = []
 
     def work():
@@ -152,8 +177,6 @@ exercise("core.get_aval")
 @probe
 def aval_of(mj, value):
     """The abstract value of a value, in parts."""
-    from minijax.core import get_aval
-
     aval = get_aval(value)
     val = getattr(aval, "val", "no value")
     return type(aval).__name__, aval.shape, str(aval.dtype), aval.weak_type, val
@@ -162,8 +185,6 @@ def aval_of(mj, value):
 @probe
 def aval_of_tracer(mj, shape, dtype, weak_type):
     """Whether a tracer's own abstract value is returned."""
-    from minijax.core import ShapedArray, Tracer, get_aval
-
     own = ShapedArray(shape, np.dtype(dtype), weak_type)
 
     class Box(Tracer):
@@ -175,7 +196,6 @@ def aval_of_tracer(mj, shape, dtype, weak_type):
 @probe
 def aval_of_registered(mj):
     """The abstract values of classes that were put into the table, and of their subclasses."""
-    from minijax.core import ShapedArray, aval_makers, get_aval
 
     class Celsius:
         days = 4
@@ -201,7 +221,6 @@ def aval_of_registered(mj):
 @probe
 def aval_of_changing_class(mj):
     """The abstract values of one object while the table changes."""
-    from minijax.core import ShapedArray, aval_makers, get_aval
 
     class Celsius:
         pass
@@ -228,7 +247,6 @@ def aval_of_changing_class(mj):
 @probe
 def errors_of_makers(mj):
     """The errors for values whose makers refuse them."""
-    from minijax.core import aval_makers, get_aval
 
     class Odd:
         pass
@@ -249,8 +267,6 @@ def errors_of_makers(mj):
 @probe
 def avals_in_turn(mj, values):
     """The abstract values of values that are equal, one after the other."""
-    from minijax.core import get_aval
-
     avals = [get_aval(value) for value in values]
     return [(str(a), a.weak_type, float(a.val), bool(np.signbit(float(a.val)))) for a in avals]
 
@@ -258,7 +274,6 @@ def avals_in_turn(mj, values):
 @probe
 def aval_of_array_subclass(mj):
     """The abstract value of an instance of a subclass of NumPy's array class."""
-    from minijax.core import get_aval
 
     class Matrix(np.ndarray):
         pass
@@ -270,8 +285,6 @@ def aval_of_array_subclass(mj):
 @probe
 def aval_refused(mj, value):
     """The error for a value that is not an array."""
-    from minijax.core import get_aval
-
     try:
         get_aval(value)
     except TypeError as error:
@@ -350,7 +363,6 @@ def top_of(mj, levels, height, dynamic):
     An operand is given as the level of a tracer, or as None for a constant; `dynamic` is the level
     of the dynamic trace, or None.
     """
-    from minijax.core import MainTrace, Trace, Tracer, find_top_trace, trace_state
 
     class Odd(Trace):
         pass
@@ -378,8 +390,6 @@ def top_of(mj, levels, height, dynamic):
 @probe
 def top_of_escaped(mj, height, escaped_level, other_level):
     """The error for a tracer whose interpreter has left the stack, beside one that is active."""
-    from minijax.core import MainTrace, ShapedArray, Trace, Tracer, find_top_trace, trace_state
-    from minijax.errors import UnexpectedTracerError
 
     class Box(Tracer):
         aval = ShapedArray((), np.dtype("float64"))
@@ -458,8 +468,6 @@ exercise("core.full_raise")
 @probe
 def constant_boxed(mj, values):
     """How constants are boxed: the answer's label, whether the value is in it, and the calls."""
-    from minijax.core import MainTrace, Trace, full_raise, trace_state
-
     calls = []
 
     class Toy(Trace):
@@ -483,8 +491,6 @@ def constant_boxed(mj, values):
 @probe
 def tracer_boxed(mj, level, own_level, same_type):
     """How a tracer of `level` is boxed for another interpreter at `own_level`, which is active."""
-    from minijax.core import MainTrace, ShapedArray, Trace, Tracer, full_raise, trace_state
-    from minijax.errors import UnexpectedTracerError
 
     class Box(Tracer):
         aval = ShapedArray((), np.dtype("float64"))
@@ -520,7 +526,6 @@ def tracer_boxed(mj, level, own_level, same_type):
 @probe
 def own_tracer_boxed(mj, level, data):
     """Whether tracers of the same use of an interpreter, from two traces, are left as they are."""
-    from minijax.core import MainTrace, Trace, Tracer, full_raise, trace_state
 
     class Box(Tracer):
         def __init__(self, trace):
@@ -571,8 +576,6 @@ exercise("core.bind")
 @probe
 def handed_over(mj, values, boxed, params):
     """What an interpreter is given for operands, of which those in `boxed` are its tracers."""
-    from minijax.core import MainTrace, Primitive, Trace, Tracer, bind, trace_state
-
     seen = []
 
     class Box(Tracer):
@@ -598,9 +601,6 @@ def handed_over(mj, values, boxed, params):
 @probe
 def results(mj, kept, multiple_results, container="list"):
     """What `bind` makes of results in boxes, of which those in `kept` add something."""
-    import builtins
-
-    from minijax.core import MainTrace, Primitive, Trace, Tracer, bind, trace_state
 
     class Box(Tracer):
         def __init__(self, trace, val, kept):
@@ -629,8 +629,6 @@ FOR_BIND = siblings("core.find_top_trace", "core.full_raise")
 @probe(uses=[in_place])
 def constants_handed_over(mj, siblings, values, place):
     """What happens to constants under a dynamic trace, or where a toy is at the bottom."""
-    from minijax.core import MainTrace, Primitive, Trace, Tracer, bind, trace_state
-
     seen = []
 
     class Box(Tracer):
@@ -666,7 +664,6 @@ def constants_handed_over(mj, siblings, values, place):
 @probe
 def plain_results(mj, values, multiple_results):
     """What `bind` makes of results that have no box, as those of evaluation."""
-    from minijax.core import MainTrace, Primitive, Trace, Tracer, bind, trace_state
 
     class Box(Tracer):
         def __init__(self, trace):
@@ -686,7 +683,6 @@ def plain_results(mj, values, multiple_results):
 @probe
 def two_interpreters(mj, levels):
     """What the higher of two interpreters is given for tracers of both and a constant."""
-    from minijax.core import MainTrace, Primitive, Trace, Tracer, bind, trace_state
 
     class Low(Trace):
         pass
@@ -717,8 +713,6 @@ def two_interpreters(mj, levels):
 @probe
 def escaped_operand(mj):
     """What becomes of a tracer whose interpreter has left the stack, under a higher one."""
-    from minijax.core import MainTrace, Primitive, ShapedArray, Trace, Tracer, bind, trace_state
-    from minijax.errors import UnexpectedTracerError
 
     class Box(Tracer):
         aval = ShapedArray((), np.dtype("float64"))
@@ -749,7 +743,6 @@ def escaped_operand(mj):
 @probe
 def whole_program(mj, start, unit):
     """A program of several operations under an interpreter that computes and counts."""
-    from minijax import core
 
     class Box(core.Tracer):
         def __init__(self, trace, val):
@@ -840,8 +833,6 @@ exercise("core.evaluate")
 @probe
 def evaluated(mj, name, values, params):
     """The value of a primitive, and which kind of array it is."""
-    from minijax import core
-
     primitive = getattr(core, f"{name}_p")
     out = core.EvalTrace(core.trace_state.stack[0]).process_primitive(primitive, values, params)
     return np.asarray(out), type(out).__name__, getattr(out, "weak_type", None)
@@ -850,8 +841,6 @@ def evaluated(mj, name, values, params):
 @probe
 def evaluated_converted(mj, x, weak_type):
     """A value converted to float32, weakly typed or not."""
-    from minijax import core
-
     trace, params = core.EvalTrace(core.trace_state.stack[0]), {"weak_type": weak_type}
     params["new_dtype"] = np.dtype("float32")
     out = trace.process_primitive(core.convert_element_type_p, [x], params)
@@ -861,7 +850,6 @@ def evaluated_converted(mj, x, weak_type):
 @probe
 def evaluated_again(mj, x, other):
     """The weak types of a product of numbers and of what is made from it, with `other` as well."""
-    from minijax import core
 
     def times(*values):
         return core.EvalTrace(core.trace_state.stack[0]).process_primitive(core.mul_p, values, {})
@@ -874,8 +862,6 @@ def evaluated_again(mj, x, other):
 @probe
 def evaluated_by_own_rule(mj, values, multiple_results):
     """How a rule is called, and what becomes of its results."""
-    from minijax import core
-
     calls = []
 
     def rule(*args, scale, offset):
@@ -896,9 +882,6 @@ def evaluated_by_own_rule(mj, values, multiple_results):
 @probe
 def evaluated_to_arrays(mj, values):
     """What becomes of several results that are arrays of our own already, weakly typed or not."""
-    from minijax import core
-    from minijax.array import ArrayImpl
-
     kept = [ArrayImpl(np.array([1.5, 2.5]), weak) for weak in (True, False)]
     primitive = core.Primitive("toy", multiple_results=True)
     core.impl_rules[primitive] = lambda *xs: [*kept, np.array([3.5])]
@@ -909,8 +892,6 @@ def evaluated_to_arrays(mj, values):
 @probe
 def evaluated_by_changing_rule(mj):
     """What a primitive returns while its rule changes, and other primitives of the same name."""
-    from minijax import core
-
     trace, outs = core.EvalTrace(core.trace_state.stack[0]), []
     primitive, other = core.Primitive("toy"), core.Primitive("toy")
     core.impl_rules[other] = lambda x: np.add(x, 100.0)
@@ -923,8 +904,6 @@ def evaluated_by_changing_rule(mj):
 @probe
 def operand_of_identity(mj):
     """What becomes of an operand that comes back as the result, and of the result."""
-    from minijax import core
-
     primitive = core.Primitive("identity")
     core.impl_rules[primitive] = lambda x: x
     x = np.array([1.5, 2.5])
@@ -935,10 +914,6 @@ def operand_of_identity(mj):
 @probe
 def warnings_of(mj, name, values):
     """The value of a primitive where NumPy would warn, and the number of warnings."""
-    import warnings
-
-    from minijax import core
-
     primitive = getattr(core, f"{name}_p")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -949,8 +924,6 @@ def warnings_of(mj, name, values):
 @probe
 def without_a_rule(mj):
     """What is said of a primitive without an evaluation rule."""
-    from minijax import core
-
     trace = core.EvalTrace(core.trace_state.stack[0])
     try:
         trace.process_primitive(core.Primitive("erf"), [0.5], {})
@@ -1039,8 +1012,6 @@ exercise("core.div_impl")
 @probe
 def quotient(mj, x, y):
     """The quotient, without NumPy's warnings: evaluation keeps them away in a program."""
-    from minijax.core import div_impl
-
     with np.errstate(all="ignore"):
         return np.asarray(div_impl(x, y))
 
@@ -1124,16 +1095,12 @@ exercise("core.broadcast_impl")
 @probe
 def repeated(mj, x, shape, axes):
     """`x` repeated into `shape`, its axes becoming `axes`."""
-    from minijax.core import broadcast_in_dim_impl
-
     return np.asarray(broadcast_in_dim_impl(x, shape=shape, broadcast_dimensions=axes))
 
 
 @probe
 def signs_repeated(mj, x, shape, axes):
     """Which numbers are negative where `x` is repeated, zeros among them."""
-    from minijax.core import broadcast_in_dim_impl
-
     return np.signbit(broadcast_in_dim_impl(x, shape=shape, broadcast_dimensions=axes))
 
 
@@ -1212,7 +1179,6 @@ OPERATING = siblings(
 @probe(uses=[in_place])
 def count_of(mj, siblings, program, x):
     """The value of a counted program, its count, the count of a second call, and inner counts."""
-    from minijax.core import Primitive, Tracer, counted, impl_rules, trace_state
 
     def toy(rule, multiple_results=False):
         primitive = Primitive(rule.__name__, multiple_results)
@@ -1269,8 +1235,6 @@ def count_of(mj, siblings, program, x):
 @probe(uses=[in_place])
 def counts_of_branches(mj, siblings, values):
     """Counts where Python's `if` looks at the input, in one call after another."""
-    from minijax.core import Primitive, counted, impl_rules, trace_state
-
     twice = Primitive("twice")
     impl_rules[twice] = lambda x: np.multiply(x, 2.0)
 
@@ -1287,9 +1251,6 @@ def counts_of_branches(mj, siblings, values):
 @probe(uses=[in_place])
 def counts_of_itself(mj, siblings, depth):
     """A function that counts its own operations, one level less deep; one that fails in between."""
-    from minijax.core import counted, mul_p, sub_p, trace_state
-    from minijax.errors import UnexpectedTracerError
-
     counts, left, kept = [], [depth], []
 
     def f(x):
@@ -1380,8 +1341,6 @@ def program_value(mj, f, xs):
 @probe
 def counted_program(mj, f, xs):
     """The result of a program, and how many of its operations depend on the first argument."""
-    from minijax.core import counted
-
     return counted(lambda x: f(x, *xs[1:]))(xs[0])
 
 
@@ -1423,8 +1382,6 @@ exercise("core.whole")
 @probe
 def counted_within(mj, f, xs):
     """Counts where the inner function uses both inputs and returns what depends on the outer."""
-    from minijax.core import counted, get_aval, transpose_p
-
     counts = []
 
     def inner(x, y):
@@ -1442,7 +1399,6 @@ def counted_within(mj, f, xs):
 @probe
 def counted_branches(mj, values):
     """Values, weak types and counts of a function with a condition, one inside another."""
-    from minijax.core import counted, gt_p, mul_p, neg_p, sub_p
 
     def f(x):
         y = mul_p.bind(x, 0.5)
@@ -1458,9 +1414,6 @@ def counted_branches(mj, values):
 @probe
 def kept_tracers(mj, values):
     """What becomes of tracers that were kept after their function had ended, or had failed."""
-    from minijax.core import counted, mul_p, trace_state
-    from minijax.errors import UnexpectedTracerError
-
     kept, answers = [], []
 
     def f(x):
@@ -1486,8 +1439,6 @@ def kept_tracers(mj, values):
 @probe
 def operations_refused(mj, values):
     """What binding says of operands that are not arrays and of a missing rule; what follows."""
-    from minijax.core import Primitive, add_p, mul_p
-
     answers = []
     for value in values:
         for operands in ((value, 2.0), (2.0, value)):
@@ -1505,8 +1456,6 @@ def operations_refused(mj, values):
 @probe
 def kinds_of_results(mj):
     """Values, dtypes and weak types of operations on numbers and arrays of any kind."""
-    from minijax.core import add_p, div_p, exp_p, lt_p, mul_p, neg_p
-
     halves = np.array([0.5, -0.0], np.float32)
     outs = [add_p.bind(2, 3), mul_p.bind(0.5, 3.0), neg_p.bind(halves), mul_p.bind(halves, halves)]
     outs += [exp_p.bind(neg_p.bind(1e9)), lt_p.bind(2.0, 3.0), neg_p.bind(neg_p.bind(0.0))]

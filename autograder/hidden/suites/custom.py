@@ -5,10 +5,38 @@ a right one there meanwhile. Functions to be traced travel as text. Nothing here
 compiled: calls of `jit` are only ever traced.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    import builtins
+    import importlib
+    import re
+    from unittest.mock import patch
+
+    from minijax import custom_interpreters as custom
+    from minijax.core import Primitive, abstract_eval_rules, get_aval, impl_rules
+    from minijax.custom_interpreters import (
+        Cost,
+        cost,
+        dce_jaxpr,
+        dot_general_cost,
+        eval_equation,
+        eval_jaxpr,
+        evaluate_if_known,
+        inverse,
+        inverse_chain,
+        inverse_jaxpr,
+        inverse_rules,
+        invert,
+        read,
+        write,
+    )
+    from minijax.jaxpr import JaxprEqn, Var, kept, typecheck_jaxpr
 
 F32 = np.float32
 
@@ -29,8 +57,6 @@ exercise("custom.eval_equation")
 @probe
 def evaluated(mj, program, args, how):
     """The results of the first equation of a program, whose operands are the program's inputs."""
-    from minijax.custom_interpreters import eval_equation
-
     f = eval(program, {**vars(mj), "np": np, "jnp": mj.numpy, "mj": mj})
     eqn = mj.make_jaxpr(f)(*args).eqns[0]
 
@@ -48,10 +74,6 @@ def evaluated(mj, program, args, how):
 @probe
 def evaluated_by_hand(mj, x, count):
     """An equation whose primitive returns a list of so many results."""
-    from minijax.core import Primitive, get_aval, impl_rules
-    from minijax.custom_interpreters import eval_equation
-    from minijax.jaxpr import JaxprEqn, Var
-
     a, *results = (Var(get_aval(x)) for _ in range(count + 1))
     many_p = Primitive("many", multiple_results=True)
     impl_rules[many_p] = lambda x, *, count: [np.multiply(x, 3.0 + i) for i in range(count)]
@@ -135,10 +157,6 @@ exercise("custom.inverse_chain")
 @probe
 def chain(mj, program, y, how="", rules=()):
     """The inverse of a chain, at y; `how` names transformations, from the inside to the outside."""
-    from unittest.mock import patch
-
-    from minijax.custom_interpreters import inverse_chain, inverse_rules
-
     scope = {**vars(mj), "np": np, "jnp": mj.numpy, "mj": mj}
     more = {name: [eval(rule, scope)] for name, rule in rules}
     back = inverse_chain(eval(program, scope))
@@ -152,10 +170,6 @@ def chain(mj, program, y, how="", rules=()):
 @probe
 def chain_stops(mj, program, y):
     """Which error, and at which equation."""
-    import re
-
-    from minijax.custom_interpreters import inverse_chain
-
     f = eval(program, {**vars(mj), "np": np})
     back = inverse_chain(f)
     try:
@@ -168,8 +182,6 @@ def chain_stops(mj, program, y):
 @probe
 def chain_runs(mj, values):
     """How often the function has run: after it was made, and after each value, which is given."""
-    from minijax.custom_interpreters import inverse_chain
-
     runs = []
 
     def f(x):
@@ -222,7 +234,6 @@ def test_chain_params(student):
 @probe
 def chain_of_shape(mj, ys):
     """The inverse of a function that does other things for other shapes and dtypes; used again."""
-    from minijax.custom_interpreters import inverse_chain
 
     def f(x):
         y = mj.lax.exp(x) if x.shape else mj.lax.neg(x)
@@ -235,12 +246,6 @@ def chain_of_shape(mj, ys):
 @probe
 def chain_of_toys(mj, params, error, y):
     """The inverse of a made-up operation, whose rule notes its parameters, or raises an error."""
-    import builtins
-    from unittest.mock import patch
-
-    from minijax.core import Primitive, abstract_eval_rules
-    from minijax.custom_interpreters import inverse_chain, inverse_rules
-
     toy, noted = Primitive("toy"), []
 
     def rule(z, **params):
@@ -309,11 +314,6 @@ exercise("custom.invert")
 @probe
 def inverted(mj, program, ins, outs, rules=(), number=1, how=""):
     """The operands of the first equation of a program, whose inputs are these operands."""
-    import re
-    from unittest.mock import patch
-
-    from minijax.custom_interpreters import inverse_rules, invert
-
     scope = {**vars(mj), "np": np}
     more = {name: [eval(rule, scope) for rule in several] for name, several in rules}
     examples = [outs[0] if x is None else x for x in ins]
@@ -333,11 +333,6 @@ def inverted(mj, program, ins, outs, rules=(), number=1, how=""):
 @probe
 def inverted_two_results(mj, ins, outs, params):
     """An equation with two results and two operands."""
-    from unittest.mock import patch
-
-    from minijax.core import Primitive, get_aval
-    from minijax.custom_interpreters import inverse_rules, invert
-    from minijax.jaxpr import JaxprEqn, Var
 
     def rule(*args, **params):
         return args[0] + 10.0 * args[1] + 100.0 * args[2] + 1000.0 * params.get("more", 7.0)
@@ -399,8 +394,6 @@ def test_invert_params(student):
 @probe
 def inverted_again(mj, ins, outs):
     """What is found of a difference, twice; and the lists that were given, afterwards."""
-    from minijax.custom_interpreters import invert
-
     (eqn,) = mj.make_jaxpr(mj.lax.sub)(outs[0], outs[0]).eqns
     return [list(invert(eqn, 1, ins, outs)) for _ in range(2)], ins, outs
 
@@ -441,8 +434,6 @@ def known(mj, siblings, program, ins, outs, more=()):
 
     `ins` and `outs` are the values of the operands that are variables, and of the results, before.
     """
-    import importlib
-
     custom = importlib.import_module("minijax.custom_interpreters")
     runs = []
 
@@ -510,11 +501,6 @@ def test_known_no_operands(student):
 @probe
 def evaluation_fails(mj, error):
     """The error that comes out if an operation on known operands raises one."""
-    import builtins
-    from unittest.mock import patch
-
-    from minijax import custom_interpreters as custom
-    from minijax.core import Primitive, abstract_eval_rules
 
     def fails(eqn, args):
         raise getattr(builtins, error)("of the operation")
@@ -559,8 +545,6 @@ exercise("custom.inverse_jaxpr")
 @probe(uses=[in_place])
 def swept(mj, siblings, program, examples, ins, outs):
     """The inputs of a program, from what is known of them and from its results; and the errors."""
-    import re
-
     f = eval(program, {**vars(mj), "np": np})
     closed = mj.make_jaxpr(f)(*examples)
     with in_place("minijax.custom_interpreters", siblings) as custom:
@@ -722,8 +706,6 @@ exercise("custom.inverse_equation")
 @probe(uses=[in_place])
 def operands(mj, siblings, program, examples, ins, outs, number):
     """The operands of the first equation of a program; and the errors."""
-    import re
-
     eqn = mj.make_jaxpr(eval(program, {**vars(mj), "np": np, "mj": mj}))(*examples).eqns[0]
     with in_place("minijax.custom_interpreters", siblings) as custom:
         try:
@@ -827,8 +809,6 @@ def without_dead_code(mj, program, examples, used, effects=()):
 
     `effects` are the numbers of equations that do something besides returning results.
     """
-    from minijax.custom_interpreters import dce_jaxpr
-    from minijax.jaxpr import JaxprEqn
 
     class Printing(JaxprEqn):  # Equations have slots, and none for effects.
         effects = frozenset({"prints"})
@@ -848,8 +828,7 @@ def without_dead_code(mj, program, examples, used, effects=()):
 @probe
 def evaluated_without_dead_code(mj, program, args, used):
     """The values of these outputs, computed without dead code, and the number of equations."""
-    from minijax.custom_interpreters import dce_jaxpr
-    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
+    from minijax.jaxpr import eval_jaxpr
 
     closed = mj.make_jaxpr(eval(program, {**vars(mj), "np": np}))(*args)
     jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
@@ -866,9 +845,6 @@ def thin(student, program, examples, used, effects=()):
 @probe
 def kept_beside_programs(mj, x):
     """What is kept beside a program, and beside the one without dead code."""
-    from minijax.custom_interpreters import dce_jaxpr
-    from minijax.jaxpr import kept
-
     closed = mj.make_jaxpr(lambda x: (mj.lax.sin(x), mj.lax.exp(x)))(x)
     jaxpr = dce_jaxpr(closed.jaxpr, [False, True])[0]
     first = kept(closed, "results", lambda: 2), kept(jaxpr, "results", lambda: 1)
@@ -975,8 +951,6 @@ exercise("custom.dot_general_cost")
 @probe
 def product_cost(mj, shapes, numbers, dtype="float64"):
     """The cost of a product of arrays of these shapes."""
-    from minijax.custom_interpreters import Cost, dot_general_cost
-
     x, y = (np.ones(shape, dtype) for shape in shapes)
     (eqn,) = mj.make_jaxpr(lambda x, y: mj.lax.dot_general(x, y, numbers))(x, y).eqns
     cost = dot_general_cost(eqn)
@@ -1039,8 +1013,6 @@ INVERTIBLE = [*CHAIN, "with_literal", "literal_with"]
 @probe
 def evaluated_call(mj, f, xs):
     """What the call of a program returns, and which operations are evaluated for that."""
-    from minijax.custom_interpreters import eval_equation
-
     (call,) = mj.make_jaxpr(mj.jit(f))(*xs).eqns
     opened = mj.make_jaxpr(lambda *ys: list(eval_equation(call, ys)))(*xs)
     return list(eval_equation(call, xs)), [eqn.primitive.name for eqn in opened.eqns]
@@ -1049,24 +1021,18 @@ def evaluated_call(mj, f, xs):
 @probe
 def chain_undone(mj, f, xs):
     """What the result of a chain came from."""
-    from minijax.custom_interpreters import inverse_chain
-
     return inverse_chain(f)(f(*xs))
 
 
 @probe
 def program_undone(mj, f, xs):
     """What the result of a program came from."""
-    from minijax.custom_interpreters import inverse
-
     return inverse(f)(f(*xs))
 
 
 @probe
 def call_undone(mj, f, xs):
     """The same of a call, one of whose operands is known."""
-    from minijax.custom_interpreters import inverse
-
     call = mj.jit(lambda x, y: f(x) * y)
     return inverse(lambda x: call(x, 2.0))(f(*xs) * 2.0)
 
@@ -1074,8 +1040,6 @@ def call_undone(mj, f, xs):
 @probe
 def inputs_found(mj, f, xs):
     """The inputs of a program, found from its results."""
-    from minijax.custom_interpreters import inverse_jaxpr
-
     closed, outs = mj.make_jaxpr(f)(*xs), f(*xs)
     leaves = outs if isinstance(outs, tuple) else (outs,)
     return inverse_jaxpr(closed.jaxpr, closed.consts, [None] * len(xs), leaves)
@@ -1084,8 +1048,6 @@ def inputs_found(mj, f, xs):
 @probe
 def input_beside_another(mj, f, xs):
     """The input of a chain, whose result is multiplied by an input that is known."""
-    from minijax.custom_interpreters import inverse_jaxpr
-
     closed = mj.make_jaxpr(lambda x, y: f(x) * y)(*xs, 2.0)
     return inverse_jaxpr(closed.jaxpr, closed.consts, [None, 2.0], [f(*xs) * 2.0])
 
@@ -1093,8 +1055,6 @@ def input_beside_another(mj, f, xs):
 @probe
 def known_from_first(mj, f, xs):
     """The values of all equations that follow from a program's first argument alone."""
-    from minijax.custom_interpreters import evaluate_if_known, read, write
-
     closed, env = mj.make_jaxpr(f)(*xs), {}
     write(env, closed.jaxpr.constvars, closed.consts)
     write(env, closed.jaxpr.invars[:1], xs[:1])
@@ -1106,8 +1066,6 @@ def known_from_first(mj, f, xs):
 @probe
 def last_result(mj, f, xs):
     """The last result, computed without what the others need; how much that is."""
-    from minijax.custom_interpreters import dce_jaxpr, eval_jaxpr
-
     closed = mj.make_jaxpr(mj.jit(f))(*xs)
     used = [var is closed.jaxpr.outvars[-1] for var in closed.jaxpr.outvars]
     jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
@@ -1119,8 +1077,6 @@ def last_result(mj, f, xs):
 @probe
 def counted(mj, f, xs):
     """What a program costs."""
-    from minijax.custom_interpreters import cost
-
     total = cost(f)(*xs)
     return int(total.flops), int(total.transcendentals), int(total.bytes)
 
@@ -1200,8 +1156,6 @@ exercise("custom.whole")
 @probe
 def calls_opened(mj, program, args):
     """The program of a function without its calls, and its derivative's; the value."""
-    from minijax.custom_interpreters import dce_jaxpr, eval_jaxpr
-
     scope = {**vars(mj), "np": np, "jnp": mj.numpy, "mj": mj}
     closed = mj.make_jaxpr(eval(program, scope))(*args)
 
@@ -1217,8 +1171,6 @@ def calls_opened(mj, program, args):
 @probe
 def undone(mj, program, ys):
     """The arguments that results came from, as values and as a program; of a chain or of more."""
-    from minijax import custom_interpreters as custom
-
     scope = {**vars(mj), "np": np, "jnp": mj.numpy, "mj": mj}
     make = custom.inverse if "," in program or len(ys) > 1 else custom.inverse_chain
     back = make(eval(program, scope))
@@ -1228,7 +1180,6 @@ def undone(mj, program, ys):
 @probe
 def undone_and_mapped(mj, ys):
     """The inverse of a function that uses an outer value, differentiated and mapped."""
-    from minijax.custom_interpreters import inverse
 
     def f(k, y):
         return inverse(lambda x: mj.lax.exp(mj.lax.tanh(x)) * k + mj.lax.exp(2.0))(y)
@@ -1240,10 +1191,6 @@ def undone_and_mapped(mj, ys):
 @probe
 def stops_at(mj, programs, y):
     """Which errors stop the inverse, and at which equations; what can be undone afterwards."""
-    import re
-
-    from minijax.custom_interpreters import inverse
-
     found = []
     for program in programs:
         try:
@@ -1257,8 +1204,6 @@ def stops_at(mj, programs, y):
 @probe
 def thinned_out(mj, program, args, used):
     """A program without dead code, and what it returns; made from the program of its derivative."""
-    from minijax.custom_interpreters import dce_jaxpr, eval_jaxpr
-
     f = eval(program, {**vars(mj), "np": np, "jnp": mj.numpy, "mj": mj})
     closed = mj.make_jaxpr(mj.jit(f))(*args)
     slopes = mj.make_jaxpr(lambda *xs: mj.jvp(f, xs, xs))(*args)
@@ -1273,7 +1218,6 @@ def thinned_out(mj, program, args, used):
 @probe
 def costs(mj, w, x):
     """What two layers cost, in a call, as steps of a loop, and with their gradient; the result."""
-    from minijax.custom_interpreters import cost, eval_jaxpr
 
     def layers(w, x):
         return mj.jit(lambda w, x: w @ mj.lax.tanh(w @ x))(w, x)
@@ -1291,8 +1235,6 @@ def costs(mj, w, x):
 @probe
 def chain_in_a_call(mj, f, xs):
     """A random chain, undone where it is called, and multiplied by what is known."""
-    from minijax.custom_interpreters import inverse
-
     call = mj.jit(lambda x, k: f(x) * k)
     back = inverse(lambda x: call(x, mj.lax.exp(0.5)) + 1.0)
     return back(call(*xs, mj.lax.exp(0.5)) + 1.0)
@@ -1301,8 +1243,6 @@ def chain_in_a_call(mj, f, xs):
 @probe
 def lean_program(mj, f, xs):
     """All results of a random program but the first, of a call that lost its dead code."""
-    from minijax.custom_interpreters import cost, dce_jaxpr, eval_jaxpr
-
     closed = mj.make_jaxpr(mj.jit(lambda *ys: (mj.lax.exp(ys[0]), f(*ys))))(*xs)
     used = [i > 0 for i in range(len(closed.jaxpr.outvars))]
     jaxpr, kept = dce_jaxpr(closed.jaxpr, used)

@@ -4,8 +4,17 @@ Every exercise is tested alone. A probe that needs sibling exercises brings righ
 puts them in place for its own time; never the exercise that it asks for.
 """
 
+from typing import TYPE_CHECKING
+
 from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    import builtins
+    from unittest.mock import patch
+
+    from microjax import duals
+    from microjax.interpreters import Interpreter, Op, context
 
 INF = float("inf")
 NAN = float("nan")
@@ -18,7 +27,6 @@ FOR_NTH = siblings(*FOR_DERIVATIVE.exercises, "duals.derivative")
 
 def watch():
     """An interpreter that computes with floats and keeps a list of what it was asked."""
-    from microjax.interpreters import Interpreter, Op
 
     class Watch(Interpreter):
         def __init__(self):
@@ -34,7 +42,6 @@ def watch():
 
 def boxes():
     """An interpreter whose values Python's operators refuse, and the class of these values."""
-    from microjax.interpreters import Interpreter, Op
 
     class Box:
         def __init__(self, value):
@@ -54,9 +61,6 @@ def boxes():
 @probe(uses=[watch])
 def rule(mj, name, primals, tangents):
     """What a rule returns for floats, and which operations it applies."""
-    from microjax import duals
-    from microjax.interpreters import context
-
     context.interpreter = watcher = watch()
     primal, tangent = getattr(duals, name)(tuple(primals), tuple(tangents))
     return primal, tangent, sorted(watcher.asked)
@@ -65,9 +69,6 @@ def rule(mj, name, primals, tangents):
 @probe(uses=[boxes])
 def rule_on_the_same(mj, name, primal, *tangents):
     """What a rule returns if both operands are one object."""
-    from microjax import duals
-    from microjax.interpreters import context
-
     context.interpreter, box = boxes()
     x = box(primal)
     out, out_dot = getattr(duals, name)((x, x), tuple(map(box, tangents)))
@@ -77,9 +78,6 @@ def rule_on_the_same(mj, name, primal, *tangents):
 @probe(uses=[boxes])
 def rule_on_boxes(mj, name, primals, tangents):
     """The same for values with which only the current interpreter can compute."""
-    from microjax import duals
-    from microjax.interpreters import context
-
     context.interpreter, box = boxes()
     given = [tuple(box(x) for x in values) for values in (primals, tangents)]
     primal, tangent = getattr(duals, name)(*given)
@@ -244,10 +242,6 @@ exercise("duals.interpret_op")
 @probe(uses=[in_place])
 def rule_calls(mj, siblings, name, operands):
     """What the rule of an operation is called with; operands are constants or [primal, tangent]."""
-    from unittest.mock import patch
-
-    from microjax import duals
-
     calls, op = [], mj.Op[name]
     interpreter = mj.JVPInterpreter(mj.current_interpreter())
 
@@ -269,10 +263,6 @@ def rule_calls(mj, siblings, name, operands):
 @probe(uses=[in_place])
 def foreign_operand(mj, siblings):
     """What the rule gets for a dual number of a different interpreter."""
-    from unittest.mock import patch
-
-    from microjax import duals
-
     outer, inner = (mj.JVPInterpreter(mj.current_interpreter()) for _ in range(2))
     x, y = mj.DualNumber(outer, 3.0, 5.0), mj.DualNumber(inner, 4.0, 10.0)
     seen = []
@@ -290,8 +280,6 @@ def foreign_operand(mj, siblings):
 @probe(uses=[in_place, watch])
 def who_applies_the_rule(mj, siblings, name, primals, tangents, current):
     """What the interpreter before is asked by the rule, and who is current in it and afterwards."""
-    from microjax.interpreters import context
-
     watcher, other = watch(), watch()
     interpreter = mj.JVPInterpreter(watcher)
     context.interpreter = now = interpreter if current == "itself" else other
@@ -304,11 +292,6 @@ def who_applies_the_rule(mj, siblings, name, primals, tangents, current):
 @probe(uses=[in_place, watch])
 def failing_rule(mj, siblings):
     """Who is current after a rule that raises."""
-    from unittest.mock import patch
-
-    from microjax import duals
-    from microjax.interpreters import context
-
     interpreter = mj.JVPInterpreter(watch())
     context.interpreter = interpreter
 
@@ -390,8 +373,6 @@ def polynomial(mj, siblings, coefficients, x, x_dot):
 @probe(uses=[in_place, watch])
 def what_the_function_gets(mj, siblings, x, x_dot):
     """Calls of the function: its argument, and the interpreter afterwards."""
-    from microjax.interpreters import context
-
     context.interpreter = watcher = watch()
     calls = []
 
@@ -442,8 +423,6 @@ def tangent_of_tangent(mj, siblings, x, x_dot):
 @probe(uses=[in_place, watch])
 def operations(mj, siblings, x, x_dot):
     """Which operations the interpreter outside is asked for while jvp runs."""
-    from microjax.interpreters import context
-
     context.interpreter = watcher = watch()
     with in_place("microjax.duals", siblings):
         out = mj.jvp(lambda y: mj.mul(y, mj.add(y, 3.0)), x, x_dot)
@@ -453,10 +432,6 @@ def operations(mj, siblings, x, x_dot):
 @probe(uses=[in_place, watch])
 def failing_function(mj, siblings, error_class):
     """Who is current after a function that raises, and how often it ran."""
-    import builtins
-
-    from microjax.interpreters import context
-
     context.interpreter, runs = watch(), []
     watcher, error_class = context.interpreter, getattr(builtins, error_class)
 

@@ -7,11 +7,24 @@ programs are evaluated equation by equation.
 """
 
 import contextlib
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from autograder.grading.in_worker import in_place, watching
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    import importlib
+    from unittest.mock import patch
+
+    from minijax import core, jaxpr, tracing
+    from minijax.core import ShapedArray, UndefPrimal, get_aval, impl_rules
+    from minijax.dtypes import float0
+    from minijax.jaxpr import eval_jaxpr
+    from minijax.jit import jit_p
+    from minijax.linearize import linearize_tree
+    from minijax.transpose import transposed_jaxpr
 
 F32 = np.float32
 F64 = "float64"
@@ -28,10 +41,6 @@ EMPTY = np.zeros((0, 2))
 @contextlib.contextmanager
 def evaluating(siblings):
     """The module with right siblings in place; calls of programs are evaluated, not compiled."""
-    from unittest.mock import patch
-
-    from minijax.core import impl_rules
-    from minijax.jit import jit_p
 
     def evaluate(*args, name, jaxpr):
         return run(jaxpr, args)
@@ -43,15 +52,11 @@ def evaluating(siblings):
 
 def run(closed, args):
     """The results of a program."""
-    from minijax.jaxpr import eval_jaxpr
-
     return eval_jaxpr(closed.jaxpr, closed.consts, *args)
 
 
 def operand(x):
     """An operand of a rule, from the data that were sent."""
-    from minijax.core import ShapedArray, UndefPrimal
-
     if isinstance(x, list) and x and x[0] == "linear":
         return UndefPrimal(ShapedArray(tuple(x[1]), np.dtype(x[2])))
     return x
@@ -66,9 +71,6 @@ def shown(x):
 
 def program(num_consts, types, eqns, outs, extra=None):
     """A jaxpr. Variables are numbered: constants, inputs, then the results of the equations."""
-    from minijax import core, jaxpr
-    from minijax.core import ShapedArray
-
     variables = [jaxpr.Var(ShapedArray(tuple(shape), np.dtype(dtype))) for shape, dtype in types]
     number = len(variables)
 
@@ -107,11 +109,6 @@ exercise("grad.accumulate")
 @probe
 def accumulated(mj, cts):
     """The cotangent of a variable after each step, and the number of entries; what came first."""
-    import importlib
-
-    from minijax import jaxpr
-    from minijax.core import ShapedArray, get_aval
-
     accumulate = importlib.import_module("minijax.transpose").accumulate
     cts = [ct.copy() if isinstance(ct, np.ndarray) else ct for ct in cts]  # can be written to
     first = next((ct for ct in cts if ct is not None), None)
@@ -128,11 +125,6 @@ def accumulated(mj, cts):
 @probe
 def several_variables(mj, steps):
     """Two variables with the same type and a literal, and their cotangents in some order."""
-    import importlib
-
-    from minijax import jaxpr
-    from minijax.core import ShapedArray
-
     accumulate = importlib.import_module("minijax.transpose").accumulate
     aval = ShapedArray((), np.dtype(float))
     atoms = [jaxpr.Var(aval), jaxpr.Var(aval), jaxpr.Literal(2.0, aval)]
@@ -146,11 +138,6 @@ def several_variables(mj, steps):
 @probe
 def untouched(mj, x, y):
     """Whether the first cotangent is kept as it is; both arrays after they were added."""
-    import importlib
-
-    from minijax import jaxpr
-    from minijax.core import get_aval
-
     accumulate = importlib.import_module("minijax.transpose").accumulate
     x, y = x.copy(), y.copy()  # can be written to
     a = jaxpr.Var(get_aval(x))
@@ -165,11 +152,6 @@ def untouched(mj, x, y):
 @probe(uses=[shown, watching])
 def accumulated_boxes(mj, x, y):
     """Cotangents that are tracers, and what was done with them."""
-    import importlib
-
-    from minijax import jaxpr
-    from minijax.core import get_aval
-
     accumulate = importlib.import_module("minijax.transpose").accumulate
     a = jaxpr.Var(get_aval(x))
     env = {}
@@ -229,8 +211,6 @@ exercise("grad.unbroadcast")
 @probe(uses=[operand])
 def unstretched(mj, ct, x):
     """What `unbroadcast` gives, and whether it is the cotangent itself."""
-    import importlib
-
     module = importlib.import_module("minijax.transpose")
     out = module.unbroadcast(ct, operand(x))
     return out, out is ct
@@ -239,8 +219,6 @@ def unstretched(mj, ct, x):
 @probe(uses=[operand, shown, watching])
 def unstretched_box(mj, ct, x):
     """The same for a tracer, and whether nothing was done at all."""
-    import importlib
-
     module = importlib.import_module("minijax.transpose")
     with watching() as (box, log):
         out = module.unbroadcast(box(ct), operand(x))
@@ -250,8 +228,6 @@ def unstretched_box(mj, ct, x):
 @probe(uses=[watching])
 def known_of_all_kinds(mj, ct, x):
     """The cotangents of known operands: an array of the library, a tracer, a number of NumPy."""
-    import importlib
-
     module = importlib.import_module("minijax.transpose")
     with watching() as (box, log):
         kinds = [mj.numpy.array(x), box(x), np.float64(2.0), np.array(x), 2.0, True]
@@ -261,8 +237,6 @@ def known_of_all_kinds(mj, ct, x):
 @probe(uses=[operand])
 def stretched_sum(mj, name, ct, x, y):
     """The given rule of an operation with two operands of unequal shape."""
-    import importlib
-
     module = importlib.import_module("minijax.transpose")
     rule = getattr(module, name + "_transpose")
     return rule(ct, operand(x), operand(y))
@@ -346,8 +320,6 @@ def kinds_of_products(mj, siblings, ct, x, y):
 @probe(uses=[evaluating, operand, shown, watching])
 def product_rule_of_boxes(mj, siblings, ct, x, y):
     """The same for tracers, and whether their interpreter saw anything."""
-    from minijax.core import UndefPrimal
-
     with evaluating(siblings) as module, watching() as (box, log):
         sent = [operand(z) for z in (x, y)]
         boxed = [z if isinstance(z, UndefPrimal) else box(z) for z in sent]
@@ -423,10 +395,6 @@ STACKS = (((2,), (1,)), ((0,), (0,)))
 @probe
 def operand_cotangent(mj, ct, shape, dtype, other, contract, batch, comes_last):
     """The cotangent of one operand."""
-    import importlib
-
-    from minijax.core import ShapedArray
-
     module = importlib.import_module("minijax.transpose")
     aval = ShapedArray(tuple(shape), np.dtype(dtype))
     return module.dot_cotangent(ct, aval, other, contract, batch, comes_last)
@@ -435,10 +403,6 @@ def operand_cotangent(mj, ct, shape, dtype, other, contract, batch, comes_last):
 @probe(uses=[shown, watching])
 def operand_cotangent_of_boxes(mj, ct, shape, other, contract, batch, comes_last):
     """The same for tracers, with the number of products, sums and changes of shape."""
-    import importlib
-
-    from minijax.core import ShapedArray
-
     module = importlib.import_module("minijax.transpose")
     with watching() as (box, log):
         aval = ShapedArray(tuple(shape), np.dtype(float))
@@ -449,10 +413,6 @@ def operand_cotangent_of_boxes(mj, ct, shape, other, contract, batch, comes_last
 @probe
 def operand_cotangent_traced(mj, ct, shape, dtype, other, contract, batch, comes_last):
     """The type of the same in a program, where operands of two dtypes need a preferred one."""
-    import importlib
-
-    from minijax.core import ShapedArray
-
     module = importlib.import_module("minijax.transpose")
     aval = ShapedArray(tuple(shape), np.dtype(dtype))
 
@@ -465,8 +425,6 @@ def operand_cotangent_traced(mj, ct, shape, dtype, other, contract, batch, comes
 @probe(uses=[operand])
 def whole_rule(mj, ct, x, y, numbers, dtype):
     """The given rule around it, for either operand."""
-    import importlib
-
     module = importlib.import_module("minijax.transpose")
     return module.dot_general_transpose(
         ct,
@@ -602,11 +560,6 @@ def backwards(mj, siblings, spec, consts, args, cts):
 @probe(uses=[evaluating, operand, program])
 def rules_called(mj, siblings, eqns, outs, args, cts):
     """What rules are called with; made-up operations note it, with two, one and a list of one."""
-    from unittest.mock import patch
-
-    from minijax import core
-    from minijax.core import UndefPrimal
-
     lists = {"split": True, "wrapped": True, "scaled": False}
     extra = {name: core.Primitive(name, multiple_results=gives) for name, gives in lists.items()}
     split, wrapped, scaled = extra.values()
@@ -842,8 +795,6 @@ exercise("grad.call_rule")
 @probe(uses=[evaluating, run])
 def program_backwards(mj, siblings, name, args, flags, values):
     """The types of the program that runs a function's program backwards, and what it gives."""
-    from minijax import tracing
-
     jnp = mj.numpy
     functions = {
         "product": lambda a, x: a * x,
@@ -868,10 +819,6 @@ def program_backwards(mj, siblings, name, args, flags, values):
 @probe(uses=[evaluating])
 def program_kept(mj, siblings):
     """Which programs are the same object, and how often a rule was asked."""
-    from unittest.mock import patch
-
-    from minijax import core, tracing
-
     calls = []
 
     def neg_rule(ct, x):
@@ -896,8 +843,6 @@ def program_kept(mj, siblings):
 @probe(uses=[evaluating])
 def operations_of(mj, siblings, flags):
     """The operations that the new program consists of."""
-    from minijax import tracing
-
     with evaluating(siblings) as module:
         closed = tracing.make_jaxpr(lambda a, x: mj.numpy.sin(a) * (-x))(2.0, 3.0)
         back = module.transposed_jaxpr(closed, tuple(flags))
@@ -907,9 +852,6 @@ def operations_of(mj, siblings, flags):
 @probe(uses=[evaluating, operand, shown, watching])
 def call_rule(mj, siblings, cts, args):
     """The given rule of the call primitive: cotangents, and what was bound for them."""
-    from minijax import tracing
-    from minijax.core import UndefPrimal
-
     with evaluating(siblings) as module, watching() as (box, log):
         f = tracing.make_jaxpr(lambda a, x, y: (a * x, x - y))(2.0, 3.0, 4.0)
         args = [operand(x) for x in args]
@@ -921,8 +863,6 @@ def call_rule(mj, siblings, cts, args):
 @probe(uses=[evaluating, run])
 def call_inside(mj, siblings, x, ct):
     """A call within a call, in a program that runs backwards."""
-    from minijax import tracing
-
     inner = mj.jit(lambda a, x: mj.numpy.sin(a) * x)
     outer = mj.jit(lambda a, x: inner(a, inner(a, x)) + x)
     with evaluating(siblings) as module:
@@ -1082,8 +1022,6 @@ def vjp_in_jvp(mj, siblings, x, x_dot):
 @probe(uses=[evaluating, run])
 def program_of_vjp(mj, siblings, x):
     """A vjp while it is traced to a program, and what that program gives."""
-    from minijax import tracing
-
     jnp = mj.numpy
     with evaluating(siblings) as module:
 
@@ -1130,8 +1068,6 @@ def test_vjp_of_infinite_slopes(student):
 @probe(uses=[evaluating])
 def integers(mj, siblings, n, x):
     """Integers among the inputs and the results."""
-    from minijax.dtypes import float0
-
     with evaluating(siblings) as module:
         y, f_vjp = module.vjp(lambda n, x: (n * 2, x * n), n, x)
         return y, f_vjp((np.zeros(np.shape(n), float0), x))
@@ -1221,8 +1157,6 @@ def gradients_of(mj, siblings, name, args, has_aux):
 @probe(uses=[evaluating])
 def cotangent_used(mj, siblings, factor, x):
     """What cotangent the rule of the outermost function gets, and what comes of it."""
-    from minijax.core import get_aval
-
     seen = []
 
     def bwd(residuals, ct):
@@ -1356,11 +1290,6 @@ def jacobians(mj, siblings, name, primals):
 @probe(uses=[evaluating])
 def work_of_a_jacobian(mj, siblings, rows):
     """How often the backward pass runs, and how often each rule, for a result of many entries."""
-    from unittest.mock import patch
-
-    from minijax import core
-    from minijax.core import get_aval
-
     passes, calls = [], []
     from minijax.linearize import linearize_tree
 
@@ -1387,8 +1316,6 @@ def work_of_a_jacobian(mj, siblings, rows):
 @probe(uses=[evaluating])
 def jacobian_inside(mj, siblings, x, x_dot):
     """The derivative of a Jacobian."""
-    from minijax.linearize import linearize_tree
-
     with evaluating(siblings) as module:
 
         def jacobian(x):
@@ -1478,9 +1405,6 @@ def cotangents_back(mj, f, xs, cts):
 @probe
 def program_run_back(mj, f, xs, cts):
     """The program of a derivative, linear in the second half of its inputs, run backwards."""
-    from minijax.jaxpr import eval_jaxpr
-    from minijax.transpose import transposed_jaxpr
-
     n = len(xs)
     program = mj.make_jaxpr(lambda *both: mj.jvp(f, both[:n], both[n:])[1])(*xs, *xs)
     back = transposed_jaxpr(program, (False,) * n + (True,) * n)

@@ -5,8 +5,16 @@ strings, so that it shows who was asked for what, and replace sibling exercises 
 whole module is asked for random programs, in which operands repeat and constants meet.
 """
 
+from typing import TYPE_CHECKING
+
 from autograder.grading.in_worker import grown, in_place
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    import builtins
+    import threading
+
+    from microjax.interpreters import CountingInterpreter, Interpreter, Op, bind, context, count_ops
 
 INF = float("inf")
 NAN = float("nan")
@@ -38,7 +46,6 @@ def refused(mj, name, pairs):
 @probe
 def evaluated_elsewhere(mj, x, y):
     """Evaluation while another interpreter is the current one, and how often that one was asked."""
-    from microjax.interpreters import context
 
     class Other(mj.Interpreter):
         asked = 0
@@ -140,8 +147,6 @@ def same_twice(mj):
 @probe
 def after_an_error(mj, depth, error_class="KeyError"):
     """Whether the error of a block comes out, and which interpreter is current then."""
-    import builtins
-
     error_class = getattr(builtins, error_class)
     made = [mj.current_interpreter(), *(mj.EvalInterpreter() for _ in range(depth))]
     seen = []
@@ -221,8 +226,6 @@ def there_and_back(mj, numbers):
 @probe
 def threads_in_turn(mj):
     """Blocks of two threads that begin and end in turn: each thread gets its own ones back."""
-    import threading
-
     mine, theirs, seen = mj.EvalInterpreter(), mj.EvalInterpreter(), []
 
     def work():
@@ -248,8 +251,6 @@ def threads_in_turn(mj):
 @probe
 def two_threads(mj):
     """What another thread sees while this one is in a block, and the other way round."""
-    import threading
-
     mine, theirs, seen = mj.EvalInterpreter(), mj.EvalInterpreter(), []
 
     def work():
@@ -321,8 +322,6 @@ exercise("interpreters.bind")
 @probe
 def asked(mj, name, operands):
     """What the current interpreter is asked, and whether its answer comes back itself."""
-    from microjax.interpreters import bind, context
-
     calls, answer = [], object()
 
     class Ask(mj.Interpreter):
@@ -338,7 +337,6 @@ def asked(mj, name, operands):
 @probe
 def asked_last(mj, number, name, operands):
     """Interpreters become current one after the other; the one that is current now is asked."""
-    from microjax.interpreters import bind, context
 
     class Tell(mj.Interpreter):
         def __init__(self, number):
@@ -357,9 +355,6 @@ def asked_last(mj, number, name, operands):
 @probe
 def answers_of_any_kind(mj, answers):
     """What is returned if the interpreter gives these answers, or raises the errors named."""
-    import builtins
-
-    from microjax.interpreters import bind, context
 
     class Answer(mj.Interpreter):
         def interpret_op(self, op, args):
@@ -382,7 +377,6 @@ def answers_of_any_kind(mj, answers):
 @probe
 def operand_itself(mj):
     """Operands that are neither copied nor looked at."""
-    from microjax.interpreters import bind, context
 
     class Second(mj.Interpreter):
         def interpret_op(self, op, args):
@@ -404,7 +398,6 @@ def operand_itself(mj):
 @probe
 def formula(mj, x):
     """What a program is if operations make strings, through add and mul."""
-    from microjax.interpreters import context
 
     class Text(mj.Interpreter):
         def interpret_op(self, op, args):
@@ -452,7 +445,6 @@ exercise("interpreters.count_op")
 @probe
 def counted_calls(mj, names):
     """The count after each operation, and what the interpreter before was asked."""
-    from microjax.interpreters import CountingInterpreter
 
     class Tell(mj.Interpreter):
         def __init__(self):
@@ -473,7 +465,6 @@ def counted_calls(mj, names):
 @probe
 def two_counters(mj, first, second):
     """Two of them, one on top of the other: what each has counted."""
-    from microjax.interpreters import CountingInterpreter
 
     class Tell(mj.Interpreter):
         def interpret_op(self, op, args):
@@ -489,8 +480,6 @@ def two_counters(mj, first, second):
 @probe
 def passed_on(mj):
     """Whether operands and result pass through as they are."""
-    from microjax.interpreters import CountingInterpreter
-
     x, y, answer, seen = object(), object(), object(), []
 
     class Look(mj.Interpreter):
@@ -505,7 +494,6 @@ def passed_on(mj):
 @probe
 def not_the_current_one(mj, current):
     """The interpreter before does the work, whichever one is current; what that one was asked."""
-    from microjax.interpreters import CountingInterpreter, context
 
     class Tell(mj.Interpreter):
         def __init__(self, name):
@@ -554,7 +542,6 @@ SIBLINGS = siblings("interpreters.set_interpreter", "interpreters.count_op")
 
 def texts():
     """An interpreter that makes strings, and counts how often it was asked."""
-    from microjax.interpreters import Interpreter
 
     class Text(Interpreter):
         asked = 0
@@ -568,16 +555,12 @@ def texts():
 
 def ask(name, *args):
     """Apply an operation without `bind`, which is an exercise."""
-    from microjax.interpreters import Op, context
-
     return context.interpreter.interpret_op(Op[name], args)
 
 
 @probe(uses=[ask, in_place, texts])
 def counts(mj, siblings, programs, x):
     """Result and number of operations of functions that apply these operations in turn."""
-    from microjax.interpreters import context, count_ops
-
     context.interpreter = text = texts()
 
     def run(program):
@@ -596,8 +579,6 @@ def counts(mj, siblings, programs, x):
 @probe(uses=[ask, in_place, texts])
 def arguments(mj, siblings, args):
     """What the function is called with, how often, and which interpreter does the work."""
-    from microjax.interpreters import context, count_ops
-
     context.interpreter = text = texts()
     calls = []
 
@@ -613,8 +594,6 @@ def arguments(mj, siblings, args):
 @probe(uses=[ask, in_place, texts])
 def nested_counts(mj, siblings, inner, after):
     """A function that counts the operations of a second one, and applies some itself."""
-    from microjax.interpreters import context, count_ops
-
     context.interpreter = text = texts()
 
     def many(number):
@@ -637,8 +616,6 @@ def nested_counts(mj, siblings, inner, after):
 @probe(uses=[ask, in_place, texts])
 def counts_of_itself(mj, siblings, depth):
     """A function that counts the operations of itself, one level less deep, and applies some."""
-    from microjax.interpreters import context, count_ops
-
     context.interpreter, seen = texts(), []
 
     def f(n, x):
@@ -655,8 +632,6 @@ def counts_of_itself(mj, siblings, depth):
 @probe(uses=[in_place, texts])
 def failing(mj, siblings):
     """Which interpreter is current after a function that raises, and what comes out."""
-    from microjax.interpreters import context, count_ops
-
     context.interpreter = text = texts()
     with in_place("microjax.interpreters", siblings):
         try:
@@ -770,7 +745,6 @@ def told_by_turns(mj, seeds):
 @probe(uses=[grown])
 def counted(mj, seeds, inputs, lengths):
     """Results and numbers of operations of random programs."""
-    from microjax.interpreters import count_ops
 
     def f(seed, length, *inputs):
         return grown(mj, seed, inputs, length)
@@ -781,7 +755,6 @@ def counted(mj, seeds, inputs, lengths):
 @probe(uses=[grown])
 def counted_inside(mj, seed, depth):
     """A program that counts the operations of a second one, which does the same, and goes on."""
-    from microjax.interpreters import count_ops
 
     def f(depth, x):
         y = grown(mj, seed + depth, [x], 1 + depth)
@@ -796,7 +769,6 @@ def counted_inside(mj, seed, depth):
 @probe(uses=[grown, telling])
 def counted_texts(mj, seed, length):
     """Counting where strings are made: a function that fails, and a second one afterwards."""
-    from microjax.interpreters import count_ops
 
     def fails(x):
         mj.mul(grown(mj, seed, [x], length), x)
@@ -836,8 +808,6 @@ class Turns:
 
 def at_once(jobs):
     """What functions return that run in threads of their own; each gets its `Turns`' semaphores."""
-    import threading
-
     turns = [threading.Semaphore(1), threading.Semaphore(0)]
     outs, errors = [None, None], []
 
@@ -862,7 +832,6 @@ def at_once(jobs):
 @probe(uses=[Turns, at_once, grown, telling])
 def threads(mj, seed):
     """One thread counts, the other makes strings, by turns; what each of them gets."""
-    from microjax.interpreters import count_ops
 
     def count(*turns):
         return repr(count_ops(lambda x: grown(Turns(mj, *turns), seed, [x]), 1.5))

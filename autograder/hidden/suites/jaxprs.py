@@ -4,10 +4,56 @@ Programs are made by hand, of variables, literals and equations. Every exercise 
 where its target calls what a sibling exercise defines, the probe puts a right one in its place.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 from autograder.grading.suite import exercise, probe
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    import builtins
+    import importlib
+    import itertools
+    from unittest.mock import patch
+
+    from minijax.core import (
+        ConcreteArray,
+        Primitive,
+        ShapedArray,
+        Trace,
+        Tracer,
+        abstract_eval_rules,
+        counted,
+        div_p,
+        exp_p,
+        get_aval,
+        impl_rules,
+        mul_p,
+        neg_p,
+        new_main,
+        reduce_sum_p,
+        sin_p,
+        sub_p,
+        trace_state,
+        transpose_p,
+    )
+    from minijax.jaxpr import (
+        ClosedJaxpr,
+        Jaxpr,
+        JaxprEqn,
+        Literal,
+        TypeChecker,
+        Var,
+        abstract_eval,
+        binary_type,
+        dot_general_type,
+        eval_jaxpr,
+        jaxpr_as_fun,
+        reduce_sum_type,
+        typecheck_jaxpr,
+    )
+    from minijax.lax.basic import broadcast_shapes
 
 ROW = np.array([0.5, -2.0, 3.0])
 GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
@@ -20,9 +66,6 @@ exercise("jaxprs.eval_jaxpr")
 @probe
 def difference(mj, x, y):
     """Two equations in which the order of operands matters."""
-    from minijax.core import ShapedArray, exp_p, get_aval, sub_p
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
-
     a, b, c, d = (Var(ShapedArray(np.shape(x), get_aval(x).dtype)) for _ in range(4))
     eqns = [JaxprEqn([a, b], [c], sub_p, {}), JaxprEqn([c], [d], exp_p, {})]
     return eval_jaxpr(Jaxpr([], [a, b], [d], eqns), [], x, y)
@@ -31,9 +74,6 @@ def difference(mj, x, y):
 @probe
 def with_literals(mj, x):
     """Literals as operands, on both sides, and as an output; and whether that is the very value."""
-    from minijax.core import ShapedArray, div_p, get_aval, sub_p
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr
-
     scalar = ShapedArray((), np.dtype(float))
     a, b, c = (Var(get_aval(x)) for _ in range(3))
     two = Literal(2.0, ShapedArray((), np.dtype(float), weak_type=True))
@@ -46,9 +86,6 @@ def with_literals(mj, x):
 @probe
 def with_constants(mj, consts, args):
     """Two constants and two inputs, all different; every one of them is an output too."""
-    from minijax.core import get_aval, mul_p, sub_p
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
-
     k, m, a, b, c, d = (Var(get_aval(args[0])) for _ in range(6))
     eqns = [JaxprEqn([k, a], [c], sub_p, {}), JaxprEqn([c, b], [d], mul_p, {})]
     return eval_jaxpr(Jaxpr([k, m], [a, b], [d, m, k, b, a], eqns), consts, *args)
@@ -57,9 +94,6 @@ def with_constants(mj, consts, args):
 @probe
 def outputs(mj, x, y):
     """Outputs that are inputs, an early result, and one that is there twice; or none at all."""
-    from minijax.core import get_aval, neg_p, sin_p
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
-
     a, b, c, d = (Var(get_aval(x)) for _ in range(4))
     eqns = [JaxprEqn([a], [c], neg_p, {}), JaxprEqn([b], [d], sin_p, {})]
     out = eval_jaxpr(Jaxpr([], [a, b], [c, b, c, a], eqns), [], x, y)
@@ -71,9 +105,6 @@ def outputs(mj, x, y):
 @probe
 def with_params(mj, x):
     """Equations whose params say what they do."""
-    from minijax.core import get_aval, reduce_sum_p, transpose_p
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
-
     a, b, c = (Var(get_aval(x)) for _ in range(3))
     eqns = [
         JaxprEqn([a], [b], transpose_p, {"permutation": (1, 0)}),
@@ -85,9 +116,6 @@ def with_params(mj, x):
 @probe
 def several_results(mj, x, y):
     """A primitive with two results, one with a list of one, and one with none."""
-    from minijax.core import Primitive, get_aval, impl_rules, sub_p
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
-
     swap_p, one_p, none_p = (Primitive(name, multiple_results=True) for name in ("s", "o", "n"))
     impl_rules[swap_p] = lambda x, y: [np.multiply(y, 3.0), np.negative(x)]
     impl_rules[one_p] = lambda x: [np.multiply(x, 7.0)]
@@ -105,9 +133,6 @@ def several_results(mj, x, y):
 @probe
 def calls_itself(mj, n, x):
     """A program with an equation that runs the program again, n times: n * (n - 1) * ... * x."""
-    from minijax.core import Primitive, ShapedArray, impl_rules, mul_p
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
-
     again_p = Primitive("again")
     a, b, c, d = (Var(ShapedArray((), np.dtype(float))) for _ in range(4))
     eqns = [JaxprEqn([a, b], [c], again_p, {}), JaxprEqn([a, c], [d], mul_p, {})]
@@ -119,9 +144,6 @@ def calls_itself(mj, n, x):
 @probe
 def two_programs(mj, x, leave_out):
     """A program, run; then a second one that uses a variable of the first and does not bind it."""
-    from minijax.core import get_aval, neg_p
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
-
     a, b, c = (Var(get_aval(x)) for _ in range(3))
     whole = Jaxpr([], [a], [b], [JaxprEqn([a], [b], neg_p, {})])
     first = eval_jaxpr(whole, [], x)
@@ -136,9 +158,6 @@ def two_programs(mj, x, leave_out):
 @probe
 def what_ran(mj, x):
     """The operations that an interpreter above sees, and how often each of them was evaluated."""
-    from minijax.core import Primitive, counted, get_aval, impl_rules
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
-
     runs = []
 
     def evaluate(x, *, name):
@@ -163,18 +182,6 @@ def what_ran(mj, x):
 @probe
 def seen_in_charge(mj, x):
     """What an interpreter sees that is in charge of all operations: one has a literal alone."""
-    from minijax.core import (
-        ShapedArray,
-        Trace,
-        Tracer,
-        get_aval,
-        impl_rules,
-        neg_p,
-        new_main,
-        sin_p,
-        trace_state,
-    )
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr
 
     class Box(Tracer):
         def __init__(self, trace, value):
@@ -205,9 +212,6 @@ def seen_in_charge(mj, x):
 @probe
 def wrong_number(mj, consts, args):
     """A program with one constant and two inputs, given these values."""
-    from minijax.core import ShapedArray
-    from minijax.jaxpr import Jaxpr, Var, eval_jaxpr
-
     k, a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
     try:
         return eval_jaxpr(Jaxpr([k], [a, b], [k, b], []), consts, *args)
@@ -218,9 +222,6 @@ def wrong_number(mj, consts, args):
 @probe
 def equal_values(mj, values):
     """One program, run on values that are equal in pairs, and on the same one twice."""
-    from minijax.core import ShapedArray, neg_p
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
-
     a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
     jaxpr = Jaxpr([], [a], [b, a], [JaxprEqn([a], [b], neg_p, {})])
     return [eval_jaxpr(jaxpr, [], value) for value in values]
@@ -229,11 +230,6 @@ def equal_values(mj, values):
 @probe
 def long_program(mj, x, length):
     """So many equations, each on the result of the one before."""
-    import itertools
-
-    from minijax.core import get_aval, neg_p
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
-
     names = [Var(get_aval(x)) for _ in range(length + 1)]
     eqns = [JaxprEqn([a], [b], neg_p, {}) for a, b in itertools.pairwise(names)]
     return eval_jaxpr(Jaxpr([], names[:1], names[-1:], eqns), [], x)
@@ -326,9 +322,6 @@ def test_eval_long_programs(student):
 @probe
 def type_of_sum(mj, x, y, concrete=False):
     """The type for two operands, each given as shape, dtype and weak type; equal ones are one."""
-    from minijax.core import ConcreteArray, ShapedArray
-    from minijax.jaxpr import binary_type
-
     kind = ConcreteArray if concrete else ShapedArray
     avals = [kind(shape, np.dtype(dtype), weak) for shape, dtype, weak in (x, y)]
     try:
@@ -341,12 +334,6 @@ def type_of_sum(mj, x, y, concrete=False):
 @probe
 def type_of_comparison(mj, x, y):
     """The same for a comparison, with a right binary_type in place."""
-    import importlib
-    from unittest.mock import patch
-
-    from minijax.core import ShapedArray
-    from minijax.lax.basic import broadcast_shapes
-
     module = importlib.import_module("minijax.jaxpr")
 
     def right(x, y):
@@ -367,9 +354,6 @@ def type_of_comparison(mj, x, y):
 @probe
 def type_of_reduction(mj, shape, dtype, axes, weak=False, concrete=False):
     """The type of a sum along axes."""
-    from minijax.core import ConcreteArray, ShapedArray
-    from minijax.jaxpr import reduce_sum_type
-
     kind = ConcreteArray if concrete else ShapedArray
     try:
         out = reduce_sum_type(kind(shape, np.dtype(dtype), weak), axes=axes)
@@ -381,9 +365,6 @@ def type_of_reduction(mj, shape, dtype, axes, weak=False, concrete=False):
 @probe
 def type_of_product(mj, x, y, numbers, preferred=None):
     """The type of a product of two arrays, each given as shape and dtype, maybe weakly typed."""
-    from minijax.core import ShapedArray
-    from minijax.jaxpr import dot_general_type
-
     x, y = (ShapedArray(shape, np.dtype(dtype), *weak) for shape, dtype, *weak in (x, y))
     preferred = preferred and np.dtype(preferred)
     try:
@@ -618,9 +599,6 @@ def test_product_dtype(student):
 @probe
 def use_of_variable(mj, which, bound):
     """Whether one of three variables with the same type may be used if some of them are bound."""
-    from minijax.core import ShapedArray
-    from minijax.jaxpr import Jaxpr, TypeChecker, Var
-
     variables = [Var(ShapedArray((2,), np.dtype(float))) for _ in range(3)]
     checker = TypeChecker(Jaxpr([], variables[:2], variables[2:], []))
     checker.bound = {variables[i] for i in bound}
@@ -634,9 +612,6 @@ def use_of_variable(mj, which, bound):
 @probe
 def use_of_literal(mj, val, shape, dtype, weak=False):
     """Whether a literal of this value and this type may be used."""
-    from minijax.core import ShapedArray
-    from minijax.jaxpr import Jaxpr, Literal, TypeChecker
-
     literal = Literal(val, ShapedArray(shape, np.dtype(dtype), weak))
     checker = TypeChecker(Jaxpr([], [], [literal], []))
     try:
@@ -649,9 +624,6 @@ def use_of_literal(mj, val, shape, dtype, weak=False):
 @probe
 def binding(mj, before, now):
     """What is bound after these of four variables, all alike, were bound, in one call each."""
-    from minijax.core import ShapedArray
-    from minijax.jaxpr import Jaxpr, TypeChecker, Var
-
     variables = [Var(ShapedArray((), np.dtype(float))) for _ in range(4)]
     checker, new = TypeChecker(Jaxpr([], variables, [], [])), [variables[i] for i in now]
     try:
@@ -665,9 +637,6 @@ def binding(mj, before, now):
 @probe
 def many_bindings(mj, count):
     """So many variables at once; one of them again; and the number of those that are bound."""
-    from minijax.core import ShapedArray
-    from minijax.jaxpr import Jaxpr, TypeChecker, Var
-
     variables = [Var(ShapedArray((), np.dtype(float))) for _ in range(count)]
     checker = TypeChecker(Jaxpr([], variables, [], []))
     checker.bind(variables)
@@ -684,8 +653,6 @@ def equation(mj, operands, results, types, bound=(), inner=None, key="jaxpr"):
     `operands` and `results` are numbers of variables (or None for a literal of a wrong dtype), all
     of type f64[2]; `types` are what the rule says, as shape, dtype and weak type.
     """
-    from minijax.core import Primitive, ShapedArray, abstract_eval_rules
-    from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, TypeChecker, Var
 
     class Checker(TypeChecker):  # with right siblings, which may still be missing
         def check_atom(self, atom):
@@ -732,8 +699,6 @@ def equation(mj, operands, results, types, bound=(), inner=None, key="jaxpr"):
 @probe
 def sine(mj, x, y):
     """Whether `y = sin x` holds for variables of these shapes and dtypes."""
-    from minijax.core import ShapedArray, sin_p
-    from minijax.jaxpr import Jaxpr, JaxprEqn, TypeChecker, Var
 
     class Checker(TypeChecker):  # with right siblings, which may still be missing
         def check_atom(self, atom):
@@ -757,9 +722,6 @@ def sine(mj, x, y):
 @probe
 def complaint(mj, case):
     """Where the complaint about a program's second equation is said to be; and its error."""
-    from minijax.core import ShapedArray, neg_p
-    from minijax.jaxpr import Jaxpr, JaxprEqn, TypeChecker, Var
-
     a, b, c, d = (Var(ShapedArray((2,), np.dtype(float))) for _ in range(4))
     long = Var(ShapedArray((3,), np.dtype(float)))
     wrong = {"atom": ([d], [c]), "bind": ([a], [b]), "equation": ([a], [long])}
@@ -782,10 +744,6 @@ def complaint(mj, case):
 @probe
 def refused_by_rule(mj, name):
     """What is said of an equation whose rule raises an error of this class."""
-    import builtins
-
-    from minijax.core import Primitive, ShapedArray, abstract_eval_rules
-    from minijax.jaxpr import Jaxpr, JaxprEqn, TypeChecker, Var
 
     def rule(x):
         raise getattr(builtins, name)("These operands do not fit.")
@@ -1013,16 +971,12 @@ LAX = [
 @probe
 def program_run(mj, jaxpr, xs):
     """The results of a program."""
-    from minijax.jaxpr import eval_jaxpr
-
     return eval_jaxpr(jaxpr, [], *xs)
 
 
 @probe
 def program_type(mj, jaxpr):
     """The type of a program; and whether it has one without its first equation."""
-    from minijax.jaxpr import typecheck_jaxpr
-
     try:
         less = str(typecheck_jaxpr(jaxpr.replace(eqns=jaxpr.eqns[1:])))
     except TypeError:
@@ -1033,8 +987,6 @@ def program_type(mj, jaxpr):
 @probe
 def types_in_program(mj, jaxpr):
     """The types of the results of each operation, by the rules."""
-    from minijax.jaxpr import abstract_eval
-
     found = [abstract_eval(e.primitive, [x.aval for x in e.invars], e.params) for e in jaxpr.eqns]
     return [[(aval.shape, str(aval.dtype)) for aval in avals] for avals in found]
 
@@ -1078,8 +1030,6 @@ exercise("jaxprs.whole")
 @probe
 def run_and_transformed(mj, jaxpr, xs, ts):
     """A typed program as a function: results, tangents, and those of two examples at once."""
-    from minijax.jaxpr import ClosedJaxpr, jaxpr_as_fun, typecheck_jaxpr
-
     f = jaxpr_as_fun(ClosedJaxpr(jaxpr, []))
     return (
         str(typecheck_jaxpr(jaxpr)),
@@ -1092,9 +1042,6 @@ def run_and_transformed(mj, jaxpr, xs, ts):
 @probe
 def types_and_values(mj, jaxpr, xs):
     """The type of a program, beside the types of what it gives."""
-    from minijax.core import get_aval
-    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
-
     outs = [get_aval(out) for out in eval_jaxpr(jaxpr, [], *xs)]
     claimed = typecheck_jaxpr(jaxpr)
     return str(claimed), [(aval.shape, str(aval.dtype)) for aval in outs]
@@ -1103,8 +1050,6 @@ def types_and_values(mj, jaxpr, xs):
 @probe
 def broken_in_each_place(mj, jaxpr):
     """What the checker says of a program that was spoilt, in many ways, equation by equation."""
-    from minijax.core import ShapedArray
-    from minijax.jaxpr import Literal, Var, typecheck_jaxpr
 
     def says(eqns, invars=jaxpr.invars):
         try:
@@ -1139,9 +1084,6 @@ def broken_in_each_place(mj, jaxpr):
 @probe
 def programs_inside(mj, jaxpr):
     """A program of which one equation has programs among its parameters, maybe a wrong one."""
-    from minijax.core import Primitive, abstract_eval_rules
-    from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, typecheck_jaxpr
-
     call_p = Primitive("call", multiple_results=True)
     abstract_eval_rules[call_p] = lambda *avals, **params: [x.aval for x in jaxpr.outvars]
     good, bad = ClosedJaxpr(jaxpr, []), ClosedJaxpr(jaxpr.replace(eqns=jaxpr.eqns[1:]), [])
@@ -1160,17 +1102,6 @@ def programs_inside(mj, jaxpr):
 @probe
 def power(mj, x, n):
     """A program whose equation runs the same program with the next lower number: x ** n, typed."""
-    from minijax.core import (
-        Primitive,
-        ShapedArray,
-        abstract_eval_rules,
-        get_aval,
-        impl_rules,
-        mul_p,
-        sub_p,
-    )
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr, typecheck_jaxpr
-
     again_p = Primitive("again")
     number, aval = ShapedArray((), np.dtype(float)), get_aval(x)
     one = Literal(np.array(1.0), number)

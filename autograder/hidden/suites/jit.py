@@ -5,10 +5,61 @@ often the Python function runs, what was compiled or copied, which equations the
 exercise is tested alone: where its target needs a sibling, the probe puts a right one in its place.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 from autograder.grading.suite import exercise, probe
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    import functools
+    import importlib
+    import re
+    from unittest.mock import patch
+
+    from minijax import xla
+    from minijax.axis_env import AxisSize, axis_sizes, mapped_axis, name_of
+    from minijax.core import (
+        Primitive,
+        ShapedArray,
+        abstract_eval_rules,
+        broadcast_in_dim_p,
+        counted,
+        get_aval,
+        hlo_lowerings,
+        impl_rules,
+        jvp_rules,
+        neg_p,
+        not_mapped,
+        reduce_sum_p,
+        sub_p,
+        transpose_p,
+        vmap_rules,
+    )
+    from minijax.jaxpr import (
+        ClosedJaxpr,
+        Jaxpr,
+        JaxprEqn,
+        Var,
+        abstract_eval,
+        eval_jaxpr,
+        raise_to_shaped,
+    )
+    from minijax.jit import (
+        Emitter,
+        batched_jaxpr,
+        jit_p,
+        jit_type,
+        jvp_jaxpr,
+        lower_body,
+        tensor_type,
+    )
+    from minijax.jvp import jvp_flat
+    from minijax.lax import cos, exp, sin
+    from minijax.placement import array_of
+    from minijax.tracing import trace_to_jaxpr
+    from minijax.vmap import remove_axis
 
 ROW = np.array([0.5, -2.0, 3.0])
 GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
@@ -59,9 +110,6 @@ def by_weak_type(mj, dtype):
 @probe
 def within_a_trace(mj, x):
     """Requests with an array, with a tracer of its type, and with a boxed array of its type."""
-    from minijax.jvp import jvp_flat
-    from minijax.tracing import trace_to_jaxpr
-
     runs, programs = [], []
 
     def f(x):
@@ -83,8 +131,6 @@ def within_a_trace(mj, x):
 @probe
 def with_named_axes(mj, sizes, x):
     """Requests where an axis "rows" of each of these lengths can be used; None for none."""
-    from minijax.axis_env import AxisSize, axis_sizes, mapped_axis
-
     seen = []
 
     def f(x):
@@ -232,11 +278,6 @@ exercise("jit.bind")
 @probe
 def staged(mj, args, kwargs, static=None):
     """The program of a function that calls a jitted one, and how often that one has run."""
-    import importlib
-    from unittest.mock import patch
-
-    from minijax.core import abstract_eval_rules
-
     module = importlib.import_module("minijax.jit")
     runs = []
 
@@ -263,12 +304,6 @@ def staged(mj, args, kwargs, static=None):
 @probe
 def computed(mj, args, kwargs, static=None):
     """The result itself; the interpreters above see so many operations."""
-    import importlib
-    from unittest.mock import patch
-
-    from minijax.core import counted, impl_rules
-    from minijax.jaxpr import eval_jaxpr
-
     module = importlib.import_module("minijax.jit")
 
     def inner(x, y=3.0, *, z=5.0):
@@ -295,11 +330,6 @@ def computed(mj, args, kwargs, static=None):
 @probe
 def bound_in_turn(mj, given):
     """One jitted function, called with each of these in turn while a program is written down."""
-    import importlib
-    from unittest.mock import patch
-
-    from minijax.core import abstract_eval_rules
-
     module = importlib.import_module("minijax.jit")
     jitted = mj.jit(lambda x, y=None: {"out": [2.0 * leaf for leaf in mj.tree.leaves(x)], "y": y})
 
@@ -320,13 +350,6 @@ def bound_in_turn(mj, given):
 @probe
 def of_another_program(mj, x, nameless=False):
     """A jitted function for whose arguments another function's program is kept; called twice."""
-    import functools
-    import importlib
-    from unittest.mock import patch
-
-    from minijax.core import impl_rules
-    from minijax.jaxpr import eval_jaxpr
-
     module = importlib.import_module("minijax.jit")
     kept = mj.jit(lambda x: {"kept": x * 10.0}).traced((x,), {})
 
@@ -347,11 +370,6 @@ def of_another_program(mj, x, nameless=False):
 @probe
 def with_captured(mj, x, y):
     """The program of a function that calls a jitted one which uses what it finds outside."""
-    import importlib
-    from unittest.mock import patch
-
-    from minijax.core import abstract_eval_rules
-
     module = importlib.import_module("minijax.jit")
     constant = np.array([10.0, 20.0, 30.0])
 
@@ -373,9 +391,6 @@ def with_captured(mj, x, y):
 @probe
 def bound_to_fail(mj, case, x):
     """A jitted function that cannot be traced, or has an error of its own, and how often it ran."""
-    import importlib
-    from unittest.mock import patch
-
     module = importlib.import_module("minijax.jit")
     runs = []
 
@@ -454,9 +469,6 @@ def type_of_call(mj, operands):
 
     The program takes f64[3], f32[] and i64[2] and has four results.
     """
-    from minijax.core import ShapedArray
-    from minijax.jit import jit_type
-    from minijax.tracing import trace_to_jaxpr
 
     def f(x, y, n):
         return [n, x < 1.0, x * 2.0, 3.0]
@@ -474,10 +486,6 @@ def type_of_call(mj, operands):
 @probe
 def type_by_the_table(mj, shapes, called_with):
     """What abstract evaluation says of a call of a program that swaps its two inputs."""
-    from minijax.core import ShapedArray
-    from minijax.jaxpr import abstract_eval
-    from minijax.jit import jit_p
-    from minijax.tracing import trace_to_jaxpr
 
     def types(shapes):
         return [ShapedArray(shape, np.dtype(float)) for shape in shapes]
@@ -543,9 +551,6 @@ exercise("jit.tensor_type")
 @probe
 def in_stablehlo(mj, types):
     """The names of types, given as shape and dtype."""
-    from minijax.core import ShapedArray
-    from minijax.jit import tensor_type
-
     kinds = int, np.int64  # a user's shape may hold either
     avals = [ShapedArray(tuple(map(kind, s)), np.dtype(d)) for s, d in types for kind in kinds]
     return [tensor_type(aval) for aval in avals]
@@ -574,12 +579,6 @@ exercise("jit.reduce_sum_lowering")
 @probe
 def summed(mj, x, axes):
     """The sum, compiled from what the rule emits; how many names it has; the types afterwards."""
-    import importlib
-    from unittest.mock import patch
-
-    from minijax import xla
-    from minijax.core import ShapedArray
-
     module = importlib.import_module("minijax.jit")
 
     def right_type(aval):
@@ -605,12 +604,6 @@ def summed(mj, x, axes):
 @probe
 def summed_twice(mj, x):
     """Two sums, one of the other one's result, behind another operation; and one of a new dtype."""
-    import importlib
-    from unittest.mock import patch
-
-    from minijax import xla
-    from minijax.core import ShapedArray
-
     module = importlib.import_module("minijax.jit")
 
     def right_type(aval):
@@ -696,21 +689,6 @@ def callers(jit_p, trace_to_jaxpr, k):
 @probe(uses=[callers])
 def lowered(mj, which, args):
     """The results of a program, compiled from what lower_body emits, and its operations."""
-    import importlib
-    import re
-    from unittest.mock import patch
-
-    from minijax import xla
-    from minijax.core import (
-        ShapedArray,
-        abstract_eval_rules,
-        broadcast_in_dim_p,
-        get_aval,
-        transpose_p,
-    )
-    from minijax.jaxpr import raise_to_shaped
-    from minijax.tracing import trace_to_jaxpr
-
     module = importlib.import_module("minijax.jit")
 
     def right_type(aval):
@@ -757,10 +735,6 @@ def lowered(mj, which, args):
 @probe
 def what_rules_get(mj, number):
     """What a rule is called with, and the names that come out, for so many results."""
-    from minijax.core import Primitive, ShapedArray, hlo_lowerings
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Var
-    from minijax.jit import Emitter, lower_body
-
     calls = []
 
     def rule(emitter, avals, out_avals, names, **params):
@@ -791,10 +765,6 @@ def what_rules_get(mj, number):
 @probe
 def without_a_rule(mj, name):
     """A program with a primitive that has no lowering rule."""
-    from minijax.core import Primitive, ShapedArray
-    from minijax.jaxpr import Jaxpr, JaxprEqn, Var
-    from minijax.jit import Emitter, lower_body
-
     a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
     jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], Primitive(name), {})])
     try:
@@ -876,13 +846,6 @@ def called(mj, batches, of="float64"):
 
     The program is (k * x) - y, x and k, where k is a constant; its text is written by hand.
     """
-    import importlib
-    from unittest.mock import patch
-
-    from minijax import xla
-    from minijax.core import ShapedArray
-    from minijax.tracing import trace_to_jaxpr
-
     module = importlib.import_module("minijax.jit")
     dtype = np.dtype(of)
     k = np.array([10, 20, 30], dtype)
@@ -922,15 +885,6 @@ def called(mj, batches, of="float64"):
 @probe
 def of_device_arrays(mj, x, y, committed, asked=False):
     """Results for arrays that are on the device: values, types, where they are, and copies made."""
-    import importlib
-    from unittest.mock import patch
-
-    from minijax import xla
-    from minijax.core import get_aval
-    from minijax.jaxpr import raise_to_shaped
-    from minijax.placement import array_of
-    from minijax.tracing import trace_to_jaxpr
-
     module = importlib.import_module("minijax.jit")
     on = xla.alone(xla.current_device())
     avals = [raise_to_shaped(get_aval(value)) for value in (x, y)]
@@ -960,13 +914,6 @@ def of_device_arrays(mj, x, y, committed, asked=False):
 @probe
 def of_python_numbers(mj, x, n):
     """Results for Python numbers, whose program takes and gives weakly typed numbers."""
-    import importlib
-    from unittest.mock import patch
-
-    from minijax.core import get_aval
-    from minijax.jaxpr import raise_to_shaped
-    from minijax.tracing import trace_to_jaxpr
-
     module = importlib.import_module("minijax.jit")
     avals = [raise_to_shaped(get_aval(value)) for value in (x, n)]
     closed = trace_to_jaxpr(lambda x, n: [n, -x], avals)
@@ -984,14 +931,6 @@ def of_python_numbers(mj, x, n):
 @probe
 def of_mixed_arguments(mj, x, y):
     """x - y and x, where one of them is on the device, both are, or none; then x is changed."""
-    import importlib
-    from unittest.mock import patch
-
-    from minijax import xla
-    from minijax.core import ShapedArray
-    from minijax.placement import array_of
-    from minijax.tracing import trace_to_jaxpr
-
     module = importlib.import_module("minijax.jit")
     on, aval = xla.alone(xla.current_device()), ShapedArray(np.shape(x), np.dtype(float))
     x = np.array(x) if aval.shape else x  # one that can be written to
@@ -1069,12 +1008,6 @@ exercise("jit.jvp")
 @probe
 def tangent_program(mj, which, moves, values, tangents):
     """The program of values and tangents: its types, its operations, and what it computes."""
-    from minijax.core import get_aval, reduce_sum_p
-    from minijax.jaxpr import eval_jaxpr, raise_to_shaped
-    from minijax.jit import jvp_jaxpr
-    from minijax.lax import cos, exp, sin
-    from minijax.tracing import trace_to_jaxpr
-
     k = np.array([[2.0], [-3.0]])
     functions = {
         "one": lambda x: [sin(x) * x],
@@ -1098,10 +1031,6 @@ def tangent_program(mj, which, moves, values, tangents):
 @probe
 def kept_tangent_programs(mj, all_moves):
     """Which of these programs are the same, made from one program, and from another like it."""
-    from minijax.core import Primitive, ShapedArray, abstract_eval_rules, jvp_rules, neg_p
-    from minijax.jit import jvp_jaxpr
-    from minijax.tracing import trace_to_jaxpr
-
     derived = []
     same_p = Primitive("same")
     abstract_eval_rules[same_p] = lambda x: x
@@ -1186,11 +1115,6 @@ def test_jvp_kept_for_other_moves(student):
 @probe
 def kept_for_a_program_in_turn(mj, all_moves):
     """The inputs of the programs for each of these moves, of a program that is closed anew."""
-    from minijax.core import ShapedArray, sub_p
-    from minijax.jaxpr import ClosedJaxpr
-    from minijax.jit import jvp_jaxpr
-    from minijax.tracing import trace_to_jaxpr
-
     scalar = ShapedArray((), np.dtype(float))
     jaxpr = trace_to_jaxpr(lambda x, y: [sub_p.bind(x, y)], [scalar, scalar]).jaxpr
     return [str(jvp_jaxpr(ClosedJaxpr(jaxpr, []), tuple(moves))) for moves in all_moves]
@@ -1207,13 +1131,6 @@ exercise("jit.batch")
 @probe
 def batch_program(mj, which, size, dims, values):
     """The program for batches: its types, operations and results, and where the batch axes are."""
-    from minijax.core import get_aval, not_mapped, reduce_sum_p, transpose_p
-    from minijax.jaxpr import eval_jaxpr, raise_to_shaped
-    from minijax.jit import batched_jaxpr
-    from minijax.lax import sin
-    from minijax.tracing import trace_to_jaxpr
-    from minijax.vmap import remove_axis
-
     k = np.array([2.0, -3.0])
     functions = {
         "one": lambda x: [sin(x) * x],
@@ -1240,11 +1157,6 @@ def kept_batch_programs(mj, cases, other):
 
     If `other`, a second program like the first one is asked, too.
     """
-    from minijax.axis_env import AxisSize, axis_sizes, name_of
-    from minijax.core import Primitive, ShapedArray, abstract_eval_rules, not_mapped, vmap_rules
-    from minijax.jit import batched_jaxpr
-    from minijax.tracing import trace_to_jaxpr
-
     calls = []
     same_p = Primitive("same")
     abstract_eval_rules[same_p] = lambda x: x
@@ -1271,10 +1183,6 @@ def kept_batch_programs(mj, cases, other):
 @probe
 def kept_for_squares(mj, all_dims):
     """Which programs are the same where the inputs have one type, whatever their batch axes are."""
-    from minijax.core import ShapedArray, sub_p
-    from minijax.jit import batched_jaxpr
-    from minijax.tracing import trace_to_jaxpr
-
     example, batch = (ShapedArray(shape, np.dtype(float)) for shape in ((2,), (2, 2)))
     jaxpr = trace_to_jaxpr(lambda x, y: [sub_p.bind(x, y), y], [example, example])
     made = [batched_jaxpr(jaxpr, 2, dims, [batch, batch]) for dims in all_dims]

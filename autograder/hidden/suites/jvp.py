@@ -4,10 +4,33 @@ Every exercise is tested alone: probes hand its target boxes, primitives and fun
 and where it calls what a sibling exercise defines, they put a right one in its place meanwhile.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from autograder.grading.in_worker import in_place, watching
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    import functools
+    from unittest.mock import patch
+
+    from minijax import core
+    from minijax import numpy as jnp
+    from minijax.core import (
+        Primitive,
+        cos_p,
+        full_raise,
+        impl_rules,
+        jvp_rules,
+        mul_p,
+        new_main,
+        reduce_sum_p,
+        sin_p,
+        trace_state,
+    )
+    from minijax.errors import UnexpectedTracerError
+    from minijax.jvp import JVPTrace, JVPTracer, add_tangents, jvp_flat, linear_jvp, mul_jvp
 
 F32 = np.float32
 FLOAT0 = np.dtype([("float0", np.void, 0)])
@@ -74,8 +97,6 @@ def others(exercise):
 
 def beside_single(values):
     """Values times one in single precision, to which a weak type gives way."""
-    from minijax import numpy as jnp
-
     return [jnp.multiply(value, np.float32(1.0)) for value in values]
 
 
@@ -85,10 +106,6 @@ def rule_itself(mj, siblings, name, primals, tangents, steps, params):
 
     A single value stands for two operands that are one and the same.
     """
-    import functools
-
-    from minijax import core
-
     with in_place("minijax.jvp", siblings) as module:
         rule = getattr(module, name)
         if "primitive" in params:
@@ -114,8 +131,6 @@ exercise("jvp.add_tangents")
 @probe
 def added(mj, a, b):
     """The sum, whether it is one of the arguments itself, and the arguments afterwards."""
-    from minijax.jvp import add_tangents
-
     out = add_tangents(a, b)
     return out, out is a, out is b, a, b
 
@@ -123,8 +138,6 @@ def added(mj, a, b):
 @probe
 def added_to_itself(mj, a):
     """The sum of a tangent and that very tangent."""
-    from minijax.jvp import add_tangents
-
     return add_tangents(a, a)
 
 
@@ -185,9 +198,6 @@ exercise("jvp.pure")
 @probe
 def pure_box(mj, val):
     """Type, primal and tangent of the box of a constant, and whose box it is."""
-    from minijax.core import new_main
-    from minijax.jvp import JVPTrace, JVPTracer
-
     with new_main(JVPTrace) as main:
         box = JVPTrace(main).pure(val)
         mine = isinstance(box, JVPTracer) and box._trace.main is main
@@ -197,9 +207,6 @@ def pure_box(mj, val):
 @probe
 def boxes_of_one_trace(mj, vals):
     """Constants that are equal, and yet not the same, in boxes of a trace that is not on top."""
-    from minijax.core import new_main
-    from minijax.jvp import JVPTrace
-
     with new_main(JVPTrace) as main, new_main(JVPTrace):
         boxes = [JVPTrace(main).pure(val) for val in vals]
         same = [box.primal is val for box, val in zip(boxes, vals, strict=True)]
@@ -209,9 +216,6 @@ def boxes_of_one_trace(mj, vals):
 @probe
 def lifted_box(mj, val, tangent):
     """The box around another jvp's box: what it holds, and what becomes of the inner one."""
-    from minijax.core import new_main
-    from minijax.jvp import JVPTrace, JVPTracer
-
     with new_main(JVPTrace) as lower, new_main(JVPTrace) as upper:
         inner = JVPTracer(JVPTrace(lower), val, tangent)
         box = JVPTrace(upper).lift(inner)
@@ -222,9 +226,6 @@ def lifted_box(mj, val, tangent):
 @probe
 def raised_tangents(mj, vals):
     """The tangents of constants that full_raise boxes, as bind does with them."""
-    from minijax.core import full_raise, new_main
-    from minijax.jvp import JVPTrace
-
     with new_main(JVPTrace) as main:
         return [full_raise(JVPTrace(main), val).tangent for val in vals]
 
@@ -232,9 +233,6 @@ def raised_tangents(mj, vals):
 @probe(uses=[watching])
 def lifted_foreign(mj, val):
     """The box around a box of another kind of interpreter."""
-    from minijax.core import new_main
-    from minijax.jvp import JVPTrace
-
     with watching() as (foreign, _), new_main(JVPTrace) as upper:
         inner = foreign(val)
         box = JVPTrace(upper).lift(inner)
@@ -289,9 +287,6 @@ exercise("jvp.process_primitive")
 @probe
 def sine_of_a_box(mj, x, x_dot):
     """The primitive sin, with the rule of the module."""
-    from minijax.core import new_main, sin_p
-    from minijax.jvp import JVPTrace, JVPTracer
-
     with new_main(JVPTrace) as main:
         trace = JVPTrace(main)
         out = trace.process_primitive(sin_p, [JVPTracer(trace, x, x_dot)], {})
@@ -301,9 +296,6 @@ def sine_of_a_box(mj, x, x_dot):
 @probe
 def rule_call(mj, primals, tangents, params):
     """What the rule of a made-up primitive is called with, and what becomes of its answer."""
-    from minijax.core import Primitive, impl_rules, jvp_rules, new_main
-    from minijax.jvp import JVPTrace, JVPTracer
-
     toy = Primitive("toy")
     calls = []
 
@@ -323,9 +315,6 @@ def rule_call(mj, primals, tangents, params):
 @probe(uses=[watching])
 def constant_call(mj, primals, params):
     """A primitive without a rule, on constants; the operation is watched one level down."""
-    from minijax.core import Primitive, impl_rules, new_main
-    from minijax.jvp import JVPTrace, JVPTracer
-
     toy = Primitive("toy")
     impl_rules[toy] = lambda x, y, *, scale=1.0: np.multiply(scale, x - y)
 
@@ -343,9 +332,6 @@ def constant_call(mj, primals, params):
 @probe
 def several(mj, primals, tangents, params, number=3, still=1):
     """A made-up primitive with up to three results, one of which never moves."""
-    from minijax.core import Primitive, impl_rules, jvp_rules, new_main
-    from minijax.jvp import JVPTrace, JVPTracer
-
     toy = Primitive("toy", multiple_results=True)
 
     def evaluate(x, y, *, scale=1.0):
@@ -370,9 +356,6 @@ def several(mj, primals, tangents, params, number=3, still=1):
 @probe
 def missing_rule(mj, x_dot):
     """The error where a rule is needed and there is none."""
-    from minijax.core import Primitive, impl_rules, new_main
-    from minijax.jvp import JVPTrace, JVPTracer
-
     toy = Primitive("wobble")
     impl_rules[toy] = lambda x: x
     with new_main(JVPTrace) as main:
@@ -387,9 +370,6 @@ def missing_rule(mj, x_dot):
 @probe
 def level_of_the_rule(mj, val, tangent):
     """Whether a rule gets another jvp's box as it is, and what its operations do on it."""
-    from minijax.core import Primitive, jvp_rules, new_main
-    from minijax.jvp import JVPTrace, JVPTracer
-
     toy = Primitive("toy")
     seen = []
 
@@ -470,9 +450,6 @@ def test_level_of_the_rule_for_arrays(student):
 @probe
 def operands_in_a_tuple(mj, x, x_dot):
     """Boxes that come in a tuple, as the sequence that they are."""
-    from minijax.core import mul_p, new_main
-    from minijax.jvp import JVPTrace, JVPTracer
-
     with new_main(JVPTrace) as main:
         trace = JVPTrace(main)
         boxes = JVPTracer(trace, x, None), JVPTracer(trace, 2.0, None)
@@ -525,8 +502,6 @@ exercise("jvp.mul_rule")
 @probe
 def value_of_a_product(mj, x, y, x_dot):
     """The value, and what kind of array it is."""
-    from minijax.jvp import mul_jvp
-
     value, _ = mul_jvp([x, y], [x_dot, None])
     return value, type(value).__name__
 
@@ -672,9 +647,6 @@ exercise("jvp.linear_rule")
 @probe
 def linear(mj, name, x, x_dot, params):
     """The rule for one of the linear primitives of core."""
-    from minijax import core
-    from minijax.jvp import linear_jvp
-
     primal_out, tangent_out = linear_jvp(getattr(core, name), [x], [x_dot], **params)
     return primal_out, tangent_out
 
@@ -682,9 +654,6 @@ def linear(mj, name, x, x_dot, params):
 @probe
 def linear_toy(mj, x, x_dot, params):
     """The rule for a made-up linear primitive, and what it was bound with."""
-    from minijax.core import Primitive, impl_rules
-    from minijax.jvp import linear_jvp
-
     toy = Primitive("toy")
     calls = []
 
@@ -700,9 +669,6 @@ def linear_toy(mj, x, x_dot, params):
 @probe(uses=[watching])
 def linear_boxes(mj, x, x_dot):
     """The rule on tracers of a lower level."""
-    from minijax.core import reduce_sum_p
-    from minijax.jvp import linear_jvp
-
     with watching(lambda primitive, params: (primitive.name, params)) as (box, log):
         outs = linear_jvp(reduce_sum_p, [box(x)], [box(x_dot)], axes=(1,))
         return [out.val for out in outs], log
@@ -749,9 +715,6 @@ def test_linear_tracers(student):
 @probe
 def overwritten(mj, name, x, x_dot, params):
     """What the rule gave for arrays that are overwritten afterwards."""
-    from minijax import core
-    from minijax.jvp import linear_jvp
-
     x, x_dot = np.array(x), np.array(x_dot)
     primal_out, tangent_out = linear_jvp(getattr(core, name), [x], [x_dot], **params)
     x[...] = x_dot[...] = 0.0
@@ -771,8 +734,6 @@ exercise("jvp.flat")
 @probe
 def exchanged(mj, primals, tangents):
     """A function that exchanges its two arguments, and repeats one."""
-    from minijax.jvp import jvp_flat
-
     primals_out, tangents_out = jvp_flat(lambda x, y: [y, x, y], primals, tangents)
     return primals_out, tangents_out
 
@@ -780,7 +741,6 @@ def exchanged(mj, primals, tangents):
 @probe
 def elementwise(mj, x, x_dot):
     """A function with real operations, whose rules are given."""
-    from minijax.jvp import jvp_flat
 
     def f(x):
         return [mj.numpy.exp(mj.numpy.sin(x)), -x]
@@ -792,9 +752,6 @@ def elementwise(mj, x, x_dot):
 @probe
 def constant_outputs(mj, constants):
     """Outputs that are not boxed, with a right pure in place."""
-    from unittest.mock import patch
-
-    from minijax.jvp import JVPTrace, JVPTracer, jvp_flat
 
     def pure(self, val):
         return JVPTracer(self, val, None)
@@ -807,7 +764,6 @@ def constant_outputs(mj, constants):
 @probe
 def unmoved_outputs(mj, values):
     """Outputs that are boxed, with the symbolic zero as tangent."""
-    from minijax.jvp import JVPTracer, jvp_flat
 
     def f(x):
         return [*[JVPTracer(x._trace, value, None) for value in values], x]
@@ -819,10 +775,6 @@ def unmoved_outputs(mj, values):
 @probe
 def outer_outputs(mj, val, tangent):
     """Outputs that are tracers of an outer jvp, with a right lift in place."""
-    from unittest.mock import patch
-
-    from minijax.core import new_main
-    from minijax.jvp import JVPTrace, JVPTracer, jvp_flat
 
     def pure(self, val):
         return JVPTracer(self, val, None)
@@ -836,9 +788,6 @@ def outer_outputs(mj, val, tangent):
 @probe
 def boxed_inputs(mj, primals, tangents):
     """What the function gets, and the stack before, during and after its call."""
-    from minijax.core import trace_state
-    from minijax.jvp import JVPTrace, JVPTracer, jvp_flat
-
     calls = []
     sizes = [len(trace_state.stack)]
 
@@ -856,8 +805,6 @@ def boxed_inputs(mj, primals, tangents):
 @probe
 def failing_function(mj):
     """The stack after functions that raise errors of any class."""
-    from minijax.core import trace_state
-    from minijax.jvp import jvp_flat
 
     def stop(error):
         raise error
@@ -887,9 +834,6 @@ def flat_as_a_function(mj, siblings, x, x_dot):
 @probe
 def escaped_output(mj):
     """An output that is a tracer of an inner jvp that has ended."""
-    from minijax.errors import UnexpectedTracerError
-    from minijax.jvp import jvp_flat
-
     kept = []
 
     def inner(y):
@@ -910,8 +854,6 @@ def escaped_output(mj):
 @probe
 def no_outputs(mj):
     """A function without results."""
-    from minijax.jvp import jvp_flat
-
     primals_out, tangents_out = jvp_flat(lambda x: [], [3.0], [0.5])
     return primals_out, tangents_out
 
@@ -1046,9 +988,6 @@ def branches(mj, x, x_dot, n):
 @probe(uses=[in_place])
 def nested(mj, siblings, x, x_dot):
     """The derivative of x * cos(x), got as a jvp of a jvp, with right rules of mul and cos."""
-    from unittest.mock import patch
-
-    from minijax.core import cos_p, jvp_rules, mul_p
 
     def total(a, b):
         return b if a is None else a if b is None else a + b
@@ -1332,8 +1271,6 @@ def outer_operand(mj, x, x_dot):
 @probe
 def after_an_error(mj, x, x_dot):
     """An inner function fails after an operation; the outer one goes on with its next operation."""
-    from minijax.core import trace_state
-
     runs = []
 
     def broken(y):

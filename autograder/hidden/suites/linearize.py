@@ -6,11 +6,38 @@ that no test compiles anything.
 """
 
 import contextlib
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from autograder.grading.in_worker import in_place, watching
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    import builtins
+    import importlib
+    from unittest.mock import patch
+
+    from minijax import core
+    from minijax.core import (
+        Primitive,
+        ShapedArray,
+        abstract_eval_rules,
+        full_raise,
+        get_aval,
+        impl_rules,
+        mul_p,
+        neg_p,
+        new_main,
+        partial_eval_rules,
+        sin_p,
+        trace_state,
+    )
+    from minijax.errors import UnexpectedTracerError
+    from minijax.jaxpr import Var, eval_jaxpr, inner_jaxprs, typecheck_jaxpr
+    from minijax.jit import jit_p
+    from minijax.jvp import JVPTrace, JVPTracer
+    from minijax.linearize import known, unknown
 
 F32 = np.float32
 
@@ -30,12 +57,6 @@ def evaluating(siblings):
 
     A call of a program is evaluated operation by operation.
     """
-    from unittest.mock import patch
-
-    from minijax.core import impl_rules
-    from minijax.jaxpr import eval_jaxpr
-    from minijax.jit import jit_p
-
     runs = []
 
     def run_call(*args, name, jaxpr):
@@ -48,8 +69,6 @@ def evaluating(siblings):
 
 def names_in(jaxpr):
     """The primitives of a program and of those inside it, sorted."""
-    from minijax.jaxpr import inner_jaxprs
-
     found = [eqn.primitive.name for eqn in jaxpr.eqns]
     for eqn in jaxpr.eqns:
         for inner in inner_jaxprs(eqn.params):
@@ -69,9 +88,6 @@ def chosen(xs, flags, wanted):
 
 def partial_of(vals, flags):
     """Partial values: known where the flag says so."""
-    from minijax.core import get_aval
-    from minijax.linearize import known, unknown
-
     return [known(x) if flag else unknown(get_aval(x)) for x, flag in zip(vals, flags, strict=True)]
 
 
@@ -85,11 +101,6 @@ def processed(mj, vals, is_known, params, multiple=False, has_rule=False, number
     `is_known` says which operands are known. Operands are shown by their numbers. `number` says
     how many results there are where they are `multiple`.
     """
-    import importlib
-    from unittest.mock import patch
-
-    from minijax.core import Primitive, get_aval, impl_rules, new_main, partial_eval_rules
-
     lin = importlib.import_module("minijax.linearize")
     toy = Primitive("toy", multiple_results=multiple)
     asked = []
@@ -128,10 +139,6 @@ def processed(mj, vals, is_known, params, multiple=False, has_rule=False, number
 @probe(uses=[watching])
 def seen_below(mj, vals):
     """The operations on known values that an interpreter further down sees."""
-    import importlib
-
-    from minijax.core import mul_p, new_main, sin_p
-
     lin = importlib.import_module("minijax.linearize")
 
     with watching() as (box, log), new_main(lin.PartialEvalTrace) as main:
@@ -197,19 +204,6 @@ def test_rule_with_several_results(student):
 @probe
 def raising(mj, kind, flags, has_rule):
     """The error that comes out where the evaluation of an operation, or its rule, raises one."""
-    import builtins
-    import importlib
-    from unittest.mock import patch
-
-    from minijax.core import (
-        Primitive,
-        abstract_eval_rules,
-        get_aval,
-        impl_rules,
-        new_main,
-        partial_eval_rules,
-    )
-
     lin = importlib.import_module("minijax.linearize")
     toy, error = Primitive("toy"), getattr(builtins, kind)("of the operation")
 
@@ -247,12 +241,6 @@ exercise("linearize.stage_out")
 @probe
 def staged(mj, operands, is_known, types, params):
     """The recipe and the boxes of a made-up operation whose results have these types."""
-    import importlib
-    from unittest.mock import patch
-
-    from minijax.core import Primitive, ShapedArray, abstract_eval_rules, get_aval, new_main
-    from minijax.jaxpr import Var
-
     lin = importlib.import_module("minijax.linearize")
     toy = Primitive("toy", multiple_results=True)
     asked = []
@@ -297,10 +285,6 @@ def staged(mj, operands, is_known, types, params):
 @probe
 def staged_primitive(mj, name, operands, params):
     """A primitive of the library, left for later with all its operands unknown."""
-    import importlib
-
-    from minijax import core
-
     lin = importlib.import_module("minijax.linearize")
     with core.new_main(lin.PartialEvalTrace) as main:
         trace = lin.PartialEvalTrace(main)
@@ -312,10 +296,6 @@ def staged_primitive(mj, name, operands, params):
 @probe
 def staged_twice(mj, x):
     """Whether two operations on one operand share anything."""
-    import importlib
-
-    from minijax.core import get_aval, neg_p, new_main
-
     lin = importlib.import_module("minijax.linearize")
     with new_main(lin.PartialEvalTrace) as main:
         trace = lin.PartialEvalTrace(main)
@@ -327,11 +307,6 @@ def staged_twice(mj, x):
 @probe
 def work_of_staging(mj, x):
     """How often an operation was evaluated when it was left for later, though all is known."""
-    import importlib
-    from unittest.mock import patch
-
-    from minijax.core import Primitive, abstract_eval_rules, impl_rules, new_main
-
     lin = importlib.import_module("minijax.linearize")
     toy = Primitive("toy")
     runs = []
@@ -352,11 +327,6 @@ def staged_again(mj, x, all_params):
 
     The results have as many axes of length 2 as the parameter `rank` says.
     """
-    import importlib
-    from unittest.mock import patch
-
-    from minijax.core import Primitive, ShapedArray, abstract_eval_rules, get_aval, new_main
-
     lin = importlib.import_module("minijax.linearize")
     toy = Primitive("toy")
 
@@ -452,11 +422,6 @@ def order(mj, needs, outs):
     `needs` has for each recipe the numbers of those that its operands come from; -1 is an input,
     and -2 a known value. `outs` are the recipes asked for.
     """
-    import importlib
-
-    from minijax.core import get_aval, new_main, sin_p
-    from minijax.jaxpr import Var
-
     lin = importlib.import_module("minijax.linearize")
     with new_main(lin.PartialEvalTrace) as main:
         trace, aval = lin.PartialEvalTrace(main), lin.raise_to_shaped(get_aval(1.0))
@@ -475,11 +440,6 @@ def order(mj, needs, outs):
 @probe
 def any_order(mj, needs, outs):
     """Which recipes are listed, sorted; and which of them come after all that they need."""
-    import importlib
-
-    from minijax.core import get_aval, new_main, sin_p
-    from minijax.jaxpr import Var
-
     lin = importlib.import_module("minijax.linearize")
     with new_main(lin.PartialEvalTrace) as main:
         trace, aval = lin.PartialEvalTrace(main), lin.raise_to_shaped(get_aval(1.0))
@@ -502,11 +462,6 @@ def any_order(mj, needs, outs):
 @probe
 def long_chain(mj, length, uses):
     """A chain of operations, each of which uses the one before so many times."""
-    import importlib
-
-    from minijax.core import get_aval, new_main, sin_p
-    from minijax.jaxpr import Var
-
     lin = importlib.import_module("minijax.linearize")
     with new_main(lin.PartialEvalTrace) as main:
         trace, aval = lin.PartialEvalTrace(main), lin.raise_to_shaped(get_aval(1.0))
@@ -595,9 +550,6 @@ def program_of(mj, siblings, name, vals, consts, later):
     `vals` are examples of its inputs, all of them unknown; `consts` are known.
     """
 
-    from minijax.core import full_raise, get_aval, new_main
-    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
-
     sin, total = mj.numpy.sin, mj.numpy.sum
     functions = {
         "line": lambda x, k: [x * k, k],
@@ -629,8 +581,6 @@ def program_of(mj, siblings, name, vals, consts, later):
 def program_text(mj, siblings, x, y):
     """How a program is printed, made twice; and which primitive has which params."""
 
-    from minijax.core import get_aval, new_main
-
     with evaluating(siblings) as (lin, _), new_main(lin.PartialEvalTrace) as main:
         trace = lin.PartialEvalTrace(main)
         a, b = (trace.new_arg(lin.unknown(get_aval(v))) for v in (x, y))
@@ -642,11 +592,6 @@ def program_text(mj, siblings, x, y):
 @probe(uses=[evaluating])
 def two_results(mj, siblings, x):
     """A primitive with two results, of which one, the other, or both in turn are asked for."""
-    from unittest.mock import patch
-
-    from minijax.core import Primitive, abstract_eval_rules, get_aval, impl_rules, new_main
-    from minijax.jaxpr import eval_jaxpr
-
     toy = Primitive("toy", multiple_results=True)
     impl = patch.dict(impl_rules, {toy: lambda x, *, by: [x * by, x + by]})
     types = patch.dict(abstract_eval_rules, {toy: lambda aval, *, by: [aval, aval]})
@@ -665,11 +610,6 @@ def two_results(mj, siblings, x):
 @probe(uses=[evaluating])
 def residual_types(mj, siblings, values):
     """The types of known operands in an equation and among outputs, and the constants."""
-    from unittest.mock import patch
-
-    from minijax.core import Primitive, abstract_eval_rules, get_aval, new_main
-    from minijax.jaxpr import typecheck_jaxpr
-
     toy = Primitive("toy")
     types = patch.dict(abstract_eval_rules, {toy: lambda aval, *avals, **params: aval})
     with types, evaluating(siblings) as (lin, _), new_main(lin.PartialEvalTrace) as main:
@@ -775,9 +715,6 @@ PROGRAMS = (*STAGING, "linearize.toposort", "linearize.tracers_to_jaxpr")
 def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
     """The partial values of a function's results; the program, and what it computes for `later`."""
 
-    from minijax.core import trace_state
-    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
-
     sin = mj.numpy.sin
     functions = {
         "swap": lambda x, y: [y, x],
@@ -813,10 +750,6 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
 def partial_below(mj, siblings, x, x_dot, y):
     """A result that is a tracer of a jvp around it, and one that is computed from it."""
 
-    from minijax.core import get_aval, new_main
-    from minijax.jaxpr import eval_jaxpr
-    from minijax.jvp import JVPTrace, JVPTracer
-
     with evaluating(siblings) as (lin, _), new_main(JVPTrace) as main:
         outer = JVPTracer(JVPTrace(main), x, x_dot)
         pvals, program = lin.partial_eval_flat(
@@ -834,9 +767,6 @@ def partial_below(mj, siblings, x, x_dot, y):
 @probe(uses=[evaluating])
 def partial_fails(mj, siblings):
     """The stack after a function that raises; and a result that has escaped from another use."""
-
-    from minijax.core import get_aval, trace_state
-    from minijax.errors import UnexpectedTracerError
 
     kept, told = [], []
 
@@ -945,8 +875,6 @@ EVALUATION = (*PROGRAMS, "linearize.partial_eval_flat")
 def linear(mj, siblings, name, primals, tangents, count=None):
     """Values, and what the program gives for several tangents; what it is made of; runs of f."""
 
-    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
-
     jnp = mj.numpy
     sin, exp = jnp.sin, jnp.exp
     functions = {
@@ -985,8 +913,6 @@ def linear(mj, siblings, name, primals, tangents, count=None):
 @probe(uses=[evaluating])
 def second_derivative(mj, siblings, x, x_dot, t):
     """The value and the derivative, by jvp, of what the linear program of x sin(x) gives for t."""
-
-    from minijax.jaxpr import eval_jaxpr
 
     def slope(x):
         values, program = lin.linearize_flat(lambda x: [x * mj.numpy.sin(x)], [x], lambda: 1)
@@ -1094,8 +1020,6 @@ def unzipped(mj, siblings, name, vals, is_known, instantiate, runs):
     `runs` holds values of all inputs, for several runs of the two, one after the other.
     """
 
-    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
-
     sin, exp, total = mj.numpy.sin, mj.numpy.exp, mj.numpy.sum
     inner = mj.jit(lambda x, y: (sin(x) * y, exp(x)))
     constant = np.array([2.0, 3.0, 5.0])
@@ -1135,7 +1059,6 @@ def unzipped(mj, siblings, name, vals, is_known, instantiate, runs):
 @probe(uses=[evaluating])
 def unzipped_alike(mj, siblings, constants, x, y):
     """What the two programs of several functions give that differ in a constant alone."""
-    from minijax.jaxpr import eval_jaxpr
 
     def of(constant):
         closed = mj.make_jaxpr(lambda x, y: (x * constant, x * constant * y))(x, y)
@@ -1227,9 +1150,6 @@ EVERYTHING = (*EVALUATION, "linearize.split_jaxpr")
 def called(mj, siblings, name, vals, is_known, later, times=1):
     """The results of the rule, what it leaves for later, and what that computes for `later`."""
 
-    from minijax.core import new_main
-    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
-
     sin, exp, total = mj.numpy.sin, mj.numpy.exp, mj.numpy.sum
     functions = {
         "line": lambda x, y: [y - sin(x)],
@@ -1275,8 +1195,6 @@ def call_of_twins(mj, siblings, places, vals):
 
     `places` says for each operand which of two unknown inputs it is, or -1 for the known one.
     """
-    from minijax.core import get_aval, new_main
-    from minijax.jaxpr import eval_jaxpr
 
     def f(x, y, z):
         return x * y - z, z * 2.0 - x, y
@@ -1295,8 +1213,6 @@ def call_of_twins(mj, siblings, places, vals):
 @probe(uses=[evaluating, names_in])
 def linear_call(mj, siblings, x, tangents):
     """`linearize` of functions that call functions of `jit`; what the linear program is made of."""
-
-    from minijax.jaxpr import eval_jaxpr
 
     sin, exp, calls = mj.numpy.sin, mj.numpy.exp, []
 
@@ -1455,8 +1371,6 @@ def outer_values(mj, x, t):
 @probe(uses=[evaluating])
 def after_errors(mj, x, t):
     """Inner functions that fail in several ways; the outer one goes on with a different one."""
-    from minijax.core import trace_state
-
     runs = []
 
     def broken(error):

@@ -6,11 +6,33 @@ is tested alone: if its target needs a sibling, the probe puts a right one there
 rule tables too. Functions to be traced travel as text.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    from contextlib import ExitStack
+    from unittest.mock import patch
+
+    from minijax.axis_env import AxisSize, mapped_axis
+    from minijax.core import (
+        ShapedArray,
+        Trace,
+        Tracer,
+        UndefPrimal,
+        get_aval,
+        impl_rules,
+        new_main,
+        not_mapped,
+    )
+    from minijax.jaxpr import eval_jaxpr, raise_to_shaped
+    from minijax.pmap import all_gather_type, inside, mapped_size, psum_batch
+    from minijax.tracing import trace_to_jaxpr
+    from minijax.vmap import remove_axis
 
 F32 = np.float32
 
@@ -22,12 +44,6 @@ BLOCK = np.cos(np.arange(120.0)).reshape(2, 3, 4, 5)
 
 def traced(mj, text, args, in_axes, params):
     """The program of one example; the function is text."""
-    from minijax.core import get_aval
-    from minijax.jaxpr import raise_to_shaped
-    from minijax.pmap import inside
-    from minijax.tracing import trace_to_jaxpr
-    from minijax.vmap import remove_axis
-
     f = eval(text, {"jnp": mj.numpy, "lax": mj.lax, "np": np})
     avals = [raise_to_shaped(get_aval(x)) for x in args]
     pairs = zip(avals, in_axes, strict=True)
@@ -42,9 +58,6 @@ exercise("pmap.gather_type")
 @probe
 def gathered_type(mj, shape, dtype, weak_type, axis, size, tiled):
     """The type of a gathered array."""
-    from minijax.core import ShapedArray
-    from minijax.pmap import all_gather_type
-
     aval = ShapedArray(shape, np.dtype(dtype), weak_type)
     params = {"all_gather_dimension": axis, "axis_name": "rows", "axis_size": size}
     out = all_gather_type(aval, tiled=tiled, **params)
@@ -54,9 +67,6 @@ def gathered_type(mj, shape, dtype, weak_type, axis, size, tiled):
 @probe
 def gathering_program(mj, shape, axis, size, tiled):
     """The program of a gathered array, with its types."""
-    from minijax.axis_env import AxisSize, mapped_axis
-    from minijax.core import ShapedArray
-    from minijax.tracing import trace_to_jaxpr
 
     def f(x):
         return [mj.lax.all_gather(x, "rows", axis=axis, tiled=tiled)]
@@ -109,11 +119,6 @@ def summed(mj, x, dim, axes, name, others, length=9):
 
     `others` are the names of axes of other interpreters, all of this length.
     """
-    from contextlib import ExitStack
-
-    from minijax.axis_env import AxisSize, mapped_axis
-    from minijax.core import Trace, Tracer, get_aval, new_main, not_mapped
-    from minijax.pmap import psum_batch
 
     class Box(Tracer):
         def __init__(self, trace, val):
@@ -198,8 +203,6 @@ def sent_back(mj, siblings, cts, shape, dtype, axis, tiled, outer):
     """Cotangents of the operands of all examples. `cts` has a row for each, in its last-but-`outer`
     axes; with `outer` there is one more vmap around."""
 
-    from minijax.core import ShapedArray, UndefPrimal
-
     x = UndefPrimal(ShapedArray(shape, np.dtype(dtype)))
     size = cts.shape[1 if outer else 0]
     params = {"all_gather_dimension": axis, "axis_name": "rows", "axis_size": size}
@@ -282,9 +285,6 @@ exercise("pmap.mapped_size")
 @probe
 def size_of(mj, shapes, axes, given):
     """The number of examples, or the name of the error."""
-    from minijax.core import ShapedArray
-    from minijax.pmap import mapped_size
-
     avals = [ShapedArray(shape, np.dtype("float64")) for shape in shapes]
     try:
         return mapped_size(avals, axes, given)
@@ -348,8 +348,6 @@ exercise("pmap.replica_program")
 def replicas(mj, siblings, text, args, in_axes, out_axes, size):
     """Types of the program of a device, how often it meets others, and what all devices return."""
 
-    from minijax.jaxpr import eval_jaxpr
-
     params = {"axis_name": "i", "axis_size": size}
     with in_place("minijax.pmap", siblings) as pmap:
         closed = traced(mj, text, args, in_axes, params)
@@ -381,9 +379,6 @@ def on_one_device(mj, siblings, text, args, in_axes, out_axes):
 @probe(uses=[in_place])
 def other_axes(mj, siblings, x):
     """The types of a device's programs, made from one program for several axes in turn."""
-    from minijax.core import ShapedArray
-    from minijax.tracing import trace_to_jaxpr
-
     closed = trace_to_jaxpr(lambda x: [x, 2.0 * x], [ShapedArray(x.shape, x.dtype)])
     found = []
     with in_place("minijax.pmap", siblings) as pmap:
@@ -467,11 +462,6 @@ def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, r
 
     Instead of the devices, vmap runs the program for all examples.
     """
-    from unittest.mock import patch
-
-    from minijax.core import impl_rules
-    from minijax.jaxpr import eval_jaxpr
-
     calls = []
 
     def impl(*args, jaxpr, in_axes, out_axes, **params):
@@ -503,10 +493,6 @@ def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, r
 @probe(uses=[in_place, traced])
 def slopes_in_turn(mj, siblings, text, primals, directions, in_axes, out_axes):
     """The slopes of one call in several directions, and its axes, which are lists, afterwards."""
-    from unittest.mock import patch
-
-    from minijax.core import impl_rules
-    from minijax.jaxpr import eval_jaxpr
 
     def impl(*args, jaxpr, in_axes, out_axes, axis_name, **params):
         def program(*xs):

@@ -6,12 +6,17 @@ of the exercise that it asks for. Programs are texts, since trees may hold objec
 """
 
 import typing
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    import importlib
+    from unittest.mock import patch
 
 ONE_LEVEL = siblings("pytrees.dict", "pytrees.node_type")  # what the walks need
 NODE_TYPE = siblings("pytrees.node_type")
@@ -134,9 +139,6 @@ def refused(function, *args):
 
 def result_of(program):
     """The `result` of a program in minijax.tree as it is."""
-    import importlib
-    from unittest.mock import patch
-
     module = importlib.import_module("minijax.tree")
     given = [Point, Other, Empty, Shape, Stack, Settings, Pair, Opaque, plain, refused]
     with patch.dict(module.node_types):

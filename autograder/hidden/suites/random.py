@@ -5,10 +5,16 @@ a right one in its place meanwhile. What is asked of a function outside `jit` is
 of `jit` and `vmap` as well.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from autograder.grading.in_worker import in_place, plain
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    from minijax.jaxpr import eval_jaxpr
+    from minijax.random import unit_floats
 
 U32, U64 = np.uint32, np.uint64
 
@@ -43,8 +49,6 @@ def value(mj, siblings, name, arrays, fixed):
 @probe(uses=[in_place, plain])
 def traced(mj, siblings, name, arrays, fixed):
     """The same where no value is known, as inside `jit`: what the program computes."""
-    from minijax.jaxpr import eval_jaxpr
-
     with in_place("minijax.random", siblings) as module:
         f = getattr(module, name)
         program, shape = mj.make_jaxpr(lambda *xs: f(*xs, *fixed), return_shape=True)(*arrays)
@@ -223,8 +227,6 @@ def test_floats_single_and_half(student):
 @probe
 def below_one(mj, bits, dtype):
     """Whether the floats of the largest numbers are below 1, and those of the least are 0."""
-    from minijax.random import unit_floats
-
     floats = np.asarray(unit_floats(bits, dtype))
     return bool((floats < 1).all()), bool((floats >= 0).all()), float(floats[0]), floats.dtype.name
 

@@ -4,10 +4,22 @@ An exercise is tested alone: if its target needs what a sibling exercise defines
 right definitions and uses them. It never gets the answer that is asked for.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    import builtins
+    import random
+    from unittest.mock import patch
+
+    from microjax import stackless as st
+    from microjax.stackless import Tracer, jvp, lax, make_jaxpr, vmap
+    from minijax import core
+    from minijax.errors import UnexpectedTracerError
 
 ROW = np.array([0.5, -2.0, 3.0])
 STEP = np.array([7.0, -1.0, 0.25])
@@ -23,8 +35,6 @@ exercise("stackless.box_op")
 @probe
 def derivatives(mj, x, t):
     """Values and tangents of operations with one and two operands, some of them constants."""
-    from microjax.stackless import Tracer, jvp, lax
-
     seen = []
 
     def f(x):
@@ -38,8 +48,6 @@ def derivatives(mj, x, t):
 @probe
 def examples(mj, xs, y):
     """Whole batches, beside what is the same for all examples."""
-    from microjax.stackless import Tracer, lax, vmap
-
     seen = []
 
     def f(x, y):
@@ -52,11 +60,6 @@ def examples(mj, xs, y):
 @probe
 def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
     """What a rule is given, who is current while it runs, and what becomes of its results."""
-    from unittest.mock import patch
-
-    from microjax import stackless as st
-    from minijax import core
-
     toy = core.Primitive("toy", multiple_results=several)
     seen, below = [], []
 
@@ -93,7 +96,6 @@ def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
 @probe
 def nested(mj, x, t):
     """Transformations inside each other, and which operations come out at the bottom."""
-    from microjax.stackless import jvp, lax, make_jaxpr, vmap
 
     def f(x):
         return lax.sin(x) * x
@@ -118,7 +120,6 @@ def nested(mj, x, t):
 @probe
 def boxes_of_others(mj, x):
     """Inner derivatives of functions that use a box of the derivative outside."""
-    from microjax.stackless import jvp
 
     def constant(x):
         return x * jvp(lambda y: x, (0.0,), (1.0,))[1]
@@ -132,11 +133,6 @@ def boxes_of_others(mj, x):
 @probe
 def without_rule(mj, moves):
     """An operation that has no derivative: with an operand that moves, and without."""
-    from unittest.mock import patch
-
-    from microjax import stackless as st
-    from minijax import core
-
     odd = core.Primitive("odd")
     interpreter = st.JVPInterpreter()
     x = interpreter.box(2.0, 1.0 if moves else None)
@@ -155,12 +151,6 @@ def without_rule(mj, moves):
 @probe
 def going_on(mj, x, error_class):
     """A function in which an operation fails, with a moving operand or without, and goes on."""
-    import builtins
-    from unittest.mock import patch
-
-    from microjax import stackless as st
-    from minijax import core
-
     odd, caught = core.Primitive("odd"), []
     error_class = getattr(builtins, error_class)
 
@@ -233,10 +223,6 @@ def test_box_missing_rule(student):
 @probe
 def tables_of_rules(mj, x):
     """The same operations under interpreters that have different rules, and a rule that changes."""
-    from unittest.mock import patch
-
-    from microjax import stackless as st
-    from minijax import core
 
     def f(x):
         return st.lax.sin(x) * x
@@ -250,8 +236,6 @@ def tables_of_rules(mj, x):
 @probe
 def zeros_that_move(mj, x):
     """Tangents that are zero by value: nan and infinite values come through."""
-    from microjax.stackless import Tracer, jvp
-
     seen = []
 
     def f(x):
@@ -279,9 +263,6 @@ exercise("stackless.linear_op")
 @probe
 def recorded(mj, case, x):
     """The recorded program, its constants and values; what the previous interpreter was given."""
-    from microjax import stackless as st
-    from microjax.stackless import lax
-
     cases = {
         "alone": lambda t: [lax.neg(t), t],
         "left": lambda t: [lax.mul(t, lax.cos(x))],
@@ -310,8 +291,6 @@ def recorded(mj, case, x):
 @probe
 def in_other_contexts(mj, x):
     """A program that is recorded while an outer one is written, or recorded."""
-    from microjax import stackless as st
-    from microjax.stackless import lax
 
     def inner(y):
         program, _ = st.LinearInterpreter().run(
@@ -330,11 +309,6 @@ def in_other_contexts(mj, x):
 @probe
 def several(mj, x):
     """A primitive with two results, recorded and computed."""
-    from unittest.mock import patch
-
-    from microjax import stackless as st
-    from minijax import core
-
     both = core.Primitive("both", multiple_results=True)
     impl, types = {both: lambda x, *, k: [x, x * k]}, {both: lambda x, *, k: [x, x]}
     with patch.dict(core.impl_rules, impl), patch.dict(core.abstract_eval_rules, types):
@@ -370,12 +344,6 @@ def test_linear_computed(student):
 @probe
 def going_on_recording(mj, x, error_class):
     """Recording in which operations fail that depend on nothing, and goes on."""
-    import builtins
-    from unittest.mock import patch
-
-    from microjax import stackless as st
-    from minijax import core
-
     odd, caught = core.Primitive("odd"), []
     error_class = getattr(builtins, error_class)
 
@@ -420,9 +388,6 @@ exercise("stackless.linearize_flat")
 def linearized(mj, siblings, case, primals, in_moves, moving):
     """The operations of the linear program, types and values, and how often the function ran."""
 
-    from microjax import stackless as st
-    from microjax.stackless import lax
-
     cases = {
         "curve": lambda x: [lax.sin(x) * x * 2.0],
         "two": lambda x, y: [x * y, lax.exp(y) - x],
@@ -453,9 +418,6 @@ def linearized(mj, siblings, case, primals, in_moves, moving):
 @probe(uses=[in_place])
 def linearized_inside(mj, siblings, x):
     """The program and the values of a linearization that is itself transformed."""
-
-    from microjax import stackless as st
-    from microjax.stackless import lax
 
     def slope(x):
         program, outs = st.linearize_flat(lambda y: [lax.sin(y) * y * x], [x], [True])
@@ -509,9 +471,6 @@ exercise("stackless.backward_pass")
 @probe
 def backwards(mj, case, args, cotangents):
     """Cotangents of the inputs of a linear program that was staged."""
-    from microjax import stackless as st
-    from microjax.stackless import lax
-
     k = np.array([2.0, -3.0, 5.0])
     m = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
     cases = {
@@ -534,11 +493,6 @@ def backwards(mj, case, args, cotangents):
 @probe
 def visited(mj, cotangents):
     """Which rules are called, with what, for a primitive with two results and one with none."""
-    from unittest.mock import patch
-
-    from microjax import stackless as st
-    from minijax import core
-
     both = core.Primitive("both", multiple_results=True)
     odd = core.Primitive("odd")
     seen = []
@@ -569,11 +523,6 @@ def visited(mj, cotangents):
 @probe
 def a_list_of_one(mj, ct):
     """The cotangent through a primitive that returns a list of one result."""
-    from unittest.mock import patch
-
-    from microjax import stackless as st
-    from minijax import core
-
     one = core.Primitive("one", multiple_results=True)
 
     def back(cts, x):
@@ -591,9 +540,6 @@ def a_list_of_one(mj, ct):
 @probe
 def cotangents_kept(mj, x):
     """The cotangents that were given, after the pass, and what a second pass returns."""
-    from microjax import stackless as st
-    from microjax.stackless import lax
-
     program = st.make_jaxpr(lambda t, u: [t, lax.neg(t), u, lax.mul(t, x), u])(x, x)
     cotangents = [x + i for i in range(5)]
     first = st.backward_pass(program, cotangents)
@@ -608,8 +554,6 @@ def test_backward_given_arrays(student):
 @probe
 def backwards_through_many(mj, length):
     """The cotangent through a long program in which each result is used twice."""
-    from microjax import stackless as st
-    from microjax.stackless import lax
 
     def f(t):
         for _ in range(length):
@@ -628,9 +572,6 @@ def test_backward_long(student):
 @probe
 def backwards_staged(mj, x):
     """The program that a backward pass writes, the derivative of one, and its values."""
-    from microjax import stackless as st
-    from microjax.stackless import lax
-
     linear = st.make_jaxpr(lambda t: [lax.mul(lax.neg(t), x), lax.mul(t, x)])(x)
 
     def back(ct):
@@ -696,9 +637,6 @@ exercise("stackless.jit_jvp")
 def called(mj, siblings, case, primals, tangents):
     """What the rule returns, and which programs it calls with how many operands."""
 
-    from microjax import stackless as st
-    from microjax.stackless import lax
-
     cases = {
         "curve": lambda x: (lax.sin(x) * x,),
         "two": lambda x, y: (x * y - lax.exp(y), x),
@@ -723,9 +661,6 @@ def called(mj, siblings, case, primals, tangents):
 def called_again(mj, siblings, x, y):
     """Values and tangents of one program, of which now this input moves, now that one."""
 
-    from microjax import stackless as st
-    from microjax.stackless import lax
-
     with in_place("microjax.stackless", siblings):
         program = st.make_jaxpr(lambda x, y: (lax.sin(x) * y, y * y))(x, y)
         all_tangents = [x, None], [None, x]
@@ -740,9 +675,6 @@ def test_call_again(student):
 @probe(uses=[in_place])
 def around_jit(mj, siblings, x, t):
     """Programs of derivatives of a compiled function: names of the operations, and values."""
-
-    from microjax import stackless as st
-    from microjax.stackless import lax
 
     def curve(x):
         return lax.sin(x) * x * 3.0
@@ -787,8 +719,6 @@ exercise("stackless.whole")
 
 def curve(lax, seed, xs, length=6):
     """The last value of a random program, in which operands repeat and constants meet."""
-    import random
-
     chance, values = random.Random(seed), list(xs)
     for _ in range(length):
         x, y = (chance.choice([*values, values[-1]]) for _ in range(2))
@@ -811,8 +741,6 @@ def slope_of(st, seed):
 @probe(uses=[curve])
 def linear_maps(mj, seeds, x, t):
     """Values and derivatives by jvp and by linearize, of programs with two results."""
-    from microjax import stackless as st
-
     answers, seen = [], set()
     for seed in seeds:
 
@@ -828,8 +756,6 @@ def linear_maps(mj, seeds, x, t):
 @probe(uses=[curve])
 def gradients(mj, seeds, x, y):
     """Gradients of random programs, by one input and by two, one of which is not used."""
-    from microjax import stackless as st
-
     answers, seen = [], set()
     for seed in seeds:
 
@@ -845,7 +771,6 @@ def gradients(mj, seeds, x, y):
 @probe(uses=[curve])
 def types_of_derivatives(mj, x, number):
     """Derivatives in float32, and of Python numbers, which are weakly typed."""
-    from microjax import stackless as st
 
     def f(x, y):
         return curve(st.lax, 5, [x, y], 3).sum(), np.ones(2, "float32"), 2.5, x
@@ -862,8 +787,6 @@ def types_of_derivatives(mj, x, number):
 @probe(uses=[curve, slope_of])
 def nested_derivatives(mj, seeds, x):
     """Gradients, tangents and batches of derivatives, inside and around each other."""
-    from microjax import stackless as st
-
     answers, seen = [], set()
     for seed in seeds:
         inner = slope_of(st, seed)
@@ -885,8 +808,6 @@ def nested_derivatives(mj, seeds, x):
 @probe
 def compiled(mj, x):
     """Derivatives of compiled functions, and compiled derivatives, called more than once."""
-    from microjax import stackless as st
-
     seen = []
 
     def f(x, y):
@@ -903,7 +824,6 @@ def compiled(mj, x):
 @probe(uses=[curve])
 def after_failures(mj, x):
     """An inner derivative fails, in any way; the outer one goes on; nothing is left current."""
-    from microjax import stackless as st
 
     def broken(y):
         y * y
@@ -928,9 +848,6 @@ def after_failures(mj, x):
 @probe
 def kept_tracers(mj, x):
     """What becomes of tracers that were kept after their function had ended."""
-    from microjax import stackless as st
-    from minijax.errors import UnexpectedTracerError
-
     kept, answers = [], []
 
     def f(y):
@@ -950,8 +867,6 @@ def kept_tracers(mj, x):
 @probe
 def flags_and_numbers(mj, x):
     """Derivatives of functions with integers, conditions and constants among their results."""
-    from microjax import stackless as st
-
     seen = set()
 
     def f(x, n):

@@ -6,8 +6,13 @@ variable by its place too, so it is told by which one it is, and not by its name
 is asked for random programs.
 """
 
+from typing import TYPE_CHECKING
+
 from autograder.grading.in_worker import grown, in_place
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    from microjax.staging import staged
 
 WRITER = siblings("staging.fresh_var", "staging.record")
 FOO = [["add", 0, 3.0], ["mul", 0, 1]]  # x * (x + 3.0)
@@ -778,7 +783,6 @@ def there_and_back(mj, seeds, points):
 @probe(uses=[grown])
 def staged_derivatives(mj, seeds, x):
     """Derivatives of staged programs, and of programs that are staged inside, of a moving input."""
-    from microjax.staging import staged
 
     def inside(x, seed):
         g = staged(lambda y: grown(mj, seed, [x, y], 5), 1)

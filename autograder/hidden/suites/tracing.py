@@ -5,11 +5,68 @@ siblings in place. Values cannot tell much here, so the tests look at structure:
 the same object, which equations there are, what was evaluated, and how often a function ran.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    import builtins
+    import enum
+    import importlib
+    import operator
+    import threading
+
+    from minijax import core, tracing
+    from minijax import numpy as jnp
+    from minijax.core import (
+        Primitive,
+        ShapedArray,
+        Tracer,
+        abstract_eval_rules,
+        add_p,
+        aval_makers,
+        convert_element_type_p,
+        cos_p,
+        counted,
+        exp_p,
+        find_top_trace,
+        get_aval,
+        gt_p,
+        impl_rules,
+        mul_p,
+        neg_p,
+        new_main,
+        sin_p,
+        sub_p,
+        trace_state,
+    )
+    from minijax.errors import (
+        ConcretizationTypeError,
+        TracerIntegerConversionError,
+        UnexpectedTracerError,
+    )
+    from minijax.jaxpr import (
+        Jaxpr,
+        JaxprEqn,
+        Literal,
+        Var,
+        eval_jaxpr,
+        raise_to_shaped,
+        typecheck_jaxpr,
+    )
+    from minijax.tracing import (
+        Constant,
+        JaxprBuilder,
+        JaxprTrace,
+        JaxprTracer,
+        literal_of,
+        new_dynamic,
+        without_equation,
+    )
 
 ROW = np.array([0.5, -2.0, 3.0])
 GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
@@ -32,9 +89,6 @@ exercise("tracing.new_arg")
 @probe
 def boxes(mj, avals):
     """Boxes for arguments of these types (shape, dtype, weak type)."""
-    from minijax.core import ShapedArray, new_main
-    from minijax.tracing import JaxprBuilder, JaxprTrace
-
     with new_main(JaxprTrace, JaxprBuilder()) as main:
         trace = JaxprTrace(main)
         made = [trace.new_arg(ShapedArray(s, np.dtype(d), weak)) for s, d, weak in avals]
@@ -52,9 +106,6 @@ def boxes(mj, avals):
 @probe
 def boxes_of_values(mj, values):
     """Boxes for the abstract values of these arguments, whose values are known."""
-    from minijax.core import get_aval, new_main
-    from minijax.tracing import JaxprBuilder, JaxprTrace
-
     with new_main(JaxprTrace, JaxprBuilder()) as main:
         made = [JaxprTrace(main).new_arg(get_aval(value)) for value in values]
     return [
@@ -66,12 +117,6 @@ def boxes_of_values(mj, values):
 @probe
 def decides(mj, x):
     """Whether Python's `if`, and an index, can look at the value of a box for `x`."""
-    import operator
-
-    from minijax.core import get_aval, new_main
-    from minijax.errors import ConcretizationTypeError, TracerIntegerConversionError
-    from minijax.tracing import JaxprBuilder, JaxprTrace
-
     with new_main(JaxprTrace, JaxprBuilder()) as main:
         box = JaxprTrace(main).new_arg(get_aval(x))
     found = []
@@ -86,9 +131,6 @@ def decides(mj, x):
 @probe
 def different_boxes(mj, value, count):
     """How many variables and boxes there are for so many arguments; what was written or changed."""
-    from minijax.core import get_aval, new_main
-    from minijax.tracing import JaxprBuilder, JaxprTrace
-
     builder = JaxprBuilder()
     with new_main(JaxprTrace, builder) as main:
         trace, aval = JaxprTrace(main), get_aval(value)
@@ -141,10 +183,6 @@ exercise("tracing.record")
 @probe
 def recorded(mj, name, operands, params):
     """One operation on new variables of these types: the results, and what was written."""
-    from minijax import core
-    from minijax.jaxpr import Var
-    from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer
-
     builder, primitive = JaxprBuilder(), getattr(core, name)
     with core.new_main(JaxprTrace, builder) as main:
         trace = JaxprTrace(main)
@@ -172,10 +210,6 @@ def several(mj, steps):
 
     A step is a primitive's name and the numbers of its operands among what there is so far.
     """
-    from minijax import core
-    from minijax.jaxpr import Jaxpr, Literal, Var
-    from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer
-
     vector = core.ShapedArray((3,), np.dtype(float))
     scalar = core.ShapedArray((), np.dtype(float))
     a, b, ten = Var(vector), Var(vector), Literal(10.0, scalar)
@@ -191,10 +225,6 @@ def several(mj, steps):
 @probe
 def many_results(mj, count, shape, alike=False):
     """A primitive with so many results, of different types or of one."""
-    from minijax.core import Primitive, ShapedArray, abstract_eval_rules, new_main
-    from minijax.jaxpr import Var
-    from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer
-
     many_p = Primitive("many", multiple_results=True)
     abstract_eval_rules[many_p] = lambda x, *, times: tuple(
         ShapedArray((*x.shape, 0 if alike else i), x.dtype) for i in range(times)
@@ -218,10 +248,6 @@ def many_results(mj, count, shape, alike=False):
 @probe
 def evaluated(mj, times):
     """How often a primitive was evaluated or bound while it was written down so many times."""
-    from minijax.core import Primitive, ShapedArray, abstract_eval_rules, impl_rules, new_main
-    from minijax.jaxpr import Var
-    from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer
-
     runs, typed = [], []
 
     class Watched(Primitive):
@@ -252,10 +278,6 @@ def evaluated(mj, times):
 @probe
 def refused(mj, shapes, has_rule):
     """A sum of arrays that do not fit, or a primitive without a rule: the error, and the rest."""
-    from minijax.core import Primitive, ShapedArray, add_p, new_main
-    from minijax.jaxpr import Var
-    from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer
-
     builder = JaxprBuilder()
     primitive = add_p if has_rule else Primitive("unheard_of")
     with new_main(JaxprTrace, builder) as main:
@@ -335,9 +357,6 @@ exercise("tracing.literal")
 @probe
 def literals(mj, values):
     """What becomes of these values, tracers aside."""
-    from minijax.jaxpr import Literal
-    from minijax.tracing import literal_of
-
     found = []
     for value in values:
         out = literal_of(value)
@@ -354,9 +373,6 @@ def literals(mj, values):
 @probe
 def literals_of_kinds(mj):
     """What becomes of numbers whose classes are those of users, made from Python's and NumPy's."""
-    import enum
-
-    from minijax.tracing import literal_of
 
     class Level(enum.IntEnum):
         HIGH = 3
@@ -375,10 +391,6 @@ def literals_of_kinds(mj):
 @probe
 def literals_of_tracers(mj, which, x):
     """What becomes of a tracer that stands for `x`."""
-    from minijax.core import counted, get_aval, new_main
-    from minijax.jaxpr import Literal, Var
-    from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer, literal_of
-
     seen = []
 
     def look(x):
@@ -401,8 +413,6 @@ def literals_of_tracers(mj, which, x):
 @probe
 def literal_after_a_write(mj, x):
     """A literal of the array `x`, after the user has written into `x`."""
-    from minijax.tracing import literal_of
-
     x = np.array(x)
     literal = literal_of(x)
     x[...] = 99
@@ -412,8 +422,6 @@ def literal_after_a_write(mj, x):
 @probe
 def not_values(mj):
     """Things that are not arrays at all, and minijax's own arrays."""
-    from minijax.core import mul_p
-    from minijax.tracing import literal_of
 
     class Lazy:
         shape, ndim, dtype = (), 0, np.dtype(float)
@@ -486,8 +494,6 @@ exercise("tracing.constant")
 @probe(uses=[in_place])
 def constants(mj, siblings, values):
     """The atoms for these arrays, and what is noted of them."""
-    import importlib
-
     module = importlib.import_module("minijax.tracing")
     builder = module.JaxprBuilder()
     with in_place("minijax.tracing", siblings):
@@ -513,8 +519,6 @@ def constants(mj, siblings, values):
 @probe(uses=[in_place])
 def met_again(mj, siblings, value, equal, times):
     """One array, and an equal one, each met several times, in turns: which atoms are the same."""
-    import importlib
-
     module = importlib.import_module("minijax.tracing")
     builder = module.JaxprBuilder()
     with in_place("minijax.tracing", siblings):
@@ -526,7 +530,6 @@ def met_again(mj, siblings, value, equal, times):
 @probe(uses=[in_place])
 def kept_after_a_write(mj, siblings, x, number, named=False):
     """What the program keeps of the array `x`, after the user has written into `x`."""
-    import importlib
 
     class Named(np.ndarray):
         pass
@@ -544,8 +547,6 @@ def kept_after_a_write(mj, siblings, x, number, named=False):
 @probe(uses=[in_place])
 def in_two_programs(mj, siblings, x):
     """One array, a constant of two programs."""
-    import importlib
-
     module = importlib.import_module("minijax.tracing")
     builders, x = [module.JaxprBuilder() for _ in range(2)], np.array(x)
     with in_place("minijax.tracing", siblings):
@@ -558,8 +559,6 @@ def in_two_programs(mj, siblings, x):
 @probe(uses=[in_place])
 def short_lived(mj, siblings, shape, times):
     """Arrays that are gone as soon as they were used: is each of them a constant of its own?"""
-    import importlib
-
     module = importlib.import_module("minijax.tracing")
     builder = module.JaxprBuilder()
     with in_place("minijax.tracing", siblings):
@@ -570,10 +569,6 @@ def short_lived(mj, siblings, shape, times):
 @probe(uses=[in_place])
 def constant_tracers(mj, siblings, which, x):
     """A tracer of another interpreter as a constant, met twice."""
-    import importlib
-
-    from minijax.core import counted
-
     module = importlib.import_module("minijax.tracing")
     builder, seen = module.JaxprBuilder(), []
 
@@ -597,9 +592,6 @@ def constant_tracers(mj, siblings, which, x):
 @probe(uses=[in_place])
 def other_arrays(mj, siblings):
     """An array of a class that NumPy does not know, which must not be converted."""
-    import importlib
-
-    from minijax.core import ShapedArray, aval_makers
 
     class Lazy:
         def __array__(self, dtype=None, copy=None):
@@ -687,10 +679,6 @@ exercise("tracing.build")
 @probe
 def built(mj, arrays, order, outputs):
     """A program with these constants and two inputs; `order` says which constants are used when."""
-    from minijax.core import get_aval, sub_p
-    from minijax.jaxpr import JaxprEqn, Literal, Var, eval_jaxpr, raise_to_shaped, typecheck_jaxpr
-    from minijax.tracing import Constant, JaxprBuilder
-
     aval = raise_to_shaped(get_aval(arrays[0]))
     builder = JaxprBuilder()
     for i, x in enumerate(arrays):  # what is kept is not what the user has now
@@ -723,10 +711,6 @@ def built(mj, arrays, order, outputs):
 @probe
 def built_in_jvp(mj, x):
     """A program of which a constant is a tracer, another a weakly typed array, a third a number."""
-    from minijax.core import get_aval
-    from minijax.jaxpr import Var, raise_to_shaped
-    from minijax.tracing import Constant, JaxprBuilder
-
     seen = []
 
     def f(x):
@@ -746,10 +730,6 @@ def built_in_jvp(mj, x):
 @probe
 def built_without_constants(mj, shape):
     """A program without constants, and one without anything."""
-    from minijax.core import ShapedArray, neg_p
-    from minijax.jaxpr import JaxprEqn, Var
-    from minijax.tracing import JaxprBuilder
-
     a, b = (Var(ShapedArray(shape, np.dtype(float))) for _ in range(2))
     builder = JaxprBuilder()
     builder.eqns.append(JaxprEqn([a], [b], neg_p, {}))
@@ -803,8 +783,6 @@ exercise("tracing.new_dynamic")
 @probe
 def in_charge(mj, operands):
     """Who takes an operation on plain values before, in and after a block."""
-    from minijax.core import find_top_trace, new_main, trace_state
-    from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
 
     def who():
         dynamic = trace_state.dynamic_trace
@@ -822,18 +800,12 @@ def in_charge(mj, operands):
 
 def in_charge_of(mains):
     """Which of these interpreters, given by name, is in charge."""
-    from minijax.core import trace_state
-
     current = trace_state.dynamic_trace
     return next((name for name, main in mains.items() if main is current), "another block")
 
 
 def open_blocks(note, mains, levels, error):
     """Open a block for each level, each in the one before; the last may raise an error."""
-    import builtins
-
-    from minijax import core, tracing
-
     block = f"block {levels[0]}"
     note(f"before {block}")
     with core.new_main(tracing.JaxprTrace, tracing.JaxprBuilder()) as main:
@@ -856,8 +828,6 @@ def blocks_within(mj, depth, error=None):
 
     The innermost block may end by an error of this name, and so do those around it.
     """
-    from minijax.core import trace_state
-
     levels, mains = range(1, depth + 1), {"none": None}
     places = [f"{x} block {i}" for x in ("before", "in", "at the end of", "after") for i in levels]
     found = {f"who is in charge {place}": "not reached" for place in places}
@@ -880,9 +850,6 @@ def blocks_within(mj, depth, error=None):
 @probe(uses=[in_charge_of])
 def lower_level(mj, x):
     """A block of an interpreter within one of a higher level: the inner block counts."""
-    from minijax.core import find_top_trace, new_main, trace_state
-    from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
-
     found = {}
 
     def note(moment):
@@ -906,11 +873,6 @@ def lower_level(mj, x):
 @probe
 def other_thread(mj):
     """Who takes an operation in another thread, while a block is active in this one."""
-    import threading
-
-    from minijax.core import find_top_trace, new_main
-    from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
-
     seen = []
 
     def look():
@@ -927,9 +889,6 @@ def other_thread(mj):
 @probe
 def higher_levels(mj, x):
     """In a block, an operation on boxes of a higher level still belongs to that level."""
-    from minijax.core import counted, find_top_trace, new_main, sin_p
-    from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
-
     seen = {}
 
     def f(x):
@@ -993,10 +952,6 @@ exercise("tracing.without_equation")
 @probe
 def shortened(mj, name, operand, aval, params):
     """An operation on a variable (its type) or a literal (its value and type)."""
-    from minijax import core
-    from minijax.jaxpr import Literal, Var
-    from minijax.tracing import without_equation
-
     *value, shape, dtype, weak = operand
     type_in = core.ShapedArray(shape, np.dtype(dtype), weak)
     atom = Literal(np.array(value[0], dtype), type_in) if value else Var(type_in)
@@ -1012,10 +967,6 @@ def shortened(mj, name, operand, aval, params):
 @probe
 def shortened_while_tracing(mj, value, new_dtype):
     """A literal is converted while all operations are written down: is there an equation?"""
-    from minijax.core import ShapedArray, convert_element_type_p, new_main, trace_state
-    from minijax.jaxpr import Literal
-    from minijax.tracing import JaxprBuilder, JaxprTrace, without_equation
-
     builder = JaxprBuilder()
     literal = Literal(np.array(value), ShapedArray((), np.array(value).dtype))
     aval = ShapedArray((), np.dtype(new_dtype))
@@ -1109,11 +1060,6 @@ exercise("tracing.trace_with")
 @probe(uses=[in_place])
 def program(mj, siblings, case, avals):
     """The program of one of these functions, for inputs of these types; and how it was made."""
-    from minijax import numpy as jnp
-    from minijax import tracing
-    from minijax.core import ShapedArray, add_p, cos_p, exp_p, gt_p, mul_p, sin_p, sub_p
-    from minijax.jaxpr import typecheck_jaxpr
-
     row = np.array([1.0, 2.0, 4.0])
     functions = {
         "one": lambda x: [sin_p.bind(x)],
@@ -1155,10 +1101,6 @@ def program(mj, siblings, case, avals):
 @probe(uses=[in_place])
 def evaluations(mj, siblings, x):
     """How often primitives are evaluated while a function is traced, and afterwards."""
-    from minijax import tracing
-    from minijax.core import Primitive, abstract_eval_rules, get_aval, impl_rules
-    from minijax.jaxpr import eval_jaxpr
-
     runs = []
     same_p = Primitive("same")
     impl_rules[same_p] = lambda x: runs.append(1) or x
@@ -1177,10 +1119,6 @@ def evaluations(mj, siblings, x):
 @probe(uses=[in_place])
 def inside_jvp(mj, siblings, x, t):
     """A function that is traced in one that is differentiated, and uses its argument."""
-    from minijax import tracing
-    from minijax.core import Tracer, mul_p, sin_p
-    from minijax.jaxpr import eval_jaxpr
-
     seen = []
 
     def f(x):
@@ -1198,10 +1136,6 @@ def inside_jvp(mj, siblings, x, t):
 @probe(uses=[in_place])
 def outer_boxes(mj, siblings, which, x):
     """Functions that give the box of a transformation outside, before and behind their own."""
-    from minijax import tracing
-    from minijax.core import mul_p
-    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
-
     seen = []
 
     def f(x):
@@ -1223,9 +1157,6 @@ def outer_boxes(mj, siblings, which, x):
 @probe(uses=[in_place])
 def functions_that_fail(mj, siblings, case):
     """A function with an error of its own, or a wrong kind of result; and how often it ran."""
-    from minijax import tracing
-    from minijax.core import ShapedArray
-
     runs = []
 
     def f(x):
@@ -1245,8 +1176,6 @@ def functions_that_fail(mj, siblings, case):
 @probe(uses=[in_place])
 def around_jvp(mj, siblings, aval):
     """A function that differentiates and maps inside, traced."""
-    from minijax import tracing
-    from minijax.core import ShapedArray, cos_p, mul_p, sin_p
 
     def f(x):
         value, slope = mj.jvp(lambda x: mul_p.bind(sin_p.bind(x), x), (x,), (x,))
@@ -1261,9 +1190,6 @@ def around_jvp(mj, siblings, aval):
 @probe(uses=[in_place])
 def nested(mj, siblings, aval):
     """A function that is traced inside another, and uses its argument and its constants."""
-    from minijax import tracing
-    from minijax.core import ShapedArray, exp_p, mul_p, sin_p
-
     shape, dtype, weak = aval
     aval, seen = ShapedArray(shape, np.dtype(dtype), weak), []
 
@@ -1282,10 +1208,6 @@ def nested(mj, siblings, aval):
 @probe(uses=[in_place])
 def afterwards(mj, siblings, fails):
     """The stack after a function was traced, or has failed; and what an escaped box says."""
-    from minijax import tracing
-    from minijax.core import ShapedArray, sin_p, trace_state
-    from minijax.errors import UnexpectedTracerError
-
     kept, levels = [], []
 
     def f(x):
@@ -1313,7 +1235,6 @@ def afterwards(mj, siblings, fails):
 @probe(uses=[in_place])
 def public(mj, siblings, case):
     """What `make_jaxpr` gives: containers, static arguments, types of the results."""
-    from minijax import numpy as jnp
 
     def layer(params, x):
         w, b = params["w"], params["b"]
@@ -1436,8 +1357,6 @@ def test_make_jaxpr(student):
 @probe
 def program_and_values(mj, f, xs):
     """The program of a function, its constants, and what it computes."""
-    from minijax.jaxpr import eval_jaxpr
-
     closed = mj.make_jaxpr(f)(*xs)
     return str(closed), closed.consts, eval_jaxpr(closed.jaxpr, closed.consts, *xs)
 
@@ -1445,8 +1364,6 @@ def program_and_values(mj, f, xs):
 @probe
 def program_of_derivative(mj, f, xs, ts):
     """The same of the function that computes a derivative."""
-    from minijax.jaxpr import eval_jaxpr
-
     closed = mj.make_jaxpr(lambda *ys: mj.jvp(f, ys, ts)[1])(*xs)
     return str(closed), eval_jaxpr(closed.jaxpr, closed.consts, *xs)
 
@@ -1474,8 +1391,6 @@ exercise("tracing.whole")
 @probe
 def programs_of_programs(mj, f, xs):
     """The program of a function of all that makes one: constants, repeated and weak results."""
-    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
-
     k = np.array([2.0, 0.5, -1.0])
 
     def g(*ys):
@@ -1492,7 +1407,6 @@ def programs_of_programs(mj, f, xs):
 @probe
 def program_within(mj, f, xs, ts):
     """Programs of functions that close over what is differentiated or mapped, run in there."""
-    from minijax.jaxpr import eval_jaxpr
 
     def again(*ys):
         closed = mj.make_jaxpr(lambda z: (mj.tree.leaves(f(*ys)), ys[0] * z, ys))(3.0)
@@ -1505,7 +1419,6 @@ def program_within(mj, f, xs, ts):
 @probe
 def transformed_within(mj, f, xs, ts):
     """The program of a function that differentiates, maps and traces another function inside."""
-    from minijax.jaxpr import eval_jaxpr
 
     def g(*ys):
         inner = mj.make_jaxpr(lambda *zs: (f(*zs), ys[0]))(*ys)
@@ -1519,8 +1432,6 @@ def transformed_within(mj, f, xs, ts):
 @probe
 def three_programs(mj, x):
     """Three functions traced within each other, each giving the boxes of those outside."""
-    from minijax.jaxpr import typecheck_jaxpr
-
     texts = []
 
     def note(closed):
@@ -1544,9 +1455,6 @@ def three_programs(mj, x):
 @probe
 def after_errors(mj, x, error):
     """A function that fails within one that is traced, and outside; what is computed afterwards."""
-    import builtins
-
-    from minijax.core import trace_state
 
     def broken(y):
         y = y * 2.0
@@ -1571,9 +1479,6 @@ def after_errors(mj, x, error):
 @probe
 def several_results(mj, x):
     """An operation with three results with the same type, of which two are used; one with none."""
-    from minijax.core import Primitive, abstract_eval_rules, impl_rules, neg_p
-    from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
-
     three_p, none_p = (Primitive(name, multiple_results=True) for name in ("three", "none"))
     abstract_eval_rules[three_p] = lambda x, *, by: [x, x, x]
     abstract_eval_rules[none_p] = lambda x: []

@@ -4,10 +4,31 @@ Every exercise is tested alone. Where its target calls what a sibling exercise d
 puts a right one in its place meanwhile. In data that are sent, None stands for `not_mapped`.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from autograder.grading.in_worker import in_place, watching
 from autograder.grading.suite import exercise, probe, siblings
+
+if TYPE_CHECKING:  # imported by each probe that reads them
+    from unittest.mock import patch
+
+    from minijax import core
+    from minijax import numpy as jnp
+    from minijax.axis_env import AxisSize, axis_frame, axis_sizes
+    from minijax.core import (
+        Primitive,
+        ShapedArray,
+        get_aval,
+        new_main,
+        not_mapped,
+        sin_p,
+        trace_state,
+        vmap_rules,
+    )
+    from minijax.errors import UnexpectedTracerError
+    from minijax.vmap import remove_axis
 
 F32 = np.float32
 
@@ -28,8 +49,6 @@ def ask(student, name, *arguments, needs=NOTHING, work="", **params):
 @probe(uses=[in_place, watching])
 def answer(mj, siblings, name, arguments, params, work):
     """What a function gives; for "boxed" arrays, or with those and the operations that it binds."""
-
-    from minijax.core import not_mapped
 
     def note(primitive, params):
         return primitive.name, params if primitive.name == "dot_general" else sorted(params)
@@ -53,16 +72,12 @@ def answer(mj, siblings, name, arguments, params, work):
 
 def beside_single(values):
     """Values times one in single precision, to which a weak type gives way."""
-    from minijax import numpy as jnp
-
     return [jnp.multiply(value, np.float32(1.0)) for value in values]
 
 
 @probe(uses=[beside_single, in_place])
 def weak(mj, siblings, name, arguments):
     """What becomes of single precision beside the array that a function gives."""
-    from minijax.core import not_mapped
-
     with in_place("minijax.vmap", siblings) as vmap:
         arguments = [not_mapped if x is None else x for x in arguments]
         return beside_single([getattr(vmap, name)(*arguments)])
@@ -71,8 +86,6 @@ def weak(mj, siblings, name, arguments):
 @probe(uses=[in_place])
 def overwritten(mj, siblings, name, arguments, x):
     """What a function gave for an array, its last argument, that is overwritten afterwards."""
-    from minijax.core import not_mapped
-
     with in_place("minijax.vmap", siblings) as vmap:
         arguments, x = [not_mapped if x is None else x for x in arguments], np.array(x)
         out = getattr(vmap, name)(*arguments, x)
@@ -86,9 +99,6 @@ exercise("vmap.remove_axis")
 @probe
 def example_type(mj, shape, dtype, weak_type, axis):
     """The type of one example of a batch, and whether it is the batch's own."""
-    from minijax.core import ShapedArray, not_mapped
-    from minijax.vmap import remove_axis
-
     aval = ShapedArray(shape, np.dtype(dtype), weak_type)
     out = remove_axis(aval, not_mapped if axis is None else axis)
     return type(out).__name__, out.shape, out.dtype.name, out.weak_type, out is aval
@@ -97,9 +107,6 @@ def example_type(mj, shape, dtype, weak_type, axis):
 @probe
 def example_of_value(mj, x, axis):
     """The type of one example of a batch whose values are known."""
-    from minijax.core import get_aval, not_mapped
-    from minijax.vmap import remove_axis
-
     aval = get_aval(x)
     out = remove_axis(aval, not_mapped if axis is None else axis)
     return type(out).__name__, out.shape, out is aval, aval.shape
@@ -128,9 +135,6 @@ def test_dtype_and_weak_type(student):
 @probe
 def types_of_values(mj, values):
     """Whether each of several values that are the same for all examples keeps its own type."""
-    from minijax.core import get_aval, not_mapped
-    from minijax.vmap import remove_axis
-
     avals = [get_aval(x) for x in values]
     return [remove_axis(aval, not_mapped) is aval for aval in avals]
 
@@ -237,10 +241,6 @@ BOXED = siblings("vmap.remove_axis")
 @probe(uses=[in_place])
 def rule_call(mj, siblings, axis_size, vals, dims, dim_out, params):
     """What the rule of a made-up primitive is called with, and what becomes of its answer."""
-    from unittest.mock import patch
-
-    from minijax.core import Primitive, new_main, not_mapped, vmap_rules
-
     calls = []
     toy = Primitive("toy")
 
@@ -266,10 +266,6 @@ def rule_call(mj, siblings, axis_size, vals, dims, dim_out, params):
 @probe(uses=[in_place])
 def several(mj, siblings, vals, params, number=3):
     """A made-up primitive with up to three results, one of them the same for all examples."""
-    from unittest.mock import patch
-
-    from minijax.core import Primitive, new_main, not_mapped, vmap_rules
-
     toy = Primitive("toy", multiple_results=True)
 
     def toy_batch(axis_size, vals, dims, *, scale=1.0):
@@ -294,8 +290,6 @@ def several(mj, siblings, vals, params, number=3):
 def real_primitive(mj, siblings, x, dim):
     """The primitive sin, with the rule of the module."""
 
-    from minijax.core import new_main, sin_p
-
     with (
         in_place("minijax.vmap", siblings) as vmap,
         new_main(vmap.BatchTrace, x.shape[dim]) as main,
@@ -308,8 +302,6 @@ def real_primitive(mj, siblings, x, dim):
 @probe(uses=[in_place])
 def missing_rule(mj, siblings):
     """The error where there is no rule."""
-
-    from minijax.core import Primitive, new_main
 
     with in_place("minijax.vmap", siblings) as vmap, new_main(vmap.BatchTrace, 3) as main:
         trace = vmap.BatchTrace(main)
@@ -324,11 +316,6 @@ def missing_rule(mj, siblings):
 @probe(uses=[in_place])
 def level_of_the_rule(mj, siblings, x):
     """Whether a rule gets another vmap's box unchanged, and the size as the trace has it."""
-    from unittest.mock import patch
-
-    from minijax.axis_env import AxisSize
-    from minijax.core import Primitive, new_main, vmap_rules
-
     toy = Primitive("toy")
     seen = []
 
@@ -407,8 +394,6 @@ def align(student, axis_size, dim, x, rank, work=""):
 @probe(uses=[in_place])
 def combined(mj, siblings, name, axis_size, vals, dims):
     """An elementwise operation of two operands, by the given rule."""
-
-    from minijax import core
 
     with in_place("minijax.vmap", siblings) as vmap:
         dims = [core.not_mapped if dim is None else dim for dim in dims]
@@ -672,8 +657,6 @@ INSIDE = siblings("vmap.remove_axis", "vmap.process_primitive")
 def passed_through(mj, siblings, axis_size, in_dims, args):
     """A function that exchanges its arguments, and gives a constant and an array too."""
 
-    from minijax.core import not_mapped
-
     with in_place("minijax.vmap", siblings) as vmap:
         in_dims = [not_mapped if dim is None else dim for dim in in_dims]
         outs, dims = vmap.vmap_flat(
@@ -704,8 +687,6 @@ def computed(mj, siblings, in_dim, x):
 def boxed_inputs(mj, siblings, axis_size, in_dims, args):
     """What the function gets, and the stack before, during and after its call."""
 
-    from minijax.core import not_mapped, trace_state
-
     calls, sizes = [], [len(trace_state.stack)]
 
     def f(*xs):
@@ -730,8 +711,6 @@ def boxed_inputs(mj, siblings, axis_size, in_dims, args):
 def outer_outputs(mj, siblings, x):
     """An output that is a tracer of an outer vmap, and one that is computed from both."""
 
-    from minijax.core import new_main, not_mapped
-
     with in_place("minijax.vmap", siblings) as vmap, new_main(vmap.BatchTrace, x.shape[1]) as main:
         outer = vmap.BatchTracer(vmap.BatchTrace(main), x, 1)
         (out, _), dims = vmap.vmap_flat(lambda y: [outer, y], 4, [0], [np.ones(4)])
@@ -741,8 +720,6 @@ def outer_outputs(mj, siblings, x):
 @probe(uses=[in_place])
 def nested(mj, siblings, x, dim):
     """A vmap in a vmap, whose inner function gives the outer one's box."""
-
-    from minijax.core import not_mapped
 
     inner_dims = []
 
@@ -760,8 +737,6 @@ def nested(mj, siblings, x, dim):
 def failing_function(mj, siblings):
     """The stack after a function that raises."""
 
-    from minijax.core import trace_state
-
     def stop(error):
         raise error
 
@@ -778,8 +753,6 @@ def failing_function(mj, siblings):
 @probe(uses=[in_place])
 def escaped_output(mj, siblings):
     """An output that is a tracer of an inner vmap that has ended."""
-
-    from minijax.errors import UnexpectedTracerError
 
     kept = []
 
@@ -802,8 +775,6 @@ def escaped_output(mj, siblings):
 @probe(uses=[in_place])
 def name_of_the_axis(mj, siblings, size):
     """Whether the name of the axis can be used inside, and afterwards."""
-
-    from minijax.axis_env import AxisSize, axis_frame, axis_sizes
 
     seen = []
 
@@ -866,8 +837,6 @@ def test_flat_after_an_error(student):
 @probe(uses=[beside_single, in_place])
 def sizes(mj, siblings, axis_size, x):
     """Functions without results and without mapped arguments, and weak types."""
-    from minijax.core import not_mapped
-
     with in_place("minijax.vmap", siblings) as vmap:
         nothing = vmap.vmap_flat(lambda x: [], axis_size, [0], [x])
         outs, dims = vmap.vmap_flat(lambda x: [x, 7.5], axis_size, [not_mapped], [2.5])
@@ -903,8 +872,6 @@ def place(student, axis_size, dim, axis, out):
 @probe(uses=[in_place])
 def placed(mj, siblings, axis_size, dim, axis, out):
     """The result with its batch axis in place, or the name of the error."""
-
-    from minijax.core import not_mapped
 
     with in_place("minijax.vmap", siblings) as vmap:
         dim = not_mapped if dim is None else dim
@@ -1218,8 +1185,6 @@ def with_derivatives(mj, x, x_dot):
 @probe
 def again_and_again(mj, x):
     """One function with other axes, sizes and containers, after one that fails in the middle."""
-    from minijax.core import trace_state
-
     calls = []
 
     def f(x):
