@@ -17,7 +17,7 @@ from autograder.lessons.manifest import Lesson
 
 _QUIET = [
     *("--disable-plugin-autoload", "--noconftest", "--import-mode=importlib", "--strict-markers"),
-    *("-c", os.devnull),
+    *("-o", "markers=meets: the classes of mistakes (see upkeep/classes.py)", "-c", os.devnull),
     *(f"-pno:{name}" for name in ("cacheprovider", "terminal", "capture", "logging", "warnings")),
     *(f"-pno:{name}" for name in ("faulthandler", "doctest", "unittest", "junitxml", "stepwise")),
     *(f"-pno:{name}" for name in ("unraisableexception", "threadexception")),
@@ -63,6 +63,7 @@ class _Collector:
     def __init__(self) -> None:
         self.tests: dict[str, list[str]] = defaultdict(list)
         self.properties: dict[str, str] = {}
+        self.marks: dict[str, tuple[str, pytest.Mark]] = {}
         self.broken: list[str] = []
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -71,6 +72,8 @@ class _Collector:
             for item in items:
                 self.tests[exercise_of(item)].append(item.name)
                 self.properties[item.name] = property_of(item)
+                if mark := item.get_closest_marker("meets"):
+                    self.marks[item.name.partition("[")[0]] = exercise_of(item), mark
         except SuiteError as error:
             self.broken.append(str(error))
 
@@ -101,6 +104,11 @@ def collect(path: Path) -> dict[str, list[str]]:
 def properties(path: Path) -> dict[str, str]:
     """By test what it asks, in words for students; "" for a test that does not say it."""
     return collected(path).properties
+
+
+def marks(path: Path) -> list[tuple[str, str, pytest.Mark]]:
+    """Each test with its exercise and the mark that says which classes of mistakes it meets."""
+    return [(test, *found) for test, found in collected(path).marks.items()]
 
 
 def property_of(item: Any) -> str:

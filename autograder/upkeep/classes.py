@@ -1,31 +1,31 @@
 """The table exercise x class of mistakes: which hidden test meets which class in which exercise.
 
-`hidden/classes.toml` lists the classes. `hidden/suites/LESSON.classes.toml` has the cells:
+`hidden/classes.toml` lists the classes. A test is marked with those that it meets in its exercise,
+and a test of the whole module says of each in which exercises:
 
-    nowhere = ["weak_type", "axes"]
+    @pytest.mark.meets("zeros", "order")
+    @pytest.mark.meets(nested="pure flat", twice="flat")
 
-    [another_box]
-    lift = ["test_own_boxes", "test_whole_nested"]
-    "does not apply" = ["add_rule", "mul_rule"]
+`hidden/suites/LESSON.classes.toml` has the rest, the classes that do not apply:
 
-`nowhere` has the classes that apply to no exercise of the lesson, whose name the exercises are
-written without. A test must be of that exercise, or of the whole module. `audit` sees that each
-fails while the exercise is a stub; that it meets the class is for a reader to judge.
+    nowhere = ["axes"]
+    pure = ["order", "twice"]
+
+`audit` sees that each test fails while the exercise is a stub; that it meets the class is for a
+reader to judge.
 """
 
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from autograder.grading import under_pytest
 from autograder.lessons import places
 from autograder.lessons.manifest import Lesson
 
 NOWHERE = "nowhere"
-NOT_HERE = "does not apply"
 
-Table = Mapping[str, Any]
+Table = Mapping[str, list[str]]
 
 
 def classes() -> dict[str, str]:
@@ -34,7 +34,7 @@ def classes() -> dict[str, str]:
 
 
 def file_of(lesson_id: str) -> Path:
-    """The file that holds a lesson's cells."""
+    """The file that says which classes do not apply in a lesson."""
     return places.SUITES / f"{lesson_id}.classes.toml"
 
 
@@ -47,49 +47,47 @@ def faults(lesson: Lesson) -> list[str]:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         return [f"{path.name} is not valid TOML: {error}."]
-    return [f"{path.name}: {text}" for text in _faults(lesson, table)]
+    return [*_faults_of_marks(lesson), *_faults_of_cells(lesson, table)]
 
 
 def cells(lesson: Lesson) -> dict[str, set[str]]:
-    """The tests that a lesson's table names, by the id of the exercise."""
-    table = tomllib.loads(file_of(lesson.id).read_text(encoding="utf-8"))
+    """The tests that meet some class, by the id of the exercise."""
     found: dict[str, set[str]] = {exercise.id: set() for exercise in lesson.exercises}
-    for name in classes():
-        for exercise, tests in table.get(name, {}).items():
-            if exercise != NOT_HERE:
-                found[f"{lesson.id}.{exercise}"].update(tests)
+    for test, _, exercise in _met(lesson):
+        found[exercise].add(test)
     return found
 
 
-def _faults(lesson: Lesson, table: Table) -> Iterator[str]:
-    nowhere = table.get(NOWHERE, [])
-    known = classes()
-    for name in sorted({*table, *nowhere} - {*known, NOWHERE}):
-        yield f"{name} is no class. Those in classes.toml are."
-    for name in known:
-        if (name in nowhere) == (name in table):
-            yield f"{name} should have a table, or be in `{NOWHERE}`."
-        elif name in table:
-            yield from _faults_of_class(lesson, name, table[name])
+def _met(lesson: Lesson) -> Iterator[tuple[str, str, str]]:
+    """Each test with each class that it meets, and the exercise that it meets it in."""
+    for test, own, mark in under_pytest.marks(under_pytest.suite_of(lesson)):
+        yield from ((test, name, own) for name in mark.args)
+        for name, exercises in mark.kwargs.items():
+            yield from ((test, name, f"{lesson.id}.{other}") for other in exercises.split())
 
 
-def _faults_of_class(lesson: Lesson, name: str, row: Table) -> Iterator[str]:
+def _faults_of_marks(lesson: Lesson) -> Iterator[str]:
+    known, exercises = classes(), {exercise.id for exercise in lesson.exercises}
+    asking = {test: own for test, own, _ in under_pytest.marks(under_pytest.suite_of(lesson))}
+    for test, name, exercise in _met(lesson):
+        if name not in known:
+            yield f"{test}: {name} is no class. Those in classes.toml are."
+        if exercise not in exercises:
+            yield f"{test} meets {name} in no exercise. Write {name}=EXERCISES."
+        elif asking[test] not in (exercise, f"{lesson.id}.whole"):
+            yield f"{test} is no test of {exercise} or of the whole module."
+
+
+def _faults_of_cells(lesson: Lesson, table: Table) -> Iterator[str]:
+    file, known = file_of(lesson.id).name, classes()
     exercises = [exercise.id.partition(".")[2] for exercise in lesson.exercises]
-    asking = _asking(lesson)
+    for name in sorted({name for names in table.values() for name in names} - known.keys()):
+        yield f"{file}: {name} is no class. Those in classes.toml are."
+    for exercise in sorted(table.keys() - {*exercises, NOWHERE}):
+        yield f"{file}: {exercise} is no exercise of the lesson."
+    met = {(name, exercise) for _, name, exercise in _met(lesson)}
     for exercise in exercises:
-        if (exercise in row) == (exercise in row.get(NOT_HERE, [])):
-            yield f"{name}: {exercise} should have tests, or be in `{NOT_HERE}`."
-    for exercise in sorted({*row, *row.get(NOT_HERE, [])} - {*exercises, NOT_HERE}):
-        yield f"{name}: {exercise} is no exercise of the lesson."
-    for exercise in exercises:
-        if not row.get(exercise, True):
-            yield f"{name}: {exercise} has an empty cell."
-        for test in row.get(exercise, []):
-            if asking.get(test) not in (f"{lesson.id}.{exercise}", f"{lesson.id}.whole"):
-                yield f"{name}: {test} is no test of {exercise} or of the whole module."
-
-
-def _asking(lesson: Lesson) -> dict[str, str]:
-    """What each test of the suite asks for; a test of several cases is one."""
-    collected = under_pytest.collect(under_pytest.suite_of(lesson))
-    return {test.partition("[")[0]: part for part, tests in collected.items() for test in tests}
+        without = [*table.get(NOWHERE, []), *table.get(exercise, [])]
+        for name in known:
+            if without.count(name) + ((name, f"{lesson.id}.{exercise}") in met) != 1:
+                yield f"{exercise}: either a test meets {name}, or {file} says it does not apply."

@@ -66,15 +66,15 @@ def test_spread():
     assert tiny.spread([1.0, 2.0]) == 1.0
 """
 
-# Only one class is said to apply, and to one exercise.
+# Only one class is said to apply, and not to all exercises.
 CLASSES = f"""
 nowhere = {sorted({*classes.classes()} - {"sizes"})}
-
-[sizes]
-mean = ["test_mean_of_nothing"]
-spread = ["test_whole_spread_of_one"]
-"does not apply" = ["double"]
+double = ["sizes"]
 """
+MARKED = {
+    "def test_mean_of_nothing": '@pytest.mark.meets("sizes")',
+    "def test_whole_spread_of_one": '@pytest.mark.meets(sizes="spread")',
+}
 
 # The small course with exercises that are independent, and mistakes that can be recognised.
 GOOD = {
@@ -82,7 +82,9 @@ GOOD = {
     "solutions/tiny/numbers.py": MODULE.replace("double(x) - mean(x)", "np.max(x) - np.min(x)"),
     "answers/tiny.py": MISTAKES.rpartition("\n@mistake")[0] + RIGHT,
     "course/lessons/01_tiny/checks.py": CHECKS,
-    "suites/tiny.py": WHOLE_SUITE,
+    "suites/tiny.py": functools.reduce(
+        lambda text, test: text.replace(test, f"{MARKED[test]}\n{test}"), MARKED, WHOLE_SUITE
+    ),
     "suites/tiny.equivalent.toml": EQUIVALENT,
     "suites/tiny.classes.toml": CLASSES,
 }
@@ -144,16 +146,14 @@ FINDINGS = [
         "return tiny.double(x) + 0 * tiny.mean([1, 2])",
         "`after`",
     ),
-    (
-        "suites/tiny.classes.toml",
-        '["test_whole_spread_of_one"]',
-        '["test_mean"]',
-        "no test of spread",
-    ),
-    ("suites/tiny.classes.toml", '["test_mean_of_nothing"]', "[]", "mean has an empty cell"),
-    ("suites/tiny.classes.toml", '= ["double"]', "= []", "double should have tests"),
-    ("suites/tiny.classes.toml", "[sizes]", "[size]", "size is no class"),
-    ("suites/tiny.classes.toml", "'again'", "'agian'", "again should have a table"),
+    ("suites/tiny.py", 'meets("sizes")', 'meets(sizes="double")', "no test of tiny.double"),
+    ("suites/tiny.py", 'meets(sizes="spread")', 'meets("sizes")', "meets sizes in no exercise"),
+    ("suites/tiny.py", 'meets("sizes")', 'meets("size")', "size is no class"),
+    ("suites/tiny.py", '@pytest.mark.meets("sizes")', "", "mean: either a test meets sizes"),
+    ("suites/tiny.classes.toml", '["sizes"]', "[]", "double: either a test meets sizes"),
+    ("suites/tiny.classes.toml", "double", "mean", "mean: either a test meets sizes"),
+    ("suites/tiny.classes.toml", "double", "doubel", "doubel is no exercise"),
+    ("suites/tiny.classes.toml", "'again'", "'agian'", "agian is no class"),
     ("suites/tiny.py", "return tiny.mean(np.array(x))", "return sum(x) / len(x)", "without tiny"),
     ("answers/tiny.py", "3.0 * np", "2.0 * np", "should lose points"),
     ("answers/tiny.py", "np.multiply(x, 2.0)", "np.multiply(x, 2.5)", "should have full points"),

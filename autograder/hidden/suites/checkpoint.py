@@ -8,6 +8,7 @@ by the equation that makes them. Nothing here is compiled.
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
@@ -198,17 +199,20 @@ def calls_of_equal_programs(mj, values):
     return types, names_in(of_a_constant), arrays(beside)
 
 
+@pytest.mark.meets("twice", "again", "mutation")
 def test_call_again(student):
     """The program that is called stays as it was, and can be called again."""
     student.agrees(called_again, CONSTANTS, [ROW])
     student.agrees(called_again, "lambda x, y: [x - y]", [ROW, STEP])
 
 
+@pytest.mark.meets("weak_type", "caching")
 def test_call_weak_types(student):
     """Weak types stay what they are, and a call on numbers alone is a call too."""
     student.agrees(calls_of_equal_programs, [np.float64(1.0), 1.0, np.float64(1.0)])
 
 
+@pytest.mark.meets("float32", "sizes", "some_results")
 def test_call_results(student):
     """A call returns the results of the program for the arguments, as a list."""
     student.agrees(called, "lambda x, y: [x - y, x * y]", [ROW, STEP])
@@ -216,30 +220,35 @@ def test_call_results(student):
     student.agrees(called, "lambda x, y: []", [1.0, 2.0])
 
 
+@pytest.mark.meets("more_than_two")
 def test_call_results_with_constants(student):
     """The same for programs with constants."""
     student.agrees(called, CONSTANTS, [ROW])
     student.agrees(called, "lambda x, y: [y - np.array([1.0, 2.0, 4.0]), x]", [ROW, STEP])
 
 
+@pytest.mark.meets("order")
 def test_call_operands(student):
     """One operation is bound, whose operands are the constants and then the arguments."""
     student.agrees(bound, CONSTANTS, [ROW], True, False)
     student.agrees(bound, "lambda x, y: [y - np.array([1.0, 2.0, 4.0])]", [ROW, STEP], 1, 0)
 
 
+@pytest.mark.meets("keys")
 def test_call_params(student):
     """The other parameters arrive as they were given."""
     student.agrees(bound, "lambda x, y: [jnp.sin(x) - y]", [ROW, STEP], False, True)
     student.agrees(bound, "lambda x, y: [y, x * y]", [2.0, 3.0], True, True)
 
 
+@pytest.mark.meets("another_box", "nested", "closure")
 def test_call_captured_tangents(student):
     """A value from outside the function is differentiated, and the call stays one operation."""
     student.agrees(captured, ROW, STEP, GRID[0], "jvp")
     student.agrees(captured, 2.0, ROW, STEP, "jvp")
 
 
+@pytest.mark.meets("another_box")
 def test_call_captured_batches(student):
     """The same for values that are batched."""
     student.agrees(captured, ROW, GRID, GRID, "vmap")
@@ -273,6 +282,7 @@ FORKED = "lambda x: (lambda a: [jnp.cos(jnp.sin(a)) + jnp.exp(a)])(jnp.sin(x) * 
 PAIRS = "lambda x, y: (lambda a, b: [jnp.sin(x), b * a, pair(b, x)[0]])(*pair(x, y, k=3))"
 
 
+@pytest.mark.meets("order")
 def test_kept_in_order(student):
     """What the policy wants of what is needed is kept, in the order of the program."""
     student.agrees(kept, MIXED, [2.0, 3.0], 1, ["sin"])
@@ -280,6 +290,7 @@ def test_kept_in_order(student):
     student.agrees(kept, FORKED, [ROW], 0, ["exp", "sin"])
 
 
+@pytest.mark.meets("sizes", "some_results")
 def test_kept_residuals_alone(student):
     """What only the outputs before the residuals need is not kept."""
     student.agrees(kept, MIXED, [2.0, 3.0], 2, ["sin"])
@@ -287,6 +298,7 @@ def test_kept_residuals_alone(student):
     student.agrees(kept, "lambda x: [jnp.sin(x), jnp.cos(x)]", [ROW], 1, ["sin", "cos"])
 
 
+@pytest.mark.meets("more_than_two")
 def test_kept_residuals_after_outputs(student):
     """The same if an output and a residual are computed from one value."""
     text = "lambda x: (lambda a: [jnp.exp(jnp.sin(a)), jnp.exp(a), a * x])(jnp.sin(x))"
@@ -301,12 +313,14 @@ def test_kept_stops(student):
     student.agrees(kept, FORKED, [2.0], 0, ["sin"])
 
 
+@pytest.mark.meets("moment")
 def test_kept_stops_at_once(student):
     """If the residuals themselves are kept, the policy is not asked about other equations."""
     student.agrees(kept, NESTED, [2.0], 1, ["exp"])
     student.agrees(kept, "lambda x: [jnp.sin(jnp.sin(jnp.sin(x)))]", [ROW], 0, ["sin"])
 
 
+@pytest.mark.meets("float32", "keys", "moment")
 def test_kept_asks(student):
     """The policy is told primitive, types of the operands and parameters, once per equation."""
     student.agrees(kept, "lambda x, y: [jnp.sum(x, axis=0) * y]", [GRID, STEP], 0, [])
@@ -315,6 +329,7 @@ def test_kept_asks(student):
     student.agrees(kept, twice, [ROW], 0, ["sin"])
 
 
+@pytest.mark.meets("order", "more_than_two", "some_results")
 def test_kept_of_several_results(student):
     """Of an equation with several results those that are needed are kept, in their order."""
     student.agrees(kept, PAIRS, [2.0, 3.0], 1, ["pair"])
@@ -357,6 +372,7 @@ def kept_of_a_long_program(mj, length):
     return len(found), len(asked)
 
 
+@pytest.mark.meets("none", "zeros")
 def test_kept_by_any_answer(student):
     """Whatever Python takes for true or false will do as an answer of the policy."""
     student.agrees(kept_by_answers, NESTED, [ROW], np.bool_(True), np.bool_(False))
@@ -364,11 +380,13 @@ def test_kept_by_any_answer(student):
     student.agrees(kept_by_answers, NESTED, [ROW], "yes", "")
 
 
+@pytest.mark.meets("twice", "length")
 def test_kept_of_a_long_program(student):
     """A program may have thousands of equations, and use each value several times."""
     student.agrees(kept_of_a_long_program, 2500)
 
 
+@pytest.mark.meets("none")
 def test_kept_without_policy(student):
     """Without a policy nothing is kept."""
     student.agrees(kept_without_policy, MIXED, [2.0, 3.0], 1)
@@ -413,6 +431,7 @@ KNOWN = "lambda x, y: (lambda a: [x * y, a, jnp.exp(a) - y, y])(jnp.sin(x))"
 REST = "lambda a, b, y, t: [a * t - b, y * t]"
 
 
+@pytest.mark.meets("weak_type")
 def test_later_computes_again(student):
     """Without kept values all residuals are computed again, from the known inputs."""
     student.agrees(later, KNOWN, [2.0, 3.0], 1, [], REST, [10.0])
@@ -426,12 +445,14 @@ def test_later_takes_kept_values(student):
     student.agrees(later, KNOWN, [ROW, STEP], 1, [(3, 0)], REST, [STEP])
 
 
+@pytest.mark.meets("order")
 def test_later_takes_several(student):
     """Several kept values come in the order in which they are listed."""
     student.agrees(later, KNOWN, [2.0, 3.0], 1, [(0, 0), (2, 0)], REST, [10.0])
     student.agrees(later, KNOWN, [ROW, STEP], 1, [(3, 0), (0, 0)], REST, [STEP])
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_later_several_unknowns(student):
     """Unknown inputs come last, in their order."""
     rest = "lambda a, b, y, s, t: [s - t * a, b, y * t]"
@@ -440,6 +461,7 @@ def test_later_several_unknowns(student):
     student.agrees(later, KNOWN, [2.0, 3.0], 1, [(0, 0)], "lambda a, b, y: [a - y]", [])
 
 
+@pytest.mark.meets("sizes", "some_results")
 def test_later_without_outputs(student):
     """All outputs of the known part may be residuals, or none."""
     rest = "lambda p, a, b, y, t: [p * t, a - b * y]"
@@ -448,6 +470,7 @@ def test_later_without_outputs(student):
     student.agrees(later, KNOWN, [ROW, STEP], 4, [], "lambda t: [t * t, t]", [ROW])
 
 
+@pytest.mark.meets("twice")
 def test_later_one_residual_twice(student):
     """One value may be a residual twice, or a known output too, and inputs may be residuals."""
     twice = "lambda x, y: (lambda a: [a, a, y, a, x])(jnp.sin(x))"
@@ -457,6 +480,7 @@ def test_later_one_residual_twice(student):
     student.agrees(later, twice, [ROW, STEP], 3, [(0, 0)], "lambda a, x: [a - x]", [])
 
 
+@pytest.mark.meets("closure", "some_results")
 def test_later_constants(student):
     """The known part may have constants, even as residuals, and equations with several results."""
     text = "lambda x: [x, np.array([1.0, 2.0, 4.0]) * x, 3.0, np.array([7.0, 8.0, 9.0])]"
@@ -520,12 +544,14 @@ SEVERAL = """lambda x, t, y, s: [jnp.sum(y), jnp.cos(jnp.exp(y)) * t - s, x - y,
 FIRST = (True, False)
 
 
+@pytest.mark.meets("moment")
 def test_split_forgets(student):
     """The known inputs cross the line, and the residuals are computed again later."""
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], [], FIRST, [10.0])
     student.agrees(split_call, SPLIT, LINE, [ROW, STEP], [True, False], [], FIRST, [STEP])
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_split_order(student):
     """Known and unknown operands may be mixed; known results are values, others wait."""
     values, flags = [ROW, 2.0, STEP, 3.0], [True, False, True, False]
@@ -535,6 +561,7 @@ def test_split_order(student):
     student.agrees(split_call, SPLIT, SEVERAL, values, [True, True, True, False], [], FIRST, [7.0])
 
 
+@pytest.mark.meets("keys", "none")
 def test_split_policy(student):
     """What the policy keeps crosses the line too, and is not computed again."""
     values, flags = [ROW, 2.0, STEP / 100, 3.0], [True, False, True, False]
@@ -543,6 +570,7 @@ def test_split_policy(student):
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], ["sin"], FIRST, [10.0])
 
 
+@pytest.mark.meets("keys")
 def test_split_marks(student):
     """The call for later is marked; the other parameters are handed on to both calls."""
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], [], (False, False), [10.0])
@@ -550,6 +578,7 @@ def test_split_marks(student):
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], ["mul"], FIRST, [10.0])
 
 
+@pytest.mark.meets("sizes", "some_results")
 def test_split_one_side(student):
     """All operands may be unknown, and all results may be known."""
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [False, False], [], FIRST, [0.5, 7.0])
@@ -581,6 +610,7 @@ def under_other_transformations(mj, siblings, x):
         )
 
 
+@pytest.mark.meets("another_box", "nested", "zeros", "extremes")
 def test_split_under_other_transformations(student):
     """What is known may be a tracer of an outer transformation, and a known result may be 0."""
     student.agrees(under_other_transformations, SPLIT, 0.5)
@@ -631,6 +661,7 @@ def gradient_text(mj, siblings, text, x, options):
     return [line.split(":")[0] for line in lowered.splitlines()]
 
 
+@pytest.mark.meets("order", "more_than_two", "moment")
 def test_barrier(student):
     """The second time all operands go through one barrier, and the equations use its results."""
     student.agrees(emitted, "lambda x: [jnp.sin(x)]", [2.0], True, True)
@@ -638,6 +669,7 @@ def test_barrier(student):
     student.agrees(emitted, "lambda x, y, z: [z - x]", [2.0, ROW, GRID[0]], True, True)
 
 
+@pytest.mark.meets("float32", "more_than_two", "twice", "some_results")
 def test_barrier_for_all_operands(student):
     """Operands of all types go through the barrier, one that is there twice, and unused ones."""
     kinds = [2, ROW, np.array([True, False]), np.float32(3.0)]
@@ -646,23 +678,27 @@ def test_barrier_for_all_operands(student):
     student.agrees(emitted, "lambda x, y: []", [ROW, STEP], True, True)
 
 
+@pytest.mark.meets("keys", "none")
 def test_barrier_with_a_policy(student):
     """Whether there is a policy does not matter for the barrier."""
     student.agrees(emitted, "lambda x, y: [x - y, y]", [ROW, STEP], True, True, True)
     student.agrees(emitted, "lambda x, y: [x - y, y]", [ROW, STEP], True, False, True)
 
 
+@pytest.mark.meets("again")
 def test_no_barrier_the_first_time(student):
     """There is no barrier if something is computed for the first time."""
     student.agrees(emitted, "lambda x: [jnp.sin(x)]", [2.0], True, False)
     student.agrees(emitted, "lambda x, y: [x - y, y]", [ROW, STEP], False, False)
 
 
+@pytest.mark.meets("float32")
 def test_no_barrier_at_first_for_arrays(student):
     """The same for operands of other types."""
     student.agrees(emitted, "lambda x: [x * x]", [GRID.astype(F32)], True, False)
 
 
+@pytest.mark.meets("keys", "again")
 def test_no_barrier_where_merging_is_allowed(student):
     """There is no barrier if the compiler may merge the two."""
     student.agrees(emitted, "lambda x: [jnp.sin(x)]", [2.0], False, True)
@@ -674,6 +710,7 @@ def test_no_barrier_where_arrays_may_be_merged(student):
     student.agrees(emitted, "lambda x: [x * x]", [GRID.astype(F32)], False, True)
 
 
+@pytest.mark.meets("sizes", "closure")
 def test_barrier_without_operands(student):
     """A program without operands has no barrier; constants and literals stay outside."""
     student.agrees(emitted, "lambda: [2.0]", [], True, True)
@@ -681,6 +718,7 @@ def test_barrier_without_operands(student):
     student.agrees(emitted, "lambda x: [x * 2.0, 3.0]", [2.0], True, True)
 
 
+@pytest.mark.meets("nested")
 def test_barrier_in_a_gradient(student):
     """In a compiled gradient the barrier is between the first run and the second."""
     text = "lambda x: jnp.sum(jnp.sin(jnp.sin(x)))"
@@ -722,6 +760,7 @@ def test_random_programs_are_called(student):
 exercise("checkpoint.partial_eval")
 
 
+@pytest.mark.meets("length")
 def test_random_programs_backwards(student):
     """A random program with a checkpoint has the right derivatives in reverse mode."""
     student.agrees_on_programs(pulled_back)
@@ -730,6 +769,7 @@ def test_random_programs_backwards(student):
 exercise("checkpoint.later")
 
 
+@pytest.mark.meets("again", "length", "mutation")
 def test_random_programs_later(student):
     """A random program of which much is kept has the right derivatives in reverse mode."""
     student.agrees_on_programs(pulled_back_with_policy)
@@ -852,27 +892,36 @@ def test_whole_residuals(student):
     student.agrees(residuals, text, [ROW], ["exp"])
 
 
+@pytest.mark.meets(
+    caching="partial_eval", nested="call kept_values later partial_eval", mutation="later"
+)
 def test_whole_transformations(student):
     """With a checkpoint, all transformations compute what they compute without."""
     student.agrees(through_everything, ROW / 2.0, STEP / 100.0)
 
 
+@pytest.mark.meets(
+    another_box="call partial_eval", twice="partial_eval", closure="call partial_eval"
+)
 def test_whole_closures(student):
     """Values from outside the function are differentiated and batched too."""
     student.agrees(closed_over, ROW, STEP / 100.0)
 
 
+@pytest.mark.meets(weak_type="partial_eval", float32="later partial_eval", again="partial_eval")
 def test_whole_arguments(student):
     """Arguments and results may be in containers, and of other types than floats."""
     student.agrees(kinds_of_arguments, ROW)
     student.agrees(kinds_of_arguments, GRID.astype(F32))
 
 
+@pytest.mark.meets(exception="kept_values partial_eval call")
 def test_whole_after_an_error(student):
     """An error comes out as it is, and leaves all as before."""
     student.agrees(after_an_error, 0.5)
 
 
+@pytest.mark.meets(axes="partial_eval")
 def test_whole_programs(student):
     """A random program with a checkpoint in a checkpoint has the right derivatives."""
     student.agrees_on_programs(pulled_back_twice)

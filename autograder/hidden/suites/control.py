@@ -9,6 +9,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from autograder.grading.suite import exercise, probe
 
@@ -78,12 +79,14 @@ def test_eval_takes_the_branch(student):
     student.agrees(branch_taken, THREE, 0, [3.0, np.array(5.0)])
 
 
+@pytest.mark.meets("more_than_two", "again")
 def test_eval_takes_any_branch(student):
     """The same for the first and the last one of several."""
     student.agrees(branch_taken, THREE, 2, [ROW, OTHER])
     student.agrees(branch_taken, THREE, 0, [ROW, OTHER])
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_eval_of_several_operands(student):
     """All operands reach the branch, in their order."""
     three = ("lambda x, y, z: [z - x, y]", "lambda x, y, z: [z, x - y, y]")
@@ -98,11 +101,13 @@ def test_eval_gives_arrays(student):
     student.agrees(branch_taken, ("lambda n: [n, 7]", "lambda n: [n + 1, n]"), 0, [4])
 
 
+@pytest.mark.meets("weak_type")
 def test_eval_of_weak_types(student):
     """The array of a Python number is weakly typed, as the number is."""
     student.agrees(choice_meets_float32, [2.5, 3, np.array(2.5), F32(2.5)])
 
 
+@pytest.mark.meets("sizes")
 def test_eval_of_constants(student):
     """A branch may hold arrays of its own, and hand on booleans and whole numbers."""
     student.agrees(branch_taken, CAPTURED, 0, [ROW])
@@ -111,6 +116,7 @@ def test_eval_of_constants(student):
     student.agrees(branch_taken, ("lambda b, n: [n, b, 2.5]", "lambda b, n: []"), 1, [True, 3])
 
 
+@pytest.mark.meets("another_box", "nested")
 def test_eval_of_tracers(student):
     """Operands may be tracers: tangents come through."""
     student.agrees(branch_of_boxes, THREE, 2, [ROW, OTHER], [OTHER, ROW])
@@ -162,24 +168,28 @@ CAPTURED = (
 )
 
 
+@pytest.mark.meets("nested")
 def test_jvp_of_choice(student):
     """Values and tangents are those of the branch that the index names."""
     student.agrees(moved, SMOOTH, 0, [ROW, OTHER], [OTHER, ROW * 3.0])
     student.agrees(moved, SMOOTH, 1, [0.5, 2.0], [1.0, 10.0])
 
 
+@pytest.mark.meets("again")
 def test_jvp_of_other_branches(student):
     """The same for each of the other branches."""
     student.agrees(moved, SMOOTH, 2, [ROW, OTHER], [OTHER, ROW * 3.0])
     student.agrees(moved, SMOOTH, 1, [GRID, GRID * 2.0], [GRID + 1.0, GRID])
 
 
+@pytest.mark.meets("order", "none")
 def test_jvp_operands_that_stay(student):
     """An operand that does not move has no tangent; what depends on others alone has none."""
     student.agrees(moved, PARTLY, 0, [ROW, OTHER], [GRID[0], None])
     student.agrees(moved, SMOOTH, 2, [0.5, 2.0], [None, 1.0])
 
 
+@pytest.mark.meets("twice", "zeros")
 def test_jvp_branches_agree(student):
     """A result that moves in one branch has a tangent in all: zeros where it stays."""
     student.agrees(moved, PARTLY, 1, [ROW, OTHER], [GRID[0], None])
@@ -190,6 +200,7 @@ LAST = ("lambda x, y: [y, 2.0 * y]", "lambda x, y: [y * 3.0, y]", "lambda x, y: 
 STILL = ("lambda x: [x > 1.0, 2.0]", "lambda x: [x < 1.0, 3.0]", "lambda x: [x < 2.0, 4.0]")
 
 
+@pytest.mark.meets("more_than_two", "some_results")
 def test_jvp_any_branch_decides(student):
     """Any of three branches may be the one in which a result moves; perhaps it moves in none."""
     for first in range(3):
@@ -205,6 +216,7 @@ def test_jvp_of_integers(student):
     student.agrees(moved, COUNTS, 0, [np.array([3, 4]), ROW], [None, OTHER])
 
 
+@pytest.mark.meets("closure")
 def test_jvp_of_captured_arrays(student):
     """Arrays that a branch has captured are in the new branches too."""
     student.agrees(moved, CAPTURED, 1, [ROW], [OTHER])
@@ -257,6 +269,7 @@ def pulled_back(mj, branches, indices, xs, ct):
     return value, back(ct)
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_select_own_branch(student):
     """Each example has the results of its own branch."""
     student.agrees(each_its_own, THREE, [2, 0, 1], [ROW, OTHER], [0, 0], [0.0, 0.0])
@@ -269,6 +282,7 @@ def test_select_of_two(student):
     student.agrees(each_its_own, THREE[:2], [1, 0, 0], [ROW, OTHER], [0, 0], [0.0, 0.0])
 
 
+@pytest.mark.meets("axes")
 def test_select_axes(student):
     """Operands have their batch axes anywhere, or nowhere; those of the results are leading."""
     two = ("lambda x, y: [x - y, y]", "lambda x, y: [y * x, y + x]")
@@ -276,6 +290,7 @@ def test_select_axes(student):
     student.agrees(each_its_own, two, [0, 1], [2.0, GRID], [None, 0], [2.0, ROW])
 
 
+@pytest.mark.meets("twice", "some_results")
 def test_select_results_without_axis(student):
     """A result that is the same for all examples of a branch is selected as well."""
     two = ("lambda x, y: [y, x, 7.0]", "lambda x, y: [y * 2.0, x + 1.0, 5.0]")
@@ -291,6 +306,7 @@ def test_select_arrays(student):
     student.agrees(each_its_own, two, [0, 1], [cube, counts], [0, 0], [cube[0], counts[0]])
 
 
+@pytest.mark.meets("another_box", "nested")
 def test_select_traced(student):
     """The branches of the examples may be unknown: every branch is in the program once."""
     two = ("lambda x: [sin(x)]", "lambda x: [exp(x) * 2.0]")
@@ -298,6 +314,7 @@ def test_select_traced(student):
     student.agrees(within_a_program, two, [0, 0, 1, 1], [np.ones((4, 2))], [ROW[:2]])
 
 
+@pytest.mark.meets("extremes")
 def test_select_gradients(student):
     """What happens in a branch that is not chosen does not spoil the gradient."""
     two = ("lambda x: [x * 3.0]", "lambda x: [log(x)]")
@@ -312,6 +329,7 @@ def test_select_other_gradients(student):
     student.agrees(pulled_back, two, [0, 1], [np.array([[1.0, 2.0], [0.0, 4.0]])], GRID[:, :2])
 
 
+@pytest.mark.meets("more_than_two", "extremes")
 def test_select_gradients_of_each_operand(student):
     """The same for the second and the third operand, and the second and the third branch."""
     three = (
@@ -376,24 +394,28 @@ def test_settled_later(student):
     student.agrees(fixed_point, (False, True, False), [(0, 1), (1,), (2,)], [(2,), (0,)])
 
 
+@pytest.mark.meets("more_than_two", "again")
 def test_settled_in_several_rounds(student):
     """Marks may need several rounds to reach the last value of the carry."""
     student.agrees(fixed_point, (True, False, False, False), CHAIN, [(3,), ()])
     student.agrees(fixed_point, (False, True, False, False), CHAIN, [(0,), (3,)])
 
 
+@pytest.mark.meets("order", "twice")
 def test_settled_step(student):
     """The step that comes back belongs to the marks that come back."""
     student.agrees(fixed_point, (False, False, True), [(0, 1), (1, 2), (2,)], [(0,), (2,), (0,)])
     student.agrees(fixed_point, (True, False, False), CHAIN[:3], [(2,), (1,)])
 
 
+@pytest.mark.meets("sizes", "some_results")
 def test_settled_without_carry(student):
     """There may be no carry at all, or nothing besides."""
     student.agrees(fixed_point, (), [], [(), ()])
     student.agrees(fixed_point, (True,), [(0,)])
 
 
+@pytest.mark.meets("nested")
 def test_settled_derivatives(student):
     """The derivative of a step takes and returns the tangents of the same values."""
     late = "lambda a, b, c, n: [a, b + a, sin(c) + b, n + 1, c, n]"
@@ -435,6 +457,7 @@ def test_finished_keep_their_carry(student):
     student.agrees(after_steps, SMALL, "lambda x: [x - 1.0]", [], [], [np.array([30.0, 7.0, 9.0])])
 
 
+@pytest.mark.meets("again")
 def test_finished_for_good(student):
     """After several steps, each example has the values with which it was done."""
     carry = [np.array([1.0, 3.0, 5.0])]
@@ -442,12 +465,14 @@ def test_finished_for_good(student):
     student.agrees(after_steps, SMALL, "lambda x: [x + exp(x)]", [], [], [ROW], 4)
 
 
+@pytest.mark.meets("order")
 def test_finished_with_constants(student):
     """Constants of the condition come first, then those of the body, then the carry."""
     student.agrees(after_steps, *TWO_OF_EACH)
     student.agrees(after_steps, *TWO_OF_EACH, 3)
 
 
+@pytest.mark.meets("keys", "sizes")
 def test_finished_with_other_numbers_of_constants(student):
     """The condition and the body may have different numbers of constants, or none."""
     limit, k = np.array([4.0, 4.0, 2.0]), np.array([2.0, 3.0, 5.0])
@@ -464,6 +489,7 @@ def test_finished_old_carry(student):
     student.agrees(after_steps, SMALL, "lambda x: [x - 9.0]", [], [], [np.array([12.0, 7.0, 8.5])])
 
 
+@pytest.mark.meets("float32", "more_than_two", "extremes")
 def test_finished_in_every_dtype(student):
     """An example that is done keeps all of its carry: booleans, whole numbers, infinities."""
     body = "lambda x, b, n, y: [x * 2.0, x > 7.0, n + 1, log(y)]"
@@ -540,12 +566,14 @@ def test_scan_carry_and_ys(student):
     student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0, 3.0]), GRID], 2)
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_scan_of_several(student):
     """Several constants, carries, arrays of rows and ys keep their order."""
     student.agrees(scanned, FULL, (2, 2), FULL_ARGS, 3)
     student.agrees(scanned, FULL, (2, 2), [3.0, *FULL_ARGS[1:]], 3)
 
 
+@pytest.mark.meets("again")
 def test_scan_reversed(student):
     """In a reversed scan the last row comes first, and each y is at the place of its row."""
     student.agrees(scanned, SUMS, (0, 1), [1.0, ROW], 3, True)
@@ -558,6 +586,7 @@ def test_scan_of_several_reversed(student):
     student.agrees(scanned, FULL, (2, 2), [3.0, *FULL_ARGS[1:]], 3, True)
 
 
+@pytest.mark.meets("sizes")
 def test_scan_of_no_steps(student):
     """Without steps, the carry is the first one, and the ys have no rows."""
     student.agrees(scanned, SUMS, (0, 1), [4.0, np.zeros(0)], 0)
@@ -565,12 +594,14 @@ def test_scan_of_no_steps(student):
     student.agrees(loops_in, SUMS, (0, 1), [4.0, np.zeros(0)], 0)
 
 
+@pytest.mark.meets("float32")
 def test_scan_of_one_step(student):
     """One step, and other dtypes."""
     student.agrees(scanned, SUMS, (0, 1), [np.array(3, np.int32), np.array([5], np.int32)], 1)
     student.agrees(scanned, "lambda b, n: [b & (n > 1), n < 3]", (0, 1), [True, np.arange(4)], 4)
 
 
+@pytest.mark.meets("keys", "sizes")
 def test_scan_of_parts(student):
     """There may be no carry, no ys, or no rows."""
     student.agrees(scanned, "lambda k, x: [x * k]", (1, 0), [5.0, ROW], 3)
@@ -635,6 +666,7 @@ def test_backwards_from_the_last_step(student):
     student.agrees(backwards, chain, NUMBERS[:2], (0, 0, 1, 1), ([], [STACK], [1.0, ROW]))
 
 
+@pytest.mark.meets("again")
 def test_backwards_of_reversed(student):
     """A reversed scan is undone from its first row to its last."""
     given = ([10.0], [STACK], [1.0, np.array([7.0, 11.0, 13.0])])
@@ -652,6 +684,7 @@ def test_backwards_constants(student):
     student.agrees(backwards, "lambda w, r: [w * r]", NUMBERS[:2], (0, 1, 0, 1), given)
 
 
+@pytest.mark.meets("more_than_two")
 def test_backwards_constants_of_several_shapes(student):
     """Each constant has a sum of its own shape and dtype."""
     types = [GRID, 0.0, np.float32(1.0), GRID, GRID]
@@ -661,6 +694,7 @@ def test_backwards_constants_of_several_shapes(student):
     student.agrees(backwards, rest, types, (0, 3, 1, 0), ([], [], cts), True)
 
 
+@pytest.mark.meets("float32")
 def test_backwards_single_precision(student):
     """In a program of float32, sums and zeros are of float32 too."""
     small = [F32(0.0)] * 5
@@ -670,6 +704,7 @@ def test_backwards_single_precision(student):
     student.agrees(backwards, LINE, small, ONE_EACH, given, True)
 
 
+@pytest.mark.meets("more_than_two", "some_results")
 def test_backwards_some_results(student):
     """Of several carries and ys, some may have no cotangent."""
     rest = "lambda c, d, x: [c + x, d * 2.0 + c, c - d, x * 3.0]"
@@ -680,6 +715,7 @@ def test_backwards_some_results(student):
         student.agrees(backwards, rest, types, (0, 0, 2, 0), ([], [], cts), True)
 
 
+@pytest.mark.meets("none", "zeros")
 def test_backwards_zero_cotangents(student):
     """A cotangent that is None is zero, of the carry or of a whole array of ys."""
     given = ([10.0], [STACK], [None, np.array([7.0, 11.0, 13.0])])
@@ -687,6 +723,7 @@ def test_backwards_zero_cotangents(student):
     student.agrees(backwards, LINE, NUMBERS, ONE_EACH, ([10.0], [STACK], [2.0, None]))
 
 
+@pytest.mark.meets("order")
 def test_backwards_several(student):
     """Several of each, of several shapes, keep their order."""
     rest = "lambda s, t, w, c, d, x, r, q: [c * r + w * s, d * q - x, c * q, d * s + x * t]"
@@ -697,6 +734,7 @@ def test_backwards_several(student):
     student.agrees(backwards, rest, types, (2, 1, 2, 2), given, True)
 
 
+@pytest.mark.meets("sizes")
 def test_backwards_no_steps(student):
     """A scan of no steps hands the carry's cotangent on, and adds up nothing."""
     given = ([10.0], [np.zeros(0)], [4.0, np.zeros(0)])
@@ -935,6 +973,7 @@ def test_whole_choices_of_examples(student):
     student.agrees(choices_of_examples, np.array([0.0, 2.0, -1.0]), 3.0)
 
 
+@pytest.mark.meets(nested="finished")
 def test_whole_loops_of_examples(student):
     """In a batch each example runs for as long as its own condition holds."""
     student.agrees(loops_of_examples, np.array([1.0, 3.0, 9.0]), np.array([8.0, 2.0, 20.0]))
@@ -945,17 +984,24 @@ def test_whole_slopes_of_loops(student):
     student.agrees(slopes_of_loops, 0.5, 2.0)
 
 
+@pytest.mark.meets(twice="scan_steps", none="scan_steps")
 def test_whole_scans(student):
     """Scans return the last carry and the stacked results, even those of no steps."""
     student.agrees(scans, ROW)
 
 
+@pytest.mark.meets(twice="scan_transpose")
 def test_whole_gradients_of_scans(student):
     """The gradients of a scan are right, in both directions and both precisions."""
     student.agrees(gradients_of_scans, GRID[:, :2], np.array([[1.0, 2.0], [0.5, -1.0], [3.0, 0.0]]))
     student.agrees(gradients_of_scans, GRID[:, :2].astype(F32), np.ones((3, 2), F32))
 
 
+@pytest.mark.meets(
+    another_box="cond_jvp",
+    nested="scan_steps scan_transpose",
+    closure="cond_eval cond_jvp scan_steps scan_transpose",
+)
 def test_whole_one_in_another(student):
     """Choices and loops work inside each other, and inside other transformations."""
     student.agrees(one_in_another, np.array([0.5, 1.5]))

@@ -132,40 +132,47 @@ def in_another_thread(mj):
     return seen
 
 
+@pytest.mark.meets("moment", "none", "length")
 @pytest.mark.parametrize("height", [1, 4])
 def test_level_is_place_on_stack(student, height):
     """The new interpreter is on top of the stack, and its level is its index there."""
     student.agrees(in_a_block, height, None)
 
 
+@pytest.mark.meets("zeros")
 def test_data_are_kept(student):
     """The block gets the interpreter that was pushed, with its type and its data."""
     for data in ({"log": [1, 2]}, [], 0, "", False):
         student.agrees(in_a_block, 3, data)
 
 
+@pytest.mark.meets("more_than_two", "again", "caching", "nested", "moment", "mutation")
 def test_block_ends(student):
     """When blocks end, one inside the other or one after the other, their interpreters are gone."""
     student.agrees(after_blocks)
 
 
+@pytest.mark.meets("exception")
 def test_error_in_block(student):
     """An error in the block takes the interpreter off the stack and then goes on its way."""
     student.agrees(after_an_error, "ValueError", 1)
     student.agrees(after_an_error, "ZeroDivisionError", 3)
 
 
+@pytest.mark.meets("exception")
 def test_interrupt_in_block(student):
     """An interrupt, or whatever else ends the block, leaves the stack clean."""
     for kind in ("KeyboardInterrupt", "SystemExit", "GeneratorExit", "StopIteration"):
         student.agrees(after_an_error, kind, 2)
 
 
+@pytest.mark.meets("exception")
 def test_error_in_inner_block(student):
     """An error in an inner block takes off the inner interpreter only."""
     student.agrees(error_between_blocks)
 
 
+@pytest.mark.meets("nested")
 def test_threads_have_their_own_stack(student):
     """A block in one thread changes nothing for another thread."""
     student.agrees(in_another_thread)
@@ -292,30 +299,35 @@ def aval_refused(mj, value):
     return "no error"
 
 
+@pytest.mark.meets("weak_type")
 @pytest.mark.parametrize("value", [2.5, -3, True])
 def test_python_numbers(student, value):
     """Python's numbers and booleans are weakly typed arrays without axes."""
     student.agrees(aval_of, value)
 
 
+@pytest.mark.meets("float32")
 def test_arrays(student):
     """An array's abstract value has its shape and dtype, is not weakly typed, and holds it."""
     for dtype in ("float32", "float64", "int32", "bool", "uint8"):
         student.agrees(aval_of, np.array([[1, 0, 2], [3, 0, 5]], dtype))
 
 
+@pytest.mark.meets("sizes")
 def test_small_arrays(student):
     """Arrays without axes and arrays without elements are arrays too."""
     student.agrees(aval_of, np.array(2.5, np.float32))
     student.agrees(aval_of, np.zeros((0, 3), np.int32))
 
 
+@pytest.mark.meets("weak_type")
 def test_numpy_scalars(student):
     """NumPy's scalars are not weakly typed, whatever Python class they inherit from."""
     for value in (np.float64(2.5), np.float64(-0.5), np.float32(1.5), np.int64(7), np.bool_(True)):
         student.agrees(aval_of, value)
 
 
+@pytest.mark.meets("another_box")
 def test_tracer_answers_for_itself(student):
     """A tracer's abstract value is the tracer's own, the very object."""
     student.agrees(aval_of_tracer, (2, 3), "float32", False)
@@ -332,21 +344,25 @@ def test_registered_classes(student):
     student.agrees(aval_of_registered)
 
 
+@pytest.mark.meets("again", "caching")
 def test_table_is_asked_each_time(student):
     """The table says what is an array, and may change at any time."""
     student.agrees(aval_of_changing_class)
 
 
+@pytest.mark.meets("caching", "zeros", "extremes")
 def test_equal_values(student):
     """Values that are equal still have abstract values of their own."""
     student.agrees(avals_in_turn, [1, 1.0, True, np.float32(1), 0, False, 0.0, -0.0, 1])
 
 
+@pytest.mark.meets("exception", "extremes")
 def test_makers_may_refuse(student):
     """If the maker of a value's type raises an error, it is this error that comes out."""
     student.agrees(errors_of_makers)
 
 
+@pytest.mark.meets("none")
 def test_no_arrays(student):
     """A value that is neither a number nor an array is rejected by a TypeError that shows it."""
     for value in ("one", None, [1.0, 2.0], (3, 4), {"a": 1.0}):
@@ -408,6 +424,7 @@ def top_of_escaped(mj, height, escaped_level, other_level):
     return answers
 
 
+@pytest.mark.meets("sizes")
 def test_constants_go_to_the_bottom(student):
     """If no operand is a tracer, evaluation takes the operation, however high the stack is."""
     for levels in ([], [None], [None, None, None]):
@@ -427,23 +444,27 @@ def test_operands_decide(student):
     student.agrees(top_of, [2, None, 1], 5, None)
 
 
+@pytest.mark.meets("order", "more_than_two", "twice", "closure")
 def test_highest_level(student):
     """Of several tracers the one with the highest level decides, in any place."""
     for levels in ([3, 1, 2], [1, 3, 2], [2, 1, 3], [1, None, 3, 3, 2]):
         student.agrees(top_of, levels, 5, None)
 
 
+@pytest.mark.meets("nested", "length")
 def test_many_levels(student):
     """Levels are compared as numbers, even above nine."""
     student.agrees(top_of, [9, 11, 10], 13, None)
 
 
+@pytest.mark.meets("again")
 def test_dynamic_trace_above_constants(student):
     """A dynamic trace takes operations on constants."""
     student.agrees(top_of, [], 2, 1)
     student.agrees(top_of, [None, None], 5, 3)
 
 
+@pytest.mark.meets("moment")
 def test_dynamic_trace_above_tracers(student):
     """A dynamic trace takes operations on tracers of lower levels."""
     student.agrees(top_of, [1], 5, 3)
@@ -456,6 +477,7 @@ def test_lower_dynamic_trace(student):
         student.agrees(top_of, levels, 5, 2)
 
 
+@pytest.mark.meets("another_box", "exception")
 def test_escaped_tracers(student):
     """A tracer whose transformation has ended is rejected, beside any other operand."""
     for height, escaped, other in [(2, 2, 1), (4, 1, 3), (4, 3, 1)]:
@@ -538,18 +560,21 @@ def own_tracer_boxed(mj, level, data):
     return [full_raise(trace, tracer) is tracer for tracer in tracers]
 
 
+@pytest.mark.meets("sizes", "caching", "zeros")
 def test_constants_are_pure(student):
     """A number or an array is boxed by pure, once, whatever its value is."""
     student.agrees(constant_boxed, [2.5, 7, True, 1, 1.0, np.float64(1), -0.0, 0.0])
     student.agrees(constant_boxed, [0.0, 0, False, np.zeros(3), np.ones((0, 2)), np.float32(0)])
 
 
+@pytest.mark.meets("twice")
 def test_own_tracer_is_left_alone(student):
     """A tracer of the same use of the interpreter is returned itself, even if its Trace is not."""
     student.agrees(own_tracer_boxed, 1, None)
     student.agrees(own_tracer_boxed, 3, {"log": []})
 
 
+@pytest.mark.meets("nested", "closure")
 @pytest.mark.parametrize("same_type", [True, False])
 def test_tracer_from_below_is_lifted(student, same_type):
     """A tracer of a lower level is boxed by lift, box and all."""
@@ -557,12 +582,14 @@ def test_tracer_from_below_is_lifted(student, same_type):
     student.agrees(tracer_boxed, 1, 4, same_type)
 
 
+@pytest.mark.meets("another_box", "exception")
 def test_tracer_from_above_has_escaped(student):
     """A tracer of a higher level is rejected."""
     for level, same_type in [(3, True), (3, False), (6, True), (6, False)]:
         student.agrees(tracer_boxed, level, 2, same_type)
 
 
+@pytest.mark.meets("another_box")
 @pytest.mark.parametrize("same_type", [True, False])
 def test_another_use_at_the_same_level(student, same_type):
     """A tracer of a different use of an interpreter is rejected, even if the levels are equal."""
@@ -765,12 +792,14 @@ def whole_program(mj, start, unit):
     return z.val, main.global_data
 
 
+@pytest.mark.meets("order")
 def test_operands_are_boxed_in_order(student):
     """The interpreter gets all operands in boxes of its own, in their order, and works once."""
     for boxed in ([True, False, True], [False, True, False], [False, False, True]):
         student.agrees(handed_over, [2.5, np.arange(3), -7], boxed, {})
 
 
+@pytest.mark.meets("keys", "none", "mutation")
 def test_params_are_handed_on(student):
     """The interpreter gets the parameters under their names, as they were given."""
     student.agrees(handed_over, [4.0], [True], {"axes": (1, 0), "new_dtype": "float32"})
@@ -783,6 +812,7 @@ def test_one_result(student):
     student.agrees(results, [False], False)
 
 
+@pytest.mark.meets("order", "more_than_two", "some_results", "zeros")
 @pytest.mark.parametrize("kept", [[False, True, False], [True, False]])
 def test_several_results(student, kept):
     """Each of several results leaves its box if the box adds nothing; they come in a list."""
@@ -790,6 +820,7 @@ def test_several_results(student, kept):
     student.agrees(results, [*kept, False, True], True, "tuple")
 
 
+@pytest.mark.meets("sizes", "again", "zeros")
 def test_constants_alone(student):
     """Operations on constants go to the top trace, too, in its boxes: dynamic or at the bottom."""
     student.agrees(constants_handed_over, FOR_BIND, [2.5, 7], "dynamic")
@@ -797,6 +828,7 @@ def test_constants_alone(student):
     student.agrees(constants_handed_over, FOR_BIND, [], "dynamic")
 
 
+@pytest.mark.meets("sizes")
 def test_few_of_several_results(student):
     """A primitive of several results returns a list, even if it has one result or none."""
     student.agrees(results, [True], True)
@@ -811,12 +843,14 @@ def test_plain_results(student):
     student.agrees(plain_results, [np.array([2.5, 3.5]), 7], True)
 
 
+@pytest.mark.meets("another_box", "more_than_two", "twice", "nested", "closure")
 def test_operands_of_two_interpreters(student):
     """Operands of a lower interpreter are boxed again for the higher one, box and all."""
     for levels in ([2, 1, 0], [2, 0, 1], [2, 2, 1, 1]):
         student.agrees(two_interpreters, levels)
 
 
+@pytest.mark.meets("another_box", "exception")
 def test_escaped_operand(student):
     """An operation on a tracer whose transformation has ended is rejected."""
     student.agrees(escaped_operand)
@@ -932,6 +966,7 @@ def without_a_rule(mj):
     return "no error"
 
 
+@pytest.mark.meets("float32", "order")
 def test_values(student):
     """The rule of the primitive computes the value from the operands in their order."""
     for dtype in ("float32", "float64", "int32"):
@@ -940,6 +975,7 @@ def test_values(student):
         student.agrees(evaluated, "gt", [x, y], {})
 
 
+@pytest.mark.meets("keys", "axes")
 def test_params_reach_the_rule(student):
     """Parameters reach the rule by name."""
     x = np.arange(6.0).reshape(2, 3)
@@ -947,6 +983,7 @@ def test_params_reach_the_rule(student):
     student.agrees(evaluated, "transpose", [x], {"permutation": (1, 0)})
 
 
+@pytest.mark.meets("sizes")
 def test_scalars_become_arrays(student):
     """A result without axes is an array too, never a NumPy scalar."""
     student.agrees(evaluated, "mul", [2.5, -3.0], {})
@@ -954,11 +991,13 @@ def test_scalars_become_arrays(student):
     student.agrees(evaluated, "lt", [2, 3], {})
 
 
+@pytest.mark.meets("order", "keys")
 def test_one_result_of_own_rule(student):
     """A new primitive's rule is called once, and its result is an array."""
     student.agrees(evaluated_by_own_rule, [np.array([1, 2]), np.array([5, 6])], False)
 
 
+@pytest.mark.meets("weak_type", "more_than_two", "sizes")
 def test_several_results_of_own_rule(student):
     """Of several results each becomes an array, and they come in a list."""
     student.agrees(evaluated_by_own_rule, [np.float64(2.5), np.array([4, 5]), np.int32(6)], True)
@@ -968,16 +1007,19 @@ def test_several_results_of_own_rule(student):
     student.agrees(evaluated_to_arrays, [np.array(2.5)])
 
 
+@pytest.mark.meets("again", "caching")
 def test_rules_that_change(student):
     """The table of rules is asked each time, and by the primitive itself, not by its name."""
     student.agrees(evaluated_by_changing_rule)
 
 
+@pytest.mark.meets("mutation")
 def test_operands_stay_the_users(student):
     """The user's own arrays can still be written to afterwards."""
     student.agrees(operand_of_identity)
 
 
+@pytest.mark.meets("weak_type")
 def test_weak_types(student):
     """A result is weakly typed if all operands are, or as the parameters say."""
     x = np.array([2.5, 3.5])
@@ -988,6 +1030,7 @@ def test_weak_types(student):
         student.agrees(evaluated_converted, 7, weak_type)
 
 
+@pytest.mark.meets("weak_type")
 def test_weak_types_of_arrays(student):
     """An array may be weakly typed, too; a scalar of NumPy is not, even if it is a Python float."""
     for x in (3, 2.5):
@@ -995,12 +1038,14 @@ def test_weak_types_of_arrays(student):
             student.agrees(evaluated_again, x, other)
 
 
+@pytest.mark.meets("extremes")
 def test_no_warnings(student):
     """Where NumPy warns, evaluation computes the same value and stays silent."""
     for name, value in [("log", -2.0), ("exp", 1e4)]:
         student.agrees(warnings_of, name, [np.array([value, 0.5])])
 
 
+@pytest.mark.meets("exception")
 def test_missing_rule(student):
     """A primitive without a rule is named in the error."""
     student.agrees(without_a_rule)
@@ -1016,6 +1061,7 @@ def quotient(mj, x, y):
         return np.asarray(div_impl(x, y))
 
 
+@pytest.mark.meets("float32", "zeros")
 def test_floats(student):
     """Floats divide as in NumPy and keep their dtype, even if the divisor is 0."""
     for dtype in ("float16", "float32", "float64"):
@@ -1027,6 +1073,7 @@ def test_floats(student):
     student.agrees(quotient, 7.0, 0.0)
 
 
+@pytest.mark.meets("order")
 def test_positive_integers(student):
     """Quotients of positive integers lose their fraction."""
     student.agrees(quotient, np.array([7, 8, 9, 2]), np.array([2, 4, 5, 3]))
@@ -1044,18 +1091,21 @@ def test_exact_negative_quotients(student):
     student.agrees(quotient, np.array([-8, 9, -6, 0]), np.array([2, -3, -6, -4]))
 
 
+@pytest.mark.meets("again", "zeros")
 def test_integer_zero_divisor(student):
     """An integer divided by zero is -1, and the other elements are right."""
     student.agrees(quotient, np.array([7, 0, -7, 9, -9]), np.array([0, 0, 0, 2, 2]))
     student.agrees(quotient, -5, 0)
 
 
+@pytest.mark.meets("extremes")
 def test_large_integers(student):
     """Large integers are divided exactly."""
     x = np.array([2**53 + 1, -(2**62) - 3, 2**63 - 1])
     student.agrees(quotient, x, np.array([1, 1, -3]))
 
 
+@pytest.mark.meets("sizes")
 def test_integer_dtypes(student):
     """Integers keep their dtype, rounded or not, divided by zero or not."""
     for dtype in ("int8", "int16", "int32", "int64"):
@@ -1065,6 +1115,7 @@ def test_integer_dtypes(student):
         student.agrees(quotient, np.zeros((0, 2), dtype), np.zeros((0, 2), dtype))
 
 
+@pytest.mark.meets("extremes")
 def test_least_integers(student):
     """The least number of a dtype, which has no positive counterpart, is divided like others."""
     for dtype in ("int8", "int32", "int64"):
@@ -1073,6 +1124,7 @@ def test_least_integers(student):
         student.agrees(quotient, np.array(x, dtype), np.array(y, dtype))
 
 
+@pytest.mark.meets("extremes")
 def test_unsigned_integers(student):
     """Unsigned integers divided by zero become the largest number of their dtype."""
     for dtype in ("uint8", "uint32", "uint64"):
@@ -1081,6 +1133,7 @@ def test_unsigned_integers(student):
         student.agrees(quotient, np.array(x, dtype), np.array(y, dtype))
 
 
+@pytest.mark.meets("sizes", "axes")
 def test_integer_shapes(student):
     """Operands of different shapes stretch as everywhere."""
     x, y = np.array([[-7, 7, 9]], np.int32), np.array([[2], [0]], np.int32)
@@ -1111,12 +1164,14 @@ def test_one_axis(student):
     student.agrees(repeated, np.array([2.5, 3.5]), (3, 2, 4), (1,))
 
 
+@pytest.mark.meets("axes")
 def test_one_axis_of_equal_lengths(student):
     """The axes decide where an operand goes, even if its size would fit elsewhere."""
     for axis in (0, 1, 2):
         student.agrees(repeated, np.array([2.5, 3.5, 4.5]), (3, 3, 3), (axis,))
 
 
+@pytest.mark.meets("more_than_two", "axes")
 def test_two_axes(student):
     """Two axes may leave room for a new one before, between or after them."""
     x = np.arange(6.0).reshape(2, 3)
@@ -1124,12 +1179,14 @@ def test_two_axes(student):
         student.agrees(repeated, x, shape, axes)
 
 
+@pytest.mark.meets("order")
 def test_two_axes_of_equal_lengths(student):
     """The axes decide where each axis of an operand goes, even if all sizes are equal."""
     for axes in [(0, 1), (0, 2), (1, 2)]:
         student.agrees(repeated, np.arange(4.0).reshape(2, 2), (2, 2, 2), axes)
 
 
+@pytest.mark.meets("sizes")
 def test_axes_of_length_one(student):
     """An axis of length 1 is repeated as often as the shape asks for."""
     student.agrees(repeated, np.array([[1.5, 2.5, 3.5]]), (2, 3), (0, 1))
@@ -1137,6 +1194,7 @@ def test_axes_of_length_one(student):
     student.agrees(repeated, np.array([1.5]), (3, 2), (0,))
 
 
+@pytest.mark.meets("sizes")
 def test_no_axes(student):
     """A number or an array without axes fills any shape."""
     student.agrees(repeated, np.array(2.5, np.float32), (2, 3), ())
@@ -1144,6 +1202,7 @@ def test_no_axes(student):
     student.agrees(repeated, 0.5, (), ())
 
 
+@pytest.mark.meets("sizes")
 def test_nothing_to_repeat(student):
     """An operand that has the shape already, and a result without elements, are no exceptions."""
     student.agrees(repeated, np.arange(6).reshape(2, 3), (2, 3), (0, 1))
@@ -1151,6 +1210,7 @@ def test_nothing_to_repeat(student):
     student.agrees(repeated, np.array([1.5, 2.5]), (2, 0), (0,))
 
 
+@pytest.mark.meets("zeros", "extremes")
 def test_unusual_values(student):
     """Zeros keep their sign, and infinite values and nan stay what they are."""
     student.agrees(repeated, np.array([1e300, INF, NAN]), (3, 2), (0,))
@@ -1158,6 +1218,7 @@ def test_unusual_values(student):
     student.agrees(signs_repeated, -0.0, (2,), ())
 
 
+@pytest.mark.meets("float32")
 def test_dtype_stays(student):
     """The dtype stays as it is."""
     for dtype in ("float32", "int32", "bool", "float16", "uint8"):
@@ -1280,6 +1341,7 @@ def counts_of_itself(mj, siblings, depth):
     return float(value), count, counts, len(trace_state.stack)
 
 
+@pytest.mark.meets("weak_type", "float32", "order", "keys", "again", "some_results")
 @pytest.mark.parametrize("program", ["chain", "constant operand", "params", "repeated", "not used"])
 def test_count(student, program):
     """The value is the function's own, and every operation on what depends on the input counts."""
@@ -1299,6 +1361,7 @@ def test_results_that_need_no_operation(student):
         student.agrees(count_of, OPERATING, program, np.array([0.5, 2.5]))
 
 
+@pytest.mark.meets("another_box", "nested", "closure")
 def test_counts_within_counts(student):
     """Each of several interpreters counts what depends on its own input, and on no other."""
     names = (
@@ -1313,17 +1376,20 @@ def test_counts_within_counts(student):
         student.agrees(count_of, OPERATING, program, np.array([0.5, 1.5]))
 
 
+@pytest.mark.meets("more_than_two", "sizes", "some_results")
 @pytest.mark.parametrize("program", ["all of several", "one of several", "last of several"])
 def test_several_results_count_once(student, program):
     """An operation with several results counts once, and each of them can be used further."""
     student.agrees(count_of, OPERATING, program, 2.5)
 
 
+@pytest.mark.meets("again", "moment")
 def test_branches_count_for_themselves(student):
     """Python's `if` may look at the input, and every call counts only what it did itself."""
     student.agrees(counts_of_branches, OPERATING, [2.5, 0.0, 3.5])
 
 
+@pytest.mark.meets("caching", "nested", "exception", "length")
 def test_counts_of_itself(student):
     """A function may count itself, less deep; one that fails leaves nothing behind."""
     student.agrees(counts_of_itself, OPERATING, 3)
@@ -1474,11 +1540,13 @@ def test_whole_quotients_and_repetitions(student):
     student.agrees_on_programs(program_value, using=["div", "broadcast_in_dim"])
 
 
+@pytest.mark.meets(weak_type="get_aval evaluate", zeros="evaluate", extremes="evaluate")
 def test_whole_kinds_of_results(student):
     """Results have the dtype of their operands, and are weakly typed if these are."""
     student.agrees(kinds_of_results)
 
 
+@pytest.mark.meets(exception="bind evaluate")
 def test_whole_refusals(student):
     """A value that is not an array, or a missing rule, is an error, and programs go on."""
     student.agrees(operations_refused, ["x", None, [1.0], 2**70, 2.5])
@@ -1489,6 +1557,7 @@ def test_whole_counts(student):
     student.agrees_on_programs(counted_program, results=1)
 
 
+@pytest.mark.meets(another_box="counted", twice="counted", nested="counted", closure="counted")
 def test_whole_counts_within_counts(student):
     """Of two interpreters each counts what depends on its own input, in random programs."""
     student.agrees_on_programs(counted_within, results=1)
@@ -1499,6 +1568,7 @@ def test_whole_conditions(student):
     student.agrees(counted_branches, [5.0, 1.0, -3.0])
 
 
+@pytest.mark.meets(exception="counted")
 def test_whole_kept_tracers(student):
     """A tracer that was kept is rejected, and a function that failed leaves nothing behind."""
     student.agrees(kept_tracers, [2.5, 3.5, 4.5])

@@ -8,6 +8,7 @@ compiled: calls of `jit` are only ever traced.
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
@@ -80,6 +81,7 @@ def evaluated_by_hand(mj, x, count):
     return list(eval_equation(JaxprEqn([a], results, many_p, {"count": count}), [x]))
 
 
+@pytest.mark.meets("float32", "order")
 def test_eval_binds(student):
     """An operation is applied to its operands in their order; one result is in a list."""
     student.agrees(evaluated, "lambda x, y: lax.sub(x, y)", [5.0, 2.0], "")
@@ -87,18 +89,21 @@ def test_eval_binds(student):
     student.agrees(evaluated, "lambda x: lax.neg(x)", [np.zeros((0, 2), F32)], "")
 
 
+@pytest.mark.meets("axes")
 def test_eval_params(student):
     """The params of an equation reach its primitive."""
     student.agrees(evaluated, "lambda x: lax.transpose(x, (1, 0))", [GRID], "")
     student.agrees(evaluated, "lambda x: lax.reduce_sum(x, (1,))", [GRID], "")
 
 
+@pytest.mark.meets("more_than_two")
 def test_eval_several_results(student):
     """An equation may have several results."""
     student.agrees(evaluated_by_hand, 2.0, 2)
     student.agrees(evaluated_by_hand, ROW, 3)
 
 
+@pytest.mark.meets("sizes")
 def test_eval_lists(student):
     """A primitive may return its one result in a list, or have none at all."""
     student.agrees(evaluated_by_hand, ROW, 1)
@@ -116,6 +121,7 @@ def test_eval_calls(student):
     student.agrees(evaluated, nested, [3.0], "program")
 
 
+@pytest.mark.meets("closure")
 def test_eval_constants_of_a_call(student):
     """A program that is called may have constants of its own."""
     program = "jit(lambda x: x * np.array([2.0, -1.0, 0.5]) - np.array([5.0, 6.0, 7.0]))"
@@ -123,12 +129,14 @@ def test_eval_constants_of_a_call(student):
     student.agrees(evaluated, program, [ROW], "")
 
 
+@pytest.mark.meets("keys")
 def test_eval_other_calls(student):
     """A function with a derivative of its own is a call, too."""
     student.agrees(evaluated, OWN_JVP, [ROW], "program")
     student.agrees(evaluated, OWN_VJP, [ROW], "program")
 
 
+@pytest.mark.meets("keys")
 def test_eval_what_is_no_call(student):
     """A loop holds programs too, and calls none of them: it is bound as it is."""
     loop = "lambda x: lax.scan(lambda c, _: (c * 2.0, c), x, None, length=5)"
@@ -138,6 +146,7 @@ def test_eval_what_is_no_call(student):
     )
 
 
+@pytest.mark.meets("twice", "sizes")
 def test_eval_programs_without_equations(student):
     """A program that is called may hand its operands on, or return numbers."""
     student.agrees(evaluated, "jit(lambda x, y: (y, x, x))", [ROW, 2.0], "program")
@@ -145,6 +154,7 @@ def test_eval_programs_without_equations(student):
     student.agrees(evaluated, "jit(lambda x: ())", [ROW], "")
 
 
+@pytest.mark.meets("nested")
 def test_eval_is_transformed(student):
     """Other transformations see each operation that is evaluated."""
     student.agrees(evaluated, "lambda x, y: lax.div(x, y)", [3.0, 2.0], "tangents")
@@ -198,6 +208,7 @@ def chain_runs(mj, values):
 LONG = "lambda x: lax.exp(lax.tanh(lax.neg(lax.log1p(x))))"
 
 
+@pytest.mark.meets("float32")
 def test_chain_of_one(student):
     """One operation is undone by its rule."""
     student.agrees(chain, "lax.exp", 3.0)
@@ -207,6 +218,7 @@ def test_chain_of_one(student):
     student.agrees(chain, "lax.logistic", np.array([0.1, 0.5, 0.7]))
 
 
+@pytest.mark.meets("order")
 def test_chain_goes_backwards(student):
     """The last operation is undone first."""
     student.agrees(chain, "lambda x: lax.neg(lax.exp(x))", -3.0)
@@ -215,6 +227,7 @@ def test_chain_goes_backwards(student):
     student.agrees(chain, LONG, np.array([0.5, 0.7, 0.9]), "make_jaxpr")
 
 
+@pytest.mark.meets("sizes")
 def test_chain_of_nothing(student):
     """A function that returns its argument is its own inverse; others are not."""
     student.agrees(chain, "lax.log", 0.5)
@@ -268,11 +281,13 @@ def chain_of_toys(mj, params, error, y):
 ERRORS = ("KeyError", "TypeError", "ValueError", "NotImplementedError", "IndexError")
 
 
+@pytest.mark.meets("float32", "again", "caching")
 def test_chain_of_each_type(student):
     """The function is traced for the type of the result, at each call."""
     student.agrees(chain_of_shape, [2.0, ROW, F32(2.0), -ROW.astype(F32), 3.0])
 
 
+@pytest.mark.meets("keys", "exception", "none")
 def test_chain_of_rules(student):
     """A rule gets the parameters that say something; an error that it raises is the caller's."""
     student.agrees(chain_of_toys, {"by": 2.0, "accuracy": None, "axis": 0}, None, ROW)
@@ -280,6 +295,7 @@ def test_chain_of_rules(student):
         student.agrees(chain_of_toys, {}, error, 2.0)
 
 
+@pytest.mark.meets("nested")
 def test_chain_is_transformed(student):
     """The inverse is mapped and differentiated like any function of lax."""
     ys = np.array([0.4, 0.7, 0.9])
@@ -302,6 +318,7 @@ def test_chain_is_no_chain(student):
     student.agrees(chain_stops, "lambda x: lax.exp(lax.rem(x, 2.0))", 0.3)
 
 
+@pytest.mark.meets("again")
 def test_chain_traces_once(student):
     """The function is run once for each call of its inverse, and not before."""
     student.agrees(chain_runs, [3.0, 2.0])
@@ -372,6 +389,7 @@ THREE = [
 ]
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_invert_three_operands(student):
     """A rule gets the result, then the known operands in their order, whichever one is missing."""
     rules = [("clamp", THREE)]
@@ -382,6 +400,7 @@ def test_invert_three_operands(student):
     student.agrees(inverted, "lax.clamp", [ROW, None, OTHER], [ROW + OTHER], rules)
 
 
+@pytest.mark.meets("keys", "more_than_two", "again", "none")
 def test_invert_params(student):
     """A rule gets the params that say something, by keyword, and all results."""
     rules = [("integer_pow", ["lambda z, *, y: lax.exp(lax.log(z) / y)"])]
@@ -398,12 +417,14 @@ def inverted_again(mj, ins, outs):
     return [list(invert(eqn, 1, ins, outs)) for _ in range(2)], ins, outs
 
 
+@pytest.mark.meets("mutation")
 def test_invert_changes_nothing(student):
     """The lists that are given stay as they are."""
     student.agrees(inverted_again, [None, 2.0], [5.0])
     student.agrees(inverted_again, [ROW, None], [OTHER])
 
 
+@pytest.mark.meets("exception")
 def test_invert_errors_of_rules(student):
     """An error that a rule raises is the caller's to see."""
     for error in ERRORS:
@@ -411,6 +432,7 @@ def test_invert_errors_of_rules(student):
         student.agrees(inverted, "lax.sin", [None], [0.5], rules)
 
 
+@pytest.mark.meets("nested")
 def test_invert_is_traced(student):
     """What is computed is computed with operations that transformations see."""
     student.agrees(inverted, "lax.sub", [OTHER, None], [ROW], (), 1, "program")
@@ -459,6 +481,7 @@ def ask_known(student, *args):
     student.agrees(known, siblings("custom.eval_equation"), *args)
 
 
+@pytest.mark.meets("order")
 def test_known_operands(student):
     """If all operands are known, the result is computed and noted."""
     ask_known(student, "lax.sub", [5.0, 2.0], [None], (1.0, 1.0))
@@ -467,6 +490,7 @@ def test_known_operands(student):
     ask_known(student, "lambda x: lax.transpose(x, (1, 0))", [GRID], [None], (GRID,))
 
 
+@pytest.mark.meets("zeros")
 def test_known_zero(student):
     """Zero, False and empty arrays are values like others."""
     ask_known(student, "lax.sub", [0.0, 0.0], [None], (1.0, 1.0))
@@ -475,6 +499,7 @@ def test_known_zero(student):
     ask_known(student, "lax.neg", [2.0], [0.0], (1.0,))
 
 
+@pytest.mark.meets("none")
 def test_known_in_part(student):
     """If an operand is not known, nothing is computed; otherwise it is."""
     ask_known(student, "lax.mul", [5.0, 2.0], [None], (1.0, 1.0))
@@ -492,6 +517,7 @@ def test_known_results(student):
     ask_known(student, "jit(lambda x: (x, -x))", [2.0], [8.0, 9.0], (1.0,))
 
 
+@pytest.mark.meets("sizes")
 def test_known_no_operands(student):
     """An operation without operands can always be computed."""
     ask_known(student, "lambda: lax.iota(np.dtype('int32'), 4)", [], [None])
@@ -515,6 +541,7 @@ def evaluation_fails(mj, error):
             return type(found).__name__
 
 
+@pytest.mark.meets("exception")
 def test_known_errors(student):
     """An error in a computation that is possible is the caller's to see."""
     for error in ERRORS:
@@ -527,12 +554,14 @@ def test_known_several_results(student):
     ask_known(student, "jit(lambda x: (x, -x, x * x))", [ROW], [None, None, None], (ROW,))
 
 
+@pytest.mark.meets("more_than_two", "some_results")
 def test_known_first_result(student):
     """That the first one of several results is known is not enough."""
     ask_known(student, "jit(lambda x, y: (x - y, x * y))", [5.0, 2.0], [3.0, None], (1.0, 1.0))
     ask_known(student, "jit(lambda x: (x, -x, x * x))", [ROW], [ROW, -ROW, None], (ROW,))
 
 
+@pytest.mark.meets("more_than_two")
 def test_known_last_result(student):
     """That the last one of several results is known is not enough."""
     ask_known(student, "jit(lambda x, y: (x - y, x * y))", [5.0, 2.0], [None, 10.0], (1.0, 1.0))
@@ -615,6 +644,7 @@ def test_sweep_known_inputs(student):
     sweep(student, "lambda x, y: (x + 2.0) / lax.exp(y)", [0.5, None], [5.0])
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_sweep_several_results(student):
     """With several results, an input that is a result itself helps from the start."""
     coupled = "lambda x, y: (x * lax.exp(y) + lax.sin(y), y)"
@@ -623,6 +653,7 @@ def test_sweep_several_results(student):
     sweep(student, "lambda x, y: (y, x - y)", [None, None], [3.0, 4.0])
 
 
+@pytest.mark.meets("twice", "some_results", "none")
 def test_sweep_some_results(student):
     """Of a result that is an input as well, either value may be the one that is known."""
     sweep(student, "lambda x, y: (x, x * y)", [2.0, None], [None, 8.0], [1.0, 1.0])
@@ -631,6 +662,7 @@ def test_sweep_some_results(student):
     sweep(student, "lambda x, y: (lax.exp(x), y, 3.0)", [None, 5.0], [None] * 3, [1.0, 1.0])
 
 
+@pytest.mark.meets("sizes", "some_results")
 def test_sweep_unknown(student):
     """What the results do not tell stays unknown, and dead code stops nothing."""
     sweep(student, "lambda x, y: lax.exp(x)", [None, None], [ROW])
@@ -638,6 +670,7 @@ def test_sweep_unknown(student):
     sweep(student, "lambda x: (lax.sin(x) * x, lax.exp(x))[1]", [None], [ROW])
 
 
+@pytest.mark.meets("again", "caching")
 def test_sweep_calls(student):
     """A program that is called twice has values of its own each time."""
     twice = "lambda x, g=jit(lambda x, y: lax.exp(x - y)): g(g(x, 1.0), 2.0)"
@@ -646,6 +679,7 @@ def test_sweep_calls(student):
     sweep(student, "lambda x, y: jit(lambda a, b: a / b)(x, lax.exp(y))", [None, 1.0], [2.0])
 
 
+@pytest.mark.meets("exception")
 def test_sweep_stops(student):
     """The equation that stops it is named by its number, counted from the top."""
     sweep(student, "lambda x: lax.exp(lax.sin(lax.neg(x) * 2.0))", [None], [ROW])
@@ -663,6 +697,7 @@ def test_sweep_as_a_program(student):
         student.agrees(inverse_of, AROUND_JAXPR, program, [ROW], "make_jaxpr")
 
 
+@pytest.mark.meets("nested")
 def test_sweep_is_transformed(student):
     """The inverse can be differentiated, mapped and compiled, in this order."""
     ys = np.array([0.4, 0.7, 0.9])
@@ -733,6 +768,7 @@ def test_undo_operations(student):
     undo(student, "lax.div", [None, 2.0], [5.0])
 
 
+@pytest.mark.meets("keys", "nested")
 def test_undo_calls(student):
     """A call is undone equation by equation, and so is a call inside it."""
     undo(student, "jit(lambda x: lax.exp(x * 2.0) - 1.0)", [None], [3.0])
@@ -740,6 +776,7 @@ def test_undo_calls(student):
     undo(student, OWN_JVP, [None], [ROW])
 
 
+@pytest.mark.meets("order")
 def test_undo_with_known_operands(student):
     """What is known of the operands of a call is known inside."""
     undo(student, "jit(lambda x, y: x * y + 1.0)", [None, 2.0], [7.0])
@@ -753,6 +790,7 @@ def test_undo_gives_known_operands_back(student):
     undo(student, "jit(lambda x, y, z: jit(lambda a, b: a - b)(y, z))", [3.0, None, 5.0], [7.0])
 
 
+@pytest.mark.meets("closure")
 def test_undo_constants(student):
     """Constants of a program that is called are known."""
     undo(student, "jit(lambda x: x * np.array([2.0, -1.0, 0.5]))", [None], [ROW])
@@ -760,6 +798,7 @@ def test_undo_constants(student):
     undo(student, program, [None], [ROW])
 
 
+@pytest.mark.meets("sizes")
 def test_undo_programs_without_equations(student):
     """A program that is called may hand its operands on."""
     student.agrees(
@@ -774,6 +813,7 @@ def test_undo_programs_without_equations(student):
     undo(student, "jit(lambda x: x)", [None], [ROW])
 
 
+@pytest.mark.meets("keys")
 def test_undo_what_is_no_call(student):
     """A loop holds programs too, and calls none of them: there is no rule for it."""
     loop = "lambda x: lax.scan(lambda c, _: (lax.exp(c), None), x, None, length=3)[0]"
@@ -781,12 +821,14 @@ def test_undo_what_is_no_call(student):
     undo(student, "lambda x: lax.while_loop(lambda c: c < 9.0, lax.exp, x)", [None], [3.0], 5)
 
 
+@pytest.mark.meets("exception")
 def test_undo_calls_that_stop(student):
     """An error in a call names the equation in it that stops."""
     undo(student, "jit(lambda x: lax.exp(x) + x)", [None], [3.0], 7)
     undo(student, "jit(lambda x: lax.neg(jit(lambda y: y * y)(x)))", [None], [3.0], 7)
 
 
+@pytest.mark.meets("more_than_two", "some_results", "none")
 def test_undo_in_part(student):
     """Of several results some may be unknown, and then operands may stay unknown."""
     undo(student, "jit(lambda x, y: (lax.exp(x), y - 1.0))", [None, None], [3.0, None])
@@ -855,6 +897,7 @@ def kept_beside_programs(mj, x):
 TREE = "lambda x, y: (lax.sin(x) * 2.0, lax.cos(lax.exp(y)), x - lax.exp(y))"
 
 
+@pytest.mark.meets("order", "again", "mutation")
 def test_dce_equations(student):
     """Equations stay if a used output needs them, directly or through others, in their order."""
     thin(student, TREE, [1.0, 2.0], [True, False, False])
@@ -863,6 +906,7 @@ def test_dce_equations(student):
     thin(student, TREE, [ROW, ROW], [True, True, True])
 
 
+@pytest.mark.meets("sizes")
 def test_dce_chains_of_dead_code(student):
     """What only dead code needs is dead, too."""
     thin(student, "lambda x, y: (lax.sin(lax.exp(lax.neg(x))) * y, -y)", [1.0, 1.0], [False, True])
@@ -870,6 +914,7 @@ def test_dce_chains_of_dead_code(student):
     thin(student, "lambda x: (lax.exp(x), lax.sin(x))", [ROW], [False, False])
 
 
+@pytest.mark.meets("some_results")
 def test_dce_inputs(student):
     """Inputs of no use are left out, and it is said of each whether it is still there."""
     thin(student, "lambda x, y, z: (x - z, y)", [1.0, 2.0, 3.0], [True, False])
@@ -877,6 +922,7 @@ def test_dce_inputs(student):
     thin(student, "lambda x, y, z: (lax.neg(y), z * x)", [ROW, ROW, ROW], [True, False])
 
 
+@pytest.mark.meets("twice", "some_results")
 def test_dce_outputs(student):
     """Outputs may be inputs or numbers, and may occur twice."""
     thin(student, "lambda x, y: (y, 2.0, x, y)", [1.0, 2.0], [True, True, False, True])
@@ -894,6 +940,7 @@ def test_dce_constants(student):
 CALL = "lambda x, y: jit(lambda a, b: (lax.exp(a), lax.cos(b), a * 2.0))(lax.sin(x), y)"
 
 
+@pytest.mark.meets("more_than_two", "nested")
 def test_dce_calls(student):
     """A call loses what it is not asked for, and with that what only those results needed."""
     thin(student, CALL, [1.0, 2.0], [False, True, False])
@@ -910,6 +957,7 @@ def test_dce_effects(student):
     thin(student, program, [1.0, 2.0], [False, False], [0])
 
 
+@pytest.mark.meets("caching")
 def test_dce_keeps_nothing(student):
     """What is cached on the old program does not fit the new one, and is not on it."""
     student.agrees(kept_beside_programs, 2.0)
@@ -961,36 +1009,42 @@ def product_cost(mj, shapes, numbers, dtype="float64"):
 NO_AXES = ((), ())
 
 
+@pytest.mark.meets("twice")
 def test_cost_of_matrices(student):
     """A product of matrices costs a multiplication and an addition for each term."""
     student.agrees(product_cost, [(2, 3), (3, 5)], (((1,), (0,)), NO_AXES))
     student.agrees(product_cost, [(7, 3), (3, 7)], (((1,), (0,)), NO_AXES))
 
 
+@pytest.mark.meets("order", "axes")
 def test_cost_of_contracted_axes(student):
     """The contracted axes may be anywhere, and differ between the operands."""
     student.agrees(product_cost, [(2, 3), (5, 2)], (((0,), (1,)), NO_AXES))
     student.agrees(product_cost, [(2, 7, 3), (5, 7)], (((1,), (1,)), NO_AXES))
 
 
+@pytest.mark.meets("more_than_two")
 def test_cost_of_several_contracted_axes(student):
     """Several contracted axes have one term for each combination of indices."""
     student.agrees(product_cost, [(2, 3, 5), (3, 5, 7)], (((1, 2), (0, 1)), NO_AXES))
     student.agrees(product_cost, [(4, 3, 5), (5, 4)], (((0, 2), (1, 0)), NO_AXES))
 
 
+@pytest.mark.meets("sizes")
 def test_cost_without_contracted_axes(student):
     """An outer product has one term for each element; a product of vectors has one element."""
     student.agrees(product_cost, [(2,), (3,)], (NO_AXES, NO_AXES))
     student.agrees(product_cost, [(5,), (5,)], (((0,), (0,)), NO_AXES))
 
 
+@pytest.mark.meets("axes")
 def test_cost_of_batches(student):
     """A batch axis counts once."""
     student.agrees(product_cost, [(4, 2, 3), (4, 3, 5)], (((2,), (1,)), ((0,), (0,))))
     student.agrees(product_cost, [(2, 4, 3), (3, 5, 4)], (((2,), (0,)), ((1,), (2,))))
 
 
+@pytest.mark.meets("float32", "sizes")
 def test_cost_in_bytes(student):
     """The operands and the result are read and written once, with their own dtypes."""
     numbers = (((1,), (0,)), NO_AXES)
@@ -1084,6 +1138,7 @@ def counted(mj, f, xs):
 exercise("custom.eval_equation")
 
 
+@pytest.mark.meets("none")
 def test_eval_programs(student):
     """A call of a random program returns what the program returns."""
     student.agrees_on_programs(evaluated_call)
@@ -1274,6 +1329,7 @@ def test_whole_inverses(student):
     student.agrees(undone, coupled, [ROW, OTHER])
 
 
+@pytest.mark.meets(closure="inverse_jaxpr")
 def test_whole_transformed(student):
     """The inverse of a function that uses an outer value is differentiated and mapped."""
     student.agrees(undone_and_mapped, np.array([8.5, 9.0, 10.0]))
@@ -1290,12 +1346,14 @@ def test_whole_stops(student):
     student.agrees(stops_at, programs, 3.0)
 
 
+@pytest.mark.meets(nested="dce_jaxpr")
 def test_whole_dead_code(student):
     """Without dead code a program returns the same, in calls and in derivatives as well."""
     student.agrees(thinned_out, TREE, [ROW, OTHER], [False, True, False])
     student.agrees(thinned_out, CALL, [2.0, 3.0], [False, False, True])
 
 
+@pytest.mark.meets(nested="dot_general_cost")
 def test_whole_costs(student):
     """What a small network costs is counted through calls, loops and gradients."""
     student.agrees(costs, GRID[:, :2], OTHER[:2])

@@ -6,6 +6,8 @@ puts them in place for its own time; never the exercise that it asks for.
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
 
@@ -93,12 +95,14 @@ def test_sum_of_two_that_move(student):
     student.agrees(rule, "add_jvp", [-2.0, 0.25], [7.0, -3.0])
 
 
+@pytest.mark.meets("order", "zeros")
 def test_sum_with_one_that_rests(student):
     """An operand that does not move contributes nothing to how a sum moves."""
     student.agrees(rule, "add_jvp", [3.0, 5.5], [0.0, 10.0])
     student.agrees(rule, "add_jvp", [3.0, 5.5], [0.5, 0.0])
 
 
+@pytest.mark.meets("twice")
 def test_sum_of_equal_operands(student):
     """Two operands that are equal may still move differently."""
     student.agrees(rule, "add_jvp", [3.0, 3.0], [0.5, 10.0])
@@ -106,11 +110,13 @@ def test_sum_of_equal_operands(student):
     student.agrees(rule, "add_jvp", [0.5, 10.0], [7.0, 7.0])
 
 
+@pytest.mark.meets("nested")
 def test_sum_under_another_interpreter(student):
     """The rule of sums leaves all arithmetic to the current interpreter."""
     student.agrees(rule_on_boxes, "add_jvp", [3.0, 5.5], [0.5, 10.0])
 
 
+@pytest.mark.meets("extremes")
 def test_sum_of_huge_values(student):
     """Huge and infinite operands, and tangents, are added like all others."""
     student.agrees(rule, "add_jvp", [1e200, -3.0], [1e-200, 1e300])
@@ -126,18 +132,21 @@ def test_product_of_two_that_move(student):
     student.agrees(rule, "mul_jvp", [-2.0, 0.25], [7.0, -3.0])
 
 
+@pytest.mark.meets("order", "zeros")
 def test_product_with_a_second_that_rests(student):
     """If only the first operand of a product moves, the product moves by its share alone."""
     student.agrees(rule, "mul_jvp", [3.0, 5.5], [0.5, 0.0])
     student.agrees(rule, "mul_jvp", [0.0, -4.0], [2.0, 0.0])
 
 
+@pytest.mark.meets("order", "zeros")
 def test_product_with_a_first_that_rests(student):
     """If only the second operand of a product moves, the product moves by its share alone."""
     student.agrees(rule, "mul_jvp", [3.0, 5.5], [0.0, 10.0])
     student.agrees(rule, "mul_jvp", [-4.0, 0.0], [0.0, 2.0])
 
 
+@pytest.mark.meets("twice")
 def test_product_of_equal_operands(student):
     """Two operands that are equal may still move differently."""
     student.agrees(rule, "mul_jvp", [3.0, 3.0], [0.5, 10.0])
@@ -145,11 +154,13 @@ def test_product_of_equal_operands(student):
     student.agrees(rule, "mul_jvp", [0.5, 10.0], [7.0, 7.0])
 
 
+@pytest.mark.meets("nested")
 def test_product_under_another_interpreter(student):
     """The rule of products leaves all arithmetic to the current interpreter."""
     student.agrees(rule_on_boxes, "mul_jvp", [3.0, 5.5], [0.5, 10.0])
 
 
+@pytest.mark.meets("extremes")
 def test_product_of_huge_values(student):
     """Huge and infinite operands, and tangents, are multiplied like all others."""
     student.agrees(rule, "mul_jvp", [1e200, -3.0], [1e-200, 1e100])
@@ -208,29 +219,34 @@ def lifted_twice(mj, value):
     return chain, second.lift(two) is two, [d.tangent for d in (one, two, three)]
 
 
+@pytest.mark.meets("none")
 def test_constants(student):
     """A value that is not a dual number becomes the primal of one that does not move."""
     student.agrees(lifted_constants, [3.0, -0.5, 0.0])
     student.agrees(lifted_constants, ["v_1", None, (1.0, 2.0)])
 
 
+@pytest.mark.meets("zeros")
 def test_own_dual_numbers(student):
     """A dual number of this interpreter is returned as it is, whatever it holds."""
     student.agrees(lifted_own, 3.0, 1.0)
     student.agrees(lifted_own, 0.0, 0.0)
 
 
+@pytest.mark.meets("another_box", "caching")
 def test_dual_numbers_of_another_one(student):
     """A dual number of a different interpreter is a constant here, and is put in as a whole."""
     student.agrees(lifted_foreign, 3.0, 1.0, False)
     student.agrees(lifted_foreign, -2.0, 0.25, False)
 
 
+@pytest.mark.meets("another_box", "nested")
 def test_dual_numbers_of_the_one_outside(student):
     """That holds even if one of the two interpreters was made under the other."""
     student.agrees(lifted_foreign, 3.0, 5.0, True)
 
 
+@pytest.mark.meets("twice")
 def test_lifting_what_was_lifted(student):
     """What one interpreter has lifted is a constant for a second, like any value."""
     student.agrees(lifted_twice, 3.0)
@@ -307,12 +323,14 @@ def failing_rule(mj, siblings):
     return "no error"
 
 
+@pytest.mark.meets("order")
 def test_what_the_rule_gets(student):
     """The rule of the operation is called once, with all primals and with all tangents."""
     student.agrees(rule_calls, LIFT, "add", [[3.0, 0.5], [5.5, 10.0]])
     student.agrees(rule_calls, LIFT, "mul", [[3.0, 0.5], [5.5, 10.0]])
 
 
+@pytest.mark.meets("order")
 def test_constants_among_the_operands(student):
     """Operands that are constants reach the rule as well, with the tangent of a constant."""
     student.agrees(rule_calls, LIFT, "mul", [[3.0, 0.5], 5.5])
@@ -320,11 +338,13 @@ def test_constants_among_the_operands(student):
     student.agrees(rule_calls, LIFT, "mul", [2.0, 4.0])
 
 
+@pytest.mark.meets("another_box")
 def test_operands_of_another_interpreter(student):
     """A dual number of a different interpreter reaches the rule as a whole, as a constant."""
     student.agrees(foreign_operand, LIFT)
 
 
+@pytest.mark.meets("nested")
 def test_the_rule_of_products_is_applied_before(student):
     """The operations of the rule of products go to the interpreter before this one."""
     arguments = (FOR_INTERPRET, "mul", [3.0, 5.5], [0.5, 10.0])
@@ -332,6 +352,7 @@ def test_the_rule_of_products_is_applied_before(student):
     student.agrees(who_applies_the_rule, *arguments, "itself")
 
 
+@pytest.mark.meets("moment")
 def test_the_rule_of_sums_is_applied_before(student):
     """The operations of the rule of sums go to the interpreter before this one."""
     arguments = (FOR_INTERPRET, "add", [3.0, 5.5], [0.5, 10.0])
@@ -339,6 +360,7 @@ def test_the_rule_of_sums_is_applied_before(student):
     student.agrees(who_applies_the_rule, *arguments, "itself")
 
 
+@pytest.mark.meets("exception", "moment")
 def test_a_rule_that_fails(student):
     """After a rule that raises, the interpreter that was current before is current again."""
     student.agrees(failing_rule, LIFT)
@@ -466,6 +488,7 @@ def uses_in_turn(mj, siblings, x):
     return outs, len({id(owner) for owner in owners}), value is kept, slope
 
 
+@pytest.mark.meets("order")
 def test_value_and_tangent(student):
     """The value of a function is returned, and after it how fast it moves."""
     student.agrees(polynomial, FOR_JVP, [1.0, 3.0, 0.0], 2.0, 1.0)
@@ -478,6 +501,7 @@ def test_speed_of_the_input(student):
     student.agrees(polynomial, FOR_JVP, [2.0, -1.0, 0.5, 4.0], -1.5, -10.0)
 
 
+@pytest.mark.meets("moment")
 def test_one_call_of_the_function(student):
     """The function runs once, on a dual number; the interpreter before does the arithmetic."""
     student.agrees(what_the_function_gets, FOR_JVP, 2.0, 0.5)
@@ -490,28 +514,33 @@ def test_constant_results(student):
     student.agrees(constant_result, FOR_JVP, "v_1", 3.0)
 
 
+@pytest.mark.meets("another_box")
 def test_a_result_from_outside(student):
     """A dual number of an interpreter outside is a constant result, whatever its own tangent."""
     student.agrees(result_of_another_one, FOR_JVP, 3.0, 5.0, 1.0)
 
 
+@pytest.mark.meets("zeros")
 def test_another_result_from_outside(student):
     """It is one even if its tangent is 0, or if the input moves at a different speed."""
     student.agrees(result_of_another_one, FOR_JVP, 3.0, 0.0, 2.0)
 
 
+@pytest.mark.meets("twice", "nested")
 def test_jvp_of_jvp(student):
     """A function that uses jvp can be differentiated."""
     student.agrees(tangent_of_tangent, FOR_JVP, 2.0, 1.0)
     student.agrees(tangent_of_tangent, FOR_JVP, -1.5, 3.0)
 
 
+@pytest.mark.meets("exception", "moment")
 def test_a_function_that_fails(student):
     """After a function that raises, the interpreter that was current before is current again."""
     for error in ("KeyError", "TypeError", "AttributeError", "KeyboardInterrupt"):
         student.agrees(failing_function, FOR_JVP, error)
 
 
+@pytest.mark.meets("again", "caching")
 def test_each_use_is_a_new_one(student):
     """Each use runs the function again, with dual numbers that belong to this use alone."""
     student.agrees(uses_in_turn, FOR_JVP, 2.0)
@@ -578,17 +607,20 @@ def test_derivatives(student):
     student.agrees(derived, FOR_DERIVATIVE, [2.0, -1.0, 0.5, 4.0], -1.5)
 
 
+@pytest.mark.meets("zeros")
 def test_derivatives_of_constants(student):
     """The derivative of a function that does not use its argument is right as well."""
     student.agrees(derived, FOR_DERIVATIVE, [4.0], 2.0)
 
 
+@pytest.mark.meets("twice", "nested")
 def test_derivative_of_a_derivative(student):
     """A derivative can be differentiated."""
     student.agrees(derived_twice, FOR_DERIVATIVE, 2.0)
     student.agrees(derived_twice, FOR_DERIVATIVE, -1.5)
 
 
+@pytest.mark.meets("another_box", "closure")
 def test_derivative_inside_a_function(student):
     """A derivative inside a function that is differentiated does not disturb that one."""
     student.agrees(derived_inside, FOR_DERIVATIVE, 5.0, 2.0, 3.0)
@@ -627,6 +659,7 @@ def derived_at(mj, siblings, points):
         return [mj.derivative(f, x) for x in points], seen
 
 
+@pytest.mark.meets("again", "caching")
 def test_derivatives_again(student):
     """The function runs each time: its surroundings may have changed."""
     student.agrees(derived_again, FOR_DERIVATIVE, 2.0)
@@ -637,6 +670,7 @@ def test_points_of_any_kind(student):
     student.agrees(derived_at, FOR_DERIVATIVE, ["x", 2, 0.0, True])
 
 
+@pytest.mark.meets("moment")
 def test_work_of_a_derivative(student):
     """The function runs once, on an input that moves at speed 1.0."""
     student.agrees(runs, FOR_DERIVATIVE, 2.0)
@@ -719,6 +753,7 @@ def high_order(mj, siblings, n):
 CUBIC = [2.0, -1.0, 0.5, 4.0]
 
 
+@pytest.mark.meets("moment", "zeros")
 def test_order_zero(student):
     """For order 0 the function itself is called, on the argument itself."""
     student.agrees(order_zero, FOR_NTH)
@@ -737,24 +772,28 @@ def test_higher_orders(student):
     student.agrees(orders, FOR_NTH, [2, 3, 4], [1.0, 0.0, -2.0, 0.5, 3.0, 7.0], 2.0)
 
 
+@pytest.mark.meets("zeros")
 def test_beyond_the_degree(student):
     """Derivatives of an order above the degree of a polynomial are right."""
     student.agrees(orders, FOR_NTH, [3, 4], [1.0, 3.0, 0.0], 2.0)
     student.agrees(orders, FOR_NTH, [1, 2], [4.0], 2.0)
 
 
+@pytest.mark.meets("length")
 def test_high_orders(student):
     """The order may be high."""
     student.agrees(high_order, FOR_NTH, 11)
     student.agrees(high_order, FOR_NTH, 40)
 
 
+@pytest.mark.meets("twice")
 def test_one_run_for_all_orders(student):
     """The function runs once, whatever the order is."""
     student.agrees(runs_of_order, FOR_NTH, 1)
     student.agrees(runs_of_order, FOR_NTH, 3)
 
 
+@pytest.mark.meets("another_box", "nested")
 def test_orders_inside_each_other(student):
     """A derivative of some order inside a function that is differentiated is right."""
     student.agrees(order_inside, FOR_NTH, 2, 1, 2.0)
@@ -904,58 +943,70 @@ def long_program(mj, x, length):
     return value, tangent
 
 
+@pytest.mark.meets(twice="add_rule")
 def test_whole_sums(student):
     """Programs with sums and constants have the right value, and move as they should."""
     student.agrees(sums, 3.0, 0.5)
     student.agrees(sums, -1.5, 10.0)
 
 
+@pytest.mark.meets(twice="mul_rule interpret_op")
 def test_whole_products(student):
     """Programs with products and constants have the right value and both slopes."""
     student.agrees(products, 2.0)
     student.agrees(products, -0.5)
 
 
+@pytest.mark.meets(another_box="jvp derivative", closure="jvp")
 def test_whole_outer_value(student):
     """An inner function that returns the outer input is a constant function."""
     student.agrees(outer_value, 3.0)
     student.agrees(outer_value, -0.5)
 
 
+@pytest.mark.meets(another_box="lift", nested="add_rule", closure="lift jvp")
 def test_whole_outer_operand(student):
     """An inner function may add the outer input to its own: only its own moves there."""
     student.agrees(outer_operand, 3.0)
     student.agrees(outer_operand, -0.5)
 
 
+@pytest.mark.meets(exception="jvp derivative")
 def test_whole_after_an_error(student):
     """After an inner derivative that fails, the outer one goes on, and all is as before."""
     student.agrees(after_an_error, 3.0)
 
 
+@pytest.mark.meets(another_box="interpret_op", nested="mul_rule", closure="lift interpret_op")
 def test_whole_mixed_products(student):
     """An inner function may multiply the outer input by its own."""
     student.agrees(mixed_products, 2.0)
     student.agrees(mixed_products, -1.5)
 
 
+@pytest.mark.meets(nested="interpret_op derivative", closure="interpret_op", length="derivative")
 def test_whole_three_deep(student):
     """Three derivatives inside each other each see their own input move."""
     student.agrees(three_deep, 2.0)
     student.agrees(three_deep, -0.5)
 
 
+@pytest.mark.meets(another_box="nth_order", closure="nth_order")
 def test_whole_orders(student):
     """Higher derivatives of a function that differentiates inside are right."""
     student.agrees(order_of_a_mixture, 2, 2.0)
     student.agrees(order_of_a_mixture, 3, -1.5)
 
 
+@pytest.mark.meets(
+    again="jvp derivative nth_order interpret_op", caching="jvp derivative nth_order"
+)
 def test_whole_again(student):
     """What was differentiated before, at an equal place, does not matter."""
     student.agrees(again, 2.0)
 
 
+@pytest.mark.meets(length="jvp interpret_op")
 def test_whole_long_programs(student):
     """Programs may be long, and meet the outer input in each step."""
     student.agrees(long_program, 2.0, 40)

@@ -10,6 +10,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from autograder.grading.in_worker import in_place, watching
 from autograder.grading.suite import exercise, probe, siblings
@@ -161,6 +162,7 @@ def accumulated_boxes(mj, x, y):
         return shown(env[a]), log
 
 
+@pytest.mark.meets("weak_type", "float32", "more_than_two", "zeros", "extremes")
 def test_cotangents_are_added(student):
     """Several cotangents of one variable are added up."""
     student.agrees(accumulated, [ROW, 2.0 * ROW, -5.0 * ROW, ROW])
@@ -169,12 +171,14 @@ def test_cotangents_are_added(student):
     student.agrees(accumulated, [GRID.astype(F32), GRID.astype(F32)])
 
 
+@pytest.mark.meets("sizes")
 def test_a_single_cotangent(student):
     """The first cotangent of a variable is kept as it is."""
     student.agrees(accumulated, [3.0])
     student.agrees(accumulated, [EMPTY])
 
 
+@pytest.mark.meets("none")
 def test_no_cotangent(student):
     """If there is no cotangent, nothing changes, and no entry is made."""
     student.agrees(accumulated, [None])
@@ -182,6 +186,7 @@ def test_no_cotangent(student):
     student.agrees(several_variables, [(0, None), (1, 2.0), (0, None)])
 
 
+@pytest.mark.meets("order")
 def test_variables_are_apart(student):
     """Each variable has a cotangent of its own, and the others stay as they are."""
     student.agrees(several_variables, [(0, 1.0), (1, 10.0), (0, 2.0), (1, 20.0)])
@@ -194,12 +199,14 @@ def test_literals_have_no_cotangent(student):
     student.agrees(several_variables, [(0, 1.0), (2, 3.0), (0, 5.0), (2, None)])
 
 
+@pytest.mark.meets("mutation")
 def test_arrays_are_not_written_to(student):
     """The arrays that come in are never changed."""
     student.agrees(untouched, ROW, 10.0 * ROW)
     student.agrees(untouched, GRID, np.exp(GRID))
 
 
+@pytest.mark.meets("nested")
 def test_cotangents_may_be_tracers(student):
     """Cotangents may be tracers; nothing is computed but their sum."""
     student.agrees(accumulated_boxes, ROW, 10.0 * ROW)
@@ -250,6 +257,7 @@ def test_nothing_was_stretched(student):
     student.agrees(unstretched_box, GRID, linear((2, 3)))
 
 
+@pytest.mark.meets("none")
 def test_known_operands_have_none(student):
     """An operand that is known has no cotangent, whatever its shape."""
     student.agrees(unstretched, GRID, np.ones((1, 3)))
@@ -259,12 +267,14 @@ def test_known_operands_have_none(student):
     student.agrees(known_of_all_kinds, GRID, np.ones((2, 3)))
 
 
+@pytest.mark.meets("float32")
 def test_a_number_was_stretched(student):
     """A number that was stretched to an array gets the sum of all entries."""
     for ct in (ROW, GRID, CUBE, EMPTY, GRID.astype(F32), np.ones((1, 1))):
         student.agrees(unstretched, ct, linear((), ct.dtype.name))
 
 
+@pytest.mark.meets("sizes")
 def test_an_axis_was_stretched(student):
     """Along an axis of length 1 that was stretched there is a sum, and the axis stays."""
     student.agrees(unstretched, ROW, linear((1,)))
@@ -274,6 +284,7 @@ def test_an_axis_was_stretched(student):
     student.agrees(unstretched, EMPTY, linear((1, 2)))
 
 
+@pytest.mark.meets("order", "more_than_two", "axes")
 def test_several_axes_were_stretched(student):
     """Several axes may have been stretched; those of length 1 that were not stay as they are."""
     for shape in [(1, 3, 4), (2, 1, 4), (2, 3, 1), (1, 1, 4), (1, 3, 1), (2, 1, 1), (1, 1, 1)]:
@@ -290,6 +301,7 @@ def test_rules_that_stretch(student):
     student.agrees(stretched_sum, "add", ROW, linear((3,)), 2.0)
 
 
+@pytest.mark.meets("nested")
 def test_work_of_a_sum(student):
     """The cotangent may be a tracer, whose sum its own interpreter computes."""
     student.agrees(unstretched_box, CUBE, linear((1, 3, 1)))
@@ -333,18 +345,21 @@ def product(student, ct, x, y):
     student.agrees(product_rule, STRETCH, ct, y, x)
 
 
+@pytest.mark.meets("order", "none", "mutation")
 def test_first_operand_is_linear(student):
     """If the first operand is linear, its cotangent is the result's times the second operand."""
     student.agrees(product_rule, STRETCH, 5.0, linear(()), 3.0)
     student.agrees(product_rule, STRETCH, GRID, linear((2, 3)), np.exp(GRID))
 
 
+@pytest.mark.meets("order")
 def test_second_operand_is_linear(student):
     """If the second operand is linear, its cotangent is the result's times the first operand."""
     student.agrees(product_rule, STRETCH, 5.0, -3.0, linear(()))
     student.agrees(product_rule, STRETCH, CUBE, np.exp(CUBE), linear((2, 3, 4)))
 
 
+@pytest.mark.meets("weak_type", "float32")
 def test_product_keeps_the_dtype(student):
     """Cotangents have the dtype of the operands."""
     product(student, GRID.astype(F32), linear((2, 3), "float32"), np.exp(GRID).astype(F32))
@@ -364,6 +379,7 @@ def test_linear_operand_was_stretched(student):
     product(student, GRID, linear((2, 1)), np.array([[7.0, 0.5, -1.0]]))
 
 
+@pytest.mark.meets("sizes")
 def test_known_operand_was_stretched(student):
     """A known operand that is smaller than the product is stretched in the cotangent, too."""
     product(student, ROW, linear((3,)), 4.0)
@@ -371,6 +387,7 @@ def test_known_operand_was_stretched(student):
     product(student, EMPTY, linear((0, 2)), 4.0)
 
 
+@pytest.mark.meets("zeros", "extremes")
 def test_zero_and_infinity(student):
     """A factor of zero makes the cotangent zero; an infinite one makes it infinite."""
     product(student, ROW, linear((3,)), np.array([0.0, np.inf, -np.inf]))
@@ -380,6 +397,7 @@ def test_zero_and_infinity(student):
     product(student, np.inf, linear(()), 0.0)
 
 
+@pytest.mark.meets("nested")
 def test_work_of_a_product(student):
     """Operands may be tracers."""
     student.agrees(product_rule_of_boxes, STRETCH, GRID, linear((2, 3)), np.exp(GRID))
@@ -482,6 +500,7 @@ def test_second_matrix(student):
     of_second(student, (2, 3), (3,), MATRICES)
 
 
+@pytest.mark.meets("sizes")
 def test_vectors(student):
     """Products of vectors: one with all axes contracted, one with none."""
     of_both(student, (3,), (3,), (((0,), (0,)), ((), ())))
@@ -492,6 +511,7 @@ def test_vectors(student):
     student.agrees(operand_cotangent, ROW, (3,), F64, 2.5, ((), ()), ((), ()), False)
 
 
+@pytest.mark.meets("order", "axes")
 def test_axes_in_any_place(student):
     """Contracted axes may be anywhere in the operands."""
     of_both(student, (3, 3), (3, 3), (((0,), (1,)), ((), ())))
@@ -510,6 +530,7 @@ def test_stacks_of_matrices(student):
     of_both(student, (6, 3, 2, 7), (2, 5, 3, 6), numbers)
 
 
+@pytest.mark.meets("more_than_two", "axes")
 def test_several_contracted_axes(student):
     """Several axes may be contracted, in any order."""
     of_both(student, (2, 3, 4), (4, 2, 5), (((2, 0), (0, 1)), ((), ())))
@@ -517,6 +538,7 @@ def test_several_contracted_axes(student):
     of_both(student, (2, 3), (3, 2), (((0, 1), (1, 0)), ((), ())))
 
 
+@pytest.mark.meets("float32")
 def test_dtype_of_an_operand(student):
     """The cotangent has the operand's dtype, even if the product has a different one."""
     ct, x, y = operands((2, 3), (3, 4), MATRICES)
@@ -538,6 +560,7 @@ def test_whole_rule(student):
     student.agrees(whole_rule, ct, x, linear(y.shape), STACKS, None)
 
 
+@pytest.mark.meets("nested")
 def test_work_of_a_cotangent(student):
     """Operands may be tracers, and one product does it."""
     ct, x, y = operands((2, 3), (3, 4), MATRICES)
@@ -652,6 +675,7 @@ def test_a_chain(student):
     passes(student, (0, [([2, 3], F64)], shapes, [4]), [linear((2, 3))], [ROW])
 
 
+@pytest.mark.meets("twice")
 def test_a_value_used_twice(student):
     """A value that is used several times gets the sum of the cotangents."""
     fork = [("mul", [0, 3.0], {}), ("neg", [1], {}), ("mul", [1, 10.0], {}), ("add", [2, 3], {})]
@@ -660,6 +684,7 @@ def test_a_value_used_twice(student):
     passes(student, (0, [THREE], double, [4]), [linear((3,))], [ROW])
 
 
+@pytest.mark.meets("more_than_two")
 def test_several_results(student):
     """Several results, of which one depends on the other, add up their cotangents."""
     eqns = [("mul", [0, 3.0], {}), ("mul", [2, 2.0], {}), ("sub", [3, 1], {})]
@@ -669,6 +694,7 @@ def test_several_results(student):
     passes(student, spec, [linear(()), linear(())], [None, 10.0, None])
 
 
+@pytest.mark.meets("twice")
 def test_a_result_that_stands_twice(student):
     """One variable may be several results, or an input at the same time."""
     eqns = [("mul", [0, 3.0], {})]
@@ -698,6 +724,7 @@ def test_known_inputs_and_constants(student):
     passes(student, (0, [NUMBER], [("neg", [0], {})], [1]), [3.0], [1.0])
 
 
+@pytest.mark.meets("sizes", "none", "zeros")
 def test_inputs_without_influence(student):
     """An input that no result depends on has no cotangent; the order is that of the inputs."""
     eqns = [("neg", [2], {}), ("mul", [0, 5.0], {}), ("mul", [3, 1], {})]
@@ -708,6 +735,7 @@ def test_inputs_without_influence(student):
     passes(student, spec, args, [None, None])
 
 
+@pytest.mark.meets("order", "keys")
 def test_what_a_rule_gets(student):
     """A rule gets the cotangent, linear operands by type, known ones by value, and parameters."""
     eqns = [("scaled", [0, 1], {"by": 3.0}), ("scaled", [1, 2], {"by": 10.0})]
@@ -731,6 +759,7 @@ def test_a_list_of_one_result(student):
     student.agrees(rules_called, RULES, eqns, [2], [linear(())], [7.0])
 
 
+@pytest.mark.meets("some_results")
 def test_operations_without_influence(student):
     """The rule of an operation whose results do not count is not called."""
     eqns = [("split", [0], {"k": 10.0}), ("scaled", [0, 3.0], {"by": 2.0})]
@@ -740,11 +769,13 @@ def test_operations_without_influence(student):
     student.agrees(missing_rule, RULES, False)
 
 
+@pytest.mark.meets("exception")
 def test_missing_rule(student):
     """A missing rule is an error that names the primitive and the task."""
     student.agrees(missing_rule, RULES, True)
 
 
+@pytest.mark.meets("nested", "closure")
 def test_pass_over_tracers(student):
     """Cotangents may be tracers; each operation is done once, from the last to the first."""
     eqns = [("mul", [0, 3.0], {}), ("neg", [1], {}), ("transpose", [2], {"permutation": (1, 0)})]
@@ -755,6 +786,7 @@ def test_pass_over_tracers(student):
     student.agrees(backwards_of_boxes, RULES, spec, [linear((3,))], [ROW, 10.0 * ROW])
 
 
+@pytest.mark.meets("again", "mutation")
 def test_pass_after_pass(student):
     """A program may be run backwards again and again."""
     spec = [0, [THREE], [("mul", [0, 3.0], {}), ("add", [1, 0], {})], [2, 1, 2]]
@@ -872,6 +904,7 @@ def call_inside(mj, siblings, x, ct):
         return names, run(back, [x, ct])
 
 
+@pytest.mark.meets("weak_type")
 def test_program_of_a_product(student):
     """The program takes known inputs, then cotangents, and returns those of the linear inputs."""
     student.agrees(program_backwards, PASS, "product", [2.0, 3.0], [False, True], [7.0, 5.0])
@@ -880,6 +913,7 @@ def test_program_of_a_product(student):
     student.agrees(program_backwards, PASS, "product", args, [False, True], [ROW, np.exp(ROW)])
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_program_of_several(student):
     """Linear and known inputs may come in any order, and there may be several results."""
     values = [3.0, 5.0, 1.0, 10.0, 100.0]
@@ -888,6 +922,7 @@ def test_program_of_several(student):
     student.agrees(program_backwards, PASS, "two", [2.0] * 4, flags, [-7.0, 0.5, 4.0, 2.0, 1.0])
 
 
+@pytest.mark.meets("sizes", "some_results", "zeros")
 def test_program_with_zeros(student):
     """An input without influence gets zeros of its own shape and dtype."""
     args = [ROW, ROW, GRID.astype(F32)]
@@ -897,6 +932,7 @@ def test_program_with_zeros(student):
     student.agrees(program_backwards, PASS, "nothing", [ROW], [True], [])
 
 
+@pytest.mark.meets("float32")
 def test_program_of_unequal_shapes(student):
     """Inputs, results and cotangents may have all shapes and dtypes."""
     args = [GRID, ROW]
@@ -910,12 +946,14 @@ def test_program_of_unequal_shapes(student):
     student.agrees(program_backwards, PASS, "shapes", [GRID], [True], [np.array([2.0, 7.0])])
 
 
+@pytest.mark.meets("closure")
 def test_program_with_constants(student):
     """The constants of the program are used in the new one."""
     student.agrees(program_backwards, PASS, "constant", [ROW], [True], [np.exp(ROW)])
     student.agrees(program_backwards, PASS, "constant", [ROW], [True], [10.0 * ROW])
 
 
+@pytest.mark.meets("keys", "again", "caching")
 def test_program_is_kept(student):
     """The program is made once for each choice of linear inputs, and not with each call."""
     student.agrees(program_kept, PASS)
@@ -926,6 +964,7 @@ def test_operations_of_the_program(student):
     student.agrees(operations_of, PASS, [False, True])
 
 
+@pytest.mark.meets("none")
 def test_rule_of_the_call(student):
     """The call's rule calls the new program; known operands get no cotangent."""
     student.agrees(call_rule, PASS, [5.0, 7.0], [3.0, linear(()), linear(())])
@@ -933,6 +972,7 @@ def test_rule_of_the_call(student):
     student.agrees(call_rule, PASS, [None, 7.0], [3.0, 4.0, linear(())])
 
 
+@pytest.mark.meets("nested")
 def test_calls_within_calls(student):
     """A call in the program becomes a call in the new one."""
     student.agrees(call_inside, PASS, 2.0, 5.0)
@@ -1033,6 +1073,7 @@ def program_of_vjp(mj, siblings, x):
         return run(closed, [x, 10.0 * x])
 
 
+@pytest.mark.meets("sizes", "again")
 def test_value_and_cotangents(student):
     """The value comes at once, and the cotangents from the function that comes with it."""
     student.agrees(pulled_back, ALL, "product", [3.0, 4.0], [10.0, -1.0], False)
@@ -1040,6 +1081,7 @@ def test_value_and_cotangents(student):
     student.agrees(pulled_back, ALL, "sums", [GRID], [ROW, 2.0 * ROW], False)
 
 
+@pytest.mark.meets("order", "keys", "more_than_two")
 def test_vjp_over_containers(student):
     """Arguments and results may be containers, and cotangents have their structures."""
     params = {"w": GRID, "b": np.array([1.0, 2.0])}
@@ -1049,6 +1091,7 @@ def test_vjp_over_containers(student):
     student.agrees(pulled_back, ALL, "product", [2.0, 3.0], [1.0], False)
 
 
+@pytest.mark.meets("some_results")
 def test_vjp_of_constants(student):
     """Results that do not depend on the inputs do not matter; cotangents are arrays of zeros."""
     cotangents = [(1.0, ROW, np.ones(2)), (5.0, 0.0 * ROW, np.zeros(2))]
@@ -1057,6 +1100,7 @@ def test_vjp_of_constants(student):
     student.agrees(pulled_back, ALL, "pair", [2.0, GRID.astype(F32)], [ct], False)
 
 
+@pytest.mark.meets("zeros", "extremes")
 def test_vjp_of_infinite_slopes(student):
     """A cotangent of zero is a number like others: zero times infinity is NaN."""
     student.agrees(pulled_back, ALL, "infinite", [2.0], [0.0, 1.0, -1.0], False)
@@ -1079,6 +1123,7 @@ def test_vjp_of_integers(student):
     student.agrees(integers, ALL, 4, 2.5)
 
 
+@pytest.mark.meets("float32")
 def test_vjp_keeps_the_dtype(student):
     """Single precision stays single precision."""
     x = ROW.astype(F32)
@@ -1086,6 +1131,7 @@ def test_vjp_keeps_the_dtype(student):
     student.agrees(pulled_back, ALL, "mixed", [x, 2.0], [np.array(3.0, F32)], False)
 
 
+@pytest.mark.meets("none")
 def test_vjp_with_aux(student):
     """With has_aux, the second part of the result is handed through as a third result."""
     student.agrees(pulled_back, ALL, "aux", [3.0], [10.0], True)
@@ -1095,6 +1141,7 @@ def test_vjp_with_aux(student):
     student.agrees(pulled_back, ALL, "pair", [3.0, 2.0], [(1.0, (2.0, 10.0))], False)
 
 
+@pytest.mark.meets("exception")
 def test_cotangents_that_do_not_fit(student):
     """A cotangent of a different structure, shape or dtype is rejected."""
     student.agrees(refused, ALL, "pair", 1.0)
@@ -1110,6 +1157,7 @@ def test_work_of_vjp(student):
     student.agrees(work_of_vjp, ALL, GRID, 1.0)
 
 
+@pytest.mark.meets("another_box", "nested")
 def test_vjp_within_transformations(student):
     """It works within jvp, and while a program is traced."""
     student.agrees(vjp_in_jvp, ALL, 2.0, 1.0)
@@ -1212,6 +1260,7 @@ def public_gradients(mj, siblings, x, y):
         return module.grad(f)(x, y), both, aux
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_value_and_gradients(student):
     """The value, and how it moves with each argument."""
     student.agrees(gradients_of, WITH_VJP, "product", [3.0, 4.0], False)
@@ -1221,6 +1270,7 @@ def test_value_and_gradients(student):
     student.agrees(gradients_of, WITH_VJP, "three", [ROW, GRID[0], 4.0], False)
 
 
+@pytest.mark.meets("keys", "sizes")
 def test_gradients_of_containers(student):
     """Gradients have the structure of the arguments; one argument has a tuple of one."""
     params = {"w": GRID, "b": np.array([1.0, 2.0])}
@@ -1229,6 +1279,7 @@ def test_gradients_of_containers(student):
     student.agrees(gradients_of, WITH_VJP, "constant", [ROW], False)
 
 
+@pytest.mark.meets("some_results", "none")
 def test_gradients_with_aux(student):
     """With has_aux, the second part of the result comes as a third result."""
     student.agrees(gradients_of, WITH_VJP, "aux", [ROW], True)
@@ -1237,6 +1288,7 @@ def test_gradients_with_aux(student):
         student.agrees(gradients_of, WITH_VJP, name, [3.0], True)
 
 
+@pytest.mark.meets("weak_type", "float32", "extremes")
 def test_dtype_of_the_cotangent(student):
     """It starts from a one, of the dtype of the value, whatever the value is."""
     for x in (2.0, ROW, ROW.astype(F32), np.array(2.0, np.float16)):
@@ -1245,12 +1297,14 @@ def test_dtype_of_the_cotangent(student):
         student.agrees(cotangent_used, WITH_VJP, factor, 2.0)
 
 
+@pytest.mark.meets("exception")
 def test_no_gradient(student):
     """A function whose value is not one float has no gradient, and is rejected."""
     for name in ("vector", "tuple", "one", "integer", "dict"):
         student.agrees(no_gradient, WITH_VJP, name)
 
 
+@pytest.mark.meets("another_box", "nested")
 def test_gradients_of_gradients(student):
     """It can be differentiated again, by itself and by jvp."""
     student.agrees(gradient_of_gradient, WITH_VJP, 2.0)
@@ -1345,12 +1399,14 @@ def test_jacobian_of_a_vector(student):
     student.agrees(jacobians, ALL, "square", [ROW.astype(F32)])
 
 
+@pytest.mark.meets("weak_type", "sizes")
 def test_jacobian_of_a_number(student):
     """A result that is a number has the Jacobian of the input's shape."""
     student.agrees(jacobians, ALL, "square", [3.0])
     student.agrees(jacobians, ALL, "two", [2.0, ROW])
 
 
+@pytest.mark.meets("order", "sizes", "axes")
 def test_order_of_axes(student):
     """The axes of the result come first, then those of the input, each in their order."""
     student.agrees(jacobians, ALL, "turn", [GRID])
@@ -1359,30 +1415,35 @@ def test_order_of_axes(student):
     student.agrees(jacobians, ALL, "square", [np.zeros((0, 2))])
 
 
+@pytest.mark.meets("more_than_two")
 def test_several_leaves(student):
     """Each leaf of a result has its own Jacobians, one for each float among the inputs."""
     student.agrees(jacobians, ALL, "two", [ROW, GRID[0]])
     student.agrees(jacobians, ALL, "integer", [np.array([1, 2, 3]), ROW])
 
 
+@pytest.mark.meets("float32", "some_results", "zeros")
 def test_results_without_influence(student):
     """If a leaf does not depend on an input, the Jacobian is zero, and has its full shape."""
     student.agrees(jacobians, ALL, "constant", [ROW, GRID])
     student.agrees(jacobians, ALL, "constant", [3.0, ROW.astype(F32)])
 
 
+@pytest.mark.meets("none")
 def test_work_of_a_jacobian(student):
     """One backward pass serves all entries of the leaf."""
     student.agrees(work_of_a_jacobian, ALL, 2)
     student.agrees(work_of_a_jacobian, ALL, 20)
 
 
+@pytest.mark.meets("another_box", "nested")
 def test_jacobian_within_jvp(student):
     """A Jacobian can be differentiated."""
     student.agrees(jacobian_inside, ALL, 2.0, 1.0)
     student.agrees(jacobian_inside, ALL, ROW, GRID[0])
 
 
+@pytest.mark.meets("keys")
 def test_jacrev_on_top(student):
     """The functions jacrev and hessian, which use it, are right."""
     student.agrees(public_jacobians, ALL, ROW)
@@ -1442,6 +1503,7 @@ def jacobians_back(mj, f, xs):
 exercise("grad.accumulate")
 
 
+@pytest.mark.meets("twice")
 def test_values_used_in_programs(student):
     """In random programs, where values are used several times, cotangents come back rightly."""
     student.agrees_on_programs(cotangents_back, operations=OFTEN, steps=8)
@@ -1636,6 +1698,7 @@ def gradients_of_programs(mj, f, xs, ts, cts):
         return mj.jvp(lambda *ys: mj.vjp(f, *ys)[1](cts), xs, ts), of_inputs[::25_000]
 
 
+@pytest.mark.meets(twice="value_and_gradients")
 def test_whole_gradients(student):
     """The gradient of a product of values that are used several times is right."""
     student.agrees(gradients, 0.5)
@@ -1648,23 +1711,31 @@ def test_whole_sums(student):
     student.agrees(sums_of_arrays, GRID[:, :1], ROW[None])
 
 
+@pytest.mark.meets(float32="backward_pass")
 def test_whole_layers(student):
     """The gradient of a small network is right, in both precisions."""
     student.agrees(layers, GRID, ROW)
     student.agrees(layers, GRID.astype(F32), ROW.astype(F32))
 
 
+@pytest.mark.meets(
+    another_box="backward_pass vjp value_and_gradients",
+    again="value_and_gradients",
+    closure="vjp value_and_gradients",
+)
 def test_whole_gradients_within(student):
     """In gradients inside each other, each function sees its own input move, and no other."""
     student.agrees(gradients_within, 0.5)
 
 
+@pytest.mark.meets(twice="vjp", caching="vjp", exception="vjp")
 def test_whole_cotangents(student):
     """Several cotangents are pulled back, over containers with all kinds of leaves."""
     student.agrees(several_cotangents, ROW, 3)
     student.agrees(several_cotangents, 2.0, np.arange(3))
 
 
+@pytest.mark.meets(twice="call_rule", again="call_rule", caching="call_rule")
 def test_whole_calls(student):
     """Functions that call functions of `jit` have the right gradients."""
     student.agrees(calls_backwards, 0.5)

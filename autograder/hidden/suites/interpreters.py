@@ -7,6 +7,8 @@ whole module is asked for random programs, in which operands repeat and constant
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from autograder.grading.in_worker import grown, in_place
 from autograder.grading.suite import exercise, probe, siblings
 
@@ -60,6 +62,7 @@ def evaluated_elsewhere(mj, x, y):
     return results, other.asked
 
 
+@pytest.mark.meets("extremes")
 def test_sums(student):
     """Op.add returns the sum of the two floats."""
     student.agrees(evaluated, "add", [(2.5, 4.0), (-1.5, 0.25), (0.1, 0.2)])
@@ -72,24 +75,28 @@ def test_products(student):
     student.agrees(evaluated, "mul", [(INF, -3.0), (INF, 0.0), (0.0, -0.5)])
 
 
+@pytest.mark.meets("again", "caching", "zeros", "extremes")
 def test_unusual_numbers(student):
     """Infinite numbers, nan and zeros of either sign are multiplied as Python does it."""
     student.agrees(evaluated, "mul", [(0.0, 1.0), (-0.0, 1.0), (0.0, -2.5), (-1.5, -0.0)])
     student.agrees(evaluated, "mul", [(0.0, INF), (NAN, 0.0), (1e200, -1e200), (INF, -INF)])
 
 
+@pytest.mark.meets("order", "again", "caching")
 def test_terms_that_are_no_floats(student):
     """A term of a sum that is not a float raises TypeError."""
     student.agrees(refused, "add", [(2, 3.5), (2.5, 3), (True, 2.0), ("2.0", "3.0")])
     student.agrees(refused, "add", [(2.0, 1.0), (2.0, True), (2, 1.0), (2.0, 1.0)])
 
 
+@pytest.mark.meets("caching")
 def test_factors_that_are_no_floats(student):
     """A factor that is not a float raises TypeError."""
     student.agrees(refused, "mul", [(2, 3.5), (2.5, 3), (2.0, False), ("2.0", 3)])
     student.agrees(refused, "mul", [(2.0, 0.0), (2.0, 0), (2.0, False), (2.0, 0.0)])
 
 
+@pytest.mark.meets("nested")
 def test_evaluation_asks_nobody(student):
     """Evaluation computes by itself, whichever interpreter is the current one."""
     student.agrees(evaluated_elsewhere, 2.5, 4.0)
@@ -272,12 +279,14 @@ def two_threads(mj):
     return seen
 
 
+@pytest.mark.meets("again")
 def test_inside_the_block(student):
     """Inside the block the new interpreter is the current one, and after it no longer."""
     student.agrees(one_after_another, 1)
     student.agrees(one_after_another, 3)
 
 
+@pytest.mark.meets("twice", "nested")
 def test_blocks_inside_each_other(student):
     """After each block the interpreter of the block around it is current."""
     student.agrees(currents, 2)
@@ -287,11 +296,13 @@ def test_blocks_inside_each_other(student):
     student.agrees(there_and_back, [0, 1, 0, 2, 1, 1])
 
 
+@pytest.mark.meets("moment")
 def test_blocks_begin_when_they_are_entered(student):
     """What is current when a block begins is current after it, wherever the block was made."""
     student.agrees(made_early)
 
 
+@pytest.mark.meets("exception")
 def test_a_block_that_fails(student):
     """An exception leaves the block, and the interpreter before it is current again."""
     student.agrees(after_an_error, 1)
@@ -299,6 +310,7 @@ def test_a_block_that_fails(student):
         student.agrees(after_an_error, 1, error)
 
 
+@pytest.mark.meets("exception")
 def test_blocks_that_fail(student):
     """An exception in nested blocks ends each of them."""
     student.agrees(after_an_error, 3)
@@ -310,6 +322,7 @@ def test_blocks_that_are_left_early(student):
     student.agrees(left_early, "continue")
 
 
+@pytest.mark.meets("nested", "moment")
 def test_threads(student):
     """Each thread has its own current interpreter."""
     student.agrees(two_threads)
@@ -407,6 +420,7 @@ def formula(mj, x):
     return mj.mul(x, mj.add(x, 3.0)), mj.add(mj.mul(2.0, x), x)
 
 
+@pytest.mark.meets("sizes")
 def test_the_question(student):
     """The current interpreter is asked once, for the operation, with all operands in one tuple."""
     student.agrees(asked, "add", [2.5, 4.0])
@@ -416,17 +430,20 @@ def test_the_question(student):
     student.agrees(asked, "mul", [0, None, "x"])
 
 
+@pytest.mark.meets("again", "caching", "moment")
 def test_who_is_asked(student):
     """The interpreter that is current at that moment is asked."""
     student.agrees(asked_last, 3, "add", [2.5, 4.0])
     student.agrees(asked_last, 2, "mul", ["x", 7.0])
 
 
+@pytest.mark.meets("another_box", "order")
 def test_operands_of_any_kind(student):
     """Operands reach the interpreter as they are, whatever they are."""
     student.agrees(operand_itself)
 
 
+@pytest.mark.meets("exception", "none", "zeros")
 def test_answers_of_any_kind(student):
     """The interpreter's answer is the result, whatever it is, and so is its error."""
     student.agrees(answers_of_any_kind, [0.0, None, "", False, [], 2])
@@ -510,12 +527,14 @@ def not_the_current_one(mj, current):
     return out, interpreter.count, before.asked, other.asked
 
 
+@pytest.mark.meets("again")
 def test_every_operation_counts(student):
     """Each operation, be it a sum or a product, counts once."""
     student.agrees(counted_calls, ["add", "mul", "mul"])
     student.agrees(counted_calls, ["mul", "add", "add", "mul", "add"])
 
 
+@pytest.mark.meets("order", "twice", "again", "caching")
 def test_the_other_one_works(student):
     """The result is the answer of the interpreter before this one to the same operands."""
     student.agrees(counted_calls, ["mul"])
@@ -523,12 +542,14 @@ def test_the_other_one_works(student):
     student.agrees(passed_on)
 
 
+@pytest.mark.meets("nested")
 def test_a_counter_on_a_counter(student):
     """If the interpreter before this one counts as well, both count."""
     student.agrees(two_counters, 3, 0)
     student.agrees(two_counters, 2, 3)
 
 
+@pytest.mark.meets("another_box", "moment")
 def test_work_goes_to_the_one_before(student):
     """The interpreter before this one does the work, whichever is current."""
     student.agrees(not_the_current_one, "other")
@@ -641,17 +662,20 @@ def failing(mj, siblings):
     return "no error"
 
 
+@pytest.mark.meets("order")
 def test_result_and_number(student):
     """The result of the function and the number of its operations are returned, in this order."""
     student.agrees(counts, SIBLINGS, [["add"], ["mul", "add", "mul"]], 2.5)
     student.agrees(counts, SIBLINGS, [["mul", "mul"]], "y")
 
 
+@pytest.mark.meets("sizes", "again")
 def test_each_call_begins_at_zero(student):
     """Each call counts from zero, and a function without operations has none."""
     student.agrees(counts, SIBLINGS, [["add"] * 3, ["mul"], [], ["mul"] * 2], "x")
 
 
+@pytest.mark.meets("order", "sizes", "moment", "none")
 def test_the_function_runs_once(student):
     """The function runs once, on the arguments as they are; the interpreter before works."""
     student.agrees(arguments, SIBLINGS, [2.5])
@@ -659,6 +683,7 @@ def test_the_function_runs_once(student):
     student.agrees(arguments, SIBLINGS, [])
 
 
+@pytest.mark.meets("twice", "caching", "nested")
 def test_counting_inside_counting(student):
     """A function that counts the operations of a second one can be counted itself."""
     student.agrees(nested_counts, SIBLINGS, 3, 2)
@@ -666,6 +691,7 @@ def test_counting_inside_counting(student):
     student.agrees(counts_of_itself, SIBLINGS, 3)
 
 
+@pytest.mark.meets("exception")
 def test_after_an_error(student):
     """After a function that raises, the interpreter that was current before is current again."""
     student.agrees(failing, SIBLINGS)
@@ -843,47 +869,55 @@ def threads(mj, seed):
     return at_once([count, tell])
 
 
+@pytest.mark.meets(twice="evaluate", extremes="evaluate")
 def test_whole_values(student):
     """Programs of sums and products have the values that Python computes."""
     student.agrees(programs, [1, 2, 3, 4, 5, 6], [1.5, -2.0])
     student.agrees(programs, [7, 8, 9], [INF, 1e200, -0.5])
 
 
+@pytest.mark.meets(exception="evaluate", none="evaluate")
 def test_whole_refusals(student):
     """An operand that is not a float raises TypeError, and programs go on after that."""
     student.agrees(refused_in_programs, [2, True, "x", None])
 
 
+@pytest.mark.meets(twice="bind")
 def test_whole_texts(student):
     """If a different interpreter is current, programs mean what that one says."""
     student.agrees(told, [1, 2, 3], ["x", "y"])
     student.agrees(told, [4, 5], [1.5, 2])
 
 
+@pytest.mark.meets(nested="bind", exception="set_interpreter", length="set_interpreter")
 def test_whole_blocks(student):
     """After each block, even one that fails, the program goes on under the interpreter before."""
     student.agrees(told_by_turns, [1, 2, 3])
     student.agrees(told_by_turns, [4, 5, 6, 7, 8])
 
 
+@pytest.mark.meets(again="count_ops", caching="count_ops", length="bind count_op count_ops")
 def test_whole_counts(student):
     """A program's result is returned with the number of its operations."""
     student.agrees(counted, [1, 2, 3], [1.5, -2.0], [12, 1, 30])
     student.agrees(counted, [4, 4], [0.25], [7, 7])
 
 
+@pytest.mark.meets(nested="count_op count_ops", length="count_ops")
 def test_whole_counts_inside_counts(student):
     """A program that counts operations inside can be counted, to any depth."""
     student.agrees(counted_inside, 10, 1)
     student.agrees(counted_inside, 20, 4)
 
 
+@pytest.mark.meets(another_box="count_ops", exception="count_ops")
 def test_whole_counts_of_texts(student):
     """Operations of any interpreter can be counted, and a function that fails leaves no trace."""
     student.agrees(counted_texts, 1, 5)
     student.agrees(counted_texts, 2, 12)
 
 
+@pytest.mark.meets(nested="set_interpreter bind")
 def test_whole_threads(student):
     """Two threads, one of which counts, do not see each other's operations."""
     student.agrees(threads, 3)

@@ -235,6 +235,7 @@ def long_program(mj, x, length):
     return eval_jaxpr(Jaxpr([], names[:1], names[-1:], eqns), [], x)
 
 
+@pytest.mark.meets("order")
 def test_eval_equations(student):
     """Equations run in order, each on the values of its own operands."""
     student.agrees(difference, 1.5, 4.0)
@@ -242,48 +243,56 @@ def test_eval_equations(student):
     student.agrees(difference, EMPTY, EMPTY)
 
 
+@pytest.mark.meets("weak_type")
 def test_eval_literals(student):
     """A literal stands for its own value, as an operand and as an output."""
     student.agrees(with_literals, 4.0)
     student.agrees(with_literals, ROW)
 
 
+@pytest.mark.meets("order")
 def test_eval_constants(student):
     """Constants get their values from consts, and inputs theirs from the arguments."""
     student.agrees(with_constants, [2.0, 3.0], [5.0, 7.0])
     student.agrees(with_constants, [ROW, ROW * 2.0], [ROW + 1.0, ROW - 5.0])
 
 
+@pytest.mark.meets("twice", "sizes", "some_results")
 def test_eval_outputs(student):
     """Outputs are looked up one by one: inputs, early results, the same one twice, or none."""
     student.agrees(outputs, np.array(2.0), np.array(0.5))
     student.agrees(outputs, ROW, ROW[::-1].copy())
 
 
+@pytest.mark.meets("keys")
 def test_eval_params(student):
     """The params of an equation reach its primitive."""
     student.agrees(with_params, GRID)
     student.agrees(with_params, EMPTY)
 
 
+@pytest.mark.meets("more_than_two", "sizes")
 def test_eval_several_results(student):
     """An equation may have several results, one, or none."""
     student.agrees(several_results, 2.0, 5.0)
     student.agrees(several_results, ROW, GRID[0])
 
 
+@pytest.mark.meets("nested", "moment")
 def test_eval_within_itself(student):
     """Two runs of one program at the same time do not disturb each other."""
     student.agrees(calls_itself, 4.0, 2.0)
     student.agrees(calls_itself, 3.0, ROW)
 
 
+@pytest.mark.meets("again", "exception")
 def test_eval_forgets(student):
     """What one program has computed is not known to the next one."""
     student.agrees(two_programs, 2.0, True)
     student.agrees(two_programs, ROW, False)
 
 
+@pytest.mark.meets("some_results")
 def test_eval_binds(student):
     """Every equation is bound once, in order, so that interpreters above see it."""
     student.agrees(what_ran, 3.0)
@@ -291,6 +300,7 @@ def test_eval_binds(student):
     student.agrees(seen_in_charge, 3.0)
 
 
+@pytest.mark.meets("exception")
 def test_eval_counts_values(student):
     """More or fewer values than variables are refused."""
     student.agrees(wrong_number, [1.0], [2.0, 3.0])
@@ -306,11 +316,13 @@ def test_eval_counts_consts_and_args_apart(student):
     student.agrees(wrong_number, [], [1.0, 2.0, 3.0])
 
 
+@pytest.mark.meets("again", "caching", "extremes")
 def test_eval_equal_values(student):
     """Each run computes with its own values, even if they equal those of another run."""
     student.agrees(equal_values, [1, 1.0, np.float32(1.0), 0.0, -0.0, 2.0, 2.0])
 
 
+@pytest.mark.meets("length")
 def test_eval_long_programs(student):
     """A program may be long."""
     student.agrees(long_program, 2.0, 1201)
@@ -377,6 +389,7 @@ def type_of_product(mj, x, y, numbers, preferred=None):
 exercise("jaxprs.binary_type")
 
 
+@pytest.mark.meets("float32")
 def test_binary_alike(student):
     """The sum of operands with the same shape and dtype has that shape and dtype."""
     student.agrees(type_of_sum, ((2, 3), "float64", False), ((2, 3), "float64", False))
@@ -384,6 +397,7 @@ def test_binary_alike(student):
     student.agrees(type_of_sum, ((0, 2), "float32", False), ((0, 2), "float32", False))
 
 
+@pytest.mark.meets("sizes", "axes")
 def test_binary_stretches(student):
     """A 0-d operand, or an axis of length 1, takes the length of the other operand's."""
     student.agrees(type_of_sum, ((), "float32", True), ((2, 3), "float32", False))
@@ -392,6 +406,7 @@ def test_binary_stretches(student):
     student.agrees(type_of_sum, ((1, 2), "float64", False), ((0, 2), "float64", False))
 
 
+@pytest.mark.meets("exception")
 def test_binary_refuses_lengths(student):
     """Axes of different lengths, neither of them 1, are refused."""
     student.agrees(type_of_sum, ((2,), "float64", False), ((3,), "float64", False))
@@ -399,6 +414,7 @@ def test_binary_refuses_lengths(student):
     student.agrees(type_of_sum, ((0,), "float64", False), ((3,), "float64", False))
 
 
+@pytest.mark.meets("axes")
 def test_binary_refuses_fewer_axes(student):
     """A first operand with fewer axes is refused, even if NumPy would add axes in front."""
     student.agrees(type_of_sum, ((3,), "float64", False), ((2, 3), "float64", False))
@@ -418,6 +434,7 @@ def test_binary_refuses_dtypes(student):
     student.agrees(type_of_sum, ((3,), "float32", False), ((), "float64", True))
 
 
+@pytest.mark.meets("weak_type")
 def test_binary_weak_type(student):
     """The weak type of the result follows from both operands'."""
     student.agrees(type_of_sum, ((), "float64", True), ((), "float64", True))
@@ -425,6 +442,7 @@ def test_binary_weak_type(student):
     student.agrees(type_of_sum, ((2,), "float64", False), ((), "float64", True))
 
 
+@pytest.mark.meets("twice", "mutation")
 def test_binary_is_abstract(student):
     """Operands may be of the type that knows a value; the result is of the one that does not."""
     student.agrees(type_of_sum, ((2,), "int64", False), ((2,), "int64", False), True)
@@ -435,6 +453,7 @@ def test_binary_is_abstract(student):
 exercise("jaxprs.comparison_type")
 
 
+@pytest.mark.meets("float32")
 def test_comparison_dtype(student):
     """The result of a comparison has the dtype of a comparison, whatever is compared."""
     student.agrees(type_of_comparison, ((2, 3), "float64", False), ((2, 3), "float64", False))
@@ -442,18 +461,21 @@ def test_comparison_dtype(student):
     student.agrees(type_of_comparison, ((), "bool", False), ((2,), "bool", False))
 
 
+@pytest.mark.meets("sizes", "axes")
 def test_comparison_shape(student):
     """The shape of a comparison is found as for other operations, stretched operands included."""
     student.agrees(type_of_comparison, ((), "float32", False), ((2, 3), "float32", False))
     student.agrees(type_of_comparison, ((1, 3), "int32", False), ((2, 1), "int32", False))
 
 
+@pytest.mark.meets("exception")
 def test_comparison_refuses(student):
     """Operands that do not fit each other cannot be compared either."""
     student.agrees(type_of_comparison, ((3,), "float32", False), ((3,), "float64", False))
     student.agrees(type_of_comparison, ((3,), "float64", False), ((2, 3), "float64", False))
 
 
+@pytest.mark.meets("weak_type")
 def test_comparison_weak_type(student):
     """The weak type of a comparison follows from both operands'."""
     student.agrees(type_of_comparison, ((), "float64", True), ((), "float64", True))
@@ -463,6 +485,7 @@ def test_comparison_weak_type(student):
 exercise("jaxprs.reduce_sum_type")
 
 
+@pytest.mark.meets("order", "more_than_two", "sizes")
 def test_reduction_shape(student):
     """The axes that are added up disappear; the others keep their order."""
     student.agrees(type_of_reduction, (2, 3, 5), "float64", (1,))
@@ -473,6 +496,7 @@ def test_reduction_shape(student):
     student.agrees(type_of_reduction, (0, 3), "float64", (1,))
 
 
+@pytest.mark.meets("weak_type", "sizes", "axes")
 def test_reduction_all_and_none(student):
     """All axes may be added up, in any order, or none."""
     student.agrees(type_of_reduction, (2, 3, 5), "float64", (2, 0, 1))
@@ -481,6 +505,7 @@ def test_reduction_all_and_none(student):
     student.agrees(type_of_reduction, (3,), "float64", (), True)
 
 
+@pytest.mark.meets("weak_type", "float32")
 def test_reduction_dtype(student):
     """A sum has the dtype of what is added up, small integers included, and its weak type."""
     student.agrees(type_of_reduction, (2, 3), "int8", (0,))
@@ -489,12 +514,14 @@ def test_reduction_dtype(student):
     student.agrees(type_of_reduction, (2,), "float64", (0,), True)
 
 
+@pytest.mark.meets("mutation")
 def test_reduction_is_abstract(student):
     """The operand may be of the type that knows a value; the result is of the one that does not."""
     student.agrees(type_of_reduction, (2, 3), "float64", (1,), False, True)
     student.agrees(type_of_reduction, (2, 3), "float64", (), True, True)
 
 
+@pytest.mark.meets("axes", "exception")
 def test_reduction_refuses_axes(student):
     """Axes that are not there are refused, negative numbers among them."""
     student.agrees(type_of_reduction, (2, 3), "float64", (2,))
@@ -518,6 +545,7 @@ def test_product_of_matrices(student):
     )
 
 
+@pytest.mark.meets("weak_type")
 def test_product_weak_type(student):
     """The weak type of a product follows from both operands'."""
     for weak in ((True, True), (True, False), (False, True)):
@@ -526,6 +554,7 @@ def test_product_weak_type(student):
         student.agrees(type_of_product, x, y, MATRICES, "float32")
 
 
+@pytest.mark.meets("sizes")
 def test_product_without_contraction(student):
     """Nothing need be contracted, and several axes may be."""
     student.agrees(type_of_product, ((2, 3), "float64"), ((5,), "float64"), (((), ()), ((), ())))
@@ -534,18 +563,21 @@ def test_product_without_contraction(student):
     )
 
 
+@pytest.mark.meets("axes")
 def test_product_batch_axes(student):
     """Batch axes come first in the result, in their own order, wherever they are in x and y."""
     batch = (((1,), (0,)), ((2,), (1,)))
     student.agrees(type_of_product, ((2, 3, 7), "float64"), ((3, 7, 5), "float64"), batch)
 
 
+@pytest.mark.meets("order", "axes")
 def test_product_of_stacks(student):
     """Several batch axes come in the order in which the call lists them."""
     two = (((), ()), ((3, 1), (0, 2)))
     student.agrees(type_of_product, ((2, 11, 3, 7), "float64"), ((7, 5, 11, 13), "float64"), two)
 
 
+@pytest.mark.meets("sizes", "exception")
 def test_product_refuses_lengths(student):
     """Axes that go together must have one length, contracted axes and batch axes alike."""
     student.agrees(type_of_product, ((2, 3), "float64"), ((4, 5), "float64"), MATRICES)
@@ -562,6 +594,7 @@ def test_product_refuses_lengths(student):
         student.agrees(type_of_product, ((2, 3), "float64"), ((2, 3), "float64"), (((), ()), alone))
 
 
+@pytest.mark.meets("order", "more_than_two")
 @pytest.mark.parametrize("preferred", [None, "float32"])
 def test_product_refuses_lengths_of_any_pair(student, preferred):
     """The second pair counts as the first does, order too, whatever is computed in."""
@@ -585,6 +618,7 @@ def test_product_refuses_axes(student):
         student.agrees(type_of_product, x, x, (((), ()), pair))
 
 
+@pytest.mark.meets("float32")
 def test_product_dtype(student):
     """The operands share a dtype, which is the result's, or the call says in which one to work."""
     student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int8"), MATRICES)
@@ -764,6 +798,7 @@ def refused_by_rule(mj, name):
 exercise("jaxprs.check_atom")
 
 
+@pytest.mark.meets("exception")
 def test_atom_complaint(student):
     """The complaint says where."""
     student.agrees(complaint, "atom")
@@ -772,6 +807,7 @@ def test_atom_complaint(student):
 exercise("jaxprs.bind")
 
 
+@pytest.mark.meets("exception")
 def test_bind_complaint(student):
     """The complaint says where."""
     student.agrees(complaint, "bind")
@@ -780,6 +816,7 @@ def test_bind_complaint(student):
 exercise("jaxprs.check_equation")
 
 
+@pytest.mark.meets("exception")
 def test_equation_complaint(student):
     """The complaint about a type says where."""
     student.agrees(complaint, "equation")
@@ -794,6 +831,7 @@ def test_atom_bound(student):
     student.agrees(use_of_variable, 2, [1, 2])
 
 
+@pytest.mark.meets("order")
 def test_atom_unbound(student):
     """A variable that is not bound is refused, although others of its type are."""
     student.agrees(use_of_variable, 2, [0, 1])
@@ -806,6 +844,7 @@ def test_atom_nothing_bound(student):
     student.agrees(use_of_variable, 2, [])
 
 
+@pytest.mark.meets("weak_type", "float32")
 def test_atom_literals(student):
     """A literal that is what its type says may be used, be it a Python number or an array."""
     student.agrees(use_of_literal, 2.0, (), "float64")
@@ -826,6 +865,7 @@ def test_atom_literal_dtype(student):
     student.agrees(use_of_literal, np.float32(2.0), (), "float64")
 
 
+@pytest.mark.meets("sizes")
 def test_atom_literal_shape(student):
     """A literal with axes is refused, whether its value has them, its type, or both."""
     student.agrees(use_of_literal, ROW, (3,), "float64")
@@ -838,6 +878,7 @@ def test_atom_literal_shape(student):
 exercise("jaxprs.bind")
 
 
+@pytest.mark.meets("sizes", "mutation")
 def test_bind_new(student):
     """Variables that are new are bound, one, several or none, and no others."""
     student.agrees(binding, [], [2])
@@ -845,11 +886,13 @@ def test_bind_new(student):
     student.agrees(binding, [1, 2], [])
 
 
+@pytest.mark.meets("length")
 def test_bind_many(student):
     """There may be many of them."""
     student.agrees(many_bindings, 1500)
 
 
+@pytest.mark.meets("again")
 def test_bind_again(student):
     """A variable that was bound earlier cannot be bound again."""
     student.agrees(binding, [2], [2])
@@ -857,11 +900,13 @@ def test_bind_again(student):
     student.agrees(binding, [0, 1], [0, 2])
 
 
+@pytest.mark.meets("twice", "moment")
 def test_bind_twice_at_once(student):
     """A variable cannot be bound twice in one go either."""
     student.agrees(binding, [], [2, 2])
 
 
+@pytest.mark.meets("more_than_two", "twice")
 def test_bind_twice_among_others(student):
     """The same, with other variables before, between or behind the two."""
     student.agrees(binding, [0], [1, 3, 1])
@@ -874,6 +919,7 @@ VECTOR = ((2,), "float64", False)
 exercise("jaxprs.check_equation")
 
 
+@pytest.mark.meets("weak_type", "sizes", "mutation")
 def test_equation_that_holds(student):
     """An equation that is right binds its results, be they several, one or none."""
     student.agrees(equation, [0], [1], [VECTOR], [0])
@@ -883,6 +929,7 @@ def test_equation_that_holds(student):
     student.agrees(sine, ((3,), "float32"), ((3,), "float32"))
 
 
+@pytest.mark.meets("more_than_two")
 def test_equation_operands(student):
     """Each operand must be one that may be used, the first and the last."""
     student.agrees(equation, [1, 0], [3], [VECTOR], [0])
@@ -890,6 +937,7 @@ def test_equation_operands(student):
     student.agrees(equation, [0, None], [3], [VECTOR], [0])
 
 
+@pytest.mark.meets("moment")
 def test_equation_uses_its_result(student):
     """An equation cannot use its own results."""
     student.agrees(equation, [1], [1], [VECTOR], [0])
@@ -900,6 +948,7 @@ def test_equation_uses_one_of_its_results(student):
     student.agrees(equation, [0, 3], [2, 3], [VECTOR, VECTOR], [0])
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_equation_shapes(student):
     """A result of another shape than its variable is refused, be it the first or the last."""
     student.agrees(equation, [0], [1], [((3,), "float64", False)], [0])
@@ -914,6 +963,7 @@ def test_equation_dtypes(student):
     student.agrees(equation, [0], [1], [((2,), "float32", False)], [0])
 
 
+@pytest.mark.meets("float32")
 def test_equation_dtypes_everywhere(student):
     """The same for a result among several, and for a rule of this module."""
     student.agrees(equation, [0], [1, 2], [VECTOR, ((2,), "int64", True)], [0])
@@ -932,12 +982,14 @@ def test_equation_results_left_over(student):
     student.agrees(equation, [0], [], [VECTOR], [0])
 
 
+@pytest.mark.meets("twice")
 def test_equation_binds_once(student):
     """A result cannot go to a variable that has a value already, or to one variable twice."""
     student.agrees(equation, [0], [0], [VECTOR], [0])
     student.agrees(equation, [0], [1, 1], [VECTOR, VECTOR], [0])
 
 
+@pytest.mark.meets("keys", "nested")
 def test_equation_inside(student):
     """Programs among the parameters are checked too, and operands that the rule refuses are."""
     student.agrees(equation, [0], [1], [VECTOR], [0], "right")
@@ -947,12 +999,14 @@ def test_equation_inside(student):
     student.agrees(sine, ((3,), "int64"), ((3,), "int64"))
 
 
+@pytest.mark.meets("exception")
 def test_equation_refused_by_its_rule(student):
     """Whatever error the rule complains with, the program is said to be wrong, and where."""
     for error in ("TypeError", "ValueError", "IndexError"):
         student.agrees(refused_by_rule, error)
 
 
+@pytest.mark.meets("order", "sizes", "axes")
 def test_equation_sizes(student):
     """As many entries and as many axes are not the same shape."""
     student.agrees(sine, ((2, 3), "float64"), ((3, 2), "float64"))
@@ -994,6 +1048,7 @@ def types_in_program(mj, jaxpr):
 exercise("jaxprs.eval_jaxpr")
 
 
+@pytest.mark.meets("float32")
 def test_random_programs_run(student):
     """A random program is run rightly."""
     student.agrees_on_programs(program_run, operations=LAX)
@@ -1118,6 +1173,7 @@ def power(mj, x, n):
     return eval_jaxpr(jaxpr, [np.array(n)], x), str(typecheck_jaxpr(jaxpr))
 
 
+@pytest.mark.meets(nested="eval_jaxpr")
 def test_whole_transformations(student):
     """A random program is a function as any other: it runs, is differentiated and is mapped."""
     student.agrees_on_programs(run_and_transformed, operations=LAX, dtypes=["float64"])
@@ -1128,11 +1184,13 @@ def test_whole_types(student):
     student.agrees_on_programs(types_and_values, operations=LAX)
 
 
+@pytest.mark.meets(moment="check_equation")
 def test_whole_broken_programs(student):
     """A program that is wrong in one place is refused there, and only if it is."""
     student.agrees_on_programs(broken_in_each_place, operations=LAX)
 
 
+@pytest.mark.meets(keys="check_equation", nested="check_equation")
 def test_whole_programs_inside(student):
     """Programs inside a program are checked, whatever the parameter is called."""
     student.agrees_on_programs(programs_inside, operations=LAX)

@@ -196,12 +196,14 @@ def static_objects(mj, x, factors):
 ONE, TWO = np.array(1.5), np.array([1.0, 2.0])
 
 
+@pytest.mark.meets("again")
 def test_program_not_for_each_value(student):
     """The function runs once for arguments of the same types, whatever their values are."""
     student.agrees(requests, [((2.0,), {}), ((3.0,), {}), ((-4.0,), {})])
     student.agrees(requests, [((ROW,), {}), ((ROW * 2.0,), {}), ((ROW, 2.0), {}), ((ROW, 3.0), {})])
 
 
+@pytest.mark.meets("sizes")
 def test_program_for_each_type(student):
     """Arguments of another shape or dtype have a program of their own, and the first ones stay."""
     student.agrees(
@@ -210,16 +212,19 @@ def test_program_for_each_type(student):
     student.agrees(requests, [((ONE,), {}), ((np.array(1, np.int8),), {}), ((ONE * 3.0,), {})])
 
 
+@pytest.mark.meets("weak_type")
 def test_program_for_weak_types(student):
     """A Python number and an array of its dtype are of two types, with a program each."""
     student.agrees(by_weak_type, "float64")
 
 
+@pytest.mark.meets("weak_type")
 def test_program_for_weak_integers(student):
     """The same for integers."""
     student.agrees(by_weak_type, "int64")
 
 
+@pytest.mark.meets("again")
 def test_program_for_each_structure(student):
     """The same leaves in other containers, or by name, make a new program."""
     calls = [(([ROW, TWO],), {}), (((ROW, TWO),), {}), ((ROW, TWO), {}), (([ROW, TWO],), {})]
@@ -227,11 +232,13 @@ def test_program_for_each_structure(student):
     student.agrees(requests, [(({"a": ROW},), {}), (({"b": ROW},), {}), ((ROW,), {})])
 
 
+@pytest.mark.meets("keys")
 def test_program_by_name(student):
     """An argument that is given by name is not taken for one that is given by position."""
     student.agrees(requests, [((ROW, ROW), {}), ((ROW,), {"y": ROW}), ((ROW,), {"scale": ROW})])
 
 
+@pytest.mark.meets("keys", "caching")
 def test_program_for_static_values(student):
     """Each value of a static argument has a program of its own, and so has each of its types."""
     calls = [((2.0,), {"scale": 2.0}), ((5.0,), {"scale": 3.0}), ((7.0,), {"scale": 2.0})]
@@ -241,6 +248,7 @@ def test_program_for_static_values(student):
     student.agrees(static_objects, 3.0, [2.0, 5.0])
 
 
+@pytest.mark.meets("order", "more_than_two", "twice")
 def test_program_for_types_in_order(student):
     """The same types in another order, or another number of times, are other arguments."""
     calls = [((ROW, TWO), {}), ((TWO, ROW), {}), ((ROW, ROW), {}), ((TWO, TWO), {})]
@@ -248,18 +256,21 @@ def test_program_for_types_in_order(student):
     student.agrees(requests, [(([ROW, TWO, ROW],), {}), (([ROW, TWO, TWO],), {})])
 
 
+@pytest.mark.meets("another_box", "float32", "nested")
 def test_program_for_tracers(student):
     """Tracers and arrays with the same type share a program."""
     student.agrees(within_a_trace, ROW)
     student.agrees(within_a_trace, np.array(2.0, np.float32))
 
 
+@pytest.mark.meets("nested", "moment", "none")
 def test_program_with_named_axes(student):
     """A program that was traced inside a mapped axis with a name is used for that length only."""
     student.agrees(with_named_axes, [None, 2, 3, 2, None], ROW)
     student.agrees(with_named_axes, [4, 5, 4], ONE)
 
 
+@pytest.mark.meets("caching")
 def test_program_is_shared(student):
     """Programs are kept where every `jit` of the same function finds them."""
     student.agrees(shared_programs, ROW)
@@ -412,6 +423,7 @@ def bound_to_fail(mj, case, x):
     return {"error that comes out": names[0], "its classes": names, "runs": len(runs)}
 
 
+@pytest.mark.meets("exception")
 @pytest.mark.parametrize("case", ["decides", "converts", "KeyError", "TypeError"])
 def test_bind_errors(student, case):
     """An error in the function comes out: nothing is run in another way."""
@@ -424,12 +436,14 @@ def test_bind_one_equation(student):
     student.agrees(staged, (ONE, GRID), {})
 
 
+@pytest.mark.meets("keys", "mutation")
 def test_bind_leaves(student):
     """The operands are the leaves of all arguments that are not static, also of those by name."""
     student.agrees(staged, ({"b": ONE, "a": ROW},), {"k": 7.0})
     student.agrees(staged, (ROW, 4.0), {}, "k")
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_bind_values(student):
     """The values are those of the function, in the containers that it returns."""
     student.agrees(computed, (3.0,), {})
@@ -437,12 +451,14 @@ def test_bind_values(student):
     student.agrees(computed, (ROW,), {"y": 2.0, "z": 8.0}, "z")
 
 
+@pytest.mark.meets("weak_type", "float32", "again", "caching", "none")
 def test_bind_in_turn(student):
     """Each call has the operands, the types and the containers of its own arguments."""
     student.agrees(bound_in_turn, [ROW, None, ROW.astype("float32"), [ROW, None], ROW])
     student.agrees(bound_in_turn, [1, 1.0, True, np.float32(1.0), {"a": 1}, 1])
 
 
+@pytest.mark.meets("moment")
 def test_bind_runs_the_program(student):
     """The program is what is called, not the Python function again."""
     student.agrees(of_another_program, 3.0)
@@ -454,6 +470,7 @@ def test_bind_runs_the_program_on_arrays(student):
     student.agrees(of_another_program, GRID, True)  # what is jitted may have no `__name__`
 
 
+@pytest.mark.meets("another_box", "closure")
 def test_bind_captured(student):
     """What the function uses from outside reaches the program, be it an array or a tracer."""
     student.agrees(with_captured, ROW, 2.0)
@@ -501,28 +518,33 @@ def type_by_the_table(mj, shapes, called_with):
 RIGHT = [((3,), "float64", False), ((), "float32", False), ((2,), "int64", False)]
 
 
+@pytest.mark.meets("float32")
 def test_type_of_results(student):
     """The results of a call have the types of the program's outputs."""
     student.agrees(type_of_call, RIGHT)
     student.agrees(type_by_the_table, [(2,), (3, 4)], [(2,), (3, 4)])
 
 
+@pytest.mark.meets("sizes")
 def test_type_of_no_results(student):
     """The same for a program whose inputs and outputs are of other shapes, or 0-d."""
     student.agrees(type_by_the_table, [(), (0, 2)], [(), (0, 2)])
     student.agrees(type_by_the_table, [(5,), ()], [(5,), ()])
 
 
+@pytest.mark.meets("weak_type")
 def test_type_weak(student):
     """An operand may be weakly typed where the input is not."""
     student.agrees(type_of_call, [((3,), "float64", True), *RIGHT[1:]])
 
 
+@pytest.mark.meets("weak_type")
 def test_type_weak_everywhere(student):
     """So may all of them, and the results are what the program says all the same."""
     student.agrees(type_of_call, [(shape, dtype, True) for shape, dtype, _ in RIGHT])
 
 
+@pytest.mark.meets("order", "axes", "exception")
 def test_type_shapes(student):
     """Operands of other shapes are refused, each of them, even if they could be stretched."""
     student.agrees(type_of_call, [((), "float64", False), *RIGHT[1:]])
@@ -538,6 +560,7 @@ def test_type_dtypes(student):
     student.agrees(type_of_call, [*RIGHT[:2], ((2,), "int32", True)])
 
 
+@pytest.mark.meets("more_than_two", "sizes", "exception")
 def test_type_number_of_operands(student):
     """Operands that are missing or left over are refused."""
     student.agrees(type_of_call, RIGHT[:2])
@@ -556,17 +579,20 @@ def in_stablehlo(mj, types):
     return [tensor_type(aval) for aval in avals]
 
 
+@pytest.mark.meets("order", "sizes", "axes")
 def test_tensor_type_axes(student):
     """The sizes of the axes are in their order, 1 and 0 included."""
     student.agrees(in_stablehlo, [((2, 3), "float64"), ((10,), "float64")])
     student.agrees(in_stablehlo, [((1, 7, 1, 12), "float64"), ((0, 4), "float64")])
 
 
+@pytest.mark.meets("sizes")
 def test_tensor_type_numbers(student):
     """A number has no axes."""
     student.agrees(in_stablehlo, [((), "float64"), ((), "int64")])
 
 
+@pytest.mark.meets("float32")
 def test_tensor_type_dtypes(student):
     """The dtype has StableHLO's name: floats, signed and unsigned integers, booleans."""
     student.agrees(in_stablehlo, [((2,), "float32"), ((), "int8"), ((3, 1), "bool")])
@@ -630,6 +656,7 @@ def summed_twice(mj, x):
     return [xla.to_host(buffer, on) for buffer in xla.run(executable, given)]
 
 
+@pytest.mark.meets("mutation")
 def test_sum_one_axis(student):
     """The sum along one axis is right."""
     student.agrees(summed, GRID, (0,))
@@ -637,6 +664,7 @@ def test_sum_one_axis(student):
     student.agrees(summed, CUBE, (1,))
 
 
+@pytest.mark.meets("more_than_two", "sizes", "axes")
 def test_sum_several_axes(student):
     """The sum along several axes, along all, or along none is right."""
     student.agrees(summed, CUBE, (0, 2))
@@ -645,23 +673,27 @@ def test_sum_several_axes(student):
     student.agrees(summed, CUBE[:, :1], (0, 1))
 
 
+@pytest.mark.meets("float32")
 def test_sum_dtypes(student):
     """The sum has the dtype of its operand, even in single precision."""
     student.agrees(summed, GRID.astype(np.float32), (1,))
 
 
+@pytest.mark.meets("extremes")
 def test_sum_integers(student):
     """The sum of integers is one of integers."""
     student.agrees(summed, np.array([[100, 100, 100], [1, 2, -3]], np.int8), (1,))
     student.agrees(summed, np.array([[5, 6], [7, 8]], np.uint32), (0, 1))
 
 
+@pytest.mark.meets("sizes")
 def test_sum_of_nothing(student):
     """The sum along an axis of length 0 is the start value."""
     student.agrees(summed, np.zeros((0, 2)), (0,))
     student.agrees(summed, np.zeros((3, 0), np.int16), (1,))
 
 
+@pytest.mark.meets("twice", "caching")
 def test_sum_names(student):
     """Operand, start value and result are called by the names that they have in this text."""
     student.agrees(summed_twice, CUBE)
@@ -773,6 +805,7 @@ def without_a_rule(mj, name):
         return ["NotImplementedError", f"'{name}'" in str(error)]
 
 
+@pytest.mark.meets("order")
 def test_lower_equations(student):
     """Equations are emitted in order, each on its own operands."""
     student.agrees(lowered, "order", [GRID, GRID + 5.0])
@@ -785,40 +818,47 @@ def test_lower_literals(student):
     student.agrees(lowered, "outputs", [ROW, ROW * 2.0])
 
 
+@pytest.mark.meets("order", "closure")
 def test_lower_constants(student):
     """Constants are handed over as arguments, and are not mistaken for inputs or for each other."""
     student.agrees(lowered, "constants", [GRID, GRID * 3.0])
 
 
+@pytest.mark.meets("nested")
 def test_lower_constants_of_a_call(student):
     """A program in an equation is emitted in its place, with its constants and its own names."""
     student.agrees(lowered, "call", [GRID, GRID - 4.0])
     student.agrees(lowered, "call", [GRID[1:], GRID[:1] * 2.0])
 
 
+@pytest.mark.meets("again", "nested")
 def test_lower_a_program_twice(student):
     """A program that is called twice is emitted twice, each time for its own operands."""
     student.agrees(lowered, "call twice", [ROW, ROW - 4.0])
     student.agrees(lowered, "call twice", [ONE, ONE * 3.0])
 
 
+@pytest.mark.meets("float32", "caching", "extremes")
 def test_lower_numbers(student):
     """Numbers that are equal may have different types, and each is written as what it is."""
     student.agrees(lowered, "numbers", [ROW.astype(np.float32), np.arange(3)])
     student.agrees(lowered, "extremes", [ROW, ONE])
 
 
+@pytest.mark.meets("keys", "axes")
 def test_lower_params(student):
     """The parameters of an equation reach its rule."""
     student.agrees(lowered, "transpose", [GRID, ONE])
     student.agrees(lowered, "broadcast", [GRID.astype(np.float32), TWO])
 
 
+@pytest.mark.meets("twice")
 def test_lower_once(student):
     """Each equation is emitted once, however often its result is used."""
     student.agrees(lowered, "used again", [ROW, ROW + 1.0])
 
 
+@pytest.mark.meets("twice", "sizes", "some_results")
 def test_lower_outputs(student):
     """Outputs may be early results or inputs, several times, and there may be no equation."""
     student.agrees(lowered, "early", [ROW, ROW + 4.0])
@@ -826,12 +866,14 @@ def test_lower_outputs(student):
     student.agrees(lowered, "outputs", [GRID, GRID * 2.0])
 
 
+@pytest.mark.meets("keys", "more_than_two")
 def test_lower_rules(student):
     """A rule gets the types of operands and results, the operands' names, and the parameters."""
     student.agrees(what_rules_get, 1)
     student.agrees(what_rules_get, 3)
 
 
+@pytest.mark.meets("exception")
 def test_lower_missing_rule(student):
     """A primitive without a rule is named in the error."""
     student.agrees(without_a_rule, "made_up")
@@ -953,6 +995,7 @@ def of_mixed_arguments(mj, x, y):
     return [[np.asarray(out) for out in pair] for pair in outs]
 
 
+@pytest.mark.meets("order", "twice", "again", "caching", "mutation")
 def test_impl_mixed_arguments(student):
     """Each argument gets its own place, wherever it is, and the values that it has now."""
     student.agrees(of_mixed_arguments, ROW, ROW[::-1].copy())
@@ -964,6 +1007,7 @@ def test_impl_committed_by_the_program(student):
     student.agrees(of_device_arrays, TWO, TWO + 1.0, False, True)
 
 
+@pytest.mark.meets("float32", "more_than_two")
 def test_impl_values(student):
     """The values are those that the program gives, in its order, with constants and inputs."""
     student.agrees(called, [(ROW, 2.0)])
@@ -976,6 +1020,7 @@ def test_impl_dtypes(student):
     student.agrees(of_python_numbers, 2.5, 7)
 
 
+@pytest.mark.meets("again", "moment")
 def test_impl_compiles_once(student):
     """The program is compiled at the first call, and not again."""
     student.agrees(called, [(ROW, 2.0), (ROW * 3.0, -1.0), (ROW, 2.0)])
@@ -997,6 +1042,7 @@ def test_impl_committed(student):
     student.agrees(of_device_arrays, TWO, TWO + 1.0, True)
 
 
+@pytest.mark.meets("weak_type")
 def test_impl_weak_types(student):
     """Results are weakly typed where the program says so."""
     student.agrees(of_python_numbers, -4.0, 3)
@@ -1046,6 +1092,7 @@ def kept_tangent_programs(mj, all_moves):
     return [[one is other for other in made] for one in made], len(derived)
 
 
+@pytest.mark.meets("weak_type", "float32")
 def test_jvp_program(student):
     """The program gives values and tangents, by the rules of its operations."""
     student.agrees(tangent_program, "one", [True], [ROW], [ROW * 2.0])
@@ -1053,24 +1100,28 @@ def test_jvp_program(student):
     student.agrees(tangent_program, "one", [True], [0.5], [3.0])
 
 
+@pytest.mark.meets("zeros")
 def test_jvp_nothing_moves(student):
     """Where no input moves, the tangents of all floating-point results are zeros."""
     student.agrees(tangent_program, "two", [False, False], [ROW, ROW + 1.0], [])
     student.agrees(tangent_program, "integers", [False, False], [np.arange(3), ROW], [])
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_jvp_order(student):
     """Values come first, then tangents, and each tangent belongs to its own value and input."""
     student.agrees(tangent_program, "two", [True, True], [ROW, ROW + 1.0], [ROW * 3.0, ROW - 4.0])
     student.agrees(tangent_program, "two", [True, True], [GRID, GRID * 2.0], [GRID + 1.0, GRID])
 
 
+@pytest.mark.meets("some_results")
 def test_jvp_first_still(student):
     """An input that does not move has no tangent among the inputs, here the first one."""
     student.agrees(tangent_program, "two", [False, True], [ROW, ROW + 1.0], [ROW * 3.0])
     student.agrees(tangent_program, "still", [False, True], [ROW, ROW - 1.0], [ROW])
 
 
+@pytest.mark.meets("some_results")
 def test_jvp_second_still(student):
     """The same where the second one does not move, and shapes differ."""
     student.agrees(tangent_program, "two", [True, False], [ROW, ROW + 1.0], [ROW * 3.0])
@@ -1087,21 +1138,25 @@ def test_jvp_numbers(student):
     student.agrees(tangent_program, "integers", [False, True], [np.array(4), ONE], [ONE])
 
 
+@pytest.mark.meets("some_results", "zeros")
 def test_jvp_zeros(student):
     """A floating-point result that does not move has a tangent, which is zero."""
     student.agrees(tangent_program, "still", [True, False], [ROW, TWO], [ROW + 2.0])
 
 
+@pytest.mark.meets("closure")
 def test_jvp_constants(student):
     """The constants of the program are there, and do not move."""
     student.agrees(tangent_program, "constants", [True, True], [ROW, GRID], [ROW * 2.0, GRID - 1.0])
 
 
+@pytest.mark.meets("caching")
 def test_jvp_kept(student):
     """Asked again, the same program comes back, and nothing is differentiated anew."""
     student.agrees(kept_tangent_programs, [[True, True], [True, True]])
 
 
+@pytest.mark.meets("again")
 def test_jvp_kept_for_moves(student):
     """What moves decides which program comes back."""
     student.agrees(kept_tangent_programs, [[True, False], [True, True], [True, False]])
@@ -1189,6 +1244,7 @@ def kept_for_squares(mj, all_dims):
     return [[one is other for other, _ in made] for one, _ in made], [[*dims] for _, dims in made]
 
 
+@pytest.mark.meets("float32", "sizes")
 def test_batch_program(student):
     """The program computes all examples at once, wherever their axis is."""
     student.agrees(batch_program, "one", 3, [0], [ROW])
@@ -1196,6 +1252,7 @@ def test_batch_program(student):
     student.agrees(batch_program, "one", 2, [0], [GRID.astype(np.float32)])
 
 
+@pytest.mark.meets("axes")
 def test_batch_axes(student):
     """It says where the batch axis of each result is."""
     student.agrees(batch_program, "axes", 4, [2], [CUBE])
@@ -1203,24 +1260,28 @@ def test_batch_axes(student):
     student.agrees(batch_program, "axes", 2, [0], [CUBE])
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_batch_several(student):
     """Several inputs may be batched along different axes."""
     student.agrees(batch_program, "two", 2, [0, 1], [GRID, GRID.T.copy()])
     student.agrees(batch_program, "two", 3, [1, 0], [GRID, GRID.T.copy()])
 
 
+@pytest.mark.meets("some_results")
 def test_batch_unmapped(student):
     """An input that is the same for all examples stays as it is."""
     student.agrees(batch_program, "two", 2, [0, None], [GRID, ROW])
     student.agrees(batch_program, "two", 2, [None, 0], [ROW, GRID])
 
 
+@pytest.mark.meets("weak_type", "some_results")
 def test_batch_single_results(student):
     """Results that are the same for all examples have no batch axis."""
     student.agrees(batch_program, "single", 3, [0, None], [ROW, GRID])
     student.agrees(batch_program, "single", 3, [0, None], [ROW.astype(np.float32), 2.0])
 
 
+@pytest.mark.meets("closure")
 def test_batch_constants(student):
     """The same for results that are constants of the program."""
     student.agrees(batch_program, "constants", 3, [1, None], [GRID, ONE])
@@ -1230,24 +1291,28 @@ def test_batch_constants(student):
 BOTH, FIRST = [True, True], [True, False]
 
 
+@pytest.mark.meets("moment")
 def test_batch_kept(student):
     """Asked again, the same program comes back with its batch axes, and no rule is called."""
     student.agrees(kept_batch_programs, [(3, None, BOTH), (3, None, BOTH)], False)
     student.agrees(kept_batch_programs, [(2, None, FIRST), (2, None, FIRST)], True)
 
 
+@pytest.mark.meets("again")
 def test_batch_kept_for_axes(student):
     """Which inputs are batched decides which program comes back."""
     cases = [(3, None, FIRST), (3, None, BOTH), (3, None, FIRST), (3, None, [False, True])]
     student.agrees(kept_batch_programs, cases, False)
 
 
+@pytest.mark.meets("twice")
 def test_batch_kept_for_other_axes(student):
     """The same for two inputs of which one is batched, and then the other one."""
     student.agrees(kept_batch_programs, [(2, None, [False, True]), (2, None, FIRST)], False)
     student.agrees(kept_for_squares, [[0, 0], [1, 0], [1, 1], [0, 0]])
 
 
+@pytest.mark.meets("again", "caching")
 def test_batch_kept_for_sizes(student):
     """So do the number of examples and the name of their axis."""
     cases = [(3, None, BOTH), (2, None, BOTH), (3, "rows", BOTH), (3, "columns", BOTH)]
@@ -1287,6 +1352,7 @@ def test_sums_in_programs(student):
 exercise("jit.lower_body")
 
 
+@pytest.mark.meets("length")
 def test_random_programs(student):
     """A random program gives, compiled, what it gives without."""
     student.agrees_on_programs(compiled_program, number=5)
@@ -1412,16 +1478,21 @@ def test_whole_programs(student):
     student.agrees_on_programs(compiled_in_containers, number=2)
 
 
+@pytest.mark.meets(another_box="jvp", twice="jvp", nested="jvp")
 def test_whole_derivatives(student):
     """Compiled programs are differentiated, and derivatives are compiled, within each other."""
     student.agrees_on_programs(transformed_calls, number=2, dtypes=["float64"])
 
 
+@pytest.mark.meets(another_box="batch", nested="batch")
 def test_whole_batches(student):
     """Compiled programs are mapped, and what is mapped is compiled and differentiated."""
     student.agrees_on_programs(batched_calls, number=2, dtypes=["float64"])
 
 
+@pytest.mark.meets(
+    another_box="bind jvp batch", twice="bind", nested="bind type impl", closure="bind jvp batch"
+)
 def test_whole_calls_within_calls(student):
     """A compiled function may be called twice inside another, and close over what is outside."""
     student.agrees(calls_within, ROW, ROW[::-1].copy())
@@ -1432,6 +1503,7 @@ def test_whole_calls_in_turn(student):
     student.agrees(calls_in_turn, ROW)
 
 
+@pytest.mark.meets(exception="program bind")
 def test_whole_after_errors(student):
     """An error comes out, and afterwards the function works, by itself and transformed."""
     student.agrees(after_errors, ROW)

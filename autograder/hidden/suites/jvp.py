@@ -7,6 +7,7 @@ and where it calls what a sibling exercise defines, they put a right one in its 
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from autograder.grading.in_worker import in_place, watching
 from autograder.grading.suite import exercise, probe, siblings
@@ -141,11 +142,13 @@ def added_to_itself(mj, a):
     return add_tangents(a, a)
 
 
+@pytest.mark.meets("none")
 def test_two_symbolic_zeros(student):
     """The sum of two symbolic zeros is the symbolic zero."""
     student.agrees(added, None, None)
 
 
+@pytest.mark.meets("order", "none")
 def test_zero_on_the_left(student):
     """The symbolic zero plus a tangent is that tangent itself, not a copy."""
     student.agrees(added, None, 2.5)
@@ -153,6 +156,7 @@ def test_zero_on_the_left(student):
     student.agrees(added, None, np.array(0.0, F32))
 
 
+@pytest.mark.meets("order")
 def test_zero_on_the_right(student):
     """A tangent plus the symbolic zero is that tangent itself, not a copy."""
     student.agrees(added, -1.5, None)
@@ -160,6 +164,7 @@ def test_zero_on_the_right(student):
     student.agrees(added, EMPTY, None)
 
 
+@pytest.mark.meets("float32", "sizes", "mutation")
 def test_two_tangents(student):
     """Two tangents, neither of them the symbolic zero, are added element by element."""
     student.agrees(added, 3.25, -1.5)
@@ -168,6 +173,7 @@ def test_two_tangents(student):
     student.agrees(added, EMPTY, EMPTY)
 
 
+@pytest.mark.meets("twice")
 def test_one_tangent_twice(student):
     """A tangent plus itself is twice that tangent, and the symbolic zero stays what it is."""
     student.agrees(added_to_itself, 2.5)
@@ -175,6 +181,7 @@ def test_one_tangent_twice(student):
     student.agrees(added_to_itself, None)
 
 
+@pytest.mark.meets("zeros")
 def test_numbers_that_are_zero(student):
     """A tangent whose numbers are all 0 is a tangent like any other, not the symbolic zero."""
     student.agrees(added, np.zeros(3), np.zeros(3))
@@ -185,6 +192,7 @@ def test_numbers_that_are_zero(student):
     student.agrees(added, np.array(0.0), None)
 
 
+@pytest.mark.meets("nested")
 def test_work_of_a_sum(student):
     """Tangents may be tracers: two of them take one addition, and one with a zero takes none."""
     watch(student, "add_tangents", [3.0, 0.5])
@@ -239,6 +247,7 @@ def lifted_foreign(mj, val):
         return box.primal is inner, box.tangent, box.shape, str(box.dtype)
 
 
+@pytest.mark.meets("zeros")
 def test_box_of_a_number(student):
     """A number is boxed as it is, in a box of this trace, with the tangent of a constant."""
     student.agrees(pure_box, 3.5)
@@ -247,6 +256,7 @@ def test_box_of_a_number(student):
     student.agrees(pure_box, True)
 
 
+@pytest.mark.meets("float32", "sizes")
 def test_box_of_an_array(student):
     """An array of any shape and dtype is boxed as it is, with the tangent of a constant."""
     student.agrees(pure_box, GRID)
@@ -255,16 +265,19 @@ def test_box_of_an_array(student):
     student.agrees(pure_box, EMPTY)
 
 
+@pytest.mark.meets("caching")
 def test_boxes_of_equal_constants(student):
     """Each constant has a box of its own, which belongs to the trace that has made it."""
     student.agrees(boxes_of_one_trace, [1, True, 1.0, 0.0, -0.0, 1, np.array(1.0)])
 
 
+@pytest.mark.meets("zeros")
 def test_constants_through_full_raise(student):
     """Constants that meet a moving value are boxed as constants."""
     student.agrees(raised_tangents, [2.0, ROW, np.array(4.0, F32)])
 
 
+@pytest.mark.meets("another_box", "nested")
 def test_box_around_another_jvp(student):
     """A tracer of a lower jvp is a constant here, whatever its own tangent."""
     student.agrees(lifted_box, 2.0, 5.0)
@@ -276,6 +289,7 @@ def test_box_around_an_array_of_another_jvp(student):
     student.agrees(lifted_box, ROW, STEP)
 
 
+@pytest.mark.meets("another_box", "nested")
 def test_box_around_another_interpreter(student):
     """A tracer of any other lower interpreter is boxed whole, too."""
     student.agrees(lifted_foreign, GRID)
@@ -385,6 +399,7 @@ def level_of_the_rule(mj, val, tangent):
         return [x is inner for x in [*seen, out.primal, out.tangent]], out._trace.main is upper
 
 
+@pytest.mark.meets("float32")
 def test_a_primitive_with_a_rule(student):
     """A primitive with a rule gives a box of this trace, with the rule's value and tangent."""
     student.agrees(sine_of_a_box, 0.7, 3.0)
@@ -392,6 +407,7 @@ def test_a_primitive_with_a_rule(student):
     student.agrees(sine_of_a_box, GRID.astype(F32), GRID_STEP.astype(F32))
 
 
+@pytest.mark.meets("order", "keys")
 def test_what_the_rule_gets(student):
     """The rule is called once, with all values, all tangents, and the parameters by name."""
     student.agrees(rule_call, [5.0, 2.0], [0.5, 0.25], {})
@@ -399,6 +415,7 @@ def test_what_the_rule_gets(student):
     student.agrees(rule_call, [ROW, STEP], [STEP, ROW], {"shift": 4.0, "scale": -2.0})
 
 
+@pytest.mark.meets("zeros")
 def test_some_operands_constant(student):
     """The rule is called even if only some operands move, the others with the symbolic zero."""
     student.agrees(rule_call, [5.0, 2.0], [None, 0.25], {})
@@ -407,6 +424,7 @@ def test_some_operands_constant(student):
     student.agrees(rule_call, [ROW, STEP], [np.zeros(3), None], {"shift": 4.0})
 
 
+@pytest.mark.meets("none")
 def test_nothing_moves(student):
     """Where no operand moves the result is a constant, and the rule is not called."""
     student.agrees(rule_call, [5.0, 2.0], [None, None], {})
@@ -419,6 +437,7 @@ def test_constants_need_no_rule(student):
     student.agrees(constant_call, [ROW, STEP], {"scale": -2.0})
 
 
+@pytest.mark.meets("order", "more_than_two", "sizes", "some_results", "none")
 def test_several_results(student):
     """A primitive with several results gives a list of boxes, each with its own tangent."""
     student.agrees(several, [5.0, 2.0], [0.5, 0.25], {})
@@ -437,6 +456,7 @@ def test_missing_rule(student):
     student.agrees(missing_rule, 1.5)
 
 
+@pytest.mark.meets("another_box", "nested")
 def test_level_of_the_rule(student):
     """Values and tangents that are tracers of a lower level go through the rule as they are."""
     student.agrees(level_of_the_rule, 2.0, 5.0)
@@ -457,6 +477,7 @@ def operands_in_a_tuple(mj, x, x_dot):
         return out.primal, out.tangent, [box.primal for box in boxes]
 
 
+@pytest.mark.meets("mutation")
 def test_operands_in_any_sequence(student):
     """The boxes may come in a list or in a tuple, which stays as it was."""
     student.agrees(operands_in_a_tuple, 3.0, 0.5)
@@ -465,6 +486,7 @@ def test_operands_in_any_sequence(student):
 exercise("jvp.cos_rule")
 
 
+@pytest.mark.meets("order", "zeros", "extremes")
 def test_cos_value_and_tangent(student):
     """The rule gives the cosine, and its derivative at that point times the tangent."""
     ask_rule(student, "cos_jvp", [0.7], [3.0])
@@ -474,6 +496,7 @@ def test_cos_value_and_tangent(student):
     ask_rule(student, "cos_jvp", [FAR], [3.0])
 
 
+@pytest.mark.meets("sizes")
 def test_cos_of_arrays(student):
     """The rule works element by element on arrays, also on empty ones."""
     ask_rule(student, "cos_jvp", [GRID], [GRID_STEP])
@@ -482,6 +505,7 @@ def test_cos_of_arrays(student):
     watch(student, "cos_jvp", [[GRID], [GRID_STEP]], False)
 
 
+@pytest.mark.meets("float32")
 def test_cos_keeps_the_dtype(student):
     """Value and tangent have the dtype of the operand."""
     ask_rule(student, "cos_jvp", [ROW.astype(F32)], [STEP.astype(F32)])
@@ -489,6 +513,7 @@ def test_cos_keeps_the_dtype(student):
     watch(student, "cos_jvp", [[ROW.astype(F32)], [STEP.astype(F32)]], False)
 
 
+@pytest.mark.meets("nested")
 def test_cos_of_tracers(student):
     """The operand may be a tracer, so that derivatives of derivatives can be taken."""
     watch(student, "cos_jvp", [[0.7], [3.0]], False)
@@ -506,6 +531,7 @@ def value_of_a_product(mj, x, y, x_dot):
     return value, type(value).__name__
 
 
+@pytest.mark.meets("order")
 def test_mul_both_move(student):
     """Where both operands move, the tangent has a term for each of them."""
     ask_rule(student, "mul_jvp", [3.0, 5.0], [0.5, 10.0])
@@ -515,6 +541,7 @@ def test_mul_both_move(student):
     watch(student, "mul_jvp", [[GRID, GRID + 1.5], [GRID_STEP, 2.0 - GRID]], False)
 
 
+@pytest.mark.meets("none")
 def test_mul_first_moves(student):
     """Where only the first operand moves, its term is the whole tangent."""
     ask_rule(student, "mul_jvp", [3.0, 5.0], [0.5, None])
@@ -523,6 +550,7 @@ def test_mul_first_moves(student):
     watch(student, "mul_jvp", [[ROW, STEP], [ROW + 2.0, None]], False)
 
 
+@pytest.mark.meets("none")
 def test_mul_second_moves(student):
     """Where only the second operand moves, its term is the whole tangent."""
     ask_rule(student, "mul_jvp", [3.0, 5.0], [None, 0.5])
@@ -531,12 +559,14 @@ def test_mul_second_moves(student):
     watch(student, "mul_jvp", [[ROW, STEP], [None, ROW + 2.0]], False)
 
 
+@pytest.mark.meets("extremes")
 def test_mul_zero_times_infinity(student):
     """A constant operand contributes nothing, even where the other operand is infinite."""
     ask_rule(student, "mul_jvp", [INF, 4.0], [0.5, None])
     ask_rule(student, "mul_jvp", [3.0, -INF], [None, 0.5])
 
 
+@pytest.mark.meets("sizes", "zeros")
 def test_mul_shapes(student):
     """Operands of different shapes stretch, and the tangent has the shape of the product."""
     ask_rule(student, "mul_jvp", [GRID, 4.0], [GRID_STEP, 0.5])
@@ -550,6 +580,7 @@ def test_mul_shapes(student):
     watch(student, "mul_jvp", [[GRID, 4.0], [GRID_STEP, 0.5]], False)
 
 
+@pytest.mark.meets("float32")
 def test_mul_keeps_the_dtype(student):
     """Value and tangent have the dtype of the operands."""
     ask_rule(student, "mul_jvp", [ROW.astype(F32), STEP.astype(F32)], [STEP.astype(F32), None])
@@ -565,6 +596,7 @@ def test_mul_value_is_read_only(student):
     student.agrees(value_of_a_product, GRID.astype(F32), F32(2.0), GRID_STEP.astype(F32))
 
 
+@pytest.mark.meets("nested")
 def test_mul_work(student):
     """Operands may be tracers, and for a constant operand no term is computed."""
     watch(student, "mul_jvp", [[3.0, 5.0], [0.5, 10.0]])
@@ -575,6 +607,7 @@ def test_mul_work(student):
 exercise("jvp.div_rule")
 
 
+@pytest.mark.meets("none")
 def test_div_numerator_moves(student):
     """Where only the numerator moves, its tangent is divided as the value is."""
     ask_rule(student, "div_jvp", [3.0, 4.0], [0.5, None])
@@ -583,6 +616,7 @@ def test_div_numerator_moves(student):
     watch(student, "div_jvp", [[ROW, STEP], [ROW + 2.0, None]], False)
 
 
+@pytest.mark.meets("none")
 def test_div_denominator_moves(student):
     """Where only the denominator moves, the tangent is the derivative with respect to it."""
     ask_rule(student, "div_jvp", [3.0, 4.0], [None, 0.5])
@@ -592,6 +626,7 @@ def test_div_denominator_moves(student):
     watch(student, "div_jvp", [[ROW, STEP], [None, ROW + 2.0]], False)
 
 
+@pytest.mark.meets("order")
 def test_div_both_move(student):
     """Where both operands move, the tangent has a term for each of them."""
     ask_rule(student, "div_jvp", [3.0, 4.0], [0.5, 10.0])
@@ -600,6 +635,7 @@ def test_div_both_move(student):
     watch(student, "div_jvp", [[GRID, GRID_STEP], [2.0 - GRID, GRID + 1.5]], False)
 
 
+@pytest.mark.meets("extremes")
 def test_div_infinities(student):
     """A constant operand contributes nothing, even where 0 or infinity is divided by or divided."""
     ask_rule(student, "div_jvp", [INF, 4.0], [0.5, None])
@@ -608,6 +644,7 @@ def test_div_infinities(student):
     ask_rule(student, "div_jvp", [3.0, 0.0], [None, 0.5])
 
 
+@pytest.mark.meets("sizes", "zeros")
 def test_div_shapes(student):
     """Operands of different shapes stretch, and the tangent has the shape of the quotient."""
     ask_rule(student, "div_jvp", [GRID, 4.0], [GRID_STEP, 0.5])
@@ -619,6 +656,7 @@ def test_div_shapes(student):
     watch(student, "div_jvp", [[GRID, 4.0], [GRID_STEP, None]], False)
 
 
+@pytest.mark.meets("float32")
 def test_div_keeps_the_dtype(student):
     """Value and tangent have the dtype of the operands."""
     row, step = ROW.astype(F32), STEP.astype(F32)
@@ -627,12 +665,14 @@ def test_div_keeps_the_dtype(student):
     watch(student, "div_jvp", [[row, step], [step, None]], False)
 
 
+@pytest.mark.meets("nested")
 def test_div_of_tracers(student):
     """Operands and tangents may be tracers."""
     watch(student, "div_jvp", [[3.0, 4.0], [0.5, 10.0]], False)
     watch(student, "div_jvp", [[ROW, STEP], [None, ROW]], False)
 
 
+@pytest.mark.meets("extremes")
 def test_div_huge_operands(student):
     """Nothing overflows on the way to a tangent of ordinary size, and 0 may be divided."""
     ask_rule(student, "div_jvp", [1e250, 1e200], [None, 1e150])
@@ -674,6 +714,7 @@ def linear_boxes(mj, x, x_dot):
         return [out.val for out in outs], log
 
 
+@pytest.mark.meets("float32", "order", "sizes", "axes")
 def test_linear_sum(student):
     """A sum along axes treats the tangent as it treats the value."""
     student.agrees(linear, "reduce_sum_p", GRID, GRID_STEP, {"axes": (0,)})
@@ -683,6 +724,7 @@ def test_linear_sum(student):
     student.agrees(linear, "reduce_sum_p", EMPTY, EMPTY, {"axes": (0,)})
 
 
+@pytest.mark.meets("axes")
 def test_linear_transpose(student):
     """A permutation of axes treats the tangent as it treats the value."""
     student.agrees(linear, "transpose_p", GRID, GRID_STEP, {"permutation": (1, 0)})
@@ -691,6 +733,7 @@ def test_linear_transpose(student):
     student.agrees(linear, "transpose_p", FAR * GRID, GRID_STEP, {"permutation": (1, 0)})
 
 
+@pytest.mark.meets("axes")
 def test_linear_broadcast(student):
     """A repetition along new axes treats the tangent as it treats the value."""
     into = {"shape": (2, 3), "broadcast_dimensions": (1,)}
@@ -700,6 +743,7 @@ def test_linear_broadcast(student):
     student.agrees(linear, "broadcast_in_dim_p", ROW, STEP, into)
 
 
+@pytest.mark.meets("keys")
 def test_linear_params(student):
     """Any linear primitive will do, and its parameters go along with value and tangent."""
     student.agrees(linear_toy, ROW, STEP, {})
@@ -707,6 +751,7 @@ def test_linear_params(student):
     student.agrees(linear_toy, ROW, STEP, {"scale": -2.0, "reverse": True})
 
 
+@pytest.mark.meets("nested")
 def test_linear_tracers(student):
     """Value and tangent may be tracers, and each is bound once."""
     student.agrees(linear_boxes, GRID, GRID_STEP)
@@ -721,6 +766,7 @@ def overwritten(mj, name, x, x_dot, params):
     return primal_out, tangent_out
 
 
+@pytest.mark.meets("mutation")
 def test_linear_results_are_apart(student):
     """Value and tangent do not change when the arrays that were given do."""
     student.agrees(overwritten, "transpose_p", GRID, GRID_STEP, {"permutation": (1, 0)})
@@ -858,6 +904,7 @@ def no_outputs(mj):
     return primals_out, tangents_out
 
 
+@pytest.mark.meets("order", "more_than_two", "twice", "sizes")
 def test_flat_passes_values_through(student):
     """Outputs come back as a list of values and a list of tangents, in the function's order."""
     student.agrees(exchanged, [3.0, 4.0], [0.5, 10.0])
@@ -871,40 +918,47 @@ def test_flat_differentiates(student):
     student.agrees(elementwise, GRID, GRID_STEP)
 
 
+@pytest.mark.meets("moment", "some_results")
 def test_flat_boxes_inputs(student):
     """The function is called once, on boxes of a new interpreter that is gone afterwards."""
     student.agrees(boxed_inputs, [3.0, ROW], [0.5, STEP])
 
 
+@pytest.mark.meets("zeros")
 def test_flat_integer_inputs(student):
     """The tangent of an integer goes into its box as the symbolic zero."""
     student.agrees(boxed_inputs, [3.0, 7], [0.5, np.zeros((), FLOAT0)])
     student.agrees(boxed_inputs, [np.arange(3), ROW], [np.zeros(3, FLOAT0), STEP])
 
 
+@pytest.mark.meets("float32", "sizes", "some_results")
 def test_flat_constant_outputs(student):
     """An output that is a constant comes back with zeros of its own shape as tangent."""
     student.agrees(constant_outputs, [2.5, GRID])
     student.agrees(constant_outputs, [ROW.astype(F32), 7, EMPTY])
 
 
+@pytest.mark.meets("float32", "zeros")
 def test_flat_instantiates_zeros(student):
     """A symbolic zero comes back as zeros that fit the value in shape and dtype."""
     student.agrees(unmoved_outputs, [2.5, ROW])
     student.agrees(unmoved_outputs, [GRID.astype(F32), np.array([3, 5]), np.array(True)])
 
 
+@pytest.mark.meets("another_box", "nested")
 def test_flat_outer_tracers(student):
     """An output that is a tracer of an outer jvp is a constant here, whatever its own tangent."""
     student.agrees(outer_outputs, 2.0, 5.0)
     student.agrees(outer_outputs, ROW, STEP)
 
 
+@pytest.mark.meets("exception")
 def test_flat_after_an_error(student):
     """A function that raises, or is interrupted, leaves the stack of interpreters as it was."""
     student.agrees(failing_function)
 
 
+@pytest.mark.meets("moment")
 def test_flat_escaped_output(student):
     """An output that escaped from an inner transformation is refused."""
     student.agrees(escaped_output)
@@ -1023,6 +1077,7 @@ def one_function_again(mj, x, x_dot):
     return outs, calls, beside_single([outs[0][0]["same"], outs[0][1]["same"]])
 
 
+@pytest.mark.meets("weak_type", "again")
 def test_jvp_again(student):
     """A function runs once for each jvp, each time with the containers that it was given."""
     student.agrees(one_function_again, 3.0, 0.5)
@@ -1036,6 +1091,7 @@ def test_jvp_of_functions(student):
     student.agrees(derivative, "log", np.array([0.5, 4.0], F32), np.array([3.0, -2.0], F32))
 
 
+@pytest.mark.meets("keys")
 def test_jvp_containers(student):
     """Values and tangents both come back in the containers of the function's result."""
     student.agrees(rearranged, ({"a": 1.5, "b": ROW}, 4.0), ({"a": 7.0, "b": STEP}, -2.0))
@@ -1045,18 +1101,21 @@ def test_jvp_containers(student):
     )
 
 
+@pytest.mark.meets("order")
 def test_jvp_same_number_of_leaves(student):
     """The containers of the arguments do not matter for those of the results."""
     student.agrees(pair_of_dict, ({"a": 1.5, "b": 4.0},), ({"a": 7.0, "b": -2.0},))
     student.agrees(pair_of_dict, [{"a": FAR * ROW, "b": FAR}], [{"a": STEP, "b": 0.5}])
 
 
+@pytest.mark.meets("sizes", "none")
 def test_jvp_arguments(student):
     """The function gets its arguments in their containers, also empty ones."""
     student.agrees(arguments_seen, ([1.5], (), None, 4.0), ([7.0], (), None, -2.0))
     student.agrees(arguments_seen, [{"k": ROW}, [GRID, 2.0]], [{"k": STEP}, [GRID_STEP, 0.5]])
 
 
+@pytest.mark.meets("mutation")
 def test_jvp_changed_arguments(student):
     """A function that changes its containers does not change the caller's."""
     student.agrees(changed_arguments, [{"a": [1.5 * FAR, FAR]}], [{"a": [7.0, -2.0]}])
@@ -1070,6 +1129,7 @@ def test_jvp_refuses_other_types(student):
     student.agrees(refused, 3.0, (1.0,))
 
 
+@pytest.mark.meets("keys")
 def test_jvp_refuses_other_structures(student):
     """Tangents in other containers than the primals are refused with TypeError."""
     student.agrees(refused, (1.5, 4.0), [7.0, -2.0])
@@ -1090,6 +1150,7 @@ def test_jvp_refuses_leaves_that_do_not_match(student):
     student.agrees(refused, ({"a": [1.5, ROW]},), ({"a": [7.0, 0.5]},))
 
 
+@pytest.mark.meets("some_results", "zeros")
 def test_jvp_control_flow(student):
     """Python's if on a value follows the branch of that value, for floats and for integers."""
     student.agrees(branches, FAR, 3.0, 5)
@@ -1097,6 +1158,7 @@ def test_jvp_control_flow(student):
     student.agrees(branches, -0.7, 3.0, 1)
 
 
+@pytest.mark.meets("nested")
 def test_jvp_of_jvp(student):
     """A function that calls jvp itself can be differentiated."""
     trace = siblings("jvp.pure", "jvp.process_primitive", "jvp.flat")
@@ -1112,6 +1174,7 @@ def test_jvp_of_jvp(student):
 exercise("jvp.cos_rule")
 
 
+@pytest.mark.meets("weak_type", "nested", "zeros")
 def test_cos_as_a_function(student):
     """Value and tangent move as they should with the operand and with its tangent."""
     as_function(student, "cos_rule", "cos_jvp", [0.7], [3.0], ([0.5], [-2.0]))
@@ -1122,6 +1185,7 @@ def test_cos_as_a_function(student):
 exercise("jvp.mul_rule")
 
 
+@pytest.mark.meets("weak_type", "nested", "zeros")
 def test_mul_as_a_function(student):
     """Value and tangent move as they should with each operand and with each tangent."""
     ask = "mul_rule", "mul_jvp"
@@ -1131,6 +1195,7 @@ def test_mul_as_a_function(student):
     as_function(student, *ask, [ROW, STEP], [np.zeros(3), None], ([STEP, ROW], [ROW, None]))
 
 
+@pytest.mark.meets("twice")
 def test_mul_of_one_value_twice(student):
     """Both operands may be one and the same, and move in different ways."""
     ask = "mul_rule", "mul_jvp"
@@ -1141,6 +1206,7 @@ def test_mul_of_one_value_twice(student):
 exercise("jvp.div_rule")
 
 
+@pytest.mark.meets("weak_type", "nested", "zeros")
 def test_div_as_a_function(student):
     """Value and tangent move as they should with each operand and with each tangent."""
     ask = "div_rule", "div_jvp"
@@ -1150,6 +1216,7 @@ def test_div_as_a_function(student):
     as_function(student, *ask, [ROW, STEP], [None, np.zeros(3)], ([STEP, ROW], [None, ROW]))
 
 
+@pytest.mark.meets("twice")
 def test_div_of_one_value_twice(student):
     """Both operands may be one and the same, and move in different ways."""
     ask = "div_rule", "div_jvp"
@@ -1160,6 +1227,7 @@ def test_div_of_one_value_twice(student):
 exercise("jvp.linear_rule")
 
 
+@pytest.mark.meets("nested", "zeros")
 def test_linear_as_a_function(student):
     """Value and tangent move as they should, whatever numbers they are."""
     ask = "linear_rule", "linear_jvp"
@@ -1174,6 +1242,7 @@ def test_linear_as_a_function(student):
 exercise("jvp.flat")
 
 
+@pytest.mark.meets("weak_type", "zeros")
 def test_flat_as_a_function(student):
     """A tangent that happens to be zero moves like any other, and weak types stay weak."""
     student.agrees(flat_as_a_function, others("flat"), 0.7, 3.0)
@@ -1232,6 +1301,7 @@ def test_linear_operations_in_programs(student):
 exercise("jvp.jvp")
 
 
+@pytest.mark.meets("more_than_two", "nested")
 def test_random_programs(student):
     """The derivative of a random program is right, and so is the derivative of that."""
     student.agrees_on_programs(program_derivative)
@@ -1396,50 +1466,64 @@ def derivative_of_tangents(mj, f, xs, ts):
     return mj.jvp(lambda *ys: (mj.jvp(f, ys, ts)[1], 2.0 * ys[0]), xs, ts)
 
 
+@pytest.mark.meets(another_box="flat jvp", closure="pure flat jvp")
 def test_whole_outer_value(student):
     """An inner function that gives the outer input is a constant function."""
     student.agrees(outer_value, 3.0, 0.5)
     student.agrees(outer_value, ROW.astype(F32), STEP.astype(F32))
 
 
+@pytest.mark.meets(nested="mul_rule flat", closure="pure process_primitive mul_rule jvp")
 def test_whole_outer_operand(student):
     """In nested derivatives each function sees its own input move, and no other."""
     student.agrees(outer_operand, 3.0, 0.5)
     student.agrees(outer_operand, -1.5, 10.0)
 
 
+@pytest.mark.meets(exception="flat jvp")
 def test_whole_after_an_error(student):
     """After an inner derivative that fails, the outer one goes on, and all is as before."""
     student.agrees(after_an_error, 3.0, 0.5)
 
 
+@pytest.mark.meets(float32="jvp", some_results="jvp", zeros="jvp")
 def test_whole_containers(student):
     """Each result has a tangent of its own shape and dtype, whether it moves or not."""
     student.agrees(containers, GRID, GRID_STEP)
     student.agrees(containers, ROW.astype(F32), STEP.astype(F32))
 
 
+@pytest.mark.meets(length="jvp")
 def test_whole_newton(student):
     """A program may use a derivative in each step of a loop."""
     student.agrees(root, np.array([0.5, 1.5]), 4)
 
 
+@pytest.mark.meets(
+    weak_type="add_tangents pure process_primitive cos_rule mul_rule div_rule linear_rule flat jvp"
+)
 def test_whole_weak_types(student):
     """What is made of Python's numbers alone leaves float32 as it is."""
     student.agrees(weak_types, 2.0, 0.5)
 
 
+@pytest.mark.meets(twice="add_tangents process_primitive mul_rule div_rule jvp")
 def test_whole_repeated(student):
     """One input may be both operands, and several results."""
     student.agrees(repeated, 3.0, 0.5)
     student.agrees(repeated, ROW.astype(F32), STEP.astype(F32))
 
 
+@pytest.mark.meets(
+    again="process_primitive linear_rule flat jvp",
+    caching="pure process_primitive mul_rule flat jvp",
+)
 def test_whole_again(student):
     """What was differentiated before, at an equal place, does not matter."""
     student.agrees(again, GRID, GRID_STEP)
 
 
+@pytest.mark.meets(length="process_primitive flat jvp")
 def test_whole_long_programs(student):
     """Programs may be long."""
     student.agrees(long_program, ROW, STEP, 400)

@@ -9,6 +9,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from autograder.grading.in_worker import in_place, watching
 from autograder.grading.suite import exercise, probe, siblings
@@ -149,6 +150,7 @@ def seen_below(mj, vals):
         return product.val, sine.val, log
 
 
+@pytest.mark.meets("sizes")
 def test_known_operands(student):
     """An operation whose operands are all known is evaluated at once, once, with its parameters."""
     student.agrees(processed, [2.0, 5.0], [True, True], {"scale": 3.0})
@@ -168,12 +170,14 @@ def test_known_operands_need_no_rule(student):
     student.agrees(processed, [2.0, 5.0], [True, True], {"scale": 3.0}, True, True)
 
 
+@pytest.mark.meets("another_box", "nested", "closure")
 def test_known_values_of_others(student):
     """A known value may be a tracer of an interpreter further down, which gets the operation."""
     student.agrees(seen_below, [2.0, 5.0])
     student.agrees(seen_below, [GRID, ROW])
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_one_unknown_operand(student):
     """One operand that is unknown is enough: the operation is left for later, with all operands."""
     student.agrees(processed, [2.0, 5.0], [True, False], {"scale": 3.0})
@@ -189,6 +193,7 @@ def test_several_results_for_later(student):
     student.agrees(processed, [2.0, ROW], [True, False], {}, True, False, 1)
 
 
+@pytest.mark.meets("keys")
 def test_rule(student):
     """A primitive with a rule of its own is handed to it, with the trace, operands and params."""
     student.agrees(processed, [2.0, 5.0], [True, False], {"scale": 3.0}, False, True)
@@ -228,6 +233,7 @@ def raising(mj, kind, flags, has_rule):
 ERRORS = ("KeyError", "TypeError", "NotImplementedError", "AttributeError", "KeyboardInterrupt")
 
 
+@pytest.mark.meets("exception")
 def test_errors_of_operations(student):
     """An error that an operation or its rule raises is the caller's to see."""
     for kind in ERRORS:
@@ -352,6 +358,7 @@ NUMBER = ((), "float32", True)
 COUNTS = ((2, 1), "int8", False)
 
 
+@pytest.mark.meets("float32", "axes")
 def test_staged_types(student):
     """The results have the types that follow from the operands' types."""
     student.agrees(staged_primitive, "mul_p", [np.ones((2, 1), F32), np.ones((1, 3), F32)], {})
@@ -373,18 +380,21 @@ def test_staged_known_operands(student):
     student.agrees(staged, [ROW, ROW, 1.0], [True, True, False], [COUNTS], {"axes": (0,)})
 
 
+@pytest.mark.meets("weak_type")
 def test_staged_box(student):
     """A result is unknown, belongs to this trace, and has a variable of its own type."""
     student.agrees(staged, [ROW], [False], [COUNTS], {})
     student.agrees(staged, [ROW], [False], [NUMBER], {})
 
 
+@pytest.mark.meets("more_than_two", "sizes")
 def test_staged_several(student):
     """Several results have one recipe, and each has its own type and its own variable."""
     student.agrees(staged, [ROW], [False], [VECTOR, COUNTS, NUMBER], {"n": 2})
     student.agrees(staged, [ROW], [False], [], {})
 
 
+@pytest.mark.meets("order")
 def test_staged_alike(student):
     """Two results of the same type are two variables."""
     student.agrees(staged, [ROW, 2.0], [False, True], [VECTOR, VECTOR], {})
@@ -396,6 +406,7 @@ def test_staged_anew(student):
     student.agrees(staged_twice, GRID)
 
 
+@pytest.mark.meets("keys", "twice", "again", "caching", "none")
 def test_staged_with_other_params(student):
     """Each operation keeps its parameters, even None, and has the type that follows from them.
 
@@ -490,6 +501,7 @@ def test_order_of_a_chain(student):
     student.agrees(order, [[-1, -2]], [0])
 
 
+@pytest.mark.meets("more_than_two")
 def test_order_with_shortcuts(student):
     """A recipe that several others need, near and far, comes before all of them, once."""
     student.agrees(order, LADDER, [5])
@@ -502,6 +514,7 @@ def test_order_does_not_depend_on_operands(student):
     student.agrees(order, [[-1], [0, 0], [1, 0, 1], [0, 2, 1]], [3])
 
 
+@pytest.mark.meets("order", "caching")
 def test_order_of_branches(student):
     """If branches meet again, everything still comes after what it needs."""
     student.agrees(any_order, FORK, [5])
@@ -510,6 +523,7 @@ def test_order_of_branches(student):
         student.agrees(any_order, needs, [29])
 
 
+@pytest.mark.meets("again", "mutation")
 def test_order_of_several_results(student):
     """Several results may be asked for, including some that others need, or one twice."""
     student.agrees(order, LADDER, [2, 5])
@@ -519,6 +533,7 @@ def test_order_of_several_results(student):
         student.agrees(any_order, needs, [29, 3, 17, 29, 28])
 
 
+@pytest.mark.meets("sizes", "some_results")
 def test_order_leaves_out_what_is_not_needed(student):
     """What no result needs is left out; nothing is needed if there are no results."""
     student.agrees(order, LADDER, [2])
@@ -527,11 +542,13 @@ def test_order_leaves_out_what_is_not_needed(student):
     student.agrees(any_order, WOODS[0], [12, 20])
 
 
+@pytest.mark.meets("length")
 def test_order_of_long_programs(student):
     """A chain of thousands of operations is no problem."""
     student.agrees(long_chain, 2000, 1)
 
 
+@pytest.mark.meets("twice")
 def test_work_of_sorting(student):
     """If each operation uses the one before twice, the work does not double at each step."""
     student.agrees(long_chain, 300, 2)
@@ -649,12 +666,14 @@ def makes(student, name, vals, consts, later):
     student.agrees(program_of, siblings(*STAGING, "linearize.toposort"), name, vals, consts, later)
 
 
+@pytest.mark.meets("order")
 def test_program_of_an_operation(student):
     """An operation becomes an equation, between the inputs and the outputs."""
     makes(student, "difference", [2.0, 3.0], [], [7.0, 10.0])
     makes(student, "difference", [GRID, ROW], [], [GRID_STEP, STEP])
 
 
+@pytest.mark.meets("keys", "again")
 def test_program_as_printed(student):
     """Equations keep their parameters, and are in an order in which they can be run."""
     student.agrees(program_text, siblings(*STAGING, "linearize.toposort"), GRID, np.ones(2))
@@ -668,12 +687,14 @@ def test_program_with_residuals(student):
     makes(student, "sums", [GRID], [GRID_STEP, ROW], [GRID + 1])
 
 
+@pytest.mark.meets("twice")
 def test_program_keeps_a_residual_once(student):
     """An array that is used several times is one constant."""
     makes(student, "often", [ROW], [STEP], [ROW + 1])
     makes(student, "same", [GRID], [GRID_STEP], [GRID * 3])
 
 
+@pytest.mark.meets("weak_type", "float32", "caching", "none", "zeros")
 def test_types_of_residuals(student):
     """A residual keeps its dtype and whether it is weakly typed; two arrays are two constants."""
     needs = siblings(*STAGING, "linearize.toposort")
@@ -689,6 +710,7 @@ def test_program_inputs(student):
     makes(student, "dead", [ROW], [], [STEP])
 
 
+@pytest.mark.meets("sizes")
 def test_program_without_equations(student):
     """There may be no output at all, and the inputs stay."""
     makes(student, "nothing", [2.0, ROW], [], [1.0, STEP])
@@ -700,6 +722,7 @@ def test_program_outputs(student):
     makes(student, "mixed", [ROW, STEP], [4.0], [STEP, ROW])
 
 
+@pytest.mark.meets("more_than_two", "some_results")
 def test_program_with_several_results(student):
     """An operation with two results is one equation, whichever of its results is needed."""
     student.agrees(two_results, siblings(*STAGING, "linearize.toposort"), 3.0)
@@ -803,6 +826,7 @@ def test_partial_values_of_results(student):
     splits(student, "product", [ROW, 5.0], [False, True], [STEP])
 
 
+@pytest.mark.meets("order")
 def test_partial_program(student):
     """The program goes from the unknown inputs to the unknown results, each in order."""
     splits(student, "swap", [ROW, 2.0], [False, False], [STEP, 9.0])
@@ -810,6 +834,7 @@ def test_partial_program(student):
     splits(student, "three", [3.0, ROW, STEP], [False, True, False], [0.5, ROW])
 
 
+@pytest.mark.meets("sizes")
 def test_partial_known_alone(student):
     """If everything is known, or nothing, the program has nothing, or everything, to do."""
     splits(student, "chain", [3.0, 5.0], [True, True], [])
@@ -823,12 +848,14 @@ def test_partial_work(student):
     splits(student, "chain", [ROW, STEP], [False, True], [ROW])
 
 
+@pytest.mark.meets("zeros")
 def test_partial_instantiate(student):
     """A result that is to be instantiated is unknown, and the program returns its value."""
     splits(student, "product", [3.0, 5.0], [True, False], [7.0], [0])
     splits(student, "product", [ROW, STEP], [True, False], [ROW], [0, 1])
 
 
+@pytest.mark.meets("some_results")
 def test_partial_instantiate_some(student):
     """The numbers that are to be instantiated count the results from 0, and no others are."""
     splits(student, "chain", [3.0, 5.0], [True, True], [], [1])
@@ -836,6 +863,7 @@ def test_partial_instantiate_some(student):
     splits(student, "swap", [3.0, 5.0], [True, True], [], [])
 
 
+@pytest.mark.meets("more_than_two", "twice")
 def test_partial_results_often(student):
     """A result may appear several times, before and after others that are known or not."""
     splits(student, "often", [ROW, STEP], [True, False], [ROW])
@@ -855,12 +883,14 @@ def test_partial_branches(student):
     splits(student, "branch", [0.5, 5.0], [True, False], [7.0])
 
 
+@pytest.mark.meets("another_box", "nested", "closure")
 def test_partial_below(student):
     """A tracer of an interpreter further down counts as known, and may be a residual."""
     student.agrees(partial_below, siblings(*PROGRAMS), 3.0, 1.0, 5.0)
     student.agrees(partial_below, siblings(*PROGRAMS), ROW, STEP, ROW + 1)
 
 
+@pytest.mark.meets("another_box", "exception", "moment")
 def test_partial_fails(student):
     """A function that raises leaves the stack as it was, and escaped tracers are rejected."""
     student.agrees(partial_fails, siblings(*PROGRAMS))
@@ -943,6 +973,7 @@ def linearizes(student, *args):
     student.agrees(linear, siblings(*EVALUATION), *args)
 
 
+@pytest.mark.meets("weak_type")
 def test_linear_values(student):
     """The values are those of the function, and the program computes the derivative."""
     linearizes(student, "cube", [2.0], [[1.0], [0.5]])
@@ -951,6 +982,7 @@ def test_linear_values(student):
     linearizes(student, "branch", [-0.5], [[1.0]])
 
 
+@pytest.mark.meets("float32", "order")
 def test_linear_several_inputs(student):
     """Several inputs and results of different shapes keep their order and their types."""
     linearizes(student, "two", [ROW, 4.0], [[STEP, 0.5], [ROW, 0.0]])
@@ -970,6 +1002,7 @@ def test_linear_program_is_linear(student):
     linearizes(student, "product", [GRID, GRID.T * 2], [[GRID_STEP, GRID_STEP.T]])
 
 
+@pytest.mark.meets("sizes")
 def test_linear_integers(student):
     """Integers and booleans have no place in the program, as inputs and as results."""
     linearizes(student, "index", [1.5, 3], [[1.0], [0.5]])
@@ -977,6 +1010,7 @@ def test_linear_integers(student):
     linearizes(student, "whole", [4], [[]])
 
 
+@pytest.mark.meets("more_than_two", "moment", "some_results")
 def test_linear_count(student):
     """Only the results that count are differentiated; how many these are is asked late enough."""
     linearizes(student, "waves", [ROW], [[STEP]], 1)
@@ -984,6 +1018,7 @@ def test_linear_count(student):
     linearizes(student, "cube", [2.0], [[1.0]], 0)
 
 
+@pytest.mark.meets("zeros")
 def test_linear_constants(student):
     """A result that does not depend on the inputs has a tangent in the program, of zeros."""
     linearizes(student, "constant", [2.0], [[1.0]])
@@ -996,12 +1031,14 @@ def test_linear_constants_first(student):
     linearizes(student, "constant", [ROW], [[STEP], [ROW]], 1)
 
 
+@pytest.mark.meets("another_box", "nested")
 def test_linear_nested(student):
     """Primals may be tracers: the derivative can be differentiated."""
     student.agrees(second_derivative, siblings(*EVALUATION), 0.7, 1.0, 3.0)
     student.agrees(second_derivative, siblings(*EVALUATION), ROW, STEP, ROW + 1)
 
 
+@pytest.mark.meets("keys")
 def test_linear_public(student):
     """`linearize` works over containers, with integers, and with what is handed through."""
     zero = np.zeros((), np.dtype([("float0", np.void, 0)]))
@@ -1083,6 +1120,7 @@ def test_unzip_values(student):
     unzips(student, "line", [ROW, STEP], [False, True], again=[[STEP, ROW]])
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_unzip_types(student):
     """Inputs and outputs of both keep their order among themselves, with residuals between."""
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, False, True])
@@ -1090,6 +1128,7 @@ def test_unzip_types(student):
     unzips(student, "mixed", [0.5, ROW, STEP], [False, False, True], again=[[1.0, STEP, ROW]])
 
 
+@pytest.mark.meets("twice")
 def test_unzip_residuals(student):
     """A value that the second program needs is handed over, once, however often it is used."""
     unzips(student, "shared", [ROW, STEP], [True, False], again=[[STEP / 10, ROW]])
@@ -1102,6 +1141,7 @@ def test_unzip_work(student):
     unzips(student, "sums", [GRID, ROW], [False, True])
 
 
+@pytest.mark.meets("some_results")
 def test_unzip_instantiate(student):
     """An output that is to be instantiated is one of the second program."""
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, False, True], [1])
@@ -1114,6 +1154,7 @@ def test_unzip_instantiate_all(student):
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, True, True], [0, 1, 2, 3])
 
 
+@pytest.mark.meets("sizes")
 def test_unzip_one_side(student):
     """All inputs may be known, or none; then one of the programs has nothing to do."""
     unzips(student, "line", [0.5, 2.0], [True, True])
@@ -1128,6 +1169,7 @@ def test_unzip_constants(student):
     unzips(student, "fixed", [0.5, 2.0], [False, True])
 
 
+@pytest.mark.meets("again", "caching")
 def test_unzip_other_constants(student):
     """Programs that look the same and have other constants are other programs."""
     needs = siblings(*EVALUATION, "linearize.jit_rule")
@@ -1135,6 +1177,7 @@ def test_unzip_other_constants(student):
     student.agrees(unzipped_alike, needs, [GRID, GRID_STEP], 2.0, GRID)
 
 
+@pytest.mark.meets("nested")
 def test_unzip_calls(student):
     """A call of another program within the program is unzipped as well."""
     unzips(student, "called", [0.5, 2.0], [True, False], again=[[1.5, 3.0]])
@@ -1237,24 +1280,28 @@ def calls(student, *args):
     student.agrees(called, siblings(*EVERYTHING), *args)
 
 
+@pytest.mark.meets("keys")
 def test_call_of_two_parts(student):
     """The known part is called at once, the rest by the program; together they make the result."""
     calls(student, "line", [0.5, 2.0], [True, False], [3.0])
     calls(student, "line", [ROW, STEP], [False, True], [ROW + 1])
 
 
+@pytest.mark.meets("more_than_two")
 def test_call_keeps_the_order(student):
     """Results come in the order of the call, known ones as values and others as tracers."""
     calls(student, "mixed", [ROW, GRID, 2.0], [True, False, True], [GRID_STEP])
     calls(student, "mixed", [ROW, GRID, 2.0], [True, True, False], [7.0])
 
 
+@pytest.mark.meets("order")
 def test_call_keeps_the_order_of_operands(student):
     """Several operands that are unknown keep their order too."""
     calls(student, "mixed", [ROW, STEP, 2.0], [True, False, False], [ROW, 7.0])
     calls(student, "mixed", [0.5, 4.0, 2.0], [False, False, True], [1.5, 7.0])
 
 
+@pytest.mark.meets("twice")
 def test_call_of_twins(student):
     """One value may be several operands."""
     for places in ([0, 0, 1], [1, 0, 1], [0, -1, 0], [-1, 0, 0], [-1, -1, 1]):
@@ -1268,6 +1315,7 @@ def test_call_residuals(student):
     calls(student, "array", [2.0, ROW], [True, False], [STEP])
 
 
+@pytest.mark.meets("sizes", "some_results")
 def test_call_on_one_side(student):
     """All results may be known though an operand is not, or none of them."""
     calls(student, "known", [0.5, 2.0], [True, False], [3.0])
@@ -1286,6 +1334,7 @@ def test_call_splits_once(student):
     calls(student, "sums", [GRID, ROW], [True, False], [STEP / 100], 2)
 
 
+@pytest.mark.meets("nested")
 def test_call_linearized(student):
     """Functions that call functions of `jit` can be linearized, and what is left is linear."""
     student.agrees(linear_call, siblings(*EVERYTHING, "linearize.flat"), 0.5, [1.0, 2.0])
@@ -1457,39 +1506,49 @@ def linear_within(mj, f, xs, ts):
         return value, f_lin(*ts), len(runs)
 
 
+@pytest.mark.meets(twice="process_primitive")
 def test_whole_values(student):
     """A function returns its values, and its derivative in every direction, and runs once."""
     student.agrees(values_and_slopes, 0.5, [1.0, -2.0])
     student.agrees(values_and_slopes, ROW, [STEP, ROW])
 
 
+@pytest.mark.meets(
+    weak_type="process_primitive partial_eval_flat split_jaxpr jit_rule",
+    float32="process_primitive partial_eval_flat split_jaxpr jit_rule",
+)
 def test_whole_types(student):
     """Values and tangents have the dtypes of the function, and stay weakly typed if it is."""
     student.agrees(types_throughout, 0.5, 1.0)
     student.agrees(types_throughout, F32(0.5), F32(1.0))
 
 
+@pytest.mark.meets(another_box="flat", closure="flat")
 def test_whole_outer_values(student):
     """In functions linearized inside each other, each sees its own input move, and no other."""
     student.agrees(outer_values, 0.5, 2.0)
 
 
+@pytest.mark.meets(exception="flat")
 def test_whole_after_errors(student):
     """After an inner function that fails, the outer one goes on, and all is as before."""
     student.agrees(after_errors, 0.5, 2.0)
 
 
+@pytest.mark.meets(twice="flat", none="flat")
 def test_whole_containers(student):
     """Arguments and results are containers, of which some leaves do not move."""
     student.agrees(containers, ROW, STEP, 3)
     student.agrees(containers, 2.0, 1.0, np.arange(3))
 
 
+@pytest.mark.meets(again="process_primitive partial_eval_flat flat jit_rule", caching="jit_rule")
 def test_whole_calls(student):
     """Functions that call functions of `jit` are linearized, whatever they are called with."""
     student.agrees(calls_of_programs, 0.5, 2.0)
 
 
+@pytest.mark.meets(length="process_primitive stage_out tracers_to_jaxpr partial_eval_flat flat")
 def test_whole_long(student):
     """A program may have more steps than Python has room for calls."""
     student.agrees(long_program, 0.5, 2.0, 1200)

@@ -76,6 +76,7 @@ def gathering_program(mj, shape, axis, size, tiled):
     return [aval.str_short() for aval in closed.out_avals], len(closed.eqns)
 
 
+@pytest.mark.meets("order", "sizes", "axes", "mutation")
 def test_type_of_a_stack(student):
     """Stacked values have one axis more, of the right length, at the right place."""
     for axis in range(4):
@@ -85,6 +86,7 @@ def test_type_of_a_stack(student):
     student.agrees(gathered_type, (2, 3), "float64", False, 1, 1, False)
 
 
+@pytest.mark.meets("twice", "sizes")
 def test_type_of_a_row(student):
     """Values one after the other make one axis longer, and no new one."""
     for axis in range(3):
@@ -94,6 +96,7 @@ def test_type_of_a_row(student):
     student.agrees(gathered_type, (2, 2, 2), "float64", False, 1, 2, True)
 
 
+@pytest.mark.meets("weak_type", "float32")
 def test_type_keeps_dtype(student):
     """The dtype and the weak type stay as they are, in both forms."""
     for tiled in (False, True):
@@ -150,6 +153,7 @@ def summed(mj, x, dim, axes, name, others, length=9):
         return out.val, None if where is not_mapped else where, sums, type(where).__name__
 
 
+@pytest.mark.meets("sizes", "axes")
 def test_sum_of_a_batch(student):
     """Over the axis of this vmap, the examples are added, and all share the result."""
     for dim in range(3):
@@ -158,12 +162,14 @@ def test_sum_of_a_batch(student):
     student.agrees(summed, np.zeros((0, 2)), 0, ["i"], "i", [])
 
 
+@pytest.mark.meets("none")
 def test_sum_of_equals(student):
     """What is the same in all examples is counted once for each."""
     student.agrees(summed, GRID, None, ["i"], "i", [])
     student.agrees(summed, np.array(2.5), None, ["i"], "i", [])
 
 
+@pytest.mark.meets("float32")
 def test_sum_keeps_the_dtype(student):
     """The dtype stays, for single precision and for integers."""
     student.agrees(summed, GRID.astype(F32), 1, ["i"], "i", [])
@@ -172,6 +178,7 @@ def test_sum_keeps_the_dtype(student):
     student.agrees(summed, np.array([3, -5], np.int8), 0, ["i"], "i", [])
 
 
+@pytest.mark.meets("another_box", "caching", "nested")
 def test_sum_over_another_axis(student):
     """A sum over another axis is one of whole batches; the batch axis stays where it is."""
     student.agrees(summed, CUBE, 1, ["j"], "i", ["j"])
@@ -180,6 +187,7 @@ def test_sum_over_another_axis(student):
     student.agrees(summed, CUBE, 1, ["j"], "i", ["j"], 3)  # as long as this one's
 
 
+@pytest.mark.meets("keys")
 def test_names_of_sums(student):
     """A name is one thing: neither a part of another name nor a text at all."""
     student.agrees(summed, CUBE, 1, ["rows"], "row", ["rows"])
@@ -187,6 +195,7 @@ def test_names_of_sums(student):
     student.agrees(summed, CUBE, 0, [1, ("a", 2)], ("a", 2), [1])
 
 
+@pytest.mark.meets("order", "keys", "more_than_two", "nested")
 def test_sum_over_several_axes(student):
     """Of several names, this vmap takes its own out; the others are left, in their order."""
     student.agrees(summed, CUBE, 1, ["j", "i"], "i", ["j"])
@@ -231,12 +240,14 @@ def gradients(mj, siblings, xs, weights, axis, tiled):
 ONLY_SUM = siblings("pmap.psum_batch")
 
 
+@pytest.mark.meets("more_than_two", "sizes")
 def test_back_to_a_number(student):
     """Each example gets back what all others hold for it, if it gave a number."""
     student.agrees(sent_back, ONLY_SUM, CUBE[0, :, :3], (), "float64", 0, False, False)
     student.agrees(sent_back, ONLY_SUM, np.array([[2.5]]), (), "float64", 0, False, False)
 
 
+@pytest.mark.meets("order", "twice", "axes")
 def test_back_to_a_stack(student):
     """The same for arrays, which were stacked along any axis."""
     student.agrees(sent_back, ONLY_SUM, BLOCK[:, :2], (4, 5), "float64", 0, False, False)
@@ -250,6 +261,7 @@ def test_back_to_a_stack(student):
     student.agrees(sent_back, ONLY_SUM, rows, (1, 3), "float64", 0, False, False)
 
 
+@pytest.mark.meets("sizes", "axes")
 def test_back_to_a_row(student):
     """The same for arrays that were laid one after the other."""
     student.agrees(sent_back, ONLY_SUM, BLOCK[0, :, :, :3], (4, 1), "float64", 1, True, False)
@@ -258,6 +270,7 @@ def test_back_to_a_row(student):
     student.agrees(sent_back, ONLY_SUM, np.swapaxes(cts, 1, 2), (5, 3), "float64", 1, True, False)
 
 
+@pytest.mark.meets("another_box", "nested")
 def test_back_within_another_vmap(student):
     """Only the examples of the named axis are summed if another vmap is around."""
     student.agrees(sent_back, ONLY_SUM, CUBE[:, :, :3], (), "float64", 0, False, True)
@@ -265,6 +278,7 @@ def test_back_within_another_vmap(student):
     student.agrees(sent_back, ONLY_SUM, cts, (3,), "float64", 0, True, True)
 
 
+@pytest.mark.meets("float32")
 def test_back_keeps_the_dtype(student):
     """The cotangent has the dtype of the operand."""
     cts = CUBE[0, :, :3].astype(F32)
@@ -272,6 +286,7 @@ def test_back_keeps_the_dtype(student):
     student.agrees(sent_back, ONLY_SUM, cts, (1,), "float32", 0, True, False)
 
 
+@pytest.mark.meets("nested")
 def test_gradients_through_a_gather(student):
     """The gradient of a function that gathers is right in each example."""
     needs = siblings("pmap.psum_batch", "pmap.gather_type")
@@ -299,12 +314,14 @@ def test_size_along_any_axis(student):
     student.agrees(size_of, [(2, 6, 7), (7, 2), (4, 7)], (2, 0, 1), None)
 
 
+@pytest.mark.meets("none")
 def test_size_of_what_is_shared(student):
     """What all examples share has no say."""
     student.agrees(size_of, [(5, 3), (2,), ()], [1, None, None], None)
     student.agrees(size_of, [(), (4,), (0, 9)], [None, 0, None], 4)
 
 
+@pytest.mark.meets("more_than_two", "twice", "exception")
 def test_sizes_that_differ(student):
     """Mapped axes of different lengths are refused."""
     student.agrees(size_of, [(5, 3), (5,)], [0, 0], None)
@@ -314,6 +331,7 @@ def test_sizes_that_differ(student):
     student.agrees(size_of, [(3,), (0,), (3,)], [0, 0, 0], 3)
 
 
+@pytest.mark.meets("none")
 def test_size_that_was_given(student):
     """The length that the user gives must be the one that is there."""
     student.agrees(size_of, [(5, 3)], [0], 5)
@@ -322,6 +340,7 @@ def test_size_that_was_given(student):
     student.agrees(size_of, [(1,)], [0], 0)
 
 
+@pytest.mark.meets("sizes", "exception")
 def test_no_examples(student):
     """Without a mapped axis, or with one of length 0, there is nothing to do."""
     student.agrees(size_of, [(5, 3)], [0], None)
@@ -332,6 +351,7 @@ def test_no_examples(student):
     student.agrees(size_of, [(0, 2)], [0], 0)
 
 
+@pytest.mark.meets("axes", "exception")
 def test_axes_that_are_not_there(student):
     """An axis that an operand does not have is refused, and so is a negative one."""
     student.agrees(size_of, [(5, 3)], [1], None)
@@ -398,6 +418,7 @@ def other_axes(mj, siblings, x):
 PIECES = siblings("pmap.psum_batch", "pmap.gather_type")
 
 
+@pytest.mark.meets("sizes")
 def test_pieces_of_length_one(student):
     """Axes of length 1 of the example itself stay, and Python numbers are results, too."""
     args = [CUBE[:, :1], GRID[:1].T]
@@ -405,11 +426,13 @@ def test_pieces_of_length_one(student):
     student.agrees(replicas, PIECES, "lambda x: [2.0, 3, x]", [ROW], [0], [0, None, 0], 3)
 
 
+@pytest.mark.meets("weak_type")
 def test_pieces_of_weak_types(student):
     """What is weakly typed in an example is so in a piece."""
     student.agrees(replicas, PIECES, "lambda w, x: [w, w * 2.0]", [2.0, ROW], [None, 0], [0, 0], 3)
 
 
+@pytest.mark.meets("twice", "again", "caching")
 def test_pieces_of_one_program_in_turn(student):
     """One program is called with other axes than before."""
     student.agrees(other_axes, PIECES, ROW)
@@ -422,6 +445,7 @@ def test_pieces_in_front(student):
     student.agrees(replicas, PIECES, text, [GRID, np.array([4.0, 5.0])], [0, 0], [0, 0], 2)
 
 
+@pytest.mark.meets("order", "axes")
 def test_pieces_along_other_axes(student):
     """Operands and results may be cut along any axis."""
     text = "lambda x, y: [x * 2.0, x.T * y]"
@@ -430,6 +454,7 @@ def test_pieces_along_other_axes(student):
     student.agrees(replicas, PIECES, "lambda x: [x, x + 1.0]", [CUBE], [2], [1, 0], 4)
 
 
+@pytest.mark.meets("more_than_two", "some_results", "none")
 def test_whole_arrays(student):
     """What is not cut comes and goes as a whole."""
     text = "lambda w, x: [w * x, w + 1.0, lax.psum(w * x, 'i')]"
@@ -438,6 +463,7 @@ def test_whole_arrays(student):
     student.agrees(replicas, PIECES, text, [GRID, CUBE], [None, 1], [1, None], 3)
 
 
+@pytest.mark.meets("keys", "moment")
 def test_replicas_meet(student):
     """Collectives inside the program work along its axis, and their number stays."""
     text = "lambda x: [x / lax.psum(x, 'i'), lax.all_gather(x, 'i'), x * lax.axis_index('i')]"
@@ -445,6 +471,7 @@ def test_replicas_meet(student):
     student.agrees(replicas, PIECES, "lambda x: [lax.pmean(x, 'i')]", [GRID], [1], [None], 3)
 
 
+@pytest.mark.meets("float32", "closure")
 def test_captured_arrays(student):
     """Constants of the program are there on each device."""
     text = "lambda x: [x + np.array([10.0, 20.0, 30.0]), np.array([1.0, 7.0])]"
@@ -521,11 +548,13 @@ SUM_AND_TYPE = siblings("pmap.psum_batch", "pmap.gather_type")
 PRODUCT = "lambda x, y: [x * jnp.sin(y)]"
 
 
+@pytest.mark.meets("keys")
 def test_slope_in_front(student):
     """All operands move, and are cut along their first axis."""
     called(student, PRODUCT, [ROW, ROW * 2.0], [ROW + 1.0, ROW * ROW], [0, 0], [0])
 
 
+@pytest.mark.meets("order", "axes")
 def test_slope_along_other_axes(student):
     """A tangent is cut as its primal is, along any axis."""
     other = GRID.T * 0.5
@@ -533,6 +562,7 @@ def test_slope_along_other_axes(student):
     called(student, "lambda x: [x * x]", [CUBE], [CUBE + 1.0], [2], [1])
 
 
+@pytest.mark.meets("some_results")
 def test_slope_of_some_operands(student):
     """What does not move has no tangent among the operands."""
     called(student, PRODUCT, [ROW, GRID], [None, GRID + 1.0], [0, 1], [1])
@@ -547,6 +577,7 @@ def test_slopes_in_turn(student):
     student.agrees(slopes_in_turn, SUM_AND_TYPE, PRODUCT, *args)
 
 
+@pytest.mark.meets("moment", "none")
 def test_slope_of_what_is_shared(student):
     """An operand that all examples share has a tangent that they share; results as well."""
     text = "lambda w, x: [lax.psum(jnp.sin(w * x), 'rows'), w * x]"
@@ -555,6 +586,7 @@ def test_slope_of_what_is_shared(student):
     called(student, text, primals, [np.array(3.0), None], [None, 0], [None, 0])
 
 
+@pytest.mark.meets("float32")
 def test_slope_in_single_precision(student):
     """Results in float32 have tangents as well."""
     text = "lambda x, n: [x * x, n, x.astype(np.float16)]"
@@ -562,6 +594,7 @@ def test_slope_in_single_precision(student):
     called(student, text, primals, tangents, [0, 0], [0, 0, 1])
 
 
+@pytest.mark.meets("twice", "caching", "zeros")
 def test_slope_zero(student):
     """A tangent of zeros is a tangent; one array may be there twice, cut along two axes."""
     square = GRID[:, :2]
@@ -570,6 +603,7 @@ def test_slope_zero(student):
     called(student, PRODUCT, [square, square], [square, None], [1, 0], [0])
 
 
+@pytest.mark.meets("more_than_two")
 def test_slope_of_integers(student):
     """Results that are not floating-point have no tangents."""
     text = "lambda x, n: [n, x * x, x < 1.0, x * 3.0]"
@@ -744,16 +778,21 @@ def test_whole_gradients(student, tiled, axis):
     student.agrees(gradients_together, CUBE[:, :2, :3].astype(F32), tiled, axis)
 
 
+@pytest.mark.meets(nested="replica_program jvp")
 def test_whole_programs(student):
     """A random program on a device: values, slopes and gradients are right."""
     student.agrees_on_programs(mapped_on_a_device, number=2, dtypes=["float64"])
 
 
+@pytest.mark.meets(weak_type="jvp", again="mapped_size jvp")
 def test_whole_calls_in_turn(student):
     """Axes, types and numbers of examples are those of each call."""
     student.agrees(calls_in_turn, GRID)
 
 
+@pytest.mark.meets(
+    another_box="replica_program jvp", closure="replica_program jvp", exception="replica_program"
+)
 def test_whole_closures(student):
     """A mapped function may close over what is outside, and an error leaves nothing behind."""
     student.agrees(closed_over, ROW, ROW * 2.0)

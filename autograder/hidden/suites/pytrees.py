@@ -181,6 +181,7 @@ first, second = (lambda x: ((), 1), lambda d, xs: 2), (lambda x: ((), 3), lambda
 """
 
 
+@pytest.mark.meets("order")
 def test_entry_of_a_new_class(student):
     """A new class gets an entry of the table, with the two functions in the right places."""
     program = """
@@ -192,6 +193,7 @@ result = [nothing, type(entry) is NodeType, same]
     student.agrees(run, NOTHING, NEW_CLASS + program)
 
 
+@pytest.mark.meets("twice", "again", "exception", "moment")
 def test_second_registration(student):
     """A class that is registered already is rejected with ValueError, and its entry stays."""
     program = """
@@ -203,6 +205,7 @@ result = [answer, node_types[Wrapped].to_children(0)[1], node_types[Wrapped].fro
     student.agrees(run, NOTHING, NEW_CLASS + program.replace("*second", "*first"))
 
 
+@pytest.mark.meets("keys")
 @pytest.mark.parametrize("name", ["tuple", "list", "dict", "type(None)"])
 def test_containers_that_were_there_before(student, name):
     """Python's own containers, and None, cannot be registered again."""
@@ -214,6 +217,7 @@ result = [answer, node_types[{name}] is before]
     student.agrees(run, NOTHING, NEW_CLASS + program)
 
 
+@pytest.mark.meets("twice", "caching")
 def test_classes_of_one_name(student):
     """A class is known by itself: a different class may have its name, or look like a container."""
     program = """
@@ -227,6 +231,7 @@ result = [node_types[cls].to_children(0)[1] for cls in (Wrapped, again, Pointed)
     student.agrees(run, NOTHING, NEW_CLASS + program)
 
 
+@pytest.mark.meets("mutation")
 def test_subclasses_of_containers(student):
     """Subclasses of a registered class can be registered, and do not change its entry."""
     program = """
@@ -242,6 +247,7 @@ result = [kept, [node_types[cls].to_children(0)[1] for cls in (Shape, Stack, Set
 exercise("pytrees.dict")
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_values_in_the_order_of_keys(student):
     """The values come in the order of the sorted keys, and the keys beside them."""
     results(
@@ -255,6 +261,7 @@ def test_values_in_the_order_of_keys(student):
     )
 
 
+@pytest.mark.meets("order", "keys")
 def test_order_of_filling(student):
     """Two dicts with the same keys have the same order, however they were filled."""
     program = """
@@ -266,6 +273,7 @@ result.append(dict_to_children(dict(zip("dcba", (1, 4, 3, 2)))))
     student.agrees(run, NOTHING, program)
 
 
+@pytest.mark.meets("twice", "none")
 def test_values_that_have_no_order(student):
     """Only the keys are sorted: the values may be anything, and are not looked at."""
     program = """
@@ -277,11 +285,13 @@ result = [values[0] is y, values[1] is x, keys, more]
     student.agrees(run, NOTHING, program)
 
 
+@pytest.mark.meets("keys", "sizes")
 def test_small_dicts(student):
     """Dicts with one key and with none have their children, too."""
     results(student, NOTHING, "dict_to_children({})", "dict_to_children({'only': [1.0]})")
 
 
+@pytest.mark.meets("exception", "none")
 def test_keys_without_an_order(student):
     """Keys that cannot be sorted are rejected with ValueError."""
     results(
@@ -292,6 +302,7 @@ def test_keys_without_an_order(student):
     )
 
 
+@pytest.mark.meets("again", "caching", "mutation")
 def test_dict_stays_as_it_was(student):
     """The dict itself is not changed."""
     program = """
@@ -319,11 +330,13 @@ result = [kind is None, own, kind is namedtuple_type]
         student.agrees(run, NOTHING, program)
 
 
+@pytest.mark.meets("keys")
 def test_classes_with_an_entry(student):
     """A class with an entry in the table has that one."""
     kinds(student, "tuple", "list", "dict", "Pair", "type(None)")
 
 
+@pytest.mark.meets("none", "zeros")
 def test_class_of_none(student):
     """None is a container, and other values that are false or zero are what their class says."""
     results(
@@ -341,6 +354,7 @@ def test_subclasses_of_entries(student):
     kinds(student, "Shape", "Stack", "Settings", "type('Sub', (Pair,), {})")
 
 
+@pytest.mark.meets("keys", "sizes")
 def test_kinds_of_namedtuples(student):
     """Every namedtuple is a container that keeps its class."""
     kinds(student, "Point", "Empty", "type('Sub', (Point,), {})")
@@ -365,6 +379,7 @@ result = [node_type(Record) is None, node_type(Rows) is None]
     student.agrees(run, NOTHING, program)
 
 
+@pytest.mark.meets("order", "again")
 def test_registered_namedtuple(student):
     """A namedtuple with an entry of its own has that one."""
     program = """
@@ -374,6 +389,7 @@ result = [node_type(Point) is node_types[Point], node_type(Other) is namedtuple_
     student.agrees(run, NOTHING, program)
 
 
+@pytest.mark.meets("caching", "mutation")
 def test_classes_remembered(student):
     """Asking for a class leaves the table as it is, and the table decides anew the next time."""
     program = """
@@ -414,6 +430,7 @@ def test_flat_containers(student):
     flat(student, "[3.0, 1.0, 2.0]", "(3.0, 1.0)", "(5,)", "[5]", "{'b': 1, 'a': 2}")
 
 
+@pytest.mark.meets("order", "more_than_two", "nested")
 def test_nested_containers(student):
     """Containers in containers are taken apart to the last, from left to right."""
     flat(
@@ -424,11 +441,13 @@ def test_nested_containers(student):
     )
 
 
+@pytest.mark.meets("sizes", "zeros")
 def test_empty_containers(student):
     """None and empty containers have no leaves, and have their place in the structure."""
     flat(student, "None", "()", "{}", "[None, 1, (), {'a': None, 'b': []}, 2]", "Empty()")
 
 
+@pytest.mark.meets("keys")
 def test_objects_of_other_classes(student):
     """Namedtuples and registered classes are taken apart, and the structure keeps their data."""
     flat(
@@ -444,6 +463,7 @@ def test_subclasses_are_leaves(student):
     flat(student, "[Stack([1, 2]), Settings(a=1), Shape((1, 2))]")
 
 
+@pytest.mark.meets("some_results")
 def test_leaves_by_choice(student):
     """A container that is_leaf chooses is not taken apart, at whichever depth."""
     flat(
@@ -465,6 +485,7 @@ def test_what_is_leaf_gives(student):
     )
 
 
+@pytest.mark.meets("twice")
 def test_one_container_twice(student):
     """One and the same container may be in several places of a tree."""
     program = """
@@ -474,6 +495,7 @@ result = tree_flatten({"b": shared, "a": (shared, [shared])})
     student.agrees(run, ONE_LEVEL, program)
 
 
+@pytest.mark.meets("keys")
 def test_containers_taken_apart_wrongly(student):
     """A class whose function returns no pair of children and data is rejected with ValueError."""
     program = """
@@ -485,6 +507,7 @@ for parts in (None, [(1, 2), "data"], (1, 2, 3), (5, "data"), ((1, 2),), "ab"):
     student.agrees(run, ONE_LEVEL, program)
 
 
+@pytest.mark.meets("exception")
 def test_errors_when_taken_apart(student):
     """An error in is_leaf, or in a container's own function, comes out unchanged."""
     student.agrees(run, ONE_LEVEL, RAISING.format(call="tree_flatten([1, 2], is_leaf=stop)"))
@@ -492,6 +515,7 @@ def test_errors_when_taken_apart(student):
     student.agrees(run, ONE_LEVEL, RAISING.format(call=own))
 
 
+@pytest.mark.meets("length")
 def test_each_container_once(student):
     """Each container is taken apart once, however deep it is."""
     program = """
@@ -510,6 +534,7 @@ result = [tree_flatten(tree)[0], len(asked)]
     student.agrees(run, ONE_LEVEL, program)
 
 
+@pytest.mark.meets("none")
 def test_none_as_a_leaf_by_choice(student):
     """None and empty containers can be chosen as leaves, too."""
     flat(
@@ -540,6 +565,7 @@ result = [
     student.agrees(run, ONE_LEVEL, program)
 
 
+@pytest.mark.meets("again", "mutation")
 def test_argument_is_left_alone(student):
     """The list of leaves is a new one, and the tree stays as it was."""
     program = """
@@ -570,6 +596,7 @@ result = [tree_unflatten(leaf, [x]) is x, tree_unflatten(lst(leaf, leaf), (x, 1)
     student.agrees(run, NODE_TYPE, program)
 
 
+@pytest.mark.meets("keys")
 def test_classes_of_containers(student):
     """Each container comes back as one of its class: lists, tuples, dicts and None."""
     built(
@@ -584,6 +611,7 @@ def test_classes_of_containers(student):
     )
 
 
+@pytest.mark.meets("order", "more_than_two", "nested")
 def test_places_of_leaves(student):
     """Every leaf gets its place, even after parts with several leaves or with none."""
     built(
@@ -594,6 +622,7 @@ def test_places_of_leaves(student):
     )
 
 
+@pytest.mark.meets("keys")
 def test_other_classes_come_back(student):
     """Namedtuples and registered classes come back as what they were, with what they keep."""
     built(
@@ -604,6 +633,7 @@ def test_other_classes_come_back(student):
     )
 
 
+@pytest.mark.meets("zeros")
 def test_sources_of_leaves(student):
     """Leaves may come from any iterable, even from one that can be read only once."""
     built(
@@ -618,6 +648,7 @@ def test_sources_of_leaves(student):
     )
 
 
+@pytest.mark.meets("none", "zeros")
 def test_leaves_of_any_kind(student):
     """Leaves are put in as they are, containers and None too."""
     built(
@@ -628,6 +659,7 @@ def test_leaves_of_any_kind(student):
     )
 
 
+@pytest.mark.meets("exception")
 def test_errors_when_put_together(student):
     """An error in the function that makes a container comes out unchanged."""
     made = "node_types[Shape] = NodeType(stop, stop); "
@@ -655,11 +687,13 @@ def test_too_many_leaves(student):
     )
 
 
+@pytest.mark.meets("sizes")
 def test_leaves_for_small_structures(student):
     """A single leaf takes exactly one, and a structure without leaves takes none."""
     refusals(student, "leaf, [1, 2]", "none, [None]", "lst(), iter([1])", "tup(none), [1, 2]")
 
 
+@pytest.mark.meets("mutation")
 def test_list_of_leaves_stays(student):
     """The list of leaves that was given is not changed."""
     program = """
@@ -686,6 +720,7 @@ def along(student, *calls):
     results(student, ONE_LEVEL, *(f"refused(flatten_up_to, {call})" for call in calls))
 
 
+@pytest.mark.meets("order", "sizes")
 def test_tree_of_the_same_structure(student):
     """Along its own structure, a tree yields its leaves."""
     along(
@@ -698,6 +733,7 @@ def test_tree_of_the_same_structure(student):
     )
 
 
+@pytest.mark.meets("some_results", "none")
 def test_subtrees_at_leaves(student):
     """If the structure has a leaf, a whole subtree there is returned unchanged."""
     along(
@@ -734,6 +770,7 @@ def test_containers_of_another_class(student):
     )
 
 
+@pytest.mark.meets("sizes")
 def test_containers_of_another_class_inside(student):
     """Containers are compared at every depth, empty ones too."""
     along(
@@ -745,6 +782,7 @@ def test_containers_of_another_class_inside(student):
     )
 
 
+@pytest.mark.meets("exception", "none")
 def test_leaf_in_place_of_a_container(student):
     """A leaf, or None, does not fit a container, nor a container None."""
     along(
@@ -757,6 +795,7 @@ def test_leaf_in_place_of_a_container(student):
     )
 
 
+@pytest.mark.meets("more_than_two")
 def test_number_of_children(student):
     """A container with more children, or with fewer, does not fit."""
     along(
@@ -769,6 +808,7 @@ def test_number_of_children(student):
     )
 
 
+@pytest.mark.meets("keys")
 def test_keys_of_dicts(student):
     """A dict with other keys does not fit; the order of filling does not matter."""
     along(
@@ -780,6 +820,7 @@ def test_keys_of_dicts(student):
     )
 
 
+@pytest.mark.meets("keys", "nested")
 def test_data_at_every_depth(student):
     """What a container keeps besides its children must be equal, even further inside."""
     along(
@@ -810,6 +851,7 @@ def mapped(student, *calls):
     results(student, MAP, *(f"refused(tree_map, {call})" for call in calls))
 
 
+@pytest.mark.meets("keys", "sizes")
 def test_map_of_one_tree(student):
     """The function is applied to each leaf, and the containers stay what they were."""
     mapped(
@@ -823,6 +865,7 @@ def test_map_of_one_tree(student):
     )
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_map_of_several_trees(student):
     """The function gets the leaves of all trees at one place, in the order of the trees."""
     mapped(
@@ -833,6 +876,7 @@ def test_map_of_several_trees(student):
     )
 
 
+@pytest.mark.meets("some_results")
 def test_map_with_subtrees(student):
     """The first tree says where the leaves are: what the others have there is passed whole."""
     mapped(
@@ -868,6 +912,7 @@ def test_map_with_chosen_leaves(student):
     )
 
 
+@pytest.mark.meets("order", "moment")
 def test_calls_of_the_function(student):
     """The function is called once for each leaf, from left to right, after all trees fit."""
     program = """
@@ -888,6 +933,7 @@ result = [out, refusals, calls]
     student.agrees(run, MAP, program)
 
 
+@pytest.mark.meets("twice", "again", "caching", "zeros", "extremes")
 def test_calls_for_equal_leaves(student):
     """Leaves that are equal, or one and the same, are leaves of their own."""
     program = """
@@ -899,11 +945,13 @@ result = [[(type(x).__name__, x) for x in calls], tree_map(lambda x: str(x), [1,
     student.agrees(run, MAP, program)
 
 
+@pytest.mark.meets("exception")
 def test_errors_in_the_mapped_function(student):
     """An error in the function comes out unchanged."""
     student.agrees(run, MAP, RAISING.format(call="tree_map(stop, [1, 2], [3, (4,)])"))
 
 
+@pytest.mark.meets("none")
 def test_results_that_are_containers(student):
     """What the function returns is put in unchanged, even containers and None."""
     mapped(
@@ -935,6 +983,7 @@ def wrapped(student, *programs):
         student.agrees(run, BOTH_WAYS, COUNTED + program)
 
 
+@pytest.mark.meets("order", "keys", "more_than_two")
 def test_what_the_function_gets(student):
     """The function is called with its arguments in their containers."""
     wrapped(
@@ -957,6 +1006,7 @@ result = calls
     )
 
 
+@pytest.mark.meets("sizes", "none")
 def test_flat_results(student):
     """The flat function returns the list of the leaves of the result."""
     wrapped(
@@ -969,6 +1019,7 @@ def test_flat_results(student):
     )
 
 
+@pytest.mark.meets("some_results", "none")
 def test_structure_of_the_result(student):
     """After the call, the structure of the result can be had as often as you like."""
     wrapped(
@@ -1012,6 +1063,7 @@ result = [len(calls), flat_f(1), len(calls), out_tree(), out_tree(), len(calls)]
     )
 
 
+@pytest.mark.meets("again", "caching")
 def test_equal_arguments_again(student):
     """The function runs in each call, even for arguments that it has had before."""
     wrapped(
@@ -1023,6 +1075,7 @@ result = [flat_f(1), flat_f(1), flat_f(True), flat_f(1.0), [type(x) for (x,) in 
     )
 
 
+@pytest.mark.meets("exception")
 def test_errors_in_the_function(student):
     """An error in the function comes out unchanged; it is not called again."""
     call = "flatten_fun(stop, tup(leaf, leaf))[0](1, 2)"
@@ -1039,6 +1092,7 @@ result.append(out_tree())
     student.agrees(run, BOTH_WAYS, program)
 
 
+@pytest.mark.meets("moment", "mutation")
 def test_structure_of_that_time(student):
     """The structure is that of the result as it was, whatever happens to it afterwards."""
     wrapped(
@@ -1054,6 +1108,7 @@ result = [out_tree(), history]
     )
 
 
+@pytest.mark.meets("nested")
 def test_function_that_calls_itself(student):
     """A call inside a call is over before the outer one, whose structure is the last."""
     wrapped(
@@ -1065,6 +1120,7 @@ result = [flat_f(2), out_tree(), flat_f(0), out_tree()]
     )
 
 
+@pytest.mark.meets("again")
 def test_functions_that_remember(student):
     """Leaves and structure come from the same run, even if each run returns something else."""
     wrapped(
@@ -1076,6 +1132,7 @@ result = [flat_f(7), out_tree(), flat_f(8), out_tree(), calls]
     )
 
 
+@pytest.mark.meets("moment")
 def test_structure_asked_too_early(student):
     """Before the function has run, to ask for the structure raises RuntimeError."""
     program = """
@@ -1101,6 +1158,7 @@ except KeyError:
     wrapped(student, program)
 
 
+@pytest.mark.meets("twice", "nested")
 def test_wrappers_side_by_side(student):
     """Each wrapped function keeps its own structure, even if one runs inside the other."""
     wrapped(
@@ -1123,6 +1181,7 @@ result = [flat_f(1), f_tree(), g_tree()]
     )
 
 
+@pytest.mark.meets("again")
 def test_several_calls(student):
     """The structure is that of the last call."""
     wrapped(
@@ -1212,11 +1271,13 @@ def laws_of_trees(mj, tree, other):
     return repr(again), mj.tree.structure(again) == structure, repr(second), apart
 
 
+@pytest.mark.meets(order="flatten unflatten", twice="unflatten")
 def test_whole_random_trees(student):
     """What is taken apart and put together again is the same tree."""
     student.agrees_on_programs(laws_of_trees)
 
 
+@pytest.mark.meets(keys="register map", again="node_type", nested="map")
 def test_whole_classes(student):
     """A registered class is a container at any depth, and keeps what is no child."""
     whole(
@@ -1242,6 +1303,7 @@ result.append(refused(tree_map, f, Layer(1, "first"), Layer(2, "second")))
     )
 
 
+@pytest.mark.meets(sizes="flatten unflatten map", none="flatten unflatten map")
 def test_whole_nothing(student):
     """None and empty containers keep their places, and have no leaves."""
     whole(
@@ -1257,6 +1319,7 @@ for other in ([None], [[], *tree[1:]]):
     )
 
 
+@pytest.mark.meets(order="dict", mutation="dict")
 def test_whole_dicts(student):
     """Dicts with the same keys go together, however they were filled."""
     whole(
@@ -1272,6 +1335,9 @@ result.append(tree_map(lambda x, y: y, [1, 2], [{"a": 1, 2: 3}, two]))
     )
 
 
+@pytest.mark.meets(
+    order="flatten_fun", more_than_two="flatten_fun", nested="flatten_fun", exception="flatten_fun"
+)
 def test_whole_functions(student):
     """A function of containers works on flat lists, inside another function and after an error."""
     whole(
@@ -1307,6 +1373,7 @@ except TypeError as error:
     )
 
 
+@pytest.mark.meets(order="flatten_up_to", moment="map", some_results="flatten_up_to")
 def test_whole_prefixes(student):
     """The first tree says how far down the others are followed."""
     whole(
@@ -1323,6 +1390,7 @@ result += [calls, flatten_up_to(tree_flatten(params)[1], moments)]
     )
 
 
+@pytest.mark.meets(length="flatten unflatten flatten_up_to map")
 def test_whole_large_trees(student):
     """A tree may have thousands of leaves, and be dozens of containers deep."""
     whole(

@@ -8,6 +8,7 @@ of `jit` and `vmap` as well.
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from autograder.grading.in_worker import in_place, plain
 from autograder.grading.suite import exercise, probe, siblings
@@ -90,18 +91,21 @@ def ask_batched(student, exercise, name, arrays, in_axes, *fixed):
 exercise("random.rotate_left")
 
 
+@pytest.mark.meets("more_than_two", "again", "extremes")
 def test_rotate_every_distance(student):
     """Bits that leave at the top come in at the bottom, for any distance."""
     for distance in (1, 4, 13, 16, 29, 31):
         ask(student, "rotate_left", "rotate_left", [ROW], distance)
 
 
+@pytest.mark.meets("sizes")
 def test_rotate_shapes(student):
     """The result has the shape of the operand, and 32 bits."""
     for x in (U32(0x80000001), GRID, EMPTY):
         ask(student, "rotate_left", "rotate_left", [x], 7)
 
 
+@pytest.mark.meets("nested")
 def test_rotate_tracers(student):
     """It works inside `jit` and under `vmap`."""
     ask_traced(student, "rotate_left", "rotate_left", [GRID], 26)
@@ -111,6 +115,7 @@ def test_rotate_tracers(student):
 exercise("random.threefry")
 
 
+@pytest.mark.meets("more_than_two", "extremes")
 def test_published_answers(student):
     """The hashes of the authors' test vectors are right."""
     ones = np.full(2, 0xFFFFFFFF, U32)
@@ -119,12 +124,14 @@ def test_published_answers(student):
     ask(student, "threefry", "threefry_2x32", [KEY, ROW[2], ROW[3]])
 
 
+@pytest.mark.meets("order", "again")
 def test_words_of_the_key(student):
     """Each word of the key counts, in its place."""
     for key in (OTHER, OTHER[::-1].copy(), np.array([5, 0], U32), np.array([0, 5], U32)):
         ask(student, "threefry", "threefry_2x32", [key, U32(3), U32(4)])
 
 
+@pytest.mark.meets("order", "twice")
 def test_words_of_the_counter(student):
     """Each word of the counter counts, in its place, even if the two are one array."""
     for x0, x1 in ((1, 0), (0, 1), (9, 8), (8, 9)):
@@ -132,12 +139,14 @@ def test_words_of_the_counter(student):
     ask(student, "threefry", "threefry_2x32", [KEY, ROW, ROW])
 
 
+@pytest.mark.meets("sizes")
 def test_hash_shapes(student):
     """Counters in arrays of any shape have their hashes in arrays of that shape."""
     for x in (ROW, GRID, EMPTY, GRID[:1]):
         ask(student, "threefry", "threefry_2x32", [KEY, x, x + U32(1)])
 
 
+@pytest.mark.meets("nested")
 def test_hash_of_tracers(student):
     """It works inside `jit`, and for many keys or many counters under `vmap`."""
     ask_traced(student, "threefry", "threefry_2x32", [KEY, GRID, GRID])
@@ -149,18 +158,21 @@ def test_hash_of_tracers(student):
 exercise("random.split")
 
 
+@pytest.mark.meets("order", "again")
 def test_split_numbers(student):
     """Key number n is the hash of the counter n."""
     ask(student, "split", "split_words", [KEY], (2,))
     ask(student, "split", "split_words", [OTHER], (5,))
 
 
+@pytest.mark.meets("sizes", "axes")
 def test_split_shapes(student):
     """There is a key for each element of the shape, even if there is one element or none."""
     for shape in ((), (1,), (0,), (3, 1, 2)):
         ask(student, "split", "split_words", [KEY], shape)
 
 
+@pytest.mark.meets("nested")
 def test_split_tracers(student):
     """It works inside `jit`, and for many keys under `vmap`."""
     ask_traced(student, "split", "split_words", [KEY], (4,))
@@ -176,18 +188,21 @@ def test_bits_32(student):
     ask(student, "bits", "random_bits", [OTHER], 32, (2, 2))
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_bits_64(student):
     """64 bits are both words, the first one above."""
     ask(student, "bits", "random_bits", [KEY], 64, (7,))
     ask(student, "bits", "random_bits", [OTHER], 64, (2, 3))
 
 
+@pytest.mark.meets("more_than_two")
 def test_fewer_bits(student):
     """8 and 16 bits are the lowest ones of 32."""
     ask(student, "bits", "random_bits", [KEY], 8, (9,))
     ask(student, "bits", "random_bits", [KEY], 16, (9,))
 
 
+@pytest.mark.meets("sizes", "again")
 def test_bits_shapes(student):
     """The result has the shape that is asked for, even if it has one element or none."""
     for width in (32, 64):
@@ -197,6 +212,7 @@ def test_bits_shapes(student):
     ask(student, "bits", "random_bits", [KEY], 16, (2, 1, 3))
 
 
+@pytest.mark.meets("nested")
 def test_bits_of_tracers(student):
     """It works inside `jit`, and for many keys under `vmap`."""
     for width in (8, 64):
@@ -218,6 +234,7 @@ def test_floats_double(student):
     ask(student, "floats", "unit_floats", [WORDS["float64"]], "float64")
 
 
+@pytest.mark.meets("float32", "more_than_two")
 def test_floats_single_and_half(student):
     """A float32 has 23 of them, and a float16 has 10."""
     for dtype in ("float32", "float16"):
@@ -231,6 +248,7 @@ def below_one(mj, bits, dtype):
     return bool((floats < 1).all()), bool((floats >= 0).all()), float(floats[0]), floats.dtype.name
 
 
+@pytest.mark.meets("extremes")
 def test_floats_stay_below_one(student):
     """No bits make 1, and zeros make 0."""
     for dtype, words in WORDS.items():
@@ -238,12 +256,14 @@ def test_floats_stay_below_one(student):
         student.agrees(below_one, np.concatenate([words[:1], largest]), dtype)
 
 
+@pytest.mark.meets("sizes")
 def test_floats_shapes(student):
     """The floats have the shape of the bits, even if there are none."""
     for bits in (U32(77), GRID, EMPTY):
         ask(student, "floats", "unit_floats", [bits], "float32")
 
 
+@pytest.mark.meets("nested")
 def test_floats_of_tracers(student):
     """It works inside `jit` and under `vmap`."""
     ask_traced(student, "floats", "unit_floats", [GRID], "float32")
@@ -257,18 +277,21 @@ UPPER = np.array([0, 1, 2**31, 2**32 - 1, 12345, 2**32 - 1], U32)
 LOWER = np.array([6, 5, 2**32 - 1, 2**32 - 1, 7, 0], U32)
 
 
+@pytest.mark.meets("order")
 def test_small_spans(student):
     """The remainder is exact for every span up to 2**16."""
     for span in (1, 2, 10, 255, 1000, 65535, 65536):
         ask(student, "remainder", "remainder_of_pair", [UPPER, LOWER, np.full(6, span, U32)])
 
 
+@pytest.mark.meets("extremes")
 def test_large_spans(student):
     """For a larger span, and for 2**32, which is written 0, only the lower number counts."""
     for span in (65537, 2**31, 2**31 + 1, 2**32 - 1, 0):
         ask(student, "remainder", "remainder_of_pair", [UPPER, LOWER, np.full(6, span, U32)])
 
 
+@pytest.mark.meets("extremes")
 def test_remainder_of_64_bits(student):
     """The same holds of integers with 64 bits."""
     upper, lower = UPPER.astype(U64) << U64(31), LOWER.astype(U64) * U64(0x9E3779B97F4A7C15)
@@ -276,6 +299,7 @@ def test_remainder_of_64_bits(student):
         ask(student, "remainder", "remainder_of_pair", [upper, lower, np.full(6, span, U64)])
 
 
+@pytest.mark.meets("twice", "sizes")
 def test_spans_of_their_own(student):
     """Each element has a span of its own; the operands may have any shape, or be one array."""
     spans = np.array([3, 2**20, 0, 7, 65536, 65537], U32)
@@ -285,6 +309,7 @@ def test_spans_of_their_own(student):
     ask(student, "remainder", "remainder_of_pair", [EMPTY, EMPTY, EMPTY])
 
 
+@pytest.mark.meets("nested")
 def test_remainder_of_tracers(student):
     """It works inside `jit` and under `vmap`."""
     spans = np.array([3, 2**20, 0, 7, 65536, 65537], U32)
@@ -298,12 +323,14 @@ exercise("random.shuffle")
 NUMBERS = np.arange(24.0).reshape(2, 3, 4)
 
 
+@pytest.mark.meets("order")
 def test_order_of_a_line(student):
     """A line comes out in the order of the first round's bits."""
     ask(student, "shuffle", "shuffled", [KEY, np.arange(10) * 3], 0)
     ask(student, "shuffle", "shuffled", [OTHER, np.array([2.5, -1.0, 0.0], "float32")], 0)
 
 
+@pytest.mark.meets("more_than_two", "length")
 def test_many_rounds(student):
     """More elements take more rounds, each with bits of its own."""
     ask(student, "shuffle", "shuffled", [KEY, np.arange(2000)], 0)
@@ -323,18 +350,21 @@ def test_equal_bits(student):
     ask(student, "shuffle", "shuffled", [np.array([0, 1563], U32), x - 2.5], 0)
 
 
+@pytest.mark.meets("axes")
 def test_axes_of_a_shuffle(student):
     """Each line along the axis has an order of its own."""
     for axis in (0, 1, 2):
         ask(student, "shuffle", "shuffled", [KEY, NUMBERS], axis)
 
 
+@pytest.mark.meets("sizes")
 def test_little_to_shuffle(student):
     """One element or none needs no round."""
     for x in (np.array([5.0]), np.zeros((0,)), np.zeros((1, 1)), np.array([True, False])):
         ask(student, "shuffle", "shuffled", [KEY, x], 0)
 
 
+@pytest.mark.meets("nested")
 def test_shuffle_of_tracers(student):
     """It works inside `jit`, and for many keys under `vmap`."""
     ask_traced(student, "shuffle", "shuffled", [KEY, np.arange(9)], 0)
@@ -342,6 +372,7 @@ def test_shuffle_of_tracers(student):
     ask_batched(student, "shuffle", "shuffled", [KEYS, NUMBERS], [0, 1], 1)
 
 
+@pytest.mark.meets("again", "mutation")
 def test_shuffle_again(student):
     """The same key makes the same order, and what is shuffled is not changed."""
     student.agrees(twice, before("shuffle"), "shuffled", [KEY, NUMBERS], [1])
@@ -352,6 +383,7 @@ exercise("random.draw")
 LOGITS = np.log(np.array([[0.1, 0.6, 0.3], [0.5, 0.25, 0.25]]))
 
 
+@pytest.mark.meets("order", "more_than_two", "again")
 def test_draws(student):
     """A draw is the place of the largest logit with its noise."""
     for key in (KEY, OTHER):
@@ -359,6 +391,7 @@ def test_draws(student):
         ask(student, "draw", "drawn", [key, LOGITS], -1, (40, 2, 3), None)
 
 
+@pytest.mark.meets("sizes", "axes")
 def test_axes_of_a_draw(student):
     """The axis may be a different one; the others are the result's, even if they are stretched."""
     ask(student, "draw", "drawn", [KEY, LOGITS], -2, (2, 3), None)
@@ -367,6 +400,7 @@ def test_axes_of_a_draw(student):
     ask(student, "draw", "drawn", [KEY, LOGITS[0]], -1, (0, 3), None)
 
 
+@pytest.mark.meets("float32")
 def test_draws_in_single_precision(student):
     """The noise has the dtype of the logits, and the mode that is asked for."""
     single = LOGITS.astype("float32")
@@ -375,12 +409,14 @@ def test_draws_in_single_precision(student):
     ask(student, "draw", "drawn", [KEY, LOGITS], -1, (50, 2, 3), "high")
 
 
+@pytest.mark.meets("extremes")
 def test_impossible_draws(student):
     """What has no chance is never drawn, and what is certain always is."""
     logits = np.array([[-np.inf, 0.0, 0.0], [-np.inf, -np.inf, 5.0]])
     ask(student, "draw", "drawn", [KEY, logits], -1, (20, 2, 3), None)
 
 
+@pytest.mark.meets("nested")
 def test_draws_of_tracers(student):
     """It works inside `jit`, and for many keys under `vmap`."""
     ask_traced(student, "draw", "drawn", [KEY, LOGITS], -1, (6, 2, 3), None)

@@ -7,6 +7,7 @@ right definitions and uses them. It never gets the answer that is asked for.
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
@@ -173,24 +174,28 @@ def going_on(mj, x, error_class):
         return st.jvp(f, (x,), (x,)), caught
 
 
+@pytest.mark.meets("twice")
 def test_box_values(student):
     """Values and tangents go through operations together."""
     student.agrees(derivatives, 0.7, 3.0)
     student.agrees(derivatives, ROW, STEP)
 
 
+@pytest.mark.meets("sizes", "axes")
 def test_box_batches(student):
     """Batches go through operations, and what is the same for all examples stays so."""
     student.agrees(examples, GRID, ROW)
     student.agrees(examples, GRID[:1], STEP)
 
 
+@pytest.mark.meets("order", "keys", "more_than_two", "moment")
 def test_box_rule(student):
     """A rule gets values and extras under the previous interpreter; what it returns is boxed."""
     student.agrees(made_up, [2.0, 5.0], [1.0, None], False)
     student.agrees(made_up, [2.0, 5.0, 4.0], [None, 0.0, 8.0], False)
 
 
+@pytest.mark.meets("more_than_two", "sizes", "some_results", "none")
 def test_box_several(student):
     """Of several results each gets a box of its own, or none."""
     student.agrees(made_up, [2.0, 5.0], [1.0, 3.0], True)
@@ -200,18 +205,21 @@ def test_box_several(student):
     student.agrees(made_up, [2.0], [3.0], True, [])
 
 
+@pytest.mark.meets("none")
 def test_box_constants(student):
     """An operation on constants is left to the previous interpreter, and so is its result."""
     student.agrees(made_up, [2.0, 5.0], [None, None], False)
     student.agrees(made_up, [2.0], [None], True)
 
 
+@pytest.mark.meets("another_box", "nested", "closure")
 def test_box_nested(student):
     """Transformations of transformed functions are right, in any order."""
     student.agrees(nested, ROW, STEP)
     student.agrees(boxes_of_others, 2.0)
 
 
+@pytest.mark.meets("exception", "moment")
 def test_box_missing_rule(student):
     """A missing rule is an error, only if something moves, and the context is clean after it."""
     student.agrees(without_rule, False)
@@ -247,11 +255,13 @@ def zeros_that_move(mj, x):
     return [jvp(f, (y,), (t,)) for y, t in zip(xs, zeros, strict=True)], seen
 
 
+@pytest.mark.meets("keys", "again", "caching")
 def test_box_tables(student):
     """Each interpreter has rules of its own, and its table is asked each time."""
     student.agrees(tables_of_rules, ROW)
 
 
+@pytest.mark.meets("float32", "zeros", "extremes")
 def test_box_zeros(student):
     """A tangent that is the number zero is a tangent."""
     student.agrees(zeros_that_move, 2.0)
@@ -320,12 +330,14 @@ def several(mj, x):
     return run, computed, str([eqn.params for eqn in program.eqns])
 
 
+@pytest.mark.meets("mutation")
 def test_linear_recorded(student):
     """What depends on a variable of the program is recorded, in order."""
     student.agrees(recorded, "alone", ROW)
     student.agrees(recorded, "chain", ROW)
 
 
+@pytest.mark.meets("order", "more_than_two", "twice")
 def test_linear_one_operand(student):
     """One operand that depends on a variable is enough, whichever it is."""
     student.agrees(recorded, "left", ROW)
@@ -333,6 +345,7 @@ def test_linear_one_operand(student):
     student.agrees(recorded, "both", GRID)
 
 
+@pytest.mark.meets("again", "caching", "zeros", "extremes")
 def test_linear_computed(student):
     """The rest is computed at once by the previous interpreter, and is not in the program."""
     student.agrees(recorded, "none", ROW)
@@ -363,18 +376,21 @@ def going_on_recording(mj, x, error_class):
     return [e.primitive.name for e in program.eqns], caught, type(st.context.interpreter).__name__
 
 
+@pytest.mark.meets("exception")
 def test_linear_failures(student):
     """An operation that fails while it is computed leaves the recording as it was."""
     student.agrees(going_on_recording, ROW, "KeyError")
     student.agrees(going_on_recording, ROW, "KeyboardInterrupt")
 
 
+@pytest.mark.meets("another_box", "nested", "closure", "moment")
 def test_linear_contexts(student):
     """While another program is written, what is computed here is an operation there."""
     student.agrees(in_other_contexts, ROW)
     student.agrees(in_other_contexts, np.array(0.7))
 
 
+@pytest.mark.meets("keys")
 def test_linear_several_results(student):
     """Operations with several results are recorded and computed with their params."""
     student.agrees(several, np.array(2.0))
@@ -429,6 +445,7 @@ def linearized_inside(mj, siblings, x):
         return second, names, st.vmap(slope)(np.stack([x, 2.0 * x]))
 
 
+@pytest.mark.meets("twice", "sizes", "moment")
 def test_linearize_program(student):
     """The program holds the operations on tangents alone, and the results are computed."""
     student.agrees(linearized, FORWARD, "curve", [ROW], [True], [STEP])
@@ -436,6 +453,7 @@ def test_linearize_program(student):
     student.agrees(linearized, FORWARD, "nothing", [ROW], [True], [STEP])
 
 
+@pytest.mark.meets("order", "more_than_two", "some_results")
 def test_linearize_moving_inputs(student):
     """Only inputs that move have a variable, and each tangent goes with its own input."""
     student.agrees(linearized, FORWARD, "two", [ROW, STEP], [False, True], [ROW])
@@ -443,6 +461,7 @@ def test_linearize_moving_inputs(student):
     student.agrees(linearized, FORWARD, "curve", [ROW], [False], [])
 
 
+@pytest.mark.meets("float32", "sizes", "none", "zeros")
 def test_linearize_unmoved_results(student):
     """The tangent of a float that does not move is zero, and no other result has one."""
     student.agrees(linearized, FORWARD, "integers", [ROW, np.arange(3)], [False, False], [])
@@ -459,6 +478,7 @@ def test_linearize_integers(student):
     student.agrees(linearized, FORWARD, "conversion", [ROW, 2.0], [True, True], [STEP, 0.5])
 
 
+@pytest.mark.meets("another_box", "nested", "closure")
 def test_linearize_inside(student):
     """A linearization can be differentiated, batched and staged."""
     student.agrees(linearized_inside, FORWARD, np.array(0.7))
@@ -546,6 +566,7 @@ def cotangents_kept(mj, x):
     return first, cotangents, st.backward_pass(program, cotangents)
 
 
+@pytest.mark.meets("again", "mutation")
 def test_backward_given_arrays(student):
     """The cotangents that are given stay as they are, and serve again."""
     student.agrees(cotangents_kept, ROW)
@@ -563,6 +584,7 @@ def backwards_through_many(mj, length):
     return st.backward_pass(st.make_jaxpr(f)(1.5), [2.0 ** (1 - length)])
 
 
+@pytest.mark.meets("length")
 def test_backward_long(student):
     """Programs may be long, and use each result twice."""
     student.agrees(backwards_through_many, 3)
@@ -581,12 +603,14 @@ def backwards_staged(mj, x):
     return [e.primitive.name for e in program.eqns], program.consts, back(x * 2.0), len(linear.eqns)
 
 
+@pytest.mark.meets("order")
 def test_backward_chain(student):
     """Cotangents go through a chain of operations from the end to the beginning."""
     student.agrees(backwards, "chain", [ROW], [STEP])
     student.agrees(backwards, "two", [ROW, STEP], [STEP, ROW])
 
 
+@pytest.mark.meets("more_than_two", "twice", "axes")
 def test_backward_sums(student):
     """A variable that is used in several places gets the sum."""
     student.agrees(backwards, "shared", [ROW], [STEP, ROW, STEP * 2.0])
@@ -594,6 +618,7 @@ def test_backward_sums(student):
     student.agrees(backwards, "shapes", [ROW], [np.array([2.0, 11.0]), 0.5, GRID])
 
 
+@pytest.mark.meets("some_results", "none", "zeros")
 def test_backward_zeros(student):
     """An input without a cotangent gets zeros of its type."""
     student.agrees(backwards, "unused", [GRID, ROW, np.float32(2.0)], [STEP, None])
@@ -601,12 +626,14 @@ def test_backward_zeros(student):
     student.agrees(backwards, "outputs", [ROW, STEP], [None, None, None, None])
 
 
+@pytest.mark.meets("float32")
 def test_backward_types(student):
     """Each input gets a cotangent of its own shape and dtype."""
     student.agrees(backwards, "stretched", [2.0, ROW], [STEP, GRID])
     student.agrees(backwards, "types", [ROW, STEP.astype("float32")], [STEP, ROW])
 
 
+@pytest.mark.meets("keys", "more_than_two", "some_results")
 def test_backward_rules(student):
     """Rules get what they are promised, and only if a cotangent has arrived."""
     one, two = np.array([1.0, 2.0]), np.array([5.0, -3.0])
@@ -618,12 +645,14 @@ def test_backward_rules(student):
     student.agrees(visited, [None, None, None, two, None])
 
 
+@pytest.mark.meets("sizes")
 def test_backward_lists(student):
     """A primitive with `multiple_results` has a list of cotangents, even if it has one."""
     student.agrees(a_list_of_one, 3.0)
     student.agrees(a_list_of_one, np.array([1.0, 2.0]))
 
 
+@pytest.mark.meets("nested", "moment", "mutation")
 def test_backward_staged(student):
     """A backward pass binds its operations, so that it can be staged, and changes no program."""
     student.agrees(backwards_staged, ROW)
@@ -667,6 +696,7 @@ def called_again(mj, siblings, x, y):
         return [st.jit_jvp([x, y], ts, name="mine", jaxpr=program) for ts in all_tangents]
 
 
+@pytest.mark.meets("order", "again", "caching")
 def test_call_again(student):
     """One program may be called with other inputs moving, and with other values."""
     student.agrees(called_again, WITHOUT_CALL, 2.0, -0.5)
@@ -690,24 +720,28 @@ def around_jit(mj, siblings, x, t):
         return names(forward), names(linear), st.jvp(slope, (x,), (t,))
 
 
+@pytest.mark.meets("order", "twice", "sizes")
 def test_call_values(student):
     """Values and tangents of a compiled function are right."""
     student.agrees(called, WITHOUT_CALL, "curve", [ROW], [STEP])
     student.agrees(called, WITHOUT_CALL, "two", [ROW, STEP], [STEP, GRID[0]])
 
 
+@pytest.mark.meets("some_results", "none")
 def test_call_unmoved(student):
     """Inputs that do not move are no operands of the linear program."""
     student.agrees(called, WITHOUT_CALL, "two", [ROW, STEP], [None, GRID[0]])
     student.agrees(called, WITHOUT_CALL, "constant", [ROW, STEP], [STEP, None])
 
 
+@pytest.mark.meets("more_than_two", "some_results", "zeros")
 def test_call_kinds(student):
     """Results that are not floats have no tangents, wherever they are."""
     student.agrees(called, WITHOUT_CALL, "kinds", [ROW, np.arange(3)], [STEP, None])
     student.agrees(called, WITHOUT_CALL, "kinds", [2.0, 3], [0.5, None])
 
 
+@pytest.mark.meets("another_box", "nested", "moment")
 def test_call_programs(student):
     """A derivative calls one program for values and one for tangents, also within another."""
     student.agrees(around_jit, WITHOUT_CALL, ROW, STEP)
@@ -882,33 +916,43 @@ def flags_and_numbers(mj, x):
     return outs, moved, floats, grads, sorted(seen)
 
 
+@pytest.mark.meets(again="linearize_flat")
 def test_whole_linear_maps(student):
     """Linearized functions and jvp return the same derivatives of random programs."""
     student.agrees(linear_maps, [1], 0.5, -1.5)
     student.agrees(linear_maps, [5], ROW, STEP)
 
 
+@pytest.mark.meets(sizes="backward_pass")
 def test_whole_gradients(student):
     """Gradients of random programs are right, by every input, used or not."""
     student.agrees(gradients, [1, 2, 3], ROW, STEP)
     student.agrees(gradients, [4], np.zeros((0, 2)), np.zeros((0, 2)))
 
 
+@pytest.mark.meets(weak_type="linearize_flat backward_pass", float32="linearize_flat backward_pass")
 def test_whole_types(student):
     """Derivatives have the types of what they belong to: float32, and weak types."""
     student.agrees(types_of_derivatives, ROW.astype("float32"), 0.5)
 
 
+@pytest.mark.meets(
+    another_box="box_op backward_pass",
+    nested="box_op backward_pass",
+    closure="box_op backward_pass",
+)
 def test_whole_nested(student):
     """Derivatives of derivatives are right, if each input meets those outside."""
     student.agrees(nested_derivatives, [1], 0.5)
 
 
+@pytest.mark.meets(again="jit_jvp", closure="jit_jvp")
 def test_whole_compiled(student):
     """Compiled functions can be differentiated, and derivatives compiled."""
     student.agrees(compiled, 0.5)
 
 
+@pytest.mark.meets(exception="box_op linear_op linearize_flat")
 def test_whole_failures(student):
     """A function that fails while it is transformed leaves the one around it as it was."""
     student.agrees(after_failures, 0.5)

@@ -8,6 +8,8 @@ is asked for random programs.
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from autograder.grading.in_worker import grown, in_place
 from autograder.grading.suite import exercise, probe, siblings
 
@@ -63,6 +65,7 @@ def kinds(mj, count):
     return [type(interpreter.fresh_var()).__name__ for _ in range(count)]
 
 
+@pytest.mark.meets("order")
 def test_names_are_numbered(student):
     """The variables of an interpreter are called v_1, v_2 and so on, without a gap."""
     student.agrees(fresh, [1])
@@ -70,12 +73,14 @@ def test_names_are_numbered(student):
     student.agrees(fresh, [12])
 
 
+@pytest.mark.meets("again")
 def test_numbers_go_on(student):
     """Numbers go on from those that there have been, whatever equations there are."""
     student.agrees(fresh_later, 0, [1, 2, 1])
     student.agrees(fresh_later, 10, [2, 1])
 
 
+@pytest.mark.meets("caching", "nested")
 def test_each_interpreter_counts_for_itself(student):
     """Each interpreter has its own numbers, and variables of the same name are still different."""
     student.agrees(fresh, [2, 2])
@@ -156,18 +161,21 @@ def operands_kept(mj, name):
     }
 
 
+@pytest.mark.meets("order")
 def test_an_operation_becomes_an_equation(student):
     """One operation is one equation, with a fresh variable that is also the result."""
     student.agrees(recorded, 1, [["add", 0, 3.0]])
     student.agrees(recorded, 2, [["mul", 1, 0]])
 
 
+@pytest.mark.meets("order")
 def test_equations_are_in_order(student):
     """Equations come in the order of the operations, each operand as it was given."""
     student.agrees(recorded, 1, FOO)
     student.agrees(recorded, 2, TWO)
 
 
+@pytest.mark.meets("zeros")
 def test_nothing_is_computed(student):
     """An operation on constants is written down like any other, and not applied."""
     student.agrees(recorded, 0, [["add", 2.0, 4.5]])
@@ -176,6 +184,7 @@ def test_nothing_is_computed(student):
         student.agrees(recorded, 1, [["mul", 0, x], ["add", 0, x], ["mul", x, 0], ["add", x, 0]])
 
 
+@pytest.mark.meets("twice", "again", "caching", "extremes")
 def test_the_same_operation_twice(student):
     """An operation that comes twice is two equations with two variables."""
     student.agrees(recorded, 1, [["mul", 0, 0], ["mul", 0, 0], ["add", 1, 2]])
@@ -183,6 +192,7 @@ def test_the_same_operation_twice(student):
     student.agrees(recorded, 1, [["mul", 0, 0.0], ["mul", 0, -0.0], ["mul", 2.0, 1], ["mul", 2, 1]])
 
 
+@pytest.mark.meets("another_box", "closure")
 def test_operands_of_others_are_kept(student):
     """Values of other interpreters are constants here, and are written down as they are."""
     student.agrees(operands_kept, "add")
@@ -292,6 +302,7 @@ def built_in_vain(mj, siblings, number):
     return {"the function's error": str(out), "the interpreter before is back": back}
 
 
+@pytest.mark.meets("twice")
 def test_the_program_of_a_function(student):
     """The program has the function's operations in their order, and its result."""
     student.agrees(built, WRITER, 1, FOO, 2)
@@ -299,6 +310,7 @@ def test_the_program_of_a_function(student):
     student.agrees(built, WRITER, 1, [["mul", 0, 0], ["mul", 1, 1], ["mul", 2, 1]], 3)
 
 
+@pytest.mark.meets("order", "sizes")
 def test_several_parameters(student):
     """There is a parameter for each argument, in their order, even if it is not used."""
     student.agrees(built, WRITER, 2, TWO, 4)
@@ -307,6 +319,7 @@ def test_several_parameters(student):
     student.agrees(built, WRITER, 0, [["add", 1.0, 2.0]], 0)
 
 
+@pytest.mark.meets("another_box", "some_results", "none", "zeros", "extremes")
 def test_results_of_other_kinds(student):
     """A function may return an argument, an earlier value or a constant."""
     student.agrees(built, WRITER, 1, [*FOO, ["add", 2, 1.0]], 2)
@@ -317,17 +330,20 @@ def test_results_of_other_kinds(student):
     student.agrees(built_of_results, WRITER, [5.5, 0.0, -0.0, None, "text", 2])
 
 
+@pytest.mark.meets("again", "caching")
 def test_the_function_runs_each_time(student):
     """Each program is written anew, with variables of its own."""
     student.agrees(built_again, WRITER)
 
 
+@pytest.mark.meets("nested", "closure", "mutation")
 def test_programs_inside_programs(student):
     """A program that is built while another is being built leaves the other alone."""
     student.agrees(built_inside, WRITER, 1)
     student.agrees(built_inside, WRITER, 3)
 
 
+@pytest.mark.meets("exception", "moment")
 def test_a_function_that_fails(student):
     """The error of a function is raised, and the interpreter before is current again."""
     student.agrees(built_in_vain, WRITER, 1)
@@ -437,6 +453,7 @@ def derivatives(mj, lines, result, x, order):
     return [mj.nth_order_derivative(n, f, x) for n in range(order + 1)]
 
 
+@pytest.mark.meets("order", "again", "some_results", "mutation")
 def test_values_of_programs(student):
     """A program returns what its operations compute, for any arguments, as often as you like."""
     student.agrees(values, 1, FOO, 2, [[2.0], [-1.5], [2.0]])
@@ -444,6 +461,7 @@ def test_values_of_programs(student):
     student.agrees(values, 1, FOO, 1, [[2.0], [0.0], [-3.0]])
 
 
+@pytest.mark.meets("sizes", "none")
 def test_constants_stand_for_themselves(student):
     """An operand or a result that is a constant is that constant, whatever kind of thing it is."""
     student.agrees(values, 1, CONSTANTS, 2, [[2.0], [7.5]])
@@ -452,6 +470,7 @@ def test_constants_stand_for_themselves(student):
     student.agrees(texts, 1, [["add", 0, None], ["mul", "k", 1]], 2, ["x"], ["a", "b", "c"], [])
 
 
+@pytest.mark.meets("zeros")
 def test_zeros_are_values_like_others(student):
     """A variable whose value is 0.0 has that value."""
     student.agrees(values, 1, FOO, 2, [[0.0], [-0.5]])
@@ -459,6 +478,7 @@ def test_zeros_are_values_like_others(student):
     student.agrees(values, 1, [], 0, [[0.0]])
 
 
+@pytest.mark.meets("order")
 def test_the_current_interpreter_applies_the_operations(student):
     """The current interpreter is asked once for each equation, with the operands in their order."""
     student.agrees(texts, 1, [["add", 0, "c"], ["add", 0, 1]], 2, ["x"], ["a", "b", "c"], [])
@@ -484,6 +504,7 @@ def test_variables_of_the_same_name(student):
     student.agrees(texts, 1, FOO, 2, ["x"], ["v", "w", "v"], [])
 
 
+@pytest.mark.meets("another_box", "closure")
 def test_variables_of_a_program_outside(student):
     """A variable of a program outside is a constant, whatever its name."""
     lines = [["add", 0, "outer 0"], ["mul", "outer 1", 1]]
@@ -491,6 +512,7 @@ def test_variables_of_a_program_outside(student):
     student.agrees(texts, 1, lines, 2, ["outer"], ["v_1", "v_2", "v_3"], ["w_1", "w_2"])
 
 
+@pytest.mark.meets("another_box")
 def test_a_result_from_outside(student):
     """A program may return a variable of a program outside, whatever its name."""
     lines = [["mul", 0, 2.0], ["add", 0, 1.0]]
@@ -498,6 +520,7 @@ def test_a_result_from_outside(student):
     student.agrees(texts, 1, [], "outer 0", ["x"], ["v_1"], ["w"])
 
 
+@pytest.mark.meets("nested", "closure")
 def test_derivatives_of_programs(student):
     """A program can be differentiated, even several times, and with moving constants in it."""
     student.agrees(derivatives, FOO, 2, 2.0, 4)
@@ -505,6 +528,7 @@ def test_derivatives_of_programs(student):
     student.agrees(derivatives, [["mul", 0, 0]], "x", 3.0, 2)
 
 
+@pytest.mark.meets("sizes", "exception")
 def test_a_wrong_number_of_values(student):
     """More or fewer values than parameters raise TypeError."""
     student.agrees(values, 1, FOO, 2, [[], [2.0], [2.0, 5.0]])
@@ -589,6 +613,7 @@ ALL_BUT_STAGED = siblings(
 )
 
 
+@pytest.mark.meets("order", "sizes")
 def test_a_staged_function_gives_the_same(student):
     """A staged function returns what the function returns, with any number of arguments."""
     student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [[2.0], [-1.5]])
@@ -596,6 +621,7 @@ def test_a_staged_function_gives_the_same(student):
     student.agrees(round_trip, ALL_BUT_STAGED, 0, [["add", 1.5, 2.0]], 0, [[], []])
 
 
+@pytest.mark.meets("again", "moment")
 def test_the_function_itself_runs_once(student):
     """The function runs once, when it is staged, and not when the staged one is called."""
     student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [])
@@ -603,6 +629,7 @@ def test_the_function_itself_runs_once(student):
     student.agrees(later, ALL_BUT_STAGED, 2.0, 1)
 
 
+@pytest.mark.meets("nested", "moment")
 def test_a_staged_function_can_be_interpreted(student):
     """A staged function means what the interpreter says that is current when it is called."""
     student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [["x"], [2.0], ["y"]])
@@ -610,11 +637,13 @@ def test_a_staged_function_can_be_interpreted(student):
     student.agrees(later, ALL_BUT_STAGED, 1.5, 4)
 
 
+@pytest.mark.meets("again", "caching", "zeros", "extremes")
 def test_nothing_is_remembered_but_the_program(student):
     """Each call applies all operations, and each staging runs the function."""
     student.agrees(staged_again, ALL_BUT_STAGED)
 
 
+@pytest.mark.meets("exception")
 def test_staged_functions_count_their_arguments(student):
     """A call with a different number of arguments raises TypeError."""
     student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [[], [2.0, 5.0], [2.0]])
@@ -677,6 +706,7 @@ def cleans(student, number, lines, result):
     student.agrees(cleaned, number, lines, result, letters(number, lines))
 
 
+@pytest.mark.meets("order", "mutation")
 def test_what_is_needed_stays(student):
     """Equations that the result needs stay, all of them, in their order."""
     cleans(student, 1, FOO, 2)
@@ -684,6 +714,7 @@ def test_what_is_needed_stays(student):
     cleans(student, 1, [["mul", 0, 0], ["mul", 1, 1], ["mul", 2, 1], ["add", 3, 1]], 4)
 
 
+@pytest.mark.meets("some_results")
 def test_what_is_not_used_goes(student):
     """An equation goes if its variable is not used."""
     cleans(student, 1, CONSTANTS, 2)
@@ -691,6 +722,7 @@ def test_what_is_not_used_goes(student):
     cleans(student, 2, [*TWO, ["add", 4, 4]], 4)
 
 
+@pytest.mark.meets("some_results")
 def test_what_only_useless_equations_use_goes(student):
     """An equation goes even if equations use it that are not needed themselves."""
     cleans(student, 1, [["add", 0, 1.0], ["mul", 1, 1], ["add", 2, 1], ["mul", 0, 4.0]], 4)
@@ -698,6 +730,7 @@ def test_what_only_useless_equations_use_goes(student):
     cleans(student, 2, TWO, 2)
 
 
+@pytest.mark.meets("sizes")
 def test_programs_that_need_nothing(student):
     """If the result is a constant or a parameter, no equation is needed."""
     cleans(student, 1, FOO, 5.5)
@@ -705,6 +738,7 @@ def test_programs_that_need_nothing(student):
     cleans(student, 0, [["add", 1.0, 2.0]], 3.0)
 
 
+@pytest.mark.meets("sizes")
 def test_parameters_stay(student):
     """All parameters stay, even those that are not needed."""
     cleans(student, 3, [["add", 2, 2.0], ["mul", 0, 0]], 3)
@@ -712,6 +746,7 @@ def test_parameters_stay(student):
     cleans(student, 2, [["add", 0, 1]], 7.0)
 
 
+@pytest.mark.meets("twice", "caching")
 def test_each_equation_stays_once(student):
     """An equation that is used twice stays once, and equations that look alike all stay."""
     cleans(student, 1, [["add", 0, 1.0], ["mul", 1, 1], ["mul", 2, 1], ["mul", 2, 3]], 4)
@@ -719,12 +754,14 @@ def test_each_equation_stays_once(student):
     cleans(student, 0, [["mul", 2.0, 3.0], ["mul", 2.0, 3.0], ["add", 0, 1]], 2)
 
 
+@pytest.mark.meets("another_box", "caching", "closure")
 def test_names_do_not_matter(student):
     """Variables are told apart by what they are, not by their names."""
     student.agrees(cleaned, 1, CONSTANTS, 2, ["v", "v", "v", "v"])
     student.agrees(cleaned, 2, TWO, 2, ["v", "v", "w", "w", "w"])
 
 
+@pytest.mark.meets("length")
 def test_long_programs(student):
     """Long programs are no problem."""
     student.agrees(cleaned_long, 7)
@@ -872,6 +909,7 @@ def after_failures(mj, seed):
     return {"program": text, "errors": errors, "the interpreter before is back": back}
 
 
+@pytest.mark.meets(sizes="build_jaxpr")
 def test_whole_texts(student):
     """Random functions become programs with their operations, operands and result."""
     student.agrees(written, [1, 2, 3], 1)
@@ -884,34 +922,44 @@ def test_whole_derivatives_as_programs(student):
     student.agrees(written_derivatives, [3], 2)
 
 
+@pytest.mark.meets(twice="eval_jaxpr", again="eval_jaxpr", caching="eval_jaxpr")
 def test_whole_round_trip(student):
     """A program run on values returns what the function returns."""
     student.agrees(there_and_back, [1, 2, 3], [[1.5, -2.0], [0.0, 0.25]])
 
 
+@pytest.mark.meets(another_box="staged", twice="staged", nested="staged", closure="staged")
 def test_whole_derivatives(student):
     """Staged functions can be differentiated, and stage functions of a moving input."""
     student.agrees(staged_derivatives, [1, 2, 3], 1.5)
     student.agrees(staged_derivatives, [4], -0.5)
 
 
+@pytest.mark.meets(
+    another_box="build_jaxpr",
+    nested="fresh_var record build_jaxpr eval_jaxpr",
+    closure="build_jaxpr",
+)
 def test_whole_programs_inside(student):
     """A program that is built and run inside another takes its variables for constants."""
     student.agrees(written_inside, [1, 2], 1)
     student.agrees(written_inside, [3, 4], 2)
 
 
+@pytest.mark.meets(again="dce_jaxpr", some_results="dce_jaxpr", mutation="dce_jaxpr")
 def test_whole_cleaning(student):
     """A cleaned program has the operations that its result needs, and the same value."""
     student.agrees(swept, [1, 2, 3, 4], 1)
     student.agrees(swept, [5, 6, 7], 2)
 
 
+@pytest.mark.meets(length="fresh_var record build_jaxpr eval_jaxpr dce_jaxpr")
 def test_whole_long_programs(student):
     """Programs may be long, and use each value twice."""
     student.agrees(long_programs, 1_500)
 
 
+@pytest.mark.meets(exception="fresh_var record build_jaxpr")
 def test_whole_failures(student):
     """A function that fails while it is staged leaves the program around it as it was."""
     student.agrees(after_failures, 1)

@@ -148,12 +148,14 @@ def different_boxes(mj, value, count):
     }
 
 
+@pytest.mark.meets("float32", "more_than_two", "sizes")
 def test_arg_is_a_variable(student):
     """The box holds a variable of the argument's shape and dtype, and belongs to the trace."""
     student.agrees(boxes, [VECTOR, MATRIX, ((0, 2), "int8", False)])
     student.agrees(boxes, [SCALAR, ((), "bool", False)])
 
 
+@pytest.mark.meets("weak_type")
 def test_arg_weak_type(student):
     """The type of a Python number stays weak, and that of a boolean or an array does not."""
     student.agrees(boxes, [((), "float64", True), ((), "int64", True), ((), "int64", False)])
@@ -171,6 +173,7 @@ def test_arg_decides_nothing(student):
     student.agrees(decides, np.array(0))
 
 
+@pytest.mark.meets("twice", "again", "caching", "mutation")
 def test_arg_is_new(student):
     """Each argument has a variable of its own, even if several have the same type."""
     student.agrees(different_boxes, 2.0, 2)
@@ -295,12 +298,14 @@ def refused(mj, shapes, has_rule):
     return {"error": name, "the error names it": tells, "number of equations": written}
 
 
+@pytest.mark.meets("order")
 def test_record_one(student):
     """An operation becomes an equation on its operands' variables, and its result is boxed."""
     student.agrees(recorded, "sin_p", [VECTOR], {})
     student.agrees(recorded, "sub_p", [MATRIX, MATRIX], {})
 
 
+@pytest.mark.meets("weak_type", "float32")
 def test_record_types(student):
     """The type of a result is what the primitive's rule says, not that of an operand."""
     student.agrees(recorded, "lt_p", [VECTOR, VECTOR], {})
@@ -309,6 +314,7 @@ def test_record_types(student):
     student.agrees(recorded, "reduce_sum_p", [MATRIX], {"axes": (1,)})
 
 
+@pytest.mark.meets("keys", "axes")
 def test_record_params(student):
     """The params of an operation are in its equation."""
     student.agrees(recorded, "reduce_sum_p", [VECTOR], {"axes": ()})
@@ -321,12 +327,14 @@ def test_record_order(student):
     student.agrees(several, [("exp_p", 1), ("mul_p", 2, 3), ("sub_p", 4, 0)])
 
 
+@pytest.mark.meets("twice", "again", "caching")
 def test_record_again(student):
     """An operation that comes twice is written twice, with two results."""
     student.agrees(several, [("mul_p", 0, 0), ("mul_p", 0, 0), ("sub_p", 3, 4)])
     student.agrees(several, [("neg_p", 2), ("neg_p", 2)])
 
 
+@pytest.mark.meets("more_than_two", "sizes")
 def test_record_several_results(student):
     """There is a box and a variable for each result, even if there are several or none."""
     student.agrees(many_results, 3, (2,))
@@ -334,6 +342,7 @@ def test_record_several_results(student):
     student.agrees(many_results, 0, (2,))
 
 
+@pytest.mark.meets("order", "twice")
 def test_record_results_of_one_type(student):
     """Results with the same type have a variable each."""
     student.agrees(many_results, 3, (2,), True)
@@ -345,6 +354,7 @@ def test_record_computes_nothing(student):
     student.agrees(evaluated, 3)
 
 
+@pytest.mark.meets("exception")
 def test_record_refuses(student):
     """An operation that its rule refuses is an error, and leaves no equation behind."""
     student.agrees(refused, [(3,), (2,)], True)
@@ -430,12 +440,14 @@ def not_values(mj):
     return [repr(literal_of(x)) for x in (Lazy(), None, [2.0], (), "2.0", *own)]
 
 
+@pytest.mark.meets("weak_type", "float32", "extremes")
 def test_literal_floats(student):
     """A Python float is a literal of a weak type, a NumPy one of a type that is not weak."""
     student.agrees(literals, [2.0, -0.5, np.inf, np.nan])
     student.agrees(literals, [np.float64(2.0), np.float32(0.5)])
 
 
+@pytest.mark.meets("extremes")
 def test_literal_integers(student):
     """Integers and booleans are literals too, and keep their dtypes."""
     student.agrees(literals, [3, 0, -7, True, False])
@@ -444,6 +456,7 @@ def test_literal_integers(student):
     student.agrees(literals_of_kinds)
 
 
+@pytest.mark.meets("weak_type", "caching", "extremes")
 def test_literal_equal_numbers(student):
     """Numbers that are equal may still differ: kinds, dtypes and signs stay."""
     student.agrees(literals, [1, 1.0, True, np.float32(1.0), np.array(1), 0, 0.0, -0.0, False])
@@ -454,22 +467,26 @@ def test_literal_arrays_without_axes(student):
     student.agrees(literals, [np.array(2.0), np.array(3, "int16"), np.array(False)])
 
 
+@pytest.mark.meets("sizes")
 def test_literal_vectors(student):
     """An array with one axis is not a literal, however short it is."""
     student.agrees(literals, [np.array([2.0]), ROW, np.zeros(0)])
 
 
+@pytest.mark.meets("sizes", "axes")
 def test_literal_matrices(student):
     """An array with several axes is not a literal."""
     student.agrees(literals, [np.array([[7]]), GRID, np.zeros((1, 1, 1), "float32")])
 
 
+@pytest.mark.meets("another_box", "closure")
 def test_literal_tracer_of_jvp(student):
     """A number in a box that knows its value and a tangent is not a literal."""
     student.agrees(literals_of_tracers, "jvp", np.array(3.0))
     student.agrees(literals_of_tracers, "jvp", np.array(0.5, "float32"))
 
 
+@pytest.mark.meets("another_box")
 def test_literal_tracers(student):
     """A number in a box of another interpreter is not a literal."""
     student.agrees(literals_of_tracers, "counted", np.array(3.0))
@@ -477,12 +494,14 @@ def test_literal_tracers(student):
     student.agrees(literals_of_tracers, "jaxpr", np.array(3.0))
 
 
+@pytest.mark.meets("again", "mutation")
 def test_literal_is_a_copy(student):
     """What the user writes into an array later does not change the program."""
     student.agrees(literal_after_a_write, np.array(2.0))
     student.agrees(literal_after_a_write, np.array(3, "int8"))
 
 
+@pytest.mark.meets("exception", "none")
 def test_literal_no_values(student):
     """What is no value of these types gives None."""
     student.agrees(not_values)
@@ -611,6 +630,7 @@ def other_arrays(mj, siblings):
     return atom.aval.str_short(), same, note.value is lazy, note.kept is lazy
 
 
+@pytest.mark.meets("float32", "order", "sizes")
 def test_constant_arrays(student):
     """An array is a variable of its type; variable, array and copy are noted, in order."""
     student.agrees(constants, LITERAL, [ROW])
@@ -623,12 +643,14 @@ def test_constant_numbers(student):
     student.agrees(constants, LITERAL, [2.0, ROW, np.array(2.0)])
 
 
+@pytest.mark.meets("more_than_two", "twice")
 def test_constant_again(student):
     """The same array is the same variable each time."""
     student.agrees(constants, LITERAL, [ROW, GRID, ROW.astype("float32")])
     student.agrees(met_again, LITERAL, ROW, GRID, 3)
 
 
+@pytest.mark.meets("caching")
 def test_constant_equal_floats(student):
     """Another array is another variable, even if all its entries are the same."""
     student.agrees(met_again, LITERAL, ROW, ROW.copy(), 2)
@@ -639,6 +661,7 @@ def test_constant_equal_integers(student):
     student.agrees(met_again, LITERAL, np.array([[1, 2]]), np.array([[1, 2]]), 3)
 
 
+@pytest.mark.meets("again", "mutation")
 def test_constant_is_a_copy(student):
     """What the user writes into an array later does not change the program."""
     student.agrees(kept_after_a_write, LITERAL, ROW, 99.0)
@@ -650,17 +673,20 @@ def test_constant_is_a_copy_of_integers(student):
     student.agrees(kept_after_a_write, LITERAL, ROW, 7.0, True)  # of a class of the user's
 
 
+@pytest.mark.meets("again", "moment")
 def test_constant_in_two_programs(student):
     """Each program has variables and copies of its own."""
     student.agrees(in_two_programs, LITERAL, ROW)
 
 
+@pytest.mark.meets("caching", "length")
 def test_constant_short_lived(student):
     """An array that the user has dropped is not mistaken for a new one."""
     student.agrees(short_lived, LITERAL, (3,), 40)
     student.agrees(short_lived, LITERAL, (2, 2), 40)
 
 
+@pytest.mark.meets("another_box", "weak_type", "closure")
 def test_constant_tracers(student):
     """A tracer of another interpreter is a constant, kept as it is."""
     student.agrees(constant_tracers, LITERAL, "jvp", np.array(3.0))
@@ -668,6 +694,7 @@ def test_constant_tracers(student):
     student.agrees(constant_tracers, LITERAL, "counted", ROW)
 
 
+@pytest.mark.meets("exception")
 def test_constant_other_arrays(student):
     """Arrays that are not NumPy's are kept as they are, and other objects are rejected."""
     student.agrees(other_arrays, LITERAL)
@@ -737,6 +764,7 @@ def built_without_constants(mj, shape):
     return str(closed), closed.consts, str(empty), empty.consts
 
 
+@pytest.mark.meets("sizes")
 def test_build_plain(student):
     """Inputs, equations and outputs are those that were given and written."""
     student.agrees(built_without_constants, ())
@@ -754,23 +782,27 @@ def test_build_two_constants(student):
     student.agrees(built, [ROW, ROW + 1.0], [0, 1], ["last"])
 
 
+@pytest.mark.meets("order", "more_than_two")
 def test_build_three_constants(student):
     """The order of the constants does not depend on which equation uses them first."""
     student.agrees(built, [ROW, ROW + 1.0, ROW * 3.0], [2, 0, 1, 2], ["last", "b"])
 
 
+@pytest.mark.meets("twice", "mutation")
 def test_build_outputs(student):
     """Inputs, constants and literals may be outputs, and one atom may be there twice."""
     student.agrees(built, [ROW, ROW + 1.0], [1], ["two", "b", "last", "const", "last"])
     student.agrees(built, [GRID], [], ["const", "a"])
 
 
+@pytest.mark.meets("some_results")
 def test_build_unused(student):
     """Equations and constants that nothing reads are part of the program, too."""
     student.agrees(built, [ROW, ROW + 1.0], [1], ["b"])
     student.agrees(built, [GRID, GRID - 1.0], [], [])
 
 
+@pytest.mark.meets("another_box", "weak_type", "closure")
 def test_build_kept(student):
     """What was kept of a constant is there as it is, be it a tracer or an array."""
     student.agrees(built_in_jvp, 2.0)
@@ -902,27 +934,32 @@ def higher_levels(mj, x):
     return {**seen, "operations carried out": count, "the sine outside": outside}
 
 
+@pytest.mark.meets("again", "none")
 def test_dynamic_takes_over(student):
     """In the block all operations go to the interpreter, those on plain values included."""
     student.agrees(in_charge, [2.0, 3.0])
     student.agrees(in_charge, [])
 
 
+@pytest.mark.meets("another_box")
 def test_dynamic_higher_levels(student):
     """An interpreter higher on the stack keeps the operations on its own boxes."""
     student.agrees(higher_levels, 2.0)
 
 
+@pytest.mark.meets("moment")
 def test_dynamic_nested(student):
     """A block within a block takes over, until it ends and the outer block is in charge again."""
     student.agrees(blocks_within, 2)
 
 
+@pytest.mark.meets("more_than_two", "nested", "moment", "length")
 def test_dynamic_deeply_nested(student):
     """Three nested blocks end one after the other, and the one outside is in charge again."""
     student.agrees(blocks_within, 3)
 
 
+@pytest.mark.meets("exception")
 def test_dynamic_exception(student):
     """A block that ends by an exception restores what was there, and the exception comes out."""
     student.agrees(blocks_within, 1, "ZeroDivisionError")
@@ -930,17 +967,20 @@ def test_dynamic_exception(student):
     student.agrees(blocks_within, 1, "GeneratorExit")
 
 
+@pytest.mark.meets("twice")
 def test_dynamic_lower_level(student):
     """The block that was entered last counts, whatever the level of its interpreter is."""
     student.agrees(lower_level, 2.0)
 
 
+@pytest.mark.meets("exception")
 def test_dynamic_nested_exception(student):
     """An exception in an inner block leaves the outer one in charge."""
     student.agrees(blocks_within, 2, "StopIteration")
     student.agrees(blocks_within, 3, "SystemExit")
 
 
+@pytest.mark.meets("nested")
 def test_dynamic_threads(student):
     """Other threads do not notice the block."""
     student.agrees(other_thread)
@@ -1000,6 +1040,7 @@ def test_shorten_nothing_changes(student):
     student.agrees(shortened, CONVERT, (2.0, (), "float64", True), ((), "float64", True), to(float))
 
 
+@pytest.mark.meets("keys", "sizes", "axes")
 def test_shorten_variables(student):
     """A variable that is converted or repeated needs an equation."""
     student.agrees(shortened, CONVERT, VECTOR, ((3,), "int32", False), to("int32"))
@@ -1010,12 +1051,14 @@ def test_shorten_variables(student):
     student.agrees(shortened, CONVERT, SCALAR, ((), "int8", False), to("int8"))
 
 
+@pytest.mark.meets("weak_type")
 def test_shorten_weak_variables(student):
     """A variable that only loses or gets its weak type needs an equation."""
     student.agrees(shortened, CONVERT, ((), "float64", True), SCALAR, to("float64"))
     student.agrees(shortened, CONVERT, SCALAR, ((), "float64", True), to("float64", True))
 
 
+@pytest.mark.meets("weak_type")
 def test_shorten_weak_literals(student):
     """A literal that only loses or gets its weak type is a literal of the new type."""
     student.agrees(shortened, CONVERT, (2.5, (), "float64", True), SCALAR, to("float64"))
@@ -1023,12 +1066,14 @@ def test_shorten_weak_literals(student):
     student.agrees(shortened, CONVERT, (7, (), "int64", False), weak, to("int64", True))
 
 
+@pytest.mark.meets("float32")
 def test_shorten_to_floats(student):
     """A literal that is converted to a float has the value in the new dtype."""
     student.agrees(shortened, CONVERT, (3, (), "int64", True), ((), "float32", False), to("f4"))
     student.agrees(shortened, CONVERT, (0.1, (), "float64", True), ((), "float32", False), to("f4"))
 
 
+@pytest.mark.meets("extremes")
 def test_shorten_to_integers(student):
     """A literal that is converted to an integer or boolean has the value that evaluation gives."""
     for value in (2.75, -2.75, np.nan, np.inf):
@@ -1037,17 +1082,20 @@ def test_shorten_to_integers(student):
     student.agrees(shortened, CONVERT, (0.5, (), "float64", True), ((), "bool", False), to("bool"))
 
 
+@pytest.mark.meets("keys")
 def test_shorten_repeated_literals(student):
     """A literal that is repeated into an array needs an equation."""
     student.agrees(shortened, REPEAT, (2.0, (), "float64", True), VECTOR, repeat(3))
 
 
+@pytest.mark.meets("sizes")
 def test_shorten_literals_of_more_shapes(student):
     """A literal that is repeated into any other shape needs an equation, too."""
     student.agrees(shortened, REPEAT, (7, (), "int8", False), ((2, 2), "int8", False), repeat(2, 2))
     student.agrees(shortened, REPEAT, (7, (), "int8", False), ((0,), "int8", False), repeat(0))
 
 
+@pytest.mark.meets("moment", "mutation")
 def test_shorten_while_tracing(student):
     """The conversion of a literal is evaluated, not written down, and the old one stays."""
     student.agrees(shortened_while_tracing, 2.75, "int32")
@@ -1250,6 +1298,7 @@ def public(mj, siblings, case):
         return {key: str(struct) for key, struct in shape.items()}
 
 
+@pytest.mark.meets("float32", "order")
 def test_trace_operations(student):
     """The operations on the inputs become the equations of a program, in their order."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "one", [VECTOR])
@@ -1257,23 +1306,27 @@ def test_trace_operations(student):
     student.agrees(program, ALL_BUT_TRACE_WITH, "two", [SCALAR, VECTOR])
 
 
+@pytest.mark.meets("order", "twice", "sizes")
 def test_trace_outputs(student):
     """Outputs are what the function gives, one by one: results, inputs, or nothing."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "outputs", [VECTOR, MATRIX])
     student.agrees(program, ALL_BUT_TRACE_WITH, "nothing", [VECTOR])
 
 
+@pytest.mark.meets("weak_type")
 def test_trace_plain_outputs(student):
     """A number or an array that the function gives is an output too."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "plain outputs", [VECTOR])
     student.agrees(program, ALL_BUT_TRACE_WITH, "plain outputs", [((), "int64", True)])
 
 
+@pytest.mark.meets("more_than_two", "some_results")
 def test_trace_unused_inputs(student):
     """There is an input for each type, in order, even if the function does not use it."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "unused", [VECTOR, MATRIX, SCALAR])
 
 
+@pytest.mark.meets("sizes", "some_results")
 def test_trace_no_inputs(student):
     """A function may have no inputs, or give what it got."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "no inputs", [])
@@ -1308,12 +1361,14 @@ def test_trace_evaluates_nothing(student):
     student.agrees(evaluations, ALL_BUT_TRACE_WITH, ROW)
 
 
+@pytest.mark.meets("closure")
 def test_trace_inside_jvp(student):
     """A box of a transformation outside is a constant of the program, and keeps its tangent."""
     student.agrees(inside_jvp, ALL_BUT_TRACE_WITH, np.array(2.0), np.array(3.0))
     student.agrees(inside_jvp, ALL_BUT_TRACE_WITH, ROW, ROW * 2.0)
 
 
+@pytest.mark.meets("another_box", "twice", "closure")
 @pytest.mark.parametrize("which", ["jvp", "vmap", "jaxpr"])
 def test_trace_outer_boxes(student, which):
     """What a function gives may be the box of a transformation outside."""
@@ -1321,6 +1376,7 @@ def test_trace_outer_boxes(student, which):
     student.agrees(outer_boxes, ALL_BUT_TRACE_WITH, which, np.array(2.0))
 
 
+@pytest.mark.meets("exception", "none")
 @pytest.mark.parametrize("case", ["operands", "none", "text", "list"])
 def test_trace_errors(student, case):
     """An error of the function comes out, and only arrays and numbers can be results."""
@@ -1332,18 +1388,21 @@ def test_trace_around_transformations(student):
     student.agrees(around_jvp, ALL_BUT_TRACE_WITH, VECTOR)
 
 
+@pytest.mark.meets("again", "nested")
 def test_trace_nested(student):
     """A function that is traced inside another has a program of its own."""
     student.agrees(nested, ALL_BUT_TRACE_WITH, VECTOR)
     student.agrees(nested, ALL_BUT_TRACE_WITH, ((2,), "float64", False))
 
 
+@pytest.mark.meets("exception", "moment")
 def test_trace_afterwards(student):
     """The function runs at the top of the stack, in charge of all, and leaves no trace behind."""
     student.agrees(afterwards, ALL_BUT_TRACE_WITH, False)
     student.agrees(afterwards, ALL_BUT_TRACE_WITH, True)
 
 
+@pytest.mark.meets("keys")
 def test_make_jaxpr(student):
     """The public function gives the right programs for containers and static arguments."""
     student.agrees(public, ALL_BUT_TRACE_WITH, "containers")
@@ -1495,6 +1554,7 @@ def several_results(mj, x):
     return str(closed), typed, eval_jaxpr(closed.jaxpr, closed.consts, x)
 
 
+@pytest.mark.meets(weak_type="constant", float32="build", again="build", caching="build")
 def test_whole_programs(student):
     """A random program is written down: equations, constants, results and their types."""
     student.agrees_on_programs(programs_of_programs)
@@ -1505,11 +1565,13 @@ def test_whole_inside_transformations(student):
     student.agrees_on_programs(program_within, dtypes=["float64"])
 
 
+@pytest.mark.meets(nested="record")
 def test_whole_around_transformations(student):
     """What transformations do inside a function that is traced becomes a program."""
     student.agrees_on_programs(transformed_within, dtypes=["float64"])
 
 
+@pytest.mark.meets(another_box="trace_with", nested="constant trace_with")
 def test_whole_within_each_other(student):
     """Functions that are traced within each other have programs of their own."""
     student.agrees(three_programs, np.array(2.0))
@@ -1522,6 +1584,7 @@ def test_whole_after_errors(student, error):
     student.agrees(after_errors, 2.0, error)
 
 
+@pytest.mark.meets(some_results="record")
 def test_whole_several_results(student):
     """Operations with several results, of which some are used, or with none."""
     student.agrees(several_results, 2.0)

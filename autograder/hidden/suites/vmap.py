@@ -7,6 +7,7 @@ puts a right one in its place meanwhile. In data that are sent, None stands for 
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from autograder.grading.in_worker import in_place, watching
 from autograder.grading.suite import exercise, probe, siblings
@@ -112,6 +113,7 @@ def example_of_value(mj, x, axis):
     return type(out).__name__, out.shape, out is aval, aval.shape
 
 
+@pytest.mark.meets("order", "more_than_two", "sizes", "axes")
 def test_any_axis(student):
     """The batch axis is gone from the shape, wherever it was; the others keep their order."""
     for axis in range(4):
@@ -123,6 +125,7 @@ def test_any_axis(student):
     student.agrees(example_type, (2, 3, 2, 3), "float64", False, 3)
 
 
+@pytest.mark.meets("weak_type", "float32")
 def test_dtype_and_weak_type(student):
     """The dtype and the weak type of an example are those of the batch."""
     student.agrees(example_type, (2, 3), "float32", False, 1)
@@ -139,6 +142,7 @@ def types_of_values(mj, values):
     return [remove_axis(aval, not_mapped) is aval for aval in avals]
 
 
+@pytest.mark.meets("caching")
 def test_types_of_several_values(student):
     """Equal types of different values are not mixed up."""
     student.agrees(types_of_values, [1.0, 2.0, 1, True, 1.0, np.array(1.0), np.array(2.0)])
@@ -152,6 +156,7 @@ def test_nothing_is_mapped(student):
     student.agrees(example_of_value, 2.5, None)
 
 
+@pytest.mark.meets("mutation")
 def test_values_do_not_count(student):
     """The type of an example says nothing of values, even if the batch is known."""
     student.agrees(example_of_value, GRID, 0)
@@ -173,6 +178,7 @@ def test_to_the_front(student):
         ask(student, "move_batch_axis", BLOCK.shape[src], src, 0, BLOCK)
 
 
+@pytest.mark.meets("more_than_two", "sizes", "axes")
 def test_to_any_place(student):
     """The batch axis goes to any place, forwards or backwards."""
     for src, dst in [(0, 3), (0, 2), (1, 2), (1, 3), (2, 1), (3, 1), (3, 2), (2, 2)]:
@@ -196,6 +202,7 @@ def test_repeats_a_number(student):
     ask(student, "move_batch_axis", 2, None, 0, np.array(4.0, F32))
 
 
+@pytest.mark.meets("float32")
 def test_move_keeps_the_dtype(student):
     """The dtype stays, for single precision, for integers and for booleans."""
     ask(student, "move_batch_axis", 3, 1, 0, GRID.astype(F32))
@@ -203,6 +210,7 @@ def test_move_keeps_the_dtype(student):
     ask(student, "move_batch_axis", 2, 0, 1, np.array([[True, False, True], [False, True, True]]))
 
 
+@pytest.mark.meets("order", "sizes")
 def test_move_equal_sizes(student):
     """Axes of equal size are told apart by their number, and not by their size."""
     square, cube = GRID[:, :2], np.sin(np.arange(27.0)).reshape(3, 3, 3)
@@ -213,18 +221,21 @@ def test_move_equal_sizes(student):
     ask(student, "move_batch_axis", 1, None, 1, ROW[:1])
 
 
+@pytest.mark.meets("weak_type")
 def test_move_weak_type(student):
     """A repeated number gives way to an array, as the number did."""
     student.agrees(weak, NOTHING, "move_batch_axis", [3, None, 0, 2.5])
     student.agrees(weak, NOTHING, "move_batch_axis", [3, None, 0, 2])
 
 
+@pytest.mark.meets("mutation")
 def test_move_is_apart(student):
     """The result does not change when the array that was given does."""
     student.agrees(overwritten, NOTHING, "move_batch_axis", [3, 1, 0], GRID)
     student.agrees(overwritten, NOTHING, "move_batch_axis", [4, None, 1], GRID)
 
 
+@pytest.mark.meets("nested")
 def test_work_of_a_move(student):
     """Values may be tracers, and one operation does it, however large the batch."""
     ask(student, "move_batch_axis", 4, 2, 0, CUBE, work="counted")
@@ -335,6 +346,7 @@ def level_of_the_rule(mj, siblings, x):
         return seen[0] is upper.global_data, seen[1] is inner, out.val is inner, out.shape
 
 
+@pytest.mark.meets("float32")
 def test_a_primitive_with_a_rule(student):
     """An operation on a batch returns a batch, with the values and the batch axis of its rule."""
     student.agrees(real_primitive, BOXED, ROW, 0)
@@ -342,6 +354,7 @@ def test_a_primitive_with_a_rule(student):
     student.agrees(real_primitive, BOXED, GRID.astype(F32), 1)
 
 
+@pytest.mark.meets("order", "keys")
 def test_what_the_rule_gets(student):
     """The rule gets the number of examples, all values, all batch axes, and the parameters."""
     student.agrees(rule_call, BOXED, 3, [ROW, GRID], [0, 1], 0, {})
@@ -350,18 +363,21 @@ def test_what_the_rule_gets(student):
     student.agrees(rule_call, BOXED, 3, [CUBE, CUBE], [1, 1], 2, params)
 
 
+@pytest.mark.meets("some_results")
 def test_operands_that_are_not_mapped(student):
     """An operand that is the same for all examples goes to the rule as it is, and is told so."""
     student.agrees(rule_call, BOXED, 3, [ROW, 2.5], [0, None], 0, {})
     student.agrees(rule_call, BOXED, 7, [GRID, np.ones(7)], [None, 0], 1, {"shift": 1.0})
 
 
+@pytest.mark.meets("some_results")
 def test_results_that_are_not_mapped(student):
     """If the rule says that the result is the same for all, its box says so too."""
     student.agrees(rule_call, BOXED, 3, [ROW, 2.5], [0, None], None, {})
     student.agrees(rule_call, BOXED, 3, [ROW, 2.5], [None, None], None, {"scale": 4.0})
 
 
+@pytest.mark.meets("order", "more_than_two", "sizes")
 def test_several_results(student):
     """A primitive with several results returns a list of boxes, each with its own batch axis."""
     student.agrees(several, BOXED, [np.ones((3, 2)), CUBE], {})
@@ -370,11 +386,13 @@ def test_several_results(student):
     student.agrees(several, BOXED, [np.ones((3, 2)), CUBE], {}, 1)
 
 
+@pytest.mark.meets("exception")
 def test_missing_rule(student):
     """A missing rule is an error that names the primitive and the task."""
     student.agrees(missing_rule, BOXED)
 
 
+@pytest.mark.meets("another_box", "twice", "nested")
 def test_level_of_the_rule(student):
     """Values that are tracers of a lower level go through the rule as they are."""
     student.agrees(level_of_the_rule, BOXED, GRID)
@@ -401,6 +419,7 @@ def combined(mj, siblings, name, axis_size, vals, dims):
     return out, dim
 
 
+@pytest.mark.meets("float32", "axes")
 def test_batch_axis_in_front(student):
     """An operand of full rank has a leading batch axis afterwards."""
     align(student, 3, 1, GRID, 1)
@@ -409,6 +428,7 @@ def test_batch_axis_in_front(student):
     align(student, 3, 1, CUBE.astype(F32), 2)
 
 
+@pytest.mark.meets("more_than_two", "sizes")
 def test_missing_axes(student):
     """Axes that one example lacks have size 1, and come after the batch axis."""
     align(student, 3, 0, ROW, 1)
@@ -426,6 +446,7 @@ def test_numbers_that_are_not_mapped(student):
     align(student, 4, None, np.array(7.0, F32), 1)
 
 
+@pytest.mark.meets("some_results")
 def test_arrays_that_are_not_mapped(student):
     """An array that is the same for all examples gets a leading batch axis."""
     align(student, 4, None, ROW, 1)
@@ -434,6 +455,7 @@ def test_arrays_that_are_not_mapped(student):
     align(student, 2, None, GRID, 4)
 
 
+@pytest.mark.meets("order", "axes")
 def test_two_operands(student):
     """Two operands that were brought into this form go together, example by example."""
     both = siblings("vmap.remove_axis", "vmap.move_batch_axis")
@@ -446,6 +468,7 @@ def test_two_operands(student):
     student.agrees(combined, both, "lt_p", 3, [np.arange(3), np.array(1)], [0, None])
 
 
+@pytest.mark.meets("nested")
 def test_work_of_aligning(student):
     """Operands may be tracers; if no axis is missing, nothing more is bound than a move."""
     align(student, 3, 1, GRID, 1, work="counted")
@@ -457,6 +480,7 @@ def test_work_of_aligning(student):
     align(student, 3, None, ROW, 3, work="boxed")
 
 
+@pytest.mark.meets("order", "sizes")
 def test_aligning_equal_sizes(student):
     """Axes of equal size are told apart by their number, and size 1 is like any other."""
     cube = np.sin(np.arange(27.0)).reshape(3, 3, 3)
@@ -467,6 +491,7 @@ def test_aligning_equal_sizes(student):
     align(student, 0, 0, EMPTY[:, 0], 1)
 
 
+@pytest.mark.meets("weak_type")
 def test_aligning_weak_type(student):
     """A number that is the same for all gives way to an array, as it did before."""
     student.agrees(weak, MOVES, "align_operand", [3, None, 2.5, 1])
@@ -497,6 +522,7 @@ def test_batch_axis_last(student):
     sums(student, BLOCK, 3, (0, 1))
 
 
+@pytest.mark.meets("more_than_two", "axes")
 def test_batch_axis_between(student):
     """With the batch axis in the middle, summed axes may be on both sides of it."""
     for axes in [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]:
@@ -504,6 +530,7 @@ def test_batch_axis_between(student):
         sums(student, BLOCK, 2, axes)
 
 
+@pytest.mark.meets("axes")
 def test_axes_in_any_order(student):
     """The order in which the summed axes are listed does not matter."""
     for axes in [(1, 0), (2, 0), (2, 1), (2, 0, 1), (1, 2, 0)]:
@@ -511,6 +538,7 @@ def test_axes_in_any_order(student):
             sums(student, BLOCK, dim, axes)
 
 
+@pytest.mark.meets("order")
 def test_axes_of_one_size(student):
     """Axes of equal size are told apart by their number."""
     cube = np.sin(np.arange(81.0)).reshape(3, 3, 3, 3)
@@ -519,6 +547,7 @@ def test_axes_of_one_size(student):
         sums(student, cube, dim, (1, 2))
 
 
+@pytest.mark.meets("sizes")
 def test_all_axes_or_none(student):
     """Examples may be summed along all their axes, or along none."""
     sums(student, CUBE, 1, (0, 1))
@@ -527,12 +556,14 @@ def test_all_axes_or_none(student):
     sums(student, EMPTY, 1, (0,))
 
 
+@pytest.mark.meets("float32", "extremes")
 def test_sum_keeps_the_dtype(student):
     """The sums have the dtype of the batch."""
     sums(student, CUBE.astype(F32), 1, (1,))
     sums(student, np.array([[100, 100, 3], [1, 2, 3]], np.int8), 1, (0,))
 
 
+@pytest.mark.meets("nested")
 def test_work_of_a_sum(student):
     """The batch may be a tracer, and one sum is bound for all examples together."""
     sums(student, CUBE, 1, (1,), work="counted")
@@ -569,6 +600,7 @@ def product(student, vals, dims, numbers, dtype=None, work=""):
     )
 
 
+@pytest.mark.meets("axes")
 def test_both_mapped(student):
     """Two batches are multiplied example by example, wherever their batch axes are."""
     for x_dim in range(3):
@@ -577,6 +609,7 @@ def test_both_mapped(student):
             product(student, vals, (x_dim, y_dim), MATRICES)
 
 
+@pytest.mark.meets("some_results")
 def test_first_mapped(student):
     """If the first operand alone is a batch, each of its examples meets the same second one."""
     for dim in range(3):
@@ -585,6 +618,7 @@ def test_first_mapped(student):
     product(student, (stack(ROW, 4, 0, 3), RIGHT_SIDE), (0, None), VECTORS)
 
 
+@pytest.mark.meets("some_results")
 def test_second_mapped(student):
     """If the second operand alone is a batch, the same first one meets each of its examples."""
     for dim in range(3):
@@ -593,6 +627,7 @@ def test_second_mapped(student):
     product(student, (LEFT, stack(ROW, 4, 0, 4)), (None, 0), MATRICES)
 
 
+@pytest.mark.meets("axes")
 def test_products_with_batch_axes(student):
     """Products that have batch axes of their own get one more, or keep those they have."""
     numbers = (((2,), (1,)), ((0,), (0,)))  # stacks of matrices
@@ -603,6 +638,7 @@ def test_products_with_batch_axes(student):
         product(student, (stack(x, 3, dim, 5), stack(y, 3, 3 - dim, 6)), (dim, 3 - dim), numbers)
 
 
+@pytest.mark.meets("more_than_two", "sizes")
 def test_products_with_several_batch_axes(student):
     """Products may have two batch axes of their own, listed in any order, and no contracted one."""
     x, y = BLOCK[:, :, :2, :3], np.cos(np.arange(30.0)).reshape(3, 5, 2)
@@ -615,6 +651,7 @@ def test_products_with_several_batch_axes(student):
             )
 
 
+@pytest.mark.meets("order", "twice")
 def test_products_of_equal_sizes(student):
     """Axes of equal size are told apart by their number; both operands may be one and the same."""
     square = np.sin(np.arange(27.0)).reshape(3, 3, 3)
@@ -623,6 +660,7 @@ def test_products_of_equal_sizes(student):
         product(student, vals, dims, MATRICES)
 
 
+@pytest.mark.meets("more_than_two")
 def test_several_contracted_axes(student):
     """Several contracted axes, in any order, are those of one example."""
     numbers = (((2, 0), (0, 1)), ((), ()))
@@ -633,6 +671,7 @@ def test_several_contracted_axes(student):
         product(student, (stack(x, 3, dim, 7), stack(y, 3, 2 - dim, 8)), (dim, 2 - dim), numbers)
 
 
+@pytest.mark.meets("float32", "keys")
 def test_element_type(student):
     """The dtype is that of the operands, or the one that is asked for."""
     vals = stack(LEFT.astype(F32), 2, 1, 9), RIGHT_SIDE.astype(F32)
@@ -640,6 +679,7 @@ def test_element_type(student):
     product(student, vals, (1, None), MATRICES, "float64")
 
 
+@pytest.mark.meets("keys", "nested")
 def test_work_of_a_product(student):
     """Operands may be tracers, and one product is bound for all examples, nothing else."""
     product(student, (stack(LEFT, 5, 1, 1), RIGHT_SIDE), (1, None), MATRICES, work="counted")
@@ -787,12 +827,14 @@ def name_of_the_axis(mj, siblings, size):
     return seen, len(axis_sizes())
 
 
+@pytest.mark.meets("float32", "order", "more_than_two", "twice")
 def test_flat_passes_values_through(student):
     """Results come back as a list of values and a list of batch axes, in the function's order."""
     student.agrees(passed_through, INSIDE, 3, [0, 1], [ROW, GRID])
     student.agrees(passed_through, INSIDE, 4, [2, 0], [CUBE, np.ones((4, 2), F32)])
 
 
+@pytest.mark.meets("axes", "some_results")
 def test_flat_without_a_batch_axis(student):
     """A result that is the same for all examples comes back single, and without a batch axis."""
     student.agrees(passed_through, INSIDE, 3, [0, None], [ROW, GRID])
@@ -806,29 +848,34 @@ def test_flat_operations(student):
     student.agrees(computed, INSIDE, 2, CUBE)
 
 
+@pytest.mark.meets("moment", "mutation")
 def test_flat_boxes_inputs(student):
     """Mapped arguments come in boxes of a new interpreter, which is gone afterwards."""
     student.agrees(boxed_inputs, INSIDE, 3, [0, 1], [ROW, GRID])
     student.agrees(boxed_inputs, INSIDE, 2, [0], [GRID])
 
 
+@pytest.mark.meets("more_than_two", "some_results")
 def test_flat_arguments_that_are_not_mapped(student):
     """Arguments that are the same for all examples come as they are, without a box."""
     student.agrees(boxed_inputs, INSIDE, 3, [0, None], [ROW, GRID])
     student.agrees(boxed_inputs, INSIDE, 2, [None, 0, None], [2.5, GRID, 7])
 
 
+@pytest.mark.meets("another_box")
 def test_flat_outer_tracers(student):
     """A result that is a tracer of an outer vmap has no batch axis of this one."""
     student.agrees(outer_outputs, INSIDE, GRID)
 
 
+@pytest.mark.meets("another_box", "nested", "closure")
 def test_flat_nested(student):
     """In a vmap within a vmap each batch axis is told to the one that it belongs to."""
     student.agrees(nested, INSIDE, GRID, 1)
     student.agrees(nested, INSIDE, CUBE, 0)
 
 
+@pytest.mark.meets("exception")
 def test_flat_after_an_error(student):
     """A function that raises, or is interrupted, leaves the stack of interpreters as it was."""
     student.agrees(failing_function, INSIDE)
@@ -844,6 +891,7 @@ def sizes(mj, siblings, axis_size, x):
         return [list(part) for part in nothing], outs, dims, beside_single(outs)
 
 
+@pytest.mark.meets("weak_type", "sizes")
 def test_flat_sizes(student):
     """There may be no results, no mapped arguments, one example, or none."""
     student.agrees(sizes, INSIDE, 3, ROW)
@@ -851,11 +899,13 @@ def test_flat_sizes(student):
     student.agrees(sizes, INSIDE, 0, EMPTY)
 
 
+@pytest.mark.meets("moment")
 def test_flat_escaped_output(student):
     """A result that escaped from an inner transformation is rejected."""
     student.agrees(escaped_output, INSIDE)
 
 
+@pytest.mark.meets("moment")
 def test_flat_name_of_the_axis(student):
     """The name of the axis can be used while the function runs, and no longer."""
     student.agrees(name_of_the_axis, INSIDE, 3)
@@ -882,6 +932,7 @@ def placed(mj, siblings, axis_size, dim, axis, out):
     return result, axis is None and result is out
 
 
+@pytest.mark.meets("more_than_two")
 def test_place_counted_from_the_front(student):
     """The batch axis goes to the place that is asked for, from wherever it is."""
     for dim in range(3):
@@ -889,6 +940,7 @@ def test_place_counted_from_the_front(student):
             place(student, CUBE.shape[dim], dim, axis, CUBE)
 
 
+@pytest.mark.meets("axes")
 def test_place_counted_from_the_end(student):
     """A negative place is counted from the end of the result."""
     for dim in range(3):
@@ -898,6 +950,7 @@ def test_place_counted_from_the_end(student):
     place(student, 4, None, -1, CUBE)
 
 
+@pytest.mark.meets("float32", "zeros")
 def test_place_of_what_is_not_mapped(student):
     """A result that is the same for all examples is repeated, along the axis asked for."""
     for axis in (0, 1, 2, -1, -2, -3):
@@ -906,12 +959,14 @@ def test_place_of_what_is_not_mapped(student):
     place(student, 3, None, -1, np.array(2.5, F32))
 
 
+@pytest.mark.meets("none", "mutation")
 def test_no_place(student):
     """A result that is the same for all examples is returned unchanged if no axis is asked for."""
     place(student, 4, None, None, GRID)
     place(student, 4, None, None, 2.5)
 
 
+@pytest.mark.meets("sizes", "exception", "none")
 def test_no_place_for_a_batch(student):
     """A batch is an error if no axis is asked for."""
     place(student, 2, 0, None, GRID)
@@ -922,6 +977,7 @@ def test_no_place_for_a_batch(student):
     place(student, 0, 0, None, EMPTY)
 
 
+@pytest.mark.meets("order", "sizes")
 def test_place_equal_sizes(student):
     """Axes of equal size are told apart by their number; there may be no example at all."""
     cube = np.sin(np.arange(27.0)).reshape(3, 3, 3)
@@ -932,6 +988,7 @@ def test_place_equal_sizes(student):
     place(student, 0, None, -1, GRID)
 
 
+@pytest.mark.meets("another_box", "weak_type", "nested")
 def test_place_of_tracers(student):
     """The result may be a tracer."""
     ask(student, "place_axis", 2, 0, -1, CUBE, needs=MOVES, work="boxed")
@@ -982,6 +1039,7 @@ def jacobian_of_one_of_two(mj, siblings, x, i):
     return list(values), list(jacobians), beside_single([*values, *jacobians])
 
 
+@pytest.mark.meets("weak_type", "twice")
 def test_jacobian_of_one_input_twice(student):
     """Two inputs may be one and the same: only the one that was named moves."""
     for i in (0, 1):
@@ -989,6 +1047,7 @@ def test_jacobian_of_one_input_twice(student):
         student.agrees(jacobian_of_one_of_two, ALL, 1.5, i)
 
 
+@pytest.mark.meets("some_results", "none", "zeros", "extremes")
 def test_jacobian_beside_inputs_that_rest(student):
     """Inputs that do not move contribute nothing: infinite values and integers do no harm."""
     student.agrees(jacobian, ALL, "times", [np.array([np.inf, 1.0]), 2.0], 0)
@@ -1009,6 +1068,7 @@ def test_jacobian_of_a_vector(student):
     student.agrees(jacobian, ALL, "two", [GRID, ROW], 1)
 
 
+@pytest.mark.meets("more_than_two", "axes")
 def test_jacobian_of_a_matrix(student):
     """With respect to an array with several axes, these come last, in their order."""
     student.agrees(jacobian, ALL, "turn", [GRID], 0)
@@ -1016,6 +1076,7 @@ def test_jacobian_of_a_matrix(student):
     student.agrees(jacobian, ALL, "two", [GRID, ROW], 0)
 
 
+@pytest.mark.meets("order")
 def test_jacobian_of_one_input(student):
     """The other inputs do not move, whichever they are."""
     student.agrees(jacobian, ALL, "two", [ROW, np.exp(ROW)], 0)
@@ -1024,6 +1085,7 @@ def test_jacobian_of_one_input(student):
     student.agrees(jacobian, ALL, "two", [2.5, 4.0], 1)
 
 
+@pytest.mark.meets("sizes", "some_results", "zeros")
 def test_jacobian_of_constants(student):
     """Results that do not move have a Jacobian of zeros, and no value has a batch axis."""
     student.agrees(jacobian, ALL, "constants", [ROW], 0)
@@ -1031,12 +1093,14 @@ def test_jacobian_of_constants(student):
     student.agrees(jacobian, ALL, "constants", [np.zeros((0, 2))], 0)
 
 
+@pytest.mark.meets("float32")
 def test_jacobian_keeps_the_dtype(student):
     """Values and Jacobians have the dtype of the input."""
     student.agrees(jacobian, ALL, "square", [ROW.astype(F32)], 0)
     student.agrees(jacobian, ALL, "turn", [GRID.astype(F32)], 0)
 
 
+@pytest.mark.meets("length")
 def test_jacobian_in_one_run(student):
     """However many entries the input has, the function runs once."""
     student.agrees(jacobian, ALL, "square", [np.linspace(-1.0, 2.0, 20)], 0)
@@ -1061,6 +1125,7 @@ def forward_jacobian(mj, f, xs):
 exercise("vmap.align_operand")
 
 
+@pytest.mark.meets("twice")
 def test_operands_in_programs(student):
     """Programs whose operands differ in shape or batch axis return the right batches."""
     using = ["add", "sub", "mul", "div", "infix"]
@@ -1086,6 +1151,7 @@ def test_products_in_programs(student):
 exercise("vmap.flat")
 
 
+@pytest.mark.meets("length")
 def test_random_programs(student):
     """A random program returns for a batch what it returns for each example."""
     student.agrees_on_programs(batched)
@@ -1234,45 +1300,62 @@ def test_whole_one_example(student):
     student.agrees(shapes_inside, CUBE[:, :, :2], GRID[0, :2])
 
 
+@pytest.mark.meets(
+    another_box="process_primitive flat",
+    nested="remove_axis move_batch_axis process_primitive align_operand reduce_sum_rule place_axis",
+    closure="process_primitive align_operand flat",
+)
 def test_whole_nested(student):
     """In a vmap within a vmap, each result has the batch axes that it depends on."""
     student.agrees(outer_and_inner, GRID, ROW)
     student.agrees(outer_and_inner, GRID[:, :2], ROW[:2])
 
 
+@pytest.mark.meets(
+    order="place_axis", keys="flat place_axis", axes="place_axis", again="place_axis", none="flat"
+)
 def test_whole_axes(student):
     """Batch axes come from where in_axes says and go where out_axes says."""
     square = np.sin(np.arange(9.0)).reshape(3, 3)
     student.agrees(places, square, np.cos(square))
 
 
+@pytest.mark.meets(exception="place_axis")
 def test_whole_errors(student):
     """Axes that do not fit are rejected, and no others."""
     student.agrees(errors_of_axes, GRID)
 
 
+@pytest.mark.meets(nested="flat", closure="jacobian")
 def test_whole_derivatives(student):
     """Batches can be differentiated, and derivatives batched."""
     square = np.sin(np.arange(9.0)).reshape(3, 3)
     student.agrees(with_derivatives, square, square.T)
 
 
+@pytest.mark.meets(sizes="flat", again="process_primitive flat", caching="flat", exception="flat")
 def test_whole_again(student):
     """Each call is independent of what was called before, and of how that ended."""
     student.agrees(again_and_again, GRID)
 
 
+@pytest.mark.meets(
+    weak_type="process_primitive align_operand reduce_sum_rule",
+    float32="process_primitive align_operand",
+)
 def test_whole_types(student):
     """Single precision stays, even beside constants, and weak types stay weak."""
     student.agrees(types_of_results, GRID.astype(F32))
     student.agrees(types_of_results, GRID)
 
 
+@pytest.mark.meets(another_box="jacobian", axes="jacobian", again="jacobian", nested="jacobian")
 def test_whole_jacobians(student):
     """Jacobians have the axes of the result first, then those of the input."""
     student.agrees(jacobians, GRID, ROW)
 
 
+@pytest.mark.meets(length="flat")
 def test_whole_programs(student):
     """Random programs return for batches what they return for each example."""
     student.agrees_on_programs(program_of_batches)
