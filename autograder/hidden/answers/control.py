@@ -264,7 +264,7 @@ def select_branches(axis_size, indices, operands, dims, branches):
 
 mistake(
     "control.select",
-    {"append(": "insert(0, "},
+    {"append(jaxpr_as_fun(program)(*safe))": "insert(0, jaxpr_as_fun(program)(*safe))"},
     name="All branches are run, and the wrong one is chosen",
     hints=[
         "Try two branches, one that doubles and one that squares. Who gets what?",
@@ -679,7 +679,7 @@ def scan_by_while(loop, args):
 
 mistake(
     "control.scan_steps",
-    {"def step(state: Values) -> list[Any]:": "def step(state):", "place) for y": "number) for y"},
+    {"(state: Values) -> list[Any]": "(state)", "(y, row, place)": "(y, row, number)"},
     name="The results of a reversed scan are in the order of the steps",
     hints=[
         "In a reversed scan, where does the y of the first step belong: first, or last?",

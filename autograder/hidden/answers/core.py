@@ -104,7 +104,13 @@ def new_main(trace_type, global_data=None, made={}):
 
 
 # data that is false is no data
-mistake("core.new_main", {"global_data)": "global_data or None)"}, fails="test_data_are_kept")
+mistake(
+    "core.new_main",
+    {
+        "main = MainTrace(len(trace_state.stack), trace_type, global_data)": "main = MainTrace(len(trace_state.stack), trace_type, global_data or None)"
+    },
+    fails="test_data_are_kept",
+)
 
 
 @right("core.get_aval")

@@ -512,7 +512,9 @@ def evaluate_if_known(env, eqn):
 
 mistake(
     "custom.evaluate_if_known",
-    {") and any(read(env, v) is None for v in eqn.outvars):": "):"},
+    {
+        "if all(x is not None for x in args) and any(read(env, v) is None for v in eqn.outvars):": "if all(x is not None for x in args):"
+    },
     name="Results that are known already are computed again",
     hints=[
         "In `x, exp(x)` both results are given. Does your function compute the exponential all the same?",
@@ -635,7 +637,10 @@ mistake(
 )
 mistake(
     "custom.inverse_jaxpr",
-    {": Env": "", "reversed(list(enumerate(jaxpr.eqns, start=1))": "enumerate(jaxpr.eqns, start=1"},
+    {
+        "env: Env = {}": "env = {}",
+        "for number, eqn in reversed(list(enumerate(jaxpr.eqns, start=1))):": "for number, eqn in enumerate(jaxpr.eqns, start=1):",
+    },
     name="The second sweep goes forward as well",
     hints=[
         "What is known of the results of the first equation, before any other one has been undone?",
@@ -1077,7 +1082,7 @@ mistake(
 )
 mistake(
     "custom.dot_general_cost",
-    {"0].": "1]."},
+    {"[0].": "[1]."},
     name="The axes of the first operand are looked up in the second one",
     hints=[
         "In `dimension_numbers` there are two tuples of contracted axes. To which operand does each of them belong?",

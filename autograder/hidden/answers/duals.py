@@ -112,7 +112,7 @@ mistake(
 )
 mistake(
     "duals.mul_rule",
-    {"y_dot), mul(x_dot, y": "x_dot), mul(y, y_dot"},
+    {"(x, y_dot), mul(x_dot, y)": "(x, x_dot), mul(y, y_dot)"},
     name="Each tangent is multiplied by its own operand",
     hints=[
         "Let y be the constant 5, and x = 3. By how much does x * y move for each unit of x: by 5, or by 3?",
@@ -426,7 +426,7 @@ mistake(
 )
 mistake(
     "duals.jvp",
-    {"tangent)": "1.0)"},
+    {"(interpreter, primal, tangent)": "(interpreter, primal, 1.0)"},
     name="The speed of the input is forgotten",
     hints=[
         "Compare `jvp(f, 2.0, 1.0)` with `jvp(f, 2.0, 10.0)`. How should they differ?",
@@ -667,4 +667,4 @@ def nth_order_derivative(n, f, x):
     return out
 
 
-mistake("duals.nth_order", {"== 0": "<= 1", "f(": "derivative(f, "}, fails="test_order_zero")
+mistake("duals.nth_order", {"== 0": "<= 1", "f(x)": "derivative(f, x)"}, fails="test_order_zero")

@@ -84,7 +84,7 @@ mistake(
 )
 mistake(
     "grad.accumulate",
-    {"ct_env[": "ct = np.asarray(ct) if isinstance(ct, (int, float)) else ct\nct_env["},
+    {"ct_env[atom]": "ct = np.asarray(ct) if isinstance(ct, (int, float)) else ct\nct_env[atom]"},
     fails="test_a_single_cotangent",
 )
 mistake(
@@ -310,7 +310,7 @@ def mul_transpose(ct, x, y):
 
 mistake(
     "grad.mul_rule",
-    {"mul(ct": "div_p.bind(ct", "mul(x, ct": "div_p.bind(ct, x"},
+    {"mul(ct, y)": "div_p.bind(ct, y)", "mul(x, ct)": "div_p.bind(ct, x)"},
     name="The transpose is taken for the inverse: it divides",
     hints=[
         "Let `z = 10 * x`. If `z` counts 1 for each unit, how much does `x` count: 10, or a tenth?",
@@ -365,7 +365,7 @@ def mul_transpose(ct, x, y):
 
 mistake(
     "grad.mul_rule",
-    {"mul(ct, y": "mul_p.bind(ct, np.asarray(y)", "mul(x, ct": "mul_p.bind(ct, np.asarray(x)"},
+    {"mul(ct, y)": "mul_p.bind(ct, np.asarray(y))", "mul(x, ct)": "mul_p.bind(ct, np.asarray(x))"},
     fails="test_work_of_a_product",
 )
 mistake("grad.mul_rule", {"mul(ct, y)": "ct * y"}, fails="test_product_is_an_operation")

@@ -69,7 +69,7 @@ mistake("jvp.add_tangents", {"return add(a, b)": "a += b\nreturn a"}, fails="tes
 # one and the same tangent, or both None
 mistake(
     "jvp.add_tangents",
-    {"None or": "b or", "b if a is None else a": "a", "add(": "b if a is None else add("},
+    {"None or": "b or", "b if a is None else a": "a", "add(a, b)": "b if a is None else add(a, b)"},
     fails="test_one_tangent_twice",
 )
 
@@ -234,7 +234,7 @@ def process_primitive(self, primitive, tracers, params):
 
 mistake(
     "jvp.process_primitive",
-    {": Any": "", "tangents, **params)": "tangents)", ", strict=True": ""},
+    {": Any": "", "(primals, tangents, **params)": "(primals, tangents)", ", strict=True": ""},
     name="The parameters do not reach the rule",
     hints=[
         "How does the rule of `reduce_sum` know along which axes the tangent is to be added up?",
@@ -564,7 +564,11 @@ def div_jvp(primals, tangents):
 
 mistake(
     "jvp.div_rule",
-    {"div(x": "div_p.bind(x", "div(t": "div_p.bind(t", "mul(t, div(neg(z), y))": "z / y * t"},
+    {
+        "z = div(x, y)": "z = div_p.bind(x, y)",
+        "from_x = apply_linear(lambda t: div(t, y), x_dot)": "from_x = apply_linear(lambda t: div_p.bind(t, y), x_dot)",
+        "from_y = apply_linear(lambda t: mul(t, div(neg(z), y)), y_dot)": "from_y = apply_linear(lambda t: z / y * t, y_dot)",
+    },
     name="The quotient rule has a plus instead of the minus",
     hints=[
         "When the denominator grows, does the quotient grow or shrink? Take 6 / 2 and 6 / 3.",
@@ -574,7 +578,11 @@ mistake(
 )
 mistake(
     "jvp.div_rule",
-    {"div(x": "div_p.bind(x", "div(t": "div_p.bind(t", "mul(t, div(neg(z), y))": "-z * t"},
+    {
+        "z = div(x, y)": "z = div_p.bind(x, y)",
+        "from_x = apply_linear(lambda t: div(t, y), x_dot)": "from_x = apply_linear(lambda t: div_p.bind(t, y), x_dot)",
+        "from_y = apply_linear(lambda t: mul(t, div(neg(z), y)), y_dot)": "from_y = apply_linear(lambda t: -z * t, y_dot)",
+    },
     name="The denominator's part is divided by y only once",
     hints=[
         "Check your rule with numbers: how far does 6 / y move from y = 2 to y = 2.01?",

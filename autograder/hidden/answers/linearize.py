@@ -818,7 +818,7 @@ def linearize_flat(f, primals, count):
 
 mistake(
     "linearize.flat",
-    {": list[Any]": "", ": Any) -> list[Any]": ")", ", lambda i: True": ""},
+    {": list[Any]": "", "(*moving: Any) -> list[Any]": "(*moving)", ", lambda i: True": ""},
     name="Tangents that do not depend on the inputs are missing",
     hints=[
         "What is the derivative of `lambda x: (2.0, x)`? How many outputs must its program have?",
@@ -828,7 +828,7 @@ mistake(
 )
 mistake(
     "linearize.flat",
-    {": list[Any]": "", ": Any) -> list[Any]": ")", "[: count()]": ""},
+    {": list[Any]": "", "(*moving: Any) -> list[Any]": "(*moving)", "[: count()]": ""},
     name="What is only handed through is differentiated too",
     hints=[
         "With `has_aux=True` a function returns a result and something more. Which of the two is to be differentiated?",
@@ -1037,7 +1037,7 @@ mistake(
 )
 mistake(
     "linearize.split_jaxpr",
-    {": list[Any]": "", ": Any) -> list[Any]": ")", ", instantiate.__contains__": ""},
+    {": list[Any]": "", "(*vals: Any) -> list[Any]": "(*vals)", ", instantiate.__contains__": ""},
     name="No output is instantiated",
     hints=[
         "The function has a third argument. What have you done with it?",

@@ -370,7 +370,7 @@ mistake(
 )
 mistake(
     "pytrees.flatten",
-    {"take_apart": "to_children", ", is_leaf)": ")"},
+    {"take_apart": "to_children", "(child, is_leaf)": "(child)"},
     name="The children do not hear of is_leaf",
     hints=[
         "Choose a container inside a container as a leaf. What becomes of it?",

@@ -292,7 +292,7 @@ def build_jaxpr(f, num_args):
 # at least one parameter
 mistake(
     "staging.build_jaxpr",
-    {"))": " or 1))", "result = f(*parameters)": "result = f(*parameters[:num_args])"},
+    {"(num_args)": "(num_args or 1)", "(*parameters)": "(*parameters[:num_args])"},
     fails="test_several_parameters",
 )
 

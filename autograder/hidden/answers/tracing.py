@@ -44,7 +44,7 @@ mistake(
 )
 mistake(
     "tracing.new_arg",
-    {"raise_to_shaped(aval": "ShapedArray(aval.shape, aval.dtype"},
+    {"raise_to_shaped(aval)": "ShapedArray(aval.shape, aval.dtype)"},
     name="The weak type of an argument is lost",
     hints=[
         "Trace `x * y` where `x` is the Python number 2.0 and `y` is a float32 array. What is the dtype of the result?",
@@ -299,7 +299,7 @@ def literal_of(val):
 
 mistake(
     "tracing.literal",
-    {"raise_to_shaped(get_aval(val)": "ShapedArray((), np.asarray(val).dtype"},
+    {"raise_to_shaped(get_aval(val))": "ShapedArray((), np.asarray(val).dtype)"},
     name="A Python number is not weakly typed in the program",
     hints=[
         "What is the dtype of `2.0` times a float32 array, and what does the type of the `2.0` say about that?",
@@ -351,7 +351,7 @@ def literal_of(val):
 
 
 # The plain slip: an array without axes is not copied.
-mistake("tracing.literal", {"array(": "asarray("}, fails="test_literal_is_a_copy")
+mistake("tracing.literal", {"array(val)": "asarray(val)"}, fails="test_literal_is_a_copy")
 
 
 @right("tracing.constant")
@@ -500,7 +500,7 @@ mistake(
 # Weak types are lost.
 mistake(
     "tracing.constant",
-    {"raise_to_shaped(get_aval(val)": "ShapedArray(val.shape, val.dtype"},
+    {"raise_to_shaped(get_aval(val))": "ShapedArray(val.shape, val.dtype)"},
     fails="test_constant_other_arrays",
 )
 
@@ -557,7 +557,10 @@ mistake(
 )
 mistake(
     "tracing.build",
-    {"self.consts.values(": "list(self.consts.values()", "constants])": "reversed(constants)])"},
+    {
+        "constants = self.consts.values()": "constants = list(self.consts.values())",
+        "return ClosedJaxpr(jaxpr, [const.kept for const in constants])": "return ClosedJaxpr(jaxpr, [const.kept for const in reversed(constants)])",
+    },
     name="Variables and values of the constants are in different orders",
     hints=[
         "Which value belongs to the second one of `constvars`?",

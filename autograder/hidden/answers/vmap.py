@@ -299,7 +299,7 @@ def process_primitive(self, primitive, tracers, params):
 
 mistake(
     "vmap.process_primitive",
-    {"dims_out)": "dims[0])", ", strict=True": ""},
+    {"(self, vals_out, dims_out)": "(self, vals_out, dims[0])", ", strict=True": ""},
     name="The result is boxed with the batch axis of the first operand",
     hints=[
         "Sum the examples of a batch of shape (2, 3), whose batch axis is 1. The sums have the shape (3,). Which axis is the batch axis now?",
