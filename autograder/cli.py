@@ -37,6 +37,7 @@ EXAMPLES = {
     "doctor": "doctor",
     "release": "release jvp --out handouts",
     "grade": "grade submissions --lesson jvp --out results",
+    "cluster": "cluster",
     "collect": "collect submissions.zip --from canvas --lesson jvp",
     "return": "return --lesson jvp --out feedback.zip",
     "report": "report results",
@@ -587,6 +588,17 @@ def grade(
     run = own_base.grade_folder if on_own else class_run.grade_folder
     how: dict[str, Any] = {"jobs": jobs, "level": isolation, "scheduler": scheduler, "seed": seed}
     run(submissions, chosen, out, assignment=assignment, **how)
+
+
+@app.command(rich_help_panel=INSTRUCTORS)
+def cluster() -> None:
+    """Make the key of a Dask cluster of your own, and say how to start one."""
+    from autograder.classroom import cluster
+
+    print(f"The key of your clusters is in {cluster.make_key()}, which no other account can open.")
+    print("All that Dask starts in your account uses it. Where HEAD is one of your machines:\n")
+    print(*(f"    {command}" for command in cluster.how_to_start()), sep="\n")
+    print("    ./jaxprentice grade SUBMISSIONS ... --scheduler tls://HEAD:8786")
 
 
 @app.command(rich_help_panel=INSTRUCTORS, cls=_Choosing)

@@ -4,25 +4,33 @@ Each worker of the cluster is a grader like any other: it has a checkout of this
 runs each submission in isolation. What was in the hands of a worker that dies is given to another
 one by Dask; the results come here, and only here are they written.
 
-What reaches a scheduler without TLS can run programs on it, on its workers and here. So both
-sides refuse one, unless it is on this machine and no other user can reach it.
+What reaches a scheduler without TLS can run programs on it, on its workers and here; on loopback
+that is every account of the machine. So both sides refuse an address without it, whatever it is.
+`make_key` makes the key that lets a scheduler, workers and `grade` speak to each other.
 """
 
 import functools
-import ipaddress
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
 import threading
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
+import dask
 from distributed import Client, KilledWorker, as_completed, get_worker
 from distributed.client import FutureCancelledError
-from distributed.comm.addressing import parse_address, parse_host_port
+from distributed.comm.addressing import parse_address
 from distributed.comm.core import CommClosedError
 
 from autograder.grading import fingerprint, submission
 from autograder.grading.pool import Job, Results
 from autograder.grading.result import Result
-from autograder.lessons import manifest
+from autograder.lessons import manifest, places
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
@@ -67,8 +75,8 @@ def _connect(address: str) -> Client:
         client = Client(address, timeout=SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise Problem(
-            f"No Dask scheduler answers at {address!r} ({type(error).__name__}). Start one by "
-            "`dask scheduler`, and give the address that it prints."
+            f"No Dask scheduler answers at {address!r} ({type(error).__name__}). Run "
+            "`./jaxprentice cluster`, which says how to start one, and give the address it prints."
         ) from None
     about = client.scheduler_info()
     try:
@@ -84,22 +92,11 @@ def _connect(address: str) -> Client:
 def _check_private(*addresses: str) -> None:
     """Complain about an address to which others could speak, and send programs."""
     for address in addresses:
-        if not is_private(address):
+        if parse_address(address)[0] != "tls":
             raise Problem(
-                f"{address} is not encrypted, and others can reach it. Set up TLS as the guide "
-                'says in "Many machines", or start the scheduler with `--host 127.0.0.1`.'
+                f"{address} is not encrypted, so other accounts could run programs through it. "
+                "Run `./jaxprentice cluster`, which says how to start a cluster that is."
             )
-
-
-def is_private(address: str) -> bool:
-    """Is an address of Dask encrypted, or one that only this machine can reach?"""
-    scheme, rest = parse_address(address)
-    try:
-        host = parse_host_port(rest, 0)[0]
-        here = ipaddress.ip_address(host.partition("%")[0]).is_loopback
-    except ValueError:
-        here = rest.partition(":")[0] == "localhost"
-    return here or scheme == "tls"
 
 
 def _result(future: Any, lesson: Lesson, job: Job, options: Mapping[str, Any]) -> Result:
@@ -107,6 +104,66 @@ def _result(future: Any, lesson: Lesson, job: Job, options: Mapping[str, Any]) -
         return future.result()
     except KilledWorker:  # several, one after the other
         return submission.ungraded(lesson, *job, options)
+
+
+# ------------------------------------------------------------------------------------------
+# The key of a cluster
+
+_OPENSSL = """
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 3650
+    -subj /CN=jaxprentice -keyout key.pem -out cert.pem
+"""
+
+
+def make_key() -> Path:
+    """The private folder with the key of one's own clusters, which is made if it is not there.
+
+    It is in Dask's folder of settings, and these say that whatever Dask starts uses the key.
+    """
+    settings = Path(dask.config.PATH)
+    folder = settings / "jaxprentice"
+    settings.mkdir(parents=True, exist_ok=True)
+    if not folder.exists():
+        made = Path(tempfile.mkdtemp(dir=settings))  # only its owner can open it
+        try:
+            _run_openssl(made)
+            made.rename(folder)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+    (settings / "jaxprentice.yaml").write_text(_settings(folder), encoding="utf-8")
+    return folder
+
+
+def _run_openssl(folder: Path) -> None:
+    """Write a key, and a certificate that it has signed itself."""
+    try:
+        subprocess.run(_OPENSSL.split(), cwd=folder, capture_output=True, check=True)
+    except FileNotFoundError:
+        raise Problem(
+            "The key is made by openssl, which is not installed. Install it "
+            "(on Debian: sudo apt install openssl), then run the same command again."
+        ) from None
+    except subprocess.CalledProcessError as error:
+        why = error.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise Problem(f"openssl makes no key ({why}). Run it by hand to see more.") from None
+
+
+def _settings(folder: Path) -> str:
+    """What Dask is told: to speak with this key only, whether it listens or calls."""
+    own = {"cert": f"{folder}/cert.pem", "key": f"{folder}/key.pem"}
+    tls = {"ca-file": own["cert"], **dict.fromkeys(("scheduler", "worker", "client"), own)}
+    comm = {"default-scheme": "tls", "require-encryption": True, "tls": tls}
+    return json.dumps({"distributed": {"comm": comm}}, indent=2)  # which is YAML, too
+
+
+def how_to_start() -> list[str]:
+    """The commands that start a scheduler and its workers, on any machine that has the key."""
+    start = f"{shlex.quote(sys.executable)} -m dask"
+    course = f"PYTHONPATH={shlex.quote(str(places.ROOT))}"
+    return [
+        f"{start} scheduler --no-dashboard",
+        f"{course} {start} worker tls://HEAD:8786 --nthreads 1 --nworkers=-1 --no-dashboard",
+    ]
 
 
 # ------------------------------------------------------------------------------------------

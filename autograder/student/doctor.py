@@ -169,8 +169,7 @@ def _others_can_read(file: str | None) -> bool:
 
 
 _NO_TLS = (
-    "grade --scheduler accepts a scheduler on this machine only. The guide says how to set up TLS, "
-    'in "Many machines".'
+    "grade --scheduler accepts no address without it. ./jaxprentice cluster makes what it needs."
 )
 _NO_GROUPS = (
     "limits then count each process alone. On a system with systemd: "

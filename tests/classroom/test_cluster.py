@@ -1,26 +1,34 @@
-"""Grading on a Dask cluster: a real scheduler and real workers, processes of their own."""
+"""Grading on a Dask cluster: a real scheduler and real workers, processes of their own.
+
+They are started as `./jaxprentice cluster` says, with the key that it makes.
+"""
 
 import contextlib
 import csv
+import io
 import os
 import re
-import shutil
+import shlex
+import signal
+import stat
 import subprocess
-import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
+import accounts
 import dask
 import graded_course
 import pytest
 from distributed import Client
 from distributed.comm.core import CommClosedError
 
+from autograder import cli
 from autograder.classroom import class_run, cluster
 from autograder.grading import fingerprint, pool, results
 from autograder.lessons import manifest
-from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation
 from autograder.student import doctor
@@ -37,13 +45,39 @@ LESSON = manifest.get("interpreters")
 EVERYONE = [each for each in sample_class.make(LESSON) if each.kind != "endless"]
 
 
-def start(folder, *arguments, **more):
-    """Start one of Dask's own programs, and give the process and the line that it begins with."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__LOGGING": "{}", **more}
-    log = folder / f"{arguments[0]}-{len(list(folder.iterdir()))}.log"
+@pytest.fixture(scope="module")
+def told():
+    """What `./jaxprentice cluster` says, once; DASK_CONFIG is where it has made a key."""
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as home:
+        Path(home).chmod(0o755)  # as homes mostly are: what is private is so by its own rights
+        settings = Path(home, "dask")
+        patch.setenv("DASK_CONFIG", str(settings))
+        patch.setattr(dask.config, "PATH", str(settings))
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            assert cli.main(shlex.split(cli.EXAMPLES["cluster"])) == 0
+        with dask.config.set(settings_in(settings)):
+            yield out.getvalue()
+
+
+def settings_in(folder):
+    """Dask's settings, with those in a folder."""
+    return dask.config.merge(dask.config.config, *dask.config.collect_yaml([str(folder)]))
+
+
+def command(told, program):
+    """The command that starts a program of Dask's, as it was told."""
+    return next(shlex.split(x) for x in told.splitlines() if f"-m dask {program}" in x)
+
+
+def start(folder, words, **more):
+    """Start a program in a shell's words, and give the process and its log."""
+    environment = {**os.environ, "DASK_DISTRIBUTED__LOGGING": "{}", **more}
+    log = folder / f"{len(list(folder.iterdir()))}.log"
     with log.open("w") as file:
-        command = [sys.executable, "-m", "dask", *arguments]
-        return subprocess.Popen(command, env=environment, stdout=file, stderr=file), log
+        process = subprocess.Popen(
+            ["env", *words], env=environment, stdout=file, stderr=file, start_new_session=True
+        )
+    return process, log
 
 
 def said(log, pattern, process):
@@ -56,16 +90,24 @@ def said(log, pattern, process):
     raise AssertionError(log.read_text())
 
 
+def end(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # a worker has a process that watches it
+    process.wait()
+
+
+HERE = ("--host", "127.0.0.1", "--port", "0")
+PLAIN = {"DASK_DISTRIBUTED__COMM__DEFAULT_SCHEME": "tcp", "DASK_CONFIG": "/nonexistent"}
+
+
 @pytest.fixture
-def process_and_address(tmp_path):
+def process_and_address(told, tmp_path):
     """A scheduler without workers."""
-    place = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-    process, log = start(tmp_path, "scheduler", *place)
+    process, log = start(tmp_path, [*command(told, "scheduler"), *HERE])
     try:
-        yield process, said(log, r"Scheduler at:\s+(tcp://\S+)", process)
+        yield process, said(log, r"Scheduler at:\s+(tls://\S+)", process)
     finally:
-        process.kill()
-        process.wait()
+        end(process)
 
 
 @pytest.fixture
@@ -75,18 +117,19 @@ def scheduler(process_and_address):
 
 
 @pytest.fixture
-def workers(scheduler, tmp_path):
+def workers(told, scheduler, tmp_path):
     """Two workers of the cluster, as processes."""
-    how = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(tmp_path))
-    both = [start(tmp_path, "worker", scheduler, *how) for _ in range(2)]
+    words = [scheduler if "HEAD" in word else word for word in command(told, "worker")]
+    words = [word for word in words if "--nworkers" not in word]
+    how = ("--no-nanny", "--local-directory", str(tmp_path))
+    both = [start(tmp_path, [*words, *how]) for _ in range(2)]
     try:
         for process, log in both:
             said(log, r"(Registered to)", process)
         yield [process for process, _ in both]
     finally:
         for process, _ in both:
-            process.kill()
-            process.wait()
+            end(process)
 
 
 @pytest.fixture
@@ -138,7 +181,7 @@ def test_a_worker_of_another_version_refuses(scheduler, workers):
 
 def test_a_scheduler_that_does_not_answer_is_told_in_a_sentence(monkeypatch):
     monkeypatch.setattr(cluster, "SECONDS", 1)
-    for address in ("tcp://127.0.0.1:1", "localhost:1"):
+    for address in ("tls://127.0.0.1:1", "localhost:1"):
         with pytest.raises(Problem, match="No Dask scheduler answers at"):
             list(cluster.grade_many([], LESSON, address, level="namespaces", mark=""))
 
@@ -172,104 +215,120 @@ def test_a_scheduler_that_ends_while_a_result_is_fetched_is_told_in_the_same_sen
 # ------------------------------------------------------------------------------------------
 # Who may speak to whom
 
+STRANGER = "61234"  # an account that nobody has
+TRY = """
+import os, sys
+from distributed import Client
+try:
+    with Client(sys.argv[1], timeout=5) as client:
+        print("ran as", client.submit(os.getuid).result(20))
+except Exception as error:
+    print("refused:", type(error).__name__, error)
+"""
+
 
 @pytest.fixture
-def encrypted(tmp_path):
-    """The folder of Dask's settings that the commands in the guide write."""
-    guide = (ROOT / "course/instructor/grading.md").read_text(encoding="utf-8")
-    (commands,) = [x for x in re.findall(r"```sh\n(.*?)```", guide, re.DOTALL) if "openssl" in x]
-    if not shutil.which("openssl"):
-        pytest.skip("needs openssl")
-    home = tmp_path / "home"
-    home.mkdir()
-    subprocess.run(
-        ["sh", "-eu"], input=commands, text=True, check=True, env={**os.environ, "HOME": str(home)}
-    )
-    return home / ".config" / "dask"
+def plain(told, tmp_path):
+    """The address of a scheduler without a key on loopback, with a worker."""
+    process, log = start(tmp_path, [*command(told, "scheduler"), *HERE], **PLAIN)
+    address = said(log, r"Scheduler at:\s+(tcp://\S+)", process)
+    words = [address if "HEAD" in word else word for word in command(told, "worker")]
+    words = [word for word in words if "--nworkers" not in word]
+    worker, log = start(tmp_path, [*words, "--local-directory", str(tmp_path)], **PLAIN)
+    said(log, "(Registered to)", worker)
+    yield address
+    end(process)
+    end(worker)
 
 
-def settings_in(folder):
-    """Dask's settings, with those in a folder."""
-    return dask.config.merge(dask.config.config, *dask.config.collect_yaml([str(folder)]))
+@accounts.only_root
+def test_another_account_cannot_speak_to_the_cluster_and_could_without_its_key(
+    scheduler, workers, plain
+):
+    def try_it(address, **environment):
+        return accounts.run_as(STRANGER, "-c", TRY, address, **environment)
+
+    assert try_it(plain, **PLAIN) == f"ran as {os.getuid()}\n"
+    with tempfile.TemporaryDirectory() as folder:
+        os.chown(folder, int(STRANGER), int(STRANGER))
+        own = {"DASK_CONFIG": f"{folder}/dask"}
+        accounts.run_as(STRANGER, "-m", "autograder", "cluster", **own)
+        for way in ({"DASK_CONFIG": os.environ["DASK_CONFIG"]}, own, PLAIN):
+            for address in (scheduler, scheduler.replace("tls", "tcp")):
+                assert try_it(address, **way).startswith("refused:"), way
+    with Client(scheduler) as client:  # the owner can
+        assert client.submit(os.getuid).result(20) == os.getuid()
 
 
-def test_a_cluster_as_the_guide_sets_it_up_is_encrypted(encrypted, tmp_path):
-    place = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-    settings = {"DASK_CONFIG": str(encrypted)}
-    how = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(tmp_path))
-    (tmp_path / "logs").mkdir()
-    with contextlib.ExitStack() as stack:
-        scheduler, log = start(tmp_path / "logs", "scheduler", *place, **settings)
-        stack.callback(end, scheduler)
-        address = said(log, r"Scheduler at:\s+(\S+)", scheduler)
-        assert address.startswith("tls://")
-        plain, log = start(tmp_path / "logs", "worker", address.replace("tls", "tcp"), *how)
-        stack.callback(end, plain)
-        worker, log = start(tmp_path / "logs", "worker", address, *how, **settings)
-        stack.callback(end, worker)
-        said(log, "(Registered to)", worker)
-        stack.enter_context(dask.config.set(settings_in(encrypted)))
-        assert doctor.cluster()[0] == doctor.OK
-        job = ("ada", EVERYONE[0].source.encode())
-        mark = fingerprint.fingerprint(LESSON, isolation.choose())
-        made = cluster.grade_many([job], LESSON, address, level=isolation.choose(), mark=mark)
-        assert [result["student"] for result in made] == ["ada"]
-        with Client(address) as client:
-            assert len(client.scheduler_info()["workers"]) == 1  # not the plain one
+def test_an_address_without_encryption_is_refused_on_this_machine_too(plain):
+    with pytest.raises(Problem, match=r"is not encrypted.*\./jaxprentice cluster"):
+        list(cluster.grade_many([], LESSON, plain, level="process", mark=""))
 
 
-def end(process):
-    process.kill()
-    process.wait()
+@pytest.mark.parametrize("address", ["localhost:1", "head:8786", "ws://head:1", "ucx://head:1"])
+def test_only_tls_is_encryption(address):
+    with dask.config.set({"distributed.comm.default-scheme": "tcp"}):
+        with pytest.raises(Problem, match="is not encrypted"):
+            cluster._check_private(address)
+        cluster._check_private("tls://head:8786", "tls://127.0.0.1:1")
 
 
-def test_doctor_says_what_is_wrong_with_the_encryption(encrypted):
-    assert doctor.cluster()[0] == doctor.NOTE
-    with dask.config.set(settings_in(encrypted)):
-        (encrypted / "key.pem").chmod(0o644)
-        assert "Others can read the key" in doctor.cluster()[1]
-        (encrypted / "key.pem").write_text("no key")
-        assert doctor.cluster()[0] == doctor.WRONG
-        (encrypted / "cert.pem").unlink()
-        assert doctor.cluster()[0] == doctor.WRONG
+@pytest.mark.parametrize("ours", ["tls://127.0.0.1:1", "tcp://127.0.0.1:2"])
+@pytest.mark.parametrize("theirs", ["tls://127.0.0.1:1", "tcp://127.0.0.1:8786"])
+def test_a_worker_refuses_to_work_without_encryption(monkeypatch, ours, theirs):
+    worker = SimpleNamespace(address=ours, scheduler=SimpleNamespace(address=theirs))
+    monkeypatch.setattr(cluster, "get_worker", lambda: worker)
+    message = "another version" if "tcp" not in ours + theirs else "is not encrypted"
+    with pytest.raises(Problem, match=message):
+        cluster._grade_one(LESSON.id, "ada", None, {"level": "process", "seed": 0}, "another")
+
+
+# ------------------------------------------------------------------------------------------
+# The key
+
+
+@pytest.fixture
+def no_key(tmp_path, monkeypatch):
+    """The folder of Dask's settings of an account that has no key yet, and a careless umask."""
+    monkeypatch.setattr(dask.config, "PATH", str(tmp_path / "dask"))
+    before = os.umask(0)
+    yield tmp_path / "dask"
+    os.umask(before)
+
+
+def test_the_key_is_private_from_the_beginning_and_stays_the_same(no_key):
+    folder = cluster.make_key()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "key.pem").stat().st_mode) == 0o600
+    key = (folder / "key.pem").read_bytes()
+    assert (cluster.make_key() / "key.pem").read_bytes() == key
+    assert sorted(path.name for path in no_key.iterdir()) == ["jaxprentice", "jaxprentice.yaml"]
 
 
 @pytest.mark.parametrize(
-    ("address", "private"),
-    [
-        *(("tcp://127.0.0.1:8786", True), ("localhost:8786", True), ("tcp://[::1]:1", True)),
-        *(("tls://head:8786", True), ("tls://10.0.0.1:1", True), ("tcp://10.0.0.1:8786", False)),
-        *(("head:8786", False), ("tcp://head:8786", False), ("ws://head:1", False)),
-        *(
-            ("tcp://0.0.0.0:8786", False),
-            ("tcp://localhost.evil:1", False),
-            ("ucx://head:1", False),
-        ),
-    ],
+    ("program", "message"), [(None, "is not installed"), ("echo So. >&2; exit 1", "no key .So")]
 )
-def test_without_encryption_only_this_machine_is_private(address, private):
-    assert cluster.is_private(address) == private
-
-
-def test_a_scheduler_that_others_can_reach_is_refused(tmp_path):
-    place = ("--host", "0.0.0.0", "--port", "0", "--no-dashboard")
-    process, log = start(tmp_path, "scheduler", *place)
-    try:
-        address = said(log, r"Scheduler at:\s+(tcp://\S+)", process)
-        if cluster.is_private(address):
-            pytest.skip("this machine has no network")
-        for way in (address, f"tcp://127.0.0.1:{address.rpartition(':')[2]}"):
-            with pytest.raises(Problem, match="is not encrypted"):
-                list(cluster.grade_many([], LESSON, way, level="process", mark=""))
-    finally:
-        end(process)
-
-
-@pytest.mark.parametrize("ours", ["tcp://127.0.0.1:1", "tcp://10.0.0.2:1"])
-@pytest.mark.parametrize("theirs", ["tcp://127.0.0.1:1", "tcp://10.0.0.1:8786"])
-def test_a_worker_refuses_a_scheduler_that_others_can_reach(monkeypatch, ours, theirs):
-    worker = SimpleNamespace(address=ours, scheduler=SimpleNamespace(address=theirs))
-    monkeypatch.setattr(cluster, "get_worker", lambda: worker)
-    message = "another version" if "10." not in ours + theirs else "is not encrypted"
+def test_a_key_that_cannot_be_made_is_told_and_leaves_nothing(
+    no_key, tmp_path, monkeypatch, program, message
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if program:
+        (tmp_path / "openssl").write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / "openssl").chmod(0o755)
     with pytest.raises(Problem, match=message):
-        cluster._grade_one(LESSON.id, "ada", None, {"level": "process", "seed": 0}, "another")
+        cluster.make_key()
+    assert list(no_key.iterdir()) == []
+
+
+def test_doctor_says_what_is_wrong_with_the_key(no_key):
+    with dask.config.set({"distributed.comm.require-encryption": False}):
+        assert doctor.cluster()[0] == doctor.NOTE
+    key = cluster.make_key() / "key.pem"
+    with dask.config.set(settings_in(no_key)):
+        assert doctor.cluster()[0] == doctor.OK
+        key.chmod(0o644)
+        assert "Others can read the key" in doctor.cluster()[1]
+        key.write_text("no key")
+        assert doctor.cluster()[0] == doctor.WRONG
+        key.unlink()
+        assert doctor.cluster()[0] == doctor.WRONG

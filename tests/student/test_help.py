@@ -68,6 +68,7 @@ SMALL = {
 }
 ELSEWHERE = {
     "new": "tests/course/test_new.py",
+    "cluster": "tests/classroom/test_cluster.py",
     "demo": "tests/classroom/test_demo.py",
     "nbgrader variants": "tests/classroom/test_variants.py",
     "audit": "tests/grading/test_audit.py",

@@ -172,7 +172,8 @@ def test_changed_pins_are_installed(ready):
 
 def test_help_needs_the_first_layer_only(wrapper):
     assert wrapper.layer_of(["demo"]) == "instructor"
-    assert wrapper.layer_of(["grade", "work", "--scheduler", "tcp://head:8786"]) == "scale"
+    assert wrapper.layer_of(["grade", "work", "--scheduler", "tls://head:8786"]) == "scale"
+    assert wrapper.layer_of(["cluster"]) == "scale"
     assert wrapper.layer_of(["demo", "--help"]) == "student"
     assert wrapper.layer_of([]) == "student"
 
