@@ -5,7 +5,7 @@ from graded_course import NO_ISOLATION
 
 from autograder import cli
 from autograder.classroom import own_base
-from autograder.grading import results
+from autograder.grading import results, submission
 from autograder.lessons import assemble, manifest, skeleton
 
 pytestmark = [
@@ -40,3 +40,39 @@ def test_a_slip_in_an_earlier_module_costs_points_only_on_the_own_base(tmp_path)
     credit = f"On the course's own earlier modules: {LESSON.max_points:g} points."
     assert note == f"Graded on {EARLIER.module}. {credit}"
     assert [result["student"] for result in results.by_lesson(out)[LESSON.id]] == sorted(scores)
+
+
+# What a hostile module of one's own does when it is imported, and what the instructor reads of it.
+HOSTILE = {
+    "speaks for the worker": (
+        """
+import contextlib, os
+for descriptor in range(3, 9):
+    with contextlib.suppress(OSError):
+        os.write(descriptor, b"This is no reply.")
+""",
+        "Something in the module writes to the grader's channel.",
+    ),
+    "ends the worker": ("import os\nos._exit(0)", "The module ends the process that runs it."),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_earlier_module_of_ones_own_is_reported_and_earns_nothing(name):
+    code, sentence = HOSTILE[name]
+    right = assemble.read_solution(EARLIER.module)
+    base = {EARLIER.module: f"{right}\n{code}\n".encode()}
+    module = assemble.read_solution(LESSON.module).encode()
+    result = submission.grade(LESSON, "eve", module, base=base)
+    assert (result["score"], result["review"]) == (0, [sentence])
+
+
+def test_an_earlier_module_is_taken_by_the_rules_for_every_module(tmp_path):
+    work = tmp_path / "work"
+    hand_in(work / "ada", assemble.read_solution(EARLIER.module))
+    for student, source in {"bob": b"\xff\xfe no text", "cy": b"# " + bytes(300_000)}.items():
+        hand_in(work / student, None)
+        (work / student / EARLIER.module).write_bytes(source)
+    hand_in(work / "dan", None)
+    (work / "dan" / EARLIER.module).symlink_to(work / "ada" / EARLIER.module)
+    assert own_base.bases(work, LESSON).keys() == {"ada"}
