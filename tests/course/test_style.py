@@ -135,3 +135,13 @@ def test_hosted_ci_runs_what_ci_runs_anywhere_on_the_oldest_python():
     assert project["project"]["requires-python"] == f">={python}"
     assert steps[-1] == {"run": ".ci/run"}
     assert "secrets." not in str(flow)
+
+
+def test_workflows_take_actions_by_their_commit():
+    """A tag can be moved to another program; ORGANIZATION is the instructor's own."""
+    flows = [path for path in tracked_files() if path.suffix == ".yml" and "jobs:" in text_of(path)]
+    used = [x for path in flows for x in re.findall(r"uses: (.*)", text_of(path))]
+    taken = [x for x in used if not x.startswith("ORGANIZATION/")]
+    pinned = r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[\d.]+"
+    assert len(taken) >= 8
+    assert [x for x in taken if not re.fullmatch(pinned, x)] == []

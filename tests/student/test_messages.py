@@ -489,7 +489,11 @@ ADVICE = [
         "doctor",
         ["No chromium: some of `./jaxprentice test` is skipped. On Debian:"],
     ),
-    (Finds.security, "doctor", ["Dask does not insist on encryption: grade --scheduler accepts no"]),
+    (
+        Finds.security,
+        "doctor",
+        ["Dask does not insist on encryption: grade --scheduler"],
+    ),
     (Finds.bad_certificate, "doctor", ["Dask's certificates in a/key.pem are of no use: no cert"]),
     (
         Finds.certificate,

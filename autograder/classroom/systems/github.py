@@ -1,18 +1,16 @@
-"""GitHub Classroom: clones of repositories named by their accounts; and results for its reporter.
+"""GitHub Classroom: clones of repositories named by their accounts; and results for it.
 
 `gh classroom clone student-repos` puts ASSIGNMENT-LOGIN into ASSIGNMENT-submissions, where
 ASSIGNMENT is the name that the assignment has there. For the way back see the action
-classroom-resources/autograding-grading-reporter (src/main.js).
+classroom-resources/autograding-grading-reporter (src/notify-classroom.js).
 """
 
-import base64
 import contextlib
 import json
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from autograder.classroom.downloads import Download, Entry
 from autograder.classroom.people import Roster
@@ -25,9 +23,8 @@ from autograder.classroom.systems.system import (
     System,
     place,
     place_of,
-    write_json,
 )
-from autograder.grading.result import Class, Result, Verdict
+from autograder.grading.result import Class, Result
 
 _FOLDER = "-submissions"
 
@@ -60,92 +57,54 @@ def _committed(folder: Path) -> datetime | None:
 
 
 # ------------------------------------------------------------------------------------------
-# GitHub Classroom. Its reporter reads for each of its `runners` a variable <RUNNER>_RESULTS, and
-# adds up the tests' scores. An exercise is a runner here, for a runner's tests weigh the same.
+# Results: workflow commands, with the two notices from which Classroom takes points
 
 WORKFLOW = """\
 # Shows GitHub Classroom the grades that the instructor's grader has given. In the template
 # repository this is .github/workflows/classroom.yml. It runs nothing of the student's, and is
 # started for each student with the text that `export --format github` has written:
 #
-#     gh workflow run classroom.yml -R ORGANIZATION/REPOSITORY -f results="$(cat STUDENT.env)"
+#     gh workflow run classroom.yml -R ORGANIZATION/REPOSITORY -f results="$(cat STUDENT.txt)"
 name: Autograding Tests
 on:
   workflow_dispatch:
     inputs:
       results:
-        description: the lines of STUDENT.env
+        description: the lines of STUDENT.txt
         required: true
         type: string
 permissions:
-  checks: write
-  actions: read
   contents: read
 jobs:
   run-autograding-tests:
     runs-on: ubuntu-latest
     steps:
-      - name: Take the results
+      - name: Show the results
         env:
           RESULTS: ${{ inputs.results }}
-        run: printf '%s\\n' "$RESULTS" >> "$GITHUB_ENV"
-      - name: Autograding Reporter
-        uses: classroom-resources/autograding-grading-reporter@v1
-        with:
-          runners: ${{ env.RUNNERS }}
+        run: |
+          printf '%s\\n' "$RESULTS"
+          case $RESULTS in *::error*) exit 1 ;; esac
 """
 
 
 def _write(found: Class, folder: Path, roster: Roster) -> None:
     (folder / "classroom.yml").write_text(WORKFLOW, encoding="utf-8")
     for result in (result for class_results in found.values() for result in class_results):
-        runners = {e["id"].replace(".", "_"): runner(e) for e in result["exercises"]}
-        write_json(runners, place(folder, result, "json"))
-        lines = [f"RUNNERS={','.join(runners)}"]
-        for name, each in runners.items():
-            code = base64.b64encode(json.dumps(each).encode()).decode()
-            lines.append(f"{name.upper()}_RESULTS={code}")
-        place(folder, result, "env").write_text("\n".join(lines) + "\n", encoding="utf-8")
         said = "\n".join(annotations(result))
         place(folder, result, "txt").write_text(f"{said}\n", encoding="utf-8")
-
-
-def runner(exercise: Verdict) -> dict[str, Any]:
-    """An exercise as the reporter takes it."""
-    tests = exercise["tests"]
-    passed = sum(test["passed"] for test in tests)
-    scores = _shares(exercise["points"], passed)
-    made = [_github_test(exercise, i, scores) for i in range(len(tests))]
-    if not passed:  # whatever points there are, a person has given
-        made[0]["score"] = exercise["points"]
-    return {
-        "version": 1,
-        "status": "pass" if passed == len(tests) else "fail",
-        "max_score": exercise["max_points"],
-        "tests": made,
-    }
-
-
-def _github_test(exercise: Verdict, index: int, scores: list[float]) -> dict[str, Any]:
-    test = exercise["tests"][index]
-    asked = test.get("property", "")
-    why = None if test["passed"] else test.get("message") or exercise["message"]
-    # The reporter prints names only.
-    said = f"{asked} {why}" if why and asked not in why else why or asked
-    return {
-        "name": f"{exercise['id']} {index + 1}" + (f": {said}" if said else ""),
-        "line_no": exercise.get("line", 0),  # the reporter leaves 0 out
-        "status": "pass" if test["passed"] else "fail",
-        "score": scores.pop() if test["passed"] else 0,
-        "message": why,
-    }
 
 
 def annotations(result: Result) -> Iterator[str]:
     """A result as GitHub's workflow commands: the grade, and a mark at each exercise that failed.
 
-    A runner that prints these lines shows them beside the student's code.
+    A runner that prints these lines shows them beside the student's code, and GitHub Classroom
+    takes the points.
     """
+    points = {"totalPoints": result["score"], "maxPoints": result["max_score"]}
+    both = "Points {totalPoints:g}/{maxPoints:g}".format_map(points)
+    yield _command("notice", {"title": "Autograding complete"}, both)
+    yield _command("notice", {"title": "Autograding report"}, json.dumps(points))
     grade = f"{result['score']:g} of {result['max_score']:g} points."
     yield _command("notice", {"title": "Grade"}, f"{grade} Isolation: {result['isolation']}.")
     for remark in result["remarks"]:
@@ -170,12 +129,6 @@ def _escaped(text: str, more: str) -> str:
     return text
 
 
-def _shares(points: float, count: int) -> list[float]:
-    """So many shares, to the cent, whose sum is `points`."""
-    cents, rest = divmod(round(100 * points), count or 1)
-    return [(cents + (i < rest)) / 100 for i in range(count)]
-
-
 SYSTEM = System(
     "github",
     Collects(
@@ -196,8 +149,8 @@ SYSTEM = System(
     Exports(
         _write,
         holds=(
-            "for each submission the variables that GitHub Classroom's reporter reads, and a "
-            "workflow"
+            "for each submission its points and marks with file and line, as GitHub's annotations, "
+            "and a workflow that shows them"
         ),
         use="see below",
     ),
