@@ -26,6 +26,7 @@ from distributed import Client, KilledWorker, as_completed, get_worker
 from distributed.client import FutureCancelledError
 from distributed.comm.addressing import parse_address
 from distributed.comm.core import CommClosedError
+from distributed.security import Security
 
 from autograder.grading import fingerprint, submission
 from autograder.grading.pool import Job, Results
@@ -71,9 +72,10 @@ def grade_many(
 
 def _connect(address: str) -> Client:
     _check_private(address)
+    _check_key(address)
     try:
         client = Client(address, timeout=SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise Problem(
             f"No Dask scheduler answers at {address!r} ({type(error).__name__}). Run "
             "`./jaxprentice cluster`, which says how to start one, and give the address it prints."
@@ -97,6 +99,19 @@ def _check_private(*addresses: str) -> None:
                 f"{address} is not encrypted, so other accounts could run programs through it. "
                 "Run `./jaxprentice cluster`, which says how to start a cluster that is."
             )
+
+
+def _check_key(address: str) -> None:
+    """Complain if Dask has no key: its client would wait for a while, and end in a traceback."""
+    try:
+        found = Security().get_connection_args("client").get("ssl_context")
+    except OSError:  # among them what is no certificate
+        found = None
+    if not found:
+        raise Problem(
+            f"Dask has no key with which to speak to {address}. Make one by `./jaxprentice "
+            'cluster`, or copy the one of that cluster, as the guide says in "Many machines".'
+        )
 
 
 def _result(future: Any, lesson: Lesson, job: Job, options: Mapping[str, Any]) -> Result:

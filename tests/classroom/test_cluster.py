@@ -179,11 +179,18 @@ def test_a_worker_of_another_version_refuses(scheduler, workers):
         list(made)
 
 
-def test_a_scheduler_that_does_not_answer_is_told_in_a_sentence(monkeypatch):
+def test_a_scheduler_that_does_not_answer_is_told_in_a_sentence(told, monkeypatch):
     monkeypatch.setattr(cluster, "SECONDS", 1)
-    for address in ("tls://127.0.0.1:1", "localhost:1"):
-        with pytest.raises(Problem, match="No Dask scheduler answers at"):
-            list(cluster.grade_many([], LESSON, address, level="namespaces", mark=""))
+    with pytest.raises(Problem, match=r"No Dask scheduler answers .*jaxprentice cluster"):
+        list(cluster.grade_many([], LESSON, "tls://127.0.0.1:1", level="namespaces", mark=""))
+
+
+@pytest.mark.parametrize("file", [None, "/nonexistent", __file__])
+def test_a_missing_or_a_broken_key_is_told_in_a_sentence(told, file):
+    with dask.config.set({"distributed.comm.tls.ca-file": file}):
+        files = {"distributed.comm.tls.client": {"cert": file, "key": file}}
+        with dask.config.set(files), pytest.raises(Problem, match=r"has no key .*jaxprentice"):
+            list(cluster.grade_many([], LESSON, "tls://127.0.0.1:1", level="process", mark=""))
 
 
 def test_a_scheduler_that_ends_is_told_in_a_sentence(process_and_address, workers):

@@ -117,6 +117,8 @@ def test_the_container_file_takes_files_that_are_there_and_the_paths_of_the_conf
     for path in re.findall(r"/opt/jaxprentice/(\S+\.txt)", text):
         assert (places.ROOT / path).is_file()
     assert "mkdir -p -m 1777 /srv/nbgrader/exchange" in text
+    (proxy,) = re.findall(r"--before=[\d-]{10} configurable-http-proxy@\d+\.\d+\.\d+\b", text)
+    assert proxy in (places.COURSE / "instructor" / "hub.md").read_text(encoding="utf-8")
     assert json.loads(lines[-1].removeprefix("CMD "))[0] == "jupyterhub"
 
 
