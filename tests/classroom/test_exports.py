@@ -331,6 +331,7 @@ def test_a_push_is_graded_by_the_commands_of_the_workflow(tmp_path):
 def test_results_that_are_sent_are_shown_and_fail_unless_all_is_right(folder):
     made = exports.export(folder, "github")
     workflow = yaml.safe_load((made / "classroom.yml").read_text(encoding="utf-8"))
+    assert workflow["name"] == "Autograding Tests"  # Classroom looks for it, and for the job's
     (step,) = workflow["jobs"]["run-autograding-tests"]["steps"]
     assert "${{" not in step["run"]  # an input in a script would be run
     for result, status in ((ADA, 0), (BELA, 1)):
