@@ -224,11 +224,21 @@ def test_a_scheduler_that_ends_while_a_result_is_fetched_is_told_in_the_same_sen
 
 STRANGER = "61234"  # an account that nobody has
 TRY = """
-import os, sys
+import asyncio, os, sys
 from distributed import Client
+from distributed.core import rpc
+from distributed.security import Security
+
+async def kind():
+    key = Security().get_connection_args("client")
+    async with rpc(sys.argv[1], timeout=5, connection_args=key) as peer:
+        return (await peer.identity())["type"]
+
 try:
-    with Client(sys.argv[1], timeout=5) as client:
-        print("ran as", client.submit(os.getuid).result(20))
+    print("spoke to a", found := asyncio.run(kind()))
+    if found == "Scheduler":
+        with Client(sys.argv[1], timeout=5) as client:
+            print("ran as", client.submit(os.getuid).result(20))
 except Exception as error:
     print("refused:", type(error).__name__, error)
 """
@@ -255,16 +265,17 @@ def test_another_account_cannot_speak_to_the_cluster_and_could_without_its_key(
     def try_it(address, **environment):
         return accounts.run_as(STRANGER, "-c", TRY, address, **environment)
 
-    assert try_it(plain, **PLAIN) == f"ran as {os.getuid()}\n"
+    assert try_it(plain, **PLAIN) == f"spoke to a Scheduler\nran as {os.getuid()}\n"
+    with Client(scheduler) as client:  # the owner can
+        assert client.submit(os.getuid).result(20) == os.getuid()
+        worker = next(iter(client.scheduler_info()["workers"]))
     with tempfile.TemporaryDirectory() as folder:
         os.chown(folder, int(STRANGER), int(STRANGER))
         own = {"DASK_CONFIG": f"{folder}/dask"}
         accounts.run_as(STRANGER, "-m", "autograder", "cluster", **own)
         for way in ({"DASK_CONFIG": os.environ["DASK_CONFIG"]}, own, PLAIN):
-            for address in (scheduler, scheduler.replace("tls", "tcp")):
-                assert try_it(address, **way).startswith("refused:"), way
-    with Client(scheduler) as client:  # the owner can
-        assert client.submit(os.getuid).result(20) == os.getuid()
+            for address in (scheduler, worker, scheduler.replace("tls", "tcp")):
+                assert try_it(address, **way).startswith("refused:"), (way, address)
 
 
 def test_an_address_without_encryption_is_refused_on_this_machine_too(plain):
