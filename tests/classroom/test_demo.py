@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from command_lines import EXAMPLES
 
 from autograder import cli
 from autograder.classroom import leaks
@@ -31,7 +32,7 @@ def folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(demo, "FOLDER", folder)
         patch.setattr(demo, "LESSONS", LESSONS)
-        assert cli.main(shlex.split(cli.EXAMPLES["demo"])) == 0
+        assert cli.main(shlex.split(EXAMPLES["demo"])) == 0
     return folder
 
 

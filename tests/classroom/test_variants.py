@@ -7,6 +7,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
+from command_lines import EXAMPLES
 from graded_course import NO_ISOLATION
 from nbgrader_class import run
 
@@ -87,7 +88,7 @@ def test_the_command_s_example_prints_the_table(tmp_path, monkeypatch, capsys):
     (tmp_path / courses.FILE).write_text(text, encoding="utf-8")
     (tmp_path / "roster.csv").write_text("id\nada\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    assert cli.main(shlex.split(cli.EXAMPLES["nbgrader variants"])) == 0
+    assert cli.main(shlex.split(EXAMPLES["nbgrader variants"])) == 0
     assert capsys.readouterr().out.startswith("student,variant,open task in duals\nada,")
 
 

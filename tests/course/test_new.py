@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_lines import EXAMPLES
 
-from autograder import cli
 from autograder.lessons import places
 from autograder.upkeep import new
 
@@ -60,7 +60,7 @@ class Repository:
 def begun(tmp_path_factory):
     """A copy in which a lesson is begun, and what the command has said."""
     copy = Repository(tmp_path_factory.mktemp("repository"))
-    return copy, copy.run(*shlex.split(cli.EXAMPLES["new"]))
+    return copy, copy.run(*shlex.split(EXAMPLES["new"]))
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import shlex
 
 import graded_course
 import pytest
+from command_lines import EXAMPLES
 from graded_course import MISTAKES, MODULE, WHOLE_SUITE, WHOLE_TOML
 
 from autograder import cli
@@ -125,7 +126,7 @@ def test_a_good_suite_passes(monkeypatch, tmp_path):
 @pytest.mark.slow
 def test_the_example_for_auditing_runs_where_the_lesson_is_small(monkeypatch, tmp_path, capsys):
     """The small course's lesson takes the name of the one in the help's example."""
-    command, lesson, quick = shlex.split(cli.EXAMPLES["audit"])
+    command, lesson, quick = shlex.split(EXAMPLES["audit"])
     names = [(f'"tiny{end}', f'"{lesson}{end}') for end in ('"', ".")]
     changes = {**graded_course.FILES, **GOOD}
     for path, text in changes.items():

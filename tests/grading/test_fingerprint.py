@@ -17,7 +17,7 @@ ROOMS = {
     "student/explain.py": False,
     "classroom/report.py": False,
     "upkeep/site.py": False,
-    "cli.py": False,
+    "cli/command.py": False,
 }
 
 

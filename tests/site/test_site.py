@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 import small_course
+from command_lines import EXAMPLES
 from PIL import Image
 
 from autograder import cli
@@ -307,7 +308,7 @@ def test_an_example_may_show_the_error_that_it_announces(small):
 @pytest.mark.slow
 def test_an_example_that_prints_nothing_has_no_output_box(small):
     def boxes():
-        assert cli.main(shlex.split(cli.EXAMPLES["site build"])) == 0
+        assert cli.main(shlex.split(EXAMPLES["site build"])) == 0
         return (
             (places.ROOT / "build/site/lessons/hello/index.html").read_text().count("language-text")
         )
@@ -690,14 +691,14 @@ def test_serve_shows_changed_pages_and_ends_quietly(small):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    assert cli.EXAMPLES["site"] == cli.EXAMPLES["site serve"]
+    assert EXAMPLES["site"] == EXAMPLES["site serve"]
     code = (
         "import sys\nfrom autograder import cli\nfrom autograder.upkeep import site\n"
         f"site.serve.__defaults__ = ({address!r},)\n"
         "sys.exit(cli.main(sys.argv[1:]))"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", code, *shlex.split(cli.EXAMPLES["site serve"])],
+        [sys.executable, "-c", code, *shlex.split(EXAMPLES["site serve"])],
         cwd=places.ROOT,
         stderr=subprocess.PIPE,
         start_new_session=True,

@@ -419,7 +419,7 @@ def test_output_is_plain_ascii_where_that_is_all_there_is(work):
         f"places.SOLUTIONS = Path({str(places.SOLUTIONS)!r})\n"
         f"commands.check(workspace.find(Path({str(work)!r})), {lesson.id!r}, mine=False)"
     )
-    root = Path(cli.__file__).parents[1]
+    root = Path(cli.__file__).parents[2]
     environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONIOENCODING": "ascii"}
     run = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, check=True

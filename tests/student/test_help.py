@@ -9,21 +9,12 @@ from pathlib import Path
 import pytest
 import typer
 import watchfiles
+from command_lines import COMMANDS, EXAMPLES, every
 
 from autograder import cli
 from autograder.lessons import assemble, places
 from autograder.student import workspace
 from autograder.upkeep import bench
-
-
-def every(group, path=""):
-    for name, command in group.commands.items():
-        yield path + name, command
-        if hasattr(command, "commands"):
-            yield from every(command, f"{path}{name} ")
-
-
-COMMANDS = dict(every(typer.main.get_command(cli.app)))
 
 # What a student's examples say on skeletons, of which `core` is solved, and how they end.
 SAID = {
@@ -99,18 +90,18 @@ def begun(skeletons, tmp_path, monkeypatch):
 def test_the_help_ends_with_an_example_that_the_command_takes(name, capsys, monkeypatch):
     assert cli.main([*name.split(), "--help"]) == 0
     last = capsys.readouterr().out.rstrip().splitlines()[-1].strip()
-    assert last == f"Example: ./jaxprentice {cli.EXAMPLES[name]}"
+    assert last == f"Example: ./jaxprentice {EXAMPLES[name]}"
     called = []
     group = typer.main.get_command(cli.app)
     for command in dict(every(group)).values():
         if not hasattr(command, "commands"):
             monkeypatch.setattr(command, "callback", lambda **given: called.append(given))
-    group.main(shlex.split(cli.EXAMPLES[name]), standalone_mode=False)
+    group.main(shlex.split(EXAMPLES[name]), standalone_mode=False)
     assert len([given for given in called if given.keys() != {"version", "plain"}]) == 1
 
 
 def run(name):
-    return cli.main(shlex.split(cli.EXAMPLES[name]))
+    return cli.main(shlex.split(EXAMPLES[name]))
 
 
 @pytest.mark.parametrize("name", SAID)
@@ -190,7 +181,3 @@ def test_every_example_runs_in_one_of_the_tests():
     assert sorted([*SAID, *TERM, *SMALL, *ELSEWHERE]) == sorted(COMMANDS)
     for name, file in ELSEWHERE.items():
         assert f'EXAMPLES["{name}"]' in (places.ROOT / file).read_text(encoding="utf-8")
-
-
-def test_there_is_no_example_of_a_command_that_is_gone():
-    assert cli.EXAMPLES.keys() == COMMANDS.keys()

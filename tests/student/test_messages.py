@@ -19,7 +19,7 @@ from student_course import solve
 
 from autograder import cli
 from autograder.lessons import manifest, places
-from autograder.lessons.problem import Problem
+from autograder.lessons.problem import REMEDIES, Problem
 from autograder.sandbox import cgroup, isolation
 from autograder.student import (
     capstone,
@@ -131,7 +131,7 @@ TABLE = [
     (Scene.add_tasks, ["check", "bye.open"], "tasks/open_bye.py is missing. `./jaxprentice update"),
     (Scene.nothing, ["trace"], 'Give a program: the name of a file, or -c "...".'),
     (Scene.nothing, ["trace", "x.py"], "There is no file x.py. Give the name of a program."),
-    (Scene.not_a_text, ["run", "x.py"], "x.py is not a text in UTF-8. Give the name of a program."),
+    (Scene.not_a_text, ["run", "x.py"], "x.py is not a text in UTF-8. Save it as one."),
     (Scene.add_package, ["trace", "-c", LEAVES], "The program ended Python (status "),
     (Scene.nothing, ["run", "toy/bye.py", "--on", "tpu"], "There is no tpu to run it on. Write"),
     (Scene.browser_name, ["run", "x.py"], "There is no toy/hello.py. Rename "),
@@ -166,14 +166,14 @@ def test_each_complaint_is_one_sentence_with_a_next_step(
 
 
 @pytest.mark.every
-@pytest.mark.parametrize("number", [*cli.REMEDIES, errno.EIO])
+@pytest.mark.parametrize("number", [*REMEDIES, errno.EIO])
 def test_an_error_of_the_system_names_the_file_and_a_next_step(work, capsys, monkeypatch, number):
     def fails(place):
         raise OSError(number, os.strerror(number), "a/file.txt")
 
     monkeypatch.setattr(commands, "list_lessons", fails)
     assert cli.main(["list"]) == 1
-    remedy = cli.REMEDIES.get(number, "Set that right")
+    remedy = REMEDIES.get(number, "Set that right")
     want = f"a/file.txt: {os.strerror(number)}. {remedy}, then run the same command again.\n"
     assert capsys.readouterr().err == want
 

@@ -32,7 +32,7 @@ def start(work):
 
     def run(*words, **more):
         kept = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}
-        root = Path(cli.__file__).parents[1]
+        root = Path(cli.__file__).parents[2]
         environment = {**kept, "PYTHONPATH": str(root), "TERM": "xterm", "BROWSER": "true", **more}
         child = pexpect.spawn(
             sys.executable, ["-P", "-c", code, *words, "watch"], env=environment, cwd=work,

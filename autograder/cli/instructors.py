@@ -1,0 +1,379 @@
+"""The commands for instructors: handouts, grades, reports, and a course directory for nbgrader."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+from typer.core import TyperCommand
+
+from autograder.cli.command import INSTRUCTORS, LessonName, Whole, add_group, adds, app
+from autograder.lessons.problem import Problem
+
+nbgrader = add_group("nbgrader init my-class", INSTRUCTORS, help="Course directories for nbgrader.")
+command = adds(app, INSTRUCTORS)
+nbgrader_command = adds(nbgrader, within="nbgrader")
+
+OF_REGISTRY = "the systems"  # stands for their names, which only a help needs
+
+
+class Choosing(TyperCommand):
+    """A command with an option that is one of the systems."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options with the names that the registry has."""
+        from autograder.classroom.systems import registry
+
+        for option in self.params:
+            if getattr(option, "help", None) == OF_REGISTRY:
+                known = (
+                    registry.collecting() if ctx.info_name == "collect" else registry.exporting()
+                )
+                *names, last = known
+                option.help = f"{', '.join(names)} or {last}."
+        super().format_options(ctx, formatter)
+
+
+OfCourse = Annotated[
+    Path | None,
+    typer.Option(
+        "--course",
+        metavar="DIR",
+        exists=True,
+        file_okay=False,
+        help="Take points and hints from its course.toml.",
+    ),
+]
+Course = Annotated[
+    Path,
+    typer.Option(
+        "--course",
+        metavar="DIR",
+        exists=True,
+        file_okay=False,
+        help="The course directory; here if absent.",
+    ),
+]
+
+
+@nbgrader_command("nbgrader init my-class --lessons core,jvp")
+def nbgrader_init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", click_type=Whole(min=0), help="Of the generated tests; drawn if absent."
+        ),
+    ] = None,
+    lessons: Annotated[
+        str, typer.Option(metavar="A,B,...", help="The lessons; all if absent.")
+    ] = "",
+) -> None:
+    """Write a course directory in which nbgrader's own commands work."""
+    from autograder.classroom import nbgrader_course
+
+    made = nbgrader_course.init(folder, seed, _names(lessons))
+    command = shlex.quote(str(Path(sys.executable).with_name("nbgrader")))
+    print(f"The course directory is {folder}, with the assignments {', '.join(made)}.")
+    print("Its file course.toml says what they hold and what they are worth. Go on with:")
+    print(f"    cd {shlex.quote(str(folder))}")
+    print(f"    {command} generate_assignment {made[0]}")
+
+
+def _names(text: str) -> list[str]:
+    """The names in a list with commas."""
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+@nbgrader_command("nbgrader update jvp")
+def nbgrader_update(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[LESSON]...", help="Lessons or assignments; all if absent."),
+    ] = None,
+    folder: Course = Path(),
+) -> None:
+    """Bring corrected lessons and what course.toml says into a course directory."""
+    from autograder.classroom import nbgrader_course
+
+    changed = nbgrader_course.update(folder, names or [])
+    for name in changed:
+        print(f"{name} is renewed. Its submissions and grades are as they were.")
+    for sentence in nbgrader_course.outdated(folder, names or []):
+        print(sentence)
+    if not changed:
+        print("What students get is up to date.")
+
+
+@nbgrader_command("nbgrader roster class.csv")
+def nbgrader_roster(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file with a column `id`.")],
+    folder: Course = Path(),
+) -> None:
+    """Take the class list over: names, sections, and the ids of the LMS."""
+    from autograder.classroom import nbgrader_people
+
+    print(f"The course has {nbgrader_people.take_roster(folder, file)} students.")
+
+
+@nbgrader_command("nbgrader extend jvp ada --days 3")
+def nbgrader_extend(
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
+    students: Annotated[list[str], typer.Argument(metavar="STUDENT...")],
+    days: Annotated[float, typer.Option(metavar="N", min=0, help="0 takes it back.")],
+    folder: Course = Path(),
+) -> None:
+    """Give students more time for an assignment."""
+    from autograder.classroom import nbgrader_people
+
+    for sentence in nbgrader_people.extend(folder, assignment, students, days):
+        print(sentence)
+
+
+@nbgrader_command("nbgrader late-days")
+def nbgrader_late_days(folder: Course = Path()) -> None:
+    """List who handed in late, who has an extension, and what is left of the late days."""
+    from autograder.classroom import nbgrader_people
+
+    for sentence in [*nbgrader_people.late_days(folder)] or ["No student is late."]:
+        print(sentence)
+
+
+@nbgrader_command("nbgrader group jvp ada grace")
+def nbgrader_group(
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
+    students: Annotated[
+        list[str] | None, typer.Argument(metavar="[STUDENT]...", help="None: list the groups.")
+    ] = None,
+    folder: Course = Path(),
+) -> None:
+    """Let students hand in together: what one hands in counts for all of them."""
+    from autograder.classroom import nbgrader_people
+
+    found = [*nbgrader_people.group(folder, assignment, students or [])]
+    for sentence in found or [f"{assignment}: no groups"]:
+        print(sentence)
+
+
+@nbgrader_command("nbgrader section monday ada grace")
+def nbgrader_section(
+    section: Annotated[str, typer.Argument(metavar="SECTION")],
+    students: Annotated[
+        list[str] | None, typer.Argument(metavar="[STUDENT]...", help="None: list the section.")
+    ] = None,
+    folder: Course = Path(),
+) -> None:
+    """Put students into a section, or list who is in it."""
+    from autograder.classroom import nbgrader_people
+
+    for sentence in nbgrader_people.section(folder, section, students or []):
+        print(sentence)
+
+
+@nbgrader_command("nbgrader variants jvp")
+def nbgrader_variants(
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
+    folder: Course = Path(),
+) -> None:
+    """Print which variant and which open task each student has, as CSV."""
+    from autograder.classroom import nbgrader_people
+
+    print(nbgrader_people.variants(folder, assignment), end="")
+
+
+@command("release jvp --out handouts")
+def release(
+    lesson: LessonName,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the handout goes.")],
+    folder: OfCourse = None,
+) -> None:
+    """Write the handout of a lesson, as a folder and as a ZIP archive."""
+    from autograder.classroom import course, release
+    from autograder.student import commands
+
+    chosen = course.lessons(folder, lesson) if folder else [commands.with_page(lesson)]
+    for each in chosen:
+        made = release.release(each, out)
+        print(
+            f"The handout of {each.id} is {made.folder}, and {made.archive} ({made.files} files)."
+        )
+        if made.publishes:
+            print(f"With it you publish the solutions of: {', '.join(made.publishes)}.")
+    print("It was searched for other solutions, hidden tests and known mistakes: none is in it.")
+
+
+@command("grade submissions --lesson jvp --out results")
+def grade(
+    submissions: Annotated[
+        Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with a folder for each student.")
+    ],
+    lesson: Annotated[str, typer.Option(metavar="LESSON", help="The lesson to grade.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the results go.")],
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", click_type=Whole(min=1), help="Submissions at once; all cores if absent."
+        ),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDR", help="Grade on the Dask cluster whose scheduler is there."),
+    ] = None,
+    isolation: Annotated[
+        str | None,
+        typer.Option(metavar="LEVEL", help="namespaces, landlock or process; the best if absent."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            click_type=Whole(min=0),
+            help="Of the generated tests; what --out keeps, or drawn, if absent.",
+        ),
+    ] = None,
+    on_own: Annotated[
+        bool, typer.Option("--own-base", help="Stand on the students' own earlier modules.")
+    ] = False,
+    folder: OfCourse = None,
+) -> None:
+    """Grade a folder of submissions, in isolation."""
+    from autograder.classroom import class_run, course, own_base
+    from autograder.student import commands
+
+    if jobs and scheduler:
+        raise Problem("The cluster has the workers that it has. Give --jobs or --scheduler.")
+    chosen = course.one_lesson(folder, lesson) if folder else commands.taught(lesson)
+    assignment = course.find(folder, lesson) if folder else None
+    on_own = on_own or bool(assignment and assignment.own_base)
+    run = own_base.grade_folder if on_own else class_run.grade_folder
+    how: dict[str, Any] = {"jobs": jobs, "level": isolation, "scheduler": scheduler, "seed": seed}
+    run(submissions, chosen, out, assignment=assignment, **how)
+
+
+@command("cluster")
+def cluster() -> None:
+    """Make the key of a Dask cluster of your own, and say how to start one."""
+    from autograder.classroom import cluster
+
+    print(f"The key of your clusters is in {cluster.make_key()}, which no other account can open.")
+    print("All that Dask starts in your account uses it. Where HEAD is one of your machines:\n")
+    print(*(f"    {command}" for command in cluster.how_to_start()), sep="\n")
+    print("    ./jaxprentice grade SUBMISSIONS ... --scheduler tls://HEAD:8786")
+
+
+@command("collect submissions.zip --from canvas --lesson jvp", cls=Choosing)
+def collect(
+    download: Annotated[Path, typer.Argument(metavar="DOWNLOAD", help="A folder or ZIP archive.")],
+    system: Annotated[str, typer.Option("--from", metavar="SYSTEM", help=OF_REGISTRY)],
+    lesson: Annotated[
+        str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a course.")
+    ],
+    roster: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The class; the course's if absent.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where; the course's submitted/ if absent.")
+    ] = None,
+    folder: Course = Path(),
+) -> None:
+    """Take submissions over as an LMS packs them, under the ids of the roster."""
+    from autograder.classroom import collect
+
+    for sentence in collect.collect(download, system, lesson, roster, out, folder):
+        print(sentence)
+
+
+@command("return --lesson jvp --out feedback.zip")
+def return_(
+    lesson: Annotated[
+        str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a course.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The ZIP archive to write.")],
+    collected: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where `collect` wrote; submitted/ if absent."),
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where `report` wrote; nbgrader's feedback if absent."),
+    ] = None,
+    folder: Course = Path(),
+) -> None:
+    """Pack feedback for the LMS, by the names of its download."""
+    from autograder.classroom import collect
+
+    count = collect.give_back(lesson, out, collected, results, folder)
+    print(f"{out} holds {count} pages, named as the submissions were.")
+
+
+_GRADED = "A course directory, or a folder of results."
+Source = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="SOURCE",
+        help="gradebook or results; the gradebook if absent, where there is one.",
+    ),
+]
+
+
+@command("report results")
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help=_GRADED)],
+    source: Source = None,
+) -> None:
+    """Write a report on a class from its grades."""
+    from autograder.classroom import report
+
+    print(f"The report is {report.write(folder, source)}.")
+
+
+@command("similar submissions --lesson jvp --out similar")
+def similar(
+    submissions: Annotated[
+        Path, typer.Argument(metavar="SUBMISSIONS", help="A folder, or a course directory.")
+    ],
+    lesson: Annotated[
+        str, typer.Option(metavar="LESSON", help="The lesson; in a course an assignment, too.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the page goes; SUBMISSIONS if absent.")
+    ] = None,
+) -> None:
+    """List submissions that share code, and write a page that shows it."""
+    from autograder.classroom import sharing
+
+    for sentence in sharing.find(submissions, lesson, out):
+        print(sentence)
+
+
+@command("export results --format csv", cls=Choosing)
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help=_GRADED)],
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help=OF_REGISTRY,
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where; DIR/exports/FORMAT if absent.")
+    ] = None,
+    source: Source = None,
+) -> None:
+    """Write grades in a form that another system reads."""
+    from autograder.classroom import exports
+
+    print(f"The export is in {exports.export(folder, form, out, source)}.")
+
+
+@command("demo")
+def demo() -> None:
+    """Grade a sample class through nbgrader."""
+    from autograder.upkeep import demo
+
+    demo.run()

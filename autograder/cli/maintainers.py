@@ -1,0 +1,120 @@
+"""The commands for maintainers: generated files, audits, benchmarks, tests and the site."""
+
+from typing import Annotated
+
+import typer
+
+from autograder.cli.command import MAINTAINERS, add_group, adds, app
+from autograder.lessons.problem import Problem
+
+site = add_group("site serve", MAINTAINERS, help="The course's web site.")
+command = adds(app, MAINTAINERS)
+site_command = adds(site, within="site")
+
+
+@command("new fusion")
+def new(
+    lesson: Annotated[str, typer.Argument(metavar="LESSON", help="Its id, such as fusion.")],
+) -> None:
+    """Begin a lesson: write its files, with marks where they are to be filled in."""
+    from autograder.upkeep import new
+
+    files = new.begin(lesson)
+    print(f"The lesson {lesson} is begun. Replace what is marked with {new.MARK}, in this order:")
+    for path in files:
+        print(f"    {path}")
+    print("It works as it is. Try it now, and again after each step:")
+    for step in ("sync", f"audit {lesson}", "site serve"):
+        print(f"    ./jaxprentice {step}")
+    print("`./jaxprentice sync --check` lists what is left. docs/lessons.md says more.")
+
+
+@command("sync --check")
+def sync(
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; fail if it would.")
+    ] = False,
+) -> None:
+    """Write all generated files anew."""
+    from autograder.upkeep import new, sync
+
+    changed = sync.sync(check)
+    for path in changed:
+        print(path if check else f"written: {path}")
+    if check and changed:
+        raise Problem("Generated files are out of date. Run `./jaxprentice sync`.")
+    if not changed:
+        print("Everything generated is up to date.")
+    unfinished = new.unfinished()
+    for place in unfinished:
+        print(place)
+    if check and unfinished:
+        raise Problem(f"A lesson is not finished. Replace each {new.MARK} by what it asks for.")
+
+
+@command("audit jvp --quick")
+def audit(
+    lesson: Annotated[
+        str | None, typer.Argument(metavar="[LESSON]", help="A lesson; all if absent.")
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Every twentieth answer, mutant and attack, no lone exercise."
+        ),
+    ] = False,
+) -> int:
+    """Examine the hidden suites; without LESSON, also sweep the reference against JAX."""
+    from autograder.student import commands
+    from autograder.upkeep import audit, sweep
+
+    chosen = [commands.taught(lesson)] if lesson else commands.all_taught()
+    status = audit.run(chosen, quick, hostile=lesson is None)
+    return status if lesson or quick else sweep.run() or status
+
+
+@command("bench reference")
+def bench(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Such as reference; all if absent.")
+    ] = None,
+) -> int:
+    """Measure speed beside JAX's and others'."""
+    from autograder.upkeep import bench
+
+    return bench.run(name)
+
+
+@command(
+    "test tests/student",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=True,
+)
+def test(context: typer.Context) -> int:
+    """Run a choice of the tests; all with --all, or those that you name. The rest goes to pytest.
+
+    With --every-python they run under each Python found.
+    """
+    from autograder.upkeep import selftest
+
+    return selftest.run(context.args)
+
+
+@site_command("site build")
+def site_build(
+    offline: Annotated[
+        bool, typer.Option("--offline", help="For reading from a folder, without a server.")
+    ] = False,
+) -> None:
+    """Build the site into build/site, or for offline use into build/offline."""
+    from autograder.upkeep import site
+
+    print(f"The site is in {site.build(offline=offline)}.")
+
+
+@site_command("site serve")
+def site_serve() -> None:
+    """Serve the site on this machine, built anew when a page changes."""
+    from autograder.upkeep import site
+
+    site.serve()

@@ -1,0 +1,185 @@
+"""The commands for students: a workspace, checks, hints, programs."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder.cli.command import STUDENTS, LessonName, Whole, adds, app
+
+command = adds(app, STUDENTS)
+
+ProgramFile = Annotated[
+    Path | None, typer.Argument(metavar="[FILE]", help="A program that imports your package.")
+]
+ProgramText = Annotated[
+    str | None, typer.Option("-c", metavar="CODE", help="The program itself, not a file.")
+]
+
+
+@command("init my-jax")
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+) -> None:
+    """Make a workspace of your own, in which you write your JAX."""
+    from autograder.student import updating, workspace
+
+    if sys.stderr.isatty():
+        print("Writing the lessons; the first time it takes up to a minute ...", file=sys.stderr)
+    updating.keep_given(workspace.init(folder).root)
+    print(f"Your workspace is {folder}. Begin with:")
+    print(f"    cd {folder}")
+    print("    ./jaxprentice list")
+
+
+@command("list")
+def list_() -> None:
+    """List the lessons, and how far you are."""
+    from autograder.student import commands, workspace
+
+    commands.list_lessons(workspace.find())
+
+
+@command("check jvp.mul_rule")
+def check(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[LESSON or EXERCISE]",
+            help="Such as jvp or jvp.mul_rule; the first incomplete lesson if absent.",
+        ),
+    ] = None,
+    mine: Annotated[
+        bool,
+        typer.Option("--mine", help="Use your own earlier modules, not the reference's."),
+    ] = False,
+) -> int:
+    """Check your work, and say what is not right."""
+    from autograder.student import commands, workspace
+
+    return commands.check(workspace.find(), name, mine=mine)
+
+
+@command("watch")
+def watch() -> None:
+    """Check again each time you save a file, and move on when an exercise passes."""
+    from autograder.student import watching, workspace
+
+    watching.watch(workspace.find())
+
+
+@command("hint jvp.mul_rule")
+def hint(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[EXERCISE]", help="Such as jvp.mul_rule; the next one if absent."),
+    ] = None,
+) -> None:
+    """Give a hint for an exercise, a better one each time."""
+    from autograder.student import commands, workspace
+
+    place = workspace.find()
+    commands.hint(place, commands.to_hint(place, name))
+
+
+@command('trace -c "from minijax import lax; lax.sin(3.0)"')
+def trace(
+    file: ProgramFile = None,
+    code: ProgramText = None,
+    level: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            click_type=Whole(min=0),
+            help="Only what the interpreter at this level takes.",
+        ),
+    ] = None,
+    only: Annotated[
+        str, typer.Option(metavar="NAMES", help="Only these operations, such as mul,sin.")
+    ] = "",
+    depth: Annotated[
+        int | None,
+        typer.Option(metavar="N", click_type=Whole(min=1), help="Fold what is deeper than this."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="As JSON (docs/recordings.md says what it holds).")
+    ] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="As a page, step by step.")
+    ] = None,
+) -> int:
+    """Show what each operation of a program does inside your own interpreters."""
+    from autograder.student import programs, workspace
+
+    names = tuple(name.strip() for name in only.split(",") if name.strip())
+    view = programs.View(level, names, depth, as_json, html)
+    return programs.trace(workspace.find(), programs.read(file, code), view)
+
+
+@command("run program.py")
+def run(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A program on minijax, or on JAX.")],
+    on: Annotated[
+        str | None, typer.Option(metavar="jax", help="Run it on JAX as well, and compare.")
+    ] = None,
+) -> int:
+    """Run a program on your own minijax."""
+    from autograder.student import programs, workspace
+
+    return programs.run(workspace.find(), file, on)
+
+
+@command("give core")
+def give(name: LessonName) -> None:
+    """Take the solution of a lesson (your file is kept)."""
+    from autograder.student import commands, workspace
+
+    lesson = commands.taught(name)
+    commands.replace(workspace.find(), lesson, workspace.solution(lesson), "the solution")
+
+
+@command("reset core")
+def reset(name: LessonName) -> None:
+    """Begin a lesson again (your file is kept)."""
+    from autograder.student import commands, workspace
+
+    lesson = commands.taught(name)
+    commands.replace(workspace.find(), lesson, workspace.skeleton(lesson), "the skeleton")
+
+
+@command("update minijax/jvp.py")
+def update(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE]...", help="Take the course's version of these files."),
+    ] = None,
+) -> int:
+    """Bring corrected pages and new lessons into your workspace; what you changed stays."""
+    from autograder.student import updating, workspace
+
+    return updating.update(workspace.find(), files or [])
+
+
+@command("progress")
+def progress(
+    export: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write what is done, for the course's web site."),
+    ] = None,
+) -> None:
+    """Show which exercises are done, and the points."""
+    from autograder.student import commands, workspace
+
+    place = workspace.find()
+    commands.progress(place)
+    if export:
+        commands.export_progress(place, export)
+
+
+@command("doctor")
+def doctor() -> int:
+    """Look whether this machine is fit for the course."""
+    from autograder.student import doctor
+
+    return doctor.examine()
